@@ -1,0 +1,12 @@
+//! Link settings of the addon.
+
+fn main() {
+    napi_build::setup();
+
+    // The library keeps worker threads and a signal handler for the life of the process, and
+    // Node unloads an addon when the last environment that loaded it (a worker, say) ends. So
+    // the library must never be unloaded. napi-build says so for glibc; this is for every libc.
+    if std::env::var("CARGO_CFG_TARGET_OS").as_deref() == Ok("linux") {
+        println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
+    }
+}

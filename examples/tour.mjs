@@ -1,0 +1,3 @@
+import { version } from 'hashline-native'
+
+console.log(`hashline-native ${version()}`)

@@ -1,0 +1,162 @@
+//! The bytes of a file: read into memory, or mapped.
+//!
+//! Why map: on a large file a read copies every byte into fresh pages, which costs more than
+//! all the work that follows. Why not always: below [`MAP_MIN_BYTES`] a read into a warm
+//! buffer is cheaper than setting up and tearing down a mapping, and where a file can shrink
+//! under the mapping (every Unix), the mapping needs the guard of [`super::fault_guard`].
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io;
+
+use crate::fs::{FileSystem, Stamp};
+
+/// Files of at least this size are mapped.
+const MAP_MIN_BYTES: u64 = 1 << 20;
+
+/// Buffers up to this size are kept for the next file of the same thread.
+const KEEP_BUFFER_BYTES: usize = MAP_MIN_BYTES as usize + 4096;
+
+thread_local! {
+    /// A warm buffer: fresh memory costs a page fault every 4 KiB.
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The bytes of a file.
+#[derive(Debug)]
+pub(super) struct Content {
+    store: Store,
+    /// The version the bytes belong to; `None` in memory.
+    version: Option<(Stamp, File)>,
+}
+
+#[derive(Debug)]
+enum Store {
+    Owned(Vec<u8>),
+    Mapped(Mapping),
+}
+
+impl Content {
+    pub(super) fn from_memory(bytes: Vec<u8>) -> Content {
+        Content {
+            store: Store::Owned(bytes),
+            version: None,
+        }
+    }
+
+    /// The content of `file`, whose stamp was just taken; at most one byte over `limit_bytes`.
+    /// `None` when the file changed meanwhile.
+    pub(super) fn load(
+        fs: &dyn FileSystem,
+        mut file: File,
+        stamp: Stamp,
+        limit_bytes: u64,
+    ) -> io::Result<Option<Content>> {
+        let mapping = match stamp.size_bytes >= MAP_MIN_BYTES {
+            true => Mapping::new(&file, stamp.size_bytes)?,
+            false => None,
+        };
+        let store = match mapping {
+            Some(mapping) => Store::Mapped(mapping),
+            None => {
+                let mut bytes = BUFFER.take();
+                bytes.clear();
+                bytes.reserve(stamp.size_bytes as usize + 1);
+                fs.read(&mut file, limit_bytes.saturating_add(1), &mut bytes)?;
+                Store::Owned(bytes)
+            }
+        };
+        let content = Content {
+            store,
+            version: Some((stamp, file)),
+        };
+        Ok(content.is_current(fs).then_some(content))
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        match &self.store {
+            Store::Owned(bytes) => bytes,
+            Store::Mapped(mapping) => mapping.bytes(),
+        }
+    }
+
+    pub(super) fn stamp(&self) -> Option<&Stamp> {
+        self.version.as_ref().map(|(stamp, _)| stamp)
+    }
+
+    pub(super) fn is_current(&self, fs: &dyn FileSystem) -> bool {
+        let whole = match &self.store {
+            Store::Owned(_) => true,
+            Store::Mapped(mapping) => !mapping.has_faulted(),
+        };
+        whole
+            && self.version.as_ref().is_none_or(|(stamp, file)| {
+                fs.stamp_of(file)
+                    .is_ok_and(|now| now.is_same_version(stamp))
+            })
+    }
+}
+
+impl Drop for Content {
+    fn drop(&mut self) {
+        if let Store::Owned(bytes) = &mut self.store
+            && bytes.capacity() <= KEEP_BUFFER_BYTES
+        {
+            let bytes = std::mem::take(bytes);
+            // At the end of a thread the buffer may be gone already; then this one goes too.
+            let _ = BUFFER.try_with(|buffer| {
+                if bytes.capacity() > buffer.borrow().capacity() {
+                    *buffer.borrow_mut() = bytes;
+                }
+            });
+        }
+    }
+}
+
+/// A whole file in the address space, read-only.
+#[derive(Debug)]
+struct Mapping {
+    // Fields are dropped in order: the watch ends before what it watches.
+    #[cfg(unix)]
+    watch: super::fault_guard::Watch,
+    map: memmap2::Mmap,
+}
+
+impl Mapping {
+    /// Maps the file; `None` where that would not be safe.
+    fn new(file: &File, size_bytes: u64) -> io::Result<Option<Mapping>> {
+        let Ok(len) = usize::try_from(size_bytes) else {
+            return Ok(None);
+        };
+        #[cfg(unix)]
+        if !super::fault_guard::install() {
+            return Ok(None);
+        }
+        // SAFETY: The file may be changed by others while it is mapped. The bytes are then
+        // some mix of versions, which is why no code relies on two looks at them agreeing:
+        // lengths come from the slice, UTF-8 is decoded with checks, and what was made of a
+        // version that did not last is thrown away (`is_current`). A file that shrinks is
+        // caught by the watch below; where that fails there is no mapping.
+        let map = unsafe { memmap2::MmapOptions::new().len(len).map(file) };
+        let Ok(map) = map else { return Ok(None) };
+        #[cfg(unix)]
+        {
+            let watch = super::fault_guard::Watch::new(&map);
+            Ok(watch.map(|watch| Mapping { watch, map }))
+        }
+        // Windows does not let a mapped file shrink.
+        #[cfg(not(unix))]
+        Ok(Some(Mapping { map }))
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.map
+    }
+
+    fn has_faulted(&self) -> bool {
+        #[cfg(unix)]
+        return self.watch.has_faulted();
+        #[cfg(not(unix))]
+        false
+    }
+}

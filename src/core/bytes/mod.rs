@@ -1,0 +1,290 @@
+//! Loading a file: mapped or read, bounded, its encoding, byte order mark and kind.
+//!
+//! The result is a [`Document`]: the file's own bytes, and a UTF-8 view of its text in which
+//! every line of the file is one line. Reading and hashing use the view, editing the bytes.
+
+mod charset;
+mod content;
+#[cfg(unix)]
+mod fault_guard;
+
+use std::borrow::Cow;
+use std::fs::File;
+
+pub use charset::Charset;
+use content::Content;
+
+use crate::error::{Code, Error, Result};
+use crate::fs::{Base, FileKind, FileSystem, Stamp, not_a_file};
+use crate::lines::Unit;
+
+/// The default of the option `maxFileBytes`.
+pub const MAX_FILE_BYTES: u64 = 1 << 30;
+
+/// How far into a file a NUL is looked for.
+const BINARY_PROBE_BYTES: usize = 8 * 1024;
+
+/// How often a file that changes while it is read is read again.
+const READ_ATTEMPTS: u32 = 8;
+
+/// How files are loaded.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadOptions {
+    /// The encoding of files without byte order mark; UTF-8 when `None`.
+    pub charset: Option<Charset>,
+    /// Larger files are refused.
+    pub max_file_bytes: u64,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        LoadOptions {
+            charset: None,
+            max_file_bytes: MAX_FILE_BYTES,
+        }
+    }
+}
+
+/// What a file turned out to be.
+#[derive(Debug)]
+pub enum Loaded {
+    /// Text with lines.
+    Text(Document),
+    /// Anything else.
+    Binary(Binary),
+}
+
+/// A file that is not text.
+#[derive(Debug)]
+pub struct Binary {
+    /// The media type, when it is an image.
+    pub image_type: Option<&'static str>,
+    /// The hash of the whole content.
+    pub snapshot: String,
+}
+
+/// A text file in memory.
+#[derive(Debug)]
+pub struct Document {
+    content: Content,
+    charset: Charset,
+    bom_bytes: usize,
+    /// The text as UTF-8, where the file's bytes are not that already.
+    decoded: Option<Vec<u8>>,
+    lossy: bool,
+}
+
+impl Document {
+    /// A document of a string in memory.
+    pub fn from_text(text: &[u8]) -> Document {
+        Document::new(Content::from_memory(text.to_vec()), None)
+    }
+
+    fn new(content: Content, charset: Option<Charset>) -> Document {
+        let (charset, bom_bytes) = match Charset::sniff(content.bytes()) {
+            Some(found) => found,
+            None => (charset.unwrap_or(Charset::Utf8), 0),
+        };
+        let (decoded, lossy) = match charset.decode(&content.bytes()[bom_bytes..]) {
+            (Cow::Borrowed(_), lossy) => (None, lossy),
+            (Cow::Owned(text), lossy) => (Some(text), lossy),
+        };
+        Document {
+            content,
+            charset,
+            bom_bytes,
+            decoded,
+            lossy,
+        }
+    }
+
+    /// The whole file, byte order mark included.
+    pub fn raw(&self) -> &[u8] {
+        self.content.bytes()
+    }
+
+    /// The file's bytes after the byte order mark.
+    pub fn body(&self) -> &[u8] {
+        &self.content.bytes()[self.bom_bytes..]
+    }
+
+    /// The length of the byte order mark, 0 without one.
+    pub fn bom_bytes(&self) -> usize {
+        self.bom_bytes
+    }
+
+    /// The text as UTF-8, line for line that of [`Document::body`].
+    pub fn text(&self) -> &[u8] {
+        self.decoded.as_deref().unwrap_or_else(|| self.body())
+    }
+
+    /// Whether [`Document::text`] and [`Document::body`] are the same bytes.
+    pub fn is_plain(&self) -> bool {
+        self.decoded.is_none()
+    }
+
+    /// The encoding.
+    pub fn charset(&self) -> Charset {
+        self.charset
+    }
+
+    /// The unit in which [`Document::body`] writes terminators.
+    pub fn unit(&self) -> Unit {
+        self.charset.unit()
+    }
+
+    /// Whether the file holds sequences that are invalid in its encoding (shown as U+FFFD).
+    pub fn lossy(&self) -> bool {
+        self.lossy
+    }
+
+    /// The stamp of the file when it was opened; `None` for a string in memory.
+    pub fn stamp(&self) -> Option<&Stamp> {
+        self.content.stamp()
+    }
+
+    /// The hash of the whole content: XXH3, 128 bits, in hexadecimal.
+    pub fn snapshot(&self) -> String {
+        snapshot(self.raw())
+    }
+
+    /// Whether the file is still the version that was loaded, as far as stamps can tell.
+    /// Mapped content must be checked after its last use: until then it can change.
+    pub fn is_current(&self, fs: &dyn FileSystem) -> bool {
+        self.content.is_current(fs)
+    }
+}
+
+/// The hash of a whole content: XXH3, 128 bits, in hexadecimal.
+pub fn snapshot(content: &[u8]) -> String {
+    format!("{:032x}", xxhash_rust::xxh3::xxh3_128(content))
+}
+
+/// Opens and loads a file, and hands it to `each` for as long as it takes to get an answer
+/// from one single version of it: a file that changes meanwhile is loaded again.
+pub fn with_file<T>(
+    fs: &dyn FileSystem,
+    base: &Base,
+    path: &str,
+    options: &LoadOptions,
+    mut each: impl FnMut(&Loaded) -> Result<T>,
+) -> Result<T> {
+    for _ in 0..READ_ATTEMPTS {
+        let file = base.open_file(path)?;
+        match load(fs, file, path, options) {
+            Err(error) if error.code == Code::ConcurrentChange => {}
+            Err(error) => return Err(error),
+            Ok(loaded) => {
+                let answer = each(&loaded);
+                match &loaded {
+                    Loaded::Text(document) if !document.is_current(fs) => {}
+                    _ => return answer,
+                }
+            }
+        }
+    }
+    Err(changing(path))
+}
+
+/// Loads an open file once.
+pub fn load(fs: &dyn FileSystem, file: File, path: &str, options: &LoadOptions) -> Result<Loaded> {
+    let stamp = fs
+        .stamp_of(&file)
+        .map_err(|cause| Error::io("read", path, &cause))?;
+    if stamp.kind != FileKind::File {
+        return Err(not_a_file(path, stamp.kind.noun()));
+    }
+    if stamp.size_bytes > options.max_file_bytes {
+        return Err(too_large(path, stamp.size_bytes, options.max_file_bytes));
+    }
+    let content = Content::load(fs, file, stamp, options.max_file_bytes)
+        .map_err(|cause| Error::io("read", path, &cause))?
+        .ok_or_else(|| changing(path))?;
+    if content.bytes().len() as u64 > options.max_file_bytes {
+        return Err(too_large(
+            path,
+            content.bytes().len() as u64,
+            options.max_file_bytes,
+        ));
+    }
+    if let Some(image_type) = binary_verdict(content.bytes(), options.charset) {
+        return Ok(Loaded::Binary(Binary {
+            image_type,
+            snapshot: snapshot(content.bytes()),
+        }));
+    }
+    Ok(Loaded::Text(Document::new(content, options.charset)))
+}
+
+/// `None` for text, else the media type of an image, if it is one.
+fn binary_verdict(bytes: &[u8], charset: Option<Charset>) -> Option<Option<&'static str>> {
+    let probe = &bytes[..bytes.len().min(BINARY_PROBE_BYTES)];
+    let wide = Charset::sniff(probe).is_some_and(|(found, _)| found != Charset::Utf8);
+    if charset.is_some() || wide || memchr::memchr(0, probe).is_none() {
+        return None;
+    }
+    let image = infer::get(probe).filter(|kind| kind.matcher_type() == infer::MatcherType::Image);
+    Some(image.map(|kind| kind.mime_type()))
+}
+
+fn too_large(path: &str, size_bytes: u64, limit_bytes: u64) -> Error {
+    Error::at(
+        Code::FileTooLarge,
+        path,
+        format!(
+            "{path}: has {size_bytes} bytes, over the limit of {limit_bytes} (option maxFileBytes)"
+        ),
+    )
+}
+
+fn changing(path: &str) -> Error {
+    Error::at(
+        Code::ConcurrentChange,
+        path,
+        format!("{path}: is being changed by someone else faster than it can be read; try again"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_of(bytes: &[u8], charset: Option<Charset>) -> (String, bool, usize) {
+        let document = Document::new(Content::from_memory(bytes.to_vec()), charset);
+        let text = String::from_utf8(document.text().to_vec()).unwrap();
+        (text, document.lossy(), document.bom_bytes())
+    }
+
+    #[test]
+    fn encodings_are_decoded() {
+        assert_eq!(text_of(b"a\xC3\xA9", None), ("aé".into(), false, 0));
+        assert_eq!(text_of(b"\xEF\xBB\xBFa", None), ("a".into(), false, 3));
+        assert_eq!(text_of(b"a\xFFb", None), ("a\u{fffd}b".into(), true, 0));
+        assert_eq!(text_of(b"\xFF\xFEa\0\n\0", None), ("a\n".into(), false, 2));
+        assert_eq!(text_of(b"\xFE\xFF\0a", None), ("a".into(), false, 2));
+        assert_eq!(
+            text_of(b"\xFF\xFEa\0\0\xD8", None),
+            ("a\u{fffd}".into(), true, 2)
+        );
+        let latin = Charset::by_label("latin1").unwrap();
+        assert_eq!(text_of(b"a\xE9", Some(latin)), ("aé".into(), false, 0));
+        let japanese = Charset::by_label("shift_jis").unwrap();
+        assert_eq!(
+            text_of(b"\x83\x5c\n", Some(japanese)),
+            ("ソ\n".into(), false, 0)
+        );
+    }
+
+    #[test]
+    fn binary_files_are_told_from_text() {
+        assert_eq!(binary_verdict(b"abc", None), None);
+        assert_eq!(binary_verdict(b"a\0c", None), Some(None));
+        assert_eq!(binary_verdict(b"\xFF\xFEa\0", None), None);
+        assert_eq!(binary_verdict(b"a\0c", Some(Charset::Utf8)), None);
+        let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+        assert_eq!(binary_verdict(png, None), Some(Some("image/png")));
+        let mut late = vec![b'a'; BINARY_PROBE_BYTES];
+        late.push(0);
+        assert_eq!(binary_verdict(&late, None), None);
+    }
+}

@@ -1,0 +1,178 @@
+//! Every refusal and fault of the engine: one stable code per kind, and a message that says
+//! what, where and what instead.
+
+use std::io;
+
+/// Declares the codes once, with the string each is known by outside.
+macro_rules! codes {
+    ($($(#[$doc:meta])* $variant:ident = $text:literal,)*) => {
+        /// The stable code of a refusal or fault; the string form never changes.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Code { $($(#[$doc])* $variant,)* }
+
+        impl Code {
+            /// Every code, in the order of the protocol.
+            pub const ALL: &'static [Code] = &[$(Code::$variant,)*];
+
+            /// The code as callers see it, e.g. `HASH_MISMATCH`.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Code::$variant => $text,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// An option or parameter of the call is missing, of the wrong type or out of range.
+    InvalidArgument = "INVALID_ARGUMENT",
+    /// An operation of a patch is not one of the known shapes.
+    InvalidOperation = "INVALID_OPERATION",
+    /// A text that should be an anchor is not one.
+    InvalidAnchor = "INVALID_ANCHOR",
+    /// A search pattern does not compile, or ran past its limit.
+    InvalidPattern = "INVALID_PATTERN",
+    /// The named line has another hash, or its text differs from the content hint.
+    HashMismatch = "HASH_MISMATCH",
+    /// Several lines near the named one have the hash.
+    AmbiguousAnchor = "AMBIGUOUS_ANCHOR",
+    /// The named line is past the end of the file.
+    LineOutOfRange = "LINE_OUT_OF_RANGE",
+    /// Two operations of a patch touch the same line or the same path.
+    OverlappingEdits = "OVERLAPPING_EDITS",
+    /// `old_text` of a `replace_text` does not occur.
+    TextNotFound = "TEXT_NOT_FOUND",
+    /// `old_text` of a `replace_text` without `all` occurs more than once.
+    TextNotUnique = "TEXT_NOT_UNIQUE",
+    /// There is no file at the path.
+    FileNotFound = "FILE_NOT_FOUND",
+    /// A file would be created or moved onto one that exists.
+    FileExists = "FILE_EXISTS",
+    /// The path is a directory, FIFO, socket or device.
+    NotAFile = "NOT_A_FILE",
+    /// The system does not let this user read or write the path.
+    PermissionDenied = "PERMISSION_DENIED",
+    /// The path leads out of the root.
+    OutsideRoot = "OUTSIDE_ROOT",
+    /// A line edit of a file that is not text.
+    BinaryFile = "BINARY_FILE",
+    /// The encoding is unknown, or can be read but not written.
+    UnsupportedEncoding = "UNSUPPORTED_ENCODING",
+    /// A text has a character that the file's encoding cannot hold, or a lone surrogate.
+    UnencodableText = "UNENCODABLE_TEXT",
+    /// The file is over the limit, or its view would not fit a JavaScript string.
+    FileTooLarge = "FILE_TOO_LARGE",
+    /// Someone else changed the file between reading and writing.
+    ConcurrentChange = "CONCURRENT_CHANGE",
+    /// Another call held the file's lock for longer than the limit.
+    LockTimeout = "LOCK_TIMEOUT",
+    /// The caller cancelled the call.
+    Aborted = "ABORTED",
+    /// The disk or the quota is full.
+    NoSpace = "NO_SPACE",
+    /// Any other fault of the file system.
+    Io = "IO",
+    /// A contained panic: a bug in the engine.
+    Internal = "INTERNAL",
+}
+
+/// A refusal or fault: its code, a message for people and models, and the path it is about.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Error {
+    /// The stable code.
+    pub code: Code,
+    /// One sentence or more; names the path where there is one.
+    pub message: String,
+    /// The path as the caller wrote it.
+    pub path: Option<String>,
+}
+
+/// The result of every fallible function of the core.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// A refusal that is not about a path.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Error {
+            code,
+            message: message.into(),
+            path: None,
+        }
+    }
+
+    /// A refusal about a path; the message names it already.
+    pub fn at(code: Code, path: &str, message: impl Into<String>) -> Self {
+        Error {
+            code,
+            message: message.into(),
+            path: Some(path.to_owned()),
+        }
+    }
+
+    /// A misuse of the interface: `what` was given, or missing.
+    pub fn argument(message: impl Into<String>) -> Self {
+        Error::new(Code::InvalidArgument, message)
+    }
+
+    /// A fault of the file system while doing `action` (a verb: "read", "rename") to `path`.
+    pub fn io(action: &str, path: &str, cause: &io::Error) -> Self {
+        let code = code_of(cause);
+        let message = match code {
+            Code::FileNotFound => format!("{path}: there is no such file"),
+            Code::PermissionDenied => format!("{path}: permission denied (cannot {action} it)"),
+            Code::NoSpace => format!("{path}: no space left to {action} it"),
+            _ => format!("{path}: cannot {action}: {cause}"),
+        };
+        Error::at(code, path, message)
+    }
+}
+
+fn code_of(cause: &io::Error) -> Code {
+    match cause.kind() {
+        io::ErrorKind::NotFound => Code::FileNotFound,
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            Code::PermissionDenied
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            Code::NoSpace
+        }
+        io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory => Code::NotAFile,
+        io::ErrorKind::AlreadyExists => Code::FileExists,
+        _ => Code::Io,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_unique_and_upper_case() {
+        let mut texts: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        assert_eq!(texts.len(), 25);
+        texts.sort_unstable();
+        texts.dedup();
+        assert_eq!(texts.len(), 25);
+        assert!(
+            texts
+                .iter()
+                .all(|t| t.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'))
+        );
+    }
+
+    #[test]
+    fn io_errors_keep_their_meaning() {
+        let cases = [
+            (io::ErrorKind::NotFound, Code::FileNotFound),
+            (io::ErrorKind::PermissionDenied, Code::PermissionDenied),
+            (io::ErrorKind::StorageFull, Code::NoSpace),
+            (io::ErrorKind::IsADirectory, Code::NotAFile),
+            (io::ErrorKind::Interrupted, Code::Io),
+        ];
+        for (kind, code) in cases {
+            let error = Error::io("read", "a.txt", &io::Error::from(kind));
+            assert_eq!(error.code, code);
+            assert!(error.message.starts_with("a.txt: "), "{}", error.message);
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! Every touch of the file system, behind one small trait, so that tests can make the n-th
+//! one fail. The production implementation is [`OsFileSystem`]; everything that differs
+//! between systems is in it and in [`stamp`].
+
+mod place;
+mod stamp;
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+
+use cap_std::fs::{Dir, OpenOptions};
+
+pub use place::{Base, Lookup, Place, not_a_file};
+pub use stamp::{FileKind, Stamp};
+
+/// The operations the engine needs, each on a name in an open directory, so that a directory
+/// that is moved or replaced by a link during a call cannot redirect a later step.
+pub trait FileSystem: Send + Sync {
+    /// Opens for reading without following a link in the last component and without blocking
+    /// on a FIFO.
+    fn open(&self, place: &Place) -> io::Result<File>;
+    /// Opens for writing in place; keeps the content.
+    fn open_for_rewrite(&self, place: &Place) -> io::Result<File>;
+    /// Creates a file that must not exist yet, readable by the owner alone.
+    fn create_new(&self, place: &Place) -> io::Result<File>;
+    /// The stamp of what the name stands for; of the link itself when it is one.
+    fn stamp(&self, place: &Place) -> io::Result<Stamp>;
+    /// The stamp of an open file.
+    fn stamp_of(&self, file: &File) -> io::Result<Stamp>;
+    /// Appends what is left of `file` to `out`, stopping after `limit_bytes`.
+    fn read(&self, file: &mut File, limit_bytes: u64, out: &mut Vec<u8>) -> io::Result<()>;
+    /// Writes all of `bytes` at the file's position.
+    fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()>;
+    /// Moves the position to the start.
+    fn rewind(&self, file: &mut File) -> io::Result<()>;
+    /// Cuts or extends the file.
+    fn set_len(&self, file: &File, len_bytes: u64) -> io::Result<()>;
+    /// Gives `file` the permission bits of a new file: `0o666` less the process's mask.
+    fn set_default_mode(&self, file: &File) -> io::Result<()>;
+    /// Gives `file` the mode, owner and extended attributes of `model`, as far as the user may.
+    fn copy_attributes(&self, file: &File, model: &File, stamp: &Stamp) -> io::Result<()>;
+    /// Forces the file's content and attributes to the disk.
+    fn sync(&self, file: &File) -> io::Result<()>;
+    /// Forces the entries of the place's directory to the disk.
+    fn sync_dir(&self, place: &Place) -> io::Result<()>;
+    /// Renames over whatever is at `to`.
+    fn rename(&self, from: &Place, to: &Place) -> io::Result<()>;
+    /// Renames; fails with `AlreadyExists` when `to` exists.
+    fn rename_new(&self, from: &Place, to: &Place) -> io::Result<()>;
+    /// Exchanges two names atomically; fails with `Unsupported` where the system cannot.
+    fn exchange(&self, one: &Place, other: &Place) -> io::Result<()>;
+    /// Gives the file a second name.
+    fn link(&self, from: &Place, to: &Place) -> io::Result<()>;
+    /// Removes a name of a file.
+    fn unlink(&self, place: &Place) -> io::Result<()>;
+    /// Makes a directory.
+    fn make_dir(&self, place: &Place) -> io::Result<()>;
+    /// Removes an empty directory.
+    fn remove_dir(&self, place: &Place) -> io::Result<()>;
+    /// Whether the user may write the file's content.
+    fn may_write(&self, place: &Place) -> io::Result<bool>;
+}
+
+/// The operating system's file system.
+#[derive(Debug, Default)]
+pub struct OsFileSystem;
+
+impl FileSystem for OsFileSystem {
+    fn open(&self, place: &Place) -> io::Result<File> {
+        let mut options = reading();
+        cap_fs_ext::OpenOptionsFollowExt::follow(&mut options, cap_fs_ext::FollowSymlinks::No);
+        Ok(place.dir().open_with(place.name(), &options)?.into_std())
+    }
+
+    fn open_for_rewrite(&self, place: &Place) -> io::Result<File> {
+        let mut options = reading();
+        options.write(true);
+        cap_fs_ext::OpenOptionsFollowExt::follow(&mut options, cap_fs_ext::FollowSymlinks::No);
+        Ok(place.dir().open_with(place.name(), &options)?.into_std())
+    }
+
+    fn create_new(&self, place: &Place) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        Ok(place.dir().open_with(place.name(), &options)?.into_std())
+    }
+
+    fn stamp(&self, place: &Place) -> io::Result<Stamp> {
+        Ok(Stamp::from_metadata(
+            &place.dir().symlink_metadata(place.name())?,
+        ))
+    }
+
+    fn stamp_of(&self, file: &File) -> io::Result<Stamp> {
+        Stamp::of_file(file)
+    }
+
+    fn read(&self, file: &mut File, limit_bytes: u64, out: &mut Vec<u8>) -> io::Result<()> {
+        file.take(limit_bytes).read_to_end(out).map(drop)
+    }
+
+    fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
+        file.write_all(bytes)
+    }
+
+    fn rewind(&self, file: &mut File) -> io::Result<()> {
+        file.rewind()
+    }
+
+    fn set_len(&self, file: &File, len_bytes: u64) -> io::Result<()> {
+        file.set_len(len_bytes)
+    }
+
+    fn set_default_mode(&self, file: &File) -> io::Result<()> {
+        stamp::set_default_mode(file)
+    }
+
+    fn copy_attributes(&self, file: &File, model: &File, stamp: &Stamp) -> io::Result<()> {
+        stamp::copy_attributes(file, model, stamp)
+    }
+
+    fn sync(&self, file: &File) -> io::Result<()> {
+        file.sync_all()
+    }
+
+    fn sync_dir(&self, place: &Place) -> io::Result<()> {
+        sync_dir(place.dir())
+    }
+
+    fn rename(&self, from: &Place, to: &Place) -> io::Result<()> {
+        from.dir().rename(from.name(), to.dir(), to.name())
+    }
+
+    fn rename_new(&self, from: &Place, to: &Place) -> io::Result<()> {
+        rename_new(from, to)
+    }
+
+    fn exchange(&self, one: &Place, other: &Place) -> io::Result<()> {
+        exchange(one, other)
+    }
+
+    fn link(&self, from: &Place, to: &Place) -> io::Result<()> {
+        from.dir().hard_link(from.name(), to.dir(), to.name())
+    }
+
+    fn unlink(&self, place: &Place) -> io::Result<()> {
+        place.dir().remove_file(place.name())
+    }
+
+    fn make_dir(&self, place: &Place) -> io::Result<()> {
+        place.dir().create_dir(place.name())
+    }
+
+    fn remove_dir(&self, place: &Place) -> io::Result<()> {
+        place.dir().remove_dir(place.name())
+    }
+
+    fn may_write(&self, place: &Place) -> io::Result<bool> {
+        may_write(place)
+    }
+}
+
+/// Options for reading that return at once on a FIFO or a device.
+fn reading() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    cap_fs_ext::OpenOptionsSyncExt::nonblock(&mut options, true);
+    options
+}
+
+/// Opens `path` as the process would, for reading, without blocking on a FIFO.
+fn open_ambient(path: &std::path::Path) -> io::Result<File> {
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        libc::O_NONBLOCK | libc::O_NOCTTY,
+    );
+    options.open(path)
+}
+
+#[cfg(unix)]
+fn sync_dir(dir: &Dir) -> io::Result<()> {
+    Ok(rustix::fs::fsync(dir)?)
+}
+
+/// Windows has no way to flush a directory; its renames are journaled by NTFS.
+#[cfg(not(unix))]
+fn sync_dir(_: &Dir) -> io::Result<()> {
+    Ok(())
+}
+
+/// Linux and macOS rename without replacing in one step. Elsewhere, and on file systems that
+/// cannot, a hard link fails when the name is taken, which gives the same guarantee.
+fn rename_new(from: &Place, to: &Place) -> io::Result<()> {
+    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
+    {
+        use rustix::fs::{RenameFlags, renameat_with};
+        use rustix::io::Errno;
+        let flags = RenameFlags::NOREPLACE;
+        match renameat_with(from.dir(), from.name(), to.dir(), to.name(), flags) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
+            result => return Ok(result?),
+        }
+    }
+    from.dir().hard_link(from.name(), to.dir(), to.name())?;
+    from.dir().remove_file(from.name())
+}
+
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn exchange(one: &Place, other: &Place) -> io::Result<()> {
+    use rustix::fs::{RenameFlags, renameat_with};
+    use rustix::io::Errno;
+    match renameat_with(
+        one.dir(),
+        one.name(),
+        other.dir(),
+        other.name(),
+        RenameFlags::EXCHANGE,
+    ) {
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Err(io::ErrorKind::Unsupported.into()),
+        result => Ok(result?),
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+fn exchange(_: &Place, _: &Place) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(unix)]
+fn may_write(place: &Place) -> io::Result<bool> {
+    use rustix::fs::{Access, AtFlags, accessat};
+    match accessat(
+        place.dir(),
+        place.name(),
+        Access::WRITE_OK,
+        AtFlags::EACCESS,
+    ) {
+        Ok(()) => Ok(true),
+        Err(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM | rustix::io::Errno::ROFS) => {
+            Ok(false)
+        }
+        Err(other) => Err(other.into()),
+    }
+}
+
+#[cfg(not(unix))]
+fn may_write(place: &Place) -> io::Result<bool> {
+    Ok(!place
+        .dir()
+        .symlink_metadata(place.name())?
+        .permissions()
+        .readonly())
+}

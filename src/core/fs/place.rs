@@ -1,0 +1,332 @@
+//! Paths → places: an open directory and a name in it.
+//!
+//! A path is looked up once, at the start of a call. What follows happens in the directory
+//! that was opened then, whatever its path leads to by now. With a root, every directory is
+//! opened beneath the root's own descriptor, so that no `..`, absolute path, link or swapped
+//! component leads out.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+use super::{open_ambient, reading};
+use crate::error::{Code, Error, Result};
+
+/// A name in an open directory.
+#[derive(Clone, Debug)]
+pub struct Place {
+    dir: Arc<Dir>,
+    name: OsString,
+    /// Free of links and dots: the key under which different spellings meet.
+    canonical: PathBuf,
+    /// As the caller wrote it, for messages.
+    shown: String,
+}
+
+impl Place {
+    /// The open directory.
+    pub fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// The name in it.
+    pub fn name(&self) -> &OsStr {
+        &self.name
+    }
+
+    /// The path without links and dots, as it was when the place was found.
+    pub fn canonical(&self) -> &Path {
+        &self.canonical
+    }
+
+    /// The path as the caller wrote it.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// Another name in the same directory.
+    pub fn sibling(&self, name: impl Into<OsString>) -> Place {
+        let name = name.into();
+        let canonical = self.canonical.with_file_name(&name);
+        Place {
+            dir: Arc::clone(&self.dir),
+            name,
+            canonical,
+            shown: self.shown.clone(),
+        }
+    }
+}
+
+/// A path that was looked up.
+#[derive(Debug)]
+pub enum Lookup {
+    /// The directory exists (the name in it may or may not).
+    Found(Place),
+    /// Directories are missing: the first missing one, and the names below it.
+    Missing {
+        /// Where the first missing directory would be.
+        first: Place,
+        /// What would be below it: further directories, then the file.
+        rest: Vec<OsString>,
+    },
+}
+
+/// Where the relative paths of a call start, and what they may not leave.
+#[derive(Debug)]
+pub struct Base {
+    root: Option<Root>,
+    /// Directories opened so far, by canonical path: one descriptor each.
+    dirs: Mutex<HashMap<PathBuf, Arc<Dir>>>,
+}
+
+#[derive(Debug)]
+struct Root {
+    dir: Arc<Dir>,
+    canonical: PathBuf,
+}
+
+impl Base {
+    /// Opens the root, if there is one.
+    pub fn open(root: Option<&str>) -> Result<Base> {
+        let root = root.map(Root::open).transpose()?;
+        Ok(Base {
+            root,
+            dirs: Mutex::default(),
+        })
+    }
+
+    /// The root's path without links, if there is one.
+    pub fn root_path(&self) -> Option<&Path> {
+        self.root.as_ref().map(|root| root.canonical.as_path())
+    }
+
+    /// Opens a file for reading, links followed, without blocking on a FIFO.
+    pub fn open_file(&self, path: &str) -> Result<File> {
+        check_path(path)?;
+        let Some(root) = &self.root else {
+            return open_ambient(Path::new(path)).map_err(|cause| Error::io("open", path, &cause));
+        };
+        // The usual case, in one call: a relative path without absolute links.
+        if let Ok(file) = root
+            .dir
+            .open_with(root.relative(Path::new(path)), &reading())
+        {
+            return Ok(file.into_std());
+        }
+        let place = self.existing(path)?;
+        let file = place.dir.open_with(&place.name, &reading());
+        file.map(cap_std::fs::File::into_std)
+            .map_err(|cause| root.explain("open", path, &cause))
+    }
+
+    /// The place of an existing file, links followed to the file itself.
+    pub fn existing(&self, path: &str) -> Result<Place> {
+        match self.look_up(path, true)? {
+            // A link is left over here only when it leads nowhere.
+            Lookup::Found(place)
+                if place
+                    .dir
+                    .symlink_metadata(&place.name)
+                    .is_ok_and(|entry| !entry.is_symlink()) =>
+            {
+                Ok(place)
+            }
+            _ => Err(Error::io("open", path, &io::ErrorKind::NotFound.into())),
+        }
+    }
+
+    /// The place of a name, a link in the last component not followed.
+    pub fn named(&self, path: &str) -> Result<Lookup> {
+        self.look_up(path, false)
+    }
+
+    /// The place of the directory entry `names` below `first`, once its directories exist.
+    pub fn below(&self, first: &Place, name: &OsStr) -> Result<Place> {
+        let canonical = first.canonical.clone();
+        let dir = first.dir.open_dir(&first.name);
+        let dir = dir.map_err(|cause| Error::io("open the directory of", &first.shown, &cause))?;
+        let place_path = canonical.join(name);
+        Ok(Place {
+            dir: Arc::new(dir),
+            name: name.to_owned(),
+            canonical: place_path,
+            shown: first.shown.clone(),
+        })
+    }
+
+    fn look_up(&self, path: &str, follow: bool) -> Result<Lookup> {
+        check_path(path)?;
+        let full = match &self.root {
+            Some(root) => root.canonical.join(path),
+            None => std::path::absolute(path).map_err(|cause| Error::io("find", path, &cause))?,
+        };
+        if follow {
+            match full.canonicalize() {
+                Ok(canonical) => return Ok(Lookup::Found(self.place(path, canonical)?)),
+                Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
+                Err(cause) => {
+                    // Tell a forbidden path from a broken one before saying what is wrong.
+                    self.look_up(path, false)?;
+                    return Err(Error::io("find", path, &cause));
+                }
+            }
+        }
+        self.look_up_missing(path, &full)
+    }
+
+    /// Walks up from a path until a directory exists; what was walked over is missing.
+    fn look_up_missing(&self, path: &str, full: &Path) -> Result<Lookup> {
+        let mut rest = Vec::new();
+        let mut above = full;
+        loop {
+            let (Some(parent), Some(name)) = (above.parent(), above.file_name()) else {
+                return match full.canonicalize() {
+                    // The path ends in `..` or is a root: a directory.
+                    Ok(canonical) => Ok(Lookup::Found(self.place(path, canonical)?)),
+                    Err(cause) => Err(Error::io("find", path, &cause)),
+                };
+            };
+            rest.push(name.to_owned());
+            match parent.canonicalize() {
+                Ok(parent) => {
+                    let name = rest.pop().expect("pushed above");
+                    let first = self.place_in(path, &parent, name)?;
+                    rest.reverse();
+                    return Ok(match rest.is_empty() {
+                        true => Lookup::Found(first),
+                        false => Lookup::Missing { first, rest },
+                    });
+                }
+                Err(cause) if cause.kind() == io::ErrorKind::NotFound => above = parent,
+                Err(cause) => return Err(Error::io("find", path, &cause)),
+            }
+        }
+    }
+
+    fn place(&self, path: &str, canonical: PathBuf) -> Result<Place> {
+        match (canonical.parent(), canonical.file_name()) {
+            (Some(parent), Some(name)) if !self.is_root(&canonical) => {
+                self.place_in(path, parent, name.to_owned())
+            }
+            _ => Err(not_a_file(path, "a directory")),
+        }
+    }
+
+    fn is_root(&self, canonical: &Path) -> bool {
+        self.root_path() == Some(canonical)
+    }
+
+    fn place_in(&self, path: &str, parent: &Path, name: OsString) -> Result<Place> {
+        let dir = self.open_dir(path, parent)?;
+        Ok(Place {
+            dir,
+            canonical: parent.join(&name),
+            name,
+            shown: path.to_owned(),
+        })
+    }
+
+    fn open_dir(&self, path: &str, canonical: &Path) -> Result<Arc<Dir>> {
+        let relative = match &self.root {
+            Some(root) => Some(
+                canonical
+                    .strip_prefix(&root.canonical)
+                    .map_err(|_| outside(path))?,
+            ),
+            None => None,
+        };
+        let mut dirs = self
+            .dirs
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(dir) = dirs.get(canonical) {
+            return Ok(Arc::clone(dir));
+        }
+        let opened = match (&self.root, relative) {
+            (Some(root), Some(relative)) if relative.as_os_str().is_empty() => root.dir.try_clone(),
+            (Some(root), Some(relative)) => root.dir.open_dir(relative),
+            _ => Dir::open_ambient_dir(canonical, ambient_authority()),
+        };
+        let dir = opened.map_err(|cause| match &self.root {
+            Some(root) => root.explain("open the directory of", path, &cause),
+            None => Error::io("open the directory of", path, &cause),
+        })?;
+        let dir = Arc::new(dir);
+        dirs.insert(canonical.to_owned(), Arc::clone(&dir));
+        Ok(dir)
+    }
+}
+
+impl Root {
+    fn open(path: &str) -> Result<Root> {
+        check_path(path)?;
+        let fault = |cause: io::Error| {
+            Error::at(
+                Code::InvalidArgument,
+                path,
+                format!("root {path}: cannot open this directory: {cause}"),
+            )
+        };
+        let canonical = Path::new(path).canonicalize().map_err(fault)?;
+        let dir = Dir::open_ambient_dir(&canonical, ambient_authority()).map_err(fault)?;
+        Ok(Root {
+            dir: Arc::new(dir),
+            canonical,
+        })
+    }
+
+    /// An absolute path below the root, relative to it; any other path as it is.
+    fn relative<'a>(&self, path: &'a Path) -> &'a Path {
+        match path.strip_prefix(&self.canonical) {
+            Ok(relative) if relative.as_os_str().is_empty() => Path::new("."),
+            Ok(relative) => relative,
+            Err(_) => path,
+        }
+    }
+
+    /// The error of an operation beneath the root. The library reports an attempt to leave as
+    /// a refused permission that carries no error number of the system.
+    fn explain(&self, action: &str, path: &str, cause: &io::Error) -> Error {
+        match (cause.kind(), cause.raw_os_error()) {
+            (io::ErrorKind::PermissionDenied, None) => outside(path),
+            _ => Error::io(action, path, cause),
+        }
+    }
+}
+
+fn outside(path: &str) -> Error {
+    Error::at(
+        Code::OutsideRoot,
+        path,
+        format!("{path}: leads out of the root"),
+    )
+}
+
+/// The refusal of anything but a regular file; `noun` says what it is.
+pub fn not_a_file(path: &str, noun: &str) -> Error {
+    Error::at(
+        Code::NotAFile,
+        path,
+        format!("{path}: is {noun}, not a regular file"),
+    )
+}
+
+fn check_path(path: &str) -> Result<()> {
+    if path.is_empty() {
+        return Err(Error::argument("the path is empty: name a file"));
+    }
+    if path.contains('\0') {
+        return Err(Error::at(
+            Code::InvalidArgument,
+            path,
+            format!("the path {path:?} holds a NUL character, which no file name can"),
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,27 @@
+//! The engine behind `hashline-native`: lines with anchors, read, searched and edited.
+//!
+//! A reader follows one direction. Reading: bytes → lines → normalize → hash → render.
+//! Editing: request → resolve → repair → plan → splice → commit. Each module imports only
+//! from those above it in the list below; `docs/architecture.md` says why the pieces are cut
+//! this way.
+
+#![deny(missing_docs)]
+
+pub mod error;
+
+pub mod cancel;
+pub mod dialect;
+pub mod fs;
+pub mod lines;
+
+pub mod bytes;
+pub mod normalize;
+
+pub mod hash;
+pub mod render;
+
+pub mod anchor;
+pub mod excerpt;
+pub mod pattern;
+
+pub mod read;

@@ -1,0 +1,403 @@
+//! A request → a view of a file: a window of its lines, or the matches in it.
+
+use rayon::prelude::*;
+
+use crate::bytes::{Charset, Document, LoadOptions, Loaded, with_file};
+use crate::cancel::Cancel;
+use crate::dialect::Dialect;
+use crate::error::{Code, Error, Result};
+use crate::excerpt::{Context, Excerpt, Limits, Page};
+use crate::fs::{Base, FileSystem};
+use crate::lines::{Lines, Unit, count_lines};
+use crate::pattern::{Pattern, Query};
+use crate::render::rendered_size_bound;
+
+/// Matches listed by a search in a file when the request sets no limit.
+pub const MAX_MATCHES: u64 = 200;
+
+/// The longest string of V8, in UTF-16 code units.
+pub const STRING_LIMIT_UNITS: usize = (1 << 29) - 24;
+
+/// What to read of one file.
+#[derive(Clone, Debug, Default)]
+pub struct ReadRequest {
+    /// The file.
+    pub path: String,
+    /// The first line, from 1.
+    pub start_line: Option<u64>,
+    /// How much is shown.
+    pub limits: Limits,
+    /// Show the matches only.
+    pub search: Option<Query>,
+    /// Lines around each match.
+    pub context: Context,
+    /// How many matches are listed; [`MAX_MATCHES`] when `None`.
+    pub max_matches: Option<u64>,
+    /// The label of the file's encoding, where it has no byte order mark.
+    pub encoding: Option<String>,
+}
+
+/// What applies to all files of a call.
+#[derive(Clone, Debug)]
+pub struct ReadOptions {
+    /// The dialect of the anchors.
+    pub dialect: &'static Dialect,
+    /// Relative paths start here, and nothing outside is read.
+    pub root: Option<String>,
+    /// The label of the encoding of files without byte order mark.
+    pub encoding: Option<String>,
+    /// Larger files are refused.
+    pub max_file_bytes: u64,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions {
+            dialect: Dialect::default_dialect(),
+            root: None,
+            encoding: None,
+            max_file_bytes: crate::bytes::MAX_FILE_BYTES,
+        }
+    }
+}
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ViewKind {
+    /// Text with anchors.
+    #[default]
+    Text,
+    /// Neither text nor image.
+    Binary,
+    /// An image.
+    Image,
+}
+
+/// How the lines of a file end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LineEnding {
+    /// No line has a terminator.
+    #[default]
+    None,
+    /// All `\n`.
+    Lf,
+    /// All `\r\n`.
+    CrLf,
+    /// Both.
+    Mixed,
+}
+
+/// A view of one file.
+#[derive(Clone, Debug, Default)]
+pub struct FileView {
+    /// The path as requested.
+    pub path: String,
+    /// What the file is.
+    pub kind: ViewKind,
+    /// The lines with their anchors, joined by `\n`.
+    pub text: String,
+    /// Lines in the whole file.
+    pub line_count: u64,
+    /// The first line shown, or where the view starts when it shows none.
+    pub start_line: u64,
+    /// The last line shown; `start_line - 1` when the view shows none.
+    pub end_line: u64,
+    /// Where to go on, when the view was cut.
+    pub next_line: Option<u64>,
+    /// Whether the view was cut by a limit.
+    pub truncated: bool,
+    /// The matching lines shown, with `search`.
+    pub match_lines: Option<Vec<u64>>,
+    /// The matching lines from `start_line` on, shown or not, with `search`.
+    pub match_count: Option<u64>,
+    /// How lines end.
+    pub line_ending: LineEnding,
+    /// Whether the last line has a terminator.
+    pub final_newline: bool,
+    /// The name of the encoding.
+    pub encoding: String,
+    /// Whether the file starts with a byte order mark.
+    pub bom: bool,
+    /// Whether invalid sequences are shown as U+FFFD.
+    pub lossy: bool,
+    /// The media type of an image.
+    pub mime_type: Option<&'static str>,
+    /// The hash of the whole content.
+    pub snapshot: String,
+    /// Why there is no view.
+    pub error: Option<Error>,
+}
+
+/// Reads many files in parallel. Views come in the order of the requests; a file that cannot
+/// be read has its reason in its view. Fails only for misuse of the options and cancellation.
+pub fn read_hashed(
+    fs: &dyn FileSystem,
+    requests: &[ReadRequest],
+    options: &ReadOptions,
+    cancel: &Cancel,
+) -> Result<Vec<FileView>> {
+    let base = Base::open(options.root.as_deref())?;
+    if let Some(label) = &options.encoding {
+        Charset::by_label(label)?;
+    }
+    let view = |request: &ReadRequest| {
+        cancel.check()?;
+        Ok(
+            read_one(fs, &base, request, options).unwrap_or_else(|error| FileView {
+                path: request.path.clone(),
+                error: Some(error),
+                ..FileView::default()
+            }),
+        )
+    };
+    match requests {
+        // One file is not worth a thread.
+        [request] => Ok(vec![view(request)?]),
+        many => many.par_iter().map(view).collect(),
+    }
+}
+
+fn read_one(
+    fs: &dyn FileSystem,
+    base: &Base,
+    request: &ReadRequest,
+    options: &ReadOptions,
+) -> Result<FileView> {
+    let label = request.encoding.as_deref().or(options.encoding.as_deref());
+    let load = LoadOptions {
+        charset: label.map(Charset::by_label).transpose()?,
+        max_file_bytes: options.max_file_bytes,
+    };
+    let pattern = request.search.as_ref().map(Pattern::new).transpose()?;
+    if request.start_line == Some(0) {
+        return Err(Error::argument("startLine is 0: lines are numbered from 1"));
+    }
+    with_file(fs, base, &request.path, &load, |loaded| match loaded {
+        Loaded::Binary(binary) => Ok(FileView {
+            path: request.path.clone(),
+            kind: if binary.image_type.is_some() {
+                ViewKind::Image
+            } else {
+                ViewKind::Binary
+            },
+            mime_type: binary.image_type,
+            snapshot: binary.snapshot.clone(),
+            ..FileView::default()
+        }),
+        Loaded::Text(document) => {
+            view_document(document, request, pattern.as_ref(), options.dialect)
+        }
+    })
+}
+
+fn view_document(
+    document: &Document,
+    request: &ReadRequest,
+    pattern: Option<&Pattern>,
+    dialect: &'static Dialect,
+) -> Result<FileView> {
+    let text = document.text();
+    let line_count = count_lines(text, Unit::Byte);
+    let start_line = request.start_line.unwrap_or(1);
+    if start_line > line_count.max(1) {
+        return Err(Error::at(
+            Code::LineOutOfRange,
+            &request.path,
+            format!(
+                "{}: has {line_count} lines, so none at line {start_line}",
+                request.path
+            ),
+        ));
+    }
+    let start = offset_of_line(text, start_line);
+    let lines_left = (line_count + 1).saturating_sub(start_line);
+    let size_bytes = match pattern {
+        None => {
+            let lines = request
+                .limits
+                .max_lines
+                .map_or(lines_left, |max| max.min(lines_left));
+            let text_bytes = match request.limits.max_lines {
+                Some(_) => offset_after_lines(text, start, lines) - start,
+                None => text.len() - start,
+            };
+            rendered_size_bound(dialect, text_bytes, lines, line_count)
+        }
+        Some(_) => 0,
+    };
+    let page = Page::new(dialect, request.limits, size_bytes);
+    let from = Start {
+        line: start_line,
+        offset: start,
+    };
+    let shown = match pattern {
+        None => show_window(text, from, page),
+        Some(pattern) => show_matches(text, from, page, pattern, request)?,
+    };
+    finish_view(document, request, line_count, start_line, shown)
+}
+
+/// The first line of a view.
+struct Start {
+    line: u64,
+    offset: usize,
+}
+
+/// What a view shows.
+struct Shown {
+    page: Page,
+    next_line: Option<u64>,
+    match_lines: Option<Vec<u64>>,
+    match_count: Option<u64>,
+}
+
+fn show_window(text: &[u8], from: Start, mut page: Page) -> Shown {
+    for (number, span) in (from.line..).zip(Lines::starting_at(text, Unit::Byte, from.offset)) {
+        if !page.push(number, span.text(text)) {
+            break;
+        }
+    }
+    Shown {
+        next_line: page.next_line(),
+        page,
+        match_lines: None,
+        match_count: None,
+    }
+}
+
+fn show_matches(
+    text: &[u8],
+    from: Start,
+    page: Page,
+    pattern: &Pattern,
+    request: &ReadRequest,
+) -> Result<Shown> {
+    let max_matches = request.max_matches.unwrap_or(MAX_MATCHES);
+    let mut excerpt = Excerpt::new(text, request.context, page, from.line, from.offset);
+    let mut lines = Vec::new();
+    let mut count = 0;
+    let mut first_left_out = None;
+    let (mut number, mut offset) = (from.line, from.offset);
+    for span in pattern.matching_lines(text, from.offset) {
+        let span = span?;
+        number += memchr::memchr_iter(b'\n', &text[offset..span.start]).count() as u64;
+        offset = span.start;
+        count += 1;
+        if first_left_out.is_some() {
+            continue;
+        }
+        if lines.len() as u64 == max_matches || !excerpt.push_match(number, span) {
+            first_left_out = Some(number);
+        } else {
+            lines.push(number);
+        }
+    }
+    let page = excerpt.finish();
+    let next_line = page.next_line().or(first_left_out);
+    Ok(Shown {
+        page,
+        next_line,
+        match_lines: Some(lines),
+        match_count: Some(count),
+    })
+}
+
+fn finish_view(
+    document: &Document,
+    request: &ReadRequest,
+    line_count: u64,
+    start_line: u64,
+    shown: Shown,
+) -> Result<FileView> {
+    let first_line = shown.page.first_line().unwrap_or(start_line);
+    let end_line = match shown.page.shown_lines() {
+        0 => first_line - 1,
+        _ => shown.page.last_line(),
+    };
+    let next_line = shown.next_line;
+    Ok(FileView {
+        path: request.path.clone(),
+        kind: ViewKind::Text,
+        text: into_string(&request.path, shown.page.into_text())?,
+        line_count,
+        start_line: first_line,
+        end_line,
+        next_line,
+        truncated: next_line.is_some(),
+        match_lines: shown.match_lines,
+        match_count: shown.match_count,
+        line_ending: line_ending(document.text()),
+        final_newline: document.text().ends_with(b"\n"),
+        encoding: document.charset().name(),
+        bom: document.bom_bytes() > 0,
+        lossy: document.lossy(),
+        mime_type: None,
+        snapshot: document.snapshot(),
+        error: None,
+    })
+}
+
+/// The output as a string, checked: a file that is mapped can change between two looks at it.
+pub(crate) fn into_string(path: &str, text: Vec<u8>) -> Result<String> {
+    if text.len() > STRING_LIMIT_UNITS {
+        let units: usize = text.iter().map(|&byte| utf16_units(byte)).sum();
+        if units > STRING_LIMIT_UNITS {
+            return Err(Error::at(
+                Code::FileTooLarge,
+                path,
+                format!(
+                    "{path}: its view has {units} characters, more than a string can hold ({STRING_LIMIT_UNITS}); read it in parts (startLine, maxLines, maxBytes)"
+                ),
+            ));
+        }
+    }
+    match simdutf8::basic::from_utf8(&text) {
+        // SAFETY: The check on the line above was on these bytes, which nobody else holds.
+        Ok(_) => Ok(unsafe { String::from_utf8_unchecked(text) }),
+        Err(_) => Ok(String::from_utf8_lossy(&text).into_owned()),
+    }
+}
+
+/// UTF-16 units that the character starting with this UTF-8 byte takes; 0 inside a character.
+fn utf16_units(byte: u8) -> usize {
+    match byte {
+        0x80..=0xBF => 0,
+        0xF0.. => 2,
+        _ => 1,
+    }
+}
+
+fn offset_of_line(text: &[u8], line: u64) -> usize {
+    offset_after_lines(text, 0, line - 1)
+}
+
+fn offset_after_lines(text: &[u8], start: usize, lines: u64) -> usize {
+    match lines {
+        0 => start,
+        _ => memchr::memchr_iter(b'\n', &text[start..])
+            .nth(lines as usize - 1)
+            .map_or(text.len(), |newline| start + newline + 1),
+    }
+}
+
+fn line_ending(text: &[u8]) -> LineEnding {
+    let has_carriage_return = memchr::memchr(b'\r', text).is_some();
+    let (mut lf, mut crlf) = (false, false);
+    for newline in memchr::memchr_iter(b'\n', text) {
+        if !has_carriage_return {
+            return LineEnding::Lf;
+        }
+        match newline.checked_sub(1).map(|before| text[before]) {
+            Some(b'\r') => crlf = true,
+            _ => lf = true,
+        }
+        if lf && crlf {
+            return LineEnding::Mixed;
+        }
+    }
+    match (lf, crlf) {
+        (true, _) => LineEnding::Lf,
+        (_, true) => LineEnding::CrLf,
+        _ => LineEnding::None,
+    }
+}
