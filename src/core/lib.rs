@@ -25,3 +25,14 @@ pub mod excerpt;
 pub mod pattern;
 
 pub mod read;
+
+pub mod request;
+pub mod similarity;
+
+pub mod resolve;
+
+pub mod repair;
+
+pub mod outcome;
+
+pub mod apply;

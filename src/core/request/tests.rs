@@ -1,0 +1,399 @@
+use super::*;
+use proptest::prelude::*;
+use serde_json::json;
+
+fn read(patch: serde_json::Value) -> std::result::Result<Vec<Operation>, Vec<Failure>> {
+    parse(Dialect::default_dialect(), Target::Files, &patch.into())
+}
+
+fn one(operation: serde_json::Value) -> Action {
+    let mut operations = read(json!({ "operations": [operation] })).unwrap();
+    assert_eq!(operations.len(), 1);
+    operations.remove(0).action
+}
+
+fn edit(edit: serde_json::Value) -> Action {
+    read(json!({ "path": "a", "edits": [edit] }))
+        .unwrap()
+        .remove(0)
+        .action
+}
+
+fn lines_of(action: Action) -> Vec<String> {
+    match action {
+        Action::Replace { lines, .. } | Action::Insert { lines, .. } => lines,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn texts_become_lines() {
+    for (text, expected) in [
+        (json!("a"), vec!["a"]),
+        (json!("a\n"), vec!["a"]),
+        (json!("a\n\n"), vec!["a", ""]),
+        (json!(""), vec![""]),
+        (json!("\n"), vec![""]),
+        (json!("a\r\nb\r\n"), vec!["a", "b"]),
+        (json!("a\rb"), vec!["a\rb"]),
+        (json!(["a", "b\nc\n", ""]), vec!["a", "b", "c", ""]),
+        (json!([]), vec![]),
+        (json!(null), vec![]),
+    ] {
+        let action = one(json!({"op": "set_line", "path": "p", "anchor": "1:a3", "text": text}));
+        assert_eq!(lines_of(action), expected, "{text}");
+    }
+}
+
+#[test]
+fn every_operation_is_read() {
+    let anchor = |text| Anchor::parse(Dialect::default_dialect(), text).unwrap();
+    let (a, b) = (anchor("1:a3"), anchor("2:b4"));
+    let cases = [
+        (
+            json!({"op": "replace_range", "path": "p", "start_anchor": "1:a3", "end_anchor": "2:b4", "text": "x"}),
+            Action::Replace {
+                first: a.clone(),
+                last: Some(b.clone()),
+                lines: vec!["x".into()],
+            },
+        ),
+        (
+            json!({"op": "insert_after", "path": "p", "anchor": "EOF", "text": "x"}),
+            Action::Insert {
+                at: InsertAt::End,
+                lines: vec!["x".into()],
+            },
+        ),
+        (
+            json!({"op": "insert_before", "path": "p", "anchor": "1:a3", "text": "x"}),
+            Action::Insert {
+                at: InsertAt::Before(a.clone()),
+                lines: vec!["x".into()],
+            },
+        ),
+        (
+            json!({"op": "delete", "path": "p", "range": "1:a3-2:b4"}),
+            Action::Replace {
+                first: a.clone(),
+                last: Some(b.clone()),
+                lines: vec![],
+            },
+        ),
+        (
+            json!({"op": "delete", "path": "p", "start_anchor": "1:a3", "end_anchor": "2:b4"}),
+            Action::Replace {
+                first: a.clone(),
+                last: Some(b.clone()),
+                lines: vec![],
+            },
+        ),
+        (
+            json!({"op": "replace_text", "path": "p", "old_text": "x", "new_text": "", "all": true}),
+            Action::ReplaceText {
+                old_text: "x".into(),
+                new_text: String::new(),
+                all: true,
+            },
+        ),
+        (
+            json!({"op": "add_file", "path": "p", "content": ""}),
+            Action::AddFile {
+                content: String::new(),
+            },
+        ),
+        (
+            json!({"op": "move_file", "from": "p", "to": "q"}),
+            Action::MoveFile { to: "q".into() },
+        ),
+        (
+            json!({"op": "move_file", "from_path": "p", "to_path": "q"}),
+            Action::MoveFile { to: "q".into() },
+        ),
+        (
+            json!({"op": "delete_file", "path": "p"}),
+            Action::DeleteFile,
+        ),
+    ];
+    for (operation, expected) in cases {
+        assert_eq!(one(operation.clone()), expected, "{operation}");
+    }
+}
+
+#[test]
+fn foreign_shapes_mean_the_same_operations() {
+    let anchor = |text| Anchor::parse(Dialect::default_dialect(), text).unwrap();
+    let (a, b) = (anchor("1:a3"), anchor("2:b4"));
+    let set = |lines: &[&str]| Action::Replace {
+        first: a.clone(),
+        last: None,
+        lines: lines.iter().map(|&line| line.into()).collect(),
+    };
+    let insert = |at: InsertAt, line: &str| Action::Insert {
+        at,
+        lines: vec![line.into()],
+    };
+    let cases = [
+        (
+            json!({"set_line": {"anchor": "1:a3", "new_text": "x"}}),
+            set(&["x"]),
+        ),
+        (
+            json!({"set_line": {"anchor": "1:a3", "new_text": ""}}),
+            set(&[]),
+        ),
+        (json!({"set_line": {"anchor": "1:a3"}}), set(&[])),
+        (
+            json!({"replace_lines": {"start_anchor": "1:a3", "new_text": "x\ny"}}),
+            set(&["x", "y"]),
+        ),
+        (
+            json!({"replace_lines": {"start_anchor": "1:a3", "end_anchor": "2:b4"}}),
+            Action::Replace {
+                first: a.clone(),
+                last: Some(b.clone()),
+                lines: vec![],
+            },
+        ),
+        (
+            json!({"insert_after": {"anchor": "1:a3", "text": ""}}),
+            insert(InsertAt::After(a.clone()), ""),
+        ),
+        (
+            json!({"replace": {"old_text": "x", "new_text": "y"}}),
+            Action::ReplaceText {
+                old_text: "x".into(),
+                new_text: "y".into(),
+                all: false,
+            },
+        ),
+        (
+            json!({"op": "set", "tag": "1:a3", "content": ["x"]}),
+            set(&["x"]),
+        ),
+        (
+            json!({"op": "set", "tag": {"line": 1, "hash": "a3"}, "content": ""}),
+            set(&[]),
+        ),
+        (
+            json!({"op": "replace", "first": "1:a3", "last": "2:b4", "content": []}),
+            Action::Replace {
+                first: a.clone(),
+                last: Some(b.clone()),
+                lines: vec![],
+            },
+        ),
+        (
+            json!({"op": "append", "content": "x"}),
+            insert(InsertAt::End, "x"),
+        ),
+        (
+            json!({"op": "append", "after": "1:a3", "content": "x"}),
+            insert(InsertAt::After(a.clone()), "x"),
+        ),
+        (
+            json!({"op": "prepend", "content": "x"}),
+            insert(InsertAt::Start, "x"),
+        ),
+        (
+            json!({"op": "insert", "after": "1:a3", "before": "2:b4", "content": "x"}),
+            insert(InsertAt::Between(a.clone(), b.clone()), "x"),
+        ),
+        (
+            json!({"op": "insert", "before": "2:b4", "content": "x"}),
+            insert(InsertAt::Before(b.clone()), "x"),
+        ),
+    ];
+    for (shape, expected) in cases {
+        assert_eq!(edit(shape.clone()), expected, "{shape}");
+    }
+    let whole = read(json!({"path": "a", "edits": [], "rename": "b"})).unwrap();
+    assert_eq!(whole[0].action, Action::MoveFile { to: "b".into() });
+    let whole = read(json!({"path": "a", "delete": true})).unwrap();
+    assert_eq!(whole[0].action, Action::DeleteFile);
+}
+
+#[test]
+fn mistakes_name_operation_field_and_expectation() {
+    let set = |extra: serde_json::Value| {
+        let mut operation = json!({"op": "set_line", "path": "p", "anchor": "1:a3", "text": "x"});
+        for (key, value) in extra.as_object().unwrap() {
+            operation[key] = value.clone();
+        }
+        operation
+    };
+    let cases = [
+        (json!(7), "operation 1 is the number 7: expected an object"),
+        (json!({}), "operation 1: the field op is missing"),
+        (
+            json!({"op": "frob"}),
+            "unknown op \"frob\": expected one of set_line",
+        ),
+        (
+            json!({"op": "set_line", "path": "p", "anchor": "1:a3"}),
+            "the field text is missing",
+        ),
+        (set(json!({"text": 5})), "the field text is the number 5"),
+        (set(json!({"text": ["a", 5]})), "the number 5 in its array"),
+        (set(json!({"path": null})), "the field path is null"),
+        (
+            set(json!({"anchor": 10})),
+            "the field anchor is the number 10: expected an anchor like 10:a3",
+        ),
+        (
+            set(json!({"verbatim": "yes"})),
+            "the field verbatim is the string",
+        ),
+        (set(json!({"set_line": {}})), "more than one operation"),
+        (
+            json!({"op": "insert_after", "path": "p", "anchor": "1:a3", "text": null}),
+            "at least one line",
+        ),
+        (
+            json!({"op": "insert_after", "path": "p", "anchor": "1:a3", "text": []}),
+            "at least one line",
+        ),
+        (json!({"op": "delete", "path": "p"}), "names no lines"),
+        (
+            json!({"op": "delete", "path": "p", "anchor": "1:a3", "range": "1:a3-2:b4"}),
+            "names them twice",
+        ),
+        (
+            json!({"op": "replace_text", "path": "p", "old_text": "", "new_text": "x"}),
+            "not empty",
+        ),
+        (
+            json!({"op": "add_file", "path": "p"}),
+            "the field content is missing",
+        ),
+    ];
+    for (operation, part) in cases {
+        let good = set(json!({}));
+        let failures = read(json!({"operations": [good, operation]})).unwrap_err();
+        assert_eq!(failures.len(), 1);
+        assert_eq!(
+            (failures[0].operation, failures[0].code),
+            (1, Code::InvalidOperation),
+            "{operation}"
+        );
+        assert!(
+            failures[0].message.contains(part),
+            "{operation}: {}",
+            failures[0].message
+        );
+    }
+    for (shape, part) in [
+        (
+            json!({"set_line": {"anchor": "1:a3"}, "insert_after": {}}),
+            "more than one operation",
+        ),
+        (json!({"op": "append", "content": ""}), "at least one line"),
+        (json!({"op": "insert", "content": "x"}), "names no line"),
+        (json!({"wrap": {}}), "has no known edit"),
+    ] {
+        let failures = read(json!({"path": "a", "edits": [shape]})).unwrap_err();
+        assert_eq!(failures[0].code, Code::InvalidOperation);
+        assert!(
+            failures[0].message.contains(part),
+            "{}",
+            failures[0].message
+        );
+    }
+}
+
+#[test]
+fn all_failures_are_collected() {
+    let failures = read(json!({"operations": [
+        {"op": "set_line", "path": "p", "anchor": "x", "text": ""},
+        {"op": "frob"},
+        {"op": "delete_file", "path": "p"},
+    ]}))
+    .unwrap_err();
+    let codes: Vec<_> = failures
+        .iter()
+        .map(|failure| (failure.operation, failure.code))
+        .collect();
+    assert_eq!(
+        codes,
+        [(0, Code::InvalidAnchor), (1, Code::InvalidOperation)]
+    );
+}
+
+#[test]
+fn patches_of_no_shape_and_over_the_limit() {
+    for patch in [
+        json!(null),
+        json!([]),
+        json!({}),
+        json!({"operations": {}}),
+        json!({"edits": []}),
+    ] {
+        assert_eq!(
+            read(patch.clone()).unwrap_err()[0].code,
+            Code::InvalidOperation,
+            "{patch}"
+        );
+    }
+    let operation = json!({"op": "delete_file", "path": "p"});
+    assert!(read(json!({"operations": vec![operation.clone(); MAX_OPERATIONS]})).is_ok());
+    let over = read(json!({"operations": vec![operation; MAX_OPERATIONS + 1]})).unwrap_err();
+    assert_eq!(over[0].code, Code::InvalidArgument);
+}
+
+#[test]
+fn lone_surrogates_are_refused() {
+    let operation = Value::Object(vec![
+        ("op".into(), Value::String("set_line".into())),
+        ("path".into(), Value::String("p".into())),
+        ("anchor".into(), Value::String("1:a3".into())),
+        ("text".into(), Value::IllFormed),
+    ]);
+    let patch = Value::Object(vec![("operations".into(), Value::Array(vec![operation]))]);
+    let failures = parse(Dialect::default_dialect(), Target::Files, &patch).unwrap_err();
+    assert_eq!(failures[0].code, Code::UnencodableText);
+}
+
+fn any_json() -> impl Strategy<Value = serde_json::Value> {
+    let word = prop::sample::select(vec![
+        "op",
+        "path",
+        "anchor",
+        "text",
+        "set_line",
+        "delete",
+        "range",
+        "edits",
+        "operations",
+        "1:a3",
+        "1:a3-2:b4",
+        "insert_after",
+        "old_text",
+        "new_text",
+        "EOF",
+        "",
+        "replace",
+        "tag",
+    ]);
+    let leaf = prop_oneof![
+        Just(json!(null)),
+        any::<bool>().prop_map(|flag| json!(flag)),
+        any::<f64>().prop_map(|number| json!(number)),
+        word.clone().prop_map(|text| json!(text)),
+        any::<String>().prop_map(|text| json!(text)),
+    ];
+    leaf.prop_recursive(4, 40, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(|items| json!(items)),
+            prop::collection::hash_map(word.clone(), inner, 0..6).prop_map(|map| json!(map)),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_json_is_read_or_refused(patch in any_json(), operations in prop::collection::vec(any_json(), 0..4)) {
+        let _ = read(patch);
+        let _ = read(json!({"operations": operations.clone()}));
+        let _ = read(json!({"path": "p", "edits": operations}));
+    }
+}
