@@ -33,6 +33,12 @@ pub mod resolve;
 
 pub mod repair;
 
+pub mod plan;
+pub mod splice;
+
 pub mod outcome;
+pub mod report;
+
+pub mod commit;
 
 pub mod apply;

@@ -80,6 +80,11 @@ impl Document {
         Document::new(Content::from_memory(text.to_vec()), None)
     }
 
+    /// The same bytes read in another encoding, unless a byte order mark names one.
+    pub fn with_charset(self, charset: Charset) -> Document {
+        Document::new(self.content, Some(charset))
+    }
+
     fn new(content: Content, charset: Option<Charset>) -> Document {
         let (charset, bom_bytes) = match Charset::sniff(content.bytes()) {
             Some(found) => found,

@@ -51,6 +51,8 @@ pub trait FileSystem: Send + Sync {
     fn exchange(&self, one: &Place, other: &Place) -> io::Result<()>;
     /// Gives the file a second name.
     fn link(&self, from: &Place, to: &Place) -> io::Result<()>;
+    /// Makes a symbolic link that leads where the one at `from` does.
+    fn copy_link(&self, from: &Place, to: &Place) -> io::Result<()>;
     /// Removes a name of a file.
     fn unlink(&self, place: &Place) -> io::Result<()>;
     /// Makes a directory.
@@ -145,6 +147,10 @@ impl FileSystem for OsFileSystem {
         from.dir().hard_link(from.name(), to.dir(), to.name())
     }
 
+    fn copy_link(&self, from: &Place, to: &Place) -> io::Result<()> {
+        copy_link(from, to)
+    }
+
     fn unlink(&self, place: &Place) -> io::Result<()> {
         place.dir().remove_file(place.name())
     }
@@ -228,6 +234,17 @@ fn exchange(one: &Place, other: &Place) -> io::Result<()> {
 
 #[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
 fn exchange(_: &Place, _: &Place) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(unix)]
+fn copy_link(from: &Place, to: &Place) -> io::Result<()> {
+    let target = rustix::fs::readlinkat(from.dir(), from.name(), Vec::new())?;
+    Ok(rustix::fs::symlinkat(target, to.dir(), to.name())?)
+}
+
+#[cfg(not(unix))]
+fn copy_link(_: &Place, _: &Place) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 

@@ -50,6 +50,14 @@ impl Place {
         &self.shown
     }
 
+    /// The directory itself.
+    pub fn directory(&self) -> Place {
+        Place {
+            name: OsString::from("."),
+            ..self.clone()
+        }
+    }
+
     /// Another name in the same directory.
     pub fn sibling(&self, name: impl Into<OsString>) -> Place {
         let name = name.into();

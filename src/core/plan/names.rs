@@ -1,0 +1,196 @@
+//! Operations on whole files → the final state of every name, or what forbids it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::Clash;
+use crate::error::{Code, Error};
+
+/// What one operation does to names. Paths are free of links and dots, so that different
+/// spellings of one file are one key.
+#[derive(Clone, Debug)]
+pub enum NameChange {
+    /// A file is created.
+    Add {
+        /// Its name.
+        to: Name,
+    },
+    /// A file gets another name.
+    Move {
+        /// The old one.
+        from: PathBuf,
+        /// The new one.
+        to: Name,
+    },
+    /// A name is removed.
+    Delete {
+        /// The name.
+        from: PathBuf,
+    },
+}
+
+/// A name that something arrives at.
+#[derive(Clone, Debug)]
+pub struct Name {
+    /// The path.
+    pub path: PathBuf,
+    /// The path as the request wrote it.
+    pub shown: String,
+    /// Whether something has the name now.
+    pub exists: bool,
+}
+
+/// What the operations of a patch do to one name.
+#[derive(Default)]
+struct State {
+    leaves: Option<(usize, bool)>,
+    arrives: Option<usize>,
+    edited: Option<usize>,
+}
+
+/// Everything that forbids the operations; empty when they are in order. `edited` are the
+/// files with line edits, each with its first operation.
+pub fn forbidden(changes: &[(usize, NameChange)], edited: &[(usize, PathBuf)]) -> Vec<Clash> {
+    let mut states: BTreeMap<&Path, State> = BTreeMap::new();
+    let mut clashes = Vec::new();
+    for (operation, path) in edited {
+        states
+            .entry(path)
+            .or_default()
+            .edited
+            .get_or_insert(*operation);
+    }
+    for (operation, change) in changes {
+        let (from, is_delete) = match change {
+            NameChange::Add { .. } => continue,
+            NameChange::Move { from, .. } => (from, false),
+            NameChange::Delete { from } => (from, true),
+        };
+        let state = states.entry(from).or_default();
+        match state.leaves.replace((*operation, is_delete)) {
+            Some((other, _)) => clashes.push(clash(*operation, other, from, "both take away")),
+            None => {
+                if let Some(edit) = state.edited.filter(|_| is_delete) {
+                    clashes.push(clash(*operation, edit, from, "delete and edit"));
+                }
+            }
+        }
+    }
+    for (operation, change) in changes {
+        let (NameChange::Add { to } | NameChange::Move { to, .. }) = change else {
+            continue;
+        };
+        let state = states.entry(&to.path).or_default();
+        if let Some(other) = state.arrives.replace(*operation) {
+            clashes.push(clash(*operation, other, &to.path, "both make"));
+        } else if to.exists && state.leaves.is_none() {
+            clashes.push(exists(*operation, to));
+        }
+    }
+    clashes.extend(files_as_directories(&states));
+    clashes.sort_by_key(|clash| clash.operation);
+    clashes
+}
+
+fn clash(operation: usize, other: usize, path: &Path, what: &str) -> Clash {
+    let (one, two) = (operation.min(other), operation.max(other));
+    Clash {
+        operation: two,
+        error: Error::new(
+            Code::OverlappingEdits,
+            format!("operations {one} and {two} {what} {}", path.display()),
+        ),
+    }
+}
+
+fn exists(operation: usize, to: &Name) -> Clash {
+    let shown = &to.shown;
+    Clash {
+        operation,
+        error: Error::at(
+            Code::FileExists,
+            shown,
+            format!(
+                "operation {operation}: {shown} exists already; edit it, or delete or move it in the same patch"
+            ),
+        ),
+    }
+}
+
+/// A file cannot be made below another file that the patch makes.
+fn files_as_directories(states: &BTreeMap<&Path, State>) -> Vec<Clash> {
+    let arriving = |path: &Path| states.get(path).and_then(|state| state.arrives);
+    let below = states.iter().filter_map(|(path, state)| {
+        let operation = state.arrives?;
+        let above = path
+            .ancestors()
+            .skip(1)
+            .find_map(|above| Some((above, arriving(above)?)));
+        let (above, other) = above?;
+        Some(clash(
+            operation,
+            other,
+            above,
+            "make a file and a directory of",
+        ))
+    });
+    below.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(path: &str) -> Name {
+        let exists = path.chars().all(char::is_lowercase);
+        Name {
+            path: path.into(),
+            shown: path.into(),
+            exists,
+        }
+    }
+
+    fn add(to: &str) -> NameChange {
+        NameChange::Add { to: name(to) }
+    }
+
+    fn rename(from: &str, to: &str) -> NameChange {
+        NameChange::Move {
+            from: from.into(),
+            to: name(to),
+        }
+    }
+
+    fn delete(from: &str) -> NameChange {
+        NameChange::Delete { from: from.into() }
+    }
+
+    /// Lower-case names exist, upper-case names do not.
+    fn check(changes: &[NameChange], edited: &[&str], expected: &[Code]) {
+        let numbered: Vec<_> = changes.iter().cloned().enumerate().collect();
+        let edited: Vec<_> = (100..).zip(edited.iter().map(PathBuf::from)).collect();
+        let codes: Vec<_> = forbidden(&numbered, &edited)
+            .iter()
+            .map(|clash| clash.error.code)
+            .collect();
+        assert_eq!(codes, expected, "{changes:?} {edited:?}");
+    }
+
+    #[test]
+    fn names_by_example() {
+        check(&[add("A"), delete("b"), rename("c", "D")], &["c", "e"], &[]);
+        check(&[add("a")], &[], &[Code::FileExists]);
+        check(&[rename("a", "b")], &[], &[Code::FileExists]);
+        // Vacated by the same patch: replaced, chained, swapped.
+        check(&[delete("a"), add("a")], &[], &[]);
+        check(&[rename("a", "b"), rename("b", "C")], &[], &[]);
+        check(&[rename("a", "b"), rename("b", "a")], &[], &[]);
+        check(&[rename("a", "B"), add("a")], &[], &[]);
+        let overlap = &[Code::OverlappingEdits];
+        check(&[delete("a")], &["a"], overlap);
+        check(&[delete("a"), rename("a", "B")], &[], overlap);
+        check(&[add("A"), add("A")], &[], overlap);
+        check(&[rename("a", "C"), rename("b", "C")], &[], overlap);
+        check(&[add("A"), add("A/B")], &[], overlap);
+    }
+}
