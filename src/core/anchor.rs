@@ -9,7 +9,7 @@ use crate::render::cut_mark_start;
 const QUOTE_LIMIT_CHARS: usize = 80;
 
 /// What a model wrote to name a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Anchor {
     /// The line number, from 1.
     pub line: u32,
@@ -21,7 +21,7 @@ pub struct Anchor {
 
 /// The text that the model saw on the line. It must normalize to the same as the line, so that
 /// a collision of hashes cannot pass.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Hint {
     /// The whole text, normalized.
     whole: Vec<u8>,

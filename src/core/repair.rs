@@ -61,7 +61,7 @@ impl Rule {
         }
     }
 
-    fn apply(self, subject: &Subject<'_>, draft: &Draft) -> Option<Draft> {
+    fn apply(self, subject: &Subject<'_, '_>, draft: &Draft) -> Option<Draft> {
         let lines = match self {
             Rule::StripPlus => markers::strip_plus(subject, draft),
             Rule::StripAnchors => markers::strip_anchors(subject, draft),
@@ -159,16 +159,16 @@ impl Draft {
 }
 
 /// The file beside which a draft is read.
-pub struct Subject<'a> {
+pub struct Subject<'s, 'a> {
     /// The dialect of the anchors.
     pub dialect: &'static Dialect,
     /// The text of a line by number; `None` outside the file.
-    pub line: &'a dyn Fn(u64) -> Option<Cow<'a, str>>,
+    pub line: &'s dyn Fn(u64) -> Option<Cow<'a, str>>,
     /// Whether another operation of the patch changes a line.
-    pub is_touched: &'a dyn Fn(u64) -> bool,
+    pub is_touched: &'s dyn Fn(u64) -> bool,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> Subject<'_, 'a> {
     fn text(&self, number: u64) -> Cow<'a, str> {
         (self.line)(number).unwrap_or_default()
     }
@@ -206,7 +206,7 @@ pub struct Applied {
 /// Runs the rules that are on, in order; what was done is appended to `applied`.
 pub fn repair(
     rules: &Rules,
-    subject: &Subject<'_>,
+    subject: &Subject<'_, '_>,
     mut draft: Draft,
     applied: &mut Vec<Applied>,
 ) -> Draft {

@@ -55,7 +55,7 @@ impl From<serde_json::Value> for Value {
 }
 
 /// One operation of a patch.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
     /// Its place in the request, from 0.
     pub index: usize,
@@ -68,7 +68,7 @@ pub struct Operation {
 }
 
 /// What an operation does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Replaces a line, or the lines from `first` to `last`, both included; with no lines it
     /// deletes them.
@@ -111,7 +111,7 @@ pub enum Action {
 }
 
 /// Where lines are inserted.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum InsertAt {
     /// Before the first line.
     Start,

@@ -15,7 +15,7 @@ pub use charset::Charset;
 use content::Content;
 
 use crate::error::{Code, Error, Result};
-use crate::fs::{Base, FileKind, FileSystem, Stamp, not_a_file};
+use crate::fs::{Base, FileKind, FileSystem, Place, Stamp, not_a_file};
 use crate::lines::Unit;
 
 /// The default of the option `maxFileBytes`.
@@ -163,6 +163,29 @@ impl Document {
 /// The hash of a whole content: XXH3, 128 bits, in hexadecimal.
 pub fn snapshot(content: &[u8]) -> String {
     format!("{:032x}", xxhash_rust::xxh3::xxh3_128(content))
+}
+
+/// The snapshot of a content in pieces.
+pub fn snapshot_of_pieces(pieces: &[&[u8]]) -> String {
+    let mut state = xxhash_rust::xxh3::Xxh3::new();
+    for piece in pieces {
+        state.update(piece);
+    }
+    format!("{:032x}", state.digest128())
+}
+
+/// Loads the file at a place, again when it changes meanwhile.
+pub fn load_place(fs: &dyn FileSystem, place: &Place, options: &LoadOptions) -> Result<Loaded> {
+    for _ in 0..READ_ATTEMPTS {
+        let file = fs
+            .open(place)
+            .map_err(|cause| Error::io("read", place.shown(), &cause))?;
+        match load(fs, file, place.shown(), options) {
+            Err(error) if error.code == Code::ConcurrentChange => {}
+            answer => return answer,
+        }
+    }
+    Err(changing(place.shown()))
 }
 
 /// Opens and loads a file, and hands it to `each` for as long as it takes to get an answer

@@ -72,7 +72,7 @@ impl Place {
 }
 
 /// A path that was looked up.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Lookup {
     /// The directory exists (the name in it may or may not).
     Found(Place),

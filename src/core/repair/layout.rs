@@ -6,7 +6,7 @@ use super::{Draft, Place, Subject, alike_without_white_space, indentation};
 use crate::normalize::without_white_space;
 
 /// `inherit-indent`: the text of an indented block whose first line lost its indentation.
-pub(super) fn inherit_indent(subject: &Subject<'_>, draft: &Draft) -> Option<Vec<String>> {
+pub(super) fn inherit_indent(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
     let replaced = subject.replaced(draft);
     let indent = indentation(replaced.first().filter(|line| !line.trim().is_empty())?);
     let mut filled = draft.filled();
@@ -35,7 +35,7 @@ pub(super) fn inherit_indent(subject: &Subject<'_>, draft: &Draft) -> Option<Vec
 
 /// `echoes`: the text repeats the line that it is inserted at, or the lines around the block
 /// that it replaces.
-pub(super) fn drop_echoes(subject: &Subject<'_>, draft: &Draft) -> Option<Vec<String>> {
+pub(super) fn drop_echoes(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
     if draft.lines.len() < 2 {
         return None;
     }
@@ -73,7 +73,7 @@ const MERGE_SLACK_CHARS: usize = 32;
 
 /// `merges`: one line of text holds a line and the one that continues it, or the one that it
 /// continues; both are then replaced.
-pub(super) fn expand_merge(subject: &Subject<'_>, draft: &Draft) -> Option<Draft> {
+pub(super) fn expand_merge(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Draft> {
     let (Place::Lines(line, last), [new]) = (draft.place, draft.lines.as_slice()) else {
         return None;
     };
@@ -136,7 +136,7 @@ const WRAP_LIMIT_LINES: usize = 10;
 const WRAP_MIN_CHARS: usize = 6;
 
 /// `wraps`: a run of new lines that, white space aside, is one old line becomes that line.
-pub(super) fn restore_wraps(subject: &Subject<'_>, draft: &Draft) -> Option<Vec<String>> {
+pub(super) fn restore_wraps(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
     let mut old: HashMap<String, Vec<String>> = HashMap::new();
     for line in subject.replaced(draft) {
         old.entry(without_white_space(&line))
@@ -164,7 +164,7 @@ pub(super) fn restore_wraps(subject: &Subject<'_>, draft: &Draft) -> Option<Vec<
 }
 
 /// `paired-indent`: as many new lines as old; one without indentation gets the old one's.
-pub(super) fn paired_indent(subject: &Subject<'_>, draft: &Draft) -> Option<Vec<String>> {
+pub(super) fn paired_indent(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
     let replaced = subject.replaced(draft);
     if replaced.len() != draft.lines.len() {
         return None;
@@ -177,7 +177,7 @@ pub(super) fn paired_indent(subject: &Subject<'_>, draft: &Draft) -> Option<Vec<
 }
 
 /// `confusables`: the text is the old lines but for their look-alike hyphens: they become `-`.
-pub(super) fn plain_hyphens(subject: &Subject<'_>, draft: &Draft) -> Option<Vec<String>> {
+pub(super) fn plain_hyphens(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
     let replaced = subject.replaced(draft);
     let plain = |line: &str| line.replace(is_hyphen, "-");
     let same = replaced.len() == draft.lines.len()

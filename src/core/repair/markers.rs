@@ -9,7 +9,7 @@ use crate::similarity::similarity;
 const ALIKE_MIN: f64 = 0.5;
 
 /// `strip-plus`: the `+` of a diff in front of every line.
-pub(super) fn strip_plus(subject: &Subject<'_>, draft: &Draft) -> Option<Vec<String>> {
+pub(super) fn strip_plus(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
     let beside = subject.beside(draft);
     let filled: Vec<&str> = draft.filled().map(String::as_str).collect();
     let marked = |line: &&str| line.starts_with('+') && !line.starts_with("++");
@@ -26,7 +26,7 @@ pub(super) fn strip_plus(subject: &Subject<'_>, draft: &Draft) -> Option<Vec<Str
 }
 
 /// Whether what follows a lone `+` is a line for this place.
-fn is_diff_row(subject: &Subject<'_>, draft: &Draft, rest: &str) -> bool {
+fn is_diff_row(subject: &Subject<'_, '_>, draft: &Draft, rest: &str) -> bool {
     let indented = |line: &str| {
         let indentation = indentation(line);
         !indentation.is_empty() && rest.starts_with(indentation)
@@ -39,7 +39,7 @@ fn is_diff_row(subject: &Subject<'_>, draft: &Draft, rest: &str) -> bool {
 }
 
 /// `strip-anchors`: `12:a3|` in front of every line.
-pub(super) fn strip_anchors(subject: &Subject<'_>, draft: &Draft) -> Option<Vec<String>> {
+pub(super) fn strip_anchors(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
     let dialect = subject.dialect;
     if subject
         .beside(draft)
