@@ -4,7 +4,7 @@
 use crate::dialect::Dialect;
 use crate::hash::LineHasher;
 use crate::lines::{Lines, Span, Unit};
-use crate::render::{GAP, render_cut_line, render_line};
+use crate::render::{GAP, cut_mark_bytes, render_cut_line, render_line};
 
 /// How much may be shown; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +25,7 @@ pub struct Page {
     shown_lines: u64,
     /// Set by the first line that did not fit.
     next_line: Option<u64>,
+    is_cut: bool,
 }
 
 impl Page {
@@ -41,6 +42,7 @@ impl Page {
             last_line: 0,
             shown_lines: 0,
             next_line: None,
+            is_cut: false,
         }
     }
 
@@ -93,13 +95,19 @@ impl Page {
         true
     }
 
-    /// Shows as much of a line as `max_bytes` have room for behind the anchor.
+    /// Shows as much of a line as `max_bytes` have room for between the anchor and the mark.
     fn push_cut(&mut self, number: u64, hash: u32, text: &[u8], max_bytes: usize) {
         let dialect = self.hasher.dialect();
         let mut anchor = Vec::new();
         render_line(dialect, number, hash, b"", &mut anchor);
-        let room = max_bytes.saturating_sub(anchor.len());
+        let room = max_bytes.saturating_sub(anchor.len() + cut_mark_bytes(text.len()));
         render_cut_line(dialect, number, hash, text, room, &mut self.out);
+        self.is_cut = true;
+    }
+
+    /// Whether the page shows one line that alone is too long, cut.
+    pub fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     /// The first line shown.

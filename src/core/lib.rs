@@ -25,6 +25,7 @@ pub mod excerpt;
 pub mod pattern;
 
 pub mod read;
+pub mod search;
 
 pub mod request;
 pub mod similarity;

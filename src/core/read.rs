@@ -181,7 +181,7 @@ fn read_one(
                 ViewKind::Binary
             },
             mime_type: binary.image_type,
-            snapshot: binary.snapshot.clone(),
+            snapshot: binary.snapshot(),
             ..FileView::default()
         }),
         Loaded::Text(document) => {
@@ -232,23 +232,26 @@ fn view_document(
     };
     let shown = match pattern {
         None => show_window(text, from, page),
-        Some(pattern) => show_matches(text, from, page, pattern, request)?,
+        Some(pattern) => {
+            let max_matches = request.max_matches.unwrap_or(MAX_MATCHES);
+            show_matches(text, from, page, pattern, request.context, max_matches)?
+        }
     };
     finish_view(document, request, line_count, start_line, shown)
 }
 
 /// The first line of a view.
-struct Start {
-    line: u64,
-    offset: usize,
+pub(crate) struct Start {
+    pub(crate) line: u64,
+    pub(crate) offset: usize,
 }
 
 /// What a view shows.
-struct Shown {
-    page: Page,
-    next_line: Option<u64>,
-    match_lines: Option<Vec<u64>>,
-    match_count: Option<u64>,
+pub(crate) struct Shown {
+    pub(crate) page: Page,
+    pub(crate) next_line: Option<u64>,
+    pub(crate) match_lines: Option<Vec<u64>>,
+    pub(crate) match_count: Option<u64>,
 }
 
 fn show_window(text: &[u8], from: Start, mut page: Page) -> Shown {
@@ -265,15 +268,16 @@ fn show_window(text: &[u8], from: Start, mut page: Page) -> Shown {
     }
 }
 
-fn show_matches(
+/// The matches from a line on, at most `max_matches` of them; all are counted.
+pub(crate) fn show_matches(
     text: &[u8],
     from: Start,
     page: Page,
     pattern: &Pattern,
-    request: &ReadRequest,
+    context: Context,
+    max_matches: u64,
 ) -> Result<Shown> {
-    let max_matches = request.max_matches.unwrap_or(MAX_MATCHES);
-    let mut excerpt = Excerpt::new(text, request.context, page, from.line, from.offset);
+    let mut excerpt = Excerpt::new(text, context, page, from.line, from.offset);
     let mut lines = Vec::new();
     let mut count = 0;
     let mut first_left_out = None;

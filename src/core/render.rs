@@ -39,6 +39,12 @@ pub fn render_cut_line(
     }
 }
 
+/// The length of the mark of a line of which `hidden_bytes` are not shown.
+pub fn cut_mark_bytes(hidden_bytes: usize) -> usize {
+    let digits = hidden_bytes.checked_ilog10().unwrap_or(0) as usize + 1;
+    CUT_MARK.len() + digits + CUT_MARK_END.len()
+}
+
 /// Where the mark of a cut line starts in `text`, if it ends in one.
 pub fn cut_mark_start(text: &str) -> Option<usize> {
     let body = text.trim_end().strip_suffix(CUT_MARK_END)?;

@@ -59,8 +59,15 @@ pub enum Loaded {
 pub struct Binary {
     /// The media type, when it is an image.
     pub image_type: Option<&'static str>,
-    /// The hash of the whole content.
-    pub snapshot: String,
+    content: Content,
+}
+
+impl Binary {
+    /// The hash of the whole content, which reads all of a file of which so far only the
+    /// start was looked at.
+    pub fn snapshot(&self) -> String {
+        snapshot(self.content.bytes())
+    }
 }
 
 /// A text file in memory.
@@ -238,7 +245,7 @@ pub fn load(fs: &dyn FileSystem, file: File, path: &str, options: &LoadOptions) 
     if let Some(image_type) = binary_verdict(content.bytes(), options.charset) {
         return Ok(Loaded::Binary(Binary {
             image_type,
-            snapshot: snapshot(content.bytes()),
+            content,
         }));
     }
     Ok(Loaded::Text(Document::new(content, options.charset)))

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 
 use crate::cancel::Cancel;
 use crate::error::{Code, Error, Result};
-use crate::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp};
+use crate::fs::{Base, FileSystem, Lookup, Place, Stamp};
 use publish::Published;
 use stage::Staged;
 
@@ -224,7 +224,7 @@ impl<'a> Transaction<'a> {
             ));
         }
         if stamp.links == 1 {
-            match self.staged.file(place, content, Some(stamp)) {
+            match self.staged.file(place, content, Some((place, stamp))) {
                 Ok(temporary) => {
                     return Ok(Ready::Rewrite {
                         target: place.clone(),
@@ -253,11 +253,7 @@ impl<'a> Transaction<'a> {
     ) -> Result<Ready> {
         let (from, stamp) = (from.clone(), *stamp);
         let staged = match content {
-            Some(content) => Some(self.staged.file(
-                &to,
-                content,
-                Some(&stamp).filter(|_| stamp.kind == FileKind::File),
-            )),
+            Some(content) => Some(self.staged.file(&to, content, Some((&from, &stamp)))),
             None if self.same_device(&from, &to) => None,
             None => Some(self.staged.copy(&from, &to)),
         };

@@ -73,18 +73,18 @@ impl<'a> Staged<'a> {
         Ok(place)
     }
 
-    /// Writes a new content to a temporary file beside `target`, with the attributes of the
-    /// version it replaces, and forces it to the disk.
+    /// Writes a new content to a temporary file beside `target`, with the attributes of
+    /// the file it replaces, and forces it to the disk.
     pub(super) fn file(
         &mut self,
         target: &Place,
         content: &Pieces<'_>,
-        replaced: Option<&Stamp>,
+        model: Option<(&Place, &Stamp)>,
     ) -> Result<Place> {
         self.write(target, |fs, file| {
             content.iter().try_for_each(|piece| fs.write(file, piece))?;
-            match replaced {
-                Some(stamp) => fs.copy_attributes(file, &fs.open(target)?, stamp),
+            match model {
+                Some((place, stamp)) => fs.copy_attributes(file, &fs.open(place)?, stamp),
                 None => fs.set_default_mode(file),
             }
         })

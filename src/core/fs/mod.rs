@@ -4,6 +4,7 @@
 
 mod place;
 mod stamp;
+mod tree;
 
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
@@ -12,6 +13,7 @@ use cap_std::fs::{Dir, OpenOptions};
 
 pub use place::{Base, Lookup, Place, not_a_file};
 pub use stamp::{FileKind, Stamp};
+pub use tree::{Found, Listed};
 
 /// The operations the engine needs, each on a name in an open directory, so that a directory
 /// that is moved or replaced by a link during a call cannot redirect a later step.
@@ -188,9 +190,13 @@ fn open_ambient(path: &std::path::Path) -> io::Result<File> {
     options.open(path)
 }
 
+/// Directories are opened without the right to read them where the system has that; such a
+/// descriptor cannot be flushed, so another one is opened through it.
 #[cfg(unix)]
 fn sync_dir(dir: &Dir) -> io::Result<()> {
-    Ok(rustix::fs::fsync(dir)?)
+    use rustix::fs::{Mode, OFlags, fsync, openat};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Ok(fsync(openat(dir, ".", flags, Mode::empty())?)?)
 }
 
 /// Windows has no way to flush a directory; its renames are journaled by NTFS.

@@ -168,6 +168,20 @@ impl Base {
         })
     }
 
+    /// The root's directory, and an absolute path as one relative to it; `None` without root.
+    pub(super) fn beneath<'a>(&'a self, path: &'a Path) -> Option<(&'a Dir, &'a Path)> {
+        let root = self.root.as_ref()?;
+        Some((&root.dir, root.relative(path)))
+    }
+
+    /// The error of an operation on what [`Base::beneath`] leads to.
+    pub(crate) fn fault(&self, action: &str, path: &str, cause: &io::Error) -> Error {
+        match &self.root {
+            Some(root) => root.explain(action, path, cause),
+            None => Error::io(action, path, cause),
+        }
+    }
+
     fn look_up(&self, path: &str, follow: bool) -> Result<Lookup> {
         check_path(path)?;
         let full = match &self.root {
@@ -190,6 +204,9 @@ impl Base {
 
     /// Walks up from a path until a directory exists; what was walked over is missing.
     fn look_up_missing(&self, path: &str, full: &Path) -> Result<Lookup> {
+        if self.is_root(&full.components().collect::<PathBuf>()) {
+            return Err(not_a_file(path, "a directory"));
+        }
         let mut rest = Vec::new();
         let mut above = full;
         loop {
@@ -261,10 +278,7 @@ impl Base {
             (Some(root), Some(relative)) => root.dir.open_dir(relative),
             _ => Dir::open_ambient_dir(canonical, ambient_authority()),
         };
-        let dir = opened.map_err(|cause| match &self.root {
-            Some(root) => root.explain("open the directory of", path, &cause),
-            None => Error::io("open the directory of", path, &cause),
-        })?;
+        let dir = opened.map_err(|cause| self.fault("open the directory of", path, &cause))?;
         let dir = Arc::new(dir);
         dirs.insert(canonical.to_owned(), Arc::clone(&dir));
         Ok(dir)
@@ -325,7 +339,7 @@ pub fn not_a_file(path: &str, noun: &str) -> Error {
     )
 }
 
-fn check_path(path: &str) -> Result<()> {
+pub(super) fn check_path(path: &str) -> Result<()> {
     if path.is_empty() {
         return Err(Error::argument("the path is empty: name a file"));
     }

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { applyHash, readHashed } from 'hashline-native'
+import { withDir } from './support.mjs'
+
+/** @import { HashlineError } from 'hashline-native' */
+
+/**
+ * @param {unknown} value
+ * @param {unknown} reason
+ */
+function assertAborted(value, reason) {
+  const error = /** @type {HashlineError} */ (value)
+  assert.ok(error instanceof Error)
+  assert.equal(error.name, 'AbortError')
+  assert.equal(error.code, 'ABORTED')
+  assert.equal(error.cause, reason)
+  return true
+}
+
+/** @param {AbortSignal} signal */
+const listeners = (signal) => getEventListeners(signal, 'abort').length
+
+test('a signal that is aborted already rejects, and nothing is done', () =>
+  withDir({}, async (root) => {
+    const signal = AbortSignal.abort('enough')
+    const rejected = (/** @type {unknown} */ error) => assertAborted(error, 'enough')
+    await assert.rejects(readHashed('a', { signal }), rejected)
+    const operations = [/** @type {const} */ ({ op: 'add_file', path: 'new', content: '' })]
+    await assert.rejects(applyHash({ operations }, { root, signal }), rejected)
+    assert.equal(existsSync(join(root, 'new')), false)
+  }))
+
+test('a running call notices, and the own handlers of the caller run', () =>
+  withDir({ 'a.txt': 'some line\n'.repeat(100_000) }, async (root) => {
+    const controller = new AbortController()
+    const { signal } = controller
+    let handled = 0
+    signal.onabort = () => handled++
+    signal.addEventListener('abort', () => handled++)
+    const before = listeners(signal)
+    const reading = readHashed(Array(5000).fill('a.txt'), { root, signal })
+    setTimeout(() => controller.abort(), 20)
+    await assert.rejects(reading, (error) => assertAborted(error, signal.reason))
+    assert.equal(handled, 2)
+    assert.equal(listeners(signal), before)
+  }))
+
+test('a call that ends leaves no listener, and a later abort does nothing', () =>
+  withDir({ 'a.txt': '}\n' }, async (root) => {
+    const controller = new AbortController()
+    const { signal } = controller
+    const calls = Array.from({ length: 20 }, () => readHashed('a.txt', { root, signal }))
+    for (const [view] of await Promise.all(calls)) assert.equal(view.text, '1:18|}')
+    // Listeners are removed right after the promises are settled.
+    await new Promise((resolve) => setTimeout(resolve, 10))
+    assert.equal(listeners(signal), 0)
+    controller.abort()
+  }))
+
+test('one signal stops many calls', () =>
+  withDir({ 'a.txt': 'some line\n'.repeat(100_000) }, async (root) => {
+    const controller = new AbortController()
+    const { signal } = controller
+    const calls = Array.from({ length: 8 }, () =>
+      readHashed(Array(2000).fill('a.txt'), { root, signal }),
+    )
+    setTimeout(() => controller.abort('all'), 20)
+    for (const call of await Promise.allSettled(calls)) {
+      assert.equal(call.status, 'rejected')
+      assertAborted(call.reason, 'all')
+    }
+  }))

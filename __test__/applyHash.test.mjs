@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { applyHash } from 'hashline-native'
+import { assertRejects, MISUSED_OPTIONS, untyped, withDir } from './support.mjs'
+
+test('a patch of several files is applied', () =>
+  withDir({ 'a.txt': '}\n', 'b.txt': 'return null;\n' }, async (root) => {
+    const outcome = await applyHash(
+      {
+        operations: [
+          { op: 'set_line', path: 'a.txt', anchor: '1:18', text: '};' },
+          { op: 'insert_after', path: 'b.txt', anchor: 'EOF', text: ['x', 'y'] },
+          { op: 'add_file', path: 'new/c.txt', content: 'z' },
+        ],
+      },
+      { root },
+    )
+    assert.equal(outcome.status, 'applied')
+    assert.deepEqual(
+      outcome.files.map(({ path, change, added, removed }) => [path, change, added, removed]),
+      [
+        ['a.txt', 'edited', 1, 1],
+        ['b.txt', 'edited', 2, 0],
+        ['new/c.txt', 'created', 1, 0],
+      ],
+    )
+    const contents = ['a.txt', 'b.txt', 'new/c.txt'].map((name) =>
+      readFileSync(join(root, name), 'utf8'),
+    )
+    assert.deepEqual(contents, ['};\n', 'return null;\nx\ny\n', 'z'])
+  }))
+
+test('a refusal is data, and nothing changes', () =>
+  withDir({ 'a.txt': '}\n', 'b.txt': 'return null;\n' }, async (root) => {
+    const outcome = await applyHash(
+      {
+        operations: [
+          { op: 'set_line', path: 'a.txt', anchor: '1:18', text: '};' },
+          { op: 'set_line', path: 'b.txt', anchor: '1:00', text: 'x' },
+        ],
+      },
+      { root },
+    )
+    assert.equal(outcome.status, 'rejected')
+    assert.equal(outcome.code, 'HASH_MISMATCH')
+    assert.equal(outcome.failures.length, 1)
+    assert.equal(outcome.failures[0].operation, 1)
+    assert.equal(outcome.failures[0].path, 'b.txt')
+    assert.deepEqual(outcome.remaps, { '1:00': '1:56' })
+    assert.match(outcome.text, /1:56\|return null;/)
+    assert.equal(readFileSync(join(root, 'a.txt'), 'utf8'), '}\n')
+  }))
+
+test('a signal that never fires changes nothing', () =>
+  withDir({ 'a.txt': '}\n' }, async (root) => {
+    const { signal } = new AbortController()
+    const operations = [/** @type {const} */ ({ op: 'delete_file', path: 'a.txt' })]
+    const outcome = await applyHash({ operations }, { root, signal })
+    assert.equal(outcome.status, 'applied')
+  }))
+
+test('misuse rejects the promise and throws nothing', async () => {
+  const patch = { operations: [] }
+  for (const [options, ...parts] of MISUSED_OPTIONS) {
+    await assertRejects(() => applyHash(patch, untyped(options)), 'INVALID_ARGUMENT', ...parts)
+  }
+  const cyclic = { operations: /** @type {unknown[]} */ ([]) }
+  cyclic.operations.push(cyclic)
+  await assertRejects(() => applyHash(untyped(cyclic)), 'INVALID_ARGUMENT', 'cyclic')
+})
+
+test("an exception of the caller's own code arrives as it is", async () => {
+  for (const mine of [new TypeError('mine'), 'mine', undefined, null]) {
+    const patch = {
+      get operations() {
+        throw mine
+      },
+    }
+    const [outcome] = await Promise.allSettled([applyHash(untyped(patch))])
+    assert.equal(outcome.status, 'rejected')
+    assert.equal(outcome.reason, mine)
+  }
+})

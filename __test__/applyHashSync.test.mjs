@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { applyHashSync } from 'hashline-native'
+import { assertThrows, MISUSED_OPTIONS, NO_COUNTS, untyped, withDir } from './support.mjs'
+
+/**
+ * The code of the refusal of a patch that no type would allow.
+ * @param {unknown} patch
+ */
+function refusal(patch) {
+  const outcome = applyHashSync(untyped(patch))
+  assert.equal(outcome.status, 'rejected')
+  return outcome
+}
+
+/** @param {unknown} operation */
+const one = (operation) => ({ operations: [operation] })
+
+test('a patch is applied', () =>
+  withDir({ 'a.txt': '}\r\n' }, (root) => {
+    const outcome = applyHashSync(
+      { operations: [{ op: 'set_line', path: 'a.txt', anchor: '1:18|}', text: ['a', 'b'] }] },
+      { root, durability: 'process', relocate: 'off', relocateWindow: 0, repairs: false },
+    )
+    assert.equal(outcome.status, 'applied')
+    assert.equal(outcome.files[0].lineCount, 2)
+    assert.equal(readFileSync(join(root, 'a.txt'), 'utf8'), 'a\r\nb\r\n')
+  }))
+
+test('what had nothing to do is told', () =>
+  withDir({ 'a.txt': '}\nx\n' }, (root) => {
+    const set = /** @type {const} */ ({
+      op: 'set_line',
+      path: 'a.txt',
+      anchor: '1:18',
+      text: '};',
+    })
+    const outcome = applyHashSync({ operations: [set, { ...set }] }, { root })
+    assert.equal(outcome.status, 'applied')
+    assert.deepEqual(outcome.noops, [
+      { operation: 1, path: 'a.txt', reason: 'duplicate', duplicateOf: 0 },
+    ])
+    const again = applyHashSync(
+      { operations: [{ op: 'replace_text', path: 'a.txt', old_text: 'x', new_text: 'x' }] },
+      { root },
+    )
+    assert.equal(again.status, 'applied')
+    assert.deepEqual(again.files, [])
+    assert.deepEqual(again.noops, [{ operation: 0, path: 'a.txt', reason: 'unchanged' }])
+  }))
+
+test('relocations and repairs are told', () =>
+  withDir({ 'a.txt': 'new\nnew\nnew\nnew\nnew\n  const x = 10;\n' }, (root) => {
+    const outcome = applyHashSync(
+      {
+        operations: [{ op: 'set_line', path: 'a.txt', anchor: '1:61', text: 'const x = 11;' }],
+      },
+      { root },
+    )
+    assert.equal(outcome.status, 'applied')
+    assert.deepEqual(outcome.relocations, [
+      { operation: 0, path: 'a.txt', from: '1:61', to: '6:61', distance: 5 },
+    ])
+    assert.deepEqual(outcome.repairs, [
+      {
+        rule: 'inherit-indent',
+        operation: 0,
+        before: 'const x = 11;',
+        after: '  const x = 11;',
+      },
+    ])
+  }))
+
+test('a patch that is none is a refusal, not an exception', () => {
+  for (const patch of [undefined, null, 1, 'x', [], {}, () => {}, Symbol('s'), 1n, new Map()]) {
+    assert.equal(refusal(patch).code, 'INVALID_OPERATION')
+  }
+})
+
+test('values that are no data are named', () => {
+  /** @type {[unknown, RegExp][]} */
+  const cases = [
+    [() => {}, /function/],
+    [Symbol('s'), /symbol/],
+    [1n, /bigint/],
+    [new Uint8Array(3), /typed array/],
+    [1.5, /1\.5/],
+    [{}, /object/],
+    [undefined, /missing/],
+  ]
+  for (const [text, message] of cases) {
+    const { code, failures } = refusal(one({ op: 'set_line', path: 'a.txt', anchor: '1:18', text }))
+    assert.equal(code, 'INVALID_OPERATION')
+    assert.match(failures[0].message, message)
+  }
+})
+
+test('holes of an array are null', () => {
+  assert.match(refusal({ operations: new Array(2) }).failures[1].message, /null/)
+})
+
+test('a lone surrogate anywhere in a text is unencodable', () => {
+  const text = 'a\ud800b'
+  for (const operation of [
+    { op: 'set_line', path: 'a.txt', anchor: '1:18', text },
+    { op: 'set_line', path: 'a.txt', anchor: '1:18', text: ['x', text] },
+    { op: 'set_line', path: text, anchor: '1:18', text: 'x' },
+    { op: 'add_file', path: 'a.txt', content: text },
+  ]) {
+    assert.equal(refusal(one(operation)).code, 'UNENCODABLE_TEXT')
+  }
+  const key = { op: 'set_line', path: 'a.txt', anchor: '1:18', [text]: 'x' }
+  assert.equal(refusal(one(key)).code, 'INVALID_OPERATION')
+})
+
+test('what is no finite tree is refused', () => {
+  const cyclic = { operations: /** @type {unknown[]} */ ([]) }
+  cyclic.operations.push({ cyclic })
+  assertThrows(() => applyHashSync(untyped(cyclic)), 'INVALID_ARGUMENT', 'patch', 'cyclic')
+  let deep = {}
+  for (let level = 0; level < 100; level++) deep = { deep }
+  assertThrows(() => applyHashSync(untyped(deep)), 'INVALID_ARGUMENT', '64 levels')
+  const sparse = { operations: new Array(2 ** 32 - 1) }
+  assertThrows(() => applyHashSync(untyped(sparse)), 'INVALID_ARGUMENT', 'more than 4000000')
+})
+
+test("an exception of the caller's own code arrives as it is", () => {
+  for (const mine of [new TypeError('mine'), 'mine', 7]) {
+    const patch = {
+      get operations() {
+        throw mine
+      },
+    }
+    assert.throws(
+      () => applyHashSync(untyped(patch)),
+      (error) => error === mine,
+    )
+  }
+})
+
+test('misuse is refused with what was wrong', () => {
+  /** @param {unknown} options */
+  const call = (options) => () => applyHashSync({ operations: [] }, untyped(options))
+  for (const [options, ...parts] of MISUSED_OPTIONS) {
+    assertThrows(call(options), 'INVALID_ARGUMENT', ...parts)
+  }
+  for (const [count, is] of NO_COUNTS) {
+    for (const name of ['relocateWindow', 'maxFileBytes']) {
+      assertThrows(call({ [name]: count }), 'INVALID_ARGUMENT', `options.${name} is ${is}`)
+    }
+  }
+  /** @type {[unknown, ...string[]][]} */
+  const cases = [
+    [{ relocate: 'near' }, 'options.relocate is the string "near"', '"guarded", "unique", "off"'],
+    [{ relocate: true }, 'options.relocate is true'],
+    [{ durability: 'disk' }, 'options.durability', '"power", "process"'],
+    [{ repairs: 'all' }, 'options.repairs is the string "all"'],
+    [{ repairs: ['echoes'] }, 'options.repairs is an array'],
+    [{ repairs: { echos: true } }, 'options.repairs', '"echos"', 'echoes'],
+    [{ repairs: { echoes: 1 } }, 'options.repairs["echoes"] is the number 1', 'true or false'],
+    [{ root: ['/'] }, 'options.root is an array', 'a string'],
+    [{ encoding: 1 }, 'options.encoding is the number 1'],
+    [{ signal: new AbortController().signal }, 'options.signal', 'synchronous'],
+  ]
+  for (const [options, ...parts] of cases) assertThrows(call(options), 'INVALID_ARGUMENT', ...parts)
+  assertThrows(call({ root: '\ud800' }), 'UNENCODABLE_TEXT', 'options.root')
+})

@@ -1,0 +1,186 @@
+//! What goes wrong → a JavaScript `Error` with `code`, thrown or as a rejection.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+
+use hashline_core::error::{Code, Error as CoreError};
+use napi::bindgen_prelude::ToNapiValue;
+use napi::{Env, Unknown, check_status, sys};
+
+use super::js::{Js, ask, pending, take_exception};
+
+/// Why a call does not return a result.
+#[derive(Debug)]
+pub enum Fault {
+    /// A refusal or fault with a code.
+    Refused(CoreError),
+    /// Node-API failed. Mostly since a getter or proxy of the caller threw; then that exception
+    /// is pending.
+    Napi(napi::Error),
+}
+
+pub type Result<T> = std::result::Result<T, Fault>;
+
+impl From<CoreError> for Fault {
+    fn from(error: CoreError) -> Fault {
+        Fault::Refused(error)
+    }
+}
+
+impl From<napi::Error> for Fault {
+    fn from(error: napi::Error) -> Fault {
+        Fault::Napi(error)
+    }
+}
+
+impl Fault {
+    /// What JavaScript gets to see: the caller's own exception, or an error with a code.
+    pub fn into_js(self, env: &Env) -> napi::Result<Js<'_>> {
+        if let Some(exception) = take_exception(env) {
+            return Ok(exception);
+        }
+        match self {
+            Fault::Refused(error) => error_object(env, &error, None),
+            Fault::Napi(error) => {
+                let message = format!("Node-API failed: {} {}", error.status, error.reason);
+                error_object(env, &CoreError::new(Code::Internal, message), None)
+            }
+        }
+    }
+
+    /// Throws into JavaScript; the result says so to the caller in Rust.
+    pub fn throw(self, env: &Env) -> napi::Error {
+        let thrown = self.into_js(env).and_then(|error| {
+            // SAFETY: Both come from the running call.
+            check_status!(unsafe { sys::napi_throw(env.raw(), error.raw()) })
+        });
+        thrown.err().unwrap_or_else(pending)
+    }
+}
+
+/// An `Error` with `code`, `path` where there is one, and for `ABORTED` the name and the cause
+/// that callers of an `AbortController` know.
+pub fn error_object<'env>(
+    env: &'env Env,
+    error: &CoreError,
+    cause: Option<Js<'env>>,
+) -> napi::Result<Js<'env>> {
+    let code = Js::from_rust(env, error.code.as_str())?;
+    let message = Js::from_rust(env, error.message.as_str())?;
+    let mut raw = ptr::null_mut();
+    ask!(napi_create_error(env.raw(), code.raw(), message.raw(); raw))?;
+    let object = Js::new(env.raw(), raw);
+    let hidden = sys::PropertyAttributes::writable | sys::PropertyAttributes::configurable;
+    let shown = hidden | sys::PropertyAttributes::enumerable;
+    if let Some(path) = &error.path {
+        define(env, object, c"path", Js::from_rust(env, path)?, shown)?;
+    }
+    if error.code == Code::Aborted {
+        let name = Js::from_rust(env, "AbortError")?;
+        define(env, object, c"name", name, hidden)?;
+    }
+    if let Some(cause) = cause {
+        define(env, object, c"cause", cause, hidden)?;
+    }
+    Ok(object)
+}
+
+fn define(
+    env: &Env,
+    object: Js<'_>,
+    name: &std::ffi::CStr,
+    value: Js<'_>,
+    attributes: sys::napi_property_attributes,
+) -> napi::Result<()> {
+    let property = sys::napi_property_descriptor {
+        utf8name: name.as_ptr(),
+        name: ptr::null_mut(),
+        method: None,
+        getter: None,
+        setter: None,
+        value: value.raw(),
+        attributes,
+        data: ptr::null_mut(),
+    };
+    // SAFETY: The name outlives the call, and the handles are of the running call.
+    check_status!(unsafe {
+        sys::napi_define_properties(env.raw(), object.raw(), 1, &raw const property)
+    })
+}
+
+/// A JavaScript value as the error of a task, which rejects with exactly that value.
+pub fn rejection(env: &Env, value: Js<'_>) -> napi::Error {
+    // SAFETY: The value is of the running call of this environment.
+    let value = unsafe { Unknown::from_raw_unchecked(env.raw(), value.raw()) };
+    napi::Error::from_unknown_without_coercion(value)
+}
+
+/// A promise that is rejected already.
+pub fn rejected<'env>(env: &'env Env, reason: Js<'_>) -> napi::Result<Js<'env>> {
+    let (mut deferred, mut promise) = (ptr::null_mut(), ptr::null_mut());
+    ask!(napi_create_promise(env.raw(), &raw mut deferred; promise))?;
+    // SAFETY: The deferred was just made, and is settled here alone.
+    check_status!(unsafe { sys::napi_reject_deferred(env.raw(), deferred, reason.raw()) })?;
+    Ok(Js::new(env.raw(), promise))
+}
+
+/// Runs `work`; a panic becomes `INTERNAL` instead of the end of the host process.
+pub fn guard<T, E: From<CoreError>>(
+    work: impl FnOnce() -> std::result::Result<T, E>,
+) -> std::result::Result<T, E> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
+        let message = format!("a bug in the engine: {}", panic_message(&*payload));
+        Err(CoreError::new(Code::Internal, message).into())
+    })
+}
+
+fn panic_message(payload: &(dyn Any + Send)) -> &str {
+    match (
+        payload.downcast_ref::<&str>(),
+        payload.downcast_ref::<String>(),
+    ) {
+        (Some(message), _) => message,
+        (_, Some(message)) => message,
+        _ => "a panic without message",
+    }
+}
+
+/// Runs a synchronous call: its result, or an exception.
+pub fn returned<T: ToNapiValue>(
+    env: &Env,
+    work: impl FnOnce() -> Result<T>,
+) -> napi::Result<Js<'_>> {
+    guard(|| Ok(Js::from_rust(env, work()?)?)).map_err(|fault: Fault| fault.throw(env))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(outcome: std::result::Result<(), CoreError>) -> (Code, String) {
+        let error = outcome.unwrap_err();
+        (error.code, error.message)
+    }
+
+    #[test]
+    fn guard_turns_panics_into_internal_errors() {
+        let silent = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|_| {}));
+        let plain = refusal(guard(|| panic!("no line")));
+        let formatted = refusal(guard(|| panic!("line {}", 7)));
+        let odd = refusal(guard(|| std::panic::panic_any(7)));
+        std::panic::set_hook(silent);
+        let bug = |what: &str| (Code::Internal, format!("a bug in the engine: {what}"));
+        assert_eq!(plain, bug("no line"));
+        assert_eq!(formatted, bug("line 7"));
+        assert_eq!(odd, bug("a panic without message"));
+    }
+
+    #[test]
+    fn guard_hands_on_results_and_errors() {
+        assert_eq!(guard(|| Ok::<_, CoreError>(7)).unwrap(), 7);
+        let error = guard(|| Err::<(), _>(CoreError::argument("no"))).unwrap_err();
+        assert_eq!(error.code, Code::InvalidArgument);
+    }
+}

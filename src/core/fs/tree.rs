@@ -1,0 +1,143 @@
+//! What a search needs of the file system: where a path leads, and what lies in a directory.
+//! With a root, every step is resolved beneath its descriptor, as the opening of a file is.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::place::{Base, check_path};
+use super::{FileKind, open_ambient, reading};
+use crate::error::{Error, Result};
+
+/// Where a path leads.
+#[derive(Debug)]
+pub struct Found {
+    /// The path without links and dots.
+    pub canonical: PathBuf,
+    /// What is there.
+    pub kind: FileKind,
+}
+
+/// An entry of a directory.
+#[derive(Debug)]
+pub struct Listed {
+    /// Its name.
+    pub name: OsString,
+    /// What it is; a link is not followed.
+    pub kind: FileKind,
+    /// Whether listings leave it out by custom.
+    pub hidden: bool,
+}
+
+impl Base {
+    /// The directory where relative paths start.
+    pub fn start_dir(&self) -> Result<PathBuf> {
+        match self.root_path() {
+            Some(root) => Ok(root.to_owned()),
+            None => std::env::current_dir()
+                .map_err(|cause| Error::io("find the working directory", ".", &cause)),
+        }
+    }
+
+    /// Where `path` leads, links followed; `shown` is the same path for messages.
+    pub fn find(&self, path: &Path, shown: &str) -> Result<Found> {
+        check_path(shown)?;
+        let canonical = match self.start_dir()?.join(path).canonicalize() {
+            Ok(canonical) => canonical,
+            // Tells a path that leads out of the root from one that leads nowhere.
+            Err(_) => self.existing(shown)?.canonical().to_owned(),
+        };
+        let (is_file, is_dir) = match self.beneath(&canonical) {
+            Some((root, relative)) => root
+                .metadata(relative)
+                .map(|metadata| (metadata.is_file(), metadata.is_dir())),
+            None => std::fs::metadata(&canonical)
+                .map(|metadata| (metadata.is_file(), metadata.is_dir())),
+        }
+        .map_err(|cause| self.fault("open", shown, &cause))?;
+        Ok(Found {
+            canonical,
+            kind: kind(is_file, is_dir, false),
+        })
+    }
+
+    /// What lies in the directory at an absolute path, in no particular order.
+    pub fn list(&self, dir: &Path) -> io::Result<Vec<Listed>> {
+        match self.beneath(dir) {
+            Some((root, relative)) => root.read_dir(relative)?.map(listed_beneath).collect(),
+            None => std::fs::read_dir(dir)?.map(listed).collect(),
+        }
+    }
+
+    /// At most `limit_bytes` of the file at an absolute path, links followed.
+    pub fn read_start(&self, path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>> {
+        let file = match self.beneath(path) {
+            Some((root, relative)) => root.open_with(relative, &reading())?.into_std(),
+            None => open_ambient(path)?,
+        };
+        let mut content = Vec::new();
+        file.take(limit_bytes).read_to_end(&mut content)?;
+        Ok(content)
+    }
+}
+
+fn listed(entry: io::Result<std::fs::DirEntry>) -> io::Result<Listed> {
+    let entry = entry?;
+    let name = entry.file_name();
+    let file_type = entry.file_type()?;
+    #[cfg(windows)]
+    let attributes = entry.metadata().map_or(0, |metadata| {
+        std::os::windows::fs::MetadataExt::file_attributes(&metadata)
+    });
+    #[cfg(not(windows))]
+    let attributes = 0;
+    Ok(Listed {
+        kind: kind(
+            file_type.is_file(),
+            file_type.is_dir(),
+            file_type.is_symlink(),
+        ),
+        hidden: is_hidden(&name, attributes),
+        name,
+    })
+}
+
+fn listed_beneath(entry: io::Result<cap_std::fs::DirEntry>) -> io::Result<Listed> {
+    let entry = entry?;
+    let name = entry.file_name();
+    let file_type = match entry.file_type()? {
+        // Some file systems do not say.
+        unknown if unknown == cap_std::fs::FileType::unknown() => entry.metadata()?.file_type(),
+        known => known,
+    };
+    #[cfg(windows)]
+    let attributes = entry.metadata().map_or(0, |metadata| {
+        cap_std::fs::MetadataExt::file_attributes(&metadata)
+    });
+    #[cfg(not(windows))]
+    let attributes = 0;
+    Ok(Listed {
+        kind: kind(
+            file_type.is_file(),
+            file_type.is_dir(),
+            file_type.is_symlink(),
+        ),
+        hidden: is_hidden(&name, attributes),
+        name,
+    })
+}
+
+fn kind(is_file: bool, is_dir: bool, is_link: bool) -> FileKind {
+    match (is_file, is_dir, is_link) {
+        (true, ..) => FileKind::File,
+        (_, true, _) => FileKind::Directory,
+        (.., true) => FileKind::Link,
+        _ => FileKind::Special,
+    }
+}
+
+/// Hidden is a name with a leading dot, and on Windows also what has the attribute.
+fn is_hidden(name: &OsStr, attributes: u32) -> bool {
+    const FILE_ATTRIBUTE_HIDDEN: u32 = 0x2;
+    name.as_encoded_bytes().starts_with(b".") || attributes & FILE_ATTRIBUTE_HIDDEN != 0
+}
