@@ -46,7 +46,7 @@ test('a refusal is data, and nothing changes', () =>
     assert.equal(outcome.status, 'rejected')
     assert.equal(outcome.code, 'HASH_MISMATCH')
     assert.equal(outcome.failures.length, 1)
-    assert.equal(outcome.failures[0].operation, 1)
+    assert.equal(outcome.failures[0].index, 1)
     assert.equal(outcome.failures[0].path, 'b.txt')
     assert.deepEqual(outcome.remaps, { '1:00': '1:56' })
     assert.match(outcome.text, /1:56\|return null;/)

@@ -149,7 +149,7 @@ pub struct Noop {
 #[napi(object, object_from_js = false)]
 pub struct Failure {
     /// The operation's place in the request, from 0.
-    pub operation: f64,
+    pub index: f64,
     /// The file, as the request wrote it.
     pub path: Option<String>,
     /// The stable code.
@@ -304,7 +304,7 @@ impl From<core::Noop> for Noop {
 impl From<request::Failure> for Failure {
     fn from(failure: request::Failure) -> Failure {
         Failure {
-            operation: failure.operation as f64,
+            index: failure.operation as f64,
             path: failure.path,
             code: Word(failure.code.as_str()),
             message: failure.message,
