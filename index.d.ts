@@ -376,7 +376,7 @@ export interface EditOptions {
 /** Why an operation, or one anchor of it, was refused. */
 export interface Failure {
   /** The operation's place in the request, from 0. */
-  operation: number
+  index: number
   /** The file, as the request wrote it. */
   path?: string
   /** The stable code. */

@@ -1,0 +1,180 @@
+//! The naive reference of an edit: lines by `split_inclusive`, operations one by one from the
+//! bottom up. Slow, short and meant to be obviously right.
+
+/// How the bytes of a file are to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Encoding {
+    /// UTF-8, invalid sequences included.
+    Utf8,
+    /// UTF-16, little end first.
+    Utf16Le,
+    /// UTF-16, big end first.
+    Utf16Be,
+}
+
+/// A file taken apart.
+pub struct File {
+    /// What its byte order mark says.
+    pub encoding: Encoding,
+    /// The byte order mark.
+    pub bom: Vec<u8>,
+    /// The bytes of each line, terminator included.
+    pub lines: Vec<Vec<u8>>,
+}
+
+impl File {
+    /// Takes a file apart.
+    pub fn new(bytes: &[u8]) -> File {
+        let (encoding, bom_bytes) = match bytes {
+            [0xEF, 0xBB, 0xBF, ..] => (Encoding::Utf8, 3),
+            [0xFF, 0xFE, ..] => (Encoding::Utf16Le, 2),
+            [0xFE, 0xFF, ..] => (Encoding::Utf16Be, 2),
+            _ => (Encoding::Utf8, 0),
+        };
+        let (bom, body) = bytes.split_at(bom_bytes);
+        let lines = match encoding {
+            Encoding::Utf8 => body
+                .split_inclusive(|&byte| byte == b'\n')
+                .map(<[u8]>::to_vec)
+                .collect(),
+            _ => {
+                let mut lines = vec![Vec::new()];
+                for unit in body.chunks(2) {
+                    lines.last_mut().expect("never empty").extend(unit);
+                    if unit == encoding.ascii(b'\n') {
+                        lines.push(Vec::new());
+                    }
+                }
+                lines.retain(|line| !line.is_empty());
+                lines
+            }
+        };
+        File {
+            encoding,
+            bom: bom.to_vec(),
+            lines,
+        }
+    }
+
+    /// The text of each line.
+    pub fn texts(&self) -> Vec<String> {
+        self.lines.iter().map(|line| self.encoding.text(line)).collect()
+    }
+}
+
+impl Encoding {
+    fn ascii(self, byte: u8) -> Vec<u8> {
+        match self {
+            Encoding::Utf8 => vec![byte],
+            Encoding::Utf16Le => vec![byte, 0],
+            Encoding::Utf16Be => vec![0, byte],
+        }
+    }
+
+    /// A line without its terminator, and the terminator.
+    pub fn split(self, line: &[u8]) -> (&[u8], &'static str) {
+        let is_whole = self == Encoding::Utf8 || line.len().is_multiple_of(2);
+        let strip = |line: &[u8], byte| match is_whole && line.ends_with(&self.ascii(byte)) {
+            true => Some(line.len() - self.ascii(byte).len()),
+            false => None,
+        };
+        match strip(line, b'\n') {
+            None => (line, ""),
+            Some(end) => match strip(&line[..end], b'\r') {
+                None => (&line[..end], "\n"),
+                Some(end) => (&line[..end], "\r\n"),
+            },
+        }
+    }
+
+    /// The text of a line as Unicode.
+    pub fn text(self, line: &[u8]) -> String {
+        let (text, _) = self.split(line);
+        match self {
+            Encoding::Utf8 => String::from_utf8_lossy(text).into_owned(),
+            _ => {
+                let unit = |pair: &[u8]| match self {
+                    Encoding::Utf16Be => u16::from_be_bytes([pair[0], pair[1]]),
+                    _ => u16::from_le_bytes([pair[0], pair[1]]),
+                };
+                let units: Vec<u16> = text.chunks_exact(2).map(unit).collect();
+                let mut decoded = String::from_utf16_lossy(&units);
+                // A half unit at the end is one error, together with half a character before it.
+                let half_character = units.last().is_some_and(|last| (0xD800..0xDC00).contains(last));
+                if text.len() % 2 == 1 && !half_character {
+                    decoded.push('\u{FFFD}');
+                }
+                decoded
+            }
+        }
+    }
+}
+
+/// One operation, by line numbers from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Lines `first` to `last` become `lines`.
+    Replace {
+        /// The first line.
+        first: usize,
+        /// The last line.
+        last: usize,
+        /// The new lines; none deletes.
+        lines: Vec<String>,
+    },
+    /// New lines after line `gap`; 0 is the start.
+    Insert {
+        /// The line before.
+        gap: usize,
+        /// The new lines, at least one.
+        lines: Vec<String>,
+    },
+}
+
+/// A line of the result.
+#[derive(Clone, Debug)]
+pub enum Expected {
+    /// Line `number` of the old file, byte for byte.
+    Old(usize),
+    /// A line with this text.
+    New(String),
+}
+
+/// Whether operations get in each other's way: the sentences of the protocol, on all pairs.
+pub fn clash(ops: &[Op]) -> bool {
+    let pair = |one: &Op, other: &Op| match (one, other) {
+        (
+            Op::Replace { first, last, .. },
+            Op::Replace { first: start, last: end, .. },
+        ) => first <= end && start <= last,
+        (Op::Replace { first, last, .. }, Op::Insert { gap, .. }) => first <= gap && gap < last,
+        _ => false,
+    };
+    let indexed = || ops.iter().enumerate();
+    indexed().any(|(at, one)| indexed().any(|(to, other)| at != to && pair(one, other)))
+}
+
+/// The lines after the operations, which do not clash, applied one by one from the bottom up.
+pub fn apply(line_count: usize, ops: &[Op]) -> Vec<Expected> {
+    let mut lines: Vec<Expected> = (1..=line_count).map(Expected::Old).collect();
+    let new = |lines: &[String]| -> Vec<Expected> { lines.iter().cloned().map(Expected::New).collect() };
+    for line in (0..=line_count).rev() {
+        // What replaces the lines from `line + 1` on lies below what is inserted after `line`,
+        // and further up than what is inserted after the replaced lines.
+        for op in ops {
+            if let Op::Replace { first, last, lines: text } = op
+                && *first == line + 1
+            {
+                lines.splice(line..*last, new(text));
+            }
+        }
+        for op in ops.iter().rev() {
+            if let Op::Insert { gap, lines: text } = op
+                && *gap == line
+            {
+                lines.splice(line..line, new(text));
+            }
+        }
+    }
+    lines
+}

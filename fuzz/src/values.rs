@@ -1,0 +1,165 @@
+//! Values as a model might send them: the right words in the wrong places.
+
+use arbitrary::{Result, Unstructured};
+use hashline_core::dialect::Dialect;
+use hashline_core::request::Value;
+
+/// Names and words of all three request shapes.
+const WORDS: [&str; 54] = [
+    "operations", "edits", "path", "op", "set_line", "replace_range", "insert_after",
+    "insert_before", "delete", "replace_text", "add_file", "move_file", "delete_file",
+    "replace_lines", "replace", "set", "append", "prepend", "insert", "replaceText", "anchor",
+    "start_anchor", "end_anchor", "range", "text", "new_text", "old_text", "all", "content",
+    "from", "to", "from_path", "to_path", "tag", "first", "last", "after", "before", "line",
+    "hash", "rename", "verbatim", "BOF", "EOF", "a.txt", "", "one", "two", "1:60", "2:bf",
+    "1:60-2:bf", "1#ZP", "+one\n+two", "\r\n",
+];
+
+/// How deep a value may nest: patch, list, operation, body, tag, and one more to be wrong in.
+const MAX_DEPTH: usize = 6;
+
+fn word(input: &mut Unstructured<'_>) -> Result<String> {
+    Ok(match input.ratio(1, 10)? {
+        true => input.arbitrary::<&str>()?.to_owned(),
+        false => (*input.choose(&WORDS)?).to_owned(),
+    })
+}
+
+/// Any value.
+pub fn value(input: &mut Unstructured<'_>, depth: usize) -> Result<Value> {
+    let kinds = if depth < MAX_DEPTH { 10 } else { 7 };
+    Ok(match input.int_in_range(0..=kinds)? {
+        0 => Value::Null,
+        1 => Value::Bool(input.arbitrary()?),
+        2 => Value::Number(input.arbitrary()?),
+        3 => Value::IllFormed,
+        4 => Value::Other("function"),
+        5..=7 => Value::String(word(input)?),
+        8 => Value::Array(
+            (0..input.int_in_range(0..=4)?)
+                .map(|_| value(input, depth + 1))
+                .collect::<Result<_>>()?,
+        ),
+        _ => Value::Object(
+            (0..input.int_in_range(0..=6)?)
+                .map(|_| Ok((word(input)?, value(input, depth + 1)?)))
+                .collect::<Result<_>>()?,
+        ),
+    })
+}
+
+/// A patch that is nearly right: known operations with their fields, some of them broken.
+pub fn patch(input: &mut Unstructured<'_>, dialect: &Dialect) -> Result<Value> {
+    let main = input.arbitrary()?;
+    let mut items = Vec::new();
+    for _ in 0..input.int_in_range(0..=4)? {
+        items.push(match main {
+            true => operation(input, dialect)?,
+            false => edit(input, dialect)?,
+        });
+    }
+    let mut fields = match main {
+        true => vec![("operations".to_owned(), Value::Array(items))],
+        false => vec![
+            ("path".to_owned(), text("a.txt")),
+            ("edits".to_owned(), Value::Array(items)),
+        ],
+    };
+    if input.ratio(1, 8)? {
+        fields.push((word(input)?, value(input, 3)?));
+    }
+    Ok(Value::Object(fields))
+}
+
+fn text(text: &str) -> Value {
+    Value::String(text.to_owned())
+}
+
+fn anchor(input: &mut Unstructured<'_>, dialect: &Dialect) -> Result<Value> {
+    let line = input.int_in_range(0..=6)?;
+    let hash = input.int_in_range(0..=dialect.modulus() - 1)?;
+    Ok(match input.int_in_range(0..=9)? {
+        0 => value(input, MAX_DEPTH)?,
+        1 => Value::Object(vec![
+            ("line".to_owned(), Value::Number(line as f64)),
+            ("hash".to_owned(), Value::String(dialect.hash_text(hash))),
+        ]),
+        _ => Value::String(dialect.anchor_text(line, hash)),
+    })
+}
+
+fn lines(input: &mut Unstructured<'_>) -> Result<Value> {
+    Ok(match input.int_in_range(0..=4)? {
+        0 => Value::Null,
+        1 => Value::Array(vec![Value::String(word(input)?), Value::String(word(input)?)]),
+        2 => value(input, MAX_DEPTH - 1)?,
+        _ => Value::String(word(input)?),
+    })
+}
+
+fn fields(
+    input: &mut Unstructured<'_>,
+    dialect: &Dialect,
+    names: &[&str],
+) -> Result<Vec<(String, Value)>> {
+    let mut fields = Vec::new();
+    for &name in names {
+        if input.ratio(1, 20)? {
+            continue;
+        }
+        let value = match name {
+            "text" | "new_text" | "old_text" | "content" => lines(input)?,
+            "path" | "from" | "to" => text("a.txt"),
+            "all" | "verbatim" => Value::Bool(input.arbitrary()?),
+            _ => anchor(input, dialect)?,
+        };
+        fields.push((name.to_owned(), value));
+    }
+    Ok(fields)
+}
+
+fn operation(input: &mut Unstructured<'_>, dialect: &Dialect) -> Result<Value> {
+    let shapes: [(&str, &[&str]); 11] = [
+        ("set_line", &["path", "anchor", "text", "verbatim"]),
+        ("replace_range", &["path", "start_anchor", "end_anchor", "text"]),
+        ("insert_after", &["path", "anchor", "text"]),
+        ("insert_before", &["path", "anchor", "text"]),
+        ("delete", &["path", "anchor"]),
+        ("delete", &["path", "start_anchor", "end_anchor"]),
+        ("delete", &["path", "range"]),
+        ("replace_text", &["path", "old_text", "new_text", "all"]),
+        ("add_file", &["path", "content"]),
+        ("move_file", &["from", "to"]),
+        ("delete_file", &["path"]),
+    ];
+    let (op, names) = *input.choose(&shapes)?;
+    let mut all = vec![("op".to_owned(), text(op))];
+    all.extend(fields(input, dialect, names)?);
+    Ok(Value::Object(all))
+}
+
+fn edit(input: &mut Unstructured<'_>, dialect: &Dialect) -> Result<Value> {
+    let keyed: [(&str, &[&str]); 4] = [
+        ("set_line", &["anchor", "new_text"]),
+        ("replace_lines", &["start_anchor", "end_anchor", "new_text"]),
+        ("insert_after", &["anchor", "text"]),
+        ("replace", &["old_text", "new_text", "all"]),
+    ];
+    let tagged: [(&str, &[&str]); 6] = [
+        ("set", &["tag", "content"]),
+        ("replace", &["first", "last", "content"]),
+        ("append", &["after", "content"]),
+        ("prepend", &["before", "content"]),
+        ("insert", &["after", "before", "content"]),
+        ("replaceText", &["old_text", "new_text", "all"]),
+    ];
+    if input.arbitrary()? {
+        let (key, names) = *input.choose(&keyed)?;
+        let body = Value::Object(fields(input, dialect, names)?);
+        return Ok(Value::Object(vec![(key.to_owned(), body)]));
+    }
+    let (op, names) = *input.choose(&tagged)?;
+    let mut all = vec![("op".to_owned(), text(op))];
+    all.extend(fields(input, dialect, names)?);
+    Ok(Value::Object(all))
+}

@@ -1,0 +1,74 @@
+//! Any value as a patch: it is read, or refused with reasons, never a panic. Three sources:
+//! bytes as JSON, values out of the words of requests, and operations that are nearly right.
+//! What was read is also applied to a small text, with every repair on.
+
+#![no_main]
+
+use arbitrary::{Result, Unstructured};
+use hashline_core::apply::{ApplyOptions, apply_to_text};
+use hashline_core::dialect::{DIALECTS, Dialect};
+use hashline_core::outcome::Outcome;
+use hashline_core::repair::{Rule, Rules};
+use hashline_core::request::{Target, Value, parse};
+use hashline_core::resolve::Relocate;
+use hashline_fuzz::values;
+use libfuzzer_sys::fuzz_target;
+
+const TEXT: &str = "one\r\n\ttwo (\n\n  three\n}\n+four";
+
+fuzz_target!(|data: &[u8]| {
+    // Bytes that begin like JSON are taken as JSON, so that seeds are readable.
+    if data.first().is_some_and(|first| b"{[".contains(first)) {
+        if let Ok(json) = serde_json::from_slice::<serde_json::Value>(data) {
+            let value = Value::from(json);
+            DIALECTS.iter().for_each(|dialect| check(dialect, &value));
+        }
+        return;
+    }
+    let _ = structured(&mut Unstructured::new(data));
+});
+
+fn structured(input: &mut Unstructured<'_>) -> Result<()> {
+    let dialect = &DIALECTS[input.choose_index(DIALECTS.len())?];
+    let value = match input.arbitrary()? {
+        true => values::patch(input, dialect)?,
+        false => values::value(input, 0)?,
+    };
+    check(dialect, &value);
+    Ok(())
+}
+
+fn check(dialect: &'static Dialect, value: &Value) {
+    for target in [Target::Files, Target::Text] {
+        match parse(dialect, target, value) {
+            Ok(operations) => {
+                assert!(operations.is_sorted_by_key(|operation| operation.index));
+            }
+            Err(failures) => {
+                assert!(!failures.is_empty());
+                assert!(failures.iter().all(|failure| !failure.message.is_empty()));
+            }
+        }
+    }
+    let mut repairs = Rules::default();
+    for rule in Rule::ALL {
+        repairs.switch(rule.name(), true).expect("a known rule");
+    }
+    for relocate in [Relocate::Guarded, Relocate::Unique, Relocate::Off] {
+        let options = ApplyOptions {
+            dialect,
+            relocate,
+            repairs: repairs.clone(),
+            ..ApplyOptions::default()
+        };
+        let outcome = apply_to_text(TEXT, value, &options).expect("the options are fine");
+        match outcome.outcome {
+            Outcome::Applied(applied) => assert!(outcome.content.is_some() && !applied.text.is_empty()),
+            Outcome::Rejected(rejected) => {
+                assert!(outcome.content.is_none() && !rejected.failures.is_empty());
+                assert_eq!(rejected.code, rejected.failures[0].code);
+                assert!(!rejected.text.is_empty());
+            }
+        }
+    }
+}
