@@ -31,6 +31,17 @@ impl File {
             [0xFE, 0xFF, ..] => (Encoding::Utf16Be, 2),
             _ => (Encoding::Utf8, 0),
         };
+        File::marked(bytes, encoding, bom_bytes)
+    }
+
+    /// The file as it is after an edit: read as before, even if an edit put a character at the
+    /// start that others will take for a byte order mark.
+    pub fn edited(&self, bytes: &[u8]) -> File {
+        assert!(bytes.starts_with(&self.bom), "the byte order mark survives");
+        File::marked(bytes, self.encoding, self.bom.len())
+    }
+
+    fn marked(bytes: &[u8], encoding: Encoding, bom_bytes: usize) -> File {
         let (bom, body) = bytes.split_at(bom_bytes);
         let lines = match encoding {
             Encoding::Utf8 => body
@@ -58,7 +69,10 @@ impl File {
 
     /// The text of each line.
     pub fn texts(&self) -> Vec<String> {
-        self.lines.iter().map(|line| self.encoding.text(line)).collect()
+        self.lines
+            .iter()
+            .map(|line| self.encoding.text(line))
+            .collect()
     }
 }
 
@@ -100,7 +114,9 @@ impl Encoding {
                 let units: Vec<u16> = text.chunks_exact(2).map(unit).collect();
                 let mut decoded = String::from_utf16_lossy(&units);
                 // A half unit at the end is one error, together with half a character before it.
-                let half_character = units.last().is_some_and(|last| (0xD800..0xDC00).contains(last));
+                let half_character = units
+                    .last()
+                    .is_some_and(|last| (0xD800..0xDC00).contains(last));
                 if text.len() % 2 == 1 && !half_character {
                     decoded.push('\u{FFFD}');
                 }
@@ -145,7 +161,11 @@ pub fn clash(ops: &[Op]) -> bool {
     let pair = |one: &Op, other: &Op| match (one, other) {
         (
             Op::Replace { first, last, .. },
-            Op::Replace { first: start, last: end, .. },
+            Op::Replace {
+                first: start,
+                last: end,
+                ..
+            },
         ) => first <= end && start <= last,
         (Op::Replace { first, last, .. }, Op::Insert { gap, .. }) => first <= gap && gap < last,
         _ => false,
@@ -157,12 +177,17 @@ pub fn clash(ops: &[Op]) -> bool {
 /// The lines after the operations, which do not clash, applied one by one from the bottom up.
 pub fn apply(line_count: usize, ops: &[Op]) -> Vec<Expected> {
     let mut lines: Vec<Expected> = (1..=line_count).map(Expected::Old).collect();
-    let new = |lines: &[String]| -> Vec<Expected> { lines.iter().cloned().map(Expected::New).collect() };
+    let new =
+        |lines: &[String]| -> Vec<Expected> { lines.iter().cloned().map(Expected::New).collect() };
     for line in (0..=line_count).rev() {
         // What replaces the lines from `line + 1` on lies below what is inserted after `line`,
         // and further up than what is inserted after the replaced lines.
         for op in ops {
-            if let Op::Replace { first, last, lines: text } = op
+            if let Op::Replace {
+                first,
+                last,
+                lines: text,
+            } = op
                 && *first == line + 1
             {
                 lines.splice(line..*last, new(text));

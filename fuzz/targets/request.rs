@@ -63,7 +63,9 @@ fn check(dialect: &'static Dialect, value: &Value) {
         };
         let outcome = apply_to_text(TEXT, value, &options).expect("the options are fine");
         match outcome.outcome {
-            Outcome::Applied(applied) => assert!(outcome.content.is_some() && !applied.text.is_empty()),
+            Outcome::Applied(applied) => {
+                assert!(outcome.content.is_some() && !applied.text.is_empty())
+            }
             Outcome::Rejected(rejected) => {
                 assert!(outcome.content.is_none() && !rejected.failures.is_empty());
                 assert_eq!(rejected.code, rejected.failures[0].code);

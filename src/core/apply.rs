@@ -6,11 +6,16 @@
 mod lookup;
 mod settle;
 
+use std::time::{Duration, Instant};
+
 use rayon::prelude::*;
 
 use crate::bytes::{Charset, Document, LoadOptions, snapshot, snapshot_of_pieces};
 use crate::cancel::Cancel;
-use crate::commit::{self, CommitError, CommitOptions, Transaction};
+use crate::commit::{
+    self, CommitError, CommitOptions, Ground, Locks, RecoveryReport, StateDir, concurrent,
+    is_abandoned, recover_transactions,
+};
 use crate::dialect::Dialect;
 use crate::error::{Code, Error, Result};
 use crate::fs::{Base, FileSystem};
@@ -56,7 +61,14 @@ pub struct ApplyOptions {
     pub repairs: Rules,
     /// What a finished call is safe from.
     pub durability: Durability,
+    /// Where journals and locks are; the platform's directory for state when `None`.
+    pub state_dir: Option<String>,
+    /// How long to wait for other calls that edit the same files.
+    pub lock_timeout_ms: u64,
 }
+
+/// The default of the option `lockTimeoutMs`.
+pub const LOCK_TIMEOUT_MS: u64 = 10_000;
 
 impl Default for ApplyOptions {
     fn default() -> Self {
@@ -69,6 +81,8 @@ impl Default for ApplyOptions {
             relocate_window_lines: RELOCATE_WINDOW_LINES,
             repairs: Rules::default(),
             durability: Durability::default(),
+            state_dir: None,
+            lock_timeout_ms: LOCK_TIMEOUT_MS,
         }
     }
 }
@@ -142,6 +156,7 @@ pub fn apply_hash(
         max_file_bytes: options.max_file_bytes,
     };
     let base = Base::open(options.root.as_deref())?;
+    let state = StateDir::new(options.state_dir.as_deref())?;
     cancel.check()?;
     let operations = match parse(options.dialect, Target::Files, patch) {
         Ok(operations) => operations,
@@ -155,7 +170,19 @@ pub fn apply_hash(
             ));
         }
     };
-    let (tasks, mut failures) = Lookups::new(fs, &base).tasks(&operations);
+    let ground = Ground {
+        fs,
+        base: &base,
+        state: &state,
+    };
+    let Locked {
+        tasks,
+        mut failures,
+        _locks,
+    } = match lock(ground, &operations, options.lock_timeout_ms, cancel) {
+        Ok(locked) => locked,
+        Err(error) => return refused(&operations, options, error),
+    };
     let settled: Vec<_> = tasks
         .edits
         .par_iter()
@@ -182,8 +209,7 @@ pub fn apply_hash(
         return Ok(Outcome::Rejected(rejected));
     }
     let job = Job {
-        fs,
-        base: &base,
+        ground,
         options,
         load: &load,
         tasks: &tasks,
@@ -191,18 +217,77 @@ pub fn apply_hash(
     };
     match job.commit(cancel) {
         Ok(contents) => Ok(Outcome::Applied(job.report(&contents))),
-        Err(CommitError::Refused(error)) if error.code != Code::Aborted => {
-            let mut failures = Failures::default();
-            let operation = operations
-                .iter()
-                .find(|one| Some(&one.path) == error.path.as_ref());
-            let path = error.path.clone();
-            failures.push(operation.map_or(0, |one| one.index), path.as_deref(), error);
-            Ok(rejected(options.dialect, failures))
+        Err(CommitError::Refused(error)) => refused(&operations, options, error),
+        Err(CommitError::Fault(error) | CommitError::Stuck(error)) => Err(error),
+    }
+}
+
+/// An error before the first change as a refusal; cancellation stays an error.
+fn refused(operations: &[Operation], options: &ApplyOptions, error: Error) -> Result<Outcome> {
+    if error.code == Code::Aborted {
+        return Err(error);
+    }
+    let operation = operations
+        .iter()
+        .find(|one| Some(&one.path) == error.path.as_ref());
+    let path = error.path.clone();
+    let mut failures = Failures::default();
+    failures.push(operation.map_or(0, |one| one.index), path.as_deref(), error);
+    Ok(rejected(options.dialect, failures))
+}
+
+/// The tasks of a patch, and the locks of everything it is about.
+struct Locked<'o> {
+    tasks: lookup::Tasks<'o>,
+    failures: Failures,
+    _locks: Locks,
+}
+
+/// Takes the locks of a patch's files. Paths are looked up again once the locks are held: by
+/// then another call may have put other files there, which have other locks. What a dead
+/// process left of these files is recovered first.
+fn lock<'o>(
+    ground: Ground<'_>,
+    operations: &'o [Operation],
+    timeout_ms: u64,
+    cancel: &Cancel,
+) -> Result<Locked<'o>> {
+    let deadline = Instant::now() + Duration::from_millis(timeout_ms);
+    let Ground { fs, base, state } = ground;
+    loop {
+        let report = recover_transactions(fs, state, deadline, cancel)?;
+        let look_up = || {
+            base.forget();
+            Lookups::new(fs, base).tasks(operations)
+        };
+        let keys = look_up().0.lock_keys();
+        let locks = Locks::take(state, keys.clone(), deadline, cancel)?;
+        if is_abandoned(state, &keys)? {
+            still_unrecovered(report)?;
+            continue;
         }
-        Err(
-            CommitError::Refused(error) | CommitError::Fault(error) | CommitError::Stuck(error),
-        ) => Err(error),
+        let (tasks, failures) = look_up();
+        if tasks.lock_keys() == keys {
+            return Ok(Locked {
+                tasks,
+                failures,
+                _locks: locks,
+            });
+        }
+    }
+}
+
+/// A journal about our files that cannot be worked off stops the call.
+fn still_unrecovered(report: RecoveryReport) -> Result<()> {
+    match report.failed.into_iter().next() {
+        Some(error) => {
+            let message = format!(
+                "an interrupted patch could not be recovered: {}",
+                error.message
+            );
+            Err(Error { message, ..error })
+        }
+        None => Ok(()),
     }
 }
 
@@ -215,8 +300,7 @@ fn path_of(operations: &[Operation], index: usize) -> Option<&str> {
 
 /// Everything that is settled and ready to be written.
 struct Job<'a> {
-    fs: &'a dyn FileSystem,
-    base: &'a Base,
+    ground: Ground<'a>,
     options: &'a ApplyOptions,
     load: &'a LoadOptions,
     tasks: &'a lookup::Tasks<'a>,
@@ -239,22 +323,16 @@ impl Job<'_> {
             sync: self.options.durability == Durability::Power,
             refuse_hard_links: self.options.root.is_some(),
         };
-        let prepared = Transaction::prepare(self.fs, self.base, &changes, options, cancel);
-        let transaction = prepared.map_err(CommitError::Refused)?;
-        for (edits, file) in self.edited() {
-            if !file.document.is_current(self.fs) {
-                let path = edits.place.shown();
-                let message = format!(
-                    "{path}: was changed by someone else while the patch was being prepared; read it again"
-                );
-                return Err(CommitError::Refused(Error::at(
-                    Code::ConcurrentChange,
-                    path,
-                    message,
-                )));
+        let is_current = || {
+            let stale = self
+                .edited()
+                .find(|(_, file)| !file.document.is_current(self.ground.fs));
+            match stale {
+                Some((edits, _)) => Err(concurrent(edits.place.shown(), "was changed")),
+                None => Ok(()),
             }
-        }
-        transaction.commit(cancel)?;
+        };
+        commit::commit(self.ground, &changes, options, cancel, &is_current)?;
         Ok(added)
     }
 

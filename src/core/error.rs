@@ -76,7 +76,7 @@ codes! {
 }
 
 /// A refusal or fault: its code, a message for people and models, and the path it is about.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
     /// The stable code.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::{Failures, noop};
+use crate::commit::LockKey;
 use crate::error::{Error, Result};
 use crate::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp, not_a_file};
 use crate::outcome::{Noop, NoopReason};
@@ -24,6 +25,7 @@ pub(super) struct Tasks<'o> {
 /// The edits of one file.
 pub(super) struct FileEdits<'o> {
     pub(super) place: Place,
+    stamp: Stamp,
     pub(super) operations: Vec<&'o Operation>,
     /// Names through which the edits reach the file, links included.
     names: Vec<PathBuf>,
@@ -56,6 +58,37 @@ pub(super) enum Task {
 }
 
 impl Tasks<'_> {
+    /// The locks of everything that the patch reads, writes or names.
+    pub(super) fn lock_keys(&self) -> Vec<LockKey> {
+        let mut keys = Vec::new();
+        for edits in &self.edits {
+            keys.push(LockKey::of_file(&edits.stamp, edits.place.shown()));
+            keys.push(LockKey::of_path(
+                edits.place.canonical(),
+                edits.place.shown(),
+            ));
+        }
+        for one in &self.files {
+            let mut path = |path: &Path| keys.push(LockKey::of_path(path, &one.path));
+            match &one.task {
+                Task::Add { to, .. } => path(&full_path(to)),
+                Task::Move {
+                    from, to, stamp, ..
+                } => {
+                    path(from.canonical());
+                    path(&full_path(to));
+                    keys.push(LockKey::of_file(stamp, &one.path));
+                }
+                Task::Delete { place, stamp } => {
+                    path(place.canonical());
+                    keys.push(LockKey::of_file(stamp, &one.path));
+                }
+            }
+        }
+        keys.sort();
+        keys
+    }
+
     /// What the patch does to names, for the check of names.
     pub(super) fn name_changes(&self) -> Vec<(usize, NameChange)> {
         let change = |one: &FileOperation| match &one.task {
@@ -189,6 +222,7 @@ impl<'a> Lookups<'a> {
             .or_insert_with(|| {
                 tasks.edits.push(FileEdits {
                     place: place.clone(),
+                    stamp,
                     operations: Vec::new(),
                     names: Vec::new(),
                 });

@@ -2,24 +2,31 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
 
-use super::{CommitError, Ready, check_version, concurrent, temporary_name};
+use super::stage::copy_content;
+use super::step::Step;
+use super::{CommitError, check_version, concurrent};
 use crate::error::{Code, Error, Result};
 use crate::fs::{FileSystem, Place, Stamp};
 
 /// A step that was taken, and what takes it back.
 enum Undo {
-    /// Rename `now` back to `was`.
-    Rename { now: Place, was: Place },
-    /// Exchange the two names again.
-    Exchange { one: Place, other: Place },
+    /// Rename `now` back to `was`, if it is still the file that was put there.
+    Rename {
+        now: Place,
+        was: Place,
+        placed: Option<Stamp>,
+    },
+    /// Exchange the two names again, if `other` is still the file that was put there.
+    Exchange {
+        one: Place,
+        other: Place,
+        placed: Option<Stamp>,
+    },
     /// Put the saved old version over the new one.
     Restore { saved: Place, target: Place },
-    /// Remove a name that was not there before: the staged file goes back to its own name.
-    Remove { target: Place, temporary: Place },
-    /// Write the old content into the same inode.
-    Rewrite { target: Place, content: Vec<u8> },
+    /// Write the saved content back into the same inode.
+    Rewrite { target: Place, saved: Place },
 }
 
 /// What was published so far.
@@ -27,8 +34,6 @@ pub(super) struct Published<'a> {
     fs: &'a dyn FileSystem,
     sync: bool,
     undo: Vec<Undo>,
-    /// Names to remove when all went well: old versions and deleted files.
-    leftovers: Vec<Place>,
     touched: Vec<Place>,
 }
 
@@ -38,54 +43,74 @@ impl<'a> Published<'a> {
             fs,
             sync,
             undo: Vec::new(),
-            leftovers: Vec::new(),
             touched: Vec::new(),
         }
     }
 
     /// Takes every step: first names are vacated, then taken, so that moves may chain and
     /// swap; contents come last.
-    pub(super) fn publish(&mut self, ready: &[Ready]) -> Result<()> {
-        let vacated: BTreeSet<&Path> = ready.iter().filter_map(vacated).collect();
-        let mut parked = Vec::new();
-        for change in ready {
-            match change {
-                Ready::Delete { target, stamp } => drop(self.park(target, stamp, true)?),
-                Ready::Replace { from, stamp, .. } => drop(self.park(from, stamp, true)?),
-                Ready::Rename { from, stamp, to } if vacated.contains(to.canonical()) => {
-                    parked.push((self.park(from, stamp, false)?, to));
+    pub(super) fn publish(&mut self, steps: &[Step]) -> Result<()> {
+        for step in steps {
+            match step {
+                Step::Delete {
+                    target: from,
+                    old,
+                    parked,
                 }
+                | Step::Replace {
+                    from, old, parked, ..
+                }
+                | Step::Rename {
+                    from,
+                    old,
+                    parked: Some(parked),
+                    ..
+                } => self.park(from, old, parked)?,
                 _ => {}
             }
         }
-        for (from, to) in parked {
-            self.take_name(&from, to)?;
-        }
-        for change in ready {
-            match change {
-                Ready::Rename { from, stamp, to } if !vacated.contains(to.canonical()) => {
-                    check_version(self.fs, from, stamp)?;
-                    self.take_name(from, to)?;
+        for step in steps {
+            if let Step::Rename {
+                from,
+                old,
+                to,
+                parked,
+            } = step
+            {
+                match parked {
+                    Some(parked) => self.take_name(parked, to)?,
+                    None => {
+                        check_version(self.fs, from, old)?;
+                        self.take_name(from, to)?;
+                    }
                 }
-                Ready::Create { target, temporary }
-                | Ready::Replace {
+            }
+        }
+        for step in steps {
+            match step {
+                Step::Create { target, temporary }
+                | Step::Replace {
                     to: target,
                     temporary,
                     ..
                 } => {
                     self.place_new(temporary, target)?;
                 }
-                Ready::Rewrite {
+                Step::Rewrite {
                     target,
-                    stamp,
+                    old,
                     temporary,
-                } => self.rewrite(target, stamp, temporary)?,
-                Ready::RewriteInPlace {
-                    target,
-                    stamp,
-                    content,
+                    saved,
                 } => {
-                    self.rewrite_in_place(target, stamp, content)?;
+                    self.rewrite(target, old, temporary, saved)?;
+                }
+                Step::RewriteInPlace {
+                    target,
+                    old,
+                    saved,
+                    ready,
+                } => {
+                    self.rewrite_in_place(target, old, saved, ready)?;
                 }
                 _ => {}
             }
@@ -95,75 +120,100 @@ impl<'a> Published<'a> {
 
     /// Everything is in place: old versions go. What cannot be removed stays behind under its
     /// temporary name; the patch is done all the same.
-    pub(super) fn finish(self) {
-        for leftover in &self.leftovers {
-            let _ = self.fs.unlink(leftover);
+    pub(super) fn finish(self, steps: &[Step]) {
+        for step in steps {
+            let leftovers = match step {
+                Step::Delete { parked, .. } | Step::Replace { parked, .. } => [Some(parked), None],
+                Step::Rewrite {
+                    temporary, saved, ..
+                } => [Some(temporary), Some(saved)],
+                Step::RewriteInPlace { saved, ready, .. } => [Some(saved), Some(ready)],
+                Step::Create { .. } | Step::Rename { .. } => [None, None],
+            };
+            for leftover in leftovers.into_iter().flatten() {
+                // Of the two names of a rewrite, one is not there.
+                let _ = self.fs.unlink(leftover);
+            }
         }
     }
 
     /// Takes back every step, the last one first.
     pub(super) fn roll_back(self, error: Error) -> CommitError {
-        let is_fault = matches!(error.code, Code::Io | Code::Internal);
         let mut stuck = Vec::new();
         for undo in self.undo.iter().rev() {
             if let Err((path, cause)) = take_back(self.fs, undo) {
                 stuck.push(format!("{path} ({cause})"));
             }
         }
+        if stuck.is_empty() && self.sync {
+            // What was taken back must stay so; the journal is marked only after this.
+            if let Err(cause) = self.sync_directories() {
+                stuck.push(cause.message);
+            }
+        }
+        let Error {
+            code,
+            message,
+            path,
+        } = error;
         if !stuck.is_empty() {
             let message = format!(
-                "{}; and the patch could not be undone completely: {}",
-                error.message,
+                "{message}; and the patch could not be undone completely: {}",
                 stuck.join(", ")
             );
-            return CommitError::Fault(Error {
+            return CommitError::Stuck(Error {
                 code: Code::Io,
                 message,
-                path: error.path,
+                path,
             });
         }
-        match is_fault {
+        match matches!(code, Code::Io | Code::Internal) {
             true => {
-                let message = format!("{}; nothing was changed", error.message);
-                CommitError::Fault(Error { message, ..error })
+                let message = format!("{message}; nothing was changed");
+                CommitError::Fault(Error {
+                    code,
+                    message,
+                    path,
+                })
             }
-            false => CommitError::Refused(error),
+            false => CommitError::Refused(Error {
+                code,
+                message,
+                path,
+            }),
         }
     }
 
     /// Renames a file out of the way, in its own directory.
-    fn park(&mut self, place: &Place, stamp: &Stamp, is_leftover: bool) -> Result<Place> {
-        check_version(self.fs, place, stamp)?;
-        let parked = place.sibling(temporary_name());
+    fn park(&mut self, place: &Place, old: &Stamp, parked: &Place) -> Result<()> {
+        check_version(self.fs, place, old)?;
         self.fs
-            .rename_new(place, &parked)
+            .rename_new(place, parked)
             .map_err(|cause| Error::io("move", place.shown(), &cause))?;
         self.undo.push(Undo::Rename {
             now: parked.clone(),
             was: place.clone(),
+            placed: None,
         });
         self.touched.push(parked.clone());
         // What was renamed is what was checked, or someone replaced it in between.
-        if !self.is_displaced(&parked, stamp) {
-            return Err(concurrent(place.shown(), "was changed"));
+        match self.is_displaced(parked, old) {
+            true => Ok(()),
+            false => Err(concurrent(place.shown(), "was changed")),
         }
-        if is_leftover {
-            self.leftovers.push(parked.clone());
-        }
-        Ok(parked)
     }
 
-    /// Whether the file at `place` is the one of `stamp`; a rename changes a file's ctime, so
+    /// Whether the file at `place` is the one of `old`; a rename changes a file's ctime, so
     /// that is left out.
-    fn is_displaced(&self, place: &Place, stamp: &Stamp) -> bool {
-        self.fs.stamp(place).is_ok_and(|now| {
-            now.is_same_file(stamp)
-                && (now.size_bytes, now.modified_ns) == (stamp.size_bytes, stamp.modified_ns)
-        })
+    fn is_displaced(&self, place: &Place, old: &Stamp) -> bool {
+        self.fs
+            .stamp(place)
+            .is_ok_and(|now| now.is_same_content(old))
     }
 
     /// Renames to a name that nobody has.
     fn take_name(&mut self, from: &Place, to: &Place) -> Result<()> {
+        let placed = self.fs.stamp(from).ok();
         let renamed = match self.is_case_change(from, to) {
             true => self.fs.rename(from, to),
             false => self.fs.rename_new(from, to),
@@ -172,6 +222,7 @@ impl<'a> Published<'a> {
         self.undo.push(Undo::Rename {
             now: to.clone(),
             was: from.clone(),
+            placed,
         });
         self.touched.extend([from.clone(), to.clone()]);
         Ok(())
@@ -186,12 +237,14 @@ impl<'a> Published<'a> {
     }
 
     fn place_new(&mut self, temporary: &Place, target: &Place) -> Result<()> {
+        let placed = self.fs.stamp(temporary).ok();
         self.fs
             .rename_new(temporary, target)
             .map_err(|cause| appeared("create", target, &cause))?;
-        self.undo.push(Undo::Remove {
-            target: target.clone(),
-            temporary: temporary.clone(),
+        self.undo.push(Undo::Rename {
+            now: target.clone(),
+            was: temporary.clone(),
+            placed,
         });
         self.touched.push(target.clone());
         Ok(())
@@ -199,33 +252,38 @@ impl<'a> Published<'a> {
 
     /// Exchanges the names of the new and the old version, and looks at what came out. Where
     /// the system cannot exchange, the old version is saved under another name first.
-    fn rewrite(&mut self, target: &Place, stamp: &Stamp, temporary: &Place) -> Result<()> {
+    fn rewrite(
+        &mut self,
+        target: &Place,
+        old: &Stamp,
+        temporary: &Place,
+        saved: &Place,
+    ) -> Result<()> {
         let fault = |cause: io::Error| Error::io("replace", target.shown(), &cause);
-        check_version(self.fs, target, stamp)?;
+        check_version(self.fs, target, old)?;
+        let placed = self.fs.stamp(temporary).ok();
         match self.fs.exchange(temporary, target) {
             Ok(()) => {
-                self.undo.push(Undo::Exchange {
-                    one: temporary.clone(),
-                    other: target.clone(),
-                });
-                if !self.is_displaced(temporary, stamp) {
+                let (one, other) = (temporary.clone(), target.clone());
+                self.undo.push(Undo::Exchange { one, other, placed });
+                if !self.is_displaced(temporary, old) {
                     return Err(concurrent(target.shown(), "was changed"));
                 }
-                self.leftovers.push(temporary.clone());
             }
             Err(cause) if cause.kind() == io::ErrorKind::Unsupported => {
-                let saved = target.sibling(temporary_name());
-                self.fs.link(target, &saved).map_err(fault)?;
-                self.leftovers.push(saved.clone());
-                if !self.is_displaced(&saved, stamp) {
-                    let _ = self.fs.unlink(&saved);
+                self.fs.link(target, saved).map_err(fault)?;
+                if !self.is_displaced(saved, old) {
+                    let _ = self.fs.unlink(saved);
                     return Err(concurrent(target.shown(), "was changed"));
                 }
+                self.fs
+                    .rename(temporary, target)
+                    .inspect_err(|_| drop(self.fs.unlink(saved)))
+                    .map_err(fault)?;
                 self.undo.push(Undo::Restore {
-                    saved,
+                    saved: saved.clone(),
                     target: target.clone(),
                 });
-                self.fs.rename(temporary, target).map_err(fault)?;
             }
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
                 return Err(concurrent(target.shown(), "was removed"));
@@ -236,25 +294,20 @@ impl<'a> Published<'a> {
         Ok(())
     }
 
-    fn rewrite_in_place(&mut self, target: &Place, stamp: &Stamp, content: &[u8]) -> Result<()> {
-        let fault = |cause: io::Error| Error::io("rewrite", target.shown(), &cause);
-        check_version(self.fs, target, stamp)?;
-        let mut file = self.fs.open_for_rewrite(target).map_err(fault)?;
-        let mut old = Vec::new();
-        self.fs.read(&mut file, u64::MAX, &mut old).map_err(fault)?;
+    fn rewrite_in_place(
+        &mut self,
+        target: &Place,
+        old: &Stamp,
+        saved: &Place,
+        ready: &Place,
+    ) -> Result<()> {
+        check_version(self.fs, target, old)?;
         self.undo.push(Undo::Rewrite {
             target: target.clone(),
-            content: old,
+            saved: saved.clone(),
         });
-        self.fs.rewind(&mut file).map_err(fault)?;
-        self.fs.write(&mut file, content).map_err(fault)?;
-        self.fs
-            .set_len(&file, content.len() as u64)
-            .map_err(fault)?;
-        if self.sync {
-            self.fs.sync(&file).map_err(fault)?;
-        }
-        Ok(())
+        overwrite(self.fs, ready, target, self.sync)
+            .map_err(|cause| Error::io("rewrite", target.shown(), &cause))
     }
 
     fn sync_directories(&self) -> Result<()> {
@@ -273,15 +326,6 @@ impl<'a> Published<'a> {
     }
 }
 
-/// The name that a change leaves free.
-fn vacated(change: &Ready) -> Option<&Path> {
-    match change {
-        Ready::Delete { target, .. } => Some(target.canonical()),
-        Ready::Rename { from, .. } | Ready::Replace { from, .. } => Some(from.canonical()),
-        _ => None,
-    }
-}
-
 /// The error of taking a name that was free when the patch was checked.
 fn appeared(action: &str, place: &Place, cause: &io::Error) -> Error {
     match cause.kind() {
@@ -290,20 +334,44 @@ fn appeared(action: &str, place: &Place, cause: &io::Error) -> Error {
     }
 }
 
+/// Writes the content of one file into the inode of another.
+pub(super) fn overwrite(
+    fs: &dyn FileSystem,
+    from: &Place,
+    to: &Place,
+    sync: bool,
+) -> io::Result<()> {
+    let source = fs.open(from)?;
+    let mut target = fs.open_for_rewrite(to)?;
+    copy_content(fs, &source, &mut target)?;
+    fs.set_len(&target, fs.stamp_of(&source)?.size_bytes)?;
+    match sync {
+        true => fs.sync(&target),
+        false => Ok(()),
+    }
+}
+
 fn take_back(fs: &dyn FileSystem, undo: &Undo) -> std::result::Result<(), (String, io::Error)> {
     let (path, result) = match undo {
-        Undo::Rename { now, was } => (was.shown(), fs.rename_new(now, was)),
-        Undo::Exchange { one, other } => (other.shown(), fs.exchange(one, other)),
+        Undo::Rename { now, placed, .. }
+        | Undo::Exchange {
+            other: now, placed, ..
+        } if !is_still(fs, now, placed.as_ref()) => {
+            return Ok(());
+        }
+        Undo::Rename { now, was, .. } => (was.shown(), fs.rename_new(now, was)),
+        Undo::Exchange { one, other, .. } => (other.shown(), fs.exchange(one, other)),
         Undo::Restore { saved, target } => (target.shown(), fs.rename(saved, target)),
-        Undo::Remove { target, temporary } => (target.shown(), fs.rename_new(target, temporary)),
-        Undo::Rewrite { target, content } => (target.shown(), rewrite_back(fs, target, content)),
+        Undo::Rewrite { target, saved } => (target.shown(), overwrite(fs, saved, target, true)),
     };
     result.map_err(|cause| (path.to_owned(), cause))
 }
 
-fn rewrite_back(fs: &dyn FileSystem, target: &Place, content: &[u8]) -> io::Result<()> {
-    let mut file = fs.open_for_rewrite(target)?;
-    fs.write(&mut file, content)?;
-    fs.set_len(&file, content.len() as u64)?;
-    fs.sync(&file)
+/// Whether the file that was put at `place` is still there. If someone else has replaced it
+/// since, theirs stays: there is nothing of ours to take back.
+fn is_still(fs: &dyn FileSystem, place: &Place, placed: Option<&Stamp>) -> bool {
+    match (fs.stamp(place), placed) {
+        (Ok(now), Some(placed)) => now.is_same_file(placed),
+        _ => true,
+    }
 }

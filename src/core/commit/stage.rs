@@ -1,10 +1,14 @@
 //! Temporary files and new directories: everything a transaction makes before its first
-//! rename. Dropped, it takes all of it away again.
+//! rename, under the names that its journal lists. Dropped, it takes all of it away again.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
+use std::path::PathBuf;
 
-use super::{NewDirectories, Pieces, temporary_name};
+use super::journal::Mark;
+use super::step::{Action, Draft, Step};
+use super::{Pieces, concurrent};
 use crate::error::{Error, Result};
 use crate::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp};
 
@@ -19,7 +23,10 @@ pub(super) struct Staged<'a> {
     files: Vec<Place>,
     /// In the order in which they were made.
     directories: Vec<Place>,
-    known: NewDirectories,
+    /// Directories that were missing, made by this transaction or meanwhile by others.
+    known: BTreeMap<PathBuf, Place>,
+    /// The versions of staged files, by path.
+    marks: BTreeMap<PathBuf, Mark>,
     armed: bool,
 }
 
@@ -31,25 +38,119 @@ impl<'a> Staged<'a> {
             sync,
             files: Vec::new(),
             directories: Vec::new(),
-            known: NewDirectories::new(),
+            known: BTreeMap::new(),
+            marks: BTreeMap::new(),
             armed: true,
         }
     }
 
-    /// What was made is in use now and stays.
+    pub(super) fn fs(&self) -> &'a dyn FileSystem {
+        self.fs
+    }
+
+    /// What was made is in use now, or needed by a recovery, and stays.
     pub(super) fn disarm(&mut self) {
         self.armed = false;
     }
 
-    /// Makes the missing directories of a name.
-    pub(super) fn directories(&mut self, lookup: &Lookup) -> Result<Place> {
+    /// The versions of the staged files, by step.
+    pub(super) fn marks(&self, steps: &[Step]) -> Vec<Option<Mark>> {
+        let mark = |step: &Step| self.marks.get(step.staged()?.canonical()).copied();
+        steps.iter().map(mark).collect()
+    }
+
+    /// Makes everything that one step needs.
+    pub(super) fn stage(&mut self, draft: &Draft<'_>) -> Result<Step> {
+        Ok(match &draft.action {
+            Action::Rewrite {
+                target,
+                old,
+                content,
+            } => {
+                let temporary = target.sibling(&draft.temporary);
+                self.content(&temporary, content, Some((target, old)))?;
+                let (target, saved) = (target.clone(), target.sibling(&draft.aside));
+                Step::Rewrite {
+                    target,
+                    old: *old,
+                    temporary,
+                    saved,
+                }
+            }
+            Action::RewriteInPlace {
+                target,
+                old,
+                content,
+                saved,
+                ready,
+            } => {
+                self.copy(target, saved)?;
+                self.content(ready, content, None)?;
+                Step::RewriteInPlace {
+                    target: target.clone(),
+                    old: *old,
+                    saved: saved.clone(),
+                    ready: ready.clone(),
+                }
+            }
+            Action::Create { to, content } => {
+                let target = self.place(to)?;
+                let temporary = target.sibling(&draft.temporary);
+                self.content(&temporary, content, None)?;
+                Step::Create { target, temporary }
+            }
+            Action::Rename {
+                from,
+                old,
+                to,
+                parks,
+            } => Step::Rename {
+                from: from.clone(),
+                old: *old,
+                to: self.place(to)?,
+                parked: parks.then(|| from.sibling(&draft.aside)),
+            },
+            Action::Replace {
+                from,
+                old,
+                to,
+                content,
+            } => {
+                let to = self.place(to)?;
+                let temporary = to.sibling(&draft.temporary);
+                match content {
+                    Some(content) => self.content(&temporary, content, Some((from, old)))?,
+                    None => self.copy(from, &temporary)?,
+                }
+                let (from, parked) = (from.clone(), from.sibling(&draft.aside));
+                Step::Replace {
+                    from,
+                    old: *old,
+                    to,
+                    temporary,
+                    parked,
+                }
+            }
+            Action::Delete { target, old } => {
+                let (target, parked) = (target.clone(), target.sibling(&draft.aside));
+                Step::Delete {
+                    target,
+                    old: *old,
+                    parked,
+                }
+            }
+        })
+    }
+
+    /// The place of a name; its missing directories are made.
+    fn place(&mut self, lookup: &Lookup) -> Result<Place> {
         let (first, rest) = match lookup {
             Lookup::Found(place) => return Ok(place.clone()),
             Lookup::Missing { first, rest } => (first, rest),
         };
         let mut directory = first.clone();
         for name in rest {
-            directory = self.directory(directory)?;
+            self.directory(&directory)?;
             directory = match self.known.get(&directory.canonical().join(name)) {
                 Some(known) => known.clone(),
                 None => self.base.below(&directory, name)?,
@@ -58,30 +159,33 @@ impl<'a> Staged<'a> {
         Ok(directory)
     }
 
-    fn directory(&mut self, place: Place) -> Result<Place> {
+    fn directory(&mut self, place: &Place) -> Result<()> {
         if self.known.contains_key(place.canonical()) {
-            return Ok(place);
+            return Ok(());
         }
-        match self.fs.make_dir(&place) {
+        let fault = |cause| Error::io("make the directory of", place.shown(), &cause);
+        match self.fs.make_dir(place) {
             Ok(()) => self.directories.push(place.clone()),
             // Made by someone else meanwhile: theirs to keep.
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(cause) => return Err(Error::io("make the directory of", place.shown(), &cause)),
+            Err(cause) => return Err(fault(cause)),
         }
         self.known
             .insert(place.canonical().to_owned(), place.clone());
-        Ok(place)
+        if self.sync {
+            self.fs.sync_dir(place).map_err(fault)?;
+        }
+        Ok(())
     }
 
-    /// Writes a new content to a temporary file beside `target`, with the attributes of
-    /// the file it replaces, and forces it to the disk.
-    pub(super) fn file(
+    /// Writes a new content, with the attributes of the file that it replaces.
+    fn content(
         &mut self,
-        target: &Place,
+        temporary: &Place,
         content: &Pieces<'_>,
         model: Option<(&Place, &Stamp)>,
-    ) -> Result<Place> {
-        self.write(target, |fs, file| {
+    ) -> Result<()> {
+        self.write(temporary, |fs, file| {
             content.iter().try_for_each(|piece| fs.write(file, piece))?;
             match model {
                 Some((place, stamp)) => fs.copy_attributes(file, &fs.open(place)?, stamp),
@@ -90,46 +194,67 @@ impl<'a> Staged<'a> {
         })
     }
 
-    /// Copies a file, or a symbolic link, of another file system to a temporary file beside
-    /// `target`.
-    pub(super) fn copy(&mut self, from: &Place, target: &Place) -> Result<Place> {
+    /// Copies a file, or a symbolic link.
+    fn copy(&mut self, from: &Place, temporary: &Place) -> Result<()> {
         let fault = |cause| Error::io("copy", from.shown(), &cause);
         let stamp = self.fs.stamp(from).map_err(fault)?;
         if stamp.kind == FileKind::Link {
-            let temporary = target.sibling(temporary_name());
-            self.fs.copy_link(from, &temporary).map_err(fault)?;
             self.files.push(temporary.clone());
-            return Ok(temporary);
+            self.fs.copy_link(from, temporary).map_err(fault)?;
+            let mark = Mark::of(&self.fs.stamp(temporary).map_err(fault)?);
+            self.marks.insert(temporary.canonical().to_owned(), mark);
+            return Ok(());
         }
-        self.write(target, |fs, file| {
-            let mut source = fs.open(from)?;
-            let mut chunk = Vec::new();
-            loop {
-                chunk.clear();
-                fs.read(&mut source, COPY_CHUNK_BYTES, &mut chunk)?;
-                if chunk.is_empty() {
-                    break;
-                }
-                fs.write(file, &chunk)?;
-            }
+        let source = self.fs.open(from).map_err(fault)?;
+        if !self
+            .fs
+            .stamp_of(&source)
+            .map_err(fault)?
+            .is_same_version(&stamp)
+        {
+            return Err(concurrent(from.shown(), "was changed"));
+        }
+        self.write(temporary, |fs, file| {
+            copy_content(fs, &source, file)?;
             fs.copy_attributes(file, &source, &stamp)
         })
     }
 
     fn write(
         &mut self,
-        target: &Place,
+        temporary: &Place,
         fill: impl FnOnce(&dyn FileSystem, &mut File) -> io::Result<()>,
-    ) -> Result<Place> {
-        let fault = |cause: io::Error| Error::io("write", target.shown(), &cause);
-        let temporary = target.sibling(temporary_name());
-        let mut file = self.fs.create_new(&temporary).map_err(fault)?;
+    ) -> Result<()> {
+        let fault = |cause: io::Error| match cause.raw_os_error() {
+            // The kernel could not read a mapped page: the file has shrunk.
+            #[cfg(unix)]
+            Some(libc::EFAULT) => concurrent(temporary.shown(), "was changed"),
+            _ => Error::io("write", temporary.shown(), &cause),
+        };
+        let mut file = self.fs.create_new(temporary).map_err(fault)?;
         self.files.push(temporary.clone());
         fill(self.fs, &mut file).map_err(fault)?;
         if self.sync {
             self.fs.sync(&file).map_err(fault)?;
         }
-        Ok(temporary)
+        let mark = Mark::of(&self.fs.stamp_of(&file).map_err(fault)?);
+        self.marks.insert(temporary.canonical().to_owned(), mark);
+        Ok(())
+    }
+}
+
+/// Appends the content of one open file to another, from the start.
+pub(super) fn copy_content(fs: &dyn FileSystem, from: &File, to: &mut File) -> io::Result<()> {
+    let mut source = from.try_clone()?;
+    fs.seek(&mut source, 0)?;
+    let mut chunk = Vec::new();
+    loop {
+        chunk.clear();
+        fs.read(&mut source, COPY_CHUNK_BYTES, &mut chunk)?;
+        if chunk.is_empty() {
+            return Ok(());
+        }
+        fs.write(to, &chunk)?;
     }
 }
 
@@ -137,7 +262,7 @@ impl Drop for Staged<'_> {
     fn drop(&mut self) {
         if self.armed {
             for file in &self.files {
-                // One that was never filled, or is gone already, is no loss.
+                // One that is gone already is no loss.
                 let _ = self.fs.unlink(file);
             }
             for directory in self.directories.iter().rev() {

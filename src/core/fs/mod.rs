@@ -33,8 +33,8 @@ pub trait FileSystem: Send + Sync {
     fn read(&self, file: &mut File, limit_bytes: u64, out: &mut Vec<u8>) -> io::Result<()>;
     /// Writes all of `bytes` at the file's position.
     fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()>;
-    /// Moves the position to the start.
-    fn rewind(&self, file: &mut File) -> io::Result<()>;
+    /// Moves the position, counted from the start.
+    fn seek(&self, file: &mut File, offset_bytes: u64) -> io::Result<()>;
     /// Cuts or extends the file.
     fn set_len(&self, file: &File, len_bytes: u64) -> io::Result<()>;
     /// Gives `file` the permission bits of a new file: `0o666` less the process's mask.
@@ -109,8 +109,8 @@ impl FileSystem for OsFileSystem {
         file.write_all(bytes)
     }
 
-    fn rewind(&self, file: &mut File) -> io::Result<()> {
-        file.rewind()
+    fn seek(&self, file: &mut File, offset_bytes: u64) -> io::Result<()> {
+        file.seek(io::SeekFrom::Start(offset_bytes)).map(drop)
     }
 
     fn set_len(&self, file: &File, len_bytes: u64) -> io::Result<()> {

@@ -50,6 +50,16 @@ impl Place {
         &self.shown
     }
 
+    /// A name in a directory that is open already, at `path`; `shown` is for messages.
+    pub fn in_directory(dir: Arc<Dir>, path: &Path, name: OsString, shown: &str) -> Place {
+        Place {
+            dir,
+            canonical: path.join(&name),
+            name,
+            shown: shown.to_owned(),
+        }
+    }
+
     /// The directory itself.
     pub fn directory(&self) -> Place {
         Place {
@@ -112,6 +122,14 @@ impl Base {
     /// The root's path without links, if there is one.
     pub fn root_path(&self) -> Option<&Path> {
         self.root.as_ref().map(|root| root.canonical.as_path())
+    }
+
+    /// Forgets the directories opened so far: paths are looked up anew.
+    pub fn forget(&self) {
+        self.dirs
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+            .clear();
     }
 
     /// Opens a file for reading, links followed, without blocking on a FIFO.

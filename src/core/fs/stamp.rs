@@ -86,6 +86,13 @@ impl Stamp {
         (self.device, self.inode) == (other.device, other.inode)
     }
 
+    /// Whether both are the same file with the same content, as far as stamps can tell; a
+    /// rename, which changes nothing but ctime, makes no difference.
+    pub fn is_same_content(&self, other: &Stamp) -> bool {
+        self.is_same_file(other)
+            && (self.size_bytes, self.modified_ns) == (other.size_bytes, other.modified_ns)
+    }
+
     /// Whether both are the same version of the same file, as far as stamps can tell.
     pub fn is_same_version(&self, other: &Stamp) -> bool {
         self.is_same_file(other)

@@ -13,11 +13,12 @@ use hashline_core::outcome::{Applied, Change, NoopReason, Outcome, Rejected};
 use hashline_core::resolve::Relocate;
 use serde_json::{Value, json};
 
-struct Dir(tempfile::TempDir);
+/// A directory with files, and one for state.
+struct Dir(tempfile::TempDir, tempfile::TempDir);
 
 impl Dir {
     fn new(files: &[(&str, &str)]) -> Dir {
-        let dir = Dir(tempfile::tempdir().unwrap());
+        let dir = Dir(tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         for (name, content) in files {
             dir.write(name, content.as_bytes());
         }
@@ -42,6 +43,7 @@ impl Dir {
         ApplyOptions {
             root: Some(self.0.path().to_str().unwrap().to_owned()),
             durability: Durability::Process,
+            state_dir: Some(self.1.path().to_str().unwrap().to_owned()),
             ..ApplyOptions::default()
         }
     }

@@ -1,0 +1,74 @@
+// Runs the fuzz targets of fuzz/, one after the other. Fails at the first finding.
+//
+//   npm run fuzz                          every target for 60 seconds
+//   npm run fuzz -- --seconds 600 edit    one of them for ten minutes
+//
+// Needs two things that nothing else here does, and says so when they are missing:
+//
+//   rustup toolchain install nightly --profile minimal
+//   cargo install cargo-fuzz
+//
+// What is found on the way is kept in fuzz/corpus/<target> and used by the next run; an input
+// that fails is kept in fuzz/artifacts/<target>, and libFuzzer prints how to run it alone.
+// fuzz/seeds/<target> holds what a first run starts from.
+
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const known = readdirSync(join(root, 'fuzz', 'targets')).map((name) => name.replace('.rs', ''))
+
+const { values, positionals } = parseArgs({
+  options: { seconds: { type: 'string', default: '60' } },
+  allowPositionals: true,
+})
+const seconds = Number(values.seconds)
+const targets = positionals.length > 0 ? positionals : known
+const problem = whatIsWrong()
+if (problem) {
+  console.error(`fuzz: ${problem}`)
+  process.exit(1)
+}
+
+for (const target of targets) {
+  console.log(`\n== ${target}, ${seconds} s ==`)
+  const [corpus, seeds] = ['corpus', 'seeds'].map((dir) => join('fuzz', dir, target))
+  mkdirSync(join(root, corpus), { recursive: true })
+  const limits = [`-max_total_time=${seconds}`, '-timeout=10', '-print_final_stats=1']
+  const { status, error } = spawnSync(
+    'cargo',
+    ['+nightly', 'fuzz', 'run', target, corpus, seeds, '--', ...limits],
+    { cwd: root, stdio: 'inherit' },
+  )
+  if (error) throw error
+  if (status !== 0) {
+    console.error(`fuzz: ${target} failed; the input is in fuzz/artifacts/${target}`)
+    process.exit(status ?? 1)
+  }
+}
+
+/** @returns {string | undefined} */
+function whatIsWrong() {
+  if (!Number.isInteger(seconds) || seconds < 1) return '--seconds must be a whole number above 0'
+  const unknown = targets.find((target) => !known.includes(target))
+  if (unknown) return `there is no target ${unknown}: the targets are ${known.join(', ')}`
+  if (!runs('cargo', '--version')) return 'there is no cargo: install Rust'
+  if (!runs('cargo', '+nightly', '--version')) {
+    return 'there is no nightly toolchain: run `rustup toolchain install nightly --profile minimal`'
+  }
+  if (!runs('cargo', 'fuzz', '--version')) {
+    return 'there is no cargo-fuzz: run `cargo install cargo-fuzz`'
+  }
+  return undefined
+}
+
+/**
+ * @param {string} command
+ * @param {...string} args
+ */
+function runs(command, ...args) {
+  return spawnSync(command, args, { stdio: 'ignore' }).status === 0
+}

@@ -1,0 +1,441 @@
+//! The journal: what a transaction is about to do, on the disk before it is done.
+//!
+//! A file of records, each a line: a checksum (XXH3, 128 bits) and JSON. The first names every
+//! step and every temporary file; `committed` follows when all new content is on the disk,
+//! `aborted` when a transaction was taken back after that. The process that writes a journal
+//! holds the system's lock on it; a journal that can be locked belongs to a dead process.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::StateDir;
+use super::step::{Action, Draft, full_path, temporary_name};
+use crate::error::{Error, Result};
+use crate::fs::{FileSystem, Lookup, Place, Stamp};
+
+/// The version of the format; others are reported and left alone.
+pub(super) const VERSION: u32 = 1;
+
+/// How the names of finished journals end; until then they end in [`UNFINISHED`].
+pub(super) const FINISHED: &str = "journal";
+pub(super) const UNFINISHED: &str = "new";
+
+/// How often a new journal is begun when a recovery takes it for an abandoned one.
+const BEGIN_ATTEMPTS: u32 = 4;
+
+/// A path as JSON, also when it is no UTF-8.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum JournalPath {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl JournalPath {
+    pub(super) fn new(path: &Path) -> JournalPath {
+        match path.to_str() {
+            Some(text) => JournalPath::Text(text.to_owned()),
+            None => JournalPath::Bytes(path.as_os_str().as_encoded_bytes().to_vec()),
+        }
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
+        match self {
+            JournalPath::Text(text) => PathBuf::from(text),
+            #[cfg(unix)]
+            JournalPath::Bytes(bytes) => {
+                use std::os::unix::ffi::OsStringExt;
+                std::ffi::OsString::from_vec(bytes.clone()).into()
+            }
+            #[cfg(not(unix))]
+            JournalPath::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned().into(),
+        }
+    }
+}
+
+/// The identity and version of a file, as far as renames leave them alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Mark {
+    device: u64,
+    inode: u64,
+    size_bytes: u64,
+    modified_seconds: i64,
+    modified_nanoseconds: i64,
+}
+
+impl Mark {
+    pub(super) fn of(stamp: &Stamp) -> Mark {
+        Mark {
+            device: stamp.device,
+            inode: stamp.inode,
+            size_bytes: stamp.size_bytes,
+            modified_seconds: stamp.modified_ns.div_euclid(1_000_000_000) as i64,
+            modified_nanoseconds: stamp.modified_ns.rem_euclid(1_000_000_000) as i64,
+        }
+    }
+
+    /// Whether both are the same file, of whatever version.
+    pub(super) fn is_same_file(&self, other: &Mark) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
+    }
+}
+
+/// One step, by paths.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub(super) enum JournalStep {
+    Rewrite {
+        target: JournalPath,
+        old: Mark,
+        temporary: JournalPath,
+        saved: JournalPath,
+    },
+    RewriteInPlace {
+        target: JournalPath,
+        old: Mark,
+        saved: JournalPath,
+        ready: JournalPath,
+    },
+    Create {
+        target: JournalPath,
+        temporary: JournalPath,
+    },
+    Rename {
+        from: JournalPath,
+        old: Mark,
+        to: JournalPath,
+        parked: Option<JournalPath>,
+    },
+    Replace {
+        from: JournalPath,
+        old: Mark,
+        to: JournalPath,
+        temporary: JournalPath,
+        parked: JournalPath,
+    },
+    Delete {
+        target: JournalPath,
+        old: Mark,
+        parked: JournalPath,
+    },
+}
+
+/// A record of a journal.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "snake_case")]
+pub(super) enum Record {
+    /// The first one: everything that will be touched.
+    Begin {
+        version: u32,
+        steps: Vec<JournalStep>,
+        directories: Vec<JournalPath>,
+    },
+    /// All new content is on the disk: the marks of the staged files, by step.
+    Committed { staged: Vec<Option<Mark>> },
+    /// The transaction was taken back.
+    Aborted,
+}
+
+impl Record {
+    fn line(&self) -> Result<Vec<u8>> {
+        let json = serde_json::to_string(self)
+            .map_err(|cause| Error::argument(format!("the journal cannot be written: {cause}")))?;
+        let checksum = xxhash_rust::xxh3::xxh3_128(json.as_bytes());
+        Ok(format!("{checksum:032x} {json}\n").into_bytes())
+    }
+
+    fn parse(line: &[u8]) -> Option<Record> {
+        let (checksum, json) = std::str::from_utf8(line).ok()?.split_once(' ')?;
+        let expected = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(json.as_bytes()));
+        (checksum == expected)
+            .then(|| serde_json::from_str(json).ok())
+            .flatten()
+    }
+}
+
+/// The records of a journal; `None` when it is damaged. A last line that was cut short by a
+/// crash counts as not written.
+pub(super) fn parse_journal(bytes: &[u8]) -> Option<Vec<Record>> {
+    let mut records = Vec::new();
+    let mut rest = bytes;
+    while let Some(end) = memchr::memchr(b'\n', rest) {
+        records.push(Record::parse(&rest[..end])?);
+        rest = &rest[end + 1..];
+    }
+    matches!(
+        records.first(),
+        Some(Record::Begin {
+            version: VERSION,
+            ..
+        })
+    )
+    .then_some(records)
+}
+
+/// The journal of a transaction of this process.
+pub(super) struct Journal {
+    place: Place,
+    file: File,
+    sync: bool,
+}
+
+impl Journal {
+    /// Writes the journal of a transaction and forces it to the disk.
+    pub(super) fn write(
+        fs: &dyn FileSystem,
+        state: &StateDir,
+        drafts: &[Draft<'_>],
+        sync: bool,
+    ) -> Result<Journal> {
+        let begin = Record::Begin {
+            version: VERSION,
+            steps: drafts.iter().map(journal_step).collect(),
+            directories: missing_directories(drafts),
+        };
+        let line = begin.line()?;
+        let mut attempts = BEGIN_ATTEMPTS;
+        loop {
+            attempts -= 1;
+            match Journal::begin(fs, state, &line, sync) {
+                // A recovery took the file between its creation and its lock.
+                Err((_, cause)) if attempts > 0 && cause.kind() == std::io::ErrorKind::NotFound => {
+                }
+                Err((place, cause)) => {
+                    let _ = fs.unlink(&place);
+                    return Err(journal_fault(&place, &cause));
+                }
+                Ok(journal) => return Ok(journal?),
+            }
+        }
+    }
+
+    #[allow(
+        clippy::type_complexity,
+        reason = "the place is for the message and the cleaning up"
+    )]
+    fn begin(
+        fs: &dyn FileSystem,
+        state: &StateDir,
+        line: &[u8],
+        sync: bool,
+    ) -> std::result::Result<Result<Journal>, (Place, std::io::Error)> {
+        let id = Path::new(&temporary_name()).with_extension("");
+        let unfinished = match state.file("the journal", id.with_extension(UNFINISHED).into()) {
+            Ok(place) => place,
+            Err(error) => return Ok(Err(error)),
+        };
+        let place = unfinished.sibling(id.with_extension(FINISHED));
+        let write = || {
+            let mut file = fs.create_new(&unfinished)?;
+            file.lock()?;
+            fs.write(&mut file, line)?;
+            if sync {
+                fs.sync(&file)?;
+            }
+            fs.rename(&unfinished, &place)?;
+            if sync {
+                fs.sync_dir(&place)
+                    .inspect_err(|_| drop(fs.unlink(&place)))?;
+            }
+            Ok(file)
+        };
+        match write() {
+            Ok(file) => Ok(Ok(Journal { place, file, sync })),
+            Err(cause) => Err((unfinished.clone(), cause)),
+        }
+    }
+
+    /// The path, for messages.
+    pub(super) fn path(&self) -> &Path {
+        self.place.canonical()
+    }
+
+    /// From here on, a recovery finishes the transaction.
+    pub(super) fn mark_committed(
+        &mut self,
+        fs: &dyn FileSystem,
+        staged: &[Option<Mark>],
+    ) -> Result<()> {
+        self.append(
+            fs,
+            &Record::Committed {
+                staged: staged.to_vec(),
+            },
+        )
+    }
+
+    /// From here on, a recovery only clears away what was staged.
+    pub(super) fn mark_aborted(&mut self, fs: &dyn FileSystem) -> Result<()> {
+        self.append(fs, &Record::Aborted)
+    }
+
+    fn append(&mut self, fs: &dyn FileSystem, record: &Record) -> Result<()> {
+        let line = record.line()?;
+        let fault = |cause| journal_fault(&self.place, &cause);
+        let start = fs.stamp_of(&self.file).map_err(fault)?.size_bytes;
+        let written = fs.write(&mut self.file, &line);
+        if let Err(cause) = written {
+            // Half a record would make the next one unreadable.
+            fs.set_len(&self.file, start).map_err(fault)?;
+            fs.seek(&mut self.file, start).map_err(fault)?;
+            return Err(fault(cause));
+        }
+        match self.sync {
+            true => fs.sync(&self.file).map_err(fault),
+            false => Ok(()),
+        }
+    }
+
+    /// The transaction is over. With `sync`, the journal's end is forced to the disk, so that
+    /// it does not come back after later transactions.
+    pub(super) fn remove(self, fs: &dyn FileSystem) {
+        if fs.unlink(&self.place).is_ok() && self.sync {
+            // Should it come back, it finds every step done.
+            let _ = fs.sync_dir(&self.place);
+        }
+    }
+}
+
+fn journal_fault(place: &Place, cause: &std::io::Error) -> Error {
+    let error = Error::io("write", &place.canonical().to_string_lossy(), cause);
+    Error {
+        message: format!("the journal: {}", error.message),
+        path: None,
+        ..error
+    }
+}
+
+/// The directories that a transaction will make, the upper ones first.
+fn missing_directories(drafts: &[Draft<'_>]) -> Vec<JournalPath> {
+    let mut directories = std::collections::BTreeSet::new();
+    for draft in drafts {
+        let (Action::Create { to, .. } | Action::Rename { to, .. } | Action::Replace { to, .. }) =
+            &draft.action
+        else {
+            continue;
+        };
+        if let Lookup::Missing { first, rest } = to {
+            let mut path = first.canonical().to_owned();
+            for name in rest {
+                directories.insert(path.clone());
+                path.push(name);
+            }
+        }
+    }
+    directories
+        .iter()
+        .map(|path| JournalPath::new(path))
+        .collect()
+}
+
+fn journal_step(draft: &Draft<'_>) -> JournalStep {
+    let path = |place: &Place| JournalPath::new(place.canonical());
+    let beside =
+        |place: &Path, name: &std::ffi::OsStr| JournalPath::new(&place.with_file_name(name));
+    match &draft.action {
+        Action::Rewrite { target, old, .. } => JournalStep::Rewrite {
+            target: path(target),
+            old: Mark::of(old),
+            temporary: beside(target.canonical(), &draft.temporary),
+            saved: beside(target.canonical(), &draft.aside),
+        },
+        Action::RewriteInPlace {
+            target,
+            old,
+            saved,
+            ready,
+            ..
+        } => JournalStep::RewriteInPlace {
+            target: path(target),
+            old: Mark::of(old),
+            saved: path(saved),
+            ready: path(ready),
+        },
+        Action::Create { to, .. } => {
+            let to = full_path(to);
+            let temporary = beside(&to, &draft.temporary);
+            JournalStep::Create {
+                target: JournalPath::new(&to),
+                temporary,
+            }
+        }
+        Action::Rename {
+            from,
+            old,
+            to,
+            parks,
+        } => JournalStep::Rename {
+            from: path(from),
+            old: Mark::of(old),
+            to: JournalPath::new(&full_path(to)),
+            parked: parks.then(|| beside(from.canonical(), &draft.aside)),
+        },
+        Action::Replace { from, old, to, .. } => {
+            let to = full_path(to);
+            JournalStep::Replace {
+                from: path(from),
+                old: Mark::of(old),
+                temporary: beside(&to, &draft.temporary),
+                to: JournalPath::new(&to),
+                parked: beside(from.canonical(), &draft.aside),
+            }
+        }
+        Action::Delete { target, old } => JournalStep::Delete {
+            target: path(target),
+            old: Mark::of(old),
+            parked: beside(target.canonical(), &draft.aside),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn begin() -> Record {
+        Record::Begin {
+            version: VERSION,
+            steps: Vec::new(),
+            directories: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn records_are_read_back_and_damage_is_seen() {
+        let mut bytes = begin().line().unwrap();
+        bytes.extend(Record::Committed { staged: vec![None] }.line().unwrap());
+        assert_eq!(parse_journal(&bytes).unwrap().len(), 2);
+        // A last line that is cut short was never written.
+        for cut in bytes.len() - 10..bytes.len() {
+            assert_eq!(parse_journal(&bytes[..cut]).unwrap().len(), 1);
+        }
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1;
+            let records = parse_journal(&damaged).map_or(0, |records| records.len());
+            assert!(records < 2, "byte {at}");
+        }
+        assert!(parse_journal(b"").is_none());
+        assert!(parse_journal(b"something else\n").is_none());
+        let newer = Record::Begin {
+            version: 2,
+            steps: Vec::new(),
+            directories: Vec::new(),
+        };
+        assert!(parse_journal(&newer.line().unwrap()).is_none());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn paths_survive_whatever_their_bytes() {
+        use std::os::unix::ffi::OsStrExt;
+        for bytes in [&b"/a/b"[..], b"/a\xFF\"\\\n/\xC3\xA9"] {
+            let path = Path::new(std::ffi::OsStr::from_bytes(bytes));
+            let json = serde_json::to_string(&JournalPath::new(path)).unwrap();
+            let back: JournalPath = serde_json::from_str(&json).unwrap();
+            assert_eq!(back.path(), path);
+        }
+    }
+}

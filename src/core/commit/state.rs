@@ -1,0 +1,139 @@
+//! The state directory: journals, locks, and what a recovery kept. It lies outside the
+//! user's tree; lost with it is the chance to recover.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use cap_std::ambient_authority;
+use cap_std::fs::Dir;
+
+use crate::error::{Error, Result};
+use crate::fs::Place;
+
+/// The name of the default directory below the platform's directory for state.
+const APPLICATION: &str = "hashline";
+
+/// A directory for state; made on first use.
+#[derive(Debug)]
+pub struct StateDir {
+    path: PathBuf,
+    journals: OnceLock<Arc<Dir>>,
+}
+
+impl StateDir {
+    /// The directory of the option `stateDir`, or the platform's.
+    pub fn new(path: Option<&str>) -> Result<StateDir> {
+        let path = match path {
+            Some("") => {
+                return Err(Error::argument(
+                    "stateDir is empty: name a directory, or leave it out",
+                ));
+            }
+            Some(path) => std::path::absolute(path)
+                .map_err(|cause| Error::argument(format!("stateDir {path:?}: {cause}")))?,
+            None => default_path().ok_or_else(|| {
+                Error::argument(
+                    "there is no home directory to keep state in: set the option stateDir",
+                )
+            })?,
+        };
+        Ok(StateDir {
+            path,
+            journals: OnceLock::new(),
+        })
+    }
+
+    /// The path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The directory of journals, and of the contents of files that are rewritten in place.
+    pub(super) fn journals_path(&self) -> PathBuf {
+        self.path.join("journals")
+    }
+
+    /// A file among the journals, for work on the file `shown`.
+    pub(super) fn file(&self, shown: &str, name: OsString) -> Result<Place> {
+        let path = self.journals_path();
+        let dir = match self.journals.get() {
+            Some(dir) => dir,
+            None => {
+                make_private(&path)?;
+                let dir = Dir::open_ambient_dir(&path, ambient_authority());
+                let dir = dir.map_err(|cause| fault(&path, &cause))?;
+                self.journals.get_or_init(|| Arc::new(dir))
+            }
+        };
+        Ok(Place::in_directory(Arc::clone(dir), &path, name, shown))
+    }
+
+    /// Opens, or makes, the file of a lock.
+    pub(super) fn lock_file(&self, name: &str) -> Result<(PathBuf, File)> {
+        let directory = self.path.join("locks");
+        let path = directory.join(name);
+        let open = || {
+            File::options()
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .open(&path)
+        };
+        let file = match open() {
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
+                make_private(&directory)?;
+                open()
+            }
+            other => other,
+        };
+        let file = file.map_err(|cause| fault(&path, &cause))?;
+        Ok((path, file))
+    }
+
+    /// A path for a version that a recovery keeps.
+    pub(super) fn kept_path(&self, name: &str) -> Result<PathBuf> {
+        let directory = self.path.join("kept");
+        make_private(&directory)?;
+        Ok(directory.join(name))
+    }
+}
+
+fn fault(path: &Path, cause: &std::io::Error) -> Error {
+    let shown = path.to_string_lossy();
+    let error = Error::io("use", &shown, cause);
+    let message = format!("the state directory: {} (option stateDir)", error.message);
+    Error {
+        message,
+        path: None,
+        ..error
+    }
+}
+
+/// Makes a directory that only its owner may look into: journals name files.
+fn make_private(path: &Path) -> Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(|cause| fault(path, &cause))
+}
+
+/// The platform's directory for an application's state.
+fn default_path() -> Option<PathBuf> {
+    let variable = |name: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let base = if cfg!(windows) {
+        variable("LOCALAPPDATA")?
+    } else if cfg!(target_vendor = "apple") {
+        std::env::home_dir()?.join("Library/Application Support")
+    } else {
+        variable("XDG_STATE_HOME").or_else(|| Some(std::env::home_dir()?.join(".local/state")))?
+    };
+    Some(base.join(APPLICATION))
+}
