@@ -116,8 +116,7 @@ pub fn commit(
     let steps = match stage_all(&mut staged, &drafts, cancel, is_current) {
         Ok(steps) => steps,
         Err(error) => {
-            drop(staged);
-            journal.remove(fs);
+            clear(fs, staged, journal);
             return Err(CommitError::Refused(error));
         }
     };
@@ -133,8 +132,10 @@ pub fn commit(
     match published.publish(&steps) {
         Ok(()) => {
             staged.disarm();
-            published.finish(&steps);
-            journal.remove(fs);
+            // What would not go is left to a recovery, which finds the patch done.
+            if published.finish(&steps) {
+                journal.remove(fs);
+            }
             Ok(())
         }
         Err(error) => {
@@ -168,10 +169,16 @@ fn give_up(
             CommitError::Stuck(Error { message, ..error })
         }
         other => {
-            drop(staged);
-            journal.remove(fs);
+            clear(fs, staged, journal);
             other
         }
+    }
+}
+
+/// Takes away what was staged, then the journal, unless something would not go.
+fn clear(fs: &dyn FileSystem, staged: Staged<'_>, journal: Journal) {
+    if staged.clear() {
+        journal.remove(fs);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use super::stage::copy_content;
+use super::stage::{copy_content, is_gone};
 use super::step::Step;
 use super::{CommitError, check_version, concurrent};
 use crate::error::{Code, Error, Result};
@@ -118,9 +118,10 @@ impl<'a> Published<'a> {
         self.sync_directories()
     }
 
-    /// Everything is in place: old versions go. What cannot be removed stays behind under its
-    /// temporary name; the patch is done all the same.
-    pub(super) fn finish(self, steps: &[Step]) {
+    /// Everything is in place: old versions go. False when one of them would not; the patch is
+    /// done all the same, and the journal knows what is left.
+    pub(super) fn finish(self, steps: &[Step]) -> bool {
+        let mut all = true;
         for step in steps {
             let leftovers = match step {
                 Step::Delete { parked, .. } | Step::Replace { parked, .. } => [Some(parked), None],
@@ -131,10 +132,11 @@ impl<'a> Published<'a> {
                 Step::Create { .. } | Step::Rename { .. } => [None, None],
             };
             for leftover in leftovers.into_iter().flatten() {
-                // Of the two names of a rewrite, one is not there.
-                let _ = self.fs.unlink(leftover);
+                // Of the two names of a rewrite, one was not used.
+                all &= self.fs.unlink(leftover).is_ok() || is_gone(self.fs, leftover);
             }
         }
+        all
     }
 
     /// Takes back every step, the last one first.

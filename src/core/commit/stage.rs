@@ -48,6 +48,25 @@ impl<'a> Staged<'a> {
         self.fs
     }
 
+    /// Takes away what was made; false when some of it would not go.
+    pub(super) fn clear(mut self) -> bool {
+        self.armed = false;
+        self.remove_all()
+    }
+
+    fn remove_all(&self) -> bool {
+        let mut all = true;
+        for file in &self.files {
+            let removed = self.fs.unlink(file);
+            all &= removed.is_ok() || is_gone(self.fs, file);
+        }
+        for directory in self.directories.iter().rev() {
+            // Not empty: someone else put a file there meanwhile, so it stays.
+            let _ = self.fs.remove_dir(directory);
+        }
+        all
+    }
+
     /// What was made is in use now, or needed by a recovery, and stays.
     pub(super) fn disarm(&mut self) {
         self.armed = false;
@@ -258,17 +277,15 @@ pub(super) fn copy_content(fs: &dyn FileSystem, from: &File, to: &mut File) -> i
     }
 }
 
+/// Whether nothing has the name.
+pub(super) fn is_gone(fs: &dyn FileSystem, place: &Place) -> bool {
+    matches!(fs.stamp(place), Err(cause) if cause.kind() == io::ErrorKind::NotFound)
+}
+
 impl Drop for Staged<'_> {
     fn drop(&mut self) {
         if self.armed {
-            for file in &self.files {
-                // One that is gone already is no loss.
-                let _ = self.fs.unlink(file);
-            }
-            for directory in self.directories.iter().rev() {
-                // Not empty: someone else put a file there meanwhile, so it stays.
-                let _ = self.fs.remove_dir(directory);
-            }
+            self.remove_all();
         }
     }
 }

@@ -1,0 +1,155 @@
+//! Fault injection: for every n, the n-th operation on the file system fails. Afterwards all
+//! files are old or all are new, nothing is left behind that a recovery does not clear, and
+//! the error says what it is about.
+
+#![cfg(unix)]
+
+mod support;
+
+use std::io;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use hashline_core::apply::{Durability, apply_hash};
+use hashline_core::cancel::Cancel;
+use hashline_core::commit::{StateDir, recover_transactions};
+use hashline_core::error::Code;
+use hashline_core::fs::OsFileSystem;
+use hashline_core::outcome::Outcome;
+use support::{Interrupted, fill, journals, options, patch, scratch, snapshot};
+
+/// More operations than any of these patches takes: a runaway loop shows as a failure.
+const MOST_OPERATIONS: u64 = 2000;
+
+struct Scene {
+    dir: tempfile::TempDir,
+    state: tempfile::TempDir,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let scene = Scene {
+            dir: scratch(),
+            state: scratch(),
+        };
+        fill(scene.dir.path());
+        scene
+    }
+
+    fn path(&self) -> &Path {
+        self.dir.path()
+    }
+}
+
+/// Runs the patch with a fault at operation `n`; false when it took fewer operations.
+fn run(n: u64, errno: i32, no_exchange: bool) -> bool {
+    let scene = Scene::new();
+    let before = snapshot(scene.path());
+    let fs = Interrupted::new(move |at| match at == n {
+        true => Err(io::Error::from_raw_os_error(errno)),
+        false => Ok(()),
+    });
+    let fs = if no_exchange {
+        fs.without_exchange()
+    } else {
+        fs
+    };
+    let options = options(scene.state.path(), Durability::Power);
+    let outcome = apply_hash(
+        &fs,
+        &patch(scene.path()).into(),
+        &options,
+        &Cancel::default(),
+    );
+    let label = format!("operation {n}, error {errno}, {outcome:?}");
+    assert!(fs.count() < MOST_OPERATIONS, "{label}");
+
+    let state = StateDir::new(scene.state.path().to_str()).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let report = recover_transactions(&OsFileSystem, &state, deadline, &Cancel::default()).unwrap();
+    assert!(
+        report.failed.is_empty() && report.damaged.is_empty(),
+        "{label} {report:?}"
+    );
+    assert!(report.conflicts.is_empty(), "{label} {report:?}");
+    assert!(journals(scene.state.path()).is_empty(), "{label}");
+
+    let after = snapshot(scene.path());
+    match &outcome {
+        Ok(Outcome::Applied(_)) => assert_eq!(after, expected(), "{label}"),
+        Ok(Outcome::Rejected(rejected)) => {
+            assert_eq!(after, before, "{label}");
+            assert!(!rejected.failures[0].message.is_empty());
+            assert_ne!(rejected.code, Code::Internal, "{label}");
+        }
+        Err(error) => {
+            assert_eq!(after, before, "{label}");
+            assert!(error.message.contains('/'), "names no path: {label}");
+        }
+    }
+    fs.count() >= n
+}
+
+/// The files as the patch leaves them.
+fn expected() -> std::collections::BTreeMap<String, Vec<u8>> {
+    static EXPECTED: std::sync::OnceLock<std::collections::BTreeMap<String, Vec<u8>>> =
+        std::sync::OnceLock::new();
+    EXPECTED
+        .get_or_init(|| {
+            let scene = Scene::new();
+            let options = options(scene.state.path(), Durability::Process);
+            let patch = patch(scene.path()).into();
+            let outcome = apply_hash(&OsFileSystem, &patch, &options, &Cancel::default()).unwrap();
+            assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
+            let after = snapshot(scene.path());
+            assert_eq!(after["new/deep/moved"], support_content("moved"));
+            assert_eq!(after["one"], support_content("two"));
+            assert_eq!(after["deleted"], b"again\n");
+            assert_eq!(after["linked"], after["second-name"]);
+            after
+        })
+        .clone()
+}
+
+fn support_content(name: &str) -> Vec<u8> {
+    (1..=200)
+        .map(|n| format!("{name} line {n}\n"))
+        .collect::<String>()
+        .into_bytes()
+}
+
+fn every_operation(errno: i32, no_exchange: bool) {
+    let last = (1..MOST_OPERATIONS)
+        .find(|&n| !run(n, errno, no_exchange))
+        .unwrap();
+    println!(
+        "{} operations, each failed once with error {errno}",
+        last - 1
+    );
+    assert!(last > 100);
+}
+
+#[test]
+fn disk_errors() {
+    every_operation(libc::EIO, false);
+}
+
+#[test]
+fn disk_errors_without_exchange() {
+    every_operation(libc::EIO, true);
+}
+
+#[test]
+fn full_disks() {
+    every_operation(libc::ENOSPC, false);
+}
+
+#[test]
+fn refused_permissions() {
+    every_operation(libc::EACCES, false);
+}
+
+#[test]
+fn interrupted_calls() {
+    every_operation(libc::EINTR, false);
+}
