@@ -324,9 +324,10 @@ impl Job<'_> {
             refuse_hard_links: self.options.root.is_some(),
         };
         let is_current = || {
+            let fs = self.ground.fs;
             let stale = self
                 .edited()
-                .find(|(_, file)| !file.document.is_current(self.ground.fs));
+                .find(|(edits, file)| !file.document.is_unchanged(fs, &edits.place));
             match stale {
                 Some((edits, _)) => Err(concurrent(edits.place.shown(), "was changed")),
                 None => Ok(()),

@@ -79,6 +79,8 @@ pub struct Document {
     /// The text as UTF-8, where the file's bytes are not that already.
     decoded: Option<Vec<u8>>,
     lossy: bool,
+    /// The hash of the content, where stamps alone cannot tell whether it changes.
+    fingerprint: Option<u128>,
 }
 
 impl Document {
@@ -107,6 +109,7 @@ impl Document {
             bom_bytes,
             decoded,
             lossy,
+            fingerprint: None,
         }
     }
 
@@ -160,11 +163,32 @@ impl Document {
         snapshot(self.raw())
     }
 
+    /// Whether the file at `place` still has the content that was loaded. Stamps tell, unless
+    /// the file was changed shortly before: then the content is read again.
+    pub fn is_unchanged(&self, fs: &dyn FileSystem, place: &Place) -> bool {
+        self.is_current(fs)
+            && self.fingerprint.is_none_or(|fingerprint| {
+                fs.open(place)
+                    .is_ok_and(|file| hash_of_file(fs, file).is_ok_and(|now| now == fingerprint))
+            })
+    }
+
     /// Whether the file is still the version that was loaded, as far as stamps can tell.
     /// Mapped content must be checked after its last use: until then it can change.
     pub fn is_current(&self, fs: &dyn FileSystem) -> bool {
         self.content.is_current(fs)
     }
+}
+
+/// The coarsest timestamps of file systems in use: those of FAT.
+const TIMESTAMP_GRANULARITY_NS: i128 = 2_000_000_000;
+
+/// Whether a file that was changed at that moment could be changed again without another
+/// timestamp; times in the future count, too.
+fn is_recent(stamp: &Stamp) -> bool {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let now_ns = now.map_or(0, |age| age.as_nanos() as i128);
+    now_ns - stamp.modified_ns.max(stamp.changed_ns) < TIMESTAMP_GRANULARITY_NS
 }
 
 /// The hash of a whole content: XXH3, 128 bits, in hexadecimal.
@@ -181,6 +205,22 @@ pub fn snapshot_of_pieces(pieces: &[&[u8]]) -> String {
     format!("{:032x}", state.digest128())
 }
 
+/// How much of a file is hashed at a time.
+const HASH_CHUNK_BYTES: u64 = 1 << 20;
+
+fn hash_of_file(fs: &dyn FileSystem, mut file: File) -> std::io::Result<u128> {
+    let mut state = xxhash_rust::xxh3::Xxh3::new();
+    let mut chunk = Vec::new();
+    loop {
+        chunk.clear();
+        fs.read(&mut file, HASH_CHUNK_BYTES, &mut chunk)?;
+        if chunk.is_empty() {
+            return Ok(state.digest128());
+        }
+        state.update(&chunk);
+    }
+}
+
 /// Loads the file at a place, again when it changes meanwhile.
 pub fn load_place(fs: &dyn FileSystem, place: &Place, options: &LoadOptions) -> Result<Loaded> {
     for _ in 0..READ_ATTEMPTS {
@@ -189,6 +229,12 @@ pub fn load_place(fs: &dyn FileSystem, place: &Place, options: &LoadOptions) -> 
             .map_err(|cause| Error::io("read", place.shown(), &cause))?;
         match load(fs, file, place.shown(), options) {
             Err(error) if error.code == Code::ConcurrentChange => {}
+            Ok(Loaded::Text(mut document)) => {
+                if document.stamp().is_some_and(is_recent) {
+                    document.fingerprint = Some(xxhash_rust::xxh3::xxh3_128(document.raw()));
+                }
+                return Ok(Loaded::Text(document));
+            }
             answer => return answer,
         }
     }
