@@ -345,6 +345,17 @@ export interface ApplyOptions {
    */
   durability?: 'power' | 'process'
   /**
+   * Where journals and locks are kept, outside the edited files' tree: the platform's
+   * directory for state when left out. Only calls with the same one take turns and recover
+   * what another left half done.
+   */
+  stateDir?: string
+  /**
+   * How long to wait for other calls that edit the same files, in milliseconds: 10,000 when
+   * left out. Then the patch is refused with `LOCK_TIMEOUT`.
+   */
+  lockTimeoutMs?: number
+  /**
    * Cancels the call, as long as it has not begun to change files: the promise is
    * rejected with an `AbortError`.
    */
@@ -564,6 +575,72 @@ export interface ReadRequest {
    * the option of the same name.
    */
   encoding?: string
+}
+
+/** How interrupted patches are recovered. */
+export interface RecoverOptions {
+  /**
+   * Where journals and locks are, as for the calls that were interrupted: the platform's
+   * directory for state when left out.
+   */
+  stateDir?: string
+  /**
+   * How long to wait for calls that edit files of an interrupted patch, in milliseconds:
+   * 10,000 when left out.
+   */
+  lockTimeoutMs?: number
+  /** Cancels the call between two patches: the promise is rejected with an `AbortError`. */
+  signal?: AbortSignal
+}
+
+/**
+ * Finishes or undoes every patch that a dead process left half done, so that all its files are
+ * as before or all are as asked. `applyHash` does the same first for its state directory.
+ *
+ * Patches of living processes are not touched. What cannot be recovered is told in the report;
+ * the promise is rejected, with an error that has a `code`, for misuse of the arguments, when
+ * cancelled, and when the state directory cannot be read.
+ */
+export declare function recoverTransactions(options?: RecoverOptions): Promise<RecoveryReport>
+
+/** As `recoverTransactions`, on the calling thread: throws where that rejects its promise. */
+export declare function recoverTransactionsSync(options?: Omit<RecoverOptions, 'signal'>): RecoveryReport
+
+/** A file of an interrupted patch that someone else changed since. */
+export interface RecoveryConflict {
+  /** The file, which was left as it is. */
+  path: string
+  /** Where other versions of it are kept: that of the patch, or those before and after it. */
+  kept: Array<string>
+}
+
+/** Why an interrupted patch could not be recovered. */
+export interface RecoveryFailure {
+  /** The stable code. */
+  code: HashlineErrorCode
+  /** What, where and what instead. */
+  message: string
+  /** The file it is about, where there is one. */
+  path?: string
+}
+
+/** What a recovery found and did. */
+export interface RecoveryReport {
+  /** Patches that were finished, each with its files. */
+  finished: Array<Array<string>>
+  /** Patches of which nothing is left now, each with its files. */
+  undone: Array<Array<string>>
+  /** Files that someone else changed since; they were left as they are. */
+  conflicts: Array<RecoveryConflict>
+  /** Patches of processes that are alive, which were not touched. */
+  live: number
+  /**
+   * Journals that cannot be read, or are of another version; they are kept and were not
+   * acted on.
+   */
+  damaged: Array<string>
+  /** Why patches could not be recovered; their journals are kept for another try. */
+  failed: Array<RecoveryFailure>
 }
 
 /** Nothing was changed. */

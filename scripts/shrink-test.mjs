@@ -222,9 +222,10 @@ async function read(path) {
     await pause(20)
   const end = Date.now() + seconds * 1000
   for (let round = 0; Date.now() < end; round++) {
-    // The first is much slower to check than the others: seldom.
-    const at = round % 41 === 20 ? 0 : 1 + (round % (requests.length - 1))
-    const batch = round % 5 === 4 ? requests.slice(1) : [requests[at]]
+    // The first is slow to check and the last slow to search for, so that the file rarely keeps
+    // still for long enough: both seldom.
+    const at = round % 41 === 20 ? 0 : 1 + (round % (requests.length - 2))
+    const batch = round % 25 === 24 ? requests.slice(1) : [requests[at]]
     const views = round % 2 === 0 ? readHashedSync(batch) : await readHashed(batch)
     for (const [index, view] of views.entries()) {
       figures.reads++

@@ -388,6 +388,8 @@ impl Subject<'_> {
         let patch = Value::Object(vec![("operations".to_owned(), Value::Array(ops))]);
         let options = ApplyOptions {
             root: Some(root),
+            // Not the user's.
+            state_dir: dir.join("state").to_str().map(str::to_owned),
             ..self.options()
         };
         let outcome = apply_hash(&OsFileSystem, &patch, &options, &Cancel::default());

@@ -78,6 +78,15 @@ pub struct ApplyOptions<'env> {
     /// the end of the process (`'process'`), which is faster.
     #[napi(ts_type = "'power' | 'process'")]
     pub durability: Option<Field<'env>>,
+    /// Where journals and locks are kept, outside the edited files' tree: the platform's
+    /// directory for state when left out. Only calls with the same one take turns and recover
+    /// what another left half done.
+    #[napi(ts_type = "string")]
+    pub state_dir: Option<Field<'env>>,
+    /// How long to wait for other calls that edit the same files, in milliseconds: 10,000 when
+    /// left out. Then the patch is refused with `LOCK_TIMEOUT`.
+    #[napi(ts_type = "number")]
+    pub lock_timeout_ms: Option<Field<'env>>,
     /// Cancels the call, as long as it has not begun to change files: the promise is
     /// rejected with an `AbortError`.
     #[napi(ts_type = "AbortSignal")]
@@ -93,6 +102,8 @@ read_options!(ApplyOptions {
     relocate_window: "relocateWindow",
     repairs: "repairs",
     durability: "durability",
+    state_dir: "stateDir",
+    lock_timeout_ms: "lockTimeoutMs",
     signal: "signal"
 });
 
@@ -163,6 +174,9 @@ fn prepare<'env>(patch: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, Ap
             .unwrap_or(edit.max_file_bytes),
         durability: optional(given.durability, |field| field.choice(&durability))?
             .unwrap_or(edit.durability),
+        state_dir: optional(given.state_dir, Field::text)?,
+        lock_timeout_ms: optional(given.lock_timeout_ms, Field::count)?
+            .unwrap_or(edit.lock_timeout_ms),
         ..edit
     };
     let patch = to_value("patch", patch)?;

@@ -9,6 +9,7 @@ mod memory;
 mod options;
 mod outcome;
 mod read;
+mod recover;
 mod search;
 mod task;
 mod text;

@@ -142,6 +142,9 @@ impl Iterator for MatchingLines<'_> {
             if sure {
                 return Some(Ok(line));
             }
+            // A match that runs over the end of its line can run far, and again from each of
+            // the lines below: from here on every line is looked at alone.
+            self.whole = false;
             match self.pattern.matches_line(line.text(self.text)) {
                 Ok(true) => return Some(Ok(line)),
                 Ok(false) => {}

@@ -59,8 +59,12 @@ pub struct TextMatch {
     pub replacement: Vec<u8>,
     /// The first line it touches.
     pub first: u64,
-    /// The last line it touches; the next one too when it takes the terminator before it.
+    /// The last line it touches; the next one too when it joins that to its own.
     pub last: u64,
+    /// Whether it begins where a line begins.
+    pub starts_line: bool,
+    /// Whether it ends behind a terminator.
+    pub takes_terminator: bool,
 }
 
 impl<'o> Edit<'o> {
@@ -156,6 +160,11 @@ pub fn plan(
     mut edits: Vec<Edit<'_>>,
 ) -> std::result::Result<Plan, Vec<Clash>> {
     edits.sort_by_key(Edit::position);
+    let matches = edits.iter_mut().filter_map(|edit| match edit {
+        Edit::Text { matched, .. } => Some(matched),
+        _ => None,
+    });
+    text::touch_joined_lines(subject.index.unit(), &mut matches.collect::<Vec<_>>());
     let clashes = clashes(&edits);
     if !clashes.is_empty() {
         return Err(clashes);

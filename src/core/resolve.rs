@@ -130,6 +130,8 @@ pub struct Refusal<'o> {
     pub near: Vec<u64>,
     /// The named line has the hash, but not the text of the hint.
     pub hint_differs: bool,
+    /// With a hint, lines near the named one that have the hash, but not the text of the hint.
+    pub hash_only: Vec<u64>,
     /// The line that the text of the operation, or the hint, speaks for.
     pub suggested_line: Option<u64>,
 }
@@ -215,7 +217,7 @@ pub fn resolve<'o>(
     for group in &groups {
         match settle(evidence, policy, &company, group) {
             Some(distance) => resolved.push(placed(group, distance)),
-            None => refusals.extend(refuse(evidence, &mut window, group)),
+            None => refusals.extend(refuse(evidence, policy, &mut window, group)),
         }
     }
     if refusals.is_empty() {
@@ -302,17 +304,19 @@ fn placed<'o>(group: &Group<'o>, distance: i64) -> Resolved<'o> {
 /// One refusal for each anchor that does not hold where it says.
 fn refuse<'o>(
     evidence: &Evidence<'_>,
+    policy: &Policy,
     window: &mut Window<'_, '_>,
     group: &Group<'o>,
 ) -> Vec<Refusal<'o>> {
     let stale = |anchor: &&Anchor| !window.agrees(anchor, u64::from(anchor.line));
     let stale: Vec<_> = group.anchors().filter(stale).collect();
-    let refusal = |anchor| refusal(evidence, window, group, anchor);
+    let refusal = |anchor| refusal(evidence, policy, window, group, anchor);
     stale.into_iter().map(refusal).collect()
 }
 
 fn refusal<'o>(
     evidence: &Evidence<'_>,
+    policy: &Policy,
     window: &mut Window<'_, '_>,
     group: &Group<'o>,
     anchor: &'o Anchor,
@@ -321,11 +325,15 @@ fn refusal<'o>(
     let mut near = window.lines_with(anchor);
     near.sort_by_key(|&found| (found.abs_diff(line), found));
     let code = match () {
-        () if group.distances.len() > 1 => Code::AmbiguousAnchor,
+        () if group.distances.len() > 1 && policy.relocate != Relocate::Off => {
+            Code::AmbiguousAnchor
+        }
         () if line > evidence.count() => Code::LineOutOfRange,
         () => Code::HashMismatch,
     };
     let hint_differs = anchor.hint.is_some() && window.has_hash(anchor, line);
+    let mut hash_only = window.lines_with_hash(anchor);
+    hash_only.retain(|found| !near.contains(found) && *found != line);
     let suggested_line = suggest(evidence, group, anchor, &near, hint_differs);
     Refusal {
         operation: group.operation,
@@ -333,6 +341,7 @@ fn refusal<'o>(
         code,
         near,
         hint_differs,
+        hash_only,
         suggested_line,
     }
 }

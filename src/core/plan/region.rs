@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Clash, Edit, Subject};
-use crate::error::Error;
+use crate::error::{Code, Error};
 use crate::lines::{Lines, Terminator};
 use crate::request::Operation;
 
@@ -64,10 +64,7 @@ pub(super) fn build(subject: &Subject<'_>, edits: &[Edit<'_>]) -> Result<Plan, C
             Edit::Insert { gap, .. } => inserted(subject, *gap, cluster),
             Edit::Text { .. } => Ok(text_replaced(subject, cluster)),
         };
-        let mut region = built.map_err(|error| Clash {
-            operation: blamed(cluster, &error),
-            error,
-        })?;
+        let mut region = built?;
         if subject.body()[region.start..region.end] != region.bytes || !region.lead.is_empty() {
             effective.extend(cluster.iter().map(|edit| edit.operation().index));
             open_line_before(subject, &plan, &mut region);
@@ -78,21 +75,6 @@ pub(super) fn build(subject: &Subject<'_>, edits: &[Edit<'_>]) -> Result<Plan, C
     let all: BTreeSet<usize> = edits.iter().map(|edit| edit.operation().index).collect();
     plan.unchanged = all.difference(&effective).copied().collect();
     Ok(plan)
-}
-
-/// The operation that an encoding error is about; its message starts with the number.
-fn blamed(cluster: &[Edit<'_>], error: &Error) -> usize {
-    let is_named = |edit: &&Edit<'_>| {
-        error
-            .message
-            .starts_with(&format!("operation {}:", edit.operation().index))
-    };
-    cluster
-        .iter()
-        .find(is_named)
-        .unwrap_or(&cluster[0])
-        .operation()
-        .index
 }
 
 /// How many edits at the front become one region: inserts at one place, texts that share lines.
@@ -118,6 +100,14 @@ fn cluster_length(edits: &[Edit<'_>]) -> usize {
     }
 }
 
+fn encoded(subject: &Subject<'_>, operation: &Operation, text: &str) -> Result<Vec<u8>, Clash> {
+    let blame = |error| Clash {
+        operation: operation.index,
+        error,
+    };
+    subject.encode(operation, text).map_err(blame)
+}
+
 /// The bytes of a terminator in the file's encoding.
 fn terminator_bytes(subject: &Subject<'_>, terminator: Terminator) -> Vec<u8> {
     let charset = subject.document.charset();
@@ -134,7 +124,7 @@ fn replaced(
     first: u64,
     last: u64,
     lines: &[String],
-) -> Result<Region, Error> {
+) -> Result<Region, Clash> {
     let (body, unit) = (subject.body(), subject.index.unit());
     let old: Vec<_> = subject
         .index
@@ -169,7 +159,7 @@ fn replaced(
         };
         match twin {
             Some(twin) => bytes.extend_from_slice(old[twin].text(body)),
-            None => bytes.extend(subject.encode(operation, line)?),
+            None => bytes.extend(encoded(subject, operation, line)?),
         }
         if from_end > 1 || !ends_open {
             let model = first + twin.unwrap_or(at.min(old.len() - 1)) as u64;
@@ -190,10 +180,17 @@ fn replaced(
 }
 
 /// The lines of all inserts after line `gap`.
-fn inserted(subject: &Subject<'_>, gap: u64, cluster: &[Edit<'_>]) -> Result<Region, Error> {
+fn inserted(subject: &Subject<'_>, gap: u64, cluster: &[Edit<'_>]) -> Result<Region, Clash> {
     let (body, count) = (subject.body(), subject.index.count());
     let terminator = terminator_bytes(subject, subject.terminator(gap));
     let ends_open = gap == count && subject.has_open_end();
+    if ends_open
+        && !body
+            .len()
+            .is_multiple_of(subject.index.unit().width_bytes())
+    {
+        return Err(half_unit(cluster[0].operation()));
+    }
     let mut bytes = Vec::new();
     let mut new_lines = 0;
     for edit in cluster {
@@ -204,7 +201,7 @@ fn inserted(subject: &Subject<'_>, gap: u64, cluster: &[Edit<'_>]) -> Result<Reg
             continue;
         };
         for line in lines {
-            bytes.extend(subject.encode(operation, line)?);
+            bytes.extend(encoded(subject, operation, line)?);
             bytes.extend_from_slice(&terminator);
         }
         new_lines += lines.len() as u64;
@@ -232,6 +229,18 @@ fn inserted(subject: &Subject<'_>, gap: u64, cluster: &[Edit<'_>]) -> Result<Reg
     })
 }
 
+/// The refusal to write behind half a code unit: everything after it would be shifted.
+fn half_unit(operation: &Operation) -> Clash {
+    let index = operation.index;
+    let message = format!(
+        "operation {index}: the file ends in half a UTF-16 code unit; replace its last line first"
+    );
+    Clash {
+        operation: index,
+        error: Error::new(Code::UnsupportedEncoding, message),
+    }
+}
+
 /// The lines of all texts of a cluster, with the texts replaced.
 fn text_replaced(subject: &Subject<'_>, cluster: &[Edit<'_>]) -> Region {
     let (body, index) = (subject.body(), subject.index);
@@ -242,7 +251,11 @@ fn text_replaced(subject: &Subject<'_>, cluster: &[Edit<'_>]) -> Region {
         })
     };
     let first = matches().map(|one| one.first).min().unwrap_or(1);
-    let last = matches().map(|one| one.last).max().unwrap_or(first);
+    let last = matches()
+        .map(|one| one.last)
+        .max()
+        .unwrap_or(first)
+        .min(index.count());
     let start = index.span(body, first).map_or(0, |span| span.start);
     let end = index.span(body, last).map_or(body.len(), |span| span.end);
     let mut bytes = Vec::with_capacity(end - start);

@@ -202,6 +202,53 @@ fn texts_match_any_terminator_and_write_the_files_own() {
 }
 
 #[test]
+fn regression_texts_that_take_the_last_newline_exclude_inserts_at_the_end() {
+    refuses(
+        "a\nb\n",
+        json!([text("b\n", "b"), at("EOF", "c")]),
+        "inside the lines",
+    );
+    check("a\nb\n", json!([text("b\n", "b")]), "a\nb");
+    check("a\nb\n", json!([text("b\n", ""), at("EOF", "c")]), "a\nc\n");
+}
+
+#[test]
+fn regression_adjacent_texts_that_join_lines_touch_the_joined_one() {
+    let before = "x\nab\nc\nd\n";
+    let joining = json!([text("x\n", "y"), text("ab\n", "")]);
+    check(before, joining, "yc\nd\n");
+    refuses(
+        before,
+        json!([text("x\n", "y"), text("ab\n", ""), set(3, json!("C"))]),
+        "touch line 3",
+    );
+    check(
+        before,
+        json!([text("x\n", ""), text("ab\n", ""), set(3, json!("C"))]),
+        "C\nd\n",
+    );
+    check(
+        before,
+        json!([text("b\n", ""), text("c\n", "C\n")]),
+        "x\naC\nd\n",
+    );
+}
+
+#[test]
+fn regression_no_text_is_written_behind_half_a_code_unit() {
+    let odd = b"\xFF\xFEa\0\n\0b";
+    assert!(
+        try_edit(odd, json!([at("EOF", "c")]))
+            .unwrap_err()
+            .contains("half a UTF-16")
+    );
+    assert_eq!(
+        try_edit(odd, json!([set(2, json!("c"))])).unwrap(),
+        b"\xFF\xFEa\0\n\0c\0"
+    );
+}
+
+#[test]
 fn operations_in_each_others_way_are_named() {
     let cases = [
         (

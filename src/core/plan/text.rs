@@ -4,7 +4,7 @@ use memchr::memmem;
 
 use super::{Edit, Subject, TextMatch};
 use crate::error::{Code, Error, Result};
-use crate::lines::Terminator;
+use crate::lines::{Lines, Span, Terminator, Unit};
 use crate::request::{Action, Operation};
 
 /// The matches of one `replace_text`, as edits. Refuses a text that does not occur, or occurs
@@ -45,7 +45,11 @@ pub fn find_matches<'o>(subject: &Subject<'_>, operation: &'o Operation) -> Resu
         _ if *all => Ok(()),
         _ => Err(not_unique(subject, operation, &matches)),
     }?;
-    let edit = |(start, end)| replacement(subject, operation, new_text, start, end);
+    let mut lines = LineCursor {
+        subject,
+        line: None,
+    };
+    let edit = |(start, end)| replacement(subject, &mut lines, operation, new_text, start, end);
     matches.into_iter().map(edit).collect()
 }
 
@@ -71,41 +75,135 @@ fn not_unique(subject: &Subject<'_>, operation: &Operation, matches: &[(usize, u
     )
 }
 
+/// The line of one offset after the other: matches on one long line look for it once.
+struct LineCursor<'a, 'd> {
+    subject: &'a Subject<'d>,
+    line: Option<(u64, Span)>,
+}
+
+impl LineCursor<'_, '_> {
+    fn at(&mut self, offset: usize) -> (u64, Span) {
+        if let Some((number, span)) = self.line
+            && (span.start..span.end).contains(&offset)
+        {
+            return (number, span);
+        }
+        let (body, index) = (self.subject.body(), self.subject.index);
+        let number = index.line_at(body, offset);
+        let nothing = Span {
+            start: offset,
+            text_end: offset,
+            end: offset,
+        };
+        let span = index.span(body, number).unwrap_or(nothing);
+        self.line = Some((number, span));
+        (number, span)
+    }
+}
+
 /// The edit that puts `new_text` in place of a match.
 fn replacement<'o>(
     subject: &Subject<'_>,
+    lines: &mut LineCursor<'_, '_>,
     operation: &'o Operation,
     new_text: &str,
     start: usize,
     end: usize,
 ) -> Result<Edit<'o>> {
-    let (body, index) = (subject.body(), subject.index);
-    let first = index.line_at(body, start);
-    let last = index.line_at(body, end - 1);
-    let terminator = subject.terminator(first).as_str();
-    let lines: Vec<&str> = new_text
-        .split('\n')
-        .map(|line| line.strip_suffix('\r').unwrap_or(line))
-        .collect();
-    // A `\r` at the very end is content, as it is without a `\n` behind it.
-    let tail = if new_text.ends_with('\r') { "\r" } else { "" };
-    let text = lines.join(terminator) + tail;
-    let replacement = subject.encode(operation, &text)?;
-    let first_start = index.span(body, first).map_or(0, |span| span.start);
-    let takes_terminator = index
-        .span(body, last)
-        .is_some_and(|span| end == span.end && span.terminator(index.unit()) != Terminator::None);
-    let leaves_line_start =
-        new_text.ends_with('\n') || (new_text.is_empty() && start == first_start);
-    let joins_next = takes_terminator && !leaves_line_start && last < index.count();
+    let unit = subject.index.unit();
+    let (first, first_span) = lines.at(start);
+    let replacement = match new_text.contains('\n') {
+        true => subject.encode(
+            operation,
+            &with_terminators(subject, first, first_span, new_text),
+        )?,
+        false => subject.encode(operation, new_text)?,
+    };
+    let (last, last_span) = lines.at(end - 1);
+    let takes_terminator = end == last_span.end && last_span.terminator(unit) != Terminator::None;
     let matched = TextMatch {
         start,
         end,
         replacement,
         first,
-        last: last + u64::from(joins_next),
+        last,
+        starts_line: start == first_span.start,
+        takes_terminator,
     };
     Ok(Edit::Text { operation, matched })
+}
+
+/// A text whose line feeds become the terminator of the line where it goes.
+fn with_terminators(subject: &Subject<'_>, first: u64, span: Span, text: &str) -> String {
+    let terminator = match span.terminator(subject.index.unit()) {
+        Terminator::None => subject.terminator(first),
+        own => own,
+    };
+    let lines: Vec<&str> = text
+        .split('\n')
+        .map(|line| line.strip_suffix('\r').unwrap_or(line))
+        .collect();
+    // A `\r` at the very end is content, as it is without a `\n` behind it.
+    let tail = if text.ends_with('\r') { "\r" } else { "" };
+    lines.join(terminator.as_str()) + tail
+}
+
+/// Matches that take a terminator and leave an open end join the next line to theirs: it
+/// counts as touched. At the end of the file that is the line after the last, where inserts
+/// at the end go.
+pub(super) fn touch_joined_lines(unit: Unit, matches: &mut [&mut TextMatch]) {
+    let mut first = 0;
+    while first < matches.len() {
+        let (mut last, mut bottom) = (first, matches[first].last);
+        loop {
+            while last + 1 < matches.len() && matches[last + 1].first <= bottom {
+                last += 1;
+                bottom = bottom.max(matches[last].last);
+            }
+            let tail = &mut *matches[last];
+            if tail.last != bottom || !tail.takes_terminator {
+                break;
+            }
+            if !leaves_open_end(unit, &matches[first..=last]) {
+                break;
+            }
+            let tail = &mut *matches[last];
+            tail.takes_terminator = false;
+            tail.last += 1;
+            bottom = tail.last;
+        }
+        first = last + 1;
+    }
+}
+
+/// Whether what the matches leave of their lines ends without terminator, given that the last
+/// of them takes the terminator away.
+fn leaves_open_end(unit: Unit, matches: &[&mut TextMatch]) -> bool {
+    let mut end = None;
+    for one in matches.iter().rev() {
+        if end.is_some_and(|end| one.end != end) {
+            break;
+        }
+        if !one.replacement.is_empty() {
+            let last = Lines::new(&one.replacement, unit).last();
+            return last.is_some_and(|span| span.terminator(unit) == Terminator::None);
+        }
+        if !one.starts_line {
+            end = Some(one.start);
+            continue;
+        }
+        // An earlier match may end right here, in the line above.
+        end = Some(one.start);
+        if !matches.iter().any(|other| other.end == one.start) {
+            return false;
+        }
+    }
+    // Text of the line stands before the first of these matches, unless they begin it.
+    matches
+        .iter()
+        .rev()
+        .find(|one| Some(one.start) == end)
+        .is_some_and(|one| !one.starts_line)
 }
 
 /// A text to look for: its lines, encoded, with any terminator between them.

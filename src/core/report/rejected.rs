@@ -103,6 +103,18 @@ fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &Refusal<'_>) -> S
         [] if refusal.hint_differs => {
             return format!("Line {line} has that hash, but not the text behind the anchor.");
         }
+        [] if !refusal.hash_only.is_empty() => {
+            let others: Vec<String> = refusal
+                .hash_only
+                .iter()
+                .take(MAX_NAMED_LINES)
+                .map(u64::to_string)
+                .collect();
+            format!(
+                "{hash} is the hash of line {}, but the text there is not the one behind the anchor{or_same}.",
+                others.join(", ")
+            )
+        }
         [] if past_end => String::new(),
         [] => format!(
             "No line within {window_lines} of line {line} has the hash {hash}: use {} for line {line}.",

@@ -45,9 +45,14 @@ impl<'e, 'a> Window<'e, 'a> {
         self.search(anchor, |window, line| window.hint_agrees(anchor, line))
     }
 
+    /// The lines within the window that have its hash, whatever its hint says, ascending.
+    pub(super) fn lines_with_hash(&mut self, anchor: &Anchor) -> Vec<u64> {
+        self.search(anchor, |_, _| true)
+    }
+
     /// Whether the anchor's own line is the only one in its window with that hash.
     pub(super) fn is_unique(&mut self, anchor: &Anchor) -> bool {
-        self.search(anchor, |_, _| true) == [u64::from(anchor.line)]
+        self.lines_with_hash(anchor) == [u64::from(anchor.line)]
     }
 
     fn search(&mut self, anchor: &Anchor, accept: impl Fn(&Self, &[u8]) -> bool) -> Vec<u64> {
