@@ -49,10 +49,8 @@ impl<'env> Signal<'env> {
             cancel.cancel();
             Ok(())
         })?;
-        let subscription = Subscription {
-            signal: object(self.0).create_ref()?,
-            listener: listener.create_ref()?,
-        };
+        let subscription =
+            Subscription { signal: object(self.0).create_ref()?, listener: listener.create_ref()? };
         change(object(self.0), "addEventListener", listener)?;
         Ok(subscription)
     }
@@ -75,11 +73,7 @@ impl Subscription {
     /// has anyone to tell.
     pub fn end(self, env: &Env) {
         let removed = self.signal.get_value(env).and_then(|signal| {
-            change(
-                signal,
-                "removeEventListener",
-                self.listener.borrow_back(env)?,
-            )
+            change(signal, "removeEventListener", self.listener.borrow_back(env)?)
         });
         if removed.is_err() {
             take_exception(env);

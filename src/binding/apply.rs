@@ -163,10 +163,7 @@ fn prepare<'env>(patch: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, Ap
         relocate_window: given.relocate_window,
         repairs: given.repairs,
     })?;
-    let durability = [
-        ("power", Durability::Power),
-        ("process", Durability::Process),
-    ];
+    let durability = [("power", Durability::Power), ("process", Durability::Process)];
     let options = apply::ApplyOptions {
         root: optional(given.root, Field::text)?,
         encoding: optional(given.encoding, Field::text)?,
@@ -186,11 +183,8 @@ fn prepare<'env>(patch: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, Ap
 /// The options that edits of files and of texts in memory share; the others at their defaults.
 pub fn edit_options(given: EditOptions<'_>) -> Result<apply::ApplyOptions> {
     let defaults = apply::ApplyOptions::default();
-    let relocate = [
-        ("guarded", Relocate::Guarded),
-        ("unique", Relocate::Unique),
-        ("off", Relocate::Off),
-    ];
+    let relocate =
+        [("guarded", Relocate::Guarded), ("unique", Relocate::Unique), ("off", Relocate::Off)];
     Ok(apply::ApplyOptions {
         dialect: optional(given.dialect, Field::dialect)?.unwrap_or(defaults.dialect),
         relocate: optional(given.relocate, |field| field.choice(&relocate))?

@@ -136,10 +136,7 @@ pub fn guard<T, E: From<CoreError>>(
 }
 
 fn panic_message(payload: &(dyn Any + Send)) -> &str {
-    match (
-        payload.downcast_ref::<&str>(),
-        payload.downcast_ref::<String>(),
-    ) {
+    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
         (Some(message), _) => message,
         (_, Some(message)) => message,
         _ => "a panic without message",

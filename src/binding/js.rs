@@ -53,11 +53,7 @@ impl TypeName for Js<'_> {
 impl<'env> Js<'env> {
     /// A value of a running call.
     pub fn new(env: sys::napi_env, raw: sys::napi_value) -> Self {
-        Js {
-            env,
-            raw,
-            scope: PhantomData,
-        }
+        Js { env, raw, scope: PhantomData }
     }
 
     /// Anything of Rust, as JavaScript sees it.
@@ -83,10 +79,7 @@ impl<'env> Js<'env> {
 
     /// Whether the value is undefined or null: an optional argument or field left out.
     pub fn is_missing(self) -> napi::Result<bool> {
-        Ok(matches!(
-            self.kind()?,
-            ValueType::Undefined | ValueType::Null
-        ))
+        Ok(matches!(self.kind()?, ValueType::Undefined | ValueType::Null))
     }
 
     pub fn is_array(self) -> napi::Result<bool> {
@@ -121,11 +114,7 @@ impl<'env> Js<'env> {
         let text = self.lossy_text()?;
         // A lone surrogate is read as U+FFFD, which may as well be in the string itself.
         let suspect = text.contains(char::REPLACEMENT_CHARACTER);
-        Ok(if suspect && self.has_lone_surrogate()? {
-            None
-        } else {
-            Some(text)
-        })
+        Ok(if suspect && self.has_lone_surrogate()? { None } else { Some(text) })
     }
 
     /// The value of something whose kind is `String`; lone surrogates become U+FFFD.

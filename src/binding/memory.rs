@@ -27,10 +27,7 @@ pub struct FormatOptions<'env> {
     pub start_line: Option<Field<'env>>,
 }
 
-read_options!(FormatOptions {
-    dialect: "dialect",
-    start_line: "startLine"
-});
+read_options!(FormatOptions { dialect: "dialect", start_line: "startLine" });
 
 /// The lines of a text in memory, each with its anchor in front, joined by line feeds.
 ///
@@ -109,11 +106,7 @@ pub fn apply_hash_to_text<'env>(
         let options = edit_options(EditOptions::read(Holder::Options, options)?)?;
         let text = Field::argument("text", text).text()?;
         let operations = to_value("operations", operations)?;
-        Ok(text_outcome(apply::apply_to_text(
-            &text,
-            &operations,
-            &options,
-        )?))
+        Ok(text_outcome(apply::apply_to_text(&text, &operations, &options)?))
     })
 }
 
@@ -121,10 +114,7 @@ fn format_options(value: Js<'_>) -> Result<(&'static Dialect, u64)> {
     let given = FormatOptions::read(Holder::Options, value)?;
     let dialect = optional(given.dialect, Field::dialect)?;
     let start_line = optional(given.start_line, Field::line_number)?;
-    Ok((
-        dialect.unwrap_or(Dialect::default_dialect()),
-        start_line.unwrap_or(1),
-    ))
+    Ok((dialect.unwrap_or(Dialect::default_dialect()), start_line.unwrap_or(1)))
 }
 
 /// The argument `text` as valid UTF-8; bytes that are, and that no other thread shares, are

@@ -35,10 +35,7 @@ mod tests {
         let members_of = |name: &str| {
             let start = declarations.find(&format!("export type {name} =")).unwrap();
             let end = declarations[start..].find("\n\n").unwrap();
-            let quoted = declarations[start..start + end]
-                .split('\'')
-                .skip(1)
-                .step_by(2);
+            let quoted = declarations[start..start + end].split('\'').skip(1).step_by(2);
             quoted.collect::<Vec<_>>()
         };
         let codes: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();

@@ -113,12 +113,7 @@ pub fn field<'env>(
         return Ok(None);
     }
     let value = object.get(c_name)?;
-    Ok(Some(Field {
-        holder,
-        name,
-        index: None,
-        value,
-    }))
+    Ok(Some(Field { holder, name, index: None, value }))
 }
 
 /// Whether there is an object; refuses what is no object and has names that are not known.
@@ -167,22 +162,12 @@ pub fn optional<'env, T>(
 impl<'env> Field<'env> {
     /// A value that stands where its holder's object might.
     pub fn instead_of(holder: Holder, value: Js<'env>) -> Self {
-        Field {
-            holder,
-            name: "",
-            index: None,
-            value,
-        }
+        Field { holder, name: "", index: None, value }
     }
 
     /// An argument of the call.
     pub fn argument(name: &'static str, value: Js<'env>) -> Self {
-        Field {
-            holder: Holder::Arguments,
-            name,
-            index: None,
-            value,
-        }
+        Field { holder: Holder::Arguments, name, index: None, value }
     }
 
     /// An argument that may be left out.
@@ -236,11 +221,7 @@ impl<'env> Field<'env> {
         }
         (0..self.value.array_len()?)
             .map(|index| {
-                let item = Field {
-                    index: Some(index),
-                    value: self.value.element(index)?,
-                    ..self
-                };
+                let item = Field { index: Some(index), value: self.value.element(index)?, ..self };
                 item.text()
             })
             .collect()
@@ -278,14 +259,9 @@ impl<'env> Field<'env> {
             true => self.value.text()?,
             false => None,
         };
-        let found = choices
-            .iter()
-            .find(|(name, _)| word.as_deref() == Some(*name));
+        let found = choices.iter().find(|(name, _)| word.as_deref() == Some(*name));
         found.map(|(_, choice)| *choice).ok_or_else(|| {
-            let names: Vec<_> = choices
-                .iter()
-                .map(|(name, _)| format!("{name:?}"))
-                .collect();
+            let names: Vec<_> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
             self.wrong(&format!("one of {}", names.join(", ")))
         })
     }

@@ -157,10 +157,7 @@ pub struct ViewError {
 
 impl From<Error> for ViewError {
     fn from(error: Error) -> ViewError {
-        ViewError {
-            code: Word(error.code.as_str()),
-            message: error.message,
-        }
+        ViewError { code: Word(error.code.as_str()), message: error.message }
     }
 }
 
@@ -272,9 +269,7 @@ fn read_requests(value: Js<'_>) -> Result<Vec<read::ReadRequest>> {
     if !value.is_array()? {
         return Ok(vec![read_request(None, value)?]);
     }
-    (0..value.array_len()?)
-        .map(|index| read_request(Some(index), value.element(index)?))
-        .collect()
+    (0..value.array_len()?).map(|index| read_request(Some(index), value.element(index)?)).collect()
 }
 
 fn read_request(index: Option<u32>, value: Js<'_>) -> Result<read::ReadRequest> {
@@ -288,11 +283,7 @@ fn read_request(index: Option<u32>, value: Js<'_>) -> Result<read::ReadRequest> 
     let given = ReadRequest::read(holder, value)?;
     let regex = optional(given.regex, Field::flag)?.unwrap_or_default();
     let case_sensitive = optional(given.case_sensitive, Field::flag)?.unwrap_or_default();
-    let query = |search| Query {
-        search,
-        regex,
-        case_sensitive,
-    };
+    let query = |search| Query { search, regex, case_sensitive };
     Ok(read::ReadRequest {
         path: given.path.text()?,
         start_line: optional(given.start_line, Field::count)?,

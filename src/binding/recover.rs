@@ -83,10 +83,7 @@ pub struct RecoveryFailure {
 /// Patches of living processes are not touched. What cannot be recovered is told in the report;
 /// the promise is rejected, with an error that has a `code`, for misuse of the arguments, when
 /// cancelled, and when the state directory cannot be read.
-#[napi(
-    ts_args_type = "options?: RecoverOptions",
-    ts_return_type = "Promise<RecoveryReport>"
-)]
+#[napi(ts_args_type = "options?: RecoverOptions", ts_return_type = "Promise<RecoveryReport>")]
 pub fn recover_transactions<'env>(env: &'env Env, options: Js<'env>) -> napi::Result<Js<'env>> {
     task::later(env, || prepare(options))
 }
@@ -141,10 +138,7 @@ fn prepare(options: Js<'_>) -> Result<Prepared<'_, RecoverCall>> {
 
 impl From<commit::Conflict> for RecoveryConflict {
     fn from(conflict: commit::Conflict) -> RecoveryConflict {
-        RecoveryConflict {
-            path: conflict.path,
-            kept: conflict.kept,
-        }
+        RecoveryConflict { path: conflict.path, kept: conflict.kept }
     }
 }
 

@@ -254,10 +254,6 @@ impl From<search::FileMatches> for FileMatches {
 
 impl From<Error> for SearchError {
     fn from(error: Error) -> SearchError {
-        SearchError {
-            path: error.path,
-            code: Word(error.code.as_str()),
-            message: error.message,
-        }
+        SearchError { path: error.path, code: Word(error.code.as_str()), message: error.message }
     }
 }

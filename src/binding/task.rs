@@ -60,18 +60,12 @@ fn start<'env, C: Call>(env: &'env Env, call: C, signal: Option<Signal<'env>>) -
         && signal.is_aborted()?
     {
         cancel.cancel();
-        let aborted = cancel
-            .check()
-            .expect_err("it was cancelled on the line above");
+        let aborted = cancel.check().expect_err("it was cancelled on the line above");
         let error = error_object(env, &aborted, signal.reason()?)?;
         return Ok(rejected(env, error)?);
     }
     let subscription = signal.map(|signal| signal.listen(&cancel)).transpose()?;
-    let job = Job {
-        call,
-        cancel,
-        subscription,
-    };
+    let job = Job { call, cancel, subscription };
     Ok(Js::from_rust(env, AsyncTask::new(job))?)
 }
 

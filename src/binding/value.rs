@@ -15,10 +15,7 @@ const MAX_VALUES: u32 = 4_000_000;
 
 /// Converts the argument `name`.
 pub fn to_value(name: &'static str, value: Js<'_>) -> Result<Value> {
-    let mut reader = Reader {
-        name,
-        values_left: MAX_VALUES,
-    };
+    let mut reader = Reader { name, values_left: MAX_VALUES };
     // An argument left out is nothing, as null is.
     Ok(reader.read(value, 0)?.unwrap_or(Value::Null))
 }
@@ -52,9 +49,7 @@ impl Reader {
     fn read_object(&mut self, object: Js<'_>, depth: u32) -> Result<Value> {
         if depth >= MAX_DEPTH {
             return Err(self
-                .refuse(&format!(
-                    "is cyclic or nested deeper than {MAX_DEPTH} levels"
-                ))
+                .refuse(&format!("is cyclic or nested deeper than {MAX_DEPTH} levels"))
                 .into());
         }
         if object.is_array()? {

@@ -37,20 +37,13 @@ impl Hint {
         let rule = &dialect.normalization;
         let prefix = cut_mark_start(text)
             .map(|start| normalize::normalized(rule, &text.as_bytes()[..start]));
-        Some(Hint {
-            whole: normalize::normalized(rule, text.as_bytes()),
-            prefix,
-        })
+        Some(Hint { whole: normalize::normalized(rule, text.as_bytes()), prefix })
     }
 
     /// Whether `line` (text without terminator) is the line that the hint shows.
     pub fn agrees(&self, dialect: &Dialect, line: &[u8]) -> bool {
         let line = normalize::normalized(&dialect.normalization, line);
-        line == self.whole
-            || self
-                .prefix
-                .as_ref()
-                .is_some_and(|prefix| line.starts_with(prefix))
+        line == self.whole || self.prefix.as_ref().is_some_and(|prefix| line.starts_with(prefix))
     }
 }
 
@@ -72,15 +65,9 @@ impl Anchor {
             },
         };
         let line = head.line.ok_or_else(|| invalid(dialect, text))?;
-        let hint = rest
-            .trim_start_matches(is_blank)
-            .strip_prefix(dialect.text_mark as char);
+        let hint = rest.trim_start_matches(is_blank).strip_prefix(dialect.text_mark as char);
         let hint = hint.map(|hint| hint.split('\n').next().unwrap_or(hint));
-        Ok(Anchor {
-            line,
-            hash: head.hash,
-            hint: hint.and_then(|hint| Hint::new(dialect, hint)),
-        })
+        Ok(Anchor { line, hash: head.hash, hint: hint.and_then(|hint| Hint::new(dialect, hint)) })
     }
 
     /// Reads two anchors with a hyphen between, e.g. `10:a3-12:f2`.
@@ -89,27 +76,14 @@ impl Anchor {
             let (first, last) = (dialect.example(), dialect.anchor_text(12, 0xf2));
             Error::new(
                 Code::InvalidAnchor,
-                format!(
-                    "{} is not a range: write two anchors like {first}-{last}",
-                    quote(text)
-                ),
+                format!("{} is not a range: write two anchors like {first}-{last}", quote(text)),
             )
         };
         let (head, rest) = Head::scan(dialect, text).ok_or_else(bad)?;
         let line = head.line.ok_or_else(bad)?;
-        let end = rest
-            .trim_start_matches(is_space)
-            .strip_prefix('-')
-            .ok_or_else(bad)?;
+        let end = rest.trim_start_matches(is_space).strip_prefix('-').ok_or_else(bad)?;
         let end = Anchor::parse(dialect, end).map_err(|_| bad())?;
-        Ok((
-            Anchor {
-                line,
-                hash: head.hash,
-                hint: None,
-            },
-            end,
-        ))
+        Ok((Anchor { line, hash: head.hash, hint: None }, end))
     }
 }
 
@@ -132,22 +106,14 @@ impl Head {
         };
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         let (number, text) = text.split_at(digits);
-        let text = text
-            .trim_start_matches(is_space)
-            .strip_prefix(dialect.separator as char)?;
+        let text = text.trim_start_matches(is_space).strip_prefix(dialect.separator as char)?;
         let text = text.trim_start_matches(is_space);
         if number.is_empty() || !text.is_char_boundary(dialect.width.min(text.len())) {
             return None;
         }
         let (hash, rest) = text.split_at(dialect.width.min(text.len()));
         let hash = dialect.parse_hash(hash.as_bytes())?;
-        Some((
-            Head {
-                line: number.parse().ok().filter(|&line| line > 0),
-                hash,
-            },
-            rest,
-        ))
+        Some((Head { line: number.parse().ok().filter(|&line| line > 0), hash }, rest))
     }
 }
 
@@ -190,11 +156,7 @@ mod tests {
     fn parse(dialect: &str, text: &str) -> Option<(u32, String, bool)> {
         let dialect = Dialect::by_name(dialect).unwrap();
         let anchor = Anchor::parse(dialect, text).ok()?;
-        Some((
-            anchor.line,
-            dialect.hash_text(anchor.hash),
-            anchor.hint.is_some(),
-        ))
+        Some((anchor.line, dialect.hash_text(anchor.hash), anchor.hint.is_some()))
     }
 
     #[test]
@@ -215,16 +177,9 @@ mod tests {
             "> + 10:a3",
             "\u{feff}10:a3\r\n",
         ] {
-            assert_eq!(
-                parse("pi", text),
-                Some((10, "a3".into(), false)),
-                "{text:?}"
-            );
+            assert_eq!(parse("pi", text), Some((10, "a3".into(), false)), "{text:?}");
         }
-        assert_eq!(
-            parse("pi", "10:a3|  return x;"),
-            Some((10, "a3".into(), true))
-        );
+        assert_eq!(parse("pi", "10:a3|  return x;"), Some((10, "a3".into(), true)));
         assert_eq!(parse("pi26", "10:TDCN|x"), Some((10, "tdcn".into(), true)));
         for text in [
             "",
@@ -262,11 +217,7 @@ mod tests {
         let dialect = Dialect::default_dialect();
         let error = Anchor::parse(dialect, &"é".repeat(200)).unwrap_err();
         assert_eq!(error.code, Code::InvalidAnchor);
-        assert!(
-            error.message.contains(&format!("\"{}\"…", "é".repeat(80))),
-            "{}",
-            error.message
-        );
+        assert!(error.message.contains(&format!("\"{}\"…", "é".repeat(80))), "{}", error.message);
         assert!(error.message.contains("like 10:a3"), "{}", error.message);
     }
 
@@ -274,20 +225,10 @@ mod tests {
     fn ranges() {
         let dialect = Dialect::default_dialect();
         let (first, last) = Anchor::parse_range(dialect, "10:a3 - 12:f2").unwrap();
-        assert_eq!(
-            (first.text(dialect), last.text(dialect)),
-            ("10:a3".into(), "12:f2".into())
-        );
+        assert_eq!((first.text(dialect), last.text(dialect)), ("10:a3".into(), "12:f2".into()));
         let omp = Dialect::by_name("omp").unwrap();
         assert!(Anchor::parse_range(omp, "1#ZP-2#QV").is_ok());
-        for text in [
-            "10:a3",
-            "10:a3-",
-            "-12:f2",
-            "10:a3..12:f2",
-            "10:a3-0:f2",
-            "",
-        ] {
+        for text in ["10:a3", "10:a3-", "-12:f2", "10:a3..12:f2", "10:a3-0:f2", ""] {
             let error = Anchor::parse_range(dialect, text).unwrap_err();
             assert_eq!(error.code, Code::InvalidAnchor);
             assert!(error.message.contains("10:a3-12:f2"), "{}", error.message);

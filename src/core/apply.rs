@@ -3,6 +3,7 @@
 //! request → look up → (for each file, in parallel) load → resolve → repair → plan → splice →
 //! commit → report. Whatever is refused before the first change of a file is data.
 
+mod job;
 mod lookup;
 mod settle;
 
@@ -10,27 +11,24 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use crate::bytes::{Charset, Document, LoadOptions, snapshot, snapshot_of_pieces};
+use crate::bytes::{Charset, Document, LoadOptions};
 use crate::cancel::Cancel;
 use crate::commit::{
-    self, CommitError, CommitOptions, Ground, Locks, RecoveryReport, StateDir, concurrent,
-    is_abandoned, recover_transactions,
+    CommitError, Ground, Locks, RecoveryReport, StateDir, is_abandoned, recover_transactions,
 };
 use crate::dialect::Dialect;
 use crate::error::{Code, Error, Result};
 use crate::fs::{Base, FileSystem};
-use crate::lines::{Unit, count_lines};
-use crate::outcome::{
-    Applied, Change, FileChange, Noop, NoopReason, Outcome, Rejected, TextOutcome,
-};
+use crate::outcome::{Applied, Noop, NoopReason, Outcome, Rejected, TextOutcome};
 use crate::plan::names;
 use crate::repair::Rules;
-use crate::report::{AnchorReport, applied_text, created_rows, rejected_text};
-use crate::request::{Failure, Operation, Target, Value, parse};
+use crate::report::{AnchorReport, applied_text, rejected_text};
+use crate::request::{Action, Failure, Operation, Target, Value, parse};
 use crate::resolve::{Policy, RELOCATE_WINDOW_LINES, Relocate};
 use crate::splice::splice;
-use lookup::{FileEdits, FileOperation, Lookups, Task};
-use settle::{Settled, settle_document, settle_file};
+use job::{Job, edited_change};
+use lookup::Lookups;
+use settle::{settle_document, settle_file};
 
 /// What a finished call is safe from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -89,10 +87,7 @@ impl Default for ApplyOptions {
 
 impl ApplyOptions {
     fn policy(&self) -> Policy {
-        Policy {
-            relocate: self.relocate,
-            window_lines: self.relocate_window_lines,
-        }
+        Policy { relocate: self.relocate, window_lines: self.relocate_window_lines }
     }
 
     fn charset(&self) -> Result<Option<Charset>> {
@@ -118,28 +113,27 @@ impl Failures {
     }
 
     /// The refusal, if there is anything to refuse.
-    fn into_rejected(mut self, dialect: &'static Dialect) -> Option<Rejected> {
+    fn into_rejected(mut self) -> Option<Rejected> {
         self.failures.sort_by_key(|failure| failure.operation);
         let code = self.failures.first()?.code;
-        let text = rejected_text(dialect, &self.failures, &self.anchors);
-        let mut remaps: Vec<_> = self
-            .anchors
-            .into_iter()
-            .filter_map(|one| one.remap)
-            .collect();
+        let text = rejected_text(&self.failures, &self.anchors);
+        let mut remaps: Vec<_> = self.anchors.into_iter().filter_map(|one| one.remap).collect();
         remaps.sort();
         remaps.dedup();
-        Some(Rejected {
-            code,
-            failures: self.failures,
-            remaps,
-            text,
-        })
+        // An anchor that is stale in two files has two answers: none that fits both.
+        let twice = |at: usize, all: &[(String, String)]| {
+            let same =
+                |other: Option<&(String, String)>| other.is_some_and(|one| one.0 == all[at].0);
+            same(all.get(at + 1)) || (at > 0 && same(all.get(at - 1)))
+        };
+        let unique = (0..remaps.len()).filter(|&at| !twice(at, &remaps));
+        let remaps = unique.map(|at| remaps[at].clone()).collect();
+        Some(Rejected { code, failures: self.failures, remaps, text })
     }
 }
 
-fn rejected(dialect: &'static Dialect, failures: Failures) -> Outcome {
-    let rejected = failures.into_rejected(dialect);
+fn rejected(failures: Failures) -> Outcome {
+    let rejected = failures.into_rejected();
     Outcome::Rejected(rejected.expect("a refusal has at least one failure"))
 }
 
@@ -151,38 +145,22 @@ pub fn apply_hash(
     options: &ApplyOptions,
     cancel: &Cancel,
 ) -> Result<Outcome> {
-    let load = LoadOptions {
-        charset: options.charset()?,
-        max_file_bytes: options.max_file_bytes,
-    };
+    let load = LoadOptions { charset: options.charset()?, max_file_bytes: options.max_file_bytes };
     let base = Base::open(options.root.as_deref())?;
     let state = StateDir::new(options.state_dir.as_deref())?;
     cancel.check()?;
     let operations = match parse(options.dialect, Target::Files, patch) {
         Ok(operations) => operations,
         Err(failures) => {
-            return Ok(rejected(
-                options.dialect,
-                Failures {
-                    failures,
-                    ..Failures::default()
-                },
-            ));
+            return Ok(rejected(Failures { failures, ..Failures::default() }));
         }
     };
-    let ground = Ground {
-        fs,
-        base: &base,
-        state: &state,
-    };
-    let Locked {
-        tasks,
-        mut failures,
-        _locks,
-    } = match lock(ground, &operations, options.lock_timeout_ms, cancel) {
-        Ok(locked) => locked,
-        Err(error) => return refused(&operations, options, error),
-    };
+    let ground = Ground { fs, base: &base, state: &state };
+    let Locked { tasks, mut failures, _locks } =
+        match lock(ground, &operations, options.lock_timeout_ms, cancel) {
+            Ok(locked) => locked,
+            Err(error) => return refused(&operations, error),
+        };
     let settled: Vec<_> = tasks
         .edits
         .par_iter()
@@ -199,41 +177,41 @@ pub fn apply_hash(
         }
     }
     for clash in names::forbidden(&tasks.name_changes(), &tasks.edited_names()) {
-        failures.push(
-            clash.operation,
-            path_of(&operations, clash.operation),
-            clash.error,
-        );
+        failures.push(clash.operation, path_of(&operations, clash.operation), clash.error);
     }
-    if let Some(rejected) = failures.into_rejected(options.dialect) {
+    if let Some(rejected) = failures.into_rejected() {
         return Ok(Outcome::Rejected(rejected));
     }
-    let job = Job {
-        ground,
-        options,
-        load: &load,
-        tasks: &tasks,
-        files: &files,
+    let job = Job::new(ground, options, &tasks, &files);
+    let added = match job.added_contents(load.charset) {
+        Ok(added) => added,
+        Err(error) => return refused(&operations, error),
     };
-    match job.commit(cancel) {
-        Ok(contents) => Ok(Outcome::Applied(job.report(&contents))),
-        Err(CommitError::Refused(error)) => refused(&operations, options, error),
+    // Before the commit: what was read may be mapped, and then shows what is written.
+    let applied = job.report(&added);
+    match job.commit(&added, cancel) {
+        Ok(()) => Ok(Outcome::Applied(applied)),
+        Err(CommitError::Refused(error)) => refused(&operations, error),
         Err(CommitError::Fault(error) | CommitError::Stuck(error)) => Err(error),
     }
 }
 
 /// An error before the first change as a refusal; cancellation stays an error.
-fn refused(operations: &[Operation], options: &ApplyOptions, error: Error) -> Result<Outcome> {
+fn refused(operations: &[Operation], error: Error) -> Result<Outcome> {
     if error.code == Code::Aborted {
         return Err(error);
     }
-    let operation = operations
-        .iter()
-        .find(|one| Some(&one.path) == error.path.as_ref());
     let path = error.path.clone();
+    let is_about = |one: &&Operation| match &one.action {
+        Action::MoveFile { to } => {
+            path.as_ref().is_some_and(|path| *path == one.path || path == to)
+        }
+        _ => path.as_ref() == Some(&one.path),
+    };
+    let operation = operations.iter().find(is_about);
     let mut failures = Failures::default();
     failures.push(operation.map_or(0, |one| one.index), path.as_deref(), error);
-    Ok(rejected(options.dialect, failures))
+    Ok(rejected(failures))
 }
 
 /// The tasks of a patch, and the locks of everything it is about.
@@ -268,11 +246,7 @@ fn lock<'o>(
         }
         let (tasks, failures) = look_up();
         if tasks.lock_keys() == keys {
-            return Ok(Locked {
-                tasks,
-                failures,
-                _locks: locks,
-            });
+            return Ok(Locked { tasks, failures, _locks: locks });
         }
     }
 }
@@ -281,10 +255,7 @@ fn lock<'o>(
 fn still_unrecovered(report: RecoveryReport) -> Result<()> {
     match report.failed.into_iter().next() {
         Some(error) => {
-            let message = format!(
-                "an interrupted patch could not be recovered: {}",
-                error.message
-            );
+            let message = format!("an interrupted patch could not be recovered: {}", error.message);
             Err(Error { message, ..error })
         }
         None => Ok(()),
@@ -292,244 +263,7 @@ fn still_unrecovered(report: RecoveryReport) -> Result<()> {
 }
 
 fn path_of(operations: &[Operation], index: usize) -> Option<&str> {
-    operations
-        .iter()
-        .find(|one| one.index == index)
-        .map(|one| one.path.as_str())
-}
-
-/// Everything that is settled and ready to be written.
-struct Job<'a> {
-    ground: Ground<'a>,
-    options: &'a ApplyOptions,
-    load: &'a LoadOptions,
-    tasks: &'a lookup::Tasks<'a>,
-    /// One for each of `tasks.edits`.
-    files: &'a [Settled],
-}
-
-/// The content of a file that the patch adds, by operation.
-type AddedContents = Vec<(usize, Vec<u8>)>;
-
-impl Job<'_> {
-    /// Writes everything; hands back the contents of added files.
-    fn commit(&self, cancel: &Cancel) -> std::result::Result<AddedContents, CommitError> {
-        let added = self.added_contents().map_err(CommitError::Refused)?;
-        let changes = self.changes(&added);
-        if changes.is_empty() {
-            return Ok(added);
-        }
-        let options = CommitOptions {
-            sync: self.options.durability == Durability::Power,
-            refuse_hard_links: self.options.root.is_some(),
-        };
-        let is_current = || {
-            let fs = self.ground.fs;
-            let stale = self
-                .edited()
-                .find(|(edits, file)| !file.document.is_unchanged(fs, &edits.place));
-            match stale {
-                Some((edits, _)) => Err(concurrent(edits.place.shown(), "was changed")),
-                None => Ok(()),
-            }
-        };
-        commit::commit(self.ground, &changes, options, cancel, &is_current)?;
-        Ok(added)
-    }
-
-    fn added_contents(&self) -> Result<AddedContents> {
-        let charset = self.load.charset.unwrap_or(Charset::Utf8);
-        let added = self.tasks.files.iter().filter_map(|one| match &one.task {
-            Task::Add { content, .. } => Some((one, content)),
-            _ => None,
-        });
-        added
-            .map(|(one, content)| match charset.encode(content) {
-                Ok(bytes) => Ok((one.operation, bytes)),
-                Err(character) => Err(Error::at(
-                    Code::UnencodableText,
-                    &one.path,
-                    format!(
-                        "operation {}: the character {character:?} does not exist in {}",
-                        one.operation,
-                        charset.name()
-                    ),
-                )),
-            })
-            .collect()
-    }
-
-    /// Files with a plan that changes something.
-    fn edited(&self) -> impl Iterator<Item = (&FileEdits<'_>, &Settled)> {
-        self.tasks
-            .edits
-            .iter()
-            .zip(self.files)
-            .filter(|(_, file)| !file.plan.regions.is_empty())
-    }
-
-    /// The edit of the file that a move takes along.
-    fn edit_of(&self, one: &FileOperation) -> Option<(&FileEdits<'_>, &Settled)> {
-        let Task::Move { from, .. } = &one.task else {
-            return None;
-        };
-        self.edited()
-            .find(|(edits, _)| edits.place.canonical() == from.canonical())
-    }
-
-    fn move_of(&self, edits: &FileEdits<'_>) -> Option<&FileOperation> {
-        self.tasks.files.iter().find(|one| {
-            matches!(&one.task, Task::Move { from, .. } if from.canonical() == edits.place.canonical())
-        })
-    }
-
-    fn changes<'a>(&'a self, added: &'a AddedContents) -> Vec<commit::Change<'a>> {
-        let mut changes = Vec::new();
-        for (edits, file) in self
-            .edited()
-            .filter(|(edits, _)| self.move_of(edits).is_none())
-        {
-            if let Some(&stamp) = file.document.stamp() {
-                let content = splice(&file.document, &file.plan);
-                changes.push(commit::Change::Rewrite {
-                    place: edits.place.clone(),
-                    stamp,
-                    content,
-                });
-            }
-        }
-        for one in &self.tasks.files {
-            changes.push(match &one.task {
-                Task::Add { to, .. } => {
-                    let content = added
-                        .iter()
-                        .find(|(operation, _)| *operation == one.operation);
-                    let content = content.map_or(&[][..], |(_, bytes)| bytes);
-                    commit::Change::Create {
-                        to: to.clone(),
-                        content: vec![content],
-                    }
-                }
-                Task::Move {
-                    from, stamp, to, ..
-                } => {
-                    let edit = self.edit_of(one).map(|(_, file)| file);
-                    let stamp = edit
-                        .and_then(|file| file.document.stamp())
-                        .copied()
-                        .unwrap_or(*stamp);
-                    let content = edit.map(|file| splice(&file.document, &file.plan));
-                    commit::Change::Move {
-                        from: from.clone(),
-                        stamp,
-                        to: to.clone(),
-                        content,
-                    }
-                }
-                Task::Delete { place, stamp } => commit::Change::Delete {
-                    place: place.clone(),
-                    stamp: *stamp,
-                },
-            });
-        }
-        changes
-    }
-
-    fn report(&self, added: &AddedContents) -> Applied {
-        let mut applied = Applied::default();
-        let mut files: Vec<(usize, FileChange, String)> = Vec::new();
-        for (edits, file) in self
-            .edited()
-            .filter(|(edits, _)| self.move_of(edits).is_none())
-        {
-            let (change, rows) = edited_change(self.options.dialect, edits.place.shown(), file);
-            files.push((edits.operations[0].index, change, rows));
-        }
-        for one in &self.tasks.files {
-            let (change, rows) = self.file_change(one, added);
-            files.push((one.operation, change, rows));
-        }
-        files.sort_by_key(|(operation, ..)| *operation);
-        for file in self.files {
-            applied.relocations.extend(file.relocations.iter().cloned());
-            applied.repairs.extend(file.repairs.iter().cloned());
-            applied.noops.extend(file.noops.iter().cloned());
-        }
-        applied.noops.extend(self.tasks.noops.iter().cloned());
-        applied.relocations.sort_by_key(|one| one.operation);
-        applied.repairs.sort_by_key(|one| one.operation);
-        applied.noops.sort_by_key(|one| one.operation);
-        let (changes, rows): (Vec<_>, Vec<_>) = files
-            .into_iter()
-            .map(|(_, change, rows)| (change, rows))
-            .unzip();
-        applied.files = changes;
-        applied.text = applied_text(&applied, &rows);
-        applied
-    }
-
-    fn file_change(&self, one: &FileOperation, added: &AddedContents) -> (FileChange, String) {
-        let mut change = FileChange {
-            path: one.path.clone(),
-            from: None,
-            change: Change::Deleted,
-            edits: 0,
-            added: 0,
-            removed: 0,
-            line_count: None,
-            snapshot: None,
-        };
-        match &one.task {
-            Task::Add { content, .. } => {
-                let bytes = added
-                    .iter()
-                    .find(|(operation, _)| *operation == one.operation);
-                change.change = Change::Created;
-                change.added = count_lines(content.as_bytes(), Unit::Byte);
-                change.line_count = Some(change.added);
-                change.snapshot = bytes.map(|(_, bytes)| snapshot(bytes));
-                (
-                    change,
-                    created_rows(self.options.dialect, content.as_bytes()),
-                )
-            }
-            Task::Move { to_path, .. } => match self.edit_of(one) {
-                Some((_, file)) => {
-                    let (edited, rows) = edited_change(self.options.dialect, to_path, file);
-                    (
-                        FileChange {
-                            from: Some(one.path.clone()),
-                            ..edited
-                        },
-                        rows,
-                    )
-                }
-                None => {
-                    change.path.clone_from(to_path);
-                    change.from = Some(one.path.clone());
-                    change.change = Change::Moved;
-                    (change, String::new())
-                }
-            },
-            Task::Delete { .. } => (change, String::new()),
-        }
-    }
-}
-
-fn edited_change(dialect: &'static Dialect, path: &str, file: &Settled) -> (FileChange, String) {
-    let report = file.report(dialect);
-    let (added, removed) = report.added_and_removed();
-    let change = FileChange {
-        path: path.to_owned(),
-        from: None,
-        change: Change::Edited,
-        edits: file.effective_operations(),
-        added,
-        removed,
-        line_count: Some(report.line_count()),
-        snapshot: Some(snapshot_of_pieces(&splice(&file.document, &file.plan))),
-    };
-    (change, report.rows())
+    operations.iter().find(|one| one.index == index).map(|one| one.path.as_str())
 }
 
 /// Applies operations (without paths) to a text in memory. Fails only for misuse of the options.
@@ -539,17 +273,11 @@ pub fn apply_to_text(
     options: &ApplyOptions,
 ) -> Result<TextOutcome> {
     options.charset()?;
-    let refused = |failures| TextOutcome {
-        outcome: rejected(options.dialect, failures),
-        content: None,
-    };
+    let refused = |failures| TextOutcome { outcome: rejected(failures), content: None };
     let operations = match parse(options.dialect, Target::Text, operations) {
         Ok(operations) => operations,
         Err(failures) => {
-            return Ok(refused(Failures {
-                failures,
-                ..Failures::default()
-            }));
+            return Ok(refused(Failures { failures, ..Failures::default() }));
         }
     };
     let (operations, noops) = lookup::without_duplicates(&operations);
@@ -581,9 +309,5 @@ pub fn apply_to_text(
 
 /// An operation that has nothing to do.
 fn noop(operation: &Operation, reason: NoopReason) -> Noop {
-    Noop {
-        operation: operation.index,
-        path: operation.path.clone(),
-        reason,
-    }
+    Noop { operation: operation.index, path: operation.path.clone(), reason }
 }

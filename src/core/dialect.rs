@@ -199,16 +199,13 @@ impl Dialect {
 
     /// The dialect of that name, or an error that lists the names.
     pub fn by_name(name: &str) -> Result<&'static Dialect> {
-        DIALECTS
-            .iter()
-            .find(|dialect| dialect.name == name)
-            .ok_or_else(|| {
-                let names: Vec<_> = DIALECTS.iter().map(|dialect| dialect.name).collect();
-                Error::argument(format!(
-                    "unknown dialect {name:?}: the dialects are {}",
-                    names.join(", ")
-                ))
-            })
+        DIALECTS.iter().find(|dialect| dialect.name == name).ok_or_else(|| {
+            let names: Vec<_> = DIALECTS.iter().map(|dialect| dialect.name).collect();
+            Error::argument(format!(
+                "unknown dialect {name:?}: the dialects are {}",
+                names.join(", ")
+            ))
+        })
     }
 
     /// The number of different hashes.
@@ -269,12 +266,7 @@ mod tests {
             for hash in [0, 1, 0xa3, dialect.modulus() - 1] {
                 let text = dialect.hash_text(hash);
                 assert_eq!(text.len(), dialect.width);
-                assert_eq!(
-                    dialect.parse_hash(text.as_bytes()),
-                    Some(hash),
-                    "{}",
-                    dialect.name
-                );
+                assert_eq!(dialect.parse_hash(text.as_bytes()), Some(hash), "{}", dialect.name);
             }
             assert_eq!(dialect.parse_hash(b"!!"), None);
             assert_eq!(dialect.parse_hash(b""), None);
@@ -284,10 +276,6 @@ mod tests {
     #[test]
     fn unknown_names_list_the_known_ones() {
         let error = Dialect::by_name("hex").unwrap_err();
-        assert!(
-            error.message.contains("pi, pi26, cli, omp, omp13"),
-            "{}",
-            error.message
-        );
+        assert!(error.message.contains("pi, pi26, cli, omp, omp13"), "{}", error.message);
     }
 }

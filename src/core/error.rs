@@ -93,20 +93,12 @@ pub type Result<T> = std::result::Result<T, Error>;
 impl Error {
     /// A refusal that is not about a path.
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Error {
-            code,
-            message: message.into(),
-            path: None,
-        }
+        Error { code, message: message.into(), path: None }
     }
 
     /// A refusal about a path; the message names it already.
     pub fn at(code: Code, path: &str, message: impl Into<String>) -> Self {
-        Error {
-            code,
-            message: message.into(),
-            path: Some(path.to_owned()),
-        }
+        Error { code, message: message.into(), path: Some(path.to_owned()) }
     }
 
     /// A misuse of the interface: `what` was given, or missing.
@@ -138,6 +130,7 @@ fn code_of(cause: &io::Error) -> Code {
         }
         io::ErrorKind::IsADirectory | io::ErrorKind::NotADirectory => Code::NotAFile,
         io::ErrorKind::AlreadyExists => Code::FileExists,
+        io::ErrorKind::InvalidFilename => Code::InvalidArgument,
         _ => Code::Io,
     }
 }
@@ -153,11 +146,7 @@ mod tests {
         texts.sort_unstable();
         texts.dedup();
         assert_eq!(texts.len(), 25);
-        assert!(
-            texts
-                .iter()
-                .all(|t| t.bytes().all(|b| b.is_ascii_uppercase() || b == b'_'))
-        );
+        assert!(texts.iter().all(|t| t.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')));
     }
 
     #[test]

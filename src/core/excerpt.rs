@@ -31,9 +31,7 @@ pub struct Page {
 impl Page {
     /// An empty page with room for `size_bytes` of output.
     pub fn new(dialect: &'static Dialect, limits: Limits, size_bytes: usize) -> Page {
-        let capacity = limits
-            .max_bytes
-            .map_or(size_bytes, |max| max.min(size_bytes));
+        let capacity = limits.max_bytes.map_or(size_bytes, |max| max.min(size_bytes));
         Page {
             hasher: LineHasher::new(dialect),
             limits,
@@ -55,11 +53,8 @@ impl Page {
         if self.next_line.is_some() {
             return false;
         }
-        if self
-            .limits
-            .max_lines
-            .is_some_and(|max| self.shown_lines >= max)
-        {
+        let is_full = |max| self.is_cut || self.shown_lines >= max;
+        if is_full(self.limits.max_lines.unwrap_or(u64::MAX)) {
             self.next_line = Some(number);
             return false;
         }
@@ -74,20 +69,20 @@ impl Page {
         let dialect = self.hasher.dialect();
         let hash = self.hasher.hash(number, text);
         let start = self.out.len();
-        match self.limits.max_bytes {
-            // A line that cannot fit is not copied first.
-            Some(max) if start + text.len() > max => self.out.resize(max + 1, 0),
-            _ => render_line(dialect, number, hash, text, &mut self.out),
+        let max_bytes = self.limits.max_bytes.unwrap_or(usize::MAX);
+        // A line that cannot fit is not copied first.
+        let mut fits = start.saturating_add(text.len()) <= max_bytes;
+        if fits {
+            render_line(dialect, number, hash, text, &mut self.out);
+            fits = self.out.len() <= max_bytes;
         }
-        if let Some(max) = self.limits.max_bytes
-            && self.out.len() > max
-        {
+        if !fits {
             self.out.truncate(before);
             if self.shown_lines > 0 {
                 self.next_line = Some(number);
                 return false;
             }
-            self.push_cut(number, hash, text, max);
+            self.push_cut(number, hash, text, max_bytes);
         }
         self.first_line.get_or_insert(number);
         self.last_line = number;
@@ -172,13 +167,7 @@ impl<'a> Excerpt<'a> {
         first_line: u64,
         first_offset: usize,
     ) -> Self {
-        Excerpt {
-            text,
-            context,
-            page,
-            next: (first_line, first_offset),
-            pending_until: 0,
-        }
+        Excerpt { text, context, page, next: (first_line, first_offset), pending_until: 0 }
     }
 
     /// Adds a match; false when it did not fit, after which nothing does.
@@ -189,8 +178,9 @@ impl<'a> Excerpt<'a> {
         let earliest = number.saturating_sub(self.context.before).max(self.next.0);
         let mut offset = span.start;
         for _ in earliest..number {
-            offset =
-                memchr::memrchr(b'\n', &self.text[..offset - 1]).map_or(0, |newline| newline + 1);
+            // A mapped file can change between two looks at it; then the view is thrown away.
+            let above = &self.text[..offset.saturating_sub(1)];
+            offset = memchr::memrchr(b'\n', above).map_or(0, |newline| newline + 1);
         }
         let gap = self.page.shown_lines() > 0 && earliest > self.next.0;
         self.next = (earliest, offset);
@@ -220,10 +210,7 @@ impl<'a> Excerpt<'a> {
             if self.next.0 > last {
                 break;
             }
-            if !self
-                .page
-                .add(self.next.0, span.text(self.text), std::mem::take(&mut gap))
-            {
+            if !self.page.add(self.next.0, span.text(self.text), std::mem::take(&mut gap)) {
                 return false;
             }
             self.next = (self.next.0 + 1, span.end);

@@ -24,11 +24,7 @@ pub struct LineHasher {
 impl LineHasher {
     /// A hasher for one dialect.
     pub fn new(dialect: &'static Dialect) -> Self {
-        LineHasher {
-            dialect,
-            modulus: dialect.modulus(),
-            scratch: Vec::new(),
-        }
+        LineHasher { dialect, modulus: dialect.modulus(), scratch: Vec::new() }
     }
 
     /// The dialect whose hashes this makes.
@@ -86,11 +82,7 @@ pub(crate) fn floor_boundary(text: &[u8], limit: usize) -> usize {
     while end > 0 && limit - end < 4 && text[end] & 0xC0 == 0x80 {
         end -= 1;
     }
-    if end == 0 || text[end] & 0xC0 == 0x80 {
-        limit.max(1)
-    } else {
-        end
-    }
+    if end == 0 || text[end] & 0xC0 == 0x80 { limit.max(1) } else { end }
 }
 
 /// The hash of a single line.
@@ -115,11 +107,7 @@ mod tests {
 
     fn check(name: &str, line: &str, expected: &str) {
         let dialect = Dialect::by_name(name).unwrap();
-        assert_eq!(
-            dialect.hash_text(hash_line(dialect, 1, line)),
-            expected,
-            "{name} {line:?}"
-        );
+        assert_eq!(dialect.hash_text(hash_line(dialect, 1, line)), expected, "{name} {line:?}");
         assert!(verify(dialect, 1, line, expected));
         assert!(!verify(dialect, 1, &format!("{line}x"), expected));
     }

@@ -101,11 +101,7 @@ impl Span {
                 text_end -= width;
             }
         }
-        Span {
-            start,
-            text_end,
-            end,
-        }
+        Span { start, text_end, end }
     }
 
     /// The text of the line, without its terminator.
@@ -189,11 +185,7 @@ pub struct LineIndex {
 impl LineIndex {
     /// Indexes `bytes` in one pass.
     pub fn new(bytes: &[u8], unit: Unit) -> Self {
-        let mut index = LineIndex {
-            unit,
-            count: 0,
-            starts: Vec::new(),
-        };
+        let mut index = LineIndex { unit, count: 0, starts: Vec::new() };
         match unit {
             Unit::Byte => {
                 let ends = memchr_iter(b'\n', bytes).map(|newline| newline + 1);
@@ -291,19 +283,12 @@ mod tests {
             (Unit::Utf16Be, u16::to_be_bytes),
         ] {
             let bytes: Vec<u8> = text.encode_utf16().flat_map(encode).collect();
-            let lengths: Vec<_> = Lines::new(&bytes, unit)
-                .map(|span| (span.text_end - span.start) / 2)
-                .collect();
+            let lengths: Vec<_> =
+                Lines::new(&bytes, unit).map(|span| (span.text_end - span.start) / 2).collect();
             assert_eq!(lengths, [4, 1, 1]);
             let index = LineIndex::new(&bytes, unit);
-            assert_eq!(
-                index.span(&bytes, 1).unwrap().terminator(unit),
-                Terminator::CrLf
-            );
-            assert_eq!(
-                index.span(&bytes, 3).unwrap().terminator(unit),
-                Terminator::None
-            );
+            assert_eq!(index.span(&bytes, 1).unwrap().terminator(unit), Terminator::CrLf);
+            assert_eq!(index.span(&bytes, 3).unwrap().terminator(unit), Terminator::None);
         }
     }
 

@@ -125,9 +125,7 @@ pub fn normalized(rule: &Normalization, line: &[u8]) -> Vec<u8> {
 /// The text without any JavaScript white space, the measure by which repairs and the guard
 /// call two lines alike.
 pub fn without_white_space(text: &str) -> String {
-    text.chars()
-        .filter(|&character| !WhiteSpace::JavaScript.contains(character))
-        .collect()
+    text.chars().filter(|&character| !WhiteSpace::JavaScript.contains(character)).collect()
 }
 
 #[cfg(test)]
@@ -140,10 +138,8 @@ mod tests {
     fn naive(rule: &Normalization, line: &str) -> String {
         let mut text = line.to_owned();
         if rule.canonicalize {
-            text = text
-                .chars()
-                .map(|c| canonical(c).map_or(c.to_string(), str::to_owned))
-                .collect();
+            text =
+                text.chars().map(|c| canonical(c).map_or(c.to_string(), str::to_owned)).collect();
         }
         match rule.carriage_returns {
             CarriageReturns::Keep => {}

@@ -6,6 +6,7 @@
 
 use regex_syntax::hir::{Hir, HirKind, Look};
 
+use crate::anchor::quote;
 use crate::error::{Code, Error, Result};
 use crate::lines::{Lines, Span, Unit, line_around};
 
@@ -47,9 +48,7 @@ impl Pattern {
     /// Compiles a query.
     pub fn new(query: &Query) -> Result<Pattern> {
         if query.search.is_empty() {
-            return Err(Error::argument(
-                "search is empty: give a text or pattern to look for",
-            ));
+            return Err(Error::argument("search is empty: give a text or pattern to look for"));
         }
         if !query.regex {
             if query.search.contains('\n') {
@@ -70,19 +69,12 @@ impl Pattern {
     /// the line itself.
     pub fn matching_lines<'a>(&'a self, text: &'a [u8], from: usize) -> MatchingLines<'a> {
         let whole = match &self.engine {
-            Engine::Automaton {
-                spans_lines,
-                asserts_line_end,
-                ..
-            } => *spans_lines && !(*asserts_line_end && memchr::memchr(b'\r', text).is_some()),
+            Engine::Automaton { spans_lines, asserts_line_end, .. } => {
+                *spans_lines && !(*asserts_line_end && memchr::memchr(b'\r', text).is_some())
+            }
             Engine::Backtracking(_) => false,
         };
-        MatchingLines {
-            pattern: self,
-            text,
-            at: from,
-            whole,
-        }
+        MatchingLines { pattern: self, text, at: from, whole }
     }
 
     fn matches_line(&self, line: &[u8]) -> Result<bool> {
@@ -93,10 +85,7 @@ impl Pattern {
                 regex.is_match(&*line).map_err(|cause| {
                     Error::new(
                         Code::InvalidPattern,
-                        format!(
-                            "the pattern gave up on a line of {} bytes: {cause}",
-                            line.len()
-                        ),
+                        format!("the pattern gave up on a line of {} bytes: {cause}", line.len()),
                     )
                 })
             }
@@ -220,9 +209,7 @@ fn backtracking(
         .case_insensitive(!case_sensitive)
         .backtrack_limit(BACKTRACK_LIMIT_STEPS)
         .build()
-        .map(|regex| Pattern {
-            engine: Engine::Backtracking(regex),
-        })
+        .map(|regex| Pattern { engine: Engine::Backtracking(regex) })
         .map_err(|cause| match cause {
             fancy_regex::Error::ParseError(at, kind) => invalid(pattern, at, &kind.to_string()),
             _ => first_refusal(),
@@ -234,7 +221,7 @@ fn invalid(pattern: &str, offset_bytes: usize, reason: &str) -> Error {
     let position = before.chars().count() + 1;
     Error::new(
         Code::InvalidPattern,
-        format!("invalid pattern at character {position} of {pattern:?}: {reason}"),
+        format!("invalid pattern at character {position} of {}: {reason}", quote(pattern)),
     )
 }
 
@@ -263,11 +250,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn query(search: &str, regex: bool, case_sensitive: bool) -> Query {
-        Query {
-            search: search.into(),
-            regex,
-            case_sensitive,
-        }
+        Query { search: search.into(), regex, case_sensitive }
     }
 
     fn matches(search: &str, text: &str) -> Vec<String> {
@@ -315,10 +298,7 @@ mod tests {
             Pattern::new(&query("a\nb", false, true)).unwrap_err().code,
             Code::InvalidPattern
         );
-        assert_eq!(
-            Pattern::new(&query("", true, true)).unwrap_err().code,
-            Code::InvalidArgument
-        );
+        assert_eq!(Pattern::new(&query("", true, true)).unwrap_err().code, Code::InvalidArgument);
     }
 
     #[test]

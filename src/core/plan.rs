@@ -91,9 +91,7 @@ impl<'o> Edit<'o> {
     fn position(&self) -> (u64, u8, usize, usize) {
         match self {
             Edit::Insert { gap, operation, .. } => (*gap, 0, operation.index, 0),
-            Edit::Replace {
-                first, operation, ..
-            } => (first - 1, 1, operation.index, 0),
+            Edit::Replace { first, operation, .. } => (first - 1, 1, operation.index, 0),
             Edit::Text { matched, .. } => (matched.first - 1, 1, 0, matched.start),
         }
     }
@@ -119,9 +117,7 @@ impl Subject<'_> {
             let span = self.index.span(self.body(), number)?;
             Some(span.terminator(self.index.unit())).filter(|&found| found != Terminator::None)
         };
-        own(number.max(1))
-            .or_else(|| own(number.saturating_sub(1)))
-            .unwrap_or(Terminator::Lf)
+        own(number.max(1)).or_else(|| own(number.saturating_sub(1))).unwrap_or(Terminator::Lf)
     }
 
     fn has_open_end(&self) -> bool {
@@ -184,10 +180,7 @@ fn clashes(edits: &[Edit<'_>]) -> Vec<Clash> {
             && let Some(error) = overlap(above, edit)
         {
             let (one, other) = (above.operation().index, edit.operation().index);
-            clashes.push(Clash {
-                operation: one.max(other),
-                error,
-            });
+            clashes.push(Clash { operation: one.max(other), error });
         }
         if edit.touched().is_some() && reach.is_none_or(|(_, bottom)| last >= bottom) {
             reach = Some((edit, last));

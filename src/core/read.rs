@@ -142,13 +142,11 @@ pub fn read_hashed(
     }
     let view = |request: &ReadRequest| {
         cancel.check()?;
-        Ok(
-            read_one(fs, &base, request, options).unwrap_or_else(|error| FileView {
-                path: request.path.clone(),
-                error: Some(error),
-                ..FileView::default()
-            }),
-        )
+        Ok(read_one(fs, &base, request, options).unwrap_or_else(|error| FileView {
+            path: request.path.clone(),
+            error: Some(error),
+            ..FileView::default()
+        }))
     };
     match requests {
         // One file is not worth a thread.
@@ -175,11 +173,7 @@ fn read_one(
     with_file(fs, base, &request.path, &load, |loaded| match loaded {
         Loaded::Binary(binary) => Ok(FileView {
             path: request.path.clone(),
-            kind: if binary.image_type.is_some() {
-                ViewKind::Image
-            } else {
-                ViewKind::Binary
-            },
+            kind: if binary.image_type.is_some() { ViewKind::Image } else { ViewKind::Binary },
             mime_type: binary.image_type,
             snapshot: binary.snapshot(),
             ..FileView::default()
@@ -203,20 +197,14 @@ fn view_document(
         return Err(Error::at(
             Code::LineOutOfRange,
             &request.path,
-            format!(
-                "{}: has {line_count} lines, so none at line {start_line}",
-                request.path
-            ),
+            format!("{}: has {line_count} lines, so none at line {start_line}", request.path),
         ));
     }
     let start = offset_of_line(text, start_line);
     let lines_left = (line_count + 1).saturating_sub(start_line);
     let size_bytes = match pattern {
         None => {
-            let lines = request
-                .limits
-                .max_lines
-                .map_or(lines_left, |max| max.min(lines_left));
+            let lines = request.limits.max_lines.map_or(lines_left, |max| max.min(lines_left));
             let text_bytes = match request.limits.max_lines {
                 Some(_) => offset_after_lines(text, start, lines) - start,
                 None => text.len() - start,
@@ -226,10 +214,7 @@ fn view_document(
         Some(_) => 0,
     };
     let page = Page::new(dialect, request.limits, size_bytes);
-    let from = Start {
-        line: start_line,
-        offset: start,
-    };
+    let from = Start { line: start_line, offset: start };
     let shown = match pattern {
         None => show_window(text, from, page),
         Some(pattern) => {
@@ -260,12 +245,7 @@ fn show_window(text: &[u8], from: Start, mut page: Page) -> Shown {
             break;
         }
     }
-    Shown {
-        next_line: page.next_line(),
-        page,
-        match_lines: None,
-        match_count: None,
-    }
+    Shown { next_line: page.next_line(), page, match_lines: None, match_count: None }
 }
 
 /// The matches from a line on, at most `max_matches` of them; all are counted.
@@ -298,12 +278,7 @@ pub(crate) fn show_matches(
     }
     let page = excerpt.finish();
     let next_line = page.next_line().or(first_left_out);
-    Ok(Shown {
-        page,
-        next_line,
-        match_lines: Some(lines),
-        match_count: Some(count),
-    })
+    Ok(Shown { page, next_line, match_lines: Some(lines), match_count: Some(count) })
 }
 
 fn finish_view(
@@ -319,6 +294,7 @@ fn finish_view(
         _ => shown.page.last_line(),
     };
     let next_line = shown.next_line;
+    let is_cut = shown.page.is_cut();
     Ok(FileView {
         path: request.path.clone(),
         kind: ViewKind::Text,
@@ -327,7 +303,7 @@ fn finish_view(
         start_line: first_line,
         end_line,
         next_line,
-        truncated: next_line.is_some(),
+        truncated: next_line.is_some() || is_cut,
         match_lines: shown.match_lines,
         match_count: shown.match_count,
         line_ending: line_ending(document.text()),

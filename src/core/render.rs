@@ -27,11 +27,7 @@ pub fn render_cut_line(
     limit_bytes: usize,
     out: &mut Vec<u8>,
 ) {
-    let shown = if limit_bytes == 0 {
-        0
-    } else {
-        floor_boundary(text, limit_bytes)
-    };
+    let shown = if limit_bytes == 0 { 0 } else { floor_boundary(text, limit_bytes) };
     let shown = if shown > limit_bytes { 0 } else { shown };
     render_line(dialect, line, hash, &text[..shown], out);
     if shown < text.len() {
@@ -43,6 +39,19 @@ pub fn render_cut_line(
 pub fn cut_mark_bytes(hidden_bytes: usize) -> usize {
     let digits = hidden_bytes.checked_ilog10().unwrap_or(0) as usize + 1;
     CUT_MARK.len() + digits + CUT_MARK_END.len()
+}
+
+/// The line that stands above the lines of a file.
+pub fn file_header(path: &str) -> String {
+    format!("--- {} ---", one_line(path))
+}
+
+/// A path on one line: a control character in a name could forge a line of a file.
+pub fn one_line(path: &str) -> std::borrow::Cow<'_, str> {
+    match path.chars().any(char::is_control) {
+        true => path.escape_debug().to_string().into(),
+        false => path.into(),
+    }
 }
 
 /// Where the mark of a cut line starts in `text`, if it ends in one.
@@ -91,12 +100,8 @@ pub fn rendered_size_bound(
 pub fn format_hashed(dialect: &'static Dialect, text: &[u8], start_line: u64) -> Vec<u8> {
     let mut hasher = LineHasher::new(dialect);
     let count = memory_line_count(dialect, text);
-    let mut out = Vec::with_capacity(rendered_size_bound(
-        dialect,
-        text.len(),
-        count,
-        start_line + count,
-    ));
+    let mut out =
+        Vec::with_capacity(rendered_size_bound(dialect, text.len(), count, start_line + count));
     for_each_memory_line(dialect, text, |offset, line| {
         if offset > 0 {
             out.push(b'\n');
@@ -151,10 +156,7 @@ mod tests {
 
     #[test]
     fn formats_by_example() {
-        assert_eq!(
-            format("pi", "return null;\r\n}\n", 1),
-            "1:56|return null;\n2:18|}"
-        );
+        assert_eq!(format("pi", "return null;\r\n}\n", 1), "1:56|return null;\n2:18|}");
         assert_eq!(format("pi", "", 1), "");
         assert_eq!(format("omp", "", 1), "1#ZR:");
         assert_eq!(format("omp", "}\n", 9), "9#PN:}\n10#ZR:");

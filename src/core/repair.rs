@@ -72,10 +72,7 @@ impl Rule {
             Rule::PairedIndent => layout::paired_indent(subject, draft),
             Rule::Confusables => layout::plain_hyphens(subject, draft),
         };
-        lines.map(|lines| Draft {
-            place: draft.place,
-            lines,
-        })
+        lines.map(|lines| Draft { place: draft.place, lines })
     }
 }
 
@@ -85,11 +82,7 @@ pub struct Rules(Vec<Rule>);
 
 impl Default for Rules {
     fn default() -> Rules {
-        Rules(vec![
-            Rule::StripPlus,
-            Rule::StripAnchors,
-            Rule::InheritIndent,
-        ])
+        Rules(vec![Rule::StripPlus, Rule::StripAnchors, Rule::InheritIndent])
     }
 }
 
@@ -101,13 +94,10 @@ impl Rules {
 
     /// Switches one rule; unknown names are refused with the list of names.
     pub fn switch(&mut self, name: &str, on: bool) -> Result<()> {
-        let rule = Rule::ALL
-            .into_iter()
-            .find(|rule| rule.name() == name)
-            .ok_or_else(|| {
-                let names = Rule::ALL.map(Rule::name).join(", ");
-                Error::argument(format!("unknown repair {name:?}: the repairs are {names}"))
-            })?;
+        let rule = Rule::ALL.into_iter().find(|rule| rule.name() == name).ok_or_else(|| {
+            let names = Rule::ALL.map(Rule::name).join(", ");
+            Error::argument(format!("unknown repair {name:?}: the repairs are {names}"))
+        })?;
         self.0.retain(|&known| known != rule);
         if on {
             self.0.push(rule);
@@ -214,16 +204,9 @@ pub fn repair(
         if draft.lines.is_empty() {
             break;
         }
-        if let Some(mended) = rule
-            .apply(subject, &draft)
-            .filter(|mended| *mended != draft)
-        {
+        if let Some(mended) = rule.apply(subject, &draft).filter(|mended| *mended != draft) {
             let (before, after) = (draft.lines.join("\n"), mended.lines.join("\n"));
-            applied.push(Applied {
-                rule,
-                before,
-                after,
-            });
+            applied.push(Applied { rule, before, after });
             draft = mended;
         }
     }

@@ -8,7 +8,7 @@ use crate::dialect::Dialect;
 use crate::hash::LineHasher;
 use crate::render::{GAP, render_cut_line};
 
-pub use applied::{FileReport, applied_text, created_rows};
+pub use applied::{FileReport, applied_text, created_rows, relocation_rows};
 pub use rejected::{AnchorReport, anchor_failures, rejected_text};
 
 /// Lines shown on either side of a change or a failed anchor.
@@ -26,11 +26,7 @@ struct Rows {
 
 impl Rows {
     fn new(dialect: &'static Dialect) -> Rows {
-        Rows {
-            hasher: LineHasher::new(dialect),
-            out: Vec::new(),
-            last: None,
-        }
+        Rows { hasher: LineHasher::new(dialect), out: Vec::new(), last: None }
     }
 
     /// Adds a line; a gap before it when it does not follow the last one.

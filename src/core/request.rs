@@ -45,11 +45,9 @@ impl From<serde_json::Value> for Value {
             Json::Number(number) => Value::Number(number.as_f64().unwrap_or(f64::NAN)),
             Json::String(text) => Value::String(text),
             Json::Array(items) => Value::Array(items.into_iter().map(Value::from).collect()),
-            Json::Object(map) => Value::Object(
-                map.into_iter()
-                    .map(|(key, value)| (key, value.into()))
-                    .collect(),
-            ),
+            Json::Object(map) => {
+                Value::Object(map.into_iter().map(|(key, value)| (key, value.into())).collect())
+            }
         }
     }
 }
@@ -185,12 +183,7 @@ pub fn parse(
     let mut operations = Vec::with_capacity(shape.items.len() + 2);
     let mut failures = Vec::new();
     for (index, item) in shape.items.iter().enumerate() {
-        let reader = Reader {
-            dialect,
-            target,
-            index,
-            shared_path: shape.path,
-        };
+        let reader = Reader { dialect, target, index, shared_path: shape.path };
         match reader.operation(item, shape.kind) {
             Ok(operation) => operations.push(operation),
             Err(error) => {
@@ -207,11 +200,7 @@ pub fn parse(
             action,
         });
     }
-    if failures.is_empty() {
-        Ok(operations)
-    } else {
-        Err(failures)
-    }
+    if failures.is_empty() { Ok(operations) } else { Err(failures) }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -259,12 +248,7 @@ impl<'a> Shape<'a> {
     }
 
     fn list(items: &'a [Value]) -> Shape<'a> {
-        Shape {
-            kind: Kind::Operations,
-            path: None,
-            items,
-            whole_file: Vec::new(),
-        }
+        Shape { kind: Kind::Operations, path: None, items, whole_file: Vec::new() }
     }
 
     fn edits(fields: &Fields<'a>, target: Target) -> Result<Shape<'a>> {
@@ -287,20 +271,12 @@ impl<'a> Shape<'a> {
         if target == Target::Text && !whole_file.is_empty() {
             return Err(no_whole_file());
         }
-        Ok(Shape {
-            kind: Kind::Edits,
-            path,
-            items,
-            whole_file,
-        })
+        Ok(Shape { kind: Kind::Edits, path, items, whole_file })
     }
 }
 
 fn no_whole_file() -> Error {
-    Error::new(
-        Code::InvalidOperation,
-        "a text in memory cannot be created, moved or deleted",
-    )
+    Error::new(Code::InvalidOperation, "a text in memory cannot be created, moved or deleted")
 }
 
 /// Reads one operation.
@@ -338,19 +314,12 @@ const KEYS: [&str; 11] = [
     "move_file",
     "delete_file",
 ];
-const TAGGED_EDITS: [&str; 6] = [
-    "set",
-    "replace",
-    "append",
-    "prepend",
-    "insert",
-    "replaceText",
-];
+const TAGGED_EDITS: [&str; 6] = ["set", "replace", "append", "prepend", "insert", "replaceText"];
 
 impl Reader<'_> {
     fn operation(&self, item: &Value, kind: Kind) -> Result<Operation> {
         let fields = Fields::of_operation(item, self.index)?;
-        let keys: Vec<&str> = KEYS.into_iter().filter(|key| fields.has(key)).collect();
+        let keys: Vec<&str> = KEYS.into_iter().filter(|key| fields.has_value(key)).collect();
         let op = fields.get("op");
         if keys.len() + usize::from(op.is_some()) > 1 {
             return Err(
@@ -372,12 +341,7 @@ impl Reader<'_> {
             }
         };
         let verbatim = fields.flag("verbatim")?;
-        Ok(Operation {
-            index: self.index,
-            path: self.path(&fields, &action)?,
-            verbatim,
-            action,
-        })
+        Ok(Operation { index: self.index, path: self.path(&fields, &action)?, verbatim, action })
     }
 
     fn path(&self, fields: &Fields<'_>, action: &Action) -> Result<String> {
@@ -386,9 +350,7 @@ impl Reader<'_> {
             (_, Some(path)) => Ok(path.to_owned()),
             _ => match action {
                 Action::MoveFile { .. } => fields.either_text("from", "from_path"),
-                _ => fields
-                    .text("path", "the path of the file")
-                    .map(str::to_owned),
+                _ => fields.text("path", "the path of the file").map(str::to_owned),
             },
         }
     }
@@ -423,13 +385,9 @@ impl Reader<'_> {
             "delete" => self.delete(fields)?,
             "replace_text" => replace_text(fields)?,
             "add_file" => Action::AddFile {
-                content: fields
-                    .text("content", "the whole content, a string")?
-                    .to_owned(),
+                content: fields.text("content", "the whole content, a string")?.to_owned(),
             },
-            "move_file" => Action::MoveFile {
-                to: fields.either_text("to", "to_path")?,
-            },
+            "move_file" => Action::MoveFile { to: fields.either_text("to", "to_path")? },
             "delete_file" => Action::DeleteFile,
             unknown => {
                 return Err(fields.invalid(&format!(
@@ -441,8 +399,8 @@ impl Reader<'_> {
     }
 
     fn delete(&self, fields: &Fields<'_>) -> Result<Action> {
-        let (anchor, range) = (fields.has("anchor"), fields.has("range"));
-        let ends = fields.has("start_anchor") || fields.has("end_anchor");
+        let (anchor, range) = (fields.has_value("anchor"), fields.has_value("range"));
+        let ends = fields.has_value("start_anchor") || fields.has_value("end_anchor");
         let (first, last) = match (anchor, ends, range) {
             (true, false, false) => (fields.anchor(self.dialect, "anchor")?, None),
             (false, true, false) => (
@@ -459,11 +417,7 @@ impl Reader<'_> {
                 ));
             }
         };
-        Ok(Action::Replace {
-            first,
-            last,
-            lines: Vec::new(),
-        })
+        Ok(Action::Replace { first, last, lines: Vec::new() })
     }
 
     /// `{set_line: {anchor, new_text}}` and its like.

@@ -54,11 +54,7 @@ pub struct Evidence<'a> {
 impl<'a> Evidence<'a> {
     /// The lines of a UTF-8 text.
     pub fn new(dialect: &'static Dialect, text: &'a [u8]) -> Self {
-        Evidence {
-            dialect,
-            text,
-            index: LineIndex::new(text, Unit::Byte),
-        }
+        Evidence { dialect, text, index: LineIndex::new(text, Unit::Byte) }
     }
 
     /// The number of lines.
@@ -79,10 +75,7 @@ impl<'a> Evidence<'a> {
     /// The fresh anchor of a line.
     pub fn fresh(&self, number: u64) -> Option<String> {
         let line = String::from_utf8_lossy(self.line(number)?);
-        Some(
-            self.dialect
-                .anchor_text(number, hash_line(self.dialect, number, &line)),
-        )
+        Some(self.dialect.anchor_text(number, hash_line(self.dialect, number, &line)))
     }
 
     /// Whether `anchor` means the end of the text: the number and hash of the empty line that
@@ -148,7 +141,7 @@ struct Group<'o> {
 }
 
 impl<'o> Group<'o> {
-    fn of(operation: &'o Operation) -> Option<Group<'o>> {
+    fn of(evidence: &Evidence<'_>, operation: &'o Operation) -> Option<Group<'o>> {
         let (first, last, text) = match &operation.action {
             Action::Replace { first, last, lines } => {
                 let text = lines.iter().find(|line| !line.trim().is_empty());
@@ -156,18 +149,16 @@ impl<'o> Group<'o> {
             }
             Action::Insert { at, .. } => match at {
                 InsertAt::After(anchor) | InsertAt::Before(anchor) => (anchor, None, None),
+                // The phantom line has no text to look for: only the other anchor counts.
+                InsertAt::Between(after, before) if evidence.is_phantom(before) => {
+                    (after, None, None)
+                }
                 InsertAt::Between(after, before) => (after, Some(before), None),
                 InsertAt::Start | InsertAt::End => return None,
             },
             _ => return None,
         };
-        Some(Group {
-            operation,
-            first,
-            last,
-            text,
-            distances: Vec::new(),
-        })
+        Some(Group { operation, first, last, text, distances: Vec::new() })
     }
 
     fn anchors(&self) -> impl Iterator<Item = &'o Anchor> {
@@ -206,7 +197,7 @@ pub fn resolve<'o>(
                 anchor_line: None,
                 distance: 0,
             }),
-            None => groups.extend(Group::of(operation)),
+            None => groups.extend(Group::of(evidence, operation)),
         }
     }
     for group in &mut groups {
@@ -216,15 +207,11 @@ pub fn resolve<'o>(
     let mut refusals = Vec::new();
     for group in &groups {
         match settle(evidence, policy, &company, group) {
-            Some(distance) => resolved.push(placed(group, distance)),
+            Some(distance) => resolved.push(placed(evidence, group, distance)),
             None => refusals.extend(refuse(evidence, policy, &mut window, group)),
         }
     }
-    if refusals.is_empty() {
-        Ok(resolved)
-    } else {
-        Err(refusals)
-    }
+    if refusals.is_empty() { Ok(resolved) } else { Err(refusals) }
 }
 
 /// The gap of an insert that names no line.
@@ -244,16 +231,11 @@ fn whole_file_gap(evidence: &Evidence<'_>, operation: &Operation) -> Option<u64>
 
 /// `[0]` when the group holds where it says; else every distance at which it would.
 fn distances(window: &mut Window<'_, '_>, group: &Group<'_>) -> Vec<i64> {
-    if group
-        .anchors()
-        .all(|anchor| window.agrees(anchor, u64::from(anchor.line)))
-    {
+    if group.anchors().all(|anchor| window.agrees(anchor, u64::from(anchor.line))) {
         return vec![0];
     }
     let found = window.lines_with(group.first);
-    let distances = found
-        .into_iter()
-        .map(|line| line as i64 - i64::from(group.first.line));
+    let distances = found.into_iter().map(|line| line as i64 - i64::from(group.first.line));
     distances
         .filter(|&distance| {
             distance != 0
@@ -275,30 +257,25 @@ fn settle(
     match (group.distances.as_slice(), policy.relocate) {
         ([0], _) => Some(0),
         (&[distance], Relocate::Unique) => Some(distance),
-        (&[distance], Relocate::Guarded) => company
-            .permits(evidence, group, distance)
-            .then_some(distance),
+        (&[distance], Relocate::Guarded) => {
+            company.permits(evidence, group, distance).then_some(distance)
+        }
         _ => None,
     }
 }
 
-fn placed<'o>(group: &Group<'o>, distance: i64) -> Resolved<'o> {
+fn placed<'o>(evidence: &Evidence<'_>, group: &Group<'o>, distance: i64) -> Resolved<'o> {
     let first = moved(group.first.line, distance);
     let last = moved(group.last.unwrap_or(group.first).line, distance);
     let (spot, anchor_line) = match &group.operation.action {
-        Action::Insert {
-            at: InsertAt::After(_),
-            ..
-        } => (Spot::Gap(first), Some(first)),
+        Action::Insert { at: InsertAt::After(_), .. } => (Spot::Gap(first), Some(first)),
+        Action::Insert { at: InsertAt::Between(..), .. } if group.last.is_none() => {
+            (Spot::Gap(evidence.count()), Some(first))
+        }
         Action::Insert { .. } => (Spot::Gap(last - 1), Some(last)),
         _ => (Spot::Lines(first, last), None),
     };
-    Resolved {
-        operation: group.operation,
-        spot,
-        anchor_line,
-        distance,
-    }
+    Resolved { operation: group.operation, spot, anchor_line, distance }
 }
 
 /// One refusal for each anchor that does not hold where it says.

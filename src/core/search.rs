@@ -19,6 +19,7 @@ use crate::fs::{Base, FileSystem};
 use crate::lines::{Unit, count_lines};
 use crate::pattern::{Pattern, Query};
 use crate::read::{STRING_LIMIT_UNITS, Start, into_string, show_matches};
+use crate::render::file_header;
 use walk::{Candidate, walk};
 
 pub use crate::read::ReadOptions as SearchOptions;
@@ -138,28 +139,19 @@ pub fn search_hashed(
         pattern: Pattern::new(&query.search)?,
         dialect: options.dialect,
         load: LoadOptions {
-            charset: options
-                .encoding
-                .as_deref()
-                .map(Charset::by_label)
-                .transpose()?,
+            charset: options.encoding.as_deref().map(Charset::by_label).transpose()?,
             max_file_bytes: options.max_file_bytes,
         },
         cancel,
     };
     let found = walk(&base, query, cancel)?;
-    let mut result = SearchResult {
-        errors: found.errors,
-        ..SearchResult::default()
-    };
+    let mut result = SearchResult { errors: found.errors, ..SearchResult::default() };
     search.search_in_batches(&found.files, &mut result)?;
     cancel.check()?;
     result
         .errors
         .sort_by(|one, other| (&one.path, &one.message).cmp(&(&other.path, &other.message)));
-    result
-        .errors
-        .dedup_by(|one, other| one.message == other.message);
+    result.errors.dedup_by(|one, other| one.message == other.message);
     Ok(result)
 }
 
@@ -224,11 +216,7 @@ impl Search<'_> {
 
     /// What the limits leave for the next file.
     fn room(&self, result: &SearchResult) -> Room {
-        let max_bytes = self
-            .query
-            .max_bytes
-            .unwrap_or(usize::MAX)
-            .min(STRING_LIMIT_UNITS);
+        let max_bytes = self.query.max_bytes.unwrap_or(usize::MAX).min(STRING_LIMIT_UNITS);
         let newline = usize::from(!result.text.is_empty());
         Room {
             matches: self.query.max_matches.saturating_sub(result.match_count),
@@ -272,30 +260,22 @@ impl Search<'_> {
             return Ok(Outcome::Gone);
         }
         let path = file.shown.as_str();
-        let outcome = with_file(
-            self.fs,
-            self.base,
-            path,
-            &self.load,
-            |loaded| match loaded {
-                Loaded::Binary(_) => Ok(Outcome::Binary),
-                Loaded::Text(document) => self.search_document(document, path, room),
-            },
-        );
+        let outcome = with_file(self.fs, self.base, path, &self.load, |loaded| match loaded {
+            Loaded::Binary(_) => Ok(Outcome::Binary),
+            Loaded::Text(document) => self.search_document(document, path, room),
+        });
         match outcome {
             Err(error) if error.code == Code::FileNotFound && !file.named => Ok(Outcome::Gone),
-            Err(Error {
-                code,
-                message,
-                path: None,
-            }) => Err(Error::at(code, path, format!("{path}: {message}"))),
+            Err(Error { code, message, path: None }) => {
+                Err(Error::at(code, path, format!("{path}: {message}")))
+            }
             outcome => outcome,
         }
     }
 
     fn search_document(&self, document: &Document, path: &str, room: Room) -> Result<Outcome> {
         let text = document.text();
-        let header = header(path);
+        let header = file_header(path);
         let limits = Limits {
             max_lines: None,
             max_bytes: Some(room.bytes.saturating_sub(header.len() + 1)),
@@ -362,14 +342,5 @@ impl SearchResult {
         self.match_count += hits.matches.match_lines.len() as u64;
         self.files.push(hits.matches);
         true
-    }
-}
-
-/// The line above the matches of a file. A name can hold a line feed, which must not make a
-/// line of its own.
-fn header(path: &str) -> String {
-    match path.contains(char::is_control) {
-        true => format!("--- {} ---", path.escape_debug()),
-        false => format!("--- {path} ---"),
     }
 }

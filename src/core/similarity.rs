@@ -36,14 +36,10 @@ pub fn similarity(one: &str, other: &str) -> f64 {
 
 fn pairs(text: &str) -> impl Iterator<Item = (char, char)> + '_ {
     let visible = || {
-        let characters = text
-            .chars()
-            .filter(|&c| !WhiteSpace::JavaScript.contains(c));
+        let characters = text.chars().filter(|&c| !WhiteSpace::JavaScript.contains(c));
         characters.take(COMPARE_LIMIT_CHARS)
     };
-    std::iter::once(END)
-        .chain(visible())
-        .zip(visible().chain(std::iter::once(END)))
+    std::iter::once(END).chain(visible()).zip(visible().chain(std::iter::once(END)))
 }
 
 #[cfg(test)]
@@ -55,10 +51,7 @@ mod tests {
         assert_eq!(similarity("", "  "), 1.0);
         assert_eq!(similarity("a", ""), 0.0);
         assert_eq!(similarity("a b", " ab"), 1.0);
-        assert_eq!(
-            similarity("変数 = 1", "変数=2"),
-            similarity("変数=2", "変数 = 1")
-        );
+        assert_eq!(similarity("変数 = 1", "変数=2"), similarity("変数=2", "変数 = 1"));
         assert!(similarity("return foo(x);", "return foo(y);") > 0.7);
         assert!(similarity("return foo(x);", "const a = b;") < 0.2);
     }

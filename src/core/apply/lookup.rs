@@ -40,21 +40,9 @@ pub(super) struct FileOperation {
 
 /// What is done to a whole file.
 pub(super) enum Task {
-    Add {
-        to: Lookup,
-        content: String,
-    },
-    Move {
-        from: Place,
-        stamp: Stamp,
-        to: Lookup,
-        to_path: String,
-        to_exists: bool,
-    },
-    Delete {
-        place: Place,
-        stamp: Stamp,
-    },
+    Add { to: Lookup, content: String },
+    Move { from: Place, stamp: Stamp, to: Lookup, to_path: String, to_exists: bool },
+    Delete { place: Place, stamp: Stamp },
 }
 
 impl Tasks<'_> {
@@ -63,18 +51,13 @@ impl Tasks<'_> {
         let mut keys = Vec::new();
         for edits in &self.edits {
             keys.push(LockKey::of_file(&edits.stamp, edits.place.shown()));
-            keys.push(LockKey::of_path(
-                edits.place.canonical(),
-                edits.place.shown(),
-            ));
+            keys.push(LockKey::of_path(edits.place.canonical(), edits.place.shown()));
         }
         for one in &self.files {
             let mut path = |path: &Path| keys.push(LockKey::of_path(path, &one.path));
             match &one.task {
                 Task::Add { to, .. } => path(&full_path(to)),
-                Task::Move {
-                    from, to, stamp, ..
-                } => {
+                Task::Move { from, to, stamp, .. } => {
                     path(from.canonical());
                     path(&full_path(to));
                     keys.push(LockKey::of_file(stamp, &one.path));
@@ -92,57 +75,36 @@ impl Tasks<'_> {
     /// What the patch does to names, for the check of names.
     pub(super) fn name_changes(&self) -> Vec<(usize, NameChange)> {
         let change = |one: &FileOperation| match &one.task {
-            Task::Add { to, .. } => NameChange::Add {
-                to: name(to, &one.path, exists(to)),
-            },
-            Task::Move {
-                from,
-                to,
-                to_path,
-                to_exists,
-                ..
-            } => NameChange::Move {
+            Task::Add { to, .. } => NameChange::Add { to: name(to, &one.path, exists(to)) },
+            Task::Move { from, to, to_path, to_exists, .. } => NameChange::Move {
                 from: from.canonical().to_owned(),
                 to: name(to, to_path, *to_exists),
             },
-            Task::Delete { place, .. } => NameChange::Delete {
-                from: place.canonical().to_owned(),
-            },
+            Task::Delete { place, .. } => NameChange::Delete { from: place.canonical().to_owned() },
         };
-        self.files
-            .iter()
-            .map(|one| (one.operation, change(one)))
-            .collect()
+        self.files.iter().map(|one| (one.operation, change(one))).collect()
     }
 
     /// The names under which files are edited.
     pub(super) fn edited_names(&self) -> Vec<(usize, PathBuf)> {
         let names = |edits: &FileEdits<'_>| {
             let operation = edits.operations[0].index;
-            edits
-                .names
-                .iter()
-                .map(move |name| (operation, name.clone()))
-                .collect::<Vec<_>>()
+            edits.names.iter().map(move |name| (operation, name.clone())).collect::<Vec<_>>()
         };
         self.edits.iter().flat_map(names).collect()
     }
 }
 
 fn name(lookup: &Lookup, shown: &str, exists: bool) -> Name {
-    Name {
-        path: full_path(lookup),
-        shown: shown.to_owned(),
-        exists,
-    }
+    Name { path: full_path(lookup), shown: shown.to_owned(), exists }
 }
 
 fn full_path(lookup: &Lookup) -> PathBuf {
     match lookup {
         Lookup::Found(place) => place.canonical().to_owned(),
-        Lookup::Missing { first, rest } => rest
-            .iter()
-            .fold(first.canonical().to_owned(), |path, name| path.join(name)),
+        Lookup::Missing { first, rest } => {
+            rest.iter().fold(first.canonical().to_owned(), |path, name| path.join(name))
+        }
     }
 }
 
@@ -217,17 +179,15 @@ impl<'a> Lookups<'a> {
             Ok(Lookup::Found(link)) => link.canonical().to_owned(),
             _ => place.canonical().to_owned(),
         };
-        let edits = *by_file
-            .entry((stamp.device, stamp.inode))
-            .or_insert_with(|| {
-                tasks.edits.push(FileEdits {
-                    place: place.clone(),
-                    stamp,
-                    operations: Vec::new(),
-                    names: Vec::new(),
-                });
-                tasks.edits.len() - 1
+        let edits = *by_file.entry((stamp.device, stamp.inode)).or_insert_with(|| {
+            tasks.edits.push(FileEdits {
+                place: place.clone(),
+                stamp,
+                operations: Vec::new(),
+                names: Vec::new(),
             });
+            tasks.edits.len() - 1
+        });
         for name in [place.canonical(), link.as_path()] {
             if !tasks.edits[edits].names.iter().any(|known| known == name) {
                 tasks.edits[edits].names.push(name.to_owned());
@@ -237,9 +197,7 @@ impl<'a> Lookups<'a> {
     }
 
     fn stamp(&self, place: &Place) -> Result<Stamp> {
-        self.fs
-            .stamp(place)
-            .map_err(|cause| Error::io("look at", place.shown(), &cause))
+        self.fs.stamp(place).map_err(|cause| Error::io("look at", place.shown(), &cause))
     }
 
     fn whole_file<'o>(
@@ -249,10 +207,9 @@ impl<'a> Lookups<'a> {
         seen: &mut Seen<'o>,
     ) -> Result<()> {
         let task = match &operation.action {
-            Action::AddFile { content } => Task::Add {
-                to: self.base.named(&operation.path)?,
-                content: content.clone(),
-            },
+            Action::AddFile { content } => {
+                Task::Add { to: self.base.named(&operation.path)?, content: content.clone() }
+            }
             Action::MoveFile { to } => self.move_file(&operation.path, to)?,
             _ => {
                 let (place, stamp) = self.entry(&operation.path)?;
@@ -272,11 +229,7 @@ impl<'a> Lookups<'a> {
             tasks.noops.push(noop);
         } else {
             let path = operation.path.clone();
-            tasks.files.push(FileOperation {
-                operation: operation.index,
-                path,
-                task,
-            });
+            tasks.files.push(FileOperation { operation: operation.index, path, task });
         }
         Ok(())
     }
@@ -287,31 +240,19 @@ impl<'a> Lookups<'a> {
         // On a file system that ignores case, a new spelling finds the file itself.
         let is_self = |to: &Lookup| match to {
             Lookup::Found(to) => {
-                self.fs
-                    .stamp(to)
-                    .is_ok_and(|there| there.is_same_file(&stamp))
+                self.fs.stamp(to).is_ok_and(|there| there.is_same_file(&stamp))
                     && differs_in_case_only(from.canonical(), to.canonical())
             }
             Lookup::Missing { .. } => false,
         };
         let to_exists = exists(&to) && !is_self(&to);
-        Ok(Task::Move {
-            from,
-            stamp,
-            to,
-            to_path: to_path.to_owned(),
-            to_exists,
-        })
+        Ok(Task::Move { from, stamp, to, to_path: to_path.to_owned(), to_exists })
     }
 
     /// A name that is to go: of a file, or of a link (not of what the link leads to).
     fn entry(&self, path: &str) -> Result<(Place, Stamp)> {
         let Lookup::Found(place) = self.base.named(path)? else {
-            return Err(Error::io(
-                "find",
-                path,
-                &std::io::ErrorKind::NotFound.into(),
-            ));
+            return Err(Error::io("find", path, &std::io::ErrorKind::NotFound.into()));
         };
         let stamp = self.stamp(&place)?;
         match stamp.kind {

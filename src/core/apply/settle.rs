@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::lookup::FileEdits;
 use super::{ApplyOptions, Failures, noop};
-use crate::bytes::{Document, LoadOptions, Loaded, load_place};
+use crate::bytes::{Document, LoadOptions, Loaded, contained, load_place};
 use crate::dialect::Dialect;
 use crate::error::{Code, Error, Result};
 use crate::fs::FileSystem;
@@ -30,12 +30,7 @@ pub(super) struct Settled {
 
 impl Settled {
     pub(super) fn report(&self, dialect: &'static Dialect) -> FileReport<'_> {
-        FileReport {
-            dialect,
-            document: &self.document,
-            index: &self.index,
-            plan: &self.plan,
-        }
+        FileReport { dialect, document: &self.document, index: &self.index, plan: &self.plan }
     }
 
     /// The operations that change something.
@@ -56,7 +51,7 @@ pub(super) fn settle_file(
         Err(error) => Err(error),
     };
     match document {
-        Ok(document) => settle_document(document, path, &edits.operations, options),
+        Ok(document) => settle_contained(document, path, edits, options),
         Err(error) => {
             let mut failures = Failures::default();
             for operation in &edits.operations {
@@ -65,6 +60,23 @@ pub(super) fn settle_file(
             Err(failures)
         }
     }
+}
+
+/// As [`settle_document`]; a panic, which bytes that change under a mapping can cause, is this
+/// file's failure alone.
+fn settle_contained(
+    document: Document,
+    path: &str,
+    edits: &FileEdits<'_>,
+    options: &ApplyOptions,
+) -> std::result::Result<Settled, Failures> {
+    let settled =
+        contained(path, || Ok(settle_document(document, path, &edits.operations, options)));
+    settled.unwrap_or_else(|error| {
+        let mut failures = Failures::default();
+        failures.push(edits.operations[0].index, Some(path), error);
+        Err(failures)
+    })
 }
 
 fn editable(loaded: Loaded, path: &str) -> Result<Document> {
@@ -96,9 +108,8 @@ pub(super) fn settle_document(
     options: &ApplyOptions,
 ) -> std::result::Result<Settled, Failures> {
     let mut failures = Failures::default();
-    let (forward, backward): (Vec<_>, Vec<_>) = operations
-        .iter()
-        .partition(|operation| backwards(operation).is_none());
+    let (forward, backward): (Vec<_>, Vec<_>) =
+        operations.iter().partition(|operation| backwards(operation).is_none());
     for operation in backward {
         if let Some(error) = backwards(operation) {
             failures.push(operation.index, some(path), error);
@@ -108,10 +119,8 @@ pub(super) fn settle_document(
     // Files in UTF-8 have one set of lines; others have them in their own bytes, too.
     let own_index =
         (!document.is_plain()).then(|| LineIndex::new(document.body(), document.unit()));
-    let subject = Subject {
-        document: &document,
-        index: own_index.as_ref().unwrap_or(&evidence.index),
-    };
+    let subject =
+        Subject { document: &document, index: own_index.as_ref().unwrap_or(&evidence.index) };
     let resolved = resolve(&evidence, &options.policy(), &forward).unwrap_or_else(|refusals| {
         let window_lines = options.relocate_window_lines;
         for (failure, report) in anchor_failures(&evidence, window_lines, path, &refusals) {
@@ -141,25 +150,11 @@ pub(super) fn settle_document(
         }
     };
     let unchanged = |operation: &&&Operation| plan.unchanged.contains(&operation.index);
-    let noops = operations
-        .iter()
-        .filter(unchanged)
-        .map(|one| noop(one, NoopReason::Unchanged))
-        .collect();
-    let relocations = resolved
-        .iter()
-        .flat_map(|one| relocations(&evidence, one))
-        .collect();
+    let noops =
+        operations.iter().filter(unchanged).map(|one| noop(one, NoopReason::Unchanged)).collect();
+    let relocations = resolved.iter().flat_map(|one| relocations(&evidence, path, one)).collect();
     let index = evidence.index;
-    Ok(Settled {
-        document,
-        index,
-        plan,
-        relocations,
-        repairs,
-        noops,
-        operations: operations.len(),
-    })
+    Ok(Settled { document, index, plan, relocations, repairs, noops, operations: operations.len() })
 }
 
 fn some(path: &str) -> Option<&str> {
@@ -170,27 +165,17 @@ fn some(path: &str) -> Option<&str> {
 fn backwards(operation: &Operation) -> Option<Error> {
     let index = operation.index;
     let (first, last, what) = match &operation.action {
-        Action::Replace {
-            first,
-            last: Some(last),
-            ..
-        } if first.line > last.line => (first, last, "starts after its end"),
-        Action::Insert {
-            at: InsertAt::Between(first, last),
-            ..
-        } if first.line >= last.line => (
-            first,
-            last,
-            "inserts after a line that is not above the one it inserts before",
-        ),
+        Action::Replace { first, last: Some(last), .. } if first.line > last.line => {
+            (first, last, "starts after its end")
+        }
+        Action::Insert { at: InsertAt::Between(first, last), .. } if first.line >= last.line => {
+            (first, last, "inserts after a line that is not above the one it inserts before")
+        }
         _ => return None,
     };
     Some(Error::new(
         Code::OverlappingEdits,
-        format!(
-            "operation {index} {what}: line {} to line {}",
-            first.line, last.line
-        ),
+        format!("operation {index} {what}: line {} to line {}", first.line, last.line),
     ))
 }
 
@@ -211,10 +196,7 @@ fn mend<'o>(
             continue;
         };
         let place = place_of(one);
-        let mut draft = Draft {
-            place,
-            lines: lines.clone(),
-        };
+        let mut draft = Draft { place, lines: lines.clone() };
         if !one.operation.verbatim {
             let is_touched = |number: u64| {
                 resolved.iter().any(|other| {
@@ -222,11 +204,8 @@ fn mend<'o>(
                         && matches!(other.spot, Spot::Lines(first, last) if (first..=last).contains(&number))
                 })
             };
-            let subject = repair::Subject {
-                dialect: options.dialect,
-                line: &line,
-                is_touched: &is_touched,
-            };
+            let subject =
+                repair::Subject { dialect: options.dialect, line: &line, is_touched: &is_touched };
             let mut applied = Vec::new();
             draft = repair::repair(&options.repairs, &subject, draft, &mut applied);
             repairs.extend(applied.into_iter().map(|done| Repair {
@@ -242,31 +221,12 @@ fn mend<'o>(
 }
 
 fn place_of(resolved: &Resolved<'_>) -> Place {
-    match (
-        resolved.spot,
-        &resolved.operation.action,
-        resolved.anchor_line,
-    ) {
+    match (resolved.spot, &resolved.operation.action, resolved.anchor_line) {
         (Spot::Lines(first, last), ..) => Place::Lines(first, last),
-        (
-            _,
-            Action::Insert {
-                at: InsertAt::After(_),
-                ..
-            },
-            Some(line),
-        ) => Place::After(line),
-        (
-            _,
-            Action::Insert {
-                at: InsertAt::Between(after, _),
-                ..
-            },
-            Some(line),
-        ) => Place::Between(
-            u64::from(after.line).saturating_add_signed(resolved.distance),
-            line,
-        ),
+        (_, Action::Insert { at: InsertAt::After(_), .. }, Some(line)) => Place::After(line),
+        (_, Action::Insert { at: InsertAt::Between(after, _), .. }, Some(line)) => {
+            Place::Between(u64::from(after.line).saturating_add_signed(resolved.distance), line)
+        }
         (_, _, Some(line)) => Place::Before(line),
         _ => Place::End,
     }
@@ -275,48 +235,28 @@ fn place_of(resolved: &Resolved<'_>) -> Place {
 fn edit_of<'o>(resolved: &Resolved<'o>, draft: Draft) -> Edit<'o> {
     let (operation, lines) = (resolved.operation, draft.lines);
     match (draft.place, resolved.spot) {
-        (Place::Lines(first, last), _) => Edit::Replace {
-            operation,
-            first,
-            last,
-            lines,
-        },
-        (_, Spot::Gap(gap)) => Edit::Insert {
-            operation,
-            gap,
-            lines,
-        },
-        (_, Spot::Lines(first, last)) => Edit::Replace {
-            operation,
-            first,
-            last,
-            lines,
-        },
+        (Place::Lines(first, last), _) => Edit::Replace { operation, first, last, lines },
+        (_, Spot::Gap(gap)) => Edit::Insert { operation, gap, lines },
+        (_, Spot::Lines(first, last)) => Edit::Replace { operation, first, last, lines },
     }
 }
 
 /// The relocations of an operation: one for each of its anchors.
-fn relocations(evidence: &Evidence<'_>, resolved: &Resolved<'_>) -> Vec<Relocation> {
+fn relocations(evidence: &Evidence<'_>, path: &str, resolved: &Resolved<'_>) -> Vec<Relocation> {
     if resolved.distance == 0 {
         return Vec::new();
     }
     let anchors = match &resolved.operation.action {
         Action::Replace { first, last, .. } => vec![Some(first), last.as_ref()],
-        Action::Insert {
-            at: InsertAt::After(one) | InsertAt::Before(one),
-            ..
-        } => vec![Some(one)],
-        Action::Insert {
-            at: InsertAt::Between(one, other),
-            ..
-        } => vec![Some(one), Some(other)],
+        Action::Insert { at: InsertAt::After(one) | InsertAt::Before(one), .. } => vec![Some(one)],
+        Action::Insert { at: InsertAt::Between(one, other), .. } => vec![Some(one), Some(other)],
         _ => Vec::new(),
     };
     let relocation = |anchor: &crate::anchor::Anchor| {
         let line = u64::from(anchor.line).saturating_add_signed(resolved.distance);
         Relocation {
             operation: resolved.operation.index,
-            path: resolved.operation.path.clone(),
+            path: path.to_owned(),
             from: anchor.text(evidence.dialect),
             to: evidence.fresh(line).unwrap_or_default(),
             distance: resolved.distance,

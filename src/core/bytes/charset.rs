@@ -81,6 +81,15 @@ impl Charset {
         self != Charset::Legacy(encoding_rs::ISO_2022_JP)
     }
 
+    /// Whether the bytes of one character never look like those of another, or a part of one.
+    pub fn is_self_synchronizing(self) -> bool {
+        match self {
+            Charset::Legacy(encoding) => encoding.is_single_byte(),
+            Charset::Utf8 => true,
+            Charset::Utf16Le | Charset::Utf16Be => false,
+        }
+    }
+
     /// The text of `bytes`, and whether some were invalid and became U+FFFD. Borrowed when
     /// the bytes are valid UTF-8 already.
     pub fn decode(self, bytes: &[u8]) -> (Cow<'_, [u8]>, bool) {
@@ -89,10 +98,9 @@ impl Charset {
                 // Several times the speed of the standard library's check.
                 return match simdutf8::basic::from_utf8(bytes) {
                     Ok(_) => (Cow::Borrowed(bytes), false),
-                    Err(_) => (
-                        Cow::Owned(String::from_utf8_lossy(bytes).into_owned().into()),
-                        true,
-                    ),
+                    Err(_) => {
+                        (Cow::Owned(String::from_utf8_lossy(bytes).into_owned().into()), true)
+                    }
                 };
             }
             Charset::Utf16Le => encoding_rs::UTF_16LE,
@@ -118,10 +126,7 @@ fn encode_legacy(encoding: &'static Encoding, text: &str) -> std::result::Result
     let mut encoder = encoding.new_encoder();
     let bound = encoder.max_buffer_length_from_utf8_without_replacement(text.len());
     let mut out = Vec::with_capacity(bound.unwrap_or(text.len()));
-    match encoder
-        .encode_from_utf8_to_vec_without_replacement(text, &mut out, true)
-        .0
-    {
+    match encoder.encode_from_utf8_to_vec_without_replacement(text, &mut out, true).0 {
         EncoderResult::InputEmpty => Ok(out),
         EncoderResult::Unmappable(character) => Err(character),
         EncoderResult::OutputFull => {
@@ -139,10 +144,7 @@ mod tests {
         assert_eq!(Charset::by_label("UTF-16").unwrap(), Charset::Utf16Le);
         assert_eq!(Charset::by_label("latin1").unwrap().name(), "windows-1252");
         for label in ["klingon", "", "iso-2022-kr"] {
-            assert_eq!(
-                Charset::by_label(label).unwrap_err().code,
-                Code::UnsupportedEncoding
-            );
+            assert_eq!(Charset::by_label(label).unwrap_err().code, Code::UnsupportedEncoding);
         }
     }
 
@@ -158,10 +160,7 @@ mod tests {
                 "{label}"
             );
         }
-        assert_eq!(
-            Charset::by_label("windows-1252").unwrap().encode("a変"),
-            Err('変')
-        );
+        assert_eq!(Charset::by_label("windows-1252").unwrap().encode("a変"), Err('変'));
     }
 
     /// What [`Charset::unit`] relies on, for every encoding and every pair of bytes.

@@ -3,7 +3,8 @@
 //! Why map: on a large file a read copies every byte into fresh pages, which costs more than
 //! all the work that follows. Why not always: below [`MAP_MIN_BYTES`] a read into a warm
 //! buffer is cheaper than setting up and tearing down a mapping, and where a file can shrink
-//! under the mapping (every Unix), the mapping needs the guard of [`super::fault_guard`].
+//! under the mapping (every Unix), the mapping needs the guard of `fault_guard`, which Linux
+//! has. Windows does not replace a file that is mapped, so files to edit are read there.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -22,12 +23,23 @@ thread_local! {
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
+/// What a file is loaded for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// To be shown.
+    View,
+    /// To be edited.
+    Edit,
+}
+
 /// The bytes of a file.
 #[derive(Debug)]
 pub(super) struct Content {
     store: Store,
     /// The version the bytes belong to; `None` in memory.
-    version: Option<(Stamp, File)>,
+    stamp: Option<Stamp>,
+    /// The file behind a mapping, which can still change.
+    file: Option<File>,
 }
 
 #[derive(Debug)]
@@ -38,10 +50,7 @@ enum Store {
 
 impl Content {
     pub(super) fn from_memory(bytes: Vec<u8>) -> Content {
-        Content {
-            store: Store::Owned(bytes),
-            version: None,
-        }
+        Content { store: Store::Owned(bytes), stamp: None, file: None }
     }
 
     /// The content of `file`, whose stamp was just taken; at most one byte over `limit_bytes`.
@@ -51,8 +60,11 @@ impl Content {
         mut file: File,
         stamp: Stamp,
         limit_bytes: u64,
+        use_of: Use,
     ) -> io::Result<Option<Content>> {
-        let mapping = match stamp.size_bytes >= MAP_MIN_BYTES {
+        let may_grow = use_of == Use::View;
+        let may_map = use_of == Use::View || cfg!(unix);
+        let mapping = match may_map && stamp.size_bytes >= MAP_MIN_BYTES {
             true => Mapping::new(&file, stamp.size_bytes)?,
             false => None,
         };
@@ -66,11 +78,14 @@ impl Content {
                 Store::Owned(bytes)
             }
         };
-        let content = Content {
-            store,
-            version: Some((stamp, file)),
-        };
-        Ok(content.is_current(fs).then_some(content))
+        let mut content = Content { store, stamp: Some(stamp), file: Some(file) };
+        if !content.is_current(fs, may_grow) {
+            return Ok(None);
+        }
+        if matches!(content.store, Store::Owned(_)) {
+            content.file = None;
+        }
+        Ok(Some(content))
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -81,18 +96,23 @@ impl Content {
     }
 
     pub(super) fn stamp(&self) -> Option<&Stamp> {
-        self.version.as_ref().map(|(stamp, _)| stamp)
+        self.stamp.as_ref()
     }
 
-    pub(super) fn is_current(&self, fs: &dyn FileSystem) -> bool {
+    /// Whether the bytes are those of one version of the file. With `may_grow`, a file that
+    /// has only become longer (a log) still counts.
+    pub(super) fn is_current(&self, fs: &dyn FileSystem, may_grow: bool) -> bool {
         let whole = match &self.store {
             Store::Owned(_) => true,
             Store::Mapped(mapping) => !mapping.has_faulted(),
         };
+        let (Some(stamp), Some(file)) = (&self.stamp, &self.file) else {
+            return whole;
+        };
         whole
-            && self.version.as_ref().is_none_or(|(stamp, file)| {
-                fs.stamp_of(file)
-                    .is_ok_and(|now| now.is_same_version(stamp))
+            && fs.stamp_of(file).is_ok_and(|now| {
+                now.is_same_version(stamp)
+                    || (may_grow && now.is_same_file(stamp) && now.size_bytes > stamp.size_bytes)
             })
     }
 }
@@ -117,7 +137,7 @@ impl Drop for Content {
 #[derive(Debug)]
 struct Mapping {
     // Fields are dropped in order: the watch ends before what it watches.
-    #[cfg(unix)]
+    #[cfg(target_os = "linux")]
     watch: super::fault_guard::Watch,
     map: memmap2::Mmap,
 }
@@ -128,8 +148,11 @@ impl Mapping {
         let Ok(len) = usize::try_from(size_bytes) else {
             return Ok(None);
         };
-        #[cfg(unix)]
+        #[cfg(target_os = "linux")]
         if !super::fault_guard::install() {
+            return Ok(None);
+        }
+        if !cfg!(any(target_os = "linux", windows)) {
             return Ok(None);
         }
         // SAFETY: The file may be changed by others while it is mapped. The bytes are then
@@ -139,13 +162,13 @@ impl Mapping {
         // caught by the watch below; where that fails there is no mapping.
         let map = unsafe { memmap2::MmapOptions::new().len(len).map(file) };
         let Ok(map) = map else { return Ok(None) };
-        #[cfg(unix)]
+        #[cfg(target_os = "linux")]
         {
             let watch = super::fault_guard::Watch::new(&map);
             Ok(watch.map(|watch| Mapping { watch, map }))
         }
         // Windows does not let a mapped file shrink.
-        #[cfg(not(unix))]
+        #[cfg(not(target_os = "linux"))]
         Ok(Some(Mapping { map }))
     }
 
@@ -154,9 +177,9 @@ impl Mapping {
     }
 
     fn has_faulted(&self) -> bool {
-        #[cfg(unix)]
+        #[cfg(target_os = "linux")]
         return self.watch.has_faulted();
-        #[cfg(not(unix))]
+        #[cfg(not(target_os = "linux"))]
         false
     }
 }

@@ -6,6 +6,8 @@
 //! on. Whoever used the mapping asks [`Watch::has_faulted`] afterwards and throws the result
 //! away. Any other SIGBUS goes to the handler that was there before.
 //!
+//! Linux only, where the library is linked to stay loaded; other Unix systems read instead.
+//!
 //! The handler runs between any two instructions of any thread, so all it touches is a fixed
 //! table of atomics and two system calls, `mmap` and `sigaction`.
 
@@ -27,11 +29,7 @@ struct Slot {
 const CLAIMED: usize = usize::MAX;
 
 static TABLE: [Slot; SLOTS] = [const {
-    Slot {
-        start: AtomicUsize::new(0),
-        len: AtomicUsize::new(0),
-        faulted: AtomicBool::new(false),
-    }
+    Slot { start: AtomicUsize::new(0), len: AtomicUsize::new(0), faulted: AtomicBool::new(false) }
 }; SLOTS];
 
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
@@ -90,29 +88,33 @@ extern "C" fn on_bus_error(
     context: *mut libc::c_void,
 ) {
     // SAFETY: The kernel passes a valid `siginfo_t` to a handler installed with SA_SIGINFO.
-    let address = unsafe { (*info).si_addr() } as usize;
-    if !patch_page(address) {
+    let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
+    // A signal that someone sent has no address, and a code that is not positive.
+    if code <= 0 || !patch_mapping(address) {
         pass_on(signal, info, context);
     }
 }
 
-/// Puts a page of zeros at a faulting address of a watched mapping. Async-signal-safe.
-fn patch_page(address: usize) -> bool {
+/// Puts zeros from the page of a faulting address to the end of its watched mapping: what is
+/// made of it is thrown away, so one fault is enough. Async-signal-safe.
+fn patch_mapping(address: usize) -> bool {
     let page_bytes = PAGE_BYTES.load(Ordering::Relaxed);
     for slot in &TABLE {
         let start = slot.start.load(Ordering::Acquire);
         if start == 0 || start == CLAIMED || address < start {
             continue;
         }
-        if address - start < slot.len.load(Ordering::Relaxed) {
+        let len = slot.len.load(Ordering::Acquire);
+        // The slot may have passed to another mapping between the two looks.
+        if address - start < len && slot.start.load(Ordering::Acquire) == start {
             slot.faulted.store(true, Ordering::Release);
             let page = address / page_bytes * page_bytes;
-            // SAFETY: The page lies in a mapping that a live `Watch` borrows from its owner,
-            // who only reads it; replacing it by zeros is what a changed file looks like.
+            // SAFETY: These pages lie in a mapping that a live `Watch` borrows from its owner,
+            // who only reads it; replacing them by zeros is what a changed file looks like.
             let patched = unsafe {
                 libc::mmap(
                     page as *mut libc::c_void,
-                    page_bytes,
+                    (start + len).next_multiple_of(page_bytes) - page,
                     libc::PROT_READ,
                     libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED,
                     -1,
@@ -136,8 +138,12 @@ fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::
     // or a function of the signature that its flags say.
     unsafe {
         if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
-            // The instruction runs again after the return, and the default action follows.
+            // A faulting instruction runs again after the return, and the default action
+            // follows; a signal that was sent is sent again.
             libc::sigaction(signal, previous, std::ptr::null_mut());
+            if (*info).si_code <= 0 {
+                libc::raise(signal);
+            }
         } else if previous.sa_flags & libc::SA_SIGINFO != 0 {
             let call: extern "C" fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) =
                 std::mem::transmute(handler);
@@ -160,16 +166,13 @@ impl Watch {
     pub(super) fn new(map: &[u8]) -> Option<Watch> {
         let free = |slot: &Slot| {
             let claim =
-                slot.start
-                    .compare_exchange(0, CLAIMED, Ordering::AcqRel, Ordering::Relaxed);
+                slot.start.compare_exchange(0, CLAIMED, Ordering::AcqRel, Ordering::Relaxed);
             claim.is_ok()
         };
         let slot = TABLE.iter().position(free)?;
         TABLE[slot].len.store(map.len(), Ordering::Relaxed);
         TABLE[slot].faulted.store(false, Ordering::Relaxed);
-        TABLE[slot]
-            .start
-            .store(map.as_ptr() as usize, Ordering::Release);
+        TABLE[slot].start.store(map.as_ptr() as usize, Ordering::Release);
         Some(Watch { slot })
     }
 

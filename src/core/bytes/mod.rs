@@ -5,14 +5,14 @@
 
 mod charset;
 mod content;
-#[cfg(unix)]
+#[cfg(target_os = "linux")]
 mod fault_guard;
 
 use std::borrow::Cow;
 use std::fs::File;
 
 pub use charset::Charset;
-use content::Content;
+use content::{Content, Use};
 
 use crate::error::{Code, Error, Result};
 use crate::fs::{Base, FileKind, FileSystem, Place, Stamp, not_a_file};
@@ -38,10 +38,7 @@ pub struct LoadOptions {
 
 impl Default for LoadOptions {
     fn default() -> Self {
-        LoadOptions {
-            charset: None,
-            max_file_bytes: MAX_FILE_BYTES,
-        }
+        LoadOptions { charset: None, max_file_bytes: MAX_FILE_BYTES }
     }
 }
 
@@ -103,14 +100,7 @@ impl Document {
             (Cow::Borrowed(_), lossy) => (None, lossy),
             (Cow::Owned(text), lossy) => (Some(text), lossy),
         };
-        Document {
-            content,
-            charset,
-            bom_bytes,
-            decoded,
-            lossy,
-            fingerprint: None,
-        }
+        Document { content, charset, bom_bytes, decoded, lossy, fingerprint: None }
     }
 
     /// The whole file, byte order mark included.
@@ -176,7 +166,7 @@ impl Document {
     /// Whether the file is still the version that was loaded, as far as stamps can tell.
     /// Mapped content must be checked after its last use: until then it can change.
     pub fn is_current(&self, fs: &dyn FileSystem) -> bool {
-        self.content.is_current(fs)
+        self.content.is_current(fs, false)
     }
 }
 
@@ -224,10 +214,8 @@ fn hash_of_file(fs: &dyn FileSystem, mut file: File) -> std::io::Result<u128> {
 /// Loads the file at a place, again when it changes meanwhile.
 pub fn load_place(fs: &dyn FileSystem, place: &Place, options: &LoadOptions) -> Result<Loaded> {
     for _ in 0..READ_ATTEMPTS {
-        let file = fs
-            .open(place)
-            .map_err(|cause| Error::io("read", place.shown(), &cause))?;
-        match load(fs, file, place.shown(), options) {
+        let file = fs.open(place).map_err(|cause| Error::io("read", place.shown(), &cause))?;
+        match load(fs, file, place.shown(), options, Use::Edit) {
             Err(error) if error.code == Code::ConcurrentChange => {}
             Ok(Loaded::Text(mut document)) => {
                 if document.stamp().is_some_and(is_recent) {
@@ -241,6 +229,15 @@ pub fn load_place(fs: &dyn FileSystem, place: &Place, options: &LoadOptions) -> 
     Err(changing(place.shown()))
 }
 
+/// Runs work on a file's bytes. Mapped bytes can change under it in ways that no check can
+/// foresee; a panic is then no bug, and either way it is this file's failure alone.
+pub(crate) fn contained<T>(path: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    result.unwrap_or_else(|_| {
+        Err(Error::at(Code::Internal, path, format!("{path}: the engine failed on this file")))
+    })
+}
+
 /// Opens and loads a file, and hands it to `each` for as long as it takes to get an answer
 /// from one single version of it: a file that changes meanwhile is loaded again.
 pub fn with_file<T>(
@@ -252,13 +249,13 @@ pub fn with_file<T>(
 ) -> Result<T> {
     for _ in 0..READ_ATTEMPTS {
         let file = base.open_file(path)?;
-        match load(fs, file, path, options) {
+        match load(fs, file, path, options, Use::View) {
             Err(error) if error.code == Code::ConcurrentChange => {}
             Err(error) => return Err(error),
             Ok(loaded) => {
-                let answer = each(&loaded);
+                let answer = contained(path, || each(&loaded));
                 match &loaded {
-                    Loaded::Text(document) if !document.is_current(fs) => {}
+                    Loaded::Text(document) if !document.content.is_current(fs, true) => {}
                     _ => return answer,
                 }
             }
@@ -268,31 +265,28 @@ pub fn with_file<T>(
 }
 
 /// Loads an open file once.
-pub fn load(fs: &dyn FileSystem, file: File, path: &str, options: &LoadOptions) -> Result<Loaded> {
-    let stamp = fs
-        .stamp_of(&file)
-        .map_err(|cause| Error::io("read", path, &cause))?;
+fn load(
+    fs: &dyn FileSystem,
+    file: File,
+    path: &str,
+    options: &LoadOptions,
+    use_of: Use,
+) -> Result<Loaded> {
+    let stamp = fs.stamp_of(&file).map_err(|cause| Error::io("read", path, &cause))?;
     if stamp.kind != FileKind::File {
         return Err(not_a_file(path, stamp.kind.noun()));
     }
     if stamp.size_bytes > options.max_file_bytes {
         return Err(too_large(path, stamp.size_bytes, options.max_file_bytes));
     }
-    let content = Content::load(fs, file, stamp, options.max_file_bytes)
+    let content = Content::load(fs, file, stamp, options.max_file_bytes, use_of)
         .map_err(|cause| Error::io("read", path, &cause))?
         .ok_or_else(|| changing(path))?;
     if content.bytes().len() as u64 > options.max_file_bytes {
-        return Err(too_large(
-            path,
-            content.bytes().len() as u64,
-            options.max_file_bytes,
-        ));
+        return Err(too_large(path, content.bytes().len() as u64, options.max_file_bytes));
     }
     if let Some(image_type) = binary_verdict(content.bytes(), options.charset) {
-        return Ok(Loaded::Binary(Binary {
-            image_type,
-            content,
-        }));
+        return Ok(Loaded::Binary(Binary { image_type, content }));
     }
     Ok(Loaded::Text(Document::new(content, options.charset)))
 }
@@ -343,17 +337,11 @@ mod tests {
         assert_eq!(text_of(b"a\xFFb", None), ("a\u{fffd}b".into(), true, 0));
         assert_eq!(text_of(b"\xFF\xFEa\0\n\0", None), ("a\n".into(), false, 2));
         assert_eq!(text_of(b"\xFE\xFF\0a", None), ("a".into(), false, 2));
-        assert_eq!(
-            text_of(b"\xFF\xFEa\0\0\xD8", None),
-            ("a\u{fffd}".into(), true, 2)
-        );
+        assert_eq!(text_of(b"\xFF\xFEa\0\0\xD8", None), ("a\u{fffd}".into(), true, 2));
         let latin = Charset::by_label("latin1").unwrap();
         assert_eq!(text_of(b"a\xE9", Some(latin)), ("aé".into(), false, 0));
         let japanese = Charset::by_label("shift_jis").unwrap();
-        assert_eq!(
-            text_of(b"\x83\x5c\n", Some(japanese)),
-            ("ソ\n".into(), false, 0)
-        );
+        assert_eq!(text_of(b"\x83\x5c\n", Some(japanese)), ("ソ\n".into(), false, 0));
     }
 
     #[test]

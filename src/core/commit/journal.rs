@@ -127,11 +127,7 @@ pub(super) enum JournalStep {
 #[serde(tag = "record", rename_all = "snake_case")]
 pub(super) enum Record {
     /// The first one: everything that will be touched.
-    Begin {
-        version: u32,
-        steps: Vec<JournalStep>,
-        directories: Vec<JournalPath>,
-    },
+    Begin { version: u32, steps: Vec<JournalStep>, directories: Vec<JournalPath> },
     /// All new content is on the disk: the marks of the staged files, by step.
     Committed { staged: Vec<Option<Mark>> },
     /// The transaction was taken back.
@@ -149,9 +145,7 @@ impl Record {
     fn parse(line: &[u8]) -> Option<Record> {
         let (checksum, json) = std::str::from_utf8(line).ok()?.split_once(' ')?;
         let expected = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(json.as_bytes()));
-        (checksum == expected)
-            .then(|| serde_json::from_str(json).ok())
-            .flatten()
+        (checksum == expected).then(|| serde_json::from_str(json).ok()).flatten()
     }
 }
 
@@ -164,14 +158,7 @@ pub(super) fn parse_journal(bytes: &[u8]) -> Option<Vec<Record>> {
         records.push(Record::parse(&rest[..end])?);
         rest = &rest[end + 1..];
     }
-    matches!(
-        records.first(),
-        Some(Record::Begin {
-            version: VERSION,
-            ..
-        })
-    )
-    .then_some(records)
+    matches!(records.first(), Some(Record::Begin { version: VERSION, .. })).then_some(records)
 }
 
 /// The journal of a transaction of this process.
@@ -211,10 +198,7 @@ impl Journal {
         }
     }
 
-    #[allow(
-        clippy::type_complexity,
-        reason = "the place is for the message and the cleaning up"
-    )]
+    #[allow(clippy::type_complexity, reason = "the place is for the message and the cleaning up")]
     fn begin(
         fs: &dyn FileSystem,
         state: &StateDir,
@@ -228,7 +212,7 @@ impl Journal {
         };
         let place = unfinished.sibling(id.with_extension(FINISHED));
         let write = || {
-            let mut file = fs.create_new(&unfinished)?;
+            let mut file = fs.create_new(&unfinished, true)?;
             file.lock()?;
             fs.write(&mut file, line)?;
             if sync {
@@ -236,8 +220,7 @@ impl Journal {
             }
             fs.rename(&unfinished, &place)?;
             if sync {
-                fs.sync_dir(&place)
-                    .inspect_err(|_| drop(fs.unlink(&place)))?;
+                fs.sync_dir(&place).inspect_err(|_| drop(fs.unlink(&place)))?;
             }
             Ok(file)
         };
@@ -258,12 +241,7 @@ impl Journal {
         fs: &dyn FileSystem,
         staged: &[Option<Mark>],
     ) -> Result<()> {
-        self.append(
-            fs,
-            &Record::Committed {
-                staged: staged.to_vec(),
-            },
-        )
+        self.append(fs, &Record::Committed { staged: staged.to_vec() })
     }
 
     /// From here on, a recovery only clears away what was staged.
@@ -300,11 +278,7 @@ impl Journal {
 
 fn journal_fault(place: &Place, cause: &std::io::Error) -> Error {
     let error = Error::io("write", &place.canonical().to_string_lossy(), cause);
-    Error {
-        message: format!("the journal: {}", error.message),
-        path: None,
-        ..error
-    }
+    Error { message: format!("the journal: {}", error.message), path: None, ..error }
 }
 
 /// The directories that a transaction will make, the upper ones first.
@@ -324,10 +298,7 @@ fn missing_directories(drafts: &[Draft<'_>]) -> Vec<JournalPath> {
             }
         }
     }
-    directories
-        .iter()
-        .map(|path| JournalPath::new(path))
-        .collect()
+    directories.iter().map(|path| JournalPath::new(path)).collect()
 }
 
 fn journal_step(draft: &Draft<'_>) -> JournalStep {
@@ -341,13 +312,7 @@ fn journal_step(draft: &Draft<'_>) -> JournalStep {
             temporary: beside(target.canonical(), &draft.temporary),
             saved: beside(target.canonical(), &draft.aside),
         },
-        Action::RewriteInPlace {
-            target,
-            old,
-            saved,
-            ready,
-            ..
-        } => JournalStep::RewriteInPlace {
+        Action::RewriteInPlace { target, old, saved, ready, .. } => JournalStep::RewriteInPlace {
             target: path(target),
             old: Mark::of(old),
             saved: path(saved),
@@ -356,17 +321,9 @@ fn journal_step(draft: &Draft<'_>) -> JournalStep {
         Action::Create { to, .. } => {
             let to = full_path(to);
             let temporary = beside(&to, &draft.temporary);
-            JournalStep::Create {
-                target: JournalPath::new(&to),
-                temporary,
-            }
+            JournalStep::Create { target: JournalPath::new(&to), temporary }
         }
-        Action::Rename {
-            from,
-            old,
-            to,
-            parks,
-        } => JournalStep::Rename {
+        Action::Rename { from, old, to, parks } => JournalStep::Rename {
             from: path(from),
             old: Mark::of(old),
             to: JournalPath::new(&full_path(to)),
@@ -395,11 +352,7 @@ mod tests {
     use super::*;
 
     fn begin() -> Record {
-        Record::Begin {
-            version: VERSION,
-            steps: Vec::new(),
-            directories: Vec::new(),
-        }
+        Record::Begin { version: VERSION, steps: Vec::new(), directories: Vec::new() }
     }
 
     #[test]
@@ -419,11 +372,7 @@ mod tests {
         }
         assert!(parse_journal(b"").is_none());
         assert!(parse_journal(b"something else\n").is_none());
-        let newer = Record::Begin {
-            version: 2,
-            steps: Vec::new(),
-            directories: Vec::new(),
-        };
+        let newer = Record::Begin { version: 2, steps: Vec::new(), directories: Vec::new() };
         assert!(parse_journal(&newer.line().unwrap()).is_none());
     }
 

@@ -40,10 +40,7 @@ impl LockKey {
 
     fn new(key: &str, shown: &str) -> LockKey {
         let name = format!("{:032x}.lock", xxhash_rust::xxh3::xxh3_128(key.as_bytes()));
-        LockKey {
-            name,
-            shown: shown.to_owned(),
-        }
+        LockKey { name, shown: shown.to_owned() }
     }
 }
 
@@ -166,10 +163,7 @@ mod tests {
                 });
             }
         });
-        assert_eq!(
-            std::fs::read_dir(dir.path().join("locks")).unwrap().count(),
-            0
-        );
+        assert_eq!(std::fs::read_dir(dir.path().join("locks")).unwrap().count(), 0);
     }
 
     #[test]

@@ -12,19 +12,11 @@ use crate::fs::{FileSystem, Place, Stamp};
 /// A step that was taken, and what takes it back.
 enum Undo {
     /// Rename `now` back to `was`, if it is still the file that was put there.
-    Rename {
-        now: Place,
-        was: Place,
-        placed: Option<Stamp>,
-    },
+    Rename { now: Place, was: Place, placed: Option<Stamp> },
     /// Exchange the two names again, if `other` is still the file that was put there.
-    Exchange {
-        one: Place,
-        other: Place,
-        placed: Option<Stamp>,
-    },
+    Exchange { one: Place, other: Place, placed: Option<Stamp> },
     /// Put the saved old version over the new one.
-    Restore { saved: Place, target: Place },
+    Restore { saved: Place, target: Place, placed: Option<Stamp> },
     /// Write the saved content back into the same inode.
     Rewrite { target: Place, saved: Place },
 }
@@ -35,16 +27,13 @@ pub(super) struct Published<'a> {
     sync: bool,
     undo: Vec<Undo>,
     touched: Vec<Place>,
+    /// Files of which one name was changed: that changes the ctime under all their names.
+    renamed: BTreeSet<(u64, u64)>,
 }
 
 impl<'a> Published<'a> {
     pub(super) fn new(fs: &'a dyn FileSystem, sync: bool) -> Self {
-        Published {
-            fs,
-            sync,
-            undo: Vec::new(),
-            touched: Vec::new(),
-        }
+        Published { fs, sync, undo: Vec::new(), touched: Vec::new(), renamed: BTreeSet::new() }
     }
 
     /// Takes every step: first names are vacated, then taken, so that moves may chain and
@@ -52,64 +41,36 @@ impl<'a> Published<'a> {
     pub(super) fn publish(&mut self, steps: &[Step]) -> Result<()> {
         for step in steps {
             match step {
-                Step::Delete {
-                    target: from,
-                    old,
-                    parked,
+                Step::Delete { target: from, old, parked }
+                | Step::Replace { from, old, parked, .. }
+                | Step::Rename { from, old, parked: Some(parked), .. } => {
+                    self.park(from, old, parked)?
                 }
-                | Step::Replace {
-                    from, old, parked, ..
-                }
-                | Step::Rename {
-                    from,
-                    old,
-                    parked: Some(parked),
-                    ..
-                } => self.park(from, old, parked)?,
                 _ => {}
             }
         }
+        // A name that a parked file waits for may be left by one that is not parked.
         for step in steps {
-            if let Step::Rename {
-                from,
-                old,
-                to,
-                parked,
-            } = step
-            {
-                match parked {
-                    Some(parked) => self.take_name(parked, to)?,
-                    None => {
-                        check_version(self.fs, from, old)?;
-                        self.take_name(from, to)?;
-                    }
-                }
+            if let Step::Rename { from, old, to, parked: None } = step {
+                self.check(from, old)?;
+                self.take_name(from, to)?;
+            }
+        }
+        for step in steps {
+            if let Step::Rename { to, parked: Some(parked), .. } = step {
+                self.take_name(parked, to)?;
             }
         }
         for step in steps {
             match step {
                 Step::Create { target, temporary }
-                | Step::Replace {
-                    to: target,
-                    temporary,
-                    ..
-                } => {
+                | Step::Replace { to: target, temporary, .. } => {
                     self.place_new(temporary, target)?;
                 }
-                Step::Rewrite {
-                    target,
-                    old,
-                    temporary,
-                    saved,
-                } => {
+                Step::Rewrite { target, old, temporary, saved } => {
                     self.rewrite(target, old, temporary, saved)?;
                 }
-                Step::RewriteInPlace {
-                    target,
-                    old,
-                    saved,
-                    ready,
-                } => {
+                Step::RewriteInPlace { target, old, saved, ready } => {
                     self.rewrite_in_place(target, old, saved, ready)?;
                 }
                 _ => {}
@@ -125,9 +86,7 @@ impl<'a> Published<'a> {
         for step in steps {
             let leftovers = match step {
                 Step::Delete { parked, .. } | Step::Replace { parked, .. } => [Some(parked), None],
-                Step::Rewrite {
-                    temporary, saved, ..
-                } => [Some(temporary), Some(saved)],
+                Step::Rewrite { temporary, saved, .. } => [Some(temporary), Some(saved)],
                 Step::RewriteInPlace { saved, ready, .. } => [Some(saved), Some(ready)],
                 Step::Create { .. } | Step::Rename { .. } => [None, None],
             };
@@ -153,50 +112,39 @@ impl<'a> Published<'a> {
                 stuck.push(cause.message);
             }
         }
-        let Error {
-            code,
-            message,
-            path,
-        } = error;
+        let Error { code, message, path } = error;
         if !stuck.is_empty() {
             let message = format!(
                 "{message}; and the patch could not be undone completely: {}",
                 stuck.join(", ")
             );
-            return CommitError::Stuck(Error {
-                code: Code::Io,
-                message,
-                path,
-            });
+            return CommitError::Stuck(Error { code: Code::Io, message, path });
         }
         match matches!(code, Code::Io | Code::Internal) {
             true => {
                 let message = format!("{message}; nothing was changed");
-                CommitError::Fault(Error {
-                    code,
-                    message,
-                    path,
-                })
+                CommitError::Fault(Error { code, message, path })
             }
-            false => CommitError::Refused(Error {
-                code,
-                message,
-                path,
-            }),
+            false => CommitError::Refused(Error { code, message, path }),
+        }
+    }
+
+    /// The file is still what was read; what this transaction itself did to it aside.
+    fn check(&self, place: &Place, old: &Stamp) -> Result<()> {
+        match self.renamed.contains(&(old.device, old.inode)) && self.is_displaced(place, old) {
+            true => Ok(()),
+            false => check_version(self.fs, place, old),
         }
     }
 
     /// Renames a file out of the way, in its own directory.
     fn park(&mut self, place: &Place, old: &Stamp, parked: &Place) -> Result<()> {
-        check_version(self.fs, place, old)?;
+        self.check(place, old)?;
         self.fs
             .rename_new(place, parked)
             .map_err(|cause| Error::io("move", place.shown(), &cause))?;
-        self.undo.push(Undo::Rename {
-            now: parked.clone(),
-            was: place.clone(),
-            placed: None,
-        });
+        self.renamed.insert((old.device, old.inode));
+        self.undo.push(Undo::Rename { now: parked.clone(), was: place.clone(), placed: None });
         self.touched.push(parked.clone());
         // What was renamed is what was checked, or someone replaced it in between.
         match self.is_displaced(parked, old) {
@@ -208,9 +156,7 @@ impl<'a> Published<'a> {
     /// Whether the file at `place` is the one of `old`; a rename changes a file's ctime, so
     /// that is left out.
     fn is_displaced(&self, place: &Place, old: &Stamp) -> bool {
-        self.fs
-            .stamp(place)
-            .is_ok_and(|now| now.is_same_content(old))
+        self.fs.stamp(place).is_ok_and(|now| now.is_same_content(old))
     }
 
     /// Renames to a name that nobody has.
@@ -220,12 +166,14 @@ impl<'a> Published<'a> {
             true => self.fs.rename(from, to),
             false => self.fs.rename_new(from, to),
         };
-        renamed.map_err(|cause| appeared("move", to, &cause))?;
-        self.undo.push(Undo::Rename {
-            now: to.clone(),
-            was: from.clone(),
-            placed,
-        });
+        renamed.map_err(|cause| match cause.kind() {
+            io::ErrorKind::AlreadyExists => concurrent(to.shown(), "was created"),
+            _ => Error::io(&format!("move to {}", to.shown()), from.shown(), &cause),
+        })?;
+        if let Some(file) = &placed {
+            self.renamed.insert((file.device, file.inode));
+        }
+        self.undo.push(Undo::Rename { now: to.clone(), was: from.clone(), placed });
         self.touched.extend([from.clone(), to.clone()]);
         Ok(())
     }
@@ -240,14 +188,11 @@ impl<'a> Published<'a> {
 
     fn place_new(&mut self, temporary: &Place, target: &Place) -> Result<()> {
         let placed = self.fs.stamp(temporary).ok();
-        self.fs
-            .rename_new(temporary, target)
-            .map_err(|cause| appeared("create", target, &cause))?;
-        self.undo.push(Undo::Rename {
-            now: target.clone(),
-            was: temporary.clone(),
-            placed,
-        });
+        self.fs.rename_new(temporary, target).map_err(|cause| match cause.kind() {
+            io::ErrorKind::AlreadyExists => concurrent(target.shown(), "was created"),
+            _ => Error::io("create", target.shown(), &cause),
+        })?;
+        self.undo.push(Undo::Rename { now: target.clone(), was: temporary.clone(), placed });
         self.touched.push(target.clone());
         Ok(())
     }
@@ -262,7 +207,7 @@ impl<'a> Published<'a> {
         saved: &Place,
     ) -> Result<()> {
         let fault = |cause: io::Error| Error::io("replace", target.shown(), &cause);
-        check_version(self.fs, target, old)?;
+        self.check(target, old)?;
         let placed = self.fs.stamp(temporary).ok();
         match self.fs.exchange(temporary, target) {
             Ok(()) => {
@@ -274,6 +219,7 @@ impl<'a> Published<'a> {
             }
             Err(cause) if cause.kind() == io::ErrorKind::Unsupported => {
                 self.fs.link(target, saved).map_err(fault)?;
+                self.renamed.insert((old.device, old.inode));
                 if !self.is_displaced(saved, old) {
                     let _ = self.fs.unlink(saved);
                     return Err(concurrent(target.shown(), "was changed"));
@@ -282,10 +228,8 @@ impl<'a> Published<'a> {
                     .rename(temporary, target)
                     .inspect_err(|_| drop(self.fs.unlink(saved)))
                     .map_err(fault)?;
-                self.undo.push(Undo::Restore {
-                    saved: saved.clone(),
-                    target: target.clone(),
-                });
+                let (saved, target) = (saved.clone(), target.clone());
+                self.undo.push(Undo::Restore { saved, target, placed });
             }
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
                 return Err(concurrent(target.shown(), "was removed"));
@@ -303,11 +247,8 @@ impl<'a> Published<'a> {
         saved: &Place,
         ready: &Place,
     ) -> Result<()> {
-        check_version(self.fs, target, old)?;
-        self.undo.push(Undo::Rewrite {
-            target: target.clone(),
-            saved: saved.clone(),
-        });
+        self.check(target, old)?;
+        self.undo.push(Undo::Rewrite { target: target.clone(), saved: saved.clone() });
         overwrite(self.fs, ready, target, self.sync)
             .map_err(|cause| Error::io("rewrite", target.shown(), &cause))
     }
@@ -321,18 +262,10 @@ impl<'a> Published<'a> {
             if done.insert(place.canonical().parent()) {
                 self.fs
                     .sync_dir(place)
-                    .map_err(|cause| Error::io("flush the directory of", place.shown(), &cause))?;
+                    .map_err(|cause| Error::io("flush its directory", place.shown(), &cause))?;
             }
         }
         Ok(())
-    }
-}
-
-/// The error of taking a name that was free when the patch was checked.
-fn appeared(action: &str, place: &Place, cause: &io::Error) -> Error {
-    match cause.kind() {
-        io::ErrorKind::AlreadyExists => concurrent(place.shown(), "was created"),
-        _ => Error::io(action, place.shown(), cause),
     }
 }
 
@@ -355,22 +288,29 @@ pub(super) fn overwrite(
 
 fn take_back(fs: &dyn FileSystem, undo: &Undo) -> std::result::Result<(), (String, io::Error)> {
     let (path, result) = match undo {
-        Undo::Rename { now, placed, .. }
-        | Undo::Exchange {
-            other: now, placed, ..
-        } if !is_still(fs, now, placed.as_ref()) => {
-            return Ok(());
+        Undo::Rename { now, placed, .. } if !is_still(fs, now, placed.as_ref()) => {
+            (now.shown(), Err(io::Error::other("someone else has replaced it meanwhile")))
+        }
+        Undo::Exchange { other: now, placed, one: saved }
+        | Undo::Restore { target: now, placed, saved }
+            if !is_still(fs, now, placed.as_ref()) =>
+        {
+            let saved = saved.canonical().display();
+            let what = format!(
+                "someone else has replaced it meanwhile; the version before the patch is {saved}"
+            );
+            (now.shown(), Err(io::Error::other(what)))
         }
         Undo::Rename { now, was, .. } => (was.shown(), fs.rename_new(now, was)),
         Undo::Exchange { one, other, .. } => (other.shown(), fs.exchange(one, other)),
-        Undo::Restore { saved, target } => (target.shown(), fs.rename(saved, target)),
+        Undo::Restore { saved, target, .. } => (target.shown(), fs.rename(saved, target)),
         Undo::Rewrite { target, saved } => (target.shown(), overwrite(fs, saved, target, true)),
     };
     result.map_err(|cause| (path.to_owned(), cause))
 }
 
 /// Whether the file that was put at `place` is still there. If someone else has replaced it
-/// since, theirs stays: there is nothing of ours to take back.
+/// since, theirs stays, and the version from before is kept.
 fn is_still(fs: &dyn FileSystem, place: &Place, placed: Option<&Stamp>) -> bool {
     match (fs.stamp(place), placed) {
         (Ok(now), Some(placed)) => now.is_same_file(placed),

@@ -49,11 +49,7 @@ pub struct RecoveryReport {
 impl RecoveryReport {
     /// Whether there was nothing to recover.
     pub fn is_empty(&self) -> bool {
-        *self
-            == RecoveryReport {
-                live: self.live,
-                ..RecoveryReport::default()
-            }
+        *self == RecoveryReport { live: self.live, ..RecoveryReport::default() }
     }
 }
 
@@ -91,10 +87,7 @@ pub fn is_abandoned(state: &StateDir, keys: &[LockKey]) -> Result<bool> {
     };
     for entry in entries.flatten() {
         let name = entry.file_name();
-        if Path::new(&name)
-            .extension()
-            .is_none_or(|ending| ending != FINISHED)
-        {
+        if Path::new(&name).extension().is_none_or(|ending| ending != FINISHED) {
             continue;
         }
         let place = state.file("the journal", name)?;
@@ -109,14 +102,9 @@ pub fn is_abandoned(state: &StateDir, keys: &[LockKey]) -> Result<bool> {
             && let Some(Record::Begin { steps, .. }) = parse_journal(&bytes)
                 .and_then(|mut all| (!all.is_empty()).then(|| all.swap_remove(0)))
         {
-            let paths = steps
-                .iter()
-                .flat_map(targets)
-                .map(|path| LockKey::of_path(&path.path(), ""));
-            if paths
-                .into_iter()
-                .any(|path| keys.iter().any(|key| key.is_same(&path)))
-            {
+            let paths =
+                steps.iter().flat_map(targets).map(|path| LockKey::of_path(&path.path(), ""));
+            if paths.into_iter().any(|path| keys.iter().any(|key| key.is_same(&path))) {
                 return Ok(true);
             }
         }
@@ -133,11 +121,7 @@ fn one_journal(
     report: &mut RecoveryReport,
 ) -> Result<()> {
     // A journal that is gone by now was its owner's, who is done.
-    let Ok(file) = File::options()
-        .read(true)
-        .write(true)
-        .open(place.canonical())
-    else {
+    let Ok(file) = File::options().read(true).write(true).open(place.canonical()) else {
         return Ok(());
     };
     match file.try_lock() {
@@ -148,27 +132,19 @@ fn one_journal(
         }
         Err(TryLockError::Error(cause)) => return Err(Error::io("lock", &shown(place), &cause)),
     }
-    if !fs.stamp(place).is_ok_and(|there| {
-        fs.stamp_of(&file)
-            .is_ok_and(|held| there.is_same_file(&held))
-    }) {
+    if !fs
+        .stamp(place)
+        .is_ok_and(|there| fs.stamp_of(&file).is_ok_and(|held| there.is_same_file(&held)))
+    {
         return Ok(());
     }
-    if place
-        .canonical()
-        .extension()
-        .is_some_and(|ending| ending == UNFINISHED)
-    {
+    if place.canonical().extension().is_some_and(|ending| ending == UNFINISHED) {
         // Its owner died before it had done anything.
-        return fs
-            .unlink(place)
-            .map_err(|cause| Error::io("remove", &shown(place), &cause));
+        return fs.unlink(place).map_err(|cause| Error::io("remove", &shown(place), &cause));
     }
     let mut bytes = Vec::new();
     fs.read(
-        &mut file
-            .try_clone()
-            .map_err(|cause| Error::io("read", &shown(place), &cause))?,
+        &mut file.try_clone().map_err(|cause| Error::io("read", &shown(place), &cause))?,
         u64::MAX,
         &mut bytes,
     )
@@ -179,10 +155,8 @@ fn one_journal(
     };
     match work_off(fs, state, &records, deadline, cancel, report) {
         Ok(()) => {
-            fs.unlink(place)
-                .map_err(|cause| Error::io("remove", &shown(place), &cause))?;
-            fs.sync_dir(place)
-                .map_err(|cause| Error::io("flush", &shown(place), &cause))
+            fs.unlink(place).map_err(|cause| Error::io("remove", &shown(place), &cause))?;
+            fs.sync_dir(place).map_err(|cause| Error::io("flush", &shown(place), &cause))
         }
         Err(error) => {
             report.failed.push(error);
@@ -204,20 +178,12 @@ fn work_off(
     cancel: &Cancel,
     report: &mut RecoveryReport,
 ) -> Result<()> {
-    let Some(Record::Begin {
-        steps, directories, ..
-    }) = records.first()
-    else {
+    let Some(Record::Begin { steps, directories, .. }) = records.first() else {
         return Ok(());
     };
     let base = Base::open(None)?;
-    let mut recovery = Recovery {
-        fs,
-        state,
-        base: &base,
-        touched: Vec::new(),
-        conflicts: Vec::new(),
-    };
+    let mut recovery =
+        Recovery { fs, state, base: &base, touched: Vec::new(), conflicts: Vec::new() };
     let _locks = Locks::take(state, recovery.lock_keys(steps), deadline, cancel)?;
     let files: Vec<String> = steps
         .iter()
@@ -254,14 +220,10 @@ fn targets(step: &JournalStep) -> Vec<&JournalPath> {
 /// The files that hold a step's new or old content.
 fn temporaries(step: &JournalStep) -> Vec<&JournalPath> {
     match step {
-        JournalStep::Rewrite {
-            temporary, saved, ..
-        } => vec![temporary, saved],
+        JournalStep::Rewrite { temporary, saved, .. } => vec![temporary, saved],
         JournalStep::RewriteInPlace { saved, ready, .. } => vec![saved, ready],
         JournalStep::Create { temporary, .. } => vec![temporary],
-        JournalStep::Replace {
-            temporary, parked, ..
-        } => vec![temporary, parked],
+        JournalStep::Replace { temporary, parked, .. } => vec![temporary, parked],
         JournalStep::Delete { parked, .. } => vec![parked],
         JournalStep::Rename { parked, .. } => parked.iter().collect(),
     }
@@ -332,9 +294,7 @@ impl Recovery<'_> {
         let Some(place) = self.exists(path) else {
             return Ok(());
         };
-        self.fs
-            .unlink(&place)
-            .map_err(|cause| Error::io("remove", &shown(&place), &cause))?;
+        self.fs.unlink(&place).map_err(|cause| Error::io("remove", &shown(&place), &cause))?;
         self.touched.push(place);
         Ok(())
     }
@@ -343,20 +303,9 @@ impl Recovery<'_> {
     /// which the transaction would have.
     fn finish(&mut self, steps: &[JournalStep], staged: &[Option<Mark>]) -> Result<()> {
         for step in steps {
-            if let JournalStep::Delete {
-                target: from,
-                old,
-                parked,
-            }
-            | JournalStep::Replace {
-                from, old, parked, ..
-            }
-            | JournalStep::Rename {
-                from,
-                old,
-                parked: Some(parked),
-                ..
-            } = step
+            if let JournalStep::Delete { target: from, old, parked }
+            | JournalStep::Replace { from, old, parked, .. }
+            | JournalStep::Rename { from, old, parked: Some(parked), .. } = step
                 && self.exists(parked).is_none()
                 && let Some(place) = self.marked(from, old)
             {
@@ -365,49 +314,32 @@ impl Recovery<'_> {
             }
         }
         for step in steps {
-            if let JournalStep::Rename {
-                from,
-                old,
-                to,
-                parked,
-            } = step
+            if let JournalStep::Rename { from, old, to, parked: None } = step
+                && let Some(place) = self.marked(from, old)
             {
-                let waiting = match parked {
-                    Some(parked) => self.exists(parked),
-                    None => self.marked(from, old),
-                };
-                if let Some(place) = waiting {
-                    self.arrive(&place, to)?;
-                }
+                self.arrive(&place, to)?;
+            }
+        }
+        for step in steps {
+            if let JournalStep::Rename { to, parked: Some(parked), .. } = step
+                && let Some(place) = self.exists(parked)
+            {
+                self.arrive(&place, to)?;
             }
         }
         for (at, step) in steps.iter().enumerate() {
             let new = staged.get(at).copied().flatten();
             match step {
                 JournalStep::Create { target, temporary }
-                | JournalStep::Replace {
-                    to: target,
-                    temporary,
-                    ..
-                } => {
+                | JournalStep::Replace { to: target, temporary, .. } => {
                     if let Some(place) = self.exists(temporary) {
                         self.arrive(&place, target)?;
                     }
                 }
-                JournalStep::Rewrite {
-                    target,
-                    old,
-                    temporary,
-                    ..
-                } => {
+                JournalStep::Rewrite { target, old, temporary, .. } => {
                     self.rewrite(target, old, new.as_ref(), temporary)?;
                 }
-                JournalStep::RewriteInPlace {
-                    target,
-                    old,
-                    saved,
-                    ready,
-                } => {
+                JournalStep::RewriteInPlace { target, old, saved, ready } => {
                     self.rewrite_in_place(target, old, saved, ready)?;
                 }
                 _ => {}
@@ -424,9 +356,7 @@ impl Recovery<'_> {
         let Some(to) = self.place(&to.path()) else {
             return Ok(());
         };
-        self.fs
-            .rename_new(from, &to)
-            .map_err(|cause| Error::io("move", &shown(from), &cause))?;
+        self.fs.rename_new(from, &to).map_err(|cause| Error::io("move", &shown(from), &cause))?;
         self.touched.extend([from.clone(), to]);
         Ok(())
     }
@@ -486,17 +416,15 @@ impl Recovery<'_> {
         let (Some(saved), Some(ready)) = (self.exists(saved), self.exists(ready)) else {
             return Ok(());
         };
-        let place = self
-            .there(&target.path())
-            .filter(|(_, stamp)| Mark::of(stamp).is_same_file(old));
+        let place =
+            self.there(&target.path()).filter(|(_, stamp)| Mark::of(stamp).is_same_file(old));
         let Some((place, _)) = place else {
             return self.keep(&target.path(), &[saved, ready]);
         };
         let fault = |cause: io::Error| Error::io("rewrite", &shown(&place), &cause);
         let content = |place: &Place| -> io::Result<Vec<u8>> {
             let mut bytes = Vec::new();
-            self.fs
-                .read(&mut self.fs.open(place)?, u64::MAX, &mut bytes)?;
+            self.fs.read(&mut self.fs.open(place)?, u64::MAX, &mut bytes)?;
             Ok(bytes)
         };
         let (now, before, after) = (
@@ -515,29 +443,17 @@ impl Recovery<'_> {
         let mut kept = Vec::new();
         for version in versions {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            let stem = version
-                .name()
-                .to_string_lossy()
-                .replace(super::TEMPORARY_PREFIX, "");
+            let stem = version.name().to_string_lossy().replace(super::TEMPORARY_PREFIX, "");
             let to = self.state.kept_path(&format!("{stem}-{name}"))?;
             let fault = |cause: io::Error| Error::io("keep", &shown(version), &cause);
-            match std::fs::symlink_metadata(version.canonical())
-                .map_err(fault)?
-                .is_symlink()
-            {
+            match std::fs::symlink_metadata(version.canonical()).map_err(fault)?.is_symlink() {
                 true => std::fs::rename(version.canonical(), &to).map_err(fault)?,
                 false => copy_out(self.fs, version, &to).map_err(fault)?,
             }
             kept.push(to.to_string_lossy().into_owned());
-            self.fs
-                .unlink(version)
-                .or_else(gone_is_fine)
-                .map_err(fault)?;
+            self.fs.unlink(version).or_else(gone_is_fine).map_err(fault)?;
         }
-        self.conflicts.push(Conflict {
-            path: path.to_string_lossy().into_owned(),
-            kept,
-        });
+        self.conflicts.push(Conflict { path: path.to_string_lossy().into_owned(), kept });
         Ok(())
     }
 
@@ -579,11 +495,7 @@ fn is_torn(now: &[u8], old: &[u8], new: &[u8]) -> bool {
         return false;
     }
     // A kill can stop a write at any byte.
-    let written = now
-        .iter()
-        .zip(new)
-        .take_while(|(now, new)| now == new)
-        .count();
+    let written = now.iter().zip(new).take_while(|(now, new)| now == new).count();
     let is_prefix = now.len() >= written && now.get(written..) == old.get(written..);
     let sector = |bytes: &[u8], at: usize| -> Vec<u8> {
         let start = at.min(bytes.len());

@@ -81,28 +81,13 @@ impl<'a> Staged<'a> {
     /// Makes everything that one step needs.
     pub(super) fn stage(&mut self, draft: &Draft<'_>) -> Result<Step> {
         Ok(match &draft.action {
-            Action::Rewrite {
-                target,
-                old,
-                content,
-            } => {
+            Action::Rewrite { target, old, content } => {
                 let temporary = target.sibling(&draft.temporary);
                 self.content(&temporary, content, Some((target, old)))?;
                 let (target, saved) = (target.clone(), target.sibling(&draft.aside));
-                Step::Rewrite {
-                    target,
-                    old: *old,
-                    temporary,
-                    saved,
-                }
+                Step::Rewrite { target, old: *old, temporary, saved }
             }
-            Action::RewriteInPlace {
-                target,
-                old,
-                content,
-                saved,
-                ready,
-            } => {
+            Action::RewriteInPlace { target, old, content, saved, ready } => {
                 self.copy(target, saved)?;
                 self.content(ready, content, None)?;
                 Step::RewriteInPlace {
@@ -118,23 +103,13 @@ impl<'a> Staged<'a> {
                 self.content(&temporary, content, None)?;
                 Step::Create { target, temporary }
             }
-            Action::Rename {
-                from,
-                old,
-                to,
-                parks,
-            } => Step::Rename {
+            Action::Rename { from, old, to, parks } => Step::Rename {
                 from: from.clone(),
                 old: *old,
                 to: self.place(to)?,
                 parked: parks.then(|| from.sibling(&draft.aside)),
             },
-            Action::Replace {
-                from,
-                old,
-                to,
-                content,
-            } => {
+            Action::Replace { from, old, to, content } => {
                 let to = self.place(to)?;
                 let temporary = to.sibling(&draft.temporary);
                 match content {
@@ -142,21 +117,11 @@ impl<'a> Staged<'a> {
                     None => self.copy(from, &temporary)?,
                 }
                 let (from, parked) = (from.clone(), from.sibling(&draft.aside));
-                Step::Replace {
-                    from,
-                    old: *old,
-                    to,
-                    temporary,
-                    parked,
-                }
+                Step::Replace { from, old: *old, to, temporary, parked }
             }
             Action::Delete { target, old } => {
                 let (target, parked) = (target.clone(), target.sibling(&draft.aside));
-                Step::Delete {
-                    target,
-                    old: *old,
-                    parked,
-                }
+                Step::Delete { target, old: *old, parked }
             }
         })
     }
@@ -164,7 +129,7 @@ impl<'a> Staged<'a> {
     /// The place of a name; its missing directories are made.
     fn place(&mut self, lookup: &Lookup) -> Result<Place> {
         let (first, rest) = match lookup {
-            Lookup::Found(place) => return Ok(place.clone()),
+            Lookup::Found(place) => return self.usable(place.clone()),
             Lookup::Missing { first, rest } => (first, rest),
         };
         let mut directory = first.clone();
@@ -175,22 +140,31 @@ impl<'a> Staged<'a> {
                 None => self.base.below(&directory, name)?,
             };
         }
-        Ok(directory)
+        self.usable(directory)
+    }
+
+    /// A name that the system would not take is refused before anything is changed.
+    fn usable(&self, place: Place) -> Result<Place> {
+        match self.fs.stamp(&place) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                Err(Error::io("use the name", place.shown(), &cause))
+            }
+            _ => Ok(place),
+        }
     }
 
     fn directory(&mut self, place: &Place) -> Result<()> {
         if self.known.contains_key(place.canonical()) {
             return Ok(());
         }
-        let fault = |cause| Error::io("make the directory of", place.shown(), &cause);
+        let fault = |cause| Error::io("make its directory", place.shown(), &cause);
         match self.fs.make_dir(place) {
             Ok(()) => self.directories.push(place.clone()),
             // Made by someone else meanwhile: theirs to keep.
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
             Err(cause) => return Err(fault(cause)),
         }
-        self.known
-            .insert(place.canonical().to_owned(), place.clone());
+        self.known.insert(place.canonical().to_owned(), place.clone());
         if self.sync {
             self.fs.sync_dir(place).map_err(fault)?;
         }
@@ -204,11 +178,12 @@ impl<'a> Staged<'a> {
         content: &Pieces<'_>,
         model: Option<(&Place, &Stamp)>,
     ) -> Result<()> {
-        self.write(temporary, |fs, file| {
+        // The mode of a new file is the system's affair; a replaced one's is copied.
+        self.write(temporary, model.is_some(), |fs, file| {
             content.iter().try_for_each(|piece| fs.write(file, piece))?;
             match model {
                 Some((place, stamp)) => fs.copy_attributes(file, &fs.open(place)?, stamp),
-                None => fs.set_default_mode(file),
+                None => Ok(()),
             }
         })
     }
@@ -225,15 +200,10 @@ impl<'a> Staged<'a> {
             return Ok(());
         }
         let source = self.fs.open(from).map_err(fault)?;
-        if !self
-            .fs
-            .stamp_of(&source)
-            .map_err(fault)?
-            .is_same_version(&stamp)
-        {
+        if !self.fs.stamp_of(&source).map_err(fault)?.is_same_version(&stamp) {
             return Err(concurrent(from.shown(), "was changed"));
         }
-        self.write(temporary, |fs, file| {
+        self.write(temporary, true, |fs, file| {
             copy_content(fs, &source, file)?;
             fs.copy_attributes(file, &source, &stamp)
         })
@@ -242,6 +212,7 @@ impl<'a> Staged<'a> {
     fn write(
         &mut self,
         temporary: &Place,
+        private: bool,
         fill: impl FnOnce(&dyn FileSystem, &mut File) -> io::Result<()>,
     ) -> Result<()> {
         let fault = |cause: io::Error| match cause.raw_os_error() {
@@ -250,7 +221,7 @@ impl<'a> Staged<'a> {
             Some(libc::EFAULT) => concurrent(temporary.shown(), "was changed"),
             _ => Error::io("write", temporary.shown(), &cause),
         };
-        let mut file = self.fs.create_new(temporary).map_err(fault)?;
+        let mut file = self.fs.create_new(temporary, private).map_err(fault)?;
         self.files.push(temporary.clone());
         fill(self.fs, &mut file).map_err(fault)?;
         if self.sync {

@@ -39,10 +39,7 @@ impl StateDir {
                 )
             })?,
         };
-        Ok(StateDir {
-            path,
-            journals: OnceLock::new(),
-        })
+        Ok(StateDir { path, journals: OnceLock::new() })
     }
 
     /// The path.
@@ -74,14 +71,8 @@ impl StateDir {
     pub(super) fn lock_file(&self, name: &str) -> Result<(PathBuf, File)> {
         let directory = self.path.join("locks");
         let path = directory.join(name);
-        let open = || {
-            File::options()
-                .read(true)
-                .write(true)
-                .create(true)
-                .truncate(false)
-                .open(&path)
-        };
+        let open =
+            || File::options().read(true).write(true).create(true).truncate(false).open(&path);
         let file = match open() {
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
                 make_private(&directory)?;
@@ -105,11 +96,7 @@ fn fault(path: &Path, cause: &std::io::Error) -> Error {
     let shown = path.to_string_lossy();
     let error = Error::io("use", &shown, cause);
     let message = format!("the state directory: {} (option stateDir)", error.message);
-    Error {
-        message,
-        path: None,
-        ..error
-    }
+    Error { message, path: None, ..error }
 }
 
 /// Makes a directory that only its owner may look into: journals name files.
@@ -123,11 +110,8 @@ fn make_private(path: &Path) -> Result<()> {
 
 /// The platform's directory for an application's state.
 fn default_path() -> Option<PathBuf> {
-    let variable = |name: &str| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
+    let variable =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let base = if cfg!(windows) {
         variable("LOCALAPPDATA")?
     } else if cfg!(target_vendor = "apple") {

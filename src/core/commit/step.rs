@@ -59,40 +59,12 @@ pub(super) enum Action<'a> {
 
 /// A step that is ready: everything it needs is on the disk.
 pub(super) enum Step {
-    Rewrite {
-        target: Place,
-        old: Stamp,
-        temporary: Place,
-        saved: Place,
-    },
-    RewriteInPlace {
-        target: Place,
-        old: Stamp,
-        saved: Place,
-        ready: Place,
-    },
-    Create {
-        target: Place,
-        temporary: Place,
-    },
-    Rename {
-        from: Place,
-        old: Stamp,
-        to: Place,
-        parked: Option<Place>,
-    },
-    Replace {
-        from: Place,
-        old: Stamp,
-        to: Place,
-        temporary: Place,
-        parked: Place,
-    },
-    Delete {
-        target: Place,
-        old: Stamp,
-        parked: Place,
-    },
+    Rewrite { target: Place, old: Stamp, temporary: Place, saved: Place },
+    RewriteInPlace { target: Place, old: Stamp, saved: Place, ready: Place },
+    Create { target: Place, temporary: Place },
+    Rename { from: Place, old: Stamp, to: Place, parked: Option<Place> },
+    Replace { from: Place, old: Stamp, to: Place, temporary: Place, parked: Place },
+    Delete { target: Place, old: Stamp, parked: Place },
 }
 
 impl Step {
@@ -102,12 +74,8 @@ impl Step {
             Step::Rewrite { target, old, .. }
             | Step::RewriteInPlace { target, old, .. }
             | Step::Delete { target, old, .. }
-            | Step::Rename {
-                from: target, old, ..
-            }
-            | Step::Replace {
-                from: target, old, ..
-            } => Some((target, old)),
+            | Step::Rename { from: target, old, .. }
+            | Step::Replace { from: target, old, .. } => Some((target, old)),
             Step::Create { .. } => None,
         }
     }
@@ -140,11 +108,7 @@ pub(super) fn drafts<'a>(
         .collect();
     let draft = |change| {
         let action = action(ground, change, options, &vacated)?;
-        Ok(Draft {
-            action,
-            temporary: temporary_name(),
-            aside: temporary_name(),
-        })
+        Ok(Draft { action, temporary: temporary_name(), aside: temporary_name() })
     };
     changes.iter().map(draft).collect()
 }
@@ -156,43 +120,26 @@ fn action<'a>(
     vacated: &BTreeSet<&Path>,
 ) -> Result<Action<'a>> {
     Ok(match change {
-        Change::Rewrite {
-            place,
-            stamp,
-            content,
-        } => rewrite(ground, place, stamp, content, options)?,
-        Change::Create { to, content } => Action::Create {
-            to: to.clone(),
-            content,
-        },
-        Change::Move {
-            from,
-            stamp,
-            to,
-            content,
-        } => {
+        Change::Rewrite { place, stamp, content } => {
+            rewrite(ground, place, stamp, content, options)?
+        }
+        Change::Create { to, content } => Action::Create { to: to.clone(), content },
+        Change::Move { from, stamp, to, content } => {
             let (from, old, to) = (from.clone(), *stamp, to.clone());
-            if content.is_some() || !is_same_device(ground.fs, &from, &to) {
-                Action::Replace {
-                    from,
-                    old,
-                    to,
-                    content: content.as_ref(),
-                }
-            } else {
-                let parks = vacated.contains(full_path(&to).as_path());
-                Action::Rename {
-                    from,
-                    old,
-                    to,
-                    parks,
+            if content.is_some() {
+                check_rewritable(ground.fs, &from, stamp, options)?;
+                if stamp.links > 1 {
+                    return Err(many_names_moved(from.shown()));
                 }
             }
+            if content.is_some() || !is_same_device(ground.fs, &from, &to) {
+                Action::Replace { from, old, to, content: content.as_ref() }
+            } else {
+                let parks = vacated.contains(full_path(&to).as_path());
+                Action::Rename { from, old, to, parks }
+            }
         }
-        Change::Delete { place, stamp } => Action::Delete {
-            target: place.clone(),
-            old: *stamp,
-        },
+        Change::Delete { place, stamp } => Action::Delete { target: place.clone(), old: *stamp },
     })
 }
 
@@ -203,14 +150,40 @@ fn rewrite<'a>(
     content: &'a Pieces<'a>,
     options: CommitOptions,
 ) -> Result<Action<'a>> {
+    check_rewritable(ground.fs, place, stamp, options)?;
     let path = place.shown();
-    let may_write = |place: &Place| {
-        ground
-            .fs
-            .may_write(place)
-            .map_err(|cause| Error::io("write", path, &cause))
-    };
-    if !may_write(place)? {
+    let (target, old) = (place.clone(), *stamp);
+    if stamp.links == 1 && may_write(ground.fs, &place.directory())? {
+        return Ok(Action::Rewrite { target, old, content });
+    }
+    let saved = ground.state.file(path, temporary_name())?;
+    let ready = ground.state.file(path, temporary_name())?;
+    Ok(Action::RewriteInPlace { target, old, content, saved, ready })
+}
+
+fn many_names_moved(path: &str) -> Error {
+    Error::at(
+        Code::InvalidOperation,
+        path,
+        format!(
+            "{path}: has several names (hard links), and cannot be edited and moved in one patch: do it in two"
+        ),
+    )
+}
+
+fn may_write(fs: &dyn FileSystem, place: &Place) -> Result<bool> {
+    fs.may_write(place).map_err(|cause| Error::io("write", place.shown(), &cause))
+}
+
+/// Refuses a file whose content must not be changed.
+fn check_rewritable(
+    fs: &dyn FileSystem,
+    place: &Place,
+    stamp: &Stamp,
+    options: CommitOptions,
+) -> Result<()> {
+    let path = place.shown();
+    if !may_write(fs, place)? {
         let message = format!("{path}: permission denied (the file is not writable)");
         return Err(Error::at(Code::PermissionDenied, path, message));
     }
@@ -224,23 +197,7 @@ fn rewrite<'a>(
             ),
         ));
     }
-    let (target, old) = (place.clone(), *stamp);
-    if stamp.links == 1 && may_write(&place.directory())? {
-        return Ok(Action::Rewrite {
-            target,
-            old,
-            content,
-        });
-    }
-    let saved = ground.state.file(path, temporary_name())?;
-    let ready = ground.state.file(path, temporary_name())?;
-    Ok(Action::RewriteInPlace {
-        target,
-        old,
-        content,
-        saved,
-        ready,
-    })
+    Ok(())
 }
 
 /// Whether a rename can take the file to its new name; the new directory may be missing yet,
@@ -255,9 +212,9 @@ fn is_same_device(fs: &dyn FileSystem, from: &Place, to: &Lookup) -> bool {
 pub(super) fn full_path(lookup: &Lookup) -> PathBuf {
     match lookup {
         Lookup::Found(place) => place.canonical().to_owned(),
-        Lookup::Missing { first, rest } => rest
-            .iter()
-            .fold(first.canonical().to_owned(), |path, name| path.join(name)),
+        Lookup::Missing { first, rest } => {
+            rest.iter().fold(first.canonical().to_owned(), |path, name| path.join(name))
+        }
     }
 }
 

@@ -23,8 +23,9 @@ pub trait FileSystem: Send + Sync {
     fn open(&self, place: &Place) -> io::Result<File>;
     /// Opens for writing in place; keeps the content.
     fn open_for_rewrite(&self, place: &Place) -> io::Result<File>;
-    /// Creates a file that must not exist yet, readable by the owner alone.
-    fn create_new(&self, place: &Place) -> io::Result<File>;
+    /// Creates a file that must not exist yet: `private` for the owner alone, else with the
+    /// mode that the system gives new files.
+    fn create_new(&self, place: &Place, private: bool) -> io::Result<File>;
     /// The stamp of what the name stands for; of the link itself when it is one.
     fn stamp(&self, place: &Place) -> io::Result<Stamp>;
     /// The stamp of an open file.
@@ -37,8 +38,6 @@ pub trait FileSystem: Send + Sync {
     fn seek(&self, file: &mut File, offset_bytes: u64) -> io::Result<()>;
     /// Cuts or extends the file.
     fn set_len(&self, file: &File, len_bytes: u64) -> io::Result<()>;
-    /// Gives `file` the permission bits of a new file: `0o666` less the process's mask.
-    fn set_default_mode(&self, file: &File) -> io::Result<()>;
     /// Gives `file` the mode, owner and extended attributes of `model`, as far as the user may.
     fn copy_attributes(&self, file: &File, model: &File, stamp: &Stamp) -> io::Result<()>;
     /// Forces the file's content and attributes to the disk.
@@ -83,18 +82,18 @@ impl FileSystem for OsFileSystem {
         Ok(place.dir().open_with(place.name(), &options)?.into_std())
     }
 
-    fn create_new(&self, place: &Place) -> io::Result<File> {
+    fn create_new(&self, place: &Place, private: bool) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
         #[cfg(unix)]
-        cap_std::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        cap_std::fs::OpenOptionsExt::mode(&mut options, if private { 0o600 } else { 0o666 });
+        #[cfg(not(unix))]
+        let _ = private;
         Ok(place.dir().open_with(place.name(), &options)?.into_std())
     }
 
     fn stamp(&self, place: &Place) -> io::Result<Stamp> {
-        Ok(Stamp::from_metadata(
-            &place.dir().symlink_metadata(place.name())?,
-        ))
+        Ok(Stamp::from_metadata(&place.dir().symlink_metadata(place.name())?))
     }
 
     fn stamp_of(&self, file: &File) -> io::Result<Stamp> {
@@ -115,10 +114,6 @@ impl FileSystem for OsFileSystem {
 
     fn set_len(&self, file: &File, len_bytes: u64) -> io::Result<()> {
         file.set_len(len_bytes)
-    }
-
-    fn set_default_mode(&self, file: &File) -> io::Result<()> {
-        stamp::set_default_mode(file)
     }
 
     fn copy_attributes(&self, file: &File, model: &File, stamp: &Stamp) -> io::Result<()> {
@@ -226,13 +221,7 @@ fn rename_new(from: &Place, to: &Place) -> io::Result<()> {
 fn exchange(one: &Place, other: &Place) -> io::Result<()> {
     use rustix::fs::{RenameFlags, renameat_with};
     use rustix::io::Errno;
-    match renameat_with(
-        one.dir(),
-        one.name(),
-        other.dir(),
-        other.name(),
-        RenameFlags::EXCHANGE,
-    ) {
+    match renameat_with(one.dir(), one.name(), other.dir(), other.name(), RenameFlags::EXCHANGE) {
         Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Err(io::ErrorKind::Unsupported.into()),
         result => Ok(result?),
     }
@@ -257,12 +246,7 @@ fn copy_link(_: &Place, _: &Place) -> io::Result<()> {
 #[cfg(unix)]
 fn may_write(place: &Place) -> io::Result<bool> {
     use rustix::fs::{Access, AtFlags, accessat};
-    match accessat(
-        place.dir(),
-        place.name(),
-        Access::WRITE_OK,
-        AtFlags::EACCESS,
-    ) {
+    match accessat(place.dir(), place.name(), Access::WRITE_OK, AtFlags::EACCESS) {
         Ok(()) => Ok(true),
         Err(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM | rustix::io::Errno::ROFS) => {
             Ok(false)
@@ -273,9 +257,5 @@ fn may_write(place: &Place) -> io::Result<bool> {
 
 #[cfg(not(unix))]
 fn may_write(place: &Place) -> io::Result<bool> {
-    Ok(!place
-        .dir()
-        .symlink_metadata(place.name())?
-        .permissions()
-        .readonly())
+    Ok(!place.dir().symlink_metadata(place.name())?.permissions().readonly())
 }

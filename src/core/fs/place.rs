@@ -52,32 +52,19 @@ impl Place {
 
     /// A name in a directory that is open already, at `path`; `shown` is for messages.
     pub fn in_directory(dir: Arc<Dir>, path: &Path, name: OsString, shown: &str) -> Place {
-        Place {
-            dir,
-            canonical: path.join(&name),
-            name,
-            shown: shown.to_owned(),
-        }
+        Place { dir, canonical: path.join(&name), name, shown: shown.to_owned() }
     }
 
     /// The directory itself.
     pub fn directory(&self) -> Place {
-        Place {
-            name: OsString::from("."),
-            ..self.clone()
-        }
+        Place { name: OsString::from("."), ..self.clone() }
     }
 
     /// Another name in the same directory.
     pub fn sibling(&self, name: impl Into<OsString>) -> Place {
         let name = name.into();
         let canonical = self.canonical.with_file_name(&name);
-        Place {
-            dir: Arc::clone(&self.dir),
-            name,
-            canonical,
-            shown: self.shown.clone(),
-        }
+        Place { dir: Arc::clone(&self.dir), name, canonical, shown: self.shown.clone() }
     }
 }
 
@@ -113,10 +100,7 @@ impl Base {
     /// Opens the root, if there is one.
     pub fn open(root: Option<&str>) -> Result<Base> {
         let root = root.map(Root::open).transpose()?;
-        Ok(Base {
-            root,
-            dirs: Mutex::default(),
-        })
+        Ok(Base { root, dirs: Mutex::default() })
     }
 
     /// The root's path without links, if there is one.
@@ -126,10 +110,7 @@ impl Base {
 
     /// Forgets the directories opened so far: paths are looked up anew.
     pub fn forget(&self) {
-        self.dirs
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-            .clear();
+        self.dirs.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clear();
     }
 
     /// Opens a file for reading, links followed, without blocking on a FIFO.
@@ -139,16 +120,12 @@ impl Base {
             return open_ambient(Path::new(path)).map_err(|cause| Error::io("open", path, &cause));
         };
         // The usual case, in one call: a relative path without absolute links.
-        if let Ok(file) = root
-            .dir
-            .open_with(root.relative(Path::new(path)), &reading())
-        {
+        if let Ok(file) = root.dir.open_with(root.relative(Path::new(path)), &reading()) {
             return Ok(file.into_std());
         }
         let place = self.existing(path)?;
         let file = place.dir.open_with(&place.name, &reading());
-        file.map(cap_std::fs::File::into_std)
-            .map_err(|cause| root.explain("open", path, &cause))
+        file.map(cap_std::fs::File::into_std).map_err(|cause| root.explain("open", path, &cause))
     }
 
     /// The place of an existing file, links followed to the file itself.
@@ -174,16 +151,19 @@ impl Base {
 
     /// The place of the directory entry `names` below `first`, once its directories exist.
     pub fn below(&self, first: &Place, name: &OsStr) -> Result<Place> {
-        let canonical = first.canonical.clone();
-        let dir = first.dir.open_dir(&first.name);
-        let dir = dir.map_err(|cause| Error::io("open the directory of", &first.shown, &cause))?;
-        let place_path = canonical.join(name);
-        Ok(Place {
-            dir: Arc::new(dir),
-            name: name.to_owned(),
-            canonical: place_path,
-            shown: first.shown.clone(),
-        })
+        let mut dirs = self.dirs.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let dir = match dirs.get(&first.canonical) {
+            Some(dir) => Arc::clone(dir),
+            None => {
+                let dir = first.dir.open_dir(&first.name);
+                let fault = |cause| Error::io("open its directory", &first.shown, &cause);
+                let dir = Arc::new(dir.map_err(fault)?);
+                dirs.insert(first.canonical.clone(), Arc::clone(&dir));
+                dir
+            }
+        };
+        let canonical = first.canonical.join(name);
+        Ok(Place { dir, name: name.to_owned(), canonical, shown: first.shown.clone() })
     }
 
     /// The root's directory, and an absolute path as one relative to it; `None` without root.
@@ -267,27 +247,15 @@ impl Base {
 
     fn place_in(&self, path: &str, parent: &Path, name: OsString) -> Result<Place> {
         let dir = self.open_dir(path, parent)?;
-        Ok(Place {
-            dir,
-            canonical: parent.join(&name),
-            name,
-            shown: path.to_owned(),
-        })
+        Ok(Place { dir, canonical: parent.join(&name), name, shown: path.to_owned() })
     }
 
     fn open_dir(&self, path: &str, canonical: &Path) -> Result<Arc<Dir>> {
         let relative = match &self.root {
-            Some(root) => Some(
-                canonical
-                    .strip_prefix(&root.canonical)
-                    .map_err(|_| outside(path))?,
-            ),
+            Some(root) => Some(canonical.strip_prefix(&root.canonical).map_err(|_| outside(path))?),
             None => None,
         };
-        let mut dirs = self
-            .dirs
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut dirs = self.dirs.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(dir) = dirs.get(canonical) {
             return Ok(Arc::clone(dir));
         }
@@ -296,7 +264,7 @@ impl Base {
             (Some(root), Some(relative)) => root.dir.open_dir(relative),
             _ => Dir::open_ambient_dir(canonical, ambient_authority()),
         };
-        let dir = opened.map_err(|cause| self.fault("open the directory of", path, &cause))?;
+        let dir = opened.map_err(|cause| self.fault("open its directory", path, &cause))?;
         let dir = Arc::new(dir);
         dirs.insert(canonical.to_owned(), Arc::clone(&dir));
         Ok(dir)
@@ -315,10 +283,7 @@ impl Root {
         };
         let canonical = Path::new(path).canonicalize().map_err(fault)?;
         let dir = Dir::open_ambient_dir(&canonical, ambient_authority()).map_err(fault)?;
-        Ok(Root {
-            dir: Arc::new(dir),
-            canonical,
-        })
+        Ok(Root { dir: Arc::new(dir), canonical })
     }
 
     /// An absolute path below the root, relative to it; any other path as it is.
@@ -341,20 +306,12 @@ impl Root {
 }
 
 fn outside(path: &str) -> Error {
-    Error::at(
-        Code::OutsideRoot,
-        path,
-        format!("{path}: leads out of the root"),
-    )
+    Error::at(Code::OutsideRoot, path, format!("{path}: leads out of the root"))
 }
 
 /// The refusal of anything but a regular file; `noun` says what it is.
 pub fn not_a_file(path: &str, noun: &str) -> Error {
-    Error::at(
-        Code::NotAFile,
-        path,
-        format!("{path}: is {noun}, not a regular file"),
-    )
+    Error::at(Code::NotAFile, path, format!("{path}: is {noun}, not a regular file"))
 }
 
 pub(super) fn check_path(path: &str) -> Result<()> {

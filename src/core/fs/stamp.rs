@@ -148,8 +148,11 @@ pub(super) fn copy_attributes(file: &File, model: &File, stamp: &Stamp) -> io::R
     let (uid, gid) = stamp.owner;
     // Ownership first: changing it clears the set-id bits. A user who may not give a file
     // away keeps it, and may still set the group to one of their own.
+    let mut mode = stamp.mode;
     if fchown(file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid))).is_err() {
         let _ = fchown(file, None, Some(Gid::from_raw(gid)));
+        // Bits that run a program as its owner are not passed on to another owner.
+        mode &= 0o1777;
     }
     // Access control lists and security labels travel as extended attributes. Where the file
     // system has none, or this user may not set one, the file does without.
@@ -158,7 +161,7 @@ pub(super) fn copy_attributes(file: &File, model: &File, stamp: &Stamp) -> io::R
             let _ = file.set_xattr(&name, &value);
         }
     }
-    fchmod(file, mode_bits(stamp.mode))?;
+    fchmod(file, mode_bits(mode))?;
     Ok(())
 }
 
@@ -167,29 +170,8 @@ pub(super) fn copy_attributes(file: &File, model: &File, _: &Stamp) -> io::Resul
     file.set_permissions(model.metadata()?.permissions())
 }
 
-/// The permission bits of the process's new files. The mask can only be read by setting it,
-/// which is not safe beside other threads, so a Linux process asks its own status instead.
-#[cfg(unix)]
-pub(super) fn set_default_mode(file: &File) -> io::Result<()> {
-    rustix::fs::fchmod(file, mode_bits(0o666 & !mask()))?;
-    Ok(())
-}
-
-#[cfg(not(unix))]
-pub(super) fn set_default_mode(_: &File) -> io::Result<()> {
-    Ok(())
-}
-
 #[cfg(unix)]
 #[allow(trivial_numeric_casts, reason = "mode_t has 16 bits on macOS")]
 fn mode_bits(mode: u32) -> rustix::fs::Mode {
     rustix::fs::Mode::from_raw_mode(mode as rustix::fs::RawMode)
-}
-
-#[cfg(unix)]
-fn mask() -> u32 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-    mask.and_then(|mask| u32::from_str_radix(mask.trim(), 8).ok())
-        .unwrap_or(0o022)
 }

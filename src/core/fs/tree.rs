@@ -48,17 +48,14 @@ impl Base {
             Err(_) => self.existing(shown)?.canonical().to_owned(),
         };
         let (is_file, is_dir) = match self.beneath(&canonical) {
-            Some((root, relative)) => root
-                .metadata(relative)
-                .map(|metadata| (metadata.is_file(), metadata.is_dir())),
+            Some((root, relative)) => {
+                root.metadata(relative).map(|metadata| (metadata.is_file(), metadata.is_dir()))
+            }
             None => std::fs::metadata(&canonical)
                 .map(|metadata| (metadata.is_file(), metadata.is_dir())),
         }
         .map_err(|cause| self.fault("open", shown, &cause))?;
-        Ok(Found {
-            canonical,
-            kind: kind(is_file, is_dir, false),
-        })
+        Ok(Found { canonical, kind: kind(is_file, is_dir, false) })
     }
 
     /// What lies in the directory at an absolute path, in no particular order.
@@ -86,17 +83,13 @@ fn listed(entry: io::Result<std::fs::DirEntry>) -> io::Result<Listed> {
     let name = entry.file_name();
     let file_type = entry.file_type()?;
     #[cfg(windows)]
-    let attributes = entry.metadata().map_or(0, |metadata| {
-        std::os::windows::fs::MetadataExt::file_attributes(&metadata)
-    });
+    let attributes = entry
+        .metadata()
+        .map_or(0, |metadata| std::os::windows::fs::MetadataExt::file_attributes(&metadata));
     #[cfg(not(windows))]
     let attributes = 0;
     Ok(Listed {
-        kind: kind(
-            file_type.is_file(),
-            file_type.is_dir(),
-            file_type.is_symlink(),
-        ),
+        kind: kind(file_type.is_file(), file_type.is_dir(), file_type.is_symlink()),
         hidden: is_hidden(&name, attributes),
         name,
     })
@@ -111,17 +104,12 @@ fn listed_beneath(entry: io::Result<cap_std::fs::DirEntry>) -> io::Result<Listed
         known => known,
     };
     #[cfg(windows)]
-    let attributes = entry.metadata().map_or(0, |metadata| {
-        cap_std::fs::MetadataExt::file_attributes(&metadata)
-    });
+    let attributes =
+        entry.metadata().map_or(0, |metadata| cap_std::fs::MetadataExt::file_attributes(&metadata));
     #[cfg(not(windows))]
     let attributes = 0;
     Ok(Listed {
-        kind: kind(
-            file_type.is_file(),
-            file_type.is_dir(),
-            file_type.is_symlink(),
-        ),
+        kind: kind(file_type.is_file(), file_type.is_dir(), file_type.is_symlink()),
         hidden: is_hidden(&name, attributes),
         name,
     })

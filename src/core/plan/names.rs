@@ -54,11 +54,7 @@ pub fn forbidden(changes: &[(usize, NameChange)], edited: &[(usize, PathBuf)]) -
     let mut states: BTreeMap<&Path, State> = BTreeMap::new();
     let mut clashes = Vec::new();
     for (operation, path) in edited {
-        states
-            .entry(path)
-            .or_default()
-            .edited
-            .get_or_insert(*operation);
+        states.entry(path).or_default().edited.get_or_insert(*operation);
     }
     for (operation, change) in changes {
         let (from, is_delete) = match change {
@@ -122,17 +118,9 @@ fn files_as_directories(states: &BTreeMap<&Path, State>) -> Vec<Clash> {
     let arriving = |path: &Path| states.get(path).and_then(|state| state.arrives);
     let below = states.iter().filter_map(|(path, state)| {
         let operation = state.arrives?;
-        let above = path
-            .ancestors()
-            .skip(1)
-            .find_map(|above| Some((above, arriving(above)?)));
+        let above = path.ancestors().skip(1).find_map(|above| Some((above, arriving(above)?)));
         let (above, other) = above?;
-        Some(clash(
-            operation,
-            other,
-            above,
-            "make a file and a directory of",
-        ))
+        Some(clash(operation, other, above, "make a file and a directory of"))
     });
     below.collect()
 }
@@ -143,11 +131,7 @@ mod tests {
 
     fn name(path: &str) -> Name {
         let exists = path.chars().all(char::is_lowercase);
-        Name {
-            path: path.into(),
-            shown: path.into(),
-            exists,
-        }
+        Name { path: path.into(), shown: path.into(), exists }
     }
 
     fn add(to: &str) -> NameChange {
@@ -155,10 +139,7 @@ mod tests {
     }
 
     fn rename(from: &str, to: &str) -> NameChange {
-        NameChange::Move {
-            from: from.into(),
-            to: name(to),
-        }
+        NameChange::Move { from: from.into(), to: name(to) }
     }
 
     fn delete(from: &str) -> NameChange {
@@ -169,10 +150,8 @@ mod tests {
     fn check(changes: &[NameChange], edited: &[&str], expected: &[Code]) {
         let numbered: Vec<_> = changes.iter().cloned().enumerate().collect();
         let edited: Vec<_> = (100..).zip(edited.iter().map(PathBuf::from)).collect();
-        let codes: Vec<_> = forbidden(&numbered, &edited)
-            .iter()
-            .map(|clash| clash.error.code)
-            .collect();
+        let codes: Vec<_> =
+            forbidden(&numbered, &edited).iter().map(|clash| clash.error.code).collect();
         assert_eq!(codes, expected, "{changes:?} {edited:?}");
     }
 

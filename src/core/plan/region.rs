@@ -26,6 +26,9 @@ pub struct Region {
     pub lead: Vec<u8>,
     /// Its new bytes, in the file's encoding.
     pub bytes: Vec<u8>,
+    /// Its last line is empty and without terminator, and so is no line, unless something
+    /// follows it.
+    ends_in_nothing: bool,
     /// The operations behind it.
     pub operations: Vec<usize>,
 }
@@ -55,19 +58,16 @@ pub(super) fn build(subject: &Subject<'_>, edits: &[Edit<'_>]) -> Result<Plan, C
         let length = cluster_length(&edits[at..]);
         let cluster = &edits[at..at + length];
         let built = match &cluster[0] {
-            Edit::Replace {
-                operation,
-                first,
-                last,
-                lines,
-            } => replaced(subject, operation, *first, *last, lines),
+            Edit::Replace { operation, first, last, lines } => {
+                replaced(subject, operation, *first, *last, lines)
+            }
             Edit::Insert { gap, .. } => inserted(subject, *gap, cluster),
             Edit::Text { .. } => Ok(text_replaced(subject, cluster)),
         };
         let mut region = built?;
         if subject.body()[region.start..region.end] != region.bytes || !region.lead.is_empty() {
             effective.extend(cluster.iter().map(|edit| edit.operation().index));
-            open_line_before(subject, &plan, &mut region);
+            open_line_before(subject, &mut plan, &mut region);
             plan.regions.push(region);
         }
         at += length;
@@ -101,19 +101,14 @@ fn cluster_length(edits: &[Edit<'_>]) -> usize {
 }
 
 fn encoded(subject: &Subject<'_>, operation: &Operation, text: &str) -> Result<Vec<u8>, Clash> {
-    let blame = |error| Clash {
-        operation: operation.index,
-        error,
-    };
+    let blame = |error| Clash { operation: operation.index, error };
     subject.encode(operation, text).map_err(blame)
 }
 
 /// The bytes of a terminator in the file's encoding.
 fn terminator_bytes(subject: &Subject<'_>, terminator: Terminator) -> Vec<u8> {
     let charset = subject.document.charset();
-    charset
-        .encode(terminator.as_str())
-        .expect("every encoding has line feed and carriage return")
+    charset.encode(terminator.as_str()).expect("every encoding has line feed and carriage return")
 }
 
 /// Lines `first` to `last` become `lines`. New lines that equal old ones at either end keep
@@ -137,17 +132,11 @@ fn replaced(
     let equal = |old: &crate::lines::Span, new: &String| {
         *charset.decode(old.text(body)).0 == *new.as_bytes()
     };
-    let same_start = old
-        .iter()
-        .zip(lines)
-        .take_while(|(old, new)| equal(old, new))
-        .count();
+    let same_start = old.iter().zip(lines).take_while(|(old, new)| equal(old, new)).count();
     let rest = (old.len() - same_start).min(lines.len() - same_start);
     let same_end = old.iter().rev().zip(lines.iter().rev()).take(rest);
     let same_end = same_end.take_while(|(old, new)| equal(old, new)).count();
-    let ends_open = old
-        .last()
-        .is_some_and(|span| span.terminator(unit) == Terminator::None);
+    let ends_open = old.last().is_some_and(|span| span.terminator(unit) == Terminator::None);
 
     let mut bytes = Vec::new();
     for (at, line) in lines.iter().enumerate() {
@@ -166,15 +155,17 @@ fn replaced(
             bytes.extend(terminator_bytes(subject, subject.terminator(model)));
         }
     }
+    let ends_in_nothing = ends_open && lines.last().is_some_and(String::is_empty);
     Ok(Region {
         after_line: first - 1,
         old_lines: old.len() as u64,
-        new_lines: lines.len() as u64,
+        new_lines: lines.len() as u64 - u64::from(ends_in_nothing),
         kept: (same_start as u64, same_end as u64),
         start: old.first().map_or(0, |span| span.start),
         end: old.last().map_or(0, |span| span.end),
         lead: Vec::new(),
         bytes,
+        ends_in_nothing,
         operations: vec![operation.index],
     })
 }
@@ -184,20 +175,13 @@ fn inserted(subject: &Subject<'_>, gap: u64, cluster: &[Edit<'_>]) -> Result<Reg
     let (body, count) = (subject.body(), subject.index.count());
     let terminator = terminator_bytes(subject, subject.terminator(gap));
     let ends_open = gap == count && subject.has_open_end();
-    if ends_open
-        && !body
-            .len()
-            .is_multiple_of(subject.index.unit().width_bytes())
-    {
+    if ends_open && !body.len().is_multiple_of(subject.index.unit().width_bytes()) {
         return Err(half_unit(cluster[0].operation()));
     }
     let mut bytes = Vec::new();
     let mut new_lines = 0;
     for edit in cluster {
-        let Edit::Insert {
-            operation, lines, ..
-        } = edit
-        else {
+        let Edit::Insert { operation, lines, .. } = edit else {
             continue;
         };
         for line in lines {
@@ -206,15 +190,15 @@ fn inserted(subject: &Subject<'_>, gap: u64, cluster: &[Edit<'_>]) -> Result<Reg
         }
         new_lines += lines.len() as u64;
     }
+    let mut ends_in_nothing = false;
     if ends_open {
         bytes.truncate(bytes.len() - terminator.len());
+        ends_in_nothing = bytes.is_empty() || bytes.ends_with(&terminator);
+        new_lines -= u64::from(ends_in_nothing);
     }
     let at = match gap {
         0 => 0,
-        _ => subject
-            .index
-            .span(body, gap)
-            .map_or(body.len(), |span| span.end),
+        _ => subject.index.span(body, gap).map_or(body.len(), |span| span.end),
     };
     Ok(Region {
         after_line: gap,
@@ -225,6 +209,7 @@ fn inserted(subject: &Subject<'_>, gap: u64, cluster: &[Edit<'_>]) -> Result<Reg
         end: at,
         lead: if ends_open { terminator } else { Vec::new() },
         bytes,
+        ends_in_nothing,
         operations: cluster.iter().map(|edit| edit.operation().index).collect(),
     })
 }
@@ -235,10 +220,7 @@ fn half_unit(operation: &Operation) -> Clash {
     let message = format!(
         "operation {index}: the file ends in half a UTF-16 code unit; replace its last line first"
     );
-    Clash {
-        operation: index,
-        error: Error::new(Code::UnsupportedEncoding, message),
-    }
+    Clash { operation: index, error: Error::new(Code::UnsupportedEncoding, message) }
 }
 
 /// The lines of all texts of a cluster, with the texts replaced.
@@ -251,11 +233,7 @@ fn text_replaced(subject: &Subject<'_>, cluster: &[Edit<'_>]) -> Region {
         })
     };
     let first = matches().map(|one| one.first).min().unwrap_or(1);
-    let last = matches()
-        .map(|one| one.last)
-        .max()
-        .unwrap_or(first)
-        .min(index.count());
+    let last = matches().map(|one| one.last).max().unwrap_or(first).min(index.count());
     let start = index.span(body, first).map_or(0, |span| span.start);
     let end = index.span(body, last).map_or(body.len(), |span| span.end);
     let mut bytes = Vec::with_capacity(end - start);
@@ -276,17 +254,23 @@ fn text_replaced(subject: &Subject<'_>, cluster: &[Edit<'_>]) -> Region {
         end,
         lead: Vec::new(),
         bytes,
+        ends_in_nothing: false,
         operations: operations.into_iter().collect(),
     }
 }
 
 /// An insert at the end of a file without final newline needs a terminator before it, unless
 /// the patch has made an end of the open line already.
-fn open_line_before(subject: &Subject<'_>, plan: &Plan, region: &mut Region) {
-    let Some(above) = plan.regions.last() else {
-        return;
-    };
+fn open_line_before(subject: &Subject<'_>, plan: &mut Plan, region: &mut Region) {
+    let Some(above) = plan.regions.last_mut() else { return };
     if region.lead.is_empty() || above.end != region.start {
+        return;
+    }
+    if above.ends_in_nothing {
+        // Its empty last line is one after all, since something follows.
+        above.bytes.append(&mut region.lead);
+        above.new_lines += 1;
+        above.ends_in_nothing = false;
         return;
     }
     let is_closed = match above.bytes.is_empty() {

@@ -11,10 +11,7 @@ use serde_json::json;
 fn try_edit(bytes: &[u8], edits: serde_json::Value) -> std::result::Result<Vec<u8>, String> {
     let document = Document::from_text(bytes);
     let index = LineIndex::new(document.body(), document.unit());
-    let subject = Subject {
-        document: &document,
-        index: &index,
-    };
+    let subject = Subject { document: &document, index: &index };
     let operations = parse(Dialect::default_dialect(), Target::Text, &edits.into()).unwrap();
     let mut planned = Vec::new();
     for operation in &operations {
@@ -46,11 +43,7 @@ fn edits_of<'o>(subject: &Subject<'_>, operation: &'o Operation) -> Result<Vec<E
                     u64::from(anchor.line) - 1
                 }
             };
-            vec![Edit::Insert {
-                operation,
-                gap,
-                lines: lines.clone(),
-            }]
+            vec![Edit::Insert { operation, gap, lines: lines.clone() }]
         }
         _ => find_matches(subject, operation)?,
     })
@@ -58,11 +51,7 @@ fn edits_of<'o>(subject: &Subject<'_>, operation: &'o Operation) -> Result<Vec<E
 
 fn check(before: &str, edits: serde_json::Value, after: &str) {
     let spliced = try_edit(before.as_bytes(), edits.clone()).unwrap();
-    assert_eq!(
-        String::from_utf8(spliced).unwrap(),
-        after,
-        "{before:?} {edits}"
-    );
+    assert_eq!(String::from_utf8(spliced).unwrap(), after, "{before:?} {edits}");
 }
 
 fn refuses(before: &str, edits: serde_json::Value, part: &str) {
@@ -103,21 +92,9 @@ fn lines_are_replaced_and_keep_terminators() {
     check("a\nb\nc\n", json!([set(2, json!("x"))]), "a\nx\nc\n");
     check("a\nb\nc\n", json!([set(2, json!("x\ny"))]), "a\nx\ny\nc\n");
     check("a\nb\nc\n", json!([set(2, json!(null))]), "a\nc\n");
-    check(
-        "a\r\nb\nc\r\n",
-        json!([set(1, json!("x"))]),
-        "x\r\nb\nc\r\n",
-    );
-    check(
-        "a\r\nb\nc\r\n",
-        json!([range(1, 3, json!("x\ny\nz\nw"))]),
-        "x\r\ny\nz\r\nw\r\n",
-    );
-    check(
-        "a\r\nb\nc\r\n",
-        json!([range(1, 2, json!("x"))]),
-        "x\r\nc\r\n",
-    );
+    check("a\r\nb\nc\r\n", json!([set(1, json!("x"))]), "x\r\nb\nc\r\n");
+    check("a\r\nb\nc\r\n", json!([range(1, 3, json!("x\ny\nz\nw"))]), "x\r\ny\nz\r\nw\r\n");
+    check("a\r\nb\nc\r\n", json!([range(1, 2, json!("x"))]), "x\r\nc\r\n");
     check("a\nb", json!([set(2, json!("x\ny"))]), "a\nx\ny");
     check("a\r\nb", json!([set(2, json!("x\ny"))]), "a\r\nx\r\ny");
     check("b", json!([set(1, json!("x\ny"))]), "x\ny");
@@ -130,27 +107,11 @@ fn lines_are_replaced_and_keep_terminators() {
 
 #[test]
 fn inserts_land_in_order_outside_replaced_lines() {
-    check(
-        "a\nb\n",
-        json!([after(1, "x"), before(2, "y"), after(1, "z")]),
-        "a\nx\ny\nz\nb\n",
-    );
-    check(
-        "a\nb\n",
-        json!([after(1, "x"), set(1, json!("A")), before(1, "y")]),
-        "y\nA\nx\nb\n",
-    );
-    check(
-        "a\nb\n",
-        json!([at("BOF", "x"), at("EOF", "y")]),
-        "x\na\nb\ny\n",
-    );
+    check("a\nb\n", json!([after(1, "x"), before(2, "y"), after(1, "z")]), "a\nx\ny\nz\nb\n");
+    check("a\nb\n", json!([after(1, "x"), set(1, json!("A")), before(1, "y")]), "y\nA\nx\nb\n");
+    check("a\nb\n", json!([at("BOF", "x"), at("EOF", "y")]), "x\na\nb\ny\n");
     check("", json!([at("EOF", "x"), at("BOF", "y")]), "x\ny\n");
-    check(
-        "a\r\nb\n",
-        json!([after(1, "x"), after(2, "y")]),
-        "a\r\nx\r\nb\ny\n",
-    );
+    check("a\r\nb\n", json!([after(1, "x"), after(2, "y")]), "a\r\nx\r\nb\ny\n");
     check("a\r\n", json!([at("BOF", "x")]), "x\r\na\r\n");
     check("a", json!([at("BOF", "x")]), "x\na");
 }
@@ -160,11 +121,7 @@ fn a_missing_final_newline_stays_missing() {
     check("a\nb", json!([at("EOF", "x\ny")]), "a\nb\nx\ny");
     check("a\r\nb", json!([at("EOF", "x")]), "a\r\nb\r\nx");
     check("b", json!([after(1, "x")]), "b\nx");
-    check(
-        "a\nb",
-        json!([set(2, json!("B")), after(2, "x")]),
-        "a\nB\nx",
-    );
+    check("a\nb", json!([set(2, json!("B")), after(2, "x")]), "a\nB\nx");
     check("a\nb", json!([set(2, json!(null)), after(2, "x")]), "a\nx");
     check("b", json!([set(1, json!(null)), after(1, "x")]), "x");
     check("a\nb", json!([text("b", "b\n"), after(2, "x")]), "a\nb\nx");
@@ -172,11 +129,7 @@ fn a_missing_final_newline_stays_missing() {
 
 #[test]
 fn texts_match_any_terminator_and_write_the_files_own() {
-    check(
-        "a\r\nb\r\n",
-        json!([text("a\nb", "x\ny\nz")]),
-        "x\r\ny\r\nz\r\n",
-    );
+    check("a\r\nb\r\n", json!([text("a\nb", "x\ny\nz")]), "x\r\ny\r\nz\r\n");
     check("a\r\nb\r\n", json!([text("a\r\nb", "c")]), "c\r\n");
     check("a\nb\n", json!([text("a\nb\n", "")]), "");
     check("a\nb\nc\n", json!([text("\nb", "")]), "a\nc\n");
@@ -184,17 +137,9 @@ fn texts_match_any_terminator_and_write_the_files_own() {
     check("aXbXc\n", json!([all("X", "\n")]), "a\nb\nc\n");
     check("a\nb\n", json!([all("\n", ";")]), "a;b;");
     check("a\r\nb\r\n", json!([text("\nb\n", "!\n")]), "a!\r\n");
-    check(
-        "one two three\n",
-        json!([text("one", "1"), text("three", "3")]),
-        "1 two 3\n",
-    );
+    check("one two three\n", json!([text("one", "1"), text("three", "3")]), "1 two 3\n");
     check("aaaa", json!([all("aa", "b")]), "bb");
-    refuses(
-        "aaa",
-        json!([text("aa", "b")]),
-        "occurs more than once (lines 1, 1)",
-    );
+    refuses("aaa", json!([text("aa", "b")]), "occurs more than once (lines 1, 1)");
     refuses("a\nb", json!([text("c", "b")]), "does not occur");
     refuses("a\r\nb", json!([text("a\r", "b")]), "does not occur");
     refuses("x\r\nb", json!([text("\r", "b")]), "does not occur");
@@ -203,11 +148,7 @@ fn texts_match_any_terminator_and_write_the_files_own() {
 
 #[test]
 fn regression_texts_that_take_the_last_newline_exclude_inserts_at_the_end() {
-    refuses(
-        "a\nb\n",
-        json!([text("b\n", "b"), at("EOF", "c")]),
-        "inside the lines",
-    );
+    refuses("a\nb\n", json!([text("b\n", "b"), at("EOF", "c")]), "inside the lines");
     check("a\nb\n", json!([text("b\n", "b")]), "a\nb");
     check("a\nb\n", json!([text("b\n", ""), at("EOF", "c")]), "a\nc\n");
 }
@@ -222,77 +163,44 @@ fn regression_adjacent_texts_that_join_lines_touch_the_joined_one() {
         json!([text("x\n", "y"), text("ab\n", ""), set(3, json!("C"))]),
         "touch line 3",
     );
-    check(
-        before,
-        json!([text("x\n", ""), text("ab\n", ""), set(3, json!("C"))]),
-        "C\nd\n",
-    );
-    check(
-        before,
-        json!([text("b\n", ""), text("c\n", "C\n")]),
-        "x\naC\nd\n",
-    );
+    check(before, json!([text("x\n", ""), text("ab\n", ""), set(3, json!("C"))]), "C\nd\n");
+    check(before, json!([text("b\n", ""), text("c\n", "C\n")]), "x\naC\nd\n");
+}
+
+#[test]
+fn regression_an_empty_last_line_stays_when_something_follows() {
+    check("a\nb", json!([set(2, json!("")), at("EOF", "c")]), "a\n\nc");
+    check("a\nb", json!([set(2, json!(["x", ""])), at("EOF", "c")]), "a\nx\n\nc");
+    // Alone it cannot be told from a final newline.
+    check("a\nb", json!([set(2, json!(""))]), "a\n");
+    check("a", json!([at("EOF", "")]), "a\n");
+    check("a", json!([at("EOF", "x"), at("EOF", "")]), "a\nx\n");
 }
 
 #[test]
 fn regression_no_text_is_written_behind_half_a_code_unit() {
     let odd = b"\xFF\xFEa\0\n\0b";
-    assert!(
-        try_edit(odd, json!([at("EOF", "c")]))
-            .unwrap_err()
-            .contains("half a UTF-16")
-    );
-    assert_eq!(
-        try_edit(odd, json!([set(2, json!("c"))])).unwrap(),
-        b"\xFF\xFEa\0\n\0c\0"
-    );
+    assert!(try_edit(odd, json!([at("EOF", "c")])).unwrap_err().contains("half a UTF-16"));
+    assert_eq!(try_edit(odd, json!([set(2, json!("c"))])).unwrap(), b"\xFF\xFEa\0\n\0c\0");
 }
 
 #[test]
 fn operations_in_each_others_way_are_named() {
     let cases = [
+        (json!([set(2, json!("x")), set(2, json!("y"))]), "operations 0 and 1 both touch line 2"),
+        (json!([range(1, 3, json!("x")), range(3, 4, json!("y"))]), "both touch line 3"),
         (
-            json!([set(2, json!("x")), set(2, json!("y"))]),
-            "operations 0 and 1 both touch line 2",
-        ),
-        (
-            json!([range(1, 3, json!("x")), range(3, 4, json!("y"))]),
-            "both touch line 3",
-        ),
-        (
-            json!([
-                range(1, 4, json!("x")),
-                set(2, json!("z")),
-                set(3, json!("y"))
-            ]),
+            json!([range(1, 4, json!("x")), set(2, json!("z")), set(3, json!("y"))]),
             "operations 0 and 1",
         ),
-        (
-            json!([range(1, 3, json!("x")), after(1, "y")]),
-            "inside the lines",
-        ),
-        (
-            json!([after(2, "y"), range(1, 3, json!("x"))]),
-            "inside the lines",
-        ),
-        (
-            json!([set(2, json!("x")), text("bb", "y")]),
-            "both touch line 2",
-        ),
-        (
-            json!([text("bb", "x"), text("b b", "y")]),
-            "overlapping texts on line 2",
-        ),
-        (
-            json!([text("a\nb", "x"), after(1, "y")]),
-            "inside the lines",
-        ),
+        (json!([range(1, 3, json!("x")), after(1, "y")]), "inside the lines"),
+        (json!([after(2, "y"), range(1, 3, json!("x"))]), "inside the lines"),
+        (json!([set(2, json!("x")), text("bb", "y")]), "both touch line 2"),
+        (json!([text("bb", "x"), text("b b", "y")]), "overlapping texts on line 2"),
+        (json!([text("a\nb", "x"), after(1, "y")]), "inside the lines"),
         // The terminator goes: the next line is part of the edit.
         (json!([text("a\n", "x"), after(1, "y")]), "inside the lines"),
-        (
-            json!([text("a\n", "x"), set(2, json!("y"))]),
-            "both touch line 2",
-        ),
+        (json!([text("a\n", "x"), set(2, json!("y"))]), "both touch line 2"),
     ];
     for (edits, part) in cases {
         refuses("a\nbb b\nc\nd\n", edits, part);
@@ -307,36 +215,19 @@ fn operations_in_each_others_way_are_named() {
 
 #[test]
 fn other_encodings_keep_every_byte() {
-    let utf16: Vec<u8> = "\u{feff}a\r\nbö\nc"
-        .encode_utf16()
-        .flat_map(u16::to_le_bytes)
-        .collect();
-    let edited = try_edit(
-        &utf16,
-        json!([set(2, json!("ü")), at("EOF", "x"), text("a", "ä")]),
-    )
-    .unwrap();
-    let units: Vec<u16> = edited
-        .chunks(2)
-        .map(|pair| u16::from_le_bytes([pair[0], pair[1]]))
-        .collect();
+    let utf16: Vec<u8> = "\u{feff}a\r\nbö\nc".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let edited =
+        try_edit(&utf16, json!([set(2, json!("ü")), at("EOF", "x"), text("a", "ä")])).unwrap();
+    let units: Vec<u16> =
+        edited.chunks(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
     assert_eq!(String::from_utf16(&units).unwrap(), "\u{feff}ä\r\nü\nc\nx");
 
-    let bom = try_edit(
-        "\u{feff}a\nb\n".as_bytes(),
-        json!([set(1, json!("x")), at("BOF", "y")]),
-    );
+    let bom = try_edit("\u{feff}a\nb\n".as_bytes(), json!([set(1, json!("x")), at("BOF", "y")]));
     assert_eq!(bom.unwrap(), "\u{feff}y\nx\nb\n".as_bytes());
 
     let broken = b"a\xFF\nb\xFE\nc\n";
-    assert_eq!(
-        try_edit(broken, json!([set(2, json!("x"))])).unwrap(),
-        b"a\xFF\nx\nc\n"
-    );
-    assert_eq!(
-        try_edit(broken, json!([text("b", "x")])).unwrap(),
-        b"a\xFF\nx\xFE\nc\n"
-    );
+    assert_eq!(try_edit(broken, json!([set(2, json!("x"))])).unwrap(), b"a\xFF\nx\nc\n");
+    assert_eq!(try_edit(broken, json!([text("b", "x")])).unwrap(), b"a\xFF\nx\xFE\nc\n");
     // A line that stays as it was shown keeps its invalid bytes.
     let kept = try_edit(broken, json!([range(1, 3, json!("a\u{fffd}\nx\nc"))]));
     assert_eq!(kept.unwrap(), b"a\xFF\nx\nc\n");
@@ -346,20 +237,13 @@ fn other_encodings_keep_every_byte() {
 fn unencodable_text_names_the_character() {
     let document = Document::from_text(b"a\n").with_charset(Charset::by_label("latin1").unwrap());
     let index = LineIndex::new(document.body(), document.unit());
-    let subject = Subject {
-        document: &document,
-        index: &index,
-    };
+    let subject = Subject { document: &document, index: &index };
     let edits = json!([set(1, json!("変"))]);
     let operations = parse(Dialect::default_dialect(), Target::Text, &edits.into()).unwrap();
     let edits = edits_of(&subject, &operations[0]).unwrap();
     let clash = plan(&subject, edits).unwrap_err().remove(0);
     assert_eq!(clash.error.code, Code::UnencodableText);
-    assert!(
-        clash.error.message.contains("'変' (U+5909)"),
-        "{}",
-        clash.error.message
-    );
+    assert!(clash.error.message.contains("'変' (U+5909)"), "{}", clash.error.message);
 }
 
 /// Lines with their terminators, edited one by one: obviously right, and slow.
@@ -371,13 +255,10 @@ fn naive(before: &str, edits: &[(usize, u8, Vec<String>)]) -> String {
         let terminator = ending(line);
         let body = line.trim_end_matches(terminator);
         match edits.iter().find(|(number, ..)| *number == at) {
-            Some((_, 0, new)) => new
-                .iter()
-                .for_each(|new| out += &format!("{new}{terminator}")),
+            Some((_, 0, new)) => new.iter().for_each(|new| out += &format!("{new}{terminator}")),
             Some((_, 1, new)) => {
                 out += &format!("{body}{terminator}");
-                new.iter()
-                    .for_each(|new| out += &format!("{new}{terminator}"));
+                new.iter().for_each(|new| out += &format!("{new}{terminator}"));
             }
             _ => out += line,
         }

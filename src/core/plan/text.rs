@@ -10,12 +10,7 @@ use crate::request::{Action, Operation};
 /// The matches of one `replace_text`, as edits. Refuses a text that does not occur, or occurs
 /// several times without `all`.
 pub fn find_matches<'o>(subject: &Subject<'_>, operation: &'o Operation) -> Result<Vec<Edit<'o>>> {
-    let Action::ReplaceText {
-        old_text,
-        new_text,
-        all,
-    } = &operation.action
-    else {
+    let Action::ReplaceText { old_text, new_text, all } = &operation.action else {
         return Ok(Vec::new());
     };
     let needle = Needle::new(subject, operation, old_text)?;
@@ -24,11 +19,7 @@ pub fn find_matches<'o>(subject: &Subject<'_>, operation: &'o Operation) -> Resu
     while let Some((start, end)) = needle.find(subject, from) {
         matches.push((start, end));
         // The only occurrence must be that even among overlapping ones.
-        from = if *all {
-            end
-        } else {
-            start + subject.index.unit().width_bytes()
-        };
+        from = if *all { end } else { start + subject.index.unit().width_bytes() };
         if !*all && matches.len() > MAX_NAMED_LINES {
             break;
         }
@@ -45,10 +36,7 @@ pub fn find_matches<'o>(subject: &Subject<'_>, operation: &'o Operation) -> Resu
         _ if *all => Ok(()),
         _ => Err(not_unique(subject, operation, &matches)),
     }?;
-    let mut lines = LineCursor {
-        subject,
-        line: None,
-    };
+    let mut lines = LineCursor { subject, line: None };
     let edit = |(start, end)| replacement(subject, &mut lines, operation, new_text, start, end);
     matches.into_iter().map(edit).collect()
 }
@@ -60,11 +48,7 @@ fn not_unique(subject: &Subject<'_>, operation: &Operation, matches: &[(usize, u
     let line =
         |&(start, _): &(usize, usize)| subject.index.line_at(subject.body(), start).to_string();
     let named: Vec<_> = matches.iter().take(MAX_NAMED_LINES).map(line).collect();
-    let more = if matches.len() > MAX_NAMED_LINES {
-        " and more"
-    } else {
-        ""
-    };
+    let more = if matches.len() > MAX_NAMED_LINES { " and more" } else { "" };
     Error::new(
         Code::TextNotUnique,
         format!(
@@ -90,11 +74,7 @@ impl LineCursor<'_, '_> {
         }
         let (body, index) = (self.subject.body(), self.subject.index);
         let number = index.line_at(body, offset);
-        let nothing = Span {
-            start: offset,
-            text_end: offset,
-            end: offset,
-        };
+        let nothing = Span { start: offset, text_end: offset, end: offset };
         let span = index.span(body, number).unwrap_or(nothing);
         self.line = Some((number, span));
         (number, span)
@@ -113,10 +93,9 @@ fn replacement<'o>(
     let unit = subject.index.unit();
     let (first, first_span) = lines.at(start);
     let replacement = match new_text.contains('\n') {
-        true => subject.encode(
-            operation,
-            &with_terminators(subject, first, first_span, new_text),
-        )?,
+        true => {
+            subject.encode(operation, &with_terminators(subject, first, first_span, new_text))?
+        }
         false => subject.encode(operation, new_text)?,
     };
     let (last, last_span) = lines.at(end - 1);
@@ -139,10 +118,8 @@ fn with_terminators(subject: &Subject<'_>, first: u64, span: Span, text: &str) -
         Terminator::None => subject.terminator(first),
         own => own,
     };
-    let lines: Vec<&str> = text
-        .split('\n')
-        .map(|line| line.strip_suffix('\r').unwrap_or(line))
-        .collect();
+    let lines: Vec<&str> =
+        text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
     // A `\r` at the very end is content, as it is without a `\n` behind it.
     let tail = if text.ends_with('\r') { "\r" } else { "" };
     lines.join(terminator.as_str()) + tail
@@ -199,11 +176,7 @@ fn leaves_open_end(unit: Unit, matches: &[&mut TextMatch]) -> bool {
         }
     }
     // Text of the line stands before the first of these matches, unless they begin it.
-    matches
-        .iter()
-        .rev()
-        .find(|one| Some(one.start) == end)
-        .is_some_and(|one| !one.starts_line)
+    matches.iter().rev().find(|one| Some(one.start) == end).is_some_and(|one| !one.starts_line)
 }
 
 /// A text to look for: its lines, encoded, with any terminator between them.
@@ -233,18 +206,9 @@ impl Needle {
             })?;
         let line_feed = subject.encode(operation, "\n")?;
         let carriage_return = subject.encode(operation, "\r")?;
-        let needle = if parts[0].is_empty() {
-            &line_feed
-        } else {
-            &parts[0]
-        };
+        let needle = if parts[0].is_empty() { &line_feed } else { &parts[0] };
         let first = memmem::Finder::new(needle).into_owned();
-        Ok(Needle {
-            parts,
-            first,
-            line_feed,
-            carriage_return,
-        })
+        Ok(Needle { parts, first, line_feed, carriage_return })
     }
 
     /// The first match at or after `from`.
@@ -284,9 +248,7 @@ impl Needle {
             Some(rest) if rest.starts_with(&self.line_feed) => {
                 Some(self.carriage_return.len() + self.line_feed.len())
             }
-            _ => rest
-                .starts_with(&self.line_feed)
-                .then_some(self.line_feed.len()),
+            _ => rest.starts_with(&self.line_feed).then_some(self.line_feed.len()),
         }
     }
 
@@ -306,19 +268,16 @@ impl Needle {
         }
         // UTF-8 tells by itself; in other encodings a byte of one character can look like
         // another, so the line must read the same in pieces as in one.
-        subject.document.is_plain() || reads_the_same_in_pieces(subject, start, end)
+        subject.document.charset().is_self_synchronizing()
+            || reads_the_same_in_pieces(subject, start, end)
     }
 }
 
 fn reads_the_same_in_pieces(subject: &Subject<'_>, start: usize, end: usize) -> bool {
     let (body, charset) = (subject.body(), subject.document.charset());
     let index = subject.index;
-    let first = index
-        .span(body, index.line_at(body, start))
-        .map_or(0, |span| span.start);
-    let last = index
-        .span(body, index.line_at(body, end - 1))
-        .map_or(end, |span| span.end);
+    let first = index.span(body, index.line_at(body, start)).map_or(0, |span| span.start);
+    let last = index.span(body, index.line_at(body, end - 1)).map_or(end, |span| span.end);
     let mut pieces = charset.decode(&body[first..start]).0.into_owned();
     pieces.extend_from_slice(&charset.decode(&body[start..end]).0);
     pieces.extend_from_slice(&charset.decode(&body[end..last]).0);

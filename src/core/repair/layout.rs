@@ -64,9 +64,8 @@ pub(super) fn drop_echoes(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Ve
 }
 
 /// Tokens after which a statement goes on in the next line.
-const CONTINUATIONS: [&str; 13] = [
-    "&&", "||", "??", "?", ":", "=", ",", "+", "-", "*", "/", ".", "(",
-];
+const CONTINUATIONS: [&str; 13] =
+    ["&&", "||", "??", "?", ":", "=", ",", "+", "-", "*", "/", ".", "("];
 
 /// How much longer than both lines their merged form may be, in characters.
 const MERGE_SLACK_CHARS: usize = 32;
@@ -89,12 +88,7 @@ pub(super) fn expand_merge(subject: &Subject<'_, '_>, draft: &Draft) -> Option<D
     if old.is_empty() {
         return None;
     }
-    let merged = |place| {
-        Some(Draft {
-            place,
-            lines: draft.lines.clone(),
-        })
-    };
+    let merged = |place| Some(Draft { place, lines: draft.lines.clone() });
     if let (Some(head), Some(next)) = (without_continuation(&old), free(line + 1))
         && is_merge(&new, head, &next, old.chars().count())
     {
@@ -102,11 +96,8 @@ pub(super) fn expand_merge(subject: &Subject<'_, '_>, draft: &Draft) -> Option<D
     }
     let previous = free(line.checked_sub(1)?)?;
     let head = without_continuation(&previous)?;
-    let (new, head, tail) = (
-        without_operators(&new),
-        without_operators(head),
-        without_operators(&old),
-    );
+    let (new, head, tail) =
+        (without_operators(&new), without_operators(head), without_operators(&old));
     is_merge(&new, &head, &tail, previous.chars().count())
         .then(|| merged(Place::Lines(line - 1, line)))
         .flatten()
@@ -120,9 +111,7 @@ fn is_merge(new: &str, head: &str, tail: &str, head_chars: usize) -> bool {
 }
 
 fn without_continuation(line: &str) -> Option<&str> {
-    CONTINUATIONS
-        .iter()
-        .find_map(|token| line.strip_suffix(token))
+    CONTINUATIONS.iter().find_map(|token| line.strip_suffix(token))
 }
 
 fn without_operators(text: &str) -> String {
@@ -139,9 +128,7 @@ const WRAP_MIN_CHARS: usize = 6;
 pub(super) fn restore_wraps(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
     let mut old: HashMap<String, Vec<String>> = HashMap::new();
     for line in subject.replaced(draft) {
-        old.entry(without_white_space(&line))
-            .or_default()
-            .push(line.into_owned());
+        old.entry(without_white_space(&line)).or_default().push(line.into_owned());
     }
     let mut lines = Vec::with_capacity(draft.lines.len());
     let mut at = 0;
@@ -182,16 +169,10 @@ pub(super) fn plain_hyphens(subject: &Subject<'_, '_>, draft: &Draft) -> Option<
     let plain = |line: &str| line.replace(is_hyphen, "-");
     let same = replaced.len() == draft.lines.len()
         && replaced.iter().any(|line| line.contains(is_hyphen))
-        && replaced
-            .iter()
-            .zip(&draft.lines)
-            .all(|(old, new)| plain(old) == plain(new));
+        && replaced.iter().zip(&draft.lines).all(|(old, new)| plain(old) == plain(new));
     same.then(|| draft.lines.iter().map(|line| plain(line)).collect())
 }
 
 fn is_hyphen(character: char) -> bool {
-    matches!(
-        character,
-        '\u{2010}'..='\u{2014}' | '\u{2212}' | '\u{FE63}' | '\u{FF0D}'
-    )
+    matches!(character, '\u{2010}'..='\u{2014}' | '\u{2212}' | '\u{FE63}' | '\u{FF0D}')
 }

@@ -1,6 +1,6 @@
 //! Rules about marks that a model copied from what it was shown: diff markers and anchors.
 
-use super::{Draft, Subject, indentation};
+use super::{Draft, Subject, alike_without_white_space, indentation};
 use crate::dialect::Dialect;
 use crate::hash::hash_line;
 use crate::similarity::similarity;
@@ -22,7 +22,14 @@ pub(super) fn strip_plus(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec
         _ => true,
     };
     let strip = |line: &String| line.strip_prefix('+').unwrap_or(line).to_owned();
-    is_diff.then(|| draft.lines.iter().map(strip).collect())
+    let stripped: Vec<String> = draft.lines.iter().map(strip).collect();
+    // A sign that alone tells the text from the old lines is what the edit is about, and
+    // `+ ` in place of another bullet is a bullet.
+    let is_old = alike_without_white_space(&subject.replaced(draft).concat(), &stripped.concat());
+    let is_bullet = |line: &str| matches!(line.trim_start().get(..2), Some("- " | "* "));
+    let are_bullets = beside.iter().any(|line| is_bullet(line))
+        && filled.iter().all(|line| line.starts_with("+ ") && !is_bullet(&line[1..]));
+    (is_diff && !is_old && !are_bullets).then_some(stripped)
 }
 
 /// Whether what follows a lone `+` is a line for this place.
@@ -32,20 +39,13 @@ fn is_diff_row(subject: &Subject<'_, '_>, draft: &Draft, rest: &str) -> bool {
         !indentation.is_empty() && rest.starts_with(indentation)
     };
     subject.beside(draft).iter().any(|line| indented(line))
-        || subject
-            .replaced(draft)
-            .iter()
-            .any(|line| similarity(rest, line) > ALIKE_MIN)
+        || subject.replaced(draft).iter().any(|line| similarity(rest, line) > ALIKE_MIN)
 }
 
 /// `strip-anchors`: `12:a3|` in front of every line.
 pub(super) fn strip_anchors(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
     let dialect = subject.dialect;
-    if subject
-        .beside(draft)
-        .iter()
-        .any(|line| prefix(dialect, line).is_some())
-    {
+    if subject.beside(draft).iter().any(|line| prefix(dialect, line).is_some()) {
         return None;
     }
     let prefixes: Option<Vec<Prefix<'_>>> =
@@ -60,9 +60,7 @@ pub(super) fn strip_anchors(subject: &Subject<'_, '_>, draft: &Draft) -> Option<
         return None;
     }
     let strip = |line: &String| {
-        prefix(dialect, line)
-            .map_or(line.as_str(), |prefix| prefix.rest)
-            .to_owned()
+        prefix(dialect, line).map_or(line.as_str(), |prefix| prefix.rest).to_owned()
     };
     Some(draft.lines.iter().map(strip).collect())
 }

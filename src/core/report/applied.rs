@@ -5,8 +5,9 @@ use crate::bytes::Document;
 use crate::dialect::Dialect;
 use crate::hash::mixes_line_number;
 use crate::lines::{LineIndex, Lines, Unit};
-use crate::outcome::{Applied, Change, FileChange, NoopReason};
+use crate::outcome::{Applied, Change, FileChange, NoopReason, Relocation};
 use crate::plan::{Plan, Region};
+use crate::render::{file_header, one_line};
 
 /// A region with more new lines than this is shown by its ends.
 const REGION_LIMIT_LINES: u64 = 16;
@@ -61,13 +62,9 @@ impl FileReport<'_> {
     pub fn added_and_removed(&self) -> (u64, u64) {
         let count = |region: &Region| {
             let kept = region.kept.0 + region.kept.1;
-            (region.new_lines - kept, region.old_lines - kept)
+            (region.new_lines.saturating_sub(kept), region.old_lines.saturating_sub(kept))
         };
-        self.plan
-            .regions
-            .iter()
-            .map(count)
-            .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+        self.plan.regions.iter().map(count).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
 
     /// The number of lines after the patch.
@@ -82,12 +79,7 @@ impl FileReport<'_> {
         let regions = self.plan.regions.iter().map(|region| {
             let first = (region.after_line + 1).saturating_add_signed(shift);
             shift += region.shift();
-            Shown {
-                region,
-                first,
-                shift,
-                text: charset.decode(&region.bytes).0.into_owned(),
-            }
+            Shown { region, first, shift, text: charset.decode(&region.bytes).0.into_owned() }
         });
         regions.collect()
     }
@@ -101,9 +93,7 @@ impl FileReport<'_> {
     /// Regions that are shown together, the lines around and between them, and the shift.
     fn block(&self, block: &[Shown<'_>], rows: &mut Rows) {
         let (first, last) = (&block[0], &block[block.len() - 1]);
-        let mut old = (first.region.after_line + 1)
-            .saturating_sub(CONTEXT_LINES)
-            .max(1);
+        let mut old = (first.region.after_line + 1).saturating_sub(CONTEXT_LINES).max(1);
         let mut shift = first.shift - first.region.shift();
         for shown in block {
             self.old_lines(old, shown.region.after_line, shift, rows);
@@ -112,12 +102,7 @@ impl FileReport<'_> {
             shift = shown.shift;
         }
         let after = old - 1;
-        self.old_lines(
-            old,
-            (after + CONTEXT_LINES).min(self.index.count()),
-            shift,
-            rows,
-        );
+        self.old_lines(old, (after + CONTEXT_LINES).min(self.index.count()), shift, rows);
         let moved: i64 = block.iter().map(|shown| shown.region.shift()).sum();
         if moved != 0 && after < self.index.count() {
             rows.note(&self.shift_note(after, last.shift));
@@ -173,22 +158,19 @@ pub fn created_rows(dialect: &'static Dialect, text: &[u8]) -> String {
     rows.into_text()
 }
 
+/// One row for each anchor that was found on another line.
+pub fn relocation_rows(relocations: &[Relocation]) -> String {
+    let row = |one: &Relocation| {
+        format!("{} was found {}: {} was used.\n", one.from, distance(one.distance), one.to)
+    };
+    relocations.iter().map(row).collect()
+}
+
 /// The whole report; `rows` has one entry for each file of `applied.files`.
 pub fn applied_text(applied: &Applied, rows: &[String]) -> String {
     let mut out = String::new();
     for (file, rows) in applied.files.iter().zip(rows) {
-        out += &format!("--- {} --- {}\n", file.path, summary(file));
-        for relocation in applied
-            .relocations
-            .iter()
-            .filter(|one| is_about(file, &one.path))
-        {
-            let (from, to) = (&relocation.from, &relocation.to);
-            out += &format!(
-                "{from} was found {}: {to} was used.\n",
-                distance(relocation.distance)
-            );
-        }
+        out += &format!("{} {}\n", file_header(&file.path), summary(file));
         out += rows;
     }
     for repair in &applied.repairs {
@@ -216,27 +198,14 @@ pub fn applied_text(applied: &Applied, rows: &[String]) -> String {
     out
 }
 
-fn is_about(file: &FileChange, path: &str) -> bool {
-    file.path == path || file.from.as_deref() == Some(path)
-}
-
 fn distance(lines: i64) -> String {
     let plural = if lines.abs() == 1 { "" } else { "s" };
-    let direction = if lines > 0 {
-        "further down"
-    } else {
-        "further up"
-    };
+    let direction = if lines > 0 { "further down" } else { "further up" };
     format!("{} line{plural} {direction}", lines.abs())
 }
 
 fn summary(file: &FileChange) -> String {
-    let FileChange {
-        edits,
-        added,
-        removed,
-        ..
-    } = file;
+    let FileChange { edits, added, removed, .. } = file;
     let plural = if *edits == 1 { "" } else { "s" };
     let what = match file.change {
         Change::Edited => format!("{edits} edit{plural}, +{added} -{removed}"),
@@ -245,8 +214,8 @@ fn summary(file: &FileChange) -> String {
         Change::Deleted => "deleted".to_owned(),
     };
     match &file.from {
-        Some(from) if file.change == Change::Moved => format!("moved from {from}"),
-        Some(from) => format!("{what}, moved from {from}"),
+        Some(from) if file.change == Change::Moved => format!("moved from {}", one_line(from)),
+        Some(from) => format!("{what}, moved from {}", one_line(from)),
         None => what,
     }
 }

@@ -1,10 +1,11 @@
 //! Why nothing was done: the current lines around every failed anchor, and the cause.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use super::{CONTEXT_LINES, Rows};
-use crate::dialect::Dialect;
 use crate::error::Code;
+use crate::render::{GAP, file_header, one_line};
 use crate::request::Failure;
 use crate::resolve::{Evidence, Refusal};
 
@@ -20,8 +21,8 @@ pub struct AnchorReport {
     pub headline: String,
     /// The numbers of the lines to show.
     shown: (u64, u64),
-    /// The lines around the anchor, by number.
-    lines: Vec<(u64, Vec<u8>)>,
+    /// The lines around the anchor, rendered, by number.
+    lines: Vec<(u64, Arc<str>)>,
     /// The cause.
     pub truth: String,
     /// The stale anchor and the fresh anchor of the same line, where the cause points there.
@@ -35,15 +36,16 @@ pub fn anchor_failures(
     path: &str,
     refusals: &[Refusal<'_>],
 ) -> Vec<(Failure, AnchorReport)> {
+    let mut shown = ShownLines { rows: Rows::new(evidence.dialect), known: HashMap::new() };
     let failure = |refusal: &Refusal<'_>| {
-        let report = report(evidence, window_lines, path, refusal);
+        let report = report(evidence, window_lines, path, refusal, &mut shown);
         let failure = Failure {
             operation: refusal.operation.index,
             path: (!path.is_empty()).then(|| path.to_owned()),
             code: refusal.code,
             message: format!("{} {}", report.headline, report.truth),
             anchor: Some(refusal.anchor.text(evidence.dialect)),
-            lines: Some(rendered(evidence.dialect, [&report])),
+            lines: Some(rendered([&report])),
             suggestion: refusal.suggested_line.and_then(|line| evidence.fresh(line)),
         };
         (failure, report)
@@ -56,6 +58,7 @@ fn report(
     window_lines: u64,
     path: &str,
     refusal: &Refusal<'_>,
+    rendered: &mut ShownLines,
 ) -> AnchorReport {
     let line = u64::from(refusal.anchor.line);
     let anchor = refusal.anchor.text(evidence.dialect);
@@ -67,17 +70,13 @@ fn report(
     let centre = line.min(evidence.count());
     let first = centre.saturating_sub(CONTEXT_LINES).max(1);
     let last = (centre + CONTEXT_LINES).min(evidence.count());
-    let lines = evidence
-        .index
-        .from_line(evidence.text, first)
-        .into_iter()
-        .flatten();
+    let lines = evidence.index.from_line(evidence.text, first).into_iter().flatten();
     let lines = (first..=last)
         .zip(lines)
-        .map(|(number, span)| (number, span.text(evidence.text).to_vec()));
+        .map(|(number, span)| (number, rendered.line(number, span.text(evidence.text))));
     let fresh = evidence
         .fresh(line)
-        .filter(|fresh| refusal.near.is_empty() && *fresh != anchor);
+        .filter(|fresh| refusal.near.iter().all(|&found| is_far(line, found)) && *fresh != anchor);
     AnchorReport {
         path: path.to_owned(),
         headline,
@@ -86,6 +85,33 @@ fn report(
         truth: truth(evidence, window_lines, refusal),
         remap: fresh.map(|fresh| (anchor, fresh)),
     }
+}
+
+/// Lines of a file, each rendered once however many failures show it.
+struct ShownLines {
+    rows: Rows,
+    known: HashMap<u64, Arc<str>>,
+}
+
+impl ShownLines {
+    fn line(&mut self, number: u64, text: &[u8]) -> Arc<str> {
+        if let Some(known) = self.known.get(&number) {
+            return Arc::clone(known);
+        }
+        self.rows.out.clear();
+        self.rows.last = None;
+        self.rows.line(number, text);
+        let row: Arc<str> = String::from_utf8_lossy(self.rows.out.trim_ascii_end()).into();
+        self.known.insert(number, Arc::clone(&row));
+        row
+    }
+}
+
+/// A line that is further away than this has the same hash by accident more often than not.
+const NEIGHBOUR_LINES: u64 = 3;
+
+fn is_far(line: u64, found: u64) -> bool {
+    line.abs_diff(found) > NEIGHBOUR_LINES
 }
 
 /// What is known about the cause, and what to use instead.
@@ -104,12 +130,8 @@ fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &Refusal<'_>) -> S
             return format!("Line {line} has that hash, but not the text behind the anchor.");
         }
         [] if !refusal.hash_only.is_empty() => {
-            let others: Vec<String> = refusal
-                .hash_only
-                .iter()
-                .take(MAX_NAMED_LINES)
-                .map(u64::to_string)
-                .collect();
+            let others: Vec<String> =
+                refusal.hash_only.iter().take(MAX_NAMED_LINES).map(u64::to_string).collect();
             format!(
                 "{hash} is the hash of line {}, but the text there is not the one behind the anchor{or_same}.",
                 others.join(", ")
@@ -120,19 +142,24 @@ fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &Refusal<'_>) -> S
             "No line within {window_lines} of line {line} has the hash {hash}: use {} for line {line}.",
             fresh(line)
         ),
-        &[found] => format!(
-            "{hash} is the hash of line {found}: use {}{or_same}.",
-            fresh(found)
-        ),
+        far if !past_end
+            && !refusal.hint_differs
+            && far.iter().all(|&found| is_far(line, found)) =>
+        {
+            let named: Vec<String> = far.iter().take(MAX_NAMED_LINES).map(u64::to_string).collect();
+            let plural = if far.len() == 1 { "" } else { "s" };
+            format!(
+                "No line beside line {line} has the hash {hash} (line{plural} {} further away): use {} for line {line}.",
+                named.join(", "),
+                fresh(line)
+            )
+        }
+        &[found] => format!("{hash} is the hash of line {found}: use {}{or_same}.", fresh(found)),
         several => {
             let mut named: Vec<u64> = several.iter().take(MAX_NAMED_LINES).copied().collect();
             named.sort_unstable();
             let named: Vec<String> = named.into_iter().map(fresh).collect();
-            let more = if several.len() > named.len() {
-                " and more"
-            } else {
-                ""
-            };
+            let more = if several.len() > named.len() { " and more" } else { "" };
             format!(
                 "{hash} is the hash of {} lines: use one of {}{more}{or_same}.",
                 several.len(),
@@ -141,65 +168,64 @@ fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &Refusal<'_>) -> S
         }
     };
     match past_end {
-        true => format!("The file has {} line{plural}. {place}", evidence.count())
-            .trim_end()
-            .to_owned(),
+        true => {
+            format!("The file has {} line{plural}. {place}", evidence.count()).trim_end().to_owned()
+        }
         false => place,
     }
 }
 
-fn rendered<'r>(
-    dialect: &'static Dialect,
-    reports: impl IntoIterator<Item = &'r AnchorReport>,
-) -> String {
-    let mut lines: Vec<_> = reports
-        .into_iter()
-        .flat_map(|report| &report.lines)
-        .collect();
+fn rendered<'r>(reports: impl IntoIterator<Item = &'r AnchorReport>) -> String {
+    let mut lines: Vec<_> = reports.into_iter().flat_map(|report| &report.lines).collect();
     lines.sort_by_key(|(number, _)| *number);
     lines.dedup_by_key(|(number, _)| *number);
-    let mut rows = Rows::new(dialect);
-    for (number, text) in lines {
-        rows.line(*number, text);
+    let mut out: Vec<&str> = Vec::with_capacity(lines.len());
+    let mut last = None;
+    for (number, row) in lines {
+        if last.is_some_and(|last| *number > last + 1) {
+            out.push(GAP);
+        }
+        out.push(row);
+        last = Some(*number);
     }
-    rows.into_text().trim_end_matches('\n').to_owned()
+    out.join("\n")
 }
 
 /// The whole report. Failures that are not about an anchor are told by their messages;
 /// anchors are grouped by file, with a header where several files are involved.
-pub fn rejected_text(
-    dialect: &'static Dialect,
-    failures: &[Failure],
-    anchors: &[AnchorReport],
-) -> String {
+pub fn rejected_text(failures: &[Failure], anchors: &[AnchorReport]) -> String {
+    let involved: BTreeSet<_> = failures.iter().filter_map(|one| one.path.as_deref()).collect();
     let mut out: Vec<String> = Vec::new();
-    let others = failures.iter().filter(|failure| failure.anchor.is_none());
-    out.extend(others.map(|failure| format!("{}: {}", failure.code.as_str(), failure.message)));
-    let mut paths = Vec::new();
-    for report in anchors {
-        if !paths.contains(&report.path.as_str()) {
-            paths.push(report.path.as_str());
-        }
-    }
-    let involved: BTreeSet<_> = failures
-        .iter()
-        .filter_map(|failure| failure.path.as_deref())
-        .collect();
-    for path in paths {
-        let reports: Vec<_> = anchors
-            .iter()
-            .filter(|report| report.path == path)
-            .collect();
-        if involved.len() > 1 {
-            out.push(format!("--- {path} ---"));
-        }
-        push_new(
-            &mut out,
-            reports.iter().map(|report| report.headline.clone()),
+    for failure in failures.iter().filter(|failure| failure.anchor.is_none()) {
+        let (code, message) = (failure.code.as_str(), &failure.message);
+        out.push(
+            match failure
+                .path
+                .as_deref()
+                .filter(|path| involved.len() > 1 && !message.contains(path))
+            {
+                Some(path) => format!("{code}: {}: {message}", one_line(path)),
+                None => format!("{code}: {message}"),
+            },
         );
+    }
+    let mut files: Vec<(&str, Vec<&AnchorReport>)> = Vec::new();
+    let mut known: HashMap<&str, usize> = HashMap::new();
+    for report in anchors {
+        let at = *known.entry(&report.path).or_insert_with(|| {
+            files.push((&report.path, Vec::new()));
+            files.len() - 1
+        });
+        files[at].1.push(report);
+    }
+    for (path, reports) in files {
+        if involved.len() > 1 {
+            out.push(file_header(path));
+        }
+        push_new(&mut out, reports.iter().map(|report| report.headline.clone()));
         if reports.iter().any(|report| report.shown.1 > 0) {
             out.push("Actual state:".to_owned());
-            out.push(rendered(dialect, reports.iter().copied()));
+            out.push(rendered(reports.iter().copied()));
         }
         push_new(&mut out, reports.iter().map(|report| report.truth.clone()));
     }

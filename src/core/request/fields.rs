@@ -16,15 +16,8 @@ pub(super) struct Fields<'a> {
 impl<'a> Fields<'a> {
     /// The fields of the patch itself.
     pub(super) fn whole(patch: &'a Value) -> Fields<'a> {
-        let object = if let Value::Object(object) = patch {
-            object.as_slice()
-        } else {
-            &[]
-        };
-        Fields {
-            object,
-            subject: "the patch".to_owned(),
-        }
+        let object = if let Value::Object(object) = patch { object.as_slice() } else { &[] };
+        Fields { object, subject: "the patch".to_owned() }
     }
 
     /// The fields of operation `index`.
@@ -42,10 +35,9 @@ impl<'a> Fields<'a> {
     /// The fields of the object in field `name`.
     pub(super) fn inner(&self, name: &str) -> Result<Fields<'a>> {
         match self.get(name) {
-            Some(Value::Object(object)) => Ok(Fields {
-                object,
-                subject: format!("{}, {name}", self.subject),
-            }),
+            Some(Value::Object(object)) => {
+                Ok(Fields { object, subject: format!("{}, {name}", self.subject) })
+            }
             _ => Err(self.wrong(name, "an object")),
         }
     }
@@ -62,14 +54,7 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
-        self.object
-            .iter()
-            .find(|(key, _)| key == name)
-            .map(|(_, value)| value)
-    }
-
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.get(name).is_some()
+        self.object.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
     /// Whether the field is there and not null.
@@ -88,11 +73,7 @@ impl<'a> Fields<'a> {
         match self.get(name) {
             None => {
                 let present: Vec<_> = self.object.iter().map(|(key, _)| key.as_str()).collect();
-                let present = if present.is_empty() {
-                    "none".into()
-                } else {
-                    present.join(", ")
-                };
+                let present = if present.is_empty() { "none".into() } else { present.join(", ") };
                 Error::new(
                     Code::InvalidOperation,
                     format!(
@@ -108,10 +89,7 @@ impl<'a> Fields<'a> {
             ),
             Some(value) => Error::new(
                 Code::InvalidOperation,
-                format!(
-                    "{subject}: the field {name} is {}: expected {expected}",
-                    noun(value)
-                ),
+                format!("{subject}: the field {name} is {}: expected {expected}", noun(value)),
             ),
         }
     }
@@ -132,11 +110,7 @@ impl<'a> Fields<'a> {
 
     /// The string under one of two names.
     pub(super) fn either_text(&self, name: &str, other: &str) -> Result<String> {
-        let name = if self.has(name) || !self.has(other) {
-            name
-        } else {
-            other
-        };
+        let name = if self.has_value(name) || !self.has_value(other) { name } else { other };
         self.text(name, "a path").map(str::to_owned)
     }
 
@@ -211,10 +185,7 @@ impl<'a> Fields<'a> {
     fn lone_surrogate(&self, name: &str) -> Error {
         Error::new(
             Code::UnencodableText,
-            format!(
-                "{}: the field {name} holds a lone surrogate, which no file can",
-                self.subject
-            ),
+            format!("{}: the field {name} holds a lone surrogate, which no file can", self.subject),
         )
     }
 
@@ -244,10 +215,7 @@ impl<'a> Fields<'a> {
     }
 
     fn about(&self, name: &str, error: Error) -> Error {
-        Error::new(
-            error.code,
-            format!("{}: the field {name}: {}", self.subject, error.message),
-        )
+        Error::new(error.code, format!("{}: the field {name}: {}", self.subject, error.message))
     }
 }
 
@@ -267,8 +235,7 @@ fn tag_text(dialect: &Dialect, tag: &Value) -> Option<String> {
 /// terminator that follows in the file into another one.
 fn split_lines(text: &str) -> impl Iterator<Item = String> {
     let text = text.strip_suffix('\n').unwrap_or(text);
-    text.split('\n')
-        .map(|line| line.strip_suffix('\r').unwrap_or(line).to_owned())
+    text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line).to_owned())
 }
 
 /// What a value is, for messages.

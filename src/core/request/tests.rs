@@ -13,10 +13,7 @@ fn one(operation: serde_json::Value) -> Action {
 }
 
 fn edit(edit: serde_json::Value) -> Action {
-    read(json!({ "path": "a", "edits": [edit] }))
-        .unwrap()
-        .remove(0)
-        .action
+    read(json!({ "path": "a", "edits": [edit] })).unwrap().remove(0).action
 }
 
 fn lines_of(action: Action) -> Vec<String> {
@@ -52,68 +49,38 @@ fn every_operation_is_read() {
     let cases = [
         (
             json!({"op": "replace_range", "path": "p", "start_anchor": "1:a3", "end_anchor": "2:b4", "text": "x"}),
-            Action::Replace {
-                first: a.clone(),
-                last: Some(b.clone()),
-                lines: vec!["x".into()],
-            },
+            Action::Replace { first: a.clone(), last: Some(b.clone()), lines: vec!["x".into()] },
         ),
         (
             json!({"op": "insert_after", "path": "p", "anchor": "EOF", "text": "x"}),
-            Action::Insert {
-                at: InsertAt::End,
-                lines: vec!["x".into()],
-            },
+            Action::Insert { at: InsertAt::End, lines: vec!["x".into()] },
         ),
         (
             json!({"op": "insert_before", "path": "p", "anchor": "1:a3", "text": "x"}),
-            Action::Insert {
-                at: InsertAt::Before(a.clone()),
-                lines: vec!["x".into()],
-            },
+            Action::Insert { at: InsertAt::Before(a.clone()), lines: vec!["x".into()] },
         ),
         (
             json!({"op": "delete", "path": "p", "range": "1:a3-2:b4"}),
-            Action::Replace {
-                first: a.clone(),
-                last: Some(b.clone()),
-                lines: vec![],
-            },
+            Action::Replace { first: a.clone(), last: Some(b.clone()), lines: vec![] },
         ),
         (
             json!({"op": "delete", "path": "p", "start_anchor": "1:a3", "end_anchor": "2:b4"}),
-            Action::Replace {
-                first: a.clone(),
-                last: Some(b.clone()),
-                lines: vec![],
-            },
+            Action::Replace { first: a.clone(), last: Some(b.clone()), lines: vec![] },
         ),
         (
             json!({"op": "replace_text", "path": "p", "old_text": "x", "new_text": "", "all": true}),
-            Action::ReplaceText {
-                old_text: "x".into(),
-                new_text: String::new(),
-                all: true,
-            },
+            Action::ReplaceText { old_text: "x".into(), new_text: String::new(), all: true },
         ),
         (
             json!({"op": "add_file", "path": "p", "content": ""}),
-            Action::AddFile {
-                content: String::new(),
-            },
+            Action::AddFile { content: String::new() },
         ),
-        (
-            json!({"op": "move_file", "from": "p", "to": "q"}),
-            Action::MoveFile { to: "q".into() },
-        ),
+        (json!({"op": "move_file", "from": "p", "to": "q"}), Action::MoveFile { to: "q".into() }),
         (
             json!({"op": "move_file", "from_path": "p", "to_path": "q"}),
             Action::MoveFile { to: "q".into() },
         ),
-        (
-            json!({"op": "delete_file", "path": "p"}),
-            Action::DeleteFile,
-        ),
+        (json!({"op": "delete_file", "path": "p"}), Action::DeleteFile),
     ];
     for (operation, expected) in cases {
         assert_eq!(one(operation.clone()), expected, "{operation}");
@@ -129,31 +96,15 @@ fn foreign_shapes_mean_the_same_operations() {
         last: None,
         lines: lines.iter().map(|&line| line.into()).collect(),
     };
-    let insert = |at: InsertAt, line: &str| Action::Insert {
-        at,
-        lines: vec![line.into()],
-    };
+    let insert = |at: InsertAt, line: &str| Action::Insert { at, lines: vec![line.into()] };
     let cases = [
-        (
-            json!({"set_line": {"anchor": "1:a3", "new_text": "x"}}),
-            set(&["x"]),
-        ),
-        (
-            json!({"set_line": {"anchor": "1:a3", "new_text": ""}}),
-            set(&[]),
-        ),
+        (json!({"set_line": {"anchor": "1:a3", "new_text": "x"}}), set(&["x"])),
+        (json!({"set_line": {"anchor": "1:a3", "new_text": ""}}), set(&[])),
         (json!({"set_line": {"anchor": "1:a3"}}), set(&[])),
-        (
-            json!({"replace_lines": {"start_anchor": "1:a3", "new_text": "x\ny"}}),
-            set(&["x", "y"]),
-        ),
+        (json!({"replace_lines": {"start_anchor": "1:a3", "new_text": "x\ny"}}), set(&["x", "y"])),
         (
             json!({"replace_lines": {"start_anchor": "1:a3", "end_anchor": "2:b4"}}),
-            Action::Replace {
-                first: a.clone(),
-                last: Some(b.clone()),
-                lines: vec![],
-            },
+            Action::Replace { first: a.clone(), last: Some(b.clone()), lines: vec![] },
         ),
         (
             json!({"insert_after": {"anchor": "1:a3", "text": ""}}),
@@ -161,40 +112,20 @@ fn foreign_shapes_mean_the_same_operations() {
         ),
         (
             json!({"replace": {"old_text": "x", "new_text": "y"}}),
-            Action::ReplaceText {
-                old_text: "x".into(),
-                new_text: "y".into(),
-                all: false,
-            },
+            Action::ReplaceText { old_text: "x".into(), new_text: "y".into(), all: false },
         ),
-        (
-            json!({"op": "set", "tag": "1:a3", "content": ["x"]}),
-            set(&["x"]),
-        ),
-        (
-            json!({"op": "set", "tag": {"line": 1, "hash": "a3"}, "content": ""}),
-            set(&[]),
-        ),
+        (json!({"op": "set", "tag": "1:a3", "content": ["x"]}), set(&["x"])),
+        (json!({"op": "set", "tag": {"line": 1, "hash": "a3"}, "content": ""}), set(&[])),
         (
             json!({"op": "replace", "first": "1:a3", "last": "2:b4", "content": []}),
-            Action::Replace {
-                first: a.clone(),
-                last: Some(b.clone()),
-                lines: vec![],
-            },
+            Action::Replace { first: a.clone(), last: Some(b.clone()), lines: vec![] },
         ),
-        (
-            json!({"op": "append", "content": "x"}),
-            insert(InsertAt::End, "x"),
-        ),
+        (json!({"op": "append", "content": "x"}), insert(InsertAt::End, "x")),
         (
             json!({"op": "append", "after": "1:a3", "content": "x"}),
             insert(InsertAt::After(a.clone()), "x"),
         ),
-        (
-            json!({"op": "prepend", "content": "x"}),
-            insert(InsertAt::Start, "x"),
-        ),
+        (json!({"op": "prepend", "content": "x"}), insert(InsertAt::Start, "x")),
         (
             json!({"op": "insert", "after": "1:a3", "before": "2:b4", "content": "x"}),
             insert(InsertAt::Between(a.clone(), b.clone()), "x"),
@@ -225,14 +156,8 @@ fn mistakes_name_operation_field_and_expectation() {
     let cases = [
         (json!(7), "operation 1 is the number 7: expected an object"),
         (json!({}), "operation 1: the field op is missing"),
-        (
-            json!({"op": "frob"}),
-            "unknown op \"frob\": expected one of set_line",
-        ),
-        (
-            json!({"op": "set_line", "path": "p", "anchor": "1:a3"}),
-            "the field text is missing",
-        ),
+        (json!({"op": "frob"}), "unknown op \"frob\": expected one of set_line"),
+        (json!({"op": "set_line", "path": "p", "anchor": "1:a3"}), "the field text is missing"),
         (set(json!({"text": 5})), "the field text is the number 5"),
         (set(json!({"text": ["a", 5]})), "the number 5 in its array"),
         (set(json!({"path": null})), "the field path is null"),
@@ -240,10 +165,7 @@ fn mistakes_name_operation_field_and_expectation() {
             set(json!({"anchor": 10})),
             "the field anchor is the number 10: expected an anchor like 10:a3",
         ),
-        (
-            set(json!({"verbatim": "yes"})),
-            "the field verbatim is the string",
-        ),
+        (set(json!({"verbatim": "yes"})), "the field verbatim is the string"),
         (set(json!({"set_line": {}})), "more than one operation"),
         (
             json!({"op": "insert_after", "path": "p", "anchor": "1:a3", "text": null}),
@@ -258,14 +180,8 @@ fn mistakes_name_operation_field_and_expectation() {
             json!({"op": "delete", "path": "p", "anchor": "1:a3", "range": "1:a3-2:b4"}),
             "names them twice",
         ),
-        (
-            json!({"op": "replace_text", "path": "p", "old_text": "", "new_text": "x"}),
-            "not empty",
-        ),
-        (
-            json!({"op": "add_file", "path": "p"}),
-            "the field content is missing",
-        ),
+        (json!({"op": "replace_text", "path": "p", "old_text": "", "new_text": "x"}), "not empty"),
+        (json!({"op": "add_file", "path": "p"}), "the field content is missing"),
     ];
     for (operation, part) in cases {
         let good = set(json!({}));
@@ -276,28 +192,17 @@ fn mistakes_name_operation_field_and_expectation() {
             (1, Code::InvalidOperation),
             "{operation}"
         );
-        assert!(
-            failures[0].message.contains(part),
-            "{operation}: {}",
-            failures[0].message
-        );
+        assert!(failures[0].message.contains(part), "{operation}: {}", failures[0].message);
     }
     for (shape, part) in [
-        (
-            json!({"set_line": {"anchor": "1:a3"}, "insert_after": {}}),
-            "more than one operation",
-        ),
+        (json!({"set_line": {"anchor": "1:a3"}, "insert_after": {}}), "more than one operation"),
         (json!({"op": "append", "content": ""}), "at least one line"),
         (json!({"op": "insert", "content": "x"}), "names no line"),
         (json!({"wrap": {}}), "has no known edit"),
     ] {
         let failures = read(json!({"path": "a", "edits": [shape]})).unwrap_err();
         assert_eq!(failures[0].code, Code::InvalidOperation);
-        assert!(
-            failures[0].message.contains(part),
-            "{}",
-            failures[0].message
-        );
+        assert!(failures[0].message.contains(part), "{}", failures[0].message);
     }
 }
 
@@ -309,30 +214,16 @@ fn all_failures_are_collected() {
         {"op": "delete_file", "path": "p"},
     ]}))
     .unwrap_err();
-    let codes: Vec<_> = failures
-        .iter()
-        .map(|failure| (failure.operation, failure.code))
-        .collect();
-    assert_eq!(
-        codes,
-        [(0, Code::InvalidAnchor), (1, Code::InvalidOperation)]
-    );
+    let codes: Vec<_> = failures.iter().map(|failure| (failure.operation, failure.code)).collect();
+    assert_eq!(codes, [(0, Code::InvalidAnchor), (1, Code::InvalidOperation)]);
 }
 
 #[test]
 fn patches_of_no_shape_and_over_the_limit() {
-    for patch in [
-        json!(null),
-        json!([]),
-        json!({}),
-        json!({"operations": {}}),
-        json!({"edits": []}),
-    ] {
-        assert_eq!(
-            read(patch.clone()).unwrap_err()[0].code,
-            Code::InvalidOperation,
-            "{patch}"
-        );
+    for patch in
+        [json!(null), json!([]), json!({}), json!({"operations": {}}), json!({"edits": []})]
+    {
+        assert_eq!(read(patch.clone()).unwrap_err()[0].code, Code::InvalidOperation, "{patch}");
     }
     let operation = json!({"op": "delete_file", "path": "p"});
     assert!(read(json!({"operations": vec![operation.clone(); MAX_OPERATIONS]})).is_ok());

@@ -26,10 +26,7 @@ pub(super) struct Company {
 
 impl Company {
     pub(super) fn new(window: &mut Window<'_, '_>, groups: &[Group<'_>]) -> Company {
-        let mut company = Company {
-            holding: Vec::new(),
-            moving: HashMap::new(),
-        };
+        let mut company = Company { holding: Vec::new(), moving: HashMap::new() };
         // Without a stale anchor nobody will ask.
         if groups.iter().all(Group::holds) {
             return company;
@@ -46,9 +43,7 @@ impl Company {
                 company.moving.entry(distance).or_default().push(member);
             }
         }
-        company
-            .holding
-            .sort_unstable_by(|one, other| other.cmp(one));
+        company.holding.sort_unstable_by(|one, other| other.cmp(one));
         company
     }
 
@@ -68,9 +63,7 @@ impl Company {
     fn holds_below(&self, group: &Group<'_>, distance: i64) -> bool {
         let bottom = group.bottom(distance);
         let below = self.holding.iter().take_while(|(line, _)| *line > bottom);
-        below
-            .into_iter()
-            .any(|&(_, operation)| operation != group.operation.index)
+        below.into_iter().any(|&(_, operation)| operation != group.operation.index)
     }
 
     /// Another operation, on another line, moved by the same distance.

@@ -12,36 +12,25 @@ fn places(
     let dialect = Dialect::default_dialect();
     let operations = parse(dialect, Target::Text, &edits.into()).unwrap();
     let evidence = Evidence::new(dialect, text.as_bytes());
-    let policy = Policy {
-        relocate,
-        window_lines: RELOCATE_WINDOW_LINES,
-    };
+    let policy = Policy { relocate, window_lines: RELOCATE_WINDOW_LINES };
     let operations: Vec<_> = operations.iter().collect();
     match resolve(&evidence, &policy, &operations) {
         Ok(mut resolved) => {
             resolved.sort_by_key(|one| one.operation.index);
             Ok(resolved.iter().map(|one| one.spot).collect())
         }
-        Err(refusals) => Err(refusals
-            .iter()
-            .map(|one| (one.operation.index, one.code))
-            .collect()),
+        Err(refusals) => Err(refusals.iter().map(|one| (one.operation.index, one.code)).collect()),
     }
 }
 
 /// The anchor of `line` with another number.
 fn at(number: u32, line: &str) -> String {
     let dialect = Dialect::default_dialect();
-    dialect.anchor_text(
-        u64::from(number),
-        hash_line(dialect, u64::from(number), line),
-    )
+    dialect.anchor_text(u64::from(number), hash_line(dialect, u64::from(number), line))
 }
 
 fn file() -> Vec<String> {
-    (1..=40)
-        .map(|n| format!("let value{n} = compute({n}, {});", n * 7))
-        .collect()
+    (1..=40).map(|n| format!("let value{n} = compute({n}, {});", n * 7)).collect()
 }
 
 fn check(
@@ -66,32 +55,15 @@ fn delete(anchor: &str) -> serde_json::Value {
 fn unique_lines() -> Vec<u32> {
     let lines = file();
     let hash = |line: &String| hash_line(Dialect::default_dialect(), 1, line);
-    let once = |line: &&String| {
-        lines
-            .iter()
-            .filter(|other| hash(other) == hash(line))
-            .count()
-            == 1
-    };
-    lines
-        .iter()
-        .zip(1..)
-        .filter(|(line, _)| once(line))
-        .map(|(_, number)| number)
-        .collect()
+    let once = |line: &&String| lines.iter().filter(|other| hash(other) == hash(line)).count() == 1;
+    lines.iter().zip(1..).filter(|(line, _)| once(line)).map(|(_, number)| number).collect()
 }
 
 #[test]
 fn exact_anchors_hold() {
     let lines = file();
     let (five, nine) = (at(5, &lines[4]), at(9, &lines[8]));
-    let spots = vec![
-        Spot::Lines(5, 5),
-        Spot::Gap(9),
-        Spot::Gap(8),
-        Spot::Gap(0),
-        Spot::Gap(40),
-    ];
+    let spots = vec![Spot::Lines(5, 5), Spot::Gap(9), Spot::Gap(8), Spot::Gap(0), Spot::Gap(40)];
     let edits = json!([
         set(&five, "x"),
         {"op": "insert_after", "anchor": nine, "text": "x"},
@@ -114,21 +86,14 @@ fn shifted_anchors_are_followed_when_the_text_speaks_for_it() {
             };
             if named == 0
                 || at(named, line)
-                    == at(
-                        named,
-                        lines.get(named as usize - 1).unwrap_or(&String::new()),
-                    )
+                    == at(named, lines.get(named as usize - 1).unwrap_or(&String::new()))
             {
                 continue;
             }
             let edit = json!([set(&at(named, line), &changed)]);
             let spot = Spot::Lines(u64::from(number), u64::from(number));
             check(Relocate::Guarded, edit.clone(), Ok(vec![spot]));
-            let code = if named > 40 {
-                Code::LineOutOfRange
-            } else {
-                Code::HashMismatch
-            };
+            let code = if named > 40 { Code::LineOutOfRange } else { Code::HashMismatch };
             check(Relocate::Off, edit, Err(vec![(0, code)]));
         }
     }
@@ -144,18 +109,10 @@ fn the_guard_refuses_what_speaks_for_the_numbered_line() {
     let mine = lines[number as usize].replace("compute", "calculate");
     let refused = || Err(vec![(0, Code::HashMismatch)]);
     check(Relocate::Guarded, json!([set(&below, &mine)]), refused());
-    check(
-        Relocate::Unique,
-        json!([set(&below, &mine)]),
-        Ok(vec![spot(number)]),
-    );
+    check(Relocate::Unique, json!([set(&below, &mine)]), Ok(vec![spot(number)]));
     // No text: only a neighbour is refused.
     check(Relocate::Guarded, json!([delete(&below)]), refused());
-    check(
-        Relocate::Guarded,
-        json!([delete(&at(number + 2, line))]),
-        Ok(vec![spot(number)]),
-    );
+    check(Relocate::Guarded, json!([delete(&at(number + 2, line))]), Ok(vec![spot(number)]));
     // A text of empty lines says nothing either.
     check(Relocate::Guarded, json!([set(&below, "\n")]), refused());
 }
@@ -168,10 +125,7 @@ fn company_against_and_for() {
     let shifted = |n: u32, by: u32| at(n + by, &lines[n as usize - 1]);
     let spot = |n: u32| Spot::Lines(u64::from(n), u64::from(n));
     // An anchor below that holds: nothing was inserted above it.
-    let edits = json!([
-        delete(&shifted(one, 4)),
-        delete(&at(last, &lines[last as usize - 1]))
-    ]);
+    let edits = json!([delete(&shifted(one, 4)), delete(&at(last, &lines[last as usize - 1]))]);
     check(Relocate::Guarded, edits, Err(vec![(0, Code::HashMismatch)]));
     // Two deletions by the same distance speak for each other, even next to their numbers.
     let edits = json!([delete(&shifted(one, 1)), delete(&shifted(other, 1))]);
@@ -179,11 +133,7 @@ fn company_against_and_for() {
     // The same line twice is no company.
     let insert = json!({"op": "insert_after", "anchor": shifted(one, 1), "text": "x"});
     let edits = json!([delete(&shifted(one, 1)), insert]);
-    check(
-        Relocate::Guarded,
-        edits,
-        Err(vec![(0, Code::HashMismatch), (1, Code::HashMismatch)]),
-    );
+    check(Relocate::Guarded, edits, Err(vec![(0, Code::HashMismatch), (1, Code::HashMismatch)]));
 }
 
 #[test]
@@ -222,16 +172,8 @@ fn hints_stop_collisions() {
     let line = &lines[4];
     let good = format!("{}|{line}", at(5, line));
     let bad = format!("{}|{}", at(5, line), lines[5]);
-    check(
-        Relocate::Guarded,
-        json!([set(&good, "x")]),
-        Ok(vec![Spot::Lines(5, 5)]),
-    );
-    check(
-        Relocate::Guarded,
-        json!([set(&bad, "x")]),
-        Err(vec![(0, Code::HashMismatch)]),
-    );
+    check(Relocate::Guarded, json!([set(&good, "x")]), Ok(vec![Spot::Lines(5, 5)]));
+    check(Relocate::Guarded, json!([set(&bad, "x")]), Err(vec![(0, Code::HashMismatch)]));
 }
 
 #[test]
@@ -243,10 +185,7 @@ fn the_phantom_line_is_the_end() {
         let edits = json!([{"op": op, "anchor": anchor, "text": "x"}]);
         let operations = parse(dialect, Target::Text, &edits.into()).unwrap();
         let evidence = Evidence::new(dialect, text.as_bytes());
-        let policy = Policy {
-            relocate: Relocate::Off,
-            window_lines: 100,
-        };
+        let policy = Policy { relocate: Relocate::Off, window_lines: 100 };
         let resolved = resolve(&evidence, &policy, &[&operations[0]]).unwrap();
         assert_eq!(resolved[0].spot, Spot::Gap(2));
     }

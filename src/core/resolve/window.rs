@@ -18,12 +18,7 @@ pub(super) struct Window<'e, 'a> {
 impl<'e, 'a> Window<'e, 'a> {
     pub(super) fn new(evidence: &'e Evidence<'a>, size_lines: u64) -> Self {
         let hasher = LineHasher::new(evidence.dialect);
-        Window {
-            evidence,
-            size_lines,
-            hasher,
-            known: HashMap::new(),
-        }
+        Window { evidence, size_lines, hasher, known: HashMap::new() }
     }
 
     /// Whether line `number` has the anchor's hash, and its hint's text.
@@ -58,9 +53,7 @@ impl<'e, 'a> Window<'e, 'a> {
     fn search(&mut self, anchor: &Anchor, accept: impl Fn(&Self, &[u8]) -> bool) -> Vec<u64> {
         let named = u64::from(anchor.line);
         let first = named.saturating_sub(self.size_lines).max(1);
-        let last = named
-            .saturating_add(self.size_lines)
-            .min(self.evidence.count());
+        let last = named.saturating_add(self.size_lines).min(self.evidence.count());
         let text = self.evidence.text;
         let Some(lines) = self.evidence.index.from_line(text, first) else {
             return Vec::new();
@@ -76,10 +69,7 @@ impl<'e, 'a> Window<'e, 'a> {
     }
 
     fn hint_agrees(&self, anchor: &Anchor, line: &[u8]) -> bool {
-        anchor
-            .hint
-            .as_ref()
-            .is_none_or(|hint| hint.agrees(self.evidence.dialect, line))
+        anchor.hint.as_ref().is_none_or(|hint| hint.agrees(self.evidence.dialect, line))
     }
 
     /// The hash of a line, made with the number that the anchor names: the line may have had
@@ -88,9 +78,6 @@ impl<'e, 'a> Window<'e, 'a> {
         if mixes_line_number(self.evidence.dialect) {
             return self.hasher.hash(u64::from(anchor.line), line);
         }
-        *self
-            .known
-            .entry(number)
-            .or_insert_with(|| self.hasher.hash(number, line))
+        *self.known.entry(number).or_insert_with(|| self.hasher.hash(number, line))
     }
 }

@@ -119,9 +119,7 @@ impl<'a> Filter<'a> {
             git && sources.repository && [".git", ".jj"].iter().any(|name| dir.join(name).exists());
         let rules = Rules {
             above: Some(Arc::clone(above)),
-            ignore: self.read(self.ignore_files && sources.ignore, dir, || {
-                dir.join(".ignore")
-            }),
+            ignore: self.read(self.ignore_files && sources.ignore, dir, || dir.join(".ignore")),
             git_ignore: self.read(git && sources.git_ignore, dir, || dir.join(".gitignore")),
             git_exclude: match git && is_repository && sources.git_exclude {
                 true => self.git_dir(dir).and_then(|git_dir| {
@@ -148,10 +146,7 @@ impl<'a> Filter<'a> {
         if !wanted {
             return None;
         }
-        let content = self
-            .base
-            .read_start(&path(), IGNORE_FILE_LIMIT_BYTES)
-            .ok()?;
+        let content = self.base.read_start(&path(), IGNORE_FILE_LIMIT_BYTES).ok()?;
         let content = content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&content);
         let mut builder = GitignoreBuilder::new(dir);
         for line in Lines::new(content, Unit::Byte) {
@@ -171,10 +166,7 @@ impl<'a> Filter<'a> {
         };
         let git_dir = dir.join(first_line(&pointer)?.strip_prefix("gitdir: ")?);
         let common = git_dir.join("commondir");
-        let common = self
-            .base
-            .read_start(&common, GIT_POINTER_LIMIT_BYTES)
-            .ok()?;
+        let common = self.base.read_start(&common, GIT_POINTER_LIMIT_BYTES).ok()?;
         Some(git_dir.join(first_line(&common)?))
     }
 
@@ -255,9 +247,7 @@ fn globs(start_dir: &Path, globs: &[String]) -> Result<Override> {
     for glob in globs {
         builder.add(glob).map_err(|cause| invalid(glob, &cause))?;
     }
-    builder
-        .build()
-        .map_err(|cause| invalid(&globs.join(", "), &cause))
+    builder.build().map_err(|cause| invalid(&globs.join(", "), &cause))
 }
 
 fn first_line(content: &[u8]) -> Option<&str> {

@@ -41,13 +41,7 @@ pub(super) struct Walked {
 /// Finds the files of a query; fails only for misuse and cancellation.
 pub(super) fn walk(base: &Base, query: &SearchQuery, cancel: &Cancel) -> Result<Walked> {
     let filter = Filter::new(base, query)?;
-    let walk = Walk {
-        base,
-        filter: &filter,
-        query,
-        cancel,
-        walked: Mutex::default(),
-    };
+    let walk = Walk { base, filter: &filter, query, cancel, walked: Mutex::default() };
     let here = [".".to_owned()];
     let paths = match query.paths.is_empty() {
         true => &here[..],
@@ -59,14 +53,9 @@ pub(super) fn walk(base: &Base, query: &SearchQuery, cancel: &Cancel) -> Result<
         }
     });
     cancel.check()?;
-    let mut walked = walk
-        .walked
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner);
+    let mut walked = walk.walked.into_inner().unwrap_or_else(PoisonError::into_inner);
     walked.files.par_sort_unstable_by(Candidate::order);
-    walked
-        .files
-        .dedup_by(|later, first| later.path == first.path);
+    walked.files.dedup_by(|later, first| later.path == first.path);
     Ok(walked)
 }
 
@@ -132,20 +121,13 @@ impl<'a> Walk<'a> {
         let shown = tidy(path);
         if found.kind != FileKind::Directory {
             return self.lock(|walked| {
-                walked.files.push(Candidate {
-                    shown,
-                    named: true,
-                    path: found.canonical,
-                    origin,
-                });
+                walked.files.push(Candidate { shown, named: true, path: found.canonical, origin });
             });
         }
-        let trail = self.query.follow_links.then(|| {
-            Arc::new(Trail {
-                canonical: found.canonical.clone(),
-                above: None,
-            })
-        });
+        let trail = self
+            .query
+            .follow_links
+            .then(|| Arc::new(Trail { canonical: found.canonical.clone(), above: None }));
         let directory = Directory {
             rules: self.filter.above(&found.canonical),
             path: found.canonical,
@@ -158,19 +140,14 @@ impl<'a> Walk<'a> {
     }
 
     fn list<'s>(&'s self, scope: &Scope<'s>, directory: Directory) {
-        let at_bottom = self
-            .query
-            .max_depth
-            .is_some_and(|max| directory.depth >= max);
+        let at_bottom = self.query.max_depth.is_some_and(|max| directory.depth >= max);
         if at_bottom || self.cancel.is_cancelled() {
             return;
         }
         let mut walked = Walked::default();
         match self.base.list(&directory.path) {
             Ok(listed) => {
-                let rules = self
-                    .filter
-                    .enter(&directory.rules, &directory.path, &listed);
+                let rules = self.filter.enter(&directory.rules, &directory.path, &listed);
                 for entry in listed {
                     match self.look_at(&directory, &rules, &entry) {
                         Ok(Some(Entry::File(file))) => walked.files.push(file),
@@ -231,12 +208,7 @@ impl<'a> Walk<'a> {
         }
         let origin = directory.origin;
         Ok(match kind {
-            FileKind::File => Some(Entry::File(Candidate {
-                shown,
-                named: false,
-                path,
-                origin,
-            })),
+            FileKind::File => Some(Entry::File(Candidate { shown, named: false, path, origin })),
             FileKind::Directory => Some(Entry::Directory(Directory {
                 trail: extend(directory.trail.as_ref(), canonical, entry, &shown)?,
                 path,
@@ -331,22 +303,12 @@ mod tests {
 
     #[test]
     fn paths_are_ordered_by_component() {
-        let ordered = [
-            "/a", "/a/b", "/a/b/c", "/a/b.c", "/a b", "/a-", "/a.txt", "/ab",
-        ];
+        let ordered = ["/a", "/a/b", "/a/b/c", "/a/b.c", "/a b", "/a-", "/a.txt", "/ab"];
         for (at, one) in ordered.iter().enumerate() {
             for (other_at, other) in ordered.iter().enumerate() {
                 let (one, other) = (Path::new(one), Path::new(other));
-                assert_eq!(
-                    by_components(one, other),
-                    at.cmp(&other_at),
-                    "{one:?} {other:?}"
-                );
-                assert_eq!(
-                    by_components(one, other),
-                    one.cmp(other),
-                    "{one:?} {other:?}"
-                );
+                assert_eq!(by_components(one, other), at.cmp(&other_at), "{one:?} {other:?}");
+                assert_eq!(by_components(one, other), one.cmp(other), "{one:?} {other:?}");
             }
         }
     }

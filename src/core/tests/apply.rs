@@ -68,11 +68,7 @@ impl Dir {
         let before = self.snapshot();
         match self.run(operations.clone()) {
             Outcome::Rejected(rejected) => {
-                assert_eq!(
-                    self.snapshot(),
-                    before,
-                    "a refusal changes nothing: {operations}"
-                );
+                assert_eq!(self.snapshot(), before, "a refusal changes nothing: {operations}");
                 rejected
             }
             Outcome::Applied(applied) => panic!("{operations}\n{}", applied.text),
@@ -95,11 +91,7 @@ fn collect(dir: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
             true => collect(&path, files),
             false => files.push((
                 path.clone(),
-                if path.is_file() {
-                    fs::read(&path).unwrap()
-                } else {
-                    Vec::new()
-                },
+                if path.is_file() { fs::read(&path).unwrap() } else { Vec::new() },
             )),
         }
     }
@@ -148,10 +140,7 @@ fn one_stale_anchor_stops_everything_and_the_answer_repairs_it() {
     let dir = Dir::new(&[("a.txt", "one\ntwo\nthree\n"), ("b.txt", "x\ny\nz\n")]);
     let stale = "2:00";
     let patch = |anchor_b: &str| {
-        json!([
-            set("a.txt", &anchor(2, "two"), "TWO"),
-            set("b.txt", anchor_b, "Y")
-        ])
+        json!([set("a.txt", &anchor(2, "two"), "TWO"), set("b.txt", anchor_b, "Y")])
     };
     let rejected = dir.rejected(patch(stale));
     assert_eq!(rejected.code, Code::HashMismatch);
@@ -164,15 +153,8 @@ fn one_stale_anchor_stops_everything_and_the_answer_repairs_it() {
     );
     assert_eq!(rejected.text, expected);
     assert_eq!(rejected.remaps, [("2:00".to_owned(), fresh.clone())]);
-    assert_eq!(
-        rejected.failures[0].suggestion.as_deref(),
-        Some(fresh.as_str())
-    );
-    let row = rejected
-        .text
-        .lines()
-        .find(|line| line.starts_with("2:"))
-        .unwrap();
+    assert_eq!(rejected.failures[0].suggestion.as_deref(), Some(fresh.as_str()));
+    let row = rejected.text.lines().find(|line| line.starts_with("2:")).unwrap();
     dir.applied(patch(row));
     assert_eq!(
         (dir.read("a.txt").as_str(), dir.read("b.txt").as_str()),
@@ -200,21 +182,17 @@ fn the_truth_about_a_neighbouring_hash() {
 
 #[test]
 fn relocations_are_made_and_told() {
-    let lines: Vec<String> = (1..=30)
-        .map(|n| format!("let value{n} = compute({});", n * n))
-        .collect();
+    let lines: Vec<String> =
+        (1..=30).map(|n| format!("let value{n} = compute({});", n * n)).collect();
     let dir = Dir::new(&[("a.rs", &(lines.join("\n") + "\n"))]);
     let stale = anchor(25, &lines[19]);
     let applied = dir.applied(json!([set("a.rs", &stale, "let value20 = 400;")]));
     let fresh = anchor(20, &lines[19]);
     assert_eq!(applied.relocations.len(), 1);
-    assert_eq!(
-        (&applied.relocations[0].to, applied.relocations[0].distance),
-        (&fresh, -5)
+    assert_eq!((&applied.relocations[0].to, applied.relocations[0].distance), (&fresh, -5));
+    assert!(
+        applied.text.contains(&format!("{stale} was found 5 lines further up: {fresh} was used."))
     );
-    assert!(applied.text.contains(&format!(
-        "{stale} was found 5 lines further up: {fresh} was used."
-    )));
     assert!(dir.read("a.rs").contains("\nlet value20 = 400;\n"));
 }
 
@@ -228,15 +206,9 @@ fn shifts_are_told_in_old_numbers_and_add_up() {
         {"op": "delete", "path": "a.txt", "start_anchor": at(20), "end_anchor": at(20)},
         set("a.txt", &at(30), "same length"),
     ]));
-    let notes: Vec<_> = applied
-        .text
-        .lines()
-        .filter(|line| line.starts_with("Lines after"))
-        .collect();
-    assert_eq!(
-        notes,
-        ["Lines after 10 moved by +2.", "Lines after 20 moved by +1."]
-    );
+    let notes: Vec<_> =
+        applied.text.lines().filter(|line| line.starts_with("Lines after")).collect();
+    assert_eq!(notes, ["Lines after 10 moved by +2.", "Lines after 20 moved by +1."]);
     // Every row is a true anchor of the file as it is now.
     let now: Vec<String> = dir.read("a.txt").lines().map(str::to_owned).collect();
     let rows: Vec<_> = applied
@@ -247,14 +219,7 @@ fn shifts_are_told_in_old_numbers_and_add_up() {
     assert_eq!(rows.len(), 7 + 4 + 5);
     for row in rows {
         let number: usize = row.split(':').next().unwrap().parse().unwrap();
-        assert_eq!(
-            row,
-            format!(
-                "{}|{}",
-                anchor(number as u64, &now[number - 1]),
-                now[number - 1]
-            )
-        );
+        assert_eq!(row, format!("{}|{}", anchor(number as u64, &now[number - 1]), now[number - 1]));
     }
 }
 
@@ -264,12 +229,7 @@ fn noops_write_nothing() {
     let stamp = |dir: &Dir| {
         use std::os::unix::fs::MetadataExt;
         let metadata = fs::metadata(dir.path("a.txt")).unwrap();
-        (
-            metadata.ino(),
-            metadata.mtime(),
-            metadata.mtime_nsec(),
-            metadata.ctime_nsec(),
-        )
+        (metadata.ino(), metadata.mtime(), metadata.mtime_nsec(), metadata.ctime_nsec())
     };
     let before = stamp(&dir);
     let applied = dir.applied(json!([
@@ -279,19 +239,8 @@ fn noops_write_nothing() {
     ]));
     assert_eq!(stamp(&dir), before);
     assert!(applied.files.is_empty());
-    assert_eq!(
-        applied
-            .noops
-            .iter()
-            .map(|noop| noop.operation)
-            .collect::<Vec<_>>(),
-        [0, 1, 2]
-    );
-    assert!(
-        applied.text.contains("Operation 0 changes nothing."),
-        "{}",
-        applied.text
-    );
+    assert_eq!(applied.noops.iter().map(|noop| noop.operation).collect::<Vec<_>>(), [0, 1, 2]);
+    assert!(applied.text.contains("Operation 0 changes nothing."), "{}", applied.text);
 }
 
 #[test]
@@ -324,30 +273,14 @@ fn files_are_added_moved_and_deleted() {
         .into_iter()
         .map(|(path, content)| {
             let path = path.canonicalize().unwrap();
-            let name = path
-                .strip_prefix(&root)
-                .unwrap()
-                .to_str()
-                .unwrap()
-                .to_owned();
+            let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
             (name, String::from_utf8(content).unwrap())
         })
         .collect();
-    let expected = [
-        ("a", "B\n"),
-        ("b", "A\n"),
-        ("c", "fresh"),
-        ("sub/d", "changed\n"),
-    ];
-    assert_eq!(
-        files,
-        expected.map(|(name, content)| (name.to_owned(), content.to_owned()))
-    );
-    let changes: Vec<_> = applied
-        .files
-        .iter()
-        .map(|file| (file.path.as_str(), file.change))
-        .collect();
+    let expected = [("a", "B\n"), ("b", "A\n"), ("c", "fresh"), ("sub/d", "changed\n")];
+    assert_eq!(files, expected.map(|(name, content)| (name.to_owned(), content.to_owned())));
+    let changes: Vec<_> =
+        applied.files.iter().map(|file| (file.path.as_str(), file.change)).collect();
     assert_eq!(
         changes,
         [
@@ -359,9 +292,7 @@ fn files_are_added_moved_and_deleted() {
         ]
     );
     assert!(
-        applied
-            .text
-            .contains("--- sub/d --- 1 edit, +1 -1, moved from c\n"),
+        applied.text.contains("--- sub/d --- 1 edit, +1 -1, moved from c\n"),
         "{}",
         applied.text
     );
@@ -386,50 +317,17 @@ fn refusals_by_code() {
         (set("", "1:00", "x"), Code::InvalidArgument),
         (set("a.txt", "9:00", "x"), Code::LineOutOfRange),
         (set("a.txt", "one", "x"), Code::InvalidAnchor),
-        (
-            json!({"op": "add_file", "path": "a.txt", "content": ""}),
-            Code::FileExists,
-        ),
-        (
-            json!({"op": "add_file", "path": "d", "content": ""}),
-            Code::FileExists,
-        ),
-        (
-            json!({"op": "add_file", "path": "dangling", "content": ""}),
-            Code::FileExists,
-        ),
-        (
-            json!({"op": "add_file", "path": "a.txt/b", "content": ""}),
-            Code::NotAFile,
-        ),
-        (
-            json!({"op": "add_file", "path": "../new", "content": ""}),
-            Code::OutsideRoot,
-        ),
-        (
-            json!({"op": "add_file", "path": "out/new", "content": ""}),
-            Code::OutsideRoot,
-        ),
-        (
-            json!({"op": "add_file", "path": "/nonexistent/new", "content": ""}),
-            Code::OutsideRoot,
-        ),
-        (
-            json!({"op": "move_file", "from": "a.txt", "to": "bin"}),
-            Code::FileExists,
-        ),
-        (
-            json!({"op": "move_file", "from": "a.txt", "to": "out/x"}),
-            Code::OutsideRoot,
-        ),
-        (
-            json!({"op": "move_file", "from": "d", "to": "e"}),
-            Code::NotAFile,
-        ),
-        (
-            json!({"op": "delete_file", "path": "missing"}),
-            Code::FileNotFound,
-        ),
+        (json!({"op": "add_file", "path": "a.txt", "content": ""}), Code::FileExists),
+        (json!({"op": "add_file", "path": "d", "content": ""}), Code::FileExists),
+        (json!({"op": "add_file", "path": "dangling", "content": ""}), Code::FileExists),
+        (json!({"op": "add_file", "path": "a.txt/b", "content": ""}), Code::NotAFile),
+        (json!({"op": "add_file", "path": "../new", "content": ""}), Code::OutsideRoot),
+        (json!({"op": "add_file", "path": "out/new", "content": ""}), Code::OutsideRoot),
+        (json!({"op": "add_file", "path": "/nonexistent/new", "content": ""}), Code::OutsideRoot),
+        (json!({"op": "move_file", "from": "a.txt", "to": "bin"}), Code::FileExists),
+        (json!({"op": "move_file", "from": "a.txt", "to": "out/x"}), Code::OutsideRoot),
+        (json!({"op": "move_file", "from": "d", "to": "e"}), Code::NotAFile),
+        (json!({"op": "delete_file", "path": "missing"}), Code::FileNotFound),
         (json!({"op": "delete_file", "path": "d"}), Code::NotAFile),
         (json!({"op": "delete_file", "path": "."}), Code::NotAFile),
         (
@@ -440,10 +338,7 @@ fn refusals_by_code() {
             json!({"op": "replace_text", "path": "a.txt", "old_text": "o", "new_text": ""}),
             Code::TextNotUnique,
         ),
-        (
-            json!({"op": "frob", "path": "a.txt"}),
-            Code::InvalidOperation,
-        ),
+        (json!({"op": "frob", "path": "a.txt"}), Code::InvalidOperation),
     ];
     for (operation, code) in cases {
         let good = set("a.txt", &one, "never");
@@ -467,11 +362,7 @@ fn overlaps_and_backward_ranges() {
         json!([{"op": "add_file", "path": "n", "content": ""}, {"op": "add_file", "path": "n", "content": "x"}]),
     ];
     for operations in cases {
-        assert_eq!(
-            dir.rejected(operations.clone()).code,
-            Code::OverlappingEdits,
-            "{operations}"
-        );
+        assert_eq!(dir.rejected(operations.clone()).code, Code::OverlappingEdits, "{operations}");
     }
 }
 
@@ -486,17 +377,11 @@ fn links_modes_and_hard_links() {
     dir.applied(json!([set("link", &one, "two")]));
     assert_eq!(dir.read("real"), "two\n");
     assert!(fs::symlink_metadata(dir.path("link")).unwrap().is_symlink());
-    assert_eq!(
-        fs::metadata(dir.path("real")).unwrap().mode() & 0o7777,
-        0o751
-    );
+    assert_eq!(fs::metadata(dir.path("real")).unwrap().mode() & 0o7777, 0o751);
 
     let refused = dir.rejected(json!([set("linked", &one, "two")]));
     assert_eq!(refused.code, Code::OutsideRoot);
-    let free = ApplyOptions {
-        root: None,
-        ..dir.options()
-    };
+    let free = ApplyOptions { root: None, ..dir.options() };
     let path = dir.path("linked");
     let outcome = dir.run_with(json!([set(path.to_str().unwrap(), &one, "two")]), &free);
     assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
@@ -508,18 +393,9 @@ fn links_modes_and_hard_links() {
 fn special_files_are_refused_at_once() {
     let dir = Dir::new(&[]);
     let fifo = dir.path("fifo");
-    rustix::fs::mknodat(
-        rustix::fs::CWD,
-        &fifo,
-        rustix::fs::FileType::Fifo,
-        0o600.into(),
-        0,
-    )
-    .unwrap();
-    assert_eq!(
-        dir.rejected(json!([set("fifo", "1:00", "x")])).code,
-        Code::NotAFile
-    );
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, 0o600.into(), 0)
+        .unwrap();
+    assert_eq!(dir.rejected(json!([set("fifo", "1:00", "x")])).code, Code::NotAFile);
     let delete = json!([{"op": "delete_file", "path": "fifo"}]);
     assert_eq!(dir.rejected(delete).code, Code::NotAFile);
 }
@@ -534,44 +410,20 @@ fn encodings_survive() {
     dir.write("bad.txt", b"\xFFx\r\nzwei\n\xFE");
     let edit = |path: &str| set(path, &anchor(2, "zwei"), "drei ü");
     dir.applied(json!([edit("wide.txt"), edit("bom.txt"), edit("bad.txt")]));
-    assert_eq!(
-        fs::read(dir.path("wide.txt")).unwrap(),
-        utf16("\u{feff}eins\r\ndrei ü\r\n")
-    );
+    assert_eq!(fs::read(dir.path("wide.txt")).unwrap(), utf16("\u{feff}eins\r\ndrei ü\r\n"));
     assert_eq!(dir.read("bom.txt"), "\u{feff}eins\ndrei ü");
-    assert_eq!(
-        fs::read(dir.path("bad.txt")).unwrap(),
-        b"\xFFx\r\ndrei \xC3\xBC\n\xFE"
-    );
+    assert_eq!(fs::read(dir.path("bad.txt")).unwrap(), b"\xFFx\r\ndrei \xC3\xBC\n\xFE");
 
     dir.write("latin.txt", b"caf\xE9\nx\n");
-    let latin = ApplyOptions {
-        encoding: Some("latin1".into()),
-        ..dir.options()
-    };
+    let latin = ApplyOptions { encoding: Some("latin1".into()), ..dir.options() };
     let outcome = dir.run_with(json!([set("latin.txt", &anchor(1, "café"), "thé")]), &latin);
     assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
     assert_eq!(fs::read(dir.path("latin.txt")).unwrap(), b"th\xE9\nx\n");
     let outcome = dir.run_with(json!([set("latin.txt", &anchor(1, "thé"), "茶")]), &latin);
-    assert!(matches!(
-        outcome,
-        Outcome::Rejected(Rejected {
-            code: Code::UnencodableText,
-            ..
-        })
-    ));
-    let stateful = ApplyOptions {
-        encoding: Some("iso-2022-jp".into()),
-        ..dir.options()
-    };
+    assert!(matches!(outcome, Outcome::Rejected(Rejected { code: Code::UnencodableText, .. })));
+    let stateful = ApplyOptions { encoding: Some("iso-2022-jp".into()), ..dir.options() };
     let outcome = dir.run_with(json!([set("latin.txt", "1:00", "x")]), &stateful);
-    assert!(matches!(
-        outcome,
-        Outcome::Rejected(Rejected {
-            code: Code::UnsupportedEncoding,
-            ..
-        })
-    ));
+    assert!(matches!(outcome, Outcome::Rejected(Rejected { code: Code::UnsupportedEncoding, .. })));
 }
 
 #[test]
@@ -582,10 +434,7 @@ fn repairs_are_reported() {
     assert_eq!(dir.read("a.js"), "function f() {\n    return 2;\n}\n");
     assert_eq!(applied.repairs[0].rule.name(), "inherit-indent");
     assert_eq!(
-        (
-            applied.repairs[0].before.as_str(),
-            applied.repairs[0].after.as_str()
-        ),
+        (applied.repairs[0].before.as_str(), applied.repairs[0].after.as_str()),
         ("return 2;", "    return 2;")
     );
     let mut verbatim = set("a.js", &anchor(2, "    return 2;"), "return 3;");
@@ -615,20 +464,14 @@ fn texts_in_memory() {
     let outcome = apply_to_text("", &add.into(), &options).unwrap();
     assert!(matches!(
         outcome.outcome,
-        Outcome::Rejected(Rejected {
-            code: Code::InvalidOperation,
-            ..
-        })
+        Outcome::Rejected(Rejected { code: Code::InvalidOperation, .. })
     ));
 }
 
 /// The recorded mistakes of models: each row as an edit of a file that holds its lines.
 #[test]
 fn recorded_mistakes_edit_no_strangers_line() {
-    let path = format!(
-        "{}/../../vectors/mispaired.jsonl",
-        env!("CARGO_MANIFEST_DIR")
-    );
+    let path = format!("{}/../../vectors/mispaired.jsonl", env!("CARGO_MANIFEST_DIR"));
     let rows: Vec<Value> = fs::read_to_string(path)
         .unwrap()
         .lines()
@@ -646,28 +489,19 @@ fn recorded_mistakes_edit_no_strangers_line() {
             lines.sort_unstable();
             lines
         };
-        let text_of = |number: u64| {
-            lines
-                .iter()
-                .find(|(one, _)| *one == number)
-                .map(|(_, text)| *text)
-        };
+        let text_of =
+            |number: u64| lines.iter().find(|(one, _)| *one == number).map(|(_, text)| *text);
         let named = row["line"].as_u64().unwrap();
         let Some(hash_line_number) = row["hashOfLine"].as_u64() else {
             continue;
         };
         let last = lines.last().unwrap().0;
-        let all: Vec<&str> = (1..=last)
-            .map(|number| text_of(number).unwrap_or_default())
-            .collect();
+        let all: Vec<&str> = (1..=last).map(|number| text_of(number).unwrap_or_default()).collect();
         let file = all.join("\n");
         let stale = anchor(named, text_of(hash_line_number).unwrap());
         let mut edit = json!([{"op": "set_line", "anchor": stale, "text": row["text"]}]);
         edit[0]["verbatim"] = json!(true);
-        let options = ApplyOptions {
-            relocate: Relocate::Guarded,
-            ..ApplyOptions::default()
-        };
+        let options = ApplyOptions { relocate: Relocate::Guarded, ..ApplyOptions::default() };
         let outcome = apply_to_text(&file, &edit.into(), &options).unwrap();
         let Some(meant) = row["meant"].as_u64() else {
             continue;
@@ -678,14 +512,140 @@ fn recorded_mistakes_edit_no_strangers_line() {
             // Lines above and below the meant one are as they were.
             let (before, after) = all.split_at(meant as usize - 1);
             let now: Vec<&str> = content.split('\n').collect();
-            assert!(
-                now.starts_with(before) && now.ends_with(&after[1..]),
-                "{row}"
-            );
+            assert!(now.starts_with(before) && now.ends_with(&after[1..]), "{row}");
             went_through += u64::from(meant == hash_line_number);
         }
     }
     assert_eq!(right, 19);
     assert!(went_through >= 15, "{went_through} of {right}");
     assert!(meant_rows >= right);
+}
+
+#[test]
+fn regression_moves_chain_in_either_order() {
+    for reversed in [false, true] {
+        let dir = Dir::new(&[("a", "A\n"), ("b", "B\n"), ("c", "C\n")]);
+        let mut moves = vec![
+            json!({"op": "move_file", "from": "a", "to": "b"}),
+            json!({"op": "move_file", "from": "b", "to": "c"}),
+            json!({"op": "move_file", "from": "c", "to": "d"}),
+        ];
+        if reversed {
+            moves.reverse();
+        }
+        dir.applied(json!(moves));
+        assert_eq!(
+            (dir.read("b"), dir.read("c"), dir.read("d")),
+            ("A\n".into(), "B\n".into(), "C\n".into())
+        );
+        assert_eq!(dir.snapshot().len(), 3);
+    }
+}
+
+#[test]
+fn regression_two_names_of_one_file_are_no_rival() {
+    let free = |dir: &Dir| ApplyOptions { root: None, ..dir.options() };
+    let scene = || {
+        let dir = Dir::new(&[("a", "one\n")]);
+        fs::hard_link(dir.path("a"), dir.path("b")).unwrap();
+        dir
+    };
+    let cases: [fn(&str, &str) -> Value; 4] = [
+        |a, b| json!([{"op": "delete_file", "path": a}, {"op": "delete_file", "path": b}]),
+        |a, b| json!([{"op": "move_file", "from": a, "to": format!("{a}2")}, {"op": "move_file", "from": b, "to": format!("{b}2")}]),
+        |a, b| json!([set(a, &anchor(1, "one"), "two"), {"op": "delete_file", "path": b}]),
+        |a, b| json!([set(a, &anchor(1, "one"), "two"), {"op": "move_file", "from": b, "to": format!("{b}2")}]),
+    ];
+    for case in cases {
+        let dir = scene();
+        let (a, b) = (dir.path("a"), dir.path("b"));
+        let operations = case(a.to_str().unwrap(), b.to_str().unwrap());
+        let outcome = dir.run_with(operations.clone(), &free(&dir));
+        assert!(matches!(outcome, Outcome::Applied(_)), "{operations} {outcome:?}");
+    }
+}
+
+#[test]
+fn regression_an_edited_move_obeys_the_rules_of_an_edit() {
+    let dir = Dir::new(&[("a", "one\n")]);
+    fs::hard_link(dir.path("a"), dir.path("b")).unwrap();
+    let operations =
+        json!([set("a", &anchor(1, "one"), "two"), {"op": "move_file", "from": "a", "to": "c"}]);
+    assert_eq!(dir.rejected(operations).code, Code::OutsideRoot);
+    assert_eq!(dir.read("b"), "one\n");
+}
+
+#[test]
+fn regression_names_the_system_refuses_are_refusals() {
+    let dir = Dir::new(&[("a", "one\n")]);
+    let long = "n".repeat(300);
+    let rejected = dir.rejected(json!([
+        {"op": "add_file", "path": "first", "content": ""},
+        {"op": "add_file", "path": long, "content": ""},
+    ]));
+    assert_eq!((rejected.code, rejected.failures[0].operation), (Code::InvalidArgument, 1));
+    let rejected = dir.rejected(json!([
+        set("a", &anchor(1, "one"), "two"),
+        {"op": "move_file", "from": "a", "to": long},
+    ]));
+    assert_eq!((rejected.code, rejected.failures[0].operation), (Code::InvalidArgument, 1));
+}
+
+/// A file that is rewritten in place stays mapped while the report is made.
+#[test]
+fn regression_the_report_of_a_large_linked_file_is_of_the_new_content() {
+    let lines: Vec<String> = (1..=60_000).map(|n| format!("line number {n} of the file")).collect();
+    let dir = Dir::new(&[("a", &(lines.join("\n") + "\n"))]);
+    fs::hard_link(dir.path("a"), dir.path("b")).unwrap();
+    let path = dir.path("a");
+    let path = path.to_str().unwrap();
+    let at = |n: usize| anchor(n as u64, &lines[n - 1]);
+    let operations = json!([
+        {"op": "insert_before", "path": path, "anchor": "BOF", "text": "n1\nn2\nn3"},
+        set(path, &at(30_000), "changed"),
+    ]);
+    let outcome = dir.run_with(operations, &ApplyOptions { root: None, ..dir.options() });
+    let Outcome::Applied(applied) = outcome else { panic!("{outcome:?}") };
+    let now: Vec<String> = dir.read("b").lines().map(str::to_owned).collect();
+    assert_eq!(now.len(), 60_003);
+    for row in applied.text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())) {
+        let number: usize = row.split(':').next().unwrap().parse().unwrap();
+        assert_eq!(row, format!("{}|{}", anchor(number as u64, &now[number - 1]), now[number - 1]));
+    }
+    let content = fs::read(dir.path("a")).unwrap();
+    assert_eq!(applied.files[0].snapshot, Some(hashline_core::bytes::snapshot(&content)));
+}
+
+#[test]
+fn regression_remaps_that_differ_between_files_are_left_out() {
+    let dir = Dir::new(&[("a", "one\n"), ("b", "two\n"), ("c", "three\n")]);
+    let operations = json!([set("a", "1:00", "x"), set("b", "1:00", "x"), set("c", "1:01", "x")]);
+    let rejected = dir.rejected(operations);
+    assert_eq!(rejected.remaps, [("1:01".to_owned(), anchor(1, "three"))]);
+    assert_eq!(rejected.text.lines().filter(|line| line.starts_with("--- ")).count(), 3);
+}
+
+#[test]
+fn regression_relocation_off_is_a_mismatch_however_many_lines_have_the_hash() {
+    let dir = Dir::new(&[("a", "same\nb\nc\nsame\nd\n")]);
+    let options = ApplyOptions { relocate: Relocate::Off, ..dir.options() };
+    let outcome = dir.run_with(json!([set("a", &anchor(3, "same"), "x")]), &options);
+    assert!(matches!(outcome, Outcome::Rejected(Rejected { code: Code::HashMismatch, .. })));
+}
+
+#[test]
+fn regression_a_hint_that_differs_is_told_as_that() {
+    let dir = Dir::new(&[("a", "one\ntwo\nthree\n")]);
+    let stale = format!("{}|foo", anchor(1, "three"));
+    let rejected = dir.rejected(json!([set("a", &stale, "x")]));
+    let last = rejected.text.lines().last().unwrap();
+    assert!(last.contains("is the hash of line 3, but the text there is not"), "{last}");
+}
+
+#[test]
+fn regression_nulls_for_fields_that_are_not_meant() {
+    let dir = Dir::new(&[("a", "one\ntwo\n")]);
+    dir.applied(json!([{"op": "delete", "path": "a", "anchor": anchor(1, "one"),
+        "start_anchor": null, "end_anchor": null, "range": null}]));
+    assert_eq!(dir.read("a"), "two\n");
 }

@@ -63,12 +63,7 @@ fn child() {
         false => Durability::Process,
     };
     let options = options(Path::new(task["state"].as_str().unwrap()), durability);
-    let outcome = apply_hash(
-        &fs,
-        &task["patch"].clone().into(),
-        &options,
-        &Cancel::default(),
-    );
+    let outcome = apply_hash(&fs, &task["patch"].clone().into(), &options, &Cancel::default());
     assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
 }
 
@@ -138,9 +133,7 @@ fn killed_before_every_operation() {
         let (dir, state) = (scratch(), scratch());
         fill(dir.path());
         let before = snapshot(dir.path());
-        let status = spawn(state.path(), &patch(dir.path()), kill_at, true)
-            .wait()
-            .unwrap();
+        let status = spawn(state.path(), &patch(dir.path()), kill_at, true).wait().unwrap();
         let label = format!("killed before operation {kill_at}");
         match recover_and_check(dir.path(), state.path(), &before, &after, &label) {
             Found::Old => old += 1,
@@ -162,9 +155,8 @@ fn killed_before_every_operation() {
 fn random_fill(files: u64) -> impl Fn(&Path) {
     move |dir| {
         for file in 0..files {
-            let lines: String = (1..=50 + file * 97 % 300)
-                .map(|n| format!("file {file} line {n}\n"))
-                .collect();
+            let lines: String =
+                (1..=50 + file * 97 % 300).map(|n| format!("file {file} line {n}\n")).collect();
             std::fs::write(dir.join(format!("f{file}")), lines).unwrap();
         }
         std::fs::write(dir.join("bystander"), "untouched\n").unwrap();

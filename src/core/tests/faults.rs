@@ -28,10 +28,7 @@ struct Scene {
 
 impl Scene {
     fn new() -> Scene {
-        let scene = Scene {
-            dir: scratch(),
-            state: scratch(),
-        };
+        let scene = Scene { dir: scratch(), state: scratch() };
         fill(scene.dir.path());
         scene
     }
@@ -49,28 +46,16 @@ fn run(n: u64, errno: i32, no_exchange: bool) -> bool {
         true => Err(io::Error::from_raw_os_error(errno)),
         false => Ok(()),
     });
-    let fs = if no_exchange {
-        fs.without_exchange()
-    } else {
-        fs
-    };
+    let fs = if no_exchange { fs.without_exchange() } else { fs };
     let options = options(scene.state.path(), Durability::Power);
-    let outcome = apply_hash(
-        &fs,
-        &patch(scene.path()).into(),
-        &options,
-        &Cancel::default(),
-    );
+    let outcome = apply_hash(&fs, &patch(scene.path()).into(), &options, &Cancel::default());
     let label = format!("operation {n}, error {errno}, {outcome:?}");
     assert!(fs.count() < MOST_OPERATIONS, "{label}");
 
     let state = StateDir::new(scene.state.path().to_str()).unwrap();
     let deadline = Instant::now() + Duration::from_secs(10);
     let report = recover_transactions(&OsFileSystem, &state, deadline, &Cancel::default()).unwrap();
-    assert!(
-        report.failed.is_empty() && report.damaged.is_empty(),
-        "{label} {report:?}"
-    );
+    assert!(report.failed.is_empty() && report.damaged.is_empty(), "{label} {report:?}");
     assert!(report.conflicts.is_empty(), "{label} {report:?}");
     assert!(journals(scene.state.path()).is_empty(), "{label}");
 
@@ -112,20 +97,12 @@ fn expected() -> std::collections::BTreeMap<String, Vec<u8>> {
 }
 
 fn support_content(name: &str) -> Vec<u8> {
-    (1..=200)
-        .map(|n| format!("{name} line {n}\n"))
-        .collect::<String>()
-        .into_bytes()
+    (1..=200).map(|n| format!("{name} line {n}\n")).collect::<String>().into_bytes()
 }
 
 fn every_operation(errno: i32, no_exchange: bool) {
-    let last = (1..MOST_OPERATIONS)
-        .find(|&n| !run(n, errno, no_exchange))
-        .unwrap();
-    println!(
-        "{} operations, each failed once with error {errno}",
-        last - 1
-    );
+    let last = (1..MOST_OPERATIONS).find(|&n| !run(n, errno, no_exchange)).unwrap();
+    println!("{} operations, each failed once with error {errno}", last - 1);
     assert!(last > 100);
 }
 

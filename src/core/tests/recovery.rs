@@ -78,29 +78,17 @@ fn a_file_changed_by_someone_else_after_the_crash_is_left_and_both_versions_kept
         let theirs = dir.path().join("edited");
         fs::write(&theirs, "theirs\n").unwrap();
         let report = recover(state.path());
-        assert!(
-            report.failed.is_empty() && report.damaged.is_empty(),
-            "{report:?}"
-        );
-        assert_eq!(
-            fs::read_to_string(&theirs).unwrap(),
-            "theirs\n",
-            "operation {n}"
-        );
+        assert!(report.failed.is_empty() && report.damaged.is_empty(), "{report:?}");
+        assert_eq!(fs::read_to_string(&theirs).unwrap(), "theirs\n", "operation {n}");
         assert!(journals(state.path()).is_empty(), "operation {n}");
-        let stray: Vec<_> = snapshot(dir.path())
-            .into_keys()
-            .filter(|name| name.contains(".hashline-"))
-            .collect();
+        let stray: Vec<_> =
+            snapshot(dir.path()).into_keys().filter(|name| name.contains(".hashline-")).collect();
         assert!(stray.is_empty(), "operation {n}: {stray:?}");
         for conflict in &report.conflicts {
             assert_eq!(Path::new(&conflict.path), theirs);
             assert!(!conflict.kept.is_empty());
             for kept in &conflict.kept {
-                assert!(
-                    fs::read_to_string(kept).unwrap().contains("line 5"),
-                    "{kept}"
-                );
+                assert!(fs::read_to_string(kept).unwrap().contains("line 5"), "{kept}");
             }
             conflicts += 1;
         }
@@ -117,10 +105,7 @@ fn damaged_and_foreign_journals_are_kept_and_not_acted_on() {
     let damaged = [
         ("a.journal", "0000 {}\n".to_owned()),
         ("b.journal", String::new()),
-        (
-            "c.journal",
-            format!("{{\"record\":\"begin\",\"target\":{target:?}}}\n"),
-        ),
+        ("c.journal", format!("{{\"record\":\"begin\",\"target\":{target:?}}}\n")),
     ];
     for (name, content) in &damaged {
         fs::write(state.path().join("journals").join(name), content).unwrap();
@@ -133,12 +118,8 @@ fn damaged_and_foreign_journals_are_kept_and_not_acted_on() {
     assert_eq!(snapshot(dir.path()), before);
     // They stop nobody.
     let options = options(state.path(), Durability::Process);
-    let outcome = apply_hash(
-        &OsFileSystem,
-        &patch(dir.path()).into(),
-        &options,
-        &Cancel::default(),
-    );
+    let outcome =
+        apply_hash(&OsFileSystem, &patch(dir.path()).into(), &options, &Cancel::default());
     assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
 }
 
@@ -173,18 +154,13 @@ fn a_change_that_stamps_cannot_show_is_seen() {
             let metadata = fs::metadata(&rival)?;
             fs::write(&rival, "one\nTWO\n")?;
             let times = fs::FileTimes::new().set_modified(metadata.modified()?);
-            fs::File::options()
-                .write(true)
-                .open(&rival)?
-                .set_times(times)?;
+            fs::File::options().write(true).open(&rival)?.set_times(times)?;
         }
         Ok(())
     });
     let options = options(state.path(), Durability::Process);
     let outcome = apply_hash(&fs_with_rival, &edit.into(), &options, &Cancel::default()).unwrap();
-    let Outcome::Rejected(rejected) = outcome else {
-        panic!("{outcome:?}")
-    };
+    let Outcome::Rejected(rejected) = outcome else { panic!("{outcome:?}") };
     assert_eq!(rejected.code, Code::ConcurrentChange);
     assert_eq!(fs::read_to_string(&path).unwrap(), "one\nTWO\n");
 }

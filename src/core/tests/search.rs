@@ -28,10 +28,7 @@ impl Tree {
         let temporary = tempfile::tempdir().unwrap();
         let path = temporary.path().canonicalize().unwrap().join("top");
         fs::create_dir(&path).unwrap();
-        let tree = Tree {
-            _temporary: temporary,
-            path,
-        };
+        let tree = Tree { _temporary: temporary, path };
         for (path, content) in files {
             tree.write(path, content);
         }
@@ -54,10 +51,7 @@ impl Tree {
     }
 
     fn options(&self) -> SearchOptions {
-        SearchOptions {
-            root: Some(self.full("")),
-            ..SearchOptions::default()
-        }
+        SearchOptions { root: Some(self.full("")), ..SearchOptions::default() }
     }
 
     /// Searches beneath the root and checks the text.
@@ -98,19 +92,11 @@ fn search(query: &SearchQuery, options: &SearchOptions) -> Result<SearchResult> 
 
 /// A search for a text, case folded.
 fn text(search: &str) -> SearchQuery {
-    SearchQuery::new(Query {
-        search: search.into(),
-        regex: false,
-        case_sensitive: false,
-    })
+    SearchQuery::new(Query { search: search.into(), regex: false, case_sensitive: false })
 }
 
 fn regex(search: &str) -> SearchQuery {
-    SearchQuery::new(Query {
-        search: search.into(),
-        regex: true,
-        case_sensitive: true,
-    })
+    SearchQuery::new(Query { search: search.into(), regex: true, case_sensitive: true })
 }
 
 fn around(before: u64, after: u64) -> Context {
@@ -122,11 +108,7 @@ fn paths(result: &SearchResult) -> Vec<String> {
 }
 
 fn error_codes(result: &SearchResult) -> Vec<(&str, Code)> {
-    result
-        .errors
-        .iter()
-        .map(|error| (error.path.as_deref().unwrap(), error.code))
-        .collect()
+    result.errors.iter().map(|error| (error.path.as_deref().unwrap(), error.code)).collect()
 }
 
 /// Every line is a header, `...`, or the very line that reading the file shows; every anchor
@@ -176,32 +158,21 @@ fn header_path(line: &str) -> Option<&str> {
 
 /// The lines of a file by number, as reading shows them.
 fn read_lines(path: &str, options: &SearchOptions) -> BTreeMap<u64, String> {
-    let request = ReadRequest {
-        path: path.to_owned(),
-        ..ReadRequest::default()
-    };
+    let request = ReadRequest { path: path.to_owned(), ..ReadRequest::default() };
     let views = read_hashed(&OsFileSystem, &[request], options, &Cancel::default()).unwrap();
     assert!(views[0].error.is_none(), "{:?}", views[0].error);
-    (1..)
-        .zip(views[0].text.lines().map(str::to_owned))
-        .collect()
+    (1..).zip(views[0].text.lines().map(str::to_owned)).collect()
 }
 
 #[test]
 fn text_by_example() {
     let tree = Tree::new(&[
-        (
-            "src/b.rs",
-            "one\ntwo\nneedle\nfour\nfive\nsix\nNeedle\neight\n",
-        ),
+        ("src/b.rs", "one\ntwo\nneedle\nfour\nfive\nsix\nNeedle\neight\n"),
         ("src/a.rs", "needle"),
         ("src/a/z.rs", "a needle\n"),
         ("other.txt", "nothing\n"),
     ]);
-    let query = SearchQuery {
-        context: around(1, 1),
-        ..text("NEEDLE")
-    };
+    let query = SearchQuery { context: around(1, 1), ..text("NEEDLE") };
     let result = tree.search(&query);
     let shapes: Vec<_> = result
         .text
@@ -232,10 +203,7 @@ fn text_by_example() {
     assert_eq!(result.files_searched, 4);
     assert!(!result.truncated && !result.text.ends_with('\n'));
     let last = &result.files[2];
-    assert_eq!(
-        (last.match_lines.as_slice(), last.match_count),
-        (&[3, 7][..], 2)
-    );
+    assert_eq!((last.match_lines.as_slice(), last.match_count), (&[3, 7][..], 2));
     assert_eq!(last.line_count, 8);
 }
 
@@ -243,14 +211,8 @@ fn text_by_example() {
 fn every_dialect_has_its_shape() {
     let tree = Tree::new(&[("a.txt", "{\n  \"needle\": 1\n}\n")]);
     for dialect in &DIALECTS {
-        let query = SearchQuery {
-            context: around(1, 1),
-            ..text("needle")
-        };
-        let options = SearchOptions {
-            dialect,
-            ..tree.options()
-        };
+        let query = SearchQuery { context: around(1, 1), ..text("needle") };
+        let options = SearchOptions { dialect, ..tree.options() };
         assert_eq!(tree.search_as(&query, &options).text.lines().count(), 4);
     }
 }
@@ -268,17 +230,10 @@ fn context_merges() {
         ("line 2$", around(u64::MAX, 0), "1 2"),
         ("line 29$", around(0, u64::MAX), "29 30"),
     ] {
-        let query = SearchQuery {
-            context,
-            ..regex(pattern)
-        };
+        let query = SearchQuery { context, ..regex(pattern) };
         let result = tree.search(&query);
-        let shown: Vec<_> = result
-            .text
-            .lines()
-            .skip(1)
-            .map(|line| line.split(':').next().unwrap())
-            .collect();
+        let shown: Vec<_> =
+            result.text.lines().skip(1).map(|line| line.split(':').next().unwrap()).collect();
         assert_eq!(shown.join(" "), expected, "{pattern} {context:?}");
     }
 }
@@ -310,12 +265,7 @@ fn ignore_rules() {
             &[".hidden/c.txt", "a.log", "sub/d.log", "sub/keep.log"]
         }),
         ("repository", true, |_| {}, &["sub/keep.log"]),
-        (
-            "no gitignore",
-            true,
-            |query| query.gitignore = false,
-            &logs[..],
-        ),
+        ("no gitignore", true, |query| query.gitignore = false, &logs[..]),
     ] {
         let tree = Tree::new(&files);
         if git {
@@ -356,15 +306,9 @@ fn rules_above_a_path_hold_below_it() {
         ("sub/deep/keep.log", "needle"),
         ("sub/deep/.gitignore", "!keep.log\n"),
     ]);
-    let query = SearchQuery {
-        paths: vec!["sub/deep".into()],
-        ..text("needle")
-    };
+    let query = SearchQuery { paths: vec!["sub/deep".into()], ..text("needle") };
     assert_eq!(tree.files(&query), ["sub/deep/keep.log"]);
-    let query = SearchQuery {
-        parent_ignore_files: false,
-        ..query
-    };
+    let query = SearchQuery { parent_ignore_files: false, ..query };
     let all = ["a.log", "anchored.txt", "b.tmp", "keep.log"].map(|name| format!("sub/deep/{name}"));
     assert_eq!(tree.files(&query), all);
 }
@@ -378,17 +322,11 @@ fn what_is_named_is_searched() {
         ("target/b.txt", "needle"),
     ]);
     for path in ["a.log", ".hidden"] {
-        let query = SearchQuery {
-            paths: vec![path.into()],
-            globs: vec!["!*".into()],
-            ..text("needle")
-        };
+        let query =
+            SearchQuery { paths: vec![path.into()], globs: vec!["!*".into()], ..text("needle") };
         assert_eq!(tree.files(&query), [path]);
     }
-    let query = SearchQuery {
-        paths: vec!["target".into()],
-        ..text("needle")
-    };
+    let query = SearchQuery { paths: vec!["target".into()], ..text("needle") };
     assert_eq!(tree.files(&query), ["target/b.txt"]);
 }
 
@@ -410,16 +348,7 @@ fn globs_decide_in_order() {
         (&["/*.txt", "*.md"], &["b.txt"]),
         (&["src/**", "!gen"], &["src/c.rs"]),
         (&["!src", "*.txt", "src"], &["b.txt"]),
-        (
-            &["*.rs"],
-            &[
-                ".hidden.rs",
-                "a.rs",
-                "skipped.rs",
-                "src/c.rs",
-                "src/gen/d.rs",
-            ],
-        ),
+        (&["*.rs"], &[".hidden.rs", "a.rs", "skipped.rs", "src/c.rs", "src/gen/d.rs"]),
         (&["*.{txt,md}"], &["b.txt"]),
     ] {
         let query = SearchQuery {
@@ -434,34 +363,22 @@ fn globs_decide_in_order() {
 #[test]
 fn depth_is_limited() {
     let tree = Tree::new(&[("a", "needle"), ("b/c", "needle"), ("b/d/e", "needle")]);
-    for (max_depth, expected) in [
-        (0, &[][..]),
-        (1, &["a"]),
-        (2, &["a", "b/c"]),
-        (3, &["a", "b/c", "b/d/e"]),
-    ] {
-        let query = SearchQuery {
-            max_depth: Some(max_depth),
-            ..text("needle")
-        };
+    for (max_depth, expected) in
+        [(0, &[][..]), (1, &["a"]), (2, &["a", "b/c"]), (3, &["a", "b/c", "b/d/e"])]
+    {
+        let query = SearchQuery { max_depth: Some(max_depth), ..text("needle") };
         assert_eq!(tree.files(&query), expected);
     }
 }
 
 #[test]
 fn overlapping_paths_are_searched_once() {
-    let tree = Tree::new(&[
-        ("src/a.txt", "needle"),
-        ("src/sub/b.txt", "needle"),
-        ("c.txt", "needle"),
-    ]);
+    let tree =
+        Tree::new(&[("src/a.txt", "needle"), ("src/sub/b.txt", "needle"), ("c.txt", "needle")]);
     for (named, expected) in [
         (&["src", "src/sub"][..], &["src/a.txt", "src/sub/b.txt"][..]),
         (&["src/sub", "src"], &["src/a.txt", "src/sub/b.txt"]),
-        (
-            &["src/a.txt", "./src/", "src//a.txt"],
-            &["src/a.txt", "src/sub/b.txt"],
-        ),
+        (&["src/a.txt", "./src/", "src//a.txt"], &["src/a.txt", "src/sub/b.txt"]),
         (&["c.txt", "."], &["c.txt", "src/a.txt", "src/sub/b.txt"]),
         (&["./src/../c.txt", "c.txt"], &["src/../c.txt"]),
     ] {
@@ -492,56 +409,30 @@ fn caps_count_in_path_order() {
         (3, Some(2), &[2, 1], 3, true),
         (9, Some(3), &[3, 3], 4, false),
     ] {
-        let query = SearchQuery {
-            max_matches: max,
-            max_matches_per_file: per_file,
-            ..text("needle")
-        };
+        let query =
+            SearchQuery { max_matches: max, max_matches_per_file: per_file, ..text("needle") };
         let result = tree.search(&query);
         let case = format!("{max} {per_file:?}");
-        let counts: Vec<_> = result
-            .files
-            .iter()
-            .map(|file| file.match_lines.len())
-            .collect();
+        let counts: Vec<_> = result.files.iter().map(|file| file.match_lines.len()).collect();
         assert_eq!(counts, shown, "{case}");
         assert_eq!(result.files_searched, searched, "{case}");
         assert_eq!(result.truncated, truncated, "{case}");
-        assert!(
-            result.files.iter().all(|file| file.match_count == 3),
-            "{case}"
-        );
+        assert!(result.files.iter().all(|file| file.match_count == 3), "{case}");
     }
 }
 
 #[test]
 fn text_is_cut_after_a_whole_line() {
-    let tree = Tree::new(&[
-        ("a.txt", "before\nneedle 1\nafter\nneedle 2\n"),
-        ("b.txt", "needle 1\n"),
-    ]);
-    let query = SearchQuery {
-        context: around(1, 0),
-        ..text("needle")
-    };
+    let tree =
+        Tree::new(&[("a.txt", "before\nneedle 1\nafter\nneedle 2\n"), ("b.txt", "needle 1\n")]);
+    let query = SearchQuery { context: around(1, 0), ..text("needle") };
     let whole = tree.search(&query);
     assert!(!whole.truncated);
     for max_bytes in 0..=whole.text.len() + 1 {
-        let query = SearchQuery {
-            max_bytes: Some(max_bytes),
-            ..query.clone()
-        };
+        let query = SearchQuery { max_bytes: Some(max_bytes), ..query.clone() };
         let result = tree.search(&query);
-        assert_eq!(
-            result.truncated,
-            max_bytes < whole.text.len(),
-            "{max_bytes}"
-        );
-        let lines: Vec<_> = result
-            .text
-            .lines()
-            .filter(|line| !line.ends_with(" bytes]"))
-            .collect();
+        assert_eq!(result.truncated, max_bytes < whole.text.len(), "{max_bytes}");
+        let lines: Vec<_> = result.text.lines().filter(|line| !line.ends_with(" bytes]")).collect();
         let prefix: Vec<_> = whole.text.lines().take(lines.len()).collect();
         assert_eq!(lines, prefix, "{max_bytes}");
     }
@@ -551,10 +442,7 @@ fn text_is_cut_after_a_whole_line() {
 fn a_first_line_that_is_too_long_is_cut() {
     let long = format!("needle {}\n", "x".repeat(5000));
     let tree = Tree::new(&[("a.txt", &long), ("b.txt", &long)]);
-    let query = SearchQuery {
-        max_bytes: Some(500),
-        ..text("needle")
-    };
+    let query = SearchQuery { max_bytes: Some(500), ..text("needle") };
     let result = tree.search(&query);
     assert_eq!(paths(&result), ["a.txt"]);
     assert!(result.truncated && result.files[0].truncated);
@@ -583,23 +471,14 @@ fn encodings_and_terminators() {
     ] {
         assert_eq!(tree.files(&regex(pattern)), expected, "{pattern}");
     }
-    let options = SearchOptions {
-        encoding: Some("latin1".into()),
-        ..tree.options()
-    };
-    assert_eq!(
-        paths(&tree.search_as(&text("café"), &options)),
-        ["latin.txt"]
-    );
+    let options = SearchOptions { encoding: Some("latin1".into()), ..tree.options() };
+    assert_eq!(paths(&tree.search_as(&text("café"), &options)), ["latin.txt"]);
 }
 
 #[test]
 fn files_that_are_no_text_are_counted() {
     let tree = Tree::new(&[("a.txt", "needle"), ("b.bin", "needle\0")]);
-    let query = SearchQuery {
-        paths: vec![".".into(), "b.bin".into()],
-        ..text("needle")
-    };
+    let query = SearchQuery { paths: vec![".".into(), "b.bin".into()], ..text("needle") };
     let result = tree.search(&query);
     assert_eq!(paths(&result), ["a.txt"]);
     assert_eq!((result.files_searched, result.binary_skipped), (1, 1));
@@ -608,10 +487,7 @@ fn files_that_are_no_text_are_counted() {
 #[test]
 fn large_files_are_reported() {
     let tree = Tree::new(&[("a.txt", "needle\n"), ("large.txt", "needle and more\n")]);
-    let options = SearchOptions {
-        max_file_bytes: 10,
-        ..tree.options()
-    };
+    let options = SearchOptions { max_file_bytes: 10, ..tree.options() };
     let result = tree.search_as(&text("needle"), &options);
     assert_eq!(paths(&result), ["a.txt"]);
     assert_eq!(error_codes(&result), [("large.txt", Code::FileTooLarge)]);
@@ -630,18 +506,9 @@ fn look_around_and_its_limit() {
 #[test]
 fn misuse_fails_the_call() {
     let tree = Tree::new(&[]);
-    let glob = SearchQuery {
-        globs: vec!["*.rs".into(), "[".into()],
-        ..text("a")
-    };
-    let no_root = SearchOptions {
-        root: Some(tree.full("missing")),
-        ..SearchOptions::default()
-    };
-    let no_encoding = SearchOptions {
-        encoding: Some("klingon".into()),
-        ..tree.options()
-    };
+    let glob = SearchQuery { globs: vec!["*.rs".into(), "[".into()], ..text("a") };
+    let no_root = SearchOptions { root: Some(tree.full("missing")), ..SearchOptions::default() };
+    let no_encoding = SearchOptions { encoding: Some("klingon".into()), ..tree.options() };
     for (query, options, code) in [
         (regex("("), tree.options(), Code::InvalidPattern),
         (text(""), tree.options(), Code::InvalidArgument),
@@ -658,9 +525,7 @@ fn misuse_fails_the_call() {
 fn what_cannot_be_searched_is_data() {
     let tree = Tree::new(&[("a.txt", "needle")]);
     let query = SearchQuery {
-        paths: ["missing/x", "a.txt", "", "a\0b", "a.txt/x"]
-            .map(String::from)
-            .to_vec(),
+        paths: ["missing/x", "a.txt", "", "a\0b", "a.txt/x"].map(String::from).to_vec(),
         ..text("needle")
     };
     let result = tree.search(&query);
@@ -668,30 +533,17 @@ fn what_cannot_be_searched_is_data() {
     let codes: Vec<_> = result.errors.iter().map(|error| error.code).collect();
     assert_eq!(codes.len(), 4, "{:?}", result.errors);
     assert!(codes.contains(&Code::FileNotFound));
-    assert_eq!(
-        codes
-            .iter()
-            .filter(|&&code| code == Code::InvalidArgument)
-            .count(),
-        2
-    );
+    assert_eq!(codes.iter().filter(|&&code| code == Code::InvalidArgument).count(), 2);
 }
 
 #[test]
 fn result_does_not_depend_on_threads() {
-    let names: Vec<_> = (0..300)
-        .map(|n| format!("d{}/e{}/f{n}.txt", n % 7, n % 3))
-        .collect();
+    let names: Vec<_> = (0..300).map(|n| format!("d{}/e{}/f{n}.txt", n % 7, n % 3)).collect();
     let content = "needle 1\nb\nc\nneedle 2\n";
     let files: Vec<_> = names.iter().map(|name| (name.as_str(), content)).collect();
     let tree = Tree::new(&files);
     for (max_matches, max_bytes) in [(1000, None), (123, None), (1000, Some(3000))] {
-        let query = SearchQuery {
-            max_matches,
-            max_bytes,
-            context: around(1, 1),
-            ..text("needle")
-        };
+        let query = SearchQuery { max_matches, max_bytes, context: around(1, 1), ..text("needle") };
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
             let result = pool.build().unwrap().install(|| tree.search(&query));
@@ -745,10 +597,7 @@ fn nothing_outside_the_root_counts() {
         ("sub/..", Some(2)),
         (&inside, Some(1)),
     ] {
-        let query = SearchQuery {
-            paths: vec![path.to_owned()],
-            ..text("needle")
-        };
+        let query = SearchQuery { paths: vec![path.to_owned()], ..text("needle") };
         let result = tree.search(&query);
         match expected {
             None => assert_eq!(error_codes(&result), [(path, Code::OutsideRoot)]),
@@ -759,11 +608,7 @@ fn nothing_outside_the_root_counts() {
 
 #[test]
 fn a_root_in_a_repository_has_its_gitignore() {
-    let tree = Tree::new(&[
-        ("a.log", "needle"),
-        ("b.txt", "needle"),
-        (".gitignore", "*.log\n"),
-    ]);
+    let tree = Tree::new(&[("a.log", "needle"), ("b.txt", "needle"), (".gitignore", "*.log\n")]);
     assert_eq!(tree.files(&text("needle")), ["a.log", "b.txt"]);
     fs::create_dir(tree.path.parent().unwrap().join(".git")).unwrap();
     assert_eq!(tree.files(&text("needle")), ["b.txt"]);
@@ -789,10 +634,7 @@ mod on_unix {
         symlink(outside.join("away"), tree.path.join("out")).unwrap();
         symlink(outside.join("away/secret.txt"), tree.path.join("out.txt")).unwrap();
         assert_eq!(tree.files(&text("needle")), ["dir/a.txt"]);
-        let query = SearchQuery {
-            follow_links: true,
-            ..text("needle")
-        };
+        let query = SearchQuery { follow_links: true, ..text("needle") };
         let result = tree.search(&query);
         assert_eq!(paths(&result), ["dir/a.txt", "file", "link/a.txt"]);
         assert_eq!(
@@ -806,16 +648,10 @@ mod on_unix {
             ]
         );
         for (path, code) in [("out", Code::OutsideRoot), ("out.txt", Code::OutsideRoot)] {
-            let query = SearchQuery {
-                paths: vec![path.into()],
-                ..text("needle")
-            };
+            let query = SearchQuery { paths: vec![path.into()], ..text("needle") };
             assert_eq!(error_codes(&tree.search(&query)), [(path, code)]);
         }
-        let query = SearchQuery {
-            paths: vec!["link".into(), "file".into()],
-            ..text("needle")
-        };
+        let query = SearchQuery { paths: vec!["link".into(), "file".into()], ..text("needle") };
         assert_eq!(paths(&tree.search(&query)), ["link/a.txt"]);
     }
 
@@ -834,11 +670,7 @@ mod on_unix {
 
     #[test]
     fn what_may_not_be_read_is_reported() {
-        let tree = Tree::new(&[
-            ("a.txt", "needle"),
-            ("b.txt", "needle"),
-            ("shut/c.txt", "needle"),
-        ]);
+        let tree = Tree::new(&[("a.txt", "needle"), ("b.txt", "needle"), ("shut/c.txt", "needle")]);
         let set_mode = |path: &str, mode| {
             let mode = fs::Permissions::from_mode(mode);
             fs::set_permissions(tree.path.join(path), mode).unwrap();
@@ -862,14 +694,8 @@ mod on_unix {
         let made = std::process::Command::new("mkfifo").arg(&fifo).status();
         assert!(made.unwrap().success());
         assert_eq!(tree.files(&text("needle")), ["a.txt"]);
-        let query = SearchQuery {
-            paths: vec!["pipe".into()],
-            ..text("needle")
-        };
-        assert_eq!(
-            error_codes(&tree.search(&query)),
-            [("pipe", Code::NotAFile)]
-        );
+        let query = SearchQuery { paths: vec!["pipe".into()], ..text("needle") };
+        assert_eq!(error_codes(&tree.search(&query)), [("pipe", Code::NotAFile)]);
         // macOS has no such names.
         if fs::write(tree.path.join(OsStr::from_bytes(b"b\xff.txt")), "needle").is_ok() {
             let result = tree.search(&text("needle"));
@@ -881,9 +707,7 @@ mod on_unix {
 
 /// A tree of few names, so that rules meet what they are about.
 fn generated_trees() -> impl Strategy<Value = Vec<(String, String)>> {
-    let dir = prop::sample::select(vec![
-        "", "a/", "b/", "a/b/", "a/b/a/", ".h/", "b/.h/", "b/a/",
-    ]);
+    let dir = prop::sample::select(vec!["", "a/", "b/", "a/b/", "a/b/a/", ".h/", "b/.h/", "b/a/"]);
     let rule = prop::sample::select(vec![
         "a",
         "b/",

@@ -9,9 +9,7 @@ use serde_json::Value;
 fn rows(name: &str) -> Vec<Value> {
     let path = format!("{}/../../vectors/{name}.jsonl", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|cause| panic!("{path}: {cause}"));
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn check_hashes(file: &str, dialect: &str, field: &str, expected_rows: usize) {
@@ -22,11 +20,7 @@ fn check_hashes(file: &str, dialect: &str, field: &str, expected_rows: usize) {
         let line = row["line"].as_str().unwrap();
         let number = row["lineNumber"].as_u64().unwrap_or(1);
         let expected = row[field].as_str().unwrap();
-        assert_eq!(
-            dialect.hash_text(hash_line(dialect, number, line)),
-            expected,
-            "{row}"
-        );
+        assert_eq!(dialect.hash_text(hash_line(dialect, number, line)), expected, "{row}");
         assert!(verify(dialect, number, line, expected), "{row}");
     }
 }
@@ -37,11 +31,7 @@ fn pi() {
     let rule = &Dialect::by_name("pi").unwrap().normalization;
     for row in rows("pi.hash") {
         let text = normalized(rule, row["line"].as_str().unwrap().as_bytes());
-        assert_eq!(
-            text,
-            row["normalized"].as_str().unwrap().as_bytes(),
-            "{row}"
-        );
+        assert_eq!(text, row["normalized"].as_str().unwrap().as_bytes(), "{row}");
     }
 }
 
@@ -72,15 +62,7 @@ fn omp_format() {
     assert_eq!(rows.len(), 100);
     for row in rows {
         let start_line = row["startLine"].as_u64().unwrap();
-        let shown = format_hashed(
-            dialect,
-            row["text"].as_str().unwrap().as_bytes(),
-            start_line,
-        );
-        assert_eq!(
-            shown,
-            row["formatted"].as_str().unwrap().as_bytes(),
-            "{row}"
-        );
+        let shown = format_hashed(dialect, row["text"].as_str().unwrap().as_bytes(), start_line);
+        assert_eq!(shown, row["formatted"].as_str().unwrap().as_bytes(), "{row}");
     }
 }

@@ -20,18 +20,10 @@ pub fn snapshot(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     fn walk(root: &Path, dir: &Path, out: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
-            let name = path
-                .strip_prefix(root)
-                .unwrap()
-                .to_str()
-                .unwrap()
-                .to_owned();
+            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
             if path.is_symlink() {
                 let target = fs::read_link(&path).unwrap();
-                out.insert(
-                    name,
-                    [b"-> ", target.as_os_str().as_encoded_bytes()].concat(),
-                );
+                out.insert(name, [b"-> ", target.as_os_str().as_encoded_bytes()].concat());
             } else if path.is_dir() {
                 out.insert(name + "/", Vec::new());
                 walk(root, &path, out);
@@ -57,9 +49,7 @@ pub fn scratch() -> tempfile::TempDir {
 /// Files that a state directory should not hold when nothing is under way.
 pub fn journals(state: &Path) -> Vec<String> {
     match fs::read_dir(state.join("journals")) {
-        Ok(entries) => entries
-            .map(|one| one.unwrap().file_name().into_string().unwrap())
-            .collect(),
+        Ok(entries) => entries.map(|one| one.unwrap().file_name().into_string().unwrap()).collect(),
         Err(_) => Vec::new(),
     }
 }
@@ -72,17 +62,9 @@ pub fn anchor(number: u64, text: &str) -> String {
 
 /// A directory with a file for every operation kind.
 pub fn fill(dir: &Path) {
-    for name in [
-        "edited",
-        "other",
-        "moved",
-        "changed",
-        "deleted",
-        "one",
-        "two",
-        "linked",
-        "bystander",
-    ] {
+    for name in
+        ["edited", "other", "moved", "changed", "deleted", "one", "two", "linked", "bystander"]
+    {
         let lines: String = (1..=200).map(|n| format!("{name} line {n}\n")).collect();
         fs::write(dir.join(name), lines).unwrap();
     }
@@ -128,20 +110,12 @@ pub struct Interrupted<F> {
 
 impl<F: Fn(u64) -> io::Result<()>> Interrupted<F> {
     pub fn new(before: F) -> Self {
-        Interrupted {
-            inner: OsFileSystem,
-            count: AtomicU64::new(0),
-            before,
-            can_exchange: true,
-        }
+        Interrupted { inner: OsFileSystem, count: AtomicU64::new(0), before, can_exchange: true }
     }
 
     /// As a system that cannot exchange two names.
     pub fn without_exchange(self) -> Self {
-        Interrupted {
-            can_exchange: false,
-            ..self
-        }
+        Interrupted { can_exchange: false, ..self }
     }
 
     pub fn count(&self) -> u64 {
@@ -175,14 +149,14 @@ macro_rules! forward {
 forward! {
     open(place: &Place) -> File;
     open_for_rewrite(place: &Place) -> File;
-    create_new(place: &Place) -> File;
+    create_new(place: &Place, private: bool) -> File;
     stamp(place: &Place) -> Stamp;
     stamp_of(file: &File) -> Stamp;
     read(file: &mut File, limit_bytes: u64, out: &mut Vec<u8>) -> ();
     write(file: &mut File, bytes: &[u8]) -> ();
     seek(file: &mut File, offset_bytes: u64) -> ();
     set_len(file: &File, len_bytes: u64) -> ();
-    set_default_mode(file: &File) -> ();
+
     copy_attributes(file: &File, model: &File, stamp: &Stamp) -> ();
     sync(file: &File) -> ();
     sync_dir(place: &Place) -> ();
