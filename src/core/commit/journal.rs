@@ -193,7 +193,7 @@ impl Journal {
                     let _ = fs.unlink(&place);
                     return Err(journal_fault(&place, &cause));
                 }
-                Ok(journal) => return Ok(journal?),
+                Ok(journal) => return journal,
             }
         }
     }

@@ -44,7 +44,7 @@ impl<'a> Published<'a> {
                 Step::Delete { target: from, old, parked }
                 | Step::Replace { from, old, parked, .. }
                 | Step::Rename { from, old, parked: Some(parked), .. } => {
-                    self.park(from, old, parked)?
+                    self.park(from, old, parked)?;
                 }
                 _ => {}
             }

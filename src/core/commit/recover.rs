@@ -364,7 +364,7 @@ impl Recovery<'_> {
     /// Puts a waiting file under its new name, unless someone else has taken that.
     fn arrive(&mut self, waiting: &Place, to: &JournalPath) -> Result<()> {
         let Some(target) = self.place(&to.path()) else {
-            return self.keep(&to.path(), &[waiting.clone()]);
+            return self.keep(&to.path(), std::slice::from_ref(waiting));
         };
         match self.fs.rename_new(waiting, &target) {
             Ok(()) => {
@@ -372,7 +372,7 @@ impl Recovery<'_> {
                 Ok(())
             }
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
-                self.keep(&to.path(), &[waiting.clone()])
+                self.keep(&to.path(), std::slice::from_ref(waiting))
             }
             Err(cause) => Err(Error::io("move", &shown(&target), &cause)),
         }

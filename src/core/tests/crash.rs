@@ -6,6 +6,7 @@
 //! number of kills in the environment variable `HASHLINE_KILLS`.
 
 #![cfg(unix)]
+#![allow(clippy::print_stdout, reason = "the figures are what this test is run for")]
 
 mod support;
 

@@ -3,6 +3,7 @@
 //! the error says what it is about.
 
 #![cfg(unix)]
+#![allow(clippy::print_stdout, reason = "the figures are what this test is run for")]
 
 mod support;
 
