@@ -19,8 +19,16 @@
 // required of rename and recreate. Of inplace it is measured: such a writer may write into a file
 // that a patch has replaced already, and what it writes then is lost.
 
-import { renameSync, rmSync } from 'node:fs'
-import { closeSync, ftruncateSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -36,10 +44,10 @@ const NAMES = ['one.txt', 'two.txt']
 /** So many that a file is written in more than one page. */
 const LINES = 120
 
-// What both threads see: the round that is on, the round that is over, the longest pause of the
-// writer in microseconds, and for each file the versions before and after they are put in place.
-const [ROUND, OVER, PAUSE_US, BEGUN, PLACED] = [0, 1, 2, 3, 5]
-const CELLS = 7
+// What both threads see: the round that is on, the round that is over, how long a call takes in
+// microseconds, and for each file the version that was put in place last.
+const [ROUND, OVER, CALL_US, PLACED] = [0, 1, 2, 3]
+const CELLS = PLACED + NAMES.length
 
 /** The refusals that a writer may cause. @type {Record<Kind, string[]>} */
 const ALLOWED = {
@@ -47,9 +55,6 @@ const ALLOWED = {
   recreate: ['CONCURRENT_CHANGE', 'HASH_MISMATCH', 'FILE_NOT_FOUND'],
   inplace: ['CONCURRENT_CHANGE', 'HASH_MISMATCH', 'LINE_OUT_OF_RANGE'],
 }
-
-if (isMainThread) await supervise()
-else write(workerData)
 
 async function supervise() {
   const { values } = parseArgs({
@@ -125,7 +130,7 @@ class Fighter {
 
   /** @param {number} round */
   round(round) {
-    Atomics.store(this.#cells, PAUSE_US, this.#callUs)
+    Atomics.store(this.#cells, CALL_US, this.#callUs)
     Atomics.store(this.#cells, ROUND, round)
     Atomics.notify(this.#cells, ROUND)
     const applied = []
@@ -201,9 +206,9 @@ class Fighter {
     for (const [at, name] of NAMES.entries()) {
       const content = readFileSync(join(this.#dir, name), 'utf8')
       const last = Atomics.load(this.#cells, PLACED + at)
-      const { patch, version, rest } = parse(content.split('\n')[0])
-      const isWhole = content === `${content.split('\n')[0]}\n${theirs(rest ?? version, 2)}`
-      if (!isWhole || content.length === 0) {
+      const [first] = content.split('\n', 1)
+      const { patch, version } = parse(first)
+      if (content !== `${first}\n${theirs(version, 2)}`) {
         this.figures.add('blended')
         this.#require(`${where}: ${name} is a blend: ${JSON.stringify(content.slice(0, 200))}`)
       } else if (version !== last) {
@@ -242,7 +247,7 @@ function theirs(version, first = 1) {
 /**
  * What a first line says.
  * @param {string} line
- * @returns {{ patch?: number, version: number, rest?: number }}
+ * @returns {{ patch?: number, version: number }}
  */
 function parse(line) {
   const [, patch, version] = /^(?:patch (\d+) on )?version (\d+)/.exec(line) ?? []
@@ -255,7 +260,7 @@ function write({ kind, dir, shared }) {
   const versions = NAMES.map(() => 0)
   for (let round = 1; ; round++) {
     Atomics.wait(cells, ROUND, round - 1)
-    const longest = Atomics.load(cells, PAUSE_US) * 2
+    const longest = Atomics.load(cells, CALL_US) * 2
     for (let writes = between(1, 3); writes > 0; writes--) {
       const at = between(0, NAMES.length - 1)
       const version = ++versions[at]
@@ -263,7 +268,6 @@ function write({ kind, dir, shared }) {
       const prepared = kind === 'inplace' ? undefined : join(dir, `writer-${version}.tmp`)
       if (prepared) writeFileSync(prepared, theirs(version))
       pauseUs(longest)
-      Atomics.store(cells, BEGUN + at, version)
       if (kind === 'recreate') {
         rmSync(path)
         if (Math.random() < 0.5) pauseUs(longest / 4)
@@ -293,3 +297,7 @@ function pauseUs(most) {
   const end = performance.now() + (Math.random() * most) / 1000
   while (performance.now() < end);
 }
+
+// At the end, when the class is there.
+if (isMainThread) await supervise()
+else write(workerData)

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use super::{Failures, noop};
 use crate::commit::LockKey;
 use crate::error::{Error, Result};
-use crate::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp, not_a_file};
+use crate::fs::{
+    Base, FileKind, FileSystem, Lookup, Place, Stamp, differ_in_case_only, not_a_file,
+};
 use crate::outcome::{Noop, NoopReason};
 use crate::plan::names::{Name, NameChange};
 use crate::request::{Action, Operation};
@@ -56,10 +58,10 @@ impl Tasks<'_> {
         for one in &self.files {
             let mut path = |path: &Path| keys.push(LockKey::of_path(path, &one.path));
             match &one.task {
-                Task::Add { to, .. } => path(&full_path(to)),
+                Task::Add { to, .. } => path(&to.path()),
                 Task::Move { from, to, stamp, .. } => {
                     path(from.canonical());
-                    path(&full_path(to));
+                    path(&to.path());
                     keys.push(LockKey::of_file(stamp, &one.path));
                 }
                 Task::Delete { place, stamp } => {
@@ -96,27 +98,11 @@ impl Tasks<'_> {
 }
 
 fn name(lookup: &Lookup, shown: &str, exists: bool) -> Name {
-    Name { path: full_path(lookup), shown: shown.to_owned(), exists }
-}
-
-fn full_path(lookup: &Lookup) -> PathBuf {
-    match lookup {
-        Lookup::Found(place) => place.canonical().to_owned(),
-        Lookup::Missing { first, rest } => {
-            rest.iter().fold(first.canonical().to_owned(), |path, name| path.join(name))
-        }
-    }
+    Name { path: lookup.path(), shown: shown.to_owned(), exists }
 }
 
 fn exists(lookup: &Lookup) -> bool {
     matches!(lookup, Lookup::Found(place) if place.dir().symlink_metadata(place.name()).is_ok())
-}
-
-/// What a path was found to be, so that a patch with many edits of one file asks once.
-#[derive(Clone)]
-struct Found {
-    /// The place in `Tasks::edits`.
-    edits: usize,
 }
 
 /// Looks up the paths of a patch.
@@ -137,7 +123,8 @@ impl<'a> Lookups<'a> {
     pub(super) fn tasks<'o>(&self, operations: &'o [Operation]) -> (Tasks<'o>, Failures) {
         let mut tasks = Tasks::default();
         let mut failures = Failures::default();
-        let mut found: HashMap<&str, Result<Found>> = HashMap::new();
+        // A patch with many edits of one file looks it up once.
+        let mut found: HashMap<&str, Result<usize>> = HashMap::new();
         let mut by_file: HashMap<(u64, u64), usize> = HashMap::new();
         let mut seen = Seen::new();
         for operation in operations {
@@ -146,11 +133,11 @@ impl<'a> Lookups<'a> {
                     let found = found
                         .entry(&operation.path)
                         .or_insert_with(|| self.find(&operation.path, &mut tasks, &mut by_file));
-                    found.clone().map(|found| {
-                        let key = tasks.edits[found.edits].place.canonical().to_owned();
+                    found.clone().map(|at| {
+                        let key = tasks.edits[at].place.canonical().to_owned();
                         match repeats(&mut seen, key, operation) {
                             Some(noop) => tasks.noops.push(noop),
-                            None => tasks.edits[found.edits].operations.push(operation),
+                            None => tasks.edits[at].operations.push(operation),
                         }
                     })
                 }
@@ -163,13 +150,13 @@ impl<'a> Lookups<'a> {
         (tasks, failures)
     }
 
-    /// Finds a file to edit. Different paths to one file, hard links included, are one file.
+    /// Finds a file to edit: its place in `Tasks::edits`. Different paths to one file, hard links included, are one file.
     fn find(
         &self,
         path: &str,
         tasks: &mut Tasks<'_>,
         by_file: &mut HashMap<(u64, u64), usize>,
-    ) -> Result<Found> {
+    ) -> Result<usize> {
         let place = self.base.existing(path)?;
         let stamp = self.stamp(&place)?;
         if stamp.kind != FileKind::File {
@@ -193,7 +180,7 @@ impl<'a> Lookups<'a> {
                 tasks.edits[edits].names.push(name.to_owned());
             }
         }
-        Ok(Found { edits })
+        Ok(edits)
     }
 
     fn stamp(&self, place: &Place) -> Result<Stamp> {
@@ -217,12 +204,12 @@ impl<'a> Lookups<'a> {
             }
         };
         let key = match &task {
-            Task::Add { to, .. } => full_path(to),
+            Task::Add { to, .. } => to.path(),
             Task::Move { from, .. } => from.canonical().to_owned(),
             Task::Delete { place, .. } => place.canonical().to_owned(),
         };
         if let Task::Move { from, to, .. } = &task
-            && full_path(to) == from.canonical()
+            && to.path() == from.canonical()
         {
             tasks.noops.push(noop(operation, NoopReason::Unchanged));
         } else if let Some(noop) = repeats(seen, key, operation) {
@@ -241,7 +228,7 @@ impl<'a> Lookups<'a> {
         let is_self = |to: &Lookup| match to {
             Lookup::Found(to) => {
                 self.fs.stamp(to).is_ok_and(|there| there.is_same_file(&stamp))
-                    && differs_in_case_only(from.canonical(), to.canonical())
+                    && differ_in_case_only(from.canonical(), to.canonical())
             }
             Lookup::Missing { .. } => false,
         };
@@ -260,11 +247,6 @@ impl<'a> Lookups<'a> {
             other => Err(not_a_file(path, other.noun())),
         }
     }
-}
-
-fn differs_in_case_only(one: &Path, other: &Path) -> bool {
-    let folded = |path: &Path| path.to_string_lossy().to_lowercase();
-    one != other && folded(one) == folded(other)
 }
 
 /// The no-op of an exact repeat.

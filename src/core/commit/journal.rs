@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::StateDir;
-use super::step::{Action, Draft, full_path, temporary_name};
+use super::step::{Action, Draft, temporary_name};
 use crate::error::{Error, Result};
 use crate::fs::{FileSystem, Lookup, Place, Stamp};
 
@@ -319,18 +319,18 @@ fn journal_step(draft: &Draft<'_>) -> JournalStep {
             ready: path(ready),
         },
         Action::Create { to, .. } => {
-            let to = full_path(to);
+            let to = to.path();
             let temporary = beside(&to, &draft.temporary);
             JournalStep::Create { target: JournalPath::new(&to), temporary }
         }
         Action::Rename { from, old, to, parks } => JournalStep::Rename {
             from: path(from),
             old: Mark::of(old),
-            to: JournalPath::new(&full_path(to)),
+            to: JournalPath::new(&to.path()),
             parked: parks.then(|| beside(from.canonical(), &draft.aside)),
         },
         Action::Replace { from, old, to, .. } => {
-            let to = full_path(to);
+            let to = to.path();
             JournalStep::Replace {
                 from: path(from),
                 old: Mark::of(old),

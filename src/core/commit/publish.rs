@@ -7,7 +7,7 @@ use super::stage::{copy_content, is_gone};
 use super::step::Step;
 use super::{CommitError, check_version, concurrent};
 use crate::error::{Code, Error, Result};
-use crate::fs::{FileSystem, Place, Stamp};
+use crate::fs::{FileSystem, Place, Stamp, differ_in_case_only};
 
 /// A step that was taken, and what takes it back.
 enum Undo {
@@ -180,9 +180,7 @@ impl<'a> Published<'a> {
 
     /// On a file system that ignores case, `a` → `A` finds its own file at the new name.
     fn is_case_change(&self, from: &Place, to: &Place) -> bool {
-        let folded = |place: &Place| place.canonical().to_string_lossy().to_lowercase();
-        from.canonical() != to.canonical()
-            && folded(from) == folded(to)
+        differ_in_case_only(from.canonical(), to.canonical())
             && matches!((self.fs.stamp(from), self.fs.stamp(to)), (Ok(one), Ok(other)) if one.is_same_file(&other))
     }
 

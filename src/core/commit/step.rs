@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{Change, CommitOptions, Ground, Pieces, TEMPORARY_PREFIX};
 use crate::error::{Code, Error, Result};
@@ -135,7 +135,7 @@ fn action<'a>(
             if content.is_some() || !is_same_device(ground.fs, &from, &to) {
                 Action::Replace { from, old, to, content: content.as_ref() }
             } else {
-                let parks = vacated.contains(full_path(&to).as_path());
+                let parks = vacated.contains(to.path().as_path());
                 Action::Rename { from, old, to, parks }
             }
         }
@@ -206,16 +206,6 @@ fn is_same_device(fs: &dyn FileSystem, from: &Place, to: &Lookup) -> bool {
     let (Lookup::Found(above) | Lookup::Missing { first: above, .. }) = to;
     let device = |place: &Place| fs.stamp(&place.directory()).map(|stamp| stamp.device).ok();
     device(from) == device(above)
-}
-
-/// The path of a name, its missing directories included.
-pub(super) fn full_path(lookup: &Lookup) -> PathBuf {
-    match lookup {
-        Lookup::Found(place) => place.canonical().to_owned(),
-        Lookup::Missing { first, rest } => {
-            rest.iter().fold(first.canonical().to_owned(), |path, name| path.join(name))
-        }
-    }
 }
 
 /// A name for a temporary file that nobody else has.

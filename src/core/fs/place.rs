@@ -82,6 +82,18 @@ pub enum Lookup {
     },
 }
 
+impl Lookup {
+    /// The path without links and dots, missing directories included.
+    pub fn path(&self) -> PathBuf {
+        match self {
+            Lookup::Found(place) => place.canonical.clone(),
+            Lookup::Missing { first, rest } => {
+                rest.iter().fold(first.canonical.clone(), |path, name| path.join(name))
+            }
+        }
+    }
+}
+
 /// Where the relative paths of a call start, and what they may not leave.
 #[derive(Debug)]
 pub struct Base {
@@ -326,4 +338,10 @@ pub(super) fn check_path(path: &str) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Whether two paths are one on a file system that ignores case, and two elsewhere.
+pub fn differ_in_case_only(one: &Path, other: &Path) -> bool {
+    let folded = |path: &Path| path.to_string_lossy().to_lowercase();
+    one != other && folded(one) == folded(other)
 }
