@@ -147,9 +147,9 @@ fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &Refusal<'_>) -> S
             && far.iter().all(|&found| is_far(line, found)) =>
         {
             let named: Vec<String> = far.iter().take(MAX_NAMED_LINES).map(u64::to_string).collect();
-            let plural = if far.len() == 1 { "" } else { "s" };
+            let (plural, have) = if far.len() == 1 { ("", "has") } else { ("s", "have") };
             format!(
-                "No line beside line {line} has the hash {hash} (line{plural} {} further away): use {} for line {line}.",
+                "No line beside line {line} has the hash {hash} (line{plural} {}, further away, {have}): use {} for line {line}.",
                 named.join(", "),
                 fresh(line)
             )

@@ -649,3 +649,131 @@ fn regression_nulls_for_fields_that_are_not_meant() {
         "start_anchor": null, "end_anchor": null, "range": null}]));
     assert_eq!(dir.read("a"), "two\n");
 }
+
+#[test]
+fn owner_mode_and_extended_attributes_survive() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+    let dir = Dir::new(&[("a", "one\n")]);
+    let path = dir.path("a");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o4750)).unwrap();
+    // Only root may give a file away; everyone may set attributes of their own.
+    let given_away = chown(&path, Some(12_345), Some(12_346)).is_ok();
+    if given_away {
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o4750)).unwrap();
+    }
+    let has_attributes = xattr::set(&path, "user.note", b"kept").is_ok();
+    let before = fs::metadata(&path).unwrap();
+    dir.applied(json!([set("a", &anchor(1, "one"), "two")]));
+    let after = fs::metadata(&path).unwrap();
+    assert_ne!(before.ino(), after.ino(), "written beside and exchanged");
+    assert_eq!(
+        (before.mode(), before.uid(), before.gid()),
+        (after.mode(), after.uid(), after.gid())
+    );
+    if has_attributes {
+        assert_eq!(xattr::get(&path, "user.note").unwrap().as_deref(), Some(&b"kept"[..]));
+    }
+    dir.applied(
+        json!([set("a", &anchor(1, "two"), "three"), {"op": "move_file", "from": "a", "to": "b"}]),
+    );
+    assert_eq!(fs::metadata(dir.path("b")).unwrap().mode(), before.mode());
+}
+
+#[test]
+fn new_files_have_the_mode_of_new_files() {
+    use std::os::unix::fs::MetadataExt;
+    let dir = Dir::new(&[]);
+    dir.write("usual", b"");
+    dir.applied(json!([{"op": "add_file", "path": "added", "content": "x"}]));
+    let mode = |name: &str| fs::metadata(dir.path(name)).unwrap().mode();
+    assert_eq!(mode("added"), mode("usual"));
+}
+
+/// From one file system to another, where the machine has two at hand.
+#[test]
+fn files_move_across_file_systems() {
+    use std::os::unix::fs::MetadataExt;
+    let here = Dir::new(&[("a", "one\n"), ("b", "two\n")]);
+    let Ok(there) = tempfile::tempdir_in("/dev/shm") else { return };
+    let device = |path: &Path| fs::metadata(path).unwrap().dev();
+    if device(there.path()) == device(&here.path("")) {
+        return;
+    }
+    std::os::unix::fs::symlink("a", here.path("link")).unwrap();
+    let to = |name: &str| there.path().join(name).to_str().unwrap().to_owned();
+    let from = |name: &str| here.path(name).to_str().unwrap().to_owned();
+    let operations = json!([
+        {"op": "move_file", "from": from("a"), "to": to("deep/a")},
+        {"op": "move_file", "from": from("b"), "to": to("b")},
+        {"op": "move_file", "from": from("link"), "to": to("link")},
+        set(&from("b"), &anchor(1, "two"), "TWO"),
+    ]);
+    let outcome = here.run_with(operations, &ApplyOptions { root: None, ..here.options() });
+    assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
+    assert_eq!(fs::read_to_string(to("deep/a")).unwrap(), "one\n");
+    assert_eq!(fs::read_to_string(to("b")).unwrap(), "TWO\n");
+    assert_eq!(fs::read_link(to("link")).unwrap(), Path::new("a"));
+    assert!(here.snapshot().is_empty());
+}
+
+#[test]
+fn a_name_changes_its_case() {
+    let dir = Dir::new(&[("readme", "x\n")]);
+    dir.applied(json!([{"op": "move_file", "from": "readme", "to": "README"}]));
+    let names: Vec<_> = dir.snapshot().into_iter().map(|(path, _)| path).collect();
+    assert_eq!(names.len(), 1);
+    assert!(names[0].ends_with("README"));
+}
+
+/// Two calls on one file at a time, from threads: the second sees the first's result.
+#[test]
+fn threads_lose_no_edit() {
+    let dir = Dir::new(&[("a", "start\n")]);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let dir = &dir;
+            scope.spawn(move || {
+                for round in 0..25 {
+                    let text = format!("thread {thread} round {round}");
+                    dir.applied(
+                        json!([{"op": "insert_after", "path": "a", "anchor": "EOF", "text": text}]),
+                    );
+                }
+            });
+        }
+    });
+    let content = dir.read("a");
+    let mut lines: Vec<_> = content.lines().collect();
+    assert_eq!(lines.len(), 101);
+    lines.sort_unstable();
+    lines.dedup();
+    assert_eq!(lines.len(), 101);
+}
+
+#[test]
+fn a_held_lock_is_waited_for_and_given_up() {
+    use hashline_core::commit::{LockKey, Locks, StateDir};
+    let dir = Dir::new(&[("a", "one\n")]);
+    let state = StateDir::new(dir.1.path().to_str()).unwrap();
+    let soon = std::time::Instant::now() + std::time::Duration::from_secs(5);
+    let keys = vec![LockKey::of_path(&dir.path("a"), "a")];
+    let held = Locks::take(&state, keys, soon, &Cancel::default()).unwrap();
+    let impatient = ApplyOptions { lock_timeout_ms: 20, ..dir.options() };
+    let outcome = dir.run_with(json!([set("a", &anchor(1, "one"), "two")]), &impatient);
+    let Outcome::Rejected(rejected) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(rejected.code, Code::LockTimeout);
+    assert!(rejected.text.contains("lockTimeoutMs"), "{}", rejected.text);
+    // An abort ends the waiting.
+    let cancel = Cancel::default();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(30));
+            cancel.cancel();
+        });
+        let patch = json!({"operations": [set("a", &anchor(1, "one"), "two")]}).into();
+        let error = apply_hash(&OsFileSystem, &patch, &dir.options(), &cancel).unwrap_err();
+        assert_eq!(error.code, Code::Aborted);
+    });
+    drop(held);
+    dir.applied(json!([set("a", &anchor(1, "one"), "two")]));
+}
