@@ -209,11 +209,16 @@ impl<'a> Published<'a> {
         let placed = self.fs.stamp(temporary).ok();
         match self.fs.exchange(temporary, target) {
             Ok(()) => {
-                let (one, other) = (temporary.clone(), target.clone());
-                self.undo.push(Undo::Exchange { one, other, placed });
+                let undo = Undo::Exchange { one: temporary.clone(), other: target.clone(), placed };
                 if !self.is_displaced(temporary, old) {
+                    // Where that fails, the roll-back tries once more, and keeps it otherwise.
+                    if let Err(cause) = self.give_back(temporary, target, placed.as_ref()) {
+                        self.undo.push(undo);
+                        return Err(fault(cause));
+                    }
                     return Err(concurrent(target.shown(), "was changed"));
                 }
+                self.undo.push(undo);
             }
             Err(cause) if cause.kind() == io::ErrorKind::Unsupported => {
                 self.fs.link(target, saved).map_err(fault)?;
@@ -235,6 +240,33 @@ impl<'a> Published<'a> {
             Err(cause) => return Err(fault(cause)),
         }
         self.touched.push(target.clone());
+        Ok(())
+    }
+
+    /// What the exchange displaced is a rival's version: it goes back, unless the rival has
+    /// replaced ours by a newer one meanwhile, which then stands. A version that the second
+    /// exchange displaces in turn is put back by a third, and so on while the rival goes on.
+    fn give_back(
+        &self,
+        temporary: &Place,
+        target: &Place,
+        placed: Option<&Stamp>,
+    ) -> io::Result<()> {
+        let is_ours = |place: &Place| match (self.fs.stamp(place), placed) {
+            (Ok(now), Some(placed)) => now.is_same_file(placed),
+            _ => false,
+        };
+        while is_ours(target) {
+            match self.fs.exchange(temporary, target) {
+                // Removed by the rival: then that is its newest wish.
+                Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(()),
+                other => other?,
+            }
+            if is_ours(temporary) {
+                return Ok(());
+            }
+            self.fs.exchange(temporary, target)?;
+        }
         Ok(())
     }
 
