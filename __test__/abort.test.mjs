@@ -25,12 +25,12 @@ function assertAborted(value, reason) {
 const listeners = (signal) => getEventListeners(signal, 'abort').length
 
 test('a signal that is aborted already rejects, and nothing is done', () =>
-  withDir({}, async (root) => {
+  withDir({}, async (root, stateDir) => {
     const signal = AbortSignal.abort('enough')
     const rejected = (/** @type {unknown} */ error) => assertAborted(error, 'enough')
     await assert.rejects(readHashed('a', { signal }), rejected)
     const operations = [/** @type {const} */ ({ op: 'add_file', path: 'new', content: '' })]
-    await assert.rejects(applyHash({ operations }, { root, signal }), rejected)
+    await assert.rejects(applyHash({ operations }, { root, stateDir, signal }), rejected)
     assert.equal(existsSync(join(root, 'new')), false)
   }))
 

@@ -6,7 +6,7 @@ import { applyHash } from 'hashline-native'
 import { assertRejects, MISUSED_OPTIONS, untyped, withDir } from './support.mjs'
 
 test('a patch of several files is applied', () =>
-  withDir({ 'a.txt': '}\n', 'b.txt': 'return null;\n' }, async (root) => {
+  withDir({ 'a.txt': '}\n', 'b.txt': 'return null;\n' }, async (root, stateDir) => {
     const outcome = await applyHash(
       {
         operations: [
@@ -15,7 +15,7 @@ test('a patch of several files is applied', () =>
           { op: 'add_file', path: 'new/c.txt', content: 'z' },
         ],
       },
-      { root },
+      { root, stateDir },
     )
     assert.equal(outcome.status, 'applied')
     assert.deepEqual(
@@ -33,7 +33,7 @@ test('a patch of several files is applied', () =>
   }))
 
 test('a refusal is data, and nothing changes', () =>
-  withDir({ 'a.txt': '}\n', 'b.txt': 'return null;\n' }, async (root) => {
+  withDir({ 'a.txt': '}\n', 'b.txt': 'return null;\n' }, async (root, stateDir) => {
     const outcome = await applyHash(
       {
         operations: [
@@ -41,7 +41,7 @@ test('a refusal is data, and nothing changes', () =>
           { op: 'set_line', path: 'b.txt', anchor: '1:00', text: 'x' },
         ],
       },
-      { root },
+      { root, stateDir },
     )
     assert.equal(outcome.status, 'rejected')
     assert.equal(outcome.code, 'HASH_MISMATCH')
@@ -54,10 +54,10 @@ test('a refusal is data, and nothing changes', () =>
   }))
 
 test('a signal that never fires changes nothing', () =>
-  withDir({ 'a.txt': '}\n' }, async (root) => {
+  withDir({ 'a.txt': '}\n' }, async (root, stateDir) => {
     const { signal } = new AbortController()
     const operations = [/** @type {const} */ ({ op: 'delete_file', path: 'a.txt' })]
-    const outcome = await applyHash({ operations }, { root, signal })
+    const outcome = await applyHash({ operations }, { root, stateDir, signal })
     assert.equal(outcome.status, 'applied')
   }))
 

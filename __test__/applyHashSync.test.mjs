@@ -3,14 +3,21 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { applyHashSync } from 'hashline-native'
-import { assertThrows, MISUSED_OPTIONS, NO_COUNTS, untyped, withDir } from './support.mjs'
+import {
+  assertThrows,
+  MISUSED_OPTIONS,
+  NO_COUNTS,
+  UNUSED_STATE,
+  untyped,
+  withDir,
+} from './support.mjs'
 
 /**
  * The code of the refusal of a patch that no type would allow.
  * @param {unknown} patch
  */
 function refusal(patch) {
-  const outcome = applyHashSync(untyped(patch))
+  const outcome = applyHashSync(untyped(patch), { stateDir: UNUSED_STATE })
   assert.equal(outcome.status, 'rejected')
   return outcome
 }
@@ -19,10 +26,10 @@ function refusal(patch) {
 const one = (operation) => ({ operations: [operation] })
 
 test('a patch is applied', () =>
-  withDir({ 'a.txt': '}\r\n' }, (root) => {
+  withDir({ 'a.txt': '}\r\n' }, (root, stateDir) => {
     const outcome = applyHashSync(
       { operations: [{ op: 'set_line', path: 'a.txt', anchor: '1:18|}', text: ['a', 'b'] }] },
-      { root, durability: 'process', relocate: 'off', relocateWindow: 0, repairs: false },
+      { root, stateDir, durability: 'process', relocate: 'off', relocateWindow: 0, repairs: false },
     )
     assert.equal(outcome.status, 'applied')
     assert.equal(outcome.files[0].lineCount, 2)
@@ -30,21 +37,21 @@ test('a patch is applied', () =>
   }))
 
 test('what had nothing to do is told', () =>
-  withDir({ 'a.txt': '}\nx\n' }, (root) => {
+  withDir({ 'a.txt': '}\nx\n' }, (root, stateDir) => {
     const set = /** @type {const} */ ({
       op: 'set_line',
       path: 'a.txt',
       anchor: '1:18',
       text: '};',
     })
-    const outcome = applyHashSync({ operations: [set, { ...set }] }, { root })
+    const outcome = applyHashSync({ operations: [set, { ...set }] }, { root, stateDir })
     assert.equal(outcome.status, 'applied')
     assert.deepEqual(outcome.noops, [
       { operation: 1, path: 'a.txt', reason: 'duplicate', duplicateOf: 0 },
     ])
     const again = applyHashSync(
       { operations: [{ op: 'replace_text', path: 'a.txt', old_text: 'x', new_text: 'x' }] },
-      { root },
+      { root, stateDir },
     )
     assert.equal(again.status, 'applied')
     assert.deepEqual(again.files, [])
@@ -52,12 +59,12 @@ test('what had nothing to do is told', () =>
   }))
 
 test('relocations and repairs are told', () =>
-  withDir({ 'a.txt': 'new\nnew\nnew\nnew\nnew\n  const x = 10;\n' }, (root) => {
+  withDir({ 'a.txt': 'new\nnew\nnew\nnew\nnew\n  const x = 10;\n' }, (root, stateDir) => {
     const outcome = applyHashSync(
       {
         operations: [{ op: 'set_line', path: 'a.txt', anchor: '1:61', text: 'const x = 11;' }],
       },
-      { root },
+      { root, stateDir },
     )
     assert.equal(outcome.status, 'applied')
     assert.deepEqual(outcome.relocations, [
@@ -147,7 +154,7 @@ test('misuse is refused with what was wrong', () => {
     assertThrows(call(options), 'INVALID_ARGUMENT', ...parts)
   }
   for (const [count, is] of NO_COUNTS) {
-    for (const name of ['relocateWindow', 'maxFileBytes']) {
+    for (const name of ['relocateWindow', 'maxFileBytes', 'lockTimeoutMs']) {
       assertThrows(call({ [name]: count }), 'INVALID_ARGUMENT', `options.${name} is ${is}`)
     }
   }
@@ -161,9 +168,12 @@ test('misuse is refused with what was wrong', () => {
     [{ repairs: { echos: true } }, 'options.repairs', '"echos"', 'echoes'],
     [{ repairs: { echoes: 1 } }, 'options.repairs["echoes"] is the number 1', 'true or false'],
     [{ root: ['/'] }, 'options.root is an array', 'a string'],
+    [{ stateDir: 1 }, 'options.stateDir is the number 1', 'a string'],
+    [{ stateDir: '' }, 'stateDir is empty'],
     [{ encoding: 1 }, 'options.encoding is the number 1'],
     [{ signal: new AbortController().signal }, 'options.signal', 'synchronous'],
   ]
   for (const [options, ...parts] of cases) assertThrows(call(options), 'INVALID_ARGUMENT', ...parts)
   assertThrows(call({ root: '\ud800' }), 'UNENCODABLE_TEXT', 'options.root')
+  assertThrows(call({ stateDir: '\ud800' }), 'UNENCODABLE_TEXT', 'options.stateDir')
 })

@@ -1,30 +1,77 @@
 // What several test files need.
 
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { leftovers } from '../scripts/attack.mjs'
 
 /** @import { HashlineError } from 'hashline-native' */
 
+/** A directory for state, for calls that must not get as far as using one. */
+export const UNUSED_STATE = join(tmpdir(), 'hashline-test-state-of-nobody')
+
 /**
- * Runs `body` with a new directory that holds `files`, and removes it afterwards.
+ * Runs `body` with a new directory that holds `files` and a path for a directory of state (which
+ * is not the user's), and removes both afterwards. Nothing of a patch may be left then but what
+ * `body` asked for: no temporary file, no journal, no lock.
  * @template T
  * @param {Record<string, string | Uint8Array>} files contents by name
- * @param {(dir: string) => T | Promise<T>} body
+ * @param {(dir: string, stateDir: string) => T | Promise<T>} body
  * @returns {Promise<T>}
  */
-export async function withDir(files, body) {
+export function withDir(files, body) {
+  return withMess(files, async (dir, stateDir) => {
+    const result = await body(dir, stateDir)
+    assert.deepEqual(leftovers(dir, stateDir), [])
+    return result
+  })
+}
+
+/**
+ * As `withDir`, for a body that leaves something behind on purpose.
+ * @template T
+ * @param {Record<string, string | Uint8Array>} files contents by name
+ * @param {(dir: string, stateDir: string) => T | Promise<T>} body
+ * @returns {Promise<T>}
+ */
+export async function withMess(files, body) {
   const dir = mkdtempSync(join(tmpdir(), 'hashline-test-'))
+  const stateDir = `${dir}-state`
   try {
     for (const [name, content] of Object.entries(files)) {
       mkdirSync(dirname(join(dir, name)), { recursive: true })
       writeFileSync(join(dir, name), content)
     }
-    return await body(dir)
+    return await body(dir, stateDir)
   } finally {
-    rmSync(dir, { recursive: true, force: true })
+    for (const made of [dir, stateDir]) rmSync(made, { recursive: true, force: true })
   }
+}
+
+/**
+ * Runs one of the scripts that attack transactions, and checks that it finds nothing wrong.
+ * @param {string} name
+ * @param {string[]} args
+ * @returns {Promise<string>} what it prints
+ */
+export async function runScript(name, ...args) {
+  const script = fileURLToPath(new URL(`../scripts/${name}`, import.meta.url))
+  const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text) => {
+      output += text
+    })
+  }
+  const code = await new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', resolve)
+  })
+  assert.equal(code, 0, output)
+  return output
 }
 
 /**

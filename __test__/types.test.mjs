@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { applyHashSync, applyHashToText, formatHashed, readHashedSync } from 'hashline-native'
+import { UNUSED_STATE } from './support.mjs'
 
 /** @import { ApplyOutcome, FileView, HashlineErrorCode, Operation, Patch } from 'hashline-native' */
 
@@ -72,5 +73,5 @@ test('what the types forbid is refused at run time', () => {
   // @ts-expect-error: options of files
   assert.throws(() => applyHashToText('', [], { root: '.' }))
   assert.deepEqual(readHashedSync([]).map(kind), [])
-  assert.equal(summary(applyHashSync({ operations })).length, 2)
+  assert.equal(summary(applyHashSync({ operations }, { stateDir: UNUSED_STATE })).length, 2)
 })

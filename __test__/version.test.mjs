@@ -21,6 +21,8 @@ test('import and require give the same functions, by name', () => {
     'hashLines',
     'readHashed',
     'readHashedSync',
+    'recoverTransactions',
+    'recoverTransactionsSync',
     'searchHashed',
     'searchHashedSync',
     'verify',

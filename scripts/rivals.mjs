@@ -165,7 +165,8 @@ async function edit(work, id, own, done) {
   const changed = names.find((name) => own.has(name) && Math.random() < 0.5)
   const inserted = names.filter((name) => work.task === '12 files' || name !== changed)
   for (let tries = 0; ; tries++) {
-    if (tries > TOO_MANY) throw new Error(`${id} is refused again and again: ${JSON.stringify(done.refusals)}`)
+    if (tries > TOO_MANY)
+      throw new Error(`${id} is refused again and again: ${JSON.stringify(done.refusals)}`)
     /** @type {Operation[]} */
     const operations = inserted.map((path) => ({
       op: 'insert_after',

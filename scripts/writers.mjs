@@ -13,7 +13,8 @@
 //
 //   * the last version of the writer, or a patch on that, never a blend of two: another base
 //     means that a version was lost;
-//   * with a patch that was reported as applied, never one that was reported as refused.
+//   * with a patch that was reported as applied, never one that was reported as refused. A patch
+//     may also be half undone: the call says so in an error, and a recovery clears it up.
 //
 // And no call may say "applied" for a version that was gone before the call began. All this is
 // required of rename and recreate. Of inplace it is measured: such a writer may write into a file
@@ -95,8 +96,10 @@ function fight(kind, rounds) {
     }
     const seconds = (performance.now() - start) / 1000
     console.log(`${kind}: ${rounds} rounds in ${seconds.toFixed(1)} s: ${fighter.figures}`)
-    const others = leftovers(dir, stateDir).map((name) => `left: ${name}`)
-    return [...fighter.problems, ...others]
+    const left = leftovers(dir, stateDir).filter(
+      (name) => !(fighter.mayKeep && name.startsWith('kept/')),
+    )
+    return [...fighter.problems, ...left.map((name) => `left: ${name}`)]
   })
 }
 
@@ -112,6 +115,8 @@ class Fighter {
   #patch = 0
   /** @type {Set<number>} */
   #applied = new Set()
+  /** @type {Set<number>} */
+  #halfUndone = new Set()
   /** How long a call takes, about. */
   #callUs = 500
 
@@ -180,8 +185,15 @@ class Fighter {
       }
     } catch (thrown) {
       const error = /** @type {HashlineError} */ (thrown)
-      this.figures.add(`thrown ${error.code}`)
-      this.problems.push(`${where}: patch ${patch} threw ${error.message}`)
+      if (!error.message.includes('could not be undone completely')) {
+        this.figures.add(`thrown ${error.code}`)
+        this.problems.push(`${where}: patch ${patch} threw ${error.message}`)
+        return undefined
+      }
+      // Told, and left to a recovery, which may finish it or keep its versions aside.
+      this.figures.add('half undone')
+      this.#halfUndone.add(patch)
+      recoverTransactionsSync({ stateDir: this.#stateDir })
       return undefined
     } finally {
       this.#callUs = Math.round(this.#callUs * 0.9 + (performance.now() - start) * 100)
@@ -214,7 +226,7 @@ class Fighter {
       } else if (version !== last) {
         this.figures.add(applied.length > 0 ? 'lost beside a patch' : 'lost beside refusals')
         this.#require(`${where}: ${name} has version ${version}, not ${last} (patch ${patch})`)
-      } else if (patch !== undefined && !this.#applied.has(patch)) {
+      } else if (patch !== undefined && !this.#mayBe(patch)) {
         this.figures.add('refused, and there')
         this.#require(`${where}: ${name} has patch ${patch}, which was not reported as applied`)
       } else {
@@ -226,6 +238,16 @@ class Fighter {
       this.figures.add('journals left')
       this.problems.push(`${where}: there was something to recover: ${JSON.stringify(report)}`)
     }
+  }
+
+  /** Whether a patch may be in a file. @param {number} patch */
+  #mayBe(patch) {
+    return this.#applied.has(patch) || this.#halfUndone.has(patch)
+  }
+
+  /** Whether a recovery may have kept versions. */
+  get mayKeep() {
+    return this.#halfUndone.size > 0
   }
 
   /** @param {string} problem */
@@ -261,13 +283,17 @@ function write({ kind, dir, shared }) {
   for (let round = 1; ; round++) {
     Atomics.wait(cells, ROUND, round - 1)
     const longest = Atomics.load(cells, CALL_US) * 2
-    for (let writes = between(1, 3); writes > 0; writes--) {
+    // Made before, so that one can follow at once on another.
+    const writes = Array.from({ length: between(1, 3) }, (_, number) => {
       const at = between(0, NAMES.length - 1)
       const version = ++versions[at]
-      const path = join(dir, NAMES[at])
-      const prepared = kind === 'inplace' ? undefined : join(dir, `writer-${version}.tmp`)
+      const prepared = kind === 'inplace' ? undefined : join(dir, `writer-${at}-${version}.tmp`)
       if (prepared) writeFileSync(prepared, theirs(version))
-      pauseUs(longest)
+      const mostUs = number > 0 && Math.random() < 0.5 ? 50 : longest
+      return { at, version, path: join(dir, NAMES[at]), prepared, mostUs }
+    })
+    for (const { at, version, path, prepared, mostUs } of writes) {
+      pauseUs(mostUs)
       if (kind === 'recreate') {
         rmSync(path)
         if (Math.random() < 0.5) pauseUs(longest / 4)

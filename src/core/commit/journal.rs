@@ -2,7 +2,7 @@
 //!
 //! A file of records, each a line: a checksum (XXH3, 128 bits) and JSON. The first names every
 //! step and every temporary file; `committed` follows when all new content is on the disk,
-//! `aborted` when a transaction was taken back after that. The process that writes a journal
+//! and is cut off again when a transaction is taken back after that. The process that writes a journal
 //! holds the system's lock on it; a journal that can be locked belongs to a dead process.
 
 use std::fs::File;
@@ -165,6 +165,8 @@ pub(super) fn parse_journal(bytes: &[u8]) -> Option<Vec<Record>> {
 pub(super) struct Journal {
     place: Place,
     file: File,
+    /// The length of the first record.
+    begin_bytes: u64,
     sync: bool,
 }
 
@@ -225,7 +227,7 @@ impl Journal {
             Ok(file)
         };
         match write() {
-            Ok(file) => Ok(Ok(Journal { place, file, sync })),
+            Ok(file) => Ok(Ok(Journal { place, file, begin_bytes: line.len() as u64, sync })),
             Err(cause) => Err((unfinished.clone(), cause)),
         }
     }
@@ -235,31 +237,28 @@ impl Journal {
         self.place.canonical()
     }
 
-    /// From here on, a recovery finishes the transaction.
+    /// From here on, a recovery finishes the transaction. On an error the mark is taken back;
+    /// false when that failed too, so that a recovery may find it.
     pub(super) fn mark_committed(
         &mut self,
         fs: &dyn FileSystem,
         staged: &[Option<Mark>],
-    ) -> Result<()> {
-        self.append(fs, &Record::Committed { staged: staged.to_vec() })
-    }
-
-    /// From here on, a recovery only clears away what was staged.
-    pub(super) fn mark_aborted(&mut self, fs: &dyn FileSystem) -> Result<()> {
-        self.append(fs, &Record::Aborted)
-    }
-
-    fn append(&mut self, fs: &dyn FileSystem, record: &Record) -> Result<()> {
-        let line = record.line()?;
-        let fault = |cause| journal_fault(&self.place, &cause);
-        let start = fs.stamp_of(&self.file).map_err(fault)?.size_bytes;
+    ) -> std::result::Result<(), (Error, bool)> {
+        let line =
+            Record::Committed { staged: staged.to_vec() }.line().map_err(|error| (error, true))?;
         let written = fs.write(&mut self.file, &line);
-        if let Err(cause) = written {
-            // Half a record would make the next one unreadable.
-            fs.set_len(&self.file, start).map_err(fault)?;
-            fs.seek(&mut self.file, start).map_err(fault)?;
-            return Err(fault(cause));
-        }
+        let flushed = written.and_then(|()| if self.sync { fs.sync(&self.file) } else { Ok(()) });
+        let Err(cause) = flushed else { return Ok(()) };
+        let error = journal_fault(&self.place, &cause);
+        let is_unmarked = self.unmark(fs).is_ok();
+        Err((error, is_unmarked))
+    }
+
+    /// From here on, a recovery only clears away what was staged. Cutting the mark off needs
+    /// no space, which a record of its own would.
+    pub(super) fn unmark(&mut self, fs: &dyn FileSystem) -> Result<()> {
+        let fault = |cause| journal_fault(&self.place, &cause);
+        fs.set_len(&self.file, self.begin_bytes).map_err(fault)?;
         match self.sync {
             true => fs.sync(&self.file).map_err(fault),
             false => Ok(()),

@@ -120,11 +120,11 @@ pub fn commit(
             return Err(CommitError::Refused(error));
         }
     };
-    if let Err(error) = journal.mark_committed(fs, &staged.marks(&steps)) {
-        // The mark may or may not be on the disk: it must not be found after the files are gone.
-        let error = match journal.mark_aborted(fs) {
-            Ok(()) => CommitError::Refused(error),
-            Err(_) => CommitError::Stuck(error),
+    if let Err((error, is_unmarked)) = journal.mark_committed(fs, &staged.marks(&steps)) {
+        // A mark that is found when the staged files are gone would ask for them.
+        let error = match is_unmarked {
+            true => CommitError::Refused(error),
+            false => CommitError::Stuck(error),
         };
         return Err(give_up(fs, staged, journal, error));
     }
@@ -142,7 +142,7 @@ pub fn commit(
             let mut error = published.roll_back(error);
             // Before the staged files go, the journal must stop asking for them.
             if !matches!(error, CommitError::Stuck(_))
-                && let Err(cause) = journal.mark_aborted(fs)
+                && let Err(cause) = journal.unmark(fs)
             {
                 error = CommitError::Stuck(cause);
             }

@@ -219,6 +219,9 @@ impl<'a> Staged<'a> {
             // The kernel could not read a mapped page: the file has shrunk.
             #[cfg(unix)]
             Some(libc::EFAULT) => concurrent(temporary.shown(), "was changed"),
+            // The name is a link by now, which is not followed.
+            #[cfg(unix)]
+            Some(libc::ELOOP) => concurrent(temporary.shown(), "was replaced by a link"),
             _ => Error::io("write", temporary.shown(), &cause),
         };
         let mut file = self.fs.create_new(temporary, private).map_err(fault)?;
