@@ -233,7 +233,9 @@ fn lock<'o>(
     let deadline = Instant::now() + Duration::from_millis(timeout_ms);
     let Ground { fs, base, state } = ground;
     loop {
-        let report = recover_transactions(fs, state, deadline, cancel)?;
+        // Without waiting: a dead patch whose files others use is theirs to recover, unless
+        // its files are ours, too.
+        let report = recover_transactions(fs, state, Instant::now(), cancel)?;
         let look_up = || {
             base.forget();
             Lookups::new(fs, base).tasks(operations)
@@ -241,7 +243,12 @@ fn lock<'o>(
         let keys = look_up().0.lock_keys();
         let locks = Locks::take(state, keys.clone(), deadline, cancel)?;
         if is_abandoned(state, &keys)? {
-            still_unrecovered(report)?;
+            drop(locks);
+            if Instant::now() >= deadline {
+                return Err(still_unrecovered(report));
+            }
+            cancel.check()?;
+            std::thread::sleep(RECOVERY_PAUSE);
             continue;
         }
         let (tasks, failures) = look_up();
@@ -251,15 +258,16 @@ fn lock<'o>(
     }
 }
 
+/// How long to wait before looking again at a journal that another process works off.
+const RECOVERY_PAUSE: Duration = Duration::from_millis(2);
+
 /// A journal about our files that cannot be worked off stops the call.
-fn still_unrecovered(report: RecoveryReport) -> Result<()> {
-    match report.failed.into_iter().next() {
-        Some(error) => {
-            let message = format!("an interrupted patch could not be recovered: {}", error.message);
-            Err(Error { message, ..error })
-        }
-        None => Ok(()),
-    }
+fn still_unrecovered(report: RecoveryReport) -> Error {
+    let unfinished =
+        Error::new(Code::LockTimeout, "it is still being recovered (option lockTimeoutMs)");
+    let cause = report.failed.into_iter().next().unwrap_or(unfinished);
+    let message = format!("an interrupted patch of these files is in the way: {}", cause.message);
+    Error { message, ..cause }
 }
 
 fn path_of(operations: &[Operation], index: usize) -> Option<&str> {

@@ -111,8 +111,8 @@ impl Error {
         let code = code_of(cause);
         let message = match code {
             Code::FileNotFound => format!("{path}: there is no such file"),
-            Code::PermissionDenied => format!("{path}: permission denied (cannot {action} it)"),
-            Code::NoSpace => format!("{path}: no space left to {action} it"),
+            Code::PermissionDenied => format!("{path}: permission denied (cannot {action})"),
+            Code::NoSpace => format!("{path}: no space left to {action}"),
             _ => format!("{path}: cannot {action}: {cause}"),
         };
         Error::at(code, path, message)

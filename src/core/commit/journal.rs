@@ -56,13 +56,24 @@ impl JournalPath {
 }
 
 /// The identity and version of a file, as far as renames leave them alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Mark {
     device: u64,
     inode: u64,
     size_bytes: u64,
     modified_seconds: i64,
     modified_nanoseconds: i64,
+}
+
+/// The number of a device can be another one after a restart, so it does not count: marks are
+/// compared for one path.
+impl PartialEq for Mark {
+    fn eq(&self, other: &Mark) -> bool {
+        let rest = |mark: &Mark| {
+            (mark.inode, mark.size_bytes, mark.modified_seconds, mark.modified_nanoseconds)
+        };
+        rest(self) == rest(other)
+    }
 }
 
 impl Mark {
@@ -76,9 +87,14 @@ impl Mark {
         }
     }
 
+    /// Device and inode.
+    pub(super) fn file(&self) -> (u64, u64) {
+        (self.device, self.inode)
+    }
+
     /// Whether both are the same file, of whatever version.
     pub(super) fn is_same_file(&self, other: &Mark) -> bool {
-        (self.device, self.inode) == (other.device, other.inode)
+        self.inode == other.inode
     }
 }
 
@@ -130,8 +146,8 @@ pub(super) enum Record {
     Begin { version: u32, steps: Vec<JournalStep>, directories: Vec<JournalPath> },
     /// All new content is on the disk: the marks of the staged files, by step.
     Committed { staged: Vec<Option<Mark>> },
-    /// The transaction was taken back.
-    Aborted,
+    /// Everything is in place: only old versions are left to be removed.
+    Published,
 }
 
 impl Record {
@@ -252,6 +268,16 @@ impl Journal {
         let error = journal_fault(&self.place, &cause);
         let is_unmarked = self.unmark(fs).is_ok();
         Err((error, is_unmarked))
+    }
+
+    /// From here on, a recovery only removes old versions. Without the mark it would find out
+    /// by itself, but for names that moved within one inode.
+    pub(super) fn mark_published(&mut self, fs: &dyn FileSystem) {
+        let Ok(line) = Record::Published.line() else { return };
+        // Half a record counts as none.
+        if fs.write(&mut self.file, &line).is_ok() && self.sync {
+            let _ = fs.sync(&self.file);
+        }
     }
 
     /// From here on, a recovery only clears away what was staged. Cutting the mark off needs

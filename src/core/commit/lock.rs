@@ -25,7 +25,12 @@ pub struct LockKey {
 impl LockKey {
     /// The key of an existing file, by device and inode.
     pub fn of_file(stamp: &Stamp, shown: &str) -> LockKey {
-        LockKey::new(&format!("file {} {}", stamp.device, stamp.inode), shown)
+        LockKey::of_inode((stamp.device, stamp.inode), shown)
+    }
+
+    /// The same by the numbers alone.
+    pub(super) fn of_inode((device, inode): (u64, u64), shown: &str) -> LockKey {
+        LockKey::new(&format!("file {device} {inode}"), shown)
     }
 
     /// The key of a path without links.
@@ -82,6 +87,21 @@ impl Drop for Locks {
     }
 }
 
+/// Removes the locks of dead processes.
+pub(super) fn sweep(state: &StateDir) {
+    for entry in std::fs::read_dir(state.path().join("locks")).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if is_file
+            && let Ok(file) = File::open(&path)
+            && file.try_lock().is_ok()
+            && is_named(&path, &file).is_ok_and(|named| named)
+        {
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+}
+
 fn take_one(
     state: &StateDir,
     key: &LockKey,
@@ -92,9 +112,12 @@ fn take_one(
     loop {
         let (path, file) = state.lock_file(&key.name)?;
         match file.try_lock() {
-            Ok(()) if is_named(&path, &file) => return Ok((path, file)),
-            // Its last holder removed it between our open and our lock: take the next one.
-            Ok(()) => continue,
+            Ok(()) => match is_named(&path, &file) {
+                Ok(true) => return Ok((path, file)),
+                // Its last holder removed it between our open and our lock: take the next one.
+                Ok(false) => pause = FIRST_PAUSE,
+                Err(cause) => return Err(Error::io("lock", &key.shown, &cause)),
+            },
             Err(TryLockError::WouldBlock) => {}
             Err(TryLockError::Error(cause)) => return Err(Error::io("lock", &key.shown, &cause)),
         }
@@ -115,9 +138,13 @@ fn take_one(
 }
 
 /// Whether `path` still names the open file.
-fn is_named(path: &Path, file: &File) -> bool {
-    let there = File::open(path).and_then(|there| Stamp::of_file(&there));
-    matches!((there, Stamp::of_file(file)), (Ok(there), Ok(held)) if there.is_same_file(&held))
+fn is_named(path: &Path, file: &File) -> std::io::Result<bool> {
+    let held = Stamp::of_file(file)?;
+    match Stamp::of_path(path) {
+        Ok(there) => Ok(there.is_same_file(&held)),
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(cause) => Err(cause),
+    }
 }
 
 #[cfg(test)]

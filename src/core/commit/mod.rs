@@ -128,10 +128,12 @@ pub fn commit(
         };
         return Err(give_up(fs, staged, journal, error));
     }
+    // From here on, temporary files may hold old versions.
+    staged.disarm();
     let mut published = Published::new(fs, options.sync);
     match published.publish(&steps) {
         Ok(()) => {
-            staged.disarm();
+            journal.mark_published(fs);
             // What would not go is left to a recovery, which finds the patch done.
             if published.finish(&steps) {
                 journal.remove(fs);
@@ -194,6 +196,7 @@ fn stage_all<'a>(
         cancel.check()?;
         steps.push(staged.stage(draft)?);
     }
+    staged.sync_directories()?;
     is_current()?;
     for step in &steps {
         if let Some((place, stamp)) = step.source() {

@@ -212,7 +212,7 @@ impl<'a> Published<'a> {
                 let undo = Undo::Exchange { one: temporary.clone(), other: target.clone(), placed };
                 if !self.is_displaced(temporary, old) {
                     // Where that fails, the roll-back tries once more, and keeps it otherwise.
-                    if let Err(cause) = self.give_back(temporary, target, placed.as_ref()) {
+                    if let Err(cause) = exchange_back(self.fs, temporary, target, placed.as_ref()) {
                         self.undo.push(undo);
                         return Err(fault(cause));
                     }
@@ -240,33 +240,6 @@ impl<'a> Published<'a> {
             Err(cause) => return Err(fault(cause)),
         }
         self.touched.push(target.clone());
-        Ok(())
-    }
-
-    /// What the exchange displaced is a rival's version: it goes back, unless the rival has
-    /// replaced ours by a newer one meanwhile, which then stands. A version that the second
-    /// exchange displaces in turn is put back by a third, and so on while the rival goes on.
-    fn give_back(
-        &self,
-        temporary: &Place,
-        target: &Place,
-        placed: Option<&Stamp>,
-    ) -> io::Result<()> {
-        let is_ours = |place: &Place| match (self.fs.stamp(place), placed) {
-            (Ok(now), Some(placed)) => now.is_same_file(placed),
-            _ => false,
-        };
-        while is_ours(target) {
-            match self.fs.exchange(temporary, target) {
-                // Removed by the rival: then that is its newest wish.
-                Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(()),
-                other => other?,
-            }
-            if is_ours(temporary) {
-                return Ok(());
-            }
-            self.fs.exchange(temporary, target)?;
-        }
         Ok(())
     }
 
@@ -318,29 +291,48 @@ pub(super) fn overwrite(
 
 fn take_back(fs: &dyn FileSystem, undo: &Undo) -> std::result::Result<(), (String, io::Error)> {
     let (path, result) = match undo {
-        Undo::Rename { now, placed, .. } if !is_still(fs, now, placed.as_ref()) => {
-            (now.shown(), Err(io::Error::other("someone else has replaced it meanwhile")))
-        }
-        Undo::Exchange { other: now, placed, one: saved }
-        | Undo::Restore { target: now, placed, saved }
+        Undo::Rename { now, placed, .. } | Undo::Restore { target: now, placed, .. }
             if !is_still(fs, now, placed.as_ref()) =>
         {
-            let saved = saved.canonical().display();
-            let what = format!(
-                "someone else has replaced it meanwhile; the version before the patch is {saved}"
-            );
-            (now.shown(), Err(io::Error::other(what)))
+            return Ok(());
         }
         Undo::Rename { now, was, .. } => (was.shown(), fs.rename_new(now, was)),
-        Undo::Exchange { one, other, .. } => (other.shown(), fs.exchange(one, other)),
+        Undo::Exchange { one, other, placed } => {
+            (other.shown(), exchange_back(fs, one, other, placed.as_ref()))
+        }
         Undo::Restore { saved, target, .. } => (target.shown(), fs.rename(saved, target)),
         Undo::Rewrite { target, saved } => (target.shown(), overwrite(fs, saved, target, true)),
     };
     result.map_err(|cause| (path.to_owned(), cause))
 }
 
+/// Gives `target` the version back that an exchange took to `temporary`, unless a rival has
+/// replaced or removed ours meanwhile: theirs then stands. A rival's version that this very
+/// exchange displaces is put back by another, and so on while the rival goes on.
+fn exchange_back(
+    fs: &dyn FileSystem,
+    temporary: &Place,
+    target: &Place,
+    placed: Option<&Stamp>,
+) -> io::Result<()> {
+    while fs.stamp(target).is_ok_and(|now| placed.is_some_and(|placed| now.is_same_file(placed))) {
+        match fs.exchange(temporary, target) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other?,
+        }
+        if is_still(fs, temporary, placed) {
+            return Ok(());
+        }
+        match fs.exchange(temporary, target) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(()),
+            other => other?,
+        }
+    }
+    Ok(())
+}
+
 /// Whether the file that was put at `place` is still there. If someone else has replaced it
-/// since, theirs stays, and the version from before is kept.
+/// since, theirs stays: they meant to replace what was there, whichever version that was.
 fn is_still(fs: &dyn FileSystem, place: &Place, placed: Option<&Stamp>) -> bool {
     match (fs.stamp(place), placed) {
         (Ok(now), Some(placed)) => now.is_same_file(placed),

@@ -9,7 +9,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -17,8 +17,8 @@ use super::journal::{FINISHED, JournalPath, JournalStep, Mark, Record, UNFINISHE
 use super::publish::overwrite;
 use super::{LockKey, Locks, StateDir};
 use crate::cancel::Cancel;
-use crate::error::{Error, Result};
-use crate::fs::{Base, FileSystem, Lookup, Place, Stamp};
+use crate::error::{Code, Error, Result};
+use crate::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp};
 
 /// A file that someone else changed between a crash and the recovery.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,39 +77,44 @@ pub fn recover_transactions(
             one_journal(fs, state, &place, deadline, cancel, &mut report)?;
         }
     }
+    if !report.is_empty() {
+        super::lock::sweep(state);
+    }
     Ok(report)
 }
 
-/// Whether a dead process left a journal about one of the files of `keys`.
+/// Whether there is a journal about one of the files of `keys`, whose locks the caller holds:
+/// then it is that of a dead process, and perhaps being recovered by another.
 pub fn is_abandoned(state: &StateDir, keys: &[LockKey]) -> Result<bool> {
-    let Ok(entries) = std::fs::read_dir(state.journals_path()) else {
-        return Ok(false);
-    };
+    let Ok(entries) = std::fs::read_dir(state.journals_path()) else { return Ok(false) };
     for entry in entries.flatten() {
-        let name = entry.file_name();
-        if Path::new(&name).extension().is_none_or(|ending| ending != FINISHED) {
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if !is_file || entry.path().extension().is_none_or(|ending| ending != FINISHED) {
             continue;
         }
-        let place = state.file("the journal", name)?;
-        let Ok(file) = File::open(place.canonical()) else {
-            continue;
-        };
-        if file.try_lock().is_err() {
-            continue;
-        }
-        let mut bytes = Vec::new();
-        if (&file).read_to_end(&mut bytes).is_ok()
-            && let Some(Record::Begin { steps, .. }) = parse_journal(&bytes)
-                .and_then(|mut all| (!all.is_empty()).then(|| all.swap_remove(0)))
-        {
-            let paths =
-                steps.iter().flat_map(targets).map(|path| LockKey::of_path(&path.path(), ""));
-            if paths.into_iter().any(|path| keys.iter().any(|key| key.is_same(&path))) {
-                return Ok(true);
-            }
+        // One that is gone by now was worked off.
+        let Ok(bytes) = std::fs::read(entry.path()) else { continue };
+        let records = parse_journal(&bytes).unwrap_or_default();
+        let Some(Record::Begin { steps, .. }) = records.first() else { continue };
+        let paths = steps.iter().flat_map(targets).map(|path| LockKey::of_path(&path.path(), ""));
+        let files = steps.iter().filter_map(old_mark).map(|old| LockKey::of_inode(old.file(), ""));
+        if paths.chain(files).any(|named| keys.iter().any(|key| key.is_same(&named))) {
+            return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// The version that a step replaces.
+fn old_mark(step: &JournalStep) -> Option<&Mark> {
+    match step {
+        JournalStep::Rewrite { old, .. }
+        | JournalStep::RewriteInPlace { old, .. }
+        | JournalStep::Rename { old, .. }
+        | JournalStep::Replace { old, .. }
+        | JournalStep::Delete { old, .. } => Some(old),
+        JournalStep::Create { .. } => None,
+    }
 }
 
 fn one_journal(
@@ -120,9 +125,23 @@ fn one_journal(
     cancel: &Cancel,
     report: &mut RecoveryReport,
 ) -> Result<()> {
-    // A journal that is gone by now was its owner's, who is done.
-    let Ok(file) = File::options().read(true).write(true).open(place.canonical()) else {
-        return Ok(());
+    match fs.stamp(place) {
+        // A FIFO would block whoever opens it.
+        Ok(stamp) if stamp.kind != FileKind::File => {
+            report.damaged.push(shown(place));
+            return Ok(());
+        }
+        Ok(_) => {}
+        // Its owner, or another recovery, is done with it.
+        Err(_) => return Ok(()),
+    }
+    let file = match File::open(place.canonical()) {
+        Ok(file) => file,
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(cause) => {
+            report.failed.push(Error::io("open", &shown(place), &cause));
+            return Ok(());
+        }
     };
     match file.try_lock() {
         Ok(()) => {}
@@ -158,6 +177,7 @@ fn one_journal(
             fs.unlink(place).map_err(|cause| Error::io("remove", &shown(place), &cause))?;
             fs.sync_dir(place).map_err(|cause| Error::io("flush", &shown(place), &cause))
         }
+        Err(error) if error.code == Code::Aborted => Err(error),
         Err(error) => {
             report.failed.push(error);
             Ok(())
@@ -190,12 +210,20 @@ fn work_off(
         .flat_map(targets)
         .map(|path| path.path().to_string_lossy().into_owned())
         .collect();
-    match records.last() {
-        Some(Record::Committed { staged }) => {
-            recovery.finish(steps, staged)?;
+    let staged = records.iter().find_map(|record| match record {
+        Record::Committed { staged } => Some(staged),
+        _ => None,
+    });
+    recovery.check_reachable(steps, staged.is_some())?;
+    match staged {
+        Some(staged) => {
+            if !matches!(records.last(), Some(Record::Published)) {
+                recovery.finish(steps, staged)?;
+            }
+            recovery.remove_leftovers(steps, staged)?;
             report.finished.push(files);
         }
-        _ => {
+        None => {
             recovery.clear(steps, directories)?;
             report.undone.push(files);
         }
@@ -276,6 +304,37 @@ impl Recovery<'_> {
         self.there(&path.path()).map(|(place, _)| place)
     }
 
+    /// A directory that cannot be looked into, or is elsewhere by now, must not be taken for
+    /// one whose files are gone. Before the commit it may not have been made.
+    fn check_reachable(&self, steps: &[JournalStep], is_committed: bool) -> Result<()> {
+        for path in steps.iter().flat_map(|step| targets(step).into_iter().chain(temporaries(step)))
+        {
+            let path = path.path();
+            let shown = path.to_string_lossy();
+            let unreachable = |why: &str| {
+                let message = format!("{shown}: cannot be recovered while its directory {why}");
+                Err(Error::at(Code::Io, &shown, message))
+            };
+            let Some(text) = path.to_str() else {
+                return unreachable("has a name that is no UTF-8");
+            };
+            match self.base.named(text) {
+                Ok(Lookup::Found(place)) if place.canonical() == path => {
+                    match self.fs.stamp(&place) {
+                        Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                            return Err(Error::io("look at", &shown, &cause));
+                        }
+                        _ => {}
+                    }
+                }
+                Ok(Lookup::Missing { .. }) if !is_committed => {}
+                Ok(_) => return unreachable("is missing or leads elsewhere"),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
     /// Nothing was changed yet: what was staged goes.
     fn clear(&mut self, steps: &[JournalStep], directories: &[JournalPath]) -> Result<()> {
         for path in steps.iter().flat_map(temporaries) {
@@ -345,11 +404,42 @@ impl Recovery<'_> {
                 _ => {}
             }
         }
-        self.sync()?;
-        for path in steps.iter().flat_map(temporaries) {
-            self.remove(path)?;
+        self.sync()
+    }
+
+    /// Everything is in place: what is left under temporary names goes.
+    fn remove_leftovers(&mut self, steps: &[JournalStep], staged: &[Option<Mark>]) -> Result<()> {
+        for (at, step) in steps.iter().enumerate() {
+            let new = staged.get(at).copied().flatten();
+            for path in temporaries(step) {
+                self.remove_known(step, path, new.as_ref())?;
+            }
         }
         self.sync()
+    }
+
+    /// Removes a version that the journal knows. Any other was a rival's, displaced just
+    /// before the crash: it goes back where it was, or is kept.
+    fn remove_known(
+        &mut self,
+        step: &JournalStep,
+        path: &JournalPath,
+        new: Option<&Mark>,
+    ) -> Result<()> {
+        let Some((place, stamp)) = self.there(&path.path()) else { return Ok(()) };
+        let mark = Mark::of(&stamp);
+        let is_known = old_mark(step) == Some(&mark) || new == Some(&mark);
+        let home = match step {
+            JournalStep::Delete { target, .. } | JournalStep::Rewrite { target, .. } => target,
+            JournalStep::Replace { from, .. } | JournalStep::Rename { from, .. } => from,
+            JournalStep::Create { .. } | JournalStep::RewriteInPlace { .. } => {
+                return self.remove(path);
+            }
+        };
+        match is_known {
+            true => self.remove(path),
+            false => self.arrive(&place, home),
+        }
     }
 
     fn rename(&mut self, from: &Place, to: &JournalPath) -> Result<()> {
@@ -387,21 +477,42 @@ impl Recovery<'_> {
     ) -> Result<()> {
         // Without its temporary file the step was done, and all others were, too.
         let Some(waiting) = self.exists(temporary) else {
-            return Ok(());
+            // Unless someone else removed it.
+            return match self.marked(target, old) {
+                Some(place) => {
+                    let shown = shown(&place);
+                    let missing = temporary.path();
+                    let message =
+                        format!("{shown}: its new content, {}, is missing", missing.display());
+                    Err(Error::at(Code::Io, &shown, message))
+                }
+                None => Ok(()),
+            };
         };
-        if new.is_some_and(|new| self.marked(target, new).is_some()) {
-            return Ok(());
-        }
-        match self.marked(target, old) {
-            Some(place) => {
-                self.fs
-                    .rename(&waiting, &place)
-                    .map_err(|cause| Error::io("replace", &shown(&place), &cause))?;
-                self.touched.push(place);
-                Ok(())
+        let placed = new.and_then(|new| self.marked(target, new));
+        let fault = |place: &Place, cause: &io::Error| Error::io("replace", &shown(place), cause);
+        let place = match (placed, self.marked(target, old)) {
+            (Some(place), _) => place,
+            (None, Some(place)) => {
+                match self.fs.exchange(&waiting, &place) {
+                    Err(cause) if cause.kind() == io::ErrorKind::Unsupported => {
+                        self.fs.rename(&waiting, &place).map_err(|cause| fault(&place, &cause))?;
+                    }
+                    other => other.map_err(|cause| fault(&place, &cause))?,
+                }
+                place
             }
-            None => self.keep(&target.path(), &[waiting]),
+            (None, None) => return self.keep(&target.path(), &[waiting]),
+        };
+        self.touched.push(place.clone());
+        // What came out is the old version, or a rival's, who was there just before: then
+        // theirs goes back, and the patch's is kept.
+        let displaced = self.there(&temporary.path()).map(|(_, stamp)| Mark::of(&stamp));
+        if displaced.is_some_and(|displaced| displaced != *old) {
+            self.fs.exchange(&waiting, &place).map_err(|cause| fault(&place, &cause))?;
+            return self.keep(&target.path(), &[waiting]);
         }
+        Ok(())
     }
 
     /// A file that is rewritten in place may be old, new, or torn between the two. Each block
@@ -442,7 +553,13 @@ impl Recovery<'_> {
     fn keep(&mut self, path: &Path, versions: &[Place]) -> Result<()> {
         let mut kept = Vec::new();
         for version in versions {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let name: String = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .chars()
+                .take(KEPT_NAME_LIMIT_CHARS)
+                .collect();
             let stem = version.name().to_string_lossy().replace(super::TEMPORARY_PREFIX, "");
             let to = self.state.kept_path(&format!("{stem}-{name}"))?;
             let fault = |cause: io::Error| Error::io("keep", &shown(version), &cause);
@@ -469,6 +586,9 @@ impl Recovery<'_> {
         Ok(())
     }
 }
+
+/// How much of a file's name goes into that of its kept version, which is longer.
+const KEPT_NAME_LIMIT_CHARS: usize = 50;
 
 fn gone_is_fine(cause: io::Error) -> io::Result<()> {
     match cause.kind() {

@@ -67,6 +67,21 @@ impl<'a> Staged<'a> {
         all
     }
 
+    /// Forces the names of all temporary files to the disk.
+    pub(super) fn sync_directories(&self) -> Result<()> {
+        if !self.sync {
+            return Ok(());
+        }
+        let mut done = std::collections::BTreeSet::new();
+        for file in &self.files {
+            if done.insert(file.canonical().parent()) {
+                let fault = |cause| Error::io("flush its directory", file.shown(), &cause);
+                self.fs.sync_dir(file).map_err(fault)?;
+            }
+        }
+        Ok(())
+    }
+
     /// What was made is in use now, or needed by a recovery, and stays.
     pub(super) fn disarm(&mut self) {
         self.armed = false;

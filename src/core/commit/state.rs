@@ -19,7 +19,8 @@ const APPLICATION: &str = "hashline";
 #[derive(Debug)]
 pub struct StateDir {
     path: PathBuf,
-    journals: OnceLock<Arc<Dir>>,
+    /// The open directory of journals, and its path without links.
+    journals: OnceLock<(Arc<Dir>, PathBuf)>,
 }
 
 impl StateDir {
@@ -54,17 +55,19 @@ impl StateDir {
 
     /// A file among the journals, for work on the file `shown`.
     pub(super) fn file(&self, shown: &str, name: OsString) -> Result<Place> {
-        let path = self.journals_path();
-        let dir = match self.journals.get() {
-            Some(dir) => dir,
+        let (dir, path) = match self.journals.get() {
+            Some(known) => known,
             None => {
+                let path = self.journals_path();
                 make_private(&path)?;
+                // Recoveries compare paths, which may lead through links.
+                let path = path.canonicalize().map_err(|cause| fault(&path, &cause))?;
                 let dir = Dir::open_ambient_dir(&path, ambient_authority());
                 let dir = dir.map_err(|cause| fault(&path, &cause))?;
-                self.journals.get_or_init(|| Arc::new(dir))
+                self.journals.get_or_init(|| (Arc::new(dir), path))
             }
         };
-        Ok(Place::in_directory(Arc::clone(dir), &path, name, shown))
+        Ok(Place::in_directory(Arc::clone(dir), path, name, shown))
     }
 
     /// Opens, or makes, the file of a lock.

@@ -168,7 +168,7 @@ impl Base {
             Some(dir) => Arc::clone(dir),
             None => {
                 let dir = first.dir.open_dir(&first.name);
-                let fault = |cause| Error::io("open its directory", &first.shown, &cause);
+                let fault = |cause| self.fault("open its directory", &first.shown, &cause);
                 let dir = Arc::new(dir.map_err(fault)?);
                 dirs.insert(first.canonical.clone(), Arc::clone(&dir));
                 dir

@@ -60,6 +60,15 @@ impl Stamp {
         Ok(Stamp::from_metadata(&Metadata::from_file(file)?))
     }
 
+    /// The stamp of what a path leads to.
+    pub fn of_path(path: &std::path::Path) -> io::Result<Stamp> {
+        #[cfg(unix)]
+        return Ok(Stamp::from_metadata(&Metadata::from_just_metadata(std::fs::metadata(path)?)));
+        // Only an open file has a number there.
+        #[cfg(not(unix))]
+        return Stamp::of_file(&File::open(path)?);
+    }
+
     pub(super) fn from_metadata(metadata: &Metadata) -> Stamp {
         let kind = match metadata.file_type() {
             kind if kind.is_file() => FileKind::File,
