@@ -15,7 +15,7 @@ pub use charset::Charset;
 use content::{Content, Use};
 
 use crate::error::{Code, Error, Result};
-use crate::fs::{Base, FileKind, FileSystem, Place, Stamp, not_a_file};
+use crate::fs::{Base, FileKind, FileSystem, Place, Stamp, is_refused_link, not_a_file};
 use crate::lines::Unit;
 
 /// The default of the option `maxFileBytes`.
@@ -214,7 +214,10 @@ fn hash_of_file(fs: &dyn FileSystem, mut file: File) -> std::io::Result<u128> {
 /// Loads the file at a place, again when it changes meanwhile.
 pub fn load_place(fs: &dyn FileSystem, place: &Place, options: &LoadOptions) -> Result<Loaded> {
     for _ in 0..READ_ATTEMPTS {
-        let file = fs.open(place).map_err(|cause| Error::io("read", place.shown(), &cause))?;
+        let file = match fs.open(place) {
+            Err(cause) if is_refused_link(&cause) => continue,
+            other => other.map_err(|cause| Error::io("read", place.shown(), &cause))?,
+        };
         match load(fs, file, place.shown(), options, Use::Edit) {
             Err(error) if error.code == Code::ConcurrentChange => {}
             Ok(Loaded::Text(mut document)) => {

@@ -10,7 +10,7 @@ use super::journal::Mark;
 use super::step::{Action, Draft, Step};
 use super::{Pieces, concurrent};
 use crate::error::{Error, Result};
-use crate::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp};
+use crate::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp, is_refused_link};
 
 /// How much of a file is copied at a time.
 const COPY_CHUNK_BYTES: u64 = 1 << 20;
@@ -205,7 +205,10 @@ impl<'a> Staged<'a> {
 
     /// Copies a file, or a symbolic link.
     fn copy(&mut self, from: &Place, temporary: &Place) -> Result<()> {
-        let fault = |cause| Error::io("copy", from.shown(), &cause);
+        let fault = |cause: io::Error| match is_refused_link(&cause) {
+            true => concurrent(from.shown(), "was replaced by a link"),
+            false => Error::io("copy", from.shown(), &cause),
+        };
         let stamp = self.fs.stamp(from).map_err(fault)?;
         if stamp.kind == FileKind::Link {
             self.files.push(temporary.clone());
@@ -234,9 +237,7 @@ impl<'a> Staged<'a> {
             // The kernel could not read a mapped page: the file has shrunk.
             #[cfg(unix)]
             Some(libc::EFAULT) => concurrent(temporary.shown(), "was changed"),
-            // The name is a link by now, which is not followed.
-            #[cfg(unix)]
-            Some(libc::ELOOP) => concurrent(temporary.shown(), "was replaced by a link"),
+            _ if is_refused_link(&cause) => concurrent(temporary.shown(), "was replaced by a link"),
             _ => Error::io("write", temporary.shown(), &cause),
         };
         let mut file = self.fs.create_new(temporary, private).map_err(fault)?;

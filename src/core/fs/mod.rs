@@ -165,6 +165,18 @@ impl FileSystem for OsFileSystem {
     }
 }
 
+/// Whether an open failed because the name is a symbolic link, which is not followed: it was
+/// not one when it was looked up.
+pub fn is_refused_link(cause: &io::Error) -> bool {
+    #[cfg(unix)]
+    return cause.raw_os_error() == Some(libc::ELOOP);
+    #[cfg(not(unix))]
+    {
+        let _ = cause;
+        false
+    }
+}
+
 /// Options for reading that return at once on a FIFO or a device.
 fn reading() -> OpenOptions {
     let mut options = OpenOptions::new();
