@@ -151,7 +151,7 @@ test('a file that may not be read is refused', { skip }, () =>
 test('a state directory that the user may not use is an error that says so', { skip }, () =>
   withOthersDir((root) => {
     makeFile(join(root, 'a.txt'), 0o644, NOBODY)
-    const outcome = apply([edit('a.txt')], { root, stateDir: '/root/hashline-test-state' })
+    const outcome = apply([edit('a.txt')], { root, stateDir: '/hashline-test-state' })
     assert.notEqual(outcome.status, 'applied')
     assert.match(JSON.stringify(outcome), /PERMISSION_DENIED.*hashline-test-state/)
     assert.equal(readFileSync(join(root, 'a.txt'), 'utf8'), 'old\n')

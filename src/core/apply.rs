@@ -22,7 +22,7 @@ use crate::fs::{Base, FileSystem};
 use crate::outcome::{Applied, Noop, NoopReason, Outcome, Rejected, TextOutcome};
 use crate::plan::names;
 use crate::repair::Rules;
-use crate::report::{AnchorReport, applied_text, rejected_text};
+use crate::report::{AnchorReport, applied_text, recovery_rows, rejected_text};
 use crate::request::{Action, Failure, Operation, Target, Value, parse};
 use crate::resolve::{Policy, RELOCATE_WINDOW_LINES, Relocate};
 use crate::splice::splice;
@@ -156,7 +156,7 @@ pub fn apply_hash(
         }
     };
     let ground = Ground { fs, base: &base, state: &state };
-    let Locked { tasks, mut failures, _locks } =
+    let Locked { tasks, mut failures, recovered, _locks } =
         match lock(ground, &operations, options.lock_timeout_ms, cancel) {
             Ok(locked) => locked,
             Err(error) => return refused(&operations, error),
@@ -179,7 +179,11 @@ pub fn apply_hash(
     for clash in names::forbidden(&tasks.name_changes(), &tasks.edited_names()) {
         failures.push(clash.operation, path_of(&operations, clash.operation), clash.error);
     }
-    if let Some(rejected) = failures.into_rejected() {
+    for (operation, error) in tasks.moves_within_one_inode() {
+        failures.push(operation, path_of(&operations, operation), error);
+    }
+    if let Some(mut rejected) = failures.into_rejected() {
+        rejected.text += &recovered;
         return Ok(Outcome::Rejected(rejected));
     }
     let job = Job::new(ground, options, &tasks, &files);
@@ -188,7 +192,8 @@ pub fn apply_hash(
         Err(error) => return refused(&operations, error),
     };
     // Before the commit: what was read may be mapped, and then shows what is written.
-    let applied = job.report(&added);
+    let mut applied = job.report(&added);
+    applied.text += &recovered;
     match job.commit(&added, cancel) {
         Ok(()) => Ok(Outcome::Applied(applied)),
         Err(CommitError::Refused(error)) => refused(&operations, error),
@@ -218,6 +223,8 @@ fn refused(operations: &[Operation], error: Error) -> Result<Outcome> {
 struct Locked<'o> {
     tasks: lookup::Tasks<'o>,
     failures: Failures,
+    /// What is to be told of patches that were recovered on the way; mostly nothing.
+    recovered: String,
     _locks: Locks,
 }
 
@@ -232,10 +239,12 @@ fn lock<'o>(
 ) -> Result<Locked<'o>> {
     let deadline = Instant::now() + Duration::from_millis(timeout_ms);
     let Ground { fs, base, state } = ground;
+    let mut recovered = String::new();
     loop {
         // Without waiting: a dead patch whose files others use is theirs to recover, unless
         // its files are ours, too.
         let report = recover_transactions(fs, state, Instant::now(), cancel)?;
+        recovered += &recovery_rows(&report);
         let look_up = || {
             base.forget();
             Lookups::new(fs, base).tasks(operations)
@@ -253,7 +262,7 @@ fn lock<'o>(
         }
         let (tasks, failures) = look_up();
         if tasks.lock_keys() == keys {
-            return Ok(Locked { tasks, failures, _locks: locks });
+            return Ok(Locked { tasks, failures, recovered, _locks: locks });
         }
     }
 }

@@ -37,9 +37,9 @@ pub mod repair;
 pub mod plan;
 pub mod splice;
 
+pub mod commit;
+
 pub mod outcome;
 pub mod report;
-
-pub mod commit;
 
 pub mod apply;

@@ -4,9 +4,10 @@
 mod applied;
 mod rejected;
 
+use crate::commit::{Conflict, RecoveryReport};
 use crate::dialect::Dialect;
 use crate::hash::LineHasher;
-use crate::render::{GAP, render_cut_line};
+use crate::render::{GAP, one_line, render_cut_line};
 
 pub use applied::{FileReport, applied_text, created_rows, relocation_rows};
 pub use rejected::{AnchorReport, anchor_failures, rejected_text};
@@ -16,6 +17,18 @@ const CONTEXT_LINES: u64 = 2;
 
 /// How much of a line a report shows; the anchor stays valid, a hint may be its beginning.
 const LINE_LIMIT_BYTES: usize = 1_000;
+
+/// What a call that worked off an interrupted patch has to tell of it: the files that someone
+/// else had changed meanwhile. Each row begins with a line feed.
+pub fn recovery_rows(report: &RecoveryReport) -> String {
+    let row = |conflict: &Conflict| {
+        let (path, kept) = (one_line(&conflict.path), conflict.kept.join(", "));
+        format!(
+            "\nAn interrupted patch was recovered: {path} was changed by someone else and left; the patch's version is kept in {kept}."
+        )
+    };
+    report.conflicts.iter().map(row).collect()
+}
 
 /// Rows of a report: lines with anchors, gaps where numbers jump.
 struct Rows {

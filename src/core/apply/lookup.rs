@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Failures, noop};
 use crate::commit::LockKey;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::fs::{
     Base, FileKind, FileSystem, Lookup, Place, Stamp, differ_in_case_only, not_a_file,
 };
@@ -72,6 +72,30 @@ impl Tasks<'_> {
         }
         keys.sort();
         keys
+    }
+
+    /// Moves onto a name of the very same inode, which the patch vacates: after a crash the two
+    /// names could not be told apart.
+    pub(super) fn moves_within_one_inode(&self) -> Vec<(usize, Error)> {
+        let vacated = self.files.iter().filter_map(|one| match &one.task {
+            Task::Move { from: place, stamp, .. } | Task::Delete { place, stamp } => {
+                Some((place.canonical(), stamp))
+            }
+            Task::Add { .. } => None,
+        });
+        let vacated: HashMap<&Path, &Stamp> = vacated.collect();
+        let refusal = |one: &FileOperation| match &one.task {
+            Task::Move { stamp, to, to_path, .. } => {
+                vacated.get(to.path().as_path()).filter(|there| there.is_same_file(stamp))?;
+                let (index, path) = (one.operation, &one.path);
+                let message = format!(
+                    "operation {index}: {path} and {to_path} are two names of one file: delete {path} instead"
+                );
+                Some((index, Error::at(Code::InvalidOperation, path, message)))
+            }
+            _ => None,
+        };
+        self.files.iter().filter_map(refusal).collect()
     }
 
     /// What the patch does to names, for the check of names.

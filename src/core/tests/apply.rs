@@ -566,6 +566,18 @@ fn regression_two_names_of_one_file_are_no_rival() {
 }
 
 #[test]
+fn regression_moves_onto_a_name_of_the_same_file_are_refused() {
+    let dir = Dir::new(&[("a", "precious\n")]);
+    fs::hard_link(dir.path("a"), dir.path("b")).unwrap();
+    for operations in [
+        json!([{"op": "delete_file", "path": "a"}, {"op": "move_file", "from": "b", "to": "a"}]),
+        json!([{"op": "move_file", "from": "a", "to": "b"}, {"op": "move_file", "from": "b", "to": "c"}]),
+    ] {
+        assert_eq!(dir.rejected(operations).code, Code::InvalidOperation);
+    }
+}
+
+#[test]
 fn regression_an_edited_move_obeys_the_rules_of_an_edit() {
     let dir = Dir::new(&[("a", "one\n")]);
     fs::hard_link(dir.path("a"), dir.path("b")).unwrap();

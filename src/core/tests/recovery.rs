@@ -97,6 +97,34 @@ fn a_file_changed_by_someone_else_after_the_crash_is_left_and_both_versions_kept
 }
 
 #[test]
+fn a_call_that_recovers_tells_of_conflicts() {
+    let mut told = 0;
+    for n in (1..).step_by(7) {
+        let (dir, state) = (scratch(), scratch());
+        fill(dir.path());
+        if !crash_at(n, dir.path(), state.path()) {
+            break;
+        }
+        let theirs = dir.path().join("edited");
+        fs::write(&theirs, "theirs\n").unwrap();
+        let other = dir.path().join("bystander");
+        let edit = json!({"operations": [
+            {"op": "insert_after", "path": other, "anchor": "EOF", "text": "more"},
+        ]});
+        let options = options(state.path(), Durability::Process);
+        let outcome =
+            apply_hash(&OsFileSystem, &edit.into(), &options, &Cancel::default()).unwrap();
+        let Outcome::Applied(applied) = outcome else { panic!("{outcome:?}") };
+        let kept = fs::read_dir(state.path().join("kept")).map_or(0, Iterator::count);
+        let rows =
+            applied.text.lines().filter(|row| row.starts_with("An interrupted patch")).count();
+        assert_eq!(rows, kept, "operation {n}: {}", applied.text);
+        told += rows;
+    }
+    assert!(told > 0);
+}
+
+#[test]
 fn damaged_and_foreign_journals_are_kept_and_not_acted_on() {
     let (dir, state) = (scratch(), scratch());
     fill(dir.path());
