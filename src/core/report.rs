@@ -22,9 +22,13 @@ const LINE_LIMIT_BYTES: usize = 1_000;
 /// else had changed meanwhile. Each row begins with a line feed.
 pub fn recovery_rows(report: &RecoveryReport) -> String {
     let row = |conflict: &Conflict| {
-        let (path, kept) = (one_line(&conflict.path), conflict.kept.join(", "));
+        let path = one_line(&conflict.path);
+        let kept = match conflict.kept.is_empty() {
+            true => String::new(),
+            false => format!("; the patch's version is kept in {}", conflict.kept.join(", ")),
+        };
         format!(
-            "\nAn interrupted patch was recovered: {path} was changed by someone else and left; the patch's version is kept in {kept}."
+            "\nAn interrupted patch was recovered: {path} was changed by someone else and left{kept}."
         )
     };
     report.conflicts.iter().map(row).collect()

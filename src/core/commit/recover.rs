@@ -361,6 +361,7 @@ impl Recovery<'_> {
     /// All new content is on the disk: what is not in place yet is put there, in the order in
     /// which the transaction would have.
     fn finish(&mut self, steps: &[JournalStep], staged: &[Option<Mark>]) -> Result<()> {
+        self.report_changed_sources(steps);
         for step in steps {
             if let JournalStep::Delete { target: from, old, parked }
             | JournalStep::Replace { from, old, parked, .. }
@@ -405,6 +406,35 @@ impl Recovery<'_> {
             }
         }
         self.sync()
+    }
+
+    /// Files that were to go or to move, and that someone else changed before they did: they
+    /// stay as they are.
+    fn report_changed_sources(&mut self, steps: &[JournalStep]) {
+        let arrives = |path: &JournalPath| {
+            steps.iter().any(|step| match step {
+                JournalStep::Create { target: to, .. }
+                | JournalStep::Rename { to, .. }
+                | JournalStep::Replace { to, .. } => to == path,
+                _ => false,
+            })
+        };
+        for step in steps {
+            let (from, old, waiting) = match step {
+                JournalStep::Delete { target, old, parked } => (target, old, vec![parked]),
+                JournalStep::Replace { from, old, parked, .. } => (from, old, vec![parked]),
+                JournalStep::Rename { from, old, to, parked } => {
+                    (from, old, parked.iter().chain([to]).collect())
+                }
+                _ => continue,
+            };
+            let is_under_way = waiting.into_iter().any(|path| self.marked(path, old).is_some());
+            let is_changed = self.exists(from).is_some() && self.marked(from, old).is_none();
+            if is_changed && !is_under_way && !arrives(from) {
+                let path = from.path().to_string_lossy().into_owned();
+                self.conflicts.push(Conflict { path, kept: Vec::new() });
+            }
+        }
     }
 
     /// Everything is in place: what is left under temporary names goes.

@@ -97,6 +97,30 @@ fn a_file_changed_by_someone_else_after_the_crash_is_left_and_both_versions_kept
 }
 
 #[test]
+fn a_file_that_was_to_move_and_was_changed_meanwhile_is_reported() {
+    let mut reported = 0;
+    for n in 1.. {
+        let (dir, state) = (scratch(), scratch());
+        fill(dir.path());
+        if !crash_at(n, dir.path(), state.path()) {
+            break;
+        }
+        let theirs = dir.path().join("moved");
+        if !theirs.exists() {
+            continue;
+        }
+        fs::write(&theirs, "theirs\n").unwrap();
+        let report = recover(state.path());
+        assert_eq!(fs::read_to_string(&theirs).unwrap(), "theirs\n", "operation {n}");
+        let is_named = report.conflicts.iter().any(|one| Path::new(&one.path) == theirs);
+        // A patch that was not committed is cleared away: then nothing is in conflict.
+        assert_eq!(is_named, !report.finished.is_empty(), "operation {n}: {report:?}");
+        reported += usize::from(is_named);
+    }
+    assert!(reported > 0);
+}
+
+#[test]
 fn a_call_that_recovers_tells_of_conflicts() {
     let mut told = 0;
     for n in (1..).step_by(7) {
