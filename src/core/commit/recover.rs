@@ -1,8 +1,8 @@
 //! Recovery: what a dead process left is finished when its journal says `committed`, and
 //! cleared away when it does not.
 //!
-//! Every action asks first whether the file is one that the journal knows: by device, inode,
-//! size and time of change. What matches neither the old nor the new version was changed by
+//! Every action asks first whether the file is one that the journal knows: by inode, size
+//! and time of change. What matches neither the old nor the new version was changed by
 //! someone else and is left as it is; the version that the patch had for it is kept in the
 //! state directory, and the report says so. Running a recovery twice, or half of one, is
 //! harmless.
