@@ -228,9 +228,10 @@ struct Locked<'o> {
     _locks: Locks,
 }
 
-/// Takes the locks of a patch's files. Paths are looked up again once the locks are held: by
-/// then another call may have put other files there, which have other locks. What a dead
-/// process left of these files is recovered first.
+/// Takes the locks of a patch's files, and of names that nobody has: another call may have
+/// vacated them for a moment. Paths are looked up again once the locks are held: by then
+/// another call may have put other files there, which have other locks. What a dead process
+/// left of these files is recovered first.
 fn lock<'o>(
     ground: Ground<'_>,
     operations: &'o [Operation],

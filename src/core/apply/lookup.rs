@@ -22,6 +22,8 @@ pub(super) struct Tasks<'o> {
     pub(super) files: Vec<FileOperation>,
     /// Operations that repeat others, or move a file to where it is.
     pub(super) noops: Vec<Noop>,
+    /// Names that nobody has; perhaps another call is about to give them to a file.
+    missing: Vec<LockKey>,
 }
 
 /// The edits of one file.
@@ -50,7 +52,7 @@ pub(super) enum Task {
 impl Tasks<'_> {
     /// The locks of everything that the patch reads, writes or names.
     pub(super) fn lock_keys(&self) -> Vec<LockKey> {
-        let mut keys = Vec::new();
+        let mut keys = self.missing.clone();
         for edits in &self.edits {
             keys.push(LockKey::of_file(&edits.stamp, edits.place.shown()));
             keys.push(LockKey::of_path(edits.place.canonical(), edits.place.shown()));
@@ -135,6 +137,9 @@ pub(super) struct Lookups<'a> {
     base: &'a Base,
 }
 
+/// How many links are followed from one to the next; systems follow about as many.
+const LINKS_LIMIT: u32 = 40;
+
 /// Operations seen so far, by what they do to which file.
 type Seen<'o> = HashMap<(PathBuf, &'o Action, bool), usize>;
 
@@ -168,6 +173,9 @@ impl<'a> Lookups<'a> {
                 _ => self.whole_file(operation, &mut tasks, &mut seen),
             };
             if let Err(error) = sorted {
+                if error.code == Code::FileNotFound {
+                    tasks.missing.extend(self.missing(&operation.path));
+                }
                 failures.push(operation.index, Some(&operation.path), error);
             }
         }
@@ -205,6 +213,20 @@ impl<'a> Lookups<'a> {
             }
         }
         Ok(edits)
+    }
+
+    /// The locks of a name that nobody has: its own, and those of the names that links lead on to.
+    fn missing(&self, path: &str) -> Vec<LockKey> {
+        let mut keys = Vec::new();
+        let mut next = PathBuf::from(path);
+        for _ in 0..LINKS_LIMIT {
+            let Ok(named) = self.base.named_path(&next) else { break };
+            keys.push(LockKey::of_path(&named.path(), path));
+            let Lookup::Found(place) = named else { break };
+            let Ok(target) = place.dir().read_link_contents(place.name()) else { break };
+            next = place.canonical().with_file_name(target);
+        }
+        keys
     }
 
     fn stamp(&self, place: &Place) -> Result<Stamp> {

@@ -161,6 +161,21 @@ impl Base {
         self.look_up(path, false)
     }
 
+    /// The same for a path whose names need not be UTF-8.
+    pub fn named_path(&self, path: &Path) -> Result<Lookup> {
+        let shown = path.to_string_lossy();
+        let full = self.full(&shown, path)?;
+        self.look_up_missing(&shown, &full)
+    }
+
+    fn full(&self, shown: &str, path: &Path) -> Result<PathBuf> {
+        check_path(shown)?;
+        match &self.root {
+            Some(root) => Ok(root.canonical.join(path)),
+            None => std::path::absolute(path).map_err(|cause| Error::io("find", shown, &cause)),
+        }
+    }
+
     /// The place of the directory entry `names` below `first`, once its directories exist.
     pub fn below(&self, first: &Place, name: &OsStr) -> Result<Place> {
         let mut dirs = self.dirs.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -193,11 +208,7 @@ impl Base {
     }
 
     fn look_up(&self, path: &str, follow: bool) -> Result<Lookup> {
-        check_path(path)?;
-        let full = match &self.root {
-            Some(root) => root.canonical.join(path),
-            None => std::path::absolute(path).map_err(|cause| Error::io("find", path, &cause))?,
-        };
+        let full = self.full(path, Path::new(path))?;
         if follow {
             match full.canonicalize() {
                 Ok(canonical) => return Ok(Lookup::Found(self.place(path, canonical)?)),
