@@ -105,6 +105,26 @@ test('a file in a directory that takes no entries is edited in place', { skip },
   }),
 )
 
+test("another user's file in a sticky directory is edited in place", { skip }, () =>
+  withOthersDir((root, stateDir) => {
+    const directory = join(root, 'sticky')
+    mkdirSync(directory)
+    chmodSync(directory, 0o1777)
+    const path = join(directory, 'a.txt')
+    makeFile(path, 0o666, 0)
+    const { ino, uid } = statSync(path)
+    const outcome = apply([edit('sticky/a.txt')], { root, stateDir })
+    assert.equal(outcome.status, 'applied', JSON.stringify(outcome))
+    assert.equal(readFileSync(path, 'utf8'), 'new\n')
+    assert.deepEqual([statSync(path).ino, statSync(path).uid], [ino, uid])
+    // What only its owner may do is refused.
+    const refused = apply([{ op: 'delete_file', path: 'sticky/a.txt' }], { root, stateDir })
+    assert.equal(refused.status, 'rejected', JSON.stringify(refused))
+    assert.equal(refused.code, 'PERMISSION_DENIED', JSON.stringify(refused))
+    assert.equal(readFileSync(path, 'utf8'), 'new\n')
+  }),
+)
+
 test('what needs an entry in such a directory is refused, and nothing else is done', { skip }, () =>
   withOthersDir((root, stateDir) => {
     const directory = join(root, 'closed')

@@ -203,49 +203,38 @@ impl Journal {
         let mut attempts = BEGIN_ATTEMPTS;
         loop {
             attempts -= 1;
-            match Journal::begin(fs, state, &line, sync) {
+            let id = Path::new(&temporary_name()).with_extension("");
+            let unfinished = state.file("the journal", id.with_extension(UNFINISHED).into())?;
+            match Journal::begin(fs, &unfinished, &line, sync) {
                 // A recovery took the file between its creation and its lock.
-                Err((_, cause)) if attempts > 0 && cause.kind() == std::io::ErrorKind::NotFound => {
+                Err(cause) if attempts > 0 && cause.kind() == std::io::ErrorKind::NotFound => {}
+                Err(cause) => {
+                    let _ = fs.unlink(&unfinished);
+                    return Err(journal_fault(&unfinished, &cause));
                 }
-                Err((place, cause)) => {
-                    let _ = fs.unlink(&place);
-                    return Err(journal_fault(&place, &cause));
-                }
-                Ok(journal) => return journal,
+                Ok(journal) => return Ok(journal),
             }
         }
     }
 
-    #[allow(clippy::type_complexity, reason = "the place is for the message and the cleaning up")]
     fn begin(
         fs: &dyn FileSystem,
-        state: &StateDir,
+        unfinished: &Place,
         line: &[u8],
         sync: bool,
-    ) -> std::result::Result<Result<Journal>, (Place, std::io::Error)> {
-        let id = Path::new(&temporary_name()).with_extension("");
-        let unfinished = match state.file("the journal", id.with_extension(UNFINISHED).into()) {
-            Ok(place) => place,
-            Err(error) => return Ok(Err(error)),
-        };
-        let place = unfinished.sibling(id.with_extension(FINISHED));
-        let write = || {
-            let mut file = fs.create_new(&unfinished, true)?;
-            file.lock()?;
-            fs.write(&mut file, line)?;
-            if sync {
-                fs.sync(&file)?;
-            }
-            fs.rename(&unfinished, &place)?;
-            if sync {
-                fs.sync_dir(&place).inspect_err(|_| drop(fs.unlink(&place)))?;
-            }
-            Ok(file)
-        };
-        match write() {
-            Ok(file) => Ok(Ok(Journal { place, file, begin_bytes: line.len() as u64, sync })),
-            Err(cause) => Err((unfinished.clone(), cause)),
+    ) -> std::io::Result<Journal> {
+        let place = unfinished.sibling(Path::new(unfinished.name()).with_extension(FINISHED));
+        let mut file = fs.create_new(unfinished, true)?;
+        file.lock()?;
+        fs.write(&mut file, line)?;
+        if sync {
+            fs.sync(&file)?;
         }
+        fs.rename(unfinished, &place)?;
+        if sync {
+            fs.sync_dir(&place).inspect_err(|_| drop(fs.unlink(&place)))?;
+        }
+        Ok(Journal { place, file, begin_bytes: line.len() as u64, sync })
     }
 
     /// The path, for messages.

@@ -58,13 +58,8 @@ impl StateDir {
         let (dir, path) = match self.journals.get() {
             Some(known) => known,
             None => {
-                let path = self.journals_path();
-                make_private(&path)?;
-                // Recoveries compare paths, which may lead through links.
-                let path = path.canonicalize().map_err(|cause| fault(&path, &cause))?;
-                let dir = Dir::open_ambient_dir(&path, ambient_authority());
-                let dir = dir.map_err(|cause| fault(&path, &cause))?;
-                self.journals.get_or_init(|| (Arc::new(dir), path))
+                let opened = open_private(&self.journals_path())?;
+                self.journals.get_or_init(|| opened)
             }
         };
         Ok(Place::in_directory(Arc::clone(dir), path, name, shown))
@@ -87,11 +82,11 @@ impl StateDir {
         Ok((path, file))
     }
 
-    /// A path for a version that a recovery keeps.
-    pub(super) fn kept_path(&self, name: &str) -> Result<PathBuf> {
-        let directory = self.path.join("kept");
-        make_private(&directory)?;
-        Ok(directory.join(name))
+    /// A file for a version that a recovery keeps.
+    pub(super) fn kept_file(&self, name: &str) -> Result<Place> {
+        let (dir, path) = open_private(&self.path.join("kept"))?;
+        let shown = path.join(name).to_string_lossy().into_owned();
+        Ok(Place::in_directory(dir, &path, name.into(), &shown))
     }
 }
 
@@ -100,6 +95,16 @@ fn fault(path: &Path, cause: &std::io::Error) -> Error {
     let error = Error::io("use", &shown, cause);
     let message = format!("the state directory: {} (option stateDir)", error.message);
     Error { message, path: None, ..error }
+}
+
+/// Makes and opens a directory of ours; its path comes without links, since recoveries compare
+/// paths.
+fn open_private(path: &Path) -> Result<(Arc<Dir>, PathBuf)> {
+    make_private(path)?;
+    let fault = |cause| fault(path, &cause);
+    let path = path.canonicalize().map_err(fault)?;
+    let dir = Dir::open_ambient_dir(&path, ambient_authority()).map_err(fault)?;
+    Ok((Arc::new(dir), path))
 }
 
 /// Makes a directory that only its owner may look into: journals name files.

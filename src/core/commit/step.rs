@@ -150,10 +150,11 @@ fn rewrite<'a>(
     content: &'a Pieces<'a>,
     options: CommitOptions,
 ) -> Result<Action<'a>> {
-    check_rewritable(ground.fs, place, stamp, options)?;
     let path = place.shown();
+    check_rewritable(ground.fs, place, stamp, options)?;
     let (target, old) = (place.clone(), *stamp);
-    if stamp.links == 1 && may_write(ground.fs, &place.directory())? {
+    let may_replace = || ground.fs.may_replace(place, stamp);
+    if stamp.links == 1 && may_replace().map_err(|cause| Error::io("write", path, &cause))? {
         return Ok(Action::Rewrite { target, old, content });
     }
     let saved = ground.state.file(path, temporary_name())?;

@@ -62,6 +62,8 @@ pub trait FileSystem: Send + Sync {
     fn remove_dir(&self, place: &Place) -> io::Result<()>;
     /// Whether the user may write the file's content.
     fn may_write(&self, place: &Place) -> io::Result<bool>;
+    /// Whether the user may give the name, which `stamp` is the file of, to another file.
+    fn may_replace(&self, place: &Place, stamp: &Stamp) -> io::Result<bool>;
 }
 
 /// The operating system's file system.
@@ -162,6 +164,11 @@ impl FileSystem for OsFileSystem {
 
     fn may_write(&self, place: &Place) -> io::Result<bool> {
         may_write(place)
+    }
+
+    fn may_replace(&self, place: &Place, stamp: &Stamp) -> io::Result<bool> {
+        let directory = place.directory();
+        Ok(may_write(&directory)? && !is_kept_by_sticky_bit(&self.stamp(&directory)?, stamp))
     }
 }
 
@@ -265,6 +272,20 @@ fn may_write(place: &Place) -> io::Result<bool> {
         }
         Err(other) => Err(other.into()),
     }
+}
+
+/// Whether the directory lets only the file's owner, its own owner and root rename the file.
+#[cfg(unix)]
+fn is_kept_by_sticky_bit(directory: &Stamp, file: &Stamp) -> bool {
+    const STICKY: u32 = 0o1000;
+    let user = rustix::process::geteuid();
+    let is_among_owners = [file.owner.0, directory.owner.0].contains(&user.as_raw());
+    directory.mode & STICKY != 0 && !user.is_root() && !is_among_owners
+}
+
+#[cfg(not(unix))]
+fn is_kept_by_sticky_bit(_: &Stamp, _: &Stamp) -> bool {
+    false
 }
 
 #[cfg(not(unix))]

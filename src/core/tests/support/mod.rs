@@ -8,8 +8,11 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use hashline_core::apply::{ApplyOptions, Durability};
+use hashline_core::cancel::Cancel;
+use hashline_core::commit::{RecoveryReport, StateDir, TEMPORARY_PREFIX, recover_transactions};
 use hashline_core::dialect::Dialect;
 use hashline_core::fs::{FileSystem, OsFileSystem, Place, Stamp};
 use hashline_core::hash::hash_line;
@@ -20,7 +23,7 @@ pub fn snapshot(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     fn walk(root: &Path, dir: &Path, out: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
-            let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
+            let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
             if path.is_symlink() {
                 let target = fs::read_link(&path).unwrap();
                 out.insert(name, [b"-> ", target.as_os_str().as_encoded_bytes()].concat());
@@ -52,6 +55,18 @@ pub fn journals(state: &Path) -> Vec<String> {
         Ok(entries) => entries.map(|one| one.unwrap().file_name().into_string().unwrap()).collect(),
         Err(_) => Vec::new(),
     }
+}
+
+/// Temporary files below a directory.
+pub fn temporaries(dir: &Path) -> Vec<String> {
+    snapshot(dir).into_keys().filter(|name| name.contains(TEMPORARY_PREFIX)).collect()
+}
+
+/// Works off the journals of a state directory.
+pub fn recover(state: &Path) -> RecoveryReport {
+    let state = StateDir::new(state.to_str()).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(10);
+    recover_transactions(&OsFileSystem, &state, deadline, &Cancel::default()).unwrap()
 }
 
 /// The fresh anchor of line `number` with `text`.
@@ -168,4 +183,5 @@ forward! {
     make_dir(place: &Place) -> ();
     remove_dir(place: &Place) -> ();
     may_write(place: &Place) -> bool;
+    may_replace(place: &Place, stamp: &Stamp) -> bool;
 }

@@ -1,0 +1,62 @@
+//! Whether a file that is rewritten in place is one that a crash interrupted: torn between the
+//! old and the new content, and written by nobody else.
+
+/// What a disk writes as one.
+const SECTOR_BYTES: usize = 512;
+
+/// Whether `now` is what an interrupted write of `new` over `old` can leave: every sector is
+/// that of the old or the new content, or still unwritten, and the length lies between theirs,
+/// since the file is cut only once all of it is written.
+pub(super) fn is_torn(now: &[u8], old: &[u8], new: &[u8]) -> bool {
+    if now == old || now == new {
+        return true;
+    }
+    let shorter = old.len().min(new.len());
+    if !(shorter..=old.len().max(new.len())).contains(&now.len()) {
+        return false;
+    }
+    // A kill can stop a write at any byte.
+    let written = now.iter().zip(new).take_while(|(now, new)| now == new).count();
+    let is_prefix = now.len() >= written && now.get(written..) == old.get(written..);
+    let sector = |bytes: &[u8], at: usize| -> Vec<u8> {
+        let start = at.min(bytes.len());
+        bytes[start..(at + SECTOR_BYTES).min(bytes.len())].to_vec()
+    };
+    let is_mix = (0..now.len()).step_by(SECTOR_BYTES).all(|at| {
+        let here = sector(now, at);
+        let matches = |version: &[u8]| {
+            let there = sector(version, at);
+            there.starts_with(&here)
+                || here.starts_with(&there) && here[there.len()..].iter().all(|&byte| byte == 0)
+        };
+        matches(old) || matches(new)
+    });
+    is_prefix || is_mix
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn torn_contents_are_told_from_foreign_ones() {
+        let old = vec![b'o'; 2000];
+        let new = vec![b'n'; 3000];
+        for written in [0, 1, 511, 1024, 2000, 2999, 3000] {
+            let mut now = new[..written].to_vec();
+            now.extend_from_slice(old.get(written..).unwrap_or_default());
+            assert!(is_torn(&now, &old, &new), "{written}");
+        }
+        let mut sectors = old.clone();
+        sectors[512..1024].fill(b'n');
+        assert!(is_torn(&sectors, &old, &new));
+        let mut foreign = old.clone();
+        foreign[700] = b'x';
+        assert!(!is_torn(&foreign, &old, &new));
+        assert!(!is_torn(&[b'n'; 3001], &old, &new));
+        // Somebody else's truncation.
+        assert!(!is_torn(&[], &old, &new));
+        assert!(!is_torn(&old[..1999], &old, &new));
+        assert!(is_torn(&[], &[], &new));
+    }
+}
