@@ -1,0 +1,79 @@
+// Editing files: one edit in a file of 50,000 lines, many edits in one of a million.
+
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { applyHash, hashLines } from 'hashline-native'
+import { compare } from '../measure.mjs'
+
+/** @import { Bench, Row } from '../run.mjs' */
+/** @import { Operation } from 'hashline-native' */
+
+const EDITS = 1000
+
+/** @param {Bench} bench @returns {Promise<Row[]>} */
+export async function applyRows(bench) {
+  return [await oneEdit(bench), await manyEdits(bench)]
+}
+
+/** @param {Bench} bench @returns {Promise<Row>} */
+async function oneEdit({ corpora: { ascii }, scratchDir }) {
+  const text = `${readFileSync(ascii, 'utf8').split('\n').slice(0, 50_000).join('\n')}\n`
+  const [path, other] = ['edited.js', 'other.js'].map((name) => join(scratchDir, name))
+  for (const each of [path, other]) writeFileSync(each, text)
+  const flip = flipper(path, text, [25_000], scratchDir)
+  const samples = await compare(
+    { ours: flip, peer: () => writeFileSync(other, readFileSync(other, 'utf8')) },
+    { seconds: 40 },
+  )
+  return { id: 'apply-one', ours: 'applyHash', peer: 'fs read and write', samples }
+}
+
+/** @param {Bench} bench @returns {Promise<Row>} */
+async function manyEdits({ corpora: { large }, scratchDir }) {
+  const text = `${readFileSync(large, 'utf8').split('\n').slice(0, 1_000_000).join('\n')}\n`
+  const [one, many] = ['one.js', 'many.js'].map((name) => join(scratchDir, name))
+  for (const each of [one, many]) writeFileSync(each, text)
+  const spread = Array.from({ length: EDITS }, (_, at) =>
+    Math.floor((at + 0.5) * (1_000_000 / EDITS)),
+  )
+  const samples = await compare(
+    {
+      ours: flipper(many, text, spread, scratchDir),
+      peer: flipper(one, text, [500_000], scratchDir),
+    },
+    { seconds: 60 },
+  )
+  return { id: 'apply-many', ours: `${EDITS} edits`, peer: 'one edit', samples }
+}
+
+/**
+ * A function that replaces lines of a file, and the next time puts the old ones back.
+ * @param {string} path
+ * @param {string} text
+ * @param {number[]} numbers
+ * @param {string} scratchDir
+ */
+export function flipper(path, text, numbers, scratchDir) {
+  const lines = text.split('\n')
+  const hashes = hashLines(text)
+  const changed = numbers.map((number) => `${lines[number - 1]} // changed`)
+  const changedHashes = hashLines(changed.join('\n'))
+  /** @type {Operation[][]} */
+  const patches = [[], []]
+  for (const [at, number] of numbers.entries()) {
+    const set = (/** @type {string} */ hash, /** @type {string} */ text) =>
+      /** @type {Operation} */ ({ op: 'set_line', path, anchor: `${number}:${hash}`, text })
+    patches[0].push(set(hashes[number - 1], changed[at]))
+    patches[1].push(set(changedHashes[at], lines[number - 1]))
+  }
+  const options = {
+    stateDir: join(scratchDir, 'state'),
+    durability: /** @type {const} */ ('process'),
+  }
+  let turn = 0
+  return async () => {
+    const outcome = await applyHash({ operations: patches[turn++ % 2] }, options)
+    assert.equal(outcome.status, 'applied', outcome.text)
+  }
+}

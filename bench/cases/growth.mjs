@@ -1,0 +1,86 @@
+// Growth: the same work on files that double from one to the next.
+
+import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { applyHash, readHashed } from 'hashline-native'
+import { compare } from '../measure.mjs'
+
+/** @import { Bench, Row } from '../run.mjs' */
+
+const MIB = 2 ** 20
+/** A view is one string, and the longest that V8 makes is 512 MiB. */
+const VIEW_LIMIT_BYTES = 320 * MIB
+
+/** @param {Bench} bench @returns {Promise<Row[]>} */
+export async function growthRows({ corpora: { large }, scratchDir, growthMib }) {
+  const files = growthMib.map((mib) => ({ mib, path: grown(large, mib, scratchDir) }))
+  const rows = []
+  for (const [name, work] of Object.entries(works(scratchDir))) {
+    const fitting = files.filter(({ mib }) => name !== 'view' || mib * MIB <= VIEW_LIMIT_BYTES)
+    const contestants = fitting.map(({ mib, path }) => [String(mib), work(path)])
+    const samples = await compare(Object.fromEntries(contestants), { seconds: 60, rounds: 9 })
+    const steps = fitting.slice(1).map(({ mib }, at) => {
+      const [before, now] = [samples[String(fitting[at].mib)], samples[String(mib)]]
+      return { ratio: now.median / before.median, before, now, mib, from: fitting[at].mib }
+    })
+    const worst = steps.reduce((worst, step) => (step.ratio > worst.ratio ? step : worst))
+    const all = fitting.map(
+      ({ mib }) => `${mib} MiB ${(samples[String(mib)].median / 1e6).toFixed(0)} ms`,
+    )
+    rows.push({
+      id: `growth-${name}`,
+      ours: `${worst.mib} MiB`,
+      peer: `${worst.from} MiB`,
+      samples: { ours: worst.now, peer: worst.before },
+      note: all.join(', '),
+    })
+  }
+  return rows
+}
+
+/** @param {string} scratchDir @returns {Record<string, (path: string) => () => Promise<unknown>>} */
+function works(scratchDir) {
+  const options = {
+    stateDir: join(scratchDir, 'state'),
+    durability: /** @type {const} */ ('process'),
+  }
+  return {
+    view: (path) => () => readHashed(path),
+    read: (path) => () => readHashed({ path, maxLines: 2000 }),
+    search: (path) => () =>
+      readHashed({
+        path,
+        search: 'getUnionOrIntersectionProperty',
+        contextBefore: 2,
+        contextAfter: 2,
+      }),
+    apply: (path) => {
+      let turn = 0
+      return async () => {
+        // Growing by a byte or so: the size stays what it says.
+        const anchor = 'EOF'
+        const outcome = await applyHash(
+          { operations: [{ op: 'insert_after', path, anchor, text: `// ${turn++}` }] },
+          options,
+        )
+        if (outcome.status !== 'applied') throw new Error(outcome.text)
+      }
+    },
+  }
+}
+
+/**
+ * A file of so many MiB, less a page, of the text of another.
+ * @param {string} from
+ * @param {number} mib
+ * @param {string} dir
+ */
+function grown(from, mib, dir) {
+  const path = join(dir, `grown-${mib}.js`)
+  const text = readFileSync(from)
+  const file = openSync(path, 'w')
+  let left = mib * MIB - 4096
+  while (left > 0) left -= writeSync(file, text, 0, Math.min(left, text.length))
+  closeSync(file)
+  return path
+}

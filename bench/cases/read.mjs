@@ -1,0 +1,102 @@
+// Reading: one page, one large file, a batch of files.
+
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { readHashed, readHashedSync } from 'hashline-native'
+import { compare } from '../measure.mjs'
+import { runOnce, startWorker } from '../workers.mjs'
+
+/** @import { Bench, Row } from '../run.mjs' */
+
+/** @param {Bench} bench @returns {Promise<Row[]>} */
+export async function readRows(bench) {
+  return [await page(bench), ...(await large(bench)), ...(await batch(bench))]
+}
+
+/** @param {Bench} bench @returns {Promise<Row>} */
+async function page({ corpora: { page } }) {
+  const samples = await compare({
+    ours: () => readHashedSync(page),
+    peer: () => readFileSync(page, 'utf8'),
+  })
+  return { id: 'read-page', ours: 'readHashedSync', peer: 'fs.readFileSync', samples }
+}
+
+/** @param {Bench} bench @returns {Promise<Row[]>} */
+async function large({ corpora: { large } }) {
+  const samples = await compare(
+    { ours: () => readHashed(large), peer: () => readFileSync(large, 'utf8') },
+    { seconds: 60 },
+  )
+  const size = statSync(large).size
+  const grown = async (/** @type {string} */ way) =>
+    (await runOnce('node', 'cases/memory-worker.mjs', { path: large, way })).grown
+  const memory = { ours: await grown('ours'), peer: await grown('peer') }
+  return [
+    { id: 'read-large', ours: 'readHashed', peer: 'fs.readFileSync', samples },
+    {
+      id: 'read-large-memory',
+      ours: 'readHashed',
+      peer: 'the file',
+      values: { ours: memory.ours, peer: size },
+      note: `fs.readFileSync: ${(memory.peer / size).toFixed(2)} × the file`,
+    },
+  ]
+}
+
+/** @param {Bench} bench @returns {Promise<Row[]>} */
+async function batch({ corpora, cacheDir, peer, bun }) {
+  const list = join(cacheDir, 'batch.json')
+  writeFileSync(list, JSON.stringify(corpora.batch))
+  const start = (/** @type {string} */ runtime, /** @type {string} */ kind, threads = '') =>
+    startWorker(
+      runtime,
+      'cases/batch-worker.mjs',
+      { kind, list, peer },
+      threads === '' ? {} : { RAYON_NUM_THREADS: threads },
+    )
+  const workers = {
+    two: await start('node', 'ours', '2'),
+    one: await start('node', 'ours', '1'),
+    wasm: await start('node', 'wasm'),
+    peer: await start(bun, 'peer'),
+    bun: await start(bun, 'ours', '2'),
+  }
+  const {
+    two,
+    one,
+    wasm,
+    peer: rival,
+    bun: underBun,
+  } = await compare(
+    {
+      two: () => workers.two.work(),
+      one: () => workers.one.work(),
+      wasm: () => workers.wasm.work(),
+      peer: () => workers.peer.work(),
+      bun: () => workers.bun.work(),
+    },
+    { seconds: 120 },
+  )
+  for (const worker of Object.values(workers)) await worker.stop()
+  return [
+    {
+      id: 'batch-cores',
+      ours: 'two threads',
+      peer: 'one thread',
+      samples: { ours: two, peer: one },
+    },
+    {
+      id: 'batch-wasm',
+      ours: 'readHashed',
+      peer: 'xxhash-wasm',
+      samples: { ours: two, peer: wasm },
+    },
+    {
+      id: 'batch-peer',
+      ours: 'readHashed (Bun)',
+      peer: 'peer (Bun)',
+      samples: { ours: underBun, peer: rival },
+    },
+  ]
+}

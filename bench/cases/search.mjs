@@ -1,0 +1,45 @@
+// Searching a tree, beside ripgrep, whose process is started each time as a harness would.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { searchHashed } from 'hashline-native'
+import { compare } from '../measure.mjs'
+
+/** @import { Bench, Row } from '../run.mjs' */
+
+/** In few files, and in most. */
+const PATTERNS = { rare: 'getUnionOrIntersectionProperty', frequent: 'return' }
+
+/** @param {Bench} bench @returns {Promise<Row[]>} */
+export async function searchRows({ corpora: { tree } }) {
+  const rows = []
+  for (const [name, pattern] of Object.entries(PATTERNS)) {
+    const ours = () =>
+      searchHashed({
+        search: pattern,
+        caseSensitive: true,
+        paths: tree,
+        contextBefore: 2,
+        contextAfter: 2,
+        maxMatches: 10_000_000,
+      })
+    const peer = () => ripgrep('-n', '-C2', '-F', pattern, tree)
+    const { matchCount, files } = await ours()
+    const theirs = Number(
+      ripgrep('--count-matches', '--no-filename', '-F', pattern, tree).split('\n').filter(Boolean)
+        .length,
+    )
+    assert.equal(files.length, theirs, 'both find the pattern in the same number of files')
+    const samples = await compare({ ours, peer }, { seconds: 60 })
+    const note = `\`${pattern}\`: ${matchCount} lines of ${files.length} files`
+    rows.push({ id: `search-${name}`, ours: 'searchHashed', peer: 'rg -n -C2', samples, note })
+  }
+  return rows
+}
+
+/** @param {string[]} args */
+function ripgrep(...args) {
+  const { stdout, error } = spawnSync('rg', args, { maxBuffer: 2 ** 30 })
+  if (error) throw error
+  return stdout.toString()
+}

@@ -1,0 +1,172 @@
+// The texts that are measured: the sources of large npm packages, and files made of them.
+
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+
+/** What counts as source. */
+const SOURCE = /\.(?:[cm]?[jt]s|css|json|md)$/
+/** Bundlers write these; they are no source, and go into the corpus of long lines. */
+const GENERATED = /[.-]min[./-]|\/min\/|\.map$/
+const LARGE_BYTES = 86_000_000
+const MIXED_BYTES = 16_000_000
+const TREE_FILES = 10_000
+const BATCH_FILES = 5_000
+const PAGE_LINES = 2_000
+const PAGE_BYTES = 62_000
+
+/**
+ * @typedef {object} Corpora
+ * @property {string} page a file of 2,000 lines and 62 KB
+ * @property {string} large one file of 86 MB of source
+ * @property {string} ascii ASCII source, one file
+ * @property {string} cyrillic messages and locales in Cyrillic, one file
+ * @property {string} cjk the same in Chinese, Japanese and Korean
+ * @property {string} long minified bundles: very long lines
+ * @property {string} tree a directory of 10,000 source files
+ * @property {string[]} batch 5,000 of them
+ */
+
+/**
+ * Makes the corpora on first use.
+ * @param {string} packagesDir where the packages are installed
+ * @param {string} cacheDir
+ * @returns {Corpora}
+ */
+export function corpora(packagesDir, cacheDir) {
+  const dir = join(cacheDir, 'corpora')
+  if (!existsSync(dir)) {
+    const unfinished = `${dir}.new`
+    rmSync(unfinished, { recursive: true, force: true })
+    mkdirSync(unfinished, { recursive: true })
+    make(packagesDir, unfinished)
+    renameSync(unfinished, dir)
+  }
+  const file = (/** @type {string} */ name) => join(dir, name)
+  const tree = file('tree')
+  return {
+    page: file('page.ts'),
+    large: file('large.js'),
+    ascii: file('ascii.js'),
+    cyrillic: file('cyrillic.txt'),
+    cjk: file('cjk.txt'),
+    long: file('long.js'),
+    tree,
+    batch: filesBelow(tree).slice(0, BATCH_FILES),
+  }
+}
+
+/** @param {string} dir */
+function filesBelow(dir) {
+  const entries = readdirSync(dir, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+}
+
+/**
+ * @param {string} packagesDir
+ * @param {string} dir
+ */
+function make(packagesDir, dir) {
+  const sources = filesBelow(packagesDir).filter((path) => SOURCE.test(path))
+  const written = sources.filter((path) => !GENERATED.test(path))
+  makeTree(packagesDir, join(dir, 'tree'), written)
+  const save = (/** @type {string} */ name, /** @type {string} */ text) =>
+    writeFileSync(join(dir, name), text)
+  const compiler = readFileSync(join(packagesDir, 'typescript/lib/typescript.js'), 'utf8')
+  save('page.ts', page(compiler))
+  save(
+    'large.js',
+    fill(written, LARGE_BYTES, () => true),
+  )
+  save(
+    'ascii.js',
+    fill(written, MIXED_BYTES, (text) => isAscii(text)),
+  )
+  save(
+    'cyrillic.txt',
+    fill(written, MIXED_BYTES / 4, (text) => share(text, /\p{Script=Cyrillic}/gu) > 0.2),
+  )
+  const cjk = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu
+  save(
+    'cjk.txt',
+    fill(written, MIXED_BYTES / 4, (text) => share(text, cjk) > 0.1),
+  )
+  save(
+    'long.js',
+    fill(
+      sources.filter((path) => GENERATED.test(path)),
+      MIXED_BYTES,
+      (text) => text.length / text.split('\n').length > 5_000,
+    ),
+  )
+}
+
+/** Consecutive lines of a large source file whose size is that of a page.
+ * @param {string} text */
+function page(text) {
+  const lines = text.split('\n')
+  let best = { distance: Infinity, at: 0 }
+  for (let at = 0; at + PAGE_LINES < lines.length; at += PAGE_LINES / 4) {
+    const distance = Math.abs(lines.slice(at, at + PAGE_LINES).join('\n').length - PAGE_BYTES)
+    if (distance < best.distance) best = { distance, at }
+  }
+  return `${lines.slice(best.at, best.at + PAGE_LINES).join('\n')}\n`
+}
+
+/**
+ * Files one after the other, again from the first, until there are so many bytes; whole files.
+ * @param {string[]} paths
+ * @param {number} bytes
+ * @param {(text: string) => boolean} isWanted
+ */
+function fill(paths, bytes, isWanted) {
+  const texts = []
+  let size = 0
+  for (const path of paths) {
+    if (size >= bytes) break
+    if (statSync(path).size > bytes) continue
+    const text = readFileSync(path, 'utf8')
+    if (!isWanted(text)) continue
+    texts.push(text.endsWith('\n') ? text : `${text}\n`)
+    size += Buffer.byteLength(text)
+  }
+  if (texts.length === 0) throw new Error('the packages hold no text of this kind')
+  const once = texts.join('')
+  return once.repeat(Math.max(1, Math.ceil(bytes / Buffer.byteLength(once))))
+}
+
+/** @param {string} text */
+const isAscii = (text) => /^[\0-\x7f]*$/.test(text)
+
+/**
+ * Which part of the characters the pattern finds.
+ * @param {string} text
+ * @param {RegExp} pattern
+ */
+const share = (text, pattern) =>
+  isAscii(text) ? 0 : (text.match(pattern)?.length ?? 0) / text.length
+
+/**
+ * @param {string} packagesDir
+ * @param {string} tree
+ * @param {string[]} paths
+ */
+function makeTree(packagesDir, tree, paths) {
+  for (const path of paths.slice(0, TREE_FILES)) {
+    const to = join(tree, path.slice(packagesDir.length + 1))
+    mkdirSync(dirname(to), { recursive: true })
+    copyFileSync(path, to)
+  }
+}

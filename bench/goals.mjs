@@ -1,0 +1,64 @@
+// What each measurement is to reach. `most`: ours takes at most so many times what the peer takes;
+// `least`: the peer takes at least so many times what ours takes.
+
+/**
+ * @typedef {object} Goal
+ * @property {string} work what is measured
+ * @property {number} [most]
+ * @property {number} [least]
+ */
+
+/** @type {Record<string, Goal>} */
+export const GOALS = {
+  'hash-ascii': {
+    work: 'normalize and hash every line, ASCII source, best path of this machine',
+    most: 2.5,
+  },
+  'hash-ascii-portable': { work: 'the same, portable path', most: 5 },
+  'hash-cyrillic': { work: 'normalize and hash, Cyrillic, per byte', most: 2 },
+  'hash-cjk': { work: 'normalize and hash, CJK, per byte', most: 2 },
+  'hash-long': { work: 'normalize and hash, very long lines' },
+  'read-page': { work: 'read 2,000 lines (62 KB)', most: 2 },
+  'read-page-peer': { work: 'read 2,000 lines (62 KB)', least: 10 },
+  'format-page-peer': { work: 'format 2,000 lines in memory', least: 8 },
+  'read-large': { work: 'read a file of 86 MB', most: 1.3 },
+  'read-large-memory': { work: 'peak memory of that', most: 3 },
+  'batch-cores': { work: 'read 5,000 files, two cores for one', least: 1.7 },
+  'batch-wasm': { work: 'read 5,000 files', least: 10 },
+  'batch-peer': { work: 'read 5,000 files', least: 10 },
+  'search-rare': { work: 'search 10,000 files, rare pattern', most: 1.2 },
+  'search-frequent': { work: 'search 10,000 files, frequent pattern', most: 1.2 },
+  'apply-one': { work: 'one edit in 50,000 lines on disk', most: 3 },
+  'apply-many': { work: '1,000 edits in 1,000,000 lines', most: 2 },
+  'apply-text': { work: 'one edit in 10,000 lines in memory', least: 10 },
+  'growth-view': { work: 'growth: view of a whole file', most: 2.2 },
+  'growth-read': { work: 'growth: first page of a file', most: 2.2 },
+  'growth-search': { work: 'growth: search in a file', most: 2.2 },
+  'growth-apply': { work: 'growth: one edit', most: 2.2 },
+}
+
+/**
+ * How far a row is from its goal.
+ * @param {Goal} goal
+ * @param {number} ours
+ * @param {number} peer
+ */
+export function judge({ most, least }, ours, peer) {
+  if (most !== undefined) {
+    const ratio = ours / peer
+    return {
+      ratio,
+      text: `${round(ratio)} × the time`,
+      goal: `at most ${most} ×`,
+      met: ratio <= most,
+    }
+  }
+  const ratio = peer / ours
+  const text = `${round(ratio)} × faster`
+  if (least === undefined) return { ratio, text, goal: '', met: undefined }
+  return { ratio, text, goal: `at least ${least} ×`, met: ratio >= least }
+}
+
+/** @param {number} value */
+export const round = (value) =>
+  value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)

@@ -1,0 +1,103 @@
+// Measuring side by side: contestants take turns in one process, so that whatever else the machine
+// does meets all of them alike, until their medians are steady.
+
+/**
+ * @typedef {object} Sample
+ * @property {number} median nanoseconds of one call
+ * @property {number} low the lower quartile
+ * @property {number} high the upper quartile
+ * @property {number} rounds how many turns each contestant took
+ * @property {boolean} steady whether the median was steady when the time was up
+ */
+
+/** A median is steady when its 95 % confidence interval is at most this part of it each way. */
+const STEADY = 0.02
+const LEAST_ROUNDS = 9
+/** One turn of the fastest contestant takes at least this long, so that the clock is exact. */
+const LEAST_TURN_NS = 2e6
+/** Memory is moved and code is compiled in the first calls. */
+const WARM_UP_CALLS = 3
+
+const now = () => Number(process.hrtime.bigint())
+
+/**
+ * Measures functions side by side; what they return may be a promise.
+ * @template {string} Name
+ * @param {Record<Name, () => unknown>} contestants
+ * @param {{ seconds?: number, rounds?: number }} [limits] `rounds`: at most so many
+ * @returns {Promise<Record<Name, Sample>>}
+ */
+export async function compare(contestants, { seconds = 20, rounds = 2000 } = {}) {
+  const names = /** @type {Name[]} */ (Object.keys(contestants))
+  const times = new Map(names.map((name) => [name, /** @type {number[]} */ ([])]))
+  const turns = new Map()
+  for (const name of names) {
+    for (let call = 1; call < WARM_UP_CALLS; call++) await contestants[name]()
+    const started = now()
+    await contestants[name]()
+    turns.set(name, Math.max(1, Math.ceil(LEAST_TURN_NS / (now() - started))))
+  }
+  const deadline = now() + seconds * 1e9
+  for (let round = 1; round <= rounds; round++) {
+    // Whoever goes first in one round goes last in the next.
+    const order = round % 2 === 0 ? names : names.toReversed()
+    for (const name of order) times.get(name)?.push(await turn(contestants[name], turns.get(name)))
+    if (round < LEAST_ROUNDS && round < rounds) continue
+    const all = [...times.values()]
+    if (all.every(isSteady) || now() > deadline) break
+  }
+  const samples = names.map((name) => [name, summary(times.get(name) ?? [])])
+  return Object.fromEntries(samples)
+}
+
+/**
+ * @param {() => unknown} contestant
+ * @param {number} calls
+ */
+async function turn(contestant, calls) {
+  const started = now()
+  for (let call = 0; call < calls; call++) {
+    const result = contestant()
+    if (result instanceof Promise) await result
+  }
+  return (now() - started) / calls
+}
+
+/**
+ * The order statistics that bound the median of `count` values in 95 of 100 cases.
+ * @param {number} count
+ */
+function bounds(count) {
+  const half = 0.98 * Math.sqrt(count)
+  return [
+    Math.max(0, Math.floor(count / 2 - half)),
+    Math.min(count - 1, Math.ceil(count / 2 + half)),
+  ]
+}
+
+/** @param {number[]} values */
+function isSteady(values) {
+  const sorted = values.toSorted((one, other) => one - other)
+  const [from, to] = bounds(sorted.length)
+  return (sorted[to] - sorted[from]) / 2 <= STEADY * quantile(sorted, 0.5)
+}
+
+/**
+ * @param {number[]} values
+ * @returns {Sample}
+ */
+export function summary(values) {
+  const sorted = values.toSorted((one, other) => one - other)
+  const [low, median, high] = [0.25, 0.5, 0.75].map((at) => quantile(sorted, at))
+  return { low, median, high, rounds: sorted.length, steady: isSteady(values) }
+}
+
+/**
+ * @param {number[]} sorted
+ * @param {number} at from 0 to 1
+ */
+function quantile(sorted, at) {
+  const place = at * (sorted.length - 1)
+  const below = sorted[Math.floor(place)]
+  return below + (sorted[Math.ceil(place)] - below) * (place % 1)
+}

@@ -1,0 +1,66 @@
+// Workers: processes that do a piece of work each time they are asked, so that runtimes and settings
+// which exclude each other in one process can still take turns.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * Starts a script of this folder with one JSON argument. It answers each line with a line.
+ * @param {string} runtime the program: node or bun
+ * @param {string} script
+ * @param {object} task
+ * @param {NodeJS.ProcessEnv} [env] added to this process's
+ */
+export async function startWorker(runtime, script, task, env = {}) {
+  const path = fileURLToPath(new URL(script, import.meta.url))
+  const child = spawn(runtime, [path, JSON.stringify(task)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { ...process.env, ...env },
+  })
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+  const next = async () => {
+    const { value, done } = await answers.next()
+    if (done) throw new Error(`${script} under ${runtime} ended with ${child.exitCode}`)
+    return JSON.parse(value)
+  }
+  const greeting = await next()
+  return {
+    /** What the worker said when it was ready. */
+    greeting,
+    /** Lets the worker do its work once. */
+    async work() {
+      child.stdin.write('\n')
+      return await next()
+    },
+    async stop() {
+      child.stdin.end()
+      if (child.exitCode === null) await once(child, 'exit')
+    },
+  }
+}
+
+/**
+ * The other side: says that it is ready, then works once for each line.
+ * @param {() => unknown} work its result, or that of its promise, is the answer
+ * @param {unknown} [greeting]
+ */
+export async function serve(work, greeting = null) {
+  console.log(JSON.stringify(greeting))
+  for await (const _ of createInterface({ input: process.stdin })) {
+    console.log(JSON.stringify((await work()) ?? null))
+  }
+}
+
+/**
+ * Runs a script to its end; its last line is JSON.
+ * @param {string} runtime
+ * @param {string} script
+ * @param {object} task
+ */
+export async function runOnce(runtime, script, task) {
+  const worker = await startWorker(runtime, script, task)
+  await worker.stop()
+  return worker.greeting
+}
