@@ -166,13 +166,19 @@ impl Record {
 }
 
 /// The records of a journal; `None` when it is damaged. A last line that was cut short by a
-/// crash counts as not written.
+/// crash counts as not written, and so does one with zeros in it: a power cut leaves them where
+/// a sector of a longer record did not reach the disk.
 pub(super) fn parse_journal(bytes: &[u8]) -> Option<Vec<Record>> {
     let mut records = Vec::new();
     let mut rest = bytes;
     while let Some(end) = memchr::memchr(b'\n', rest) {
-        records.push(Record::parse(&rest[..end])?);
+        let line = &rest[..end];
         rest = &rest[end + 1..];
+        match Record::parse(line) {
+            Some(record) => records.push(record),
+            None if !records.is_empty() && rest.is_empty() && line.contains(&0) => break,
+            None => return None,
+        }
     }
     matches!(records.first(), Some(Record::Begin { version: VERSION, .. })).then_some(records)
 }
@@ -388,6 +394,28 @@ mod tests {
         assert!(parse_journal(b"something else\n").is_none());
         let newer = Record::Begin { version: 2, steps: Vec::new(), directories: Vec::new() };
         assert!(parse_journal(&newer.line().unwrap()).is_none());
+    }
+
+    /// A power cut while a long mark was written: some of its sectors are there, the last one
+    /// among them.
+    #[test]
+    fn a_mark_with_zeros_in_it_was_not_written() {
+        let begin = begin().line().unwrap();
+        let committed = Record::Committed { staged: vec![None; 200] }.line().unwrap();
+        for at in 0..committed.len() - 1 {
+            let mut torn = [&begin[..], &committed].concat();
+            let end = (begin.len() + at + 512).min(torn.len() - 1);
+            torn[begin.len() + at..end].fill(0);
+            assert_eq!(parse_journal(&torn).unwrap().len(), 1, "byte {at}");
+            // Only the last record can be like that.
+            torn.extend(Record::Published.line().unwrap());
+            assert!(parse_journal(&torn).is_none(), "byte {at}");
+        }
+        for at in 0..begin.len() {
+            let mut torn = [&begin[..], &committed].concat();
+            torn[at] = 0;
+            assert!(parse_journal(&torn).is_none(), "byte {at}");
+        }
     }
 
     #[cfg(unix)]
