@@ -11,8 +11,8 @@ pub(super) fn is_torn(now: &[u8], old: &[u8], new: &[u8]) -> bool {
     if now == old || now == new {
         return true;
     }
-    let shorter = old.len().min(new.len());
-    if !(shorter..=old.len().max(new.len())).contains(&now.len()) {
+    let lengths = old.len().min(new.len())..=old.len().max(new.len());
+    if !lengths.contains(&now.len()) {
         return false;
     }
     // A kill can stop a write at any byte.
@@ -22,6 +22,10 @@ pub(super) fn is_torn(now: &[u8], old: &[u8], new: &[u8]) -> bool {
         let start = at.min(bytes.len());
         bytes[start..(at + SECTOR_BYTES).min(bytes.len())].to_vec()
     };
+    // Until the file is cut to its new length, the end of a shorter version stands before the
+    // rest of the longer one.
+    let (shorter, longer) = if old.len() < new.len() { (old, new) } else { (new, old) };
+    let joint = [shorter, &longer[shorter.len()..]].concat();
     let is_mix = (0..now.len()).step_by(SECTOR_BYTES).all(|at| {
         let here = sector(now, at);
         let matches = |version: &[u8]| {
@@ -29,7 +33,7 @@ pub(super) fn is_torn(now: &[u8], old: &[u8], new: &[u8]) -> bool {
             there.starts_with(&here)
                 || here.starts_with(&there) && here[there.len()..].iter().all(|&byte| byte == 0)
         };
-        matches(old) || matches(new)
+        matches(old) || matches(new) || matches(&joint)
     });
     is_prefix || is_mix
 }
@@ -58,5 +62,21 @@ mod tests {
         assert!(!is_torn(&[], &old, &new));
         assert!(!is_torn(&old[..1999], &old, &new));
         assert!(is_torn(&[], &[], &new));
+    }
+
+    /// A shrinking file whose last sector reached the disk before its first one and before its
+    /// new length.
+    #[test]
+    fn a_sector_with_the_end_of_the_shorter_version_is_torn_not_foreign() {
+        let long = vec![b'l'; 3000];
+        let short = vec![b's'; 1700];
+        let mut now = long.clone();
+        now[1536..1700].fill(b's');
+        for (old, new) in [(&long, &short), (&short, &long)] {
+            assert!(is_torn(&now, old, new));
+            let mut foreign = now.clone();
+            foreign[1650] = b'x';
+            assert!(!is_torn(&foreign, old, new));
+        }
     }
 }
