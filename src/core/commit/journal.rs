@@ -211,6 +211,7 @@ impl Journal {
             attempts -= 1;
             let id = Path::new(&temporary_name()).with_extension("");
             let unfinished = state.file("the journal", id.with_extension(UNFINISHED).into())?;
+            state.flush_made(fs)?;
             match Journal::begin(fs, &unfinished, &line, sync) {
                 // A recovery took the file between its creation and its lock.
                 Err(cause) if attempts > 0 && cause.kind() == std::io::ErrorKind::NotFound => {}

@@ -4,13 +4,13 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use cap_std::ambient_authority;
 use cap_std::fs::Dir;
 
 use crate::error::{Error, Result};
-use crate::fs::Place;
+use crate::fs::{FileSystem, Place};
 
 /// The name of the default directory below the platform's directory for state.
 const APPLICATION: &str = "hashline";
@@ -21,6 +21,8 @@ pub struct StateDir {
     path: PathBuf,
     /// The open directory of journals, and its path without links.
     journals: OnceLock<(Arc<Dir>, PathBuf)>,
+    /// Directories that were made and are not flushed yet, the upper ones first.
+    made: Mutex<Vec<PathBuf>>,
 }
 
 impl StateDir {
@@ -40,7 +42,7 @@ impl StateDir {
                 )
             })?,
         };
-        Ok(StateDir { path, journals: OnceLock::new() })
+        Ok(StateDir { path, journals: OnceLock::new(), made: Mutex::default() })
     }
 
     /// The path.
@@ -58,7 +60,7 @@ impl StateDir {
         let (dir, path) = match self.journals.get() {
             Some(known) => known,
             None => {
-                let opened = open_private(&self.journals_path())?;
+                let opened = self.open_private(&self.journals_path())?;
                 self.journals.get_or_init(|| opened)
             }
         };
@@ -73,7 +75,7 @@ impl StateDir {
             || File::options().read(true).write(true).create(true).truncate(false).open(&path);
         let file = match open() {
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
-                make_private(&directory)?;
+                self.make_private(&directory)?;
                 open()
             }
             other => other,
@@ -83,10 +85,51 @@ impl StateDir {
     }
 
     /// A file for a version that a recovery keeps.
-    pub(super) fn kept_file(&self, name: &str) -> Result<Place> {
-        let (dir, path) = open_private(&self.path.join("kept"))?;
+    pub(super) fn kept_file(&self, fs: &dyn FileSystem, name: &str) -> Result<Place> {
+        let (dir, path) = self.open_private(&self.path.join("kept"))?;
+        self.flush_made(fs)?;
         let shown = path.join(name).to_string_lossy().into_owned();
         Ok(Place::in_directory(dir, &path, name.into(), &shown))
+    }
+
+    /// Makes and opens a directory of ours; its path comes without links, since recoveries
+    /// compare paths.
+    fn open_private(&self, path: &Path) -> Result<(Arc<Dir>, PathBuf)> {
+        self.make_private(path)?;
+        let fault = |cause| fault(path, &cause);
+        let path = path.canonicalize().map_err(fault)?;
+        let dir = Dir::open_ambient_dir(&path, ambient_authority()).map_err(fault)?;
+        Ok((Arc::new(dir), path))
+    }
+
+    /// Makes a directory that only its owner may look into: journals name files.
+    fn make_private(&self, path: &Path) -> Result<()> {
+        let missing: Vec<_> = path.ancestors().take_while(|above| !above.exists()).collect();
+        let mut builder = std::fs::DirBuilder::new();
+        builder.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.create(path).map_err(|cause| fault(path, &cause))?;
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        made.extend(missing.into_iter().rev().map(Path::to_owned));
+        Ok(())
+    }
+
+    /// Forces the directories that were made to the disk: a journal in a directory that a power
+    /// cut takes away is no journal. Also when this call does not flush, since later ones find
+    /// the directories there.
+    pub(super) fn flush_made(&self, fs: &dyn FileSystem) -> Result<()> {
+        let made = std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner));
+        for path in &made {
+            let fault = |cause| fault(path, &cause);
+            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
+            let parent = parent.canonicalize().map_err(fault)?;
+            let dir = Dir::open_ambient_dir(&parent, ambient_authority()).map_err(fault)?;
+            let shown = path.to_string_lossy();
+            let place = Place::in_directory(Arc::new(dir), &parent, name.to_owned(), &shown);
+            fs.sync_dir(&place).map_err(fault)?;
+        }
+        Ok(())
     }
 }
 
@@ -95,25 +138,6 @@ fn fault(path: &Path, cause: &std::io::Error) -> Error {
     let error = Error::io("use", &shown, cause);
     let message = format!("the state directory: {} (option stateDir)", error.message);
     Error { message, path: None, ..error }
-}
-
-/// Makes and opens a directory of ours; its path comes without links, since recoveries compare
-/// paths.
-fn open_private(path: &Path) -> Result<(Arc<Dir>, PathBuf)> {
-    make_private(path)?;
-    let fault = |cause| fault(path, &cause);
-    let path = path.canonicalize().map_err(fault)?;
-    let dir = Dir::open_ambient_dir(&path, ambient_authority()).map_err(fault)?;
-    Ok((Arc::new(dir), path))
-}
-
-/// Makes a directory that only its owner may look into: journals name files.
-fn make_private(path: &Path) -> Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path).map_err(|cause| fault(path, &cause))
 }
 
 /// The platform's directory for an application's state.

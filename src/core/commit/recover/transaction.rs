@@ -462,7 +462,7 @@ impl Recovery<'_> {
                 .take(KEPT_NAME_LIMIT_CHARS)
                 .collect();
             let stem = version.name().to_string_lossy().replace(TEMPORARY_PREFIX, "");
-            let to = self.state.kept_file(&format!("{stem}-{name}"))?;
+            let to = self.state.kept_file(self.fs, &format!("{stem}-{name}"))?;
             let fault = |cause: io::Error| Error::io("keep", &shown(version), &cause);
             copy_out(self.fs, version, &to).map_err(fault)?;
             kept.push(shown(&to));
