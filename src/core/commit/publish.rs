@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use super::stage::{copy_content, is_gone};
+use super::stage::{copy_content, is_gone, sync_directories};
 use super::step::Step;
 use super::{CommitError, check_version, concurrent};
 use crate::error::{Code, Error, Result};
@@ -76,13 +76,18 @@ impl<'a> Published<'a> {
                 _ => {}
             }
         }
-        self.sync_directories()
+        match self.sync {
+            true => sync_directories(self.fs, &self.touched),
+            false => Ok(()),
+        }
     }
 
     /// Everything is in place: old versions go. False when one of them would not; the patch is
-    /// done all the same, and the journal knows what is left.
+    /// done all the same, and the journal knows what is left. Nobody does once it is removed, so
+    /// the removals come to the disk first.
     pub(super) fn finish(self, steps: &[Step]) -> bool {
         let mut all = true;
+        let mut gone = Vec::new();
         for step in steps {
             let leftovers = match step {
                 Step::Delete { parked, .. } | Step::Replace { parked, .. } => [Some(parked), None],
@@ -93,9 +98,10 @@ impl<'a> Published<'a> {
             for leftover in leftovers.into_iter().flatten() {
                 // Of the two names of a rewrite, one was not used.
                 all &= self.fs.unlink(leftover).is_ok() || is_gone(self.fs, leftover);
+                gone.push(leftover);
             }
         }
-        all
+        all && (!self.sync || sync_directories(self.fs, gone).is_ok())
     }
 
     /// Takes back every step, the last one first.
@@ -108,7 +114,7 @@ impl<'a> Published<'a> {
         }
         if stuck.is_empty() && self.sync {
             // What was taken back must stay so; the journal is marked only after this.
-            if let Err(cause) = self.sync_directories() {
+            if let Err(cause) = sync_directories(self.fs, &self.touched) {
                 stuck.push(cause.message);
             }
         }
@@ -254,21 +260,6 @@ impl<'a> Published<'a> {
         self.undo.push(Undo::Rewrite { target: target.clone(), saved: saved.clone() });
         overwrite(self.fs, ready, target, self.sync)
             .map_err(|cause| Error::io("rewrite", target.shown(), &cause))
-    }
-
-    fn sync_directories(&self) -> Result<()> {
-        if !self.sync {
-            return Ok(());
-        }
-        let mut done = BTreeSet::new();
-        for place in &self.touched {
-            if done.insert(place.canonical().parent()) {
-                self.fs
-                    .sync_dir(place)
-                    .map_err(|cause| Error::io("flush its directory", place.shown(), &cause))?;
-            }
-        }
-        Ok(())
     }
 }
 

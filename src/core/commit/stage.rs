@@ -1,7 +1,7 @@
 //! Temporary files and new directories: everything a transaction makes before its first
 //! rename, under the names that its journal lists. Dropped, it takes all of it away again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -64,22 +64,17 @@ impl<'a> Staged<'a> {
             // Not empty: someone else put a file there meanwhile, so it stays.
             let _ = self.fs.remove_dir(directory);
         }
-        all
+        // Once the journal is removed, nobody knows of what is left.
+        let made = self.files.iter().chain(&self.directories);
+        all && (!self.sync || sync_directories(self.fs, made).is_ok())
     }
 
-    /// Forces the names of all temporary files to the disk.
+    /// Forces the names of all temporary files and new directories to the disk.
     pub(super) fn sync_directories(&self) -> Result<()> {
-        if !self.sync {
-            return Ok(());
+        match self.sync {
+            true => sync_directories(self.fs, self.files.iter().chain(self.known.values())),
+            false => Ok(()),
         }
-        let mut done = std::collections::BTreeSet::new();
-        for file in &self.files {
-            if done.insert(file.canonical().parent()) {
-                let fault = |cause| Error::io("flush its directory", file.shown(), &cause);
-                self.fs.sync_dir(file).map_err(fault)?;
-            }
-        }
-        Ok(())
     }
 
     /// What was made is in use now, or needed by a recovery, and stays.
@@ -172,17 +167,13 @@ impl<'a> Staged<'a> {
         if self.known.contains_key(place.canonical()) {
             return Ok(());
         }
-        let fault = |cause| Error::io("make its directory", place.shown(), &cause);
         match self.fs.make_dir(place) {
             Ok(()) => self.directories.push(place.clone()),
             // Made by someone else meanwhile: theirs to keep.
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(cause) => return Err(fault(cause)),
+            Err(cause) => return Err(Error::io("make its directory", place.shown(), &cause)),
         }
         self.known.insert(place.canonical().to_owned(), place.clone());
-        if self.sync {
-            self.fs.sync_dir(place).map_err(fault)?;
-        }
         Ok(())
     }
 
@@ -265,6 +256,26 @@ pub(super) fn copy_content(fs: &dyn FileSystem, from: &File, to: &mut File) -> i
         }
         fs.write(to, &chunk)?;
     }
+}
+
+/// Forces the entries of the places' directories to the disk, each once; those that are gone
+/// are passed over.
+pub(super) fn sync_directories<'p>(
+    fs: &dyn FileSystem,
+    places: impl IntoIterator<Item = &'p Place>,
+) -> Result<()> {
+    let mut done = BTreeSet::new();
+    for place in places {
+        if done.insert(place.canonical().parent()) {
+            match fs.sync_dir(place) {
+                Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::io("flush its directory", place.shown(), &cause));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Whether nothing has the name.

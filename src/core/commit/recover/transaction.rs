@@ -1,8 +1,7 @@
 //! One transaction of a dead process: finished when it is committed, cleared away when not.
 
-use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use super::torn::is_torn;
@@ -10,7 +9,7 @@ use super::{Conflict, RecoveryReport, shown};
 use crate::cancel::Cancel;
 use crate::commit::journal::{JournalPath, JournalStep, Mark, Record};
 use crate::commit::publish::overwrite;
-use crate::commit::stage::copy_content;
+use crate::commit::stage::{copy_content, sync_directories};
 use crate::commit::{LockKey, Locks, StateDir, TEMPORARY_PREFIX};
 use crate::error::{Code, Error, Result};
 use crate::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp};
@@ -184,9 +183,10 @@ impl Recovery<'_> {
             if let Some(place) = self.exists(path) {
                 // Not empty: someone else uses it by now.
                 let _ = self.fs.remove_dir(&place);
+                self.touched.push(place);
             }
         }
-        Ok(())
+        self.sync()
     }
 
     fn remove(&mut self, path: &JournalPath) -> Result<()> {
@@ -467,21 +467,14 @@ impl Recovery<'_> {
             copy_out(self.fs, version, &to).map_err(fault)?;
             kept.push(shown(&to));
             self.fs.unlink(version).map_err(fault)?;
+            self.touched.push(version.clone());
         }
         self.conflicts.push(Conflict { path: path.to_string_lossy().into_owned(), kept });
         Ok(())
     }
 
     fn sync(&mut self) -> Result<()> {
-        let mut done = BTreeSet::new();
-        for place in std::mem::take(&mut self.touched) {
-            if done.insert(place.canonical().parent().map(PathBuf::from)) {
-                self.fs
-                    .sync_dir(&place)
-                    .map_err(|cause| Error::io("flush", &shown(&place), &cause))?;
-            }
-        }
-        Ok(())
+        sync_directories(self.fs, &std::mem::take(&mut self.touched))
     }
 }
 
