@@ -197,6 +197,7 @@ fn stage_all<'a>(
         steps.push(staged.stage(draft)?);
     }
     staged.sync_directories()?;
+    staged.sync_sources(&steps)?;
     is_current()?;
     for step in &steps {
         if let Some((place, stamp)) = step.source() {

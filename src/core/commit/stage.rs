@@ -77,6 +77,24 @@ impl<'a> Staged<'a> {
         }
     }
 
+    /// Forces the files that will be replaced, moved or removed to the disk. One that its writer
+    /// did not flush could have another size and time after a power cut, and a recovery would
+    /// not know it for the old version.
+    pub(super) fn sync_sources(&self, steps: &[Step]) -> Result<()> {
+        let sources = steps.iter().filter_map(Step::source).filter(|_| self.sync);
+        for (place, _) in sources {
+            // Windows flushes only what is open for writing.
+            let opened = match cfg!(windows) {
+                true => self.fs.open_for_rewrite(place),
+                false => self.fs.open(place),
+            };
+            // A link, or a file that this user may move but not read.
+            let Ok(file) = opened else { continue };
+            self.fs.sync(&file).map_err(|cause| Error::io("flush", place.shown(), &cause))?;
+        }
+        Ok(())
+    }
+
     /// What was made is in use now, or needed by a recovery, and stays.
     pub(super) fn disarm(&mut self) {
         self.armed = false;
