@@ -1,0 +1,11 @@
+// Cuts the power of a model of the disk in the middle of patches and looks at what a recovery
+// makes of it (src/core/tests/power.rs). `npm run power-test -- --states 500` for more than 50
+// states of the disk after each cut.
+import { spawnSync } from 'node:child_process'
+import { parseArgs } from 'node:util'
+
+const { values } = parseArgs({ options: { states: { type: 'string', default: '50' } } })
+const rest = ['--nocapture', '--include-ignored', '--test-threads=1']
+const args = ['test', '-p', 'hashline-core', '--test', 'power', '--', ...rest]
+const env = { ...process.env, HASHLINE_POWER_STATES: values.states }
+process.exitCode = spawnSync('cargo', args, { stdio: 'inherit', env }).status ?? 1
