@@ -707,4 +707,8 @@ impl FileSystem for Recorder {
     fn may_write(&self, place: &Place) -> io::Result<bool> {
         OsFileSystem.may_write(place)
     }
+
+    fn may_replace(&self, place: &Place, stamp: &Stamp) -> io::Result<bool> {
+        OsFileSystem.may_replace(place, stamp)
+    }
 }
