@@ -119,25 +119,57 @@ impl<'env> Js<'env> {
 
     /// The value of something whose kind is `String`; lone surrogates become U+FFFD.
     pub fn lossy_text(self) -> napi::Result<String> {
-        let mut len = 0;
-        ask!(napi_get_value_string_utf8(self.env, self.raw, ptr::null_mut(), 0; len))?;
-        // One more for the NUL that is written after the text.
-        let mut bytes: Vec<u8> = Vec::with_capacity(len + 1);
-        let (start, room) = (bytes.as_mut_ptr().cast(), bytes.capacity());
-        ask!(napi_get_value_string_utf8(self.env, self.raw, start, room; len))?;
-        // SAFETY: So many bytes were written, fewer than the capacity.
-        unsafe { bytes.set_len(len) };
+        let mut bytes = Vec::new();
+        self.read_utf8(&mut bytes, self.utf8_size()?)?;
         Ok(string_of(bytes))
     }
 
-    fn has_lone_surrogate(self) -> napi::Result<bool> {
+    /// Whether the value, whose kind is `String`, is one that UTF-8 cannot hold.
+    pub fn has_lone_surrogate(self) -> napi::Result<bool> {
+        let mut units = Vec::new();
+        self.read_utf16(&mut units)?;
+        Ok(char::decode_utf16(units).any(|unit| unit.is_err()))
+    }
+
+    /// The number of code units of something whose kind is `String`.
+    pub fn units(self) -> napi::Result<usize> {
         let mut len = 0;
         ask!(napi_get_value_string_utf16(self.env, self.raw, ptr::null_mut(), 0; len))?;
-        let mut units = vec![0; len + 1];
-        let (start, room) = (units.as_mut_ptr(), units.len());
+        Ok(len)
+    }
+
+    /// The number of bytes of something whose kind is `String`, in UTF-8.
+    pub fn utf8_size(self) -> napi::Result<usize> {
+        let mut len = 0;
+        ask!(napi_get_value_string_utf8(self.env, self.raw, ptr::null_mut(), 0; len))?;
+        Ok(len)
+    }
+
+    /// Replaces `units` by the value of something whose kind is `String`.
+    pub fn read_utf16(self, units: &mut Vec<u16>) -> napi::Result<()> {
+        units.clear();
+        let mut len = self.units()?;
+        // One more for the NUL that is written after the text.
+        units.reserve(len + 1);
+        let (start, room) = (units.as_mut_ptr(), units.capacity());
         ask!(napi_get_value_string_utf16(self.env, self.raw, start, room; len))?;
-        units.truncate(len);
-        Ok(char::decode_utf16(units).any(|unit| unit.is_err()))
+        // SAFETY: So many units were written, fewer than the capacity.
+        unsafe { units.set_len(len) };
+        Ok(())
+    }
+
+    /// Replaces `bytes` by the value of something whose kind is `String`, in UTF-8, as far as it
+    /// fits into `limit_bytes`; lone surrogates become U+FFFD.
+    pub fn read_utf8(self, bytes: &mut Vec<u8>, limit_bytes: usize) -> napi::Result<()> {
+        bytes.clear();
+        // One more for the NUL that is written after the text.
+        bytes.reserve(limit_bytes + 1);
+        let start = bytes.as_mut_ptr().cast();
+        let mut len = 0;
+        ask!(napi_get_value_string_utf8(self.env, self.raw, start, limit_bytes + 1; len))?;
+        // SAFETY: So many bytes were written, fewer than the capacity.
+        unsafe { bytes.set_len(len) };
+        Ok(())
     }
 
     /// The property `name` of an object.

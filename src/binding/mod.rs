@@ -6,6 +6,7 @@ mod apply;
 mod fault;
 mod js;
 mod memory;
+mod omp;
 mod options;
 mod outcome;
 mod read;

@@ -8,22 +8,49 @@ use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{ValueType, sys};
 
 use super::fault::Result;
-use super::js::ask;
+use super::js::{ask, string_of};
 
 /// A string for JavaScript. ASCII is handed over as Latin-1, which is a plain copy.
-pub struct Text(String);
+pub enum Text {
+    /// Nothing but ASCII.
+    Ascii(Vec<u8>),
+    /// Any text.
+    Unicode(String),
+}
 
 impl From<String> for Text {
     fn from(text: String) -> Text {
-        Text(text)
+        match text.is_ascii() {
+            true => Text::Ascii(text.into_bytes()),
+            false => Text::Unicode(text),
+        }
     }
 }
 
 impl Text {
     /// The string, or `FILE_TOO_LARGE` when JavaScript cannot hold it.
     pub fn bounded(text: String) -> Result<Text> {
-        if text.len() > STRING_LIMIT_UNITS {
-            let units = text.encode_utf16().count();
+        Text::from(text).checked()
+    }
+
+    /// The same of bytes; invalid sequences become U+FFFD.
+    pub fn of_bytes(bytes: Vec<u8>) -> Result<Text> {
+        match bytes.is_ascii() {
+            true => Text::Ascii(bytes).checked(),
+            false => Text::Unicode(string_of(bytes)).checked(),
+        }
+    }
+
+    fn checked(self) -> Result<Text> {
+        let bytes = match &self {
+            Text::Ascii(text) => text.len(),
+            Text::Unicode(text) => text.len(),
+        };
+        if bytes > STRING_LIMIT_UNITS {
+            let units = match &self {
+                Text::Ascii(text) => text.len(),
+                Text::Unicode(text) => text.encode_utf16().count(),
+            };
             if units > STRING_LIMIT_UNITS {
                 return Err(Error::new(
                     Code::FileTooLarge,
@@ -32,7 +59,7 @@ impl Text {
                 .into());
             }
         }
-        Ok(Text(text))
+        Ok(self)
     }
 }
 
@@ -48,12 +75,16 @@ impl TypeName for Text {
 
 impl ToNapiValue for Text {
     unsafe fn to_napi_value(env: sys::napi_env, text: Self) -> napi::Result<sys::napi_value> {
-        let (start, len) = (text.0.as_ptr().cast(), text.0.len() as isize);
         let mut raw = ptr::null_mut();
-        if text.0.is_ascii() {
-            ask!(napi_create_string_latin1(env, start, len; raw))?;
-        } else {
-            ask!(napi_create_string_utf8(env, start, len; raw))?;
+        match &text {
+            Text::Ascii(text) => {
+                let (start, len) = (text.as_ptr().cast(), text.len() as isize);
+                ask!(napi_create_string_latin1(env, start, len; raw))?;
+            }
+            Text::Unicode(text) => {
+                let (start, len) = (text.as_ptr().cast(), text.len() as isize);
+                ask!(napi_create_string_utf8(env, start, len; raw))?;
+            }
         }
         Ok(raw)
     }

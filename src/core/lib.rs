@@ -34,6 +34,8 @@ pub mod resolve;
 
 pub mod repair;
 
+pub mod omp;
+
 pub mod plan;
 pub mod splice;
 

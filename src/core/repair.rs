@@ -92,6 +92,11 @@ impl Rules {
         Rules(Vec::new())
     }
 
+    /// These rules and no other.
+    pub fn of(rules: &[Rule]) -> Rules {
+        Rules(rules.to_vec())
+    }
+
     /// Switches one rule; unknown names are refused with the list of names.
     pub fn switch(&mut self, name: &str, on: bool) -> Result<()> {
         let rule = Rule::ALL.into_iter().find(|rule| rule.name() == name).ok_or_else(|| {

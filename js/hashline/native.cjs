@@ -1,0 +1,20 @@
+// The addon's functions for these modules. What they do is written in src/binding/omp.rs.
+
+'use strict'
+
+/**
+ * @typedef {'omp' | 'omp13'} Dialect
+ * @typedef {object} Native
+ * @property {(dialect: Dialect, text: string, startLine: number) => string | null} formatLines
+ * @property {(dialect: Dialect, lineNumber: number, text: string) => string} hashLine
+ * @property {(text: string) => ArrayBuffer} lineFeedCounts
+ * @property {(dialect: Dialect, above: string | null, replaced: string[], below: string | null,
+ *   lines: string[]) => string[] | null} mendLines
+ * @property {(dialect: Dialect, above: string | null, replaced: string[], below: string | null,
+ *   lines: string[]) => -1 | 0 | 1} mergedNeighbour
+ */
+
+/** @type {{ omp: Native }} */
+const addon = /** @type {any} */ (require('../../index.js'))
+
+module.exports = addon.omp

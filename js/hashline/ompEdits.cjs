@@ -1,0 +1,232 @@
+// The edits of dialect `omp`, and how they are applied.
+
+'use strict'
+
+const { areKept, bottomUp, Changes, Check, dropDuplicates } = require('./edits.cjs')
+const { TextLines } = require('./lines.cjs')
+const { mendLines, mergedNeighbour } = require('./repairs.cjs')
+
+/** @import { HashlineEdit, HashlineResult } from '../omp.cjs' */
+/** @import { HashlineModule } from './module.cjs' */
+/** @import { Operation } from './edits.cjs' */
+
+/** The changes of a call, and how its edits are read. */
+class OmpChanges extends Changes {
+  /**
+   * @param {TextLines} lines
+   * @param {Set<number> | undefined} touched the lines that edits name, when texts are mended
+   */
+  constructor(lines, touched) {
+    super(lines)
+    this.touched = touched
+  }
+
+  /**
+   * The lines of an edit that puts them in place of others, or between two.
+   * @param {number | undefined} above the line above the place
+   * @param {number | undefined} below
+   * @param {string[]} replaced
+   * @param {string[]} content
+   */
+  mended(above, below, replaced, content) {
+    if (!this.touched) return content
+    const lineAt = (/** @type {number | undefined} */ line) =>
+      line === undefined ? undefined : this.lines.at(line)
+    return mendLines(lineAt(above), replaced, lineAt(below), content)
+  }
+
+  /**
+   * The lines that a single new one stands for: the one it replaces, and perhaps a neighbour
+   * that it has taken in, as the text is by now.
+   * @param {number} line
+   * @param {string[]} content
+   * @returns {[first: number, last: number]}
+   */
+  span(line, content) {
+    const { draft, touched } = this
+    const current = draft.at(line - 1)
+    if (!touched || content.length !== 1 || current === undefined) return [line, line]
+    const free = (/** @type {number} */ number) =>
+      touched.has(number) ? undefined : draft.at(number - 1)
+    const merged = mergedNeighbour(free(line - 1), current, free(line + 1), content[0])
+    return [line + Math.min(merged, 0), line + Math.max(merged, 0)]
+  }
+
+  /**
+   * The text of lines before any edit.
+   * @param {number} first
+   * @param {number} last
+   */
+  before(first, last) {
+    return this.lines.between(first, Math.min(last, this.lines.count))
+  }
+}
+
+/**
+ * @param {string[]} content
+ * @param {string} where
+ */
+function checkFilled(content, where) {
+  if (content.length === 0) throw new Error(`${where} requires non-empty dst`)
+}
+
+/**
+ * @template Edit
+ * @typedef {Operation<Edit, OmpChanges> & { touches(edit: Edit): number[] }} OmpOperation
+ * `touches` are the lines that an edit names.
+ */
+
+/** @type {{ [Op in HashlineEdit['op']]: OmpOperation<Extract<HashlineEdit, { op: Op }>> }} */
+const OPERATIONS = {
+  // @ts-expect-error: an edit without a known operation is to find nothing here
+  __proto__: null,
+  set: {
+    check: ({ tag }, check) => check.holds(tag),
+    key: ({ tag }) => `s:${tag.line}`,
+    rank: ({ tag }) => [tag.line, 0],
+    touches: ({ tag }) => [tag.line],
+    apply({ tag, content }, changes, index) {
+      const { line } = tag
+      const [first, last] = changes.span(line, content)
+      const replaced = changes.before(first, last)
+      const isMerge = first < last
+      const lines = isMerge
+        ? changes.mended(undefined, undefined, replaced.slice(0, 1), content)
+        : changes.mended(line - 1, line + 1, replaced, content)
+      // Two lines that became one have changed, whatever the one says.
+      if (!isMerge && areKept(replaced, lines)) return changes.skip(index, tag, replaced)
+      changes.replace(first, last, lines)
+    },
+  },
+  replace: {
+    check({ first, last }, check) {
+      if (first.line > last.line) {
+        throw new Error(`Range start line ${first.line} must be <= end line ${last.line}`)
+      }
+      check.holds(first)
+      check.holds(last)
+    },
+    key: ({ first, last }) => `r:${first.line}:${last.line}`,
+    rank: ({ last }) => [last.line, 0],
+    touches: ({ first, last }) => numbersBetween(first.line, last.line),
+    apply({ first, last, content }, changes, index) {
+      if (!changes.touched) return changes.replace(first.line, last.line, content)
+      const replaced = changes.before(first.line, last.line)
+      const lines = changes.mended(first.line - 1, last.line + 1, replaced, content)
+      if (areKept(replaced, lines)) return changes.skip(index, first, replaced)
+      changes.replace(first.line, last.line, lines)
+    },
+  },
+  append: {
+    check({ after, content }, check) {
+      checkFilled(content, 'Insert-after edit (src "N#HH..")')
+      if (after) check.holds(after)
+    },
+    key: ({ after }) => (after ? `i:${after.line}` : 'ieof'),
+    rank: ({ after }, lineCount) => [after ? after.line : lineCount + 1, 1],
+    touches: ({ after }) => (after ? [after.line] : []),
+    apply({ after, content }, changes) {
+      if (!after) return changes.insertAtEnd(content)
+      const lines = changes.mended(after.line, undefined, [], content)
+      changes.insertBefore(after.line + 1, lines)
+    },
+  },
+  prepend: {
+    check({ before, content }, check) {
+      checkFilled(content, 'Insert-before edit (src "N#HH..")')
+      if (before) check.holds(before)
+    },
+    key: ({ before }) => (before ? `ib:${before.line}` : 'ibef'),
+    rank: ({ before }) => [before ? before.line : 0, 2],
+    touches: ({ before }) => (before ? [before.line] : []),
+    apply({ before, content }, changes) {
+      if (!before) return changes.insertAtStart(content)
+      changes.insertBefore(before.line, changes.mended(undefined, before.line, [], content))
+    },
+  },
+  insert: {
+    check({ after, before, content }, check) {
+      checkFilled(content, 'Insert-between edit (src "A#HH.. B#HH..")')
+      if (before.line <= after.line) {
+        throw new Error(`insert requires after (${after.line}) < before (${before.line})`)
+      }
+      check.holds(after)
+      check.holds(before)
+    },
+    key: ({ after, before }) => `ix:${after.line}:${before.line}`,
+    rank: ({ before }) => [before.line, 3],
+    touches: ({ after, before }) => [after.line, before.line],
+    apply({ after, before, content }, changes) {
+      const lines = changes.mended(after.line, before.line, [], content)
+      changes.insertBefore(before.line, lines)
+    },
+  },
+}
+
+/**
+ * @param {number} first
+ * @param {number} last
+ */
+function numbersBetween(first, last) {
+  return Array.from({ length: last - first + 1 }, (_, offset) => first + offset)
+}
+
+/**
+ * Applies edits to a text.
+ * @param {HashlineModule} module
+ * @param {string} content
+ * @param {HashlineEdit[]} edits duplicates are removed from this array
+ * @returns {HashlineResult}
+ */
+function applyOmpEdits(module, content, edits) {
+  if (edits.length === 0) return { content, firstChangedLine: undefined }
+  const lines = new TextLines(content)
+  const check = new Check(lines, module.mismatchOf)
+  for (const edit of edits) operationOf(edit)?.check(edit, check)
+  if (check.mismatches.length > 0) {
+    throw new module.HashlineMismatchError(check.mismatches, content.split('\n'))
+  }
+  dropDuplicates(edits, (edit) => `${operationOf(edit)?.key(edit)}|${edit.content.join('\n')}`)
+  const changes = new OmpChanges(lines, touchedLines(edits))
+  for (const { edit, index } of bottomUp(edits, (edit) => rankOf(edit, lines.count))) {
+    operationOf(edit)?.apply(edit, changes, index)
+  }
+  const noopEdits = changes.noops.map(({ index, loc, current }) => ({
+    editIndex: index,
+    loc,
+    currentContent: current,
+  }))
+  return {
+    content: changes.draft.toString(),
+    firstChangedLine: changes.firstChangedLine,
+    ...(noopEdits.length > 0 ? { noopEdits } : {}),
+  }
+}
+
+/**
+ * The lines that edits name, if texts are to be mended.
+ * @param {HashlineEdit[]} edits
+ */
+function touchedLines(edits) {
+  if (process.env.PI_HL_AUTOCORRECT !== '1') return undefined
+  return new Set(edits.flatMap((edit) => operationOf(edit)?.touches(edit) ?? []))
+}
+
+/**
+ * @param {HashlineEdit} edit
+ * @param {number} lineCount
+ * @returns {[number, number]}
+ */
+function rankOf(edit, lineCount) {
+  return operationOf(edit)?.rank(edit, lineCount) ?? [0, 0]
+}
+
+/**
+ * @param {HashlineEdit} edit
+ * @returns {(typeof OPERATIONS)['set'] | undefined}
+ */
+function operationOf(edit) {
+  return /** @type {any} */ (OPERATIONS)[edit.op]
+}
+
+module.exports = { applyOmpEdits }

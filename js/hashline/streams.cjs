@@ -1,0 +1,150 @@
+// Lines with their anchors in chunks, for inputs that should not be in memory as a whole.
+
+'use strict'
+
+/**
+ * @typedef {object} StreamOptions
+ * @property {number} [startLine]
+ * @property {number} [maxChunkLines]
+ * @property {number} [maxChunkBytes]
+ */
+
+const DEFAULT_CHUNK_LINES = 200
+const DEFAULT_CHUNK_BYTES = 64 * 1024
+
+/** What stands between the number and the text of a line: `#XY:`. */
+const MARK_BYTES = 4
+
+/** Gathers lines into chunks. Lines are counted as they will be, and formatted chunk by chunk. */
+class Chunker {
+  #format
+  #maxLines
+  #maxBytes
+  #nextLine
+  /** @type {string[]} */
+  #lines = []
+  #bytes = 0
+
+  /**
+   * @param {StreamOptions} options
+   * @param {(lines: string[], startLine: number) => string} format
+   */
+  constructor(options, format) {
+    this.#format = format
+    this.#nextLine = options.startLine ?? 1
+    this.#maxLines = options.maxChunkLines ?? DEFAULT_CHUNK_LINES
+    this.#maxBytes = options.maxChunkBytes ?? DEFAULT_CHUNK_BYTES
+  }
+
+  /**
+   * Takes a line in; returns the chunks that are full by that, if any.
+   * @param {string} line
+   * @returns {string[] | undefined}
+   */
+  push(line) {
+    const number = this.#nextLine + this.#lines.length
+    const bytes = String(number).length + MARK_BYTES + Buffer.byteLength(line)
+    const isNew = this.#lines.length === 0
+    const mustGo = this.#isFull || this.#bytes + 1 + bytes > this.#maxBytes
+    const before = !isNew && mustGo ? this.flush() : undefined
+    this.#bytes += bytes + (this.#lines.length > 0 ? 1 : 0)
+    this.#lines.push(line)
+    const after = this.#isFull ? this.flush() : undefined
+    return before && after ? [...before, ...after] : (before ?? after)
+  }
+
+  /**
+   * What is left.
+   * @returns {string[]}
+   */
+  flush() {
+    if (this.#lines.length === 0) return []
+    const chunk = this.#format(this.#lines, this.#nextLine)
+    this.#nextLine += this.#lines.length
+    this.#lines = []
+    this.#bytes = 0
+    return [chunk]
+  }
+
+  get #isFull() {
+    return this.#lines.length >= this.#maxLines || this.#bytes >= this.#maxBytes
+  }
+}
+
+/**
+ * @param {(lines: string[], startLine: number) => string} formatEach
+ * @param {(content: string, startLine: number) => string} formatHashLines
+ */
+function streaming(formatEach, formatHashLines) {
+  const format = (/** @type {string[]} */ lines, /** @type {number} */ startLine) =>
+    // A line that someone hands in may hold a line feed, and is one line nevertheless.
+    lines.some((line) => line.includes('\n'))
+      ? formatEach(lines, startLine)
+      : formatHashLines(lines.join('\n'), startLine)
+
+  /**
+   * @param {ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>} source
+   * @param {StreamOptions} [options]
+   * @returns {AsyncGenerator<string>}
+   */
+  async function* streamHashLinesFromUtf8(source, options = {}) {
+    const chunker = new Chunker(options, format)
+    const decoder = new TextDecoder('utf-8')
+    let pending = ''
+    for await (const bytes of isReadableStream(source) ? chunksOf(source) : source) {
+      const lines = decoder.decode(bytes, { stream: true }).split('\n')
+      lines[0] = pending + lines[0]
+      pending = lines.pop() ?? ''
+      for (const line of lines) {
+        const chunks = chunker.push(line)
+        if (chunks) yield* chunks
+      }
+    }
+    yield* chunker.push(pending + decoder.decode()) ?? []
+    yield* chunker.flush()
+  }
+
+  /**
+   * @param {Iterable<string> | AsyncIterable<string>} lines
+   * @param {StreamOptions} [options]
+   * @returns {AsyncGenerator<string>}
+   */
+  async function* streamHashLinesFromLines(lines, options = {}) {
+    const chunker = new Chunker(options, format)
+    let isEmpty = true
+    for await (const line of lines) {
+      isEmpty = false
+      const chunks = chunker.push(line)
+      if (chunks) yield* chunks
+    }
+    if (isEmpty) yield* chunker.push('') ?? []
+    yield* chunker.flush()
+  }
+
+  return { streamHashLinesFromLines, streamHashLinesFromUtf8 }
+}
+
+/**
+ * @param {object} source
+ * @returns {source is ReadableStream<Uint8Array>}
+ */
+function isReadableStream(source) {
+  return 'getReader' in source && typeof source.getReader === 'function'
+}
+
+/**
+ * What a stream holds. Whoever stops early gets the stream back unlocked, with the rest in it.
+ * @param {ReadableStream<Uint8Array>} stream
+ */
+async function* chunksOf(stream) {
+  const reader = stream.getReader()
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      if (read.value) yield read.value
+    }
+  } finally {
+    reader.releaseLock()
+  }
+}
+
+module.exports = { streaming }

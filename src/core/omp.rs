@@ -1,0 +1,116 @@
+//! What the in-memory modules of dialects `omp` and `omp13` need beside formatting and hashing.
+//!
+//! Their edits are applied in JavaScript, to JavaScript's own strings: a string may hold half
+//! of a surrogate pair, which UTF-8 cannot, and has to come back to the character. What is here
+//! are the two parts that gain by native code: finding lines, and the repairs of a text that
+//! the engine's own edits know too.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use crate::dialect::Dialect;
+use crate::repair::{Draft, Place, Rule, Rules, Subject, repair};
+
+/// A text in blocks of this many code units is what [`count_line_feeds`] counts in.
+pub const BLOCK_UNITS: usize = 512;
+
+/// A code unit of a text.
+pub trait CodeUnit: Copy {
+    /// Whether the unit is U+000A.
+    fn is_line_feed(self) -> bool;
+}
+
+impl CodeUnit for u8 {
+    fn is_line_feed(self) -> bool {
+        self == b'\n'
+    }
+}
+
+impl CodeUnit for u16 {
+    fn is_line_feed(self) -> bool {
+        self == u16::from(b'\n')
+    }
+}
+
+/// Writes to `counts` how many line feeds stand before each block of `text`, and then how many
+/// there are in all. Whoever has the text finds any line by looking through one block.
+///
+/// `counts` has one element more than the text has blocks; what has no room is left out.
+pub fn count_line_feeds<U: CodeUnit>(text: &[U], counts: &mut [u32]) {
+    let mut total = 0;
+    let mut counts = counts.iter_mut();
+    for block in text.chunks(BLOCK_UNITS) {
+        let Some(count) = counts.next() else { return };
+        *count = total;
+        // A block holds fewer than 65,536 units, and sums of 16 bits are what vectorizes best.
+        total += u32::from(block.iter().map(|unit| u16::from(unit.is_line_feed())).sum::<u16>());
+    }
+    if let Some(count) = counts.next() {
+        *count = total;
+    }
+}
+
+static LAYOUT_RULES: LazyLock<Rules> =
+    LazyLock::new(|| Rules::of(&[Rule::Echoes, Rule::Wraps, Rule::PairedIndent]));
+static MERGE_RULE: LazyLock<Rules> = LazyLock::new(|| Rules::of(&[Rule::Merges]));
+
+/// New lines and what stands around the place they go to. `replaced` is empty for an insert,
+/// which then has a line above, or below, or both.
+pub struct Edit {
+    /// The line before the place.
+    pub above: Option<String>,
+    /// The lines that are replaced.
+    pub replaced: Vec<String>,
+    /// The line behind the place.
+    pub below: Option<String>,
+    /// The new lines.
+    pub lines: Vec<String>,
+}
+
+impl Edit {
+    /// The new lines without echoes, wraps and lost indentation; `None` when there was nothing
+    /// to mend.
+    pub fn mended(self, dialect: &'static Dialect) -> Option<Vec<String>> {
+        let before = self.lines.clone();
+        let after = self.repaired(dialect, &LAYOUT_RULES)?.lines;
+        (after != before).then_some(after)
+    }
+
+    /// Which lines are replaced when the new one also holds a neighbour of the replaced one: how
+    /// many above and how many below. A neighbour that another edit touches is left out.
+    pub fn merged(self, dialect: &'static Dialect) -> (u64, u64) {
+        let count = self.replaced.len() as u64;
+        match self.repaired(dialect, &MERGE_RULE).map(|draft| draft.place) {
+            Some(Place::Lines(first, last)) => (ABOVE + 1 - first, last - ABOVE - count),
+            _ => (0, 0),
+        }
+    }
+
+    fn place(&self) -> Option<Place> {
+        Some(match (self.replaced.len() as u64, &self.above, &self.below) {
+            (0, Some(_), Some(_)) => Place::Between(ABOVE, ABOVE + 1),
+            (0, Some(_), None) => Place::After(ABOVE),
+            (0, None, Some(_)) => Place::Before(ABOVE + 1),
+            (0, None, None) => return None,
+            (count, ..) => Place::Lines(ABOVE + 1, ABOVE + count),
+        })
+    }
+
+    fn repaired(self, dialect: &'static Dialect, rules: &Rules) -> Option<Draft> {
+        let place = self.place()?;
+        let below = ABOVE + 1 + self.replaced.len() as u64;
+        let line = |number: u64| match number {
+            ABOVE => self.above.as_deref(),
+            number if number == below => self.below.as_deref(),
+            number => {
+                self.replaced.get(number.checked_sub(ABOVE + 1)? as usize).map(|text| &**text)
+            }
+        };
+        let line = |number| line(number).map(Cow::Borrowed);
+        let subject = Subject { dialect, line: &line, is_touched: &|_| false };
+        Some(repair(rules, &subject, Draft { place, lines: self.lines.clone() }, &mut Vec::new()))
+    }
+}
+
+/// The number of the line above, in the little file that an [`Edit`] is to the repairs.
+const ABOVE: u64 = 1;
