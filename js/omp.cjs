@@ -7,7 +7,7 @@ const { applyOmpEdits } = require('./hashline/ompEdits.cjs')
 
 const omp = hashlineModule('omp')
 
-/** @type {import('./omp.cjs')} */
+/** @type {typeof import('./omp.cjs')} */
 module.exports = {
   applyHashlineEdits: (content, edits) => applyOmpEdits(omp, content, edits),
   computeLineHash: omp.computeLineHash,

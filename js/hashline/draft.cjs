@@ -2,7 +2,7 @@
 
 'use strict'
 
-/** @import { TextLines } from './lines.cjs' */
+/** @import { Lines } from './lines.cjs' */
 
 /**
  * Lines in a row: those of the text from number `first` on, or new ones.
@@ -16,7 +16,7 @@ class Draft {
   /** @type {Run[]} none of them empty */
   #runs
 
-  /** @param {TextLines} text */
+  /** @param {Lines} text */
   constructor(text) {
     this.#text = text
     this.#runs = [{ first: 1, count: text.count }]

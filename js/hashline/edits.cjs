@@ -6,7 +6,7 @@
 const { Draft } = require('./draft.cjs')
 const { checkLineExists } = require('./tags.cjs')
 
-/** @import { TextLines } from './lines.cjs' */
+/** @import { Lines } from './lines.cjs' */
 /** @import { HashMismatch, LineTag } from './tags.cjs' */
 
 /**
@@ -33,7 +33,7 @@ class Check {
   #mismatchOf
 
   /**
-   * @param {TextLines} lines
+   * @param {Lines} lines
    * @param {(ref: LineTag, text: string) => HashMismatch | undefined} mismatchOf
    */
   constructor(lines, mismatchOf) {
@@ -62,7 +62,7 @@ class Changes {
   /** @type {{ index: number, loc: string, current: string }[]} edits that change nothing */
   noops = []
 
-  /** @param {TextLines} lines the text as it was */
+  /** @param {Lines} lines the text as it was */
   constructor(lines) {
     this.lines = lines
     this.draft = new Draft(lines)

@@ -4,7 +4,7 @@
 'use strict'
 
 const native = require('./native.cjs')
-const { INPUT_LIMIT_BYTES, input, xxHash32 } = require('./xxHash32.cjs')
+const { input, xxHash32 } = require('./xxHash32.cjs')
 
 /** @import { Dialect } from './native.cjs' */
 
@@ -12,7 +12,7 @@ const { INPUT_LIMIT_BYTES, input, xxHash32 } = require('./xxHash32.cjs')
 const LETTERS = 'ZPMQVRWSNKTXJBYH'
 const NAMES = Array.from({ length: 256 }, (_, byte) => LETTERS[byte >> 4] + LETTERS[byte & 15])
 
-/** Longer lines are hashed in native code. */
+/** Longer lines are hashed in native code. No more than `input` has room for. */
 const LINE_LIMIT_UNITS = 256
 
 const SPACE = 0x20
@@ -52,11 +52,11 @@ function wholeNumber(lineNumber) {
 
 /**
  * `computeLineHash` of dialect `omp`: white space does not count, nor does the number.
- * @param {number} idx
+ * @param {number} _idx
  * @param {string} line
  * @returns {string}
  */
-function ompLineHash(idx, line) {
+function ompLineHash(_idx, line) {
   const { length } = line
   if (length > LINE_LIMIT_UNITS) return native.hashLine('omp', 0, line)
   let written = 0
@@ -95,4 +95,4 @@ function omp13LineHash(idx, line) {
 /** @type {Record<Dialect, (idx: number, line: string) => string>} */
 const lineHash = { omp: ompLineHash, omp13: omp13LineHash }
 
-module.exports = { lineHash, INPUT_LIMIT_BYTES }
+module.exports = { lineHash }

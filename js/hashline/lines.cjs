@@ -10,6 +10,8 @@ const BLOCK_UNITS = 512
 /** In shorter texts line feeds are counted here: less than a call of native code takes. */
 const NATIVE_MIN_UNITS = 4096
 
+/** @typedef {TextLines} Lines */
+
 /** The lines of a text, as `split('\n')` would cut it. Numbers start at 1. */
 class TextLines {
   /** @type {Uint32Array} how many line feeds stand before each block, and then in all */

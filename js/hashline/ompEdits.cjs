@@ -9,11 +9,12 @@ const { mendLines, mergedNeighbour } = require('./repairs.cjs')
 /** @import { HashlineEdit, HashlineResult } from '../omp.cjs' */
 /** @import { HashlineModule } from './module.cjs' */
 /** @import { Operation } from './edits.cjs' */
+/** @import { Lines } from './lines.cjs' */
 
 /** The changes of a call, and how its edits are read. */
 class OmpChanges extends Changes {
   /**
-   * @param {TextLines} lines
+   * @param {Lines} lines
    * @param {Set<number> | undefined} touched the lines that edits name, when texts are mended
    */
   constructor(lines, touched) {
@@ -223,10 +224,10 @@ function rankOf(edit, lineCount) {
 
 /**
  * @param {HashlineEdit} edit
- * @returns {(typeof OPERATIONS)['set'] | undefined}
+ * @returns {OmpOperation<any> | undefined}
  */
 function operationOf(edit) {
-  return /** @type {any} */ (OPERATIONS)[edit.op]
+  return OPERATIONS[edit.op]
 }
 
 module.exports = { applyOmpEdits }

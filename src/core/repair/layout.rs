@@ -1,8 +1,10 @@
 //! Rules about how lines are laid out: indentation, echoes, merges, wraps, hyphens.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::{Draft, Place, Subject, alike_without_white_space, indentation};
+use crate::dialect::WhiteSpace;
 use crate::normalize::without_white_space;
 
 /// `inherit-indent`: the text of an indented block whose first line lost its indentation.
@@ -57,7 +59,9 @@ pub(super) fn drop_echoes(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Ve
     if echoes(above, &lines[0]) {
         lines.remove(0);
     }
-    if lines.len() > 1 && lines.last().is_some_and(|line| echoes(below, line)) {
+    // An insert has to leave something; a block whose text is nothing but its surroundings goes.
+    let may_be_all = matches!(draft.place, Place::Lines(..));
+    if (lines.len() > 1 || may_be_all) && lines.last().is_some_and(|line| echoes(below, line)) {
         lines.pop();
     }
     Some(lines)
@@ -67,8 +71,8 @@ pub(super) fn drop_echoes(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Ve
 const CONTINUATIONS: [&str; 13] =
     ["&&", "||", "??", "?", ":", "=", ",", "+", "-", "*", "/", ".", "("];
 
-/// How much longer than both lines their merged form may be, in characters.
-const MERGE_SLACK_CHARS: usize = 32;
+/// How much longer than both lines their merged form may be, in UTF-16 units.
+const MERGE_SLACK_UNITS: usize = 32;
 
 /// `merges`: one line of text holds a line and the one that continues it, or the one that it
 /// continues; both are then replaced.
@@ -90,24 +94,31 @@ pub(super) fn expand_merge(subject: &Subject<'_, '_>, draft: &Draft) -> Option<D
     }
     let merged = |place| Some(Draft { place, lines: draft.lines.clone() });
     if let (Some(head), Some(next)) = (without_continuation(&old), free(line + 1))
-        && is_merge(&new, head, &next, old.chars().count())
+        && is_in_order(&new, head, &next)
+        && is_of_both(&new, &old, &next)
     {
         return merged(Place::Lines(line, line + 1));
     }
     let previous = free(line.checked_sub(1)?)?;
-    let head = without_continuation(&previous)?;
-    let (new, head, tail) =
-        (without_operators(&new), without_operators(head), without_operators(&old));
-    is_merge(&new, &head, &tail, previous.chars().count())
-        .then(|| merged(Place::Lines(line - 1, line)))
-        .flatten()
+    let head = without_operators(without_continuation(&previous)?);
+    (is_in_order(&without_operators(&new), &head, &without_operators(&old))
+        && is_of_both(&new, &previous, &old))
+    .then(|| merged(Place::Lines(line - 1, line)))
+    .flatten()
 }
 
-fn is_merge(new: &str, head: &str, tail: &str, head_chars: usize) -> bool {
-    let (at_head, at_tail) = (new.find(head), new.find(tail));
-    let limit = head_chars + tail.chars().count() + MERGE_SLACK_CHARS;
-    matches!((at_head, at_tail), (Some(head), Some(tail)) if head < tail)
-        && new.chars().count() <= limit
+fn is_in_order(new: &str, head: &str, tail: &str) -> bool {
+    matches!((new.find(head), new.find(tail)), (Some(head), Some(tail)) if head < tail)
+}
+
+/// Whether the new line is not much longer than both old ones.
+fn is_of_both(new: &str, one: &str, other: &str) -> bool {
+    units(new) <= units(one) + units(other) + MERGE_SLACK_UNITS
+}
+
+/// The length of a text as the origin of these rules counts it.
+fn units(text: &str) -> usize {
+    text.encode_utf16().count()
 }
 
 fn without_continuation(line: &str) -> Option<&str> {
@@ -121,33 +132,59 @@ fn without_operators(text: &str) -> String {
 /// The longest run of new lines that is looked at as one wrapped line.
 const WRAP_LIMIT_LINES: usize = 10;
 
-/// A shorter text says too little to tell a wrapped line by.
-const WRAP_MIN_CHARS: usize = 6;
+/// A shorter text says too little to tell a wrapped line by, in UTF-16 units.
+const WRAP_MIN_UNITS: usize = 6;
 
-/// `wraps`: a run of new lines that, white space aside, is one old line becomes that line.
+/// New lines that, white space aside, are one old line.
+struct Wrap {
+    start: usize,
+    count: usize,
+    canon: String,
+}
+
+/// `wraps`: a run of new lines that, white space aside, is one old line becomes that line. Where
+/// several runs are the same line, none does.
 pub(super) fn restore_wraps(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
     let mut old: HashMap<String, Vec<String>> = HashMap::new();
     for line in subject.replaced(draft) {
         old.entry(without_white_space(&line)).or_default().push(line.into_owned());
     }
-    let mut lines = Vec::with_capacity(draft.lines.len());
-    let mut at = 0;
-    while at < draft.lines.len() {
-        let longest = WRAP_LIMIT_LINES.min(draft.lines.len() - at);
-        let restored = (2..=longest).find_map(|length| {
-            let joined = without_white_space(&draft.lines[at..at + length].concat());
-            match old.get(&joined).map(Vec::as_slice) {
-                Some([line]) if joined.chars().count() >= WRAP_MIN_CHARS => {
-                    Some((length, line.clone()))
-                }
-                _ => None,
-            }
-        });
-        let (length, line) = restored.unwrap_or_else(|| (1, draft.lines[at].clone()));
-        lines.push(line);
-        at += length;
+    old.retain(|canon, lines| lines.len() == 1 && units(canon) >= WRAP_MIN_UNITS);
+    let wraps = wraps_of(&old, &draft.lines);
+    let mut uses: HashMap<&str, usize> = HashMap::new();
+    for wrap in &wraps {
+        *uses.entry(&wrap.canon).or_default() += 1;
+    }
+    let is_unique = |wrap: &&Wrap| uses[wrap.canon.as_str()] == 1;
+    let mut unique: Vec<&Wrap> = wraps.iter().filter(is_unique).collect();
+    // From the end, so that no wrap moves an earlier one; where two overlap, the earlier one
+    // takes in what the later one made.
+    unique.sort_by_key(|wrap| Reverse(wrap.start));
+    let mut lines = draft.lines.clone();
+    for wrap in unique {
+        let end = lines.len().min(wrap.start + wrap.count);
+        lines.splice(wrap.start..end, old[&wrap.canon].clone());
     }
     Some(lines)
+}
+
+fn wraps_of(old: &HashMap<String, Vec<String>>, lines: &[String]) -> Vec<Wrap> {
+    let longest = old.keys().map(String::len).max().unwrap_or(0);
+    let canons: Vec<String> = lines.iter().map(|line| without_white_space(line)).collect();
+    let mut wraps = Vec::new();
+    for start in 0..lines.len() {
+        let mut canon = String::new();
+        for (count, line) in (1..=WRAP_LIMIT_LINES).zip(&canons[start..]) {
+            canon.push_str(line);
+            if canon.len() > longest {
+                break;
+            }
+            if count > 1 && old.contains_key(&canon) {
+                wraps.push(Wrap { start, count, canon: canon.clone() });
+            }
+        }
+    }
+    wraps
 }
 
 /// `paired-indent`: as many new lines as old; one without indentation gets the old one's.
@@ -156,11 +193,20 @@ pub(super) fn paired_indent(subject: &Subject<'_, '_>, draft: &Draft) -> Option<
     if replaced.len() != draft.lines.len() {
         return None;
     }
-    let mend = |(old, new): (&std::borrow::Cow<'_, str>, &String)| match new.trim().is_empty() {
-        false if indentation(new).is_empty() => format!("{}{new}", indentation(old)),
-        _ => new.clone(),
+    let mend = |(old, new): (&std::borrow::Cow<'_, str>, &String)| match !new.is_empty()
+        && white_space_before(new).is_empty()
+    {
+        true => format!("{}{new}", white_space_before(old)),
+        false => new.clone(),
     };
     Some(replaced.iter().zip(&draft.lines).map(mend).collect())
+}
+
+/// All white space at the start of a line: more than its indentation on odd lines, and what
+/// the origin of this rule takes.
+fn white_space_before(line: &str) -> &str {
+    let rest = line.trim_start_matches(|character| WhiteSpace::JavaScript.contains(character));
+    &line[..line.len() - rest.len()]
 }
 
 /// `confusables`: the text is the old lines but for their look-alike hyphens: they become `-`.

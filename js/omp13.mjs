@@ -1,0 +1,15 @@
+// `hashline-native/omp13` for `import`: the very functions that `require` gives.
+
+import omp13 from './omp13.cjs'
+
+export const {
+  applyHashlineEdits,
+  computeLineHash,
+  formatHashLines,
+  formatLineTag,
+  HashlineMismatchError,
+  parseTag,
+  streamHashLinesFromLines,
+  streamHashLinesFromUtf8,
+  validateLineRef,
+} = omp13
