@@ -4,6 +4,7 @@
 'use strict'
 
 const native = require('./native.cjs')
+const { LONE_SURROGATES } = require('./surrogates.cjs')
 const { input, xxHash32 } = require('./xxHash32.cjs')
 
 /** @import { Dialect } from './native.cjs' */
@@ -50,6 +51,27 @@ function wholeNumber(lineNumber) {
   return Number.isSafeInteger(lineNumber) && lineNumber >= 0 ? lineNumber : seedOf(lineNumber)
 }
 
+/** What each dialect leaves out of a line, in the words of JavaScript. */
+const NORMALIZE = {
+  omp: (/** @type {string} */ line) => line.replace(/\s/g, ''),
+  omp13: (/** @type {string} */ line) => line.replace(/\r/g, '').trimEnd(),
+}
+
+/**
+ * @param {Dialect} dialect
+ * @param {number} lineNumber
+ * @param {string} line
+ */
+function nativeLineHash(dialect, lineNumber, line) {
+  const number = wholeNumber(lineNumber)
+  const hash = native.hashLine(dialect, number, line)
+  if (hash !== null) return hash
+  // Two halves of a surrogate pair are a pair when what stood between them is left out. Those
+  // that stay alone count as U+FFFD.
+  const text = NORMALIZE[dialect](line).replace(LONE_SURROGATES, '\ufffd')
+  return /** @type {string} */ (native.hashLine(dialect, number, text))
+}
+
 /**
  * `computeLineHash` of dialect `omp`: white space does not count, nor does the number.
  * @param {number} _idx
@@ -58,11 +80,11 @@ function wholeNumber(lineNumber) {
  */
 function ompLineHash(_idx, line) {
   const { length } = line
-  if (length > LINE_LIMIT_UNITS) return native.hashLine('omp', 0, line)
+  if (length > LINE_LIMIT_UNITS) return nativeLineHash('omp', 0, line)
   let written = 0
   for (let at = 0; at < length; at++) {
     const unit = line.charCodeAt(at)
-    if (unit >= ASCII_END) return native.hashLine('omp', 0, line)
+    if (unit >= ASCII_END) return nativeLineHash('omp', 0, line)
     input[written] = unit
     written += STEPS[unit]
   }
@@ -78,13 +100,13 @@ function ompLineHash(_idx, line) {
  */
 function omp13LineHash(idx, line) {
   let { length } = line
-  if (length > LINE_LIMIT_UNITS) return native.hashLine('omp13', wholeNumber(idx), line)
+  if (length > LINE_LIMIT_UNITS) return nativeLineHash('omp13', idx, line)
   while (length > 0 && isWhiteSpace(line.charCodeAt(length - 1))) length--
   let written = 0
   let words = 0
   for (let at = 0; at < length; at++) {
     const unit = line.charCodeAt(at)
-    if (unit >= ASCII_END) return native.hashLine('omp13', wholeNumber(idx), line)
+    if (unit >= ASCII_END) return nativeLineHash('omp13', idx, line)
     input[written] = unit
     words |= WORDS[unit]
     if (unit !== CARRIAGE_RETURN) written++

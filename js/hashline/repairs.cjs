@@ -3,8 +3,7 @@
 'use strict'
 
 const native = require('./native.cjs')
-
-const LONE_SURROGATES = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g
+const { LONE_SURROGATES } = require('./surrogates.cjs')
 
 /** Characters without meaning: no white space, no operator, and as long as half a pair is. */
 const FIRST_PRIVATE = 0xe000

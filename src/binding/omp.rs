@@ -26,8 +26,7 @@ thread_local! {
 }
 
 /// The lines of a text, as `split("\n")` cuts it, each with its anchor in front. Null when the
-/// text has half a surrogate pair, which would come back as another character, or when it has
-/// not as many lines as were expected.
+/// text has half a surrogate pair, which would come back as another character.
 #[napi(namespace = "omp", skip_typescript)]
 pub fn format_lines<'env>(
     env: &'env Env,
@@ -47,7 +46,7 @@ pub fn format_lines<'env>(
     })
 }
 
-/// The hash of one line. Half a surrogate pair counts as U+FFFD.
+/// The hash of one line; null when the line has half a surrogate pair.
 #[napi(namespace = "omp", skip_typescript)]
 pub fn hash_line<'env>(
     env: &'env Env,
@@ -59,7 +58,10 @@ pub fn hash_line<'env>(
         let dialect = Field::argument("dialect", dialect).dialect()?;
         let number = Field::argument("lineNumber", line_number).whole(0, MAX_SAFE_INTEGER)?;
         with_utf8(Field::argument("text", text), |bytes| {
-            Ok(dialect.hash_text(LineHasher::new(dialect).hash(number, bytes)))
+            if may_hold_lone_surrogate(bytes) && text.has_lone_surrogate()? {
+                return Ok(None);
+            }
+            Ok(Some(dialect.hash_text(LineHasher::new(dialect).hash(number, bytes))))
         })
     })
 }

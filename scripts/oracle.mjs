@@ -1,0 +1,123 @@
+// Compares `hashline-native/omp13` with the published module, on generated input. Runs under Bun,
+// which that module needs: `npm run oracle`, or `npm run oracle -- --cases 100000 --seed 7`.
+
+import assert from 'node:assert/strict'
+import { parseArgs } from 'node:util'
+import * as ours from 'hashline-native/omp13'
+import {
+  asynchronously,
+  collect,
+  outcomeOf,
+  Random,
+  randomCuts,
+  randomLine,
+  randomOmp13Edits,
+  randomStreamOptions,
+  randomTag,
+  randomText,
+  readableOf,
+} from '../__test__/hashlineCases.mjs'
+import { PEER, peerModule } from './peer.mjs'
+
+/** @typedef {typeof ours} Hashline */
+
+const { values } = parseArgs({
+  options: {
+    cases: { type: 'string', default: '20000' },
+    seed: { type: 'string', default: '1' },
+  },
+})
+
+/** @type {Hashline} */
+const peer = await import(peerModule())
+const random = new Random(Number(values.seed))
+/** @type {Record<string, number>} */
+const compared = {}
+
+/**
+ * @param {string} what
+ * @param {(module: Hashline) => unknown} call
+ * @returns {unknown} what both say
+ */
+function compare(what, call) {
+  const [actual, expected] = [ours, peer].map((module) => outcomeOf(() => call(module)))
+  assert.deepEqual(actual, expected, what)
+  compared[what] = (compared[what] ?? 0) + 1
+  return actual
+}
+
+function compareHashes() {
+  const line = randomLine(random)
+  const number = random.pick([1, 7, 0, -1, 2.5, 2 ** 32 - 1, 2 ** 32 + 3, random.whole(1, 1e6)])
+  compare('computeLineHash', (module) => module.computeLineHash(number, line))
+  compare('formatLineTag', (module) => module.formatLineTag(number, line))
+  const text = randomText(random, random.is(0.01) ? 2000 : 30)
+  const startLine = random.pick([undefined, 1, number])
+  compare('formatHashLines', (module) => module.formatHashLines(text, startLine))
+}
+
+function compareTags() {
+  const ref = randomTag(random)
+  compare('parseTag', (module) => module.parseTag(ref))
+  const lines = randomText(random, 8).split('\n')
+  const line = random.whole(0, 9)
+  const hash = random.is(0.5) ? 'ZP' : peer.computeLineHash(line, lines[line - 1] ?? '')
+  compare('validateLineRef', (module) => module.validateLineRef({ line, hash }, lines))
+}
+
+/** @type {Record<string, number>} */
+const seen = { applied: 0, warnings: 0, noopEdits: 0, mismatches: 0, 'other errors': 0 }
+
+function compareEdits() {
+  const text = randomText(random, random.is(0.02) ? 1500 : 25)
+  const edits = randomOmp13Edits(random, text, peer.computeLineHash)
+  const outcome = compare('applyHashlineEdits', (module) => {
+    const own = structuredClone(edits)
+    return { ...outcomeOf(() => module.applyHashlineEdits(text, own)), edits: own }
+  })
+  const { returned, thrown } = /** @type {any} */ (outcome).returned
+  seen.applied += returned ? 1 : 0
+  seen.warnings += returned?.warnings ? 1 : 0
+  seen.noopEdits += returned?.noopEdits ? 1 : 0
+  seen.mismatches += thrown?.mismatches ? 1 : 0
+  seen['other errors'] += thrown && !thrown.mismatches ? 1 : 0
+}
+
+async function compareStreams() {
+  const text = random.is(0.05) ? '' : randomText(random, 20)
+  const options = randomStreamOptions(random)
+  const bytes = new TextEncoder().encode(text)
+  // Cut short, so that the text may end within a character; some have a byte order mark.
+  const whole = random.is(0.2) ? bytes.slice(0, random.whole(0, bytes.length)) : bytes
+  const marked = random.is(0.2) ? new Uint8Array([0xef, 0xbb, 0xbf, ...whole]) : whole
+  const pieces = [...randomCuts(random, marked)]
+  const wrap = random.pick([asynchronously, readableOf])
+  const lines = random.is(0.1) ? [text, text] : text.split('\n')
+  for (const [
+    what,
+    call,
+  ] of /** @type {[string, (module: Hashline) => AsyncIterable<string>][]} */ ([
+    ['streamHashLinesFromUtf8', (module) => module.streamHashLinesFromUtf8(wrap(pieces), options)],
+    ['streamHashLinesFromLines', (module) => module.streamHashLinesFromLines(lines, options)],
+  ])) {
+    const [actual, expected] = [await collect(call(ours)), await collect(call(peer))]
+    assert.deepEqual(actual, expected, what)
+    compared[what] = (compared[what] ?? 0) + 1
+  }
+}
+
+for (let round = 0; round < Number(values.cases); round++) {
+  try {
+    compareHashes()
+    compareTags()
+    compareEdits()
+    if (round % 4 === 0) await compareStreams()
+  } catch (error) {
+    console.error(`seed ${values.seed}, round ${round}`)
+    throw error
+  }
+}
+console.log(`agrees with ${PEER}, seed ${values.seed}`)
+for (const [what, count] of Object.entries({ ...compared, ...seen })) {
+  console.log(`${String(count).padStart(8)} ${what}`)
+}
