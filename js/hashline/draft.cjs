@@ -67,7 +67,8 @@ class Draft {
    */
   #cutAt(index) {
     let from = 0
-    for (const [position, run] of this.#runs.entries()) {
+    for (let position = 0; position < this.#runs.length; position++) {
+      const run = this.#runs[position]
       const head = index - from
       if (head <= 0) return position
       if (head < run.count) {
@@ -81,11 +82,17 @@ class Draft {
 
   /** The text as it is now. */
   toString() {
-    return this.#runs
-      .map((run) =>
-        run.lines ? run.lines.join('\n') : this.#text.slice(run.first, run.first + run.count - 1),
-      )
-      .join('\n')
+    // Engines keep a sum of strings as such and copy its parts when the whole is looked at,
+    // all of them once. `join` would copy them now.
+    let text = ''
+    for (let position = 0; position < this.#runs.length; position++) {
+      const run = this.#runs[position]
+      if (position > 0) text += '\n'
+      text += run.lines
+        ? run.lines.join('\n')
+        : this.#text.slice(run.first, run.first + run.count - 1)
+    }
+    return text
   }
 }
 

@@ -1,11 +1,11 @@
-// The hash of one line: short lines of ASCII here, all others in native code. Crossing over costs
-// more than hashing a short line does; src/core/hash.rs is what says how a line is hashed.
+// The hash of one line. A call of the addon costs more than hashing an ordinary line, so that is
+// done here; src/core/hash.rs is what says how a line is hashed. The addon hashes very long lines,
+// and all the lines of a file at once.
 
 'use strict'
 
 const native = require('./native.cjs')
-const { LONE_SURROGATES } = require('./surrogates.cjs')
-const { input, xxHash32 } = require('./xxHash32.cjs')
+const { INPUT_LIMIT_BYTES, input, inputWords, xxHash32 } = require('./xxHash32.cjs')
 
 /** @import { Dialect } from './native.cjs' */
 
@@ -13,8 +13,8 @@ const { input, xxHash32 } = require('./xxHash32.cjs')
 const LETTERS = 'ZPMQVRWSNKTXJBYH'
 const NAMES = Array.from({ length: 256 }, (_, byte) => LETTERS[byte >> 4] + LETTERS[byte & 15])
 
-/** Longer lines are hashed in native code. No more than `input` has room for. */
-const LINE_LIMIT_UNITS = 256
+/** A character is three bytes at most for each of its code units. */
+const TEXT_LIMIT_UNITS = Math.floor(INPUT_LIMIT_BYTES / 3)
 
 const SPACE = 0x20
 const TAB = 0x09
@@ -24,15 +24,27 @@ const ASCII_END = 0x80
 /** How far `input` moves on after a character: by 0 where it is white space, which is left out. */
 const STEPS = Uint8Array.from({ length: ASCII_END }, (_, unit) => (isWhiteSpace(unit) ? 0 : 1))
 
-/** 1 for letters and digits. */
-const WORDS = Uint8Array.from({ length: ASCII_END }, (_, unit) =>
-  /[A-Za-z0-9]/.test(String.fromCharCode(unit)) ? 1 : 0,
-)
-
-/** @param {number} unit of ASCII */
+/** @param {number} unit */
 function isWhiteSpace(unit) {
   return unit === SPACE || (unit >= TAB && unit <= CARRIAGE_RETURN)
 }
+
+/** @param {number} unit */
+function isLetterOrDigit(unit) {
+  const lower = unit | 0x20
+  return (lower >= 0x61 && lower <= 0x7a) || (unit >= 0x30 && unit <= 0x39)
+}
+
+const encoder = new TextEncoder()
+
+/**
+ * Bun's own function, which gets there faster than the addon.
+ * @type {((text: string, seed: number) => number) | undefined}
+ */
+const bunXxHash32 = /** @type {any} */ (globalThis).Bun?.hash?.xxHash32
+
+/** Up to this length a line of ASCII is read here, character by character. */
+const ASCII_LIMIT_UNITS = bunXxHash32 ? 48 : 128
 
 /**
  * A line number as a seed of 32 bits, which keeps the low bits of a 64-bit number as the origin
@@ -44,32 +56,21 @@ function seedOf(lineNumber) {
 }
 
 /**
- * The number that native code gets: it takes no negative ones and no fractions.
- * @param {number} lineNumber
- */
-function wholeNumber(lineNumber) {
-  return Number.isSafeInteger(lineNumber) && lineNumber >= 0 ? lineNumber : seedOf(lineNumber)
-}
-
-/** What each dialect leaves out of a line, in the words of JavaScript. */
-const NORMALIZE = {
-  omp: (/** @type {string} */ line) => line.replace(/\s/g, ''),
-  omp13: (/** @type {string} */ line) => line.replace(/\r/g, '').trimEnd(),
-}
-
-/**
+ * The hash of a text of any length and in any script.
  * @param {Dialect} dialect
- * @param {number} lineNumber
- * @param {string} line
+ * @param {string} text what counts of a line
+ * @param {number} seed
+ * @returns {string}
  */
-function nativeLineHash(dialect, lineNumber, line) {
-  const number = wholeNumber(lineNumber)
-  const hash = native.hashLine(dialect, number, line)
-  if (hash !== null) return hash
-  // Two halves of a surrogate pair are a pair when what stood between them is left out. Those
-  // that stay alone count as U+FFFD.
-  const text = NORMALIZE[dialect](line).replace(LONE_SURROGATES, '\ufffd')
-  return /** @type {string} */ (native.hashLine(dialect, number, text))
+function textHash(dialect, text, seed) {
+  if (bunXxHash32) return NAMES[bunXxHash32(text, seed) & 0xff]
+  if (text.length > TEXT_LIMIT_UNITS) return native.hashLine(dialect, seed, text)
+  return NAMES[xxHash32(encoder.encodeInto(text, input).written, seed) & 0xff]
+}
+
+/** @param {string} line */
+function ompTextHash(line) {
+  return textHash('omp', line.replace(/\s/g, ''), 0)
 }
 
 /**
@@ -80,15 +81,36 @@ function nativeLineHash(dialect, lineNumber, line) {
  */
 function ompLineHash(_idx, line) {
   const { length } = line
-  if (length > LINE_LIMIT_UNITS) return nativeLineHash('omp', 0, line)
+  if (length > ASCII_LIMIT_UNITS) return ompTextHash(line)
   let written = 0
   for (let at = 0; at < length; at++) {
     const unit = line.charCodeAt(at)
-    if (unit >= ASCII_END) return nativeLineHash('omp', 0, line)
+    if (unit >= ASCII_END) return ompTextHash(line)
     input[written] = unit
     written += STEPS[unit]
   }
   return NAMES[xxHash32(written, 0) & 0xff]
+}
+
+/**
+ * Whether there is a letter or digit of ASCII among the first characters, as there mostly is.
+ * @param {string} text
+ */
+function startsWithWord(text) {
+  const end = Math.min(text.length, 16)
+  let at = 0
+  while (at < end && !isLetterOrDigit(text.charCodeAt(at))) at++
+  return at < end
+}
+
+/**
+ * @param {number} idx
+ * @param {string} line
+ */
+function omp13TextHash(idx, line) {
+  const text = (line.includes('\r') ? line.replace(/\r/g, '') : line).trimEnd()
+  const hasWord = startsWithWord(text) || /[\p{L}\p{N}]/u.test(text)
+  return textHash('omp13', text, hasWord ? 0 : seedOf(idx))
 }
 
 /**
@@ -100,18 +122,37 @@ function ompLineHash(_idx, line) {
  */
 function omp13LineHash(idx, line) {
   let { length } = line
-  if (length > LINE_LIMIT_UNITS) return nativeLineHash('omp13', idx, line)
+  if (length > ASCII_LIMIT_UNITS) return omp13TextHash(idx, line)
   while (length > 0 && isWhiteSpace(line.charCodeAt(length - 1))) length--
-  let written = 0
-  let words = 0
-  for (let at = 0; at < length; at++) {
-    const unit = line.charCodeAt(at)
-    if (unit >= ASCII_END) return nativeLineHash('omp13', idx, line)
-    input[written] = unit
-    words |= WORDS[unit]
-    if (unit !== CARRIAGE_RETURN) written++
+  // Four characters at a time: what is to be found out about them is found out of all at once.
+  const wholeWords = length & ~3
+  let seen = 0
+  let returns = 0
+  let at = 0
+  for (; at < wholeWords; at += 4) {
+    const a = line.charCodeAt(at)
+    const b = line.charCodeAt(at + 1)
+    const c = line.charCodeAt(at + 2)
+    const d = line.charCodeAt(at + 3)
+    seen |= a | b | c | d
+    // Below zero for a carriage return alone.
+    returns |=
+      ((a ^ CARRIAGE_RETURN) - 1) |
+      ((b ^ CARRIAGE_RETURN) - 1) |
+      ((c ^ CARRIAGE_RETURN) - 1) |
+      ((d ^ CARRIAGE_RETURN) - 1)
+    inputWords[at >> 2] = a | (b << 8) | (c << 16) | (d << 24)
   }
-  return NAMES[xxHash32(written, words === 0 ? seedOf(idx) : 0) & 0xff]
+  for (; at < length; at++) {
+    const unit = line.charCodeAt(at)
+    seen |= unit
+    returns |= (unit ^ CARRIAGE_RETURN) - 1
+    input[at] = unit
+  }
+  if (seen >= ASCII_END || returns < 0) return omp13TextHash(idx, line)
+  let word = 0
+  while (word < length && !isLetterOrDigit(input[word])) word++
+  return NAMES[xxHash32(length, word < length ? 0 : seedOf(idx)) & 0xff]
 }
 
 /** @type {Record<Dialect, (idx: number, line: string) => string>} */

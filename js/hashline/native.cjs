@@ -6,7 +6,7 @@
  * @typedef {'omp' | 'omp13'} Dialect
  * @typedef {object} Native
  * @property {(dialect: Dialect, text: string, startLine: number) => string | null} formatLines
- * @property {(dialect: Dialect, lineNumber: number, text: string) => string | null} hashLine
+ * @property {(dialect: Dialect, lineNumber: number, text: string) => string} hashLine
  * @property {(text: string) => ArrayBuffer} lineFeedCounts
  * @property {(dialect: Dialect, above: string | null, replaced: string[], below: string | null,
  *   lines: string[]) => string[] | null} mendLines

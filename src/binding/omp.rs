@@ -17,12 +17,22 @@ use super::js::{Js, ask};
 use super::options::Field;
 use super::text::Text;
 
-/// Buffers up to this size are kept for the next call of the same thread.
+/// Buffers of about this size are kept for the next call of the same thread.
 const KEEP_BUFFER_BYTES: usize = 1 << 20;
 
+/// The most bytes that a code unit takes in UTF-8.
+const UNIT_LIMIT_BYTES: usize = 3;
+
+/// Warm buffers: fresh memory costs a page fault every 4 KiB.
+#[derive(Default)]
+struct Buffers {
+    utf8: Vec<u8>,
+    utf16: Vec<u16>,
+}
+
 thread_local! {
-    /// A warm buffer: fresh memory costs a page fault every 4 KiB.
-    static UTF8: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static BUFFERS: RefCell<Buffers> =
+        const { RefCell::new(Buffers { utf8: Vec::new(), utf16: Vec::new() }) };
 }
 
 /// The lines of a text, as `split("\n")` cuts it, each with its anchor in front. Null when the
@@ -46,7 +56,7 @@ pub fn format_lines<'env>(
     })
 }
 
-/// The hash of one line; null when the line has half a surrogate pair.
+/// The hash of one line. Half a surrogate pair counts as U+FFFD.
 #[napi(namespace = "omp", skip_typescript)]
 pub fn hash_line<'env>(
     env: &'env Env,
@@ -58,10 +68,7 @@ pub fn hash_line<'env>(
         let dialect = Field::argument("dialect", dialect).dialect()?;
         let number = Field::argument("lineNumber", line_number).whole(0, MAX_SAFE_INTEGER)?;
         with_utf8(Field::argument("text", text), |bytes| {
-            if may_hold_lone_surrogate(bytes) && text.has_lone_surrogate()? {
-                return Ok(None);
-            }
-            Ok(Some(dialect.hash_text(LineHasher::new(dialect).hash(number, bytes))))
+            Ok(dialect.hash_text(LineHasher::new(dialect).hash(number, bytes)))
         })
     })
 }
@@ -71,17 +78,17 @@ pub fn hash_line<'env>(
 #[napi(namespace = "omp", skip_typescript)]
 pub fn line_feed_counts<'env>(env: &'env Env, text: Js<'env>) -> napi::Result<Js<'env>> {
     returned(env, || {
-        let units = string(Field::argument("text", text))?.units()?;
+        let text = string(Field::argument("text", text))?;
+        let units = text.units()?;
         let mut counts = vec![0; units.div_ceil(BLOCK_UNITS) + 1];
-        with_buffer(|bytes| {
-            text.read_utf8(bytes, units)?;
-            if bytes.len() == units && bytes.is_ascii() {
-                count_line_feeds(bytes.as_slice(), &mut counts);
+        with_buffers(|Buffers { utf8, utf16 }| {
+            read_utf8(text, utf8)?;
+            if utf8.len() == units {
+                count_line_feeds(utf8.as_slice(), &mut counts);
             } else {
                 // Positions are counted in code units, so the units are what is looked at.
-                let mut wide = Vec::new();
-                text.read_utf16(&mut wide)?;
-                count_line_feeds(wide.as_slice(), &mut counts);
+                text.read_utf16(utf16)?;
+                count_line_feeds(utf16.as_slice(), &mut counts);
             }
             Ok(())
         })?;
@@ -151,22 +158,27 @@ fn string(field: Field<'_>) -> Result<Js<'_>> {
 /// Runs `work` with the UTF-8 form of a string, in which half a surrogate pair is U+FFFD.
 fn with_utf8<T>(field: Field<'_>, work: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
     let text = string(field)?;
-    with_buffer(|bytes| {
-        let units = text.units()?;
-        text.read_utf8(bytes, units)?;
-        if bytes.len() != units || !bytes.is_ascii() {
-            let size = text.utf8_size()?;
-            text.read_utf8(bytes, size)?;
-        }
-        work(bytes)
+    with_buffers(|Buffers { utf8, .. }| {
+        read_utf8(text, utf8)?;
+        work(utf8)
     })
 }
 
-fn with_buffer<T>(work: impl FnOnce(&mut Vec<u8>) -> Result<T>) -> Result<T> {
-    let mut buffer = UTF8.take();
-    let result = work(&mut buffer);
-    if buffer.capacity() <= KEEP_BUFFER_BYTES {
-        UTF8.set(buffer);
+/// Reads a string; a short one without asking first how much room it takes, which is as much
+/// work as the reading.
+fn read_utf8(text: Js<'_>, bytes: &mut Vec<u8>) -> Result<()> {
+    let bound = text.units()? * UNIT_LIMIT_BYTES;
+    let limit = if bound <= KEEP_BUFFER_BYTES { bound } else { text.utf8_size()? };
+    Ok(text.read_utf8(bytes, limit)?)
+}
+
+fn with_buffers<T>(work: impl FnOnce(&mut Buffers) -> Result<T>) -> Result<T> {
+    let mut buffers = BUFFERS.take();
+    let result = work(&mut buffers);
+    let is_small = buffers.utf8.capacity() <= 2 * KEEP_BUFFER_BYTES
+        && buffers.utf16.capacity() <= KEEP_BUFFER_BYTES;
+    if is_small {
+        BUFFERS.set(buffers);
     }
     result
 }

@@ -16,19 +16,24 @@ pub const BLOCK_UNITS: usize = 512;
 
 /// A code unit of a text.
 pub trait CodeUnit: Copy {
-    /// Whether the unit is U+000A.
-    fn is_line_feed(self) -> bool;
+    /// How many line feeds there are among a few units.
+    fn count_line_feeds(units: &[Self]) -> u32;
 }
 
+/// Sums as narrow as the units are what compilers turn into vector instructions; a sum of bytes
+/// has room for this many.
+const BYTE_SUM_LIMIT: usize = 128;
+
 impl CodeUnit for u8 {
-    fn is_line_feed(self) -> bool {
-        self == b'\n'
+    fn count_line_feeds(units: &[u8]) -> u32 {
+        let sum = |part: &[u8]| part.iter().map(|&unit| u8::from(unit == b'\n')).sum::<u8>();
+        units.chunks(BYTE_SUM_LIMIT).map(|part| u32::from(sum(part))).sum()
     }
 }
 
 impl CodeUnit for u16 {
-    fn is_line_feed(self) -> bool {
-        self == u16::from(b'\n')
+    fn count_line_feeds(units: &[u16]) -> u32 {
+        u32::from(units.iter().map(|&unit| u16::from(unit == u16::from(b'\n'))).sum::<u16>())
     }
 }
 
@@ -42,8 +47,7 @@ pub fn count_line_feeds<U: CodeUnit>(text: &[U], counts: &mut [u32]) {
     for block in text.chunks(BLOCK_UNITS) {
         let Some(count) = counts.next() else { return };
         *count = total;
-        // A block holds fewer than 65,536 units, and sums of 16 bits are what vectorizes best.
-        total += u32::from(block.iter().map(|unit| u16::from(unit.is_line_feed())).sum::<u16>());
+        total += U::count_line_feeds(block);
     }
     if let Some(count) = counts.next() {
         *count = total;
