@@ -34,6 +34,8 @@ export function peerModule() {
   return path
 }
 
+if (process.argv[1] === fileURLToPath(import.meta.url)) console.log(peerModule())
+
 /**
  * @param {string} command
  * @param {...string} args

@@ -53,31 +53,25 @@ class Draft {
    * @param {string[]} lines
    */
   splice(index, deleteCount, lines) {
+    const runs = this.#runs
     const end = Math.min(index + deleteCount, this.length)
-    const from = this.#cutAt(Math.min(index, end))
-    const to = this.#cutAt(end)
-    const added = lines.length > 0 ? [{ count: lines.length, lines }] : []
-    this.#runs.splice(from, to - from, ...added)
-    this.length += lines.length - (end - Math.min(index, end))
-  }
-
-  /**
-   * Sees to it that a run starts at a line, and says which.
-   * @param {number} index
-   */
-  #cutAt(index) {
-    let from = 0
-    for (let position = 0; position < this.#runs.length; position++) {
-      const run = this.#runs[position]
-      const head = index - from
-      if (head <= 0) return position
-      if (head < run.count) {
-        this.#runs.splice(position, 1, ...halves(run, head))
-        return position + 1
-      }
-      from += run.count
+    const start = Math.min(index, end)
+    let [first, firstIndex] = [0, 0]
+    while (first < runs.length && firstIndex + runs[first].count <= start) {
+      firstIndex += runs[first++].count
     }
-    return this.#runs.length
+    let [last, lastIndex] = [first, firstIndex]
+    while (last < runs.length && lastIndex + runs[last].count < end) {
+      lastIndex += runs[last++].count
+    }
+    /** @type {Run[]} what takes the place of the runs from the first to the last */
+    const parts = []
+    if (start > firstIndex) parts.push(part(runs[first], 0, start - firstIndex))
+    if (lines.length > 0) parts.push({ count: lines.length, lines })
+    const rest = last < runs.length ? lastIndex + runs[last].count - end : 0
+    if (rest > 0) parts.push(part(runs[last], end - lastIndex, runs[last].count))
+    runs.splice(first, last + 1 - first, ...parts)
+    this.length += lines.length - (end - start)
   }
 
   /** The text as it is now. */
@@ -97,21 +91,17 @@ class Draft {
 }
 
 /**
+ * The lines of a run from one index up to but not another.
  * @param {Run} run
- * @param {number} count how many lines the first half gets
- * @returns {Run[]}
+ * @param {number} from
+ * @param {number} to
+ * @returns {Run}
  */
-function halves(run, count) {
-  const rest = run.count - count
+function part(run, from, to) {
+  const count = to - from
   return run.lines
-    ? [
-        { count, lines: run.lines.slice(0, count) },
-        { count: rest, lines: run.lines.slice(count) },
-      ]
-    : [
-        { first: run.first, count },
-        { first: run.first + count, count: rest },
-      ]
+    ? { count, lines: run.lines.slice(from, to) }
+    : { first: run.first + from, count }
 }
 
 module.exports = { Draft }

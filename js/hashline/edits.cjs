@@ -145,12 +145,12 @@ function dropDuplicates(edits, keyOf) {
  * @param {(edit: Edit) => Rank} rankOf
  */
 function bottomUp(edits, rankOf) {
-  return edits
-    .map((edit, index) => {
-      const [line, precedence] = rankOf(edit)
-      return { edit, index, line, precedence }
-    })
-    .sort((a, b) => b.line - a.line || a.precedence - b.precedence || a.index - b.index)
+  const steps = edits.map((edit, index) => {
+    const [line, precedence] = rankOf(edit)
+    return { edit, index, line, precedence }
+  })
+  if (steps.length < 2) return steps
+  return steps.sort((a, b) => b.line - a.line || a.precedence - b.precedence || a.index - b.index)
 }
 
 /**

@@ -48,11 +48,11 @@ const ASCII_LIMIT_UNITS = bunXxHash32 ? 48 : 128
 
 /**
  * A line number as a seed of 32 bits, which keeps the low bits of a 64-bit number as the origin
- * does. Numbers that no file has end at the greatest 64-bit number.
+ * does. Greater numbers count as the greatest of 64 bits.
  * @param {number} lineNumber
  */
 function seedOf(lineNumber) {
-  return lineNumber >= 2 ** 63 ? 0xffffffff : lineNumber >>> 0
+  return lineNumber >= 2 ** 64 ? 0xffffffff : lineNumber >>> 0
 }
 
 /**

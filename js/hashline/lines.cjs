@@ -5,10 +5,13 @@
 const native = require('./native.cjs')
 
 /** How many code units a block has; as in src/core/omp.rs. */
-const BLOCK_UNITS = 512
+const BLOCK_UNITS = 128
 
 /** In shorter texts line feeds are counted here: less than a call of native code takes. */
 const NATIVE_MIN_UNITS = 4096
+
+/** So many lines further on a line is found sooner by going there than by its block. */
+const NEAR_LINES = 3
 
 /** @typedef {TextLines} Lines */
 
@@ -23,10 +26,7 @@ class TextLines {
   /** @param {string} text */
   constructor(text) {
     this.text = text
-    this.#counts =
-      text.length < NATIVE_MIN_UNITS
-        ? lineFeedCounts(text)
-        : new Uint32Array(native.lineFeedCounts(text))
+    this.#counts = countsOf(text)
     /** How many lines there are. */
     this.count = this.#counts[this.#counts.length - 1] + 1
   }
@@ -40,7 +40,9 @@ class TextLines {
     if (!(Number.isInteger(line) && line >= 1 && line <= this.count)) {
       return /** @type {any} */ (undefined)
     }
-    return this.slice(line, line)
+    const start = this.#startOf(line)
+    const end = this.text.indexOf('\n', start)
+    return end === -1 ? this.text.slice(start) : this.text.slice(start, end)
   }
 
   /**
@@ -59,6 +61,7 @@ class TextLines {
    * @param {number} last
    */
   between(first, last) {
+    if (first === last) return [this.at(first)]
     return first > last ? [] : this.slice(first, last).split('\n')
   }
 
@@ -67,12 +70,10 @@ class TextLines {
    * @param {number} line
    */
   #startOf(line) {
-    if (line !== this.#line) {
-      if (line !== this.#line + 1) this.#moveToBlock(line)
-      while (this.#line < line) {
-        this.#start = this.text.indexOf('\n', this.#start) + 1
-        this.#line++
-      }
+    if (line < this.#line || line > this.#line + NEAR_LINES) this.#moveToBlock(line)
+    while (this.#line < line) {
+      this.#start = this.text.indexOf('\n', this.#start) + 1
+      this.#line++
     }
     return this.#start
   }
@@ -94,6 +95,21 @@ class TextLines {
     this.#line = counts[low] + 1
     this.#start = low * BLOCK_UNITS
   }
+}
+
+/** The text that was looked at last: an agent checks, shows and edits the same one in turn. */
+let known = { text: '', counts: new Uint32Array(1) }
+
+/** A longer text is not kept. */
+const KEEP_LIMIT_UNITS = 1 << 20
+
+/** @param {string} text */
+function countsOf(text) {
+  if (text.length < NATIVE_MIN_UNITS) return lineFeedCounts(text)
+  if (known.text === text) return known.counts
+  const counts = new Uint32Array(native.lineFeedCounts(text))
+  if (text.length <= KEEP_LIMIT_UNITS) known = { text, counts }
+  return counts
 }
 
 /** @param {string} text */

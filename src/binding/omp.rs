@@ -73,7 +73,7 @@ pub fn hash_line<'env>(
     })
 }
 
-/// How many line feeds stand before each block of 512 code units of a text, and then how many
+/// How many line feeds stand before each block of 128 code units of a text, and then how many
 /// there are in all: 32-bit numbers in an `ArrayBuffer`.
 #[napi(namespace = "omp", skip_typescript)]
 pub fn line_feed_counts<'env>(env: &'env Env, text: Js<'env>) -> napi::Result<Js<'env>> {

@@ -12,28 +12,24 @@ use crate::dialect::Dialect;
 use crate::repair::{Draft, Place, Rule, Rules, Subject, repair};
 
 /// A text in blocks of this many code units is what [`count_line_feeds`] counts in.
-pub const BLOCK_UNITS: usize = 512;
+pub const BLOCK_UNITS: usize = 128;
 
 /// A code unit of a text.
 pub trait CodeUnit: Copy {
-    /// How many line feeds there are among a few units.
-    fn count_line_feeds(units: &[Self]) -> u32;
+    /// How many line feeds there are in a block. Sums as narrow as the units are what compilers
+    /// turn into vector instructions; one of bytes has room for a block.
+    fn count_line_feeds(block: &[Self]) -> u32;
 }
 
-/// Sums as narrow as the units are what compilers turn into vector instructions; a sum of bytes
-/// has room for this many.
-const BYTE_SUM_LIMIT: usize = 128;
-
 impl CodeUnit for u8 {
-    fn count_line_feeds(units: &[u8]) -> u32 {
-        let sum = |part: &[u8]| part.iter().map(|&unit| u8::from(unit == b'\n')).sum::<u8>();
-        units.chunks(BYTE_SUM_LIMIT).map(|part| u32::from(sum(part))).sum()
+    fn count_line_feeds(block: &[u8]) -> u32 {
+        u32::from(block.iter().map(|&unit| u8::from(unit == b'\n')).sum::<u8>())
     }
 }
 
 impl CodeUnit for u16 {
-    fn count_line_feeds(units: &[u16]) -> u32 {
-        u32::from(units.iter().map(|&unit| u16::from(unit == u16::from(b'\n'))).sum::<u16>())
+    fn count_line_feeds(block: &[u16]) -> u32 {
+        u32::from(block.iter().map(|&unit| u16::from(unit == u16::from(b'\n'))).sum::<u16>())
     }
 }
 

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { test } from 'node:test'
+import * as omp13 from 'hashline-native/omp13'
+import { outcomeOf, Random, randomLine, randomOmp13Edits, randomText } from './hashlineCases.mjs'
+import { naiveHash, naiveOmp13Apply, naiveRows } from './naiveHashline.mjs'
+import { runScript, untyped, vectors } from './support.mjs'
+
+/** @import { HashlineEdit } from 'hashline-native/omp13' */
+
+/**
+ * @param {string} text
+ * @param {number} line
+ */
+const anchor = (text, line) => ({
+  line,
+  hash: omp13.computeLineHash(line, text.split('\n')[line - 1]),
+})
+
+test('import and require give the same functions', () => {
+  const required = createRequire(import.meta.url)('hashline-native/omp13')
+  assert.deepEqual(Object.keys(required).sort(), Object.keys(omp13).sort())
+  for (const [name, value] of Object.entries(omp13)) assert.equal(value, required[name], name)
+})
+
+test('recorded hashes', () => {
+  const rows = vectors('omp13.hash')
+  assert.equal(rows.length, 2000)
+  for (const { lineNumber, line, hash } of rows) {
+    assert.equal(omp13.computeLineHash(lineNumber, line), hash, JSON.stringify(line))
+    assert.equal(omp13.formatLineTag(lineNumber, line), `${lineNumber}#${hash}`)
+    assert.equal(omp13.formatHashLines(line, lineNumber), `${lineNumber}#${hash}:${line}`)
+  }
+})
+
+test('generated lines and texts agree with the naive reference', () => {
+  const random = new Random(1)
+  for (let round = 0; round < 1500; round++) {
+    const [line, number] = [randomLine(random), random.pick([0, 1, 77, 2 ** 32 + 5])]
+    const context = JSON.stringify([number, line])
+    assert.equal(omp13.computeLineHash(number, line), naiveHash.omp13(number, line), context)
+    const text = randomText(random, 8)
+    const expected = naiveRows(naiveHash.omp13, text.split('\n'), number).join('\n')
+    assert.equal(omp13.formatHashLines(text, number), expected)
+  }
+})
+
+test('lines of every length, around the limits of what is hashed in JavaScript', () => {
+  for (const length of [...Array(200).keys(), 600, 681, 682, 683, 684, 3000]) {
+    for (const line of ['x'.repeat(length), '}'.repeat(length), `${'é\r'.repeat(length)} \t`]) {
+      assert.equal(omp13.computeLineHash(9, line), naiveHash.omp13(9, line), `${length}`)
+    }
+  }
+})
+
+test('generated edits agree with the naive reference', () => {
+  const random = new Random(2)
+  let applied = 0
+  for (let round = 0; round < 3000; round++) {
+    const text = randomText(random, random.is(0.03) ? 400 : 12)
+    const edits = randomOmp13Edits(random, text, omp13.computeLineHash)
+    const context = JSON.stringify({ text, edits })
+    const outcome = outcomeOf(() => omp13.applyHashlineEdits(text, structuredClone(edits)))
+    const naive = outcomeOf(() => naiveOmp13Apply(text, edits))
+    const stale = /** @type {any} */ (naive.returned)?.stale
+    const { warnings: _, ...returned } = /** @type {any} */ (outcome.returned) ?? {}
+    assert.deepEqual(returned, stale ? {} : (naive.returned ?? {}), context)
+    assert.deepEqual(outcome.thrown?.mismatches, stale, context)
+    if (!stale) assert.equal(outcome.thrown?.message, naive.thrown?.message, context)
+    applied += outcome.returned ? 1 : 0
+  }
+  assert.ok(applied > 2000, `only ${applied} were applied`)
+})
+
+test('escaped tabs at the start of lines become tabs, with a warning and in the edit', () => {
+  const text = 'a\nb'
+  const corrected =
+    'Auto-corrected escaped tab indentation in edit: converted leading \\t sequence(s) to real tab characters'
+  /** @type {[string[], string[], boolean][]} */
+  const cases = [
+    [['\\t\\tx', 'y\\t', ''], ['\t\tx', 'y\\t', ''], true],
+    [['y\\t'], ['y\\t'], false],
+    [['\\tx', '\ty'], ['\\tx', '\ty'], false],
+    [['\\tx', 'a\tb'], ['\\tx', 'a\tb'], false],
+  ]
+  for (const [lines, expected, isCorrected] of cases) {
+    /** @type {HashlineEdit} */
+    const edit = { op: 'append_at', pos: anchor(text, 1), lines }
+    const result = omp13.applyHashlineEdits(text, [edit])
+    assert.equal(result.lines, ['a', ...expected, 'b'].join('\n'))
+    assert.deepEqual(result.warnings, isCorrected ? [corrected] : undefined)
+    assert.deepEqual(edit.lines, expected)
+  }
+})
+
+test('the correction of escaped tabs can be turned off', () => {
+  process.env.PI_HASHLINE_AUTOCORRECT_ESCAPED_TABS = '0'
+  try {
+    const result = omp13.applyHashlineEdits('', [{ op: 'append_file', lines: ['\\tx'] }])
+    assert.deepEqual(result, { lines: '\\tx', firstChangedLine: 1 })
+  } finally {
+    delete process.env.PI_HASHLINE_AUTOCORRECT_ESCAPED_TABS
+  }
+})
+
+test('warnings of placeholders and of doubled ends', () => {
+  const text = 'a\n  b\n}\nend'
+  const result = omp13.applyHashlineEdits(text, [
+    { op: 'replace_range', pos: anchor(text, 1), end: anchor(text, 2), lines: ['\\udddd', ' }'] },
+  ])
+  assert.equal(result.lines, '\\udddd\n }\n}\nend')
+  assert.deepEqual(result.warnings, [
+    'Detected literal \\uDDDD in edit content; no autocorrection applied. Verify whether this should be a real Unicode escape or plain text.',
+    `Possible boundary duplication: your last replacement line \`}\` is identical to the next surviving line ${omp13.formatLineTag(3, '}')}. If you meant to replace the entire block, set \`end\` to ${omp13.formatLineTag(3, '}')} instead.`,
+  ])
+})
+
+test('an insert of nothing is one of an empty line', () => {
+  const text = 'a\nb'
+  /** @type {HashlineEdit[]} */
+  const edits = [
+    { op: 'append_at', pos: anchor(text, 1), lines: [] },
+    { op: 'append_file', lines: [] },
+    { op: 'prepend_file', lines: [] },
+  ]
+  assert.equal(omp13.applyHashlineEdits(text, edits).lines, '\na\n\nb\n')
+  assert.deepEqual(
+    edits.map((edit) => edit.lines),
+    [[''], [''], ['']],
+  )
+})
+
+test('nonsense is an error or nothing, and no crash', () => {
+  for (const value of [undefined, null, 5, {}, [], '', 'constructor', () => {}]) {
+    for (const call of [
+      () => omp13.computeLineHash(1, untyped(value)),
+      () => omp13.computeLineHash(untyped(value), '}'),
+      () => omp13.formatHashLines(untyped(value), untyped(value)),
+      () => omp13.validateLineRef(untyped(value), ['x']),
+      () => omp13.applyHashlineEdits('x', untyped(value)),
+      () => omp13.applyHashlineEdits(untyped(value), [{ op: 'append_file', lines: ['x'] }]),
+      () => omp13.applyHashlineEdits('x', [untyped({ op: value, lines: ['x'] })]),
+      () => omp13.applyHashlineEdits('x', [{ op: 'replace_line', pos: untyped(value), lines: [] }]),
+    ]) {
+      outcomeOf(call)
+    }
+  }
+})
+
+const isBun = 'bun' in process.versions
+
+test('generated calls agree with the published module', { skip: whyNoOracle() }, async () => {
+  assert.match(await runScript('oracle.mjs', '--cases', '2000'), /2000 applyHashlineEdits/)
+})
+
+/** The published module runs under Bun alone, and has to be fetched once. */
+function whyNoOracle() {
+  if (!isBun) return 'the published module runs under Bun'
+  const script = new URL('../scripts/peer.mjs', import.meta.url).pathname
+  const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' })
+  return status === 0 ? false : `the published module cannot be fetched: ${stderr.slice(0, 200)}`
+}

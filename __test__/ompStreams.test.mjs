@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { test } from 'node:test'
+import * as omp from 'hashline-native/omp'
+import * as omp13 from 'hashline-native/omp13'
+import {
+  asynchronously,
+  collect,
+  Random,
+  randomCuts,
+  randomStreamOptions,
+  randomText,
+  readableOf,
+} from './hashlineCases.mjs'
+import { naiveChunks, naiveHash, naiveRows } from './naiveHashline.mjs'
+import { runScript, untyped, vectors } from './support.mjs'
+
+const encoder = new TextEncoder()
+const MODULES = { omp, omp13 }
+
+/**
+ * @param {Uint8Array} bytes
+ * @param {number[]} sizes
+ */
+function* pieces(bytes, sizes) {
+  let at = 0
+  for (const size of sizes) {
+    yield bytes.slice(at, at + size)
+    at += size
+  }
+  yield bytes.slice(at)
+}
+
+test('recorded chunks', async () => {
+  const rows = vectors('omp.stream')
+  assert.equal(rows.length, 50)
+  for (const { text, cuts, options, fromUtf8, fromLines } of rows) {
+    const bytes = () => pieces(encoder.encode(text), cuts)
+    for (const source of [asynchronously(bytes()), readableOf(bytes())]) {
+      assert.deepEqual(await collect(omp.streamHashLinesFromUtf8(source, options)), fromUtf8)
+    }
+    const lines = text.split('\n')
+    for (const source of [lines, asynchronously(lines)]) {
+      assert.deepEqual(await collect(omp.streamHashLinesFromLines(source, options)), fromLines)
+    }
+  }
+})
+
+for (const dialect of /** @type {const} */ (['omp', 'omp13'])) {
+  test(`generated texts in generated pieces, ${dialect}`, async () => {
+    const { streamHashLinesFromLines, streamHashLinesFromUtf8 } = MODULES[dialect]
+    const random = new Random(1)
+    for (let round = 0; round < 150; round++) {
+      const bytes = encoder.encode(random.is(0.05) ? '' : randomText(random, 15))
+      const cut = bytes.slice(0, random.is(0.2) ? random.whole(0, bytes.length) : undefined)
+      const options = randomStreamOptions(random)
+      const lines = new TextDecoder().decode(cut).split('\n')
+      const rows = naiveRows(naiveHash[dialect], lines, options.startLine ?? 1)
+      const expected = naiveChunks(rows, options)
+      const wrap = random.pick([asynchronously, readableOf])
+      const source = wrap([...randomCuts(random, cut)])
+      assert.deepEqual(await collect(streamHashLinesFromUtf8(source, options)), expected)
+      assert.deepEqual(await collect(streamHashLinesFromLines(lines, options)), expected)
+    }
+  })
+}
+
+test('a text cut at every byte', async () => {
+  const text = 'é🎉\r\nこ\n\n“x”'
+  const bytes = encoder.encode(text)
+  for (let size = 1; size <= bytes.length; size++) {
+    const sizes = Array(Math.ceil(bytes.length / size)).fill(size)
+    const chunks = await collect(omp.streamHashLinesFromUtf8(readableOf(pieces(bytes, sizes))))
+    assert.deepEqual(chunks, [omp.formatHashLines(text)])
+  }
+})
+
+test('a byte order mark goes, invalid bytes show as U+FFFD', async () => {
+  const stream = (/** @type {number[]} */ ...bytes) =>
+    collect(
+      omp.streamHashLinesFromUtf8(asynchronously(bytes.map((byte) => new Uint8Array([byte])))),
+    )
+  assert.deepEqual(await stream(), ['1#ZR:'])
+  assert.deepEqual(await stream(0xef, 0xbb, 0xbf), ['1#ZR:'])
+  assert.deepEqual(await stream(0xef, 0xbb, 0xbf, 0x78), [omp.formatHashLines('x')])
+  assert.deepEqual(await stream(0x78, 0xff, 0x0a, 0xc3), [omp.formatHashLines('x\ufffd\n\ufffd')])
+})
+
+test('200 lines or 65,536 bytes make a chunk', async () => {
+  const short = await collect(omp.streamHashLinesFromLines(Array(450).fill('x')))
+  assert.deepEqual(
+    short.map((chunk) => chunk.split('\n').length),
+    [200, 200, 50],
+  )
+  const long = await collect(omp.streamHashLinesFromLines(Array(100).fill('x'.repeat(1000))))
+  assert.ok(long[0].length <= 65_536 && long[0].length > 64_000)
+  const huge = await collect(omp.streamHashLinesFromLines(['a', 'x'.repeat(100_000), 'b']))
+  assert.deepEqual(
+    huge.map((chunk) => chunk.length),
+    ['1#XX:a', '2#XX:', '3#XX:b'].map((row, at) => row.length + (at === 1 ? 100_000 : 0)),
+  )
+})
+
+test('a line that holds a line feed is one line', async () => {
+  const chunks = await collect(omp13.streamHashLinesFromLines(['a\nb', 'c\ud800']))
+  const rows = naiveRows(naiveHash.omp13, ['a\nb', 'c\ud800'], 1)
+  assert.deepEqual(chunks, [rows.join('\n')])
+})
+
+test('whoever stops early releases the source', async () => {
+  let released = 0
+  async function* source() {
+    try {
+      for (;;) yield encoder.encode('line\n'.repeat(300))
+    } finally {
+      released++
+    }
+  }
+  for await (const chunk of omp.streamHashLinesFromUtf8(source())) {
+    assert.equal(chunk.split('\n').length, 200)
+    break
+  }
+  assert.equal(released, 1)
+
+  function* lines() {
+    try {
+      for (;;) yield 'line'
+    } finally {
+      released++
+    }
+  }
+  for await (const _ of omp.streamHashLinesFromLines(lines())) break
+  assert.equal(released, 2)
+
+  const stream = readableOf([encoder.encode('line\n'.repeat(300)), encoder.encode('rest')])
+  for await (const _ of omp.streamHashLinesFromUtf8(stream)) break
+  assert.equal(stream.locked, false)
+  assert.deepEqual(await stream.getReader().read(), { done: false, value: encoder.encode('rest') })
+})
+
+test('a source that fails rejects, after what came before', async () => {
+  const fault = new Error('the disk is gone')
+  async function* failing() {
+    yield encoder.encode('a\nb\n')
+    throw fault
+  }
+  const stream = new ReadableStream({
+    start: (controller) => controller.enqueue(encoder.encode('a\nb\n')),
+    pull: (controller) => controller.error(fault),
+  })
+  for (const source of [failing(), stream]) {
+    /** @type {string[]} */
+    const chunks = []
+    const consume = async () => {
+      const options = { maxChunkLines: 1 }
+      for await (const chunk of omp.streamHashLinesFromUtf8(source, options)) chunks.push(chunk)
+    }
+    await assert.rejects(consume, fault)
+    assert.deepEqual(chunks, omp.formatHashLines('a\nb').split('\n'))
+  }
+  assert.equal(stream.locked, false)
+})
+
+test('nothing is read before it is asked for, and no more than is asked for', async () => {
+  let given = 0
+  function* lines() {
+    for (;;) yield `line ${++given}`
+  }
+  const chunks = omp.streamHashLinesFromLines(lines(), { maxChunkLines: 10 })
+  assert.equal(given, 0)
+  await chunks.next()
+  assert.equal(given, 10)
+  await chunks.next()
+  assert.equal(given, 20)
+  await chunks.return(undefined)
+})
+
+test('streams of Node are sources', async () => {
+  const source = Readable.from([Buffer.from('a\n'), Buffer.from('b')])
+  assert.deepEqual(await collect(omp.streamHashLinesFromUtf8(source)), [
+    omp.formatHashLines('a\nb'),
+  ])
+})
+
+test('what is no source rejects', async () => {
+  for (const source of [undefined, null, 5, {}, { getReader: 1 }, ['text'], asynchronously([5])]) {
+    await assert.rejects(collect(omp.streamHashLinesFromUtf8(untyped(source))))
+  }
+  for (const lines of [undefined, null, 5, {}, [5, null]]) {
+    await assert.rejects(collect(omp.streamHashLinesFromLines(untyped(lines))))
+  }
+})
+
+test('memory stays flat over a long stream', async () => {
+  assert.match(await runScript('stream-test.mjs', '--megabytes', '100'), /memory stayed flat/)
+})
