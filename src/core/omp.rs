@@ -114,3 +114,74 @@ impl Edit {
 
 /// The number of the line above, in the little file that an [`Edit`] is to the repairs.
 const ABOVE: u64 = 1;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn omp() -> &'static Dialect {
+        Dialect::by_name("omp").unwrap()
+    }
+
+    fn edit(above: Option<&str>, replaced: &[&str], below: Option<&str>, lines: &[&str]) -> Edit {
+        let owned = |lines: &[&str]| lines.iter().map(|&line| line.to_owned()).collect();
+        Edit {
+            above: above.map(str::to_owned),
+            replaced: owned(replaced),
+            below: below.map(str::to_owned),
+            lines: owned(lines),
+        }
+    }
+
+    #[test]
+    fn texts_are_mended() {
+        let check = |edit: Edit, expected: Option<&[&str]>| {
+            let expected: Option<Vec<String>> =
+                expected.map(|lines| lines.iter().map(|&line| line.to_owned()).collect());
+            assert_eq!(edit.mended(omp()), expected);
+        };
+        check(edit(Some("a"), &[], None, &["a", "x"]), Some(&["x"]));
+        check(edit(None, &[], Some("b"), &["x", " b"]), Some(&["x"]));
+        check(edit(Some("a"), &[], Some("b"), &["a", "b"]), Some(&["b"]));
+        check(edit(Some("a"), &["o"], Some("b"), &["a", "x", "b"]), Some(&["x"]));
+        check(edit(Some("a"), &["o"], Some("b"), &["a", "b"]), Some(&[]));
+        check(edit(None, &["\tfoo(bar);"], None, &["foo(", "bar);"]), Some(&["\tfoo(bar);"]));
+        check(edit(None, &["\u{feff} o"], None, &["x"]), Some(&["\u{feff} x"]));
+        check(edit(None, &["  o"], None, &["", "x"]), None);
+        check(edit(None, &[], None, &["x", "x"]), None);
+    }
+
+    #[test]
+    fn merged_neighbours_are_found() {
+        let check = |edit: Edit, expected| assert_eq!(edit.merged(omp()), expected);
+        check(edit(None, &["a &&"], Some("b"), &["a && b"]), (0, 1));
+        check(edit(Some("a ||"), &["b"], None, &["a && b"]), (1, 0));
+        check(edit(Some("a"), &["b"], Some("c"), &["abc"]), (0, 0));
+        // The slack of 32 counts code units: an emoji is two.
+        let long = |emoji: usize| format!("a &&{}b", "🎉".repeat(emoji));
+        check(edit(None, &["a &&"], Some("b"), &[&long(16)]), (0, 1));
+        check(edit(None, &["a &&"], Some("b"), &[&long(17)]), (0, 0));
+    }
+
+    proptest! {
+        #[test]
+        fn line_feeds_are_counted(
+            units in proptest::collection::vec(prop_oneof![Just(10u16), Just(13), Just(0x0a0a), any::<u16>()], 0..1000),
+            room in 0usize..12,
+        ) {
+            let bytes: Vec<u8> = units.iter().map(|&unit| unit as u8).collect();
+            let naive = |is_line_feed: &dyn Fn(usize) -> bool| -> Vec<u32> {
+                let blocks = units.len().div_ceil(BLOCK_UNITS);
+                let ends = (0..blocks).map(|block| block * BLOCK_UNITS).chain([units.len()]);
+                ends.take(room).map(|end| (0..end).filter(|&at| is_line_feed(at)).count() as u32).collect()
+            };
+            let room = room.min(units.len().div_ceil(BLOCK_UNITS) + 1);
+            let (mut narrow, mut wide) = (vec![0; room], vec![0; room]);
+            count_line_feeds(&bytes, &mut narrow);
+            count_line_feeds(&units, &mut wide);
+            prop_assert_eq!(narrow, naive(&|at| bytes[at] == b'\n'));
+            prop_assert_eq!(wide, naive(&|at| units[at] == u16::from(b'\n')));
+        }
+    }
+}

@@ -151,6 +151,25 @@ fn wraps_indentation_and_hyphens() {
 }
 
 #[test]
+fn regression_wraps_that_are_found_twice_stay() {
+    let old = FILE[4];
+    // With or without the empty line it is the same old line.
+    check(Rule::Wraps, Place::Lines(5, 5), &["return call(total,", "range – 1);", ""], None);
+    check(
+        Rule::Wraps,
+        Place::Lines(5, 5),
+        &["return call(total,", "range – 1);", "x"],
+        Some(&[old, "x"]),
+    );
+}
+
+#[test]
+fn regression_a_text_of_nothing_but_its_surroundings_goes() {
+    check(Rule::Echoes, Place::Lines(5, 5), &[FILE[3], FILE[5]], Some(&[]));
+    check(Rule::Echoes, Place::Between(5, 6), &[FILE[4], FILE[5]], Some(&[FILE[5]]));
+}
+
+#[test]
 fn rules_are_switched_by_name() {
     let mut rules = Rules::default();
     rules.switch("strip-plus", false).unwrap();
