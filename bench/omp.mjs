@@ -83,8 +83,10 @@ const contests = [
     ),
     ...[1, 3, 10, 100].map((count) => {
       const edits = spreadEdits(/** @type {string[]} */ (lines), count)
-      return contest(`applyHashlineEdits, ${count} edits, ${kind}`, (module) =>
-        flat(module.applyHashlineEdits(text, [...edits]).lines),
+      return contest(
+        `applyHashlineEdits, ${count} edits, ${kind}`,
+        (module) => flat(module.applyHashlineEdits(text, [...edits]).lines),
+        20,
       )
     }),
   ]

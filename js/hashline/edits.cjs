@@ -120,14 +120,45 @@ class Changes {
 }
 
 /**
- * Removes edits that put the same lines at the same place as an earlier one, from the array
- * itself: callers find an edit by the index that a result names.
+ * The edits with their indices, the last line first. Those that put the same lines at the same
+ * place as an earlier one are removed before, from the array itself: callers find an edit by the
+ * index that a result names.
+ * @template Edit
+ * @param {Edit[]} edits
+ * @param {(edit: Edit) => Rank} rankOf
+ * @param {(edit: Edit) => string} keyOf what only duplicates share
+ */
+function bottomUp(edits, rankOf, keyOf) {
+  const steps = ranked(edits, rankOf)
+  // Duplicates have the same rank. Mostly no two edits have, and that is seen sooner than keys
+  // are made.
+  const mayRepeat = steps.some(
+    ({ line, precedence }, at) =>
+      at > 0 && line === steps[at - 1].line && precedence === steps[at - 1].precedence,
+  )
+  return mayRepeat && dropDuplicates(edits, keyOf) ? ranked(edits, rankOf) : steps
+}
+
+/**
+ * @template Edit
+ * @param {Edit[]} edits
+ * @param {(edit: Edit) => Rank} rankOf
+ */
+function ranked(edits, rankOf) {
+  const steps = edits.map((edit, index) => {
+    const [line, precedence] = rankOf(edit)
+    return { edit, index, line, precedence }
+  })
+  return steps.sort((a, b) => b.line - a.line || a.precedence - b.precedence || a.index - b.index)
+}
+
+/**
  * @template Edit
  * @param {Edit[]} edits
  * @param {(edit: Edit) => string} keyOf
+ * @returns {boolean} whether there were any
  */
 function dropDuplicates(edits, keyOf) {
-  if (edits.length < 2) return
   const seen = new Set()
   const doubled = edits.map((edit) => {
     const key = keyOf(edit)
@@ -136,21 +167,7 @@ function dropDuplicates(edits, keyOf) {
   for (let index = edits.length - 1; index >= 0; index--) {
     if (doubled[index]) edits.splice(index, 1)
   }
-}
-
-/**
- * The edits with their indices, the last line first.
- * @template Edit
- * @param {Edit[]} edits
- * @param {(edit: Edit) => Rank} rankOf
- */
-function bottomUp(edits, rankOf) {
-  const steps = edits.map((edit, index) => {
-    const [line, precedence] = rankOf(edit)
-    return { edit, index, line, precedence }
-  })
-  if (steps.length < 2) return steps
-  return steps.sort((a, b) => b.line - a.line || a.precedence - b.precedence || a.index - b.index)
+  return doubled.includes(true)
 }
 
 /**
@@ -162,4 +179,4 @@ function areKept(lines, newLines) {
   return lines.every((line, index) => line === newLines[index])
 }
 
-module.exports = { areKept, bottomUp, Changes, Check, dropDuplicates }
+module.exports = { areKept, bottomUp, Changes, Check }

@@ -2,7 +2,7 @@
 
 'use strict'
 
-const { areKept, bottomUp, Changes, Check, dropDuplicates } = require('./edits.cjs')
+const { areKept, bottomUp, Changes, Check } = require('./edits.cjs')
 const { TextLines } = require('./lines.cjs')
 
 /** @import { HashlineEdit, HashlineResult } from '../omp13.cjs' */
@@ -157,9 +157,9 @@ function applyOmp13Edits(module, text, edits) {
   restoreTabs(edits, warnings)
   warnOfPlaceholders(edits, warnings)
   warnOfDoubledEnds(module, lines, edits, warnings)
-  dropDuplicates(edits, keyOf)
+  const steps = bottomUp(edits, (edit) => rankOf(edit, lines.count), keyOf)
   const changes = new Changes(lines)
-  for (const { edit, index } of bottomUp(edits, (edit) => rankOf(edit, lines.count))) {
+  for (const { edit, index } of steps) {
     operationOf(edit)?.apply(edit, changes, index)
   }
   const noopEdits = changes.noops.map(({ index, ...noop }) => ({ editIndex: index, ...noop }))

@@ -2,7 +2,7 @@
 
 'use strict'
 
-const { areKept, bottomUp, Changes, Check, dropDuplicates } = require('./edits.cjs')
+const { areKept, bottomUp, Changes, Check } = require('./edits.cjs')
 const { TextLines } = require('./lines.cjs')
 const { mendLines, mergedNeighbour } = require('./repairs.cjs')
 
@@ -187,9 +187,9 @@ function applyOmpEdits(module, content, edits) {
   if (check.mismatches.length > 0) {
     throw new module.HashlineMismatchError(check.mismatches, content.split('\n'))
   }
-  dropDuplicates(edits, (edit) => `${operationOf(edit)?.key(edit)}|${edit.content.join('\n')}`)
+  const steps = bottomUp(edits, (edit) => rankOf(edit, lines.count), keyOf)
   const changes = new OmpChanges(lines, touchedLines(edits))
-  for (const { edit, index } of bottomUp(edits, (edit) => rankOf(edit, lines.count))) {
+  for (const { edit, index } of steps) {
     operationOf(edit)?.apply(edit, changes, index)
   }
   const noopEdits = changes.noops.map(({ index, loc, current }) => ({
@@ -202,6 +202,11 @@ function applyOmpEdits(module, content, edits) {
     firstChangedLine: changes.firstChangedLine,
     ...(noopEdits.length > 0 ? { noopEdits } : {}),
   }
+}
+
+/** @param {HashlineEdit} edit */
+function keyOf(edit) {
+  return `${operationOf(edit)?.key(edit)}|${edit.content.join('\n')}`
 }
 
 /**
