@@ -80,5 +80,5 @@ function figures(rows) {
 function machine() {
   const [{ model }] = cpus()
   const { version } = ripgrepVersion()
-  return `${cpus().length} cores of ${model.trim()}, ${process.platform}, Node ${process.version}, ${version}, peer ${PEER.name}@${PEER.version}.`
+  return `${cpus().length} cores of ${model.trim()}, ${process.platform}, Node ${process.version}, ${version}, peer ${PEER}.`
 }

@@ -61,7 +61,7 @@ function prepare() {
     corpora: corpora(join(packagesDir, 'node_modules'), cacheDir),
     cacheDir,
     scratchDir: mkdtempSync(join(cacheDir, 'scratch-')),
-    peer: peerModule(cacheDir),
+    peer: peerModule(),
     bun: fileURLToPath(new URL('../node_modules/.bin/bun', import.meta.url)),
     growthMib: [64, 128, 256, 512, 1024],
   }

@@ -1,53 +1,157 @@
-// Work in memory under Bun, beside the peer in the same process: prints rows.
+// Work in memory, and pages read, under Bun beside the peer in the same process: prints rows.
+// Every call gets another text, as an agent's calls do, and a part of its result is looked at, so
+// that engines can put nothing off.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { applyHashToText, formatHashed, hashLines, readHashedSync } from 'hashline-native'
+import { applyHashToText, formatHashed, readHashedSync } from 'hashline-native'
+import * as omp13 from 'hashline-native/omp13'
 import { compare } from '../measure.mjs'
 import { serve } from '../workers.mjs'
 
+/** @import { HashlineEdit } from 'hashline-native/omp13' */
+
 const { corpora, peer } = JSON.parse(process.argv[2])
+/** @type {typeof omp13} */
 const rival = await import(peer)
+
+/** So many texts take turns; caches of the last one are of no use. */
+const TEXTS = 8
+const PEER_NAME = 'peer (Bun)'
+
+/**
+ * The first lines of a text, in versions that differ in one line.
+ * @param {string} path
+ * @param {number} count
+ */
+function versions(path, count) {
+  const lines = readFileSync(path, 'utf8').split('\n').slice(0, count)
+  return Array.from({ length: TEXTS }, (_, version) => {
+    const own = lines.with(count >> 2, `version ${version}`)
+    // Joined and cut apart again: one flat string, as a file that was read is.
+    return Buffer.from(own.join('\n')).toString()
+  })
+}
+
+/**
+ * A function that gives the next of some values each time.
+ * @template T
+ * @param {T[]} values
+ */
+function turns(values) {
+  let at = 0
+  return () => values[at++ % values.length]
+}
+
+/** @param {string} text */
+const look = (text) => text.charCodeAt(text.length >> 1)
 
 async function readPage() {
   const { page } = corpora
   const samples = await compare({
-    ours: () => readHashedSync({ path: page }, { dialect: 'omp13' }),
-    peer: () => rival.formatHashLines(readFileSync(page, 'utf8')),
+    ours: () => look(readHashedSync({ path: page }, { dialect: 'omp13' })[0].text),
+    peer: () => look(rival.formatHashLines(readFileSync(page, 'utf8'))),
   })
-  return { id: 'read-page-peer', ours: 'readHashedSync (Bun)', peer: 'peer (Bun)', samples }
+  return { id: 'read-page-peer', ours: 'readHashedSync (Bun)', peer: PEER_NAME, samples }
 }
 
-async function formatPage() {
-  const text = readFileSync(corpora.page, 'utf8')
-  assert.equal(formatHashed(text, { dialect: 'omp13' }), rival.formatHashLines(text))
+/** @param {string} id @param {string} ours @param {(text: string) => string} format */
+async function formatPage(id, ours, format) {
+  const [mine, theirs] = [turns(versions(corpora.page, 2000)), turns(versions(corpora.page, 2000))]
+  assert.equal(format(mine()), rival.formatHashLines(theirs()))
   const samples = await compare({
-    ours: () => formatHashed(text, { dialect: 'omp13' }),
-    peer: () => rival.formatHashLines(text),
+    ours: () => look(format(mine())),
+    peer: () => look(rival.formatHashLines(theirs())),
   })
-  return { id: 'format-page-peer', ours: 'formatHashed (Bun)', peer: 'peer (Bun)', samples }
+  return { id, ours: `${ours} (Bun)`, peer: PEER_NAME, samples }
+}
+
+/**
+ * Edits spread over a text.
+ * @param {string} text
+ * @param {number} count
+ * @returns {HashlineEdit[]}
+ */
+function spreadEdits(text, count) {
+  const lines = text.split('\n')
+  const tag = (/** @type {number} */ line) => ({
+    line,
+    hash: rival.computeLineHash(line, lines[line - 1]),
+  })
+  return Array.from({ length: count }, (_, at) => {
+    const line = Math.floor(((at + 0.5) * lines.length) / count) + 1
+    return { op: 'replace_line', pos: tag(line), lines: [`${lines[line - 1]} // changed`] }
+  })
+}
+
+/** @param {string} id @param {string} path @param {number} lines @param {number} count */
+async function applyEdits(id, path, lines, count) {
+  const tasks = versions(path, lines).map((text) => ({ text, edits: spreadEdits(text, count) }))
+  const [mine, theirs] = [turns(tasks), turns(tasks)]
+  const apply = (/** @type {typeof omp13} */ module, /** @type {typeof mine} */ next) => {
+    const { text, edits } = next()
+    return module.applyHashlineEdits(text, [...edits]).lines
+  }
+  assert.equal(apply(omp13, mine), apply(rival, theirs))
+  const samples = await compare({
+    ours: () => look(apply(omp13, mine)),
+    peer: () => look(apply(rival, theirs)),
+  })
+  return { id, ours: 'omp13 applyHashlineEdits (Bun)', peer: PEER_NAME, samples }
 }
 
 async function applyText() {
-  const lines = readFileSync(corpora.ascii, 'utf8').split('\n').slice(0, 10_000)
-  const text = lines.join('\n')
-  const line = 5_000
-  const hash = hashLines(text, { dialect: 'omp13' })[line - 1]
-  assert.equal(hash, rival.computeLineHash(line, lines[line - 1]))
-  const changed = `${lines[line - 1]} // changed`
-  const patch = {
-    operations: [
-      { op: /** @type {const} */ ('set_line'), anchor: `${line}#${hash}`, text: changed },
-    ],
+  const tasks = versions(corpora.ascii, 10_000).map((text) => {
+    const [edit] = spreadEdits(text, 1)
+    if (edit.op !== 'replace_line') throw new Error('not the edit that was made above')
+    const { pos, lines } = edit
+    const op = /** @type {const} */ ('set_line')
+    const anchor = `${pos.line}#${pos.hash}`
+    return { text, edits: [edit], patch: { operations: [{ op, anchor, text: lines[0] }] } }
+  })
+  const [mine, theirs] = [turns(tasks), turns(tasks)]
+  const ours = () => {
+    const { text, patch } = mine()
+    const outcome = applyHashToText(text, patch, { dialect: 'omp13' })
+    if (outcome.status !== 'applied') throw new Error(outcome.text)
+    return outcome.content
   }
-  const ours = () => applyHashToText(text, patch, { dialect: 'omp13' })
-  const peer = () =>
-    rival.applyHashlineEdits(text, [{ op: 'replace_line', pos: { line, hash }, lines: [changed] }])
-  const outcome = ours()
-  assert.equal(outcome.status, 'applied', outcome.text)
-  assert.equal(outcome.status === 'applied' && outcome.content, peer().lines)
-  const samples = await compare({ ours, peer })
-  return { id: 'apply-text', ours: 'applyHashToText (Bun)', peer: 'peer (Bun)', samples }
+  const peer = () => {
+    const { text, edits } = theirs()
+    return rival.applyHashlineEdits(text, [...edits]).lines
+  }
+  assert.equal(ours(), peer())
+  const samples = await compare({ ours: () => look(ours()), peer: () => look(peer()) })
+  return { id: 'apply-text', ours: 'applyHashToText (Bun)', peer: PEER_NAME, samples }
 }
 
-await serve(() => undefined, [await readPage(), await formatPage(), await applyText()])
+async function singleHash() {
+  const lines = readFileSync(corpora.page, 'utf8').split('\n')
+  const all = (/** @type {typeof omp13} */ module) => {
+    let sum = 0
+    for (let at = 0; at < lines.length; at++) {
+      sum += module.computeLineHash(at + 1, lines[at]).charCodeAt(0)
+    }
+    return sum
+  }
+  assert.equal(all(omp13), all(rival))
+  const samples = await compare({ ours: () => all(omp13), peer: () => all(rival) })
+  const note = `for ${lines.length} calls, one for each line of the page`
+  return { id: 'omp-hash', ours: 'omp13 computeLineHash (Bun)', peer: PEER_NAME, samples, note }
+}
+
+await serve(
+  () => undefined,
+  [
+    await readPage(),
+    await formatPage('format-page-peer', 'formatHashed', (text) =>
+      formatHashed(text, { dialect: 'omp13' }),
+    ),
+    await formatPage('omp-format', 'omp13 formatHashLines', (text) => omp13.formatHashLines(text)),
+    await applyEdits('omp-apply', corpora.page, 2000, 1),
+    await applyEdits('omp-apply-ten', corpora.page, 2000, 10),
+    await applyEdits('omp-apply-large', corpora.ascii, 10_000, 1),
+    await applyText(),
+    await singleHash(),
+  ],
+)

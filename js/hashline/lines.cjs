@@ -97,19 +97,10 @@ class TextLines {
   }
 }
 
-/** The text that was looked at last: an agent checks, shows and edits the same one in turn. */
-let known = { text: '', counts: new Uint32Array(1) }
-
-/** A longer text is not kept. */
-const KEEP_LIMIT_UNITS = 1 << 20
-
 /** @param {string} text */
 function countsOf(text) {
   if (text.length < NATIVE_MIN_UNITS) return lineFeedCounts(text)
-  if (known.text === text) return known.counts
-  const counts = new Uint32Array(native.lineFeedCounts(text))
-  if (text.length <= KEEP_LIMIT_UNITS) known = { text, counts }
-  return counts
+  return new Uint32Array(native.lineFeedCounts(text))
 }
 
 /** @param {string} text */
