@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use crate::bytes::{Charset, Document, LoadOptions};
 use crate::cancel::Cancel;
 use crate::commit::{
-    CommitError, Ground, Locks, RecoveryReport, StateDir, is_abandoned, recover_transactions,
+    CommitError, Ground, Locks, RecoveryReport, StateDir, is_abandoned, recover_beneath,
 };
 use crate::dialect::Dialect;
 use crate::error::{Code, Error, Result};
@@ -145,6 +145,24 @@ pub fn apply_hash(
     options: &ApplyOptions,
     cancel: &Cancel,
 ) -> Result<Outcome> {
+    let mut recovered = String::new();
+    let mut outcome = apply_patch(fs, patch, options, cancel, &mut recovered);
+    // Whatever came of it: a conflict of an interrupted patch is told once.
+    match &mut outcome {
+        Ok(Outcome::Applied(applied)) => applied.text += &recovered,
+        Ok(Outcome::Rejected(rejected)) => rejected.text += &recovered,
+        Err(error) => error.message += &recovered,
+    }
+    outcome
+}
+
+fn apply_patch(
+    fs: &dyn FileSystem,
+    patch: &Value,
+    options: &ApplyOptions,
+    cancel: &Cancel,
+    recovered: &mut String,
+) -> Result<Outcome> {
     let load = LoadOptions { charset: options.charset()?, max_file_bytes: options.max_file_bytes };
     let base = Base::open(options.root.as_deref())?;
     let state = StateDir::new(options.state_dir.as_deref())?;
@@ -156,8 +174,8 @@ pub fn apply_hash(
         }
     };
     let ground = Ground { fs, base: &base, state: &state };
-    let Locked { tasks, mut failures, recovered, _locks } =
-        match lock(ground, &operations, options.lock_timeout_ms, cancel) {
+    let Locked { tasks, mut failures, _locks } =
+        match lock(ground, &operations, options.lock_timeout_ms, cancel, recovered) {
             Ok(locked) => locked,
             Err(error) => return refused(&operations, error),
         };
@@ -179,11 +197,11 @@ pub fn apply_hash(
     for clash in names::forbidden(&tasks.name_changes(), &tasks.edited_names()) {
         failures.push(clash.operation, path_of(&operations, clash.operation), clash.error);
     }
-    for (operation, error) in tasks.moves_within_one_inode() {
+    let refused_names = tasks.moves_within_one_inode().into_iter().chain(tasks.below_state(&state));
+    for (operation, error) in refused_names {
         failures.push(operation, path_of(&operations, operation), error);
     }
-    if let Some(mut rejected) = failures.into_rejected() {
-        rejected.text += &recovered;
+    if let Some(rejected) = failures.into_rejected() {
         return Ok(Outcome::Rejected(rejected));
     }
     let job = Job::new(ground, options, &tasks, &files);
@@ -192,8 +210,7 @@ pub fn apply_hash(
         Err(error) => return refused(&operations, error),
     };
     // Before the commit: what was read may be mapped, and then shows what is written.
-    let mut applied = job.report(&added);
-    applied.text += &recovered;
+    let applied = job.report(&added);
     match job.commit(&added, cancel) {
         Ok(()) => Ok(Outcome::Applied(applied)),
         Err(CommitError::Refused(error)) => refused(&operations, error),
@@ -223,8 +240,6 @@ fn refused(operations: &[Operation], error: Error) -> Result<Outcome> {
 struct Locked<'o> {
     tasks: lookup::Tasks<'o>,
     failures: Failures,
-    /// What is to be told of patches that were recovered on the way; mostly nothing.
-    recovered: String,
     _locks: Locks,
 }
 
@@ -237,39 +252,52 @@ fn lock<'o>(
     operations: &'o [Operation],
     timeout_ms: u64,
     cancel: &Cancel,
+    recovered: &mut String,
 ) -> Result<Locked<'o>> {
     let deadline = Instant::now() + Duration::from_millis(timeout_ms);
     let Ground { fs, base, state } = ground;
-    let mut recovered = String::new();
     loop {
         // Without waiting: a dead patch whose files others use is theirs to recover, unless
         // its files are ours, too.
-        let report = recover_transactions(fs, state, Instant::now(), cancel)?;
-        recovered += &recovery_rows(&report);
+        base.forget();
+        let report = recover_beneath(ground, Instant::now(), cancel)?;
+        *recovered += &recovery_rows(&report);
         let look_up = || {
             base.forget();
             Lookups::new(fs, base).tasks(operations)
         };
         let keys = look_up().0.lock_keys();
         let locks = Locks::take(state, keys.clone(), deadline, cancel)?;
-        if is_abandoned(state, &keys)? {
-            drop(locks);
-            if Instant::now() >= deadline {
-                return Err(still_unrecovered(report));
-            }
-            cancel.check()?;
-            std::thread::sleep(RECOVERY_PAUSE);
-            continue;
-        }
+        state.flush_made(fs)?;
+        let is_abandoned = is_abandoned(ground, &keys)?;
         let (tasks, failures) = look_up();
-        if tasks.lock_keys() == keys {
-            return Ok(Locked { tasks, failures, recovered, _locks: locks });
+        if !is_abandoned && tasks.lock_keys() == keys {
+            return Ok(Locked { tasks, failures, _locks: locks });
+        }
+        drop(locks);
+        cancel.check()?;
+        if Instant::now() >= deadline {
+            return Err(match is_abandoned {
+                true => still_unrecovered(report),
+                false => still_changing(operations),
+            });
+        }
+        if is_abandoned {
+            std::thread::sleep(RECOVERY_PAUSE);
         }
     }
 }
 
 /// How long to wait before looking again at a journal that another process works off.
 const RECOVERY_PAUSE: Duration = Duration::from_millis(2);
+
+/// Someone who takes no locks gives the names of our files to others, again and again.
+fn still_changing(operations: &[Operation]) -> Error {
+    let path = operations.first().map_or("", |one| one.path.as_str());
+    let message =
+        format!("{path}: the files of the patch keep being replaced (option lockTimeoutMs)");
+    Error::at(Code::LockTimeout, path, message)
+}
 
 /// A journal about our files that cannot be worked off stops the call.
 fn still_unrecovered(report: RecoveryReport) -> Error {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::{Failures, noop};
-use crate::commit::LockKey;
+use crate::commit::{LockKey, StateDir};
 use crate::error::{Code, Error, Result};
 use crate::fs::{
     Base, FileKind, FileSystem, Lookup, Place, Stamp, differ_in_case_only, not_a_file,
@@ -100,6 +100,33 @@ impl Tasks<'_> {
         self.files.iter().filter_map(refusal).collect()
     }
 
+    /// The files that lie below `state`: what is there decides what a recovery does.
+    pub(super) fn below_state(&self, state: &StateDir) -> Vec<(usize, Error)> {
+        let state = state.path().canonicalize().unwrap_or_else(|_| state.path().to_owned());
+        let edits = self.edits.iter().map(|edits| {
+            let operation = edits.operations.first().map_or(0, |one| one.index);
+            (operation, edits.place.shown(), edits.place.canonical().to_owned())
+        });
+        let files = self.files.iter().flat_map(|one| {
+            let paths = match &one.task {
+                Task::Add { to, .. } => vec![to.path()],
+                Task::Move { from, to, .. } => vec![from.canonical().to_owned(), to.path()],
+                Task::Delete { place, .. } => vec![place.canonical().to_owned()],
+            };
+            paths.into_iter().map(|path| (one.operation, one.path.as_str(), path))
+        });
+        let refusal = |(operation, shown, path): (usize, &str, PathBuf)| {
+            path.starts_with(&state).then(|| {
+                let message = format!(
+                    "{shown}: lies in the state directory {}, which patches must not touch (option stateDir)",
+                    state.display()
+                );
+                (operation, Error::at(Code::InvalidOperation, shown, message))
+            })
+        };
+        edits.chain(files).filter_map(refusal).collect()
+    }
+
     /// What the patch does to names, for the check of names.
     pub(super) fn name_changes(&self) -> Vec<(usize, NameChange)> {
         let change = |one: &FileOperation| match &one.task {
@@ -159,9 +186,11 @@ impl<'a> Lookups<'a> {
         for operation in operations {
             let sorted = match &operation.action {
                 Action::Replace { .. } | Action::Insert { .. } | Action::ReplaceText { .. } => {
-                    let found = found
-                        .entry(&operation.path)
-                        .or_insert_with(|| self.find(&operation.path, &mut tasks, &mut by_file));
+                    let found = found.entry(&operation.path).or_insert_with(|| {
+                        self.find(&operation.path, &mut tasks, &mut by_file).inspect_err(|error| {
+                            self.note_missing(error, &operation.path, &mut tasks);
+                        })
+                    });
                     found.clone().map(|at| {
                         let key = tasks.edits[at].place.canonical().to_owned();
                         match repeats(&mut seen, key, operation) {
@@ -170,12 +199,11 @@ impl<'a> Lookups<'a> {
                         }
                     })
                 }
-                _ => self.whole_file(operation, &mut tasks, &mut seen),
+                _ => self.whole_file(operation, &mut tasks, &mut seen).inspect_err(|error| {
+                    self.note_missing(error, &operation.path, &mut tasks);
+                }),
             };
             if let Err(error) = sorted {
-                if error.code == Code::FileNotFound {
-                    tasks.missing.extend(self.missing(&operation.path));
-                }
                 failures.push(operation.index, Some(&operation.path), error);
             }
         }
@@ -215,18 +243,20 @@ impl<'a> Lookups<'a> {
         Ok(edits)
     }
 
-    /// The locks of a name that nobody has: its own, and those of the names that links lead on to.
-    fn missing(&self, path: &str) -> Vec<LockKey> {
-        let mut keys = Vec::new();
+    /// Notes the locks of a name that nobody has: its own, and those of the names that links lead
+    /// on to.
+    fn note_missing(&self, error: &Error, path: &str, tasks: &mut Tasks<'_>) {
+        if error.code != Code::FileNotFound {
+            return;
+        }
         let mut next = PathBuf::from(path);
         for _ in 0..LINKS_LIMIT {
             let Ok(named) = self.base.named_path(&next) else { break };
-            keys.push(LockKey::of_path(&named.path(), path));
+            tasks.missing.push(LockKey::of_path(&named.path(), path));
             let Lookup::Found(place) = named else { break };
             let Ok(target) = place.dir().read_link_contents(place.name()) else { break };
             next = place.canonical().with_file_name(target);
         }
-        keys
     }
 
     fn stamp(&self, place: &Place) -> Result<Stamp> {

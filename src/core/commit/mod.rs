@@ -23,7 +23,7 @@ use stage::Staged;
 use step::{Draft, Step};
 
 pub use lock::{LockKey, Locks};
-pub use recover::{Conflict, RecoveryReport, is_abandoned, recover_transactions};
+pub use recover::{Conflict, RecoveryReport, is_abandoned, recover_beneath, recover_transactions};
 pub use state::StateDir;
 
 /// The new content of a file, in pieces.
@@ -196,7 +196,7 @@ fn stage_all<'a>(
         cancel.check()?;
         steps.push(staged.stage(draft)?);
     }
-    staged.sync_directories()?;
+    staged.sync_directories(&steps)?;
     staged.sync_sources(&steps)?;
     is_current()?;
     for step in &steps {

@@ -1,9 +1,10 @@
 //! Putting staged files in place, one reversible step after the other.
 
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::io;
 
-use super::stage::{copy_content, is_gone, sync_directories};
+use super::stage::{copy_content, is_gone, sync_directories, sync_removals};
 use super::step::Step;
 use super::{CommitError, check_version, concurrent};
 use crate::error::{Code, Error, Result};
@@ -101,14 +102,14 @@ impl<'a> Published<'a> {
                 gone.push(leftover);
             }
         }
-        all && (!self.sync || sync_directories(self.fs, gone).is_ok())
+        all && (!self.sync || sync_removals(self.fs, gone).is_ok())
     }
 
     /// Takes back every step, the last one first.
     pub(super) fn roll_back(self, error: Error) -> CommitError {
         let mut stuck = Vec::new();
         for undo in self.undo.iter().rev() {
-            if let Err((path, cause)) = take_back(self.fs, undo) {
+            if let Err((path, cause)) = take_back(self.fs, undo, self.sync) {
                 stuck.push(format!("{path} ({cause})"));
             }
         }
@@ -257,9 +258,11 @@ impl<'a> Published<'a> {
         ready: &Place,
     ) -> Result<()> {
         self.check(target, old)?;
+        let fault = |cause: io::Error| Error::io("rewrite", target.shown(), &cause);
+        // A file that only grows cannot be opened for this: then there is nothing to take back.
+        let file = self.fs.open_for_rewrite(target).map_err(fault)?;
         self.undo.push(Undo::Rewrite { target: target.clone(), saved: saved.clone() });
-        overwrite(self.fs, ready, target, self.sync)
-            .map_err(|cause| Error::io("rewrite", target.shown(), &cause))
+        overwrite_open(self.fs, ready, file, self.sync).map_err(fault)
     }
 }
 
@@ -270,8 +273,16 @@ pub(super) fn overwrite(
     to: &Place,
     sync: bool,
 ) -> io::Result<()> {
+    overwrite_open(fs, from, fs.open_for_rewrite(to)?, sync)
+}
+
+fn overwrite_open(
+    fs: &dyn FileSystem,
+    from: &Place,
+    mut target: File,
+    sync: bool,
+) -> io::Result<()> {
     let source = fs.open(from)?;
-    let mut target = fs.open_for_rewrite(to)?;
     copy_content(fs, &source, &mut target)?;
     fs.set_len(&target, fs.stamp_of(&source)?.size_bytes)?;
     match sync {
@@ -280,7 +291,11 @@ pub(super) fn overwrite(
     }
 }
 
-fn take_back(fs: &dyn FileSystem, undo: &Undo) -> std::result::Result<(), (String, io::Error)> {
+fn take_back(
+    fs: &dyn FileSystem,
+    undo: &Undo,
+    sync: bool,
+) -> std::result::Result<(), (String, io::Error)> {
     let (path, result) = match undo {
         Undo::Rename { now, placed, .. } | Undo::Restore { target: now, placed, .. }
             if !is_still(fs, now, placed.as_ref()) =>
@@ -292,7 +307,7 @@ fn take_back(fs: &dyn FileSystem, undo: &Undo) -> std::result::Result<(), (Strin
             (other.shown(), exchange_back(fs, one, other, placed.as_ref()))
         }
         Undo::Restore { saved, target, .. } => (target.shown(), fs.rename(saved, target)),
-        Undo::Rewrite { target, saved } => (target.shown(), overwrite(fs, saved, target, true)),
+        Undo::Rewrite { target, saved } => (target.shown(), overwrite(fs, saved, target, sync)),
     };
     result.map_err(|cause| (path.to_owned(), cause))
 }

@@ -16,11 +16,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::journal::{FINISHED, Record, UNFINISHED, parse_journal};
-use super::{LockKey, StateDir};
+use super::{Ground, LockKey, StateDir};
 use crate::cancel::Cancel;
 use crate::error::{Code, Error, Result};
-use crate::fs::{FileKind, FileSystem, Place};
-use transaction::{old_mark, targets, work_off};
+use crate::fs::{Base, FileKind, FileSystem, Place, Stamp};
+use transaction::{is_well_formed, old_mark, targets, work_off};
 
 /// A file that someone else changed between a crash and the recovery.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,8 @@ pub struct RecoveryReport {
     pub conflicts: Vec<Conflict>,
     /// Journals of processes that are alive.
     pub live: u64,
-    /// Journals that are damaged or of another version; they are kept and not acted on.
+    /// Journals that are damaged, of another version or of another user; they are kept and not
+    /// acted on.
     pub damaged: Vec<String>,
     /// Journals that could not be worked off, and why; they are kept.
     pub failed: Vec<Error>,
@@ -62,21 +63,25 @@ pub fn recover_transactions(
     deadline: Instant,
     cancel: &Cancel,
 ) -> Result<RecoveryReport> {
+    let base = Base::open(None)?;
+    recover_beneath(Ground { fs, base: &base, state }, deadline, cancel)
+}
+
+/// The same, as far as the files of a journal lie beneath the root of `ground`; a journal about
+/// others is told among the failed ones.
+pub fn recover_beneath(
+    ground: Ground<'_>,
+    deadline: Instant,
+    cancel: &Cancel,
+) -> Result<RecoveryReport> {
+    let state = ground.state;
     let mut report = RecoveryReport::default();
-    let directory = state.journals_path();
-    let entries = match std::fs::read_dir(&directory) {
-        Ok(entries) => entries,
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(report),
-        Err(cause) => return Err(Error::io("read", &directory.to_string_lossy(), &cause)),
-    };
-    let mut names: Vec<_> = entries.flatten().map(|entry| entry.file_name()).collect();
-    names.sort();
-    for name in names {
+    for name in state.journal_names()? {
         cancel.check()?;
         let ending = Path::new(&name).extension();
         if ending.is_some_and(|ending| ending == FINISHED || ending == UNFINISHED) {
             let place = state.file("the journal", name)?;
-            one_journal(fs, state, &place, deadline, cancel, &mut report)?;
+            one_journal(ground, &place, deadline, cancel, &mut report)?;
         }
     }
     if !report.is_empty() {
@@ -87,92 +92,126 @@ pub fn recover_transactions(
 
 /// Whether there is a journal about one of the files of `keys`, whose locks the caller holds:
 /// then it is that of a dead process, and perhaps being recovered by another.
-pub fn is_abandoned(state: &StateDir, keys: &[LockKey]) -> Result<bool> {
-    let Ok(entries) = std::fs::read_dir(state.journals_path()) else { return Ok(false) };
-    for entry in entries.flatten() {
-        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-        if !is_file || entry.path().extension().is_none_or(|ending| ending != FINISHED) {
+pub fn is_abandoned(ground: Ground<'_>, keys: &[LockKey]) -> Result<bool> {
+    for name in ground.state.journal_names()? {
+        if Path::new(&name).extension().is_none_or(|ending| ending != FINISHED) {
             continue;
         }
-        // One that is gone by now was worked off.
-        let Ok(bytes) = std::fs::read(entry.path()) else { continue };
-        let records = parse_journal(&bytes).unwrap_or_default();
-        let Some(Record::Begin { steps, .. }) = records.first() else { continue };
-        let paths = steps.iter().flat_map(targets).map(|path| LockKey::of_path(&path.path(), ""));
-        let files = steps.iter().filter_map(old_mark).map(|old| LockKey::of_inode(old.file(), ""));
-        if paths.chain(files).any(|named| keys.iter().any(|key| key.is_same(&named))) {
+        let place = ground.state.file("the journal", name)?;
+        let read = || match ground.fs.stamp(&place)? {
+            stamp if is_trusted(&stamp) => std::fs::read(place.canonical()).map(Some),
+            _ => Ok(None),
+        };
+        let bytes = match read() {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => continue,
+            // It was worked off.
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => continue,
+            Err(cause) => return Err(Error::io("read", &shown(&place), &cause)),
+        };
+        if parse_journal(&bytes).is_some_and(|records| is_about(&records, keys)) {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
+/// Whether a journal is one that only this user can have written.
+fn is_trusted(stamp: &Stamp) -> bool {
+    stamp.kind == FileKind::File && stamp.is_private()
+}
+
+fn is_about(records: &[Record], keys: &[LockKey]) -> bool {
+    let Some(Record::Begin { steps, .. }) = records.first() else { return false };
+    let paths = steps.iter().flat_map(targets).map(|path| LockKey::of_path(&path.path(), ""));
+    let files = steps.iter().filter_map(old_mark).map(|old| LockKey::of_inode(old.file(), ""));
+    paths.chain(files).any(|named| keys.iter().any(|key| key.is_same(&named)))
+}
+
+/// Works off one journal, unless its process is alive. What goes wrong with it is told, and
+/// does not stop the work on others; only cancellation does.
 fn one_journal(
-    fs: &dyn FileSystem,
-    state: &StateDir,
+    ground: Ground<'_>,
     place: &Place,
     deadline: Instant,
     cancel: &Cancel,
     report: &mut RecoveryReport,
 ) -> Result<()> {
+    let worked_off = lock_abandoned(ground.fs, place, report).and_then(|file| match file {
+        Some(file) => locked_journal(ground, place, &file, deadline, cancel, report),
+        None => Ok(()),
+    });
+    match worked_off {
+        Err(error) if error.code != Code::Aborted => report.failed.push(error),
+        other => return other,
+    }
+    Ok(())
+}
+
+/// Opens and locks a journal whose process is dead.
+fn lock_abandoned(
+    fs: &dyn FileSystem,
+    place: &Place,
+    report: &mut RecoveryReport,
+) -> Result<Option<File>> {
+    // Gone: its owner, or another recovery, is done with it.
+    let unless_gone = |action: &str, cause: &io::Error| match cause.kind() {
+        io::ErrorKind::NotFound => Ok(None),
+        _ => Err(Error::io(action, &shown(place), cause)),
+    };
     match fs.stamp(place) {
-        // A FIFO would block whoever opens it.
-        Ok(stamp) if stamp.kind != FileKind::File => {
+        // A FIFO would block whoever opens it; a stranger's journal could name any file.
+        Ok(stamp) if !is_trusted(&stamp) => {
             report.damaged.push(shown(place));
-            return Ok(());
+            return Ok(None);
         }
         Ok(_) => {}
-        // Its owner, or another recovery, is done with it.
-        Err(_) => return Ok(()),
+        Err(cause) => return unless_gone("look at", &cause),
     }
+    // Not for writing: a journal that may only be read can be worked off, too.
     let file = match File::open(place.canonical()) {
         Ok(file) => file,
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(cause) => {
-            report.failed.push(Error::io("open", &shown(place), &cause));
-            return Ok(());
-        }
+        Err(cause) => return unless_gone("open", &cause),
     };
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             report.live += 1;
-            return Ok(());
+            return Ok(None);
         }
         Err(TryLockError::Error(cause)) => return Err(Error::io("lock", &shown(place), &cause)),
     }
-    if !fs
-        .stamp(place)
-        .is_ok_and(|there| fs.stamp_of(&file).is_ok_and(|held| there.is_same_file(&held)))
-    {
-        return Ok(());
+    // Another recovery may have worked it off between our open and our lock.
+    match fs.stamp(place).and_then(|there| Ok(there.is_same_file(&fs.stamp_of(&file)?))) {
+        Ok(is_there) => Ok(is_there.then_some(file)),
+        Err(cause) => unless_gone("look at", &cause),
     }
+}
+
+fn locked_journal(
+    ground: Ground<'_>,
+    place: &Place,
+    file: &File,
+    deadline: Instant,
+    cancel: &Cancel,
+    report: &mut RecoveryReport,
+) -> Result<()> {
+    let fs = ground.fs;
+    let fault = |action: &str, cause: &io::Error| Error::io(action, &shown(place), cause);
     if place.canonical().extension().is_some_and(|ending| ending == UNFINISHED) {
         // Its owner died before it had done anything.
-        return fs.unlink(place).map_err(|cause| Error::io("remove", &shown(place), &cause));
+        return fs.unlink(place).map_err(|cause| fault("remove", &cause));
     }
     let mut bytes = Vec::new();
-    fs.read(
-        &mut file.try_clone().map_err(|cause| Error::io("read", &shown(place), &cause))?,
-        u64::MAX,
-        &mut bytes,
-    )
-    .map_err(|cause| Error::io("read", &shown(place), &cause))?;
-    let Some(records) = parse_journal(&bytes) else {
+    let mut reading = file.try_clone().map_err(|cause| fault("read", &cause))?;
+    fs.read(&mut reading, u64::MAX, &mut bytes).map_err(|cause| fault("read", &cause))?;
+    let Some(records) = parse_journal(&bytes).filter(|records| is_well_formed(records)) else {
         report.damaged.push(shown(place));
         return Ok(());
     };
-    match work_off(fs, state, &records, deadline, cancel, report) {
-        Ok(()) => {
-            fs.unlink(place).map_err(|cause| Error::io("remove", &shown(place), &cause))?;
-            fs.sync_dir(place).map_err(|cause| Error::io("flush", &shown(place), &cause))
-        }
-        Err(error) if error.code == Code::Aborted => Err(error),
-        Err(error) => {
-            report.failed.push(error);
-            Ok(())
-        }
-    }
+    work_off(ground, &records, deadline, cancel, report)?;
+    fs.unlink(place).map_err(|cause| fault("remove", &cause))?;
+    fs.sync_dir(place).map_err(|cause| fault("flush", &cause))
 }
 
 fn shown(place: &Place) -> String {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use super::journal::Mark;
 use super::step::{Action, Draft, Step};
 use super::{Pieces, concurrent};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp, is_refused_link};
 
 /// How much of a file is copied at a time.
@@ -61,25 +61,27 @@ impl<'a> Staged<'a> {
             all &= removed.is_ok() || is_gone(self.fs, file);
         }
         for directory in self.directories.iter().rev() {
-            // Not empty: someone else put a file there meanwhile, so it stays.
-            let _ = self.fs.remove_dir(directory);
+            all &= remove_empty(self.fs, directory).is_ok();
         }
         // Once the journal is removed, nobody knows of what is left.
         let made = self.files.iter().chain(&self.directories);
-        all && (!self.sync || sync_directories(self.fs, made).is_ok())
+        all && (!self.sync || sync_removals(self.fs, made).is_ok())
     }
 
-    /// Forces the names of all temporary files and new directories to the disk.
-    pub(super) fn sync_directories(&self) -> Result<()> {
+    /// Forces the names of all temporary files and new directories to the disk, and those of the
+    /// files that will be replaced, moved or removed: their writers may have flushed nothing, and
+    /// after a power cut a recovery would not find the old version there.
+    pub(super) fn sync_directories(&self, steps: &[Step]) -> Result<()> {
+        let sources = steps.iter().filter_map(Step::source).map(|(place, _)| place);
+        let made = self.files.iter().chain(self.known.values());
         match self.sync {
-            true => sync_directories(self.fs, self.files.iter().chain(self.known.values())),
+            true => sync_directories(self.fs, made.chain(sources)),
             false => Ok(()),
         }
     }
 
-    /// Forces the files that will be replaced, moved or removed to the disk. One that its writer
-    /// did not flush could have another size and time after a power cut, and a recovery would
-    /// not know it for the old version.
+    /// Forces the contents of those files to the disk, for the same reason: size and time could
+    /// be others after a power cut.
     pub(super) fn sync_sources(&self, steps: &[Step]) -> Result<()> {
         let sources = steps.iter().filter_map(Step::source).filter(|_| self.sync);
         for (place, _) in sources {
@@ -88,9 +90,15 @@ impl<'a> Staged<'a> {
                 true => self.fs.open_for_rewrite(place),
                 false => self.fs.open(place),
             };
-            // A link, or a file that this user may move but not read.
-            let Ok(file) = opened else { continue };
-            self.fs.sync(&file).map_err(|cause| Error::io("flush", place.shown(), &cause))?;
+            let fault = |cause: io::Error| Error::io("flush", place.shown(), &cause);
+            match opened {
+                Ok(file) => self.fs.sync(&file).map_err(fault)?,
+                // A link has no content apart from its name.
+                Err(cause) if is_refused_link(&cause) => {}
+                // A file that this user may move or remove, but not open.
+                Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {}
+                Err(cause) => return Err(fault(cause)),
+            }
         }
         Ok(())
     }
@@ -273,6 +281,31 @@ pub(super) fn copy_content(fs: &dyn FileSystem, from: &File, to: &mut File) -> i
             return Ok(());
         }
         fs.write(to, &chunk)?;
+    }
+}
+
+/// The same after something was taken away. A directory that this user may not read cannot be
+/// flushed; nothing was staged in it that would have to last.
+pub(super) fn sync_removals<'p>(
+    fs: &dyn FileSystem,
+    places: impl IntoIterator<Item = &'p Place>,
+) -> Result<()> {
+    match sync_directories(fs, places) {
+        Err(error) if error.code == Code::PermissionDenied => Ok(()),
+        other => other,
+    }
+}
+
+/// Removes a directory that a transaction made. One that is not empty stays: someone else has
+/// put a file there.
+pub(super) fn remove_empty(fs: &dyn FileSystem, directory: &Place) -> Result<()> {
+    use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, NotFound};
+    match fs.remove_dir(directory) {
+        // Some systems say `EEXIST` for one that is not empty.
+        Err(cause) if !matches!(cause.kind(), AlreadyExists | DirectoryNotEmpty | NotFound) => {
+            Err(Error::io("remove", &directory.canonical().to_string_lossy(), &cause))
+        }
+        _ => Ok(()),
     }
 }
 

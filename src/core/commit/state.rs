@@ -55,6 +55,22 @@ impl StateDir {
         self.path.join("journals")
     }
 
+    /// The names of all files among the journals, sorted.
+    pub(super) fn journal_names(&self) -> Result<Vec<OsString>> {
+        let directory = self.journals_path();
+        let list = || -> std::io::Result<Vec<OsString>> {
+            let mut names = std::fs::read_dir(&directory)?
+                .map(|entry| Ok(entry?.file_name()))
+                .collect::<std::io::Result<Vec<_>>>()?;
+            names.sort();
+            Ok(names)
+        };
+        match list() {
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+            other => other.map_err(|cause| fault(&directory, &cause)),
+        }
+    }
+
     /// A file among the journals, for work on the file `shown`.
     pub(super) fn file(&self, shown: &str, name: OsString) -> Result<Place> {
         let (dir, path) = match self.journals.get() {
@@ -116,18 +132,22 @@ impl StateDir {
     }
 
     /// Forces the directories that were made to the disk: a journal in a directory that a power
-    /// cut takes away is no journal. Also when this call does not flush, since later ones find
-    /// the directories there.
-    pub(super) fn flush_made(&self, fs: &dyn FileSystem) -> Result<()> {
-        let made = std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner));
-        for path in &made {
+    /// cut takes away is no journal. Also when this call does not flush or comes to nothing,
+    /// since later ones find the directories there.
+    pub(crate) fn flush_made(&self, fs: &dyn FileSystem) -> Result<()> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(path) = made.last() {
             let fault = |cause| fault(path, &cause);
-            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { continue };
+            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+                made.pop();
+                continue;
+            };
             let parent = parent.canonicalize().map_err(fault)?;
             let dir = Dir::open_ambient_dir(&parent, ambient_authority()).map_err(fault)?;
             let shown = path.to_string_lossy();
             let place = Place::in_directory(Arc::new(dir), &parent, name.to_owned(), &shown);
             fs.sync_dir(&place).map_err(fault)?;
+            made.pop();
         }
         Ok(())
     }
@@ -136,6 +156,11 @@ impl StateDir {
 fn fault(path: &Path, cause: &std::io::Error) -> Error {
     let shown = path.to_string_lossy();
     let error = Error::io("use", &shown, cause);
+    #[cfg(unix)]
+    if matches!(cause.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) {
+        let why = "a patch holds two locks for each of its files";
+        return Error { message: format!("{}; {why}", error.message), path: None, ..error };
+    }
     let message = format!("the state directory: {} (option stateDir)", error.message);
     Error { message, path: None, ..error }
 }

@@ -205,7 +205,10 @@ fn check_rewritable(
 /// but the one above it is not.
 fn is_same_device(fs: &dyn FileSystem, from: &Place, to: &Lookup) -> bool {
     let (Lookup::Found(above) | Lookup::Missing { first: above, .. }) = to;
-    let device = |place: &Place| fs.stamp(&place.directory()).map(|stamp| stamp.device).ok();
+    let device = |place: &Place| {
+        let directory = place.directory();
+        Some((fs.stamp(&directory).ok()?.device, fs.mount(&directory).ok()?))
+    };
     device(from) == device(above)
 }
 

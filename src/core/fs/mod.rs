@@ -62,6 +62,9 @@ pub trait FileSystem: Send + Sync {
     fn remove_dir(&self, place: &Place) -> io::Result<()>;
     /// Whether the user may write the file's content.
     fn may_write(&self, place: &Place) -> io::Result<bool>;
+    /// Which mount the name lies on, where the system tells; a rename does not lead from one to
+    /// another, even on one device.
+    fn mount(&self, place: &Place) -> io::Result<Option<u64>>;
     /// Whether the user may give the name, which `stamp` is the file of, to another file.
     fn may_replace(&self, place: &Place, stamp: &Stamp) -> io::Result<bool>;
 }
@@ -168,7 +171,14 @@ impl FileSystem for OsFileSystem {
 
     fn may_replace(&self, place: &Place, stamp: &Stamp) -> io::Result<bool> {
         let directory = place.directory();
-        Ok(may_write(&directory)? && !is_kept_by_sticky_bit(&self.stamp(&directory)?, stamp))
+        Ok(may_write(&directory)?
+            && !is_kept_by_sticky_bit(&self.stamp(&directory)?, stamp)
+            // A file can be a mount point itself; its name then stays.
+            && mount(place)? == mount(&directory)?)
+    }
+
+    fn mount(&self, place: &Place) -> io::Result<Option<u64>> {
+        mount(place)
     }
 }
 
@@ -208,9 +218,10 @@ fn open_ambient(path: &std::path::Path) -> io::Result<File> {
 /// descriptor cannot be flushed, so another one is opened through it.
 #[cfg(unix)]
 fn sync_dir(dir: &Dir) -> io::Result<()> {
-    use rustix::fs::{Mode, OFlags, fsync, openat};
+    use rustix::fs::{Mode, OFlags, openat};
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    Ok(fsync(openat(dir, ".", flags, Mode::empty())?)?)
+    // The standard library knows how to reach the disk itself on macOS.
+    File::from(openat(dir, ".", flags, Mode::empty())?).sync_all()
 }
 
 /// Windows has no way to flush a directory; its renames are journaled by NTFS.
@@ -272,6 +283,26 @@ fn may_write(place: &Place) -> io::Result<bool> {
         }
         Err(other) => Err(other.into()),
     }
+}
+
+#[cfg(target_os = "linux")]
+fn mount(place: &Place) -> io::Result<Option<u64>> {
+    use rustix::fs::{AtFlags, StatxFlags, statx};
+    let flags = AtFlags::SYMLINK_NOFOLLOW;
+    match statx(place.dir(), place.name(), flags, StatxFlags::MNT_ID) {
+        Ok(found) => {
+            let is_told = found.stx_mask & StatxFlags::MNT_ID.bits() != 0;
+            Ok(is_told.then_some(found.stx_mnt_id))
+        }
+        // A sandbox may not know the call.
+        Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => Ok(None),
+        Err(other) => Err(other.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn mount(_: &Place) -> io::Result<Option<u64>> {
+    Ok(None)
 }
 
 /// Whether the directory lets only the file's owner, its own owner and root rename the file.

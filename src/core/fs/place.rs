@@ -158,6 +158,10 @@ impl Base {
 
     /// The place of a name, a link in the last component not followed.
     pub fn named(&self, path: &str) -> Result<Lookup> {
+        let last = path.rsplit(std::path::is_separator).next();
+        if path.contains(std::path::is_separator) && matches!(last, Some("" | ".")) {
+            return Err(not_a_file(path, "the name of a directory"));
+        }
         self.look_up(path, false)
     }
 

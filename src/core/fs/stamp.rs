@@ -90,6 +90,15 @@ impl Stamp {
         }
     }
 
+    /// Whether the file is this user's, and only this user may write it.
+    pub fn is_private(&self) -> bool {
+        #[cfg(unix)]
+        return self.owner.0 == rustix::process::geteuid().as_raw() && self.mode & 0o022 == 0;
+        // Its directory is below the user's own, and takes its access list from there.
+        #[cfg(not(unix))]
+        return true;
+    }
+
     /// Whether both are the same file, of whatever version.
     pub fn is_same_file(&self, other: &Stamp) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
@@ -149,6 +158,10 @@ impl SystemPart {
     }
 }
 
+/// Under this name Linux keeps the access control list of a file.
+#[cfg(unix)]
+const ACCESS_LIST: &str = "system.posix_acl_access";
+
 #[cfg(unix)]
 pub(super) fn copy_attributes(file: &File, model: &File, stamp: &Stamp) -> io::Result<()> {
     use rustix::fs::{Gid, Uid, fchmod, fchown};
@@ -165,7 +178,16 @@ pub(super) fn copy_attributes(file: &File, model: &File, stamp: &Stamp) -> io::R
     }
     // Access control lists and security labels travel as extended attributes. Where the file
     // system has none, or this user may not set one, the file does without.
-    for name in model.list_xattr().into_iter().flatten() {
+    // What the new file has from its directory goes: an access control list would let others in
+    // whom the model kept out, and must go before the mode widens its mask.
+    let names: Vec<_> = model.list_xattr().into_iter().flatten().collect();
+    for name in file.list_xattr().into_iter().flatten().filter(|name| !names.contains(name)) {
+        match file.remove_xattr(&name) {
+            Err(cause) if name == ACCESS_LIST => return Err(cause),
+            _ => {}
+        }
+    }
+    for name in names {
         if let Ok(Some(value)) = model.get_xattr(&name) {
             let _ = file.set_xattr(&name, &value);
         }

@@ -86,9 +86,12 @@ impl Stage {
     fn pictures(&self, scene: Scene) -> Vec<Picture> {
         let mut pictures = vec![picture(&self.files())];
         for patch in scene.patches {
-            assert!(self.apply(&OsFileSystem, *patch), "the patch does not work");
-            pictures.push(picture(&self.files()));
+            // A refused one changes nothing, and is not among the pictures.
+            if self.apply(&OsFileSystem, *patch) {
+                pictures.push(picture(&self.files()));
+            }
         }
+        assert!(pictures.len() > 1, "no patch works");
         pictures
     }
 
@@ -157,11 +160,12 @@ impl Run {
         let recorder = Recorder::new(&stage.ground(), plan);
         let mut acknowledged = 0;
         for patch in scene.patches {
+            let is_applied = stage.apply(&recorder, *patch);
             // What a call says after the cut nobody hears.
-            if !stage.apply(&recorder, *patch) || recorder.is_cut() {
+            if recorder.is_cut() {
                 break;
             }
-            acknowledged += 1;
+            acknowledged += usize::from(is_applied);
         }
         Run { stage, recorder, acknowledged }
     }
@@ -413,6 +417,24 @@ const MOVES: Scene = Scene {
     plan: Plan::default,
 };
 
+/// A refused call makes the state directory, too.
+#[test]
+fn a_patch_after_a_refused_one() {
+    let scene = Scene {
+        patches: &[
+            |dir| {
+                let path = dir.join("edited");
+                let edit =
+                    json!({"op": "replace_text", "path": path, "old_text": "none", "new_text": ""});
+                json!({ "operations": [edit] })
+            },
+            patch,
+        ],
+        ..EVERY_KIND
+    };
+    survives("a patch after a refused one", scene, 1);
+}
+
 /// Files whose writer has not flushed them may lose that writer's change, as without us; the
 /// patch is complete or absent all the same.
 #[test]
@@ -423,7 +445,7 @@ fn files_that_were_written_just_before() {
     }
 }
 
-const UNFLUSHED: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
+const UNFLUSHED: [&str; 5] = ["first", "second", "b/third", "b/fourth", "fifth"];
 
 /// Edits two of the files and one in place, removes one and moves one.
 fn patch_unflushed(dir: &Path) -> Value {
@@ -433,21 +455,26 @@ fn patch_unflushed(dir: &Path) -> Value {
         edit("first"),
         edit("second"),
         edit("fifth"),
-        {"op": "delete_file", "path": path("third")},
-        {"op": "move_file", "from": path("fourth"), "to": path("moved")},
+        {"op": "delete_file", "path": path("b/third")},
+        {"op": "move_file", "from": path("b/fourth"), "to": path("moved")},
     ]})
 }
 
 fn run_unflushed(plan: Plan) -> Run {
     let stage = Stage::new(|dir| {
         for name in UNFLUSHED {
+            std::fs::create_dir_all(dir.join(name).parent().unwrap()).unwrap();
             std::fs::write(dir.join(name), "older\n").unwrap();
         }
         std::fs::hard_link(dir.join("fifth"), dir.join("fifth-too")).unwrap();
     });
     let recorder = Recorder::new(&stage.ground(), plan);
     for name in UNFLUSHED {
-        recorder.rewrite_unflushed(&stage.files().join(name), b"one\ntwo\nthree\n");
+        let path = stage.files().join(name);
+        match name.contains('/') {
+            true => recorder.replace_unflushed(&path, b"one\ntwo\nthree\n"),
+            false => recorder.rewrite_unflushed(&path, b"one\ntwo\nthree\n"),
+        }
     }
     let is_applied = stage.apply(&recorder, patch_unflushed);
     let acknowledged = usize::from(is_applied && !recorder.is_cut());
@@ -479,8 +506,8 @@ fn check_unflushed(run: &Run) -> Result<usize, String> {
         is_new("first"),
         is_new("second"),
         is_new("fifth"),
-        !now.contains_key("third"),
-        !now.contains_key("fourth"),
+        !now.contains_key("b/third"),
+        !now.contains_key("b/fourth"),
         now.get("moved").is_some_and(|content| content == b"one\ntwo\nthree\n"),
     ];
     let is_whole = steps.iter().all(|&step| step == steps[0]);

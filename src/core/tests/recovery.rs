@@ -5,7 +5,6 @@
 mod support;
 
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +18,8 @@ use hashline_core::fs::OsFileSystem;
 use hashline_core::outcome::{Applied, Outcome};
 use serde_json::{Value, json};
 use support::{
-    Interrupted, anchor, fill, journals, options, patch, recover, scratch, snapshot, temporaries,
+    Interrupted, anchor, fill, journals, options, patch, recover, recover_through, scratch,
+    snapshot, temporaries,
 };
 use tempfile::TempDir;
 
@@ -325,10 +325,9 @@ fn renumber_devices(journal: &Path) {
     let record = |line: &str| {
         let mut record: Value = serde_json::from_str(line.split_once(' ').unwrap().1).unwrap();
         renumber(&mut record);
-        let json = record.to_string();
-        format!("{:032x} {json}\n", xxhash_rust::xxh3::xxh3_128(json.as_bytes()))
+        format!("- {record}\n")
     };
-    fs::write(journal, text.lines().map(record).collect::<String>()).unwrap();
+    rewrite_journal(journal, &text.lines().map(record).collect::<String>());
 }
 
 #[test]
@@ -401,12 +400,17 @@ fn a_file_rewritten_in_place_that_someone_truncated_is_left() {
     assert!(conflicts > 0);
 }
 
+/// Other systems have no such names.
+#[cfg(target_os = "linux")]
 #[test]
 fn directories_whose_names_are_no_utf_8_are_recovered() {
     let (mut finished, mut undone) = (0, 0);
     for n in 1.. {
         let scene = Scene { dir: scratch(), state: scratch() };
-        let odd = scene.dir.path().join(std::ffi::OsStr::from_bytes(b"odd \xFF name"));
+        let odd = scene
+            .dir
+            .path()
+            .join(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"odd \xFF name"));
         fs::create_dir(&odd).unwrap();
         symlink(&odd, scene.path("link")).unwrap();
         fill(&odd);
@@ -432,7 +436,7 @@ fn links_are_kept_on_another_file_system() {
     let far = tempfile::tempdir().unwrap();
     let near = scratch();
     if fs::metadata(far.path()).unwrap().dev() == fs::metadata(near.path()).unwrap().dev() {
-        eprintln!("skipped: there is only one file system here");
+        support::tell_skipped("there is only one file system here");
         return;
     }
     let mut kept = 0;
@@ -498,6 +502,126 @@ fn names_that_another_call_has_vacated_for_a_moment_are_waited_for() {
     assert!(scene.read("one").ends_with("two line 200\nedit\n"));
 }
 
+/// However a recovery is disturbed, the next one finds everything it needs.
+#[test]
+fn a_fault_in_the_recovery_leaves_the_rest_to_a_later_one() {
+    let before = snapshot(Scene::new().dir.path());
+    for n in (1..).step_by(9) {
+        for fault_at in 1.. {
+            let scene = Scene::new();
+            if !scene.crash(n, patch(scene.dir.path())) {
+                return;
+            }
+            let label = format!("before operation {n}, fault at {fault_at} of the recovery");
+            let fs = Interrupted::new(|at| match at == fault_at {
+                true => Err(std::io::Error::from_raw_os_error(libc::EIO)),
+                false => Ok(()),
+            });
+            let disturbed = recover_through(&fs, scene.state.path());
+            let report = scene.recover();
+            scene.check_clean(&label);
+            check_whole(&scene, &before, &label);
+            assert!(report.failed.is_empty() && report.conflicts.is_empty(), "{label}: {report:?}");
+            assert!(disturbed.conflicts.is_empty(), "{label}: {disturbed:?}");
+            if fs.count() < fault_at {
+                assert!(disturbed.failed.is_empty(), "{label}: {disturbed:?}");
+                break;
+            }
+        }
+    }
+}
+
+/// A journal that this call did not write can name any file.
+#[test]
+fn a_journal_that_others_may_write_or_that_no_transaction_writes_is_not_acted_on() {
+    use std::os::unix::fs::PermissionsExt;
+    let committed = |scene: &Scene| {
+        (1..).step_by(3).find(|&n| {
+            let _ = fs::remove_dir_all(scene.state.path().join("journals"));
+            scene.crash(n, json!({"operations": append(&scene.path("bystander"), "more")}));
+            read_journal(scene).is_some_and(|text| text.contains("\"committed\""))
+        })
+    };
+    let scene = Scene::new();
+    assert!(committed(&scene).is_some());
+    let path = journal_path(&scene).unwrap();
+    let own = read_journal(&scene).unwrap();
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o660)).unwrap();
+    let report = scene.recover();
+    assert_eq!((report.damaged.len(), report.finished.len()), (1, 0), "{report:?}");
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+    // The temporary file is one that no transaction makes, there or elsewhere.
+    let temporary = own.split("\"temporary\":\"").nth(1).unwrap().split('"').next().unwrap();
+    let secret = scene.path("deleted");
+    for other in [secret.clone(), PathBuf::from("/elsewhere/.hashline-0.tmp")] {
+        rewrite_journal(&path, &own.replace(temporary, other.to_str().unwrap()));
+        let report = scene.recover();
+        assert_eq!((report.damaged.len(), report.finished.len()), (1, 0), "{report:?}");
+        assert!(secret.exists());
+    }
+    rewrite_journal(&path, &own);
+    assert_eq!(scene.recover().finished.len(), 1);
+}
+
+fn journal_path(scene: &Scene) -> Option<PathBuf> {
+    let name = journals(scene.state.path()).into_iter().find(|name| name.ends_with(".journal"))?;
+    Some(scene.state.path().join("journals").join(name))
+}
+
+fn read_journal(scene: &Scene) -> Option<String> {
+    fs::read_to_string(journal_path(scene)?).ok()
+}
+
+/// Writes the records of `text` with the checksums that they need.
+fn rewrite_journal(path: &Path, text: &str) {
+    let record = |line: &str| {
+        let json = line.split_once(' ').unwrap().1;
+        format!("{:032x} {json}\n", xxhash_rust::xxh3::xxh3_128(json.as_bytes()))
+    };
+    fs::write(path, text.lines().map(record).collect::<String>()).unwrap();
+}
+
+/// With a root, a recovery acts on files beneath it only, and no patch touches a journal.
+#[test]
+fn a_call_with_a_root_recovers_nothing_outside_and_writes_no_journal() {
+    let scene = Scene::new();
+    let confined = scene.path("confined");
+    fs::create_dir(&confined).unwrap();
+    fs::write(confined.join("a"), "one\n").unwrap();
+    let mut n = 1;
+    while !read_journal(&scene).is_some_and(|text| text.contains("\"committed\"")) {
+        n += 3;
+        scene.recover();
+        let name = format!("note {n}");
+        let add = json!({"op": "add_file", "path": scene.path(&name), "content": ""});
+        scene.crash(n, json!({"operations": [add]}));
+    }
+    let before = snapshot(scene.dir.path());
+    let with_root = |patch: Value, state: &Path| {
+        let options = ApplyOptions {
+            root: Some(confined.to_str().unwrap().to_owned()),
+            ..options(state, Durability::Process)
+        };
+        apply_hash(&OsFileSystem, &patch.into(), &options, &Cancel::default()).unwrap()
+    };
+    let edit = json!({"operations": append(Path::new("a"), "two")});
+    let outcome = with_root(edit, scene.state.path());
+    assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
+    assert!(read_journal(&scene).is_some());
+    let mut now = snapshot(scene.dir.path());
+    assert_eq!(now.insert("confined/a".into(), b"one\n".to_vec()).unwrap(), b"one\ntwo\n");
+    assert_eq!(now, before);
+    assert_eq!(scene.recover().finished.len(), 1);
+
+    let state = confined.join("state");
+    fs::create_dir(&state).unwrap();
+    let path = "state/journals/.hashline-0.journal";
+    let add = json!({"operations": [{"op": "add_file", "path": path, "content": "x\n"}]});
+    let Outcome::Rejected(rejected) = with_root(add, &state) else { panic!("it was written") };
+    assert_eq!(rejected.code, Code::InvalidOperation, "{}", rejected.text);
+    assert!(rejected.text.contains("state directory"), "{}", rejected.text);
+}
+
 #[test]
 fn damaged_and_foreign_journals_are_kept_and_not_acted_on() {
     let (dir, state) = (scratch(), scratch());
@@ -549,17 +673,15 @@ fn a_change_that_stamps_cannot_show_is_seen() {
     let edit = json!({"operations": [
         {"op": "set_line", "path": path, "anchor": anchor(1, "one"), "text": "ONE"},
     ]});
-    // The rival writes when the journal is begun, and gives the file its old times back.
-    let rival = path.clone();
-    let fs_with_rival = Interrupted::new(move |at| {
-        if at == 8 {
-            let metadata = fs::metadata(&rival)?;
-            fs::write(&rival, "one\nTWO\n")?;
-            let times = fs::FileTimes::new().set_modified(metadata.modified()?);
-            fs::File::options().write(true).open(&rival)?.set_times(times)?;
+    // The rival writes when the journal is begun, and the file system shows no trace of it.
+    let wrote = AtomicUsize::new(0);
+    let fs_with_rival = Interrupted::new(|_| {
+        if !journals(state.path()).is_empty() && wrote.fetch_add(1, Ordering::SeqCst) == 0 {
+            fs::write(&path, "one\nTWO\n")?;
         }
         Ok(())
     });
+    let fs_with_rival = fs_with_rival.with_frozen_stamps();
     let options = options(state.path(), Durability::Process);
     let outcome = apply_hash(&fs_with_rival, &edit.into(), &options, &Cancel::default()).unwrap();
     let Outcome::Rejected(rejected) = outcome else { panic!("{outcome:?}") };

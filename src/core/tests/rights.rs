@@ -2,7 +2,7 @@
 //! that cannot be looked into, too few file descriptors. Each runs in a process of its own.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it says what was skipped, and why")]
+#![allow(clippy::print_stdout, reason = "a child answers so")]
 
 mod support;
 
@@ -13,6 +13,8 @@ use std::process::Command;
 
 use hashline_core::apply::{Durability, apply_hash};
 use hashline_core::cancel::Cancel;
+use hashline_core::fs::OsFileSystem;
+use hashline_core::outcome::Outcome;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde_json::{Value, json};
 use support::{Interrupted, fill, journals, options, patch, recover, scratch, temporaries};
@@ -123,7 +125,7 @@ fn can_be_nobody() -> bool {
     let is_possible = chown(state.path(), Some(NOBODY), Some(NOBODY)).is_ok()
         && run(&AS_NOBODY, &json!({"state": state.path()})).is_some();
     if !is_possible {
-        eprintln!("skipped: no process of another user can be started here");
+        support::tell_skipped("no process of another user can be started here");
     }
     is_possible
 }
@@ -181,4 +183,35 @@ fn too_few_descriptors_leave_the_journal_to_a_later_recovery() {
         }
     }
     panic!("the recovery needs more than 60 descriptors");
+}
+
+/// A new file takes an access list from its directory; one that replaces another must not.
+#[test]
+fn an_edit_lets_nobody_in_who_was_kept_out() {
+    let (dir, state) = (scratch(), scratch());
+    let path = dir.path().join("a");
+    fs::write(&path, "one\n").unwrap();
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
+    // Version, then tag, rights and number of: owner, user 12345, group, mask, others.
+    let entries = [(0x01, 7, u32::MAX), (0x02, 6, 12345), (0x04, 4, u32::MAX)];
+    let entries = entries.iter().chain(&[(0x10, 6, u32::MAX), (0x20, 0, u32::MAX)]);
+    let mut list = 2u32.to_le_bytes().to_vec();
+    for (tag, rights, number) in entries {
+        list.extend(u16::to_le_bytes(*tag));
+        list.extend(u16::to_le_bytes(*rights));
+        list.extend(number.to_le_bytes());
+    }
+    if let Err(cause) = xattr::set(dir.path(), "system.posix_acl_default", &list) {
+        support::tell_skipped(&format!("no access lists here: {cause}"));
+        return;
+    }
+    let edit = json!({"operations": [
+        {"op": "insert_after", "path": path, "anchor": "EOF", "text": "two"},
+    ]});
+    let options = options(state.path(), Durability::Process);
+    let outcome = apply_hash(&OsFileSystem, &edit.into(), &options, &Cancel::default()).unwrap();
+    assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n");
+    assert_eq!(xattr::get(&path, "system.posix_acl_access").unwrap(), None);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
 }

@@ -9,15 +9,14 @@ use super::{Conflict, RecoveryReport, shown};
 use crate::cancel::Cancel;
 use crate::commit::journal::{JournalPath, JournalStep, Mark, Record};
 use crate::commit::publish::overwrite;
-use crate::commit::stage::{copy_content, sync_directories};
-use crate::commit::{LockKey, Locks, StateDir, TEMPORARY_PREFIX};
+use crate::commit::stage::{copy_content, remove_empty, sync_removals};
+use crate::commit::{Ground, LockKey, Locks, StateDir, TEMPORARY_PREFIX};
 use crate::error::{Code, Error, Result};
 use crate::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp};
 
 /// Finishes or clears away one transaction, under the locks of its files.
 pub(super) fn work_off(
-    fs: &dyn FileSystem,
-    state: &StateDir,
+    ground: Ground<'_>,
     records: &[Record],
     deadline: Instant,
     cancel: &Cancel,
@@ -26,10 +25,10 @@ pub(super) fn work_off(
     let Some(Record::Begin { steps, directories, .. }) = records.first() else {
         return Ok(());
     };
-    let base = Base::open(None)?;
-    let mut recovery =
-        Recovery { fs, state, base: &base, touched: Vec::new(), conflicts: Vec::new() };
-    let _locks = Locks::take(state, recovery.lock_keys(steps), deadline, cancel)?;
+    let Ground { fs, base, state } = ground;
+    base.forget();
+    let mut recovery = Recovery { fs, state, base, touched: Vec::new(), conflicts: Vec::new() };
+    let _locks = Locks::take(state, recovery.lock_keys(steps)?, deadline, cancel)?;
     let files: Vec<String> = steps
         .iter()
         .flat_map(targets)
@@ -42,21 +41,61 @@ pub(super) fn work_off(
     // Directories that the patch was about to make may be missing while it is not committed.
     let unmade = if staged.is_some() { &[] } else { directories.as_slice() };
     recovery.check_reachable(steps, unmade)?;
-    match staged {
+    let done = match staged {
         Some(staged) => {
-            if !matches!(records.last(), Some(Record::Published)) {
-                recovery.finish(steps, staged)?;
-            }
-            recovery.remove_leftovers(steps, staged)?;
-            report.finished.push(files);
+            let is_published = matches!(records.last(), Some(Record::Published));
+            recovery.finish(steps, staged, is_published)
         }
-        None => {
-            recovery.clear(steps, directories)?;
-            report.undone.push(files);
-        }
-    }
+        None => recovery.clear(steps, directories),
+    };
+    // Also when it was not done: what was kept is found only once.
     report.conflicts.append(&mut recovery.conflicts);
+    done?;
+    match staged {
+        Some(_) => report.finished.push(files),
+        None => report.undone.push(files),
+    }
     Ok(())
+}
+
+/// Whether a journal is one that a transaction can have written: temporary files have the names
+/// of such and lie where they belong, and there is a mark or none for each step.
+pub(super) fn is_well_formed(records: &[Record]) -> bool {
+    let Some(Record::Begin { steps, directories, .. }) = records.first() else { return false };
+    let are_beside = |path: &JournalPath, others: &[&JournalPath]| {
+        let path = path.path();
+        is_temporary(&path) && others.iter().all(|other| other.path().parent() == path.parent())
+    };
+    let is_step_in_order = |step: &JournalStep| match step {
+        JournalStep::Rewrite { target, temporary, saved, .. } => {
+            are_beside(temporary, &[target]) && are_beside(saved, &[target])
+        }
+        JournalStep::RewriteInPlace { saved, ready, .. } => {
+            are_beside(saved, &[ready]) && are_beside(ready, &[saved])
+        }
+        JournalStep::Create { target, temporary } => are_beside(temporary, &[target]),
+        JournalStep::Replace { from, to, temporary, parked, .. } => {
+            are_beside(temporary, &[to]) && are_beside(parked, &[from])
+        }
+        JournalStep::Delete { target, parked, .. } => are_beside(parked, &[target]),
+        JournalStep::Rename { from, parked, .. } => {
+            parked.iter().all(|parked| are_beside(parked, &[from]))
+        }
+    };
+    let leads_to_a_target = |directory: &JournalPath| {
+        let mut all = steps.iter().flat_map(targets);
+        all.any(|target| target.path().starts_with(directory.path()))
+    };
+    let has_all_marks = records.iter().all(|record| match record {
+        Record::Committed { staged } => staged.len() == steps.len(),
+        _ => true,
+    });
+    steps.iter().all(is_step_in_order) && directories.iter().all(leads_to_a_target) && has_all_marks
+}
+
+fn is_temporary(path: &Path) -> bool {
+    path.file_name()
+        .is_some_and(|name| name.as_encoded_bytes().starts_with(TEMPORARY_PREFIX.as_bytes()))
 }
 
 /// The version that a step replaces.
@@ -105,42 +144,61 @@ struct Recovery<'a> {
 }
 
 impl Recovery<'_> {
-    fn lock_keys(&self, steps: &[JournalStep]) -> Vec<LockKey> {
+    fn lock_keys(&self, steps: &[JournalStep]) -> Result<Vec<LockKey>> {
         let mut keys = Vec::new();
         for path in steps.iter().flat_map(targets) {
             let path = path.path();
             let shown = path.to_string_lossy();
             keys.push(LockKey::of_path(&path, &shown));
-            if let Some((_, stamp)) = self.there(&path) {
+            if let Some((_, stamp)) = self.there(&path)? {
                 keys.push(LockKey::of_file(&stamp, &shown));
             }
         }
-        keys
+        Ok(keys)
     }
 
     /// The place of a path of the journal; `None` when its directory is gone, or when the
     /// path leads elsewhere by now: then it is not ours to touch.
-    fn place(&self, path: &Path) -> Option<Place> {
-        match self.base.named_path(path) {
-            Ok(Lookup::Found(place)) if place.canonical() == path => Some(place),
-            _ => None,
+    fn place(&self, path: &Path) -> Result<Option<Place>> {
+        match self.look_up(path)? {
+            Lookup::Found(place) if place.canonical() == path => Ok(Some(place)),
+            _ => Ok(None),
         }
     }
 
-    fn there(&self, path: &Path) -> Option<(Place, Stamp)> {
-        let place = self.place(path)?;
-        let stamp = self.fs.stamp(&place).ok()?;
-        Some((place, stamp))
+    /// Temporary files beside the journals are ours; all others lie beneath the root, if there
+    /// is one.
+    fn look_up(&self, path: &Path) -> Result<Lookup> {
+        if let Some(name) = path.file_name()
+            && is_temporary(path)
+        {
+            let own = self.state.file("the journal", name.to_owned())?;
+            if own.canonical() == path {
+                return Ok(Lookup::Found(own));
+            }
+        }
+        self.base.named_path(path)
+    }
+
+    /// What is at a path; `None` only when nothing is. A file that cannot be looked at just now
+    /// must not be taken for one that is gone.
+    fn there(&self, path: &Path) -> Result<Option<(Place, Stamp)>> {
+        let Some(place) = self.place(path)? else { return Ok(None) };
+        match self.fs.stamp(&place) {
+            Ok(stamp) => Ok(Some((place, stamp))),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(Error::io("look at", &shown(&place), &cause)),
+        }
     }
 
     /// The place, if the file of `mark` is there.
-    fn marked(&self, path: &JournalPath, mark: &Mark) -> Option<Place> {
-        let (place, stamp) = self.there(&path.path())?;
-        (Mark::of(&stamp) == *mark).then_some(place)
+    fn marked(&self, path: &JournalPath, mark: &Mark) -> Result<Option<Place>> {
+        let there = self.there(&path.path())?.filter(|(_, stamp)| Mark::of(stamp) == *mark);
+        Ok(there.map(|(place, _)| place))
     }
 
-    fn exists(&self, path: &JournalPath) -> Option<Place> {
-        self.there(&path.path()).map(|(place, _)| place)
+    fn exists(&self, path: &JournalPath) -> Result<Option<Place>> {
+        Ok(self.there(&path.path())?.map(|(place, _)| place))
     }
 
     /// A directory that cannot be looked into, or is elsewhere by now, must not be taken for
@@ -149,26 +207,17 @@ impl Recovery<'_> {
         for path in steps.iter().flat_map(|step| targets(step).into_iter().chain(temporaries(step)))
         {
             let path = path.path();
-            let shown = path.to_string_lossy();
-
-            match self.base.named_path(&path) {
-                Ok(Lookup::Found(place)) if place.canonical() == path => {
-                    match self.fs.stamp(&place) {
-                        Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
-                            return Err(Error::io("look at", &shown, &cause));
-                        }
-                        _ => {}
-                    }
-                }
-                Ok(Lookup::Missing { first, .. })
+            match self.look_up(&path)? {
+                Lookup::Found(place) if place.canonical() == path => {}
+                Lookup::Missing { first, .. }
                     if unmade.iter().any(|path| path.path() == first.canonical()) => {}
-                Ok(_) => {
+                _ => {
+                    let shown = path.to_string_lossy();
                     let message = format!(
                         "{shown}: cannot be recovered while its directory is missing or leads elsewhere"
                     );
                     return Err(Error::at(Code::Io, &shown, message));
                 }
-                Err(error) => return Err(error),
             }
         }
         Ok(())
@@ -180,9 +229,8 @@ impl Recovery<'_> {
             self.remove(path)?;
         }
         for path in directories.iter().rev() {
-            if let Some(place) = self.exists(path) {
-                // Not empty: someone else uses it by now.
-                let _ = self.fs.remove_dir(&place);
+            if let Some(place) = self.exists(path)? {
+                remove_empty(self.fs, &place)?;
                 self.touched.push(place);
             }
         }
@@ -190,7 +238,7 @@ impl Recovery<'_> {
     }
 
     fn remove(&mut self, path: &JournalPath) -> Result<()> {
-        let Some(place) = self.exists(path) else {
+        let Some(place) = self.exists(path)? else {
             return Ok(());
         };
         self.fs.unlink(&place).map_err(|cause| Error::io("remove", &shown(&place), &cause))?;
@@ -199,13 +247,21 @@ impl Recovery<'_> {
     }
 
     /// All new content is on the disk: what is not in place yet is put there, in the order in
-    /// which the transaction would have.
-    fn finish(&mut self, steps: &[JournalStep], staged: &[Option<Mark>]) -> Result<()> {
-        self.report_changed_sources(steps);
-        self.move_names(steps)?;
-        self.place_contents(steps, staged)?;
-        self.report_missing(steps);
-        self.sync()
+    /// which the transaction would have; then old versions go.
+    fn finish(
+        &mut self,
+        steps: &[JournalStep],
+        staged: &[Option<Mark>],
+        is_published: bool,
+    ) -> Result<()> {
+        if !is_published {
+            self.report_changed_sources(steps)?;
+            self.move_names(steps)?;
+            self.place_contents(steps, staged)?;
+            self.report_missing(steps)?;
+            self.sync()?;
+        }
+        self.remove_leftovers(steps, staged)
     }
 
     fn move_names(&mut self, steps: &[JournalStep]) -> Result<()> {
@@ -213,8 +269,8 @@ impl Recovery<'_> {
             if let JournalStep::Delete { target: from, old, parked }
             | JournalStep::Replace { from, old, parked, .. }
             | JournalStep::Rename { from, old, parked: Some(parked), .. } = step
-                && self.exists(parked).is_none()
-                && let Some(place) = self.marked(from, old)
+                && self.exists(parked)?.is_none()
+                && let Some(place) = self.marked(from, old)?
             {
                 // A file at `to` with the mark of `old` would be this very file: then it moved already.
                 self.rename(&place, parked)?;
@@ -222,14 +278,14 @@ impl Recovery<'_> {
         }
         for step in steps {
             if let JournalStep::Rename { from, old, to, parked: None } = step
-                && let Some(place) = self.marked(from, old)
+                && let Some(place) = self.marked(from, old)?
             {
                 self.arrive(&place, to)?;
             }
         }
         for step in steps {
             if let JournalStep::Rename { to, parked: Some(parked), .. } = step
-                && let Some(place) = self.exists(parked)
+                && let Some(place) = self.exists(parked)?
             {
                 self.arrive(&place, to)?;
             }
@@ -243,7 +299,7 @@ impl Recovery<'_> {
             match step {
                 JournalStep::Create { target, temporary }
                 | JournalStep::Replace { to: target, temporary, .. } => {
-                    if let Some(place) = self.exists(temporary) {
+                    if let Some(place) = self.exists(temporary)? {
                         self.arrive(&place, target)?;
                     }
                 }
@@ -261,7 +317,7 @@ impl Recovery<'_> {
 
     /// Files that the patch leaves behind and that are not there: someone else removed them, or
     /// what was to be put there.
-    fn report_missing(&mut self, steps: &[JournalStep]) {
+    fn report_missing(&mut self, steps: &[JournalStep]) -> Result<()> {
         for step in steps {
             let (JournalStep::Create { target, .. }
             | JournalStep::Rewrite { target, .. }
@@ -273,15 +329,16 @@ impl Recovery<'_> {
             };
             let path = target.path().to_string_lossy().into_owned();
             let is_known = self.conflicts.iter().any(|one| one.path == path);
-            if self.exists(target).is_none() && !is_known {
+            if !is_known && self.exists(target)?.is_none() {
                 self.conflicts.push(Conflict { path, kept: Vec::new() });
             }
         }
+        Ok(())
     }
 
     /// Files that were to go or to move, and that someone else changed before they did: they
     /// stay as they are.
-    fn report_changed_sources(&mut self, steps: &[JournalStep]) {
+    fn report_changed_sources(&mut self, steps: &[JournalStep]) -> Result<()> {
         let arrives = |path: &JournalPath| {
             steps.iter().any(|step| match step {
                 JournalStep::Create { target: to, .. }
@@ -299,13 +356,17 @@ impl Recovery<'_> {
                 }
                 _ => continue,
             };
-            let is_under_way = waiting.into_iter().any(|path| self.marked(path, old).is_some());
-            let is_changed = self.exists(from).is_some() && self.marked(from, old).is_none();
+            let mut is_under_way = false;
+            for path in waiting {
+                is_under_way |= self.marked(path, old)?.is_some();
+            }
+            let is_changed = self.exists(from)?.is_some() && self.marked(from, old)?.is_none();
             if is_changed && !is_under_way && !arrives(from) {
                 let path = from.path().to_string_lossy().into_owned();
                 self.conflicts.push(Conflict { path, kept: Vec::new() });
             }
         }
+        Ok(())
     }
 
     /// Everything is in place: what is left under temporary names goes.
@@ -327,7 +388,7 @@ impl Recovery<'_> {
         path: &JournalPath,
         new: Option<&Mark>,
     ) -> Result<()> {
-        let Some((place, stamp)) = self.there(&path.path()) else { return Ok(()) };
+        let Some((place, stamp)) = self.there(&path.path())? else { return Ok(()) };
         let mark = Mark::of(&stamp);
         let is_known = old_mark(step) == Some(&mark) || new == Some(&mark);
         let home = match step {
@@ -344,7 +405,7 @@ impl Recovery<'_> {
     }
 
     fn rename(&mut self, from: &Place, to: &JournalPath) -> Result<()> {
-        let Some(to) = self.place(&to.path()) else {
+        let Some(to) = self.place(&to.path())? else {
             return Ok(());
         };
         self.fs.rename_new(from, &to).map_err(|cause| Error::io("move", &shown(from), &cause))?;
@@ -354,7 +415,7 @@ impl Recovery<'_> {
 
     /// Puts a waiting file under its new name, unless someone else has taken that.
     fn arrive(&mut self, waiting: &Place, to: &JournalPath) -> Result<()> {
-        let Some(target) = self.place(&to.path()) else {
+        let Some(target) = self.place(&to.path())? else {
             return self.keep(&to.path(), std::slice::from_ref(waiting));
         };
         match self.fs.rename_new(waiting, &target) {
@@ -377,9 +438,9 @@ impl Recovery<'_> {
         temporary: &JournalPath,
     ) -> Result<()> {
         // Without its temporary file the step was done, and all others were, too.
-        let Some(waiting) = self.exists(temporary) else {
+        let Some(waiting) = self.exists(temporary)? else {
             // Unless someone else removed it.
-            return match self.marked(target, old) {
+            return match self.marked(target, old)? {
                 Some(place) => {
                     let shown = shown(&place);
                     let missing = temporary.path();
@@ -390,9 +451,12 @@ impl Recovery<'_> {
                 None => Ok(()),
             };
         };
-        let placed = new.and_then(|new| self.marked(target, new));
+        let placed = match new {
+            Some(new) => self.marked(target, new)?,
+            None => None,
+        };
         let fault = |place: &Place, cause: &io::Error| Error::io("replace", &shown(place), cause);
-        let place = match (placed, self.marked(target, old)) {
+        let place = match (placed, self.marked(target, old)?) {
             (Some(place), _) => place,
             (None, Some(place)) => {
                 match self.fs.exchange(&waiting, &place) {
@@ -408,7 +472,7 @@ impl Recovery<'_> {
         self.touched.push(place.clone());
         // What came out is the old version, or a rival's, who was there just before: then
         // theirs goes back, and the patch's is kept.
-        let displaced = self.there(&temporary.path()).map(|(_, stamp)| Mark::of(&stamp));
+        let displaced = self.there(&temporary.path())?.map(|(_, stamp)| Mark::of(&stamp));
         if displaced.is_some_and(|displaced| displaced != *old) {
             self.fs.exchange(&waiting, &place).map_err(|cause| fault(&place, &cause))?;
             return self.keep(&target.path(), &[waiting]);
@@ -425,11 +489,11 @@ impl Recovery<'_> {
         saved: &JournalPath,
         ready: &JournalPath,
     ) -> Result<()> {
-        let (Some(saved), Some(ready)) = (self.exists(saved), self.exists(ready)) else {
+        let (Some(saved), Some(ready)) = (self.exists(saved)?, self.exists(ready)?) else {
             return Ok(());
         };
         let place =
-            self.there(&target.path()).filter(|(_, stamp)| Mark::of(stamp).is_same_file(old));
+            self.there(&target.path())?.filter(|(_, stamp)| Mark::of(stamp).is_same_file(old));
         let Some((place, _)) = place else {
             return self.keep(&target.path(), &[saved, ready]);
         };
@@ -474,7 +538,7 @@ impl Recovery<'_> {
     }
 
     fn sync(&mut self) -> Result<()> {
-        sync_directories(self.fs, &std::mem::take(&mut self.touched))
+        sync_removals(self.fs, &std::mem::take(&mut self.touched))
     }
 }
 

@@ -246,6 +246,19 @@ impl Recorder {
         log.contents.insert(inode(path), Content { label, file, versions });
     }
 
+    /// Another file takes the name, as editors do it, and the directory is not flushed.
+    pub fn replace_unflushed(&self, path: &Path, bytes: &[u8]) {
+        let mut log = self.log.lock().unwrap();
+        let written = path.with_extension("written");
+        fs::write(&written, bytes).unwrap();
+        let (new, old) = (inode(&written), inode(path));
+        log.change(Entry::New(written.clone()), vec![new]);
+        let grave = self.bury(&mut log, path).unwrap();
+        fs::rename(&written, path).unwrap();
+        let rename = Entry::Rename { from: written, to: path.to_owned(), displaced: Some(grave) };
+        log.change(rename, vec![new, old]);
+    }
+
     /// The number of operations so far.
     pub fn count(&self) -> u64 {
         self.log.lock().unwrap().count
@@ -706,6 +719,10 @@ impl FileSystem for Recorder {
 
     fn may_write(&self, place: &Place) -> io::Result<bool> {
         OsFileSystem.may_write(place)
+    }
+
+    fn mount(&self, place: &Place) -> io::Result<Option<u64>> {
+        OsFileSystem.mount(place)
     }
 
     fn may_replace(&self, place: &Place, stamp: &Stamp) -> io::Result<bool> {

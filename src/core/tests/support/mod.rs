@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -64,9 +65,21 @@ pub fn temporaries(dir: &Path) -> Vec<String> {
 
 /// Works off the journals of a state directory.
 pub fn recover(state: &Path) -> RecoveryReport {
+    recover_through(&OsFileSystem, state)
+}
+
+/// The same on a file system of the test's.
+pub fn recover_through(fs: &dyn FileSystem, state: &Path) -> RecoveryReport {
     let state = StateDir::new(state.to_str()).unwrap();
     let deadline = Instant::now() + Duration::from_secs(10);
-    recover_transactions(&OsFileSystem, &state, deadline, &Cancel::default()).unwrap()
+    recover_transactions(fs, &state, deadline, &Cancel::default()).unwrap()
+}
+
+/// Says on the screen, past the capture of a passing test's output, what was not tried and why.
+pub fn tell_skipped(why: &str) {
+    use std::io::Write;
+    let name = std::thread::current().name().unwrap_or("a test").to_owned();
+    writeln!(io::stderr(), "skipped: {name}: {why}").unwrap();
 }
 
 /// The fresh anchor of line `number` with `text`.
@@ -121,16 +134,31 @@ pub struct Interrupted<F> {
     count: AtomicU64,
     before: F,
     can_exchange: bool,
+    /// The first stamp of each file, which stays what is told of it.
+    frozen: Option<Mutex<BTreeMap<u64, Stamp>>>,
 }
 
 impl<F: Fn(u64) -> io::Result<()>> Interrupted<F> {
     pub fn new(before: F) -> Self {
-        Interrupted { inner: OsFileSystem, count: AtomicU64::new(0), before, can_exchange: true }
+        let count = AtomicU64::new(0);
+        Interrupted { inner: OsFileSystem, count, before, can_exchange: true, frozen: None }
     }
 
     /// As a system that cannot exchange two names.
     pub fn without_exchange(self) -> Self {
         Interrupted { can_exchange: false, ..self }
+    }
+
+    /// As a system whose clock stands still: files keep their first stamps.
+    pub fn with_frozen_stamps(self) -> Self {
+        Interrupted { frozen: Some(Mutex::default()), ..self }
+    }
+
+    fn told(&self, stamp: Stamp) -> Stamp {
+        match &self.frozen {
+            Some(frozen) => *frozen.lock().unwrap().entry(stamp.inode).or_insert(stamp),
+            None => stamp,
+        }
     }
 
     pub fn count(&self) -> u64 {
@@ -150,6 +178,16 @@ macro_rules! forward {
                 self.inner.$name($($arg),*)
             })*
 
+            fn stamp(&self, place: &Place) -> io::Result<Stamp> {
+                self.step()?;
+                self.inner.stamp(place).map(|stamp| self.told(stamp))
+            }
+
+            fn stamp_of(&self, file: &File) -> io::Result<Stamp> {
+                self.step()?;
+                self.inner.stamp_of(file).map(|stamp| self.told(stamp))
+            }
+
             fn exchange(&self, one: &Place, other: &Place) -> io::Result<()> {
                 self.step()?;
                 match self.can_exchange {
@@ -165,8 +203,6 @@ forward! {
     open(place: &Place) -> File;
     open_for_rewrite(place: &Place) -> File;
     create_new(place: &Place, private: bool) -> File;
-    stamp(place: &Place) -> Stamp;
-    stamp_of(file: &File) -> Stamp;
     read(file: &mut File, limit_bytes: u64, out: &mut Vec<u8>) -> ();
     write(file: &mut File, bytes: &[u8]) -> ();
     seek(file: &mut File, offset_bytes: u64) -> ();
@@ -183,5 +219,6 @@ forward! {
     make_dir(place: &Place) -> ();
     remove_dir(place: &Place) -> ();
     may_write(place: &Place) -> bool;
+    mount(place: &Place) -> Option<u64>;
     may_replace(place: &Place, stamp: &Stamp) -> bool;
 }
