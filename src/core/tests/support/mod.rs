@@ -79,7 +79,9 @@ pub fn recover_through(fs: &dyn FileSystem, state: &Path) -> RecoveryReport {
 pub fn tell_skipped(why: &str) {
     use std::io::Write;
     let name = std::thread::current().name().unwrap_or("a test").to_owned();
-    writeln!(io::stderr(), "skipped: {name}: {why}").unwrap();
+    // `eprintln!` would be captured.
+    let mut screen = io::stderr();
+    writeln!(screen, "skipped: {name}: {why}").unwrap();
 }
 
 /// The fresh anchor of line `number` with `text`.
