@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import * as omp13 from 'hashline-native/omp13'
 import { outcomeOf, Random, randomLine, randomOmp13Edits, randomText } from './hashlineCases.mjs'
 import { naiveHash, naiveOmp13Apply, naiveRows } from './naiveHashline.mjs'
@@ -157,7 +158,7 @@ test('generated calls agree with the published module', { skip: whyNoOracle() },
 /** The published module runs under Bun alone, and has to be fetched once. */
 function whyNoOracle() {
   if (!isBun) return 'the published module runs under Bun'
-  const script = new URL('../scripts/peer.mjs', import.meta.url).pathname
+  const script = fileURLToPath(new URL('../scripts/peer.mjs', import.meta.url))
   const { status, stderr } = spawnSync(process.execPath, [script], { encoding: 'utf8' })
   return status === 0 ? false : `the published module cannot be fetched: ${stderr.slice(0, 200)}`
 }
