@@ -1,11 +1,18 @@
 //! The hash of a line: normalized text → xxHash32 → a value below the dialect's modulus.
 
+mod block;
+mod lanes;
+
 use std::sync::LazyLock;
 
 use xxhash_rust::xxh32::{Xxh32, xxh32};
 
+pub use block::{Block, BlockHasher};
+
 use crate::dialect::{Dialect, Seed};
 use crate::normalize;
+use crate::normalize::compact::{Compacted, Compactor};
+use crate::simd::Level;
 
 /// Lines longer than this are hashed piece by piece, so that scratch memory stays bounded.
 const PIECE_LIMIT_BYTES: usize = 64 * 1024;
@@ -52,12 +59,14 @@ impl LineHasher {
         digest % self.modulus
     }
 
-    fn hash_in_pieces(&mut self, mut text: &[u8], seed: u32) -> u32 {
+    fn hash_in_pieces(&self, mut text: &[u8], seed: u32) -> u32 {
+        let compactor = Compactor::of_pieces(&self.dialect.normalization, Level::best());
+        let mut compacted = Compacted::default();
         let mut state = Xxh32::new(seed);
         while !text.is_empty() {
             let (piece, rest) = text.split_at(floor_boundary(text, PIECE_LIMIT_BYTES));
-            normalize::map_into(&self.dialect.normalization, piece, &mut self.scratch);
-            state.update(&self.scratch);
+            compactor.compact(piece, &mut compacted);
+            state.update(compacted.bytes());
             text = rest;
         }
         state.digest()

@@ -13,6 +13,7 @@ pub mod cancel;
 pub mod dialect;
 pub mod fs;
 pub mod lines;
+pub mod simd;
 
 pub mod bytes;
 pub mod normalize;

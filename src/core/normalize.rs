@@ -4,6 +4,8 @@
 //! each character on its own ([`map_into`]). The second step therefore works on any piece of
 //! a line, so a line of any length is hashed through a scratch buffer of bounded size.
 
+pub(crate) mod compact;
+
 use crate::dialect::{CarriageReturns, Normalization, Removal, WhiteSpace};
 
 /// First step: the slice of the line that can contribute to the normalized text.
@@ -51,14 +53,18 @@ const fn keep_table(drop_white_space: bool) -> KeepTable {
     table
 }
 
+fn keep_table_of(rule: &Normalization) -> &'static KeepTable {
+    match rule.removal {
+        Removal::Everywhere => &KEEP_VISIBLE,
+        Removal::AtEnd => &KEEP_ALL_BUT_CR,
+    }
+}
+
 /// Second step: replaces `out` by the normalized text of `piece`, a part of a trimmed line
 /// that begins and ends between characters. Never longer than `piece`. Bytes that are not
 /// UTF-8 stay as they are.
 pub fn map_into(rule: &Normalization, piece: &[u8], out: &mut Vec<u8>) {
-    let keep = match rule.removal {
-        Removal::Everywhere => &KEEP_VISIBLE,
-        Removal::AtEnd => &KEEP_ALL_BUT_CR,
-    };
+    let keep = keep_table_of(rule);
     out.clear();
     out.resize(piece.len(), 0);
     let mut written = 0;
@@ -69,17 +75,23 @@ pub fn map_into(rule: &Normalization, piece: &[u8], out: &mut Vec<u8>) {
             written += usize::from(keep[first as usize]);
             rest = &rest[1..];
         } else {
-            let (character, size) = bstr::decode_utf8(rest);
-            let kept = match character {
-                Some(found) => mapped(rule, found, &rest[..size]),
-                None => &rest[..size],
-            };
+            let (kept, size) = map_character(rule, rest);
             out[written..written + kept.len()].copy_from_slice(kept);
             written += kept.len();
             rest = &rest[size..];
         }
     }
     out.truncate(written);
+}
+
+/// What remains of the character outside ASCII at the start of `bytes`, and its length there.
+fn map_character<'a>(rule: &Normalization, bytes: &'a [u8]) -> (&'a [u8], usize) {
+    let (character, size) = bstr::decode_utf8(bytes);
+    let kept = match character {
+        Some(found) => mapped(rule, found, &bytes[..size]),
+        None => &bytes[..size],
+    };
+    (kept, size)
 }
 
 /// What remains of one character outside ASCII, whose UTF-8 form is `bytes`.

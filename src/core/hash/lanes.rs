@@ -1,0 +1,94 @@
+//! xxHash32 of several lines at once, one in each lane of a vector, so that their chains of
+//! multiplications overlap.
+//!
+//! The algorithm, for each text: 16 bytes at a time go into four accumulators (a stripe);
+//! then what is left, four bytes at a time, and then byte by byte; then all bits are mixed.
+//! Lanes take the same steps; a lane that has no such step keeps its value.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod portable;
+
+use xxhash_rust::xxh32::xxh32;
+
+use crate::simd::Level;
+
+const PRIME_1: u32 = 0x9E37_79B1;
+const PRIME_2: u32 = 0x85EB_CA77;
+const PRIME_3: u32 = 0xC2B2_AE3D;
+const PRIME_4: u32 = 0x27D4_EB2F;
+const PRIME_5: u32 = 0x1656_67B1;
+
+const STRIPE_BYTES: usize = 16;
+
+/// Longer texts are hashed alone, so that they do not hold up the other lanes.
+const LANE_LIMIT_BYTES: usize = 10 * STRIPE_BYTES;
+
+/// What is read behind the start of a text, whatever its length: the stripes of the longest
+/// text in a group, and what is left after them.
+const READ_BYTES: usize = LANE_LIMIT_BYTES + STRIPE_BYTES;
+
+const _: () = assert!(READ_BYTES <= crate::normalize::compact::SLACK_BYTES);
+
+/// The texts whose hashes are asked for: parts of `bytes`, from a start to a stop each, all
+/// at least [`READ_BYTES`] before the end of `bytes`.
+#[derive(Clone, Copy)]
+pub(super) struct Texts<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) starts: &'a [u32],
+    pub(super) stops: &'a [u32],
+    /// The seed of each.
+    pub(super) seeds: &'a [u32],
+}
+
+/// Appends the hash of each text. `level` must be available.
+pub(super) fn hash_all(level: Level, texts: Texts<'_>, out: &mut Vec<u32>) {
+    assert!(level.is_available());
+    match level {
+        Level::Portable => portable::hash_all(texts, out),
+        // SAFETY: The line above made sure that the processor has these instructions.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { avx2::hash_all(texts, out) },
+        #[cfg(not(target_arch = "x86_64"))]
+        Level::Avx2 => unreachable!("not available"),
+    }
+}
+
+/// The texts of one group, one in each lane.
+struct Group<const LANES: usize> {
+    starts: [u32; LANES],
+    lengths: [u32; LANES],
+    seeds: [u32; LANES],
+}
+
+impl<const LANES: usize> Group<LANES> {
+    /// The texts from number `first` on; lanes behind the last text have no text. Checks that
+    /// all that lanes may read is within the bytes.
+    #[inline(always)]
+    fn of(texts: Texts<'_>, first: usize) -> Group<LANES> {
+        let mut group = Group { starts: [0; LANES], lengths: [0; LANES], seeds: [0; LANES] };
+        let count = (texts.starts.len() - first).min(LANES);
+        let mut furthest = 0;
+        for lane in 0..count {
+            let (start, stop) = (texts.starts[first + lane], texts.stops[first + lane]);
+            group.starts[lane] = start;
+            group.lengths[lane] = stop - start;
+            group.seeds[lane] = texts.seeds[first + lane];
+            furthest = furthest.max(start);
+        }
+        assert!(furthest as usize + READ_BYTES <= texts.bytes.len(), "too near to the end");
+        group
+    }
+}
+
+/// Hashes the texts that are too long for a lane, over what the lanes made of them.
+#[cold]
+fn hash_long(texts: Texts<'_>, first: usize, hashes: &mut [u32]) {
+    for (lane, hash) in hashes.iter_mut().enumerate() {
+        let at = first + lane;
+        let text = &texts.bytes[texts.starts[at] as usize..texts.stops[at] as usize];
+        if text.len() > LANE_LIMIT_BYTES {
+            *hash = xxh32(text, texts.seeds[at]);
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! 64 bytes at a time: which are dropped becomes a mask, and eight at a time the kept ones
+//! are moved together by a shuffle from a table.
+
+use std::arch::x86_64::{
+    __m256i, _mm_loadl_epi64, _mm_loadu_si128, _mm_shuffle_epi8, _mm_storel_epi64,
+    _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256,
+    _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm256_shuffle_epi8,
+};
+
+use super::{Compacted, Compactor};
+
+/// Bytes of one step: as many as a mask has bits.
+const BLOCK_BYTES: usize = 64;
+
+/// How far behind a block one looks to know a character that begins in it.
+const AHEAD_BYTES: usize = 2;
+
+/// A block and what follows it.
+type Window = [u8; BLOCK_BYTES + AHEAD_BYTES];
+
+/// For each mask of eight bytes: the places of the kept ones, in order.
+static KEPT_PLACES: [[u8; 8]; 256] = kept_places();
+
+const fn kept_places() -> [[u8; 8]; 256] {
+    let mut table = [[0; 8]; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        let (mut place, mut count) = (0, 0);
+        while place < 8 {
+            if mask >> place & 1 == 1 {
+                table[mask][count] = place;
+                count += 1;
+            }
+            place += 1;
+        }
+        mask += 1;
+    }
+    table
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+pub(super) fn compact(compactor: &Compactor, chunk: &[u8], out: &mut Compacted) {
+    let mut at = 0;
+    while let Some(window) = chunk[at..].first_chunk() {
+        at += step(compactor, window, at, BLOCK_BYTES, out);
+    }
+    while at < chunk.len() {
+        let rest = &chunk[at..];
+        let mut window = [0; BLOCK_BYTES + AHEAD_BYTES];
+        window[..rest.len()].copy_from_slice(rest);
+        at += step(compactor, &window, at, rest.len().min(BLOCK_BYTES), out);
+    }
+}
+
+/// Compacts the first `len` bytes of a window that stands at `at` in the chunk, and says how
+/// many: fewer only so as not to split a character.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn step(
+    compactor: &Compactor,
+    window: &Window,
+    at: usize,
+    len: usize,
+    out: &mut Compacted,
+) -> usize {
+    let valid = u64::MAX >> (BLOCK_BYTES - len);
+    let masks = Masks::of(&compactor.drops.by_low_half, window);
+    if masks.high != 0 && compactor.has_special {
+        let special = special_mask(window) & valid;
+        if special != 0 {
+            return patched_step(compactor, window, at, len, special, masks, out);
+        }
+    }
+    put(window, masks.kept & valid, masks.newline & valid, at, out);
+    len
+}
+
+/// As [`step`], for a block with characters that may not be kept as they are.
+#[cold]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn patched_step(
+    compactor: &Compactor,
+    window: &Window,
+    at: usize,
+    mut len: usize,
+    mut special: u64,
+    masks: Masks,
+    out: &mut Compacted,
+) -> usize {
+    let mut patched = *window;
+    let mut kept_mask = masks.kept;
+    while special != 0 {
+        let place = special.trailing_zeros() as usize;
+        special &= special - 1;
+        let Some((kept, size)) = compactor.special(&window[place..]) else {
+            continue;
+        };
+        if place + size > BLOCK_BYTES {
+            // The next block begins with it.
+            len = place;
+            break;
+        }
+        patched[place..place + kept.len()].copy_from_slice(kept);
+        kept_mask &= !(((1 << (size - kept.len())) - 1) << (place + kept.len()));
+    }
+    let valid = u64::MAX >> (BLOCK_BYTES - len);
+    put(&patched, kept_mask & valid, masks.newline & valid, at, out);
+    len
+}
+
+/// Appends the kept bytes of a block, and ends the lines that end in it.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn put(window: &Window, kept: u64, mut newline: u64, at: usize, out: &mut Compacted) {
+    let start = out.written;
+    while newline != 0 {
+        let place = newline.trailing_zeros();
+        newline &= newline - 1;
+        let kept_before = (kept & ((1 << place) - 1)).count_ones();
+        out.end_line(at + place as usize + 1, start + kept_before as usize);
+    }
+    let room = out.bytes[start..].first_chunk_mut::<BLOCK_BYTES>();
+    move_together(window, kept, room.expect("the slack is longer than a block"));
+    out.written = start + kept.count_ones() as usize;
+}
+
+/// Moves the kept bytes of a block to the front of `room`; what follows them has no meaning.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn move_together(window: &Window, kept: u64, room: &mut [u8; BLOCK_BYTES]) {
+    for group in 0..BLOCK_BYTES / 8 {
+        let mask = (kept >> (8 * group)) as u8;
+        let before = (kept & ((1 << (8 * group)) - 1)).count_ones() as usize;
+        // SAFETY: The eight bytes read are within the window, since `group < 8`. The eight
+        // bytes written start at the number of kept bytes among the first `8 * group`, which
+        // is at most `8 * group`, so they end within `room`.
+        unsafe {
+            let bytes = _mm_loadl_epi64(window.as_ptr().add(8 * group).cast());
+            let places = _mm_loadl_epi64(KEPT_PLACES[usize::from(mask)].as_ptr().cast());
+            let together = _mm_shuffle_epi8(bytes, places);
+            _mm_storel_epi64(room.as_mut_ptr().add(before).cast(), together);
+        }
+    }
+}
+
+/// What is known of each byte of a block, one bit each.
+#[derive(Clone, Copy)]
+struct Masks {
+    kept: u64,
+    newline: u64,
+    /// Part of a character outside ASCII.
+    high: u64,
+}
+
+impl Masks {
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+    fn of(by_low_half: &[u8; 16], window: &Window) -> Masks {
+        // SAFETY: The array has the 16 bytes that are read.
+        let table = unsafe { _mm_loadu_si128(by_low_half.as_ptr().cast()) };
+        let table = _mm256_broadcastsi128_si256(table);
+        let newline = _mm256_set1_epi8(b'\n' as i8);
+        let (low, high) = (load::<0>(window), load::<32>(window));
+        // The shuffle looks a byte up by its low half; of a byte outside ASCII it makes 0.
+        let low_dropped = _mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, low), low);
+        let high_dropped = _mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, high), high);
+        Masks {
+            kept: !mask_of(low_dropped, high_dropped),
+            newline: mask_of(_mm256_cmpeq_epi8(low, newline), _mm256_cmpeq_epi8(high, newline)),
+            high: mask_of(low, high),
+        }
+    }
+}
+
+/// The places at which a character may begin that is not kept as it is: those of
+/// [`super::may_be_special`].
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn special_mask(window: &Window) -> u64 {
+    mask_of(
+        special_half(load::<0>(window), load::<1>(window), load::<2>(window)),
+        special_half(load::<32>(window), load::<33>(window), load::<34>(window)),
+    )
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn special_half(first: __m256i, second: __m256i, third: __m256i) -> __m256i {
+    let is = |bytes, value: u8| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(value as i8));
+    let both = |one, other| _mm256_and_si256(one, other);
+    let either = |one, other| _mm256_or_si256(one, other);
+    let second_80 = is(second, 0x80);
+    let third_80 = is(third, 0x80);
+    let c2 = both(is(first, 0xC2), either(is(second, 0x85), is(second, 0xA0)));
+    let e1 = both(is(first, 0xE1), both(is(second, 0x9A), third_80));
+    let e2_seconds = either(second_80, either(is(second, 0x81), is(second, 0x88)));
+    let e2 = both(is(first, 0xE2), e2_seconds);
+    let e3 = both(is(first, 0xE3), both(second_80, third_80));
+    let ef = both(is(first, 0xEF), both(is(second, 0xBB), is(third, 0xBF)));
+    either(either(c2, e1), either(e2, either(e3, ef)))
+}
+
+/// 32 bytes of a window.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn load<const PLACE: usize>(window: &Window) -> __m256i {
+    const { assert!(PLACE + 32 <= BLOCK_BYTES + AHEAD_BYTES) };
+    // SAFETY: The 32 bytes at `PLACE` are within the window, as the line above makes sure.
+    unsafe { _mm256_loadu_si256(window.as_ptr().add(PLACE).cast()) }
+}
+
+/// The highest bit of each byte of both halves.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn mask_of(low: __m256i, high: __m256i) -> u64 {
+    let (low, high) = (_mm256_movemask_epi8(low) as u32, _mm256_movemask_epi8(high) as u32);
+    u64::from(low) | u64::from(high) << 32
+}

@@ -1,0 +1,56 @@
+//! Which instructions the hot loops run on: chosen once, at run time, from what the processor
+//! has. Every level gives the same results; tests run each that is available.
+
+use std::sync::OnceLock;
+
+/// A set of instructions for which the hot loops are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// Plain Rust, for every processor.
+    Portable,
+    /// x86-64 with AVX2, BMI1, BMI2 and POPCNT: Intel since 2013, AMD since 2015.
+    Avx2,
+}
+
+impl Level {
+    /// Every level, slowest first.
+    pub const ALL: [Level; 2] = [Level::Portable, Level::Avx2];
+
+    /// The name, for benches and messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Portable => "portable",
+            Level::Avx2 => "avx2",
+        }
+    }
+
+    /// Whether this processor can run it.
+    pub fn is_available(self) -> bool {
+        match self {
+            Level::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("bmi1")
+                    && is_x86_feature_detected!("bmi2")
+                    && is_x86_feature_detected!("popcnt")
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            Level::Avx2 => false,
+        }
+    }
+
+    /// The fastest level that this processor can run.
+    pub fn best() -> Level {
+        static BEST: OnceLock<Level> = OnceLock::new();
+        *BEST.get_or_init(|| {
+            let available = Level::ALL.into_iter().filter(|level| level.is_available());
+            available.last().unwrap_or(Level::Portable)
+        })
+    }
+
+    /// The levels that this processor can run, slowest first.
+    pub fn available() -> impl Iterator<Item = Level> {
+        Level::ALL.into_iter().filter(|level| level.is_available())
+    }
+}
