@@ -2,9 +2,12 @@
 //! them ([`Excerpt`]).
 
 use crate::dialect::Dialect;
-use crate::hash::LineHasher;
+use crate::hash::{BlockHasher, LineHasher};
 use crate::lines::{Lines, Span, Unit};
-use crate::render::{GAP, cut_mark_bytes, render_cut_line, render_line};
+use crate::render::{
+    BlockRenderer, GAP, SLACK_BYTES, cut_mark_bytes, render_cut_line, render_line,
+    rendered_size_bound,
+};
 
 /// How much may be shown; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,7 +38,7 @@ impl Page {
         Page {
             hasher: LineHasher::new(dialect),
             limits,
-            out: Vec::with_capacity(capacity),
+            out: Vec::with_capacity(capacity + SLACK_BYTES),
             first_line: None,
             last_line: 0,
             shown_lines: 0,
@@ -47,6 +50,50 @@ impl Page {
     /// Adds a line; false when it did not fit, after which nothing does.
     pub fn push(&mut self, number: u64, text: &[u8]) -> bool {
         self.add(number, text, false)
+    }
+
+    /// Adds the lines of `text`, of which the first has the number `first`; false when not all
+    /// fitted, after which nothing does.
+    pub fn push_lines(&mut self, first: u64, text: &[u8]) -> bool {
+        let dialect = self.hasher.dialect();
+        let mut hasher = BlockHasher::new(dialect);
+        let mut renderer = BlockRenderer::new(dialect, first);
+        let (mut number, mut rest) = (first, text);
+        while !rest.is_empty() {
+            let block = hasher.hash_block(number, rest);
+            let (block_bytes, count) = (block.len_bytes(), block.hashes.len() as u64);
+            let next = number + count;
+            let size = rendered_size_bound(dialect, block_bytes, count, next) + 1;
+            if !self.has_room_for(count, size) {
+                let lines = Lines::new(rest, Unit::Byte);
+                return (number..)
+                    .zip(lines)
+                    .all(|(number, span)| self.push(number, span.text(rest)));
+            }
+            if !self.out.is_empty() {
+                self.out.push(b'\n');
+            }
+            let start = self.out.len();
+            self.out.resize(start + size + SLACK_BYTES, 0);
+            let written = renderer.render(rest, block, &mut self.out[start..]);
+            // Not the last line feed.
+            self.out.truncate(start + written - 1);
+            self.first_line.get_or_insert(number);
+            self.last_line = next - 1;
+            self.shown_lines += count;
+            (number, rest) = (next, &rest[block_bytes..]);
+        }
+        true
+    }
+
+    /// Whether so many lines, which together take at most so many bytes, fit for certain.
+    fn has_room_for(&self, lines: u64, size_bytes: usize) -> bool {
+        let max_lines = self.limits.max_lines.unwrap_or(u64::MAX);
+        let max_bytes = self.limits.max_bytes.unwrap_or(usize::MAX);
+        self.next_line.is_none()
+            && !self.is_cut
+            && self.shown_lines.saturating_add(lines) <= max_lines
+            && self.out.len().saturating_add(size_bytes) <= max_bytes
     }
 
     fn add(&mut self, number: u64, text: &[u8], after_gap: bool) -> bool {

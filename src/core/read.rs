@@ -8,7 +8,7 @@ use crate::dialect::Dialect;
 use crate::error::{Code, Error, Result};
 use crate::excerpt::{Context, Excerpt, Limits, Page};
 use crate::fs::{Base, FileSystem};
-use crate::lines::{Lines, Unit, count_lines};
+use crate::lines::{Unit, count_lines};
 use crate::pattern::{Pattern, Query};
 use crate::render::rendered_size_bound;
 
@@ -202,22 +202,19 @@ fn view_document(
     }
     let start = offset_of_line(text, start_line);
     let lines_left = (line_count + 1).saturating_sub(start_line);
-    let size_bytes = match pattern {
-        None => {
-            let lines = request.limits.max_lines.map_or(lines_left, |max| max.min(lines_left));
-            let text_bytes = match request.limits.max_lines {
-                Some(_) => offset_after_lines(text, start, lines) - start,
-                None => text.len() - start,
-            };
-            rendered_size_bound(dialect, text_bytes, lines, line_count)
-        }
-        Some(_) => 0,
-    };
-    let page = Page::new(dialect, request.limits, size_bytes);
     let from = Start { line: start_line, offset: start };
     let shown = match pattern {
-        None => show_window(text, from, page),
+        None => {
+            let lines = request.limits.max_lines.map_or(lines_left, |max| max.min(lines_left));
+            let end = match request.limits.max_lines {
+                Some(_) => offset_after_lines(text, start, lines),
+                None => text.len(),
+            };
+            let size_bytes = rendered_size_bound(dialect, end - start, lines, line_count);
+            show_window(text, from, end, Page::new(dialect, request.limits, size_bytes))
+        }
         Some(pattern) => {
+            let page = Page::new(dialect, request.limits, 0);
             let max_matches = request.max_matches.unwrap_or(MAX_MATCHES);
             show_matches(text, from, page, pattern, request.context, max_matches)?
         }
@@ -239,11 +236,11 @@ pub(crate) struct Shown {
     pub(crate) match_count: Option<u64>,
 }
 
-fn show_window(text: &[u8], from: Start, mut page: Page) -> Shown {
-    for (number, span) in (from.line..).zip(Lines::starting_at(text, Unit::Byte, from.offset)) {
-        if !page.push(number, span.text(text)) {
-            break;
-        }
+/// The lines up to the offset `end`, which is where `max_lines` puts it, as far as they fit.
+fn show_window(text: &[u8], from: Start, end: usize, mut page: Page) -> Shown {
+    if page.push_lines(from.line, &text[from.offset..end]) && end < text.len() {
+        // Too many: the page notes that it goes on here.
+        page.push(page.shown_lines() + from.line, b"");
     }
     Shown { next_line: page.next_line(), page, match_lines: None, match_count: None }
 }

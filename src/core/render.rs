@@ -1,8 +1,11 @@
 //! Lines and hashes → one output string.
 
+mod block;
+
+pub(crate) use block::{BlockRenderer, SLACK_BYTES};
+
 use crate::dialect::{Dialect, MemoryLines};
-use crate::hash::{LineHasher, floor_boundary};
-use crate::lines::{Lines, Unit};
+use crate::hash::{Block, BlockHasher, LineHasher, floor_boundary};
 
 /// Stands between groups of lines that do not follow each other.
 pub const GAP: &str = "...";
@@ -98,27 +101,27 @@ pub fn rendered_size_bound(
 /// A string in memory with its anchors, lines joined by `\n`; `start_line` is the number of
 /// the first. What a line is depends on the dialect ([`MemoryLines`]).
 pub fn format_hashed(dialect: &'static Dialect, text: &[u8], start_line: u64) -> Vec<u8> {
-    let mut hasher = LineHasher::new(dialect);
+    let mut renderer = BlockRenderer::with_lines(dialect, start_line, dialect.memory_lines);
     let count = memory_line_count(dialect, text);
-    let mut out =
-        Vec::with_capacity(rendered_size_bound(dialect, text.len(), count, start_line + count));
-    for_each_memory_line(dialect, text, |offset, line| {
-        if offset > 0 {
-            out.push(b'\n');
-        }
-        let number = start_line + offset;
-        let hash = hasher.hash(number, line);
-        render_line(dialect, number, hash, line, &mut out);
+    let bound = rendered_size_bound(dialect, text.len(), count, start_line + count);
+    let mut out = Vec::with_capacity(bound + SLACK_BYTES);
+    for_each_block(dialect, text, start_line, |number, rest, block| {
+        let (start, count) = (out.len(), block.hashes.len() as u64);
+        let bound = rendered_size_bound(dialect, block.len_bytes(), count, number + count);
+        out.resize(start + bound + SLACK_BYTES, 0);
+        let written = renderer.render(rest, block, &mut out[start..]);
+        out.truncate(start + written);
     });
+    // The line feed behind the last line.
+    out.pop();
     out
 }
 
-/// The hash of each line of a string in memory, the digits joined by `\n`.
+/// The hash of each line of a string in memory.
 pub fn hash_lines(dialect: &'static Dialect, text: &[u8], start_line: u64) -> Vec<String> {
-    let mut hasher = LineHasher::new(dialect);
     let mut out = Vec::with_capacity(memory_line_count(dialect, text) as usize);
-    for_each_memory_line(dialect, text, |offset, line| {
-        out.push(dialect.hash_text(hasher.hash(start_line + offset, line)));
+    for_each_block(dialect, text, start_line, |_, _, block| {
+        out.extend(block.hashes.iter().map(|&hash| dialect.hash_text(hash)));
     });
     out
 }
@@ -128,20 +131,25 @@ fn memory_line_count(dialect: &Dialect, text: &[u8]) -> u64 {
         + u64::from(dialect.memory_lines == MemoryLines::Split || !text.ends_with(b"\n"))
 }
 
-fn for_each_memory_line(dialect: &Dialect, text: &[u8], mut each: impl FnMut(u64, &[u8])) {
-    match dialect.memory_lines {
-        MemoryLines::Terminated => {
-            for (offset, span) in (0..).zip(Lines::new(text, Unit::Byte)) {
-                each(offset, span.text(text));
-            }
-        }
-        MemoryLines::Split => {
-            let mut start = 0;
-            for (offset, end) in (0..).zip(memchr::memchr_iter(b'\n', text).chain([text.len()])) {
-                each(offset, &text[start..end]);
-                start = end + 1;
-            }
-        }
+/// Hands over the lines of a string in memory by blocks: the number of the first, the text
+/// that the block begins, and the block.
+fn for_each_block(
+    dialect: &'static Dialect,
+    text: &[u8],
+    start_line: u64,
+    mut each: impl FnMut(u64, &[u8], Block<'_>),
+) {
+    let mut hasher = BlockHasher::new(dialect);
+    let (mut number, mut rest) = (start_line, text);
+    while !rest.is_empty() {
+        let block = hasher.hash_block(number, rest);
+        each(number, rest, block);
+        number += block.hashes.len() as u64;
+        rest = &rest[block.len_bytes()..];
+    }
+    if dialect.memory_lines == MemoryLines::Split && (text.is_empty() || text.ends_with(b"\n")) {
+        let hash = LineHasher::new(dialect).hash(number, b"");
+        each(number, b"", Block { hashes: &[hash], ends: &[0] });
     }
 }
 

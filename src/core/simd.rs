@@ -44,8 +44,8 @@ impl Level {
     pub fn best() -> Level {
         static BEST: OnceLock<Level> = OnceLock::new();
         *BEST.get_or_init(|| {
-            let available = Level::ALL.into_iter().filter(|level| level.is_available());
-            available.last().unwrap_or(Level::Portable)
+            let mut fastest_first = Level::ALL.into_iter().rev();
+            fastest_first.find(|level| level.is_available()).unwrap_or(Level::Portable)
         })
     }
 

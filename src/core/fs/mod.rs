@@ -106,6 +106,7 @@ impl FileSystem for OsFileSystem {
     }
 
     fn read(&self, file: &mut File, limit_bytes: u64, out: &mut Vec<u8>) -> io::Result<()> {
+        let limit_bytes = fill(file, limit_bytes, out)?;
         file.take(limit_bytes).read_to_end(out).map(drop)
     }
 
@@ -180,6 +181,31 @@ impl FileSystem for OsFileSystem {
     fn mount(&self, place: &Place) -> io::Result<Option<u64>> {
         mount(place)
     }
+}
+
+/// Reads as long as `out` has room, in as few calls as the system allows, and says how much
+/// of the limit is left; 0 at the end of the file. The standard library starts with little
+/// room and doubles it.
+#[cfg(unix)]
+fn fill(file: &File, mut limit_bytes: u64, out: &mut Vec<u8>) -> io::Result<u64> {
+    loop {
+        let room = out.capacity() - out.len();
+        if room == 0 || room as u64 > limit_bytes {
+            return Ok(limit_bytes);
+        }
+        let spare = rustix::buffer::spare_capacity(out);
+        match rustix::io::read(file, spare) {
+            Ok(0) => return Ok(0),
+            Ok(read) => limit_bytes -= read as u64,
+            Err(rustix::io::Errno::INTR) => {}
+            Err(other) => return Err(other.into()),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn fill(_: &File, limit_bytes: u64, _: &mut Vec<u8>) -> io::Result<u64> {
+    Ok(limit_bytes)
 }
 
 /// Whether an open failed because the name is a symbolic link, which is not followed: it was

@@ -54,19 +54,22 @@ pub(super) fn hash_all(level: Level, texts: Texts<'_>, out: &mut Vec<u32>) {
     }
 }
 
-/// The texts of one group, one in each lane.
-struct Group<const LANES: usize> {
+/// The texts of one group, one in each lane. [`READ_BYTES`] stand in `bytes` behind each of
+/// `starts`, which nothing but [`Group::of`] sets.
+struct Group<'a, const LANES: usize> {
+    bytes: &'a [u8],
     starts: [u32; LANES],
     lengths: [u32; LANES],
     seeds: [u32; LANES],
 }
 
-impl<const LANES: usize> Group<LANES> {
+impl<'a, const LANES: usize> Group<'a, LANES> {
     /// The texts from number `first` on; lanes behind the last text have no text. Checks that
     /// all that lanes may read is within the bytes.
     #[inline(always)]
-    fn of(texts: Texts<'_>, first: usize) -> Group<LANES> {
-        let mut group = Group { starts: [0; LANES], lengths: [0; LANES], seeds: [0; LANES] };
+    fn of(texts: Texts<'a>, first: usize) -> Self {
+        let (bytes, none) = (texts.bytes, [0; LANES]);
+        let mut group = Group { bytes, starts: none, lengths: none, seeds: none };
         let count = (texts.starts.len() - first).min(LANES);
         let mut furthest = 0;
         for lane in 0..count {

@@ -5,6 +5,98 @@
 //! whole blocks: which bytes are dropped comes from its table, and the few characters outside
 //! ASCII that are not kept as they are are found by their bytes and then handed to it.
 
+/// Bytes of one step: as many as a mask has bits.
+const BLOCK_BYTES: usize = 64;
+
+/// How far behind a block a kernel may look: to know a character that begins in it, and to
+/// copy more than it has to.
+const AHEAD_BYTES: usize = 16;
+
+/// A block and what follows it.
+type Window = [u8; BLOCK_BYTES + AHEAD_BYTES];
+
+/// Where a kernel moves what it keeps of a block.
+type Room = [u8; BLOCK_BYTES + AHEAD_BYTES];
+
+/// What is known of each byte of a block, one bit each, the first byte's lowest.
+#[derive(Clone, Copy)]
+struct Masks {
+    /// Kept, as far as ASCII goes.
+    kept: u64,
+    newline: u64,
+    /// Part of a character outside ASCII.
+    high: u64,
+}
+
+/// The loop over the blocks of a chunk, for one set of instructions. It is a macro because
+/// functions with different instructions cannot be inlined into one that is shared. The
+/// module that uses it has three functions of the same attributes:
+///
+/// - `masks(&Drops, &Window) -> Masks`
+/// - `special_mask(&Drops, &Window) -> u64`: where characters begin for which
+///   [`may_be_special`] is true;
+/// - `move_together(&Window, u64, &mut Room)`: moves the bytes of a mask to the front.
+macro_rules! block_loop {
+    ($(#[$attribute:meta])*) => {
+        $(#[$attribute])*
+        pub(super) fn compact(compactor: &Compactor, chunk: &[u8], out: &mut Compacted) {
+            let mut at = 0;
+            while let Some(window) = chunk[at..].first_chunk() {
+                at += step(compactor, window, at, BLOCK_BYTES, out);
+            }
+            while at < chunk.len() {
+                let rest = &chunk[at..];
+                let mut window: Window = [0; BLOCK_BYTES + AHEAD_BYTES];
+                window[..rest.len()].copy_from_slice(rest);
+                at += step(compactor, &window, at, rest.len().min(BLOCK_BYTES), out);
+            }
+        }
+
+        /// Compacts the first `len` bytes of a window that stands at `at` in the chunk, and
+        /// says how many: fewer only so as not to split a character.
+        #[inline]
+        $(#[$attribute])*
+        fn step(
+            compactor: &Compactor,
+            window: &Window,
+            at: usize,
+            len: usize,
+            out: &mut Compacted,
+        ) -> usize {
+            let valid = u64::MAX >> (BLOCK_BYTES - len);
+            let mut masks = masks(&compactor.drops, window);
+            if masks.high != 0 && compactor.has_special {
+                let special = special_mask(&compactor.drops, window) & valid;
+                if special != 0 {
+                    let mut patched = *window;
+                    let len = compactor.patch(&mut patched, special, &mut masks.kept, len);
+                    put(&patched, masks, u64::MAX >> (BLOCK_BYTES - len), at, out);
+                    return len;
+                }
+            }
+            put(window, masks, valid, at, out);
+            len
+        }
+
+        /// Appends the kept bytes of a block, and ends the lines that end in it.
+        #[inline]
+        $(#[$attribute])*
+        fn put(window: &Window, masks: Masks, valid: u64, at: usize, out: &mut Compacted) {
+            let (kept, mut newline) = (masks.kept & valid, masks.newline & valid);
+            let start = out.written;
+            while newline != 0 {
+                let place = newline.trailing_zeros();
+                newline &= newline - 1;
+                let kept_before = (kept & ((1 << place) - 1)).count_ones();
+                out.end_line(at + place as usize + 1, start + kept_before as usize);
+            }
+            let room = out.bytes[start..].first_chunk_mut();
+            move_together(window, kept, room.expect("the slack is longer than a block"));
+            out.written = start + kept.count_ones() as usize;
+        }
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 mod portable;
@@ -142,11 +234,33 @@ impl Compactor {
         }
     }
 
+    /// Puts what becomes of the characters that begin at the bits of `special` into the
+    /// window, and takes what they lose from `kept`. Says how much of the block of `len` bytes
+    /// is done: less only so as not to split a character.
+    #[cold]
+    fn patch(&self, window: &mut Window, mut special: u64, kept: &mut u64, len: usize) -> usize {
+        while special != 0 {
+            let place = special.trailing_zeros() as usize;
+            special &= special - 1;
+            let character: [u8; 4] = *window[place..].first_chunk().expect("the window goes on");
+            let Some((left, size)) = self.special(&character) else {
+                continue;
+            };
+            if place + size > BLOCK_BYTES {
+                // The next block begins with it.
+                return place;
+            }
+            window[place..place + left.len()].copy_from_slice(left);
+            *kept &= !(((1 << (size - left.len())) - 1) << (place + left.len()));
+        }
+        len
+    }
+
     /// What is kept of the character at the start of `bytes`, and how long it is; `None` when
     /// it is kept as it is.
     fn special<'a>(&self, bytes: &'a [u8]) -> Option<(&'a [u8], usize)> {
         let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
-        if !self.has_special || !may_be_special(byte(0), byte(1), byte(2)) {
+        if !may_be_special(byte(0), byte(1), byte(2)) {
             return None;
         }
         let (kept, size) = map_character(self.rule, bytes);
@@ -154,43 +268,38 @@ impl Compactor {
     }
 }
 
-/// The ASCII bytes that are dropped, in the form the kernels use.
+/// The ASCII bytes that are dropped, in the forms that the kernels use.
 #[derive(Debug)]
 struct Drops {
     /// By the low half of a byte: the one byte with it that is dropped, else 0xFF.
     by_low_half: [u8; 16],
-    /// By byte: how the portable loop treats it.
-    classes: [Class; 256],
-}
-
-/// How the portable loop treats a byte.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-enum Class {
-    Drop = 0,
-    Keep = 1,
-    /// Ends a line.
-    Newline = 2,
-    /// May begin a character that is not kept as it is.
-    Lead = 3,
+    /// The same bytes as two ranges, each up to before its second number.
+    ranges: [(u8, u8); 2],
+    /// The byte that ends a line, if one does.
+    newline: Option<u8>,
+    /// Whether a byte begins characters that may be special.
+    is_lead: [bool; 256],
 }
 
 impl Drops {
     fn new(rule: &Normalization, drop_newlines: bool) -> Drops {
+        let newline = drop_newlines.then_some(b'\n');
         let keep = super::keep_table_of(rule);
-        let mut drops = Drops { by_low_half: [0xFF; 16], classes: [Class::Keep; 256] };
-        for byte in 0..128u8 {
-            let is_newline = drop_newlines && byte == b'\n';
-            if keep[byte as usize] == 1 && !is_newline {
-                continue;
-            }
+        let mut drops =
+            Drops { by_low_half: [0xFF; 16], ranges: [(0, 0); 2], newline, is_lead: [false; 256] };
+        let mut ranges = 0;
+        for byte in (0..128u8).filter(|&byte| keep[byte as usize] == 0 || newline == Some(byte)) {
             let slot = &mut drops.by_low_half[usize::from(byte & 15)];
             assert_eq!(*slot, 0xFF, "two dropped bytes with the same low half need two tables");
             *slot = byte;
-            drops.classes[byte as usize] = if is_newline { Class::Newline } else { Class::Drop };
+            if ranges == 0 || drops.ranges[ranges - 1].1 != byte {
+                drops.ranges[ranges] = (byte, byte);
+                ranges += 1;
+            }
+            drops.ranges[ranges - 1].1 = byte + 1;
         }
         for lead in [0xC2, 0xE1, 0xE2, 0xE3, 0xEF] {
-            drops.classes[lead as usize] = Class::Lead;
+            drops.is_lead[lead] = true;
         }
         drops
     }

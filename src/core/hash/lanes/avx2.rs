@@ -10,8 +10,8 @@ use std::arch::x86_64::{
 };
 
 use super::{
-    Group, LANE_LIMIT_BYTES, PRIME_1, PRIME_2, PRIME_3, PRIME_4, PRIME_5, READ_BYTES,
-    STRIPE_BYTES, Texts, hash_long,
+    Group, LANE_LIMIT_BYTES, PRIME_1, PRIME_2, PRIME_3, PRIME_4, PRIME_5, READ_BYTES, STRIPE_BYTES,
+    Texts, hash_long,
 };
 
 const LANES: usize = 8;
@@ -21,7 +21,7 @@ pub(super) fn hash_all(texts: Texts<'_>, out: &mut Vec<u32>) {
     for first in (0..texts.starts.len()).step_by(LANES) {
         let group = Group::<LANES>::of(texts, first);
         let count = (texts.starts.len() - first).min(LANES);
-        let (mut hashes, has_long) = hash_group(texts.bytes, &group);
+        let (mut hashes, has_long) = hash_group(&group);
         if has_long {
             hash_long(texts, first, &mut hashes[..count]);
         }
@@ -33,7 +33,7 @@ pub(super) fn hash_all(texts: Texts<'_>, out: &mut Vec<u32>) {
 /// not its hash.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn hash_group(bytes: &[u8], group: &Group<LANES>) -> ([u32; LANES], bool) {
+fn hash_group(group: &Group<'_, LANES>) -> ([u32; LANES], bool) {
     let lengths = load(&group.lengths);
     let is_long = _mm256_cmpgt_epi32(lengths, splat(LANE_LIMIT_BYTES as u32));
     let has_long = _mm256_movemask_epi8(is_long) != 0;
@@ -44,14 +44,15 @@ fn hash_group(bytes: &[u8], group: &Group<LANES>) -> ([u32; LANES], bool) {
     let seeds = load(&group.seeds);
     let mut hash = add(seeds, splat(PRIME_5));
     if rounds > 0 {
-        let of_stripes = hash_stripes(bytes, group, stripes, seeds, rounds);
+        let of_stripes = hash_stripes(group, stripes, seeds, rounds);
         let has_stripes = _mm256_cmpgt_epi32(stripes, _mm256_setzero_si256());
         hash = _mm256_blendv_epi8(hash, of_stripes, has_stripes);
     }
     hash = add(hash, lengths);
     // In a lane that is too long, the reading would go too far; its result is not used.
-    let behind = _mm256_slli_epi32::<4>(_mm256_blendv_epi8(stripes, _mm256_setzero_si256(), is_long));
-    let rest = words_at(bytes, &group.starts, &store(behind));
+    let behind =
+        _mm256_slli_epi32::<4>(_mm256_blendv_epi8(stripes, _mm256_setzero_si256(), is_long));
+    let rest = words_at(group, &store(behind));
     hash = hash_rest(hash, lengths, rest);
     (store(mix(hash)), has_long)
 }
@@ -60,8 +61,7 @@ fn hash_group(bytes: &[u8], group: &Group<LANES>) -> ([u32; LANES], bool) {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn hash_stripes(
-    bytes: &[u8],
-    group: &Group<LANES>,
+    group: &Group<'_, LANES>,
     stripes: __m256i,
     seeds: __m256i,
     rounds: usize,
@@ -74,7 +74,7 @@ fn hash_stripes(
     ];
     for round in 0..rounds {
         let offset = (round * STRIPE_BYTES) as u32;
-        let words = words_at(bytes, &group.starts, &[offset; LANES]);
+        let words = words_at(group, &[offset; LANES]);
         let is_live = _mm256_cmpgt_epi32(stripes, splat(round as u32));
         for (accumulator, word) in accumulators.iter_mut().zip(words) {
             let sum = add(*accumulator, multiply(word, PRIME_2));
@@ -124,18 +124,18 @@ fn mix(hash: __m256i) -> __m256i {
     _mm256_xor_si256(hash, _mm256_srli_epi32::<16>(hash))
 }
 
-/// 16 bytes of each lane's text, `offsets` behind its start, as four vectors of words: the
+/// 16 bytes of each lane's text, `offsets` (at most [`LANE_LIMIT_BYTES`]) behind its start, as four vectors of words: the
 /// first words of all lanes, the second ones, and so on.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn words_at(bytes: &[u8], starts: &[u32; LANES], offsets: &[u32; LANES]) -> [__m256i; 4] {
+fn words_at(group: &Group<'_, LANES>, offsets: &[u32; LANES]) -> [__m256i; 4] {
     let line = |lane: usize| -> __m128i {
-        let at = starts[lane] as usize + offsets[lane] as usize;
-        debug_assert!(at + STRIPE_BYTES <= bytes.len());
+        let at = group.starts[lane] as usize + offsets[lane] as usize;
+        debug_assert!(at + STRIPE_BYTES <= group.bytes.len());
+        const { assert!(LANE_LIMIT_BYTES + STRIPE_BYTES <= READ_BYTES) };
         // SAFETY: `Group::of` checked that `READ_BYTES` stand behind each start, and offsets
         // are at most `LANE_LIMIT_BYTES`, which is 16 less.
-        const { assert!(LANE_LIMIT_BYTES + STRIPE_BYTES <= READ_BYTES) };
-        unsafe { _mm_loadu_si128(bytes.as_ptr().add(at).cast()) }
+        unsafe { _mm_loadu_si128(group.bytes.as_ptr().add(at).cast()) }
     };
     let pair = |lane: usize| {
         let low = _mm256_castsi128_si256(line(lane));

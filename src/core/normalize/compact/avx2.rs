@@ -7,16 +7,7 @@ use std::arch::x86_64::{
     _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm256_shuffle_epi8,
 };
 
-use super::{Compacted, Compactor};
-
-/// Bytes of one step: as many as a mask has bits.
-const BLOCK_BYTES: usize = 64;
-
-/// How far behind a block one looks to know a character that begins in it.
-const AHEAD_BYTES: usize = 2;
-
-/// A block and what follows it.
-type Window = [u8; BLOCK_BYTES + AHEAD_BYTES];
+use super::{AHEAD_BYTES, BLOCK_BYTES, Compacted, Compactor, Drops, Masks, Room, Window};
 
 /// For each mask of eight bytes: the places of the kept ones, in order.
 static KEPT_PLACES: [[u8; 8]; 256] = kept_places();
@@ -38,96 +29,12 @@ const fn kept_places() -> [[u8; 8]; 256] {
     table
 }
 
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(super) fn compact(compactor: &Compactor, chunk: &[u8], out: &mut Compacted) {
-    let mut at = 0;
-    while let Some(window) = chunk[at..].first_chunk() {
-        at += step(compactor, window, at, BLOCK_BYTES, out);
-    }
-    while at < chunk.len() {
-        let rest = &chunk[at..];
-        let mut window = [0; BLOCK_BYTES + AHEAD_BYTES];
-        window[..rest.len()].copy_from_slice(rest);
-        at += step(compactor, &window, at, rest.len().min(BLOCK_BYTES), out);
-    }
-}
-
-/// Compacts the first `len` bytes of a window that stands at `at` in the chunk, and says how
-/// many: fewer only so as not to split a character.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn step(
-    compactor: &Compactor,
-    window: &Window,
-    at: usize,
-    len: usize,
-    out: &mut Compacted,
-) -> usize {
-    let valid = u64::MAX >> (BLOCK_BYTES - len);
-    let masks = Masks::of(&compactor.drops.by_low_half, window);
-    if masks.high != 0 && compactor.has_special {
-        let special = special_mask(window) & valid;
-        if special != 0 {
-            return patched_step(compactor, window, at, len, special, masks, out);
-        }
-    }
-    put(window, masks.kept & valid, masks.newline & valid, at, out);
-    len
-}
-
-/// As [`step`], for a block with characters that may not be kept as they are.
-#[cold]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn patched_step(
-    compactor: &Compactor,
-    window: &Window,
-    at: usize,
-    mut len: usize,
-    mut special: u64,
-    masks: Masks,
-    out: &mut Compacted,
-) -> usize {
-    let mut patched = *window;
-    let mut kept_mask = masks.kept;
-    while special != 0 {
-        let place = special.trailing_zeros() as usize;
-        special &= special - 1;
-        let Some((kept, size)) = compactor.special(&window[place..]) else {
-            continue;
-        };
-        if place + size > BLOCK_BYTES {
-            // The next block begins with it.
-            len = place;
-            break;
-        }
-        patched[place..place + kept.len()].copy_from_slice(kept);
-        kept_mask &= !(((1 << (size - kept.len())) - 1) << (place + kept.len()));
-    }
-    let valid = u64::MAX >> (BLOCK_BYTES - len);
-    put(&patched, kept_mask & valid, masks.newline & valid, at, out);
-    len
-}
-
-/// Appends the kept bytes of a block, and ends the lines that end in it.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn put(window: &Window, kept: u64, mut newline: u64, at: usize, out: &mut Compacted) {
-    let start = out.written;
-    while newline != 0 {
-        let place = newline.trailing_zeros();
-        newline &= newline - 1;
-        let kept_before = (kept & ((1 << place) - 1)).count_ones();
-        out.end_line(at + place as usize + 1, start + kept_before as usize);
-    }
-    let room = out.bytes[start..].first_chunk_mut::<BLOCK_BYTES>();
-    move_together(window, kept, room.expect("the slack is longer than a block"));
-    out.written = start + kept.count_ones() as usize;
-}
+block_loop! { #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")] }
 
 /// Moves the kept bytes of a block to the front of `room`; what follows them has no meaning.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn move_together(window: &Window, kept: u64, room: &mut [u8; BLOCK_BYTES]) {
+fn move_together(window: &Window, kept: u64, room: &mut Room) {
     for group in 0..BLOCK_BYTES / 8 {
         let mask = (kept >> (8 * group)) as u8;
         let before = (kept & ((1 << (8 * group)) - 1)).count_ones() as usize;
@@ -143,40 +50,31 @@ fn move_together(window: &Window, kept: u64, room: &mut [u8; BLOCK_BYTES]) {
     }
 }
 
-/// What is known of each byte of a block, one bit each.
-#[derive(Clone, Copy)]
-struct Masks {
-    kept: u64,
-    newline: u64,
-    /// Part of a character outside ASCII.
-    high: u64,
-}
-
-impl Masks {
-    #[inline]
-    #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-    fn of(by_low_half: &[u8; 16], window: &Window) -> Masks {
-        // SAFETY: The array has the 16 bytes that are read.
-        let table = unsafe { _mm_loadu_si128(by_low_half.as_ptr().cast()) };
-        let table = _mm256_broadcastsi128_si256(table);
-        let newline = _mm256_set1_epi8(b'\n' as i8);
-        let (low, high) = (load::<0>(window), load::<32>(window));
-        // The shuffle looks a byte up by its low half; of a byte outside ASCII it makes 0.
-        let low_dropped = _mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, low), low);
-        let high_dropped = _mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, high), high);
-        Masks {
-            kept: !mask_of(low_dropped, high_dropped),
-            newline: mask_of(_mm256_cmpeq_epi8(low, newline), _mm256_cmpeq_epi8(high, newline)),
-            high: mask_of(low, high),
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn masks(drops: &Drops, window: &Window) -> Masks {
+    // SAFETY: The array has the 16 bytes that are read.
+    let table = unsafe { _mm_loadu_si128(drops.by_low_half.as_ptr().cast()) };
+    let table = _mm256_broadcastsi128_si256(table);
+    let (low, high) = (load::<0>(window), load::<32>(window));
+    // The shuffle looks a byte up by its low half; of a byte outside ASCII it makes 0.
+    let low_dropped = _mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, low), low);
+    let high_dropped = _mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, high), high);
+    let newline = match drops.newline {
+        Some(byte) => {
+            let newline = _mm256_set1_epi8(byte as i8);
+            mask_of(_mm256_cmpeq_epi8(low, newline), _mm256_cmpeq_epi8(high, newline))
         }
-    }
+        None => 0,
+    };
+    Masks { kept: !mask_of(low_dropped, high_dropped), newline, high: mask_of(low, high) }
 }
 
 /// The places at which a character may begin that is not kept as it is: those of
 /// [`super::may_be_special`].
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn special_mask(window: &Window) -> u64 {
+fn special_mask(_: &Drops, window: &Window) -> u64 {
     mask_of(
         special_half(load::<0>(window), load::<1>(window), load::<2>(window)),
         special_half(load::<32>(window), load::<33>(window), load::<34>(window)),

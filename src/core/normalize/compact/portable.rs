@@ -1,28 +1,92 @@
-//! The loop for processors without a kernel of their own: byte by byte, without branches for
-//! what is kept or dropped.
+//! Plain integers, for processors without a kernel of their own: masks are made of eight
+//! bytes at a time, and kept bytes are copied in runs.
 
-use super::{Class, Compacted, Compactor};
+use super::{
+    AHEAD_BYTES, BLOCK_BYTES, Compacted, Compactor, Drops, Masks, Room, Window, may_be_special,
+};
 
-pub(super) fn compact(compactor: &Compactor, chunk: &[u8], out: &mut Compacted) {
-    let classes = &compactor.drops.classes;
-    let mut at = 0;
-    let mut written = 0;
-    while at < chunk.len() {
-        let byte = chunk[at];
-        let class = classes[usize::from(byte)];
-        if class < Class::Newline {
-            out.bytes[written] = byte;
-            written += class as usize;
-            at += 1;
-        } else if class == Class::Newline {
-            at += 1;
-            out.end_line(at, written);
-        } else {
-            let (kept, size) = compactor.special(&chunk[at..]).unwrap_or((&chunk[at..=at], 1));
-            out.bytes[written..written + kept.len()].copy_from_slice(kept);
-            written += kept.len();
-            at += size;
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGH_BITS: u64 = 0x80 * ONES;
+
+block_loop! {}
+
+#[inline]
+fn masks(drops: &Drops, window: &Window) -> Masks {
+    let mut masks = Masks { kept: 0, newline: 0, high: 0 };
+    let (words, _) = window[..BLOCK_BYTES].as_chunks();
+    let mut high_bits = 0;
+    for (place, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        high_bits |= word & HIGH_BITS;
+        masks.kept |= bits_of(!dropped_bits(drops, word) & HIGH_BITS) << (8 * place);
+        if let Some(byte) = drops.newline {
+            masks.newline |= bits_of(equal_bits(word, byte)) << (8 * place);
         }
     }
-    out.written = written;
+    if high_bits != 0 {
+        for (place, word) in words.iter().enumerate() {
+            masks.high |= bits_of(u64::from_le_bytes(*word) & HIGH_BITS) << (8 * place);
+        }
+    }
+    masks
+}
+
+#[inline]
+fn special_mask(drops: &Drops, window: &Window) -> u64 {
+    let block = &window[..BLOCK_BYTES];
+    if !block.iter().fold(false, |any, &byte| any | drops.is_lead[usize::from(byte)]) {
+        return 0;
+    }
+    (0..BLOCK_BYTES).fold(0, |mask, at| {
+        let is = may_be_special(window[at], window[at + 1], window[at + 2]);
+        mask | u64::from(is) << at
+    })
+}
+
+/// Copies each run of kept bytes, 16 bytes at a time: what it copies too much is overwritten
+/// by the next run.
+#[inline]
+fn move_together(window: &Window, mut kept: u64, room: &mut Room) {
+    let mut written = 0;
+    while kept != 0 {
+        let start = kept.trailing_zeros() as usize;
+        // Adding its lowest bit carries through the lowest run of ones.
+        let without = kept.wrapping_add(1 << start);
+        let end = if without == 0 { BLOCK_BYTES } else { without.trailing_zeros() as usize };
+        kept &= without;
+        let mut from = start;
+        while from < end {
+            let bytes: [u8; AHEAD_BYTES] = *window[from..].first_chunk().expect("it looks ahead");
+            let to = written + from - start;
+            room[to..to + AHEAD_BYTES].copy_from_slice(&bytes);
+            from += AHEAD_BYTES;
+        }
+        written += end - start;
+    }
+}
+
+/// The highest bit of each byte that is dropped.
+#[inline]
+fn dropped_bits(drops: &Drops, word: u64) -> u64 {
+    // Below 0x80 a byte is at least `n` when adding `0x80 - n` sets its highest bit.
+    let low = word & !HIGH_BITS;
+    let in_range = |(first, behind): (u8, u8)| {
+        let from_first = low + u64::from(0x80 - first) * ONES;
+        let from_behind = low + u64::from(0x80 - behind) * ONES;
+        from_first & !from_behind
+    };
+    (in_range(drops.ranges[0]) | in_range(drops.ranges[1])) & !word & HIGH_BITS
+}
+
+/// The highest bit of each byte that is `byte`, which is ASCII.
+#[inline]
+fn equal_bits(word: u64, byte: u8) -> u64 {
+    let low = (word ^ (u64::from(byte) * ONES)) & !HIGH_BITS;
+    !(low + 0x7F * ONES) & !word & HIGH_BITS
+}
+
+/// The highest bits of eight bytes side by side, the first byte's lowest.
+#[inline]
+fn bits_of(high_bits: u64) -> u64 {
+    (high_bits >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }

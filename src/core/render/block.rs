@@ -1,0 +1,189 @@
+//! Rendering many lines at once: numbers are counted up in decimal, digits of hashes come
+//! from a table, and short texts are copied in steps of a fixed size, which may write more
+//! than they have to, since what follows is written later.
+
+use crate::dialect::{Dialect, MemoryLines};
+use crate::hash::Block;
+
+/// Bytes of one step of copying.
+const STEP_BYTES: usize = 32;
+
+/// Longer texts are left to the general copy.
+const STEPS_LIMIT_BYTES: usize = 4 * STEP_BYTES;
+
+/// How much room behind a line's output lets its text be copied in steps.
+pub(crate) const SLACK_BYTES: usize = 64;
+
+/// Renders blocks of lines, the one after the other.
+pub(crate) struct BlockRenderer {
+    dialect: &'static Dialect,
+    number: Counter,
+    /// Whether a `\r` before the `\n` is part of the text.
+    keeps_carriage_returns: bool,
+    /// The digits of every pair of them, in order; empty where the width is odd.
+    pairs: Vec<[u8; 2]>,
+}
+
+impl BlockRenderer {
+    /// Starts at line `first_line`.
+    pub(crate) fn new(dialect: &'static Dialect, first_line: u64) -> BlockRenderer {
+        BlockRenderer::with_lines(dialect, first_line, MemoryLines::Terminated)
+    }
+
+    /// As `new`, for lines of another kind.
+    pub(crate) fn with_lines(
+        dialect: &'static Dialect,
+        first_line: u64,
+        lines: MemoryLines,
+    ) -> BlockRenderer {
+        let pairs = match dialect.width % 2 {
+            0 => {
+                let digits = dialect.alphabet.iter();
+                digits
+                    .flat_map(|&high| dialect.alphabet.iter().map(move |&low| [high, low]))
+                    .collect()
+            }
+            _ => Vec::new(),
+        };
+        let keeps_carriage_returns = lines == MemoryLines::Split;
+        BlockRenderer { dialect, number: Counter::new(first_line), keeps_carriage_returns, pairs }
+    }
+
+    /// Writes the lines of a block at the start of `text`, each with a line feed behind it,
+    /// to the front of `room`, and says how many bytes that took.
+    pub(crate) fn render(&mut self, text: &[u8], block: Block<'_>, room: &mut [u8]) -> usize {
+        let mut at = 0;
+        let mut start = 0;
+        for (&hash, &end) in block.hashes.iter().zip(block.ends) {
+            let end = end as usize;
+            let mut text_end = end;
+            if text_end > start && text[text_end - 1] == b'\n' {
+                text_end -= 1;
+                let may_end_in = !self.keeps_carriage_returns && text_end > start;
+                if may_end_in && text[text_end - 1] == b'\r' {
+                    text_end -= 1;
+                }
+            }
+            at += self.number.write(&mut room[at..]);
+            self.number.increase();
+            at += self.write_hash(hash, &mut room[at..]);
+            copy(text, start, text_end, &mut room[at..]);
+            at += text_end - start;
+            room[at] = b'\n';
+            at += 1;
+            start = end;
+        }
+        at
+    }
+
+    /// Writes separator, hash and text mark.
+    #[inline]
+    fn write_hash(&self, hash: u32, room: &mut [u8]) -> usize {
+        let (dialect, count) = (self.dialect, self.pairs.len() as u32);
+        match dialect.width {
+            2 => {
+                let [high, low] = self.pairs[hash as usize];
+                room[..4].copy_from_slice(&[dialect.separator, high, low, dialect.text_mark]);
+                4
+            }
+            4 => {
+                let [first, second] = self.pairs[(hash / count) as usize];
+                let [third, fourth] = self.pairs[(hash % count) as usize];
+                let (separator, text_mark) = (dialect.separator, dialect.text_mark);
+                room[..6].copy_from_slice(&[separator, first, second, third, fourth, text_mark]);
+                6
+            }
+            width => {
+                let mut digits = Vec::with_capacity(width);
+                dialect.write_hash(hash, &mut digits);
+                room[0] = dialect.separator;
+                room[1..=width].copy_from_slice(&digits);
+                room[width + 1] = dialect.text_mark;
+                width + 2
+            }
+        }
+    }
+}
+
+/// Copies `text[start..end]` to the front of `room`.
+#[inline]
+fn copy(text: &[u8], start: usize, end: usize, room: &mut [u8]) {
+    let len = end - start;
+    let steps_bytes = len.next_multiple_of(STEP_BYTES);
+    if steps_bytes <= STEPS_LIMIT_BYTES
+        && let Some(from) = text.get(start..start + steps_bytes)
+        && let Some(to) = room.get_mut(..steps_bytes)
+    {
+        let (from, _) = from.as_chunks::<STEP_BYTES>();
+        let (to, _) = to.as_chunks_mut::<STEP_BYTES>();
+        for (from, to) in from.iter().zip(to) {
+            *to = *from;
+        }
+    } else {
+        room[..len].copy_from_slice(&text[start..end]);
+    }
+}
+
+/// A number in decimal that is counted up.
+struct Counter {
+    /// At the front, and zeros behind.
+    digits: [u8; Counter::ROOM_BYTES],
+    len: usize,
+}
+
+impl Counter {
+    /// Room for every `u64`.
+    const ROOM_BYTES: usize = 24;
+
+    fn new(value: u64) -> Counter {
+        let text = value.to_string();
+        let mut digits = [0; Counter::ROOM_BYTES];
+        digits[..text.len()].copy_from_slice(text.as_bytes());
+        Counter { digits, len: text.len() }
+    }
+
+    #[inline]
+    fn increase(&mut self) {
+        for at in (0..self.len).rev() {
+            if self.digits[at] < b'9' {
+                self.digits[at] += 1;
+                return;
+            }
+            self.digits[at] = b'0';
+        }
+        // All were nines.
+        self.digits[0] = b'1';
+        self.digits[self.len] = b'0';
+        self.len += 1;
+    }
+
+    #[inline]
+    fn write(&self, room: &mut [u8]) -> usize {
+        match room.first_chunk_mut() {
+            Some(room) => *room = self.digits,
+            None => room[..self.len].copy_from_slice(&self.digits[..self.len]),
+        }
+        self.len
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counters_count() {
+        for start in [0, 1, 8, 95, 989, 99_990, 4_294_967_290] {
+            let mut counter = Counter::new(start);
+            for value in start..start + 25 {
+                let mut long = [b'x'; 30];
+                let len = counter.write(&mut long);
+                assert_eq!(long[..len], *value.to_string().as_bytes());
+                let mut exact = vec![b'x'; len];
+                assert_eq!(counter.write(&mut exact), len);
+                assert_eq!(exact, value.to_string().as_bytes());
+                counter.increase();
+            }
+        }
+    }
+}
