@@ -18,6 +18,8 @@ pub struct BlockHasher {
     seeds: Vec<u32>,
     hashes: Vec<u32>,
     ends: Vec<u32>,
+    /// What compacting kept of the white space at the end of a line.
+    scratch: Vec<u8>,
     single: LineHasher,
 }
 
@@ -54,6 +56,7 @@ impl BlockHasher {
             seeds: Vec::new(),
             hashes: Vec::new(),
             ends: Vec::new(),
+            scratch: Vec::new(),
             single: LineHasher::new(dialect),
         }
     }
@@ -72,7 +75,7 @@ impl BlockHasher {
             return self.hash_long_line(first_line, chunk);
         }
         self.compactor.compact(chunk, &mut self.compacted);
-        self.finish_lines(first_line);
+        self.finish_lines(first_line, chunk);
         let bounds = self.compacted.bounds();
         let texts = Texts {
             bytes: self.compacted.bytes_with_slack(),
@@ -88,28 +91,31 @@ impl BlockHasher {
         Block { hashes: &self.hashes, ends: self.compacted.ends() }
     }
 
-    /// What compacting leaves to do: the white space at the end, and the seeds.
-    fn finish_lines(&mut self, first_line: u64) {
+    /// What compacting leaves to do: the white space at the end, and the seeds. Both come from
+    /// the lines as they are in the chunk.
+    fn finish_lines(&mut self, first_line: u64, chunk: &[u8]) {
         let rule = &self.dialect.normalization;
-        let bounds = self.compacted.bounds();
-        let lines = bounds.len() - 1;
+        let (bounds, ends) = (self.compacted.bounds(), self.compacted.ends());
         if rule.removal == Removal::Everywhere && self.dialect.seed == Seed::Zero {
-            if self.seeds.len() != lines {
-                self.seeds.clear();
-                self.seeds.resize(lines, 0);
-            }
+            // Usually they are zeros already.
+            self.seeds.resize(ends.len(), 0);
             return;
         }
         self.stops.clear();
         self.seeds.clear();
-        for (number, bound) in (first_line..).zip(bounds.windows(2)) {
-            let line = &self.compacted.bytes()[bound[0] as usize..bound[1] as usize];
+        let mut start = 0;
+        for ((number, &end), &kept_end) in (first_line..).zip(ends).zip(&bounds[1..]) {
+            let line = &chunk[start..end as usize];
+            let line = line.strip_suffix(b"\n").unwrap_or(line);
             let text = normalize::trim(rule, line);
-            self.stops.push(bound[0] + text.len() as u32);
+            // Compacting kept some of what is trimmed.
+            normalize::map_into(rule, &line[text.len()..], &mut self.scratch);
+            self.stops.push(kept_end - self.scratch.len() as u32);
             self.seeds.push(match self.dialect.seed {
                 Seed::Zero => 0,
                 Seed::LineNumberWithoutWord => seed_without_word(number, text),
             });
+            start = end as usize;
         }
     }
 

@@ -95,3 +95,39 @@ fn hash_long(texts: Texts<'_>, first: usize, hashes: &mut [u32]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both ways of the portable level, of which a processor uses one, and every other level.
+    #[test]
+    fn lanes_hash_like_the_library() {
+        let bytes: Vec<u8> =
+            (0..4096u32).map(|at| (at.wrapping_mul(PRIME_1) >> 24) as u8).collect();
+        let texts = 0..2 * LANE_LIMIT_BYTES as u32;
+        let starts: Vec<u32> = texts.clone().map(|len| len * 7 % 1000).collect();
+        let stops: Vec<u32> = texts.clone().zip(&starts).map(|(len, start)| start + len).collect();
+        let seeds: Vec<u32> = texts.map(|len| if len % 3 == 0 { 0 } else { len << 20 }).collect();
+        let texts = Texts { bytes: &bytes, starts: &starts, stops: &stops, seeds: &seeds };
+        let text = |at: usize| &bytes[starts[at] as usize..stops[at] as usize];
+        let expected: Vec<u32> = (0..starts.len()).map(|at| xxh32(text(at), seeds[at])).collect();
+        for way in [portable::hash_one_by_one, portable::hash_in_lanes] {
+            let mut found = Vec::new();
+            way(texts, &mut found);
+            assert_eq!(found, expected);
+        }
+        for level in Level::available() {
+            let mut found = Vec::new();
+            hash_all(level, texts, &mut found);
+            assert_eq!(found, expected, "{}", level.name());
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "too near to the end")]
+    fn texts_without_slack_behind_them_are_refused() {
+        let texts = Texts { bytes: &[0; READ_BYTES], starts: &[1], stops: &[2], seeds: &[0] };
+        hash_all(Level::best(), texts, &mut Vec::new());
+    }
+}

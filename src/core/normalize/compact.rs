@@ -251,7 +251,9 @@ impl Compactor {
                 return place;
             }
             window[place..place + left.len()].copy_from_slice(left);
-            *kept &= !(((1 << (size - left.len())) - 1) << (place + left.len()));
+            for lost in place + left.len()..place + size {
+                *kept &= !(1 << lost);
+            }
         }
         len
     }
@@ -302,5 +304,48 @@ impl Drops {
             drops.is_lead[lead] = true;
         }
         drops
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::DIALECTS;
+
+    #[test]
+    fn finds_every_special_character() {
+        for character in ('\u{80}'..=char::MAX).filter(|&character| character != '\n') {
+            let mut bytes = [0; 4];
+            let bytes = character.encode_utf8(&mut bytes).as_bytes();
+            let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
+            let is_kept = |dialect: &crate::dialect::Dialect| {
+                map_character(&dialect.normalization, bytes) == (bytes, bytes.len())
+            };
+            if !DIALECTS.iter().all(is_kept) {
+                assert!(may_be_special(byte(0), byte(1), byte(2)), "{character:?}");
+            }
+        }
+    }
+
+    /// A rule that does nothing outside ASCII is not asked.
+    #[test]
+    fn rules_without_special_characters_have_none() {
+        for dialect in &DIALECTS {
+            let compactor = Compactor::of_lines(&dialect.normalization, Level::Portable);
+            let is_special =
+                |character: char| compactor.special(character.to_string().as_bytes()).is_some();
+            assert_eq!(('\u{80}'..='\u{ffff}').any(is_special), compactor.has_special);
+        }
+    }
+
+    #[test]
+    fn pieces_keep_newlines_where_they_are_no_white_space() {
+        for (dialect, kept) in DIALECTS.iter().zip(["ab", "ab", "ab", "ab", "a\n b"]) {
+            for level in Level::available() {
+                let mut out = Compacted::default();
+                Compactor::of_pieces(&dialect.normalization, level).compact(b"a\n\r b", &mut out);
+                assert_eq!(out.bytes(), kept.as_bytes(), "{} {}", dialect.name, level.name());
+            }
+        }
     }
 }

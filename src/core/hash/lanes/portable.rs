@@ -24,14 +24,14 @@ pub(super) fn hash_all(texts: Texts<'_>, out: &mut Vec<u32>) {
     }
 }
 
-fn hash_one_by_one(texts: Texts<'_>, out: &mut Vec<u32>) {
+pub(super) fn hash_one_by_one(texts: Texts<'_>, out: &mut Vec<u32>) {
     for at in 0..texts.starts.len() {
         let text = &texts.bytes[texts.starts[at] as usize..texts.stops[at] as usize];
         out.push(xxh32(text, texts.seeds[at]));
     }
 }
 
-fn hash_in_lanes(texts: Texts<'_>, out: &mut Vec<u32>) {
+pub(super) fn hash_in_lanes(texts: Texts<'_>, out: &mut Vec<u32>) {
     for first in (0..texts.starts.len()).step_by(LANES) {
         let group = Group::<LANES>::of(texts, first);
         let count = (texts.starts.len() - first).min(LANES);
