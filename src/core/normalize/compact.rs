@@ -33,7 +33,7 @@ struct Masks {
 /// module that uses it has three functions of the same attributes:
 ///
 /// - `masks(&Drops, &Window) -> Masks`
-/// - `special_mask(&Drops, &Window) -> u64`: where characters begin for which
+/// - `special_mask(&Window) -> u64`: where characters begin for which
 ///   [`may_be_special`] is true;
 /// - `move_together(&Window, u64, &mut Room)`: moves the bytes of a mask to the front.
 macro_rules! block_loop {
@@ -66,7 +66,7 @@ macro_rules! block_loop {
             let valid = u64::MAX >> (BLOCK_BYTES - len);
             let mut masks = masks(&compactor.drops, window);
             if masks.high != 0 && compactor.has_special {
-                let special = special_mask(&compactor.drops, window) & valid;
+                let special = special_mask(window) & valid;
                 if special != 0 {
                     let mut patched = *window;
                     let len = compactor.patch(&mut patched, special, &mut masks.kept, len);
@@ -106,29 +106,66 @@ use crate::simd::Level;
 
 /// How many bytes of text are compacted at a time, so that text, result and line ends stay in
 /// the fastest cache. A longer line is a piece of its own.
-pub(crate) const CHUNK_LIMIT_BYTES: usize = 16 * 1024;
+pub const CHUNK_LIMIT_BYTES: usize = 16 * 1024;
 
 /// How many bytes behind its result a kernel may overwrite, and how many behind a line's
 /// result the hash kernels may look at.
-pub(crate) const SLACK_BYTES: usize = 256;
+pub const SLACK_BYTES: usize = 256;
 
-/// The UTF-8 forms of the characters that some rule does not keep, as ranges of bytes. All
-/// are found by their first three bytes; the test `finds_every_special_character` goes
-/// through all of Unicode.
-fn may_be_special(first: u8, second: u8, third: u8) -> bool {
-    match first {
-        0xC2 => matches!(second, 0x85 | 0xA0),
-        0xE1 => second == 0x9A && third == 0x80,
-        0xE2 => matches!(second, 0x80 | 0x81 | 0x88),
-        0xE3 => second == 0x80 && third == 0x80,
-        0xEF => second == 0xBB && third == 0xBF,
-        _ => false,
+/// The UTF-8 forms of the characters that some rule does not keep, and of a few more: a first
+/// byte, second bytes, and the third byte where not every one will do. The test
+/// `finds_every_special_character` goes through all of Unicode.
+const SPECIAL_FORMS: [(u8, &[u8], Option<u8>); 5] = [
+    (0xC2, &[0x85, 0xA0], None),
+    (0xE1, &[0x9A], Some(0x80)),
+    (0xE2, &[0x80, 0x81, 0x88], None),
+    (0xE3, &[0x80], Some(0x80)),
+    (0xEF, &[0xBB], Some(0xBF)),
+];
+
+/// For the first, second and third byte of a character: the forms it fits, one bit each.
+static FITTING_FORMS: [[u8; 256]; 3] = fitting_forms();
+
+const fn fitting_forms() -> [[u8; 256]; 3] {
+    let mut table = [[0; 256]; 3];
+    let mut form = 0;
+    while form < SPECIAL_FORMS.len() {
+        let (first, seconds, third) = SPECIAL_FORMS[form];
+        let bit = 1 << form;
+        table[0][first as usize] |= bit;
+        let mut at = 0;
+        while at < seconds.len() {
+            table[1][seconds[at] as usize] |= bit;
+            at += 1;
+        }
+        let mut byte = 0;
+        while byte < 256 {
+            if third.is_none() || matches!(third, Some(third) if third as usize == byte) {
+                table[2][byte] |= bit;
+            }
+            byte += 1;
+        }
+        form += 1;
     }
+    table
+}
+
+/// Whether a byte begins characters that may be special.
+#[inline]
+fn is_special_lead(first: u8) -> bool {
+    FITTING_FORMS[0][usize::from(first)] != 0
+}
+
+/// Whether some rule may not keep the character that begins with these bytes.
+#[inline]
+fn may_be_special(first: u8, second: u8, third: u8) -> bool {
+    let [firsts, seconds, thirds] = &FITTING_FORMS;
+    firsts[usize::from(first)] & seconds[usize::from(second)] & thirds[usize::from(third)] != 0
 }
 
 /// Compacts text by one rule, on one level of instructions.
 #[derive(Debug)]
-pub(crate) struct Compactor {
+pub struct Compactor {
     /// Available on this processor; checked when the value is made.
     level: Level,
     rule: &'static Normalization,
@@ -140,7 +177,7 @@ pub(crate) struct Compactor {
 
 /// What a compactor made of a chunk. Kept between chunks for its memory.
 #[derive(Debug, Default)]
-pub(crate) struct Compacted {
+pub struct Compacted {
     /// The kept bytes, and [`SLACK_BYTES`] more.
     bytes: Vec<u8>,
     written: usize,
@@ -153,22 +190,22 @@ pub(crate) struct Compacted {
 
 impl Compacted {
     /// The kept bytes of all lines, and [`SLACK_BYTES`] without meaning.
-    pub(crate) fn bytes_with_slack(&self) -> &[u8] {
+    pub fn bytes_with_slack(&self) -> &[u8] {
         &self.bytes[..self.written + SLACK_BYTES]
     }
 
     /// The kept bytes of all lines.
-    pub(crate) fn bytes(&self) -> &[u8] {
+    pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.written]
     }
 
     /// Where each line starts in the kept bytes, and then where the last one ends.
-    pub(crate) fn bounds(&self) -> &[u32] {
+    pub fn bounds(&self) -> &[u32] {
         &self.bounds[..=self.lines]
     }
 
     /// Where each line ends in the chunk, terminator included.
-    pub(crate) fn ends(&self) -> &[u32] {
+    pub fn ends(&self) -> &[u32] {
         &self.ends[..self.lines]
     }
 
@@ -196,12 +233,12 @@ impl Compacted {
 
 impl Compactor {
     /// For text of which each line ends at `\n`, which is dropped in any dialect.
-    pub(crate) fn of_lines(rule: &'static Normalization, level: Level) -> Compactor {
+    pub fn of_lines(rule: &'static Normalization, level: Level) -> Compactor {
         Compactor::new(rule, level, true)
     }
 
     /// For parts of a line, in which `\n` is a character like any other.
-    pub(crate) fn of_pieces(rule: &'static Normalization, level: Level) -> Compactor {
+    pub fn of_pieces(rule: &'static Normalization, level: Level) -> Compactor {
         Compactor::new(rule, level, false)
     }
 
@@ -218,7 +255,7 @@ impl Compactor {
     /// Replaces `out` by what is kept of `chunk`, which is shorter than 4 GiB and begins and
     /// ends between characters. Of a rule that removes white space at the end alone, that is
     /// not done yet.
-    pub(crate) fn compact(&self, chunk: &[u8], out: &mut Compacted) {
+    pub fn compact(&self, chunk: &[u8], out: &mut Compacted) {
         debug_assert!(u32::try_from(chunk.len()).is_ok());
         out.reset(chunk.len());
         match self.level {
@@ -279,16 +316,13 @@ struct Drops {
     ranges: [(u8, u8); 2],
     /// The byte that ends a line, if one does.
     newline: Option<u8>,
-    /// Whether a byte begins characters that may be special.
-    is_lead: [bool; 256],
 }
 
 impl Drops {
     fn new(rule: &Normalization, drop_newlines: bool) -> Drops {
         let newline = drop_newlines.then_some(b'\n');
         let keep = super::keep_table_of(rule);
-        let mut drops =
-            Drops { by_low_half: [0xFF; 16], ranges: [(0, 0); 2], newline, is_lead: [false; 256] };
+        let mut drops = Drops { by_low_half: [0xFF; 16], ranges: [(0, 0); 2], newline };
         let mut ranges = 0;
         for byte in (0..128u8).filter(|&byte| keep[byte as usize] == 0 || newline == Some(byte)) {
             let slot = &mut drops.by_low_half[usize::from(byte & 15)];
@@ -299,9 +333,6 @@ impl Drops {
                 ranges += 1;
             }
             drops.ranges[ranges - 1].1 = byte + 1;
-        }
-        for lead in [0xC2, 0xE1, 0xE2, 0xE3, 0xEF] {
-            drops.is_lead[lead] = true;
         }
         drops
     }

@@ -74,7 +74,7 @@ fn masks(drops: &Drops, window: &Window) -> Masks {
 /// [`super::may_be_special`].
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn special_mask(_: &Drops, window: &Window) -> u64 {
+fn special_mask(window: &Window) -> u64 {
     mask_of(
         special_half(load::<0>(window), load::<1>(window), load::<2>(window)),
         special_half(load::<32>(window), load::<33>(window), load::<34>(window)),
@@ -87,6 +87,7 @@ fn special_half(first: __m256i, second: __m256i, third: __m256i) -> __m256i {
     let is = |bytes, value: u8| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(value as i8));
     let both = |one, other| _mm256_and_si256(one, other);
     let either = |one, other| _mm256_or_si256(one, other);
+    // Those of `SPECIAL_FORMS`.
     let second_80 = is(second, 0x80);
     let third_80 = is(third, 0x80);
     let c2 = both(is(first, 0xC2), either(is(second, 0x85), is(second, 0xA0)));

@@ -2,7 +2,8 @@
 //! bytes at a time, and kept bytes are copied in runs.
 
 use super::{
-    AHEAD_BYTES, BLOCK_BYTES, Compacted, Compactor, Drops, Masks, Room, Window, may_be_special,
+    AHEAD_BYTES, BLOCK_BYTES, Compacted, Compactor, Drops, Masks, Room, Window, is_special_lead,
+    may_be_special,
 };
 
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -32,14 +33,13 @@ fn masks(drops: &Drops, window: &Window) -> Masks {
 }
 
 #[inline]
-fn special_mask(drops: &Drops, window: &Window) -> u64 {
+fn special_mask(window: &Window) -> u64 {
     let block = &window[..BLOCK_BYTES];
-    if !block.iter().fold(false, |any, &byte| any | drops.is_lead[usize::from(byte)]) {
+    if !block.iter().fold(false, |any, &first| any | is_special_lead(first)) {
         return 0;
     }
     (0..BLOCK_BYTES).fold(0, |mask, at| {
-        let is = may_be_special(window[at], window[at + 1], window[at + 2]);
-        mask | u64::from(is) << at
+        mask | u64::from(may_be_special(window[at], window[at + 1], window[at + 2])) << at
     })
 }
 
