@@ -17,6 +17,9 @@ use crate::simd::Level;
 /// Lines longer than this are hashed piece by piece, so that scratch memory stays bounded.
 const PIECE_LIMIT_BYTES: usize = 64 * 1024;
 
+/// Lines up to this are normalized byte by byte: there is little to gain.
+const SHORT_LIMIT_BYTES: usize = 64;
+
 static WORD: LazyLock<regex::bytes::Regex> = LazyLock::new(|| {
     regex::bytes::Regex::new(r"[\p{L}\p{N}]").expect("a constant pattern that compiles")
 });
@@ -24,14 +27,22 @@ static WORD: LazyLock<regex::bytes::Regex> = LazyLock::new(|| {
 /// Hashes lines of one dialect; keeps the scratch buffer between lines.
 pub struct LineHasher {
     dialect: &'static Dialect,
+    level: Level,
     modulus: u32,
     scratch: Vec<u8>,
+    /// For lines that are not short; made for the first.
+    pieces: Option<(Compactor, Compacted)>,
 }
 
 impl LineHasher {
     /// A hasher for one dialect.
     pub fn new(dialect: &'static Dialect) -> Self {
-        LineHasher { dialect, modulus: dialect.modulus(), scratch: Vec::new() }
+        LineHasher::with_level(dialect, Level::best())
+    }
+
+    fn with_level(dialect: &'static Dialect, level: Level) -> Self {
+        let modulus = dialect.modulus();
+        LineHasher { dialect, level, modulus, scratch: Vec::new(), pieces: None }
     }
 
     /// The dialect whose hashes this makes.
@@ -50,7 +61,7 @@ impl LineHasher {
         };
         let digest = if normalize::is_identity(rule, text) {
             xxh32(text, seed)
-        } else if text.len() <= PIECE_LIMIT_BYTES {
+        } else if text.len() <= SHORT_LIMIT_BYTES {
             normalize::map_into(rule, text, &mut self.scratch);
             xxh32(&self.scratch, seed)
         } else {
@@ -59,13 +70,18 @@ impl LineHasher {
         digest % self.modulus
     }
 
-    fn hash_in_pieces(&self, mut text: &[u8], seed: u32) -> u32 {
-        let compactor = Compactor::of_pieces(&self.dialect.normalization, Level::best());
-        let mut compacted = Compacted::default();
+    fn hash_in_pieces(&mut self, mut text: &[u8], seed: u32) -> u32 {
+        let (rule, level) = (&self.dialect.normalization, self.level);
+        let new = || (Compactor::of_pieces(rule, level), Compacted::default());
+        let (compactor, compacted) = self.pieces.get_or_insert_with(new);
+        if text.len() <= PIECE_LIMIT_BYTES {
+            compactor.compact(text, compacted);
+            return xxh32(compacted.bytes(), seed);
+        }
         let mut state = Xxh32::new(seed);
         while !text.is_empty() {
             let (piece, rest) = text.split_at(floor_boundary(text, PIECE_LIMIT_BYTES));
-            compactor.compact(piece, &mut compacted);
+            compactor.compact(piece, compacted);
             state.update(compacted.bytes());
             text = rest;
         }

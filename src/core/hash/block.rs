@@ -57,7 +57,7 @@ impl BlockHasher {
             hashes: Vec::new(),
             ends: Vec::new(),
             scratch: Vec::new(),
-            single: LineHasher::new(dialect),
+            single: LineHasher::with_level(dialect, level),
         }
     }
 

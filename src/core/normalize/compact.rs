@@ -209,14 +209,15 @@ impl Compacted {
         &self.ends[..self.lines]
     }
 
-    fn reset(&mut self, chunk_bytes: usize) {
-        let room = chunk_bytes + SLACK_BYTES;
-        if self.bytes.len() < room {
-            self.bytes.resize(room, 0);
-            // A line has a byte at least, and one slot is written ahead.
-            self.bounds.resize(room, 0);
-            self.ends.resize(room, 0);
+    fn reset(&mut self, chunk_bytes: usize, lines_limit: usize) {
+        if self.bytes.len() < chunk_bytes + SLACK_BYTES {
+            self.bytes.resize(chunk_bytes + SLACK_BYTES, 0);
         }
+        if self.ends.len() < lines_limit {
+            self.ends.resize(lines_limit, 0);
+            self.bounds.resize(lines_limit + 1, 0);
+        }
+        self.bounds.resize(self.bounds.len().max(1), 0);
         self.bounds[0] = 0;
         self.written = 0;
         self.lines = 0;
@@ -257,7 +258,9 @@ impl Compactor {
     /// not done yet.
     pub fn compact(&self, chunk: &[u8], out: &mut Compacted) {
         debug_assert!(u32::try_from(chunk.len()).is_ok());
-        out.reset(chunk.len());
+        // A line has a byte at least; where nothing ends one, all is one line.
+        let lines_limit = if self.drops.newline.is_some() { chunk.len() } else { 1 };
+        out.reset(chunk.len(), lines_limit);
         match self.level {
             Level::Portable => portable::compact(self, chunk, out),
             // SAFETY: `new` checked that the processor has these instructions.
@@ -266,7 +269,7 @@ impl Compactor {
             #[cfg(not(target_arch = "x86_64"))]
             Level::Avx2 => unreachable!("`new` checks the level"),
         }
-        if chunk.last().is_some_and(|&last| last != b'\n') {
+        if chunk.last().is_some_and(|&last| Some(last) != self.drops.newline) {
             out.end_line(chunk.len(), out.written);
         }
     }
