@@ -6,7 +6,7 @@ use crate::hash::{BlockHasher, LineHasher};
 use crate::lines::{Lines, Span, Unit};
 use crate::render::{
     BlockRenderer, GAP, SLACK_BYTES, cut_mark_bytes, render_cut_line, render_line,
-    rendered_size_bound,
+    rendered_size_bound, with_room_for,
 };
 
 /// How much may be shown; `None` is no limit.
@@ -38,7 +38,7 @@ impl Page {
         Page {
             hasher: LineHasher::new(dialect),
             limits,
-            out: Vec::with_capacity(capacity + SLACK_BYTES),
+            out: with_room_for(capacity + SLACK_BYTES),
             first_line: None,
             last_line: 0,
             shown_lines: 0,

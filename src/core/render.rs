@@ -1,8 +1,10 @@
 //! Lines and hashes → one output string.
 
 mod block;
+mod room;
 
 pub(crate) use block::{BlockRenderer, SLACK_BYTES};
+pub(crate) use room::with_room_for;
 
 use crate::dialect::{Dialect, MemoryLines};
 use crate::hash::{Block, BlockHasher, LineHasher, floor_boundary};
@@ -104,7 +106,7 @@ pub fn format_hashed(dialect: &'static Dialect, text: &[u8], start_line: u64) ->
     let mut renderer = BlockRenderer::with_lines(dialect, start_line, dialect.memory_lines);
     let count = memory_line_count(dialect, text);
     let bound = rendered_size_bound(dialect, text.len(), count, start_line + count);
-    let mut out = Vec::with_capacity(bound + SLACK_BYTES);
+    let mut out = with_room_for(bound + SLACK_BYTES);
     for_each_block(dialect, text, start_line, |number, rest, block| {
         let (start, count) = (out.len(), block.hashes.len() as u64);
         let bound = rendered_size_bound(dialect, block.len_bytes(), count, number + count);
