@@ -84,7 +84,9 @@ function compare(
     const change = count / recorded[name] - 1
     const verdict = Math.abs(change) <= TOLERANCE ? 'ok' : change > 0 ? 'MORE' : 'FEWER'
     const percent = `${(100 * change).toFixed(1)} %`
-    console.log(`${name.padEnd(34)} ${String(count).padStart(12)} ${percent.padStart(9)} ${verdict}`)
+    console.log(
+      `${name.padEnd(34)} ${String(count).padStart(12)} ${percent.padStart(9)} ${verdict}`,
+    )
     if (verdict !== 'ok') {
       wrong.push(name)
     }
