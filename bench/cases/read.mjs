@@ -10,7 +10,13 @@ import { runOnce, startWorker } from '../workers.mjs'
 
 /** @param {Bench} bench @returns {Promise<Row[]>} */
 export async function readRows(bench) {
-  return [await page(bench), ...(await large(bench)), ...(await batch(bench))]
+  const { large, mixed } = bench.corpora
+  return [
+    await page(bench),
+    ...(await wholeFile('read-large', large)),
+    ...(await wholeFile('read-mixed', mixed)),
+    ...(await batch(bench)),
+  ]
 }
 
 /** @param {Bench} bench @returns {Promise<Row>} */
@@ -22,20 +28,20 @@ async function page({ corpora: { page } }) {
   return { id: 'read-page', ours: 'readHashedSync', peer: 'fs.readFileSync', samples }
 }
 
-/** @param {Bench} bench @returns {Promise<Row[]>} */
-async function large({ corpora: { large } }) {
+/** @param {string} id @param {string} path @returns {Promise<Row[]>} */
+async function wholeFile(id, path) {
   const samples = await compare(
-    { ours: () => readHashed(large), peer: () => readFileSync(large, 'utf8') },
+    { ours: () => readHashed(path), peer: () => readFileSync(path, 'utf8') },
     { seconds: 60 },
   )
-  const size = statSync(large).size
+  const size = statSync(path).size
   const grown = async (/** @type {string} */ way) =>
-    (await runOnce('node', 'cases/memory-worker.mjs', { path: large, way })).grown
+    (await runOnce('node', 'cases/memory-worker.mjs', { path, way })).grown
   const memory = { ours: await grown('ours'), peer: await grown('peer') }
   return [
-    { id: 'read-large', ours: 'readHashed', peer: 'fs.readFileSync', samples },
+    { id, ours: 'readHashed', peer: 'fs.readFileSync', samples },
     {
-      id: 'read-large-memory',
+      id: `${id}-memory`,
       ours: 'readHashed',
       peer: 'the file',
       values: { ours: memory.ours, peer: size },
