@@ -68,9 +68,12 @@ test('a patch of a killed process is complete or absent', () =>
     makeFiles(dir)
     const seen = { finished: 0, undone: 0 }
     for (let kill = 0, generation = 0; kill < 30; kill++) {
-      const durability = kill % 3 === 2 ? 'power' : 'process'
-      const { child, ended } = await startGenerations(dir, stateDir, durability)
-      await pause(Math.random() * 60)
+      // Some in the middle of a patch for sure, the others at any moment.
+      const { child, ended } =
+        kill % 3 === 2
+          ? await stopInPatch(dir, stateDir)
+          : await startGenerations(dir, stateDir, 'process')
+      if (kill % 3 !== 2) await pause(Math.random() * 60)
       child.kill('SIGKILL')
       await ended
       const report =
