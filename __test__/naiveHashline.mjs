@@ -280,7 +280,11 @@ function setStep({ tag: { line }, content }, state) {
   const merge = autocorrect ? mergeWith(line, content, state) : 0
   if (merge !== 0) {
     const start = Math.min(line, line + merge)
-    return { start, count: 2, lines: withPairedIndent([old[start - 1]], content) }
+    const lines = withPairedIndent([old[start - 1]], content)
+    // What another edit has put behind the end of the text is not among these.
+    const replaced = old.slice(start - 1, start + 1)
+    const isSame = replaced.every((text, row) => text === lines[row])
+    return { start, count: 2, lines, noop: isSame ? replaced : undefined }
   }
   const lines = autocorrect ? replacement(old, line, line, content) : content
   const isSame = lines[0] === old[line - 1]

@@ -214,6 +214,44 @@ test('regression: halves of a surrogate pair come back as they went in', () => {
   }
 })
 
+test('regression: a line that takes in one behind the end of the text as it was is a no-op', () =>
+  withAutocorrect('1', () => {
+    const tag = omp.parseTag(`1#${omp.computeLineHash(1, 'a ?? b')}`)
+    assert.deepEqual(
+      omp.applyHashlineEdits('a ?? b', [
+        { op: 'replace', first: tag, last: tag, content: ['a ??', 'b'] },
+        { op: 'set', tag, content: ['a ?? b'] },
+      ]),
+      {
+        content: 'a ??\nb',
+        firstChangedLine: 1,
+        noopEdits: [{ editIndex: 1, loc: `1#${tag.hash}`, currentContent: 'a ?? b' }],
+      },
+    )
+  }))
+
+test('regression: where characters to stand for halves run out, nothing is mended', () =>
+  withAutocorrect('1', () => {
+    const all = Array.from({ length: 6400 }, (_, at) => String.fromCharCode(0xe000 + at)).join('')
+    const line = `  ${all}\ud800`
+    const tag = omp.parseTag(`1#${omp.computeLineHash(1, line)}`)
+    const edit = { op: /** @type {const} */ ('set'), tag, content: ['x\ud801 '] }
+    assert.equal(omp.applyHashlineEdits(line, [edit]).content, 'x\ud801 ')
+  }))
+
+test('regression: many edits of long ranges', () =>
+  withAutocorrect('1', () => {
+    const text = Array.from({ length: 5000 }, (_, at) => `line ${at}`).join('\n')
+    const lines = text.split('\n')
+    const tag = (/** @type {number} */ line) =>
+      omp.parseTag(`${line}#${omp.computeLineHash(line, lines[line - 1])}`)
+    const edits = Array.from({ length: 60 }, (_, at) => {
+      const op = /** @type {const} */ ('replace')
+      return { op, first: tag(1), last: tag(5000), content: [`n${at}`] }
+    })
+    assert.equal(omp.applyHashlineEdits(text, edits).content, 'n59')
+  }))
+
 test('texts of a million lines', () => {
   const lines = Array.from({ length: 1_000_000 }, (_, index) => `line ${index + 1}`)
   const text = lines.join('\n')

@@ -157,5 +157,8 @@ function omp13LineHash(idx, line) {
 
 /** @type {Record<Dialect, (idx: number, line: string) => string>} */
 const lineHash = { omp: ompLineHash, omp13: omp13LineHash }
+for (const hash of Object.values(lineHash)) {
+  Object.defineProperty(hash, 'name', { value: 'computeLineHash' })
+}
 
 module.exports = { lineHash }

@@ -73,7 +73,7 @@ function checkFilled(content, where) {
 
 /**
  * @template Edit
- * @typedef {Operation<Edit, OmpChanges> & { touches(edit: Edit): number[] }} OmpOperation
+ * @typedef {Operation<Edit, OmpChanges> & { touches(edit: Edit): Iterable<number> }} OmpOperation
  * `touches` are the lines that an edit names.
  */
 
@@ -94,8 +94,8 @@ const OPERATIONS = {
       const lines = isMerge
         ? changes.mended(undefined, undefined, replaced.slice(0, 1), content)
         : changes.mended(line - 1, line + 1, replaced, content)
-      // Two lines that became one have changed, whatever the one says.
-      if (!isMerge && areKept(replaced, lines)) return changes.skip(index, tag, replaced)
+      // Two lines that became one have changed, but what was not in the text is no second line.
+      if (areKept(replaced, lines)) return changes.skip(index, tag, replaced)
       changes.replace(first, last, lines)
     },
   },
@@ -168,8 +168,8 @@ const OPERATIONS = {
  * @param {number} first
  * @param {number} last
  */
-function numbersBetween(first, last) {
-  return Array.from({ length: last - first + 1 }, (_, offset) => first + offset)
+function* numbersBetween(first, last) {
+  for (let number = first; number <= last; number++) yield number
 }
 
 /**
@@ -215,7 +215,11 @@ function keyOf(edit) {
  */
 function touchedLines(edits) {
   if (process.env.PI_HL_AUTOCORRECT !== '1') return undefined
-  return new Set(edits.flatMap((edit) => operationOf(edit)?.touches(edit) ?? []))
+  const touched = new Set()
+  for (const edit of edits) {
+    for (const line of operationOf(edit)?.touches(edit) ?? []) touched.add(line)
+  }
+  return touched
 }
 
 /**

@@ -19,6 +19,7 @@ const LAST_PRIVATE = 0xf8ff
  */
 function mendLines(above, replaced, below, lines) {
   const disguise = new Disguise([above ?? '', ...replaced, below ?? '', ...lines])
+  if (!disguise.fits) return lines
   const mended = native.mendLines(
     'omp',
     disguise.on(above),
@@ -39,6 +40,7 @@ function mendLines(above, replaced, below, lines) {
  */
 function mergedNeighbour(above, replaced, below, line) {
   const disguise = new Disguise([above ?? '', replaced, below ?? '', line])
+  if (!disguise.fits) return 0
   return native.mergedNeighbour(
     'omp',
     disguise.on(above),
@@ -53,6 +55,8 @@ function mergedNeighbour(above, replaced, below, line) {
  * such half is a character that occurs in none of them.
  */
 class Disguise {
+  /** Whether there are characters enough. Lines with thousands of private ones are no text. */
+  fits = true
   /** @type {Map<string, string>} */
   #masks = new Map()
   /** @type {Map<string, string>} */
@@ -66,8 +70,10 @@ class Disguise {
     let mask = FIRST_PRIVATE
     for (const half of halves) {
       while (used.has(String.fromCharCode(mask))) mask++
-      // Lines with that many private characters are no text; the half is then U+FFFD.
-      if (mask > LAST_PRIVATE) return
+      if (mask > LAST_PRIVATE) {
+        this.fits = false
+        return
+      }
       this.#masks.set(half, String.fromCharCode(mask))
       this.#faces.set(String.fromCharCode(mask++), half)
     }
@@ -81,7 +87,7 @@ class Disguise {
   /** @param {string} line */
   put(line) {
     if (this.#masks.size === 0) return line
-    return line.replace(LONE_SURROGATES, (half) => this.#masks.get(half) ?? '\ufffd')
+    return line.replace(LONE_SURROGATES, (half) => this.#masks.get(half) ?? half)
   }
 
   /** @param {string} line */
