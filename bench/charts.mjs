@@ -14,7 +14,7 @@ const PEERS = '#adb5bd'
 const CHARTS = {
   peers: {
     title: 'Times faster than JavaScript',
-    ids: ['read-page-peer', 'format-page-peer', 'batch-wasm', 'batch-peer', 'apply-text'],
+    ids: ['read-page-peer', 'format-page-peer', 'batch-wasm', 'batch-peer', 'omp-apply-large'],
   },
   limits: {
     title: 'Time, as a multiple of what the plain work takes',

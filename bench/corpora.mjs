@@ -1,5 +1,6 @@
 // The texts that are measured: the sources of large npm packages, and files made of them.
 
+import { createHash } from 'node:crypto'
 import {
   copyFileSync,
   existsSync,
@@ -11,7 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 
 /** What counts as source. */
 const SOURCE = /\.(?:[cm]?[jt]s|css|json|md)$/
@@ -43,7 +44,7 @@ const PAGE_BYTES = 62_000
  * @returns {Corpora}
  */
 export function corpora(packagesDir, cacheDir) {
-  const dir = join(cacheDir, 'corpora')
+  const dir = join(cacheDir, `corpora-${recipe(packagesDir)}`)
   if (!existsSync(dir)) {
     const unfinished = `${dir}.new`
     rmSync(unfinished, { recursive: true, force: true })
@@ -66,6 +67,29 @@ export function corpora(packagesDir, cacheDir) {
   }
 }
 
+/**
+ * What the corpora are made of and how, in short: other packages or other code make others.
+ * @param {string} packagesDir
+ */
+function recipe(packagesDir) {
+  const parts = [new URL(import.meta.url), join(packagesDir, '../package-lock.json')]
+  const hash = createHash('sha256')
+  for (const part of parts) hash.update(readFileSync(part))
+  return hash.digest('hex').slice(0, 12)
+}
+
+/**
+ * In an order that is always the same and mixes the packages.
+ * @param {string} dir
+ * @param {string[]} paths
+ */
+function mixedUp(dir, paths) {
+  const keyOf = (/** @type {string} */ path) =>
+    createHash('sha256').update(relative(dir, path)).digest('hex')
+  const keyed = paths.map((path) => ({ path, key: keyOf(path) }))
+  return keyed.sort((one, other) => (one.key < other.key ? -1 : 1)).map(({ path }) => path)
+}
+
 /** @param {string} dir */
 function filesBelow(dir) {
   const entries = readdirSync(dir, { recursive: true, withFileTypes: true })
@@ -80,15 +104,16 @@ function filesBelow(dir) {
  * @param {string} dir
  */
 function make(packagesDir, dir) {
-  const sources = filesBelow(packagesDir).filter((path) => SOURCE.test(path))
+  const sources = mixedUp(packagesDir, filesBelow(packagesDir)).filter((path) => SOURCE.test(path))
   const written = sources.filter((path) => !GENERATED.test(path))
   makeTree(packagesDir, join(dir, 'tree'), written)
   const save = (/** @type {string} */ name, /** @type {string} */ text) =>
     writeFileSync(join(dir, name), text)
   const compiler = readFileSync(join(packagesDir, 'typescript/lib/typescript.js'), 'utf8')
   save('page.ts', page(compiler))
+  save('large.js', fill(written, LARGE_BYTES, isAscii))
   save(
-    'large.js',
+    'mixed.js',
     fill(written, LARGE_BYTES, () => true),
   )
   save(
@@ -165,6 +190,7 @@ const share = (text, pattern) =>
  * @param {string[]} paths
  */
 function makeTree(packagesDir, tree, paths) {
+  if (paths.length < TREE_FILES) throw new Error(`only ${paths.length} files for the tree`)
   for (const path of paths.slice(0, TREE_FILES)) {
     const to = join(tree, path.slice(packagesDir.length + 1))
     mkdirSync(dirname(to), { recursive: true })

@@ -13,10 +13,11 @@
 /** A median is steady when its 95 % confidence interval is at most this part of it each way. */
 const STEADY = 0.02
 const LEAST_ROUNDS = 9
-/** One turn of the fastest contestant takes at least this long, so that the clock is exact. */
+/** One turn takes about this long at least, so that the clock is exact. */
 const LEAST_TURN_NS = 2e6
 /** Memory is moved and code is compiled in the first calls. */
 const WARM_UP_CALLS = 3
+const WARM_UP_NS = 1e8
 
 const now = () => Number(process.hrtime.bigint())
 
@@ -32,10 +33,7 @@ export async function compare(contestants, { seconds = 20, rounds = 2000 } = {})
   const times = new Map(names.map((name) => [name, /** @type {number[]} */ ([])]))
   const turns = new Map()
   for (const name of names) {
-    for (let call = 1; call < WARM_UP_CALLS; call++) await contestants[name]()
-    const started = now()
-    await contestants[name]()
-    turns.set(name, Math.max(1, Math.ceil(LEAST_TURN_NS / (now() - started))))
+    turns.set(name, Math.max(1, Math.ceil(LEAST_TURN_NS / (await warmTime(contestants[name])))))
   }
   const deadline = now() + seconds * 1e9
   for (let round = 1; round <= rounds; round++) {
@@ -48,6 +46,20 @@ export async function compare(contestants, { seconds = 20, rounds = 2000 } = {})
   }
   const samples = names.map((name) => [name, summary(times.get(name) ?? [])])
   return Object.fromEntries(samples)
+}
+
+/**
+ * The time of a call once its code is compiled.
+ * @param {() => unknown} contestant
+ */
+async function warmTime(contestant) {
+  const warm = now() + WARM_UP_NS
+  let calls = 0
+  while (calls < WARM_UP_CALLS || now() < warm) {
+    await contestant()
+    calls++
+  }
+  return await turn(contestant, Math.min(calls, 20))
 }
 
 /**

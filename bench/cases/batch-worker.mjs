@@ -6,13 +6,13 @@ import { createRequire } from 'node:module'
 import { readHashed } from 'hashline-native'
 import { serve } from '../workers.mjs'
 
-const { kind, list, peer } = JSON.parse(process.argv[2])
+const { kind, list, peer, dialect } = JSON.parse(process.argv[2])
 /** @type {string[]} */
 const paths = JSON.parse(readFileSync(list, 'utf8'))
 
 const ways = {
   ours: () => async () => {
-    const views = await readHashed(paths)
+    const views = await readHashed(paths, { dialect })
     return views.reduce((sum, view) => sum + view.text.length, 0)
   },
   peer: async () => {
@@ -39,6 +39,7 @@ function sum(format) {
  */
 function formatted(text, h32) {
   const lines = text.split('\n')
+  if (text.endsWith('\n')) lines.pop()
   const anchored = lines.map((line, at) => {
     const hash = (h32(line.replace(/\s+/g, '')) & 0xff).toString(16).padStart(2, '0')
     return `${at + 1}:${hash}|${line}`
