@@ -1,14 +1,13 @@
 //! `formatHashed`, `hashLines`, `verify`, `applyHashToText`: what needs no file system.
 
-use std::borrow::Cow;
-
 use hashline_core::apply;
 use hashline_core::dialect::Dialect;
 use hashline_core::{hash, render};
-use napi::Env;
+use napi::{Env, ValueType};
 use napi_derive::napi;
 
 use super::apply::{EditOptions, edit_options};
+use super::buffers::with_text;
 use super::fault::{Result, returned};
 use super::js::{Js, string_of};
 use super::options::{Field, Holder, optional, read_options};
@@ -43,8 +42,7 @@ pub fn format_hashed<'env>(
 ) -> napi::Result<Js<'env>> {
     returned(env, || {
         let (dialect, start_line) = format_options(options)?;
-        let text = utf8_argument(text)?;
-        Text::bounded(string_of(render::format_hashed(dialect, &text, start_line)))
+        with_utf8(text, |text| Text::of_bytes(render::format_hashed(dialect, text, start_line)))
     })
 }
 
@@ -62,8 +60,7 @@ pub fn hash_lines<'env>(
 ) -> napi::Result<Js<'env>> {
     returned(env, || {
         let (dialect, start_line) = format_options(options)?;
-        let text = utf8_argument(text)?;
-        Ok(render::hash_lines(dialect, &text, start_line))
+        with_utf8(text, |text| Ok(render::hash_lines(dialect, text, start_line)))
     })
 }
 
@@ -104,9 +101,10 @@ pub fn apply_hash_to_text<'env>(
 ) -> napi::Result<Js<'env>> {
     returned(env, || {
         let options = edit_options(EditOptions::read(Holder::Options, options)?)?;
-        let text = Field::argument("text", text).text()?;
-        let operations = to_value("operations", operations)?;
-        Ok(text_outcome(apply::apply_to_text(&text, &operations, &options)?))
+        with_text(Field::argument("text", text), |text| {
+            let operations = to_value("operations", operations)?;
+            Ok(text_outcome(apply::apply_to_text(text, &operations, &options)?))
+        })
     })
 }
 
@@ -117,17 +115,14 @@ fn format_options(value: Js<'_>) -> Result<(&'static Dialect, u64)> {
     Ok((dialect.unwrap_or(Dialect::default_dialect()), start_line.unwrap_or(1)))
 }
 
-/// The argument `text` as valid UTF-8; bytes that are, and that no other thread shares, are
-/// borrowed. So the options are read before it: a getter could run JavaScript.
-fn utf8_argument(text: Js<'_>) -> Result<Cow<'_, [u8]>> {
+/// Runs `work` with the argument `text` as valid UTF-8; bytes that are, and that no other thread
+/// shares, are borrowed. So the options are read before it: a getter could run JavaScript.
+fn with_utf8<T>(text: Js<'_>, work: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
     let field = Field::argument("text", text);
     match text.bytes()? {
-        Some((bytes, false)) => Ok(match String::from_utf8_lossy(bytes) {
-            Cow::Borrowed(_) => Cow::Borrowed(bytes),
-            Cow::Owned(text) => Cow::Owned(text.into_bytes()),
-        }),
-        Some((bytes, true)) => Ok(Cow::Owned(string_of(bytes.to_vec()).into_bytes())),
-        None if field.is(napi::ValueType::String)? => Ok(Cow::Owned(field.text()?.into_bytes())),
+        Some((bytes, false)) => work(String::from_utf8_lossy(bytes).as_bytes()),
+        Some((bytes, true)) => work(string_of(bytes.to_vec()).as_bytes()),
+        None if field.is(ValueType::String)? => with_text(field, |text| work(text.as_bytes())),
         None => Err(field.wrong("a string or a Uint8Array")),
     }
 }

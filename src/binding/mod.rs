@@ -3,6 +3,7 @@
 
 mod abort;
 mod apply;
+mod buffers;
 mod fault;
 mod js;
 mod memory;

@@ -1,7 +1,6 @@
 //! What the modules in `js/` need from the addon, in a namespace of its own. They are the only
 //! callers, so these functions are not declared for others.
 
-use std::cell::RefCell;
 use std::ptr;
 
 use hashline_core::error::Error;
@@ -12,28 +11,11 @@ use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
 use napi_derive::napi;
 
+use super::buffers::{Buffers, read_utf8, with_buffers};
 use super::fault::{Result, returned};
 use super::js::{Js, ask};
 use super::options::Field;
 use super::text::Text;
-
-/// Buffers of about this size are kept for the next call of the same thread.
-const KEEP_BUFFER_BYTES: usize = 1 << 20;
-
-/// The most bytes that a code unit takes in UTF-8.
-const UNIT_LIMIT_BYTES: usize = 3;
-
-/// Warm buffers: fresh memory costs a page fault every 4 KiB.
-#[derive(Default)]
-struct Buffers {
-    utf8: Vec<u8>,
-    utf16: Vec<u16>,
-}
-
-thread_local! {
-    static BUFFERS: RefCell<Buffers> =
-        const { RefCell::new(Buffers { utf8: Vec::new(), utf16: Vec::new() }) };
-}
 
 /// The lines of a text, as `split("\n")` cuts it, each with its anchor in front. Null when the
 /// text has half a surrogate pair, which would come back as another character.
@@ -162,25 +144,6 @@ fn with_utf8<T>(field: Field<'_>, work: impl FnOnce(&[u8]) -> Result<T>) -> Resu
         read_utf8(text, utf8)?;
         work(utf8)
     })
-}
-
-/// Reads a string; a short one without asking first how much room it takes, which is as much
-/// work as the reading.
-fn read_utf8(text: Js<'_>, bytes: &mut Vec<u8>) -> Result<()> {
-    let bound = text.units()? * UNIT_LIMIT_BYTES;
-    let limit = if bound <= KEEP_BUFFER_BYTES { bound } else { text.utf8_size()? };
-    Ok(text.read_utf8(bytes, limit)?)
-}
-
-fn with_buffers<T>(work: impl FnOnce(&mut Buffers) -> Result<T>) -> Result<T> {
-    let mut buffers = BUFFERS.take();
-    let result = work(&mut buffers);
-    let is_small = buffers.utf8.capacity() <= 2 * KEEP_BUFFER_BYTES
-        && buffers.utf16.capacity() <= KEEP_BUFFER_BYTES;
-    if is_small {
-        BUFFERS.set(buffers);
-    }
-    result
 }
 
 fn may_hold_lone_surrogate(text: &[u8]) -> bool {

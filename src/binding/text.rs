@@ -4,6 +4,7 @@ use std::ptr;
 
 use hashline_core::error::{Code, Error};
 use hashline_core::read::STRING_LIMIT_UNITS;
+use hashline_core::render;
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{ValueType, sys};
 
@@ -28,12 +29,8 @@ impl From<String> for Text {
 }
 
 impl Text {
-    /// The string, or `FILE_TOO_LARGE` when JavaScript cannot hold it.
-    pub fn bounded(text: String) -> Result<Text> {
-        Text::from(text).checked()
-    }
-
-    /// The same of bytes; invalid sequences become U+FFFD.
+    /// The string, or `FILE_TOO_LARGE` when JavaScript cannot hold it. Invalid sequences become
+    /// U+FFFD.
     pub fn of_bytes(bytes: Vec<u8>) -> Result<Text> {
         match bytes.is_ascii() {
             true => Text::Ascii(bytes).checked(),
@@ -76,16 +73,19 @@ impl TypeName for Text {
 impl ToNapiValue for Text {
     unsafe fn to_napi_value(env: sys::napi_env, text: Self) -> napi::Result<sys::napi_value> {
         let mut raw = ptr::null_mut();
-        match &text {
+        let bytes = match text {
             Text::Ascii(text) => {
                 let (start, len) = (text.as_ptr().cast(), text.len() as isize);
                 ask!(napi_create_string_latin1(env, start, len; raw))?;
+                text
             }
             Text::Unicode(text) => {
                 let (start, len) = (text.as_ptr().cast(), text.len() as isize);
                 ask!(napi_create_string_utf8(env, start, len; raw))?;
+                text.into_bytes()
             }
-        }
+        };
+        render::give_back(bytes);
         Ok(raw)
     }
 }

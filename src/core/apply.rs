@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-use crate::bytes::{Charset, Document, LoadOptions};
+use crate::bytes::{Charset, Document, LoadOptions, string_of};
 use crate::cancel::Cancel;
 use crate::commit::{
     CommitError, Ground, Locks, RecoveryReport, StateDir, is_abandoned, recover_beneath,
@@ -21,6 +21,7 @@ use crate::error::{Code, Error, Result};
 use crate::fs::{Base, FileSystem};
 use crate::outcome::{Applied, Noop, NoopReason, Outcome, Rejected, TextOutcome};
 use crate::plan::names;
+use crate::render::with_room_for;
 use crate::repair::Rules;
 use crate::report::{AnchorReport, applied_text, recovery_rows, rejected_text};
 use crate::request::{Action, Failure, Operation, Target, Value, parse};
@@ -346,11 +347,11 @@ pub fn apply_to_text(
         rows.push(shown);
     }
     applied.text = applied_text(&applied, &rows);
-    let content = splice(&file.document, &file.plan).concat();
-    Ok(TextOutcome {
-        outcome: Outcome::Applied(applied),
-        content: Some(String::from_utf8_lossy(&content).into_owned()),
-    })
+    let pieces = splice(&file.document, &file.plan);
+    let mut content = with_room_for(pieces.iter().map(|piece| piece.len()).sum());
+    pieces.iter().for_each(|piece| content.extend_from_slice(piece));
+    let content = Some(string_of(content));
+    Ok(TextOutcome { outcome: Outcome::Applied(applied), content })
 }
 
 /// An operation that has nothing to do.

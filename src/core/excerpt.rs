@@ -2,7 +2,7 @@
 //! them ([`Excerpt`]).
 
 use crate::dialect::Dialect;
-use crate::hash::{BlockHasher, LineHasher};
+use crate::hash::{BlockHasher, LineHasher, with_block_hasher};
 use crate::lines::{Lines, Span, Unit};
 use crate::render::{
     BlockRenderer, GAP, SLACK_BYTES, cut_mark_bytes, render_cut_line, render_line,
@@ -56,7 +56,11 @@ impl Page {
     /// fitted, after which nothing does.
     pub fn push_lines(&mut self, first: u64, text: &[u8]) -> bool {
         let dialect = self.hasher.dialect();
-        let mut hasher = BlockHasher::new(dialect);
+        with_block_hasher(dialect, |hasher| self.push_blocks(hasher, first, text))
+    }
+
+    fn push_blocks(&mut self, hasher: &mut BlockHasher, first: u64, text: &[u8]) -> bool {
+        let dialect = hasher.dialect();
         let mut renderer = BlockRenderer::new(dialect, first);
         let (mut number, mut rest) = (first, text);
         while !rest.is_empty() {

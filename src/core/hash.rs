@@ -2,12 +2,13 @@
 
 mod block;
 mod lanes;
+mod outline;
 
 use std::sync::LazyLock;
 
 use xxhash_rust::xxh32::{Xxh32, xxh32};
 
-pub use block::{Block, BlockHasher};
+pub use block::{Block, BlockHasher, with_block_hasher};
 
 use crate::dialect::{Dialect, Seed};
 use crate::normalize;

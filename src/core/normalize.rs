@@ -9,6 +9,7 @@ pub mod compact;
 use crate::dialect::{CarriageReturns, Normalization, Removal, WhiteSpace};
 
 /// First step: the slice of the line that can contribute to the normalized text.
+#[inline]
 pub fn trim<'a>(rule: &Normalization, line: &'a [u8]) -> &'a [u8] {
     let line = match rule.carriage_returns {
         CarriageReturns::DropOneTrailing => line.strip_suffix(b"\r").unwrap_or(line),
@@ -18,7 +19,11 @@ pub fn trim<'a>(rule: &Normalization, line: &'a [u8]) -> &'a [u8] {
         Removal::Everywhere => line,
         // A carriage return is white space in both sets, so this also eats the ones that a
         // `DropAll` would have taken from within the run.
-        Removal::AtEnd => trim_end(rule.white_space, line),
+        Removal::AtEnd if !matches!(line.last(), Some(b'!'..=b'~')) => {
+            trim_end(rule.white_space, line)
+        }
+        // Most lines end in a visible character of ASCII.
+        Removal::AtEnd => line,
     }
 }
 

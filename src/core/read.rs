@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::bytes::{Charset, Document, LoadOptions, Loaded, with_file};
+use crate::bytes::{Charset, Document, LoadOptions, Loaded, string_of, with_file};
 use crate::cancel::Cancel;
 use crate::dialect::Dialect;
 use crate::error::{Code, Error, Result};
@@ -328,11 +328,7 @@ pub(crate) fn into_string(path: &str, text: Vec<u8>) -> Result<String> {
             ));
         }
     }
-    match simdutf8::basic::from_utf8(&text) {
-        // SAFETY: The check on the line above was on these bytes, which nobody else holds.
-        Ok(_) => Ok(unsafe { String::from_utf8_unchecked(text) }),
-        Err(_) => Ok(String::from_utf8_lossy(&text).into_owned()),
-    }
+    Ok(string_of(text))
 }
 
 /// UTF-16 units that the character starting with this UTF-8 byte takes; 0 inside a character.

@@ -4,10 +4,11 @@ mod block;
 mod room;
 
 pub(crate) use block::{BlockRenderer, SLACK_BYTES};
+pub use room::give_back;
 pub(crate) use room::with_room_for;
 
 use crate::dialect::{Dialect, MemoryLines};
-use crate::hash::{Block, BlockHasher, LineHasher, floor_boundary};
+use crate::hash::{Block, LineHasher, floor_boundary, with_block_hasher};
 
 /// Stands between groups of lines that do not follow each other.
 pub const GAP: &str = "...";
@@ -141,14 +142,15 @@ fn for_each_block(
     start_line: u64,
     mut each: impl FnMut(u64, &[u8], Block<'_>),
 ) {
-    let mut hasher = BlockHasher::new(dialect);
     let (mut number, mut rest) = (start_line, text);
-    while !rest.is_empty() {
-        let block = hasher.hash_block(number, rest);
-        each(number, rest, block);
-        number += block.hashes.len() as u64;
-        rest = &rest[block.len_bytes()..];
-    }
+    with_block_hasher(dialect, |hasher| {
+        while !rest.is_empty() {
+            let block = hasher.hash_block(number, rest);
+            each(number, rest, block);
+            number += block.hashes.len() as u64;
+            rest = &rest[block.len_bytes()..];
+        }
+    });
     if dialect.memory_lines == MemoryLines::Split && (text.is_empty() || text.ends_with(b"\n")) {
         let hash = LineHasher::new(dialect).hash(number, b"");
         each(number, b"", Block { hashes: &[hash], ends: &[0] });

@@ -49,7 +49,10 @@ enum Store {
 }
 
 impl Content {
-    pub(super) fn from_memory(bytes: Vec<u8>) -> Content {
+    pub(super) fn copy_of(text: &[u8]) -> Content {
+        let mut bytes = BUFFER.take();
+        bytes.clear();
+        bytes.extend_from_slice(text);
         Content { store: Store::Owned(bytes), stamp: None, file: None }
     }
 

@@ -1,6 +1,9 @@
 //! The hashes of all lines of a text, a block of lines at a time.
 
-use super::lanes::{self, Texts};
+use std::cell::Cell;
+
+use super::lanes::{self, READ_BYTES, Texts};
+use super::outline::Outline;
 use super::{LineHasher, seed_without_word};
 use crate::dialect::{Dialect, Removal, Seed};
 use crate::normalize;
@@ -13,6 +16,7 @@ pub struct BlockHasher {
     level: Level,
     compactor: Compactor,
     compacted: Compacted,
+    outline: Outline,
     /// Where the hashed text of each line ends, where that is not where the next one starts.
     stops: Vec<u32>,
     seeds: Vec<u32>,
@@ -52,12 +56,29 @@ impl BlockHasher {
             level,
             compactor: Compactor::of_lines(&dialect.normalization, level),
             compacted: Compacted::default(),
+            outline: Outline::default(),
             stops: Vec::new(),
             seeds: Vec::new(),
             hashes: Vec::new(),
             ends: Vec::new(),
             scratch: Vec::new(),
             single: LineHasher::with_level(dialect, level),
+        }
+    }
+
+    /// The same memory for another dialect.
+    fn in_dialect(self, dialect: &'static Dialect) -> BlockHasher {
+        if std::ptr::eq(self.dialect, dialect) {
+            return self;
+        }
+        let level = self.level;
+        BlockHasher {
+            dialect,
+            compactor: Compactor::of_lines(&dialect.normalization, level),
+            single: LineHasher::with_level(dialect, level),
+            // Where all are zero, they are not made anew for each block.
+            seeds: Vec::new(),
+            ..self
         }
     }
 
@@ -73,6 +94,9 @@ impl BlockHasher {
         self.hashes.clear();
         if chunk.len() > CHUNK_LIMIT_BYTES {
             return self.hash_long_line(first_line, chunk);
+        }
+        if self.may_hash_in_place() && self.outline.find(self.level, chunk) {
+            return self.hash_in_place(first_line, text, chunk.len());
         }
         self.compactor.compact(chunk, &mut self.compacted);
         self.finish_lines(first_line, chunk);
@@ -119,6 +143,58 @@ impl BlockHasher {
         }
     }
 
+    /// Whether lines without a carriage return are hashed as they are but for their ends.
+    fn may_hash_in_place(&self) -> bool {
+        let rule = &self.dialect.normalization;
+        rule.removal == Removal::AtEnd && !rule.canonicalize
+    }
+
+    /// Hashes the lines of the outline, which are the first `chunk_bytes` of `text`.
+    fn hash_in_place(&mut self, first_line: u64, text: &[u8], chunk_bytes: usize) -> Block<'_> {
+        self.outline_texts(first_line, text);
+        let (starts, stops, seeds) = (self.outline.starts(), &self.stops[..], &self.seeds[..]);
+        // The last ones stand too near to the end of the text for the lanes.
+        let near = starts.partition_point(|&start| start as usize + READ_BYTES <= text.len());
+        let texts = Texts {
+            bytes: text,
+            starts: &starts[..near],
+            stops: &stops[..near],
+            seeds: &seeds[..near],
+        };
+        lanes::hash_all(self.level, texts, &mut self.hashes);
+        if let Some(&base) = starts.get(near) {
+            let tail = &text[base as usize..chunk_bytes];
+            let mut bytes = [0; 2 * READ_BYTES];
+            bytes[..tail.len()].copy_from_slice(tail);
+            let moved = |places: &[u32]| -> Vec<u32> {
+                places[near..].iter().map(|&place| place - base).collect()
+            };
+            let (starts, stops) = (&moved(starts)[..], &moved(stops)[..]);
+            let texts = Texts { bytes: &bytes, starts, stops, seeds: &seeds[near..] };
+            lanes::hash_all(self.level, texts, &mut self.hashes);
+        }
+        reduce(&mut self.hashes, self.dialect.modulus());
+        Block { hashes: &self.hashes, ends: self.outline.ends() }
+    }
+
+    /// Where the hashed texts of the outline's lines end, and their seeds.
+    fn outline_texts(&mut self, first_line: u64, text: &[u8]) {
+        let rule = &self.dialect.normalization;
+        let outline = &self.outline;
+        self.stops.clear();
+        self.seeds.clear();
+        let places = outline.starts().iter().zip(outline.ends()).zip(outline.words());
+        for (number, ((&start, &end), &has_word)) in (first_line..).zip(places) {
+            let line = &text[start as usize..end as usize];
+            let line = normalize::trim(rule, line.strip_suffix(b"\n").unwrap_or(line));
+            self.stops.push(start + line.len() as u32);
+            self.seeds.push(match self.dialect.seed {
+                Seed::LineNumberWithoutWord if !has_word => seed_without_word(number, line),
+                Seed::LineNumberWithoutWord | Seed::Zero => 0,
+            });
+        }
+    }
+
     fn hash_long_line(&mut self, number: u64, line: &[u8]) -> Block<'_> {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         self.hashes.push(self.single.hash(number, text.strip_suffix(b"\r").unwrap_or(text)));
@@ -126,6 +202,28 @@ impl BlockHasher {
         self.ends.push(line.len() as u32);
         Block { hashes: &self.hashes, ends: &self.ends }
     }
+}
+
+thread_local! {
+    /// The hasher of the thread's last text: what one needs is more than most texts take, and
+    /// fresh memory costs a page fault every 4 KiB. Its size does not depend on the texts.
+    static KEPT: Cell<Option<BlockHasher>> = const { Cell::new(None) };
+}
+
+/// Runs `work` with a hasher that is kept for the thread's next text.
+pub fn with_block_hasher<T>(
+    dialect: &'static Dialect,
+    work: impl FnOnce(&mut BlockHasher) -> T,
+) -> T {
+    let kept = KEPT.try_with(Cell::take).ok().flatten();
+    let mut hasher = match kept {
+        Some(kept) => kept.in_dialect(dialect),
+        None => BlockHasher::new(dialect),
+    };
+    let result = work(&mut hasher);
+    // At the end of a thread there may be no place left for it.
+    let _ = KEPT.try_with(|kept| kept.set(Some(hasher)));
+    result
 }
 
 /// Where the lines end that are hashed together: after the last one that fits a chunk, or

@@ -26,7 +26,7 @@ const LANE_LIMIT_BYTES: usize = 10 * STRIPE_BYTES;
 
 /// What is read behind the start of a text, whatever its length: the stripes of the longest
 /// text in a group, and what is left after them.
-const READ_BYTES: usize = LANE_LIMIT_BYTES + STRIPE_BYTES;
+pub(super) const READ_BYTES: usize = LANE_LIMIT_BYTES + STRIPE_BYTES;
 
 const _: () = assert!(READ_BYTES <= crate::normalize::compact::SLACK_BYTES);
 

@@ -109,7 +109,8 @@ impl BlockRenderer {
 #[inline]
 fn copy(text: &[u8], start: usize, end: usize, room: &mut [u8]) {
     let len = end - start;
-    let steps_bytes = len.next_multiple_of(STEP_BYTES);
+    // One or two steps alike: most lines are that short, and which it is cannot be foreseen.
+    let steps_bytes = len.next_multiple_of(STEP_BYTES).max(2 * STEP_BYTES);
     if steps_bytes <= STEPS_LIMIT_BYTES
         && let Some(from) = text.get(start..start + steps_bytes)
         && let Some(to) = room.get_mut(..steps_bytes)
@@ -126,44 +127,62 @@ fn copy(text: &[u8], start: usize, end: usize, room: &mut [u8]) {
 
 /// A number in decimal that is counted up.
 struct Counter {
-    /// At the front, and zeros behind.
-    digits: [u8; Counter::ROOM_BYTES],
+    value: u64,
+    /// The digits, the first one in the lowest byte. Kept in a register: bytes that were just
+    /// written one by one are slow to read together.
+    digits: u128,
     len: usize,
+    /// What counts the last digit up.
+    step: u128,
+    /// How often that may be done.
+    steps_left: u8,
 }
 
 impl Counter {
-    /// Room for every `u64`.
-    const ROOM_BYTES: usize = 24;
+    /// Longer numbers do not fit `digits`.
+    const DIGITS_LIMIT: usize = 16;
 
     fn new(value: u64) -> Counter {
-        let text = value.to_string();
-        let mut digits = [0; Counter::ROOM_BYTES];
-        digits[..text.len()].copy_from_slice(text.as_bytes());
-        Counter { digits, len: text.len() }
+        let (mut digits, mut len, mut left) = (0, 0, value);
+        loop {
+            digits = digits << 8 | u128::from(b'0' + (left % 10) as u8);
+            len += 1;
+            left /= 10;
+            if left == 0 {
+                break;
+            }
+        }
+        let step = 1 << (8 * (len.min(Counter::DIGITS_LIMIT) - 1));
+        Counter { value, digits, len, step, steps_left: 9 - (value % 10) as u8 }
     }
 
     #[inline]
     fn increase(&mut self) {
-        for at in (0..self.len).rev() {
-            if self.digits[at] < b'9' {
-                self.digits[at] += 1;
-                return;
-            }
-            self.digits[at] = b'0';
+        if self.steps_left > 0 {
+            self.steps_left -= 1;
+            self.digits = self.digits.wrapping_add(self.step);
+            self.value += 1;
+        } else {
+            *self = Counter::new(self.value.wrapping_add(1));
         }
-        // All were nines.
-        self.digits[0] = b'1';
-        self.digits[self.len] = b'0';
-        self.len += 1;
     }
 
     #[inline]
     fn write(&self, room: &mut [u8]) -> usize {
         match room.first_chunk_mut() {
-            Some(room) => *room = self.digits,
-            None => room[..self.len].copy_from_slice(&self.digits[..self.len]),
+            Some(room) if self.len <= Counter::DIGITS_LIMIT => *room = self.digits.to_le_bytes(),
+            _ => self.write_exactly(room),
         }
         self.len
+    }
+
+    #[cold]
+    fn write_exactly(&self, room: &mut [u8]) {
+        let mut left = self.value;
+        for digit in room[..self.len].iter_mut().rev() {
+            *digit = b'0' + (left % 10) as u8;
+            left /= 10;
+        }
     }
 }
 
@@ -173,7 +192,8 @@ mod tests {
 
     #[test]
     fn counters_count() {
-        for start in [0, 1, 8, 95, 989, 99_990, 4_294_967_290] {
+        let long = 9_999_999_999_999_990;
+        for start in [0, 1, 8, 95, 989, 99_990, 4_294_967_290, long, u64::MAX - 25] {
             let mut counter = Counter::new(start);
             for value in start..start + 25 {
                 let mut long = [b'x'; 30];
