@@ -61,10 +61,9 @@ pub fn hash_line<'env>(
 pub fn line_feed_counts<'env>(env: &'env Env, text: Js<'env>) -> napi::Result<Js<'env>> {
     returned(env, || {
         let text = string(Field::argument("text", text))?;
-        let units = text.units()?;
-        let mut counts = vec![0; units.div_ceil(BLOCK_UNITS) + 1];
-        with_buffers(|Buffers { utf8, utf16 }| {
-            read_utf8(text, utf8)?;
+        let counts = with_buffers(|Buffers { utf8, utf16 }| {
+            let units = read_utf8(text, utf8)?;
+            let mut counts = vec![0; units.div_ceil(BLOCK_UNITS) + 1];
             if utf8.len() == units {
                 count_line_feeds(utf8.as_slice(), &mut counts);
             } else {
@@ -72,7 +71,7 @@ pub fn line_feed_counts<'env>(env: &'env Env, text: Js<'env>) -> napi::Result<Js
                 text.read_utf16(utf16)?;
                 count_line_feeds(utf16.as_slice(), &mut counts);
             }
-            Ok(())
+            Ok(counts)
         })?;
         Ok(Words(counts))
     })

@@ -183,15 +183,25 @@ impl BlockHasher {
         let outline = &self.outline;
         self.stops.clear();
         self.seeds.clear();
-        let places = outline.starts().iter().zip(outline.ends()).zip(outline.words());
-        for (number, ((&start, &end), &has_word)) in (first_line..).zip(places) {
+        let (starts, ends) = (outline.starts(), outline.ends());
+        self.stops.extend(starts.iter().zip(ends).map(|(&start, &end)| {
             let line = &text[start as usize..end as usize];
             let line = normalize::trim(rule, line.strip_suffix(b"\n").unwrap_or(line));
-            self.stops.push(start + line.len() as u32);
-            self.seeds.push(match self.dialect.seed {
-                Seed::LineNumberWithoutWord if !has_word => seed_without_word(number, line),
-                Seed::LineNumberWithoutWord | Seed::Zero => 0,
-            });
+            start + line.len() as u32
+        }));
+        let words = outline.words().iter().zip(first_line..);
+        match self.dialect.seed {
+            Seed::Zero => self.seeds.resize(ends.len(), 0),
+            Seed::LineNumberWithoutWord if outline.is_ascii() => self
+                .seeds
+                .extend(words.map(|(&has_word, number)| if has_word { 0 } else { number as u32 })),
+            Seed::LineNumberWithoutWord => {
+                let lines = starts.iter().zip(&self.stops);
+                let lines = lines.map(|(&start, &stop)| &text[start as usize..stop as usize]);
+                self.seeds.extend(words.zip(lines).map(|((&has_word, number), line)| {
+                    if has_word { 0 } else { seed_without_word(number, line) }
+                }));
+            }
         }
     }
 

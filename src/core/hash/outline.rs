@@ -14,6 +14,7 @@ pub(super) struct Outline {
     /// Whether each line holds a letter or digit of ASCII.
     words: Vec<bool>,
     lines: usize,
+    is_ascii: bool,
 }
 
 impl Outline {
@@ -30,6 +31,11 @@ impl Outline {
     /// Whether each line holds a letter or digit of ASCII.
     pub(super) fn words(&self) -> &[bool] {
         &self.words[..self.lines]
+    }
+
+    /// Whether the chunk is nothing but ASCII.
+    pub(super) fn is_ascii(&self) -> bool {
+        self.is_ascii
     }
 
     /// Looks through a chunk, which is shorter than 4 GiB. False when it holds a carriage
@@ -66,6 +72,7 @@ fn find(chunk: &[u8], out: &mut Outline) -> bool {
     if memchr::memchr(b'\r', chunk).is_some() {
         return false;
     }
+    out.is_ascii = chunk.is_ascii();
     let has_word = |line: &[u8]| line.iter().any(u8::is_ascii_alphanumeric);
     let mut start = 0;
     for newline in memchr::memchr_iter(b'\n', chunk) {
@@ -100,6 +107,9 @@ mod tests {
             let found = outline.find(level, chunk);
             let found = found.then(|| (outline.ends().to_vec(), outline.words().to_vec()));
             assert_eq!(found, naive(chunk), "{} {chunk:x?}", level.name());
+            if found.is_some() {
+                assert_eq!(outline.is_ascii(), chunk.is_ascii(), "{} {chunk:x?}", level.name());
+            }
         }
     }
 

@@ -1,17 +1,18 @@
 //! Rendering many lines at once: numbers are counted up in decimal, digits of hashes come
-//! from a table, and short texts are copied in steps of a fixed size, which may write more
-//! than they have to, since what follows is written later.
+//! from a table, and short texts are copied in one step of a fixed size, which may write more
+//! than it has to, since what follows is written later.
 
 use crate::dialect::{Dialect, MemoryLines};
 use crate::hash::Block;
 
-/// Bytes of one step of copying.
-const STEP_BYTES: usize = 32;
+/// Texts up to this length are copied in one step of this size, most of them: a step of a fixed
+/// size is a few instructions, and a choice among more sizes could not be foreseen.
+const SHORT_BYTES: usize = 64;
 
 /// Longer texts are left to the general copy.
-const STEPS_LIMIT_BYTES: usize = 4 * STEP_BYTES;
+const MIDDLE_BYTES: usize = 128;
 
-/// How much room behind a line's output lets its text be copied in steps.
+/// How much room behind a line's output lets its text be copied in one step.
 pub(crate) const SLACK_BYTES: usize = 64;
 
 /// Renders blocks of lines, the one after the other.
@@ -20,8 +21,9 @@ pub(crate) struct BlockRenderer {
     number: Counter,
     /// Whether a `\r` before the `\n` is part of the text.
     keeps_carriage_returns: bool,
-    /// The digits of every pair of them, in order; empty where the width is odd.
-    pairs: Vec<[u8; 2]>,
+    /// Every pair of digits, in order, between separator and text mark; none where the width
+    /// is odd.
+    pairs: Vec<[u8; 4]>,
 }
 
 impl BlockRenderer {
@@ -38,10 +40,12 @@ impl BlockRenderer {
     ) -> BlockRenderer {
         let pairs = match dialect.width % 2 {
             0 => {
-                let digits = dialect.alphabet.iter();
-                digits
-                    .flat_map(|&high| dialect.alphabet.iter().map(move |&low| [high, low]))
-                    .collect()
+                let (separator, text_mark) = (dialect.separator, dialect.text_mark);
+                let seconds = |first: u8| {
+                    let pair = move |&second: &u8| [separator, first, second, text_mark];
+                    dialect.alphabet.iter().map(pair)
+                };
+                dialect.alphabet.iter().flat_map(|&first| seconds(first)).collect()
             }
             _ => Vec::new(),
         };
@@ -82,14 +86,12 @@ impl BlockRenderer {
         let (dialect, count) = (self.dialect, self.pairs.len() as u32);
         match dialect.width {
             2 => {
-                let [high, low] = self.pairs[hash as usize];
-                room[..4].copy_from_slice(&[dialect.separator, high, low, dialect.text_mark]);
+                room[..4].copy_from_slice(&self.pairs[hash as usize]);
                 4
             }
             4 => {
-                let [first, second] = self.pairs[(hash / count) as usize];
-                let [third, fourth] = self.pairs[(hash % count) as usize];
-                let (separator, text_mark) = (dialect.separator, dialect.text_mark);
+                let [separator, first, second, _] = self.pairs[(hash / count) as usize];
+                let [_, third, fourth, text_mark] = self.pairs[(hash % count) as usize];
                 room[..6].copy_from_slice(&[separator, first, second, third, fourth, text_mark]);
                 6
             }
@@ -109,19 +111,25 @@ impl BlockRenderer {
 #[inline]
 fn copy(text: &[u8], start: usize, end: usize, room: &mut [u8]) {
     let len = end - start;
-    // One or two steps alike: most lines are that short, and which it is cannot be foreseen.
-    let steps_bytes = len.next_multiple_of(STEP_BYTES).max(2 * STEP_BYTES);
-    if steps_bytes <= STEPS_LIMIT_BYTES
-        && let Some(from) = text.get(start..start + steps_bytes)
-        && let Some(to) = room.get_mut(..steps_bytes)
-    {
-        let (from, _) = from.as_chunks::<STEP_BYTES>();
-        let (to, _) = to.as_chunks_mut::<STEP_BYTES>();
-        for (from, to) in from.iter().zip(to) {
-            *to = *from;
-        }
-    } else {
+    let is_copied = match len {
+        0..=SHORT_BYTES => copy_more::<SHORT_BYTES>(text, start, room),
+        0..=MIDDLE_BYTES => copy_more::<MIDDLE_BYTES>(text, start, room),
+        _ => false,
+    };
+    if !is_copied {
         room[..len].copy_from_slice(&text[start..end]);
+    }
+}
+
+/// Copies `COUNT` bytes from `start` on, if there are so many on both sides.
+#[inline]
+fn copy_more<const COUNT: usize>(text: &[u8], start: usize, room: &mut [u8]) -> bool {
+    match (text[start..].first_chunk::<COUNT>(), room.first_chunk_mut::<COUNT>()) {
+        (Some(from), Some(to)) => {
+            *to = *from;
+            true
+        }
+        _ => false,
     }
 }
 

@@ -5,7 +5,7 @@
 //! (docs/architecture.md, "Checks") a look past the end is an error.
 
 use hashline_core::dialect::{DIALECTS, Dialect};
-use hashline_core::hash::{BlockHasher, LineHasher};
+use hashline_core::hash::{BlockHasher, LineHasher, with_block_hasher};
 use hashline_core::lines::{Lines, Unit};
 use hashline_core::render::{format_hashed, render_line};
 use hashline_core::simd::Level;
@@ -118,6 +118,22 @@ fn sequences_that_are_cut_or_wrong() {
     }
 }
 
+/// What a hasher keeps for the next text must not show in it: the seeds of `omp13` did.
+#[test]
+fn kept_hashers_forget_the_last_dialect() {
+    let text = "}\n a\n".repeat(300);
+    for dialect in DIALECTS.iter().chain(DIALECTS.iter().rev()) {
+        let found = with_block_hasher(dialect, |hasher| {
+            hasher.hash_block(1, text.as_bytes()).hashes.to_vec()
+        });
+        let mut single = LineHasher::new(dialect);
+        let lines = (1..).zip(text.lines());
+        let expected: Vec<u32> =
+            lines.map(|(number, line)| single.hash(number, line.as_bytes())).collect();
+        assert_eq!(found, expected, "{}", dialect.name);
+    }
+}
+
 /// Lines of the given parts, most of them short, some long.
 fn text_of(part: impl Strategy<Value = Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(part, 0..400).prop_map(|parts| parts.concat())
@@ -150,6 +166,21 @@ proptest! {
             .map(|&(indent, len)| format!("{}{}", "  ".repeat(indent), "word; ".repeat(len / 6)))
             .collect();
         check(text.join("\n").as_bytes());
+    }
+
+    /// Lines that are hashed where they stand, of which many have no letter or digit.
+    #[test]
+    fn texts_without_carriage_returns(
+        parts in proptest::collection::vec(prop_oneof![
+            3 => "(\n|\\}\n|  \\}\\);\n|\n\n| \n|\t\u{3000}\n)",
+            2 => "[a-z(){};=.]{1,12}",
+            1 => "(é|变|—|٣|\u{a0}|\u{feff}|    )",
+        ], 0..300),
+        is_ascii in any::<bool>(),
+    ) {
+        let text: String =
+            parts.into_iter().filter(|part| !is_ascii || part.is_ascii()).collect();
+        check(text.as_bytes());
     }
 
     /// Rendering by blocks, against rendering line by line.

@@ -17,10 +17,13 @@ struct Masks {
     carriage_return: u64,
     /// Letters and digits of ASCII.
     word: u64,
+    /// Part of a character outside ASCII.
+    high: u64,
 }
 
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 pub(super) fn find(chunk: &[u8], out: &mut Outline) -> bool {
+    out.is_ascii = true;
     let (blocks, rest) = chunk.as_chunks::<BLOCK_BYTES>();
     let mut has_word = false;
     for (index, block) in blocks.iter().enumerate() {
@@ -46,10 +49,11 @@ pub(super) fn find(chunk: &[u8], out: &mut Outline) -> bool {
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 fn put(block: &Block, at: usize, has_word: &mut bool, out: &mut Outline) -> bool {
-    let Masks { mut newline, carriage_return, mut word } = masks(block);
+    let Masks { mut newline, carriage_return, mut word, high } = masks(block);
     if carriage_return != 0 {
         return false;
     }
+    out.is_ascii &= high == 0;
     while newline != 0 {
         let place = newline.trailing_zeros();
         // The bits up to the newline.
@@ -76,6 +80,7 @@ fn masks(block: &Block) -> Masks {
         newline: mask_of(is(low, b'\n'), is(high, b'\n')),
         carriage_return: mask_of(is(low, b'\r'), is(high, b'\r')),
         word: mask_of(letters_and_digits(low), letters_and_digits(high)),
+        high: mask_of(low, high),
     }
 }
 
