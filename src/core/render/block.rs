@@ -111,10 +111,10 @@ impl BlockRenderer {
 #[inline]
 fn copy(text: &[u8], start: usize, end: usize, room: &mut [u8]) {
     let len = end - start;
-    let is_copied = match len {
-        0..=SHORT_BYTES => copy_more::<SHORT_BYTES>(text, start, room),
-        0..=MIDDLE_BYTES => copy_more::<MIDDLE_BYTES>(text, start, room),
-        _ => false,
+    let is_copied = if len <= SHORT_BYTES {
+        copy_more::<SHORT_BYTES>(text, start, room)
+    } else {
+        len <= MIDDLE_BYTES && copy_more::<MIDDLE_BYTES>(text, start, room)
     };
     if !is_copied {
         room[..len].copy_from_slice(&text[start..end]);
@@ -171,8 +171,13 @@ impl Counter {
             self.digits = self.digits.wrapping_add(self.step);
             self.value += 1;
         } else {
-            *self = Counter::new(self.value.wrapping_add(1));
+            self.carry();
         }
+    }
+
+    #[cold]
+    fn carry(&mut self) {
+        *self = Counter::new(self.value.wrapping_add(1));
     }
 
     #[inline]
