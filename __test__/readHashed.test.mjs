@@ -18,6 +18,34 @@ test('views come in the order of the requests, and one bad file fails no other',
     assert.match(views[1].error?.message ?? '', /none\.txt/)
   }))
 
+test('a view is the same among many as alone', () =>
+  withDir(
+    {
+      'a.txt': 'A\nb\nc\na\n',
+      'é.txt': 'é\r\n\ud83d\ude00',
+      'empty.txt': '',
+      'utf16.txt': Buffer.from('\ufeff}\r\n', 'utf16le'),
+      'latin.txt': Buffer.from([0xe9]),
+      'null.bin': Buffer.from([1, 0, 2]),
+      'a.png': Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'),
+    },
+    async (root) => {
+      const kinds = [
+        ...['a.txt', 'é.txt', 'empty.txt', 'utf16.txt', 'latin.txt', 'null.bin', 'a.png', 'none'],
+        { path: 'a.txt', startLine: 2, maxLines: 1 },
+        { path: 'a.txt', search: 'a' },
+        { path: 'a.txt', search: 'a', maxMatches: 1 },
+      ]
+      const alone = []
+      for (const request of kinds) alone.push(...(await readHashed(request, { root })))
+      const many = await readHashed(Array(5).fill(kinds).flat(), { root })
+      const expected = Array(5).fill(alone).flat()
+      assert.deepEqual(many, expected)
+      // In the same order, and those without a value absent.
+      assert.deepEqual(many.map(Object.keys), expected.map(Object.keys))
+    },
+  ))
+
 test('one request is an array of one', () =>
   withDir({ 'a.txt': '}\n' }, async (dir) => {
     const path = join(dir, 'a.txt')

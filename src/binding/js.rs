@@ -1,4 +1,4 @@
-//! Reading JavaScript values: the one place that calls Node-API for it.
+//! JavaScript values: the one place that calls Node-API to read them or to make many.
 
 use std::ffi::CStr;
 use std::marker::PhantomData;
@@ -60,6 +60,21 @@ impl<'env> Js<'env> {
     pub fn from_rust<T: ToNapiValue>(env: &'env Env, value: T) -> napi::Result<Self> {
         // SAFETY: `env` is the environment of the running call.
         let raw = unsafe { T::to_napi_value(env.raw(), value) }?;
+        Ok(Js::new(env.raw(), raw))
+    }
+
+    /// An array with room for `len` elements.
+    pub fn new_array(env: &'env Env, len: usize) -> napi::Result<Self> {
+        let mut raw = ptr::null_mut();
+        ask!(napi_create_array_with_length(env.raw(), len; raw))?;
+        Ok(Js::new(env.raw(), raw))
+    }
+
+    /// What a script of our own evaluates to.
+    pub fn run_script(env: &'env Env, source: &str) -> napi::Result<Self> {
+        let source = Js::from_rust(env, source)?;
+        let mut raw = ptr::null_mut();
+        ask!(napi_run_script(env.raw(), source.raw; raw))?;
         Ok(Js::new(env.raw(), raw))
     }
 
@@ -196,6 +211,21 @@ impl<'env> Js<'env> {
     pub fn element(self, index: u32) -> napi::Result<Js<'env>> {
         let mut raw = ptr::null_mut();
         ask!(napi_get_element(self.env, self.raw, index; raw))?;
+        Ok(Js::new(self.env, raw))
+    }
+
+    pub fn set_element(self, index: u32, value: Js<'_>) -> napi::Result<()> {
+        // SAFETY: All handles come from the running call of this environment.
+        napi::check_status!(unsafe { sys::napi_set_element(self.env, self.raw, index, value.raw) })
+    }
+
+    /// Calls a function that does not look at `this`.
+    pub fn call(self, arguments: &[sys::napi_value]) -> napi::Result<Js<'env>> {
+        let mut this = ptr::null_mut();
+        ask!(napi_get_undefined(self.env; this))?;
+        let (len, start) = (arguments.len(), arguments.as_ptr());
+        let mut raw = ptr::null_mut();
+        ask!(napi_call_function(self.env, this, self.raw, len, start; raw))?;
         Ok(Js::new(self.env, raw))
     }
 

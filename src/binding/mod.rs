@@ -4,6 +4,7 @@
 mod abort;
 mod apply;
 mod buffers;
+mod bulk;
 mod fault;
 mod js;
 mod memory;

@@ -9,6 +9,7 @@ use hashline_core::read::{self, LineEnding, ViewKind};
 use napi::{Env, ValueType};
 use napi_derive::napi;
 
+use super::bulk::{Objects, bulk};
 use super::fault::Result;
 use super::js::Js;
 use super::options::{Field, Holder, optional, read_options};
@@ -145,6 +146,27 @@ pub struct FileView {
     pub error: Option<ViewError>,
 }
 
+bulk!(FileView {
+    path: "path",
+    kind: "kind",
+    text: "text",
+    line_count: "lineCount",
+    start_line: "startLine",
+    end_line: "endLine",
+    truncated: "truncated",
+    line_ending: "lineEnding",
+    final_newline: "finalNewline",
+    encoding: "encoding",
+    bom: "bom",
+    lossy: "lossy",
+    snapshot: "snapshot",
+    next_line: "nextLine",
+    match_lines: "matchLines",
+    match_count: "matchCount",
+    mime_type: "mimeType",
+    error: "error"
+});
+
 /// Why a file has no view.
 #[napi(object, object_from_js = false)]
 pub struct ViewError {
@@ -234,14 +256,14 @@ struct ReadCall {
 
 impl Call for ReadCall {
     type Output = Vec<read::FileView>;
-    type Answer = Vec<FileView>;
+    type Answer = Objects<FileView>;
 
     fn run(&self, cancel: &Cancel) -> CoreResult<Self::Output> {
         read::read_hashed(&OsFileSystem, &self.requests, &self.options, cancel)
     }
 
     fn answer(views: Self::Output) -> Self::Answer {
-        views.into_iter().map(FileView::from).collect()
+        Objects(views.into_iter().map(FileView::from).collect())
     }
 }
 
