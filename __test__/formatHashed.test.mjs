@@ -62,3 +62,12 @@ test('misuse is refused with what was wrong', () => {
     )
   }
 })
+
+test('text beyond ASCII arrives whole, short or long', () => {
+  for (const line of ['é\u00ff\u0080', 'Ā', 'я', '文', '\ud83d\ude00', 'é文\ud83d\ude00']) {
+    for (const count of [1, 1_000_000]) {
+      const text = formatHashed(line.repeat(count))
+      assert.ok(text.slice(text.indexOf('|') + 1) === line.repeat(count), `${count} × ${line}`)
+    }
+  }
+})

@@ -255,15 +255,16 @@ struct ReadCall {
 }
 
 impl Call for ReadCall {
-    type Output = Vec<read::FileView>;
+    type Output = Vec<FileView>;
     type Answer = Objects<FileView>;
 
     fn run(&self, cancel: &Cancel) -> CoreResult<Self::Output> {
-        read::read_hashed(&OsFileSystem, &self.requests, &self.options, cancel)
+        let (requests, options) = (&self.requests, &self.options);
+        read::read_hashed_as(&OsFileSystem, requests, options, cancel, FileView::from)
     }
 
     fn answer(views: Self::Output) -> Self::Answer {
-        Objects(views.into_iter().map(FileView::from).collect())
+        Objects(views)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::ptr;
 
+use encoding_rs::mem;
 use hashline_core::error::{Code, Error};
 use hashline_core::read::STRING_LIMIT_UNITS;
 use hashline_core::render;
@@ -11,10 +12,16 @@ use napi::{ValueType, sys};
 use super::fault::Result;
 use super::js::{ask, string_of};
 
-/// A string for JavaScript. ASCII is handed over as Latin-1, which is a plain copy.
+/// Larger texts are left to the engine to decode: a second form of them would take room.
+const DECODED_LIMIT_BYTES: usize = 1 << 20;
+
+/// A string for JavaScript, where possible in a form that the engine plainly copies: decoding
+/// UTF-8 takes it longer, and it can do that on one thread only.
 pub enum Text {
-    /// Nothing but ASCII.
-    Ascii(Vec<u8>),
+    /// Nothing beyond U+00FF, which is how the engine keeps such strings.
+    Latin1(Vec<u8>),
+    /// What does not fit there.
+    Utf16(Vec<u16>),
     /// Any text.
     Unicode(String),
 }
@@ -22,8 +29,17 @@ pub enum Text {
 impl From<String> for Text {
     fn from(text: String) -> Text {
         match text.is_ascii() {
-            true => Text::Ascii(text.into_bytes()),
-            false => Text::Unicode(text),
+            true => Text::Latin1(text.into_bytes()),
+            false if text.len() > DECODED_LIMIT_BYTES => Text::Unicode(text),
+            false if mem::is_str_latin1(&text) => {
+                Text::Latin1(mem::encode_latin1_lossy(&text).into_owned())
+            }
+            false => {
+                let mut units = vec![0; text.len()];
+                let len = mem::convert_str_to_utf16(&text, &mut units);
+                units.truncate(len);
+                Text::Utf16(units)
+            }
         }
     }
 }
@@ -33,28 +49,24 @@ impl Text {
     /// U+FFFD.
     pub fn of_bytes(bytes: Vec<u8>) -> Result<Text> {
         match bytes.is_ascii() {
-            true => Text::Ascii(bytes).checked(),
-            false => Text::Unicode(string_of(bytes)).checked(),
+            true => Text::Latin1(bytes).checked(),
+            false => Text::from(string_of(bytes)).checked(),
         }
     }
 
     fn checked(self) -> Result<Text> {
-        let bytes = match &self {
-            Text::Ascii(text) => text.len(),
+        let units = match &self {
+            Text::Latin1(text) => text.len(),
+            Text::Utf16(text) => text.len(),
+            Text::Unicode(text) if text.len() > STRING_LIMIT_UNITS => text.encode_utf16().count(),
             Text::Unicode(text) => text.len(),
         };
-        if bytes > STRING_LIMIT_UNITS {
-            let units = match &self {
-                Text::Ascii(text) => text.len(),
-                Text::Unicode(text) => text.encode_utf16().count(),
-            };
-            if units > STRING_LIMIT_UNITS {
-                return Err(Error::new(
-                    Code::FileTooLarge,
-                    format!("the result has {units} characters, more than a string can hold ({STRING_LIMIT_UNITS})"),
-                )
-                .into());
-            }
+        if units > STRING_LIMIT_UNITS {
+            return Err(Error::new(
+                Code::FileTooLarge,
+                format!("the result has {units} characters, more than a string can hold ({STRING_LIMIT_UNITS})"),
+            )
+            .into());
         }
         Ok(self)
     }
@@ -74,10 +86,15 @@ impl ToNapiValue for Text {
     unsafe fn to_napi_value(env: sys::napi_env, text: Self) -> napi::Result<sys::napi_value> {
         let mut raw = ptr::null_mut();
         let bytes = match text {
-            Text::Ascii(text) => {
+            Text::Latin1(text) => {
                 let (start, len) = (text.as_ptr().cast(), text.len() as isize);
                 ask!(napi_create_string_latin1(env, start, len; raw))?;
                 text
+            }
+            Text::Utf16(text) => {
+                let (start, len) = (text.as_ptr(), text.len() as isize);
+                ask!(napi_create_string_utf16(env, start, len; raw))?;
+                return Ok(raw);
             }
             Text::Unicode(text) => {
                 let (start, len) = (text.as_ptr().cast(), text.len() as isize);

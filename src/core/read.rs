@@ -136,17 +136,29 @@ pub fn read_hashed(
     options: &ReadOptions,
     cancel: &Cancel,
 ) -> Result<Vec<FileView>> {
+    read_hashed_as(fs, requests, options, cancel, |view| view)
+}
+
+/// As [`read_hashed`]; each view is converted on the thread that made it.
+pub fn read_hashed_as<T: Send>(
+    fs: &dyn FileSystem,
+    requests: &[ReadRequest],
+    options: &ReadOptions,
+    cancel: &Cancel,
+    convert: impl Fn(FileView) -> T + Sync,
+) -> Result<Vec<T>> {
     let base = Base::open(options.root.as_deref())?;
     if let Some(label) = &options.encoding {
         Charset::by_label(label)?;
     }
     let view = |request: &ReadRequest| {
         cancel.check()?;
-        Ok(read_one(fs, &base, request, options).unwrap_or_else(|error| FileView {
+        let view = read_one(fs, &base, request, options).unwrap_or_else(|error| FileView {
             path: request.path.clone(),
             error: Some(error),
             ..FileView::default()
-        }))
+        });
+        Ok(convert(view))
     };
     match requests {
         // One file is not worth a thread.
