@@ -153,7 +153,7 @@ fn for_each_block(
     });
     if dialect.memory_lines == MemoryLines::Split && (text.is_empty() || text.ends_with(b"\n")) {
         let hash = LineHasher::new(dialect).hash(number, b"");
-        each(number, b"", Block { hashes: &[hash], ends: &[0] });
+        each(number, b"", Block::of_one(&[hash], 0));
     }
 }
 

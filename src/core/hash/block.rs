@@ -21,7 +21,6 @@ pub struct BlockHasher {
     stops: Vec<u32>,
     seeds: Vec<u32>,
     hashes: Vec<u32>,
-    ends: Vec<u32>,
     /// What compacting kept of the white space at the end of a line.
     scratch: Vec<u8>,
     single: LineHasher,
@@ -32,14 +31,33 @@ pub struct BlockHasher {
 pub struct Block<'a> {
     /// The hash of each line.
     pub hashes: &'a [u32],
-    /// Where each line ends in the text, terminator included.
-    pub ends: &'a [u32],
+    /// Where each line but the last ends in the text, terminator included; for the last one,
+    /// which may be of any length, see [`Block::len_bytes`].
+    ends: &'a [u32],
+    len_bytes: usize,
 }
 
-impl Block<'_> {
+impl<'a> Block<'a> {
+    /// No line, or one: of `len_bytes` bytes.
+    pub(crate) fn of_one(hashes: &'a [u32], len_bytes: usize) -> Block<'a> {
+        Block { hashes, ends: &[], len_bytes }
+    }
+
+    /// Lines that end where `ends` says.
+    fn of(hashes: &'a [u32], ends: &'a [u32]) -> Block<'a> {
+        let (last, before) = ends.split_last().map_or((0, ends), |(&last, before)| (last, before));
+        Block { hashes, ends: before, len_bytes: last as usize }
+    }
+
     /// How much of the text the lines take.
     pub fn len_bytes(&self) -> usize {
-        self.ends.last().map_or(0, |&end| end as usize)
+        self.len_bytes
+    }
+
+    /// Where each line ends in the text, terminator included.
+    pub fn ends(self) -> impl Iterator<Item = usize> + 'a {
+        let last = (!self.hashes.is_empty()).then_some(self.len_bytes);
+        self.ends.iter().map(|&end| end as usize).chain(last)
     }
 }
 
@@ -60,7 +78,6 @@ impl BlockHasher {
             stops: Vec::new(),
             seeds: Vec::new(),
             hashes: Vec::new(),
-            ends: Vec::new(),
             scratch: Vec::new(),
             single: LineHasher::with_level(dialect, level),
         }
@@ -112,7 +129,7 @@ impl BlockHasher {
         };
         lanes::hash_all(self.level, texts, &mut self.hashes);
         reduce(&mut self.hashes, self.dialect.modulus());
-        Block { hashes: &self.hashes, ends: self.compacted.ends() }
+        Block::of(&self.hashes, self.compacted.ends())
     }
 
     /// What compacting leaves to do: the white space at the end, and the seeds. Both come from
@@ -121,20 +138,22 @@ impl BlockHasher {
         let rule = &self.dialect.normalization;
         let (bounds, ends) = (self.compacted.bounds(), self.compacted.ends());
         if rule.removal == Removal::Everywhere && self.dialect.seed == Seed::Zero {
-            // Usually they are zeros already.
             self.seeds.resize(ends.len(), 0);
             return;
         }
         self.stops.clear();
         self.seeds.clear();
         let mut start = 0;
-        for ((number, &end), &kept_end) in (first_line..).zip(ends).zip(&bounds[1..]) {
+        let kept = bounds.windows(2).map(|pair| (pair[0], pair[1]));
+        for ((number, &end), (kept_start, kept_end)) in (first_line..).zip(ends).zip(kept) {
             let line = &chunk[start..end as usize];
             let line = line.strip_suffix(b"\n").unwrap_or(line);
             let text = normalize::trim(rule, line);
-            // Compacting kept some of what is trimmed.
+            // Compacting kept some of what is trimmed. The bytes of a mapped file may be others
+            // by now than those that were compacted.
             normalize::map_into(rule, &line[text.len()..], &mut self.scratch);
-            self.stops.push(kept_end - self.scratch.len() as u32);
+            let trimmed = self.scratch.len() as u32;
+            self.stops.push(kept_end.saturating_sub(trimmed).max(kept_start));
             self.seeds.push(match self.dialect.seed {
                 Seed::Zero => 0,
                 Seed::LineNumberWithoutWord => seed_without_word(number, text),
@@ -174,7 +193,7 @@ impl BlockHasher {
             lanes::hash_all(self.level, texts, &mut self.hashes);
         }
         reduce(&mut self.hashes, self.dialect.modulus());
-        Block { hashes: &self.hashes, ends: self.outline.ends() }
+        Block::of(&self.hashes, self.outline.ends())
     }
 
     /// Where the hashed texts of the outline's lines end, and their seeds.
@@ -208,9 +227,7 @@ impl BlockHasher {
     fn hash_long_line(&mut self, number: u64, line: &[u8]) -> Block<'_> {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         self.hashes.push(self.single.hash(number, text.strip_suffix(b"\r").unwrap_or(text)));
-        self.ends.clear();
-        self.ends.push(line.len() as u32);
-        Block { hashes: &self.hashes, ends: &self.ends }
+        Block::of_one(&self.hashes, line.len())
     }
 }
 

@@ -65,7 +65,8 @@ struct Group<'a, const LANES: usize> {
 
 impl<'a, const LANES: usize> Group<'a, LANES> {
     /// The texts from number `first` on; lanes behind the last text have no text. Checks that
-    /// all that lanes may read is within the bytes.
+    /// all that lanes may read is within the bytes, and that lengths are what they seem: bytes
+    /// of a mapped file change under those who make starts and stops of them.
     #[inline(always)]
     fn of(texts: Texts<'a>, first: usize) -> Self {
         let (bytes, none) = (texts.bytes, [0; LANES]);
@@ -74,6 +75,8 @@ impl<'a, const LANES: usize> Group<'a, LANES> {
         let mut furthest = 0;
         for lane in 0..count {
             let (start, stop) = (texts.starts[first + lane], texts.stops[first + lane]);
+            assert!(start <= stop && stop as usize <= bytes.len(), "no part of the bytes");
+            assert!(stop - start <= i32::MAX as u32, "too long a text");
             group.starts[lane] = start;
             group.lengths[lane] = stop - start;
             group.seeds[lane] = texts.seeds[first + lane];
@@ -121,6 +124,23 @@ mod tests {
             let mut found = Vec::new();
             hash_all(level, texts, &mut found);
             assert_eq!(found, expected, "{}", level.name());
+        }
+    }
+
+    #[test]
+    fn texts_that_end_before_they_start_are_refused() {
+        let bytes = [b'a'; 4 * READ_BYTES];
+        for level in Level::available() {
+            for (start, stop) in [(2, 1), (0, bytes.len() as u32 + 1), (5, u32::MAX)] {
+                let texts = Texts { bytes: &bytes, starts: &[start], stops: &[stop], seeds: &[0] };
+                let hashed = std::panic::catch_unwind(|| {
+                    let mut hashes = Vec::new();
+                    hash_all(level, texts, &mut hashes);
+                    hashes
+                });
+                // One at a time, the slice itself is refused.
+                assert!(hashed.is_err(), "{} {start}..{stop}", level.name());
+            }
         }
     }
 

@@ -42,7 +42,7 @@ impl Outline {
     /// return; then nothing is known of it. `level` must be available.
     pub(super) fn find(&mut self, level: Level, chunk: &[u8]) -> bool {
         assert!(level.is_available());
-        debug_assert!(u32::try_from(chunk.len()).is_ok());
+        assert!(u32::try_from(chunk.len()).is_ok(), "too long a chunk");
         if self.words.len() < chunk.len() {
             // A line has a byte at least.
             self.words.resize(chunk.len(), false);

@@ -257,7 +257,7 @@ impl Compactor {
     /// ends between characters. Of a rule that removes white space at the end alone, that is
     /// not done yet.
     pub fn compact(&self, chunk: &[u8], out: &mut Compacted) {
-        debug_assert!(u32::try_from(chunk.len()).is_ok());
+        assert!(u32::try_from(chunk.len()).is_ok(), "too long a chunk");
         // A line has a byte at least; where nothing ends one, all is one line.
         let lines_limit = if self.drops.newline.is_some() { chunk.len() } else { 1 };
         out.reset(chunk.len(), lines_limit);
@@ -269,7 +269,8 @@ impl Compactor {
             #[cfg(not(target_arch = "x86_64"))]
             Level::Avx2 => unreachable!("`new` checks the level"),
         }
-        if chunk.last().is_some_and(|&last| Some(last) != self.drops.newline) {
+        // Not by a second look at the bytes, which may have changed.
+        if !chunk.is_empty() && out.ends().last() != Some(&(chunk.len() as u32)) {
             out.end_line(chunk.len(), out.written);
         }
     }

@@ -58,8 +58,7 @@ impl BlockRenderer {
     pub(crate) fn render(&mut self, text: &[u8], block: Block<'_>, room: &mut [u8]) -> usize {
         let mut at = 0;
         let mut start = 0;
-        for (&hash, &end) in block.hashes.iter().zip(block.ends) {
-            let end = end as usize;
+        for (&hash, end) in block.hashes.iter().zip(block.ends()) {
             let mut text_end = end;
             if text_end > start && text[text_end - 1] == b'\n' {
                 text_end -= 1;

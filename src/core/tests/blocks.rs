@@ -44,7 +44,7 @@ fn hashed(mut hasher: BlockHasher, text: &[u8]) -> Vec<(u32, usize)> {
     let mut start = 0;
     while start < text.len() {
         let block = hasher.hash_block(7 + found.len() as u64, &text[start..]);
-        let ends = block.ends.iter().map(|&end| start + end as usize);
+        let ends = block.ends().map(|end| start + end);
         let len_bytes = block.len_bytes();
         found.extend(block.hashes.iter().copied().zip(ends));
         start += len_bytes;

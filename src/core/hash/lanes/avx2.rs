@@ -133,8 +133,9 @@ fn words_at(group: &Group<'_, LANES>, offsets: &[u32; LANES]) -> [__m256i; 4] {
         let at = group.starts[lane] as usize + offsets[lane] as usize;
         debug_assert!(at + STRIPE_BYTES <= group.bytes.len());
         const { assert!(LANE_LIMIT_BYTES + STRIPE_BYTES <= READ_BYTES) };
-        // SAFETY: `Group::of` checked that `READ_BYTES` stand behind each start, and offsets
-        // are at most `LANE_LIMIT_BYTES`, which is 16 less.
+        // SAFETY: `Group::of` checked that `READ_BYTES` stand behind each start, and that no
+        // length is negative as `cmpgt` sees it, so that offsets are at most
+        // `LANE_LIMIT_BYTES`, which is 16 less.
         unsafe { _mm_loadu_si128(group.bytes.as_ptr().add(at).cast()) }
     };
     let pair = |lane: usize| {

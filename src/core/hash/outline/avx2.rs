@@ -38,7 +38,8 @@ pub(super) fn find(chunk: &[u8], out: &mut Outline) -> bool {
             return false;
         }
     }
-    if chunk.last().is_some_and(|&last| last != b'\n') {
+    // Not by a second look at the bytes, which may have changed.
+    if out.bounds[out.lines] as usize != chunk.len() {
         out.end_line(chunk.len(), has_word);
     }
     true
