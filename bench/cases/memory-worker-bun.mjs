@@ -84,8 +84,14 @@ function spreadEdits(text, count) {
   })
 }
 
-/** @param {string} id @param {string} path @param {number} lines @param {number} count */
-async function applyEdits(id, path, lines, count) {
+/**
+ * @param {string} id
+ * @param {string} path
+ * @param {number} lines
+ * @param {number} count
+ * @param {(text: string) => unknown} [used] what is done with the result
+ */
+async function applyEdits(id, path, lines, count, used = look) {
   const tasks = versions(path, lines).map((text) => ({ text, edits: spreadEdits(text, count) }))
   const [mine, theirs] = [turns(tasks), turns(tasks)]
   const apply = (/** @type {typeof omp13} */ module, /** @type {typeof mine} */ next) => {
@@ -94,8 +100,8 @@ async function applyEdits(id, path, lines, count) {
   }
   assert.equal(apply(omp13, mine), apply(rival, theirs))
   const samples = await compare({
-    ours: () => look(apply(omp13, mine)),
-    peer: () => look(apply(rival, theirs)),
+    ours: () => used(apply(omp13, mine)),
+    peer: () => used(apply(rival, theirs)),
   })
   return { id, ours: 'omp13 applyHashlineEdits (Bun)', peer: PEER_NAME, samples }
 }
@@ -149,8 +155,10 @@ await serve(
     ),
     await formatPage('omp-format', 'omp13 formatHashLines', (text) => omp13.formatHashLines(text)),
     await applyEdits('omp-apply', corpora.page, 2000, 1),
+    await applyEdits('omp-apply-call', corpora.page, 2000, 1, (text) => text.length),
     await applyEdits('omp-apply-ten', corpora.page, 2000, 10),
     await applyEdits('omp-apply-large', corpora.ascii, 10_000, 1),
+    await applyEdits('omp-apply-large-call', corpora.ascii, 10_000, 1, (text) => text.length),
     await applyText(),
     await singleHash(),
   ],
