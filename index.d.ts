@@ -635,8 +635,8 @@ export interface RecoveryReport {
   /** Patches of processes that are alive, which were not touched. */
   live: number
   /**
-   * Journals that cannot be read, or are of another version; they are kept and were not
-   * acted on.
+   * Journals that are damaged, of another version, or such as another user may write; they
+   * are kept and were not acted on.
    */
   damaged: Array<string>
   /** Why patches could not be recovered; their journals are kept for another try. */

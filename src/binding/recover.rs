@@ -49,8 +49,8 @@ pub struct RecoveryReport {
     pub conflicts: Vec<RecoveryConflict>,
     /// Patches of processes that are alive, which were not touched.
     pub live: f64,
-    /// Journals that cannot be read, or are of another version; they are kept and were not
-    /// acted on.
+    /// Journals that are damaged, of another version, or such as another user may write; they
+    /// are kept and were not acted on.
     pub damaged: Vec<String>,
     /// Why patches could not be recovered; their journals are kept for another try.
     pub failed: Vec<RecoveryFailure>,
