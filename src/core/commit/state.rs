@@ -127,7 +127,9 @@ impl StateDir {
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
         builder.create(path).map_err(|cause| fault(path, &cause))?;
         let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        made.extend(missing.into_iter().rev().map(Path::to_owned));
+        // Locks need not last.
+        let lasts = |path: &&Path| path.file_name() != Some("locks".as_ref());
+        made.extend(missing.into_iter().rev().filter(lasts).map(Path::to_owned));
         Ok(())
     }
 

@@ -28,10 +28,11 @@ pub(super) fn is_torn(now: &[u8], old: &[u8], new: &[u8]) -> bool {
     let joint = [shorter, &longer[shorter.len()..]].concat();
     let is_mix = (0..now.len()).step_by(SECTOR_BYTES).all(|at| {
         let here = sector(now, at);
+        // Of a sector that was cut at the end of the file, zeros follow when the file grows again.
         let matches = |version: &[u8]| {
             let there = sector(version, at);
-            there.starts_with(&here)
-                || here.starts_with(&there) && here[there.len()..].iter().all(|&byte| byte == 0)
+            let same = here.iter().zip(&there).take_while(|(here, there)| here == there).count();
+            here[same..].iter().all(|&byte| byte == 0)
         };
         matches(old) || matches(new) || matches(&joint)
     });
@@ -62,6 +63,17 @@ mod tests {
         assert!(!is_torn(&[], &old, &new));
         assert!(!is_torn(&old[..1999], &old, &new));
         assert!(is_torn(&[], &[], &new));
+    }
+
+    /// Two cuts: the first leaves new sectors and the old length, the second the new length.
+    #[test]
+    fn a_sector_that_was_cut_at_the_old_length_and_grew_again_is_torn() {
+        let (old, new) = (vec![b'o'; 2000], vec![b'n'; 3000]);
+        let mut now = new[..2000].to_vec();
+        now.resize(3000, 0);
+        assert!(is_torn(&now, &old, &new));
+        now[2900] = b'x';
+        assert!(!is_torn(&now, &old, &new));
     }
 
     /// A shrinking file whose last sector reached the disk before its first one and before its
