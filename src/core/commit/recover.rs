@@ -7,6 +7,7 @@
 //! state directory, and the report says so. Running a recovery twice, or half of one, is
 //! harmless.
 
+mod shape;
 mod torn;
 mod transaction;
 
@@ -20,7 +21,8 @@ use super::{Ground, LockKey, StateDir};
 use crate::cancel::Cancel;
 use crate::error::{Code, Error, Result};
 use crate::fs::{Base, FileKind, FileSystem, Place, Stamp};
-use transaction::{is_well_formed, old_mark, targets, work_off};
+use shape::{is_well_formed, old_mark, targets};
+use transaction::work_off;
 
 /// A file that someone else changed between a crash and the recovery.
 #[derive(Clone, Debug, PartialEq, Eq)]
