@@ -5,7 +5,12 @@ import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 
 const { values } = parseArgs({ options: { states: { type: 'string', default: '50' } } })
+if (!/^[1-9]\d*$/.test(values.states)) {
+  throw new Error(`--states ${values.states}: expected a whole number from 1 on`)
+}
 const rest = ['--nocapture', '--include-ignored', '--test-threads=1']
 const args = ['test', '-p', 'hashline-core', '--test', 'power', '--', ...rest]
 const env = { ...process.env, HASHLINE_POWER_STATES: values.states }
-process.exitCode = spawnSync('cargo', args, { stdio: 'inherit', env }).status ?? 1
+const { status, error } = spawnSync('cargo', args, { stdio: 'inherit', env })
+if (error) throw error
+process.exitCode = status ?? 1

@@ -6,6 +6,8 @@
 
 #[allow(missing_docs, reason = "shared with the example that counts instructions")]
 mod corpus;
+#[allow(missing_docs, reason = "shared with the examples")]
+mod stage;
 
 use std::hint::black_box;
 use std::path::Path;
@@ -15,12 +17,11 @@ use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterio
 use hashline_core::cancel::Cancel;
 use hashline_core::dialect::Dialect;
 use hashline_core::fs::OsFileSystem;
-use hashline_core::hash::{BlockHasher, LineHasher};
-use hashline_core::lines::{Lines, Unit};
 use hashline_core::normalize::compact::{CHUNK_LIMIT_BYTES, Compacted, Compactor};
 use hashline_core::read::{ReadOptions, ReadRequest, read_hashed};
 use hashline_core::render::format_hashed;
 use hashline_core::simd::Level;
+use stage::{hash, hash_one_by_one};
 
 const SIZE_BYTES: usize = 8 << 20;
 
@@ -89,24 +90,6 @@ fn normalize(dialect: &'static Dialect, level: Level, bytes: &[u8]) -> usize {
         compactor.compact(chunk, &mut compacted);
         sum + compacted.bytes().len()
     })
-}
-
-fn hash(dialect: &'static Dialect, level: Level, bytes: &[u8]) -> u64 {
-    let mut hasher = BlockHasher::with_level(dialect, level);
-    let (mut number, mut rest, mut sum) = (1, bytes, 0);
-    while !rest.is_empty() {
-        let block = hasher.hash_block(number, rest);
-        number += block.hashes.len() as u64;
-        sum += block.hashes.iter().map(|&hash| u64::from(hash)).sum::<u64>();
-        rest = &rest[block.len_bytes()..];
-    }
-    sum
-}
-
-fn hash_one_by_one(dialect: &'static Dialect, bytes: &[u8]) -> u64 {
-    let mut hasher = LineHasher::new(dialect);
-    let lines = (1..).zip(Lines::new(bytes, Unit::Byte));
-    lines.map(|(number, span)| u64::from(hasher.hash(number, span.text(bytes)))).sum()
 }
 
 criterion_group!(benches, stages);

@@ -1,11 +1,14 @@
 //! How long it takes to find the newlines of a text, and to hash all its lines, by turns: what
 //! `npm run bench` compares. `rates ROUNDS FILE...` prints an object of nanoseconds for each file.
 
+#[allow(dead_code, missing_docs, reason = "shared with the benches")]
+#[path = "../benches/stage/mod.rs"]
+mod stage;
+
 use std::hint::black_box;
 use std::time::Instant;
 
 use hashline_core::dialect::Dialect;
-use hashline_core::hash::BlockHasher;
 use hashline_core::simd::Level;
 use serde_json::{Map, Value, json};
 
@@ -27,8 +30,10 @@ fn rates(text: &[u8], rounds: u32) -> Value {
     let (mut scan, mut portable, mut best) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..rounds {
         scan.push(time(|| find_newlines(text)));
-        portable.push(time(|| hash_lines(text, Level::Portable)));
-        best.push(time(|| hash_lines(text, Level::best())));
+        portable.push(time(|| {
+            stage::hash(Dialect::default_dialect(), Level::Portable, black_box(text))
+        }));
+        best.push(time(|| stage::hash(Dialect::default_dialect(), Level::best(), black_box(text))));
     }
     json!({"scan": scan, "portable": portable, "best": best, "level": Level::best().name()})
 }
@@ -41,16 +46,4 @@ fn time(work: impl Fn() -> u64) -> u64 {
 
 fn find_newlines(text: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', black_box(text)).fold(0, |sum, at| sum.wrapping_add(at as u64))
-}
-
-fn hash_lines(text: &[u8], level: Level) -> u64 {
-    let mut hasher = BlockHasher::with_level(Dialect::default_dialect(), level);
-    let (mut rest, mut number, mut sum) = (black_box(text), 1, 0);
-    while !rest.is_empty() {
-        let block = hasher.hash_block(number, rest);
-        sum = block.hashes.iter().fold(sum, |sum: u64, &hash| sum.wrapping_add(u64::from(hash)));
-        number += block.hashes.len() as u64;
-        rest = &rest[block.len_bytes()..];
-    }
-    sum
 }

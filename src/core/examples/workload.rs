@@ -6,15 +6,17 @@
 #[allow(dead_code, missing_docs, reason = "shared with the benches")]
 #[path = "../benches/corpus/mod.rs"]
 mod corpus;
+#[path = "../benches/stage/mod.rs"]
+#[allow(missing_docs, reason = "shared with the benches")]
+mod stage;
 
 use std::hint::black_box;
 use std::io::Write;
 
 use hashline_core::dialect::Dialect;
-use hashline_core::hash::{BlockHasher, LineHasher};
-use hashline_core::lines::{Lines, Unit};
 use hashline_core::render::format_hashed;
 use hashline_core::simd::Level;
+use stage::{hash, hash_one_by_one};
 
 const SIZE_BYTES: usize = 1 << 20;
 
@@ -69,22 +71,4 @@ fn run(stage: &str, level: &str, text: &str) {
         }
         other => panic!("{other:?} is no stage"),
     }
-}
-
-fn hash(dialect: &'static Dialect, level: Level, bytes: &[u8]) -> u64 {
-    let mut hasher = BlockHasher::with_level(dialect, level);
-    let (mut number, mut rest, mut sum) = (1, bytes, 0);
-    while !rest.is_empty() {
-        let block = hasher.hash_block(number, rest);
-        number += block.hashes.len() as u64;
-        sum += block.hashes.iter().map(|&hash| u64::from(hash)).sum::<u64>();
-        rest = &rest[block.len_bytes()..];
-    }
-    sum
-}
-
-fn hash_one_by_one(dialect: &'static Dialect, bytes: &[u8]) -> u64 {
-    let mut hasher = LineHasher::new(dialect);
-    let lines = (1..).zip(Lines::new(bytes, Unit::Byte));
-    lines.map(|(number, span)| u64::from(hasher.hash(number, span.text(bytes)))).sum()
 }

@@ -8,7 +8,6 @@
 mod support;
 
 use std::io;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hashline_core::apply::{Durability, apply_hash};
@@ -17,27 +16,10 @@ use hashline_core::commit::{StateDir, recover_transactions};
 use hashline_core::error::Code;
 use hashline_core::fs::OsFileSystem;
 use hashline_core::outcome::Outcome;
-use support::{Interrupted, fill, journals, options, patch, scratch, snapshot};
+use support::{Interrupted, Scene, journals, options, patch, snapshot};
 
 /// More operations than any of these patches takes: a runaway loop shows as a failure.
 const MOST_OPERATIONS: u64 = 2000;
-
-struct Scene {
-    dir: tempfile::TempDir,
-    state: tempfile::TempDir,
-}
-
-impl Scene {
-    fn new() -> Scene {
-        let scene = Scene { dir: scratch(), state: scratch() };
-        fill(scene.dir.path());
-        scene
-    }
-
-    fn path(&self) -> &Path {
-        self.dir.path()
-    }
-}
 
 /// Runs the patch with a fault at operation `n`; false when it took fewer operations.
 fn run(n: u64, errno: i32, no_exchange: bool) -> bool {

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use disk::{Found, Plan, Random, Recorder, UNWRITTEN};
 use hashline_core::apply::{Durability, apply_hash};
 use hashline_core::cancel::Cancel;
-use hashline_core::commit::{RecoveryReport, StateDir, recover_transactions};
+use hashline_core::commit::{RecoveryReport, StateDir, TEMPORARY_PREFIX, recover_transactions};
 use hashline_core::fs::{FileSystem, OsFileSystem};
 use hashline_core::outcome::Outcome;
 use serde_json::{Value, json};
@@ -511,7 +511,7 @@ fn check_unflushed(run: &Run) -> Result<usize, String> {
         now.get("moved").is_some_and(|content| content == b"one\ntwo\nthree\n"),
     ];
     let is_whole = steps.iter().all(|&step| step == steps[0]);
-    let is_temporary = |name: &String| name.contains(".hashline-");
+    let is_temporary = |name: &String| name.contains(TEMPORARY_PREFIX);
     let is_clean = is_untroubled(&report)
         && journals(&run.stage.state()).is_empty()
         && !now.keys().any(is_temporary)

@@ -17,7 +17,7 @@ use hashline_core::fs::OsFileSystem;
 use hashline_core::outcome::Outcome;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde_json::{Value, json};
-use support::{Interrupted, fill, journals, options, patch, recover, scratch, temporaries};
+use support::{Interrupted, Scene, journals, options, patch, recover, scratch, temporaries};
 
 /// The environment variable through which a parent tells its child what to do.
 const CHILD: &str = "HASHLINE_RIGHTS_CHILD";
@@ -61,42 +61,38 @@ fn run(prefix: &[&str], task: &Value) -> Option<Value> {
 }
 
 /// A patch that was interrupted after its commit.
-struct Scene {
-    dir: tempfile::TempDir,
-    state: tempfile::TempDir,
-}
+struct Interruption(Scene);
 
-impl Scene {
-    fn new() -> Scene {
-        let scene = Scene { dir: scratch(), state: scratch() };
-        fill(scene.dir.path());
+impl Interruption {
+    fn new() -> Interruption {
+        let scene = Interruption(Scene::new());
         let fs = Interrupted::new(|_| match scene.is_committed() {
             true => Err(std::io::Error::from_raw_os_error(libc::EIO)),
             false => Ok(()),
         });
-        let options = options(scene.state.path(), Durability::Process);
+        let options = options(scene.0.state.path(), Durability::Process);
         let outcome =
-            apply_hash(&fs, &patch(scene.dir.path()).into(), &options, &Cancel::default());
+            apply_hash(&fs, &patch(scene.0.dir.path()).into(), &options, &Cancel::default());
         assert!(outcome.is_err());
         assert!(scene.is_committed());
         scene
     }
 
     fn is_committed(&self) -> bool {
-        let mut names = journals(self.state.path()).into_iter();
+        let mut names = journals(self.0.state.path()).into_iter();
         names.any(|name| {
-            let bytes = fs::read(self.state.path().join("journals").join(name));
+            let bytes = fs::read(self.0.state.path().join("journals").join(name));
             bytes.is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains("\"committed\""))
         })
     }
 
     fn task(&self) -> Value {
-        json!({"state": self.state.path()})
+        json!({"state": self.0.state.path()})
     }
 
     /// Gives everything to another user.
     fn give_away(&self) {
-        let mut todo = vec![self.dir.path().to_owned(), self.state.path().to_owned()];
+        let mut todo = vec![self.0.dir.path().to_owned(), self.0.state.path().to_owned()];
         while let Some(path) = todo.pop() {
             std::os::unix::fs::lchown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
             if path.is_dir() && !path.is_symlink() {
@@ -106,14 +102,14 @@ impl Scene {
     }
 
     fn journal(&self) -> PathBuf {
-        let name = journals(self.state.path()).into_iter().find(|one| one.ends_with(".journal"));
-        self.state.path().join("journals").join(name.unwrap())
+        let name = journals(self.0.state.path()).into_iter().find(|one| one.ends_with(".journal"));
+        self.0.state.path().join("journals").join(name.unwrap())
     }
 
     fn check_complete(&self) {
-        assert!(journals(self.state.path()).is_empty());
-        assert!(temporaries(self.dir.path()).is_empty());
-        assert_eq!(fs::read(self.dir.path().join("deleted")).unwrap(), b"again\n");
+        assert!(journals(self.0.state.path()).is_empty());
+        assert!(temporaries(self.0.dir.path()).is_empty());
+        assert_eq!(fs::read(self.0.dir.path().join("deleted")).unwrap(), b"again\n");
     }
 }
 
@@ -135,7 +131,7 @@ fn a_journal_that_may_only_be_read_is_worked_off() {
     if !can_be_nobody() {
         return;
     }
-    let scene = Scene::new();
+    let scene = Interruption::new();
     scene.give_away();
     fs::set_permissions(scene.journal(), PermissionsExt::from_mode(0o400)).unwrap();
     let answer = run(&AS_NOBODY, &scene.task()).unwrap();
@@ -148,14 +144,14 @@ fn a_journal_waits_for_a_directory_that_cannot_be_looked_into() {
     if !can_be_nobody() {
         return;
     }
-    let scene = Scene::new();
+    let scene = Interruption::new();
     scene.give_away();
-    fs::set_permissions(scene.dir.path(), PermissionsExt::from_mode(0o000)).unwrap();
+    fs::set_permissions(scene.0.dir.path(), PermissionsExt::from_mode(0o000)).unwrap();
     let answer = run(&AS_NOBODY, &scene.task()).unwrap();
     assert_eq!(answer["done"], 0);
     let message = answer["failed"][0].as_str().unwrap();
     assert!(message.contains("ermission denied"), "{message}");
-    fs::set_permissions(scene.dir.path(), PermissionsExt::from_mode(0o700)).unwrap();
+    fs::set_permissions(scene.0.dir.path(), PermissionsExt::from_mode(0o700)).unwrap();
     assert_eq!(run(&AS_NOBODY, &scene.task()).unwrap(), json!({"done": 1, "failed": []}));
     scene.check_complete();
 }
@@ -166,14 +162,14 @@ fn a_journal_waits_for_a_directory_that_cannot_be_looked_into() {
 fn too_few_descriptors_leave_the_journal_to_a_later_recovery() {
     let mut incomplete = 0;
     for descriptors in 3..60 {
-        let scene = Scene::new();
+        let scene = Interruption::new();
         let mut task = scene.task();
         task["descriptors"] = descriptors.into();
         let answer = run(&[], &task);
         let is_done = answer.as_ref().is_some_and(|answer| answer["done"] == 1);
-        assert_eq!(is_done, journals(scene.state.path()).is_empty(), "{descriptors}: {answer:?}");
+        assert_eq!(is_done, journals(scene.0.state.path()).is_empty(), "{descriptors}: {answer:?}");
         incomplete += usize::from(!is_done);
-        let report = recover(scene.state.path());
+        let report = recover(scene.0.state.path());
         assert_eq!(report.finished.len(), usize::from(!is_done), "{descriptors}: {report:?}");
         assert!(report.conflicts.is_empty(), "{descriptors}: {report:?}");
         scene.check_complete();

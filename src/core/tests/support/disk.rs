@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::SystemTime;
 
+use hashline_core::commit::TEMPORARY_PREFIX;
 use hashline_core::fs::{FileSystem, OsFileSystem, Place, Stamp};
 
 /// What a disk writes as one.
@@ -303,7 +304,7 @@ impl Recorder {
     fn shown(&self, path: &Path) -> String {
         let relative = path.strip_prefix(&self.ground).unwrap_or(path);
         let name = relative.file_name().unwrap_or_default().to_string_lossy();
-        match (name.starts_with(".hashline-"), relative.extension(), relative.parent()) {
+        match (name.starts_with(TEMPORARY_PREFIX), relative.extension(), relative.parent()) {
             (true, Some(ending), Some(dir)) => {
                 format!("{}/*.{}", dir.display(), ending.to_string_lossy())
             }

@@ -102,6 +102,25 @@ pub fn fill(dir: &Path) {
     std::os::unix::fs::symlink("other", dir.join("symbolic")).unwrap();
 }
 
+/// Files and a state directory of their own.
+pub struct Scene {
+    pub dir: tempfile::TempDir,
+    pub state: tempfile::TempDir,
+}
+
+impl Scene {
+    /// With [`fill`]'s files.
+    pub fn new() -> Scene {
+        let scene = Scene { dir: scratch(), state: scratch() };
+        fill(scene.path());
+        scene
+    }
+
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+}
+
 /// A patch of every operation kind on [`fill`]'s files.
 pub fn patch(dir: &Path) -> Value {
     let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
