@@ -11,11 +11,12 @@ use std::marker::PhantomData;
 use napi::bindgen_prelude::ToNapiValue;
 use napi::{Env, sys};
 
+use super::external;
 use super::js::Js;
 use super::text::{Text, Word};
 
 /// With fewer objects, making the functions takes longer than it saves (measured: 16).
-const FEW: usize = 32;
+pub const FEW: usize = 32;
 
 /// What JavaScript receives as an object.
 pub trait Bulk: ToNapiValue {
@@ -63,6 +64,7 @@ impl<T: Bulk> ToNapiValue for Objects<T> {
             let values = object.values(&mut maker)?;
             array.set_element(index, factories.object(&env, &values)?)?;
         }
+        external::report(env.raw())?;
         Ok(array.raw())
     }
 }
@@ -135,6 +137,14 @@ impl BulkValue for Word {
     }
 }
 
+impl BulkValue for Text {
+    /// So many texts have no kept buffers to go back to.
+    fn make<'env>(self, maker: &mut Maker<'env>) -> napi::Result<Option<Js<'env>>> {
+        let raw = self.lend(maker.env.raw())?;
+        Ok(Some(Js::new(maker.env.raw(), raw)))
+    }
+}
+
 impl BulkValue for String {
     fn make<'env>(self, maker: &mut Maker<'env>) -> napi::Result<Option<Js<'env>>> {
         Text::from(self).make(maker)
@@ -151,7 +161,7 @@ macro_rules! converted {
         })*
     };
 }
-converted!(Text, f64, bool, Vec<f64>, super::read::ViewError);
+converted!(f64, bool, Vec<f64>, super::read::ViewError);
 
 #[cfg(test)]
 mod tests {

@@ -5,6 +5,7 @@ mod abort;
 mod apply;
 mod buffers;
 mod bulk;
+mod external;
 mod fault;
 mod js;
 mod memory;

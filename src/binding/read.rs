@@ -9,7 +9,7 @@ use hashline_core::read::{self, LineEnding, ViewKind};
 use napi::{Env, ValueType};
 use napi_derive::napi;
 
-use super::bulk::{Objects, bulk};
+use super::bulk::{FEW, Objects, bulk};
 use super::fault::Result;
 use super::js::Js;
 use super::options::{Field, Holder, optional, read_options};
@@ -183,8 +183,8 @@ impl From<Error> for ViewError {
     }
 }
 
-impl From<read::FileView> for FileView {
-    fn from(view: read::FileView) -> FileView {
+impl FileView {
+    fn of(view: read::FileView, to_text: fn(String) -> Text) -> FileView {
         FileView {
             path: view.path,
             kind: Word(match view.kind {
@@ -192,7 +192,7 @@ impl From<read::FileView> for FileView {
                 ViewKind::Binary => "binary",
                 ViewKind::Image => "image",
             }),
-            text: view.text.into(),
+            text: to_text(view.text),
             line_count: view.line_count as f64,
             start_line: view.start_line as f64,
             end_line: view.end_line as f64,
@@ -260,7 +260,9 @@ impl Call for ReadCall {
 
     fn run(&self, cancel: &Cancel) -> CoreResult<Self::Output> {
         let (requests, options) = (&self.requests, &self.options);
-        read::read_hashed_as(&OsFileSystem, requests, options, cancel, FileView::from)
+        let to_text = if requests.len() < FEW { Text::from } else { Text::to_lend };
+        let convert = |view| FileView::of(view, to_text);
+        read::read_hashed_as(&OsFileSystem, requests, options, cancel, convert)
     }
 
     fn answer(views: Self::Output) -> Self::Answer {
