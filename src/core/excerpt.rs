@@ -77,11 +77,9 @@ impl Page {
             if !self.out.is_empty() {
                 self.out.push(b'\n');
             }
-            let start = self.out.len();
-            self.out.resize(start + size + SLACK_BYTES, 0);
-            let written = renderer.render(rest, block, &mut self.out[start..]);
-            // Not the last line feed.
-            self.out.truncate(start + written - 1);
+            renderer.append(rest, block, &mut self.out);
+            // The line feed behind the last line.
+            self.out.pop();
             self.first_line.get_or_insert(number);
             self.last_line = next - 1;
             self.shown_lines += count;

@@ -108,12 +108,8 @@ pub fn format_hashed(dialect: &'static Dialect, text: &[u8], start_line: u64) ->
     let count = memory_line_count(dialect, text);
     let bound = rendered_size_bound(dialect, text.len(), count, start_line + count);
     let mut out = with_room_for(bound + SLACK_BYTES);
-    for_each_block(dialect, text, start_line, |number, rest, block| {
-        let (start, count) = (out.len(), block.hashes.len() as u64);
-        let bound = rendered_size_bound(dialect, block.len_bytes(), count, number + count);
-        out.resize(start + bound + SLACK_BYTES, 0);
-        let written = renderer.render(rest, block, &mut out[start..]);
-        out.truncate(start + written);
+    for_each_block(dialect, text, start_line, |rest, block| {
+        renderer.append(rest, block, &mut out);
     });
     // The line feed behind the last line.
     out.pop();
@@ -123,7 +119,7 @@ pub fn format_hashed(dialect: &'static Dialect, text: &[u8], start_line: u64) ->
 /// The hash of each line of a string in memory.
 pub fn hash_lines(dialect: &'static Dialect, text: &[u8], start_line: u64) -> Vec<String> {
     let mut out = Vec::with_capacity(memory_line_count(dialect, text) as usize);
-    for_each_block(dialect, text, start_line, |_, _, block| {
+    for_each_block(dialect, text, start_line, |_, block| {
         out.extend(block.hashes.iter().map(|&hash| dialect.hash_text(hash)));
     });
     out
@@ -134,26 +130,26 @@ fn memory_line_count(dialect: &Dialect, text: &[u8]) -> u64 {
         + u64::from(dialect.memory_lines == MemoryLines::Split || !text.ends_with(b"\n"))
 }
 
-/// Hands over the lines of a string in memory by blocks: the number of the first, the text
-/// that the block begins, and the block.
+/// Hands over the lines of a string in memory by blocks: the text that the block begins, and
+/// the block.
 fn for_each_block(
     dialect: &'static Dialect,
     text: &[u8],
     start_line: u64,
-    mut each: impl FnMut(u64, &[u8], Block<'_>),
+    mut each: impl FnMut(&[u8], Block<'_>),
 ) {
     let (mut number, mut rest) = (start_line, text);
     with_block_hasher(dialect, |hasher| {
         while !rest.is_empty() {
             let block = hasher.hash_block(number, rest);
-            each(number, rest, block);
+            each(rest, block);
             number += block.hashes.len() as u64;
             rest = &rest[block.len_bytes()..];
         }
     });
     if dialect.memory_lines == MemoryLines::Split && (text.is_empty() || text.ends_with(b"\n")) {
         let hash = LineHasher::new(dialect).hash(number, b"");
-        each(number, b"", Block::of_one(&[hash], 0));
+        each(b"", Block::of_one(&[hash], 0));
     }
 }
 

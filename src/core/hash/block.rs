@@ -54,6 +54,11 @@ impl<'a> Block<'a> {
         self.len_bytes
     }
 
+    /// Where each line but the last ends in the text, terminator included.
+    pub(crate) fn ends_but_last(&self) -> &'a [u32] {
+        self.ends
+    }
+
     /// Where each line ends in the text, terminator included.
     pub fn ends(self) -> impl Iterator<Item = usize> + 'a {
         let last = (!self.hashes.is_empty()).then_some(self.len_bytes);
