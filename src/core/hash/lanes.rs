@@ -87,6 +87,15 @@ impl<'a, const LANES: usize> Group<'a, LANES> {
     }
 }
 
+/// Says what is wrong with a text of the group that begins with text number `first`.
+#[cfg(target_arch = "x86_64")]
+#[cold]
+#[inline(never)]
+fn refuse(texts: Texts<'_>, first: usize) -> ! {
+    Group::<8>::of(texts, first);
+    panic!("too far from the front");
+}
+
 /// Hashes the texts that are too long for a lane, over what the lanes made of them.
 #[cold]
 fn hash_long(texts: Texts<'_>, first: usize, hashes: &mut [u32]) {

@@ -1,71 +1,178 @@
-//! Eight lines at once.
+//! Eight lines at once, and four times eight where each step waits for the one before.
 
 use std::arch::x86_64::{
-    __m128i, __m256i, _mm_loadu_si128, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8,
-    _mm256_castsi128_si256, _mm256_cmpgt_epi32, _mm256_inserti128_si256, _mm256_loadu_si256,
-    _mm256_movemask_epi8, _mm256_mullo_epi32, _mm256_or_si256, _mm256_set1_epi32,
-    _mm256_setzero_si256, _mm256_slli_epi32, _mm256_srli_epi32, _mm256_storeu_si256,
-    _mm256_sub_epi32, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi32,
-    _mm256_unpacklo_epi64, _mm256_xor_si256,
+    __m128i, __m256i, _mm_cvtsi128_si32, _mm_loadu_si128, _mm_max_epu32, _mm_shuffle_epi32,
+    _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8, _mm256_castsi128_si256,
+    _mm256_castsi256_ps, _mm256_castsi256_si128, _mm256_cmpgt_epi32, _mm256_extracti128_si256,
+    _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_movemask_ps,
+    _mm256_mullo_epi32, _mm256_or_si256, _mm256_set1_epi32, _mm256_setzero_si256,
+    _mm256_slli_epi32, _mm256_srli_epi32, _mm256_storeu_si256, _mm256_sub_epi32,
+    _mm256_unpackhi_epi32, _mm256_unpackhi_epi64, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
+    _mm256_xor_si256,
 };
 
 use super::{
-    Group, LANE_LIMIT_BYTES, PRIME_1, PRIME_2, PRIME_3, PRIME_4, PRIME_5, READ_BYTES, STRIPE_BYTES,
-    Texts, hash_long,
+    LANE_LIMIT_BYTES, PRIME_1, PRIME_2, PRIME_3, PRIME_4, PRIME_5, READ_BYTES, STRIPE_BYTES, Texts,
+    hash_long, refuse,
 };
 
 const LANES: usize = 8;
 
+/// How many groups go through the steps of which each waits for the one before.
+const TOGETHER: usize = 4;
+
 #[target_feature(enable = "avx2")]
 pub(super) fn hash_all(texts: Texts<'_>, out: &mut Vec<u32>) {
-    for first in (0..texts.starts.len()).step_by(LANES) {
-        let group = Group::<LANES>::of(texts, first);
-        let count = (texts.starts.len() - first).min(LANES);
-        let (mut hashes, has_long) = hash_group(&group);
-        if has_long {
-            hash_long(texts, first, &mut hashes[..count]);
-        }
-        out.extend_from_slice(&hashes[..count]);
+    out.reserve(texts.starts.len() + LANES);
+    let limits = Limits::of(texts.bytes);
+    let count = texts.starts.len();
+    let whole = count - count % LANES;
+    let mut first = 0;
+    while first + TOGETHER * LANES <= whole {
+        put::<TOGETHER>(texts, first, &limits, out);
+        first += TOGETHER * LANES;
+    }
+    while first < whole {
+        put::<1>(texts, first, &limits, out);
+        first += LANES;
+    }
+    if first < count {
+        put_last(texts, first, &limits, out);
     }
 }
 
-/// The hashes of a group, and whether some text is too long for its lane, whose hash then is
-/// not its hash.
+/// Appends the hashes of so many groups, of which text number `first` is the first.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn hash_group(group: &Group<'_, LANES>) -> ([u32; LANES], bool) {
-    let lengths = load(&group.lengths);
-    let is_long = _mm256_cmpgt_epi32(lengths, splat(LANE_LIMIT_BYTES as u32));
-    let has_long = _mm256_movemask_epi8(is_long) != 0;
-    let longest = group.lengths.iter().copied().max().unwrap_or(0) as usize;
-    let rounds = longest.min(LANE_LIMIT_BYTES) / STRIPE_BYTES;
-
-    let stripes = _mm256_srli_epi32::<4>(lengths);
-    let seeds = load(&group.seeds);
-    let mut hash = add(seeds, splat(PRIME_5));
-    if rounds > 0 {
-        let of_stripes = hash_stripes(group, stripes, seeds, rounds);
-        let has_stripes = _mm256_cmpgt_epi32(stripes, _mm256_setzero_si256());
-        hash = _mm256_blendv_epi8(hash, of_stripes, has_stripes);
+fn put<const GROUPS: usize>(texts: Texts<'_>, first: usize, limits: &Limits, out: &mut Vec<u32>) {
+    let groups = std::array::from_fn(|at| Group::of(texts, first + at * LANES, limits));
+    let (mut hashes, has_long) = hash_groups::<GROUPS>(&groups);
+    if has_long {
+        hash_long(texts, first, hashes.as_flattened_mut());
     }
-    hash = add(hash, lengths);
-    // In a lane that is too long, the reading would go too far; its result is not used.
-    let behind =
-        _mm256_slli_epi32::<4>(_mm256_blendv_epi8(stripes, _mm256_setzero_si256(), is_long));
-    let rest = words_at(group, &store(behind));
-    hash = hash_rest(hash, lengths, rest);
-    (store(mix(hash)), has_long)
+    out.extend_from_slice(hashes.as_flattened());
 }
 
-/// The accumulators of all lanes after their stripes, put together.
-#[inline]
+/// Appends the hashes of the last texts, which are too few for a group.
+#[cold]
 #[target_feature(enable = "avx2")]
-fn hash_stripes(
-    group: &Group<'_, LANES>,
-    stripes: __m256i,
+fn put_last(texts: Texts<'_>, first: usize, limits: &Limits, out: &mut Vec<u32>) {
+    let count = texts.starts.len() - first;
+    // Lanes behind the last text have no text.
+    let start = texts.starts[first];
+    let [mut starts, mut stops, mut seeds] = [[start; LANES], [start; LANES], [0; LANES]];
+    starts[..count].copy_from_slice(&texts.starts[first..]);
+    stops[..count].copy_from_slice(&texts.stops[first..first + count]);
+    seeds[..count].copy_from_slice(&texts.seeds[first..first + count]);
+    let padded = Texts { bytes: texts.bytes, starts: &starts, stops: &stops, seeds: &seeds };
+    let end = out.len() + count;
+    put::<1>(padded, 0, limits, out);
+    out.truncate(end);
+}
+
+/// Where texts may start and stop at most, for comparisons of numbers with signs.
+struct Limits {
+    last_start: __m256i,
+    last_stop: __m256i,
+}
+
+impl Limits {
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn of(bytes: &[u8]) -> Limits {
+        let limit = |len: usize| splat(i32::try_from(len).unwrap_or(i32::MAX) as u32);
+        // Where there are too few bytes, no number is small enough.
+        let last_start = bytes.len().checked_sub(READ_BYTES).map_or(splat(u32::MAX), limit);
+        Limits { last_start, last_stop: limit(bytes.len()) }
+    }
+}
+
+/// The texts of one group, one in each lane. [`READ_BYTES`] stand in `bytes` behind each of
+/// `starts`, and no length is negative; nothing but [`Group::of`] makes one.
+struct Group<'a> {
+    bytes: &'a [u8],
+    starts: &'a [u32; LANES],
+    lengths: __m256i,
     seeds: __m256i,
-    rounds: usize,
-) -> __m256i {
+}
+
+impl<'a> Group<'a> {
+    /// The texts from number `first` on. Checks that all that lanes may read is within the bytes,
+    /// and that lengths are what they seem: bytes of a mapped file change under those who make
+    /// starts and stops of them.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn of(texts: Texts<'a>, first: usize, limits: &Limits) -> Group<'a> {
+        let eight = |numbers: &'a [u32]| -> &'a [u32; LANES] {
+            numbers[first..].first_chunk().expect("a whole group")
+        };
+        let (starts, stops) = (load(eight(texts.starts)), load(eight(texts.stops)));
+        let is_outside = either(
+            _mm256_cmpgt_epi32(starts, limits.last_start),
+            _mm256_cmpgt_epi32(stops, limits.last_stop),
+        );
+        let has_no_length = either(starts, _mm256_cmpgt_epi32(starts, stops));
+        // The sign of each.
+        if _mm256_movemask_ps(_mm256_castsi256_ps(either(is_outside, has_no_length))) != 0 {
+            refuse(texts, first);
+        }
+        Group {
+            bytes: texts.bytes,
+            starts: eight(texts.starts),
+            lengths: _mm256_sub_epi32(stops, starts),
+            seeds: load(eight(texts.seeds)),
+        }
+    }
+}
+
+/// The hashes of some groups, and whether some text is too long for its lane, whose hash then is
+/// not its hash. What has only one chain of multiplications is done for all groups together.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn hash_groups<const GROUPS: usize>(
+    groups: &[Group<'_>; GROUPS],
+) -> ([[u32; LANES]; GROUPS], bool) {
+    let zero = _mm256_setzero_si256();
+    let (mut hashes, mut rests, mut has_long) = ([zero; GROUPS], [[zero; 4]; GROUPS], zero);
+    for (at, group) in groups.iter().enumerate() {
+        let is_long = _mm256_cmpgt_epi32(group.lengths, splat(LANE_LIMIT_BYTES as u32));
+        has_long = either(has_long, is_long);
+        let stripes = _mm256_srli_epi32::<4>(group.lengths);
+        hashes[at] = add(hash_stripes(group, stripes), group.lengths);
+        // In a lane that is too long, the reading would go too far; its result is not used.
+        let behind = _mm256_slli_epi32::<4>(_mm256_blendv_epi8(stripes, zero, is_long));
+        rests[at] = words_at(group, &store(behind));
+    }
+    hash_rests(groups, &rests, &mut hashes);
+    let mut out = [[0; LANES]; GROUPS];
+    for (hash, out) in hashes.into_iter().zip(&mut out) {
+        *out = store(mix(hash));
+    }
+    (out, _mm256_movemask_epi8(has_long) != 0)
+}
+
+/// The greatest of numbers without a sign.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn greatest(numbers: __m256i) -> u32 {
+    let halves =
+        _mm_max_epu32(_mm256_castsi256_si128(numbers), _mm256_extracti128_si256::<1>(numbers));
+    let pairs = _mm_max_epu32(halves, _mm_shuffle_epi32::<0b01_00_11_10>(halves));
+    let one = _mm_max_epu32(pairs, _mm_shuffle_epi32::<0b00_00_00_01>(pairs));
+    _mm_cvtsi128_si32(one) as u32
+}
+
+/// What the stripes of each text make of its seed: the accumulators put together, or where
+/// there are no stripes, the seed itself.
+#[inline]
+#[target_feature(enable = "avx2")]
+fn hash_stripes(group: &Group<'_>, stripes: __m256i) -> __m256i {
+    let seeds = group.seeds;
+    let without_stripes = add(seeds, splat(PRIME_5));
+    let rounds = (greatest(stripes) as usize).min(LANE_LIMIT_BYTES / STRIPE_BYTES);
+    if rounds == 0 {
+        return without_stripes;
+    }
     let mut accumulators = [
         add(seeds, splat(PRIME_1.wrapping_add(PRIME_2))),
         add(seeds, splat(PRIME_2)),
@@ -83,36 +190,46 @@ fn hash_stripes(
         }
     }
     let [one, two, three, four] = accumulators;
-    add(
+    let together = add(
         add(rotate::<1, 31>(one), rotate::<7, 25>(two)),
         add(rotate::<12, 20>(three), rotate::<18, 14>(four)),
-    )
+    );
+    let has_stripes = _mm256_cmpgt_epi32(stripes, _mm256_setzero_si256());
+    _mm256_blendv_epi8(without_stripes, together, has_stripes)
 }
 
-/// Puts the last `length % 16` bytes into the hash; they stand at the front of `rest`.
+/// Puts the last `length % 16` bytes of each text into its hash; they stand at the front of
+/// `rests`.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn hash_rest(mut hash: __m256i, lengths: __m256i, rest: [__m256i; 4]) -> __m256i {
-    let words = _mm256_and_si256(_mm256_srli_epi32::<2>(lengths), splat(3));
+fn hash_rests<const GROUPS: usize>(
+    groups: &[Group<'_>; GROUPS],
+    rests: &[[__m256i; 4]; GROUPS],
+    hashes: &mut [__m256i; GROUPS],
+) {
     // The word that holds the bytes after the last whole word.
-    let mut last = rest[0];
+    let mut last = rests.map(|rest| rest[0]);
     for place in 0..3 {
-        let is_live = _mm256_cmpgt_epi32(words, splat(place));
-        let sum = add(hash, multiply(rest[place as usize], PRIME_3));
-        let next = multiply(rotate::<17, 15>(sum), PRIME_4);
-        hash = _mm256_blendv_epi8(hash, next, is_live);
-        last = _mm256_blendv_epi8(last, rest[place as usize + 1], is_live);
+        for at in 0..GROUPS {
+            let words = _mm256_and_si256(_mm256_srli_epi32::<2>(groups[at].lengths), splat(3));
+            let is_live = _mm256_cmpgt_epi32(words, splat(place));
+            let sum = add(hashes[at], multiply(rests[at][place as usize], PRIME_3));
+            let next = multiply(rotate::<17, 15>(sum), PRIME_4);
+            hashes[at] = _mm256_blendv_epi8(hashes[at], next, is_live);
+            last[at] = _mm256_blendv_epi8(last[at], rests[at][place as usize + 1], is_live);
+        }
     }
-    let bytes = _mm256_and_si256(lengths, splat(3));
     for place in 0..3 {
-        let is_live = _mm256_cmpgt_epi32(bytes, splat(place));
-        let byte = _mm256_and_si256(last, splat(0xFF));
-        last = _mm256_srli_epi32::<8>(last);
-        let sum = add(hash, multiply(byte, PRIME_5));
-        let next = multiply(rotate::<11, 21>(sum), PRIME_1);
-        hash = _mm256_blendv_epi8(hash, next, is_live);
+        for at in 0..GROUPS {
+            let bytes = _mm256_and_si256(groups[at].lengths, splat(3));
+            let is_live = _mm256_cmpgt_epi32(bytes, splat(place));
+            let byte = _mm256_and_si256(last[at], splat(0xFF));
+            last[at] = _mm256_srli_epi32::<8>(last[at]);
+            let sum = add(hashes[at], multiply(byte, PRIME_5));
+            let next = multiply(rotate::<11, 21>(sum), PRIME_1);
+            hashes[at] = _mm256_blendv_epi8(hashes[at], next, is_live);
+        }
     }
-    hash
 }
 
 /// The last step: every bit of the input reaches every bit of the hash.
@@ -128,12 +245,12 @@ fn mix(hash: __m256i) -> __m256i {
 /// first words of all lanes, the second ones, and so on.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn words_at(group: &Group<'_, LANES>, offsets: &[u32; LANES]) -> [__m256i; 4] {
+fn words_at(group: &Group<'_>, offsets: &[u32; LANES]) -> [__m256i; 4] {
     let line = |lane: usize| -> __m128i {
         let at = group.starts[lane] as usize + offsets[lane] as usize;
         debug_assert!(at + STRIPE_BYTES <= group.bytes.len());
         const { assert!(LANE_LIMIT_BYTES + STRIPE_BYTES <= READ_BYTES) };
-        // SAFETY: `Group::of` checked that `READ_BYTES` stand behind each start, and that no
+        // SAFETY: `Group::of` made sure that `READ_BYTES` stand behind each start, and that no
         // length is negative as `cmpgt` sees it, so that offsets are at most
         // `LANE_LIMIT_BYTES`, which is 16 less.
         unsafe { _mm_loadu_si128(group.bytes.as_ptr().add(at).cast()) }
@@ -159,6 +276,12 @@ fn words_at(group: &Group<'_, LANES>, offsets: &[u32; LANES]) -> [__m256i; 4] {
 #[target_feature(enable = "avx2")]
 fn add(one: __m256i, other: __m256i) -> __m256i {
     _mm256_add_epi32(one, other)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn either(one: __m256i, other: __m256i) -> __m256i {
+    _mm256_or_si256(one, other)
 }
 
 #[inline]
