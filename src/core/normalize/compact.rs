@@ -39,49 +39,41 @@ struct Masks {
 macro_rules! block_loop {
     ($(#[$attribute:meta])*) => {
         $(#[$attribute])*
-        pub(super) fn compact(compactor: &Compactor, chunk: &[u8], out: &mut Compacted) {
+        pub(super) fn compact(compactor: &Compactor, chunk: &[u8], out: &mut Pen<'_>) {
+            // Copies, and one place for each step: so all of it becomes one loop, which keeps
+            // what does not change in registers.
+            let (drops, has_special) = (compactor.drops, compactor.has_special);
+            let (mut last, mut patched): (Window, Window);
             let mut at = 0;
-            while let Some(window) = chunk[at..].first_chunk() {
-                at += step(compactor, window, at, BLOCK_BYTES, out);
-            }
             while at < chunk.len() {
                 let rest = &chunk[at..];
-                let mut window: Window = [0; BLOCK_BYTES + AHEAD_BYTES];
-                window[..rest.len()].copy_from_slice(rest);
-                at += step(compactor, &window, at, rest.len().min(BLOCK_BYTES), out);
-            }
-        }
-
-        /// Compacts the first `len` bytes of a window that stands at `at` in the chunk, and
-        /// says how many: fewer only so as not to split a character.
-        #[inline]
-        $(#[$attribute])*
-        fn step(
-            compactor: &Compactor,
-            window: &Window,
-            at: usize,
-            len: usize,
-            out: &mut Compacted,
-        ) -> usize {
-            let valid = u64::MAX >> (BLOCK_BYTES - len);
-            let mut masks = masks(&compactor.drops, window);
-            if masks.high != 0 && compactor.has_special {
-                let special = special_mask(window) & valid;
-                if special != 0 {
-                    let mut patched = *window;
-                    let len = compactor.patch(&mut patched, special, &mut masks.kept, len);
-                    put(&patched, masks, u64::MAX >> (BLOCK_BYTES - len), at, out);
-                    return len;
+                let mut len = rest.len().min(BLOCK_BYTES);
+                let mut window = match rest.first_chunk() {
+                    Some(window) => window,
+                    None => {
+                        last = [0; BLOCK_BYTES + AHEAD_BYTES];
+                        last[..rest.len()].copy_from_slice(rest);
+                        &last
+                    }
+                };
+                let mut masks = masks(&drops, window);
+                if masks.high != 0 && has_special {
+                    let special = special_mask(window) & (u64::MAX >> (BLOCK_BYTES - len));
+                    if special != 0 {
+                        patched = *window;
+                        len = compactor.patch(&mut patched, special, &mut masks.kept, len);
+                        window = &patched;
+                    }
                 }
+                put(window, masks, u64::MAX >> (BLOCK_BYTES - len), at, out);
+                at += len;
             }
-            put(window, masks, valid, at, out);
-            len
         }
 
         /// Appends the kept bytes of a block, and ends the lines that end in it.
         #[inline]
         $(#[$attribute])*
-        fn put(window: &Window, masks: Masks, valid: u64, at: usize, out: &mut Compacted) {
+        fn put(window: &Window, masks: Masks, valid: u64, at: usize, out: &mut Pen<'_>) {
             let (kept, mut newline) = (masks.kept & valid, masks.newline & valid);
             let start = out.written;
             while newline != 0 {
@@ -223,6 +215,22 @@ impl Compacted {
         self.lines = 0;
     }
 
+    fn pen(&mut self) -> Pen<'_> {
+        let Compacted { bytes, bounds, ends, .. } = self;
+        Pen { bytes, bounds, ends, written: 0, lines: 0 }
+    }
+}
+
+/// A [`Compacted`] while it is written.
+struct Pen<'a> {
+    bytes: &'a mut [u8],
+    bounds: &'a mut [u32],
+    ends: &'a mut [u32],
+    written: usize,
+    lines: usize,
+}
+
+impl Pen<'_> {
     /// Ends a line whose last byte stands before `end` in the chunk.
     #[inline(always)]
     fn end_line(&mut self, end: usize, kept_end: usize) {
@@ -261,18 +269,21 @@ impl Compactor {
         // A line has a byte at least; where nothing ends one, all is one line.
         let lines_limit = if self.drops.newline.is_some() { chunk.len() } else { 1 };
         out.reset(chunk.len(), lines_limit);
+        let mut pen = out.pen();
         match self.level {
-            Level::Portable => portable::compact(self, chunk, out),
+            Level::Portable => portable::compact(self, chunk, &mut pen),
             // SAFETY: `new` checked that the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => unsafe { avx2::compact(self, chunk, out) },
+            Level::Avx2 => unsafe { avx2::compact(self, chunk, &mut pen) },
             #[cfg(not(target_arch = "x86_64"))]
             Level::Avx2 => unreachable!("`new` checks the level"),
         }
         // Not by a second look at the bytes, which may have changed.
-        if !chunk.is_empty() && out.ends().last() != Some(&(chunk.len() as u32)) {
-            out.end_line(chunk.len(), out.written);
+        let last_end = pen.lines.checked_sub(1).map_or(0, |last| pen.ends[last]);
+        if last_end as usize != chunk.len() {
+            pen.end_line(chunk.len(), pen.written);
         }
+        (out.written, out.lines) = (pen.written, pen.lines);
     }
 
     /// Puts what becomes of the characters that begin at the bits of `special` into the
@@ -312,7 +323,7 @@ impl Compactor {
 }
 
 /// The ASCII bytes that are dropped, in the forms that the kernels use.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Drops {
     /// By the low half of a byte: the one byte with it that is dropped, else 0xFF.
     by_low_half: [u8; 16],

@@ -7,7 +7,7 @@ use std::arch::x86_64::{
     _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm256_shuffle_epi8,
 };
 
-use super::{AHEAD_BYTES, BLOCK_BYTES, Compacted, Compactor, Drops, Masks, Room, Window};
+use super::{AHEAD_BYTES, BLOCK_BYTES, Compactor, Drops, Masks, Pen, Room, Window};
 
 /// For each mask of eight bytes: the places of the kept ones, in order.
 static KEPT_PLACES: [[u8; 8]; 256] = kept_places();

@@ -2,7 +2,7 @@
 //! bytes at a time, and kept bytes are copied in runs.
 
 use super::{
-    AHEAD_BYTES, BLOCK_BYTES, Compacted, Compactor, Drops, Masks, Room, Window, is_special_lead,
+    AHEAD_BYTES, BLOCK_BYTES, Compactor, Drops, Masks, Pen, Room, Window, is_special_lead,
     may_be_special,
 };
 
