@@ -1,12 +1,14 @@
-//! Many objects of one kind for JavaScript.
+//! Objects of one kind for JavaScript.
 //!
 //! Setting properties one by one makes the key anew each time and moves the object from hidden
 //! class to hidden class. So a function of JavaScript is made that takes the values and returns
 //! an object literal; one for each set of optional fields that are present, since the others
-//! must stay absent. They live as long as the answer they are made for: nothing is kept per
-//! environment.
+//! must stay absent. Each environment keeps those that were made for it.
 
+use std::cell::RefCell;
+use std::ffi::c_void;
 use std::marker::PhantomData;
+use std::ptr;
 
 use napi::bindgen_prelude::ToNapiValue;
 use napi::{Env, sys};
@@ -15,11 +17,11 @@ use super::external;
 use super::js::Js;
 use super::text::{Text, Word};
 
-/// With fewer objects, making the functions takes longer than it saves (measured: 16).
-pub const FEW: usize = 32;
+/// From so many objects on, long texts are lent: fewer have buffers that their thread keeps.
+pub const MANY: usize = 32;
 
 /// What JavaScript receives as an object.
-pub trait Bulk: ToNapiValue {
+pub trait Bulk {
     /// The properties in their order.
     const NAMES: &'static [&'static str];
 
@@ -54,22 +56,23 @@ impl<T: Bulk> ToNapiValue for Objects<T> {
     unsafe fn to_napi_value(env: sys::napi_env, objects: Self) -> napi::Result<sys::napi_value> {
         let env = Env::from_raw(env);
         let objects = objects.0;
-        if objects.len() < FEW {
-            return Ok(Js::from_rust(&env, objects)?.raw());
-        }
         let array = Js::new_array(&env, objects.len())?;
         let mut factories = Factories::<T>::default();
-        let mut maker = Maker { env: &env, words: Vec::new() };
+        let lends_texts = objects.len() >= MANY;
+        let mut maker = Maker { env: &env, words: Vec::new(), lends_texts };
         for (index, object) in (0..).zip(objects) {
             let values = object.values(&mut maker)?;
             array.set_element(index, factories.object(&env, &values)?)?;
         }
-        external::report(env.raw())?;
+        if lends_texts {
+            external::report(env.raw())?;
+        }
         Ok(array.raw())
     }
 }
 
-/// A function for each set of present properties: a bit of the number for each property.
+/// A function for each set of present properties that an answer needed: a bit of the number for
+/// each property.
 struct Factories<'env, T> {
     made: Vec<(u64, Js<'env>)>,
     of: PhantomData<T>,
@@ -88,7 +91,7 @@ impl<'env, T: Bulk> Factories<'env, T> {
         let factory = match self.made.iter().find(|(made, _)| *made == set) {
             Some((_, factory)) => *factory,
             None => {
-                let factory = Js::run_script(env, &source(T::NAMES, set))?;
+                let factory = kept_factory(env, T::NAMES, set)?;
                 self.made.push((set, factory));
                 factory
             }
@@ -96,6 +99,50 @@ impl<'env, T: Bulk> Factories<'env, T> {
         let arguments: Vec<_> = values.iter().flatten().map(|value| value.raw()).collect();
         factory.call(&arguments)
     }
+}
+
+/// A function that an environment of this thread keeps.
+struct Kept {
+    env: sys::napi_env,
+    /// The names of all properties: one list for each kind of object.
+    names: &'static [&'static str],
+    set: u64,
+    function: sys::napi_ref,
+}
+
+thread_local! {
+    static KEPT: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
+}
+
+fn kept_factory<'env>(
+    env: &'env Env,
+    names: &'static [&'static str],
+    set: u64,
+) -> napi::Result<Js<'env>> {
+    let kept = KEPT.with_borrow(|all| {
+        let mut of_env = all.iter().filter(|kept| kept.env == env.raw());
+        of_env.find(|kept| kept.set == set && ptr::eq(kept.names, names)).map(|kept| kept.function)
+    });
+    if let Some(function) = kept {
+        return Js::referred_to(env, function);
+    }
+    let factory = Js::run_script(env, &source(names, set))?;
+    let function = factory.refer()?;
+    if !KEPT.with_borrow(|all| all.iter().any(|kept| kept.env == env.raw())) {
+        let hook: unsafe extern "C" fn(*mut c_void) = forget;
+        // SAFETY: The environment is that of the running call; the hook takes its address.
+        napi::check_status!(unsafe {
+            sys::napi_add_env_cleanup_hook(env.raw(), Some(hook), env.raw().cast())
+        })?;
+    }
+    KEPT.with_borrow_mut(|all| all.push(Kept { env: env.raw(), names, set, function }));
+    Ok(factory)
+}
+
+/// Runs when an environment ends, which deletes its references itself.
+unsafe extern "C" fn forget(env: *mut c_void) {
+    // At the end of a thread there may be nothing left to forget.
+    let _ = KEPT.try_with(|all| all.borrow_mut().retain(|kept| kept.env.cast() != env));
 }
 
 /// The function that returns an object with these of the properties.
@@ -110,6 +157,7 @@ fn source(names: &[&str], set: u64) -> String {
 pub struct Maker<'env> {
     env: &'env Env,
     words: Vec<(&'static str, Js<'env>)>,
+    lends_texts: bool,
 }
 
 /// The value of a property.
@@ -138,10 +186,11 @@ impl BulkValue for Word {
 }
 
 impl BulkValue for Text {
-    /// So many texts have no kept buffers to go back to.
     fn make<'env>(self, maker: &mut Maker<'env>) -> napi::Result<Option<Js<'env>>> {
-        let raw = self.lend(maker.env.raw())?;
-        Ok(Some(Js::new(maker.env.raw(), raw)))
+        match maker.lends_texts {
+            true => Ok(Some(Js::new(maker.env.raw(), self.lend(maker.env.raw())?))),
+            false => Js::from_rust(maker.env, self).map(Some),
+        }
     }
 }
 

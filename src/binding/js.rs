@@ -78,6 +78,20 @@ impl<'env> Js<'env> {
         Ok(Js::new(env.raw(), raw))
     }
 
+    /// A reference that keeps the value as long as its environment lives.
+    pub fn refer(self) -> napi::Result<sys::napi_ref> {
+        let mut reference = ptr::null_mut();
+        ask!(napi_create_reference(self.env, self.raw, 1; reference))?;
+        Ok(reference)
+    }
+
+    /// The value that a reference of this environment keeps.
+    pub fn referred_to(env: &'env Env, reference: sys::napi_ref) -> napi::Result<Self> {
+        let mut raw = ptr::null_mut();
+        ask!(napi_get_reference_value(env.raw(), reference; raw))?;
+        Ok(Js::new(env.raw(), raw))
+    }
+
     pub fn raw(self) -> sys::napi_value {
         self.raw
     }

@@ -9,7 +9,7 @@ use hashline_core::read::{self, LineEnding, ViewKind};
 use napi::{Env, ValueType};
 use napi_derive::napi;
 
-use super::bulk::{FEW, Objects, bulk};
+use super::bulk::{MANY, Objects, bulk};
 use super::fault::Result;
 use super::js::Js;
 use super::options::{Field, Holder, optional, read_options};
@@ -260,7 +260,7 @@ impl Call for ReadCall {
 
     fn run(&self, cancel: &Cancel) -> CoreResult<Self::Output> {
         let (requests, options) = (&self.requests, &self.options);
-        let to_text = if requests.len() < FEW { Text::from } else { Text::to_lend };
+        let to_text = if requests.len() < MANY { Text::from } else { Text::to_lend };
         let convert = |view| FileView::of(view, to_text);
         read::read_hashed_as(&OsFileSystem, requests, options, cancel, convert)
     }
