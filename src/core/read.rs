@@ -10,7 +10,7 @@ use crate::excerpt::{Context, Excerpt, Limits, Page};
 use crate::fs::{Base, FileSystem};
 use crate::lines::{Unit, count_lines};
 use crate::pattern::{Pattern, Query};
-use crate::render::rendered_size_bound;
+use crate::render::{kept_room_bytes, rendered_size_bound};
 
 /// Matches listed by a search in a file when the request sets no limit.
 pub const MAX_MATCHES: u64 = 200;
@@ -203,8 +203,16 @@ fn view_document(
     dialect: &'static Dialect,
 ) -> Result<FileView> {
     let text = document.text();
-    let line_count = count_lines(text, Unit::Byte);
     let start_line = request.start_line.unwrap_or(1);
+    let is_whole = pattern.is_none() && start_line == 1 && request.limits == Limits::default();
+    let usual_bytes = text.len() + text.len() / 2;
+    if is_whole && usual_bytes < kept_room_bytes() {
+        // Room there is, so lines need not be counted before they are shown.
+        let page = Page::new(dialect, request.limits, usual_bytes);
+        let shown = show_window(text, Start { line: 1, offset: 0 }, text.len(), page);
+        return finish_view(document, request, shown.page.last_line(), 1, shown);
+    }
+    let line_count = count_lines(text, Unit::Byte);
     if start_line > line_count.max(1) {
         return Err(Error::at(
             Code::LineOutOfRange,

@@ -5,7 +5,7 @@ mod room;
 
 pub(crate) use block::{BlockRenderer, SLACK_BYTES};
 pub use room::give_back;
-pub(crate) use room::with_room_for;
+pub(crate) use room::{kept_room_bytes, with_room_for};
 
 use crate::dialect::{Dialect, MemoryLines};
 use crate::hash::{Block, LineHasher, floor_boundary, with_block_hasher};

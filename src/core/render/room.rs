@@ -25,6 +25,17 @@ pub fn give_back(out: Vec<u8>) {
     }
 }
 
+/// The size of the buffer that the thread keeps.
+pub(crate) fn kept_room_bytes() -> usize {
+    let kept = KEPT.try_with(|kept| {
+        let out = kept.take();
+        let size_bytes = out.capacity();
+        kept.set(out);
+        size_bytes
+    });
+    kept.unwrap_or(0)
+}
+
 /// An empty buffer for so many bytes.
 pub(crate) fn with_room_for(size_bytes: usize) -> Vec<u8> {
     if size_bytes <= KEEP_LIMIT_BYTES {

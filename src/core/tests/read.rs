@@ -11,6 +11,7 @@ use hashline_core::fs::OsFileSystem;
 use hashline_core::hash::verify;
 use hashline_core::pattern::Query;
 use hashline_core::read::{FileView, LineEnding, ReadOptions, ReadRequest, ViewKind, read_hashed};
+use hashline_core::render::give_back;
 
 /// A view of one file with `content`; every row but gaps must be a true anchor of it.
 fn view(content: &[u8], request: ReadRequest) -> FileView {
@@ -133,6 +134,26 @@ fn what_a_file_is() {
     assert_eq!(text(b"a\0b").kind, ViewKind::Binary);
     let gif = text(b"GIF89a\0\0\0");
     assert_eq!((gif.kind, gif.mime_type), (ViewKind::Image, Some("image/gif")));
+}
+
+/// The first view of a thread has no room yet and counts its lines first; the later ones need not.
+#[test]
+fn whole_files_are_the_same_in_old_room_and_in_new() {
+    let short = "x\n".repeat(3000);
+    for content in ["", "a", "a\n", "\n\n", "a\r\nb", "a\rb\n", &short, "é\n"] {
+        let first = std::thread::scope(|scope| {
+            let view = || view(content.as_bytes(), ReadRequest::default());
+            scope.spawn(view).join().expect("no panic")
+        });
+        give_back(Vec::with_capacity(1 << 19));
+        let later = view(content.as_bytes(), ReadRequest::default());
+        let facts = |view: &FileView| {
+            let lines = (view.line_count, view.start_line, view.end_line);
+            (view.text.clone(), lines, view.line_ending, view.final_newline, view.truncated)
+        };
+        assert_eq!(facts(&later), facts(&first), "{content:?}");
+        assert_eq!(later.line_count, content.split_inclusive('\n').count() as u64);
+    }
 }
 
 #[test]
