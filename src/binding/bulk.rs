@@ -13,7 +13,6 @@ use std::ptr;
 use napi::bindgen_prelude::ToNapiValue;
 use napi::{Env, sys};
 
-use super::external;
 use super::js::Js;
 use super::text::{Text, Word};
 
@@ -63,9 +62,6 @@ impl<T: Bulk> ToNapiValue for Objects<T> {
         for (index, object) in (0..).zip(objects) {
             let values = object.values(&mut maker)?;
             array.set_element(index, factories.object(&env, &values)?)?;
-        }
-        if lends_texts {
-            external::report(env.raw())?;
         }
         Ok(array.raw())
     }
@@ -188,7 +184,7 @@ impl BulkValue for Word {
 impl BulkValue for Text {
     fn make<'env>(self, maker: &mut Maker<'env>) -> napi::Result<Option<Js<'env>>> {
         match maker.lends_texts {
-            true => Ok(Some(Js::new(maker.env.raw(), self.lend(maker.env.raw())?))),
+            true => self.lend(maker.env).map(Some),
             false => Js::from_rust(maker.env, self).map(Some),
         }
     }

@@ -7,6 +7,8 @@
 //! gave characters back while strings still referred to them, and later ones free nothing as
 //! long as a program does not wait. Linux only: there the library is linked to stay loaded, and a
 //! string can outlive the environment (of a worker) that made it.
+//!
+//! The account of what is lent is kept by thread, since Node has one engine on each.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_void};
@@ -14,7 +16,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, LazyLock};
 
-use napi::sys;
+use napi::{Env, sys};
 
 use super::js::ask;
 
@@ -54,14 +56,15 @@ impl Unit for u16 {
 #[cfg(target_os = "linux")]
 fn find<T: Unit>(name: &CStr) -> Option<Create<T>> {
     let address = |name: &CStr| {
-        // SAFETY: The name ends with NUL.
+        // SAFETY: Looking a name up runs no code of ours, and the name is a C string.
         let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
         (!address.is_null()).then_some(address)
     };
     // `node::Start`, which nobody else exports.
     address(c"_ZN4node5StartEiPPc")?;
     let address = address(name)?;
-    // SAFETY: In Node the symbol of this name is the function that the type describes.
+    // SAFETY: In Node the symbol of this name is the function that the type describes: Node-API
+    // keeps signatures for good, and this one was the same while it was experimental.
     Some(unsafe { std::mem::transmute::<*mut c_void, Create<T>>(address) })
 }
 
@@ -77,29 +80,41 @@ pub fn is_available() -> bool {
 
 /// A string of the given characters; they come back if the host makes no such strings. A host
 /// that cannot refer to foreign memory copies them and gives them back at once.
-pub fn create<T: Unit>(env: sys::napi_env, mut text: Vec<T>) -> Result<sys::napi_value, Vec<T>> {
-    let Some(create) = T::create().filter(|_| !text.is_empty()) else {
-        return Err(text);
-    };
-    // What a buffer has room for beyond the text is held as long as the string lives.
-    if text.capacity() - text.len() > text.len() / 8 {
-        text.shrink_to_fit();
+pub fn lend<T: Unit>(env: &Env, text: Vec<T>) -> Result<sys::napi_value, Vec<T>> {
+    match T::create() {
+        // SAFETY: The function is that of Node-API, and a live `Env` is that of a running call.
+        Some(create) if !text.is_empty() => unsafe { lend_with(create, env.raw(), text) },
+        _ => Err(text),
     }
+}
+
+/// # Safety
+///
+/// `create` keeps the promises of Node-API: if it succeeds it calls the function it is given once,
+/// at any time and on any thread, and makes no use of the characters afterwards; if it fails it
+/// does neither. `env` is one that it takes.
+unsafe fn lend_with<T: Unit>(
+    create: Create<T>,
+    env: sys::napi_env,
+    mut text: Vec<T>,
+) -> Result<sys::napi_value, Vec<T>> {
     let (characters, len) = (text.as_mut_ptr(), text.len());
-    let loan = Loan { text, returned: RETURNED.with(Arc::clone) };
-    let hint = Box::into_raw(Box::new(loan));
-    let (mut raw, mut copied) = (ptr::null_mut(), false);
-    // SAFETY: `env` is the environment of the running call. The characters stay where they are
-    // until `give_back` takes them, which the host calls once if it succeeds, else never.
-    unsafe {
-        let finalize: sys::napi_finalize = Some(give_back::<T>);
-        let status =
-            create(env, characters, len, finalize, hint.cast(), &raw mut raw, &raw mut copied);
-        if status != sys::Status::napi_ok {
-            return Err(Box::from_raw(hint).text);
-        }
+    let size_bytes = size_of_val(&text[..]) as i64;
+    let loan = Box::new(Loan { text, returned: RETURNED.with(Arc::clone) });
+    let hint = Box::into_raw(loan);
+    let mut raw = ptr::null_mut();
+    // Not asked for: a copy is given back like anything else.
+    let copied = ptr::null_mut();
+    // SAFETY: As the caller promises. The characters are on the heap and stay where they are until
+    // `give_back` takes them.
+    let status = unsafe {
+        create(env, characters, len, Some(give_back::<T>), hint.cast(), &raw mut raw, copied)
+    };
+    if status != sys::Status::napi_ok {
+        // SAFETY: The host made no use of the hint.
+        return Err(unsafe { Box::from_raw(hint) }.text);
     }
-    LENT.set(LENT.get() + (len * size_of::<T>()) as i64);
+    LENT.set(LENT.get() + size_bytes);
     Ok(raw)
 }
 
@@ -117,17 +132,21 @@ thread_local! {
     static RETURNED: Arc<AtomicI64> = Arc::default();
 }
 
-/// Tells the engine how much memory hangs on its strings by now, of which it knows only their
-/// heads: without that it would see no reason to collect them. Not done when they are returned,
-/// since that is in the middle of a collection.
-pub fn report(env: sys::napi_env) -> napi::Result<()> {
-    let returned = RETURNED.with(|returned| returned.swap(0, Ordering::Relaxed));
-    let change = LENT.take() - returned;
+/// Tells the engine how much memory its strings took or returned since the last time. It counts
+/// such strings, but would collect none for their sake. Not done when they are returned, since
+/// that is in the middle of a collection.
+pub fn report(env: &Env) -> napi::Result<()> {
+    let change = settle();
     if change != 0 {
         let mut total = 0;
-        ask!(napi_adjust_external_memory(env, change; total))?;
+        ask!(napi_adjust_external_memory(env.raw(), change; total))?;
     }
     Ok(())
+}
+
+/// How many bytes more are lent than at the last time.
+fn settle() -> i64 {
+    LENT.take() - RETURNED.with(|returned| returned.swap(0, Ordering::Relaxed))
 }
 
 /// Called by the host, during a collection or later, on whatever thread; it makes no use of
@@ -137,4 +156,91 @@ unsafe extern "C" fn give_back<T: Unit>(_: sys::napi_env, _: *mut c_void, hint: 
     let loan = unsafe { Box::from_raw(hint.cast::<Loan<T>>()) };
     let size_bytes = size_of_val(&loan.text[..]) as i64;
     loan.returned.fetch_add(size_bytes, Ordering::Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    type Finalize = (sys::napi_finalize, usize, usize);
+
+    /// What a host that holds characters has to call.
+    static HELD: Mutex<Vec<Finalize>> = Mutex::new(Vec::new());
+
+    unsafe extern "C" fn refuse(
+        _: sys::napi_env,
+        _: *mut u16,
+        _: usize,
+        _: sys::napi_finalize,
+        _: *mut c_void,
+        _: *mut sys::napi_value,
+        _: *mut bool,
+    ) -> sys::napi_status {
+        sys::Status::napi_generic_failure
+    }
+
+    unsafe extern "C" fn copy(
+        env: sys::napi_env,
+        characters: *mut u16,
+        _: usize,
+        give_back: sys::napi_finalize,
+        hint: *mut c_void,
+        _: *mut sys::napi_value,
+        _: *mut bool,
+    ) -> sys::napi_status {
+        // SAFETY: What the function is for, once.
+        unsafe { give_back.expect("a function")(env, characters.cast(), hint) };
+        sys::Status::napi_ok
+    }
+
+    unsafe extern "C" fn hold(
+        _: sys::napi_env,
+        characters: *mut u16,
+        len: usize,
+        give_back: sys::napi_finalize,
+        hint: *mut c_void,
+        _: *mut sys::napi_value,
+        _: *mut bool,
+    ) -> sys::napi_status {
+        HELD.lock().unwrap().push((give_back, characters as usize, hint as usize));
+        // SAFETY: So many characters were lent.
+        let text = unsafe { std::slice::from_raw_parts(characters, len) };
+        assert!(text.iter().all(|&unit| unit == 7));
+        sys::Status::napi_ok
+    }
+
+    fn lend_to(host: Create<u16>) -> Result<sys::napi_value, Vec<u16>> {
+        // SAFETY: The hosts above keep the promises, and look at no environment.
+        unsafe { lend_with(host, ptr::null_mut(), vec![7; 100]) }
+    }
+
+    #[test]
+    fn characters_come_back_from_a_host_that_refuses() {
+        assert_eq!(lend_to(refuse), Err(vec![7; 100]));
+        assert_eq!(settle(), 0);
+    }
+
+    #[test]
+    fn a_host_that_copies_owes_nothing() {
+        assert!(lend_to(copy).is_ok());
+        assert_eq!(settle(), 0);
+    }
+
+    #[test]
+    fn what_is_held_is_owed_until_it_is_returned_on_any_thread() {
+        assert!(lend_to(hold).is_ok() && lend_to(hold).is_ok());
+        assert_eq!(settle(), 400);
+        assert_eq!(settle(), 0);
+        let return_all = || {
+            for (give_back, characters, hint) in HELD.lock().unwrap().drain(..) {
+                let (characters, hint) = (characters as *mut c_void, hint as *mut c_void);
+                // SAFETY: What the function is for, once; it looks at no environment.
+                unsafe { give_back.expect("a function")(ptr::null_mut(), characters, hint) };
+            }
+        };
+        std::thread::scope(|scope| scope.spawn(return_all).join().expect("no panic"));
+        assert_eq!(settle(), -400);
+    }
 }

@@ -6,6 +6,7 @@ use napi::bindgen_prelude::{AsyncTask, ToNapiValue};
 use napi::{Env, ScopedTask};
 
 use super::abort::{Signal, Subscription};
+use super::external;
 use super::fault::{self, Fault, Result, error_object, guard, rejected, rejection};
 use super::js::Js;
 use super::options::{Field, optional};
@@ -32,13 +33,14 @@ pub fn now<'env, C: Call>(
     env: &'env Env,
     prepare: impl FnOnce() -> Result<Prepared<'env, C>>,
 ) -> napi::Result<Js<'env>> {
-    fault::returned(env, || match prepare()? {
-        (_, Some(signal)) => {
-            Err(signal
-                .wrong("none, since a synchronous call cannot be aborted (use the async one)"))
-        }
-        (call, None) => Ok(C::answer(call.run(&Cancel::default())?)),
-    })
+    let returned =
+        fault::returned(env, || match prepare()? {
+            (_, Some(signal)) => Err(signal
+                .wrong("none, since a synchronous call cannot be aborted (use the async one)")),
+            (call, None) => Ok(C::answer(call.run(&Cancel::default())?)),
+        });
+    external::report(env)?;
+    returned
 }
 
 /// Runs a call on another thread and returns its promise; `prepare` reads the arguments.
@@ -102,6 +104,7 @@ impl<'task, C: Call> ScopedTask<'task> for Job<C> {
                 Err(Fault::Napi(rejection(env, error)))
             }
         });
+        external::report(env)?;
         answered.map_err(|fault| match fault {
             Fault::Napi(error) => error,
             refused => match refused.into_js(env) {

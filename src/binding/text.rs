@@ -7,11 +7,11 @@ use hashline_core::error::{Code, Error};
 use hashline_core::read::STRING_LIMIT_UNITS;
 use hashline_core::render;
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
-use napi::{ValueType, sys};
+use napi::{Env, ValueType, sys};
 
 use super::external;
 use super::fault::Result;
-use super::js::{ask, string_of};
+use super::js::{Js, ask, string_of};
 
 /// Larger texts are left to the engine to decode where it copies them: a second form of them
 /// would take room.
@@ -34,25 +34,30 @@ pub enum Text {
 
 impl From<String> for Text {
     fn from(text: String) -> Text {
-        match text.len() > DECODED_LIMIT_BYTES && !text.is_ascii() {
-            true => Text::Unicode(text),
-            false => Text::decoded(text),
-        }
+        Text::decoded(text, DECODED_LIMIT_BYTES)
     }
 }
 
 impl Text {
-    /// A text that the engine will not copy if it is long (see [`Text::lend`]).
+    /// A text for [`Text::lend`].
     pub fn to_lend(text: String) -> Text {
-        match external::is_available() {
-            true => Text::decoded(text),
-            false => Text::from(text),
+        if !external::is_available() {
+            return Text::from(text);
+        }
+        // What a buffer has room for beyond the text would be held as long as the string lives.
+        match Text::decoded(text, usize::MAX) {
+            Text::Latin1(text) => Text::Latin1(fitted(text)),
+            Text::Utf16(text) => Text::Utf16(fitted(text)),
+            other => other,
         }
     }
 
-    fn decoded(text: String) -> Text {
+    fn decoded(text: String, limit_bytes: usize) -> Text {
         if text.is_ascii() {
             return Text::Latin1(text.into_bytes());
+        }
+        if text.len() > limit_bytes {
+            return Text::Unicode(text);
         }
         let decoded = match mem::is_str_latin1(&text) {
             true => Text::Latin1(mem::encode_latin1_lossy(&text).into_owned()),
@@ -68,20 +73,18 @@ impl Text {
     }
 
     /// The string, of which the engine copies nothing if it is long and the host can do that:
-    /// for answers of so many texts that their buffers would not be kept. To be followed by
-    /// [`external::report`].
-    pub fn lend(self, env: sys::napi_env) -> napi::Result<sys::napi_value> {
+    /// for answers of so many texts that not every buffer can be kept. What is lent is for
+    /// [`external::report`] to tell.
+    pub fn lend(self, env: &Env) -> napi::Result<Js<'_>> {
         let lent = match self {
-            Text::Latin1(text) if text.len() >= LENT_MIN_BYTES => {
-                external::create(env, text).map_err(Text::Latin1)
-            }
-            Text::Utf16(text) if size_of_val(&text[..]) >= LENT_MIN_BYTES => {
-                external::create(env, text).map_err(Text::Utf16)
-            }
+            Text::Latin1(text) if is_long(&text) => external::lend(env, text).map_err(Text::Latin1),
+            Text::Utf16(text) if is_long(&text) => external::lend(env, text).map_err(Text::Utf16),
             other => Err(other),
         };
-        // SAFETY: The caller passes the environment of the running call.
-        lent.or_else(|text| unsafe { Text::to_napi_value(env, text) })
+        match lent {
+            Ok(raw) => Ok(Js::new(env.raw(), raw)),
+            Err(text) => Js::from_rust(env, text),
+        }
     }
 
     /// The string, or `FILE_TOO_LARGE` when JavaScript cannot hold it. Invalid sequences become
@@ -109,6 +112,18 @@ impl Text {
         }
         Ok(self)
     }
+}
+
+fn is_long<T>(characters: &[T]) -> bool {
+    size_of_val(characters) >= LENT_MIN_BYTES
+}
+
+/// Without room for much more, if it is long.
+fn fitted<T>(mut characters: Vec<T>) -> Vec<T> {
+    if is_long(&characters) && characters.capacity() - characters.len() > characters.len() / 8 {
+        characters.shrink_to_fit();
+    }
+    characters
 }
 
 impl TypeName for Text {
