@@ -106,7 +106,7 @@ pub fn rendered_size_bound(
 pub fn format_hashed(dialect: &'static Dialect, text: &[u8], start_line: u64) -> Vec<u8> {
     let mut renderer = BlockRenderer::with_lines(dialect, start_line, dialect.memory_lines);
     let count = memory_line_count(dialect, text);
-    let bound = rendered_size_bound(dialect, text.len(), count, start_line + count);
+    let bound = rendered_size_bound(dialect, text.len(), count, start_line.saturating_add(count));
     let mut out = with_room_for(bound + SLACK_BYTES);
     for_each_block(dialect, text, start_line, |rest, block| {
         renderer.append(rest, block, &mut out);
@@ -143,7 +143,7 @@ fn for_each_block(
         while !rest.is_empty() {
             let block = hasher.hash_block(number, rest);
             each(rest, block);
-            number += block.hashes.len() as u64;
+            number = number.wrapping_add(block.hashes.len() as u64);
             rest = &rest[block.len_bytes()..];
         }
     });

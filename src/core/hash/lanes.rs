@@ -30,8 +30,8 @@ pub(super) const READ_BYTES: usize = LANE_LIMIT_BYTES + STRIPE_BYTES;
 
 const _: () = assert!(READ_BYTES <= crate::normalize::compact::SLACK_BYTES);
 
-/// The texts whose hashes are asked for: parts of `bytes`, from a start to a stop each, all
-/// at least [`READ_BYTES`] before the end of `bytes`.
+/// The texts whose hashes are asked for: parts of the first 2 GiB of `bytes`, from a start to a
+/// stop each, all starts at least [`READ_BYTES`] before the end of `bytes`.
 #[derive(Clone, Copy)]
 pub(super) struct Texts<'a> {
     pub(super) bytes: &'a [u8],
@@ -39,6 +39,22 @@ pub(super) struct Texts<'a> {
     pub(super) stops: &'a [u32],
     /// The seed of each.
     pub(super) seeds: &'a [u32],
+}
+
+impl Texts<'_> {
+    /// Checks that all that lanes may read is within the bytes, and that lengths are what they
+    /// seem: bytes of a mapped file change under those who make starts and stops of them.
+    #[inline(always)]
+    fn check(self, first: usize, count: usize) {
+        let mut furthest = 0;
+        for at in first..first + count {
+            let (start, stop) = (self.starts[at], self.stops[at]);
+            assert!(start <= stop && stop as usize <= self.bytes.len(), "no part of the bytes");
+            assert!(stop <= i32::MAX as u32, "too far from the front");
+            furthest = furthest.max(start);
+        }
+        assert!(furthest as usize + READ_BYTES <= self.bytes.len(), "too near to the end");
+    }
 }
 
 /// Appends the hash of each text. `level` must be available.
@@ -64,36 +80,21 @@ struct Group<'a, const LANES: usize> {
 }
 
 impl<'a, const LANES: usize> Group<'a, LANES> {
-    /// The texts from number `first` on; lanes behind the last text have no text. Checks that
-    /// all that lanes may read is within the bytes, and that lengths are what they seem: bytes
-    /// of a mapped file change under those who make starts and stops of them.
+    /// The texts from number `first` on; lanes behind the last text have no text.
     #[inline(always)]
     fn of(texts: Texts<'a>, first: usize) -> Self {
         let (bytes, none) = (texts.bytes, [0; LANES]);
         let mut group = Group { bytes, starts: none, lengths: none, seeds: none };
         let count = (texts.starts.len() - first).min(LANES);
-        let mut furthest = 0;
+        texts.check(first, count);
         for lane in 0..count {
             let (start, stop) = (texts.starts[first + lane], texts.stops[first + lane]);
-            assert!(start <= stop && stop as usize <= bytes.len(), "no part of the bytes");
-            assert!(stop - start <= i32::MAX as u32, "too long a text");
             group.starts[lane] = start;
             group.lengths[lane] = stop - start;
             group.seeds[lane] = texts.seeds[first + lane];
-            furthest = furthest.max(start);
         }
-        assert!(furthest as usize + READ_BYTES <= texts.bytes.len(), "too near to the end");
         group
     }
-}
-
-/// Says what is wrong with a text of the group that begins with text number `first`.
-#[cfg(target_arch = "x86_64")]
-#[cold]
-#[inline(never)]
-fn refuse(texts: Texts<'_>, first: usize) -> ! {
-    Group::<8>::of(texts, first);
-    panic!("too far from the front");
 }
 
 /// Hashes the texts that are too long for a lane, over what the lanes made of them.
@@ -136,19 +137,37 @@ mod tests {
         }
     }
 
+    /// Every lane of every group: what is wrong with one text is seen before anything is read.
     #[test]
-    fn texts_that_end_before_they_start_are_refused() {
-        let bytes = [b'a'; 4 * READ_BYTES];
-        for level in Level::available() {
-            for (start, stop) in [(2, 1), (0, bytes.len() as u32 + 1), (5, u32::MAX)] {
-                let texts = Texts { bytes: &bytes, starts: &[start], stops: &[stop], seeds: &[0] };
-                let hashed = std::panic::catch_unwind(|| {
-                    let mut hashes = Vec::new();
-                    hash_all(level, texts, &mut hashes);
-                    hashes
-                });
-                // One at a time, the slice itself is refused.
-                assert!(hashed.is_err(), "{} {start}..{stop}", level.name());
+    fn texts_that_are_no_part_of_the_bytes_are_refused() {
+        let (bytes, short) = ([b'a'; 4 * READ_BYTES], [b'a'; READ_BYTES - 1]);
+        let len = bytes.len() as u32;
+        let slack = len - READ_BYTES as u32 + 1;
+        let sign = 1 << 31;
+        let wrong =
+            [(2, 1), (0, len + 1), (slack, slack), (5, u32::MAX), (sign, sign + 1), (1, sign)];
+        type Way = fn(Texts<'_>, &mut Vec<u32>);
+        let mut ways = vec![("portable", portable::hash_in_lanes as Way)];
+        // One at a time, which is the other portable way, needs no slack.
+        if Level::best() != Level::Portable {
+            ways.push(("best", |texts, out| hash_all(Level::best(), texts, out)));
+        }
+        for (name, way) in ways {
+            let refuses = |texts: Texts<'_>| {
+                std::panic::catch_unwind(|| way(texts, &mut Vec::new())).is_err()
+            };
+            for count in [1, 8, 32, 33, 41] {
+                let seeds = vec![0; count];
+                let right = Texts { bytes: &bytes, starts: &seeds, stops: &seeds, seeds: &seeds };
+                assert!(!refuses(right), "{name}: {count}");
+                assert!(refuses(Texts { bytes: &short, ..right }), "{name}: {count} of too few");
+                for (lane, (start, stop)) in (0..count).flat_map(|lane| wrong.map(|it| (lane, it)))
+                {
+                    let (mut starts, mut stops) = (vec![1; count], vec![3; count]);
+                    (starts[lane], stops[lane]) = (start, stop);
+                    let texts = Texts { starts: &starts, stops: &stops, ..right };
+                    assert!(refuses(texts), "{name}: {start}..{stop} in lane {lane} of {count}");
+                }
             }
         }
     }

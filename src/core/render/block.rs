@@ -17,8 +17,10 @@ const SHORT_BYTES: usize = 64;
 /// Numbers up to this length are kept in one register. That is a hundred million lines.
 const DIGITS_LIMIT: usize = 8;
 
-/// Room for one short line with its anchor, however short its parts are.
+/// Room for one short line with its anchor and its line feed, however short its parts are. The
+/// length of a number is taken modulo twice its limit, so that the compiler sees that all fits.
 const LINE_ROOM_BYTES: usize = 2 * DIGITS_LIMIT + HEAD_LIMIT_BYTES + SHORT_BYTES;
+const _: () = assert!(2 * DIGITS_LIMIT - 1 + HEAD_LIMIT_BYTES + SHORT_BYTES < LINE_ROOM_BYTES);
 
 /// Separator, four digits and text mark.
 const HEAD_LIMIT_BYTES: usize = 6;
@@ -78,7 +80,7 @@ impl BlockRenderer {
     /// Appends the lines of a block at the start of `text`, each with a line feed behind it.
     pub(crate) fn append(&mut self, text: &[u8], block: Block<'_>, out: &mut Vec<u8>) {
         let count = block.hashes.len() as u64;
-        let last = self.number.value + count;
+        let last = self.number.value.saturating_add(count);
         let bound = rendered_size_bound(self.dialect, block.len_bytes(), count, last);
         out.reserve(bound + SLACK_BYTES);
         let room = out.spare_capacity_mut();
@@ -90,8 +92,8 @@ impl BlockRenderer {
             #[cfg(not(target_arch = "x86_64"))]
             Level::Avx2 => unreachable!("not available"),
         };
-        // SAFETY: The spare room begins with so many bytes that were written: every step of
-        // `write_lines` writes from where the one before it ended.
+        // SAFETY: Each line has written all of the room up to where it says that it ends, and
+        // the next one starts there; that `written` is within the room is what its slices check.
         unsafe { out.set_len(out.len() + written) };
     }
 
@@ -106,8 +108,8 @@ impl BlockRenderer {
     #[inline(always)]
     fn write_lines(&mut self, text: &[u8], block: Block<'_>, room: &mut Room) -> usize {
         match self.dialect.width {
-            2 => self.write_lines_with::<4>(text, block, room),
-            4 => self.write_lines_with::<6>(text, block, room),
+            2 if !self.pairs.is_empty() => self.write_lines_with::<4>(text, block, room),
+            4 if !self.pairs.is_empty() => self.write_lines_with::<6>(text, block, room),
             _ => self.write_lines_with::<0>(text, block, room),
         }
     }
@@ -158,7 +160,6 @@ impl BlockRenderer {
         let written = match room.first_chunk_mut::<LINE_ROOM_BYTES>() {
             Some(front) if is_usual => {
                 put(front, 0, self.number.digits.to_le_bytes());
-                // The mask only tells the compiler what it cannot know.
                 let digits_end = self.number.len % (2 * DIGITS_LIMIT);
                 self.put_head::<HEAD_BYTES>(hash, front, digits_end);
                 let text_start = digits_end + HEAD_BYTES;
@@ -224,12 +225,13 @@ fn put<const COUNT: usize>(room: &mut Room, at: usize, bytes: [u8; COUNT]) {
     room[at..at + COUNT].write_copy_of_slice(&bytes);
 }
 
-/// Every pair of digits of a dialect, in order; none where the width is odd.
+/// Every pair of digits of a dialect, in order; none where the width is odd, nor for a dialect
+/// that is not one of the table.
 fn pairs_of(dialect: &'static Dialect) -> &'static [Pair] {
     static TABLES: OnceLock<Vec<Vec<Pair>>> = OnceLock::new();
     let tables = TABLES.get_or_init(|| DIALECTS.iter().map(make_pairs).collect());
     let place = DIALECTS.iter().position(|known| std::ptr::eq(known, dialect));
-    &tables[place.expect("every dialect is one of the table")]
+    place.map_or(&[], |place| &tables[place])
 }
 
 fn make_pairs(dialect: &Dialect) -> Vec<Pair> {
@@ -337,16 +339,78 @@ mod tests {
             expected.push(b'\n');
         }
         for level in Level::available() {
-            let mut renderer = BlockRenderer::with_level(level, dialect, first, lines);
-            let mut hasher = BlockHasher::with_level(dialect, level);
-            let (mut out, mut rest) = (Vec::new(), text.as_bytes());
-            while !rest.is_empty() {
-                let block = hasher.hash_block(renderer.number.value, rest);
-                renderer.append(rest, block, &mut out);
-                rest = &rest[block.len_bytes()..];
-            }
+            let renderer = || BlockRenderer::with_level(level, dialect, first, lines);
+            let out = rendered(renderer(), level, text.as_bytes(), text.as_bytes());
             let (out, expected) = (bstr::BStr::new(&out), bstr::BStr::new(&expected));
             assert_eq!(out, expected, "{} {} {lines:?}", dialect.name, level.name());
+        }
+    }
+
+    /// The lines of `text` as the renderer makes them of `changed`, which has the same length,
+    /// in room that before held this or that: what nobody wrote would differ.
+    fn rendered(renderer: BlockRenderer, level: Level, text: &[u8], changed: &[u8]) -> Vec<u8> {
+        let mut outs = [0x00, 0xFF].map(|filler| {
+            let mut out = vec![filler; 4 * text.len() + (1 << 16)];
+            out.clear();
+            out
+        });
+        let first = renderer.number.value;
+        for out in &mut outs {
+            let mut renderer = BlockRenderer { number: Counter::new(first), ..renderer };
+            let mut hasher = BlockHasher::with_level(renderer.dialect, level);
+            let mut start = 0;
+            while start < text.len() {
+                let block = hasher.hash_block(renderer.number.value, &text[start..]);
+                renderer.append(&changed[start..], block, out);
+                start += block.len_bytes();
+            }
+        }
+        let [out, other] = outs;
+        assert_eq!(out, other, "room that nobody wrote");
+        out
+    }
+
+    /// A mapped file can change between the hashing and the rendering; the view is thrown away
+    /// then, but it must come to that.
+    #[test]
+    fn texts_that_change_meanwhile_do_no_harm() {
+        let texts = ["a\n\nbc\n", "a\r\n\r\n\n", "\n\n\n", "abc", "\u{e9}x\ny\n"];
+        for (text, dialect) in texts.iter().flat_map(|text| DIALECTS.iter().map(move |d| (text, d)))
+        {
+            let text = text.repeat(300);
+            for byte in [b'\n', b'\r', b'x', 0xC3] {
+                for step in 1..4 {
+                    let mut changed = text.clone().into_bytes();
+                    changed.iter_mut().step_by(step).for_each(|place| *place = byte);
+                    for level in Level::available() {
+                        let lines = MemoryLines::Terminated;
+                        let renderer = BlockRenderer::with_level(level, dialect, 1, lines);
+                        let out = rendered(renderer, level, text.as_bytes(), &changed);
+                        let last = text.split_inclusive('\n').count();
+                        let last = format!("{last}{}", char::from(dialect.separator));
+                        assert!(bstr::ByteSlice::contains_str(&out[..], &last), "{last}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn dialects_outside_the_table_are_rendered_too() {
+        let copy = |dialect: &Dialect| Dialect {
+            alphabet: dialect.alphabet,
+            name: "copy",
+            separator: dialect.separator,
+            text_mark: dialect.text_mark,
+            width: dialect.width,
+            normalization: dialect.normalization,
+            seed: dialect.seed,
+            memory_lines: dialect.memory_lines,
+            grammar: dialect.grammar,
+        };
+        for dialect in &DIALECTS {
+            let copy: &'static Dialect = Box::leak(Box::new(copy(dialect)));
+            check(copy, "a\nb\n", 1, MemoryLines::Terminated);
         }
     }
 

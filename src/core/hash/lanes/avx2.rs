@@ -13,7 +13,7 @@ use std::arch::x86_64::{
 
 use super::{
     LANE_LIMIT_BYTES, PRIME_1, PRIME_2, PRIME_3, PRIME_4, PRIME_5, READ_BYTES, STRIPE_BYTES, Texts,
-    hash_long, refuse,
+    hash_long,
 };
 
 const LANES: usize = 8;
@@ -45,7 +45,7 @@ pub(super) fn hash_all(texts: Texts<'_>, out: &mut Vec<u32>) {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn put<const GROUPS: usize>(texts: Texts<'_>, first: usize, limits: &Limits, out: &mut Vec<u32>) {
-    let groups = std::array::from_fn(|at| Group::of(texts, first + at * LANES, limits));
+    let groups = std::array::from_fn(|at| VectorGroup::of(texts, first + at * LANES, limits));
     let (mut hashes, has_long) = hash_groups::<GROUPS>(&groups);
     if has_long {
         hash_long(texts, first, hashes.as_flattened_mut());
@@ -88,21 +88,21 @@ impl Limits {
 }
 
 /// The texts of one group, one in each lane. [`READ_BYTES`] stand in `bytes` behind each of
-/// `starts`, and no length is negative; nothing but [`Group::of`] makes one.
-struct Group<'a> {
+/// `starts`, and no length is negative; nothing but [`VectorGroup::of`] makes one.
+struct VectorGroup<'a> {
     bytes: &'a [u8],
     starts: &'a [u32; LANES],
     lengths: __m256i,
     seeds: __m256i,
 }
 
-impl<'a> Group<'a> {
+impl<'a> VectorGroup<'a> {
     /// The texts from number `first` on. Checks that all that lanes may read is within the bytes,
     /// and that lengths are what they seem: bytes of a mapped file change under those who make
     /// starts and stops of them.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn of(texts: Texts<'a>, first: usize, limits: &Limits) -> Group<'a> {
+    fn of(texts: Texts<'a>, first: usize, limits: &Limits) -> VectorGroup<'a> {
         let eight = |numbers: &'a [u32]| -> &'a [u32; LANES] {
             numbers[first..].first_chunk().expect("a whole group")
         };
@@ -116,7 +116,7 @@ impl<'a> Group<'a> {
         if _mm256_movemask_ps(_mm256_castsi256_ps(either(is_outside, has_no_length))) != 0 {
             refuse(texts, first);
         }
-        Group {
+        VectorGroup {
             bytes: texts.bytes,
             starts: eight(texts.starts),
             lengths: _mm256_sub_epi32(stops, starts),
@@ -125,12 +125,20 @@ impl<'a> Group<'a> {
     }
 }
 
+/// Says what is wrong with a text of the group that begins with text number `first`.
+#[cold]
+#[inline(never)]
+fn refuse(texts: Texts<'_>, first: usize) -> ! {
+    texts.check(first, LANES);
+    unreachable!("vectors refuse what the check refuses");
+}
+
 /// The hashes of some groups, and whether some text is too long for its lane, whose hash then is
 /// not its hash. What has only one chain of multiplications is done for all groups together.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn hash_groups<const GROUPS: usize>(
-    groups: &[Group<'_>; GROUPS],
+    groups: &[VectorGroup<'_>; GROUPS],
 ) -> ([[u32; LANES]; GROUPS], bool) {
     let zero = _mm256_setzero_si256();
     let (mut hashes, mut rests, mut has_long) = ([zero; GROUPS], [[zero; 4]; GROUPS], zero);
@@ -166,7 +174,7 @@ fn greatest(numbers: __m256i) -> u32 {
 /// there are no stripes, the seed itself.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn hash_stripes(group: &Group<'_>, stripes: __m256i) -> __m256i {
+fn hash_stripes(group: &VectorGroup<'_>, stripes: __m256i) -> __m256i {
     let seeds = group.seeds;
     let without_stripes = add(seeds, splat(PRIME_5));
     let rounds = (greatest(stripes) as usize).min(LANE_LIMIT_BYTES / STRIPE_BYTES);
@@ -203,7 +211,7 @@ fn hash_stripes(group: &Group<'_>, stripes: __m256i) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 fn hash_rests<const GROUPS: usize>(
-    groups: &[Group<'_>; GROUPS],
+    groups: &[VectorGroup<'_>; GROUPS],
     rests: &[[__m256i; 4]; GROUPS],
     hashes: &mut [__m256i; GROUPS],
 ) {
@@ -245,12 +253,12 @@ fn mix(hash: __m256i) -> __m256i {
 /// first words of all lanes, the second ones, and so on.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn words_at(group: &Group<'_>, offsets: &[u32; LANES]) -> [__m256i; 4] {
+fn words_at(group: &VectorGroup<'_>, offsets: &[u32; LANES]) -> [__m256i; 4] {
     let line = |lane: usize| -> __m128i {
         let at = group.starts[lane] as usize + offsets[lane] as usize;
         debug_assert!(at + STRIPE_BYTES <= group.bytes.len());
         const { assert!(LANE_LIMIT_BYTES + STRIPE_BYTES <= READ_BYTES) };
-        // SAFETY: `Group::of` made sure that `READ_BYTES` stand behind each start, and that no
+        // SAFETY: `VectorGroup::of` made sure that `READ_BYTES` stand behind each start, and that no
         // length is negative as `cmpgt` sees it, so that offsets are at most
         // `LANE_LIMIT_BYTES`, which is 16 less.
         unsafe { _mm_loadu_si128(group.bytes.as_ptr().add(at).cast()) }
