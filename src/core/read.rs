@@ -281,7 +281,9 @@ pub(crate) fn show_matches(
     let (mut number, mut offset) = (from.line, from.offset);
     for span in pattern.matching_lines(text, from.offset) {
         let span = span?;
-        number += memchr::memchr_iter(b'\n', &text[offset..span.start]).count() as u64;
+        // A mapped file can change between two looks at it; then the view is thrown away.
+        let between = text.get(offset..span.start).unwrap_or_default();
+        number += memchr::memchr_iter(b'\n', between).count() as u64;
         offset = span.start;
         count += 1;
         if first_left_out.is_some() {

@@ -65,7 +65,6 @@ impl Content {
         limit_bytes: u64,
         use_of: Use,
     ) -> io::Result<Option<Content>> {
-        let may_grow = use_of == Use::View;
         let may_map = use_of == Use::View || cfg!(unix);
         let mapping = match may_map && stamp.size_bytes >= MAP_MIN_BYTES {
             true => Mapping::new(&file, stamp.size_bytes)?,
@@ -82,13 +81,30 @@ impl Content {
             }
         };
         let mut content = Content { store, stamp: Some(stamp), file: Some(file) };
-        if !content.is_current(fs, may_grow) {
+        let is_one_version = match content.version(fs) {
+            Version::Same => true,
+            Version::Grown => use_of == Use::View && content.is_read_alike(fs)?,
+            Version::Other => false,
+        };
+        if !is_one_version {
             return Ok(None);
         }
         if matches!(content.store, Store::Owned(_)) {
             content.file = None;
         }
         Ok(Some(content))
+    }
+
+    /// Whether bytes that were read from a file which then was longer are still there: somebody
+    /// may have written over them. Of mapped bytes nothing is known yet.
+    fn is_read_alike(&mut self, fs: &dyn FileSystem) -> io::Result<bool> {
+        let (Store::Owned(bytes), Some(file)) = (&self.store, &mut self.file) else {
+            return Ok(true);
+        };
+        let mut again = Vec::with_capacity(bytes.len());
+        fs.seek(file, 0)?;
+        fs.read(file, bytes.len() as u64, &mut again)?;
+        Ok(again == *bytes)
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -102,22 +118,33 @@ impl Content {
         self.stamp.as_ref()
     }
 
-    /// Whether the bytes are those of one version of the file. With `may_grow`, a file that
-    /// has only become longer (a log) still counts.
-    pub(super) fn is_current(&self, fs: &dyn FileSystem, may_grow: bool) -> bool {
-        let whole = match &self.store {
-            Store::Owned(_) => true,
-            Store::Mapped(mapping) => !mapping.has_faulted(),
-        };
+    /// What the file is by now, beside the version that was loaded.
+    pub(super) fn version(&self, fs: &dyn FileSystem) -> Version {
+        if matches!(&self.store, Store::Mapped(mapping) if mapping.has_faulted()) {
+            return Version::Other;
+        }
         let (Some(stamp), Some(file)) = (&self.stamp, &self.file) else {
-            return whole;
+            return Version::Same;
         };
-        whole
-            && fs.stamp_of(file).is_ok_and(|now| {
-                now.is_same_version(stamp)
-                    || (may_grow && now.is_same_file(stamp) && now.size_bytes > stamp.size_bytes)
-            })
+        match fs.stamp_of(file) {
+            Ok(now) if now.is_same_version(stamp) => Version::Same,
+            Ok(now) if now.is_same_file(stamp) && now.size_bytes > stamp.size_bytes => {
+                Version::Grown
+            }
+            _ => Version::Other,
+        }
     }
+}
+
+/// What a file is, beside what was loaded of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    /// The same version.
+    Same,
+    /// Longer: a log, or something else was written over it.
+    Grown,
+    /// Another one.
+    Other,
 }
 
 impl Drop for Content {

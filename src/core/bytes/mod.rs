@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::fs::File;
 
 pub use charset::Charset;
-use content::{Content, Use};
+use content::{Content, Use, Version};
 
 use crate::error::{Code, Error, Result};
 use crate::fs::{Base, FileKind, FileSystem, Place, Stamp, is_refused_link, not_a_file};
@@ -49,6 +49,15 @@ pub enum Loaded {
     Text(Document),
     /// Anything else.
     Binary(Binary),
+}
+
+impl Loaded {
+    fn content(&self) -> &Content {
+        match self {
+            Loaded::Text(document) => &document.content,
+            Loaded::Binary(binary) => &binary.content,
+        }
+    }
 }
 
 /// A file that is not text.
@@ -166,7 +175,7 @@ impl Document {
     /// Whether the file is still the version that was loaded, as far as stamps can tell.
     /// Mapped content must be checked after its last use: until then it can change.
     pub fn is_current(&self, fs: &dyn FileSystem) -> bool {
-        self.content.is_current(fs, false)
+        self.content.version(fs) == Version::Same
     }
 }
 
@@ -241,6 +250,8 @@ pub fn load_place(fs: &dyn FileSystem, place: &Place, options: &LoadOptions) -> 
                 }
                 return Ok(Loaded::Text(document));
             }
+            // A file that was cut while it was looked at has NULs where its text was.
+            Ok(loaded) if loaded.content().version(fs) != Version::Same => {}
             answer => return answer,
         }
     }
@@ -257,7 +268,8 @@ pub(crate) fn contained<T>(path: &str, work: impl FnOnce() -> Result<T>) -> Resu
 }
 
 /// Opens and loads a file, and hands it to `each` for as long as it takes to get an answer
-/// from one single version of it: a file that changes meanwhile is loaded again.
+/// from one single version of it: a file that changes meanwhile is loaded again. One that only
+/// grows is taken as it was when it was loaded, if its bytes are still there.
 pub fn with_file<T>(
     fs: &dyn FileSystem,
     base: &Base,
@@ -265,18 +277,23 @@ pub fn with_file<T>(
     options: &LoadOptions,
     mut each: impl FnMut(&Loaded) -> Result<T>,
 ) -> Result<T> {
+    let mut is_growing = false;
     for _ in 0..READ_ATTEMPTS {
         let file = base.open_file(path)?;
-        match load(fs, file, path, options, Use::View) {
-            Err(error) if error.code == Code::ConcurrentChange => {}
-            Err(error) => return Err(error),
-            Ok(loaded) => {
-                let answer = contained(path, || each(&loaded));
-                match &loaded {
-                    Loaded::Text(document) if !document.content.is_current(fs, true) => {}
-                    _ => return answer,
-                }
-            }
+        let loaded = match load(fs, file, path, options, Use::View) {
+            Err(error) if error.code == Code::ConcurrentChange => continue,
+            other => other?,
+        };
+        let content = loaded.content();
+        // Only a file that was seen to grow has its bytes compared.
+        let hash = || xxhash_rust::xxh3::xxh3_128(content.bytes());
+        let before = is_growing.then(hash);
+        let answer = contained(path, || each(&loaded));
+        match content.version(fs) {
+            Version::Same => return answer,
+            Version::Grown if before.is_some_and(|before| before == hash()) => return answer,
+            Version::Grown => is_growing = true,
+            Version::Other => {}
         }
     }
     Err(changing(path))

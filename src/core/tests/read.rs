@@ -13,6 +13,11 @@ use hashline_core::pattern::Query;
 use hashline_core::read::{FileView, LineEnding, ReadOptions, ReadRequest, ViewKind, read_hashed};
 use hashline_core::render::give_back;
 
+#[path = "support/mod.rs"]
+mod support;
+
+use support::Interrupted;
+
 /// A view of one file with `content`; every row but gaps must be a true anchor of it.
 fn view(content: &[u8], request: ReadRequest) -> FileView {
     let dir = tempfile::tempdir().unwrap();
@@ -219,4 +224,80 @@ fn regression_a_growing_file_can_be_read() {
         }
         stop.cancel();
     });
+}
+
+/// A view of a file that had `before`, and the number of operations it took. `change` is called
+/// before each operation, and `cut` after each look at a stamp.
+fn view_while(
+    before: &str,
+    change: impl Fn(&fs::File, u64) + Send + Sync,
+    cut: impl Fn(&fs::File, u64) + Send + Sync + 'static,
+) -> (FileView, u64) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a");
+    fs::write(&path, before).unwrap();
+    let [writer, cutter] = [0, 1].map(|_| fs::File::options().write(true).open(&path).unwrap());
+    let system = Interrupted::new(|operation| {
+        change(&writer, operation);
+        Ok(())
+    });
+    let system = system.and_after_stamps(move |operation| cut(&cutter, operation));
+    let request = ReadRequest { path: path.to_str().unwrap().to_owned(), ..window(1, None, None) };
+    let options = ReadOptions::default();
+    let views = read_hashed(&system, &[request], &options, &Cancel::default());
+    (views.unwrap().remove(0), system.count())
+}
+
+fn overwrite(mut file: &fs::File, content: &str) {
+    use std::io::{Seek, Write};
+    file.rewind().unwrap();
+    file.write_all(content.as_bytes()).unwrap();
+}
+
+/// Short files are read, long ones mapped.
+const SIZES: [usize; 2] = [100, 80_000];
+
+#[test]
+fn regression_a_file_that_is_written_over_and_grows_is_not_taken_for_a_log() {
+    for lines in SIZES {
+        let (old, new) = ("a line before\n".repeat(lines), "another line now\n".repeat(lines));
+        let (_, count) = view_while(&old, |_, _| {}, |_, _| {});
+        for place in 1..=count {
+            let change = |file: &fs::File, operation| {
+                if operation == place {
+                    overwrite(file, &new);
+                }
+            };
+            let (view, _) = view_while(&old, change, |_, _| {});
+            assert!(view.error.is_none(), "{:?}", view.error);
+            let shown: Vec<_> = view.text.lines().collect();
+            assert_eq!(shown.len() as u64, view.line_count);
+            assert!(shown.iter().all(|row| row.ends_with("|another line now")), "{place}");
+        }
+    }
+}
+
+#[test]
+fn regression_a_file_that_is_cut_while_it_is_looked_at_is_not_binary() {
+    for lines in SIZES {
+        let text = "a line of text\n".repeat(lines);
+        let (_, count) = view_while(&text, |_, _| {}, |_, _| {});
+        for place in 1..=count {
+            let change = |file: &fs::File, operation| {
+                if operation == place + 1 {
+                    overwrite(file, &text);
+                }
+            };
+            let cut = move |file: &fs::File, operation| {
+                if operation == place {
+                    file.set_len(0).unwrap();
+                }
+            };
+            let (view, _) = view_while(&text, change, cut);
+            assert!(view.error.is_none(), "{:?}", view.error);
+            assert_eq!(view.kind, ViewKind::Text, "{place}");
+            let is_whole = view.line_count == lines as u64;
+            assert!(is_whole || view.text.is_empty(), "{place}: {}", view.line_count);
+        }
+    }
 }

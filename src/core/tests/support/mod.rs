@@ -154,6 +154,7 @@ pub struct Interrupted<F> {
     inner: OsFileSystem,
     count: AtomicU64,
     before: F,
+    after: Box<dyn Fn(u64) + Send + Sync>,
     can_exchange: bool,
     /// The first stamp of each file, which stays what is told of it.
     frozen: Option<Mutex<BTreeMap<u64, Stamp>>>,
@@ -162,7 +163,13 @@ pub struct Interrupted<F> {
 impl<F: Fn(u64) -> io::Result<()>> Interrupted<F> {
     pub fn new(before: F) -> Self {
         let count = AtomicU64::new(0);
-        Interrupted { inner: OsFileSystem, count, before, can_exchange: true, frozen: None }
+        let after = Box::new(|_| {});
+        Interrupted { inner: OsFileSystem, count, before, after, can_exchange: true, frozen: None }
+    }
+
+    /// Calls `after` with the number of each operation that looked at an open file's stamp.
+    pub fn and_after_stamps(self, after: impl Fn(u64) + Send + Sync + 'static) -> Self {
+        Interrupted { after: Box::new(after), ..self }
     }
 
     /// As a system that cannot exchange two names.
@@ -206,7 +213,9 @@ macro_rules! forward {
 
             fn stamp_of(&self, file: &File) -> io::Result<Stamp> {
                 self.step()?;
-                self.inner.stamp_of(file).map(|stamp| self.told(stamp))
+                let stamp = self.inner.stamp_of(file).map(|stamp| self.told(stamp));
+                (self.after)(self.count());
+                stamp
             }
 
             fn exchange(&self, one: &Place, other: &Place) -> io::Result<()> {
