@@ -17,6 +17,7 @@ export async function readRows(bench) {
     ...(await wholeFile('read-large', large)),
     ...(await wholeFile('read-mixed', mixed)),
     ...(await batch(bench)),
+    await arithmetic(),
   ]
 }
 
@@ -113,6 +114,16 @@ async function batch({ corpora, cacheDir, peer, bun }) {
       samples: { ours: underBun, peer: rival },
     },
   ]
+}
+
+/** What two threads of this machine can be faster than one. @returns {Promise<Row>} */
+async function arithmetic() {
+  const start = (/** @type {number} */ threads) =>
+    startWorker('node', 'cases/spin-worker.mjs', { threads })
+  const [one, two] = [await start(1), await start(2)]
+  const samples = await compare({ ours: () => two.work(), peer: () => one.work() })
+  for (const worker of [one, two]) await worker.stop()
+  return { id: 'cores', ours: 'two threads', peer: 'one thread', samples }
 }
 
 /**

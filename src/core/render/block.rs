@@ -408,8 +408,8 @@ mod tests {
             memory_lines: dialect.memory_lines,
             grammar: dialect.grammar,
         };
-        for dialect in &DIALECTS {
-            let copy: &'static Dialect = Box::leak(Box::new(copy(dialect)));
+        static COPIES: OnceLock<Vec<Dialect>> = OnceLock::new();
+        for copy in COPIES.get_or_init(|| DIALECTS.iter().map(copy).collect()) {
             check(copy, "a\nb\n", 1, MemoryLines::Terminated);
         }
     }
