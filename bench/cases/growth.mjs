@@ -1,6 +1,15 @@
 // Growth: the same work on files that double from one to the next.
 
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { applyHash, readHashed } from 'hashline-native'
 import { compare } from '../measure.mjs'
@@ -11,14 +20,43 @@ const MIB = 2 ** 20
 /** A view is one string, and the longest that V8 makes is 512 MiB. */
 const VIEW_LIMIT_BYTES = 320 * MIB
 
+/** A file system in memory: a disk holds up whoever writes gigabytes, the longer the more. */
+const MEMORY_DIR = '/dev/shm'
+/** All files, and a second version of the largest. */
+const ROOM_BYTES = 5 * 1024 * MIB
+
 /** @param {Bench} bench @returns {Promise<Row[]>} */
-export async function growthRows({ corpora: { large }, scratchDir, growthMib }) {
+export async function growthRows({ scratchDir, ...bench }) {
+  const inMemory = hasRoom(MEMORY_DIR)
+  const dir = mkdtempSync(join(inMemory ? MEMORY_DIR : scratchDir, 'hashline-bench-'))
+  try {
+    const rows = await growthRowsIn(dir, bench)
+    const place = inMemory ? 'files in memory' : 'files on disk'
+    return rows.map((row) => ({ ...row, note: `${row.note}; ${place}` }))
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+/** @param {string} dir */
+function hasRoom(dir) {
+  if (!existsSync(dir)) return false
+  const { bavail, bsize } = statfsSync(dir)
+  return bavail * bsize > ROOM_BYTES
+}
+
+/**
+ * @param {string} scratchDir
+ * @param {Pick<Bench, 'corpora' | 'growthMib'>} bench
+ * @returns {Promise<Row[]>}
+ */
+async function growthRowsIn(scratchDir, { corpora: { large }, growthMib }) {
   const files = growthMib.map((mib) => ({ mib, path: grown(large, mib, scratchDir) }))
   const rows = []
   for (const [name, work] of Object.entries(works(scratchDir))) {
     const fitting = files.filter(({ mib }) => name !== 'view' || mib * MIB <= VIEW_LIMIT_BYTES)
     const contestants = fitting.map(({ mib, path }) => [String(mib), work(path)])
-    const samples = await compare(Object.fromEntries(contestants), { seconds: 60, rounds: 9 })
+    const samples = await compare(Object.fromEntries(contestants), { seconds: 60, rounds: 25 })
     const steps = fitting.slice(1).map(({ mib }, at) => {
       const [before, now] = [samples[String(fitting[at].mib)], samples[String(mib)]]
       return { ratio: now.median / before.median, before, now, mib, from: fitting[at].mib }
