@@ -13,7 +13,7 @@ import { withDir } from './support.mjs'
 
 /** A line of each kind of string: ASCII, Latin-1, two bytes a unit, surrogate pairs. */
 const KINDS = ['const value = compute(12)', 'const größe = 1', '请选择一个文件', 'a🎉b']
-/** So many that answers are built at once. */
+/** So many views that their long texts are lent. */
 const FILES = 40
 
 /** @param {number} file @param {number} lines */

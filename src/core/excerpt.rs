@@ -5,7 +5,7 @@ use crate::dialect::Dialect;
 use crate::hash::{BlockHasher, LineHasher, with_block_hasher};
 use crate::lines::{Lines, Span, Unit};
 use crate::render::{
-    BlockRenderer, GAP, SLACK_BYTES, cut_mark_bytes, render_cut_line, render_line,
+    BlockRenderer, GAP, LINE_ROOM_BYTES, cut_mark_bytes, render_cut_line, render_line,
     rendered_size_bound, with_room_for,
 };
 
@@ -38,7 +38,7 @@ impl Page {
         Page {
             hasher: LineHasher::new(dialect),
             limits,
-            out: with_room_for(capacity + SLACK_BYTES),
+            out: with_room_for(capacity + LINE_ROOM_BYTES),
             first_line: None,
             last_line: 0,
             shown_lines: 0,

@@ -3,7 +3,7 @@
 mod block;
 mod room;
 
-pub(crate) use block::{BlockRenderer, SLACK_BYTES};
+pub(crate) use block::{BlockRenderer, LINE_ROOM_BYTES};
 pub use room::give_back;
 pub(crate) use room::{kept_room_bytes, with_room_for};
 
@@ -107,7 +107,7 @@ pub fn format_hashed(dialect: &'static Dialect, text: &[u8], start_line: u64) ->
     let mut renderer = BlockRenderer::with_lines(dialect, start_line, dialect.memory_lines);
     let count = memory_line_count(dialect, text);
     let bound = rendered_size_bound(dialect, text.len(), count, start_line.saturating_add(count));
-    let mut out = with_room_for(bound + SLACK_BYTES);
+    let mut out = with_room_for(bound + LINE_ROOM_BYTES);
     for_each_block(dialect, text, start_line, |rest, block| {
         renderer.append(rest, block, &mut out);
     });

@@ -17,16 +17,14 @@ const SHORT_BYTES: usize = 64;
 /// Numbers up to this length are kept in one register. That is a hundred million lines.
 const DIGITS_LIMIT: usize = 8;
 
-/// Room for one short line with its anchor and its line feed, however short its parts are. The
-/// length of a number is taken modulo twice its limit, so that the compiler sees that all fits.
-const LINE_ROOM_BYTES: usize = 2 * DIGITS_LIMIT + HEAD_LIMIT_BYTES + SHORT_BYTES;
+/// Room for one short line with its anchor and its line feed, however short its parts are; so
+/// much behind an output lets its last line be written in steps of fixed sizes, too. The length
+/// of a number is taken modulo twice its limit, so that the compiler sees that all fits.
+pub(crate) const LINE_ROOM_BYTES: usize = 2 * DIGITS_LIMIT + HEAD_LIMIT_BYTES + SHORT_BYTES;
 const _: () = assert!(2 * DIGITS_LIMIT - 1 + HEAD_LIMIT_BYTES + SHORT_BYTES < LINE_ROOM_BYTES);
 
 /// Separator, four digits and text mark.
 const HEAD_LIMIT_BYTES: usize = 6;
-
-/// How much room behind a line's output lets it be written in steps of fixed sizes.
-pub(crate) const SLACK_BYTES: usize = LINE_ROOM_BYTES;
 
 /// Bytes of which so far none need be written.
 type Room = [MaybeUninit<u8>];
@@ -82,7 +80,7 @@ impl BlockRenderer {
         let count = block.hashes.len() as u64;
         let last = self.number.value.saturating_add(count);
         let bound = rendered_size_bound(self.dialect, block.len_bytes(), count, last);
-        out.reserve(bound + SLACK_BYTES);
+        out.reserve(bound + LINE_ROOM_BYTES);
         let room = out.spare_capacity_mut();
         let written = match self.level {
             Level::Portable => self.write_lines(text, block, room),
