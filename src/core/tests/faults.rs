@@ -113,3 +113,45 @@ fn refused_permissions() {
 fn interrupted_calls() {
     every_operation(libc::EINTR, false);
 }
+
+/// The zeros that stand where a mapped text was are not its content.
+#[test]
+fn regression_a_file_that_is_cut_while_it_is_edited_is_not_binary() {
+    use std::fs::File;
+    use std::os::unix::fs::FileExt;
+    let text = "a line of text\n".repeat(80_000);
+    let mut place = 0;
+    loop {
+        place += 1;
+        let (dir, state) = (support::scratch(), support::scratch());
+        let path = dir.path().join("a");
+        std::fs::write(&path, &text).unwrap();
+        let file = File::options().write(true).open(&path).unwrap();
+        let cutter = file.try_clone().unwrap();
+        let text = text.clone();
+        let fs = Interrupted::new(move |operation| match operation == place + 1 {
+            true => file.write_all_at(text.as_bytes(), 0),
+            false => Ok(()),
+        });
+        let fs = fs.and_after_stamps(move |operation| {
+            if operation == place {
+                cutter.set_len(0).unwrap();
+            }
+        });
+        let edit =
+            serde_json::json!({"op": "insert_after", "path": path, "anchor": "EOF", "text": "b"});
+        let patch = serde_json::json!({"operations": [edit]}).into();
+        let options = options(state.path(), Durability::Process);
+        let outcome = apply_hash(&fs, &patch, &options, &Cancel::default());
+        let code = match &outcome {
+            Ok(Outcome::Rejected(rejected)) => Some(rejected.code),
+            Ok(Outcome::Applied(_)) => None,
+            Err(error) => Some(error.code),
+        };
+        assert_ne!(code, Some(Code::BinaryFile), "{place}: {outcome:?}");
+        if fs.count() < place {
+            assert!(place > 3, "the patch took some operations");
+            break;
+        }
+    }
+}
