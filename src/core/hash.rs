@@ -4,11 +4,11 @@ mod block;
 mod lanes;
 mod outline;
 
+use std::hash::Hasher as _;
 use std::sync::LazyLock;
 
-use xxhash_rust::xxh32::{Xxh32, xxh32};
-
 pub use block::{Block, BlockHasher, with_block_hasher};
+use twox_hash::XxHash32;
 
 use crate::dialect::{Dialect, Seed};
 use crate::normalize;
@@ -61,10 +61,10 @@ impl LineHasher {
             Seed::LineNumberWithoutWord => seed_without_word(line_number, text),
         };
         let digest = if normalize::is_identity(rule, text) {
-            xxh32(text, seed)
+            XxHash32::oneshot(seed, text)
         } else if text.len() <= SHORT_LIMIT_BYTES {
             normalize::map_into(rule, text, &mut self.scratch);
-            xxh32(&self.scratch, seed)
+            XxHash32::oneshot(seed, &self.scratch)
         } else {
             self.hash_in_pieces(text, seed)
         };
@@ -77,16 +77,16 @@ impl LineHasher {
         let (compactor, compacted) = self.pieces.get_or_insert_with(new);
         if text.len() <= PIECE_LIMIT_BYTES {
             compactor.compact(text, compacted);
-            return xxh32(compacted.bytes(), seed);
+            return XxHash32::oneshot(seed, compacted.bytes());
         }
-        let mut state = Xxh32::new(seed);
+        let mut state = XxHash32::with_seed(seed);
         while !text.is_empty() {
             let (piece, rest) = text.split_at(floor_boundary(text, PIECE_LIMIT_BYTES));
             compactor.compact(piece, compacted);
-            state.update(compacted.bytes());
+            state.write(compacted.bytes());
             text = rest;
         }
-        state.digest()
+        state.finish_32()
     }
 }
 
@@ -161,7 +161,7 @@ mod tests {
             let whole = normalize::normalized(&dialect.normalization, long.as_bytes());
             assert_eq!(
                 hash_line(dialect, 7, &long),
-                xxh32(&whole, 0) % dialect.modulus(),
+                XxHash32::oneshot(0, &whole) % dialect.modulus(),
                 "{}",
                 dialect.name
             );

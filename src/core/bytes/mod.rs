@@ -207,31 +207,31 @@ fn is_recent(stamp: &Stamp) -> bool {
 
 /// The hash of a whole content: XXH3, 128 bits, in hexadecimal.
 pub fn snapshot(content: &[u8]) -> String {
-    format!("{:032x}", xxhash_rust::xxh3::xxh3_128(content))
+    format!("{:032x}", twox_hash::XxHash3_128::oneshot(content))
 }
 
 /// The snapshot of a content in pieces.
 pub fn snapshot_of_pieces(pieces: &[&[u8]]) -> String {
-    let mut state = xxhash_rust::xxh3::Xxh3::new();
+    let mut state = twox_hash::xxhash3_128::Hasher::new();
     for piece in pieces {
-        state.update(piece);
+        state.write(piece);
     }
-    format!("{:032x}", state.digest128())
+    format!("{:032x}", state.finish_128())
 }
 
 /// How much of a file is hashed at a time.
 const HASH_CHUNK_BYTES: u64 = 1 << 20;
 
 fn hash_of_file(fs: &dyn FileSystem, mut file: File) -> std::io::Result<u128> {
-    let mut state = xxhash_rust::xxh3::Xxh3::new();
+    let mut state = twox_hash::xxhash3_128::Hasher::new();
     let mut chunk = Vec::new();
     loop {
         chunk.clear();
         fs.read(&mut file, HASH_CHUNK_BYTES, &mut chunk)?;
         if chunk.is_empty() {
-            return Ok(state.digest128());
+            return Ok(state.finish_128());
         }
-        state.update(&chunk);
+        state.write(&chunk);
     }
 }
 
@@ -246,7 +246,7 @@ pub fn load_place(fs: &dyn FileSystem, place: &Place, options: &LoadOptions) -> 
             Err(error) if error.code == Code::ConcurrentChange => {}
             Ok(Loaded::Text(mut document)) => {
                 if document.stamp().is_some_and(is_recent) {
-                    document.fingerprint = Some(xxhash_rust::xxh3::xxh3_128(document.raw()));
+                    document.fingerprint = Some(twox_hash::XxHash3_128::oneshot(document.raw()));
                 }
                 return Ok(Loaded::Text(document));
             }
@@ -286,7 +286,7 @@ pub fn with_file<T>(
         };
         let content = loaded.content();
         // Only a file that was seen to grow has its bytes compared.
-        let hash = || xxhash_rust::xxh3::xxh3_128(content.bytes());
+        let hash = || twox_hash::XxHash3_128::oneshot(content.bytes());
         let before = is_growing.then(hash);
         let answer = contained(path, || each(&loaded));
         match content.version(fs) {

@@ -154,13 +154,13 @@ impl Record {
     fn line(&self) -> Result<Vec<u8>> {
         let json = serde_json::to_string(self)
             .map_err(|cause| Error::argument(format!("the journal cannot be written: {cause}")))?;
-        let checksum = xxhash_rust::xxh3::xxh3_128(json.as_bytes());
+        let checksum = twox_hash::XxHash3_128::oneshot(json.as_bytes());
         Ok(format!("{checksum:032x} {json}\n").into_bytes())
     }
 
     fn parse(line: &[u8]) -> Option<Record> {
         let (checksum, json) = std::str::from_utf8(line).ok()?.split_once(' ')?;
-        let expected = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(json.as_bytes()));
+        let expected = format!("{:032x}", twox_hash::XxHash3_128::oneshot(json.as_bytes()));
         (checksum == expected).then(|| serde_json::from_str(json).ok()).flatten()
     }
 }

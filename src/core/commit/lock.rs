@@ -44,7 +44,7 @@ impl LockKey {
     }
 
     fn new(key: &str, shown: &str) -> LockKey {
-        let name = format!("{:032x}.lock", xxhash_rust::xxh3::xxh3_128(key.as_bytes()));
+        let name = format!("{:032x}.lock", twox_hash::XxHash3_128::oneshot(key.as_bytes()));
         LockKey { name, shown: shown.to_owned() }
     }
 }

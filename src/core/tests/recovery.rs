@@ -576,7 +576,7 @@ fn read_journal(scene: &Scene) -> Option<String> {
 fn rewrite_journal(path: &Path, text: &str) {
     let record = |line: &str| {
         let json = line.split_once(' ').unwrap().1;
-        format!("{:032x} {json}\n", xxhash_rust::xxh3::xxh3_128(json.as_bytes()))
+        format!("{:032x} {json}\n", twox_hash::XxHash3_128::oneshot(json.as_bytes()))
     };
     fs::write(path, text.lines().map(record).collect::<String>()).unwrap();
 }
