@@ -56,16 +56,17 @@ macro_rules! block_loop {
                         &last
                     }
                 };
-                let mut masks = masks(&drops, window);
-                if masks.high != 0 && has_special {
+                let Masks { mut kept, newline, high } = masks(&drops, window);
+                if high != 0 && has_special {
                     let special = special_mask(window) & (u64::MAX >> (BLOCK_BYTES - len));
                     if special != 0 {
                         patched = *window;
-                        len = compactor.patch(&mut patched, special, &mut masks.kept, len);
+                        (kept, len) = compactor.patch(&mut patched, special, kept, len);
                         window = &patched;
                     }
                 }
-                put(window, masks, u64::MAX >> (BLOCK_BYTES - len), at, out);
+                let valid = u64::MAX >> (BLOCK_BYTES - len);
+                put(window, kept & valid, newline & valid, at, out);
                 at += len;
             }
         }
@@ -73,8 +74,7 @@ macro_rules! block_loop {
         /// Appends the kept bytes of a block, and ends the lines that end in it.
         #[inline]
         $(#[$attribute])*
-        fn put(window: &Window, masks: Masks, valid: u64, at: usize, out: &mut Pen<'_>) {
-            let (kept, mut newline) = (masks.kept & valid, masks.newline & valid);
+        fn put(window: &Window, kept: u64, mut newline: u64, at: usize, out: &mut Pen<'_>) {
             let start = out.written;
             while newline != 0 {
                 let place = newline.trailing_zeros();
@@ -290,7 +290,13 @@ impl Compactor {
     /// window, and takes what they lose from `kept`. Says how much of the block of `len` bytes
     /// is done: less only so as not to split a character.
     #[cold]
-    fn patch(&self, window: &mut Window, mut special: u64, kept: &mut u64, len: usize) -> usize {
+    fn patch(
+        &self,
+        window: &mut Window,
+        mut special: u64,
+        mut kept: u64,
+        len: usize,
+    ) -> (u64, usize) {
         while special != 0 {
             let place = special.trailing_zeros() as usize;
             special &= special - 1;
@@ -300,14 +306,14 @@ impl Compactor {
             };
             if place + size > BLOCK_BYTES {
                 // The next block begins with it.
-                return place;
+                return (kept, place);
             }
             window[place..place + left.len()].copy_from_slice(left);
             for lost in place + left.len()..place + size {
-                *kept &= !(1 << lost);
+                kept &= !(1 << lost);
             }
         }
-        len
+        (kept, len)
     }
 
     /// What is kept of the character at the start of `bytes`, and how long it is; `None` when
