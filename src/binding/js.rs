@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::ptr;
 
 use hashline_core::anchor::quote;
+use hashline_core::bytes::string_of;
 use napi::bindgen_prelude::{FromNapiValue, ToNapiValue, TypeName, ValidateNapiValue};
 use napi::{Env, Status, ValueType, sys};
 
@@ -307,12 +308,6 @@ impl<'env> Js<'env> {
         let bytes = unsafe { std::slice::from_raw_parts(data.cast(), len) };
         Ok(Some((bytes, !exclusive)))
     }
-}
-
-/// Bytes as a string; invalid sequences become U+FFFD.
-pub fn string_of(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes)
-        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 /// A number as JavaScript writes it, near enough.

@@ -1,6 +1,7 @@
 //! `formatHashed`, `hashLines`, `verify`, `applyHashToText`: what needs no file system.
 
 use hashline_core::apply;
+use hashline_core::bytes::{string_of, valid_utf8};
 use hashline_core::dialect::Dialect;
 use hashline_core::{hash, render};
 use napi::{Env, ValueType};
@@ -9,7 +10,7 @@ use napi_derive::napi;
 use super::apply::{EditOptions, edit_options};
 use super::buffers::with_text;
 use super::fault::{Result, returned};
-use super::js::{Js, string_of};
+use super::js::Js;
 use super::options::{Field, Holder, optional, read_options};
 use super::outcome::text_outcome;
 use super::text::Text;
@@ -120,6 +121,7 @@ fn format_options(value: Js<'_>) -> Result<(&'static Dialect, u64)> {
 fn with_utf8<T>(text: Js<'_>, work: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
     let field = Field::argument("text", text);
     match text.bytes()? {
+        Some((bytes, false)) if valid_utf8(bytes).is_some() => work(bytes),
         Some((bytes, false)) => work(String::from_utf8_lossy(bytes).as_bytes()),
         Some((bytes, true)) => work(string_of(bytes.to_vec()).as_bytes()),
         None if field.is(ValueType::String)? => with_text(field, |text| work(text.as_bytes())),

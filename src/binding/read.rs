@@ -184,7 +184,7 @@ impl From<Error> for ViewError {
 }
 
 impl FileView {
-    fn of(view: read::FileView, to_text: fn(String) -> Text) -> FileView {
+    fn of(view: read::FileView, to_text: fn(String, bool) -> Text) -> FileView {
         FileView {
             path: view.path,
             kind: Word(match view.kind {
@@ -192,7 +192,7 @@ impl FileView {
                 ViewKind::Binary => "binary",
                 ViewKind::Image => "image",
             }),
-            text: to_text(view.text),
+            text: to_text(view.text, view.is_ascii),
             line_count: view.line_count as f64,
             start_line: view.start_line as f64,
             end_line: view.end_line as f64,
@@ -260,7 +260,7 @@ impl Call for ReadCall {
 
     fn run(&self, cancel: &Cancel) -> CoreResult<Self::Output> {
         let (requests, options) = (&self.requests, &self.options);
-        let to_text = if requests.len() < MANY { Text::from } else { Text::to_lend };
+        let to_text = if requests.len() < MANY { Text::to_copy } else { Text::to_lend };
         let convert = |view| FileView::of(view, to_text);
         read::read_hashed_as(&OsFileSystem, requests, options, cancel, convert)
     }

@@ -3,6 +3,7 @@
 use std::ptr;
 
 use encoding_rs::mem;
+use hashline_core::bytes::string_of;
 use hashline_core::error::{Code, Error};
 use hashline_core::read::STRING_LIMIT_UNITS;
 use hashline_core::render;
@@ -11,7 +12,7 @@ use napi::{Env, ValueType, sys};
 
 use super::external;
 use super::fault::Result;
-use super::js::{Js, ask, string_of};
+use super::js::{Js, ask};
 
 /// Larger texts are left to the engine to decode where it copies them: a second form of them
 /// would take room.
@@ -34,26 +35,32 @@ pub enum Text {
 
 impl From<String> for Text {
     fn from(text: String) -> Text {
-        Text::decoded(text, DECODED_LIMIT_BYTES)
+        let is_ascii = text.is_ascii();
+        Text::to_copy(text, is_ascii)
     }
 }
 
 impl Text {
-    /// A text for [`Text::lend`].
-    pub fn to_lend(text: String) -> Text {
+    /// A text of which the caller knows whether it is nothing but ASCII.
+    pub fn to_copy(text: String, is_ascii: bool) -> Text {
+        Text::decoded(text, is_ascii, DECODED_LIMIT_BYTES)
+    }
+
+    /// The same for [`Text::lend`].
+    pub fn to_lend(text: String, is_ascii: bool) -> Text {
         if !external::is_available() {
-            return Text::from(text);
+            return Text::to_copy(text, is_ascii);
         }
         // What a buffer has room for beyond the text would be held as long as the string lives.
-        match Text::decoded(text, usize::MAX) {
+        match Text::decoded(text, is_ascii, usize::MAX) {
             Text::Latin1(text) => Text::Latin1(fitted(text)),
             Text::Utf16(text) => Text::Utf16(fitted(text)),
             other => other,
         }
     }
 
-    fn decoded(text: String, limit_bytes: usize) -> Text {
-        if text.is_ascii() {
+    fn decoded(text: String, is_ascii: bool, limit_bytes: usize) -> Text {
+        if is_ascii {
             return Text::Latin1(text.into_bytes());
         }
         if text.len() > limit_bytes {

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::bytes::{Charset, Document, LoadOptions, Loaded, string_of, with_file};
+use crate::bytes::{Charset, Document, LoadOptions, Loaded, string_and_kind, with_file};
 use crate::cancel::Cancel;
 use crate::dialect::Dialect;
 use crate::error::{Code, Error, Result};
@@ -96,6 +96,8 @@ pub struct FileView {
     pub kind: ViewKind,
     /// The lines with their anchors, joined by `\n`.
     pub text: String,
+    /// Whether the text is nothing but ASCII.
+    pub is_ascii: bool,
     /// Lines in the whole file.
     pub line_count: u64,
     /// The first line shown, or where the view starts when it shows none.
@@ -205,9 +207,10 @@ fn view_document(
     let text = document.text();
     let start_line = request.start_line.unwrap_or(1);
     let is_whole = pattern.is_none() && start_line == 1 && request.limits == Limits::default();
-    let usual_bytes = text.len() + text.len() / 2;
+    let usual_bytes = text.len() + text.len() / 4;
     if is_whole && usual_bytes < kept_room_bytes() {
-        // Room there is, so lines need not be counted before they are shown.
+        // Room there is, so lines need not be counted before they are shown. Where it is not
+        // enough, it grows, and what is kept for the next view is more.
         let page = Page::new(dialect, request.limits, usual_bytes);
         let shown = show_window(text, Start { line: 1, offset: 0 }, text.len(), page);
         return finish_view(document, request, shown.page.last_line(), 1, shown);
@@ -314,10 +317,12 @@ fn finish_view(
     };
     let next_line = shown.next_line;
     let is_cut = shown.page.is_cut();
+    let (text, is_ascii) = into_string(&request.path, shown.page.into_text())?;
     Ok(FileView {
         path: request.path.clone(),
         kind: ViewKind::Text,
-        text: into_string(&request.path, shown.page.into_text())?,
+        text,
+        is_ascii,
         line_count,
         start_line: first_line,
         end_line,
@@ -337,7 +342,8 @@ fn finish_view(
 }
 
 /// The output as a string, checked: a file that is mapped can change between two looks at it.
-pub(crate) fn into_string(path: &str, text: Vec<u8>) -> Result<String> {
+/// Also whether it is nothing but ASCII.
+pub(crate) fn into_string(path: &str, text: Vec<u8>) -> Result<(String, bool)> {
     if text.len() > STRING_LIMIT_UNITS {
         let units: usize = text.iter().map(|&byte| utf16_units(byte)).sum();
         if units > STRING_LIMIT_UNITS {
@@ -350,7 +356,7 @@ pub(crate) fn into_string(path: &str, text: Vec<u8>) -> Result<String> {
             ));
         }
     }
-    Ok(string_of(text))
+    Ok(string_and_kind(text))
 }
 
 /// UTF-16 units that the character starting with this UTF-8 byte takes; 0 inside a character.

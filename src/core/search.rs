@@ -301,7 +301,7 @@ impl Search<'_> {
             ran_out: is_cut
                 || shown.page.next_line().is_some()
                 || (shown_matches < match_count && shown_matches == room.matches),
-            text: into_string(path, shown.page.into_text())?,
+            text: into_string(path, shown.page.into_text())?.0,
             header,
             matches: FileMatches {
                 path: path.to_owned(),

@@ -186,12 +186,20 @@ pub fn valid_utf8(bytes: &[u8]) -> Option<&str> {
 }
 
 /// Bytes as a string; invalid sequences become U+FFFD.
-pub(crate) fn string_of(bytes: Vec<u8>) -> String {
-    match valid_utf8(&bytes) {
-        // SAFETY: The check on the line above was on these bytes, which nobody else holds.
-        Some(_) => unsafe { String::from_utf8_unchecked(bytes) },
-        None => String::from_utf8_lossy(&bytes).into_owned(),
-    }
+pub fn string_of(bytes: Vec<u8>) -> String {
+    string_and_kind(bytes).0
+}
+
+/// The same, and whether the string is nothing but ASCII: one look at all of it tells.
+pub(crate) fn string_and_kind(bytes: Vec<u8>) -> (String, bool) {
+    let is_ascii = bytes.is_ascii();
+    let text = match is_ascii || valid_utf8(&bytes).is_some() {
+        // SAFETY: The checks on the lines above were on these bytes, which nobody else holds;
+        // ASCII is UTF-8.
+        true => unsafe { String::from_utf8_unchecked(bytes) },
+        false => String::from_utf8_lossy(&bytes).into_owned(),
+    };
+    (text, is_ascii)
 }
 
 /// The coarsest timestamps of file systems in use: those of FAT.
