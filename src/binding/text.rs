@@ -3,7 +3,7 @@
 use std::ptr;
 
 use encoding_rs::mem;
-use hashline_core::bytes::string_of;
+use hashline_core::bytes::string_and_kind;
 use hashline_core::error::{Code, Error};
 use hashline_core::read::STRING_LIMIT_UNITS;
 use hashline_core::render;
@@ -97,10 +97,8 @@ impl Text {
     /// The string, or `FILE_TOO_LARGE` when JavaScript cannot hold it. Invalid sequences become
     /// U+FFFD.
     pub fn of_bytes(bytes: Vec<u8>) -> Result<Text> {
-        match bytes.is_ascii() {
-            true => Text::Latin1(bytes).checked(),
-            false => Text::from(string_of(bytes)).checked(),
-        }
+        let (text, is_ascii) = string_and_kind(bytes);
+        Text::to_copy(text, is_ascii).checked()
     }
 
     fn checked(self) -> Result<Text> {

@@ -191,7 +191,7 @@ pub fn string_of(bytes: Vec<u8>) -> String {
 }
 
 /// The same, and whether the string is nothing but ASCII: one look at all of it tells.
-pub(crate) fn string_and_kind(bytes: Vec<u8>) -> (String, bool) {
+pub fn string_and_kind(bytes: Vec<u8>) -> (String, bool) {
     let is_ascii = bytes.is_ascii();
     let text = match is_ascii || valid_utf8(&bytes).is_some() {
         // SAFETY: The checks on the lines above were on these bytes, which nobody else holds;
