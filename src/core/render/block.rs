@@ -120,88 +120,143 @@ impl BlockRenderer {
         block: Block<'_>,
         room: &mut Room,
     ) -> usize {
-        let Some((&last_hash, hashes)) = block.hashes.split_last() else {
+        let Some((&last_hash, mut hashes)) = block.hashes.split_last() else {
             return 0;
         };
-        let (mut at, mut start) = (0, 0);
-        for (&hash, &end) in hashes.iter().zip(block.ends_but_last()) {
-            // Every line but a text's last one ends at a line feed.
-            let end = end as usize;
-            let mut text_end = end - 1;
-            let before = text_end.wrapping_sub(1);
-            if !self.keeps_carriage_returns && text.get(before) == Some(&b'\r') {
-                text_end = before;
-            }
-            let line = Line { hash, start, len: text_end.saturating_sub(start) };
-            at += self.write_line::<HEAD_BYTES>(line, text, &mut room[at..]);
-            start = end;
+        let (mut ends, mut written) = (block.ends_but_last(), Written { at: 0, start: 0 });
+        while !hashes.is_empty() {
+            let count = hashes.len().min(self.number.left_of_ten());
+            let (now, later) = hashes.split_at(count);
+            let (ends_now, ends_later) = ends.split_at(count);
+            let lines = Lines { hashes: now, ends: ends_now };
+            written = match HEAD_BYTES > 0 && self.number.len <= DIGITS_LIMIT {
+                true => self.write_ten::<HEAD_BYTES>(lines, text, room, written),
+                false => self.write_any_lines(lines, text, room, written),
+            };
+            self.number.advance(count);
+            (hashes, ends) = (later, ends_later);
         }
-        let mut last = &text[start..block.len_bytes()];
+        let mut last = &text[written.start..block.len_bytes()];
         if let Some(terminated) = last.strip_suffix(b"\n") {
             last = match terminated.strip_suffix(b"\r") {
                 Some(text) if !self.keeps_carriage_returns => text,
                 _ => terminated,
             };
         }
-        let line = Line { hash: last_hash, start, len: last.len() };
-        at + self.write_line::<HEAD_BYTES>(line, text, &mut room[at..])
+        let at = written.at;
+        let last_bytes =
+            write_any_line(self.dialect, self.number.value, last_hash, last, &mut room[at..]);
+        self.number.advance(1);
+        at + last_bytes
     }
 
+    /// Writes lines whose numbers differ in the last digit alone.
     #[inline(always)]
-    fn write_line<const HEAD_BYTES: usize>(
-        &mut self,
-        Line { hash, start, len }: Line,
+    fn write_ten<const HEAD_BYTES: usize>(
+        &self,
+        lines: Lines<'_>,
         text: &[u8],
         room: &mut Room,
-    ) -> usize {
-        let is_usual = HEAD_BYTES > 0 && self.number.len <= DIGITS_LIMIT;
-        let written = match room.first_chunk_mut::<LINE_ROOM_BYTES>() {
-            Some(front) if is_usual => {
-                put(front, 0, self.number.digits.to_le_bytes());
-                let digits_end = self.number.len % (2 * DIGITS_LIMIT);
-                self.put_head::<HEAD_BYTES>(hash, front, digits_end);
-                let text_start = digits_end + HEAD_BYTES;
-                match text[start..].first_chunk::<SHORT_BYTES>() {
-                    Some(short) if len <= SHORT_BYTES => {
-                        put(front, text_start, *short);
-                        front[text_start + len].write(b'\n');
-                    }
-                    _ => put_text(&text[start..start + len], &mut room[text_start..]),
+        Written { mut at, mut start }: Written,
+    ) -> Written {
+        let Counter { mut digits, step, len, .. } = self.number;
+        let (pairs, keeps_carriage_returns) = (self.pairs, self.keeps_carriage_returns);
+        let digits_end = len % (2 * DIGITS_LIMIT);
+        let text_start = digits_end + HEAD_BYTES;
+        for (&hash, &end) in lines.hashes.iter().zip(lines.ends) {
+            let line_bytes = line_bytes(text, start, end as usize, keeps_carriage_returns);
+            let room = &mut room[at..];
+            let front = room.first_chunk_mut::<LINE_ROOM_BYTES>().expect("room was reserved");
+            put(front, 0, digits.to_le_bytes());
+            put_head::<HEAD_BYTES>(pairs, hash, front, digits_end);
+            match text[start..].first_chunk::<SHORT_BYTES>() {
+                Some(short) if line_bytes <= SHORT_BYTES => {
+                    put(front, text_start, *short);
+                    front[text_start + line_bytes].write(b'\n');
                 }
-                text_start + len + 1
+                _ => put_text(&text[start..start + line_bytes], &mut room[text_start..]),
             }
-            _ => self.write_any_line(hash, &text[start..start + len], room),
-        };
-        self.number.increase();
-        written
-    }
-
-    #[inline(always)]
-    fn put_head<const HEAD_BYTES: usize>(
-        &self,
-        hash: u32,
-        room: &mut [MaybeUninit<u8>; LINE_ROOM_BYTES],
-        at: usize,
-    ) {
-        if HEAD_BYTES == 4 {
-            put(room, at, self.pairs[hash as usize]);
-        } else {
-            let count = self.pairs.len() as u32;
-            let [separator, first, second, _] = self.pairs[(hash / count) as usize];
-            let [_, third, fourth, text_mark] = self.pairs[(hash % count) as usize];
-            put(room, at, [separator, first, second, third, fourth, text_mark]);
+            at += text_start + line_bytes + 1;
+            digits = digits.wrapping_add(step);
+            start = end as usize;
         }
+        Written { at, start }
     }
 
-    /// Writes a line of any length and width.
+    /// The same for numbers and widths of any length.
     #[inline(never)]
-    fn write_any_line(&self, hash: u32, text: &[u8], room: &mut Room) -> usize {
-        let mut anchor = Vec::with_capacity(32);
-        super::render_line(self.dialect, self.number.value, hash, b"", &mut anchor);
-        room[..anchor.len()].write_copy_of_slice(&anchor);
-        put_text(text, &mut room[anchor.len()..]);
-        anchor.len() + text.len() + 1
+    fn write_any_lines(
+        &self,
+        lines: Lines<'_>,
+        text: &[u8],
+        room: &mut Room,
+        Written { mut at, mut start }: Written,
+    ) -> Written {
+        for (index, (&hash, &end)) in (0..).zip(lines.hashes.iter().zip(lines.ends)) {
+            let line_bytes = line_bytes(text, start, end as usize, self.keeps_carriage_returns);
+            let number = self.number.value.wrapping_add(index);
+            let line = &text[start..start + line_bytes];
+            at += write_any_line(self.dialect, number, hash, line, &mut room[at..]);
+            start = end as usize;
+        }
+        Written { at, start }
     }
+}
+
+/// Some lines of a block: their hashes, and where they end, terminator included.
+struct Lines<'a> {
+    hashes: &'a [u32],
+    ends: &'a [u32],
+}
+
+/// The length of a line that ends at a line feed, without its terminator.
+#[inline(always)]
+fn line_bytes(text: &[u8], start: usize, end: usize, keeps_carriage_returns: bool) -> usize {
+    let mut text_end = end - 1;
+    let before = text_end.wrapping_sub(1);
+    if !keeps_carriage_returns && text.get(before) == Some(&b'\r') {
+        text_end = before;
+    }
+    text_end.saturating_sub(start)
+}
+
+/// How far a block is written: where the next line goes, and where it starts in the text.
+struct Written {
+    at: usize,
+    start: usize,
+}
+
+#[inline(always)]
+fn put_head<const HEAD_BYTES: usize>(
+    pairs: &[Pair],
+    hash: u32,
+    room: &mut [MaybeUninit<u8>; LINE_ROOM_BYTES],
+    at: usize,
+) {
+    if HEAD_BYTES == 4 {
+        put(room, at, pairs[hash as usize]);
+    } else {
+        let count = pairs.len() as u32;
+        let [separator, first, second, _] = pairs[(hash / count) as usize];
+        let [_, third, fourth, text_mark] = pairs[(hash % count) as usize];
+        put(room, at, [separator, first, second, third, fourth, text_mark]);
+    }
+}
+
+/// Writes a line of any length and width.
+#[inline(never)]
+fn write_any_line(
+    dialect: &Dialect,
+    number: u64,
+    hash: u32,
+    text: &[u8],
+    room: &mut Room,
+) -> usize {
+    let mut anchor = Vec::with_capacity(32);
+    super::render_line(dialect, number, hash, b"", &mut anchor);
+    room[..anchor.len()].write_copy_of_slice(&anchor);
+    put_text(text, &mut room[anchor.len()..]);
+    anchor.len() + text.len() + 1
 }
 
 /// Writes a text of any length and the line feed behind it.
@@ -209,13 +264,6 @@ impl BlockRenderer {
 fn put_text(text: &[u8], room: &mut Room) {
     room[..text.len()].write_copy_of_slice(text);
     room[text.len()].write(b'\n');
-}
-
-/// A line to write: its text are the `len` bytes from `start` on.
-struct Line {
-    hash: u32,
-    start: usize,
-    len: usize,
 }
 
 #[inline(always)]
@@ -271,26 +319,33 @@ impl Counter {
         Counter { value, digits, len, step, steps_left: 9 - (value % 10) as u8 }
     }
 
-    #[inline(always)]
-    fn increase(&mut self) {
-        self.value = self.value.wrapping_add(1);
-        if self.steps_left > 0 {
-            self.steps_left -= 1;
-            self.digits = self.digits.wrapping_add(self.step);
+    /// How many numbers from this one on differ in the last digit alone.
+    fn left_of_ten(&self) -> usize {
+        usize::from(self.steps_left) + 1
+    }
+
+    /// Counts up, at most so far that only the last digit changes, or one further.
+    fn advance(&mut self, count: usize) {
+        debug_assert!(count <= self.left_of_ten());
+        self.value = self.value.wrapping_add(count as u64);
+        if count <= usize::from(self.steps_left) {
+            self.steps_left -= count as u8;
+            self.digits = self.digits.wrapping_add(self.step.wrapping_mul(count as u64));
         } else {
             self.carry();
         }
     }
 
-    /// Nine times of ten only the last but one digit changes as well.
-    #[inline(never)]
+    /// After the last number of ten. Nine times of ten only the last but one digit changes.
     fn carry(&mut self) {
+        let nine_left = self.step.wrapping_mul(u64::from(self.steps_left));
+        let digits = self.digits.wrapping_add(nine_left);
         let tens = self.step >> 8;
         let are_tens_below_nine = tens != 0
             && self.len <= DIGITS_LIMIT
-            && self.digits >> (8 * (self.len - 2)) & 0xFF != u64::from(b'9');
+            && digits >> (8 * (self.len - 2)) & 0xFF != u64::from(b'9');
         if are_tens_below_nine {
-            self.digits = self.digits - 9 * self.step + tens;
+            self.digits = digits - 9 * self.step + tens;
             self.steps_left = 9;
         } else {
             *self = Counter::new(self.value);
@@ -416,15 +471,20 @@ mod tests {
     fn counters_count() {
         let long = 9_999_999_999_999_990;
         for start in [0, 1, 8, 95, 989, 99_990, 9_999_980, 99_999_980, long, u64::MAX - 130] {
-            let mut counter = Counter::new(start);
-            for value in start..start + 125 {
-                let text = value.to_string();
-                assert_eq!((counter.value, counter.len), (value, text.len()));
-                if text.len() <= DIGITS_LIMIT {
-                    let digits = counter.digits.to_le_bytes();
-                    assert_eq!(digits[..text.len()], *text.as_bytes());
+            for step in 1..=10 {
+                let (mut counter, mut value) = (Counter::new(start), start);
+                while value < start + 120 {
+                    let text = value.to_string();
+                    assert_eq!((counter.value, counter.len), (value, text.len()));
+                    assert_eq!(counter.left_of_ten(), 10 - (value % 10) as usize);
+                    if text.len() <= DIGITS_LIMIT {
+                        let digits = counter.digits.to_le_bytes();
+                        assert_eq!(digits[..text.len()], *text.as_bytes());
+                    }
+                    let count = step.min(counter.left_of_ten());
+                    counter.advance(count);
+                    value += count as u64;
                 }
-                counter.increase();
             }
         }
     }
