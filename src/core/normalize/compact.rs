@@ -39,34 +39,35 @@ struct Masks {
 macro_rules! block_loop {
     ($(#[$attribute:meta])*) => {
         $(#[$attribute])*
-        pub(super) fn compact(compactor: &Compactor, chunk: &[u8], out: &mut Pen<'_>) {
+        pub(super) fn compact<'a>(compactor: &Compactor, chunk: &[u8], mut out: Pen<'a>) -> Pen<'a> {
             // Copies, and one place for each step: so all of it becomes one loop, which keeps
             // what does not change in registers.
             let (drops, has_special) = (compactor.drops, compactor.has_special);
-            let (mut last, mut patched): (Window, Window);
+            let mut patched: Window;
             let mut at = 0;
-            while at < chunk.len() {
+            loop {
                 let rest = &chunk[at..];
-                let mut len = rest.len().min(BLOCK_BYTES);
-                let mut window = match rest.first_chunk() {
-                    Some(window) => window,
+                let last;
+                let (mut len, mut window) = match rest.first_chunk() {
+                    Some(window) => (BLOCK_BYTES, window),
+                    None if rest.is_empty() => return out,
                     None => {
-                        last = [0; BLOCK_BYTES + AHEAD_BYTES];
-                        last[..rest.len()].copy_from_slice(rest);
-                        &last
+                        last = super::last_window(rest);
+                        (rest.len().min(BLOCK_BYTES), &last)
                     }
                 };
-                let Masks { mut kept, newline, high } = masks(&drops, window);
-                if high != 0 && has_special {
+                let Masks { mut kept, mut newline, high } = masks(&drops, window);
+                if len < BLOCK_BYTES || high != 0 && has_special {
                     let special = special_mask(window) & (u64::MAX >> (BLOCK_BYTES - len));
-                    if special != 0 {
+                    if special != 0 && has_special {
                         patched = *window;
                         (kept, len) = compactor.patch(&mut patched, special, kept, len);
                         window = &patched;
                     }
+                    let valid = u64::MAX >> (BLOCK_BYTES - len);
+                    (kept, newline) = (kept & valid, newline & valid);
                 }
-                let valid = u64::MAX >> (BLOCK_BYTES - len);
-                put(window, kept & valid, newline & valid, at, out);
+                put(window, kept, newline, at, &mut out);
                 at += len;
             }
         }
@@ -87,6 +88,14 @@ macro_rules! block_loop {
             out.written = start + kept.count_ones() as usize;
         }
     };
+}
+
+/// The end of a chunk, and zeros behind it.
+#[cold]
+fn last_window(rest: &[u8]) -> Window {
+    let mut window = [0; BLOCK_BYTES + AHEAD_BYTES];
+    window[..rest.len()].copy_from_slice(rest);
+    window
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -269,15 +278,15 @@ impl Compactor {
         // A line has a byte at least; where nothing ends one, all is one line.
         let lines_limit = if self.drops.newline.is_some() { chunk.len() } else { 1 };
         out.reset(chunk.len(), lines_limit);
-        let mut pen = out.pen();
-        match self.level {
-            Level::Portable => portable::compact(self, chunk, &mut pen),
+        let pen = out.pen();
+        let mut pen = match self.level {
+            Level::Portable => portable::compact(self, chunk, pen),
             // SAFETY: `new` checked that the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => unsafe { avx2::compact(self, chunk, &mut pen) },
+            Level::Avx2 => unsafe { avx2::compact(self, chunk, pen) },
             #[cfg(not(target_arch = "x86_64"))]
             Level::Avx2 => unreachable!("`new` checks the level"),
-        }
+        };
         // Not by a second look at the bytes, which may have changed.
         let last_end = pen.lines.checked_sub(1).map_or(0, |last| pen.ends[last]);
         if last_end as usize != chunk.len() {
