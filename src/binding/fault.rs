@@ -8,6 +8,7 @@ use hashline_core::error::{Code, Error as CoreError};
 use napi::bindgen_prelude::ToNapiValue;
 use napi::{Env, Unknown, check_status, sys};
 
+use super::external;
 use super::js::{Js, ask, pending, take_exception};
 
 /// Why a call does not return a result.
@@ -148,7 +149,9 @@ pub fn returned<T: ToNapiValue>(
     env: &Env,
     work: impl FnOnce() -> Result<T>,
 ) -> napi::Result<Js<'_>> {
-    guard(|| Ok(Js::from_rust(env, work()?)?)).map_err(|fault: Fault| fault.throw(env))
+    let answered = guard(|| Ok(Js::from_rust(env, work()?)?));
+    external::report(env)?;
+    answered.map_err(|fault: Fault| fault.throw(env))
 }
 
 #[cfg(test)]

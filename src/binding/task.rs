@@ -33,14 +33,13 @@ pub fn now<'env, C: Call>(
     env: &'env Env,
     prepare: impl FnOnce() -> Result<Prepared<'env, C>>,
 ) -> napi::Result<Js<'env>> {
-    let returned =
-        fault::returned(env, || match prepare()? {
-            (_, Some(signal)) => Err(signal
-                .wrong("none, since a synchronous call cannot be aborted (use the async one)")),
-            (call, None) => Ok(C::answer(call.run(&Cancel::default())?)),
-        });
-    external::report(env)?;
-    returned
+    fault::returned(env, || match prepare()? {
+        (_, Some(signal)) => {
+            Err(signal
+                .wrong("none, since a synchronous call cannot be aborted (use the async one)"))
+        }
+        (call, None) => Ok(C::answer(call.run(&Cancel::default())?)),
+    })
 }
 
 /// Runs a call on another thread and returns its promise; `prepare` reads the arguments.

@@ -22,6 +22,11 @@ const DECODED_LIMIT_BYTES: usize = 1 << 20;
 /// batches of source files: 16 KiB and 64 KiB alike, 4 KiB slower).
 const LENT_MIN_BYTES: usize = 16 * 1024;
 
+/// From this length on a text is lent also where it stands alone. A copy would take as much fresh
+/// memory again, and V8 lets gigabytes of such copies pile up; with shorter ones the collections
+/// that go with lending cost more than that (docs/architecture.md).
+const LENT_ALONE_MIN_BYTES: usize = 64 << 20;
+
 /// A string for JavaScript, where possible in a form that the engine plainly copies: decoding
 /// UTF-8 takes it longer, and it can do that on one thread only.
 pub enum Text {
@@ -43,13 +48,16 @@ impl From<String> for Text {
 impl Text {
     /// A text of which the caller knows whether it is nothing but ASCII.
     pub fn to_copy(text: String, is_ascii: bool) -> Text {
-        Text::decoded(text, is_ascii, DECODED_LIMIT_BYTES)
+        match text.len() < LENT_ALONE_MIN_BYTES {
+            true => Text::decoded(text, is_ascii, DECODED_LIMIT_BYTES),
+            false => Text::to_lend(text, is_ascii),
+        }
     }
 
     /// The same for [`Text::lend`].
     pub fn to_lend(text: String, is_ascii: bool) -> Text {
         if !external::is_available() {
-            return Text::to_copy(text, is_ascii);
+            return Text::decoded(text, is_ascii, DECODED_LIMIT_BYTES);
         }
         // What a buffer has room for beyond the text would be held as long as the string lives.
         match Text::decoded(text, is_ascii, usize::MAX) {
@@ -83,15 +91,43 @@ impl Text {
     /// for answers of so many texts that not every buffer can be kept. What is lent is for
     /// [`external::report`] to tell.
     pub fn lend(self, env: &Env) -> napi::Result<Js<'_>> {
-        let lent = match self {
-            Text::Latin1(text) if is_long(&text) => external::lend(env, text).map_err(Text::Latin1),
-            Text::Utf16(text) if is_long(&text) => external::lend(env, text).map_err(Text::Utf16),
+        let raw = self.lent(env, LENT_MIN_BYTES).or_else(|text| text.copied(env.raw()))?;
+        Ok(Js::new(env.raw(), raw))
+    }
+
+    fn lent(self, env: &Env, least_bytes: usize) -> std::result::Result<sys::napi_value, Text> {
+        match self {
+            Text::Latin1(text) if size_of_val(&text[..]) >= least_bytes => {
+                external::lend(env, text).map_err(Text::Latin1)
+            }
+            Text::Utf16(text) if size_of_val(&text[..]) >= least_bytes => {
+                external::lend(env, text).map_err(Text::Utf16)
+            }
             other => Err(other),
-        };
-        match lent {
-            Ok(raw) => Ok(Js::new(env.raw(), raw)),
-            Err(text) => Js::from_rust(env, text),
         }
+    }
+
+    fn copied(self, env: sys::napi_env) -> napi::Result<sys::napi_value> {
+        let mut raw = ptr::null_mut();
+        let bytes = match self {
+            Text::Latin1(text) => {
+                let (start, len) = (text.as_ptr().cast(), text.len() as isize);
+                ask!(napi_create_string_latin1(env, start, len; raw))?;
+                text
+            }
+            Text::Utf16(text) => {
+                let (start, len) = (text.as_ptr(), text.len() as isize);
+                ask!(napi_create_string_utf16(env, start, len; raw))?;
+                return Ok(raw);
+            }
+            Text::Unicode(text) => {
+                let (start, len) = (text.as_ptr().cast(), text.len() as isize);
+                ask!(napi_create_string_utf8(env, start, len; raw))?;
+                text.into_bytes()
+            }
+        };
+        render::give_back(bytes);
+        Ok(raw)
     }
 
     /// The string, or `FILE_TOO_LARGE` when JavaScript cannot hold it. Invalid sequences become
@@ -119,13 +155,10 @@ impl Text {
     }
 }
 
-fn is_long<T>(characters: &[T]) -> bool {
-    size_of_val(characters) >= LENT_MIN_BYTES
-}
-
 /// Without room for much more, if it is long.
 fn fitted<T>(mut characters: Vec<T>) -> Vec<T> {
-    if is_long(&characters) && characters.capacity() - characters.len() > characters.len() / 8 {
+    let is_long = size_of_val(&characters[..]) >= LENT_MIN_BYTES;
+    if is_long && characters.capacity() - characters.len() > characters.len() / 8 {
         characters.shrink_to_fit();
     }
     characters
@@ -143,26 +176,8 @@ impl TypeName for Text {
 
 impl ToNapiValue for Text {
     unsafe fn to_napi_value(env: sys::napi_env, text: Self) -> napi::Result<sys::napi_value> {
-        let mut raw = ptr::null_mut();
-        let bytes = match text {
-            Text::Latin1(text) => {
-                let (start, len) = (text.as_ptr().cast(), text.len() as isize);
-                ask!(napi_create_string_latin1(env, start, len; raw))?;
-                text
-            }
-            Text::Utf16(text) => {
-                let (start, len) = (text.as_ptr(), text.len() as isize);
-                ask!(napi_create_string_utf16(env, start, len; raw))?;
-                return Ok(raw);
-            }
-            Text::Unicode(text) => {
-                let (start, len) = (text.as_ptr().cast(), text.len() as isize);
-                ask!(napi_create_string_utf8(env, start, len; raw))?;
-                text.into_bytes()
-            }
-        };
-        render::give_back(bytes);
-        Ok(raw)
+        let lent = text.lent(&Env::from_raw(env), LENT_ALONE_MIN_BYTES);
+        lent.or_else(|text| text.copied(env))
     }
 }
 
