@@ -72,7 +72,9 @@ function countOne(/** @type {string[]} */ workload) {
 }
 
 /** Of the name of a count: stage, level, text. */
-const levelOf = (/** @type {string} */ name) => name.split(' ')[1]
+function levelOf(/** @type {string} */ name) {
+  return name.split(' ')[1]
+}
 
 function compare(
   /** @type {Record<string, number>} */ counts,
