@@ -45,3 +45,11 @@ test('misuse is refused with what was wrong', () => {
     'unknown name "root"',
   )
 })
+
+test('regression: a result that no string can hold is refused as too large', () => {
+  const text = 'a'.repeat(2 ** 15)
+  const old_text = 'a'
+  const new_text = 'b'.repeat(2 ** 14)
+  const edit = /** @type {const} */ ({ op: 'replace_text', old_text, new_text, all: true })
+  assertThrows(() => applyHashToText(text, [edit]), 'FILE_TOO_LARGE', '536870912 characters')
+})

@@ -1,4 +1,5 @@
-// Long views in answers of many are, in Node, strings whose characters stay where they were made.
+// Long views in answers of many, and very long texts, are in Node strings whose characters stay
+// where they were made.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -141,11 +142,20 @@ async function held(way, check) {
   return after
 }
 
+/** The length from which a text is lent where it stands alone, in bytes of UTF-8. */
+const LENT_ALONE_MIN_BYTES = 64 << 20
+
 test('texts of 64 MiB and more are lent wherever they stand, and come back', (context) =>
   withDir({}, async (root) => {
     if (process.versions.bun || process.platform !== 'linux') return skip(context)
-    for (const line of [KINDS[0], KINDS[2]]) {
-      const lines = Math.ceil((64 << 20) / (Buffer.byteLength(line) + 1))
+    /** Lines whose characters take one byte or two in a string, and the bytes of a character. */
+    const kinds = /** @type {const} */ ([
+      [KINDS[0], 1],
+      [KINDS[1], 1],
+      [KINDS[2], 2],
+    ])
+    for (const [line, unitBytes] of kinds) {
+      const lines = Math.ceil(LENT_ALONE_MIN_BYTES / (Buffer.byteLength(line) + 1))
       const content = Buffer.from(`${line}\n`.repeat(lines))
       writeFileSync(join(root, 'large'), content)
       const ways = {
@@ -153,19 +163,44 @@ test('texts of 64 MiB and more are lent wherever they stand, and come back', (co
         readSync: () => readHashedSync('large', { root })[0].text,
         format: () => formatHashed(content),
       }
-      // What the line before left behind goes first.
+      // The buffer of the kind before is no string, but counts as well until it is collected.
       await weigh(ways.readSync, () => {})
       for (const [name, way] of Object.entries(ways)) {
+        let length = 0
         const { whileThere, afterwards } = await weigh(way, (text) => {
+          length = text.length
           assert.ok(text.startsWith('1:') && text.endsWith(`|${line}`), name)
           assert.equal(text.lastIndexOf('\n'), text.lastIndexOf(`\n${lines}:`), name)
         })
-        const least = lines * line.length
-        assert.ok(whileThere >= least, `${name}: ${whileThere} bytes for ${least} characters`)
+        const size = length * unitBytes
+        assert.ok(whileThere >= size, `${name}: ${whileThere} bytes for a string of ${size}`)
         assert.ok(afterwards < 10_000, `${name}: ${afterwards} bytes stay`)
       }
     }
   }))
+
+test('shorter texts are copied where they stand alone', async (context) => {
+  if (process.versions.bun || process.platform !== 'linux') return skip(context)
+  const anchorBytes = formatHashed('').length || '1:00|'.length
+  for (const [missing, character] of /** @type {const} */ ([
+    [0, 'x'],
+    [1, 'x'],
+    [2, 'é'],
+  ])) {
+    const size = LENT_ALONE_MIN_BYTES - anchorBytes - missing
+    const content = Buffer.from(character.repeat(size / Buffer.byteLength(character)))
+    let length = 0
+    const { whileThere } = await weigh(
+      () => formatHashed(content),
+      (text) => {
+        length = text.length
+      },
+    )
+    assert.ok(length > 2 ** 24)
+    const isLent = whileThere >= length
+    assert.equal(isLent, missing === 0, `${missing} bytes too few: ${whileThere} bytes are lent`)
+  }
+})
 
 test('lent texts pile up neither where nobody collects nor where nobody waits', () =>
   withFiles((root, files) => {

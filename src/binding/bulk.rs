@@ -16,9 +16,6 @@ use napi::{Env, sys};
 use super::js::Js;
 use super::text::{Text, Word};
 
-/// From so many objects on, long texts are lent: fewer have buffers that their thread keeps.
-pub const MANY: usize = 32;
-
 /// What JavaScript receives as an object.
 pub trait Bulk {
     /// The properties in their order.
@@ -57,8 +54,7 @@ impl<T: Bulk> ToNapiValue for Objects<T> {
         let objects = objects.0;
         let array = Js::new_array(&env, objects.len())?;
         let mut factories = Factories::<T>::default();
-        let lends_texts = objects.len() >= MANY;
-        let mut maker = Maker { env: &env, words: Vec::new(), lends_texts };
+        let mut maker = Maker { env: &env, words: Vec::new() };
         for (index, object) in (0..).zip(objects) {
             let values = object.values(&mut maker)?;
             array.set_element(index, factories.object(&env, &values)?)?;
@@ -153,7 +149,6 @@ fn source(names: &[&str], set: u64) -> String {
 pub struct Maker<'env> {
     env: &'env Env,
     words: Vec<(&'static str, Js<'env>)>,
-    lends_texts: bool,
 }
 
 /// The value of a property.
@@ -183,10 +178,7 @@ impl BulkValue for Word {
 
 impl BulkValue for Text {
     fn make<'env>(self, maker: &mut Maker<'env>) -> napi::Result<Option<Js<'env>>> {
-        match maker.lends_texts {
-            true => self.lend(maker.env).map(Some),
-            false => Js::from_rust(maker.env, self).map(Some),
-        }
+        Js::from_rust(maker.env, self).map(Some)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Long strings that the host does not copy: it refers to the characters where they are, and gives
 //! them back when nobody has the string any more. In an answer of many views, copying them is
-//! most of what is left to do on the one thread that may make values.
+//! most of what is left to do on the one thread that may make values; and a very long text would
+//! take its memory twice.
 //!
 //! The functions are part of Node-API 10, which is more than the addon asks of a host, so they
 //! are looked up when the first long string is made. Node alone gets such strings: Bun up to 1.1
@@ -99,7 +100,7 @@ unsafe fn lend_with<T: Unit>(
     mut text: Vec<T>,
 ) -> Result<sys::napi_value, Vec<T>> {
     let (characters, len) = (text.as_mut_ptr(), text.len());
-    let size_bytes = size_of_val(&text[..]) as i64;
+    let size_bytes = room_bytes(&text);
     let loan = Box::new(Loan { text, returned: RETURNED.with(Arc::clone) });
     let hint = Box::into_raw(loan);
     let mut raw = ptr::null_mut();
@@ -116,6 +117,11 @@ unsafe fn lend_with<T: Unit>(
     }
     LENT.set(LENT.get() + size_bytes);
     Ok(raw)
+}
+
+/// What a string keeps from being used otherwise, which can be more than its characters.
+fn room_bytes<T>(text: &Vec<T>) -> i64 {
+    (text.capacity() * size_of::<T>()) as i64
 }
 
 /// Characters that the host has.
@@ -154,7 +160,7 @@ fn settle() -> i64 {
 unsafe extern "C" fn give_back<T: Unit>(_: sys::napi_env, _: *mut c_void, hint: *mut c_void) {
     // SAFETY: The hint is the box that `create` gave away, and this is its only use.
     let loan = unsafe { Box::from_raw(hint.cast::<Loan<T>>()) };
-    let size_bytes = size_of_val(&loan.text[..]) as i64;
+    let size_bytes = room_bytes(&loan.text);
     loan.returned.fetch_add(size_bytes, Ordering::Relaxed);
 }
 

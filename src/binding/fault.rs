@@ -144,7 +144,8 @@ fn panic_message(payload: &(dyn Any + Send)) -> &str {
     }
 }
 
-/// Runs a synchronous call: its result, or an exception.
+/// Runs a synchronous call: its result, or an exception. Tells the engine what was lent to it,
+/// which it may ask for whether or not an exception waits.
 pub fn returned<T: ToNapiValue>(
     env: &Env,
     work: impl FnOnce() -> Result<T>,

@@ -6,6 +6,7 @@ use napi::bindgen_prelude::{Either, ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
 use napi_derive::napi;
 
+use super::fault::Result;
 use super::js::Js;
 use super::text::{Text, Word};
 
@@ -199,14 +200,15 @@ pub fn apply_outcome(outcome: Outcome) -> ApplyOutcome {
     }
 }
 
-/// The outcome of operations on a text in memory.
-pub fn text_outcome(outcome: core::TextOutcome) -> TextOutcome {
-    match outcome.outcome {
+/// The outcome of operations on a text in memory; `FILE_TOO_LARGE` when the text they make is
+/// longer than a string can be.
+pub fn text_outcome(outcome: core::TextOutcome) -> Result<TextOutcome> {
+    Ok(match outcome.outcome {
         Outcome::Applied(applied) => {
             let applied = AppliedOutcome::from(applied);
             Either::A(AppliedText {
                 status: applied.status,
-                content: outcome.content.unwrap_or_default().into(),
+                content: Text::of_result(outcome.content.unwrap_or_default())?,
                 files: applied.files,
                 relocations: applied.relocations,
                 repairs: applied.repairs,
@@ -215,7 +217,7 @@ pub fn text_outcome(outcome: core::TextOutcome) -> TextOutcome {
             })
         }
         Outcome::Rejected(rejected) => Either::B(rejected.into()),
-    }
+    })
 }
 
 /// Converts each element.

@@ -9,7 +9,7 @@ use hashline_core::read::{self, LineEnding, ViewKind};
 use napi::{Env, ValueType};
 use napi_derive::napi;
 
-use super::bulk::{MANY, Objects, bulk};
+use super::bulk::{Objects, bulk};
 use super::fault::Result;
 use super::js::Js;
 use super::options::{Field, Holder, optional, read_options};
@@ -249,6 +249,9 @@ pub fn read_hashed_sync<'env>(
     task::now(env, || prepare(requests, options))
 }
 
+/// From so many views on, long texts are lent: fewer have buffers that their thread keeps.
+const MANY: usize = 32;
+
 struct ReadCall {
     requests: Vec<read::ReadRequest>,
     options: read::ReadOptions,
@@ -260,7 +263,7 @@ impl Call for ReadCall {
 
     fn run(&self, cancel: &Cancel) -> CoreResult<Self::Output> {
         let (requests, options) = (&self.requests, &self.options);
-        let to_text = if requests.len() < MANY { Text::to_copy } else { Text::to_lend };
+        let to_text = if requests.len() < MANY { Text::alone } else { Text::among_many };
         let convert = |view| FileView::of(view, to_text);
         read::read_hashed_as(&OsFileSystem, requests, options, cancel, convert)
     }

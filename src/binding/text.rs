@@ -3,7 +3,7 @@
 use std::ptr;
 
 use encoding_rs::mem;
-use hashline_core::bytes::string_and_kind;
+use hashline_core::bytes::string_and_is_ascii;
 use hashline_core::error::{Code, Error};
 use hashline_core::read::STRING_LIMIT_UNITS;
 use hashline_core::render;
@@ -12,7 +12,7 @@ use napi::{Env, ValueType, sys};
 
 use super::external;
 use super::fault::Result;
-use super::js::{Js, ask};
+use super::js::ask;
 
 /// Larger texts are left to the engine to decode where it copies them: a second form of them
 /// would take room.
@@ -22,14 +22,21 @@ const DECODED_LIMIT_BYTES: usize = 1 << 20;
 /// batches of source files: 16 KiB and 64 KiB alike, 4 KiB slower).
 const LENT_MIN_BYTES: usize = 16 * 1024;
 
-/// From this length on a text is lent also where it stands alone. A copy would take as much fresh
-/// memory again, and V8 lets gigabytes of such copies pile up; with shorter ones the collections
-/// that go with lending cost more than that (docs/architecture.md).
+/// From this length of its UTF-8 on a text is lent also where it stands alone. A copy would take
+/// as much fresh memory again, and V8 lets gigabytes of such copies pile up; with shorter ones
+/// the collections that go with lending cost more than that (docs/architecture.md).
 const LENT_ALONE_MIN_BYTES: usize = 64 << 20;
 
 /// A string for JavaScript, where possible in a form that the engine plainly copies: decoding
 /// UTF-8 takes it longer, and it can do that on one thread only.
-pub enum Text {
+pub struct Text {
+    characters: Characters,
+    /// Whether the engine is to refer to the characters, if they are many. What is lent is for
+    /// [`external::report`] to tell.
+    is_lent: bool,
+}
+
+enum Characters {
     /// Nothing beyond U+00FF, which is how the engine keeps such strings.
     Latin1(Vec<u8>),
     /// What does not fit there.
@@ -41,108 +48,51 @@ pub enum Text {
 impl From<String> for Text {
     fn from(text: String) -> Text {
         let is_ascii = text.is_ascii();
-        Text::to_copy(text, is_ascii)
+        Text::alone(text, is_ascii)
     }
 }
 
 impl Text {
-    /// A text of which the caller knows whether it is nothing but ASCII.
-    pub fn to_copy(text: String, is_ascii: bool) -> Text {
-        match text.len() < LENT_ALONE_MIN_BYTES {
-            true => Text::decoded(text, is_ascii, DECODED_LIMIT_BYTES),
-            false => Text::to_lend(text, is_ascii),
-        }
+    /// One of few texts. Short ones are copied: their thread keeps the buffer for the next.
+    /// `is_ascii` says whether the text is nothing but ASCII.
+    pub fn alone(text: String, is_ascii: bool) -> Text {
+        let is_lent = text.len() >= LENT_ALONE_MIN_BYTES;
+        Text::of(text, is_ascii, is_lent)
     }
 
-    /// The same for [`Text::lend`].
-    pub fn to_lend(text: String, is_ascii: bool) -> Text {
-        if !external::is_available() {
-            return Text::decoded(text, is_ascii, DECODED_LIMIT_BYTES);
-        }
-        // What a buffer has room for beyond the text would be held as long as the string lives.
-        match Text::decoded(text, is_ascii, usize::MAX) {
-            Text::Latin1(text) => Text::Latin1(fitted(text)),
-            Text::Utf16(text) => Text::Utf16(fitted(text)),
-            other => other,
-        }
+    /// One of so many texts that not every buffer can be kept: lent where the host can do that.
+    pub fn among_many(text: String, is_ascii: bool) -> Text {
+        Text::of(text, is_ascii, true)
     }
 
-    fn decoded(text: String, is_ascii: bool, limit_bytes: usize) -> Text {
-        if is_ascii {
-            return Text::Latin1(text.into_bytes());
+    fn of(text: String, is_ascii: bool, is_lent: bool) -> Text {
+        let is_lent = is_lent && external::is_available();
+        let limit_bytes = if is_lent { usize::MAX } else { DECODED_LIMIT_BYTES };
+        let mut characters = Characters::decoded(text, is_ascii, limit_bytes);
+        if is_lent {
+            characters.fit();
         }
-        if text.len() > limit_bytes {
-            return Text::Unicode(text);
-        }
-        let decoded = match mem::is_str_latin1(&text) {
-            true => Text::Latin1(mem::encode_latin1_lossy(&text).into_owned()),
-            false => {
-                let mut units = vec![0; text.len()];
-                let len = mem::convert_str_to_utf16(&text, &mut units);
-                units.truncate(len);
-                Text::Utf16(units)
-            }
-        };
-        render::give_back(text.into_bytes());
-        decoded
-    }
-
-    /// The string, of which the engine copies nothing if it is long and the host can do that:
-    /// for answers of so many texts that not every buffer can be kept. What is lent is for
-    /// [`external::report`] to tell.
-    pub fn lend(self, env: &Env) -> napi::Result<Js<'_>> {
-        let raw = self.lent(env, LENT_MIN_BYTES).or_else(|text| text.copied(env.raw()))?;
-        Ok(Js::new(env.raw(), raw))
-    }
-
-    fn lent(self, env: &Env, least_bytes: usize) -> std::result::Result<sys::napi_value, Text> {
-        match self {
-            Text::Latin1(text) if size_of_val(&text[..]) >= least_bytes => {
-                external::lend(env, text).map_err(Text::Latin1)
-            }
-            Text::Utf16(text) if size_of_val(&text[..]) >= least_bytes => {
-                external::lend(env, text).map_err(Text::Utf16)
-            }
-            other => Err(other),
-        }
-    }
-
-    fn copied(self, env: sys::napi_env) -> napi::Result<sys::napi_value> {
-        let mut raw = ptr::null_mut();
-        let bytes = match self {
-            Text::Latin1(text) => {
-                let (start, len) = (text.as_ptr().cast(), text.len() as isize);
-                ask!(napi_create_string_latin1(env, start, len; raw))?;
-                text
-            }
-            Text::Utf16(text) => {
-                let (start, len) = (text.as_ptr(), text.len() as isize);
-                ask!(napi_create_string_utf16(env, start, len; raw))?;
-                return Ok(raw);
-            }
-            Text::Unicode(text) => {
-                let (start, len) = (text.as_ptr().cast(), text.len() as isize);
-                ask!(napi_create_string_utf8(env, start, len; raw))?;
-                text.into_bytes()
-            }
-        };
-        render::give_back(bytes);
-        Ok(raw)
+        Text { characters, is_lent }
     }
 
     /// The string, or `FILE_TOO_LARGE` when JavaScript cannot hold it. Invalid sequences become
     /// U+FFFD.
     pub fn of_bytes(bytes: Vec<u8>) -> Result<Text> {
-        let (text, is_ascii) = string_and_kind(bytes);
-        Text::to_copy(text, is_ascii).checked()
+        let (text, is_ascii) = string_and_is_ascii(bytes);
+        Text::within_limit(text, is_ascii)
     }
 
-    fn checked(self) -> Result<Text> {
-        let units = match &self {
-            Text::Latin1(text) => text.len(),
-            Text::Utf16(text) => text.len(),
-            Text::Unicode(text) if text.len() > STRING_LIMIT_UNITS => text.encode_utf16().count(),
-            Text::Unicode(text) => text.len(),
+    /// As [`Text::of_bytes`].
+    pub fn of_result(text: String) -> Result<Text> {
+        let is_ascii = text.is_ascii();
+        Text::within_limit(text, is_ascii)
+    }
+
+    fn within_limit(text: String, is_ascii: bool) -> Result<Text> {
+        // Before another form of it is made.
+        let units = match is_ascii || text.len() <= STRING_LIMIT_UNITS {
+            true => text.len(),
+            false => text.encode_utf16().count(),
         };
         if units > STRING_LIMIT_UNITS {
             return Err(Error::new(
@@ -151,17 +101,85 @@ impl Text {
             )
             .into());
         }
-        Ok(self)
+        Ok(Text::alone(text, is_ascii))
     }
 }
 
-/// Without room for much more, if it is long.
-fn fitted<T>(mut characters: Vec<T>) -> Vec<T> {
-    let is_long = size_of_val(&characters[..]) >= LENT_MIN_BYTES;
-    if is_long && characters.capacity() - characters.len() > characters.len() / 8 {
+impl Characters {
+    fn decoded(text: String, is_ascii: bool, limit_bytes: usize) -> Characters {
+        if is_ascii {
+            return Characters::Latin1(text.into_bytes());
+        }
+        if text.len() > limit_bytes {
+            return Characters::Unicode(text);
+        }
+        let decoded = match mem::is_str_latin1(&text) {
+            true => Characters::Latin1(mem::encode_latin1_lossy(&text).into_owned()),
+            false => {
+                let mut units = vec![0; text.len()];
+                let len = mem::convert_str_to_utf16(&text, &mut units);
+                units.truncate(len);
+                Characters::Utf16(units)
+            }
+        };
+        render::give_back(text.into_bytes());
+        decoded
+    }
+
+    /// Lets go of room beyond the text, which would be held as long as the string lives.
+    fn fit(&mut self) {
+        match self {
+            Characters::Latin1(text) => fit(text),
+            Characters::Utf16(text) => fit(text),
+            Characters::Unicode(_) => {}
+        }
+    }
+
+    /// The string that refers to them, if they are many and the host makes such strings.
+    fn lent(self, env: &Env) -> std::result::Result<sys::napi_value, Characters> {
+        match self {
+            Characters::Latin1(text) if is_long(&text) => {
+                external::lend(env, text).map_err(Characters::Latin1)
+            }
+            Characters::Utf16(text) if is_long(&text) => {
+                external::lend(env, text).map_err(Characters::Utf16)
+            }
+            other => Err(other),
+        }
+    }
+
+    fn copied(self, env: sys::napi_env) -> napi::Result<sys::napi_value> {
+        let mut raw = ptr::null_mut();
+        let bytes = match self {
+            Characters::Latin1(text) => {
+                let (start, len) = (text.as_ptr().cast(), text.len() as isize);
+                ask!(napi_create_string_latin1(env, start, len; raw))?;
+                text
+            }
+            Characters::Utf16(text) => {
+                let (start, len) = (text.as_ptr(), text.len() as isize);
+                ask!(napi_create_string_utf16(env, start, len; raw))?;
+                return Ok(raw);
+            }
+            Characters::Unicode(text) => {
+                let (start, len) = (text.as_ptr().cast(), text.len() as isize);
+                ask!(napi_create_string_utf8(env, start, len; raw))?;
+                text.into_bytes()
+            }
+        };
+        render::give_back(bytes);
+        Ok(raw)
+    }
+}
+
+fn is_long<T>(characters: &[T]) -> bool {
+    size_of_val(characters) >= LENT_MIN_BYTES
+}
+
+fn fit<T>(characters: &mut Vec<T>) {
+    if is_long(characters) && characters.capacity() - characters.len() > characters.len() / 8 {
         characters.shrink_to_fit();
     }
-    characters
 }
 
 impl TypeName for Text {
@@ -176,8 +194,11 @@ impl TypeName for Text {
 
 impl ToNapiValue for Text {
     unsafe fn to_napi_value(env: sys::napi_env, text: Self) -> napi::Result<sys::napi_value> {
-        let lent = text.lent(&Env::from_raw(env), LENT_ALONE_MIN_BYTES);
-        lent.or_else(|text| text.copied(env))
+        let lent = match text.is_lent {
+            true => text.characters.lent(&Env::from_raw(env)),
+            false => Err(text.characters),
+        };
+        lent.or_else(|characters| characters.copied(env))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::bytes::{Charset, Document, LoadOptions, Loaded, string_and_kind, with_file};
+use crate::bytes::{Charset, Document, LoadOptions, Loaded, string_and_is_ascii, with_file};
 use crate::cancel::Cancel;
 use crate::dialect::Dialect;
 use crate::error::{Code, Error, Result};
@@ -96,7 +96,7 @@ pub struct FileView {
     pub kind: ViewKind,
     /// The lines with their anchors, joined by `\n`.
     pub text: String,
-    /// Whether the text is nothing but ASCII.
+    /// Whether `text` is known to be nothing but ASCII.
     pub is_ascii: bool,
     /// Lines in the whole file.
     pub line_count: u64,
@@ -207,6 +207,7 @@ fn view_document(
     let text = document.text();
     let start_line = request.start_line.unwrap_or(1);
     let is_whole = pattern.is_none() && start_line == 1 && request.limits == Limits::default();
+    // What anchors add to a page of source with 30 bytes a line.
     let usual_bytes = text.len() + text.len() / 4;
     if is_whole && usual_bytes < kept_room_bytes() {
         // Room there is, so lines need not be counted before they are shown. Where it is not
@@ -356,7 +357,7 @@ pub(crate) fn into_string(path: &str, text: Vec<u8>) -> Result<(String, bool)> {
             ));
         }
     }
-    Ok(string_and_kind(text))
+    Ok(string_and_is_ascii(text))
 }
 
 /// UTF-16 units that the character starting with this UTF-8 byte takes; 0 inside a character.

@@ -187,11 +187,11 @@ pub fn valid_utf8(bytes: &[u8]) -> Option<&str> {
 
 /// Bytes as a string; invalid sequences become U+FFFD.
 pub fn string_of(bytes: Vec<u8>) -> String {
-    string_and_kind(bytes).0
+    string_and_is_ascii(bytes).0
 }
 
-/// The same, and whether the string is nothing but ASCII: one look at all of it tells.
-pub fn string_and_kind(bytes: Vec<u8>) -> (String, bool) {
+/// The same, and whether the string is nothing but ASCII, of which one look tells both.
+pub fn string_and_is_ascii(bytes: Vec<u8>) -> (String, bool) {
     let is_ascii = bytes.is_ascii();
     let text = match is_ascii || valid_utf8(&bytes).is_some() {
         // SAFETY: The checks on the lines above were on these bytes, which nobody else holds;
@@ -371,6 +371,40 @@ mod tests {
         let document = Document::new(Content::copy_of(bytes), charset);
         let text = String::from_utf8(document.text().to_vec()).unwrap();
         (text, document.lossy(), document.bom_bytes())
+    }
+
+    /// What `xxhsum -H2` of the reference implementation prints.
+    #[test]
+    fn snapshots_are_xxh3_of_128_bits() {
+        let known = [
+            (0, "99aa06d3014798d86001c324468d497f"),
+            (3, "46f66cb93538156515f7093b173d005c"),
+            (16, "650fe308c566747df853dd94614dfa07"),
+            (128, "b4f87b99d2db8a511e04fad9f0cacb4d"),
+            (129, "6881633650cd8924c51bc887976aef63"),
+            (240, "de57aab31e77a2ff93e173833f75ab66"),
+            (241, "92b991a7192f3f080b3b630948ce4a00"),
+            (1025, "70a4eb1b9691d77fc09fdfbc398c7d82"),
+        ];
+        for (size_bytes, expected) in known {
+            let content: Vec<u8> = (0..size_bytes).map(|at| (at * 31 + 7) as u8).collect();
+            assert_eq!(snapshot(&content), expected);
+            for cut in [0, size_bytes / 3, size_bytes] {
+                let (before, after) = content.split_at(cut);
+                assert_eq!(snapshot_of_pieces(&[before, after]), expected, "{cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn strings_are_checked() {
+        let long = "a".repeat(100);
+        for text in ["", "a", "\u{e9}", &long, &format!("{long}\u{1f600}")] {
+            let found = string_and_is_ascii(text.as_bytes().to_vec());
+            assert_eq!(found, (text.to_owned(), text.is_ascii()));
+        }
+        let invalid = [long.as_bytes(), b"\xE2\x82"].concat();
+        assert_eq!(string_and_is_ascii(invalid), (format!("{long}\u{fffd}"), false));
     }
 
     #[test]

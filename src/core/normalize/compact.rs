@@ -39,7 +39,11 @@ struct Masks {
 macro_rules! block_loop {
     ($(#[$attribute:meta])*) => {
         $(#[$attribute])*
-        pub(super) fn compact<'a>(compactor: &Compactor, chunk: &[u8], mut out: Pen<'a>) -> Pen<'a> {
+        pub(super) fn compact<'a>(
+            compactor: &Compactor,
+            chunk: &[u8],
+            mut out: Pen<'a>,
+        ) -> Pen<'a> {
             // Copies, and one place for each step: so all of it becomes one loop, which keeps
             // what does not change in registers.
             let (drops, has_special) = (compactor.drops, compactor.has_special);
@@ -57,13 +61,16 @@ macro_rules! block_loop {
                     }
                 };
                 let Masks { mut kept, mut newline, high } = masks(&drops, window);
-                if len < BLOCK_BYTES || high != 0 && has_special {
+                if high != 0 && has_special {
                     let special = special_mask(window) & (u64::MAX >> (BLOCK_BYTES - len));
-                    if special != 0 && has_special {
+                    if special != 0 {
                         patched = *window;
                         (kept, len) = compactor.patch(&mut patched, special, kept, len);
                         window = &patched;
                     }
+                }
+                if len < BLOCK_BYTES {
+                    // The end of the chunk, or a character that the next block begins with.
                     let valid = u64::MAX >> (BLOCK_BYTES - len);
                     (kept, newline) = (kept & valid, newline & valid);
                 }
@@ -396,6 +403,27 @@ mod tests {
             let is_special =
                 |character: char| compactor.special(character.to_string().as_bytes()).is_some();
             assert_eq!(('\u{80}'..='\u{ffff}').any(is_special), compactor.has_special);
+        }
+    }
+
+    /// Chunks that end around the end of a block or of what is looked at beyond it.
+    #[test]
+    fn every_end_of_a_chunk() {
+        let specials = ["\u{3000}", "\u{a0}", "\u{feff}", "\u{e9}", " ", "\r", "x"];
+        for (special, dialect) in
+            specials.iter().flat_map(|it| DIALECTS.iter().map(move |d| (it, d)))
+        {
+            for (before, after) in (58..68).flat_map(|before| (0..20).map(move |it| (before, it))) {
+                let text = format!("{}{special}{}", "a ".repeat(before / 2), "b".repeat(after));
+                let mut expected = Vec::new();
+                crate::normalize::map_into(&dialect.normalization, text.as_bytes(), &mut expected);
+                for level in Level::available() {
+                    let mut out = Compacted::default();
+                    let compactor = Compactor::of_pieces(&dialect.normalization, level);
+                    compactor.compact(text.as_bytes(), &mut out);
+                    assert_eq!(out.bytes(), expected, "{} {} {text:?}", dialect.name, level.name());
+                }
+            }
         }
     }
 

@@ -18,7 +18,7 @@ const SHORT_BYTES: usize = 64;
 const DIGITS_LIMIT: usize = 8;
 
 /// Room for one short line with its anchor and its line feed, however short its parts are; so
-/// much behind an output lets its last line be written in steps of fixed sizes, too. The length
+/// much behind an output lets any of its lines be written in steps of fixed sizes. The length
 /// of a number is taken modulo twice its limit, so that the compiler sees that all fits.
 pub(crate) const LINE_ROOM_BYTES: usize = 2 * DIGITS_LIMIT + HEAD_LIMIT_BYTES + SHORT_BYTES;
 const _: () = assert!(2 * DIGITS_LIMIT - 1 + HEAD_LIMIT_BYTES + SHORT_BYTES < LINE_ROOM_BYTES);
@@ -90,8 +90,9 @@ impl BlockRenderer {
             #[cfg(not(target_arch = "x86_64"))]
             Level::Avx2 => unreachable!("not available"),
         };
-        // SAFETY: Each line has written all of the room up to where it says that it ends, and
-        // the next one starts there; that `written` is within the room is what its slices check.
+        // SAFETY: Each line has written all of the room up to where it says that it ends, digits
+        // included (`write_ten` has only those of numbers that fit its register), and the next
+        // one starts there; that `written` is within the room is what its slices check.
         unsafe { out.set_len(out.len() + written) };
     }
 
@@ -150,7 +151,12 @@ impl BlockRenderer {
         at + last_bytes
     }
 
-    /// Writes lines whose numbers differ in the last digit alone.
+    /// Writes lines whose numbers differ in the last digit alone and have at most
+    /// [`DIGITS_LIMIT`] digits.
+    ///
+    /// There is room for each: a line takes at most its bytes in the block, terminator included,
+    /// and its anchor, both of which [`rendered_size_bound`] counts; where lines end was seen
+    /// once, so changed bytes of a mapped file make none longer.
     #[inline(always)]
     fn write_ten<const HEAD_BYTES: usize>(
         &self,
@@ -160,11 +166,12 @@ impl BlockRenderer {
         Written { mut at, mut start }: Written,
     ) -> Written {
         let Counter { mut digits, step, len, .. } = self.number;
+        assert!(len <= DIGITS_LIMIT && lines.hashes.len() <= self.number.left_of_ten());
         let (pairs, keeps_carriage_returns) = (self.pairs, self.keeps_carriage_returns);
         let digits_end = len % (2 * DIGITS_LIMIT);
         let text_start = digits_end + HEAD_BYTES;
         for (&hash, &end) in lines.hashes.iter().zip(lines.ends) {
-            let line_bytes = line_bytes(text, start, end as usize, keeps_carriage_returns);
+            let line_bytes = line_len_bytes(text, start, end as usize, keeps_carriage_returns);
             let room = &mut room[at..];
             let front = room.first_chunk_mut::<LINE_ROOM_BYTES>().expect("room was reserved");
             put(front, 0, digits.to_le_bytes());
@@ -193,7 +200,7 @@ impl BlockRenderer {
         Written { mut at, mut start }: Written,
     ) -> Written {
         for (index, (&hash, &end)) in (0..).zip(lines.hashes.iter().zip(lines.ends)) {
-            let line_bytes = line_bytes(text, start, end as usize, self.keeps_carriage_returns);
+            let line_bytes = line_len_bytes(text, start, end as usize, self.keeps_carriage_returns);
             let number = self.number.value.wrapping_add(index);
             let line = &text[start..start + line_bytes];
             at += write_any_line(self.dialect, number, hash, line, &mut room[at..]);
@@ -211,7 +218,7 @@ struct Lines<'a> {
 
 /// The length of a line that ends at a line feed, without its terminator.
 #[inline(always)]
-fn line_bytes(text: &[u8], start: usize, end: usize, keeps_carriage_returns: bool) -> usize {
+fn line_len_bytes(text: &[u8], start: usize, end: usize, keeps_carriage_returns: bool) -> usize {
     let mut text_end = end - 1;
     let before = text_end.wrapping_sub(1);
     if !keeps_carriage_returns && text.get(before) == Some(&b'\r') {
@@ -226,6 +233,7 @@ struct Written {
     start: usize,
 }
 
+/// Writes what stands between a number and its text.
 #[inline(always)]
 fn put_head<const HEAD_BYTES: usize>(
     pairs: &[Pair],
@@ -319,7 +327,7 @@ impl Counter {
         Counter { value, digits, len, step, steps_left: 9 - (value % 10) as u8 }
     }
 
-    /// How many numbers from this one on differ in the last digit alone.
+    /// How many numbers from this one on differ in the last digit alone, if all fit 64 bits.
     fn left_of_ten(&self) -> usize {
         usize::from(self.steps_left) + 1
     }
@@ -427,7 +435,8 @@ mod tests {
     /// then, but it must come to that.
     #[test]
     fn texts_that_change_meanwhile_do_no_harm() {
-        let texts = ["a\n\nbc\n", "a\r\n\r\n\n", "\n\n\n", "abc", "\u{e9}x\ny\n"];
+        let long = format!("{}\r\n{}\n", "x".repeat(SHORT_BYTES), "y".repeat(SHORT_BYTES + 1));
+        let texts = ["a\n\nbc\n", "a\r\n\r\n\n", "\n\n\n", "abc", "\u{e9}x\ny\n", &long];
         for (text, dialect) in texts.iter().flat_map(|text| DIALECTS.iter().map(move |d| (text, d)))
         {
             let text = text.repeat(300);
@@ -435,11 +444,15 @@ mod tests {
                 for step in 1..4 {
                     let mut changed = text.clone().into_bytes();
                     changed.iter_mut().step_by(step).for_each(|place| *place = byte);
-                    for level in Level::available() {
+                    let firsts = [1, 99_999_990, u64::MAX - 5000];
+                    for (level, first) in
+                        Level::available().flat_map(|level| firsts.map(|first| (level, first)))
+                    {
                         let lines = MemoryLines::Terminated;
-                        let renderer = BlockRenderer::with_level(level, dialect, 1, lines);
+                        let renderer = BlockRenderer::with_level(level, dialect, first, lines);
                         let out = rendered(renderer, level, text.as_bytes(), &changed);
-                        let last = text.split_inclusive('\n').count();
+                        let more = text.split_inclusive('\n').count() as u64 - 1;
+                        let last = first.wrapping_add(more);
                         let last = format!("{last}{}", char::from(dialect.separator));
                         assert!(bstr::ByteSlice::contains_str(&out[..], &last), "{last}");
                     }
