@@ -1,6 +1,7 @@
 //! Lines and hashes → one output string.
 
 mod block;
+mod counter;
 mod room;
 
 pub(crate) use block::{BlockRenderer, LINE_ROOM_BYTES};
