@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::StateDir;
 use super::step::{Action, Draft, temporary_name};
+use crate::bytes::snapshot;
 use crate::error::{Error, Result};
 use crate::fs::{FileSystem, Lookup, Place, Stamp};
 
@@ -154,14 +155,13 @@ impl Record {
     fn line(&self) -> Result<Vec<u8>> {
         let json = serde_json::to_string(self)
             .map_err(|cause| Error::argument(format!("the journal cannot be written: {cause}")))?;
-        let checksum = twox_hash::XxHash3_128::oneshot(json.as_bytes());
-        Ok(format!("{checksum:032x} {json}\n").into_bytes())
+        let checksum = snapshot(json.as_bytes());
+        Ok(format!("{checksum} {json}\n").into_bytes())
     }
 
     fn parse(line: &[u8]) -> Option<Record> {
         let (checksum, json) = std::str::from_utf8(line).ok()?.split_once(' ')?;
-        let expected = format!("{:032x}", twox_hash::XxHash3_128::oneshot(json.as_bytes()));
-        (checksum == expected).then(|| serde_json::from_str(json).ok()).flatten()
+        (checksum == snapshot(json.as_bytes())).then(|| serde_json::from_str(json).ok()).flatten()
     }
 }
 

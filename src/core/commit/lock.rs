@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::StateDir;
+use crate::bytes::snapshot;
 use crate::cancel::Cancel;
 use crate::error::{Code, Error, Result};
 use crate::fs::Stamp;
@@ -44,7 +45,7 @@ impl LockKey {
     }
 
     fn new(key: &str, shown: &str) -> LockKey {
-        let name = format!("{:032x}.lock", twox_hash::XxHash3_128::oneshot(key.as_bytes()));
+        let name = format!("{}.lock", snapshot(key.as_bytes()));
         LockKey { name, shown: shown.to_owned() }
     }
 }
