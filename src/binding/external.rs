@@ -175,34 +175,20 @@ mod tests {
     /// What a host that holds characters has to call.
     static HELD: Mutex<Vec<Finalize>> = Mutex::new(Vec::new());
 
-    unsafe extern "C" fn refuse(
-        _: sys::napi_env,
-        _: *mut u16,
-        _: usize,
-        _: sys::napi_finalize,
-        _: *mut c_void,
-        _: *mut sys::napi_value,
-        _: *mut bool,
-    ) -> sys::napi_status {
-        sys::Status::napi_generic_failure
+    /// What a host does with characters.
+    #[derive(Clone, Copy)]
+    enum Manner {
+        Refuse,
+        Copy,
+        Hold,
     }
 
-    unsafe extern "C" fn copy(
+    thread_local! {
+        static MANNER: Cell<Manner> = const { Cell::new(Manner::Refuse) };
+    }
+
+    unsafe extern "C" fn host(
         env: sys::napi_env,
-        characters: *mut u16,
-        _: usize,
-        give_back: sys::napi_finalize,
-        hint: *mut c_void,
-        _: *mut sys::napi_value,
-        _: *mut bool,
-    ) -> sys::napi_status {
-        // SAFETY: What the function is for, once.
-        unsafe { give_back.expect("a function")(env, characters.cast(), hint) };
-        sys::Status::napi_ok
-    }
-
-    unsafe extern "C" fn hold(
-        _: sys::napi_env,
         characters: *mut u16,
         len: usize,
         give_back: sys::napi_finalize,
@@ -210,33 +196,41 @@ mod tests {
         _: *mut sys::napi_value,
         _: *mut bool,
     ) -> sys::napi_status {
-        HELD.lock().unwrap().push((give_back, characters as usize, hint as usize));
         // SAFETY: So many characters were lent.
         let text = unsafe { std::slice::from_raw_parts(characters, len) };
         assert!(text.iter().all(|&unit| unit == 7));
+        match MANNER.get() {
+            Manner::Refuse => return sys::Status::napi_generic_failure,
+            // SAFETY: What the function is for, once.
+            Manner::Copy => unsafe { give_back.expect("a function")(env, characters.cast(), hint) },
+            Manner::Hold => {
+                HELD.lock().unwrap().push((give_back, characters as usize, hint as usize));
+            }
+        }
         sys::Status::napi_ok
     }
 
-    fn lend_to(host: Create<u16>) -> Result<sys::napi_value, Vec<u16>> {
-        // SAFETY: The hosts above keep the promises, and look at no environment.
+    fn lend_to(manner: Manner) -> Result<sys::napi_value, Vec<u16>> {
+        MANNER.set(manner);
+        // SAFETY: The host keeps the promises, and looks at no environment.
         unsafe { lend_with(host, ptr::null_mut(), vec![7; 100]) }
     }
 
     #[test]
     fn characters_come_back_from_a_host_that_refuses() {
-        assert_eq!(lend_to(refuse), Err(vec![7; 100]));
+        assert_eq!(lend_to(Manner::Refuse), Err(vec![7; 100]));
         assert_eq!(settle(), 0);
     }
 
     #[test]
     fn a_host_that_copies_owes_nothing() {
-        assert!(lend_to(copy).is_ok());
+        assert!(lend_to(Manner::Copy).is_ok());
         assert_eq!(settle(), 0);
     }
 
     #[test]
     fn what_is_held_is_owed_until_it_is_returned_on_any_thread() {
-        assert!(lend_to(hold).is_ok() && lend_to(hold).is_ok());
+        assert!(lend_to(Manner::Hold).is_ok() && lend_to(Manner::Hold).is_ok());
         assert_eq!(settle(), 400);
         assert_eq!(settle(), 0);
         let return_all = || {
