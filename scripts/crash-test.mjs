@@ -1,5 +1,5 @@
 // Kills processes in the middle of patches and looks at what a recovery makes of it
-// (src/core/tests/crash.rs). `npm run crash-test -- --kills 5000` for more than 1,000.
+// (crates/core/tests/crash.rs). `npm run crash-test -- --kills 5000` for more than 1,000.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 

@@ -1,5 +1,5 @@
 // Cuts the power of a model of the disk in the middle of patches and looks at what a recovery
-// makes of it (src/core/tests/power.rs). `npm run power-test -- --states 500` for more than 50
+// makes of it (crates/core/tests/power.rs). `npm run power-test -- --states 500` for more than 50
 // states of the disk after each cut.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'

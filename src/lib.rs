@@ -1,5 +1,54 @@
-//! Node addon over `hashline-core`: JavaScript values in, core requests, JavaScript values out.
+//! Node addon over `hashline-core`. Each function that JavaScript sees converts JavaScript values
+//! into a request of the core and the core's result back into JavaScript values, and nothing
+//! else.
 
 #![cfg_attr(test, allow(dead_code, reason = "napi registers no function in a test build"))]
 
-mod binding;
+mod abort;
+mod apply;
+mod buffers;
+mod bulk;
+mod external;
+mod fault;
+mod js;
+mod memory;
+mod omp;
+mod options;
+mod outcome;
+mod read;
+mod recover;
+mod search;
+mod task;
+mod text;
+mod value;
+
+use napi_derive::napi;
+
+/// The version of this package, as in its `package.json`.
+#[napi]
+pub fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+#[cfg(test)]
+mod tests {
+    use hashline_core::edit::repair::Rule;
+    use hashline_core::error::Code;
+    use hashline_core::text::dialect::DIALECTS;
+
+    #[test]
+    fn the_written_declarations_list_what_the_core_has() {
+        let declarations = include_str!("patch.d.ts");
+        let members_of = |name: &str| {
+            let start = declarations.find(&format!("export type {name} =")).unwrap();
+            let end = declarations[start..].find("\n\n").unwrap();
+            let quoted = declarations[start..start + end].split('\'').skip(1).step_by(2);
+            quoted.collect::<Vec<_>>()
+        };
+        let codes: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
+        assert_eq!(members_of("HashlineErrorCode"), codes);
+        assert_eq!(members_of("RepairRule"), Rule::ALL.map(Rule::name));
+        let dialects: Vec<_> = DIALECTS.iter().map(|dialect| dialect.name).collect();
+        assert_eq!(members_of("Dialect"), dialects);
+    }
+}

@@ -4,9 +4,9 @@
 
 #![no_main]
 
-use hashline_core::anchor::Anchor;
-use hashline_core::dialect::{DIALECTS, Dialect};
-use hashline_core::hash::hash_line;
+use hashline_core::view::anchor::Anchor;
+use hashline_core::text::dialect::{DIALECTS, Dialect};
+use hashline_core::text::hash::hash_line;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

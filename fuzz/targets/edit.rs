@@ -9,15 +9,15 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use hashline_core::apply::{ApplyOptions, Durability, apply_hash, apply_to_text};
+use hashline_core::edit::apply::{ApplyOptions, Durability, apply_hash, apply_to_text};
 use hashline_core::cancel::Cancel;
-use hashline_core::dialect::{DIALECTS, Dialect};
+use hashline_core::text::dialect::{DIALECTS, Dialect};
 use hashline_core::error::Code;
-use hashline_core::fs::OsFileSystem;
-use hashline_core::hash::hash_line;
-use hashline_core::outcome::{Applied, NoopReason, Outcome};
-use hashline_core::read::{ReadOptions, ReadRequest, read_hashed};
-use hashline_core::request::Value;
+use hashline_core::disk::fs::OsFileSystem;
+use hashline_core::text::hash::hash_line;
+use hashline_core::edit::outcome::{Applied, NoopReason, Outcome};
+use hashline_core::view::read::{ReadOptions, ReadRequest, read_hashed};
+use hashline_core::edit::request::Value;
 use hashline_fuzz::naive::{self, Expected, File, Op};
 use libfuzzer_sys::fuzz_target;
 

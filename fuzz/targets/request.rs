@@ -5,12 +5,12 @@
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
-use hashline_core::apply::{ApplyOptions, apply_to_text};
-use hashline_core::dialect::{DIALECTS, Dialect};
-use hashline_core::outcome::Outcome;
-use hashline_core::repair::{Rule, Rules};
-use hashline_core::request::{Target, Value, parse};
-use hashline_core::resolve::Relocate;
+use hashline_core::edit::apply::{ApplyOptions, apply_to_text};
+use hashline_core::text::dialect::{DIALECTS, Dialect};
+use hashline_core::edit::outcome::Outcome;
+use hashline_core::edit::repair::{Rule, Rules};
+use hashline_core::edit::request::{Target, Value, parse};
+use hashline_core::edit::resolve::Relocate;
 use hashline_fuzz::values;
 use libfuzzer_sys::fuzz_target;
 

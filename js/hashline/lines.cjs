@@ -4,7 +4,7 @@
 
 const native = require('./native.cjs')
 
-/** How many code units a block has; as in src/core/omp.rs. */
+/** How many code units a block has; as in crates/core/src/edit/omp.rs. */
 const BLOCK_UNITS = 128
 
 /** In shorter texts line feeds are counted here: less than a call of native code takes. */

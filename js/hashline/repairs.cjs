@@ -1,4 +1,4 @@
-// Repairs of new lines, which are the engine's own (src/core/repair).
+// Repairs of new lines, which are the engine's own (crates/core/src/edit/repair).
 
 'use strict'
 

@@ -1,0 +1,436 @@
+//! Loading a file: mapped or read, bounded, its encoding, byte order mark and kind.
+//!
+//! The result is a [`Document`]: the file's own bytes, and a UTF-8 view of its text in which
+//! every line of the file is one line. Reading and hashing use the view, editing the bytes.
+
+mod charset;
+mod content;
+#[cfg(target_os = "linux")]
+mod fault_guard;
+
+use std::borrow::Cow;
+use std::fs::File;
+
+pub use charset::Charset;
+use content::{Content, Use, Version};
+
+use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp, is_refused_link, not_a_file};
+use crate::error::{Code, Error, Result};
+use crate::text::lines::Unit;
+
+/// The default of the option `maxFileBytes`.
+pub const MAX_FILE_BYTES: u64 = 1 << 30;
+
+/// How far into a file a NUL is looked for.
+const BINARY_PROBE_BYTES: usize = 8 * 1024;
+
+/// How often a file that changes while it is read is read again.
+const READ_ATTEMPTS: u32 = 8;
+
+/// How files are loaded.
+#[derive(Clone, Copy, Debug)]
+pub struct LoadOptions {
+    /// The encoding of files without byte order mark; UTF-8 when `None`.
+    pub charset: Option<Charset>,
+    /// Larger files are refused.
+    pub max_file_bytes: u64,
+}
+
+impl Default for LoadOptions {
+    fn default() -> Self {
+        LoadOptions { charset: None, max_file_bytes: MAX_FILE_BYTES }
+    }
+}
+
+/// What a file turned out to be.
+#[derive(Debug)]
+pub enum Loaded {
+    /// Text with lines.
+    Text(Document),
+    /// Anything else.
+    Binary(Binary),
+}
+
+impl Loaded {
+    fn content(&self) -> &Content {
+        match self {
+            Loaded::Text(document) => &document.content,
+            Loaded::Binary(binary) => &binary.content,
+        }
+    }
+}
+
+/// A file that is not text.
+#[derive(Debug)]
+pub struct Binary {
+    /// The media type, when it is an image.
+    pub image_type: Option<&'static str>,
+    content: Content,
+}
+
+impl Binary {
+    /// The hash of the whole content, which reads all of a file of which so far only the
+    /// start was looked at.
+    pub fn snapshot(&self) -> String {
+        snapshot(self.content.bytes())
+    }
+}
+
+/// A text file in memory.
+#[derive(Debug)]
+pub struct Document {
+    content: Content,
+    charset: Charset,
+    bom_bytes: usize,
+    /// The text as UTF-8, where the file's bytes are not that already.
+    decoded: Option<Vec<u8>>,
+    lossy: bool,
+    /// The hash of the content, where stamps alone cannot tell whether it changes.
+    fingerprint: Option<u128>,
+}
+
+impl Document {
+    /// A document of a string in memory.
+    pub fn from_text(text: &[u8]) -> Document {
+        Document::new(Content::copy_of(text), None)
+    }
+
+    /// The same bytes read in another encoding, unless a byte order mark names one.
+    pub fn with_charset(self, charset: Charset) -> Document {
+        Document::new(self.content, Some(charset))
+    }
+
+    fn new(content: Content, charset: Option<Charset>) -> Document {
+        let (charset, bom_bytes) = match Charset::sniff(content.bytes()) {
+            Some(found) => found,
+            None => (charset.unwrap_or(Charset::Utf8), 0),
+        };
+        let (decoded, lossy) = match charset.decode(&content.bytes()[bom_bytes..]) {
+            (Cow::Borrowed(_), lossy) => (None, lossy),
+            (Cow::Owned(text), lossy) => (Some(text), lossy),
+        };
+        Document { content, charset, bom_bytes, decoded, lossy, fingerprint: None }
+    }
+
+    /// The whole file, byte order mark included.
+    pub fn raw(&self) -> &[u8] {
+        self.content.bytes()
+    }
+
+    /// The file's bytes after the byte order mark.
+    pub fn body(&self) -> &[u8] {
+        &self.content.bytes()[self.bom_bytes..]
+    }
+
+    /// The length of the byte order mark, 0 without one.
+    pub fn bom_bytes(&self) -> usize {
+        self.bom_bytes
+    }
+
+    /// The text as UTF-8, line for line that of [`Document::body`].
+    pub fn text(&self) -> &[u8] {
+        self.decoded.as_deref().unwrap_or_else(|| self.body())
+    }
+
+    /// Whether [`Document::text`] and [`Document::body`] are the same bytes.
+    pub fn is_plain(&self) -> bool {
+        self.decoded.is_none()
+    }
+
+    /// The encoding.
+    pub fn charset(&self) -> Charset {
+        self.charset
+    }
+
+    /// The unit in which [`Document::body`] writes terminators.
+    pub fn unit(&self) -> Unit {
+        self.charset.unit()
+    }
+
+    /// Whether the file holds sequences that are invalid in its encoding (shown as U+FFFD).
+    pub fn lossy(&self) -> bool {
+        self.lossy
+    }
+
+    /// The stamp of the file when it was opened; `None` for a string in memory.
+    pub fn stamp(&self) -> Option<&Stamp> {
+        self.content.stamp()
+    }
+
+    /// The hash of the whole content: XXH3, 128 bits, in hexadecimal.
+    pub fn snapshot(&self) -> String {
+        snapshot(self.raw())
+    }
+
+    /// Whether the file at `place` still has the content that was loaded. Stamps tell, unless
+    /// the file was changed shortly before: then the content is read again.
+    pub fn is_unchanged(&self, fs: &dyn FileSystem, place: &Place) -> bool {
+        self.is_current(fs)
+            && self.fingerprint.is_none_or(|fingerprint| {
+                fs.open(place)
+                    .is_ok_and(|file| hash_of_file(fs, file).is_ok_and(|now| now == fingerprint))
+            })
+    }
+
+    /// Whether the file is still the version that was loaded, as far as stamps can tell.
+    /// Mapped content must be checked after its last use: until then it can change.
+    pub fn is_current(&self, fs: &dyn FileSystem) -> bool {
+        self.content.version(fs) == Version::Same
+    }
+}
+
+/// Bytes as a string, if they are valid UTF-8: several times as fast as the standard library's
+/// check.
+pub fn valid_utf8(bytes: &[u8]) -> Option<&str> {
+    simdutf8::basic::from_utf8(bytes).ok()
+}
+
+/// Bytes as a string; invalid sequences become U+FFFD.
+pub fn string_of(bytes: Vec<u8>) -> String {
+    string_and_is_ascii(bytes).0
+}
+
+/// The same, and whether the string is nothing but ASCII, of which one look tells both.
+pub fn string_and_is_ascii(bytes: Vec<u8>) -> (String, bool) {
+    let is_ascii = bytes.is_ascii();
+    let text = match is_ascii || valid_utf8(&bytes).is_some() {
+        // SAFETY: The checks on the lines above were on these bytes, which nobody else holds;
+        // ASCII is UTF-8.
+        true => unsafe { String::from_utf8_unchecked(bytes) },
+        false => String::from_utf8_lossy(&bytes).into_owned(),
+    };
+    (text, is_ascii)
+}
+
+/// The coarsest timestamps of file systems in use: those of FAT.
+const TIMESTAMP_GRANULARITY_NS: i128 = 2_000_000_000;
+
+/// Whether a file that was changed at that moment could be changed again without another
+/// timestamp; times in the future count, too.
+fn is_recent(stamp: &Stamp) -> bool {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    let now_ns = now.map_or(0, |age| age.as_nanos() as i128);
+    now_ns - stamp.modified_ns.max(stamp.changed_ns) < TIMESTAMP_GRANULARITY_NS
+}
+
+/// The hash of a whole content: XXH3, 128 bits, in hexadecimal.
+pub fn snapshot(content: &[u8]) -> String {
+    format!("{:032x}", twox_hash::XxHash3_128::oneshot(content))
+}
+
+/// The snapshot of a content in pieces.
+pub fn snapshot_of_pieces(pieces: &[&[u8]]) -> String {
+    let mut state = twox_hash::xxhash3_128::Hasher::new();
+    for piece in pieces {
+        state.write(piece);
+    }
+    format!("{:032x}", state.finish_128())
+}
+
+/// How much of a file is hashed at a time.
+const HASH_CHUNK_BYTES: u64 = 1 << 20;
+
+fn hash_of_file(fs: &dyn FileSystem, mut file: File) -> std::io::Result<u128> {
+    let mut state = twox_hash::xxhash3_128::Hasher::new();
+    let mut chunk = Vec::new();
+    loop {
+        chunk.clear();
+        fs.read(&mut file, HASH_CHUNK_BYTES, &mut chunk)?;
+        if chunk.is_empty() {
+            return Ok(state.finish_128());
+        }
+        state.write(&chunk);
+    }
+}
+
+/// Loads the file at a place, again when it changes meanwhile.
+pub fn load_place(fs: &dyn FileSystem, place: &Place, options: &LoadOptions) -> Result<Loaded> {
+    for _ in 0..READ_ATTEMPTS {
+        let file = match fs.open(place) {
+            Err(cause) if is_refused_link(&cause) => continue,
+            other => other.map_err(|cause| Error::io("read", place.shown(), &cause))?,
+        };
+        match load(fs, file, place.shown(), options, Use::Edit) {
+            Err(error) if error.code == Code::ConcurrentChange => {}
+            Ok(Loaded::Text(mut document)) => {
+                if document.stamp().is_some_and(is_recent) {
+                    document.fingerprint = Some(twox_hash::XxHash3_128::oneshot(document.raw()));
+                }
+                return Ok(Loaded::Text(document));
+            }
+            // A file that was cut while it was looked at has NULs where its text was.
+            Ok(loaded) if loaded.content().version(fs) != Version::Same => {}
+            answer => return answer,
+        }
+    }
+    Err(changing(place.shown()))
+}
+
+/// Runs work on a file's bytes. Mapped bytes can change under it in ways that no check can
+/// foresee; a panic is then no bug, and either way it is this file's failure alone.
+pub(crate) fn contained<T>(path: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    result.unwrap_or_else(|_| {
+        Err(Error::at(Code::Internal, path, format!("{path}: the engine failed on this file")))
+    })
+}
+
+/// Opens and loads a file, and hands it to `each` for as long as it takes to get an answer
+/// from one single version of it: a file that changes meanwhile is loaded again. One that only
+/// grows is taken as it was when it was loaded, if its bytes are still there.
+pub fn with_file<T>(
+    fs: &dyn FileSystem,
+    base: &Base,
+    path: &str,
+    options: &LoadOptions,
+    mut each: impl FnMut(&Loaded) -> Result<T>,
+) -> Result<T> {
+    let mut is_growing = false;
+    for _ in 0..READ_ATTEMPTS {
+        let file = base.open_file(path)?;
+        let loaded = match load(fs, file, path, options, Use::View) {
+            Err(error) if error.code == Code::ConcurrentChange => continue,
+            other => other?,
+        };
+        let content = loaded.content();
+        // Only a file that was seen to grow has its bytes compared.
+        let hash = || twox_hash::XxHash3_128::oneshot(content.bytes());
+        let before = is_growing.then(hash);
+        let answer = contained(path, || each(&loaded));
+        match content.version(fs) {
+            Version::Same => return answer,
+            Version::Grown if before.is_some_and(|before| before == hash()) => return answer,
+            Version::Grown => is_growing = true,
+            Version::Other => {}
+        }
+    }
+    Err(changing(path))
+}
+
+/// Loads an open file once.
+fn load(
+    fs: &dyn FileSystem,
+    file: File,
+    path: &str,
+    options: &LoadOptions,
+    use_of: Use,
+) -> Result<Loaded> {
+    let stamp = fs.stamp_of(&file).map_err(|cause| Error::io("read", path, &cause))?;
+    if stamp.kind != FileKind::File {
+        return Err(not_a_file(path, stamp.kind.noun()));
+    }
+    if stamp.size_bytes > options.max_file_bytes {
+        return Err(too_large(path, stamp.size_bytes, options.max_file_bytes));
+    }
+    let content = Content::load(fs, file, stamp, options.max_file_bytes, use_of)
+        .map_err(|cause| Error::io("read", path, &cause))?
+        .ok_or_else(|| changing(path))?;
+    if content.bytes().len() as u64 > options.max_file_bytes {
+        return Err(too_large(path, content.bytes().len() as u64, options.max_file_bytes));
+    }
+    if let Some(image_type) = binary_verdict(content.bytes(), options.charset) {
+        return Ok(Loaded::Binary(Binary { image_type, content }));
+    }
+    Ok(Loaded::Text(Document::new(content, options.charset)))
+}
+
+/// `None` for text, else the media type of an image, if it is one.
+fn binary_verdict(bytes: &[u8], charset: Option<Charset>) -> Option<Option<&'static str>> {
+    let probe = &bytes[..bytes.len().min(BINARY_PROBE_BYTES)];
+    let wide = Charset::sniff(probe).is_some_and(|(found, _)| found != Charset::Utf8);
+    if charset.is_some() || wide || memchr::memchr(0, probe).is_none() {
+        return None;
+    }
+    let image = infer::get(probe).filter(|kind| kind.matcher_type() == infer::MatcherType::Image);
+    Some(image.map(|kind| kind.mime_type()))
+}
+
+fn too_large(path: &str, size_bytes: u64, limit_bytes: u64) -> Error {
+    Error::at(
+        Code::FileTooLarge,
+        path,
+        format!(
+            "{path}: has {size_bytes} bytes, over the limit of {limit_bytes} (option maxFileBytes)"
+        ),
+    )
+}
+
+fn changing(path: &str) -> Error {
+    Error::at(
+        Code::ConcurrentChange,
+        path,
+        format!("{path}: is being changed by someone else faster than it can be read; try again"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text_of(bytes: &[u8], charset: Option<Charset>) -> (String, bool, usize) {
+        let document = Document::new(Content::copy_of(bytes), charset);
+        let text = String::from_utf8(document.text().to_vec()).unwrap();
+        (text, document.lossy(), document.bom_bytes())
+    }
+
+    /// What `xxhsum -H2` of the reference implementation prints.
+    #[test]
+    fn snapshots_are_xxh3_of_128_bits() {
+        let known = [
+            (0, "99aa06d3014798d86001c324468d497f"),
+            (3, "46f66cb93538156515f7093b173d005c"),
+            (16, "650fe308c566747df853dd94614dfa07"),
+            (128, "b4f87b99d2db8a511e04fad9f0cacb4d"),
+            (129, "6881633650cd8924c51bc887976aef63"),
+            (240, "de57aab31e77a2ff93e173833f75ab66"),
+            (241, "92b991a7192f3f080b3b630948ce4a00"),
+            (1025, "70a4eb1b9691d77fc09fdfbc398c7d82"),
+        ];
+        for (size_bytes, expected) in known {
+            let content: Vec<u8> = (0..size_bytes).map(|at| (at * 31 + 7) as u8).collect();
+            assert_eq!(snapshot(&content), expected);
+            for cut in [0, size_bytes / 3, size_bytes] {
+                let (before, after) = content.split_at(cut);
+                assert_eq!(snapshot_of_pieces(&[before, after]), expected, "{cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn strings_are_checked() {
+        let long = "a".repeat(100);
+        for text in ["", "a", "\u{e9}", &long, &format!("{long}\u{1f600}")] {
+            let found = string_and_is_ascii(text.as_bytes().to_vec());
+            assert_eq!(found, (text.to_owned(), text.is_ascii()));
+        }
+        let invalid = [long.as_bytes(), b"\xE2\x82"].concat();
+        assert_eq!(string_and_is_ascii(invalid), (format!("{long}\u{fffd}"), false));
+    }
+
+    #[test]
+    fn encodings_are_decoded() {
+        assert_eq!(text_of(b"a\xC3\xA9", None), ("aé".into(), false, 0));
+        assert_eq!(text_of(b"\xEF\xBB\xBFa", None), ("a".into(), false, 3));
+        assert_eq!(text_of(b"a\xFFb", None), ("a\u{fffd}b".into(), true, 0));
+        assert_eq!(text_of(b"\xFF\xFEa\0\n\0", None), ("a\n".into(), false, 2));
+        assert_eq!(text_of(b"\xFE\xFF\0a", None), ("a".into(), false, 2));
+        assert_eq!(text_of(b"\xFF\xFEa\0\0\xD8", None), ("a\u{fffd}".into(), true, 2));
+        let latin = Charset::by_label("latin1").unwrap();
+        assert_eq!(text_of(b"a\xE9", Some(latin)), ("aé".into(), false, 0));
+        let japanese = Charset::by_label("shift_jis").unwrap();
+        assert_eq!(text_of(b"\x83\x5c\n", Some(japanese)), ("ソ\n".into(), false, 0));
+    }
+
+    #[test]
+    fn binary_files_are_told_from_text() {
+        assert_eq!(binary_verdict(b"abc", None), None);
+        assert_eq!(binary_verdict(b"a\0c", None), Some(None));
+        assert_eq!(binary_verdict(b"\xFF\xFEa\0", None), None);
+        assert_eq!(binary_verdict(b"a\0c", Some(Charset::Utf8)), None);
+        let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
+        assert_eq!(binary_verdict(png, None), Some(Some("image/png")));
+        let mut late = vec![b'a'; BINARY_PROBE_BYTES];
+        late.push(0);
+        assert_eq!(binary_verdict(&late, None), None);
+    }
+}

@@ -1,0 +1,215 @@
+//! The bytes of a file: read into memory, or mapped.
+//!
+//! Why map: on a large file a read copies every byte into fresh pages, which costs more than
+//! all the work that follows. Why not always: below [`MAP_MIN_BYTES`] a read into a warm
+//! buffer is cheaper than setting up and tearing down a mapping, and where a file can shrink
+//! under the mapping (every Unix), the mapping needs the guard of `fault_guard`, which Linux
+//! has. Windows does not replace a file that is mapped, so files to edit are read there.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::io;
+
+use crate::disk::fs::{FileSystem, Stamp};
+
+/// Files of at least this size are mapped.
+const MAP_MIN_BYTES: u64 = 1 << 20;
+
+/// Buffers up to this size are kept for the next file of the same thread.
+const KEEP_BUFFER_BYTES: usize = MAP_MIN_BYTES as usize + 4096;
+
+thread_local! {
+    /// A warm buffer: fresh memory costs a page fault every 4 KiB.
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What a file is loaded for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Use {
+    /// To be shown.
+    View,
+    /// To be edited.
+    Edit,
+}
+
+/// The bytes of a file.
+#[derive(Debug)]
+pub(super) struct Content {
+    store: Store,
+    /// The version the bytes belong to; `None` in memory.
+    stamp: Option<Stamp>,
+    /// The file behind a mapping, which can still change.
+    file: Option<File>,
+}
+
+#[derive(Debug)]
+enum Store {
+    Owned(Vec<u8>),
+    Mapped(Mapping),
+}
+
+impl Content {
+    pub(super) fn copy_of(text: &[u8]) -> Content {
+        let mut bytes = BUFFER.take();
+        bytes.clear();
+        bytes.extend_from_slice(text);
+        Content { store: Store::Owned(bytes), stamp: None, file: None }
+    }
+
+    /// The content of `file`, whose stamp was just taken; at most one byte over `limit_bytes`.
+    /// `None` when the file changed meanwhile.
+    pub(super) fn load(
+        fs: &dyn FileSystem,
+        mut file: File,
+        stamp: Stamp,
+        limit_bytes: u64,
+        use_of: Use,
+    ) -> io::Result<Option<Content>> {
+        let may_map = use_of == Use::View || cfg!(unix);
+        let mapping = match may_map && stamp.size_bytes >= MAP_MIN_BYTES {
+            true => Mapping::new(&file, stamp.size_bytes)?,
+            false => None,
+        };
+        let store = match mapping {
+            Some(mapping) => Store::Mapped(mapping),
+            None => {
+                let mut bytes = BUFFER.take();
+                bytes.clear();
+                bytes.reserve(stamp.size_bytes as usize + 1);
+                fs.read(&mut file, limit_bytes.saturating_add(1), &mut bytes)?;
+                Store::Owned(bytes)
+            }
+        };
+        let mut content = Content { store, stamp: Some(stamp), file: Some(file) };
+        let is_one_version = match content.version(fs) {
+            Version::Same => true,
+            Version::Grown => use_of == Use::View && content.is_read_alike(fs)?,
+            Version::Other => false,
+        };
+        if !is_one_version {
+            return Ok(None);
+        }
+        if matches!(content.store, Store::Owned(_)) {
+            content.file = None;
+        }
+        Ok(Some(content))
+    }
+
+    /// Whether bytes that were read from a file which then was longer are still there: somebody
+    /// may have written over them. Of mapped bytes nothing is known yet.
+    fn is_read_alike(&mut self, fs: &dyn FileSystem) -> io::Result<bool> {
+        let (Store::Owned(bytes), Some(file)) = (&self.store, &mut self.file) else {
+            return Ok(true);
+        };
+        let mut again = Vec::with_capacity(bytes.len());
+        fs.seek(file, 0)?;
+        fs.read(file, bytes.len() as u64, &mut again)?;
+        Ok(again == *bytes)
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        match &self.store {
+            Store::Owned(bytes) => bytes,
+            Store::Mapped(mapping) => mapping.bytes(),
+        }
+    }
+
+    pub(super) fn stamp(&self) -> Option<&Stamp> {
+        self.stamp.as_ref()
+    }
+
+    /// What the file is by now, beside the version that was loaded.
+    pub(super) fn version(&self, fs: &dyn FileSystem) -> Version {
+        if matches!(&self.store, Store::Mapped(mapping) if mapping.has_faulted()) {
+            return Version::Other;
+        }
+        let (Some(stamp), Some(file)) = (&self.stamp, &self.file) else {
+            return Version::Same;
+        };
+        match fs.stamp_of(file) {
+            Ok(now) if now.is_same_version(stamp) => Version::Same,
+            Ok(now) if now.is_same_file(stamp) && now.size_bytes > stamp.size_bytes => {
+                Version::Grown
+            }
+            _ => Version::Other,
+        }
+    }
+}
+
+/// What a file is, beside what was loaded of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    /// The same version.
+    Same,
+    /// Longer: a log, or something else was written over it.
+    Grown,
+    /// Another one.
+    Other,
+}
+
+impl Drop for Content {
+    fn drop(&mut self) {
+        if let Store::Owned(bytes) = &mut self.store
+            && bytes.capacity() <= KEEP_BUFFER_BYTES
+        {
+            let bytes = std::mem::take(bytes);
+            // At the end of a thread the buffer may be gone already; then this one goes too.
+            let _ = BUFFER.try_with(|buffer| {
+                if bytes.capacity() > buffer.borrow().capacity() {
+                    *buffer.borrow_mut() = bytes;
+                }
+            });
+        }
+    }
+}
+
+/// A whole file in the address space, read-only.
+#[derive(Debug)]
+struct Mapping {
+    // Fields are dropped in order: the watch ends before what it watches.
+    #[cfg(target_os = "linux")]
+    watch: super::fault_guard::Watch,
+    map: memmap2::Mmap,
+}
+
+impl Mapping {
+    /// Maps the file; `None` where that would not be safe.
+    fn new(file: &File, size_bytes: u64) -> io::Result<Option<Mapping>> {
+        let Ok(len) = usize::try_from(size_bytes) else {
+            return Ok(None);
+        };
+        #[cfg(target_os = "linux")]
+        if !super::fault_guard::install() {
+            return Ok(None);
+        }
+        if !cfg!(any(target_os = "linux", windows)) {
+            return Ok(None);
+        }
+        // SAFETY: The file may be changed by others while it is mapped. The bytes are then
+        // some mix of versions, which is why no code relies on two looks at them agreeing:
+        // lengths come from the slice, UTF-8 is decoded with checks, and what was made of a
+        // version that did not last is thrown away (`is_current`). A file that shrinks is
+        // caught by the watch below; where that fails there is no mapping.
+        let map = unsafe { memmap2::MmapOptions::new().len(len).map(file) };
+        let Ok(map) = map else { return Ok(None) };
+        #[cfg(target_os = "linux")]
+        {
+            let watch = super::fault_guard::Watch::new(&map);
+            Ok(watch.map(|watch| Mapping { watch, map }))
+        }
+        // Windows does not let a mapped file shrink.
+        #[cfg(not(target_os = "linux"))]
+        Ok(Some(Mapping { map }))
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.map
+    }
+
+    fn has_faulted(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        return self.watch.has_faulted();
+        #[cfg(not(target_os = "linux"))]
+        false
+    }
+}

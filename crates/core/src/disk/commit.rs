@@ -1,0 +1,232 @@
+//! All changes of a patch, or none: journal, staging, checking, publishing, rolling back,
+//! recovering.
+//!
+//! What is not promised: a writer that takes no locks and rewrites a file in place between
+//! the last look at it and the exchange is not seen; a directory that is moved during a
+//! commit takes its files along. docs/durability.md states each step and what a crash right
+//! there leaves.
+
+mod journal;
+mod lock;
+mod publish;
+mod recover;
+mod stage;
+mod state;
+mod step;
+
+use crate::cancel::Cancel;
+use crate::disk::fs::{Base, FileSystem, Lookup, Place, Stamp};
+use crate::error::{Code, Error, Result};
+use journal::Journal;
+use publish::Published;
+use stage::Staged;
+use step::{Draft, Step};
+
+pub use lock::{LockKey, Locks};
+pub use recover::{Conflict, RecoveryReport, is_abandoned, recover_beneath, recover_transactions};
+pub use state::StateDir;
+
+/// The new content of a file, in pieces.
+pub type Pieces<'a> = Vec<&'a [u8]>;
+
+/// One change of a directory entry or a file.
+pub enum Change<'a> {
+    /// An existing file gets another content.
+    Rewrite {
+        /// The file.
+        place: Place,
+        /// The version the content was made from.
+        stamp: Stamp,
+        /// The new content.
+        content: Pieces<'a>,
+    },
+    /// A file that does not exist is created, with its directories.
+    Create {
+        /// Its name.
+        to: Lookup,
+        /// Its content.
+        content: Pieces<'a>,
+    },
+    /// A file gets another name, and perhaps another content.
+    Move {
+        /// The old name.
+        from: Place,
+        /// The version that was seen there.
+        stamp: Stamp,
+        /// The new name; directories are created.
+        to: Lookup,
+        /// The new content, unless it stays.
+        content: Option<Pieces<'a>>,
+    },
+    /// A name is removed.
+    Delete {
+        /// The name.
+        place: Place,
+        /// The version that was seen there.
+        stamp: Stamp,
+    },
+}
+
+/// How a transaction is carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommitOptions {
+    /// Force files, directories and the journal to the disk.
+    pub sync: bool,
+    /// Refuse files that have several names: with a root, the others may lie outside it.
+    pub refuse_hard_links: bool,
+}
+
+/// Why a transaction did not happen.
+#[derive(Debug)]
+pub enum CommitError {
+    /// Decided before anything was changed, or undone completely: a refusal.
+    Refused(Error),
+    /// A fault after the first change; everything was undone.
+    Fault(Error),
+    /// A fault after the first change, and another one while undoing: some files are new,
+    /// the temporary files that hold old versions stay, and so does the journal.
+    Stuck(Error),
+}
+
+/// Where a transaction takes place.
+#[derive(Clone, Copy)]
+pub struct Ground<'a> {
+    /// The file system.
+    pub fs: &'a dyn FileSystem,
+    /// Where paths lead.
+    pub base: &'a Base,
+    /// Where the journal goes.
+    pub state: &'a StateDir,
+}
+
+/// Puts every change in place, or none. `is_current` says, after staging, whether what the
+/// changes were made from is still there.
+pub fn commit(
+    ground: Ground<'_>,
+    changes: &[Change<'_>],
+    options: CommitOptions,
+    cancel: &Cancel,
+    is_current: &dyn Fn() -> Result<()>,
+) -> std::result::Result<(), CommitError> {
+    let fs = ground.fs;
+    let drafts = step::drafts(ground, changes, options).map_err(CommitError::Refused)?;
+    let mut journal =
+        Journal::write(fs, ground.state, &drafts, options.sync).map_err(CommitError::Refused)?;
+    let mut staged = Staged::new(fs, ground.base, options.sync);
+    let steps = match stage_all(&mut staged, &drafts, cancel, is_current) {
+        Ok(steps) => steps,
+        Err(error) => {
+            clear(fs, staged, journal);
+            return Err(CommitError::Refused(error));
+        }
+    };
+    if let Err((error, is_unmarked)) = journal.mark_committed(fs, &staged.marks(&steps)) {
+        // A mark that is found when the staged files are gone would ask for them.
+        let error = match is_unmarked {
+            true => CommitError::Refused(error),
+            false => CommitError::Stuck(error),
+        };
+        return Err(give_up(fs, staged, journal, error));
+    }
+    // From here on, temporary files may hold old versions.
+    staged.disarm();
+    let mut published = Published::new(fs, options.sync);
+    match published.publish(&steps) {
+        Ok(()) => {
+            journal.mark_published(fs);
+            // What would not go is left to a recovery, which finds the patch done.
+            if published.finish(&steps) {
+                journal.remove(fs);
+            }
+            Ok(())
+        }
+        Err(error) => {
+            let mut error = published.roll_back(error);
+            // Before the staged files go, the journal must stop asking for them.
+            if !matches!(error, CommitError::Stuck(_))
+                && let Err(cause) = journal.unmark(fs)
+            {
+                error = CommitError::Stuck(cause);
+            }
+            Err(give_up(fs, staged, journal, error))
+        }
+    }
+}
+
+/// Takes away what was staged and the journal, unless recovery still needs them.
+fn give_up(
+    fs: &dyn FileSystem,
+    mut staged: Staged<'_>,
+    journal: Journal,
+    error: CommitError,
+) -> CommitError {
+    match error {
+        CommitError::Stuck(error) => {
+            staged.disarm();
+            let message = format!(
+                "{}; the journal {} stays, and recoverTransactions() finishes or undoes the patch",
+                error.message,
+                journal.path().display()
+            );
+            CommitError::Stuck(Error { message, ..error })
+        }
+        other => {
+            clear(fs, staged, journal);
+            other
+        }
+    }
+}
+
+/// Takes away what was staged, then the journal, unless something would not go.
+fn clear(fs: &dyn FileSystem, staged: Staged<'_>, journal: Journal) {
+    if staged.clear() {
+        journal.remove(fs);
+    }
+}
+
+/// Makes directories and temporary files, and looks at everything once more.
+fn stage_all<'a>(
+    staged: &mut Staged<'_>,
+    drafts: &[Draft<'a>],
+    cancel: &Cancel,
+    is_current: &dyn Fn() -> Result<()>,
+) -> Result<Vec<Step>> {
+    let mut steps = Vec::with_capacity(drafts.len());
+    for draft in drafts {
+        cancel.check()?;
+        steps.push(staged.stage(draft)?);
+    }
+    staged.sync_directories(&steps)?;
+    staged.sync_sources(&steps)?;
+    is_current()?;
+    for step in &steps {
+        if let Some((place, stamp)) = step.source() {
+            check_version(staged.fs(), place, stamp)?;
+        }
+    }
+    cancel.check()?;
+    Ok(steps)
+}
+
+fn check_version(fs: &dyn FileSystem, place: &Place, stamp: &Stamp) -> Result<()> {
+    match fs.stamp(place) {
+        Ok(now) if now.is_same_version(stamp) => Ok(()),
+        Ok(_) => Err(concurrent(place.shown(), "was changed")),
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {
+            Err(concurrent(place.shown(), "was removed"))
+        }
+        Err(cause) => Err(Error::io("look at", place.shown(), &cause)),
+    }
+}
+
+/// The refusal to overwrite someone else's change.
+pub(crate) fn concurrent(path: &str, what: &str) -> Error {
+    Error::at(
+        Code::ConcurrentChange,
+        path,
+        format!("{path}: {what} by someone else while the patch was being prepared; read it again"),
+    )
+}
+
+/// How the names of temporary files start.
+pub const TEMPORARY_PREFIX: &str = ".hashline-";

@@ -1,0 +1,433 @@
+//! The journal: what a transaction is about to do, on the disk before it is done.
+//!
+//! A file of records, each a line: a checksum (XXH3, 128 bits) and JSON. The first names every
+//! step and every temporary file; `committed` follows when all new content is on the disk,
+//! and is cut off again when a transaction is taken back after that. The process that writes a journal
+//! holds the system's lock on it; a journal that can be locked belongs to a dead process.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::StateDir;
+use super::step::{Action, Draft, temporary_name};
+use crate::disk::bytes::snapshot;
+use crate::disk::fs::{FileSystem, Lookup, Place, Stamp};
+use crate::error::{Error, Result};
+
+/// The version of the format; others are reported and left alone.
+pub(super) const VERSION: u32 = 1;
+
+/// How the names of finished journals end; until then they end in [`UNFINISHED`].
+pub(super) const FINISHED: &str = "journal";
+pub(super) const UNFINISHED: &str = "new";
+
+/// How often a new journal is begun when a recovery takes it for an abandoned one.
+const BEGIN_ATTEMPTS: u32 = 4;
+
+/// A path as JSON, also when it is no UTF-8.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(super) enum JournalPath {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl JournalPath {
+    pub(super) fn new(path: &Path) -> JournalPath {
+        match path.to_str() {
+            Some(text) => JournalPath::Text(text.to_owned()),
+            None => JournalPath::Bytes(path.as_os_str().as_encoded_bytes().to_vec()),
+        }
+    }
+
+    pub(super) fn path(&self) -> PathBuf {
+        match self {
+            JournalPath::Text(text) => PathBuf::from(text),
+            #[cfg(unix)]
+            JournalPath::Bytes(bytes) => {
+                use std::os::unix::ffi::OsStringExt;
+                std::ffi::OsString::from_vec(bytes.clone()).into()
+            }
+            #[cfg(not(unix))]
+            JournalPath::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned().into(),
+        }
+    }
+}
+
+/// The identity and version of a file, as far as renames leave them alone.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct Mark {
+    device: u64,
+    inode: u64,
+    size_bytes: u64,
+    modified_seconds: i64,
+    modified_nanoseconds: i64,
+}
+
+/// The number of a device can be another one after a restart, so it does not count: marks are
+/// compared for one path.
+impl PartialEq for Mark {
+    fn eq(&self, other: &Mark) -> bool {
+        let rest = |mark: &Mark| {
+            (mark.inode, mark.size_bytes, mark.modified_seconds, mark.modified_nanoseconds)
+        };
+        rest(self) == rest(other)
+    }
+}
+
+impl Mark {
+    pub(super) fn of(stamp: &Stamp) -> Mark {
+        Mark {
+            device: stamp.device,
+            inode: stamp.inode,
+            size_bytes: stamp.size_bytes,
+            modified_seconds: stamp.modified_ns.div_euclid(1_000_000_000) as i64,
+            modified_nanoseconds: stamp.modified_ns.rem_euclid(1_000_000_000) as i64,
+        }
+    }
+
+    /// Device and inode.
+    pub(super) fn file(&self) -> (u64, u64) {
+        (self.device, self.inode)
+    }
+
+    /// Whether both are the same file, of whatever version.
+    pub(super) fn is_same_file(&self, other: &Mark) -> bool {
+        self.inode == other.inode
+    }
+}
+
+/// One step, by paths.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub(super) enum JournalStep {
+    Rewrite {
+        target: JournalPath,
+        old: Mark,
+        temporary: JournalPath,
+        saved: JournalPath,
+    },
+    RewriteInPlace {
+        target: JournalPath,
+        old: Mark,
+        saved: JournalPath,
+        ready: JournalPath,
+    },
+    Create {
+        target: JournalPath,
+        temporary: JournalPath,
+    },
+    Rename {
+        from: JournalPath,
+        old: Mark,
+        to: JournalPath,
+        parked: Option<JournalPath>,
+    },
+    Replace {
+        from: JournalPath,
+        old: Mark,
+        to: JournalPath,
+        temporary: JournalPath,
+        parked: JournalPath,
+    },
+    Delete {
+        target: JournalPath,
+        old: Mark,
+        parked: JournalPath,
+    },
+}
+
+/// A record of a journal.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "snake_case")]
+pub(super) enum Record {
+    /// The first one: everything that will be touched.
+    Begin { version: u32, steps: Vec<JournalStep>, directories: Vec<JournalPath> },
+    /// All new content is on the disk: the marks of the staged files, by step.
+    Committed { staged: Vec<Option<Mark>> },
+    /// Everything is in place: only old versions are left to be removed.
+    Published,
+}
+
+impl Record {
+    fn line(&self) -> Result<Vec<u8>> {
+        let json = serde_json::to_string(self)
+            .map_err(|cause| Error::argument(format!("the journal cannot be written: {cause}")))?;
+        let checksum = snapshot(json.as_bytes());
+        Ok(format!("{checksum} {json}\n").into_bytes())
+    }
+
+    fn parse(line: &[u8]) -> Option<Record> {
+        let (checksum, json) = std::str::from_utf8(line).ok()?.split_once(' ')?;
+        (checksum == snapshot(json.as_bytes())).then(|| serde_json::from_str(json).ok()).flatten()
+    }
+}
+
+/// The records of a journal; `None` when it is damaged. A last line that was cut short by a
+/// crash counts as not written, and so does one with zeros in it: a power cut leaves them where
+/// a sector of a longer record did not reach the disk.
+pub(super) fn parse_journal(bytes: &[u8]) -> Option<Vec<Record>> {
+    let mut records = Vec::new();
+    let mut rest = bytes;
+    while let Some(end) = memchr::memchr(b'\n', rest) {
+        let line = &rest[..end];
+        rest = &rest[end + 1..];
+        match Record::parse(line) {
+            Some(record) => records.push(record),
+            None if !records.is_empty() && rest.is_empty() && line.contains(&0) => break,
+            None => return None,
+        }
+    }
+    matches!(records.first(), Some(Record::Begin { version: VERSION, .. })).then_some(records)
+}
+
+/// The journal of a transaction of this process.
+pub(super) struct Journal {
+    place: Place,
+    file: File,
+    /// The length of the first record.
+    begin_bytes: u64,
+    sync: bool,
+}
+
+impl Journal {
+    /// Writes the journal of a transaction and forces it to the disk.
+    pub(super) fn write(
+        fs: &dyn FileSystem,
+        state: &StateDir,
+        drafts: &[Draft<'_>],
+        sync: bool,
+    ) -> Result<Journal> {
+        let begin = Record::Begin {
+            version: VERSION,
+            steps: drafts.iter().map(journal_step).collect(),
+            directories: missing_directories(drafts),
+        };
+        let line = begin.line()?;
+        let mut attempts = BEGIN_ATTEMPTS;
+        loop {
+            attempts -= 1;
+            let id = Path::new(&temporary_name()).with_extension("");
+            let unfinished = state.file("the journal", id.with_extension(UNFINISHED).into())?;
+            state.flush_made(fs)?;
+            match Journal::begin(fs, &unfinished, &line, sync) {
+                // A recovery took the file between its creation and its lock.
+                Err(cause) if attempts > 0 && cause.kind() == std::io::ErrorKind::NotFound => {}
+                Err(cause) => {
+                    let _ = fs.unlink(&unfinished);
+                    return Err(journal_fault(&unfinished, &cause));
+                }
+                Ok(journal) => return Ok(journal),
+            }
+        }
+    }
+
+    fn begin(
+        fs: &dyn FileSystem,
+        unfinished: &Place,
+        line: &[u8],
+        sync: bool,
+    ) -> std::io::Result<Journal> {
+        let place = unfinished.sibling(Path::new(unfinished.name()).with_extension(FINISHED));
+        let mut file = fs.create_new(unfinished, true)?;
+        file.lock()?;
+        fs.write(&mut file, line)?;
+        if sync {
+            fs.sync(&file)?;
+        }
+        fs.rename(unfinished, &place)?;
+        if sync {
+            fs.sync_dir(&place).inspect_err(|_| drop(fs.unlink(&place)))?;
+        }
+        Ok(Journal { place, file, begin_bytes: line.len() as u64, sync })
+    }
+
+    /// The path, for messages.
+    pub(super) fn path(&self) -> &Path {
+        self.place.canonical()
+    }
+
+    /// From here on, a recovery finishes the transaction. On an error the mark is taken back;
+    /// false when that failed too, so that a recovery may find it.
+    pub(super) fn mark_committed(
+        &mut self,
+        fs: &dyn FileSystem,
+        staged: &[Option<Mark>],
+    ) -> std::result::Result<(), (Error, bool)> {
+        let line =
+            Record::Committed { staged: staged.to_vec() }.line().map_err(|error| (error, true))?;
+        let written = fs.write(&mut self.file, &line);
+        let flushed = written.and_then(|()| if self.sync { fs.sync(&self.file) } else { Ok(()) });
+        let Err(cause) = flushed else { return Ok(()) };
+        let error = journal_fault(&self.place, &cause);
+        let is_unmarked = self.unmark(fs).is_ok();
+        Err((error, is_unmarked))
+    }
+
+    /// From here on, a recovery only removes old versions. Without the mark it would find out
+    /// by itself, but for names that moved within one inode.
+    pub(super) fn mark_published(&mut self, fs: &dyn FileSystem) {
+        let Ok(line) = Record::Published.line() else { return };
+        // Half a record counts as none.
+        if fs.write(&mut self.file, &line).is_ok() && self.sync {
+            let _ = fs.sync(&self.file);
+        }
+    }
+
+    /// From here on, a recovery only clears away what was staged. Cutting the mark off needs
+    /// no space, which a record of its own would.
+    pub(super) fn unmark(&mut self, fs: &dyn FileSystem) -> Result<()> {
+        let fault = |cause| journal_fault(&self.place, &cause);
+        fs.set_len(&self.file, self.begin_bytes).map_err(fault)?;
+        match self.sync {
+            true => fs.sync(&self.file).map_err(fault),
+            false => Ok(()),
+        }
+    }
+
+    /// The transaction is over. With `sync`, the journal's end is forced to the disk, so that
+    /// it does not come back after later transactions.
+    pub(super) fn remove(self, fs: &dyn FileSystem) {
+        if fs.unlink(&self.place).is_ok() && self.sync {
+            // Should it come back, it finds every step done.
+            let _ = fs.sync_dir(&self.place);
+        }
+    }
+}
+
+fn journal_fault(place: &Place, cause: &std::io::Error) -> Error {
+    let error = Error::io("write", &place.canonical().to_string_lossy(), cause);
+    Error { message: format!("the journal: {}", error.message), path: None, ..error }
+}
+
+/// The directories that a transaction will make, the upper ones first.
+fn missing_directories(drafts: &[Draft<'_>]) -> Vec<JournalPath> {
+    let mut directories = std::collections::BTreeSet::new();
+    for draft in drafts {
+        let (Action::Create { to, .. } | Action::Rename { to, .. } | Action::Replace { to, .. }) =
+            &draft.action
+        else {
+            continue;
+        };
+        if let Lookup::Missing { first, rest } = to {
+            let mut path = first.canonical().to_owned();
+            for name in rest {
+                directories.insert(path.clone());
+                path.push(name);
+            }
+        }
+    }
+    directories.iter().map(|path| JournalPath::new(path)).collect()
+}
+
+fn journal_step(draft: &Draft<'_>) -> JournalStep {
+    let path = |place: &Place| JournalPath::new(place.canonical());
+    let beside =
+        |place: &Path, name: &std::ffi::OsStr| JournalPath::new(&place.with_file_name(name));
+    match &draft.action {
+        Action::Rewrite { target, old, .. } => JournalStep::Rewrite {
+            target: path(target),
+            old: Mark::of(old),
+            temporary: beside(target.canonical(), &draft.temporary),
+            saved: beside(target.canonical(), &draft.aside),
+        },
+        Action::RewriteInPlace { target, old, saved, ready, .. } => JournalStep::RewriteInPlace {
+            target: path(target),
+            old: Mark::of(old),
+            saved: path(saved),
+            ready: path(ready),
+        },
+        Action::Create { to, .. } => {
+            let to = to.path();
+            let temporary = beside(&to, &draft.temporary);
+            JournalStep::Create { target: JournalPath::new(&to), temporary }
+        }
+        Action::Rename { from, old, to, parks } => JournalStep::Rename {
+            from: path(from),
+            old: Mark::of(old),
+            to: JournalPath::new(&to.path()),
+            parked: parks.then(|| beside(from.canonical(), &draft.aside)),
+        },
+        Action::Replace { from, old, to, .. } => {
+            let to = to.path();
+            JournalStep::Replace {
+                from: path(from),
+                old: Mark::of(old),
+                temporary: beside(&to, &draft.temporary),
+                to: JournalPath::new(&to),
+                parked: beside(from.canonical(), &draft.aside),
+            }
+        }
+        Action::Delete { target, old } => JournalStep::Delete {
+            target: path(target),
+            old: Mark::of(old),
+            parked: beside(target.canonical(), &draft.aside),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn begin() -> Record {
+        Record::Begin { version: VERSION, steps: Vec::new(), directories: Vec::new() }
+    }
+
+    #[test]
+    fn records_are_read_back_and_damage_is_seen() {
+        let mut bytes = begin().line().unwrap();
+        bytes.extend(Record::Committed { staged: vec![None] }.line().unwrap());
+        assert_eq!(parse_journal(&bytes).unwrap().len(), 2);
+        // A last line that is cut short was never written.
+        for cut in bytes.len() - 10..bytes.len() {
+            assert_eq!(parse_journal(&bytes[..cut]).unwrap().len(), 1);
+        }
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1;
+            let records = parse_journal(&damaged).map_or(0, |records| records.len());
+            assert!(records < 2, "byte {at}");
+        }
+        assert!(parse_journal(b"").is_none());
+        assert!(parse_journal(b"something else\n").is_none());
+        let newer = Record::Begin { version: 2, steps: Vec::new(), directories: Vec::new() };
+        assert!(parse_journal(&newer.line().unwrap()).is_none());
+    }
+
+    /// A power cut while a long mark was written: some of its sectors are there, the last one
+    /// among them.
+    #[test]
+    fn a_mark_with_zeros_in_it_was_not_written() {
+        let begin = begin().line().unwrap();
+        let committed = Record::Committed { staged: vec![None; 200] }.line().unwrap();
+        for at in 0..committed.len() - 1 {
+            let mut torn = [&begin[..], &committed].concat();
+            let end = (begin.len() + at + 512).min(torn.len() - 1);
+            torn[begin.len() + at..end].fill(0);
+            assert_eq!(parse_journal(&torn).unwrap().len(), 1, "byte {at}");
+            // Only the last record can be like that.
+            torn.extend(Record::Published.line().unwrap());
+            assert!(parse_journal(&torn).is_none(), "byte {at}");
+        }
+        for at in 0..begin.len() {
+            let mut torn = [&begin[..], &committed].concat();
+            torn[at] = 0;
+            assert!(parse_journal(&torn).is_none(), "byte {at}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn paths_survive_whatever_their_bytes() {
+        use std::os::unix::ffi::OsStrExt;
+        for bytes in [&b"/a/b"[..], b"/a\xFF\"\\\n/\xC3\xA9"] {
+            let path = Path::new(std::ffi::OsStr::from_bytes(bytes));
+            let json = serde_json::to_string(&JournalPath::new(path)).unwrap();
+            let back: JournalPath = serde_json::from_str(&json).unwrap();
+            assert_eq!(back.path(), path);
+        }
+    }
+}

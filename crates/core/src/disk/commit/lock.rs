@@ -1,0 +1,210 @@
+//! Locks: calls and processes that share a state directory and edit the same file take turns.
+//!
+//! A lock is a file in the state directory, held through the system's file lock, which ends
+//! with its process. Every file has two: one of its device and inode, so that its links and
+//! spellings meet, and one of its path, which stays while a commit gives the path another
+//! inode. They are taken in sorted order, so that no two calls wait for each other.
+
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::StateDir;
+use crate::cancel::Cancel;
+use crate::disk::bytes::snapshot;
+use crate::disk::fs::Stamp;
+use crate::error::{Code, Error, Result};
+
+/// What is locked.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LockKey {
+    name: String,
+    /// The path to name when the lock cannot be had.
+    shown: String,
+}
+
+impl LockKey {
+    /// The key of an existing file, by device and inode.
+    pub fn of_file(stamp: &Stamp, shown: &str) -> LockKey {
+        LockKey::of_inode((stamp.device, stamp.inode), shown)
+    }
+
+    /// The same by the numbers alone.
+    pub(super) fn of_inode((device, inode): (u64, u64), shown: &str) -> LockKey {
+        LockKey::new(&format!("file {device} {inode}"), shown)
+    }
+
+    /// The key of a path without links.
+    pub fn of_path(path: &Path, shown: &str) -> LockKey {
+        LockKey::new(&format!("path {}", path.to_string_lossy()), shown)
+    }
+
+    /// Whether both lock the same thing.
+    pub(super) fn is_same(&self, other: &LockKey) -> bool {
+        self.name == other.name
+    }
+
+    fn new(key: &str, shown: &str) -> LockKey {
+        let name = format!("{}.lock", snapshot(key.as_bytes()));
+        LockKey { name, shown: shown.to_owned() }
+    }
+}
+
+/// Locks that are held until this is dropped.
+#[derive(Debug, Default)]
+pub struct Locks {
+    held: Vec<(PathBuf, File)>,
+}
+
+/// How long to sleep between two tries, at first and at most.
+const FIRST_PAUSE: Duration = Duration::from_micros(200);
+const LONGEST_PAUSE: Duration = Duration::from_millis(4);
+
+impl Locks {
+    /// Takes all locks, in sorted order, waiting until `deadline` at most.
+    pub fn take(
+        state: &StateDir,
+        mut keys: Vec<LockKey>,
+        deadline: Instant,
+        cancel: &Cancel,
+    ) -> Result<Locks> {
+        keys.sort();
+        keys.dedup_by(|one, other| one.name == other.name);
+        let mut locks = Locks::default();
+        for key in &keys {
+            let held = take_one(state, key, deadline, cancel)?;
+            locks.held.push(held);
+        }
+        Ok(locks)
+    }
+}
+
+impl Drop for Locks {
+    fn drop(&mut self) {
+        for (path, _held) in &self.held {
+            // While it is held: nobody can hold another file of this name (see `is_named`).
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// Removes the locks of dead processes.
+pub(super) fn sweep(state: &StateDir) {
+    for entry in std::fs::read_dir(state.path().join("locks")).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if is_file
+            && let Ok(file) = File::open(&path)
+            && file.try_lock().is_ok()
+            && is_named(&path, &file).is_ok_and(|named| named)
+        {
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+}
+
+fn take_one(
+    state: &StateDir,
+    key: &LockKey,
+    deadline: Instant,
+    cancel: &Cancel,
+) -> Result<(PathBuf, File)> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        let (path, file) = state.lock_file(&key.name)?;
+        match file.try_lock() {
+            Ok(()) => match is_named(&path, &file) {
+                Ok(true) => return Ok((path, file)),
+                // Its last holder removed it between our open and our lock: take the next one.
+                Ok(false) => pause = FIRST_PAUSE,
+                Err(cause) => return Err(Error::io("lock", &key.shown, &cause)),
+            },
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(cause)) => return Err(Error::io("lock", &key.shown, &cause)),
+        }
+        cancel.check()?;
+        if Instant::now() >= deadline {
+            let shown = &key.shown;
+            return Err(Error::at(
+                Code::LockTimeout,
+                shown,
+                format!(
+                    "{shown}: another call is still editing it (option lockTimeoutMs); try again"
+                ),
+            ));
+        }
+        std::thread::sleep(pause);
+        pause = (pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+/// Whether `path` still names the open file.
+fn is_named(path: &Path, file: &File) -> std::io::Result<bool> {
+    let held = Stamp::of_file(file)?;
+    match Stamp::of_path(path) {
+        Ok(there) => Ok(there.is_same_file(&held)),
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(cause) => Err(cause),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    fn state() -> (tempfile::TempDir, StateDir) {
+        let dir = tempfile::tempdir().unwrap();
+        let state = StateDir::new(dir.path().to_str()).unwrap();
+        (dir, state)
+    }
+
+    fn in_seconds(seconds: u64) -> Instant {
+        Instant::now() + Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn threads_take_turns_and_leave_no_file() {
+        let (dir, state) = state();
+        let inside = AtomicU32::new(0);
+        let keys = |order: bool| {
+            let mut keys = vec![
+                LockKey::of_path(Path::new("/a"), "a"),
+                LockKey::of_path(Path::new("/b"), "b"),
+            ];
+            if order {
+                keys.reverse();
+            }
+            keys
+        };
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let (state, inside, keys) = (&state, &inside, &keys);
+                scope.spawn(move || {
+                    for round in 0..50 {
+                        let keys = keys((thread + round) % 2 == 0);
+                        let _locks =
+                            Locks::take(state, keys, in_seconds(60), &Cancel::default()).unwrap();
+                        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
+                        assert_eq!(inside.fetch_sub(1, Ordering::SeqCst), 1);
+                    }
+                });
+            }
+        });
+        assert_eq!(std::fs::read_dir(dir.path().join("locks")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn waiting_ends_at_the_deadline_and_when_cancelled() {
+        let (_dir, state) = state();
+        let keys = || vec![LockKey::of_path(Path::new("/a"), "a.txt")];
+        let _held = Locks::take(&state, keys(), in_seconds(60), &Cancel::default()).unwrap();
+        let error = Locks::take(&state, keys(), Instant::now(), &Cancel::default()).unwrap_err();
+        assert_eq!(error.code, Code::LockTimeout);
+        assert!(error.message.contains("a.txt"), "{}", error.message);
+        let cancel = Cancel::default();
+        cancel.cancel();
+        let error = Locks::take(&state, keys(), in_seconds(60), &cancel).unwrap_err();
+        assert_eq!(error.code, Code::Aborted);
+    }
+}

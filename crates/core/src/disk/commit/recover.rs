@@ -1,0 +1,221 @@
+//! Recovery: what a dead process left is finished when its journal says `committed`, and
+//! cleared away when it does not.
+//!
+//! Every action asks first whether the file is one that the journal knows: by inode, size
+//! and time of change. What matches neither the old nor the new version was changed by
+//! someone else and is left as it is; the version that the patch had for it is kept in the
+//! state directory, and the report says so. Running a recovery twice, or half of one, is
+//! harmless.
+
+mod shape;
+mod torn;
+mod transaction;
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::Path;
+use std::time::Instant;
+
+use super::journal::{FINISHED, Record, UNFINISHED, parse_journal};
+use super::{Ground, LockKey, StateDir};
+use crate::cancel::Cancel;
+use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp};
+use crate::error::{Code, Error, Result};
+use shape::{is_well_formed, old_mark, targets};
+use transaction::work_off;
+
+/// A file that someone else changed between a crash and the recovery.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The file, left as it is.
+    pub path: String,
+    /// Where the version of the patch is kept.
+    pub kept: Vec<String>,
+}
+
+/// What a recovery found and did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecoveryReport {
+    /// Patches that were finished: their files.
+    pub finished: Vec<Vec<String>>,
+    /// Patches that were cleared away, so that nothing of them is left: their files.
+    pub undone: Vec<Vec<String>>,
+    /// Files that someone else changed meanwhile.
+    pub conflicts: Vec<Conflict>,
+    /// Journals of processes that are alive.
+    pub live: u64,
+    /// Journals that are damaged, of another version or of another user; they are kept and not
+    /// acted on.
+    pub damaged: Vec<String>,
+    /// Journals that could not be worked off, and why; they are kept.
+    pub failed: Vec<Error>,
+}
+
+impl RecoveryReport {
+    /// Whether there was nothing to recover.
+    pub fn is_empty(&self) -> bool {
+        *self == RecoveryReport { live: self.live, ..RecoveryReport::default() }
+    }
+}
+
+/// Works off every journal of a dead process in the state directory.
+pub fn recover_transactions(
+    fs: &dyn FileSystem,
+    state: &StateDir,
+    deadline: Instant,
+    cancel: &Cancel,
+) -> Result<RecoveryReport> {
+    let base = Base::open(None)?;
+    recover_beneath(Ground { fs, base: &base, state }, deadline, cancel)
+}
+
+/// The same, as far as the files of a journal lie beneath the root of `ground`; a journal about
+/// others is told among the failed ones.
+pub fn recover_beneath(
+    ground: Ground<'_>,
+    deadline: Instant,
+    cancel: &Cancel,
+) -> Result<RecoveryReport> {
+    let state = ground.state;
+    let mut report = RecoveryReport::default();
+    for name in state.journal_names()? {
+        cancel.check()?;
+        let ending = Path::new(&name).extension();
+        if ending.is_some_and(|ending| ending == FINISHED || ending == UNFINISHED) {
+            let place = state.file("the journal", name)?;
+            one_journal(ground, &place, deadline, cancel, &mut report)?;
+        }
+    }
+    if !report.is_empty() {
+        super::lock::sweep(state);
+    }
+    Ok(report)
+}
+
+/// Whether there is a journal about one of the files of `keys`, whose locks the caller holds:
+/// then it is that of a dead process, and perhaps being recovered by another.
+pub fn is_abandoned(ground: Ground<'_>, keys: &[LockKey]) -> Result<bool> {
+    for name in ground.state.journal_names()? {
+        if Path::new(&name).extension().is_none_or(|ending| ending != FINISHED) {
+            continue;
+        }
+        let place = ground.state.file("the journal", name)?;
+        let read = || match ground.fs.stamp(&place)? {
+            stamp if is_trusted(&stamp) => std::fs::read(place.canonical()).map(Some),
+            _ => Ok(None),
+        };
+        let bytes = match read() {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => continue,
+            // It was worked off.
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => continue,
+            Err(cause) => return Err(Error::io("read", &shown(&place), &cause)),
+        };
+        if parse_journal(&bytes).is_some_and(|records| is_about(&records, keys)) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a journal is one that only this user can have written.
+fn is_trusted(stamp: &Stamp) -> bool {
+    stamp.kind == FileKind::File && stamp.is_private()
+}
+
+fn is_about(records: &[Record], keys: &[LockKey]) -> bool {
+    let Some(Record::Begin { steps, .. }) = records.first() else { return false };
+    let paths = steps.iter().flat_map(targets).map(|path| LockKey::of_path(&path.path(), ""));
+    let files = steps.iter().filter_map(old_mark).map(|old| LockKey::of_inode(old.file(), ""));
+    paths.chain(files).any(|named| keys.iter().any(|key| key.is_same(&named)))
+}
+
+/// Works off one journal, unless its process is alive. What goes wrong with it is told, and
+/// does not stop the work on others; only cancellation does.
+fn one_journal(
+    ground: Ground<'_>,
+    place: &Place,
+    deadline: Instant,
+    cancel: &Cancel,
+    report: &mut RecoveryReport,
+) -> Result<()> {
+    let worked_off = lock_abandoned(ground.fs, place, report).and_then(|file| match file {
+        Some(file) => locked_journal(ground, place, &file, deadline, cancel, report),
+        None => Ok(()),
+    });
+    match worked_off {
+        Err(error) if error.code != Code::Aborted => report.failed.push(error),
+        other => return other,
+    }
+    Ok(())
+}
+
+/// Opens and locks a journal whose process is dead.
+fn lock_abandoned(
+    fs: &dyn FileSystem,
+    place: &Place,
+    report: &mut RecoveryReport,
+) -> Result<Option<File>> {
+    // Gone: its owner, or another recovery, is done with it.
+    let unless_gone = |action: &str, cause: &io::Error| match cause.kind() {
+        io::ErrorKind::NotFound => Ok(None),
+        _ => Err(Error::io(action, &shown(place), cause)),
+    };
+    match fs.stamp(place) {
+        // A FIFO would block whoever opens it; a stranger's journal could name any file.
+        Ok(stamp) if !is_trusted(&stamp) => {
+            report.damaged.push(shown(place));
+            return Ok(None);
+        }
+        Ok(_) => {}
+        Err(cause) => return unless_gone("look at", &cause),
+    }
+    // Not for writing: a journal that may only be read can be worked off, too.
+    let file = match File::open(place.canonical()) {
+        Ok(file) => file,
+        Err(cause) => return unless_gone("open", &cause),
+    };
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            report.live += 1;
+            return Ok(None);
+        }
+        Err(TryLockError::Error(cause)) => return Err(Error::io("lock", &shown(place), &cause)),
+    }
+    // Another recovery may have worked it off between our open and our lock.
+    match fs.stamp(place).and_then(|there| Ok(there.is_same_file(&fs.stamp_of(&file)?))) {
+        Ok(is_there) => Ok(is_there.then_some(file)),
+        Err(cause) => unless_gone("look at", &cause),
+    }
+}
+
+fn locked_journal(
+    ground: Ground<'_>,
+    place: &Place,
+    file: &File,
+    deadline: Instant,
+    cancel: &Cancel,
+    report: &mut RecoveryReport,
+) -> Result<()> {
+    let fs = ground.fs;
+    let fault = |action: &str, cause: &io::Error| Error::io(action, &shown(place), cause);
+    if place.canonical().extension().is_some_and(|ending| ending == UNFINISHED) {
+        // Its owner died before it had done anything.
+        return fs.unlink(place).map_err(|cause| fault("remove", &cause));
+    }
+    let mut bytes = Vec::new();
+    let mut reading = file.try_clone().map_err(|cause| fault("read", &cause))?;
+    fs.read(&mut reading, u64::MAX, &mut bytes).map_err(|cause| fault("read", &cause))?;
+    let Some(records) = parse_journal(&bytes).filter(|records| is_well_formed(records)) else {
+        report.damaged.push(shown(place));
+        return Ok(());
+    };
+    work_off(ground, &records, deadline, cancel, report)?;
+    fs.unlink(place).map_err(|cause| fault("remove", &cause))?;
+    fs.sync_dir(place).map_err(|cause| fault("flush", &cause))
+}
+
+fn shown(place: &Place) -> String {
+    place.canonical().to_string_lossy().into_owned()
+}

@@ -1,0 +1,487 @@
+//! One transaction of a dead process: finished when it is committed, cleared away when not.
+
+use std::io;
+use std::path::Path;
+use std::time::Instant;
+
+use super::shape::{is_temporary, old_mark, targets, temporaries};
+use super::torn::is_torn;
+use super::{Conflict, RecoveryReport, shown};
+use crate::cancel::Cancel;
+use crate::disk::commit::journal::{JournalPath, JournalStep, Mark, Record};
+use crate::disk::commit::publish::overwrite;
+use crate::disk::commit::stage::{copy_content, remove_empty, sync_removals};
+use crate::disk::commit::{Ground, LockKey, Locks, StateDir, TEMPORARY_PREFIX};
+use crate::disk::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp};
+use crate::error::{Code, Error, Result};
+
+/// Finishes or clears away one transaction, under the locks of its files.
+pub(super) fn work_off(
+    ground: Ground<'_>,
+    records: &[Record],
+    deadline: Instant,
+    cancel: &Cancel,
+    report: &mut RecoveryReport,
+) -> Result<()> {
+    let Some(Record::Begin { steps, directories, .. }) = records.first() else {
+        return Ok(());
+    };
+    let Ground { fs, base, state } = ground;
+    base.forget();
+    let mut recovery = Recovery { fs, state, base, touched: Vec::new(), conflicts: Vec::new() };
+    let _locks = Locks::take(state, recovery.lock_keys(steps)?, deadline, cancel)?;
+    let files: Vec<String> = steps
+        .iter()
+        .flat_map(targets)
+        .map(|path| path.path().to_string_lossy().into_owned())
+        .collect();
+    let staged = records.iter().find_map(|record| match record {
+        Record::Committed { staged } => Some(staged),
+        _ => None,
+    });
+    // Directories that the patch was about to make may be missing while it is not committed.
+    let unmade = if staged.is_some() { &[] } else { directories.as_slice() };
+    recovery.check_reachable(steps, unmade)?;
+    let done = match staged {
+        Some(staged) => {
+            let is_published = matches!(records.last(), Some(Record::Published));
+            recovery.finish(steps, staged, is_published)
+        }
+        None => recovery.clear(steps, directories),
+    };
+    // Also when it was not done: what was kept is found only once.
+    report.conflicts.append(&mut recovery.conflicts);
+    done?;
+    match staged {
+        Some(_) => report.finished.push(files),
+        None => report.undone.push(files),
+    }
+    Ok(())
+}
+
+struct Recovery<'a> {
+    fs: &'a dyn FileSystem,
+    state: &'a StateDir,
+    base: &'a Base,
+    touched: Vec<Place>,
+    conflicts: Vec<Conflict>,
+}
+
+impl Recovery<'_> {
+    fn lock_keys(&self, steps: &[JournalStep]) -> Result<Vec<LockKey>> {
+        let mut keys = Vec::new();
+        for path in steps.iter().flat_map(targets) {
+            let path = path.path();
+            let shown = path.to_string_lossy();
+            keys.push(LockKey::of_path(&path, &shown));
+            if let Some((_, stamp)) = self.there(&path)? {
+                keys.push(LockKey::of_file(&stamp, &shown));
+            }
+        }
+        Ok(keys)
+    }
+
+    /// The place of a path of the journal; `None` when its directory is gone, or when the
+    /// path leads elsewhere by now: then it is not ours to touch.
+    fn place(&self, path: &Path) -> Result<Option<Place>> {
+        match self.look_up(path)? {
+            Lookup::Found(place) if place.canonical() == path => Ok(Some(place)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Temporary files beside the journals are ours; all others lie beneath the root, if there
+    /// is one.
+    fn look_up(&self, path: &Path) -> Result<Lookup> {
+        if let Some(name) = path.file_name()
+            && is_temporary(path)
+        {
+            let own = self.state.file("the journal", name.to_owned())?;
+            if own.canonical() == path {
+                return Ok(Lookup::Found(own));
+            }
+        }
+        self.base.named_path(path)
+    }
+
+    /// What is at a path; `None` only when nothing is. A file that cannot be looked at just now
+    /// must not be taken for one that is gone.
+    fn there(&self, path: &Path) -> Result<Option<(Place, Stamp)>> {
+        let Some(place) = self.place(path)? else { return Ok(None) };
+        match self.fs.stamp(&place) {
+            Ok(stamp) => Ok(Some((place, stamp))),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(Error::io("look at", &shown(&place), &cause)),
+        }
+    }
+
+    /// The place, if the file of `mark` is there.
+    fn marked(&self, path: &JournalPath, mark: &Mark) -> Result<Option<Place>> {
+        let there = self.there(&path.path())?.filter(|(_, stamp)| Mark::of(stamp) == *mark);
+        Ok(there.map(|(place, _)| place))
+    }
+
+    fn exists(&self, path: &JournalPath) -> Result<Option<Place>> {
+        Ok(self.there(&path.path())?.map(|(place, _)| place))
+    }
+
+    /// A directory that cannot be looked into, or is elsewhere by now, must not be taken for
+    /// one whose files are gone.
+    fn check_reachable(&self, steps: &[JournalStep], unmade: &[JournalPath]) -> Result<()> {
+        for path in steps.iter().flat_map(|step| targets(step).into_iter().chain(temporaries(step)))
+        {
+            let path = path.path();
+            match self.look_up(&path)? {
+                Lookup::Found(place) if place.canonical() == path => {}
+                Lookup::Missing { first, .. }
+                    if unmade.iter().any(|path| path.path() == first.canonical()) => {}
+                _ => {
+                    let shown = path.to_string_lossy();
+                    let message = format!(
+                        "{shown}: cannot be recovered while its directory is missing or leads elsewhere"
+                    );
+                    return Err(Error::at(Code::Io, &shown, message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Nothing was changed yet: what was staged goes.
+    fn clear(&mut self, steps: &[JournalStep], directories: &[JournalPath]) -> Result<()> {
+        for path in steps.iter().flat_map(temporaries) {
+            self.remove(path)?;
+        }
+        for path in directories.iter().rev() {
+            if let Some(place) = self.exists(path)? {
+                remove_empty(self.fs, &place)?;
+                self.touched.push(place);
+            }
+        }
+        self.sync()
+    }
+
+    fn remove(&mut self, path: &JournalPath) -> Result<()> {
+        let Some(place) = self.exists(path)? else {
+            return Ok(());
+        };
+        self.fs.unlink(&place).map_err(|cause| Error::io("remove", &shown(&place), &cause))?;
+        self.touched.push(place);
+        Ok(())
+    }
+
+    /// All new content is on the disk: what is not in place yet is put there, in the order in
+    /// which the transaction would have; then old versions go.
+    fn finish(
+        &mut self,
+        steps: &[JournalStep],
+        staged: &[Option<Mark>],
+        is_published: bool,
+    ) -> Result<()> {
+        if !is_published {
+            self.report_changed_sources(steps)?;
+            self.move_names(steps)?;
+            self.place_contents(steps, staged)?;
+            self.report_missing(steps)?;
+            self.sync()?;
+        }
+        self.remove_leftovers(steps, staged)
+    }
+
+    fn move_names(&mut self, steps: &[JournalStep]) -> Result<()> {
+        for step in steps {
+            if let JournalStep::Delete { target: from, old, parked }
+            | JournalStep::Replace { from, old, parked, .. }
+            | JournalStep::Rename { from, old, parked: Some(parked), .. } = step
+                && self.exists(parked)?.is_none()
+                && let Some(place) = self.marked(from, old)?
+            {
+                // A file at `to` with the mark of `old` would be this very file: then it moved already.
+                self.rename(&place, parked)?;
+            }
+        }
+        for step in steps {
+            if let JournalStep::Rename { from, old, to, parked: None } = step
+                && let Some(place) = self.marked(from, old)?
+            {
+                self.arrive(&place, to)?;
+            }
+        }
+        for step in steps {
+            if let JournalStep::Rename { to, parked: Some(parked), .. } = step
+                && let Some(place) = self.exists(parked)?
+            {
+                self.arrive(&place, to)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn place_contents(&mut self, steps: &[JournalStep], staged: &[Option<Mark>]) -> Result<()> {
+        for (at, step) in steps.iter().enumerate() {
+            let new = staged.get(at).copied().flatten();
+            match step {
+                JournalStep::Create { target, temporary }
+                | JournalStep::Replace { to: target, temporary, .. } => {
+                    if let Some(place) = self.exists(temporary)? {
+                        self.arrive(&place, target)?;
+                    }
+                }
+                JournalStep::Rewrite { target, old, temporary, .. } => {
+                    self.rewrite(target, old, new.as_ref(), temporary)?;
+                }
+                JournalStep::RewriteInPlace { target, old, saved, ready } => {
+                    self.rewrite_in_place(target, old, saved, ready)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Files that the patch leaves behind and that are not there: someone else removed them, or
+    /// what was to be put there.
+    fn report_missing(&mut self, steps: &[JournalStep]) -> Result<()> {
+        for step in steps {
+            let (JournalStep::Create { target, .. }
+            | JournalStep::Rewrite { target, .. }
+            | JournalStep::RewriteInPlace { target, .. }
+            | JournalStep::Rename { to: target, .. }
+            | JournalStep::Replace { to: target, .. }) = step
+            else {
+                continue;
+            };
+            let path = target.path().to_string_lossy().into_owned();
+            let is_known = self.conflicts.iter().any(|one| one.path == path);
+            if !is_known && self.exists(target)?.is_none() {
+                self.conflicts.push(Conflict { path, kept: Vec::new() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Files that were to go or to move, and that someone else changed before they did: they
+    /// stay as they are.
+    fn report_changed_sources(&mut self, steps: &[JournalStep]) -> Result<()> {
+        let arrives = |path: &JournalPath| {
+            steps.iter().any(|step| match step {
+                JournalStep::Create { target: to, .. }
+                | JournalStep::Rename { to, .. }
+                | JournalStep::Replace { to, .. } => to == path,
+                _ => false,
+            })
+        };
+        for step in steps {
+            let (from, old, waiting) = match step {
+                JournalStep::Delete { target, old, parked } => (target, old, vec![parked]),
+                JournalStep::Replace { from, old, parked, .. } => (from, old, vec![parked]),
+                JournalStep::Rename { from, old, to, parked } => {
+                    (from, old, parked.iter().chain([to]).collect())
+                }
+                _ => continue,
+            };
+            let mut is_under_way = false;
+            for path in waiting {
+                is_under_way |= self.marked(path, old)?.is_some();
+            }
+            let is_changed = self.exists(from)?.is_some() && self.marked(from, old)?.is_none();
+            if is_changed && !is_under_way && !arrives(from) {
+                let path = from.path().to_string_lossy().into_owned();
+                self.conflicts.push(Conflict { path, kept: Vec::new() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything is in place: what is left under temporary names goes.
+    fn remove_leftovers(&mut self, steps: &[JournalStep], staged: &[Option<Mark>]) -> Result<()> {
+        for (at, step) in steps.iter().enumerate() {
+            let new = staged.get(at).copied().flatten();
+            for path in temporaries(step) {
+                self.remove_known(step, path, new.as_ref())?;
+            }
+        }
+        self.sync()
+    }
+
+    /// Removes a version that the journal knows. Any other was a rival's, displaced just
+    /// before the crash: it goes back where it was, or is kept.
+    fn remove_known(
+        &mut self,
+        step: &JournalStep,
+        path: &JournalPath,
+        new: Option<&Mark>,
+    ) -> Result<()> {
+        let Some((place, stamp)) = self.there(&path.path())? else { return Ok(()) };
+        let mark = Mark::of(&stamp);
+        let is_known = old_mark(step) == Some(&mark) || new == Some(&mark);
+        let home = match step {
+            JournalStep::Delete { target, .. } | JournalStep::Rewrite { target, .. } => target,
+            JournalStep::Replace { from, .. } | JournalStep::Rename { from, .. } => from,
+            JournalStep::Create { .. } | JournalStep::RewriteInPlace { .. } => {
+                return self.remove(path);
+            }
+        };
+        match is_known {
+            true => self.remove(path),
+            false => self.arrive(&place, home),
+        }
+    }
+
+    fn rename(&mut self, from: &Place, to: &JournalPath) -> Result<()> {
+        let Some(to) = self.place(&to.path())? else {
+            return Ok(());
+        };
+        self.fs.rename_new(from, &to).map_err(|cause| Error::io("move", &shown(from), &cause))?;
+        self.touched.extend([from.clone(), to]);
+        Ok(())
+    }
+
+    /// Puts a waiting file under its new name, unless someone else has taken that.
+    fn arrive(&mut self, waiting: &Place, to: &JournalPath) -> Result<()> {
+        let Some(target) = self.place(&to.path())? else {
+            return self.keep(&to.path(), std::slice::from_ref(waiting));
+        };
+        match self.fs.rename_new(waiting, &target) {
+            Ok(()) => {
+                self.touched.extend([waiting.clone(), target]);
+                Ok(())
+            }
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
+                self.keep(&to.path(), std::slice::from_ref(waiting))
+            }
+            Err(cause) => Err(Error::io("move", &shown(&target), &cause)),
+        }
+    }
+
+    fn rewrite(
+        &mut self,
+        target: &JournalPath,
+        old: &Mark,
+        new: Option<&Mark>,
+        temporary: &JournalPath,
+    ) -> Result<()> {
+        // Without its temporary file the step was done, and all others were, too.
+        let Some(waiting) = self.exists(temporary)? else {
+            // Unless someone else removed it.
+            return match self.marked(target, old)? {
+                Some(place) => {
+                    let shown = shown(&place);
+                    let missing = temporary.path();
+                    let message =
+                        format!("{shown}: its new content, {}, is missing", missing.display());
+                    Err(Error::at(Code::Io, &shown, message))
+                }
+                None => Ok(()),
+            };
+        };
+        let placed = match new {
+            Some(new) => self.marked(target, new)?,
+            None => None,
+        };
+        let fault = |place: &Place, cause: &io::Error| Error::io("replace", &shown(place), cause);
+        let place = match (placed, self.marked(target, old)?) {
+            (Some(place), _) => place,
+            (None, Some(place)) => {
+                match self.fs.exchange(&waiting, &place) {
+                    Err(cause) if cause.kind() == io::ErrorKind::Unsupported => {
+                        self.fs.rename(&waiting, &place).map_err(|cause| fault(&place, &cause))?;
+                    }
+                    other => other.map_err(|cause| fault(&place, &cause))?,
+                }
+                place
+            }
+            (None, None) => return self.keep(&target.path(), &[waiting]),
+        };
+        self.touched.push(place.clone());
+        // What came out is the old version, or a rival's, who was there just before: then
+        // theirs goes back, and the patch's is kept.
+        let displaced = self.there(&temporary.path())?.map(|(_, stamp)| Mark::of(&stamp));
+        if displaced.is_some_and(|displaced| displaced != *old) {
+            self.fs.exchange(&waiting, &place).map_err(|cause| fault(&place, &cause))?;
+            return self.keep(&target.path(), &[waiting]);
+        }
+        Ok(())
+    }
+
+    /// A file that is rewritten in place may be old, new, or torn between the two. Each block
+    /// of a torn one is old or new; anything else was written by someone else.
+    fn rewrite_in_place(
+        &mut self,
+        target: &JournalPath,
+        old: &Mark,
+        saved: &JournalPath,
+        ready: &JournalPath,
+    ) -> Result<()> {
+        let (Some(saved), Some(ready)) = (self.exists(saved)?, self.exists(ready)?) else {
+            return Ok(());
+        };
+        let place =
+            self.there(&target.path())?.filter(|(_, stamp)| Mark::of(stamp).is_same_file(old));
+        let Some((place, _)) = place else {
+            return self.keep(&target.path(), &[saved, ready]);
+        };
+        let fault = |cause: io::Error| Error::io("rewrite", &shown(&place), &cause);
+        let content = |place: &Place| -> io::Result<Vec<u8>> {
+            let mut bytes = Vec::new();
+            self.fs.read(&mut self.fs.open(place)?, u64::MAX, &mut bytes)?;
+            Ok(bytes)
+        };
+        let (now, before, after) = (
+            content(&place).map_err(fault)?,
+            content(&saved).map_err(fault)?,
+            content(&ready).map_err(fault)?,
+        );
+        match is_torn(&now, &before, &after) {
+            true => overwrite(self.fs, &ready, &place, true).map_err(fault),
+            false => self.keep(&target.path(), &[saved, ready]),
+        }
+    }
+
+    /// Keeps versions of the patch in the state directory, for a file that is not ours to touch.
+    fn keep(&mut self, path: &Path, versions: &[Place]) -> Result<()> {
+        let mut kept = Vec::new();
+        for version in versions {
+            let name: String = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .chars()
+                .take(KEPT_NAME_LIMIT_CHARS)
+                .collect();
+            let stem = version.name().to_string_lossy().replace(TEMPORARY_PREFIX, "");
+            let to = self.state.kept_file(self.fs, &format!("{stem}-{name}"))?;
+            let fault = |cause: io::Error| Error::io("keep", &shown(version), &cause);
+            copy_out(self.fs, version, &to).map_err(fault)?;
+            kept.push(shown(&to));
+            self.fs.unlink(version).map_err(fault)?;
+            self.touched.push(version.clone());
+        }
+        self.conflicts.push(Conflict { path: path.to_string_lossy().into_owned(), kept });
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        sync_removals(self.fs, &std::mem::take(&mut self.touched))
+    }
+}
+
+/// How much of a file's name goes into that of its kept version, which is longer.
+const KEPT_NAME_LIMIT_CHARS: usize = 50;
+
+/// Copies a file, or a symbolic link, and forces the copy to the disk: the original goes.
+fn copy_out(fs: &dyn FileSystem, from: &Place, to: &Place) -> io::Result<()> {
+    // A recovery that was interrupted here has left a copy, or a part of one.
+    match fs.unlink(to) {
+        Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
+        _ => {}
+    }
+    if fs.stamp(from)?.kind == FileKind::Link {
+        fs.copy_link(from, to)?;
+    } else {
+        let mut copy = fs.create_new(to, true)?;
+        copy_content(fs, &fs.open(from)?, &mut copy)?;
+        fs.sync(&copy)?;
+    }
+    fs.sync_dir(to)
+}

@@ -1,0 +1,343 @@
+//! Temporary files and new directories: everything a transaction makes before its first
+//! rename, under the names that its journal lists. Dropped, it takes all of it away again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+
+use super::journal::Mark;
+use super::step::{Action, Draft, Step};
+use super::{Pieces, concurrent};
+use crate::disk::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp, is_refused_link};
+use crate::error::{Code, Error, Result};
+
+/// How much of a file is copied at a time.
+const COPY_CHUNK_BYTES: u64 = 1 << 20;
+
+/// What was made so far.
+pub(super) struct Staged<'a> {
+    fs: &'a dyn FileSystem,
+    base: &'a Base,
+    sync: bool,
+    files: Vec<Place>,
+    /// In the order in which they were made.
+    directories: Vec<Place>,
+    /// Directories that were missing, made by this transaction or meanwhile by others.
+    known: BTreeMap<PathBuf, Place>,
+    /// The versions of staged files, by path.
+    marks: BTreeMap<PathBuf, Mark>,
+    armed: bool,
+}
+
+impl<'a> Staged<'a> {
+    pub(super) fn new(fs: &'a dyn FileSystem, base: &'a Base, sync: bool) -> Self {
+        Staged {
+            fs,
+            base,
+            sync,
+            files: Vec::new(),
+            directories: Vec::new(),
+            known: BTreeMap::new(),
+            marks: BTreeMap::new(),
+            armed: true,
+        }
+    }
+
+    pub(super) fn fs(&self) -> &'a dyn FileSystem {
+        self.fs
+    }
+
+    /// Takes away what was made; false when some of it would not go.
+    pub(super) fn clear(mut self) -> bool {
+        self.armed = false;
+        self.remove_all()
+    }
+
+    fn remove_all(&self) -> bool {
+        let mut all = true;
+        for file in &self.files {
+            let removed = self.fs.unlink(file);
+            all &= removed.is_ok() || is_gone(self.fs, file);
+        }
+        for directory in self.directories.iter().rev() {
+            all &= remove_empty(self.fs, directory).is_ok();
+        }
+        // Once the journal is removed, nobody knows of what is left.
+        let made = self.files.iter().chain(&self.directories);
+        all && (!self.sync || sync_removals(self.fs, made).is_ok())
+    }
+
+    /// Forces the names of all temporary files and new directories to the disk, and those of the
+    /// files that will be replaced, moved or removed: their writers may have flushed nothing, and
+    /// after a power cut a recovery would not find the old version there.
+    pub(super) fn sync_directories(&self, steps: &[Step]) -> Result<()> {
+        let sources = steps.iter().filter_map(Step::source).map(|(place, _)| place);
+        let made = self.files.iter().chain(self.known.values());
+        match self.sync {
+            true => sync_directories(self.fs, made.chain(sources)),
+            false => Ok(()),
+        }
+    }
+
+    /// Forces the contents of those files to the disk, for the same reason: size and time could
+    /// be others after a power cut.
+    pub(super) fn sync_sources(&self, steps: &[Step]) -> Result<()> {
+        let sources = steps.iter().filter_map(Step::source).filter(|_| self.sync);
+        for (place, _) in sources {
+            // Windows flushes only what is open for writing.
+            let opened = match cfg!(windows) {
+                true => self.fs.open_for_rewrite(place),
+                false => self.fs.open(place),
+            };
+            let fault = |cause: io::Error| Error::io("flush", place.shown(), &cause);
+            match opened {
+                Ok(file) => self.fs.sync(&file).map_err(fault)?,
+                // A link has no content apart from its name.
+                Err(cause) if is_refused_link(&cause) => {}
+                // A file that this user may move or remove, but not open.
+                Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {}
+                Err(cause) => return Err(fault(cause)),
+            }
+        }
+        Ok(())
+    }
+
+    /// What was made is in use now, or needed by a recovery, and stays.
+    pub(super) fn disarm(&mut self) {
+        self.armed = false;
+    }
+
+    /// The versions of the staged files, by step.
+    pub(super) fn marks(&self, steps: &[Step]) -> Vec<Option<Mark>> {
+        let mark = |step: &Step| self.marks.get(step.staged()?.canonical()).copied();
+        steps.iter().map(mark).collect()
+    }
+
+    /// Makes everything that one step needs.
+    pub(super) fn stage(&mut self, draft: &Draft<'_>) -> Result<Step> {
+        Ok(match &draft.action {
+            Action::Rewrite { target, old, content } => {
+                let temporary = target.sibling(&draft.temporary);
+                self.content(&temporary, content, Some((target, old)))?;
+                let (target, saved) = (target.clone(), target.sibling(&draft.aside));
+                Step::Rewrite { target, old: *old, temporary, saved }
+            }
+            Action::RewriteInPlace { target, old, content, saved, ready } => {
+                self.copy(target, saved)?;
+                self.content(ready, content, None)?;
+                Step::RewriteInPlace {
+                    target: target.clone(),
+                    old: *old,
+                    saved: saved.clone(),
+                    ready: ready.clone(),
+                }
+            }
+            Action::Create { to, content } => {
+                let target = self.place(to)?;
+                let temporary = target.sibling(&draft.temporary);
+                self.content(&temporary, content, None)?;
+                Step::Create { target, temporary }
+            }
+            Action::Rename { from, old, to, parks } => Step::Rename {
+                from: from.clone(),
+                old: *old,
+                to: self.place(to)?,
+                parked: parks.then(|| from.sibling(&draft.aside)),
+            },
+            Action::Replace { from, old, to, content } => {
+                let to = self.place(to)?;
+                let temporary = to.sibling(&draft.temporary);
+                match content {
+                    Some(content) => self.content(&temporary, content, Some((from, old)))?,
+                    None => self.copy(from, &temporary)?,
+                }
+                let (from, parked) = (from.clone(), from.sibling(&draft.aside));
+                Step::Replace { from, old: *old, to, temporary, parked }
+            }
+            Action::Delete { target, old } => {
+                let (target, parked) = (target.clone(), target.sibling(&draft.aside));
+                Step::Delete { target, old: *old, parked }
+            }
+        })
+    }
+
+    /// The place of a name; its missing directories are made.
+    fn place(&mut self, lookup: &Lookup) -> Result<Place> {
+        let (first, rest) = match lookup {
+            Lookup::Found(place) => return self.usable(place.clone()),
+            Lookup::Missing { first, rest } => (first, rest),
+        };
+        let mut directory = first.clone();
+        for name in rest {
+            self.directory(&directory)?;
+            directory = match self.known.get(&directory.canonical().join(name)) {
+                Some(known) => known.clone(),
+                None => self.base.below(&directory, name)?,
+            };
+        }
+        self.usable(directory)
+    }
+
+    /// A name that the system would not take is refused before anything is changed.
+    fn usable(&self, place: Place) -> Result<Place> {
+        match self.fs.stamp(&place) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                Err(Error::io("use the name", place.shown(), &cause))
+            }
+            _ => Ok(place),
+        }
+    }
+
+    fn directory(&mut self, place: &Place) -> Result<()> {
+        if self.known.contains_key(place.canonical()) {
+            return Ok(());
+        }
+        match self.fs.make_dir(place) {
+            Ok(()) => self.directories.push(place.clone()),
+            // Made by someone else meanwhile: theirs to keep.
+            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(cause) => return Err(Error::io("make its directory", place.shown(), &cause)),
+        }
+        self.known.insert(place.canonical().to_owned(), place.clone());
+        Ok(())
+    }
+
+    /// Writes a new content, with the attributes of the file that it replaces.
+    fn content(
+        &mut self,
+        temporary: &Place,
+        content: &Pieces<'_>,
+        model: Option<(&Place, &Stamp)>,
+    ) -> Result<()> {
+        // The mode of a new file is the system's affair; a replaced one's is copied.
+        self.write(temporary, model.is_some(), |fs, file| {
+            content.iter().try_for_each(|piece| fs.write(file, piece))?;
+            match model {
+                Some((place, stamp)) => fs.copy_attributes(file, &fs.open(place)?, stamp),
+                None => Ok(()),
+            }
+        })
+    }
+
+    /// Copies a file, or a symbolic link.
+    fn copy(&mut self, from: &Place, temporary: &Place) -> Result<()> {
+        let fault = |cause: io::Error| match is_refused_link(&cause) {
+            true => concurrent(from.shown(), "was replaced by a link"),
+            false => Error::io("copy", from.shown(), &cause),
+        };
+        let stamp = self.fs.stamp(from).map_err(fault)?;
+        if stamp.kind == FileKind::Link {
+            self.files.push(temporary.clone());
+            self.fs.copy_link(from, temporary).map_err(fault)?;
+            let mark = Mark::of(&self.fs.stamp(temporary).map_err(fault)?);
+            self.marks.insert(temporary.canonical().to_owned(), mark);
+            return Ok(());
+        }
+        let source = self.fs.open(from).map_err(fault)?;
+        if !self.fs.stamp_of(&source).map_err(fault)?.is_same_version(&stamp) {
+            return Err(concurrent(from.shown(), "was changed"));
+        }
+        self.write(temporary, true, |fs, file| {
+            copy_content(fs, &source, file)?;
+            fs.copy_attributes(file, &source, &stamp)
+        })
+    }
+
+    fn write(
+        &mut self,
+        temporary: &Place,
+        private: bool,
+        fill: impl FnOnce(&dyn FileSystem, &mut File) -> io::Result<()>,
+    ) -> Result<()> {
+        let fault = |cause: io::Error| match cause.raw_os_error() {
+            // The kernel could not read a mapped page: the file has shrunk.
+            #[cfg(unix)]
+            Some(libc::EFAULT) => concurrent(temporary.shown(), "was changed"),
+            _ if is_refused_link(&cause) => concurrent(temporary.shown(), "was replaced by a link"),
+            _ => Error::io("write", temporary.shown(), &cause),
+        };
+        let mut file = self.fs.create_new(temporary, private).map_err(fault)?;
+        self.files.push(temporary.clone());
+        fill(self.fs, &mut file).map_err(fault)?;
+        if self.sync {
+            self.fs.sync(&file).map_err(fault)?;
+        }
+        let mark = Mark::of(&self.fs.stamp_of(&file).map_err(fault)?);
+        self.marks.insert(temporary.canonical().to_owned(), mark);
+        Ok(())
+    }
+}
+
+/// Appends the content of one open file to another, from the start.
+pub(super) fn copy_content(fs: &dyn FileSystem, from: &File, to: &mut File) -> io::Result<()> {
+    let mut source = from.try_clone()?;
+    fs.seek(&mut source, 0)?;
+    let mut chunk = Vec::new();
+    loop {
+        chunk.clear();
+        fs.read(&mut source, COPY_CHUNK_BYTES, &mut chunk)?;
+        if chunk.is_empty() {
+            return Ok(());
+        }
+        fs.write(to, &chunk)?;
+    }
+}
+
+/// The same after something was taken away. A directory that this user may not read cannot be
+/// flushed; nothing was staged in it that would have to last.
+pub(super) fn sync_removals<'p>(
+    fs: &dyn FileSystem,
+    places: impl IntoIterator<Item = &'p Place>,
+) -> Result<()> {
+    match sync_directories(fs, places) {
+        Err(error) if error.code == Code::PermissionDenied => Ok(()),
+        other => other,
+    }
+}
+
+/// Removes a directory that a transaction made. One that is not empty stays: someone else has
+/// put a file there.
+pub(super) fn remove_empty(fs: &dyn FileSystem, directory: &Place) -> Result<()> {
+    use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, NotFound};
+    match fs.remove_dir(directory) {
+        // Some systems say `EEXIST` for one that is not empty.
+        Err(cause) if !matches!(cause.kind(), AlreadyExists | DirectoryNotEmpty | NotFound) => {
+            Err(Error::io("remove", &directory.canonical().to_string_lossy(), &cause))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Forces the entries of the places' directories to the disk, each once; those that are gone
+/// are passed over.
+pub(super) fn sync_directories<'p>(
+    fs: &dyn FileSystem,
+    places: impl IntoIterator<Item = &'p Place>,
+) -> Result<()> {
+    let mut done = BTreeSet::new();
+    for place in places {
+        if done.insert(place.canonical().parent()) {
+            match fs.sync_dir(place) {
+                Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::io("flush its directory", place.shown(), &cause));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether nothing has the name.
+pub(super) fn is_gone(fs: &dyn FileSystem, place: &Place) -> bool {
+    matches!(fs.stamp(place), Err(cause) if cause.kind() == io::ErrorKind::NotFound)
+}
+
+impl Drop for Staged<'_> {
+    fn drop(&mut self) {
+        if self.armed {
+            self.remove_all();
+        }
+    }
+}

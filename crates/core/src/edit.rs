@@ -1,0 +1,19 @@
+//! A patch → new files and an outcome.
+//!
+//! request → resolve → repair → plan → splice, and `apply` runs these stages and commits. What
+//! a model wrote becomes typed *operations* (`request`); their anchors become lines (`resolve`);
+//! known slips of models are mended (`repair`); a *plan* is ordered, disjoint regions; `splice`
+//! makes new bytes of it. The *outcome* is the answer as data, the *report* the same as a text
+//! for the model.
+//!
+//! May import: `error`, `cancel`, `text`, `disk`, `view`.
+
+pub mod apply;
+pub mod omp;
+pub mod outcome;
+pub mod plan;
+pub mod repair;
+pub mod report;
+pub mod request;
+pub mod resolve;
+pub mod splice;

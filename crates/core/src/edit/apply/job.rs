@@ -1,0 +1,227 @@
+//! A patch whose operations are all in order: its report, its changes, its commit.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::lookup::{FileEdits, FileOperation, Task, Tasks};
+use super::settle::Settled;
+use super::{ApplyOptions, Durability};
+use crate::cancel::Cancel;
+use crate::disk::bytes::{Charset, snapshot, snapshot_of_pieces};
+use crate::disk::commit::{self, CommitError, CommitOptions, Ground, concurrent};
+use crate::edit::outcome::{Applied, Change, FileChange};
+use crate::edit::report::{applied_text, created_rows, relocation_rows};
+use crate::edit::splice::splice;
+use crate::error::{Code, Error, Result};
+use crate::text::dialect::Dialect;
+use crate::text::lines::{Unit, count_lines};
+
+/// The contents of files that the patch adds, by operation.
+pub(super) type AddedContents = HashMap<usize, Vec<u8>>;
+
+/// Everything that is settled and ready to be written.
+pub(super) struct Job<'a> {
+    ground: Ground<'a>,
+    options: &'a ApplyOptions,
+    tasks: &'a Tasks<'a>,
+    /// One for each of `tasks.edits`.
+    files: &'a [Settled],
+    /// Files with a plan that changes something, by path: their place in `files`.
+    edited: HashMap<&'a Path, usize>,
+    /// Paths from which a file moves away.
+    moved: HashMap<&'a Path, &'a FileOperation>,
+}
+
+impl<'a> Job<'a> {
+    pub(super) fn new(
+        ground: Ground<'a>,
+        options: &'a ApplyOptions,
+        tasks: &'a Tasks<'a>,
+        files: &'a [Settled],
+    ) -> Self {
+        let edited = tasks.edits.iter().zip(files).enumerate();
+        let edited = edited.filter(|(_, (_, file))| !file.plan.regions.is_empty());
+        let edited = edited.map(|(at, (edits, _))| (edits.place.canonical(), at)).collect();
+        let moved = tasks.files.iter().filter_map(|one| match &one.task {
+            Task::Move { from, .. } => Some((from.canonical(), one)),
+            _ => None,
+        });
+        Job { ground, options, tasks, files, edited, moved: moved.collect() }
+    }
+
+    /// The contents of added files, in the encoding of the option.
+    pub(super) fn added_contents(&self, charset: Option<Charset>) -> Result<AddedContents> {
+        let charset = charset.unwrap_or(Charset::Utf8);
+        let mut added = AddedContents::new();
+        for one in &self.tasks.files {
+            let Task::Add { content, .. } = &one.task else { continue };
+            let bytes = charset.encode(content).map_err(|character| {
+                let (operation, name) = (one.operation, charset.name());
+                let message = format!(
+                    "operation {operation}: the character {character:?} does not exist in {name}"
+                );
+                Error::at(Code::UnencodableText, &one.path, message)
+            })?;
+            added.insert(one.operation, bytes);
+        }
+        Ok(added)
+    }
+
+    /// Files that are edited and stay where they are.
+    fn edited_in_place(&self) -> impl Iterator<Item = (&'a FileEdits<'a>, &'a Settled)> {
+        self.tasks.edits.iter().zip(self.files).filter(|(edits, file)| {
+            !file.plan.regions.is_empty() && !self.moved.contains_key(edits.place.canonical())
+        })
+    }
+
+    /// The edit of the file that a move takes along.
+    fn edit_of(&self, one: &FileOperation) -> Option<&'a Settled> {
+        let Task::Move { from, .. } = &one.task else { return None };
+        self.edited.get(from.canonical()).map(|&at| &self.files[at])
+    }
+
+    /// Writes everything, or nothing.
+    pub(super) fn commit(
+        &self,
+        added: &AddedContents,
+        cancel: &Cancel,
+    ) -> std::result::Result<(), CommitError> {
+        let changes = self.changes(added);
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let options = CommitOptions {
+            sync: self.options.durability == Durability::Power,
+            refuse_hard_links: self.options.root.is_some(),
+        };
+        let is_current = || {
+            let fs = self.ground.fs;
+            let edited = self.edited.values().map(|&at| (&self.tasks.edits[at], &self.files[at]));
+            for (edits, file) in edited {
+                if !file.document.is_unchanged(fs, &edits.place) {
+                    return Err(concurrent(edits.place.shown(), "was changed"));
+                }
+            }
+            Ok(())
+        };
+        commit::commit(self.ground, &changes, options, cancel, &is_current)
+    }
+
+    fn changes<'c>(&'c self, added: &'c AddedContents) -> Vec<commit::Change<'c>> {
+        let mut changes = Vec::new();
+        for (edits, file) in self.edited_in_place() {
+            if let Some(&stamp) = file.document.stamp() {
+                let content = splice(&file.document, &file.plan);
+                changes.push(commit::Change::Rewrite {
+                    place: edits.place.clone(),
+                    stamp,
+                    content,
+                });
+            }
+        }
+        for one in &self.tasks.files {
+            changes.push(match &one.task {
+                Task::Add { to, .. } => {
+                    let content = added.get(&one.operation).map_or(&[][..], Vec::as_slice);
+                    commit::Change::Create { to: to.clone(), content: vec![content] }
+                }
+                Task::Move { from, stamp, to, .. } => {
+                    let edit = self.edit_of(one);
+                    let edited_stamp = edit.and_then(|file| file.document.stamp());
+                    let stamp = *edited_stamp.unwrap_or(stamp);
+                    let content = edit.map(|file| splice(&file.document, &file.plan));
+                    commit::Change::Move { from: from.clone(), stamp, to: to.clone(), content }
+                }
+                Task::Delete { place, stamp } => {
+                    commit::Change::Delete { place: place.clone(), stamp: *stamp }
+                }
+            });
+        }
+        changes
+    }
+
+    /// What will have been done once the commit is through.
+    pub(super) fn report(&self, added: &AddedContents) -> Applied {
+        let mut applied = Applied::default();
+        let mut files: Vec<(usize, FileChange, String)> = Vec::new();
+        for (edits, file) in self.edited_in_place() {
+            let (change, rows) = edited_change(self.options.dialect, edits.place.shown(), file);
+            files.push((edits.operations[0].index, change, rows));
+        }
+        for one in &self.tasks.files {
+            let (change, rows) = self.file_change(one, added);
+            files.push((one.operation, change, rows));
+        }
+        files.sort_by_key(|(operation, ..)| *operation);
+        for file in self.files {
+            applied.relocations.extend(file.relocations.iter().cloned());
+            applied.repairs.extend(file.repairs.iter().cloned());
+            applied.noops.extend(file.noops.iter().cloned());
+        }
+        applied.noops.extend(self.tasks.noops.iter().cloned());
+        applied.relocations.sort_by_key(|one| one.operation);
+        applied.repairs.sort_by_key(|one| one.operation);
+        applied.noops.sort_by_key(|one| one.operation);
+        let (changes, rows): (Vec<_>, Vec<_>) =
+            files.into_iter().map(|(_, change, rows)| (change, rows)).unzip();
+        applied.files = changes;
+        applied.text = applied_text(&applied, &rows);
+        applied
+    }
+
+    fn file_change(&self, one: &FileOperation, added: &AddedContents) -> (FileChange, String) {
+        let mut change = FileChange {
+            path: one.path.clone(),
+            from: None,
+            change: Change::Deleted,
+            edits: 0,
+            added: 0,
+            removed: 0,
+            line_count: None,
+            snapshot: None,
+        };
+        match &one.task {
+            Task::Add { content, .. } => {
+                change.change = Change::Created;
+                change.added = count_lines(content.as_bytes(), Unit::Byte);
+                change.line_count = Some(change.added);
+                change.snapshot = added.get(&one.operation).map(|bytes| snapshot(bytes));
+                (change, created_rows(self.options.dialect, content.as_bytes()))
+            }
+            Task::Move { to_path, .. } => match self.edit_of(one) {
+                Some(file) => {
+                    let (edited, rows) = edited_change(self.options.dialect, to_path, file);
+                    (FileChange { from: Some(one.path.clone()), ..edited }, rows)
+                }
+                None => {
+                    change.path.clone_from(to_path);
+                    change.from = Some(one.path.clone());
+                    change.change = Change::Moved;
+                    (change, String::new())
+                }
+            },
+            Task::Delete { .. } => (change, String::new()),
+        }
+    }
+}
+
+/// What happened to an edited file, and the rows that show it.
+pub(super) fn edited_change(
+    dialect: &'static Dialect,
+    path: &str,
+    file: &Settled,
+) -> (FileChange, String) {
+    let report = file.report(dialect);
+    let (added, removed) = report.added_and_removed();
+    let change = FileChange {
+        path: path.to_owned(),
+        from: None,
+        change: Change::Edited,
+        edits: file.effective_operations(),
+        added,
+        removed,
+        line_count: Some(report.line_count()),
+        snapshot: Some(snapshot_of_pieces(&splice(&file.document, &file.plan))),
+    };
+    (change, relocation_rows(&file.relocations) + &report.rows())
+}

@@ -1,0 +1,352 @@
+//! The files that a patch is about: where they are, and which operations are about each.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use super::{Failures, noop};
+use crate::disk::commit::{LockKey, StateDir};
+use crate::disk::fs::{
+    Base, FileKind, FileSystem, Lookup, Place, Stamp, differ_in_case_only, not_a_file,
+};
+use crate::edit::outcome::{Noop, NoopReason};
+use crate::edit::plan::names::{Name, NameChange};
+use crate::edit::request::{Action, Operation};
+use crate::error::{Code, Error, Result};
+
+/// The operations of a patch, by what they are about.
+#[derive(Default)]
+pub(super) struct Tasks<'o> {
+    /// Files with edits of their content, in the order of their first operation.
+    pub(super) edits: Vec<FileEdits<'o>>,
+    /// Operations on whole files, in order.
+    pub(super) files: Vec<FileOperation>,
+    /// Operations that repeat others, or move a file to where it is.
+    pub(super) noops: Vec<Noop>,
+    /// Names that nobody has; perhaps another call is about to give them to a file.
+    missing: Vec<LockKey>,
+}
+
+/// The edits of one file.
+pub(super) struct FileEdits<'o> {
+    pub(super) place: Place,
+    stamp: Stamp,
+    pub(super) operations: Vec<&'o Operation>,
+    /// Names through which the edits reach the file, links included.
+    names: Vec<PathBuf>,
+}
+
+/// An operation on a whole file.
+pub(super) struct FileOperation {
+    pub(super) operation: usize,
+    pub(super) path: String,
+    pub(super) task: Task,
+}
+
+/// What is done to a whole file.
+pub(super) enum Task {
+    Add { to: Lookup, content: String },
+    Move { from: Place, stamp: Stamp, to: Lookup, to_path: String, to_exists: bool },
+    Delete { place: Place, stamp: Stamp },
+}
+
+impl Tasks<'_> {
+    /// The locks of everything that the patch reads, writes or names.
+    pub(super) fn lock_keys(&self) -> Vec<LockKey> {
+        let mut keys = self.missing.clone();
+        for edits in &self.edits {
+            keys.push(LockKey::of_file(&edits.stamp, edits.place.shown()));
+            keys.push(LockKey::of_path(edits.place.canonical(), edits.place.shown()));
+        }
+        for one in &self.files {
+            let mut path = |path: &Path| keys.push(LockKey::of_path(path, &one.path));
+            match &one.task {
+                Task::Add { to, .. } => path(&to.path()),
+                Task::Move { from, to, stamp, .. } => {
+                    path(from.canonical());
+                    path(&to.path());
+                    keys.push(LockKey::of_file(stamp, &one.path));
+                }
+                Task::Delete { place, stamp } => {
+                    path(place.canonical());
+                    keys.push(LockKey::of_file(stamp, &one.path));
+                }
+            }
+        }
+        keys.sort();
+        keys
+    }
+
+    /// Moves onto a name of the very same inode, which the patch vacates: after a crash the two
+    /// names could not be told apart.
+    pub(super) fn moves_within_one_inode(&self) -> Vec<(usize, Error)> {
+        let vacated = self.files.iter().filter_map(|one| match &one.task {
+            Task::Move { from: place, stamp, .. } | Task::Delete { place, stamp } => {
+                Some((place.canonical(), stamp))
+            }
+            Task::Add { .. } => None,
+        });
+        let vacated: HashMap<&Path, &Stamp> = vacated.collect();
+        let refusal = |one: &FileOperation| match &one.task {
+            Task::Move { stamp, to, to_path, .. } => {
+                vacated.get(to.path().as_path()).filter(|there| there.is_same_file(stamp))?;
+                let (index, path) = (one.operation, &one.path);
+                let message = format!(
+                    "operation {index}: {path} and {to_path} are two names of one file: delete {path} instead"
+                );
+                Some((index, Error::at(Code::InvalidOperation, path, message)))
+            }
+            _ => None,
+        };
+        self.files.iter().filter_map(refusal).collect()
+    }
+
+    /// The files that lie below `state`: what is there decides what a recovery does.
+    pub(super) fn below_state(&self, state: &StateDir) -> Vec<(usize, Error)> {
+        let state = state.path().canonicalize().unwrap_or_else(|_| state.path().to_owned());
+        let edits = self.edits.iter().map(|edits| {
+            let operation = edits.operations.first().map_or(0, |one| one.index);
+            (operation, edits.place.shown(), edits.place.canonical().to_owned())
+        });
+        let files = self.files.iter().flat_map(|one| {
+            let paths = match &one.task {
+                Task::Add { to, .. } => vec![to.path()],
+                Task::Move { from, to, .. } => vec![from.canonical().to_owned(), to.path()],
+                Task::Delete { place, .. } => vec![place.canonical().to_owned()],
+            };
+            paths.into_iter().map(|path| (one.operation, one.path.as_str(), path))
+        });
+        let refusal = |(operation, shown, path): (usize, &str, PathBuf)| {
+            path.starts_with(&state).then(|| {
+                let message = format!(
+                    "{shown}: lies in the state directory {}, which patches must not touch (option stateDir)",
+                    state.display()
+                );
+                (operation, Error::at(Code::InvalidOperation, shown, message))
+            })
+        };
+        edits.chain(files).filter_map(refusal).collect()
+    }
+
+    /// What the patch does to names, for the check of names.
+    pub(super) fn name_changes(&self) -> Vec<(usize, NameChange)> {
+        let change = |one: &FileOperation| match &one.task {
+            Task::Add { to, .. } => NameChange::Add { to: name(to, &one.path, exists(to)) },
+            Task::Move { from, to, to_path, to_exists, .. } => NameChange::Move {
+                from: from.canonical().to_owned(),
+                to: name(to, to_path, *to_exists),
+            },
+            Task::Delete { place, .. } => NameChange::Delete { from: place.canonical().to_owned() },
+        };
+        self.files.iter().map(|one| (one.operation, change(one))).collect()
+    }
+
+    /// The names under which files are edited.
+    pub(super) fn edited_names(&self) -> Vec<(usize, PathBuf)> {
+        let names = |edits: &FileEdits<'_>| {
+            let operation = edits.operations[0].index;
+            edits.names.iter().map(move |name| (operation, name.clone())).collect::<Vec<_>>()
+        };
+        self.edits.iter().flat_map(names).collect()
+    }
+}
+
+fn name(lookup: &Lookup, shown: &str, exists: bool) -> Name {
+    Name { path: lookup.path(), shown: shown.to_owned(), exists }
+}
+
+fn exists(lookup: &Lookup) -> bool {
+    matches!(lookup, Lookup::Found(place) if place.dir().symlink_metadata(place.name()).is_ok())
+}
+
+/// Looks up the paths of a patch.
+pub(super) struct Lookups<'a> {
+    fs: &'a dyn FileSystem,
+    base: &'a Base,
+}
+
+/// How many links are followed from one to the next; systems follow about as many.
+const LINKS_LIMIT: u32 = 40;
+
+/// Operations seen so far, by what they do to which file.
+type Seen<'o> = HashMap<(PathBuf, &'o Action, bool), usize>;
+
+impl<'a> Lookups<'a> {
+    pub(super) fn new(fs: &'a dyn FileSystem, base: &'a Base) -> Self {
+        Lookups { fs, base }
+    }
+
+    /// Sorts the operations by file; what cannot be found is a failure.
+    pub(super) fn tasks<'o>(&self, operations: &'o [Operation]) -> (Tasks<'o>, Failures) {
+        let mut tasks = Tasks::default();
+        let mut failures = Failures::default();
+        // A patch with many edits of one file looks it up once.
+        let mut found: HashMap<&str, Result<usize>> = HashMap::new();
+        let mut by_file: HashMap<(u64, u64), usize> = HashMap::new();
+        let mut seen = Seen::new();
+        for operation in operations {
+            let sorted = match &operation.action {
+                Action::Replace { .. } | Action::Insert { .. } | Action::ReplaceText { .. } => {
+                    let found = found.entry(&operation.path).or_insert_with(|| {
+                        self.find(&operation.path, &mut tasks, &mut by_file).inspect_err(|error| {
+                            self.note_missing(error, &operation.path, &mut tasks);
+                        })
+                    });
+                    found.clone().map(|at| {
+                        let key = tasks.edits[at].place.canonical().to_owned();
+                        match repeats(&mut seen, key, operation) {
+                            Some(noop) => tasks.noops.push(noop),
+                            None => tasks.edits[at].operations.push(operation),
+                        }
+                    })
+                }
+                _ => self.whole_file(operation, &mut tasks, &mut seen).inspect_err(|error| {
+                    self.note_missing(error, &operation.path, &mut tasks);
+                }),
+            };
+            if let Err(error) = sorted {
+                failures.push(operation.index, Some(&operation.path), error);
+            }
+        }
+        (tasks, failures)
+    }
+
+    /// Finds a file to edit: its place in `Tasks::edits`. Different paths to one file, hard links included, are one file.
+    fn find(
+        &self,
+        path: &str,
+        tasks: &mut Tasks<'_>,
+        by_file: &mut HashMap<(u64, u64), usize>,
+    ) -> Result<usize> {
+        let place = self.base.existing(path)?;
+        let stamp = self.stamp(&place)?;
+        if stamp.kind != FileKind::File {
+            return Err(not_a_file(path, stamp.kind.noun()));
+        }
+        let link = match self.base.named(path) {
+            Ok(Lookup::Found(link)) => link.canonical().to_owned(),
+            _ => place.canonical().to_owned(),
+        };
+        let edits = *by_file.entry((stamp.device, stamp.inode)).or_insert_with(|| {
+            tasks.edits.push(FileEdits {
+                place: place.clone(),
+                stamp,
+                operations: Vec::new(),
+                names: Vec::new(),
+            });
+            tasks.edits.len() - 1
+        });
+        for name in [place.canonical(), link.as_path()] {
+            if !tasks.edits[edits].names.iter().any(|known| known == name) {
+                tasks.edits[edits].names.push(name.to_owned());
+            }
+        }
+        Ok(edits)
+    }
+
+    /// Notes the locks of a name that nobody has: its own, and those of the names that links lead
+    /// on to.
+    fn note_missing(&self, error: &Error, path: &str, tasks: &mut Tasks<'_>) {
+        if error.code != Code::FileNotFound {
+            return;
+        }
+        let mut next = PathBuf::from(path);
+        for _ in 0..LINKS_LIMIT {
+            let Ok(named) = self.base.named_path(&next) else { break };
+            tasks.missing.push(LockKey::of_path(&named.path(), path));
+            let Lookup::Found(place) = named else { break };
+            let Ok(target) = place.dir().read_link_contents(place.name()) else { break };
+            next = place.canonical().with_file_name(target);
+        }
+    }
+
+    fn stamp(&self, place: &Place) -> Result<Stamp> {
+        self.fs.stamp(place).map_err(|cause| Error::io("look at", place.shown(), &cause))
+    }
+
+    fn whole_file<'o>(
+        &self,
+        operation: &'o Operation,
+        tasks: &mut Tasks<'o>,
+        seen: &mut Seen<'o>,
+    ) -> Result<()> {
+        let task = match &operation.action {
+            Action::AddFile { content } => {
+                Task::Add { to: self.base.named(&operation.path)?, content: content.clone() }
+            }
+            Action::MoveFile { to } => self.move_file(&operation.path, to)?,
+            _ => {
+                let (place, stamp) = self.entry(&operation.path)?;
+                Task::Delete { place, stamp }
+            }
+        };
+        let key = match &task {
+            Task::Add { to, .. } => to.path(),
+            Task::Move { from, .. } => from.canonical().to_owned(),
+            Task::Delete { place, .. } => place.canonical().to_owned(),
+        };
+        if let Task::Move { from, to, .. } = &task
+            && to.path() == from.canonical()
+        {
+            tasks.noops.push(noop(operation, NoopReason::Unchanged));
+        } else if let Some(noop) = repeats(seen, key, operation) {
+            tasks.noops.push(noop);
+        } else {
+            let path = operation.path.clone();
+            tasks.files.push(FileOperation { operation: operation.index, path, task });
+        }
+        Ok(())
+    }
+
+    fn move_file(&self, path: &str, to_path: &str) -> Result<Task> {
+        let (from, stamp) = self.entry(path)?;
+        let to = self.base.named(to_path)?;
+        // On a file system that ignores case, a new spelling finds the file itself.
+        let is_self = |to: &Lookup| match to {
+            Lookup::Found(to) => {
+                self.fs.stamp(to).is_ok_and(|there| there.is_same_file(&stamp))
+                    && differ_in_case_only(from.canonical(), to.canonical())
+            }
+            Lookup::Missing { .. } => false,
+        };
+        let to_exists = exists(&to) && !is_self(&to);
+        Ok(Task::Move { from, stamp, to, to_path: to_path.to_owned(), to_exists })
+    }
+
+    /// A name that is to go: of a file, or of a link (not of what the link leads to).
+    fn entry(&self, path: &str) -> Result<(Place, Stamp)> {
+        let Lookup::Found(place) = self.base.named(path)? else {
+            return Err(Error::io("find", path, &std::io::ErrorKind::NotFound.into()));
+        };
+        let stamp = self.stamp(&place)?;
+        match stamp.kind {
+            FileKind::File | FileKind::Link => Ok((place, stamp)),
+            other => Err(not_a_file(path, other.noun())),
+        }
+    }
+}
+
+/// The no-op of an exact repeat.
+fn repeats<'o>(seen: &mut Seen<'o>, key: PathBuf, operation: &'o Operation) -> Option<Noop> {
+    let key = (key, &operation.action, operation.verbatim);
+    match seen.get(&key) {
+        Some(&of) => Some(noop(operation, NoopReason::Duplicate { of })),
+        None => {
+            seen.insert(key, operation.index);
+            None
+        }
+    }
+}
+
+/// The operations on a text in memory, each once.
+pub(super) fn without_duplicates(operations: &[Operation]) -> (Vec<&Operation>, Vec<Noop>) {
+    let mut seen = Seen::new();
+    let mut kept = Vec::with_capacity(operations.len());
+    let mut noops = Vec::new();
+    for operation in operations {
+        match repeats(&mut seen, PathBuf::new(), operation) {
+            Some(noop) => noops.push(noop),
+            None => kept.push(operation),
+        }
+    }
+    (kept, noops)
+}

@@ -1,0 +1,266 @@
+//! One file and its operations → a plan: load, resolve, repair, plan.
+
+use std::borrow::Cow;
+
+use super::lookup::FileEdits;
+use super::{ApplyOptions, Failures, noop};
+use crate::disk::bytes::{Document, LoadOptions, Loaded, contained, load_place};
+use crate::disk::fs::FileSystem;
+use crate::edit::outcome::{Noop, NoopReason, Relocation, Repair};
+use crate::edit::plan::{Edit, Plan, Subject, find_matches, plan};
+use crate::edit::repair::{self, Draft, Place};
+use crate::edit::report::{FileReport, anchor_failures};
+use crate::edit::request::{Action, InsertAt, Operation};
+use crate::edit::resolve::{Evidence, Resolved, Spot, resolve};
+use crate::error::{Code, Error, Result};
+use crate::text::dialect::Dialect;
+use crate::text::lines::LineIndex;
+
+/// A file whose operations are all in order.
+pub(super) struct Settled {
+    pub(super) document: Document,
+    /// The lines of the text as UTF-8.
+    index: LineIndex,
+    pub(super) plan: Plan,
+    pub(super) relocations: Vec<Relocation>,
+    pub(super) repairs: Vec<Repair>,
+    pub(super) noops: Vec<Noop>,
+    operations: usize,
+}
+
+impl Settled {
+    pub(super) fn report(&self, dialect: &'static Dialect) -> FileReport<'_> {
+        FileReport { dialect, document: &self.document, index: &self.index, plan: &self.plan }
+    }
+
+    /// The operations that change something.
+    pub(super) fn effective_operations(&self) -> usize {
+        self.operations - self.plan.unchanged.len()
+    }
+}
+
+pub(super) fn settle_file(
+    fs: &dyn FileSystem,
+    edits: &FileEdits<'_>,
+    load: &LoadOptions,
+    options: &ApplyOptions,
+) -> std::result::Result<Settled, Failures> {
+    let path = edits.place.shown();
+    let document = match load_place(fs, &edits.place, load) {
+        Ok(loaded) => editable(loaded, path),
+        Err(error) => Err(error),
+    };
+    match document {
+        Ok(document) => settle_contained(document, path, edits, options),
+        Err(error) => {
+            let mut failures = Failures::default();
+            for operation in &edits.operations {
+                failures.push(operation.index, Some(&operation.path), error.clone());
+            }
+            Err(failures)
+        }
+    }
+}
+
+/// As [`settle_document`]; a panic, which bytes that change under a mapping can cause, is this
+/// file's failure alone.
+fn settle_contained(
+    document: Document,
+    path: &str,
+    edits: &FileEdits<'_>,
+    options: &ApplyOptions,
+) -> std::result::Result<Settled, Failures> {
+    let settled =
+        contained(path, || Ok(settle_document(document, path, &edits.operations, options)));
+    settled.unwrap_or_else(|error| {
+        let mut failures = Failures::default();
+        failures.push(edits.operations[0].index, Some(path), error);
+        Err(failures)
+    })
+}
+
+fn editable(loaded: Loaded, path: &str) -> Result<Document> {
+    match loaded {
+        Loaded::Text(document) if document.charset().is_stateless() => Ok(document),
+        Loaded::Text(document) => Err(Error::at(
+            Code::UnsupportedEncoding,
+            path,
+            format!(
+                "{path}: its encoding, {}, can be read but not edited",
+                document.charset().name()
+            ),
+        )),
+        Loaded::Binary(_) => Err(Error::at(
+            Code::BinaryFile,
+            path,
+            format!(
+                "{path}: is a binary file (it holds NUL bytes); only text can be edited by line"
+            ),
+        )),
+    }
+}
+
+/// Settles operations on a text that is loaded. `path` is for messages; empty in memory.
+pub(super) fn settle_document(
+    document: Document,
+    path: &str,
+    operations: &[&Operation],
+    options: &ApplyOptions,
+) -> std::result::Result<Settled, Failures> {
+    let mut failures = Failures::default();
+    let (forward, backward): (Vec<_>, Vec<_>) =
+        operations.iter().partition(|operation| backwards(operation).is_none());
+    for operation in backward {
+        if let Some(error) = backwards(operation) {
+            failures.push(operation.index, some(path), error);
+        }
+    }
+    let evidence = Evidence::new(options.dialect, document.text());
+    // Files in UTF-8 have one set of lines; others have them in their own bytes, too.
+    let own_index =
+        (!document.is_plain()).then(|| LineIndex::new(document.body(), document.unit()));
+    let subject =
+        Subject { document: &document, index: own_index.as_ref().unwrap_or(&evidence.index) };
+    let resolved = resolve(&evidence, &options.policy(), &forward).unwrap_or_else(|refusals| {
+        let window_lines = options.relocate_window_lines;
+        for (failure, report) in anchor_failures(&evidence, window_lines, path, &refusals) {
+            failures.failures.push(failure);
+            failures.anchors.push(report);
+        }
+        Vec::new()
+    });
+    let mut repairs = Vec::new();
+    let mut edits = mend(&evidence, options, &resolved, &mut repairs);
+    for operation in forward {
+        match find_matches(&subject, operation) {
+            Ok(matches) => edits.extend(matches),
+            Err(error) => failures.push(operation.index, some(path), error),
+        }
+    }
+    if !failures.failures.is_empty() {
+        return Err(failures);
+    }
+    let plan = match plan(&subject, edits) {
+        Ok(plan) => plan,
+        Err(clashes) => {
+            for clash in clashes {
+                failures.push(clash.operation, some(path), clash.error);
+            }
+            return Err(failures);
+        }
+    };
+    let unchanged = |operation: &&&Operation| plan.unchanged.contains(&operation.index);
+    let noops =
+        operations.iter().filter(unchanged).map(|one| noop(one, NoopReason::Unchanged)).collect();
+    let relocations = resolved.iter().flat_map(|one| relocations(&evidence, path, one)).collect();
+    let index = evidence.index;
+    Ok(Settled { document, index, plan, relocations, repairs, noops, operations: operations.len() })
+}
+
+fn some(path: &str) -> Option<&str> {
+    Some(path).filter(|path| !path.is_empty())
+}
+
+/// The refusal of a range that starts after its end.
+fn backwards(operation: &Operation) -> Option<Error> {
+    let index = operation.index;
+    let (first, last, what) = match &operation.action {
+        Action::Replace { first, last: Some(last), .. } if first.line > last.line => {
+            (first, last, "starts after its end")
+        }
+        Action::Insert { at: InsertAt::Between(first, last), .. } if first.line >= last.line => {
+            (first, last, "inserts after a line that is not above the one it inserts before")
+        }
+        _ => return None,
+    };
+    Some(Error::new(
+        Code::OverlappingEdits,
+        format!("operation {index} {what}: line {} to line {}", first.line, last.line),
+    ))
+}
+
+/// The edits of operations by anchor, their texts repaired.
+fn mend<'o>(
+    evidence: &Evidence<'_>,
+    options: &ApplyOptions,
+    resolved: &[Resolved<'o>],
+    repairs: &mut Vec<Repair>,
+) -> Vec<Edit<'o>> {
+    let line = |number: u64| -> Option<Cow<'_, str>> {
+        Some(String::from_utf8_lossy(evidence.line(number)?))
+    };
+    let mut edits = Vec::with_capacity(resolved.len());
+    for one in resolved {
+        let (Action::Replace { lines, .. } | Action::Insert { lines, .. }) = &one.operation.action
+        else {
+            continue;
+        };
+        let place = place_of(one);
+        let mut draft = Draft { place, lines: lines.clone() };
+        if !one.operation.verbatim {
+            let is_touched = |number: u64| {
+                resolved.iter().any(|other| {
+                    other.operation.index != one.operation.index
+                        && matches!(other.spot, Spot::Lines(first, last) if (first..=last).contains(&number))
+                })
+            };
+            let subject =
+                repair::Subject { dialect: options.dialect, line: &line, is_touched: &is_touched };
+            let mut applied = Vec::new();
+            draft = repair::repair(&options.repairs, &subject, draft, &mut applied);
+            repairs.extend(applied.into_iter().map(|done| Repair {
+                rule: done.rule,
+                operation: one.operation.index,
+                before: done.before,
+                after: done.after,
+            }));
+        }
+        edits.push(edit_of(one, draft));
+    }
+    edits
+}
+
+fn place_of(resolved: &Resolved<'_>) -> Place {
+    match (resolved.spot, &resolved.operation.action, resolved.anchor_line) {
+        (Spot::Lines(first, last), ..) => Place::Lines(first, last),
+        (_, Action::Insert { at: InsertAt::After(_), .. }, Some(line)) => Place::After(line),
+        (_, Action::Insert { at: InsertAt::Between(after, _), .. }, Some(line)) => {
+            Place::Between(u64::from(after.line).saturating_add_signed(resolved.distance), line)
+        }
+        (_, _, Some(line)) => Place::Before(line),
+        _ => Place::End,
+    }
+}
+
+fn edit_of<'o>(resolved: &Resolved<'o>, draft: Draft) -> Edit<'o> {
+    let (operation, lines) = (resolved.operation, draft.lines);
+    match (draft.place, resolved.spot) {
+        (Place::Lines(first, last), _) => Edit::Replace { operation, first, last, lines },
+        (_, Spot::Gap(gap)) => Edit::Insert { operation, gap, lines },
+        (_, Spot::Lines(first, last)) => Edit::Replace { operation, first, last, lines },
+    }
+}
+
+/// The relocations of an operation: one for each of its anchors.
+fn relocations(evidence: &Evidence<'_>, path: &str, resolved: &Resolved<'_>) -> Vec<Relocation> {
+    if resolved.distance == 0 {
+        return Vec::new();
+    }
+    let anchors = match &resolved.operation.action {
+        Action::Replace { first, last, .. } => vec![Some(first), last.as_ref()],
+        Action::Insert { at: InsertAt::After(one) | InsertAt::Before(one), .. } => vec![Some(one)],
+        Action::Insert { at: InsertAt::Between(one, other), .. } => vec![Some(one), Some(other)],
+        _ => Vec::new(),
+    };
+    let relocation = |anchor: &crate::view::anchor::Anchor| {
+        let line = u64::from(anchor.line).saturating_add_signed(resolved.distance);
+        Relocation {
+            operation: resolved.operation.index,
+            path: path.to_owned(),
+            from: anchor.text(evidence.dialect),
+            to: evidence.fresh(line).unwrap_or_default(),
+            distance: resolved.distance,
+        }
+    };
+    anchors.into_iter().flatten().map(relocation).collect()
+}

@@ -1,0 +1,231 @@
+//! Operations on one file → ordered, disjoint regions of it, each with its new bytes.
+//!
+//! Inputs are settled: lines by number, texts by place. What is decided here: which
+//! operations get in each other's way, in which order inserts at one place land, which
+//! terminators new lines take, and what turns out to change nothing.
+
+pub mod names;
+mod region;
+mod text;
+
+use crate::disk::bytes::Document;
+use crate::edit::request::Operation;
+use crate::error::{Code, Error, Result};
+use crate::text::lines::{LineIndex, Terminator};
+
+pub use region::{Plan, Region};
+pub use text::find_matches;
+
+/// One change of a file, by line.
+#[derive(Clone, Debug)]
+pub enum Edit<'o> {
+    /// Lines take the place of the lines from `first` to `last`; none deletes them.
+    Replace {
+        /// The operation.
+        operation: &'o Operation,
+        /// The first line.
+        first: u64,
+        /// The last line.
+        last: u64,
+        /// The new lines.
+        lines: Vec<String>,
+    },
+    /// Lines are inserted after line `gap`; 0 is the start.
+    Insert {
+        /// The operation.
+        operation: &'o Operation,
+        /// The line before.
+        gap: u64,
+        /// The new lines.
+        lines: Vec<String>,
+    },
+    /// A stretch of text, found in the file, is replaced.
+    Text {
+        /// The operation.
+        operation: &'o Operation,
+        /// Where it is, and what it becomes.
+        matched: TextMatch,
+    },
+}
+
+/// A stretch of the file's bytes and its replacement.
+#[derive(Clone, Debug)]
+pub struct TextMatch {
+    /// The first byte, counted after the byte order mark.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+    /// The bytes to put there.
+    pub replacement: Vec<u8>,
+    /// The first line it touches.
+    pub first: u64,
+    /// The last line it touches; the next one too when it joins that to its own.
+    pub last: u64,
+    /// Whether it begins where a line begins.
+    pub starts_line: bool,
+    /// Whether it ends behind a terminator.
+    pub takes_terminator: bool,
+}
+
+impl<'o> Edit<'o> {
+    /// The operation.
+    pub fn operation(&self) -> &'o Operation {
+        match self {
+            Edit::Replace { operation, .. }
+            | Edit::Insert { operation, .. }
+            | Edit::Text { operation, .. } => operation,
+        }
+    }
+
+    /// The lines that it touches.
+    fn touched(&self) -> Option<(u64, u64)> {
+        match self {
+            Edit::Replace { first, last, .. } => Some((*first, *last)),
+            Edit::Text { matched, .. } => Some((matched.first, matched.last)),
+            Edit::Insert { .. } => None,
+        }
+    }
+
+    /// Where it stands among the others: edits of a line come after inserts before it;
+    /// inserts at one place keep the order of the request.
+    fn position(&self) -> (u64, u8, usize, usize) {
+        match self {
+            Edit::Insert { gap, operation, .. } => (*gap, 0, operation.index, 0),
+            Edit::Replace { first, operation, .. } => (first - 1, 1, operation.index, 0),
+            Edit::Text { matched, .. } => (matched.first - 1, 1, 0, matched.start),
+        }
+    }
+}
+
+/// A file's bytes and lines, in its own encoding.
+pub struct Subject<'a> {
+    /// The file.
+    pub document: &'a Document,
+    /// The lines of its body.
+    pub index: &'a LineIndex,
+}
+
+impl Subject<'_> {
+    fn body(&self) -> &[u8] {
+        self.document.body()
+    }
+
+    /// What ends line `number`; a line that follows none, or the open last line, is given
+    /// the terminator of a neighbour. `\n` in a file without any.
+    fn terminator(&self, number: u64) -> Terminator {
+        let own = |number: u64| {
+            let span = self.index.span(self.body(), number)?;
+            Some(span.terminator(self.index.unit())).filter(|&found| found != Terminator::None)
+        };
+        own(number.max(1)).or_else(|| own(number.saturating_sub(1))).unwrap_or(Terminator::Lf)
+    }
+
+    fn has_open_end(&self) -> bool {
+        let last = self.index.span(self.body(), self.index.count());
+        last.is_some_and(|span| span.terminator(self.index.unit()) == Terminator::None)
+    }
+
+    fn encode(&self, operation: &Operation, text: &str) -> Result<Vec<u8>> {
+        let charset = self.document.charset();
+        charset.encode(text).map_err(|character| {
+            Error::new(
+                Code::UnencodableText,
+                format!(
+                    "operation {}: the character {character:?} (U+{:04X}) does not exist in the file's encoding, {}",
+                    operation.index,
+                    character as u32,
+                    charset.name()
+                ),
+            )
+        })
+    }
+}
+
+/// Two operations that get in each other's way.
+#[derive(Clone, Debug)]
+pub struct Clash {
+    /// The operation that is blamed: the later one in the request.
+    pub operation: usize,
+    /// What is wrong.
+    pub error: Error,
+}
+
+/// Orders the edits of one file and builds the new bytes of every region.
+pub fn plan(
+    subject: &Subject<'_>,
+    mut edits: Vec<Edit<'_>>,
+) -> std::result::Result<Plan, Vec<Clash>> {
+    edits.sort_by_key(Edit::position);
+    let matches = edits.iter_mut().filter_map(|edit| match edit {
+        Edit::Text { matched, .. } => Some(matched),
+        _ => None,
+    });
+    text::touch_joined_lines(subject.index.unit(), &mut matches.collect::<Vec<_>>());
+    let clashes = clashes(&edits);
+    if !clashes.is_empty() {
+        return Err(clashes);
+    }
+    region::build(subject, &edits).map_err(|clash| vec![clash])
+}
+
+/// Every pair of neighbours that overlap. `edits` is in order of position.
+fn clashes(edits: &[Edit<'_>]) -> Vec<Clash> {
+    let mut clashes = Vec::new();
+    // The edit that reaches furthest down so far.
+    let mut reach: Option<(&Edit<'_>, u64)> = None;
+    for edit in edits {
+        let (first, last) = edit.touched().unwrap_or_else(|| inserted_between(edit));
+        if let Some((above, bottom)) = reach
+            && first <= bottom
+            && let Some(error) = overlap(above, edit)
+        {
+            let (one, other) = (above.operation().index, edit.operation().index);
+            clashes.push(Clash { operation: one.max(other), error });
+        }
+        if edit.touched().is_some() && reach.is_none_or(|(_, bottom)| last >= bottom) {
+            reach = Some((edit, last));
+        }
+    }
+    clashes
+}
+
+/// An insert is strictly inside a range when the range holds the lines on both sides of it.
+fn inserted_between(edit: &Edit<'_>) -> (u64, u64) {
+    match edit {
+        Edit::Insert { gap, .. } => (gap + 1, gap + 1),
+        _ => unreachable!("the other edits touch lines"),
+    }
+}
+
+/// Why two edits that reach for the same line exclude each other, if they do.
+fn overlap(above: &Edit<'_>, edit: &Edit<'_>) -> Option<Error> {
+    let (one, other) = (above.operation().index, edit.operation().index);
+    let what = match (above, edit) {
+        (Edit::Text { matched: one, .. }, Edit::Text { matched: other, .. }) => {
+            if one.end <= other.start {
+                return None;
+            }
+            format!("replace overlapping texts on line {}", other.first)
+        }
+        (_, Edit::Insert { gap, .. }) => {
+            let (first, _) = above.touched()?;
+            if *gap < first {
+                return None;
+            }
+            format!("meet: one inserts after line {gap}, inside the lines that the other replaces")
+        }
+        _ => format!("both touch line {}", edit.touched()?.0),
+    };
+    let names = if one == other {
+        format!("operation {one} meets itself: its parts")
+    } else {
+        format!("operations {} and {}", one.min(other), one.max(other))
+    };
+    Some(Error::new(
+        Code::OverlappingEdits,
+        format!("{names} {what}; combine them into one operation"),
+    ))
+}
+
+#[cfg(test)]
+mod tests;

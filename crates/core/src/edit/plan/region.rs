@@ -1,0 +1,287 @@
+//! Regions: stretches of whole lines that are replaced, and their new bytes.
+
+use std::collections::BTreeSet;
+
+use super::{Clash, Edit, Subject};
+use crate::edit::request::Operation;
+use crate::error::{Code, Error};
+use crate::text::lines::{Lines, Terminator};
+
+/// A stretch of whole lines and what replaces it.
+#[derive(Clone, Debug)]
+pub struct Region {
+    /// The old line before the region; 0 at the start.
+    pub after_line: u64,
+    /// The number of old lines that it replaces.
+    pub old_lines: u64,
+    /// The number of lines that it has now.
+    pub new_lines: u64,
+    /// Lines at its start, and at its end, that are as they were.
+    pub kept: (u64, u64),
+    /// Its old bytes, counted after the byte order mark.
+    pub start: usize,
+    /// One past its old bytes.
+    pub end: usize,
+    /// A terminator for the open line before it.
+    pub lead: Vec<u8>,
+    /// Its new bytes, in the file's encoding.
+    pub bytes: Vec<u8>,
+    /// Its last line is empty and without terminator, and so is no line, unless something
+    /// follows it.
+    ends_in_nothing: bool,
+    /// The operations behind it.
+    pub operations: Vec<usize>,
+}
+
+impl Region {
+    /// How many more lines it has than before.
+    pub fn shift(&self) -> i64 {
+        self.new_lines as i64 - self.old_lines as i64
+    }
+}
+
+/// What happens to one file: disjoint regions in ascending order, and what did nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Plan {
+    /// The regions.
+    pub regions: Vec<Region>,
+    /// Operations that change nothing.
+    pub unchanged: Vec<usize>,
+}
+
+/// Builds the regions of edits that are in order and free of clashes.
+pub(super) fn build(subject: &Subject<'_>, edits: &[Edit<'_>]) -> Result<Plan, Clash> {
+    let mut plan = Plan::default();
+    let mut effective = BTreeSet::new();
+    let mut at = 0;
+    while at < edits.len() {
+        let length = cluster_length(&edits[at..]);
+        let cluster = &edits[at..at + length];
+        let built = match &cluster[0] {
+            Edit::Replace { operation, first, last, lines } => {
+                replaced(subject, operation, *first, *last, lines)
+            }
+            Edit::Insert { gap, .. } => inserted(subject, *gap, cluster),
+            Edit::Text { .. } => Ok(text_replaced(subject, cluster)),
+        };
+        let mut region = built?;
+        if subject.body()[region.start..region.end] != region.bytes || !region.lead.is_empty() {
+            effective.extend(cluster.iter().map(|edit| edit.operation().index));
+            open_line_before(subject, &mut plan, &mut region);
+            plan.regions.push(region);
+        }
+        at += length;
+    }
+    let all: BTreeSet<usize> = edits.iter().map(|edit| edit.operation().index).collect();
+    plan.unchanged = all.difference(&effective).copied().collect();
+    Ok(plan)
+}
+
+/// How many edits at the front become one region: inserts at one place, texts that share lines.
+fn cluster_length(edits: &[Edit<'_>]) -> usize {
+    match &edits[0] {
+        Edit::Replace { .. } => 1,
+        Edit::Insert { gap, .. } => {
+            let same =
+                |edit: &&Edit<'_>| matches!(edit, Edit::Insert { gap: other, .. } if other == gap);
+            edits.iter().take_while(same).count()
+        }
+        Edit::Text { .. } => {
+            let mut bottom = 0;
+            let joined = |edit: &&Edit<'_>| match edit {
+                Edit::Text { matched, .. } if bottom == 0 || matched.first <= bottom => {
+                    bottom = bottom.max(matched.last);
+                    true
+                }
+                _ => false,
+            };
+            edits.iter().take_while(joined).count()
+        }
+    }
+}
+
+fn encoded(subject: &Subject<'_>, operation: &Operation, text: &str) -> Result<Vec<u8>, Clash> {
+    let blame = |error| Clash { operation: operation.index, error };
+    subject.encode(operation, text).map_err(blame)
+}
+
+/// The bytes of a terminator in the file's encoding.
+fn terminator_bytes(subject: &Subject<'_>, terminator: Terminator) -> Vec<u8> {
+    let charset = subject.document.charset();
+    charset.encode(terminator.as_str()).expect("every encoding has line feed and carriage return")
+}
+
+/// Lines `first` to `last` become `lines`. New lines that equal old ones at either end keep
+/// their bytes: a sequence that is invalid in the encoding survives there.
+fn replaced(
+    subject: &Subject<'_>,
+    operation: &Operation,
+    first: u64,
+    last: u64,
+    lines: &[String],
+) -> Result<Region, Clash> {
+    let (body, unit) = (subject.body(), subject.index.unit());
+    let old: Vec<_> = subject
+        .index
+        .from_line(body, first)
+        .into_iter()
+        .flatten()
+        .take((last - first + 1) as usize)
+        .collect();
+    let charset = subject.document.charset();
+    let equal = |old: &crate::text::lines::Span, new: &String| {
+        *charset.decode(old.text(body)).0 == *new.as_bytes()
+    };
+    let same_start = old.iter().zip(lines).take_while(|(old, new)| equal(old, new)).count();
+    let rest = (old.len() - same_start).min(lines.len() - same_start);
+    let same_end = old.iter().rev().zip(lines.iter().rev()).take(rest);
+    let same_end = same_end.take_while(|(old, new)| equal(old, new)).count();
+    let ends_open = old.last().is_some_and(|span| span.terminator(unit) == Terminator::None);
+
+    let mut bytes = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let from_end = lines.len() - at;
+        let twin = match () {
+            () if at < same_start => Some(at),
+            () if from_end <= same_end => Some(old.len() - from_end),
+            () => None,
+        };
+        match twin {
+            Some(twin) => bytes.extend_from_slice(old[twin].text(body)),
+            None => bytes.extend(encoded(subject, operation, line)?),
+        }
+        if from_end > 1 || !ends_open {
+            let model = first + twin.unwrap_or(at.min(old.len() - 1)) as u64;
+            bytes.extend(terminator_bytes(subject, subject.terminator(model)));
+        }
+    }
+    let ends_in_nothing = ends_open && lines.last().is_some_and(String::is_empty);
+    Ok(Region {
+        after_line: first - 1,
+        old_lines: old.len() as u64,
+        new_lines: lines.len() as u64 - u64::from(ends_in_nothing),
+        kept: (same_start as u64, same_end as u64),
+        start: old.first().map_or(0, |span| span.start),
+        end: old.last().map_or(0, |span| span.end),
+        lead: Vec::new(),
+        bytes,
+        ends_in_nothing,
+        operations: vec![operation.index],
+    })
+}
+
+/// The lines of all inserts after line `gap`.
+fn inserted(subject: &Subject<'_>, gap: u64, cluster: &[Edit<'_>]) -> Result<Region, Clash> {
+    let (body, count) = (subject.body(), subject.index.count());
+    let terminator = terminator_bytes(subject, subject.terminator(gap));
+    let ends_open = gap == count && subject.has_open_end();
+    if ends_open && !body.len().is_multiple_of(subject.index.unit().width_bytes()) {
+        return Err(half_unit(cluster[0].operation()));
+    }
+    let mut bytes = Vec::new();
+    let mut new_lines = 0;
+    for edit in cluster {
+        let Edit::Insert { operation, lines, .. } = edit else {
+            continue;
+        };
+        for line in lines {
+            bytes.extend(encoded(subject, operation, line)?);
+            bytes.extend_from_slice(&terminator);
+        }
+        new_lines += lines.len() as u64;
+    }
+    let mut ends_in_nothing = false;
+    if ends_open {
+        bytes.truncate(bytes.len() - terminator.len());
+        ends_in_nothing = bytes.is_empty() || bytes.ends_with(&terminator);
+        new_lines -= u64::from(ends_in_nothing);
+    }
+    let at = match gap {
+        0 => 0,
+        _ => subject.index.span(body, gap).map_or(body.len(), |span| span.end),
+    };
+    Ok(Region {
+        after_line: gap,
+        old_lines: 0,
+        new_lines,
+        kept: (0, 0),
+        start: at,
+        end: at,
+        lead: if ends_open { terminator } else { Vec::new() },
+        bytes,
+        ends_in_nothing,
+        operations: cluster.iter().map(|edit| edit.operation().index).collect(),
+    })
+}
+
+/// The refusal to write behind half a code unit: everything after it would be shifted.
+fn half_unit(operation: &Operation) -> Clash {
+    let index = operation.index;
+    let message = format!(
+        "operation {index}: the file ends in half a UTF-16 code unit; replace its last line first"
+    );
+    Clash { operation: index, error: Error::new(Code::UnsupportedEncoding, message) }
+}
+
+/// The lines of all texts of a cluster, with the texts replaced.
+fn text_replaced(subject: &Subject<'_>, cluster: &[Edit<'_>]) -> Region {
+    let (body, index) = (subject.body(), subject.index);
+    let matches = || {
+        cluster.iter().filter_map(|edit| match edit {
+            Edit::Text { matched, .. } => Some(matched),
+            _ => None,
+        })
+    };
+    let first = matches().map(|one| one.first).min().unwrap_or(1);
+    let last = matches().map(|one| one.last).max().unwrap_or(first).min(index.count());
+    let start = index.span(body, first).map_or(0, |span| span.start);
+    let end = index.span(body, last).map_or(body.len(), |span| span.end);
+    let mut bytes = Vec::with_capacity(end - start);
+    let mut at = start;
+    for one in matches() {
+        bytes.extend_from_slice(&body[at..one.start]);
+        bytes.extend_from_slice(&one.replacement);
+        at = one.end;
+    }
+    bytes.extend_from_slice(&body[at..end]);
+    let operations: BTreeSet<usize> = cluster.iter().map(|edit| edit.operation().index).collect();
+    Region {
+        after_line: first - 1,
+        old_lines: last - first + 1,
+        new_lines: Lines::new(&bytes, index.unit()).count() as u64,
+        kept: (0, 0),
+        start,
+        end,
+        lead: Vec::new(),
+        bytes,
+        ends_in_nothing: false,
+        operations: operations.into_iter().collect(),
+    }
+}
+
+/// An insert at the end of a file without final newline needs a terminator before it, unless
+/// the patch has made an end of the open line already.
+fn open_line_before(subject: &Subject<'_>, plan: &mut Plan, region: &mut Region) {
+    let Some(above) = plan.regions.last_mut() else { return };
+    if region.lead.is_empty() || above.end != region.start {
+        return;
+    }
+    if above.ends_in_nothing {
+        // Its empty last line is one after all, since something follows.
+        above.bytes.append(&mut region.lead);
+        above.new_lines += 1;
+        above.ends_in_nothing = false;
+        return;
+    }
+    let is_closed = match above.bytes.is_empty() {
+        // The open line is gone; the one before it, if any, has its terminator.
+        true => true,
+        false => {
+            let last = Lines::new(&above.bytes, subject.index.unit()).last();
+            last.is_some_and(|span| span.terminator(subject.index.unit()) != Terminator::None)
+        }
+    };
+    if is_closed {
+        region.lead.clear();
+    }
+}

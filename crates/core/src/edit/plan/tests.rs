@@ -1,0 +1,308 @@
+use super::*;
+use crate::disk::bytes::Charset;
+use crate::edit::request::{Action, InsertAt, Target, parse};
+use crate::edit::splice::splice;
+use crate::text::dialect::Dialect;
+use proptest::prelude::*;
+use serde_json::json;
+
+/// Plans edits given as line numbers, e.g. `[{"op": "set_line", "anchor": "2:00", …}]`, the
+/// hashes ignored, and splices.
+fn try_edit(bytes: &[u8], edits: serde_json::Value) -> std::result::Result<Vec<u8>, String> {
+    let document = Document::from_text(bytes);
+    let index = LineIndex::new(document.body(), document.unit());
+    let subject = Subject { document: &document, index: &index };
+    let operations = parse(Dialect::default_dialect(), Target::Text, &edits.into()).unwrap();
+    let mut planned = Vec::new();
+    for operation in &operations {
+        planned.extend(edits_of(&subject, operation).map_err(|error| error.message)?);
+    }
+    let plan = plan(&subject, planned).map_err(|clashes| clashes[0].error.message.clone())?;
+    let spliced = splice(&document, &plan).concat();
+    for region in &plan.regions {
+        let lines = crate::text::lines::Lines::new(&region.bytes, index.unit()).count() as u64;
+        assert_eq!(region.new_lines, lines, "{region:?}");
+    }
+    Ok(spliced)
+}
+
+fn edits_of<'o>(subject: &Subject<'_>, operation: &'o Operation) -> Result<Vec<Edit<'o>>> {
+    Ok(match &operation.action {
+        Action::Replace { first, last, lines } => vec![Edit::Replace {
+            operation,
+            first: u64::from(first.line),
+            last: u64::from(last.as_ref().unwrap_or(first).line),
+            lines: lines.clone(),
+        }],
+        Action::Insert { at, lines } => {
+            let gap = match at {
+                InsertAt::Start => 0,
+                InsertAt::End => subject.index.count(),
+                InsertAt::After(anchor) => u64::from(anchor.line),
+                InsertAt::Before(anchor) | InsertAt::Between(_, anchor) => {
+                    u64::from(anchor.line) - 1
+                }
+            };
+            vec![Edit::Insert { operation, gap, lines: lines.clone() }]
+        }
+        _ => find_matches(subject, operation)?,
+    })
+}
+
+fn check(before: &str, edits: serde_json::Value, after: &str) {
+    let spliced = try_edit(before.as_bytes(), edits.clone()).unwrap();
+    assert_eq!(String::from_utf8(spliced).unwrap(), after, "{before:?} {edits}");
+}
+
+fn refuses(before: &str, edits: serde_json::Value, part: &str) {
+    let message = try_edit(before.as_bytes(), edits.clone()).unwrap_err();
+    assert!(message.contains(part), "{before:?} {edits}: {message}");
+}
+
+fn set(line: u32, text: serde_json::Value) -> serde_json::Value {
+    json!({"op": "set_line", "anchor": format!("{line}:00"), "text": text})
+}
+
+fn range(first: u32, last: u32, text: serde_json::Value) -> serde_json::Value {
+    json!({"op": "replace_range", "start_anchor": format!("{first}:00"), "end_anchor": format!("{last}:00"), "text": text})
+}
+
+fn after(line: u32, text: &str) -> serde_json::Value {
+    json!({"op": "insert_after", "anchor": format!("{line}:00"), "text": text})
+}
+
+fn before(line: u32, text: &str) -> serde_json::Value {
+    json!({"op": "insert_before", "anchor": format!("{line}:00"), "text": text})
+}
+
+fn at(end: &str, text: &str) -> serde_json::Value {
+    json!({"op": "insert_after", "anchor": end, "text": text})
+}
+
+fn text(old: &str, new: &str) -> serde_json::Value {
+    json!({"op": "replace_text", "old_text": old, "new_text": new})
+}
+
+fn all(old: &str, new: &str) -> serde_json::Value {
+    json!({"op": "replace_text", "old_text": old, "new_text": new, "all": true})
+}
+
+#[test]
+fn lines_are_replaced_and_keep_terminators() {
+    check("a\nb\nc\n", json!([set(2, json!("x"))]), "a\nx\nc\n");
+    check("a\nb\nc\n", json!([set(2, json!("x\ny"))]), "a\nx\ny\nc\n");
+    check("a\nb\nc\n", json!([set(2, json!(null))]), "a\nc\n");
+    check("a\r\nb\nc\r\n", json!([set(1, json!("x"))]), "x\r\nb\nc\r\n");
+    check("a\r\nb\nc\r\n", json!([range(1, 3, json!("x\ny\nz\nw"))]), "x\r\ny\nz\r\nw\r\n");
+    check("a\r\nb\nc\r\n", json!([range(1, 2, json!("x"))]), "x\r\nc\r\n");
+    check("a\nb", json!([set(2, json!("x\ny"))]), "a\nx\ny");
+    check("a\r\nb", json!([set(2, json!("x\ny"))]), "a\r\nx\r\ny");
+    check("b", json!([set(1, json!("x\ny"))]), "x\ny");
+    check("a\nb", json!([range(1, 2, json!("a"))]), "a");
+    check("a\nb", json!([range(1, 2, json!("a\nb\nc"))]), "a\nb\nc");
+    check("a\nb\n", json!([range(1, 2, json!(null))]), "");
+    // The terminator of the line before belongs to that line.
+    check("a\nb", json!([set(2, json!(null))]), "a\n");
+}
+
+#[test]
+fn inserts_land_in_order_outside_replaced_lines() {
+    check("a\nb\n", json!([after(1, "x"), before(2, "y"), after(1, "z")]), "a\nx\ny\nz\nb\n");
+    check("a\nb\n", json!([after(1, "x"), set(1, json!("A")), before(1, "y")]), "y\nA\nx\nb\n");
+    check("a\nb\n", json!([at("BOF", "x"), at("EOF", "y")]), "x\na\nb\ny\n");
+    check("", json!([at("EOF", "x"), at("BOF", "y")]), "x\ny\n");
+    check("a\r\nb\n", json!([after(1, "x"), after(2, "y")]), "a\r\nx\r\nb\ny\n");
+    check("a\r\n", json!([at("BOF", "x")]), "x\r\na\r\n");
+    check("a", json!([at("BOF", "x")]), "x\na");
+}
+
+#[test]
+fn a_missing_final_newline_stays_missing() {
+    check("a\nb", json!([at("EOF", "x\ny")]), "a\nb\nx\ny");
+    check("a\r\nb", json!([at("EOF", "x")]), "a\r\nb\r\nx");
+    check("b", json!([after(1, "x")]), "b\nx");
+    check("a\nb", json!([set(2, json!("B")), after(2, "x")]), "a\nB\nx");
+    check("a\nb", json!([set(2, json!(null)), after(2, "x")]), "a\nx");
+    check("b", json!([set(1, json!(null)), after(1, "x")]), "x");
+    check("a\nb", json!([text("b", "b\n"), after(2, "x")]), "a\nb\nx");
+}
+
+#[test]
+fn texts_match_any_terminator_and_write_the_files_own() {
+    check("a\r\nb\r\n", json!([text("a\nb", "x\ny\nz")]), "x\r\ny\r\nz\r\n");
+    check("a\r\nb\r\n", json!([text("a\r\nb", "c")]), "c\r\n");
+    check("a\nb\n", json!([text("a\nb\n", "")]), "");
+    check("a\nb\nc\n", json!([text("\nb", "")]), "a\nc\n");
+    check("a b a", json!([text("b", "x\ny")]), "a x\ny a");
+    check("aXbXc\n", json!([all("X", "\n")]), "a\nb\nc\n");
+    check("a\nb\n", json!([all("\n", ";")]), "a;b;");
+    check("a\r\nb\r\n", json!([text("\nb\n", "!\n")]), "a!\r\n");
+    check("one two three\n", json!([text("one", "1"), text("three", "3")]), "1 two 3\n");
+    check("aaaa", json!([all("aa", "b")]), "bb");
+    refuses("aaa", json!([text("aa", "b")]), "occurs more than once (lines 1, 1)");
+    refuses("a\nb", json!([text("c", "b")]), "does not occur");
+    refuses("a\r\nb", json!([text("a\r", "b")]), "does not occur");
+    refuses("x\r\nb", json!([text("\r", "b")]), "does not occur");
+    check("x\ry\n", json!([text("\r", "-")]), "x-y\n");
+}
+
+#[test]
+fn regression_texts_that_take_the_last_newline_exclude_inserts_at_the_end() {
+    refuses("a\nb\n", json!([text("b\n", "b"), at("EOF", "c")]), "inside the lines");
+    check("a\nb\n", json!([text("b\n", "b")]), "a\nb");
+    check("a\nb\n", json!([text("b\n", ""), at("EOF", "c")]), "a\nc\n");
+}
+
+#[test]
+fn regression_adjacent_texts_that_join_lines_touch_the_joined_one() {
+    let before = "x\nab\nc\nd\n";
+    let joining = json!([text("x\n", "y"), text("ab\n", "")]);
+    check(before, joining, "yc\nd\n");
+    refuses(
+        before,
+        json!([text("x\n", "y"), text("ab\n", ""), set(3, json!("C"))]),
+        "touch line 3",
+    );
+    check(before, json!([text("x\n", ""), text("ab\n", ""), set(3, json!("C"))]), "C\nd\n");
+    check(before, json!([text("b\n", ""), text("c\n", "C\n")]), "x\naC\nd\n");
+}
+
+#[test]
+fn regression_an_empty_last_line_stays_when_something_follows() {
+    check("a\nb", json!([set(2, json!("")), at("EOF", "c")]), "a\n\nc");
+    check("a\nb", json!([set(2, json!(["x", ""])), at("EOF", "c")]), "a\nx\n\nc");
+    // Alone it cannot be told from a final newline.
+    check("a\nb", json!([set(2, json!(""))]), "a\n");
+    check("a", json!([at("EOF", "")]), "a\n");
+    check("a", json!([at("EOF", "x"), at("EOF", "")]), "a\nx\n");
+}
+
+#[test]
+fn regression_no_text_is_written_behind_half_a_code_unit() {
+    let odd = b"\xFF\xFEa\0\n\0b";
+    assert!(try_edit(odd, json!([at("EOF", "c")])).unwrap_err().contains("half a UTF-16"));
+    assert_eq!(try_edit(odd, json!([set(2, json!("c"))])).unwrap(), b"\xFF\xFEa\0\n\0c\0");
+}
+
+#[test]
+fn operations_in_each_others_way_are_named() {
+    let cases = [
+        (json!([set(2, json!("x")), set(2, json!("y"))]), "operations 0 and 1 both touch line 2"),
+        (json!([range(1, 3, json!("x")), range(3, 4, json!("y"))]), "both touch line 3"),
+        (
+            json!([range(1, 4, json!("x")), set(2, json!("z")), set(3, json!("y"))]),
+            "operations 0 and 1",
+        ),
+        (json!([range(1, 3, json!("x")), after(1, "y")]), "inside the lines"),
+        (json!([after(2, "y"), range(1, 3, json!("x"))]), "inside the lines"),
+        (json!([set(2, json!("x")), text("bb", "y")]), "both touch line 2"),
+        (json!([text("bb", "x"), text("b b", "y")]), "overlapping texts on line 2"),
+        (json!([text("a\nb", "x"), after(1, "y")]), "inside the lines"),
+        // The terminator goes: the next line is part of the edit.
+        (json!([text("a\n", "x"), after(1, "y")]), "inside the lines"),
+        (json!([text("a\n", "x"), set(2, json!("y"))]), "both touch line 2"),
+    ];
+    for (edits, part) in cases {
+        refuses("a\nbb b\nc\nd\n", edits, part);
+    }
+    check("a\nb\n", json!([text("a\n", ""), after(1, "y")]), "y\nb\n");
+    check(
+        "a\nb\nc\n",
+        json!([range(1, 2, json!("x")), after(2, "y"), before(1, "z")]),
+        "z\nx\ny\nc\n",
+    );
+}
+
+#[test]
+fn other_encodings_keep_every_byte() {
+    let utf16: Vec<u8> = "\u{feff}a\r\nbö\nc".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let edited =
+        try_edit(&utf16, json!([set(2, json!("ü")), at("EOF", "x"), text("a", "ä")])).unwrap();
+    let units: Vec<u16> =
+        edited.chunks(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
+    assert_eq!(String::from_utf16(&units).unwrap(), "\u{feff}ä\r\nü\nc\nx");
+
+    let bom = try_edit("\u{feff}a\nb\n".as_bytes(), json!([set(1, json!("x")), at("BOF", "y")]));
+    assert_eq!(bom.unwrap(), "\u{feff}y\nx\nb\n".as_bytes());
+
+    let broken = b"a\xFF\nb\xFE\nc\n";
+    assert_eq!(try_edit(broken, json!([set(2, json!("x"))])).unwrap(), b"a\xFF\nx\nc\n");
+    assert_eq!(try_edit(broken, json!([text("b", "x")])).unwrap(), b"a\xFF\nx\xFE\nc\n");
+    // A line that stays as it was shown keeps its invalid bytes.
+    let kept = try_edit(broken, json!([range(1, 3, json!("a\u{fffd}\nx\nc"))]));
+    assert_eq!(kept.unwrap(), b"a\xFF\nx\nc\n");
+}
+
+#[test]
+fn unencodable_text_names_the_character() {
+    let document = Document::from_text(b"a\n").with_charset(Charset::by_label("latin1").unwrap());
+    let index = LineIndex::new(document.body(), document.unit());
+    let subject = Subject { document: &document, index: &index };
+    let edits = json!([set(1, json!("変"))]);
+    let operations = parse(Dialect::default_dialect(), Target::Text, &edits.into()).unwrap();
+    let edits = edits_of(&subject, &operations[0]).unwrap();
+    let clash = plan(&subject, edits).unwrap_err().remove(0);
+    assert_eq!(clash.error.code, Code::UnencodableText);
+    assert!(clash.error.message.contains("'変' (U+5909)"), "{}", clash.error.message);
+}
+
+/// Lines with their terminators, edited one by one: obviously right, and slow.
+fn naive(before: &str, edits: &[(usize, u8, Vec<String>)]) -> String {
+    let lines: Vec<&str> = before.split_inclusive('\n').collect();
+    let ending = |line: &str| if line.ends_with("\r\n") { "\r\n" } else { "\n" };
+    let mut out = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        let terminator = ending(line);
+        let body = line.trim_end_matches(terminator);
+        match edits.iter().find(|(number, ..)| *number == at) {
+            Some((_, 0, new)) => new.iter().for_each(|new| out += &format!("{new}{terminator}")),
+            Some((_, 1, new)) => {
+                out += &format!("{body}{terminator}");
+                new.iter().for_each(|new| out += &format!("{new}{terminator}"));
+            }
+            _ => out += line,
+        }
+    }
+    out
+}
+
+proptest! {
+    #[test]
+    fn agrees_with_line_by_line_editing(
+        lines in prop::collection::vec(("[ab]{0,3}", any::<bool>()), 1..30),
+        picks in prop::collection::btree_map(0usize..30, (0u8..2, prop::collection::vec("[xy]{1,2}", 1..4)), 0..8),
+    ) {
+        let before: String = lines
+            .iter()
+            .map(|(line, crlf)| format!("{line}{}", if *crlf { "\r\n" } else { "\n" }))
+            .collect();
+        let edits: Vec<_> = picks
+            .into_iter()
+            .filter(|(at, _)| *at < lines.len())
+            .map(|(at, (kind, new))| (at, kind, new))
+            .collect();
+        let operations: Vec<_> = edits
+            .iter()
+            .map(|(at, kind, new)| match kind {
+                0 => set(*at as u32 + 1, json!(new)),
+                _ => json!({"op": "insert_after", "anchor": format!("{}:00", at + 1), "text": new}),
+            })
+            .collect();
+        let edited = try_edit(before.as_bytes(), json!(operations)).unwrap();
+        prop_assert_eq!(String::from_utf8(edited).unwrap(), naive(&before, &edits));
+    }
+
+    #[test]
+    fn any_text_replacement_agrees_with_the_standard_library(
+        text_before in "[ab \n]{0,30}", old in "[ab\n]{1,3}", new in "[ab\nc]{0,3}",
+    ) {
+        let edited = try_edit(text_before.as_bytes(), json!([all(&old, &new)]));
+        match text_before.contains(&old) {
+            true => {
+                let expected = text_before.replace(&old, &new);
+                prop_assert_eq!(String::from_utf8(edited.unwrap()).unwrap(), expected);
+            }
+            false => prop_assert!(edited.is_err()),
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Finding the texts of `replace_text` in a file's own bytes.
+
+use memchr::memmem;
+
+use super::{Edit, Subject, TextMatch};
+use crate::edit::request::{Action, Operation};
+use crate::error::{Code, Error, Result};
+use crate::text::lines::{Lines, Span, Terminator, Unit};
+
+/// The matches of one `replace_text`, as edits. Refuses a text that does not occur, or occurs
+/// several times without `all`.
+pub fn find_matches<'o>(subject: &Subject<'_>, operation: &'o Operation) -> Result<Vec<Edit<'o>>> {
+    let Action::ReplaceText { old_text, new_text, all } = &operation.action else {
+        return Ok(Vec::new());
+    };
+    let needle = Needle::new(subject, operation, old_text)?;
+    let mut matches = Vec::new();
+    let mut from = 0;
+    while let Some((start, end)) = needle.find(subject, from) {
+        matches.push((start, end));
+        // The only occurrence must be that even among overlapping ones.
+        from = if *all { end } else { start + subject.index.unit().width_bytes() };
+        if !*all && matches.len() > MAX_NAMED_LINES {
+            break;
+        }
+    }
+    match matches.len() {
+        0 => Err(Error::new(
+            Code::TextNotFound,
+            format!(
+                "operation {}: old_text does not occur in the file; it must match exactly, white space included",
+                operation.index
+            ),
+        )),
+        1 => Ok(()),
+        _ if *all => Ok(()),
+        _ => Err(not_unique(subject, operation, &matches)),
+    }?;
+    let mut lines = LineCursor { subject, line: None };
+    let edit = |(start, end)| replacement(subject, &mut lines, operation, new_text, start, end);
+    matches.into_iter().map(edit).collect()
+}
+
+/// How many places a refusal names.
+const MAX_NAMED_LINES: usize = 5;
+
+fn not_unique(subject: &Subject<'_>, operation: &Operation, matches: &[(usize, usize)]) -> Error {
+    let line =
+        |&(start, _): &(usize, usize)| subject.index.line_at(subject.body(), start).to_string();
+    let named: Vec<_> = matches.iter().take(MAX_NAMED_LINES).map(line).collect();
+    let more = if matches.len() > MAX_NAMED_LINES { " and more" } else { "" };
+    Error::new(
+        Code::TextNotUnique,
+        format!(
+            "operation {}: old_text occurs more than once (lines {}{more}): add the text around it, or set all",
+            operation.index,
+            named.join(", ")
+        ),
+    )
+}
+
+/// The line of one offset after the other: matches on one long line look for it once.
+struct LineCursor<'a, 'd> {
+    subject: &'a Subject<'d>,
+    line: Option<(u64, Span)>,
+}
+
+impl LineCursor<'_, '_> {
+    fn at(&mut self, offset: usize) -> (u64, Span) {
+        if let Some((number, span)) = self.line
+            && (span.start..span.end).contains(&offset)
+        {
+            return (number, span);
+        }
+        let (body, index) = (self.subject.body(), self.subject.index);
+        let number = index.line_at(body, offset);
+        let nothing = Span { start: offset, text_end: offset, end: offset };
+        let span = index.span(body, number).unwrap_or(nothing);
+        self.line = Some((number, span));
+        (number, span)
+    }
+}
+
+/// The edit that puts `new_text` in place of a match.
+fn replacement<'o>(
+    subject: &Subject<'_>,
+    lines: &mut LineCursor<'_, '_>,
+    operation: &'o Operation,
+    new_text: &str,
+    start: usize,
+    end: usize,
+) -> Result<Edit<'o>> {
+    let unit = subject.index.unit();
+    let (first, first_span) = lines.at(start);
+    let replacement = match new_text.contains('\n') {
+        true => {
+            subject.encode(operation, &with_terminators(subject, first, first_span, new_text))?
+        }
+        false => subject.encode(operation, new_text)?,
+    };
+    let (last, last_span) = lines.at(end - 1);
+    let takes_terminator = end == last_span.end && last_span.terminator(unit) != Terminator::None;
+    let matched = TextMatch {
+        start,
+        end,
+        replacement,
+        first,
+        last,
+        starts_line: start == first_span.start,
+        takes_terminator,
+    };
+    Ok(Edit::Text { operation, matched })
+}
+
+/// A text whose line feeds become the terminator of the line where it goes.
+fn with_terminators(subject: &Subject<'_>, first: u64, span: Span, text: &str) -> String {
+    let terminator = match span.terminator(subject.index.unit()) {
+        Terminator::None => subject.terminator(first),
+        own => own,
+    };
+    let lines: Vec<&str> =
+        text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
+    // A `\r` at the very end is content, as it is without a `\n` behind it.
+    let tail = if text.ends_with('\r') { "\r" } else { "" };
+    lines.join(terminator.as_str()) + tail
+}
+
+/// Matches that take a terminator and leave an open end join the next line to theirs: it
+/// counts as touched. At the end of the file that is the line after the last, where inserts
+/// at the end go.
+pub(super) fn touch_joined_lines(unit: Unit, matches: &mut [&mut TextMatch]) {
+    let mut first = 0;
+    while first < matches.len() {
+        let (mut last, mut bottom) = (first, matches[first].last);
+        loop {
+            while last + 1 < matches.len() && matches[last + 1].first <= bottom {
+                last += 1;
+                bottom = bottom.max(matches[last].last);
+            }
+            let tail = &mut *matches[last];
+            if tail.last != bottom || !tail.takes_terminator {
+                break;
+            }
+            if !leaves_open_end(unit, &matches[first..=last]) {
+                break;
+            }
+            let tail = &mut *matches[last];
+            tail.takes_terminator = false;
+            tail.last += 1;
+            bottom = tail.last;
+        }
+        first = last + 1;
+    }
+}
+
+/// Whether what the matches leave of their lines ends without terminator, given that the last
+/// of them takes the terminator away.
+fn leaves_open_end(unit: Unit, matches: &[&mut TextMatch]) -> bool {
+    let mut end = None;
+    for one in matches.iter().rev() {
+        if end.is_some_and(|end| one.end != end) {
+            break;
+        }
+        if !one.replacement.is_empty() {
+            let last = Lines::new(&one.replacement, unit).last();
+            return last.is_some_and(|span| span.terminator(unit) == Terminator::None);
+        }
+        if !one.starts_line {
+            end = Some(one.start);
+            continue;
+        }
+        // An earlier match may end right here, in the line above.
+        end = Some(one.start);
+        if !matches.iter().any(|other| other.end == one.start) {
+            return false;
+        }
+    }
+    // Text of the line stands before the first of these matches, unless they begin it.
+    matches.iter().rev().find(|one| Some(one.start) == end).is_some_and(|one| !one.starts_line)
+}
+
+/// A text to look for: its lines, encoded, with any terminator between them.
+struct Needle {
+    parts: Vec<Vec<u8>>,
+    first: memmem::Finder<'static>,
+    line_feed: Vec<u8>,
+    carriage_return: Vec<u8>,
+}
+
+impl Needle {
+    fn new(subject: &Subject<'_>, operation: &Operation, text: &str) -> Result<Needle> {
+        let mut parts: Vec<&str> = text.split('\n').collect();
+        let last = parts.len() - 1;
+        for part in &mut parts[..last] {
+            *part = part.strip_suffix('\r').unwrap_or(part);
+        }
+        let parts: Vec<Vec<u8>> = parts
+            .into_iter()
+            .map(|part| subject.encode(operation, part))
+            .collect::<Result<_>>()
+            .map_err(|error| {
+                Error::new(
+                    Code::TextNotFound,
+                    format!("{}: old_text cannot occur in it", error.message),
+                )
+            })?;
+        let line_feed = subject.encode(operation, "\n")?;
+        let carriage_return = subject.encode(operation, "\r")?;
+        let needle = if parts[0].is_empty() { &line_feed } else { &parts[0] };
+        let first = memmem::Finder::new(needle).into_owned();
+        Ok(Needle { parts, first, line_feed, carriage_return })
+    }
+
+    /// The first match at or after `from`.
+    fn find(&self, subject: &Subject<'_>, from: usize) -> Option<(usize, usize)> {
+        let body = subject.body();
+        let mut at = from;
+        while let Some(found) = self.first.find(body.get(at..)?).map(|offset| at + offset) {
+            if let Some(matched) = self.match_at(body, found, from)
+                && self.is_whole(subject, matched)
+            {
+                return Some(matched);
+            }
+            at = found + 1;
+        }
+        None
+    }
+
+    fn match_at(&self, body: &[u8], found: usize, from: usize) -> Option<(usize, usize)> {
+        // An empty first part was found by its terminator, which starts at a `\r` before it.
+        let start = match self.parts[0].is_empty() {
+            true if body[from..found].ends_with(&self.carriage_return) => {
+                found - self.carriage_return.len()
+            }
+            _ => found,
+        };
+        let mut end = start + self.parts[0].len();
+        for part in &self.parts[1..] {
+            end += self.terminator_at(&body[end..])?;
+            end = body[end..].starts_with(part).then(|| end + part.len())?;
+        }
+        Some((start, end))
+    }
+
+    fn terminator_at(&self, rest: &[u8]) -> Option<usize> {
+        let after_return = rest.strip_prefix(self.carriage_return.as_slice());
+        match after_return {
+            Some(rest) if rest.starts_with(&self.line_feed) => {
+                Some(self.carriage_return.len() + self.line_feed.len())
+            }
+            _ => rest.starts_with(&self.line_feed).then_some(self.line_feed.len()),
+        }
+    }
+
+    /// Whether a match of bytes is a match of text: it begins and ends between characters,
+    /// and does not cut a `\r\n` in two.
+    fn is_whole(&self, subject: &Subject<'_>, (start, end): (usize, usize)) -> bool {
+        let body = subject.body();
+        let cuts_terminator = |at: usize| {
+            body[..at].ends_with(&self.carriage_return) && body[at..].starts_with(&self.line_feed)
+        };
+        if cuts_terminator(start) || cuts_terminator(end) {
+            return false;
+        }
+        let width = subject.index.unit().width_bytes();
+        if width > 1 {
+            return start.is_multiple_of(width) && end.is_multiple_of(width);
+        }
+        // UTF-8 tells by itself; in other encodings a byte of one character can look like
+        // another, so the line must read the same in pieces as in one.
+        subject.document.charset().is_self_synchronizing()
+            || reads_the_same_in_pieces(subject, start, end)
+    }
+}
+
+fn reads_the_same_in_pieces(subject: &Subject<'_>, start: usize, end: usize) -> bool {
+    let (body, charset) = (subject.body(), subject.document.charset());
+    let index = subject.index;
+    let first = index.span(body, index.line_at(body, start)).map_or(0, |span| span.start);
+    let last = index.span(body, index.line_at(body, end - 1)).map_or(end, |span| span.end);
+    let mut pieces = charset.decode(&body[first..start]).0.into_owned();
+    pieces.extend_from_slice(&charset.decode(&body[start..end]).0);
+    pieces.extend_from_slice(&charset.decode(&body[end..last]).0);
+    pieces == *charset.decode(&body[first..last]).0
+}

@@ -1,0 +1,231 @@
+//! Repairs of model text: each a named rule, one function, reported when it is applied.
+//!
+//! A rule looks at the new lines beside the lines they replace or are inserted at, and
+//! returns what it would make of them, or nothing. Where it could misfire it returns nothing:
+//! a repair must never make an ordinary edit impossible.
+
+mod layout;
+mod markers;
+
+use std::borrow::Cow;
+
+use crate::error::{Error, Result};
+use crate::text::dialect::Dialect;
+use crate::text::normalize::without_white_space;
+
+/// A named repair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// Diff markers copied into the text.
+    StripPlus,
+    /// Anchors copied into the text.
+    StripAnchors,
+    /// Indentation of the first line lost.
+    InheritIndent,
+    /// A neighbouring line repeated in the text.
+    Echoes,
+    /// Two lines of the file merged into one of the text.
+    Merges,
+    /// A line of the file wrapped into several of the text.
+    Wraps,
+    /// Indentation lost line by line.
+    PairedIndent,
+    /// Hyphens that look alike.
+    Confusables,
+}
+
+impl Rule {
+    /// Every rule, in the order in which they run.
+    pub const ALL: [Rule; 8] = [
+        Rule::StripPlus,
+        Rule::StripAnchors,
+        Rule::InheritIndent,
+        Rule::Echoes,
+        Rule::Merges,
+        Rule::Wraps,
+        Rule::PairedIndent,
+        Rule::Confusables,
+    ];
+
+    /// The name callers use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rule::StripPlus => "strip-plus",
+            Rule::StripAnchors => "strip-anchors",
+            Rule::InheritIndent => "inherit-indent",
+            Rule::Echoes => "echoes",
+            Rule::Merges => "merges",
+            Rule::Wraps => "wraps",
+            Rule::PairedIndent => "paired-indent",
+            Rule::Confusables => "confusables",
+        }
+    }
+
+    fn apply(self, subject: &Subject<'_, '_>, draft: &Draft) -> Option<Draft> {
+        let lines = match self {
+            Rule::StripPlus => markers::strip_plus(subject, draft),
+            Rule::StripAnchors => markers::strip_anchors(subject, draft),
+            Rule::InheritIndent => layout::inherit_indent(subject, draft),
+            Rule::Echoes => layout::drop_echoes(subject, draft),
+            Rule::Merges => return layout::expand_merge(subject, draft),
+            Rule::Wraps => layout::restore_wraps(subject, draft),
+            Rule::PairedIndent => layout::paired_indent(subject, draft),
+            Rule::Confusables => layout::plain_hyphens(subject, draft),
+        };
+        lines.map(|lines| Draft { place: draft.place, lines })
+    }
+}
+
+/// The rules that are switched on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rules(Vec<Rule>);
+
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules(vec![Rule::StripPlus, Rule::StripAnchors, Rule::InheritIndent])
+    }
+}
+
+impl Rules {
+    /// No rule.
+    pub fn none() -> Rules {
+        Rules(Vec::new())
+    }
+
+    /// These rules and no other.
+    pub fn of(rules: &[Rule]) -> Rules {
+        Rules(rules.to_vec())
+    }
+
+    /// Switches one rule; unknown names are refused with the list of names.
+    pub fn switch(&mut self, name: &str, on: bool) -> Result<()> {
+        let rule = Rule::ALL.into_iter().find(|rule| rule.name() == name).ok_or_else(|| {
+            let names = Rule::ALL.map(Rule::name).join(", ");
+            Error::argument(format!("unknown repair {name:?}: the repairs are {names}"))
+        })?;
+        self.0.retain(|&known| known != rule);
+        if on {
+            self.0.push(rule);
+        }
+        Ok(())
+    }
+
+    /// Whether a rule is on.
+    pub fn has(&self, rule: Rule) -> bool {
+        self.0.contains(&rule)
+    }
+}
+
+/// Where the new lines go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In place of the lines from the first to the last.
+    Lines(u64, u64),
+    /// After a line.
+    After(u64),
+    /// Before a line.
+    Before(u64),
+    /// Between the first line and the second.
+    Between(u64, u64),
+    /// At an end of the file, beside no line in particular.
+    End,
+}
+
+/// The new lines as they stand, and where they go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Draft {
+    /// Where they go; a rule may take in one more line.
+    pub place: Place,
+    /// The lines.
+    pub lines: Vec<String>,
+}
+
+impl Draft {
+    fn line_count(&self) -> u64 {
+        match self.place {
+            Place::Lines(first, last) => last - first + 1,
+            _ => 0,
+        }
+    }
+
+    fn filled(&self) -> impl Iterator<Item = &String> {
+        self.lines.iter().filter(|line| !line.trim().is_empty())
+    }
+}
+
+/// The file beside which a draft is read.
+pub struct Subject<'s, 'a> {
+    /// The dialect of the anchors.
+    pub dialect: &'static Dialect,
+    /// The text of a line by number; `None` outside the file.
+    pub line: &'s dyn Fn(u64) -> Option<Cow<'a, str>>,
+    /// Whether another operation of the patch changes a line.
+    pub is_touched: &'s dyn Fn(u64) -> bool,
+}
+
+impl<'a> Subject<'_, 'a> {
+    fn text(&self, number: u64) -> Cow<'a, str> {
+        (self.line)(number).unwrap_or_default()
+    }
+
+    /// The lines that are replaced.
+    fn replaced(&self, draft: &Draft) -> Vec<Cow<'a, str>> {
+        match draft.place {
+            Place::Lines(first, last) => (first..=last).map(|number| self.text(number)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The lines that are replaced, or that the text is inserted beside.
+    fn beside(&self, draft: &Draft) -> Vec<Cow<'a, str>> {
+        match draft.place {
+            Place::Lines(..) => self.replaced(draft),
+            Place::After(line) | Place::Before(line) => vec![self.text(line)],
+            Place::Between(after, before) => vec![self.text(after), self.text(before)],
+            Place::End => Vec::new(),
+        }
+    }
+}
+
+/// An application of a rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    /// The rule.
+    pub rule: Rule,
+    /// The lines before, joined by `\n`.
+    pub before: String,
+    /// The lines after.
+    pub after: String,
+}
+
+/// Runs the rules that are on, in order; what was done is appended to `applied`.
+pub fn repair(
+    rules: &Rules,
+    subject: &Subject<'_, '_>,
+    mut draft: Draft,
+    applied: &mut Vec<Applied>,
+) -> Draft {
+    for rule in Rule::ALL.into_iter().filter(|&rule| rules.has(rule)) {
+        if draft.lines.is_empty() {
+            break;
+        }
+        if let Some(mended) = rule.apply(subject, &draft).filter(|mended| *mended != draft) {
+            let (before, after) = (draft.lines.join("\n"), mended.lines.join("\n"));
+            applied.push(Applied { rule, before, after });
+            draft = mended;
+        }
+    }
+    draft
+}
+
+/// The white space at the start of a line.
+fn indentation(line: &str) -> &str {
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+fn alike_without_white_space(one: &str, other: &str) -> bool {
+    without_white_space(one) == without_white_space(other)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,224 @@
+//! Rules about how lines are laid out: indentation, echoes, merges, wraps, hyphens.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use super::{Draft, Place, Subject, alike_without_white_space, indentation};
+use crate::text::dialect::WhiteSpace;
+use crate::text::normalize::without_white_space;
+
+/// `inherit-indent`: the text of an indented block whose first line lost its indentation.
+pub(super) fn inherit_indent(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
+    let replaced = subject.replaced(draft);
+    let indent = indentation(replaced.first().filter(|line| !line.trim().is_empty())?);
+    let mut filled = draft.filled();
+    let first = filled.next()?;
+    let is_plain_word = first.chars().any(char::is_alphanumeric) && !first.starts_with('#');
+    let at_margin = |line: &str| !line.trim().is_empty() && indentation(line).is_empty();
+    if indent.is_empty()
+        || !at_margin(first)
+        || !is_plain_word
+        || replaced.iter().any(|line| at_margin(line))
+        || alike_without_white_space(&replaced.join(""), &draft.lines.concat())
+    {
+        return None;
+    }
+    let only_first = filled.all(|line| line.starts_with(indent));
+    let mut seen_first = false;
+    let mend = |line: &String| {
+        if line.trim().is_empty() || (seen_first && only_first) {
+            return line.clone();
+        }
+        seen_first = true;
+        format!("{indent}{line}")
+    };
+    Some(draft.lines.iter().map(mend).collect())
+}
+
+/// `echoes`: the text repeats the line that it is inserted at, or the lines around the block
+/// that it replaces.
+pub(super) fn drop_echoes(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
+    if draft.lines.len() < 2 {
+        return None;
+    }
+    let (above, below) = match draft.place {
+        Place::After(line) => (Some(line), None),
+        Place::Before(line) => (None, Some(line)),
+        Place::Between(after, before) => (Some(after), Some(before)),
+        Place::Lines(first, last) if draft.lines.len() as u64 > draft.line_count() => {
+            (first.checked_sub(1), Some(last + 1))
+        }
+        _ => (None, None),
+    };
+    let echoes = |number: Option<u64>, line: &String| {
+        number
+            .and_then(|number| (subject.line)(number))
+            .is_some_and(|text| alike_without_white_space(&text, line))
+    };
+    let mut lines = draft.lines.clone();
+    if echoes(above, &lines[0]) {
+        lines.remove(0);
+    }
+    // An insert has to leave something; a block whose text is nothing but its surroundings goes.
+    let may_be_all = matches!(draft.place, Place::Lines(..));
+    if (lines.len() > 1 || may_be_all) && lines.last().is_some_and(|line| echoes(below, line)) {
+        lines.pop();
+    }
+    Some(lines)
+}
+
+/// Tokens after which a statement goes on in the next line.
+const CONTINUATIONS: [&str; 13] =
+    ["&&", "||", "??", "?", ":", "=", ",", "+", "-", "*", "/", ".", "("];
+
+/// How much longer than both lines their merged form may be, in UTF-16 units.
+const MERGE_SLACK_UNITS: usize = 32;
+
+/// `merges`: one line of text holds a line and the one that continues it, or the one that it
+/// continues; both are then replaced.
+pub(super) fn expand_merge(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Draft> {
+    let (Place::Lines(line, last), [new]) = (draft.place, draft.lines.as_slice()) else {
+        return None;
+    };
+    if line != last {
+        return None;
+    }
+    let new = without_white_space(new);
+    let old = without_white_space(&subject.text(line));
+    let free = |number: u64| {
+        let text = (subject.line)(number).filter(|_| !(subject.is_touched)(number))?;
+        Some(without_white_space(&text)).filter(|text| !text.is_empty())
+    };
+    if old.is_empty() {
+        return None;
+    }
+    let merged = |place| Some(Draft { place, lines: draft.lines.clone() });
+    if let (Some(head), Some(next)) = (without_continuation(&old), free(line + 1))
+        && is_in_order(&new, head, &next)
+        && is_of_both(&new, &old, &next)
+    {
+        return merged(Place::Lines(line, line + 1));
+    }
+    let previous = free(line.checked_sub(1)?)?;
+    let head = without_operators(without_continuation(&previous)?);
+    (is_in_order(&without_operators(&new), &head, &without_operators(&old))
+        && is_of_both(&new, &previous, &old))
+    .then(|| merged(Place::Lines(line - 1, line)))
+    .flatten()
+}
+
+fn is_in_order(new: &str, head: &str, tail: &str) -> bool {
+    matches!((new.find(head), new.find(tail)), (Some(head), Some(tail)) if head < tail)
+}
+
+/// Whether the new line is not much longer than both old ones.
+fn is_of_both(new: &str, one: &str, other: &str) -> bool {
+    units(new) <= units(one) + units(other) + MERGE_SLACK_UNITS
+}
+
+/// The length of a text as the origin of these rules counts it.
+fn units(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
+fn without_continuation(line: &str) -> Option<&str> {
+    CONTINUATIONS.iter().find_map(|token| line.strip_suffix(token))
+}
+
+fn without_operators(text: &str) -> String {
+    text.replace(['|', '&', '?'], "")
+}
+
+/// The longest run of new lines that is looked at as one wrapped line.
+const WRAP_LIMIT_LINES: usize = 10;
+
+/// A shorter text says too little to tell a wrapped line by, in UTF-16 units.
+const WRAP_MIN_UNITS: usize = 6;
+
+/// New lines that, white space aside, are one old line.
+struct Wrap {
+    start: usize,
+    count: usize,
+    canon: String,
+}
+
+/// `wraps`: a run of new lines that, white space aside, is one old line becomes that line. Where
+/// several runs are the same line, none does.
+pub(super) fn restore_wraps(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
+    let mut old: HashMap<String, Vec<String>> = HashMap::new();
+    for line in subject.replaced(draft) {
+        old.entry(without_white_space(&line)).or_default().push(line.into_owned());
+    }
+    old.retain(|canon, lines| lines.len() == 1 && units(canon) >= WRAP_MIN_UNITS);
+    let wraps = wraps_of(&old, &draft.lines);
+    let mut uses: HashMap<&str, usize> = HashMap::new();
+    for wrap in &wraps {
+        *uses.entry(&wrap.canon).or_default() += 1;
+    }
+    let is_unique = |wrap: &&Wrap| uses[wrap.canon.as_str()] == 1;
+    let mut unique: Vec<&Wrap> = wraps.iter().filter(is_unique).collect();
+    // From the end, so that no wrap moves an earlier one; where two overlap, the earlier one
+    // takes in what the later one made.
+    unique.sort_by_key(|wrap| Reverse(wrap.start));
+    let mut lines = draft.lines.clone();
+    for wrap in unique {
+        let end = lines.len().min(wrap.start + wrap.count);
+        lines.splice(wrap.start..end, old[&wrap.canon].clone());
+    }
+    Some(lines)
+}
+
+fn wraps_of(old: &HashMap<String, Vec<String>>, lines: &[String]) -> Vec<Wrap> {
+    let longest = old.keys().map(String::len).max().unwrap_or(0);
+    let canons: Vec<String> = lines.iter().map(|line| without_white_space(line)).collect();
+    let mut wraps = Vec::new();
+    for start in 0..lines.len() {
+        let mut canon = String::new();
+        for (count, line) in (1..=WRAP_LIMIT_LINES).zip(&canons[start..]) {
+            canon.push_str(line);
+            if canon.len() > longest {
+                break;
+            }
+            if count > 1 && old.contains_key(&canon) {
+                wraps.push(Wrap { start, count, canon: canon.clone() });
+            }
+        }
+    }
+    wraps
+}
+
+/// `paired-indent`: as many new lines as old; one without indentation gets the old one's.
+pub(super) fn paired_indent(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
+    let replaced = subject.replaced(draft);
+    if replaced.len() != draft.lines.len() {
+        return None;
+    }
+    let mend = |(old, new): (&std::borrow::Cow<'_, str>, &String)| match !new.is_empty()
+        && white_space_before(new).is_empty()
+    {
+        true => format!("{}{new}", white_space_before(old)),
+        false => new.clone(),
+    };
+    Some(replaced.iter().zip(&draft.lines).map(mend).collect())
+}
+
+/// All white space at the start of a line: more than its indentation on odd lines, and what
+/// the origin of this rule takes.
+fn white_space_before(line: &str) -> &str {
+    let rest = line.trim_start_matches(|character| WhiteSpace::JavaScript.contains(character));
+    &line[..line.len() - rest.len()]
+}
+
+/// `confusables`: the text is the old lines but for their look-alike hyphens: they become `-`.
+pub(super) fn plain_hyphens(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
+    let replaced = subject.replaced(draft);
+    let plain = |line: &str| line.replace(is_hyphen, "-");
+    let same = replaced.len() == draft.lines.len()
+        && replaced.iter().any(|line| line.contains(is_hyphen))
+        && replaced.iter().zip(&draft.lines).all(|(old, new)| plain(old) == plain(new));
+    same.then(|| draft.lines.iter().map(|line| plain(line)).collect())
+}
+
+fn is_hyphen(character: char) -> bool {
+    matches!(character, '\u{2010}'..='\u{2014}' | '\u{2212}' | '\u{FE63}' | '\u{FF0D}')
+}

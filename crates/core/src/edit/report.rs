@@ -1,0 +1,74 @@
+//! The texts that a harness hands to the model: fresh anchors after success, the current
+//! lines and the truth about the cause after a refusal.
+
+mod applied;
+mod rejected;
+
+use crate::disk::commit::{Conflict, RecoveryReport};
+use crate::text::dialect::Dialect;
+use crate::text::hash::LineHasher;
+use crate::view::render::{GAP, one_line, render_cut_line};
+
+pub use applied::{FileReport, applied_text, created_rows, relocation_rows};
+pub use rejected::{AnchorReport, anchor_failures, rejected_text};
+
+/// Lines shown on either side of a change or a failed anchor.
+const CONTEXT_LINES: u64 = 2;
+
+/// How much of a line a report shows; the anchor stays valid, a hint may be its beginning.
+const LINE_LIMIT_BYTES: usize = 1_000;
+
+/// What a call that worked off an interrupted patch has to tell of it: the files that someone
+/// else had changed meanwhile. Each row begins with a line feed.
+pub fn recovery_rows(report: &RecoveryReport) -> String {
+    let row = |conflict: &Conflict| {
+        let path = one_line(&conflict.path);
+        let kept = match conflict.kept.is_empty() {
+            true => String::new(),
+            false => format!("; the patch's version is kept in {}", conflict.kept.join(", ")),
+        };
+        format!(
+            "\nAn interrupted patch was recovered: {path} was changed by someone else and left{kept}."
+        )
+    };
+    report.conflicts.iter().map(row).collect()
+}
+
+/// Rows of a report: lines with anchors, gaps where numbers jump.
+struct Rows {
+    hasher: LineHasher,
+    out: Vec<u8>,
+    last: Option<u64>,
+}
+
+impl Rows {
+    fn new(dialect: &'static Dialect) -> Rows {
+        Rows { hasher: LineHasher::new(dialect), out: Vec::new(), last: None }
+    }
+
+    /// Adds a line; a gap before it when it does not follow the last one.
+    fn line(&mut self, number: u64, text: &[u8]) {
+        if self.last.is_some_and(|last| number > last + 1) {
+            self.gap();
+        }
+        let hash = self.hasher.hash(number, text);
+        let dialect = self.hasher.dialect();
+        render_cut_line(dialect, number, hash, text, LINE_LIMIT_BYTES, &mut self.out);
+        self.out.push(b'\n');
+        self.last = Some(number);
+    }
+
+    fn gap(&mut self) {
+        self.out.extend_from_slice(GAP.as_bytes());
+        self.out.push(b'\n');
+    }
+
+    fn note(&mut self, text: &str) {
+        self.out.extend_from_slice(text.as_bytes());
+        self.out.push(b'\n');
+    }
+
+    fn into_text(self) -> String {
+        String::from_utf8_lossy(&self.out).into_owned()
+    }
+}

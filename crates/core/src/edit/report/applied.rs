@@ -1,0 +1,221 @@
+//! What was done: every changed region with fresh anchors, and how later numbers shifted.
+
+use super::{CONTEXT_LINES, Rows};
+use crate::disk::bytes::Document;
+use crate::edit::outcome::{Applied, Change, FileChange, NoopReason, Relocation};
+use crate::edit::plan::{Plan, Region};
+use crate::text::dialect::Dialect;
+use crate::text::hash::mixes_line_number;
+use crate::text::lines::{LineIndex, Lines, Unit};
+use crate::view::render::{file_header, one_line};
+
+/// A region with more new lines than this is shown by its ends.
+const REGION_LIMIT_LINES: u64 = 16;
+
+/// How many lines of each end are shown then.
+const REGION_END_LINES: u64 = 6;
+
+/// A file that was edited, for the report.
+pub struct FileReport<'a> {
+    /// The dialect of the anchors.
+    pub dialect: &'static Dialect,
+    /// The file before.
+    pub document: &'a Document,
+    /// Its lines, as UTF-8.
+    pub index: &'a LineIndex,
+    /// What was done to it.
+    pub plan: &'a Plan,
+}
+
+/// A region in the numbers of the new file, with its text.
+struct Shown<'a> {
+    region: &'a Region,
+    /// The number of its first new line.
+    first: u64,
+    /// How much later lines have moved, this region included.
+    shift: i64,
+    text: Vec<u8>,
+}
+
+impl FileReport<'_> {
+    /// The rows of the changed regions, each line ended by `\n`.
+    pub fn rows(&self) -> String {
+        let shown = self.regions();
+        let mut rows = Rows::new(self.dialect);
+        let mut at = 0;
+        while at < shown.len() {
+            let mut end = at + 1;
+            while end < shown.len() && self.meets(&shown[end - 1], &shown[end]) {
+                end += 1;
+            }
+            if at > 0 {
+                rows.gap();
+                rows.last = None;
+            }
+            self.block(&shown[at..end], &mut rows);
+            at = end;
+        }
+        rows.into_text()
+    }
+
+    /// Lines added and removed: lines that stayed as they were do not count.
+    pub fn added_and_removed(&self) -> (u64, u64) {
+        let count = |region: &Region| {
+            let kept = region.kept.0 + region.kept.1;
+            (region.new_lines.saturating_sub(kept), region.old_lines.saturating_sub(kept))
+        };
+        self.plan.regions.iter().map(count).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+    }
+
+    /// The number of lines after the patch.
+    pub fn line_count(&self) -> u64 {
+        let shift: i64 = self.plan.regions.iter().map(Region::shift).sum();
+        self.index.count().saturating_add_signed(shift)
+    }
+
+    fn regions(&self) -> Vec<Shown<'_>> {
+        let charset = self.document.charset();
+        let mut shift = 0;
+        let regions = self.plan.regions.iter().map(|region| {
+            let first = (region.after_line + 1).saturating_add_signed(shift);
+            shift += region.shift();
+            Shown { region, first, shift, text: charset.decode(&region.bytes).0.into_owned() }
+        });
+        regions.collect()
+    }
+
+    /// Whether the lines shown around two regions follow each other.
+    fn meets(&self, one: &Shown<'_>, other: &Shown<'_>) -> bool {
+        let between = other.region.after_line - (one.region.after_line + one.region.old_lines);
+        between <= 2 * CONTEXT_LINES
+    }
+
+    /// Regions that are shown together, the lines around and between them, and the shift.
+    fn block(&self, block: &[Shown<'_>], rows: &mut Rows) {
+        let (first, last) = (&block[0], &block[block.len() - 1]);
+        let mut old = (first.region.after_line + 1).saturating_sub(CONTEXT_LINES).max(1);
+        let mut shift = first.shift - first.region.shift();
+        for shown in block {
+            self.old_lines(old, shown.region.after_line, shift, rows);
+            new_lines(shown, rows);
+            old = shown.region.after_line + shown.region.old_lines + 1;
+            shift = shown.shift;
+        }
+        let after = old - 1;
+        self.old_lines(old, (after + CONTEXT_LINES).min(self.index.count()), shift, rows);
+        let moved: i64 = block.iter().map(|shown| shown.region.shift()).sum();
+        if moved != 0 && after < self.index.count() {
+            rows.note(&self.shift_note(after, last.shift));
+        }
+    }
+
+    fn old_lines(&self, first: u64, last: u64, shift: i64, rows: &mut Rows) {
+        let text = self.document.text();
+        let Some(lines) = self.index.from_line(text, first) else {
+            return;
+        };
+        for (number, span) in (first..=last).zip(lines) {
+            rows.line(number.saturating_add_signed(shift), span.text(text));
+        }
+    }
+
+    fn shift_note(&self, after: u64, shift: i64) -> String {
+        let note = format!("Lines after {after} moved by {shift:+}.");
+        match mixes_line_number(self.dialect) && shift != 0 {
+            true => format!("{note} Those without letters or digits have new hashes."),
+            false => note,
+        }
+    }
+}
+
+fn new_lines(shown: &Shown<'_>, rows: &mut Rows) {
+    let count = shown.region.new_lines;
+    let hidden = match count > REGION_LIMIT_LINES {
+        true => REGION_END_LINES..count - REGION_END_LINES,
+        false => 0..0,
+    };
+    for (offset, span) in (0..).zip(Lines::new(&shown.text, Unit::Byte)) {
+        if !hidden.contains(&offset) {
+            rows.line(shown.first + offset, span.text(&shown.text));
+        }
+    }
+}
+
+/// The rows of a new file, shortened in the middle.
+pub fn created_rows(dialect: &'static Dialect, text: &[u8]) -> String {
+    let mut rows = Rows::new(dialect);
+    let count = crate::text::lines::count_lines(text, Unit::Byte);
+    let is_shown = |number: u64| {
+        count <= REGION_LIMIT_LINES
+            || number <= REGION_END_LINES
+            || number > count - REGION_END_LINES
+    };
+    for (number, span) in (1..).zip(Lines::new(text, Unit::Byte)) {
+        if is_shown(number) {
+            rows.line(number, span.text(text));
+        }
+    }
+    rows.into_text()
+}
+
+/// One row for each anchor that was found on another line.
+pub fn relocation_rows(relocations: &[Relocation]) -> String {
+    let row = |one: &Relocation| {
+        format!("{} was found {}: {} was used.\n", one.from, distance(one.distance), one.to)
+    };
+    relocations.iter().map(row).collect()
+}
+
+/// The whole report; `rows` has one entry for each file of `applied.files`.
+pub fn applied_text(applied: &Applied, rows: &[String]) -> String {
+    let mut out = String::new();
+    for (file, rows) in applied.files.iter().zip(rows) {
+        out += &format!("{} {}\n", file_header(&file.path), summary(file));
+        out += rows;
+    }
+    for repair in &applied.repairs {
+        out += &format!(
+            "Operation {}: the text was repaired ({}).\n",
+            repair.operation,
+            repair.rule.name()
+        );
+    }
+    for noop in &applied.noops {
+        out += &match noop.reason {
+            NoopReason::Unchanged => format!("Operation {} changes nothing.\n", noop.operation),
+            NoopReason::Duplicate { of } => {
+                format!(
+                    "Operation {} repeats operation {of} and was applied once.\n",
+                    noop.operation
+                )
+            }
+        };
+    }
+    if applied.files.is_empty() {
+        out += "Nothing was changed.\n";
+    }
+    out.truncate(out.trim_end_matches('\n').len());
+    out
+}
+
+fn distance(lines: i64) -> String {
+    let plural = if lines.abs() == 1 { "" } else { "s" };
+    let direction = if lines > 0 { "further down" } else { "further up" };
+    format!("{} line{plural} {direction}", lines.abs())
+}
+
+fn summary(file: &FileChange) -> String {
+    let FileChange { edits, added, removed, .. } = file;
+    let plural = if *edits == 1 { "" } else { "s" };
+    let what = match file.change {
+        Change::Edited => format!("{edits} edit{plural}, +{added} -{removed}"),
+        Change::Created => format!("created, +{added}"),
+        Change::Moved => "moved".to_owned(),
+        Change::Deleted => "deleted".to_owned(),
+    };
+    match &file.from {
+        Some(from) if file.change == Change::Moved => format!("moved from {}", one_line(from)),
+        Some(from) => format!("{what}, moved from {}", one_line(from)),
+        None => what,
+    }
+}

@@ -1,0 +1,239 @@
+//! Why nothing was done: the current lines around every failed anchor, and the cause.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::{CONTEXT_LINES, Rows};
+use crate::edit::request::Failure;
+use crate::edit::resolve::{Evidence, Refusal};
+use crate::error::Code;
+use crate::view::render::{GAP, file_header, one_line};
+
+/// How many lines with the same hash a report names.
+const MAX_NAMED_LINES: usize = 5;
+
+/// What a report needs to know about a refused anchor.
+#[derive(Clone, Debug)]
+pub struct AnchorReport {
+    /// The file, as the request wrote it.
+    pub path: String,
+    /// The first line of the report.
+    pub headline: String,
+    /// The numbers of the lines to show.
+    shown: (u64, u64),
+    /// The lines around the anchor, rendered, by number.
+    lines: Vec<(u64, Arc<str>)>,
+    /// The cause.
+    pub truth: String,
+    /// The stale anchor and the fresh anchor of the same line, where the cause points there.
+    pub remap: Option<(String, String)>,
+}
+
+/// The failures of one file's refused anchors, and what to report of them.
+pub fn anchor_failures(
+    evidence: &Evidence<'_>,
+    window_lines: u64,
+    path: &str,
+    refusals: &[Refusal<'_>],
+) -> Vec<(Failure, AnchorReport)> {
+    let mut shown = ShownLines { rows: Rows::new(evidence.dialect), known: HashMap::new() };
+    let failure = |refusal: &Refusal<'_>| {
+        let report = report(evidence, window_lines, path, refusal, &mut shown);
+        let failure = Failure {
+            operation: refusal.operation.index,
+            path: (!path.is_empty()).then(|| path.to_owned()),
+            code: refusal.code,
+            message: format!("{} {}", report.headline, report.truth),
+            anchor: Some(refusal.anchor.text(evidence.dialect)),
+            lines: Some(rendered([&report])),
+            suggestion: refusal.suggested_line.and_then(|line| evidence.fresh(line)),
+        };
+        (failure, report)
+    };
+    refusals.iter().map(failure).collect()
+}
+
+fn report(
+    evidence: &Evidence<'_>,
+    window_lines: u64,
+    path: &str,
+    refusal: &Refusal<'_>,
+    rendered: &mut ShownLines,
+) -> AnchorReport {
+    let line = u64::from(refusal.anchor.line);
+    let anchor = refusal.anchor.text(evidence.dialect);
+    let headline = match refusal.code {
+        Code::LineOutOfRange => format!("Line out of range at {anchor}."),
+        Code::AmbiguousAnchor => format!("Ambiguous anchor at {anchor}."),
+        _ => format!("Hash mismatch at {anchor}."),
+    };
+    let centre = line.min(evidence.count());
+    let first = centre.saturating_sub(CONTEXT_LINES).max(1);
+    let last = (centre + CONTEXT_LINES).min(evidence.count());
+    let lines = evidence.index.from_line(evidence.text, first).into_iter().flatten();
+    let lines = (first..=last)
+        .zip(lines)
+        .map(|(number, span)| (number, rendered.line(number, span.text(evidence.text))));
+    let fresh = evidence
+        .fresh(line)
+        .filter(|fresh| refusal.near.iter().all(|&found| is_far(line, found)) && *fresh != anchor);
+    AnchorReport {
+        path: path.to_owned(),
+        headline,
+        shown: (first, last),
+        lines: lines.collect(),
+        truth: truth(evidence, window_lines, refusal),
+        remap: fresh.map(|fresh| (anchor, fresh)),
+    }
+}
+
+/// Lines of a file, each rendered once however many failures show it.
+struct ShownLines {
+    rows: Rows,
+    known: HashMap<u64, Arc<str>>,
+}
+
+impl ShownLines {
+    fn line(&mut self, number: u64, text: &[u8]) -> Arc<str> {
+        if let Some(known) = self.known.get(&number) {
+            return Arc::clone(known);
+        }
+        self.rows.out.clear();
+        self.rows.last = None;
+        self.rows.line(number, text);
+        let row: Arc<str> = String::from_utf8_lossy(self.rows.out.trim_ascii_end()).into();
+        self.known.insert(number, Arc::clone(&row));
+        row
+    }
+}
+
+/// A line that is further away than this has the same hash by accident more often than not.
+const NEIGHBOUR_LINES: u64 = 3;
+
+fn is_far(line: u64, found: u64) -> bool {
+    line.abs_diff(found) > NEIGHBOUR_LINES
+}
+
+/// What is known about the cause, and what to use instead.
+fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &Refusal<'_>) -> String {
+    let line = u64::from(refusal.anchor.line);
+    let hash = evidence.dialect.hash_text(refusal.anchor.hash);
+    let fresh = |line: u64| evidence.fresh(line).unwrap_or_default();
+    let plural = if evidence.count() == 1 { "" } else { "s" };
+    let past_end = line > evidence.count();
+    let or_same = match past_end || refusal.hint_differs {
+        true => String::new(),
+        false => format!(", or {} for line {line}", fresh(line)),
+    };
+    let place = match refusal.near.as_slice() {
+        [] if refusal.hint_differs => {
+            return format!("Line {line} has that hash, but not the text behind the anchor.");
+        }
+        [] if !refusal.hash_only.is_empty() => {
+            let others: Vec<String> =
+                refusal.hash_only.iter().take(MAX_NAMED_LINES).map(u64::to_string).collect();
+            format!(
+                "{hash} is the hash of line {}, but the text there is not the one behind the anchor{or_same}.",
+                others.join(", ")
+            )
+        }
+        [] if past_end => String::new(),
+        [] => format!(
+            "No line within {window_lines} of line {line} has the hash {hash}: use {} for line {line}.",
+            fresh(line)
+        ),
+        far if !past_end
+            && !refusal.hint_differs
+            && far.iter().all(|&found| is_far(line, found)) =>
+        {
+            let named: Vec<String> = far.iter().take(MAX_NAMED_LINES).map(u64::to_string).collect();
+            let (plural, have) = if far.len() == 1 { ("", "has") } else { ("s", "have") };
+            format!(
+                "No line beside line {line} has the hash {hash} (line{plural} {}, further away, {have}): use {} for line {line}.",
+                named.join(", "),
+                fresh(line)
+            )
+        }
+        &[found] => format!("{hash} is the hash of line {found}: use {}{or_same}.", fresh(found)),
+        several => {
+            let mut named: Vec<u64> = several.iter().take(MAX_NAMED_LINES).copied().collect();
+            named.sort_unstable();
+            let named: Vec<String> = named.into_iter().map(fresh).collect();
+            let more = if several.len() > named.len() { " and more" } else { "" };
+            format!(
+                "{hash} is the hash of {} lines: use one of {}{more}{or_same}.",
+                several.len(),
+                named.join(", ")
+            )
+        }
+    };
+    match past_end {
+        true => {
+            format!("The file has {} line{plural}. {place}", evidence.count()).trim_end().to_owned()
+        }
+        false => place,
+    }
+}
+
+fn rendered<'r>(reports: impl IntoIterator<Item = &'r AnchorReport>) -> String {
+    let mut lines: Vec<_> = reports.into_iter().flat_map(|report| &report.lines).collect();
+    lines.sort_by_key(|(number, _)| *number);
+    lines.dedup_by_key(|(number, _)| *number);
+    let mut out: Vec<&str> = Vec::with_capacity(lines.len());
+    let mut last = None;
+    for (number, row) in lines {
+        if last.is_some_and(|last| *number > last + 1) {
+            out.push(GAP);
+        }
+        out.push(row);
+        last = Some(*number);
+    }
+    out.join("\n")
+}
+
+/// The whole report. Failures that are not about an anchor are told by their messages;
+/// anchors are grouped by file, with a header where several files are involved.
+pub fn rejected_text(failures: &[Failure], anchors: &[AnchorReport]) -> String {
+    let involved: BTreeSet<_> = failures.iter().filter_map(|one| one.path.as_deref()).collect();
+    let mut out: Vec<String> = Vec::new();
+    for failure in failures.iter().filter(|failure| failure.anchor.is_none()) {
+        let (code, message) = (failure.code.as_str(), &failure.message);
+        out.push(
+            match failure
+                .path
+                .as_deref()
+                .filter(|path| involved.len() > 1 && !message.contains(path))
+            {
+                Some(path) => format!("{code}: {}: {message}", one_line(path)),
+                None => format!("{code}: {message}"),
+            },
+        );
+    }
+    let mut files: Vec<(&str, Vec<&AnchorReport>)> = Vec::new();
+    let mut known: HashMap<&str, usize> = HashMap::new();
+    for report in anchors {
+        let at = *known.entry(&report.path).or_insert_with(|| {
+            files.push((&report.path, Vec::new()));
+            files.len() - 1
+        });
+        files[at].1.push(report);
+    }
+    for (path, reports) in files {
+        if involved.len() > 1 {
+            out.push(file_header(path));
+        }
+        push_new(&mut out, reports.iter().map(|report| report.headline.clone()));
+        if reports.iter().any(|report| report.shown.1 > 0) {
+            out.push("Actual state:".to_owned());
+            out.push(rendered(reports.iter().copied()));
+        }
+        push_new(&mut out, reports.iter().map(|report| report.truth.clone()));
+    }
+    out.join("\n")
+}
+
+/// Adds texts, each once.
+fn push_new(out: &mut Vec<String>, texts: impl Iterator<Item = String>) {
+    let mut seen = BTreeSet::new();
+    out.extend(texts.filter(|text| seen.insert(text.clone())));
+}

@@ -1,0 +1,524 @@
+//! What a model wrote → typed operations.
+//!
+//! Three shapes are read: `{operations: […]}`, and the two of `{path, edits: […]}` that other
+//! tools use. All become the same [`Operation`]s. A field that is wrong makes a [`Failure`]
+//! that names the operation, the field and what was expected; the others are still read, so
+//! that one answer tells all.
+
+mod fields;
+
+use crate::error::{Code, Error, Result};
+use crate::text::dialect::Dialect;
+use crate::view::anchor::Anchor;
+use fields::Fields;
+
+/// The largest number of operations in a patch.
+pub const MAX_OPERATIONS: usize = 10_000;
+
+/// A value as it came from the caller: JSON, and what JSON cannot say.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// Any number.
+    Number(f64),
+    /// A string.
+    String(String),
+    /// A string with a lone surrogate, which no file can hold.
+    IllFormed,
+    /// An array.
+    Array(Vec<Value>),
+    /// An object: its fields in order, without those that are undefined.
+    Object(Vec<(String, Value)>),
+    /// Something that is no data, by its JavaScript type: a function, a symbol, a bigint.
+    Other(&'static str),
+}
+
+impl From<serde_json::Value> for Value {
+    fn from(value: serde_json::Value) -> Value {
+        use serde_json::Value as Json;
+        match value {
+            Json::Null => Value::Null,
+            Json::Bool(value) => Value::Bool(value),
+            Json::Number(number) => Value::Number(number.as_f64().unwrap_or(f64::NAN)),
+            Json::String(text) => Value::String(text),
+            Json::Array(items) => Value::Array(items.into_iter().map(Value::from).collect()),
+            Json::Object(map) => {
+                Value::Object(map.into_iter().map(|(key, value)| (key, value.into())).collect())
+            }
+        }
+    }
+}
+
+/// One operation of a patch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// Its place in the request, from 0.
+    pub index: usize,
+    /// The file it is about; empty for a text in memory.
+    pub path: String,
+    /// Whether its text is taken to the letter, without repairs.
+    pub verbatim: bool,
+    /// What it does.
+    pub action: Action,
+}
+
+/// What an operation does.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// Replaces a line, or the lines from `first` to `last`, both included; with no lines it
+    /// deletes them.
+    Replace {
+        /// The first line.
+        first: Anchor,
+        /// The last line, for a range.
+        last: Option<Anchor>,
+        /// The new lines.
+        lines: Vec<String>,
+    },
+    /// Inserts lines.
+    Insert {
+        /// Where.
+        at: InsertAt,
+        /// The new lines, at least one.
+        lines: Vec<String>,
+    },
+    /// Replaces an exact text.
+    ReplaceText {
+        /// The text, not empty; `\n` stands for any terminator.
+        old_text: String,
+        /// Its replacement; `\n` becomes the file's terminator.
+        new_text: String,
+        /// Every occurrence, instead of the only one.
+        all: bool,
+    },
+    /// Creates a file.
+    AddFile {
+        /// Its whole content.
+        content: String,
+    },
+    /// Renames a file.
+    MoveFile {
+        /// The new path.
+        to: String,
+    },
+    /// Removes a file.
+    DeleteFile,
+}
+
+/// Where lines are inserted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum InsertAt {
+    /// Before the first line.
+    Start,
+    /// After the last line.
+    End,
+    /// After a line.
+    After(Anchor),
+    /// Before a line.
+    Before(Anchor),
+    /// Before the second line, with the first somewhere above it.
+    Between(Anchor, Anchor),
+}
+
+/// Why an operation, or one anchor of it, was refused.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The operation's place in the request, from 0.
+    pub operation: usize,
+    /// The file, as the request wrote it.
+    pub path: Option<String>,
+    /// The stable code.
+    pub code: Code,
+    /// What, where and what instead.
+    pub message: String,
+    /// The anchor that failed, in its short form.
+    pub anchor: Option<String>,
+    /// The current lines around the anchor, rendered.
+    pub lines: Option<String>,
+    /// A fresh anchor to use instead, where one is known.
+    pub suggestion: Option<String>,
+}
+
+impl Failure {
+    /// A failure that is not about an anchor.
+    pub fn new(operation: usize, path: Option<&str>, error: Error) -> Failure {
+        Failure {
+            operation,
+            path: path.map(str::to_owned).or(error.path),
+            code: error.code,
+            message: error.message,
+            anchor: None,
+            lines: None,
+            suggestion: None,
+        }
+    }
+}
+
+/// Whether operations name the file they are about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Files: each operation has a path.
+    Files,
+    /// One text in memory: paths are left out, and so are operations on whole files.
+    Text,
+}
+
+/// Reads a patch. Either every operation, or every failure.
+pub fn parse(
+    dialect: &Dialect,
+    target: Target,
+    patch: &Value,
+) -> std::result::Result<Vec<Operation>, Vec<Failure>> {
+    let whole = |error: Error| vec![Failure::new(0, None, error)];
+    let shape = Shape::of(patch, target).map_err(whole)?;
+    if shape.items.len() > MAX_OPERATIONS {
+        return Err(whole(Error::argument(format!(
+            "the patch has {} operations, over the limit of {MAX_OPERATIONS}: split it",
+            shape.items.len()
+        ))));
+    }
+    let mut operations = Vec::with_capacity(shape.items.len() + 2);
+    let mut failures = Vec::new();
+    for (index, item) in shape.items.iter().enumerate() {
+        let reader = Reader { dialect, target, index, shared_path: shape.path };
+        match reader.operation(item, shape.kind) {
+            Ok(operation) => operations.push(operation),
+            Err(error) => {
+                let path = Fields::find_text(item, "path").or(shape.path);
+                failures.push(Failure::new(index, path, error));
+            }
+        }
+    }
+    for (offset, action) in shape.whole_file.into_iter().enumerate() {
+        operations.push(Operation {
+            index: shape.items.len() + offset,
+            path: shape.path.unwrap_or_default().to_owned(),
+            verbatim: false,
+            action,
+        });
+    }
+    if failures.is_empty() { Ok(operations) } else { Err(failures) }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// `{op: "set_line", path, …}`
+    Operations,
+    /// `{set_line: {…}}` or `{op: "set", tag, …}` under one path.
+    Edits,
+}
+
+/// The outer object of a patch.
+struct Shape<'a> {
+    kind: Kind,
+    path: Option<&'a str>,
+    items: &'a [Value],
+    /// `delete` and `rename` beside `edits`.
+    whole_file: Vec<Action>,
+}
+
+impl<'a> Shape<'a> {
+    fn of(patch: &'a Value, target: Target) -> Result<Shape<'a>> {
+        let expected = || {
+            Error::new(
+                Code::InvalidOperation,
+                "a patch is an object {operations: […]}, or {path, edits: […]}",
+            )
+        };
+        let items = match patch {
+            Value::Array(items) if target == Target::Text => return Ok(Shape::list(items)),
+            Value::Object(_) => Fields::whole(patch),
+            _ => return Err(expected()),
+        };
+        match (items.get("operations"), items.get("edits")) {
+            (Some(Value::Array(list)), None) => Ok(Shape::list(list)),
+            (Some(_), None) => Err(items.wrong("operations", "an array of operations")),
+            (None, edits) if edits.is_some() || items.get("path").is_some() => {
+                Shape::edits(&items, target)
+            }
+            (Some(_), Some(_)) => Err(Error::new(
+                Code::InvalidOperation,
+                "a patch has either operations or edits, not both",
+            )),
+            _ => Err(expected()),
+        }
+    }
+
+    fn list(items: &'a [Value]) -> Shape<'a> {
+        Shape { kind: Kind::Operations, path: None, items, whole_file: Vec::new() }
+    }
+
+    fn edits(fields: &Fields<'a>, target: Target) -> Result<Shape<'a>> {
+        let path = match target {
+            Target::Files => Some(fields.text("path", "the path of the file")?),
+            Target::Text => None,
+        };
+        let items = match fields.get("edits") {
+            None | Some(Value::Null) => &[],
+            Some(Value::Array(items)) => items.as_slice(),
+            Some(_) => return Err(fields.wrong("edits", "an array of edits")),
+        };
+        let mut whole_file = Vec::new();
+        if fields.flag("delete")? {
+            whole_file.push(Action::DeleteFile);
+        }
+        if let Some(to) = fields.optional_text("rename", "the new path of the file")? {
+            whole_file.push(Action::MoveFile { to: to.to_owned() });
+        }
+        if target == Target::Text && !whole_file.is_empty() {
+            return Err(no_whole_file());
+        }
+        Ok(Shape { kind: Kind::Edits, path, items, whole_file })
+    }
+}
+
+fn no_whole_file() -> Error {
+    Error::new(Code::InvalidOperation, "a text in memory cannot be created, moved or deleted")
+}
+
+/// Reads one operation.
+struct Reader<'a> {
+    dialect: &'a Dialect,
+    target: Target,
+    index: usize,
+    shared_path: Option<&'a str>,
+}
+
+/// The operations of the first shape.
+const OPERATIONS: [&str; 9] = [
+    "set_line",
+    "replace_range",
+    "insert_after",
+    "insert_before",
+    "delete",
+    "replace_text",
+    "add_file",
+    "move_file",
+    "delete_file",
+];
+const KEYED_EDITS: [&str; 4] = ["set_line", "replace_lines", "insert_after", "replace"];
+/// The keys by which two operations in one object are recognized.
+const KEYS: [&str; 11] = [
+    "set_line",
+    "replace_range",
+    "replace_lines",
+    "insert_after",
+    "insert_before",
+    "delete",
+    "replace",
+    "replace_text",
+    "add_file",
+    "move_file",
+    "delete_file",
+];
+const TAGGED_EDITS: [&str; 6] = ["set", "replace", "append", "prepend", "insert", "replaceText"];
+
+impl Reader<'_> {
+    fn operation(&self, item: &Value, kind: Kind) -> Result<Operation> {
+        let fields = Fields::of_operation(item, self.index)?;
+        let keys: Vec<&str> = KEYS.into_iter().filter(|key| fields.has_value(key)).collect();
+        let op = fields.get("op");
+        if keys.len() + usize::from(op.is_some()) > 1 {
+            return Err(
+                fields.invalid("holds more than one operation: give each an object of its own")
+            );
+        }
+        let action = match (kind, op, keys.first()) {
+            (Kind::Operations, ..) => self.main_action(&fields)?,
+            (Kind::Edits, Some(_), _) => self.tagged_action(&fields)?,
+            (Kind::Edits, None, Some(&key)) if KEYED_EDITS.contains(&key) => {
+                self.keyed_action(key, &fields.inner(key)?)?
+            }
+            (Kind::Edits, None, _) => {
+                return Err(fields.invalid(&format!(
+                    "has no known edit: expected one of {}, or op: one of {}",
+                    KEYED_EDITS.join(", "),
+                    TAGGED_EDITS.join(", ")
+                )));
+            }
+        };
+        let verbatim = fields.flag("verbatim")?;
+        Ok(Operation { index: self.index, path: self.path(&fields, &action)?, verbatim, action })
+    }
+
+    fn path(&self, fields: &Fields<'_>, action: &Action) -> Result<String> {
+        match (self.target, self.shared_path) {
+            (Target::Text, _) => Ok(String::new()),
+            (_, Some(path)) => Ok(path.to_owned()),
+            _ => match action {
+                Action::MoveFile { .. } => fields.either_text("from", "from_path"),
+                _ => fields.text("path", "the path of the file").map(str::to_owned),
+            },
+        }
+    }
+
+    /// `{op: "set_line", …}`
+    fn main_action(&self, fields: &Fields<'_>) -> Result<Action> {
+        let op = fields.text("op", &format!("one of {}", OPERATIONS.join(", ")))?;
+        let dialect = self.dialect;
+        let whole_file = matches!(op, "add_file" | "move_file" | "delete_file");
+        if whole_file && self.target == Target::Text {
+            return Err(no_whole_file());
+        }
+        Ok(match op {
+            "set_line" => Action::Replace {
+                first: fields.anchor(dialect, "anchor")?,
+                last: None,
+                lines: fields.lines("text")?,
+            },
+            "replace_range" => Action::Replace {
+                first: fields.anchor(dialect, "start_anchor")?,
+                last: Some(fields.anchor(dialect, "end_anchor")?),
+                lines: fields.lines("text")?,
+            },
+            "insert_after" => Action::Insert {
+                at: fields.position(dialect, "anchor", InsertAt::After)?,
+                lines: fields.some_lines("text")?,
+            },
+            "insert_before" => Action::Insert {
+                at: fields.position(dialect, "anchor", InsertAt::Before)?,
+                lines: fields.some_lines("text")?,
+            },
+            "delete" => self.delete(fields)?,
+            "replace_text" => replace_text(fields)?,
+            "add_file" => Action::AddFile {
+                content: fields.text("content", "the whole content, a string")?.to_owned(),
+            },
+            "move_file" => Action::MoveFile { to: fields.either_text("to", "to_path")? },
+            "delete_file" => Action::DeleteFile,
+            unknown => {
+                return Err(fields.invalid(&format!(
+                    "has the unknown op {unknown:?}: expected one of {}",
+                    OPERATIONS.join(", ")
+                )));
+            }
+        })
+    }
+
+    fn delete(&self, fields: &Fields<'_>) -> Result<Action> {
+        let (anchor, range) = (fields.has_value("anchor"), fields.has_value("range"));
+        let ends = fields.has_value("start_anchor") || fields.has_value("end_anchor");
+        let (first, last) = match (anchor, ends, range) {
+            (true, false, false) => (fields.anchor(self.dialect, "anchor")?, None),
+            (false, true, false) => (
+                fields.anchor(self.dialect, "start_anchor")?,
+                Some(fields.anchor(self.dialect, "end_anchor")?),
+            ),
+            (false, false, true) => {
+                let (first, last) = fields.range(self.dialect, "range")?;
+                (first, Some(last))
+            }
+            _ => {
+                return Err(fields.invalid(
+                    "names no lines, or names them twice: expected anchor, or start_anchor and end_anchor, or range",
+                ));
+            }
+        };
+        Ok(Action::Replace { first, last, lines: Vec::new() })
+    }
+
+    /// `{set_line: {anchor, new_text}}` and its like.
+    fn keyed_action(&self, key: &str, fields: &Fields<'_>) -> Result<Action> {
+        let dialect = self.dialect;
+        let new_lines = |fields: &Fields<'_>| match fields.get("new_text") {
+            None => Ok(Vec::new()),
+            Some(Value::String(text)) if text.is_empty() => Ok(Vec::new()),
+            Some(_) => fields.lines("new_text"),
+        };
+        Ok(match key {
+            "set_line" => Action::Replace {
+                first: fields.anchor(dialect, "anchor")?,
+                last: None,
+                lines: new_lines(fields)?,
+            },
+            "replace_lines" => Action::Replace {
+                first: fields.anchor(dialect, "start_anchor")?,
+                last: match fields.has_value("end_anchor") {
+                    true => Some(fields.anchor(dialect, "end_anchor")?),
+                    false => None,
+                },
+                lines: new_lines(fields)?,
+            },
+            "insert_after" => Action::Insert {
+                at: fields.position(dialect, "anchor", InsertAt::After)?,
+                lines: match fields.lines("text")? {
+                    lines if lines.is_empty() => vec![String::new()],
+                    lines => lines,
+                },
+            },
+            _ => replace_text(fields)?,
+        })
+    }
+
+    /// `{op: "set", tag, content}` and its like.
+    fn tagged_action(&self, fields: &Fields<'_>) -> Result<Action> {
+        let dialect = self.dialect;
+        let op = fields.text("op", &format!("one of {}", TAGGED_EDITS.join(", ")))?;
+        Ok(match op {
+            "set" => Action::Replace {
+                first: fields.anchor(dialect, "tag")?,
+                last: None,
+                lines: fields.content()?,
+            },
+            "replace" => Action::Replace {
+                first: fields.anchor(dialect, "first")?,
+                last: Some(fields.anchor(dialect, "last")?),
+                lines: fields.content()?,
+            },
+            "append" => Action::Insert {
+                at: match fields.has_value("after") {
+                    true => InsertAt::After(fields.anchor(dialect, "after")?),
+                    false => InsertAt::End,
+                },
+                lines: fields.some_content()?,
+            },
+            "prepend" => Action::Insert {
+                at: match fields.has_value("before") {
+                    true => InsertAt::Before(fields.anchor(dialect, "before")?),
+                    false => InsertAt::Start,
+                },
+                lines: fields.some_content()?,
+            },
+            "insert" => Action::Insert {
+                at: match (fields.has_value("after"), fields.has_value("before")) {
+                    (true, true) => InsertAt::Between(
+                        fields.anchor(dialect, "after")?,
+                        fields.anchor(dialect, "before")?,
+                    ),
+                    (true, false) => InsertAt::After(fields.anchor(dialect, "after")?),
+                    (false, true) => InsertAt::Before(fields.anchor(dialect, "before")?),
+                    (false, false) => {
+                        return Err(fields.invalid("names no line: expected after, before or both"));
+                    }
+                },
+                lines: fields.some_content()?,
+            },
+            "replaceText" => replace_text(fields)?,
+            unknown => {
+                return Err(fields.invalid(&format!(
+                    "has the unknown op {unknown:?}: expected one of {}",
+                    TAGGED_EDITS.join(", ")
+                )));
+            }
+        })
+    }
+}
+
+fn replace_text(fields: &Fields<'_>) -> Result<Action> {
+    let old_text = fields.text("old_text", "the text to replace, a string")?;
+    if old_text.is_empty() {
+        return Err(fields.wrong("old_text", "a text that is not empty"));
+    }
+    let new_text = fields.text("new_text", "the text to put there, a string")?;
+    Ok(Action::ReplaceText {
+        old_text: old_text.to_owned(),
+        new_text: new_text.to_owned(),
+        all: fields.flag("all")?,
+    })
+}
+
+#[cfg(test)]
+mod tests;

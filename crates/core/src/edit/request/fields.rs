@@ -1,0 +1,253 @@
+//! The fields of one object of a request: present or not, of the right type, or an error that
+//! says which field of which operation and what was expected.
+
+use super::{InsertAt, Value};
+use crate::error::{Code, Error, Result};
+use crate::text::dialect::Dialect;
+use crate::view::anchor::{Anchor, quote};
+
+/// The fields of an object.
+pub(super) struct Fields<'a> {
+    object: &'a [(String, Value)],
+    /// `operation 3`, or `the patch`: the subject of messages.
+    subject: String,
+}
+
+impl<'a> Fields<'a> {
+    /// The fields of the patch itself.
+    pub(super) fn whole(patch: &'a Value) -> Fields<'a> {
+        let object = if let Value::Object(object) = patch { object.as_slice() } else { &[] };
+        Fields { object, subject: "the patch".to_owned() }
+    }
+
+    /// The fields of operation `index`.
+    pub(super) fn of_operation(item: &'a Value, index: usize) -> Result<Fields<'a>> {
+        let subject = format!("operation {index}");
+        match item {
+            Value::Object(object) => Ok(Fields { object, subject }),
+            other => Err(Error::new(
+                Code::InvalidOperation,
+                format!("{subject} is {}: expected an object", noun(other)),
+            )),
+        }
+    }
+
+    /// The fields of the object in field `name`.
+    pub(super) fn inner(&self, name: &str) -> Result<Fields<'a>> {
+        match self.get(name) {
+            Some(Value::Object(object)) => {
+                Ok(Fields { object, subject: format!("{}, {name}", self.subject) })
+            }
+            _ => Err(self.wrong(name, "an object")),
+        }
+    }
+
+    /// The string in field `name` of `item`, if there is one; for messages.
+    pub(super) fn find_text<'v>(item: &'v Value, name: &str) -> Option<&'v str> {
+        let Value::Object(object) = item else {
+            return None;
+        };
+        match object.iter().find(|(key, _)| key == name) {
+            Some((_, Value::String(text))) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
+        self.object.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// Whether the field is there and not null.
+    pub(super) fn has_value(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|value| *value != Value::Null)
+    }
+
+    /// The refusal of the whole operation.
+    pub(super) fn invalid(&self, what: &str) -> Error {
+        Error::new(Code::InvalidOperation, format!("{} {what}", self.subject))
+    }
+
+    /// The refusal of one field.
+    pub(super) fn wrong(&self, name: &str, expected: &str) -> Error {
+        let subject = &self.subject;
+        match self.get(name) {
+            None => {
+                let present: Vec<_> = self.object.iter().map(|(key, _)| key.as_str()).collect();
+                let present = if present.is_empty() { "none".into() } else { present.join(", ") };
+                Error::new(
+                    Code::InvalidOperation,
+                    format!(
+                        "{subject}: the field {name} is missing: expected {expected} (fields given: {present})"
+                    ),
+                )
+            }
+            Some(Value::IllFormed) => Error::new(
+                Code::UnencodableText,
+                format!(
+                    "{subject}: the field {name} holds a lone surrogate, which no file can: expected {expected}"
+                ),
+            ),
+            Some(value) => Error::new(
+                Code::InvalidOperation,
+                format!("{subject}: the field {name} is {}: expected {expected}", noun(value)),
+            ),
+        }
+    }
+
+    pub(super) fn text(&self, name: &str, expected: &str) -> Result<&'a str> {
+        match self.get(name) {
+            Some(Value::String(text)) => Ok(text),
+            _ => Err(self.wrong(name, expected)),
+        }
+    }
+
+    pub(super) fn optional_text(&self, name: &str, expected: &str) -> Result<Option<&'a str>> {
+        match self.has_value(name) {
+            true => self.text(name, expected).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    /// The string under one of two names.
+    pub(super) fn either_text(&self, name: &str, other: &str) -> Result<String> {
+        let name = if self.has_value(name) || !self.has_value(other) { name } else { other };
+        self.text(name, "a path").map(str::to_owned)
+    }
+
+    pub(super) fn flag(&self, name: &str) -> Result<bool> {
+        match self.get(name) {
+            None | Some(Value::Null) => Ok(false),
+            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(_) => Err(self.wrong(name, "true or false")),
+        }
+    }
+
+    pub(super) fn anchor(&self, dialect: &Dialect, name: &str) -> Result<Anchor> {
+        let example = dialect.example();
+        let text = match self.get(name) {
+            // The form in which one of the foreign shapes may hold a parsed tag.
+            Some(tag @ Value::Object(_)) => tag_text(dialect, tag),
+            _ => None,
+        };
+        let text = match &text {
+            Some(text) => text.as_str(),
+            None => self.text(name, &format!("an anchor like {example}"))?,
+        };
+        Anchor::parse(dialect, text).map_err(|error| self.about(name, error))
+    }
+
+    pub(super) fn range(&self, dialect: &Dialect, name: &str) -> Result<(Anchor, Anchor)> {
+        let (first, last) = (dialect.example(), dialect.anchor_text(12, 0xf2));
+        let text = self.text(name, &format!("two anchors like {first}-{last}"))?;
+        Anchor::parse_range(dialect, text).map_err(|error| self.about(name, error))
+    }
+
+    /// An anchor, `BOF` or `EOF`.
+    pub(super) fn position(
+        &self,
+        dialect: &Dialect,
+        name: &str,
+        beside: impl FnOnce(Anchor) -> InsertAt,
+    ) -> Result<InsertAt> {
+        match self.get(name) {
+            Some(Value::String(text)) if text.trim() == "BOF" => Ok(InsertAt::Start),
+            Some(Value::String(text)) if text.trim() == "EOF" => Ok(InsertAt::End),
+            _ => self.anchor(dialect, name).map(beside),
+        }
+    }
+
+    /// Lines of text: a string, an array of strings, or null for none.
+    pub(super) fn lines(&self, name: &str) -> Result<Vec<String>> {
+        let expected = "a string, an array of strings, or null";
+        match self.get(name) {
+            Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::String(text)) => Ok(split_lines(text).collect()),
+            Some(Value::Array(items)) => {
+                let mut lines = Vec::with_capacity(items.len());
+                for item in items {
+                    match item {
+                        Value::String(text) => lines.extend(split_lines(text)),
+                        Value::IllFormed => return Err(self.lone_surrogate(name)),
+                        other => {
+                            return Err(self.invalid(&format!(
+                                ": the field {name} holds {} in its array: expected {expected}",
+                                noun(other)
+                            )));
+                        }
+                    }
+                }
+                Ok(lines)
+            }
+            _ => Err(self.wrong(name, expected)),
+        }
+    }
+
+    fn lone_surrogate(&self, name: &str) -> Error {
+        Error::new(
+            Code::UnencodableText,
+            format!("{}: the field {name} holds a lone surrogate, which no file can", self.subject),
+        )
+    }
+
+    /// Lines of text, at least one.
+    pub(super) fn some_lines(&self, name: &str) -> Result<Vec<String>> {
+        match self.lines(name)? {
+            lines if lines.is_empty() => Err(self.wrong(name, "text to insert, at least one line")),
+            lines => Ok(lines),
+        }
+    }
+
+    /// `content` of the shape in which an empty string is no line.
+    pub(super) fn content(&self) -> Result<Vec<String>> {
+        match self.get("content") {
+            Some(Value::String(text)) if text.is_empty() => Ok(Vec::new()),
+            _ => self.lines("content"),
+        }
+    }
+
+    pub(super) fn some_content(&self) -> Result<Vec<String>> {
+        match self.content()? {
+            lines if lines.is_empty() => {
+                Err(self.wrong("content", "text to insert, at least one line"))
+            }
+            lines => Ok(lines),
+        }
+    }
+
+    fn about(&self, name: &str, error: Error) -> Error {
+        Error::new(error.code, format!("{}: the field {name}: {}", self.subject, error.message))
+    }
+}
+
+/// `{line, hash}` as an anchor's text.
+fn tag_text(dialect: &Dialect, tag: &Value) -> Option<String> {
+    let fields = Fields::whole(tag);
+    match (fields.get("line"), fields.get("hash")) {
+        (Some(Value::Number(line)), Some(Value::String(hash))) => {
+            Some(format!("{line}{}{hash}", dialect.separator as char))
+        }
+        _ => None,
+    }
+}
+
+/// The lines of a string: split at `\n`, a `\r` before it dropped, one final `\n` ignored.
+/// A `\r` at the very end is taken for half a terminator too: left there, it would turn the
+/// terminator that follows in the file into another one.
+fn split_lines(text: &str) -> impl Iterator<Item = String> {
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line).to_owned())
+}
+
+/// What a value is, for messages.
+fn noun(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) => format!("the number {number}"),
+        Value::String(text) => format!("the string {}", quote(text)),
+        Value::IllFormed => "a string with a lone surrogate".to_owned(),
+        Value::Array(items) => format!("an array of {}", items.len()),
+        Value::Object(_) => "an object".to_owned(),
+        Value::Other(kind) => format!("a {kind}"),
+    }
+}

@@ -1,0 +1,353 @@
+//! Anchors against current lines: exact, relocated, or refused with a reason.
+//!
+//! The rules and why they are what they are: docs/protocol.md, "Resolving an anchor". In one
+//! sentence: a hash that moved is followed only when it is the only one in the window and
+//! nothing in the patch speaks for the numbered line, because most anchors that look stale
+//! stand in files that never changed.
+
+mod guard;
+mod window;
+
+use crate::edit::request::{Action, InsertAt, Operation};
+use crate::error::Code;
+use crate::text::dialect::{Dialect, MemoryLines};
+use crate::text::hash::hash_line;
+use crate::text::lines::{LineIndex, Unit};
+use crate::view::anchor::Anchor;
+use window::Window;
+
+/// What to do with an anchor whose line has another hash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Relocate {
+    /// Look nearby, and follow the hash unless the patch itself speaks against it.
+    #[default]
+    Guarded,
+    /// Look nearby, and follow a hash that is unique there.
+    Unique,
+    /// Refuse.
+    Off,
+}
+
+/// How far from its number a line is looked for by default, in lines each way.
+pub const RELOCATE_WINDOW_LINES: u64 = 100;
+
+/// How anchors are resolved.
+#[derive(Clone, Copy, Debug)]
+pub struct Policy {
+    /// What to do with stale anchors.
+    pub relocate: Relocate,
+    /// How far to look, in lines each way.
+    pub window_lines: u64,
+}
+
+/// What anchors are resolved against: the current lines. (A memory of the lines that a model
+/// was shown would be a second kind of evidence, and belongs here.)
+pub struct Evidence<'a> {
+    /// The dialect of the anchors.
+    pub dialect: &'static Dialect,
+    /// The text, UTF-8.
+    pub text: &'a [u8],
+    /// Its lines.
+    pub index: LineIndex,
+}
+
+impl<'a> Evidence<'a> {
+    /// The lines of a UTF-8 text.
+    pub fn new(dialect: &'static Dialect, text: &'a [u8]) -> Self {
+        Evidence { dialect, text, index: LineIndex::new(text, Unit::Byte) }
+    }
+
+    /// The number of lines.
+    pub fn count(&self) -> u64 {
+        self.index.count()
+    }
+
+    /// The text of a line.
+    pub fn line(&self, number: u64) -> Option<&'a [u8]> {
+        Some(self.index.span(self.text, number)?.text(self.text))
+    }
+
+    /// The text of a line for comparisons; empty past the end.
+    pub fn line_text(&self, number: u64) -> std::borrow::Cow<'a, str> {
+        String::from_utf8_lossy(self.line(number).unwrap_or_default())
+    }
+
+    /// The fresh anchor of a line.
+    pub fn fresh(&self, number: u64) -> Option<String> {
+        let line = String::from_utf8_lossy(self.line(number)?);
+        Some(self.dialect.anchor_text(number, hash_line(self.dialect, number, &line)))
+    }
+
+    /// Whether `anchor` means the end of the text: the number and hash of the empty line that
+    /// some dialects show after a final newline.
+    fn is_phantom(&self, anchor: &Anchor) -> bool {
+        self.dialect.memory_lines == MemoryLines::Split
+            && u64::from(anchor.line) == self.count() + 1
+            && (self.text.is_empty() || self.text.ends_with(b"\n"))
+            && anchor.hash == hash_line(self.dialect, u64::from(anchor.line), "")
+    }
+}
+
+/// Where an operation takes place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Spot {
+    /// On the lines from the first to the last, both included.
+    Lines(u64, u64),
+    /// Between line `n` and the next; 0 is before the first.
+    Gap(u64),
+}
+
+/// An operation whose anchors are settled.
+#[derive(Clone, Copy, Debug)]
+pub struct Resolved<'o> {
+    /// The operation.
+    pub operation: &'o Operation,
+    /// Where it takes place.
+    pub spot: Spot,
+    /// The line that the text was written beside, for inserts by anchor.
+    pub anchor_line: Option<u64>,
+    /// By how many lines its anchors were off.
+    pub distance: i64,
+}
+
+/// Why an anchor was refused.
+#[derive(Clone, Debug)]
+pub struct Refusal<'o> {
+    /// The operation.
+    pub operation: &'o Operation,
+    /// The anchor.
+    pub anchor: &'o Anchor,
+    /// The code.
+    pub code: Code,
+    /// Lines near the named one that have the hash (and hint), nearest first.
+    pub near: Vec<u64>,
+    /// The named line has the hash, but not the text of the hint.
+    pub hint_differs: bool,
+    /// With a hint, lines near the named one that have the hash, but not the text of the hint.
+    pub hash_only: Vec<u64>,
+    /// The line that the text of the operation, or the hint, speaks for.
+    pub suggested_line: Option<u64>,
+}
+
+/// The anchors of one operation, which hold or move together.
+struct Group<'o> {
+    operation: &'o Operation,
+    first: &'o Anchor,
+    last: Option<&'o Anchor>,
+    /// The first line of new text that is not empty, for operations that replace lines.
+    text: Option<&'o str>,
+    /// Distances at which every anchor of the group holds.
+    distances: Vec<i64>,
+}
+
+impl<'o> Group<'o> {
+    fn of(evidence: &Evidence<'_>, operation: &'o Operation) -> Option<Group<'o>> {
+        let (first, last, text) = match &operation.action {
+            Action::Replace { first, last, lines } => {
+                let text = lines.iter().find(|line| !line.trim().is_empty());
+                (first, last.as_ref(), text.map(String::as_str))
+            }
+            Action::Insert { at, .. } => match at {
+                InsertAt::After(anchor) | InsertAt::Before(anchor) => (anchor, None, None),
+                // The phantom line has no text to look for: only the other anchor counts.
+                InsertAt::Between(after, before) if evidence.is_phantom(before) => {
+                    (after, None, None)
+                }
+                InsertAt::Between(after, before) => (after, Some(before), None),
+                InsertAt::Start | InsertAt::End => return None,
+            },
+            _ => return None,
+        };
+        Some(Group { operation, first, last, text, distances: Vec::new() })
+    }
+
+    fn anchors(&self) -> impl Iterator<Item = &'o Anchor> {
+        std::iter::once(self.first).chain(self.last)
+    }
+
+    /// The lowest line that the group touches at `distance`.
+    fn bottom(&self, distance: i64) -> u64 {
+        moved(self.last.unwrap_or(self.first).line, distance.max(0))
+    }
+
+    fn holds(&self) -> bool {
+        self.distances == [0]
+    }
+}
+
+fn moved(line: u32, distance: i64) -> u64 {
+    u64::from(line).saturating_add_signed(distance)
+}
+
+/// Settles every anchor of the operations on one file, or says why each one that cannot be
+/// settled is refused. Operations without anchors (and those on text) are passed over.
+pub fn resolve<'o>(
+    evidence: &Evidence<'_>,
+    policy: &Policy,
+    operations: &[&'o Operation],
+) -> Result<Vec<Resolved<'o>>, Vec<Refusal<'o>>> {
+    let mut window = Window::new(evidence, policy.window_lines);
+    let mut resolved = Vec::with_capacity(operations.len());
+    let mut groups = Vec::new();
+    for &operation in operations {
+        match whole_file_gap(evidence, operation) {
+            Some(gap) => resolved.push(Resolved {
+                operation,
+                spot: Spot::Gap(gap),
+                anchor_line: None,
+                distance: 0,
+            }),
+            None => groups.extend(Group::of(evidence, operation)),
+        }
+    }
+    for group in &mut groups {
+        group.distances = distances(&mut window, group);
+    }
+    let company = guard::Company::new(&mut window, &groups);
+    let mut refusals = Vec::new();
+    for group in &groups {
+        match settle(evidence, policy, &company, group) {
+            Some(distance) => resolved.push(placed(evidence, group, distance)),
+            None => refusals.extend(refuse(evidence, policy, &mut window, group)),
+        }
+    }
+    if refusals.is_empty() { Ok(resolved) } else { Err(refusals) }
+}
+
+/// The gap of an insert that names no line.
+fn whole_file_gap(evidence: &Evidence<'_>, operation: &Operation) -> Option<u64> {
+    let Action::Insert { at, .. } = &operation.action else {
+        return None;
+    };
+    match at {
+        InsertAt::Start => Some(0),
+        InsertAt::End => Some(evidence.count()),
+        InsertAt::After(anchor) | InsertAt::Before(anchor) => {
+            evidence.is_phantom(anchor).then(|| evidence.count())
+        }
+        InsertAt::Between(..) => None,
+    }
+}
+
+/// `[0]` when the group holds where it says; else every distance at which it would.
+fn distances(window: &mut Window<'_, '_>, group: &Group<'_>) -> Vec<i64> {
+    if group.anchors().all(|anchor| window.agrees(anchor, u64::from(anchor.line))) {
+        return vec![0];
+    }
+    let found = window.lines_with(group.first);
+    let distances = found.into_iter().map(|line| line as i64 - i64::from(group.first.line));
+    distances
+        .filter(|&distance| {
+            distance != 0
+                && group.last.is_none_or(|last| {
+                    let line = i64::from(last.line) + distance;
+                    line > 0 && window.agrees(last, line as u64)
+                })
+        })
+        .collect()
+}
+
+/// The distance at which the group takes place, or `None` when it is refused.
+fn settle(
+    evidence: &Evidence<'_>,
+    policy: &Policy,
+    company: &guard::Company,
+    group: &Group<'_>,
+) -> Option<i64> {
+    match (group.distances.as_slice(), policy.relocate) {
+        ([0], _) => Some(0),
+        (&[distance], Relocate::Unique) => Some(distance),
+        (&[distance], Relocate::Guarded) => {
+            company.permits(evidence, group, distance).then_some(distance)
+        }
+        _ => None,
+    }
+}
+
+fn placed<'o>(evidence: &Evidence<'_>, group: &Group<'o>, distance: i64) -> Resolved<'o> {
+    let first = moved(group.first.line, distance);
+    let last = moved(group.last.unwrap_or(group.first).line, distance);
+    let (spot, anchor_line) = match &group.operation.action {
+        Action::Insert { at: InsertAt::After(_), .. } => (Spot::Gap(first), Some(first)),
+        Action::Insert { at: InsertAt::Between(..), .. } if group.last.is_none() => {
+            (Spot::Gap(evidence.count()), Some(first))
+        }
+        Action::Insert { .. } => (Spot::Gap(last - 1), Some(last)),
+        _ => (Spot::Lines(first, last), None),
+    };
+    Resolved { operation: group.operation, spot, anchor_line, distance }
+}
+
+/// One refusal for each anchor that does not hold where it says.
+fn refuse<'o>(
+    evidence: &Evidence<'_>,
+    policy: &Policy,
+    window: &mut Window<'_, '_>,
+    group: &Group<'o>,
+) -> Vec<Refusal<'o>> {
+    let stale = |anchor: &&Anchor| !window.agrees(anchor, u64::from(anchor.line));
+    let stale: Vec<_> = group.anchors().filter(stale).collect();
+    let refusal = |anchor| refusal(evidence, policy, window, group, anchor);
+    stale.into_iter().map(refusal).collect()
+}
+
+fn refusal<'o>(
+    evidence: &Evidence<'_>,
+    policy: &Policy,
+    window: &mut Window<'_, '_>,
+    group: &Group<'o>,
+    anchor: &'o Anchor,
+) -> Refusal<'o> {
+    let line = u64::from(anchor.line);
+    let mut near = window.lines_with(anchor);
+    near.sort_by_key(|&found| (found.abs_diff(line), found));
+    let code = match () {
+        () if group.distances.len() > 1 && policy.relocate != Relocate::Off => {
+            Code::AmbiguousAnchor
+        }
+        () if line > evidence.count() => Code::LineOutOfRange,
+        () => Code::HashMismatch,
+    };
+    let hint_differs = anchor.hint.is_some() && window.has_hash(anchor, line);
+    let mut hash_only = window.lines_with_hash(anchor);
+    hash_only.retain(|found| !near.contains(found) && *found != line);
+    let suggested_line = suggest(evidence, group, anchor, &near, hint_differs);
+    Refusal {
+        operation: group.operation,
+        anchor,
+        code,
+        near,
+        hint_differs,
+        hash_only,
+        suggested_line,
+    }
+}
+
+/// The line to use instead, where something is known: the text of the operation when it is
+/// clearly more like one of the two lines, else the numbered line when the hash is nowhere.
+fn suggest(
+    evidence: &Evidence<'_>,
+    group: &Group<'_>,
+    anchor: &Anchor,
+    near: &[u64],
+    hint_differs: bool,
+) -> Option<u64> {
+    let line = u64::from(anchor.line);
+    match near {
+        _ if line > evidence.count() => (near.len() == 1).then(|| near[0]),
+        [] => (!hint_differs).then_some(line),
+        &[found] if anchor.hint.is_some() => Some(found),
+        &[found] => {
+            let (named, found_alike) = guard::likeness(evidence, group.text?, line, found);
+            match named.partial_cmp(&found_alike)? {
+                std::cmp::Ordering::Less => Some(found),
+                std::cmp::Ordering::Greater => Some(line),
+                std::cmp::Ordering::Equal => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+use super::*;
+use crate::edit::request::{Target, parse};
+use serde_json::json;
+
+/// Where the operations of `edits` (on the text `lines`) take place, or what refused them.
+fn places(
+    relocate: Relocate,
+    lines: &[&str],
+    edits: serde_json::Value,
+) -> Result<Vec<Spot>, Vec<(usize, Code)>> {
+    let text = lines.join("\n");
+    let dialect = Dialect::default_dialect();
+    let operations = parse(dialect, Target::Text, &edits.into()).unwrap();
+    let evidence = Evidence::new(dialect, text.as_bytes());
+    let policy = Policy { relocate, window_lines: RELOCATE_WINDOW_LINES };
+    let operations: Vec<_> = operations.iter().collect();
+    match resolve(&evidence, &policy, &operations) {
+        Ok(mut resolved) => {
+            resolved.sort_by_key(|one| one.operation.index);
+            Ok(resolved.iter().map(|one| one.spot).collect())
+        }
+        Err(refusals) => Err(refusals.iter().map(|one| (one.operation.index, one.code)).collect()),
+    }
+}
+
+/// The anchor of `line` with another number.
+fn at(number: u32, line: &str) -> String {
+    let dialect = Dialect::default_dialect();
+    dialect.anchor_text(u64::from(number), hash_line(dialect, u64::from(number), line))
+}
+
+fn file() -> Vec<String> {
+    (1..=40).map(|n| format!("let value{n} = compute({n}, {});", n * 7)).collect()
+}
+
+fn check(
+    relocate: Relocate,
+    edits: serde_json::Value,
+    expected: Result<Vec<Spot>, Vec<(usize, Code)>>,
+) {
+    let lines = file();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    assert_eq!(places(relocate, &lines, edits.clone()), expected, "{edits}");
+}
+
+fn set(anchor: &str, text: &str) -> serde_json::Value {
+    json!({"op": "set_line", "anchor": anchor, "text": text})
+}
+
+fn delete(anchor: &str) -> serde_json::Value {
+    json!({"op": "delete", "anchor": anchor})
+}
+
+/// A line number whose hash no other line of [`file`] has.
+fn unique_lines() -> Vec<u32> {
+    let lines = file();
+    let hash = |line: &String| hash_line(Dialect::default_dialect(), 1, line);
+    let once = |line: &&String| lines.iter().filter(|other| hash(other) == hash(line)).count() == 1;
+    lines.iter().zip(1..).filter(|(line, _)| once(line)).map(|(_, number)| number).collect()
+}
+
+#[test]
+fn exact_anchors_hold() {
+    let lines = file();
+    let (five, nine) = (at(5, &lines[4]), at(9, &lines[8]));
+    let spots = vec![Spot::Lines(5, 5), Spot::Gap(9), Spot::Gap(8), Spot::Gap(0), Spot::Gap(40)];
+    let edits = json!([
+        set(&five, "x"),
+        {"op": "insert_after", "anchor": nine, "text": "x"},
+        {"op": "insert_before", "anchor": nine, "text": "x"},
+        {"op": "insert_after", "anchor": "BOF", "text": "x"},
+        {"op": "insert_before", "anchor": "EOF", "text": "x"},
+    ]);
+    check(Relocate::Off, edits, Ok(spots));
+}
+
+#[test]
+fn shifted_anchors_are_followed_when_the_text_speaks_for_it() {
+    let lines = file();
+    for number in unique_lines() {
+        let line = &lines[number as usize - 1];
+        let changed = line.replace("compute", "calculate");
+        for distance in [-20i64, -5, -2, -1, 1, 2, 5, 20] {
+            let Ok(named) = u32::try_from(i64::from(number) + distance) else {
+                continue;
+            };
+            if named == 0
+                || at(named, line)
+                    == at(named, lines.get(named as usize - 1).unwrap_or(&String::new()))
+            {
+                continue;
+            }
+            let edit = json!([set(&at(named, line), &changed)]);
+            let spot = Spot::Lines(u64::from(number), u64::from(number));
+            check(Relocate::Guarded, edit.clone(), Ok(vec![spot]));
+            let code = if named > 40 { Code::LineOutOfRange } else { Code::HashMismatch };
+            check(Relocate::Off, edit, Err(vec![(0, code)]));
+        }
+    }
+}
+
+#[test]
+fn the_guard_refuses_what_speaks_for_the_numbered_line() {
+    let lines = file();
+    let number = unique_lines()[10];
+    let line = &lines[number as usize - 1];
+    let below = at(number + 1, line);
+    let spot = |n: u32| Spot::Lines(u64::from(n), u64::from(n));
+    let mine = lines[number as usize].replace("compute", "calculate");
+    let refused = || Err(vec![(0, Code::HashMismatch)]);
+    check(Relocate::Guarded, json!([set(&below, &mine)]), refused());
+    check(Relocate::Unique, json!([set(&below, &mine)]), Ok(vec![spot(number)]));
+    // No text: only a neighbour is refused.
+    check(Relocate::Guarded, json!([delete(&below)]), refused());
+    check(Relocate::Guarded, json!([delete(&at(number + 2, line))]), Ok(vec![spot(number)]));
+    // A text of empty lines says nothing either.
+    check(Relocate::Guarded, json!([set(&below, "\n")]), refused());
+}
+
+#[test]
+fn company_against_and_for() {
+    let lines = file();
+    let unique = unique_lines();
+    let (one, other, last) = (unique[3], unique[8], unique[unique.len() - 1]);
+    let shifted = |n: u32, by: u32| at(n + by, &lines[n as usize - 1]);
+    let spot = |n: u32| Spot::Lines(u64::from(n), u64::from(n));
+    // An anchor below that holds: nothing was inserted above it.
+    let edits = json!([delete(&shifted(one, 4)), delete(&at(last, &lines[last as usize - 1]))]);
+    check(Relocate::Guarded, edits, Err(vec![(0, Code::HashMismatch)]));
+    // Two deletions by the same distance speak for each other, even next to their numbers.
+    let edits = json!([delete(&shifted(one, 1)), delete(&shifted(other, 1))]);
+    check(Relocate::Guarded, edits, Ok(vec![spot(one), spot(other)]));
+    // The same line twice is no company.
+    let insert = json!({"op": "insert_after", "anchor": shifted(one, 1), "text": "x"});
+    let edits = json!([delete(&shifted(one, 1)), insert]);
+    check(Relocate::Guarded, edits, Err(vec![(0, Code::HashMismatch), (1, Code::HashMismatch)]));
+}
+
+#[test]
+fn ranges_move_as_one() {
+    let lines = file();
+    let unique = unique_lines();
+    let (first, last) = (unique[2], unique[2] + 4);
+    let range = |by: u32, extra: u32| {
+        let start = at(first + by, &lines[first as usize - 1]);
+        let end = at(last + by + extra, &lines[last as usize - 1]);
+        json!([{"op": "replace_range", "start_anchor": start, "end_anchor": end, "text": lines[first as usize - 1]}])
+    };
+    let spot = Spot::Lines(u64::from(first), u64::from(last));
+    check(Relocate::Guarded, range(0, 0), Ok(vec![spot]));
+    check(Relocate::Guarded, range(7, 0), Ok(vec![spot]));
+    check(
+        Relocate::Guarded,
+        range(7, 1),
+        Err(vec![(0, Code::HashMismatch), (0, Code::HashMismatch)]),
+    );
+}
+
+#[test]
+fn several_candidates_are_ambiguous() {
+    let lines = ["a", "b", "same", "c", "d", "same", "e"];
+    let edit = json!([set(&at(5, "same"), "same!")]);
+    for relocate in [Relocate::Guarded, Relocate::Unique] {
+        let refused = Err(vec![(0, Code::AmbiguousAnchor)]);
+        assert_eq!(places(relocate, &lines, edit.clone()), refused);
+    }
+}
+
+#[test]
+fn hints_stop_collisions() {
+    let lines = file();
+    let line = &lines[4];
+    let good = format!("{}|{line}", at(5, line));
+    let bad = format!("{}|{}", at(5, line), lines[5]);
+    check(Relocate::Guarded, json!([set(&good, "x")]), Ok(vec![Spot::Lines(5, 5)]));
+    check(Relocate::Guarded, json!([set(&bad, "x")]), Err(vec![(0, Code::HashMismatch)]));
+}
+
+#[test]
+fn the_phantom_line_is_the_end() {
+    let dialect = Dialect::by_name("omp").unwrap();
+    let text = "a\nb\n";
+    let anchor = dialect.anchor_text(3, hash_line(dialect, 3, ""));
+    for op in ["insert_after", "insert_before"] {
+        let edits = json!([{"op": op, "anchor": anchor, "text": "x"}]);
+        let operations = parse(dialect, Target::Text, &edits.into()).unwrap();
+        let evidence = Evidence::new(dialect, text.as_bytes());
+        let policy = Policy { relocate: Relocate::Off, window_lines: 100 };
+        let resolved = resolve(&evidence, &policy, &[&operations[0]]).unwrap();
+        assert_eq!(resolved[0].spot, Spot::Gap(2));
+    }
+}

@@ -1,0 +1,19 @@
+//! Bytes + plan → new bytes.
+
+use crate::disk::bytes::Document;
+use crate::edit::plan::Plan;
+
+/// The new content of a file as slices of the old one and of the plan, in order: nothing is
+/// copied before it is written.
+pub fn splice<'a>(document: &'a Document, plan: &'a Plan) -> Vec<&'a [u8]> {
+    let body = document.body();
+    let mut pieces = vec![&document.raw()[..document.bom_bytes()]];
+    let mut at = 0;
+    for region in &plan.regions {
+        pieces.extend([&body[at..region.start], &region.lead, &region.bytes]);
+        at = region.end;
+    }
+    pieces.push(&body[at..]);
+    pieces.retain(|piece| !piece.is_empty());
+    pieces
+}

@@ -1,0 +1,14 @@
+//! The engine behind `hashline-native`: lines with anchors, read, searched and edited.
+//!
+//! Four layers, each of which imports only from those before it: [`text`] ← [`disk`] ← [`view`]
+//! ← [`edit`]. Beside them stand the kinds of refusals ([`error`]) and cancellation ([`cancel`]).
+
+#![deny(missing_docs)]
+#![warn(clippy::mod_module_files)]
+
+pub mod cancel;
+pub mod disk;
+pub mod edit;
+pub mod error;
+pub mod text;
+pub mod view;

@@ -1,0 +1,15 @@
+//! Text as this engine sees it: lines, and the hash of each. Nothing here touches a file.
+//!
+//! A *line* is the bytes up to and including its terminator (`lines`). What is hashed of it is
+//! its *normalized* text (`normalize`), as a row of the table of *dialects* says (`dialect`).
+//! `hash` takes one line or blocks of many; `simd` says which instructions its loops run on;
+//! `similarity` says how much alike two lines are.
+//!
+//! May import: `error`.
+
+pub mod dialect;
+pub mod hash;
+pub mod lines;
+pub mod normalize;
+pub mod simd;
+pub mod similarity;

@@ -1,0 +1,182 @@
+//! xxHash32 of several lines at once, one in each lane of a vector, so that their chains of
+//! multiplications overlap.
+//!
+//! The algorithm, for each text: 16 bytes at a time go into four accumulators (a stripe);
+//! then what is left, four bytes at a time, and then byte by byte; then all bits are mixed.
+//! Lanes take the same steps; a lane that has no such step keeps its value.
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+mod portable;
+
+use twox_hash::XxHash32;
+
+use crate::text::simd::Level;
+
+const PRIME_1: u32 = 0x9E37_79B1;
+const PRIME_2: u32 = 0x85EB_CA77;
+const PRIME_3: u32 = 0xC2B2_AE3D;
+const PRIME_4: u32 = 0x27D4_EB2F;
+const PRIME_5: u32 = 0x1656_67B1;
+
+const STRIPE_BYTES: usize = 16;
+
+/// Longer texts are hashed alone, so that they do not hold up the other lanes.
+const LANE_LIMIT_BYTES: usize = 10 * STRIPE_BYTES;
+
+/// What is read behind the start of a text, whatever its length: the stripes of the longest
+/// text in a group, and what is left after them.
+pub(super) const READ_BYTES: usize = LANE_LIMIT_BYTES + STRIPE_BYTES;
+
+const _: () = assert!(READ_BYTES <= crate::text::normalize::compact::SLACK_BYTES);
+
+/// The texts whose hashes are asked for: parts of the first 2 GiB of `bytes`, from a start to a
+/// stop each, all starts at least [`READ_BYTES`] before the end of `bytes`.
+#[derive(Clone, Copy)]
+pub(super) struct Texts<'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) starts: &'a [u32],
+    pub(super) stops: &'a [u32],
+    /// The seed of each.
+    pub(super) seeds: &'a [u32],
+}
+
+impl Texts<'_> {
+    /// Checks that all that lanes may read is within the bytes, and that lengths are what they
+    /// seem: bytes of a mapped file change under those who make starts and stops of them.
+    #[inline(always)]
+    fn check(self, first: usize, count: usize) {
+        let mut furthest = 0;
+        for at in first..first + count {
+            let (start, stop) = (self.starts[at], self.stops[at]);
+            assert!(start <= stop && stop as usize <= self.bytes.len(), "no part of the bytes");
+            assert!(stop <= i32::MAX as u32, "too far from the front");
+            furthest = furthest.max(start);
+        }
+        assert!(furthest as usize + READ_BYTES <= self.bytes.len(), "too near to the end");
+    }
+}
+
+/// Appends the hash of each text. `level` must be available.
+pub(super) fn hash_all(level: Level, texts: Texts<'_>, out: &mut Vec<u32>) {
+    assert!(level.is_available());
+    match level {
+        Level::Portable => portable::hash_all(texts, out),
+        // SAFETY: The line above made sure that the processor has these instructions.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { avx2::hash_all(texts, out) },
+        #[cfg(not(target_arch = "x86_64"))]
+        Level::Avx2 => unreachable!("not available"),
+    }
+}
+
+/// The texts of one group, one in each lane. [`READ_BYTES`] stand in `bytes` behind each of
+/// `starts`, which nothing but [`Group::of`] sets.
+struct Group<'a, const LANES: usize> {
+    bytes: &'a [u8],
+    starts: [u32; LANES],
+    lengths: [u32; LANES],
+    seeds: [u32; LANES],
+}
+
+impl<'a, const LANES: usize> Group<'a, LANES> {
+    /// The texts from number `first` on; lanes behind the last text have no text.
+    #[inline(always)]
+    fn of(texts: Texts<'a>, first: usize) -> Self {
+        let (bytes, none) = (texts.bytes, [0; LANES]);
+        let mut group = Group { bytes, starts: none, lengths: none, seeds: none };
+        let count = (texts.starts.len() - first).min(LANES);
+        texts.check(first, count);
+        for lane in 0..count {
+            let (start, stop) = (texts.starts[first + lane], texts.stops[first + lane]);
+            group.starts[lane] = start;
+            group.lengths[lane] = stop - start;
+            group.seeds[lane] = texts.seeds[first + lane];
+        }
+        group
+    }
+}
+
+/// Hashes the texts that are too long for a lane, over what the lanes made of them.
+#[cold]
+fn hash_long(texts: Texts<'_>, first: usize, hashes: &mut [u32]) {
+    for (lane, hash) in hashes.iter_mut().enumerate() {
+        let at = first + lane;
+        let text = &texts.bytes[texts.starts[at] as usize..texts.stops[at] as usize];
+        if text.len() > LANE_LIMIT_BYTES {
+            *hash = XxHash32::oneshot(texts.seeds[at], text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both ways of the portable level, of which a processor uses one, and every other level.
+    #[test]
+    fn lanes_hash_like_the_library() {
+        let bytes: Vec<u8> =
+            (0..4096u32).map(|at| (at.wrapping_mul(PRIME_1) >> 24) as u8).collect();
+        let texts = 0..2 * LANE_LIMIT_BYTES as u32;
+        let starts: Vec<u32> = texts.clone().map(|len| len * 7 % 1000).collect();
+        let stops: Vec<u32> = texts.clone().zip(&starts).map(|(len, start)| start + len).collect();
+        let seeds: Vec<u32> = texts.map(|len| if len % 3 == 0 { 0 } else { len << 20 }).collect();
+        let texts = Texts { bytes: &bytes, starts: &starts, stops: &stops, seeds: &seeds };
+        let text = |at: usize| &bytes[starts[at] as usize..stops[at] as usize];
+        let expected: Vec<u32> =
+            (0..starts.len()).map(|at| XxHash32::oneshot(seeds[at], text(at))).collect();
+        for way in [portable::hash_one_by_one, portable::hash_in_lanes] {
+            let mut found = Vec::new();
+            way(texts, &mut found);
+            assert_eq!(found, expected);
+        }
+        for level in Level::available() {
+            let mut found = Vec::new();
+            hash_all(level, texts, &mut found);
+            assert_eq!(found, expected, "{}", level.name());
+        }
+    }
+
+    /// Every lane of every group: what is wrong with one text is seen before anything is read.
+    #[test]
+    fn texts_that_are_no_part_of_the_bytes_are_refused() {
+        let (bytes, short) = ([b'a'; 4 * READ_BYTES], [b'a'; READ_BYTES - 1]);
+        let len = bytes.len() as u32;
+        let slack = len - READ_BYTES as u32 + 1;
+        let sign = 1 << 31;
+        let wrong =
+            [(2, 1), (0, len + 1), (slack, slack), (5, u32::MAX), (sign, sign + 1), (1, sign)];
+        type Way = fn(Texts<'_>, &mut Vec<u32>);
+        let mut ways = vec![("portable", portable::hash_in_lanes as Way)];
+        // One at a time, which is the other portable way, needs no slack.
+        if Level::best() != Level::Portable {
+            ways.push(("best", |texts, out| hash_all(Level::best(), texts, out)));
+        }
+        for (name, way) in ways {
+            let refuses = |texts: Texts<'_>| {
+                std::panic::catch_unwind(|| way(texts, &mut Vec::new())).is_err()
+            };
+            for count in [1, 8, 32, 33, 41] {
+                let seeds = vec![0; count];
+                let right = Texts { bytes: &bytes, starts: &seeds, stops: &seeds, seeds: &seeds };
+                assert!(!refuses(right), "{name}: {count}");
+                assert!(refuses(Texts { bytes: &short, ..right }), "{name}: {count} of too few");
+                for (lane, (start, stop)) in (0..count).flat_map(|lane| wrong.map(|it| (lane, it)))
+                {
+                    let (mut starts, mut stops) = (vec![1; count], vec![3; count]);
+                    (starts[lane], stops[lane]) = (start, stop);
+                    let texts = Texts { starts: &starts, stops: &stops, ..right };
+                    assert!(refuses(texts), "{name}: {start}..{stop} in lane {lane} of {count}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "too near to the end")]
+    fn texts_without_slack_behind_them_are_refused() {
+        let texts = Texts { bytes: &[0; READ_BYTES], starts: &[1], stops: &[2], seeds: &[0] };
+        hash_all(Level::best(), texts, &mut Vec::new());
+    }
+}

@@ -1,0 +1,14 @@
+//! Files as a model sees them: lines with anchors, within limits.
+//!
+//! An *anchor* is a line number and the hash of the line (`anchor`); `render` writes lines with
+//! theirs. An *excerpt* is what is shown of a text: a page, or matches with context around them
+//! (`excerpt`, `pattern`). `read` makes a view of one file, `search` of many.
+//!
+//! May import: `error`, `cancel`, `text`, `disk`.
+
+pub mod anchor;
+pub mod excerpt;
+pub mod pattern;
+pub mod read;
+pub mod render;
+pub mod search;

@@ -1,0 +1,405 @@
+//! A request → a view of a file: a window of its lines, or the matches in it.
+
+use rayon::prelude::*;
+
+use crate::cancel::Cancel;
+use crate::disk::bytes::{Charset, Document, LoadOptions, Loaded, string_and_is_ascii, with_file};
+use crate::disk::fs::{Base, FileSystem};
+use crate::error::{Code, Error, Result};
+use crate::text::dialect::Dialect;
+use crate::text::lines::{Unit, count_lines};
+use crate::view::excerpt::{Context, Excerpt, Limits, Page};
+use crate::view::pattern::{Pattern, Query};
+use crate::view::render::{kept_room_bytes, rendered_size_bound};
+
+/// Matches listed by a search in a file when the request sets no limit.
+pub const MAX_MATCHES: u64 = 200;
+
+/// The longest string of V8, in UTF-16 code units.
+pub const STRING_LIMIT_UNITS: usize = (1 << 29) - 24;
+
+/// What to read of one file.
+#[derive(Clone, Debug, Default)]
+pub struct ReadRequest {
+    /// The file.
+    pub path: String,
+    /// The first line, from 1.
+    pub start_line: Option<u64>,
+    /// How much is shown.
+    pub limits: Limits,
+    /// Show the matches only.
+    pub search: Option<Query>,
+    /// Lines around each match.
+    pub context: Context,
+    /// How many matches are listed; [`MAX_MATCHES`] when `None`.
+    pub max_matches: Option<u64>,
+    /// The label of the file's encoding, where it has no byte order mark.
+    pub encoding: Option<String>,
+}
+
+/// What applies to all files of a call.
+#[derive(Clone, Debug)]
+pub struct ReadOptions {
+    /// The dialect of the anchors.
+    pub dialect: &'static Dialect,
+    /// Relative paths start here, and nothing outside is read.
+    pub root: Option<String>,
+    /// The label of the encoding of files without byte order mark.
+    pub encoding: Option<String>,
+    /// Larger files are refused.
+    pub max_file_bytes: u64,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions {
+            dialect: Dialect::default_dialect(),
+            root: None,
+            encoding: None,
+            max_file_bytes: crate::disk::bytes::MAX_FILE_BYTES,
+        }
+    }
+}
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ViewKind {
+    /// Text with anchors.
+    #[default]
+    Text,
+    /// Neither text nor image.
+    Binary,
+    /// An image.
+    Image,
+}
+
+/// How the lines of a file end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LineEnding {
+    /// No line has a terminator.
+    #[default]
+    None,
+    /// All `\n`.
+    Lf,
+    /// All `\r\n`.
+    CrLf,
+    /// Both.
+    Mixed,
+}
+
+/// A view of one file.
+#[derive(Clone, Debug, Default)]
+pub struct FileView {
+    /// The path as requested.
+    pub path: String,
+    /// What the file is.
+    pub kind: ViewKind,
+    /// The lines with their anchors, joined by `\n`.
+    pub text: String,
+    /// Whether `text` is known to be nothing but ASCII.
+    pub is_ascii: bool,
+    /// Lines in the whole file.
+    pub line_count: u64,
+    /// The first line shown, or where the view starts when it shows none.
+    pub start_line: u64,
+    /// The last line shown; `start_line - 1` when the view shows none.
+    pub end_line: u64,
+    /// Where to go on, when the view was cut.
+    pub next_line: Option<u64>,
+    /// Whether the view was cut by a limit.
+    pub truncated: bool,
+    /// The matching lines shown, with `search`.
+    pub match_lines: Option<Vec<u64>>,
+    /// The matching lines from `start_line` on, shown or not, with `search`.
+    pub match_count: Option<u64>,
+    /// How lines end.
+    pub line_ending: LineEnding,
+    /// Whether the last line has a terminator.
+    pub final_newline: bool,
+    /// The name of the encoding.
+    pub encoding: String,
+    /// Whether the file starts with a byte order mark.
+    pub bom: bool,
+    /// Whether invalid sequences are shown as U+FFFD.
+    pub lossy: bool,
+    /// The media type of an image.
+    pub mime_type: Option<&'static str>,
+    /// The hash of the whole content.
+    pub snapshot: String,
+    /// Why there is no view.
+    pub error: Option<Error>,
+}
+
+/// Reads many files in parallel. Views come in the order of the requests; a file that cannot
+/// be read has its reason in its view. Fails only for misuse of the options and cancellation.
+pub fn read_hashed(
+    fs: &dyn FileSystem,
+    requests: &[ReadRequest],
+    options: &ReadOptions,
+    cancel: &Cancel,
+) -> Result<Vec<FileView>> {
+    read_hashed_as(fs, requests, options, cancel, |view| view)
+}
+
+/// As [`read_hashed`]; each view is converted on the thread that made it.
+pub fn read_hashed_as<T: Send>(
+    fs: &dyn FileSystem,
+    requests: &[ReadRequest],
+    options: &ReadOptions,
+    cancel: &Cancel,
+    convert: impl Fn(FileView) -> T + Sync,
+) -> Result<Vec<T>> {
+    let base = Base::open(options.root.as_deref())?;
+    if let Some(label) = &options.encoding {
+        Charset::by_label(label)?;
+    }
+    let view = |request: &ReadRequest| {
+        cancel.check()?;
+        let view = read_one(fs, &base, request, options).unwrap_or_else(|error| FileView {
+            path: request.path.clone(),
+            error: Some(error),
+            ..FileView::default()
+        });
+        Ok(convert(view))
+    };
+    match requests {
+        // One file is not worth a thread.
+        [request] => Ok(vec![view(request)?]),
+        many => many.par_iter().map(view).collect(),
+    }
+}
+
+fn read_one(
+    fs: &dyn FileSystem,
+    base: &Base,
+    request: &ReadRequest,
+    options: &ReadOptions,
+) -> Result<FileView> {
+    let label = request.encoding.as_deref().or(options.encoding.as_deref());
+    let load = LoadOptions {
+        charset: label.map(Charset::by_label).transpose()?,
+        max_file_bytes: options.max_file_bytes,
+    };
+    let pattern = request.search.as_ref().map(Pattern::new).transpose()?;
+    if request.start_line == Some(0) {
+        return Err(Error::argument("startLine is 0: lines are numbered from 1"));
+    }
+    with_file(fs, base, &request.path, &load, |loaded| match loaded {
+        Loaded::Binary(binary) => Ok(FileView {
+            path: request.path.clone(),
+            kind: if binary.image_type.is_some() { ViewKind::Image } else { ViewKind::Binary },
+            mime_type: binary.image_type,
+            snapshot: binary.snapshot(),
+            ..FileView::default()
+        }),
+        Loaded::Text(document) => {
+            view_document(document, request, pattern.as_ref(), options.dialect)
+        }
+    })
+}
+
+fn view_document(
+    document: &Document,
+    request: &ReadRequest,
+    pattern: Option<&Pattern>,
+    dialect: &'static Dialect,
+) -> Result<FileView> {
+    let text = document.text();
+    let start_line = request.start_line.unwrap_or(1);
+    let is_whole = pattern.is_none() && start_line == 1 && request.limits == Limits::default();
+    // What anchors add to a page of source with 30 bytes a line.
+    let usual_bytes = text.len() + text.len() / 4;
+    if is_whole && usual_bytes < kept_room_bytes() {
+        // Room there is, so lines need not be counted before they are shown. Where it is not
+        // enough, it grows, and what is kept for the next view is more.
+        let page = Page::new(dialect, request.limits, usual_bytes);
+        let shown = show_window(text, Start { line: 1, offset: 0 }, text.len(), page);
+        return finish_view(document, request, shown.page.last_line(), 1, shown);
+    }
+    let line_count = count_lines(text, Unit::Byte);
+    if start_line > line_count.max(1) {
+        return Err(Error::at(
+            Code::LineOutOfRange,
+            &request.path,
+            format!("{}: has {line_count} lines, so none at line {start_line}", request.path),
+        ));
+    }
+    let start = offset_of_line(text, start_line);
+    let lines_left = (line_count + 1).saturating_sub(start_line);
+    let from = Start { line: start_line, offset: start };
+    let shown = match pattern {
+        None => {
+            let lines = request.limits.max_lines.map_or(lines_left, |max| max.min(lines_left));
+            let end = match request.limits.max_lines {
+                Some(_) => offset_after_lines(text, start, lines),
+                None => text.len(),
+            };
+            let size_bytes = rendered_size_bound(dialect, end - start, lines, line_count);
+            show_window(text, from, end, Page::new(dialect, request.limits, size_bytes))
+        }
+        Some(pattern) => {
+            let page = Page::new(dialect, request.limits, 0);
+            let max_matches = request.max_matches.unwrap_or(MAX_MATCHES);
+            show_matches(text, from, page, pattern, request.context, max_matches)?
+        }
+    };
+    finish_view(document, request, line_count, start_line, shown)
+}
+
+/// The first line of a view.
+pub(crate) struct Start {
+    pub(crate) line: u64,
+    pub(crate) offset: usize,
+}
+
+/// What a view shows.
+pub(crate) struct Shown {
+    pub(crate) page: Page,
+    pub(crate) next_line: Option<u64>,
+    pub(crate) match_lines: Option<Vec<u64>>,
+    pub(crate) match_count: Option<u64>,
+}
+
+/// The lines up to the offset `end`, which is where `max_lines` puts it, as far as they fit.
+fn show_window(text: &[u8], from: Start, end: usize, mut page: Page) -> Shown {
+    if page.push_lines(from.line, &text[from.offset..end]) && end < text.len() {
+        // Too many: the page notes that it goes on here.
+        page.push(page.shown_lines() + from.line, b"");
+    }
+    Shown { next_line: page.next_line(), page, match_lines: None, match_count: None }
+}
+
+/// The matches from a line on, at most `max_matches` of them; all are counted.
+pub(crate) fn show_matches(
+    text: &[u8],
+    from: Start,
+    page: Page,
+    pattern: &Pattern,
+    context: Context,
+    max_matches: u64,
+) -> Result<Shown> {
+    let mut excerpt = Excerpt::new(text, context, page, from.line, from.offset);
+    let mut lines = Vec::new();
+    let mut count = 0;
+    let mut first_left_out = None;
+    let (mut number, mut offset) = (from.line, from.offset);
+    for span in pattern.matching_lines(text, from.offset) {
+        let span = span?;
+        // A mapped file can change between two looks at it; then the view is thrown away.
+        let between = text.get(offset..span.start).unwrap_or_default();
+        number += memchr::memchr_iter(b'\n', between).count() as u64;
+        offset = span.start;
+        count += 1;
+        if first_left_out.is_some() {
+            continue;
+        }
+        if lines.len() as u64 == max_matches || !excerpt.push_match(number, span) {
+            first_left_out = Some(number);
+        } else {
+            lines.push(number);
+        }
+    }
+    let page = excerpt.finish();
+    let next_line = page.next_line().or(first_left_out);
+    Ok(Shown { page, next_line, match_lines: Some(lines), match_count: Some(count) })
+}
+
+fn finish_view(
+    document: &Document,
+    request: &ReadRequest,
+    line_count: u64,
+    start_line: u64,
+    shown: Shown,
+) -> Result<FileView> {
+    let first_line = shown.page.first_line().unwrap_or(start_line);
+    let end_line = match shown.page.shown_lines() {
+        0 => first_line - 1,
+        _ => shown.page.last_line(),
+    };
+    let next_line = shown.next_line;
+    let is_cut = shown.page.is_cut();
+    let (text, is_ascii) = into_string(&request.path, shown.page.into_text())?;
+    Ok(FileView {
+        path: request.path.clone(),
+        kind: ViewKind::Text,
+        text,
+        is_ascii,
+        line_count,
+        start_line: first_line,
+        end_line,
+        next_line,
+        truncated: next_line.is_some() || is_cut,
+        match_lines: shown.match_lines,
+        match_count: shown.match_count,
+        line_ending: line_ending(document.text()),
+        final_newline: document.text().ends_with(b"\n"),
+        encoding: document.charset().name(),
+        bom: document.bom_bytes() > 0,
+        lossy: document.lossy(),
+        mime_type: None,
+        snapshot: document.snapshot(),
+        error: None,
+    })
+}
+
+/// The output as a string, checked: a file that is mapped can change between two looks at it.
+/// Also whether it is nothing but ASCII.
+pub(crate) fn into_string(path: &str, text: Vec<u8>) -> Result<(String, bool)> {
+    if text.len() > STRING_LIMIT_UNITS {
+        let units: usize = text.iter().map(|&byte| utf16_units(byte)).sum();
+        if units > STRING_LIMIT_UNITS {
+            return Err(Error::at(
+                Code::FileTooLarge,
+                path,
+                format!(
+                    "{path}: its view has {units} characters, more than a string can hold ({STRING_LIMIT_UNITS}); read it in parts (startLine, maxLines, maxBytes)"
+                ),
+            ));
+        }
+    }
+    Ok(string_and_is_ascii(text))
+}
+
+/// UTF-16 units that the character starting with this UTF-8 byte takes; 0 inside a character.
+fn utf16_units(byte: u8) -> usize {
+    match byte {
+        0x80..=0xBF => 0,
+        0xF0.. => 2,
+        _ => 1,
+    }
+}
+
+fn offset_of_line(text: &[u8], line: u64) -> usize {
+    offset_after_lines(text, 0, line - 1)
+}
+
+fn offset_after_lines(text: &[u8], start: usize, lines: u64) -> usize {
+    match lines {
+        0 => start,
+        _ => memchr::memchr_iter(b'\n', &text[start..])
+            .nth(lines as usize - 1)
+            .map_or(text.len(), |newline| start + newline + 1),
+    }
+}
+
+fn line_ending(text: &[u8]) -> LineEnding {
+    let has_carriage_return = memchr::memchr(b'\r', text).is_some();
+    let (mut lf, mut crlf) = (false, false);
+    for newline in memchr::memchr_iter(b'\n', text) {
+        if !has_carriage_return {
+            return LineEnding::Lf;
+        }
+        match newline.checked_sub(1).map(|before| text[before]) {
+            Some(b'\r') => crlf = true,
+            _ => lf = true,
+        }
+        if lf && crlf {
+            return LineEnding::Mixed;
+        }
+    }
+    match (lf, crlf) {
+        (true, _) => LineEnding::Lf,
+        (_, true) => LineEnding::CrLf,
+        _ => LineEnding::None,
+    }
+}

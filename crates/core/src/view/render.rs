@@ -1,0 +1,202 @@
+//! Lines and hashes → one output string.
+
+mod block;
+mod counter;
+mod room;
+
+pub(crate) use block::{BlockRenderer, LINE_ROOM_BYTES};
+pub use room::give_back;
+pub(crate) use room::{kept_room_bytes, with_room_for};
+
+use crate::text::dialect::{Dialect, MemoryLines};
+use crate::text::hash::{Block, LineHasher, floor_boundary, with_block_hasher};
+
+/// Stands between groups of lines that do not follow each other.
+pub const GAP: &str = "...";
+
+/// The start of the mark at the end of a cut line, `… [+12345 bytes]`.
+const CUT_MARK: &str = "… [+";
+const CUT_MARK_END: &str = " bytes]";
+
+/// Appends one line in the dialect's shape, without a newline.
+pub fn render_line(dialect: &Dialect, line: u64, hash: u32, text: &[u8], out: &mut Vec<u8>) {
+    render_anchor(dialect, line, hash, out);
+    out.push(dialect.text_mark);
+    out.extend_from_slice(text);
+}
+
+/// Appends one line of which at most `limit_bytes` are shown, then how many are not.
+pub fn render_cut_line(
+    dialect: &Dialect,
+    line: u64,
+    hash: u32,
+    text: &[u8],
+    limit_bytes: usize,
+    out: &mut Vec<u8>,
+) {
+    let shown = if limit_bytes == 0 { 0 } else { floor_boundary(text, limit_bytes) };
+    let shown = if shown > limit_bytes { 0 } else { shown };
+    render_line(dialect, line, hash, &text[..shown], out);
+    if shown < text.len() {
+        out.extend_from_slice(format!("{CUT_MARK}{}{CUT_MARK_END}", text.len() - shown).as_bytes());
+    }
+}
+
+/// The length of the mark of a line of which `hidden_bytes` are not shown.
+pub fn cut_mark_bytes(hidden_bytes: usize) -> usize {
+    let digits = hidden_bytes.checked_ilog10().unwrap_or(0) as usize + 1;
+    CUT_MARK.len() + digits + CUT_MARK_END.len()
+}
+
+/// The line that stands above the lines of a file.
+pub fn file_header(path: &str) -> String {
+    format!("--- {} ---", one_line(path))
+}
+
+/// A path on one line: a control character in a name could forge a line of a file.
+pub fn one_line(path: &str) -> std::borrow::Cow<'_, str> {
+    match path.chars().any(char::is_control) {
+        true => path.escape_debug().to_string().into(),
+        false => path.into(),
+    }
+}
+
+/// Where the mark of a cut line starts in `text`, if it ends in one.
+pub fn cut_mark_start(text: &str) -> Option<usize> {
+    let body = text.trim_end().strip_suffix(CUT_MARK_END)?;
+    let start = body.rfind(CUT_MARK)?;
+    let digits = &body[start + CUT_MARK.len()..];
+    (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(start)
+}
+
+fn render_anchor(dialect: &Dialect, line: u64, hash: u32, out: &mut Vec<u8>) {
+    write_decimal(line, out);
+    out.push(dialect.separator);
+    dialect.write_hash(hash, out);
+}
+
+/// Appends a number; a tenth of the cost of `write!` for the short numbers of lines.
+fn write_decimal(mut value: u64, out: &mut Vec<u8>) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// An upper bound for the rendered size of `lines` lines that hold `text_bytes`, so that the
+/// output buffer is allocated once.
+pub fn rendered_size_bound(
+    dialect: &Dialect,
+    text_bytes: usize,
+    lines: u64,
+    last_line: u64,
+) -> usize {
+    let anchor_bytes = last_line.max(1).ilog10() as usize + 1 + dialect.width + 3;
+    text_bytes + anchor_bytes * lines as usize
+}
+
+/// A string in memory with its anchors, lines joined by `\n`; `start_line` is the number of
+/// the first. What a line is depends on the dialect ([`MemoryLines`]).
+pub fn format_hashed(dialect: &'static Dialect, text: &[u8], start_line: u64) -> Vec<u8> {
+    let mut renderer = BlockRenderer::with_lines(dialect, start_line, dialect.memory_lines);
+    let count = memory_line_count(dialect, text);
+    let bound = rendered_size_bound(dialect, text.len(), count, start_line.saturating_add(count));
+    let mut out = with_room_for(bound + LINE_ROOM_BYTES);
+    for_each_block(dialect, text, start_line, |rest, block| {
+        renderer.append(rest, block, &mut out);
+    });
+    // The line feed behind the last line.
+    out.pop();
+    out
+}
+
+/// The hash of each line of a string in memory.
+pub fn hash_lines(dialect: &'static Dialect, text: &[u8], start_line: u64) -> Vec<String> {
+    let mut out = Vec::with_capacity(memory_line_count(dialect, text) as usize);
+    for_each_block(dialect, text, start_line, |_, block| {
+        out.extend(block.hashes.iter().map(|&hash| dialect.hash_text(hash)));
+    });
+    out
+}
+
+fn memory_line_count(dialect: &Dialect, text: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', text).count() as u64
+        + u64::from(dialect.memory_lines == MemoryLines::Split || !text.ends_with(b"\n"))
+}
+
+/// Hands over the lines of a string in memory by blocks: the text that the block begins, and
+/// the block.
+fn for_each_block(
+    dialect: &'static Dialect,
+    text: &[u8],
+    start_line: u64,
+    mut each: impl FnMut(&[u8], Block<'_>),
+) {
+    let (mut number, mut rest) = (start_line, text);
+    with_block_hasher(dialect, |hasher| {
+        while !rest.is_empty() {
+            let block = hasher.hash_block(number, rest);
+            each(rest, block);
+            number = number.wrapping_add(block.hashes.len() as u64);
+            rest = &rest[block.len_bytes()..];
+        }
+    });
+    if dialect.memory_lines == MemoryLines::Split && (text.is_empty() || text.ends_with(b"\n")) {
+        let hash = LineHasher::new(dialect).hash(number, b"");
+        each(b"", Block::of_one(&[hash], 0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn format(dialect: &str, text: &str, start_line: u64) -> String {
+        let dialect = Dialect::by_name(dialect).unwrap();
+        String::from_utf8(format_hashed(dialect, text.as_bytes(), start_line)).unwrap()
+    }
+
+    #[test]
+    fn formats_by_example() {
+        assert_eq!(format("pi", "return null;\r\n}\n", 1), "1:56|return null;\n2:18|}");
+        assert_eq!(format("pi", "", 1), "");
+        assert_eq!(format("omp", "", 1), "1#ZR:");
+        assert_eq!(format("omp", "}\n", 9), "9#PN:}\n10#ZR:");
+        assert_eq!(format("omp", "}\r\n", 9), "9#PN:}\r\n10#ZR:");
+    }
+
+    #[test]
+    fn cut_lines_keep_their_characters_whole() {
+        let dialect = Dialect::default_dialect();
+        for (limit, expected) in [
+            (0, "7:00|… [+7 bytes]"),
+            (1, "7:00|a… [+6 bytes]"),
+            (2, "7:00|a… [+6 bytes]"),
+            (4, "7:00|aé€… [+1 bytes]"),
+        ] {
+            let mut out = Vec::new();
+            let limit = if limit == 4 { 6 } else { limit };
+            render_cut_line(dialect, 7, 0, "aé€z".as_bytes(), limit, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
+        let mut out = Vec::new();
+        render_cut_line(dialect, 7, 0, b"abc", 3, &mut out);
+        assert_eq!(out, b"7:00|abc");
+    }
+
+    #[test]
+    fn cut_marks_are_recognized() {
+        assert_eq!(cut_mark_start("abc… [+12 bytes]"), Some(3));
+        assert_eq!(cut_mark_start("abc… [+12 bytes]  "), Some(3));
+        assert_eq!(cut_mark_start("… [+ bytes]"), None);
+        assert_eq!(cut_mark_start("abc… [+x bytes]"), None);
+        assert_eq!(cut_mark_start("abc"), None);
+    }
+}

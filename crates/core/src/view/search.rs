@@ -1,0 +1,346 @@
+//! A query → the matches in many files, in directories and below.
+//!
+//! Files are searched in parallel, batch by batch in the order of their paths, and a limit
+//! counts in that order too: neither timing nor the number of threads shows in the result.
+
+mod rules;
+mod walk;
+
+use std::ops::ControlFlow;
+
+use rayon::prelude::*;
+
+use crate::cancel::Cancel;
+use crate::disk::bytes::{Charset, Document, LoadOptions, Loaded, with_file};
+use crate::disk::fs::{Base, FileSystem};
+use crate::error::{Code, Error, Result};
+use crate::text::dialect::Dialect;
+use crate::text::lines::{Unit, count_lines};
+use crate::view::excerpt::{Context, Limits, Page};
+use crate::view::pattern::{Pattern, Query};
+use crate::view::read::{STRING_LIMIT_UNITS, Start, into_string, show_matches};
+use crate::view::render::file_header;
+use walk::{Candidate, walk};
+
+pub use crate::view::read::ReadOptions as SearchOptions;
+
+/// Matches shown of all files together when the query sets no limit.
+pub const MAX_MATCHES: u64 = 1000;
+
+/// Files searched before the first look at the limits; each further batch is twice as large,
+/// so that a common word stops early and a rare one seldom waits for the slowest file.
+const FIRST_BATCH_FILES: usize = 64;
+const LAST_BATCH_FILES: usize = 4096;
+
+/// What to search for, and where.
+#[derive(Clone, Debug)]
+pub struct SearchQuery {
+    /// The text or pattern.
+    pub search: Query,
+    /// Files and directories; the directory where relative paths start when there are none.
+    pub paths: Vec<String>,
+    /// Lines around each match.
+    pub context: Context,
+    /// Globs of the files to search, as of `.gitignore` relative to where paths start; those
+    /// that start with `!` exclude, and of several that match the last one decides.
+    pub globs: Vec<String>,
+    /// How many matches are shown of all files together.
+    pub max_matches: u64,
+    /// How many matches are shown of each file.
+    pub max_matches_per_file: Option<u64>,
+    /// How long the text gets: whole lines. A first line that is longer is shown cut.
+    pub max_bytes: Option<usize>,
+    /// Search hidden files and directories too.
+    pub hidden: bool,
+    /// Pass over what `.gitignore`, `.git/info/exclude` and git's ignore file of the user
+    /// name. The last one lies outside of any root, and does not count where there is one.
+    pub gitignore: bool,
+    /// Pass over what `.ignore` files name.
+    pub ignore_files: bool,
+    /// Look for those files in the directories above a path too, up to the root.
+    pub parent_ignore_files: bool,
+    /// Follow symbolic links met in directories.
+    pub follow_links: bool,
+    /// How far below a path to look; 1 is the files in the directory itself.
+    pub max_depth: Option<usize>,
+}
+
+impl SearchQuery {
+    /// A query with the defaults.
+    pub fn new(search: Query) -> SearchQuery {
+        SearchQuery {
+            search,
+            paths: Vec::new(),
+            context: Context::default(),
+            globs: Vec::new(),
+            max_matches: MAX_MATCHES,
+            max_matches_per_file: None,
+            max_bytes: None,
+            hidden: false,
+            gitignore: true,
+            ignore_files: true,
+            parent_ignore_files: true,
+            follow_links: false,
+            max_depth: None,
+        }
+    }
+}
+
+/// The matches in one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileMatches {
+    /// The file, as reading and editing with the same root take it.
+    pub path: String,
+    /// The matching lines shown.
+    pub match_lines: Vec<u64>,
+    /// The matching lines of the file, shown or not.
+    pub match_count: u64,
+    /// Lines in the whole file.
+    pub line_count: u64,
+    /// Whether a limit left out matches or lines around them.
+    pub truncated: bool,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Default)]
+pub struct SearchResult {
+    /// For each file a line `--- path ---`, then the lines with their anchors and `...`
+    /// between groups; joined by `\n`.
+    pub text: String,
+    /// The files shown, by path.
+    pub files: Vec<FileMatches>,
+    /// The matches shown.
+    pub match_count: u64,
+    /// Text files looked at, with matches or without.
+    pub files_searched: u64,
+    /// Files passed over because they are no text.
+    pub binary_skipped: u64,
+    /// Whether a limit left out anything; the rest of the files is then not searched, unless
+    /// it was the limit of each file.
+    pub truncated: bool,
+    /// What could not be searched, by path.
+    pub errors: Vec<Error>,
+}
+
+/// Searches files and directories. What cannot be searched is reported in the result; fails
+/// only for misuse and cancellation.
+pub fn search_hashed(
+    fs: &dyn FileSystem,
+    query: &SearchQuery,
+    options: &SearchOptions,
+    cancel: &Cancel,
+) -> Result<SearchResult> {
+    cancel.check()?;
+    let base = Base::open(options.root.as_deref())?;
+    let search = Search {
+        fs,
+        base: &base,
+        query,
+        pattern: Pattern::new(&query.search)?,
+        dialect: options.dialect,
+        load: LoadOptions {
+            charset: options.encoding.as_deref().map(Charset::by_label).transpose()?,
+            max_file_bytes: options.max_file_bytes,
+        },
+        cancel,
+    };
+    let found = walk(&base, query, cancel)?;
+    let mut result = SearchResult { errors: found.errors, ..SearchResult::default() };
+    search.search_in_batches(&found.files, &mut result)?;
+    cancel.check()?;
+    result
+        .errors
+        .sort_by(|one, other| (&one.path, &one.message).cmp(&(&other.path, &other.message)));
+    result.errors.dedup_by(|one, other| one.message == other.message);
+    Ok(result)
+}
+
+/// One search.
+struct Search<'a> {
+    fs: &'a dyn FileSystem,
+    base: &'a Base,
+    query: &'a SearchQuery,
+    pattern: Pattern,
+    dialect: &'static Dialect,
+    load: LoadOptions,
+    cancel: &'a Cancel,
+}
+
+/// What a file turned out to hold.
+enum Outcome {
+    /// It was removed since it was found.
+    Gone,
+    Binary,
+    NoMatch,
+    Hits(Hits),
+}
+
+/// The matches of a file, ready for the result.
+struct Hits {
+    header: String,
+    text: String,
+    matches: FileMatches,
+    /// The text is one line, cut.
+    is_cut: bool,
+    /// What was left of the limits of the whole search did not do for this file.
+    ran_out: bool,
+}
+
+/// What is left of the limits of the whole search.
+#[derive(Clone, Copy)]
+struct Room {
+    matches: u64,
+    bytes: usize,
+}
+
+impl Search<'_> {
+    fn search_in_batches(&self, files: &[Candidate], result: &mut SearchResult) -> Result<()> {
+        let mut rest = files;
+        let mut batch_files = FIRST_BATCH_FILES;
+        while !rest.is_empty() {
+            let (batch, later) = rest.split_at(batch_files.min(rest.len()));
+            let room = self.room(result);
+            let search = |file| self.search_file(file, room);
+            let outcomes: Vec<_> = batch.par_iter().map(search).collect();
+            self.cancel.check()?;
+            for (file, outcome) in batch.iter().zip(outcomes) {
+                if self.take(file, outcome, result).is_break() {
+                    return Ok(());
+                }
+            }
+            rest = later;
+            batch_files = (batch_files * 2).min(LAST_BATCH_FILES);
+        }
+        Ok(())
+    }
+
+    /// What the limits leave for the next file.
+    fn room(&self, result: &SearchResult) -> Room {
+        let max_bytes = self.query.max_bytes.unwrap_or(usize::MAX).min(STRING_LIMIT_UNITS);
+        let newline = usize::from(!result.text.is_empty());
+        Room {
+            matches: self.query.max_matches.saturating_sub(result.match_count),
+            bytes: max_bytes.saturating_sub(result.text.len() + newline),
+        }
+    }
+
+    /// Adds what a file holds to the result; breaks once a limit of the whole search is hit.
+    fn take(
+        &self,
+        file: &Candidate,
+        outcome: Result<Outcome>,
+        result: &mut SearchResult,
+    ) -> ControlFlow<()> {
+        let room = self.room(result);
+        let outcome = match outcome {
+            // Its batch started with more room than is left: the one file that crosses a
+            // limit is searched once more, with exactly that.
+            Ok(Outcome::Hits(hits)) if !hits.fit(room) => self.search_file(file, room),
+            outcome => outcome,
+        };
+        match outcome {
+            Ok(Outcome::Gone) => {}
+            Ok(Outcome::Binary) => result.binary_skipped += 1,
+            Ok(Outcome::NoMatch) => result.files_searched += 1,
+            Ok(Outcome::Hits(hits)) => {
+                result.files_searched += 1;
+                result.truncated |= hits.matches.truncated;
+                let ran_out = hits.ran_out;
+                if !result.append(hits, room) || ran_out {
+                    return ControlFlow::Break(());
+                }
+            }
+            Err(error) => result.errors.push(error),
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn search_file(&self, file: &Candidate, room: Room) -> Result<Outcome> {
+        if self.cancel.is_cancelled() {
+            return Ok(Outcome::Gone);
+        }
+        let path = file.shown.as_str();
+        let outcome = with_file(self.fs, self.base, path, &self.load, |loaded| match loaded {
+            Loaded::Binary(_) => Ok(Outcome::Binary),
+            Loaded::Text(document) => self.search_document(document, path, room),
+        });
+        match outcome {
+            Err(error) if error.code == Code::FileNotFound && !file.named => Ok(Outcome::Gone),
+            Err(Error { code, message, path: None }) => {
+                Err(Error::at(code, path, format!("{path}: {message}")))
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn search_document(&self, document: &Document, path: &str, room: Room) -> Result<Outcome> {
+        let text = document.text();
+        let header = file_header(path);
+        let limits = Limits {
+            max_lines: None,
+            max_bytes: Some(room.bytes.saturating_sub(header.len() + 1)),
+        };
+        let per_file = self.query.max_matches_per_file.unwrap_or(u64::MAX);
+        let shown = show_matches(
+            text,
+            Start { line: 1, offset: 0 },
+            Page::new(self.dialect, limits, 0),
+            &self.pattern,
+            self.query.context,
+            room.matches.min(per_file),
+        )?;
+        let match_count = shown.match_count.unwrap_or(0);
+        if match_count == 0 {
+            return Ok(Outcome::NoMatch);
+        }
+        let match_lines = shown.match_lines.unwrap_or_default();
+        let shown_matches = match_lines.len() as u64;
+        let is_cut = shown.page.is_cut();
+        Ok(Outcome::Hits(Hits {
+            is_cut,
+            ran_out: is_cut
+                || shown.page.next_line().is_some()
+                || (shown_matches < match_count && shown_matches == room.matches),
+            text: into_string(path, shown.page.into_text())?.0,
+            header,
+            matches: FileMatches {
+                path: path.to_owned(),
+                match_lines,
+                match_count,
+                line_count: count_lines(text, Unit::Byte),
+                truncated: is_cut || shown.next_line.is_some(),
+            },
+        }))
+    }
+}
+
+impl Hits {
+    fn bytes(&self) -> usize {
+        self.header.len() + 1 + self.text.len()
+    }
+
+    fn fit(&self, room: Room) -> bool {
+        self.matches.match_lines.len() as u64 <= room.matches && self.bytes() <= room.bytes
+    }
+}
+
+impl SearchResult {
+    /// Adds the matches of a file, where some are to be shown; false when they do not fit.
+    fn append(&mut self, hits: Hits, room: Room) -> bool {
+        // A cut line stands only where nothing else can be shown.
+        if !hits.fit(room) || (hits.is_cut && !self.text.is_empty()) {
+            self.truncated = true;
+            return false;
+        }
+        if hits.matches.match_lines.is_empty() {
+            return true;
+        }
+        if !self.text.is_empty() {
+            self.text.push('\n');
+        }
+        self.text.extend([hits.header.as_str(), "\n", &hits.text]);
+        self.match_count += hits.matches.match_lines.len() as u64;
+        self.files.push(hits.matches);
+        true
+    }
+}

@@ -1,0 +1,791 @@
+//! Patches on real files, from the request to the bytes on disk.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hashline_core::cancel::Cancel;
+use hashline_core::disk::fs::OsFileSystem;
+use hashline_core::edit::apply::{ApplyOptions, Durability, apply_hash, apply_to_text};
+use hashline_core::edit::outcome::{Applied, Change, NoopReason, Outcome, Rejected};
+use hashline_core::edit::resolve::Relocate;
+use hashline_core::error::Code;
+use hashline_core::text::dialect::Dialect;
+use hashline_core::text::hash::hash_line;
+use serde_json::{Value, json};
+
+/// A directory with files, and one for state.
+struct Dir(tempfile::TempDir, tempfile::TempDir);
+
+impl Dir {
+    fn new(files: &[(&str, &str)]) -> Dir {
+        let dir = Dir(tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for (name, content) in files {
+            dir.write(name, content.as_bytes());
+        }
+        dir
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().canonicalize().unwrap().join(name)
+    }
+
+    fn write(&self, name: &str, content: &[u8]) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    fn options(&self) -> ApplyOptions {
+        ApplyOptions {
+            root: Some(self.0.path().to_str().unwrap().to_owned()),
+            durability: Durability::Process,
+            state_dir: Some(self.1.path().to_str().unwrap().to_owned()),
+            ..ApplyOptions::default()
+        }
+    }
+
+    fn run(&self, operations: Value) -> Outcome {
+        self.run_with(operations, &self.options())
+    }
+
+    fn run_with(&self, operations: Value, options: &ApplyOptions) -> Outcome {
+        let patch = json!({"operations": operations}).into();
+        apply_hash(&OsFileSystem, &patch, options, &Cancel::default()).unwrap()
+    }
+
+    fn applied(&self, operations: Value) -> Applied {
+        match self.run(operations.clone()) {
+            Outcome::Applied(applied) => applied,
+            Outcome::Rejected(rejected) => panic!("{operations}\n{}", rejected.text),
+        }
+    }
+
+    fn rejected(&self, operations: Value) -> Rejected {
+        let before = self.snapshot();
+        match self.run(operations.clone()) {
+            Outcome::Rejected(rejected) => {
+                assert_eq!(self.snapshot(), before, "a refusal changes nothing: {operations}");
+                rejected
+            }
+            Outcome::Applied(applied) => panic!("{operations}\n{}", applied.text),
+        }
+    }
+
+    /// Every file with its content; temporary files would show here.
+    fn snapshot(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let mut files = Vec::new();
+        collect(self.0.path(), &mut files);
+        files.sort();
+        files
+    }
+}
+
+fn collect(dir: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() && !path.is_symlink() {
+            true => collect(&path, files),
+            false => files.push((
+                path.clone(),
+                if path.is_file() { fs::read(&path).unwrap() } else { Vec::new() },
+            )),
+        }
+    }
+}
+
+/// The fresh anchor of line `number` with `text`.
+fn anchor(number: u64, text: &str) -> String {
+    let dialect = Dialect::default_dialect();
+    dialect.anchor_text(number, hash_line(dialect, number, text))
+}
+
+fn set(path: &str, anchor: &str, text: &str) -> Value {
+    json!({"op": "set_line", "path": path, "anchor": anchor, "text": text})
+}
+
+#[test]
+fn several_files_change_as_one() {
+    let dir = Dir::new(&[("a.txt", "one\ntwo\nthree\n"), ("b/c.txt", "x\r\ny\r\n")]);
+    let applied = dir.applied(json!([
+        set("a.txt", &anchor(2, "two"), "TWO\nand a half"),
+        set("b/c.txt", &anchor(1, "x"), "X"),
+        {"op": "add_file", "path": "new/deep/d.txt", "content": "hello\n"},
+        {"op": "insert_after", "path": "a.txt", "anchor": "EOF", "text": "four"},
+    ]));
+    assert_eq!(dir.read("a.txt"), "one\nTWO\nand a half\nthree\nfour\n");
+    assert_eq!(dir.read("b/c.txt"), "X\r\ny\r\n");
+    assert_eq!(dir.read("new/deep/d.txt"), "hello\n");
+    assert_eq!(dir.snapshot().len(), 3, "no temporary file is left");
+    let expected = format!(
+        "--- a.txt --- 2 edits, +3 -1\n{}|one\n{}|TWO\n{}|and a half\n{}|three\n{}|four\n\
+         --- b/c.txt --- 1 edit, +1 -1\n{}|X\n{}|y\n--- new/deep/d.txt --- created, +1\n{}|hello",
+        anchor(1, "one"),
+        anchor(2, "TWO"),
+        anchor(3, "and a half"),
+        anchor(4, "three"),
+        anchor(5, "four"),
+        anchor(1, "X"),
+        anchor(2, "y"),
+        anchor(1, "hello"),
+    );
+    assert_eq!(applied.text, expected);
+}
+
+#[test]
+fn one_stale_anchor_stops_everything_and_the_answer_repairs_it() {
+    let dir = Dir::new(&[("a.txt", "one\ntwo\nthree\n"), ("b.txt", "x\ny\nz\n")]);
+    let stale = "2:00";
+    let patch = |anchor_b: &str| {
+        json!([set("a.txt", &anchor(2, "two"), "TWO"), set("b.txt", anchor_b, "Y")])
+    };
+    let rejected = dir.rejected(patch(stale));
+    assert_eq!(rejected.code, Code::HashMismatch);
+    let fresh = anchor(2, "y");
+    let expected = format!(
+        "Hash mismatch at 2:00.\nActual state:\n{}|x\n{fresh}|y\n{}|z\n\
+         No line within 100 of line 2 has the hash 00: use {fresh} for line 2.",
+        anchor(1, "x"),
+        anchor(3, "z"),
+    );
+    assert_eq!(rejected.text, expected);
+    assert_eq!(rejected.remaps, [("2:00".to_owned(), fresh.clone())]);
+    assert_eq!(rejected.failures[0].suggestion.as_deref(), Some(fresh.as_str()));
+    let row = rejected.text.lines().find(|line| line.starts_with("2:")).unwrap();
+    dir.applied(patch(row));
+    assert_eq!(
+        (dir.read("a.txt").as_str(), dir.read("b.txt").as_str()),
+        ("one\nTWO\nthree\n", "x\nY\nz\n")
+    );
+}
+
+#[test]
+fn the_truth_about_a_neighbouring_hash() {
+    let dir = Dir::new(&[("a.txt", "alpha\nbeta\ngamma\ndelta\n")]);
+    let mixed_up = anchor(2, "gamma");
+    let rejected = dir.rejected(json!([{"op": "delete", "path": "a.txt", "anchor": mixed_up}]));
+    let hash = &mixed_up[2..];
+    let last = format!(
+        "{hash} is the hash of line 3: use {}, or {} for line 2.",
+        anchor(3, "gamma"),
+        anchor(2, "beta")
+    );
+    assert_eq!(rejected.text.lines().last(), Some(last.as_str()));
+    assert!(rejected.remaps.is_empty());
+    let past = dir.rejected(json!([{"op": "delete", "path": "a.txt", "anchor": "400:00"}]));
+    assert_eq!(past.code, Code::LineOutOfRange);
+    assert_eq!(past.text.lines().last(), Some("The file has 4 lines."));
+}
+
+#[test]
+fn relocations_are_made_and_told() {
+    let lines: Vec<String> =
+        (1..=30).map(|n| format!("let value{n} = compute({});", n * n)).collect();
+    let dir = Dir::new(&[("a.rs", &(lines.join("\n") + "\n"))]);
+    let stale = anchor(25, &lines[19]);
+    let applied = dir.applied(json!([set("a.rs", &stale, "let value20 = 400;")]));
+    let fresh = anchor(20, &lines[19]);
+    assert_eq!(applied.relocations.len(), 1);
+    assert_eq!((&applied.relocations[0].to, applied.relocations[0].distance), (&fresh, -5));
+    assert!(
+        applied.text.contains(&format!("{stale} was found 5 lines further up: {fresh} was used."))
+    );
+    assert!(dir.read("a.rs").contains("\nlet value20 = 400;\n"));
+}
+
+#[test]
+fn shifts_are_told_in_old_numbers_and_add_up() {
+    let lines: Vec<String> = (1..=40).map(|n| format!("line {n}")).collect();
+    let dir = Dir::new(&[("a.txt", &lines.join("\n"))]);
+    let at = |n: usize| anchor(n as u64, &lines[n - 1]);
+    let applied = dir.applied(json!([
+        set("a.txt", &at(10), "a\nb\nc"),
+        {"op": "delete", "path": "a.txt", "start_anchor": at(20), "end_anchor": at(20)},
+        set("a.txt", &at(30), "same length"),
+    ]));
+    let notes: Vec<_> =
+        applied.text.lines().filter(|line| line.starts_with("Lines after")).collect();
+    assert_eq!(notes, ["Lines after 10 moved by +2.", "Lines after 20 moved by +1."]);
+    // Every row is a true anchor of the file as it is now.
+    let now: Vec<String> = dir.read("a.txt").lines().map(str::to_owned).collect();
+    let rows: Vec<_> = applied
+        .text
+        .lines()
+        .filter(|line| line.starts_with(|c: char| c.is_ascii_digit()))
+        .collect();
+    assert_eq!(rows.len(), 7 + 4 + 5);
+    for row in rows {
+        let number: usize = row.split(':').next().unwrap().parse().unwrap();
+        assert_eq!(row, format!("{}|{}", anchor(number as u64, &now[number - 1]), now[number - 1]));
+    }
+}
+
+#[test]
+fn noops_write_nothing() {
+    let dir = Dir::new(&[("a.txt", "one\ntwo\n")]);
+    let stamp = |dir: &Dir| {
+        use std::os::unix::fs::MetadataExt;
+        let metadata = fs::metadata(dir.path("a.txt")).unwrap();
+        (metadata.ino(), metadata.mtime(), metadata.mtime_nsec(), metadata.ctime_nsec())
+    };
+    let before = stamp(&dir);
+    let applied = dir.applied(json!([
+        set("a.txt", &anchor(1, "one"), "one"),
+        {"op": "replace_text", "path": "a.txt", "old_text": "two", "new_text": "two"},
+        {"op": "move_file", "from": "a.txt", "to": "./a.txt"},
+    ]));
+    assert_eq!(stamp(&dir), before);
+    assert!(applied.files.is_empty());
+    assert_eq!(applied.noops.iter().map(|noop| noop.operation).collect::<Vec<_>>(), [0, 1, 2]);
+    assert!(applied.text.contains("Operation 0 changes nothing."), "{}", applied.text);
+}
+
+#[test]
+fn repeats_are_applied_once() {
+    let dir = Dir::new(&[("a.txt", "one\n")]);
+    let insert = json!({"op": "insert_after", "path": "a.txt", "anchor": "1:00", "text": "x"});
+    let mut insert = insert;
+    insert["anchor"] = json!(anchor(1, "one"));
+    let mut other_spelling = insert.clone();
+    other_spelling["path"] = json!("./a.txt");
+    let applied = dir.applied(json!([insert, other_spelling]));
+    assert_eq!(dir.read("a.txt"), "one\nx\n");
+    assert_eq!(applied.noops[0].reason, NoopReason::Duplicate { of: 0 });
+}
+
+#[test]
+fn files_are_added_moved_and_deleted() {
+    let dir = Dir::new(&[("a", "A\n"), ("b", "B\n"), ("c", "C\n"), ("e", "E\n")]);
+    let applied = dir.applied(json!([
+        {"op": "move_file", "from": "a", "to": "b"},
+        {"op": "move_file", "from_path": "b", "to_path": "a"},
+        {"op": "move_file", "from": "c", "to": "sub/d"},
+        set("c", &anchor(1, "C"), "changed"),
+        {"op": "delete_file", "path": "e"},
+        {"op": "add_file", "path": "c", "content": "fresh"},
+    ]));
+    let root = dir.path("");
+    let files: Vec<_> = dir
+        .snapshot()
+        .into_iter()
+        .map(|(path, content)| {
+            let path = path.canonicalize().unwrap();
+            let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+            (name, String::from_utf8(content).unwrap())
+        })
+        .collect();
+    let expected = [("a", "B\n"), ("b", "A\n"), ("c", "fresh"), ("sub/d", "changed\n")];
+    assert_eq!(files, expected.map(|(name, content)| (name.to_owned(), content.to_owned())));
+    let changes: Vec<_> =
+        applied.files.iter().map(|file| (file.path.as_str(), file.change)).collect();
+    assert_eq!(
+        changes,
+        [
+            ("b", Change::Moved),
+            ("a", Change::Moved),
+            ("sub/d", Change::Edited),
+            ("e", Change::Deleted),
+            ("c", Change::Created),
+        ]
+    );
+    assert!(
+        applied.text.contains("--- sub/d --- 1 edit, +1 -1, moved from c\n"),
+        "{}",
+        applied.text
+    );
+}
+
+#[test]
+fn refusals_by_code() {
+    let dir = Dir::new(&[("a.txt", "one\ntwo\n"), ("d/x", "")]);
+    dir.write("bin", b"a\0b\n");
+    std::os::unix::fs::symlink("nowhere", dir.path("dangling")).unwrap();
+    std::os::unix::fs::symlink("/etc", dir.path("out")).unwrap();
+    let one = anchor(1, "one");
+    let cases = [
+        (set("missing", "1:00", "x"), Code::FileNotFound),
+        (set("dangling", "1:00", "x"), Code::FileNotFound),
+        (set("d", "1:00", "x"), Code::NotAFile),
+        (set("bin", "1:00", "x"), Code::BinaryFile),
+        (set("../a.txt", "1:00", "x"), Code::OutsideRoot),
+        (set("/etc/passwd", "1:00", "x"), Code::OutsideRoot),
+        (set("out/passwd", "1:00", "x"), Code::OutsideRoot),
+        (set("a\0.txt", "1:00", "x"), Code::InvalidArgument),
+        (set("", "1:00", "x"), Code::InvalidArgument),
+        (set("a.txt", "9:00", "x"), Code::LineOutOfRange),
+        (set("a.txt", "one", "x"), Code::InvalidAnchor),
+        (json!({"op": "add_file", "path": "a.txt", "content": ""}), Code::FileExists),
+        (json!({"op": "add_file", "path": "d", "content": ""}), Code::FileExists),
+        (json!({"op": "add_file", "path": "dangling", "content": ""}), Code::FileExists),
+        (json!({"op": "add_file", "path": "a.txt/b", "content": ""}), Code::NotAFile),
+        (json!({"op": "add_file", "path": "../new", "content": ""}), Code::OutsideRoot),
+        (json!({"op": "add_file", "path": "out/new", "content": ""}), Code::OutsideRoot),
+        (json!({"op": "add_file", "path": "/nonexistent/new", "content": ""}), Code::OutsideRoot),
+        (json!({"op": "move_file", "from": "a.txt", "to": "bin"}), Code::FileExists),
+        (json!({"op": "move_file", "from": "a.txt", "to": "out/x"}), Code::OutsideRoot),
+        (json!({"op": "move_file", "from": "d", "to": "e"}), Code::NotAFile),
+        (json!({"op": "delete_file", "path": "missing"}), Code::FileNotFound),
+        (json!({"op": "delete_file", "path": "d"}), Code::NotAFile),
+        (json!({"op": "delete_file", "path": "."}), Code::NotAFile),
+        (
+            json!({"op": "replace_text", "path": "a.txt", "old_text": "three", "new_text": ""}),
+            Code::TextNotFound,
+        ),
+        (
+            json!({"op": "replace_text", "path": "a.txt", "old_text": "o", "new_text": ""}),
+            Code::TextNotUnique,
+        ),
+        (json!({"op": "frob", "path": "a.txt"}), Code::InvalidOperation),
+    ];
+    for (operation, code) in cases {
+        let good = set("a.txt", &one, "never");
+        let rejected = dir.rejected(json!([good, operation]));
+        assert_eq!(rejected.code, code, "{operation}: {}", rejected.text);
+        assert!(rejected.failures[0].operation == 1, "{operation}");
+        assert!(!rejected.text.is_empty());
+    }
+}
+
+#[test]
+fn overlaps_and_backward_ranges() {
+    let dir = Dir::new(&[("a.txt", "one\ntwo\nthree\n")]);
+    let (one, two, three) = (anchor(1, "one"), anchor(2, "two"), anchor(3, "three"));
+    let range = |first: &str, last: &str| json!({"op": "replace_range", "path": "a.txt", "start_anchor": first, "end_anchor": last, "text": "x"});
+    let cases = [
+        json!([set("a.txt", &one, "x"), set("a.txt", &one, "y")]),
+        json!([range(&one, &three), {"op": "insert_after", "path": "a.txt", "anchor": two, "text": "y"}]),
+        json!([range(&three, &one)]),
+        json!([set("a.txt", &one, "x"), {"op": "delete_file", "path": "a.txt"}]),
+        json!([{"op": "add_file", "path": "n", "content": ""}, {"op": "add_file", "path": "n", "content": "x"}]),
+    ];
+    for operations in cases {
+        assert_eq!(dir.rejected(operations.clone()).code, Code::OverlappingEdits, "{operations}");
+    }
+}
+
+#[test]
+fn links_modes_and_hard_links() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let dir = Dir::new(&[("real", "one\n"), ("linked", "one\n")]);
+    fs::set_permissions(dir.path("real"), fs::Permissions::from_mode(0o751)).unwrap();
+    std::os::unix::fs::symlink("real", dir.path("link")).unwrap();
+    fs::hard_link(dir.path("linked"), dir.path("other")).unwrap();
+    let one = anchor(1, "one");
+    dir.applied(json!([set("link", &one, "two")]));
+    assert_eq!(dir.read("real"), "two\n");
+    assert!(fs::symlink_metadata(dir.path("link")).unwrap().is_symlink());
+    assert_eq!(fs::metadata(dir.path("real")).unwrap().mode() & 0o7777, 0o751);
+
+    let refused = dir.rejected(json!([set("linked", &one, "two")]));
+    assert_eq!(refused.code, Code::OutsideRoot);
+    let free = ApplyOptions { root: None, ..dir.options() };
+    let path = dir.path("linked");
+    let outcome = dir.run_with(json!([set(path.to_str().unwrap(), &one, "two")]), &free);
+    assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
+    assert_eq!(dir.read("other"), "two\n");
+    assert_eq!(fs::metadata(&path).unwrap().nlink(), 2);
+}
+
+#[test]
+fn special_files_are_refused_at_once() {
+    let dir = Dir::new(&[]);
+    let fifo = dir.path("fifo");
+    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, 0o600.into(), 0)
+        .unwrap();
+    assert_eq!(dir.rejected(json!([set("fifo", "1:00", "x")])).code, Code::NotAFile);
+    let delete = json!([{"op": "delete_file", "path": "fifo"}]);
+    assert_eq!(dir.rejected(delete).code, Code::NotAFile);
+}
+
+#[test]
+fn encodings_survive() {
+    let dir = Dir::new(&[]);
+    let utf16 =
+        |text: &str| -> Vec<u8> { text.encode_utf16().flat_map(u16::to_le_bytes).collect() };
+    dir.write("wide.txt", &utf16("\u{feff}eins\r\nzwei\r\n"));
+    dir.write("bom.txt", "\u{feff}eins\nzwei".as_bytes());
+    dir.write("bad.txt", b"\xFFx\r\nzwei\n\xFE");
+    let edit = |path: &str| set(path, &anchor(2, "zwei"), "drei ü");
+    dir.applied(json!([edit("wide.txt"), edit("bom.txt"), edit("bad.txt")]));
+    assert_eq!(fs::read(dir.path("wide.txt")).unwrap(), utf16("\u{feff}eins\r\ndrei ü\r\n"));
+    assert_eq!(dir.read("bom.txt"), "\u{feff}eins\ndrei ü");
+    assert_eq!(fs::read(dir.path("bad.txt")).unwrap(), b"\xFFx\r\ndrei \xC3\xBC\n\xFE");
+
+    dir.write("latin.txt", b"caf\xE9\nx\n");
+    let latin = ApplyOptions { encoding: Some("latin1".into()), ..dir.options() };
+    let outcome = dir.run_with(json!([set("latin.txt", &anchor(1, "café"), "thé")]), &latin);
+    assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
+    assert_eq!(fs::read(dir.path("latin.txt")).unwrap(), b"th\xE9\nx\n");
+    let outcome = dir.run_with(json!([set("latin.txt", &anchor(1, "thé"), "茶")]), &latin);
+    assert!(matches!(outcome, Outcome::Rejected(Rejected { code: Code::UnencodableText, .. })));
+    let stateful = ApplyOptions { encoding: Some("iso-2022-jp".into()), ..dir.options() };
+    let outcome = dir.run_with(json!([set("latin.txt", "1:00", "x")]), &stateful);
+    assert!(matches!(outcome, Outcome::Rejected(Rejected { code: Code::UnsupportedEncoding, .. })));
+}
+
+#[test]
+fn repairs_are_reported() {
+    let dir = Dir::new(&[("a.js", "function f() {\n    return 1;\n}\n")]);
+    let two = anchor(2, "    return 1;");
+    let applied = dir.applied(json!([set("a.js", &two, "return 2;")]));
+    assert_eq!(dir.read("a.js"), "function f() {\n    return 2;\n}\n");
+    assert_eq!(applied.repairs[0].rule.name(), "inherit-indent");
+    assert_eq!(
+        (applied.repairs[0].before.as_str(), applied.repairs[0].after.as_str()),
+        ("return 2;", "    return 2;")
+    );
+    let mut verbatim = set("a.js", &anchor(2, "    return 2;"), "return 3;");
+    verbatim["verbatim"] = json!(true);
+    assert!(dir.applied(json!([verbatim])).repairs.is_empty());
+    assert_eq!(dir.read("a.js"), "function f() {\nreturn 3;\n}\n");
+}
+
+#[test]
+fn cancelled_calls_change_nothing() {
+    let dir = Dir::new(&[("a.txt", "one\n")]);
+    let cancel = Cancel::default();
+    cancel.cancel();
+    let patch = json!({"operations": [set("a.txt", &anchor(1, "one"), "x")]}).into();
+    let error = apply_hash(&OsFileSystem, &patch, &dir.options(), &cancel).unwrap_err();
+    assert_eq!(error.code, Code::Aborted);
+    assert_eq!(dir.read("a.txt"), "one\n");
+}
+
+#[test]
+fn texts_in_memory() {
+    let options = ApplyOptions::default();
+    let edit = json!([{"op": "set_line", "anchor": anchor(1, "one"), "text": "ONE"}]);
+    let outcome = apply_to_text("one\r\ntwo", &edit.into(), &options).unwrap();
+    assert_eq!(outcome.content.as_deref(), Some("ONE\r\ntwo"));
+    let add = json!([{"op": "add_file", "path": "x", "content": ""}]);
+    let outcome = apply_to_text("", &add.into(), &options).unwrap();
+    assert!(matches!(
+        outcome.outcome,
+        Outcome::Rejected(Rejected { code: Code::InvalidOperation, .. })
+    ));
+}
+
+/// The recorded mistakes of models: each row as an edit of a file that holds its lines.
+#[test]
+fn recorded_mistakes_edit_no_strangers_line() {
+    let path = format!("{}/../../vectors/mispaired.jsonl", env!("CARGO_MANIFEST_DIR"));
+    let rows: Vec<Value> = fs::read_to_string(path)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(rows.len(), 138);
+    let (mut meant_rows, mut right, mut went_through) = (0, 0, 0);
+    for row in &rows {
+        let lines: Vec<(u64, &str)> = {
+            let map = row["lines"].as_object().unwrap();
+            let mut lines: Vec<_> = map
+                .iter()
+                .map(|(number, text)| (number.parse().unwrap(), text.as_str().unwrap()))
+                .collect();
+            lines.sort_unstable();
+            lines
+        };
+        let text_of =
+            |number: u64| lines.iter().find(|(one, _)| *one == number).map(|(_, text)| *text);
+        let named = row["line"].as_u64().unwrap();
+        let Some(hash_line_number) = row["hashOfLine"].as_u64() else {
+            continue;
+        };
+        let last = lines.last().unwrap().0;
+        let all: Vec<&str> = (1..=last).map(|number| text_of(number).unwrap_or_default()).collect();
+        let file = all.join("\n");
+        let stale = anchor(named, text_of(hash_line_number).unwrap());
+        let mut edit = json!([{"op": "set_line", "anchor": stale, "text": row["text"]}]);
+        edit[0]["verbatim"] = json!(true);
+        let options = ApplyOptions { relocate: Relocate::Guarded, ..ApplyOptions::default() };
+        let outcome = apply_to_text(&file, &edit.into(), &options).unwrap();
+        let Some(meant) = row["meant"].as_u64() else {
+            continue;
+        };
+        meant_rows += 1;
+        right += u64::from(meant == hash_line_number);
+        if let Some(content) = outcome.content {
+            // Lines above and below the meant one are as they were.
+            let (before, after) = all.split_at(meant as usize - 1);
+            let now: Vec<&str> = content.split('\n').collect();
+            assert!(now.starts_with(before) && now.ends_with(&after[1..]), "{row}");
+            went_through += u64::from(meant == hash_line_number);
+        }
+    }
+    assert_eq!(right, 19);
+    assert!(went_through >= 15, "{went_through} of {right}");
+    assert!(meant_rows >= right);
+}
+
+#[test]
+fn regression_moves_chain_in_either_order() {
+    for reversed in [false, true] {
+        let dir = Dir::new(&[("a", "A\n"), ("b", "B\n"), ("c", "C\n")]);
+        let mut moves = vec![
+            json!({"op": "move_file", "from": "a", "to": "b"}),
+            json!({"op": "move_file", "from": "b", "to": "c"}),
+            json!({"op": "move_file", "from": "c", "to": "d"}),
+        ];
+        if reversed {
+            moves.reverse();
+        }
+        dir.applied(json!(moves));
+        assert_eq!(
+            (dir.read("b"), dir.read("c"), dir.read("d")),
+            ("A\n".into(), "B\n".into(), "C\n".into())
+        );
+        assert_eq!(dir.snapshot().len(), 3);
+    }
+}
+
+#[test]
+fn regression_two_names_of_one_file_are_no_rival() {
+    let free = |dir: &Dir| ApplyOptions { root: None, ..dir.options() };
+    let scene = || {
+        let dir = Dir::new(&[("a", "one\n")]);
+        fs::hard_link(dir.path("a"), dir.path("b")).unwrap();
+        dir
+    };
+    let cases: [fn(&str, &str) -> Value; 4] = [
+        |a, b| json!([{"op": "delete_file", "path": a}, {"op": "delete_file", "path": b}]),
+        |a, b| json!([{"op": "move_file", "from": a, "to": format!("{a}2")}, {"op": "move_file", "from": b, "to": format!("{b}2")}]),
+        |a, b| json!([set(a, &anchor(1, "one"), "two"), {"op": "delete_file", "path": b}]),
+        |a, b| json!([set(a, &anchor(1, "one"), "two"), {"op": "move_file", "from": b, "to": format!("{b}2")}]),
+    ];
+    for case in cases {
+        let dir = scene();
+        let (a, b) = (dir.path("a"), dir.path("b"));
+        let operations = case(a.to_str().unwrap(), b.to_str().unwrap());
+        let outcome = dir.run_with(operations.clone(), &free(&dir));
+        assert!(matches!(outcome, Outcome::Applied(_)), "{operations} {outcome:?}");
+    }
+}
+
+#[test]
+fn regression_moves_onto_a_name_of_the_same_file_are_refused() {
+    let dir = Dir::new(&[("a", "precious\n")]);
+    fs::hard_link(dir.path("a"), dir.path("b")).unwrap();
+    for operations in [
+        json!([{"op": "delete_file", "path": "a"}, {"op": "move_file", "from": "b", "to": "a"}]),
+        json!([{"op": "move_file", "from": "a", "to": "b"}, {"op": "move_file", "from": "b", "to": "c"}]),
+    ] {
+        assert_eq!(dir.rejected(operations).code, Code::InvalidOperation);
+    }
+}
+
+#[test]
+fn regression_an_edited_move_obeys_the_rules_of_an_edit() {
+    let dir = Dir::new(&[("a", "one\n")]);
+    fs::hard_link(dir.path("a"), dir.path("b")).unwrap();
+    let operations =
+        json!([set("a", &anchor(1, "one"), "two"), {"op": "move_file", "from": "a", "to": "c"}]);
+    assert_eq!(dir.rejected(operations).code, Code::OutsideRoot);
+    assert_eq!(dir.read("b"), "one\n");
+}
+
+#[test]
+fn regression_names_the_system_refuses_are_refusals() {
+    let dir = Dir::new(&[("a", "one\n")]);
+    let long = "n".repeat(300);
+    let rejected = dir.rejected(json!([
+        {"op": "add_file", "path": "first", "content": ""},
+        {"op": "add_file", "path": long, "content": ""},
+    ]));
+    assert_eq!((rejected.code, rejected.failures[0].operation), (Code::InvalidArgument, 1));
+    let rejected = dir.rejected(json!([
+        set("a", &anchor(1, "one"), "two"),
+        {"op": "move_file", "from": "a", "to": long},
+    ]));
+    assert_eq!((rejected.code, rejected.failures[0].operation), (Code::InvalidArgument, 1));
+}
+
+/// A file that is rewritten in place stays mapped while the report is made.
+#[test]
+fn regression_the_report_of_a_large_linked_file_is_of_the_new_content() {
+    let lines: Vec<String> = (1..=60_000).map(|n| format!("line number {n} of the file")).collect();
+    let dir = Dir::new(&[("a", &(lines.join("\n") + "\n"))]);
+    fs::hard_link(dir.path("a"), dir.path("b")).unwrap();
+    let path = dir.path("a");
+    let path = path.to_str().unwrap();
+    let at = |n: usize| anchor(n as u64, &lines[n - 1]);
+    let operations = json!([
+        {"op": "insert_before", "path": path, "anchor": "BOF", "text": "n1\nn2\nn3"},
+        set(path, &at(30_000), "changed"),
+    ]);
+    let outcome = dir.run_with(operations, &ApplyOptions { root: None, ..dir.options() });
+    let Outcome::Applied(applied) = outcome else { panic!("{outcome:?}") };
+    let now: Vec<String> = dir.read("b").lines().map(str::to_owned).collect();
+    assert_eq!(now.len(), 60_003);
+    for row in applied.text.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())) {
+        let number: usize = row.split(':').next().unwrap().parse().unwrap();
+        assert_eq!(row, format!("{}|{}", anchor(number as u64, &now[number - 1]), now[number - 1]));
+    }
+    let content = fs::read(dir.path("a")).unwrap();
+    assert_eq!(applied.files[0].snapshot, Some(hashline_core::disk::bytes::snapshot(&content)));
+}
+
+#[test]
+fn regression_remaps_that_differ_between_files_are_left_out() {
+    let dir = Dir::new(&[("a", "one\n"), ("b", "two\n"), ("c", "three\n")]);
+    let operations = json!([set("a", "1:00", "x"), set("b", "1:00", "x"), set("c", "1:01", "x")]);
+    let rejected = dir.rejected(operations);
+    assert_eq!(rejected.remaps, [("1:01".to_owned(), anchor(1, "three"))]);
+    assert_eq!(rejected.text.lines().filter(|line| line.starts_with("--- ")).count(), 3);
+}
+
+#[test]
+fn regression_relocation_off_is_a_mismatch_however_many_lines_have_the_hash() {
+    let dir = Dir::new(&[("a", "same\nb\nc\nsame\nd\n")]);
+    let options = ApplyOptions { relocate: Relocate::Off, ..dir.options() };
+    let outcome = dir.run_with(json!([set("a", &anchor(3, "same"), "x")]), &options);
+    assert!(matches!(outcome, Outcome::Rejected(Rejected { code: Code::HashMismatch, .. })));
+}
+
+#[test]
+fn regression_a_hint_that_differs_is_told_as_that() {
+    let dir = Dir::new(&[("a", "one\ntwo\nthree\n")]);
+    let stale = format!("{}|foo", anchor(1, "three"));
+    let rejected = dir.rejected(json!([set("a", &stale, "x")]));
+    let last = rejected.text.lines().last().unwrap();
+    assert!(last.contains("is the hash of line 3, but the text there is not"), "{last}");
+}
+
+#[test]
+fn regression_nulls_for_fields_that_are_not_meant() {
+    let dir = Dir::new(&[("a", "one\ntwo\n")]);
+    dir.applied(json!([{"op": "delete", "path": "a", "anchor": anchor(1, "one"),
+        "start_anchor": null, "end_anchor": null, "range": null}]));
+    assert_eq!(dir.read("a"), "two\n");
+}
+
+#[test]
+fn owner_mode_and_extended_attributes_survive() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+    let dir = Dir::new(&[("a", "one\n")]);
+    let path = dir.path("a");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o4750)).unwrap();
+    // Only root may give a file away; everyone may set attributes of their own.
+    let given_away = chown(&path, Some(12_345), Some(12_346)).is_ok();
+    if given_away {
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o4750)).unwrap();
+    }
+    let has_attributes = xattr::set(&path, "user.note", b"kept").is_ok();
+    let before = fs::metadata(&path).unwrap();
+    dir.applied(json!([set("a", &anchor(1, "one"), "two")]));
+    let after = fs::metadata(&path).unwrap();
+    assert_ne!(before.ino(), after.ino(), "written beside and exchanged");
+    assert_eq!(
+        (before.mode(), before.uid(), before.gid()),
+        (after.mode(), after.uid(), after.gid())
+    );
+    if has_attributes {
+        assert_eq!(xattr::get(&path, "user.note").unwrap().as_deref(), Some(&b"kept"[..]));
+    }
+    dir.applied(
+        json!([set("a", &anchor(1, "two"), "three"), {"op": "move_file", "from": "a", "to": "b"}]),
+    );
+    assert_eq!(fs::metadata(dir.path("b")).unwrap().mode(), before.mode());
+}
+
+#[test]
+fn new_files_have_the_mode_of_new_files() {
+    use std::os::unix::fs::MetadataExt;
+    let dir = Dir::new(&[]);
+    dir.write("usual", b"");
+    dir.applied(json!([{"op": "add_file", "path": "added", "content": "x"}]));
+    let mode = |name: &str| fs::metadata(dir.path(name)).unwrap().mode();
+    assert_eq!(mode("added"), mode("usual"));
+}
+
+/// From one file system to another, where the machine has two at hand.
+#[test]
+fn files_move_across_file_systems() {
+    use std::os::unix::fs::MetadataExt;
+    let here = Dir::new(&[("a", "one\n"), ("b", "two\n")]);
+    let Ok(there) = tempfile::tempdir_in("/dev/shm") else { return };
+    let device = |path: &Path| fs::metadata(path).unwrap().dev();
+    if device(there.path()) == device(&here.path("")) {
+        return;
+    }
+    std::os::unix::fs::symlink("a", here.path("link")).unwrap();
+    let to = |name: &str| there.path().join(name).to_str().unwrap().to_owned();
+    let from = |name: &str| here.path(name).to_str().unwrap().to_owned();
+    let operations = json!([
+        {"op": "move_file", "from": from("a"), "to": to("deep/a")},
+        {"op": "move_file", "from": from("b"), "to": to("b")},
+        {"op": "move_file", "from": from("link"), "to": to("link")},
+        set(&from("b"), &anchor(1, "two"), "TWO"),
+    ]);
+    let outcome = here.run_with(operations, &ApplyOptions { root: None, ..here.options() });
+    assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
+    assert_eq!(fs::read_to_string(to("deep/a")).unwrap(), "one\n");
+    assert_eq!(fs::read_to_string(to("b")).unwrap(), "TWO\n");
+    assert_eq!(fs::read_link(to("link")).unwrap(), Path::new("a"));
+    assert!(here.snapshot().is_empty());
+}
+
+#[test]
+fn a_name_changes_its_case() {
+    let dir = Dir::new(&[("readme", "x\n")]);
+    dir.applied(json!([{"op": "move_file", "from": "readme", "to": "README"}]));
+    let names: Vec<_> = dir.snapshot().into_iter().map(|(path, _)| path).collect();
+    assert_eq!(names.len(), 1);
+    assert!(names[0].ends_with("README"));
+}
+
+/// Two calls on one file at a time, from threads: the second sees the first's result.
+#[test]
+fn threads_lose_no_edit() {
+    let dir = Dir::new(&[("a", "start\n")]);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let dir = &dir;
+            scope.spawn(move || {
+                for round in 0..25 {
+                    let text = format!("thread {thread} round {round}");
+                    dir.applied(
+                        json!([{"op": "insert_after", "path": "a", "anchor": "EOF", "text": text}]),
+                    );
+                }
+            });
+        }
+    });
+    let content = dir.read("a");
+    let mut lines: Vec<_> = content.lines().collect();
+    assert_eq!(lines.len(), 101);
+    lines.sort_unstable();
+    lines.dedup();
+    assert_eq!(lines.len(), 101);
+}
+
+#[test]
+fn a_held_lock_is_waited_for_and_given_up() {
+    use hashline_core::disk::commit::{LockKey, Locks, StateDir};
+    let dir = Dir::new(&[("a", "one\n")]);
+    let state = StateDir::new(dir.1.path().to_str()).unwrap();
+    let soon = std::time::Instant::now() + std::time::Duration::from_secs(5);
+    let keys = vec![LockKey::of_path(&dir.path("a"), "a")];
+    let held = Locks::take(&state, keys, soon, &Cancel::default()).unwrap();
+    let impatient = ApplyOptions { lock_timeout_ms: 20, ..dir.options() };
+    let outcome = dir.run_with(json!([set("a", &anchor(1, "one"), "two")]), &impatient);
+    let Outcome::Rejected(rejected) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(rejected.code, Code::LockTimeout);
+    assert!(rejected.text.contains("lockTimeoutMs"), "{}", rejected.text);
+    // An abort ends the waiting.
+    let cancel = Cancel::default();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(30));
+            cancel.cancel();
+        });
+        let patch = json!({"operations": [set("a", &anchor(1, "one"), "two")]}).into();
+        let error = apply_hash(&OsFileSystem, &patch, &dir.options(), &cancel).unwrap_err();
+        assert_eq!(error.code, Code::Aborted);
+    });
+    drop(held);
+    dir.applied(json!([set("a", &anchor(1, "one"), "two")]));
+}

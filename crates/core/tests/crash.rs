@@ -1,0 +1,215 @@
+//! Crashes: patches whose process is killed with SIGKILL, at random moments and before every
+//! single operation. After recovery each patch is complete or absent, never mixed; nothing is
+//! left behind; no untouched file changed.
+//!
+//! A short version runs with the other tests. `npm run crash-test` runs the long one, with the
+//! number of kills in the environment variable `HASHLINE_KILLS`.
+
+#![cfg(unix)]
+#![allow(clippy::print_stdout, reason = "the figures are what this test is run for")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use hashline_core::cancel::Cancel;
+use hashline_core::disk::commit::{StateDir, recover_transactions};
+use hashline_core::disk::fs::OsFileSystem;
+use hashline_core::edit::apply::{Durability, apply_hash};
+use hashline_core::edit::outcome::Outcome;
+use serde_json::{Value, json};
+use support::{Interrupted, anchor, fill, journals, options, patch, scratch, snapshot};
+
+/// Kills in the version that runs with the other tests.
+const SHORT_KILLS: u64 = 100;
+
+/// The environment variable through which a parent tells its child what to do.
+const CHILD: &str = "HASHLINE_CRASH_CHILD";
+
+/// A tiny generator, so that a run can be repeated: xorshift64*.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) % limit
+    }
+}
+
+/// Not a test: what a child process runs. It applies the patch in its task and stops itself
+/// before operation `kill_at`, if that is not 0.
+#[test]
+fn child() {
+    let Ok(task) = std::env::var(CHILD) else {
+        return;
+    };
+    let task: Value = serde_json::from_str(&task).unwrap();
+    let kill_at = task["kill_at"].as_u64().unwrap();
+    let fs = Interrupted::new(|at| {
+        if at == kill_at {
+            let _ = rustix::process::kill_process(
+                rustix::process::getpid(),
+                rustix::process::Signal::KILL,
+            );
+        }
+        Ok(())
+    });
+    let durability = match task["sync"].as_bool().unwrap() {
+        true => Durability::Power,
+        false => Durability::Process,
+    };
+    let options = options(Path::new(task["state"].as_str().unwrap()), durability);
+    let outcome = apply_hash(&fs, &task["patch"].clone().into(), &options, &Cancel::default());
+    assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
+}
+
+fn spawn(state: &Path, patch: &Value, kill_at: u64, sync: bool) -> Child {
+    let task = json!({"state": state, "patch": patch, "kill_at": kill_at, "sync": sync});
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child", "--quiet"])
+        .env(CHILD, task.to_string())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// What is found after a kill and the recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    Old,
+    New,
+}
+
+fn recover_and_check(
+    dir: &Path,
+    state: &Path,
+    before: &BTreeMap<String, Vec<u8>>,
+    after: &BTreeMap<String, Vec<u8>>,
+    label: &str,
+) -> Found {
+    let state_dir = StateDir::new(state.to_str()).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let report =
+        recover_transactions(&OsFileSystem, &state_dir, deadline, &Cancel::default()).unwrap();
+    let is_clean =
+        report.conflicts.is_empty() && report.failed.is_empty() && report.damaged.is_empty();
+    assert!(is_clean && report.live == 0, "{label}: {report:?}");
+    assert!(journals(state).is_empty(), "{label}: {:?}", journals(state));
+    let now = snapshot(dir);
+    if now == *before {
+        return Found::Old;
+    }
+    if now == *after {
+        return Found::New;
+    }
+    let names: Vec<_> = now.keys().collect();
+    panic!("{label}: neither old nor new: {names:?}");
+}
+
+/// The directory as the patch leaves it, found out on a copy.
+fn outcome_on_copy(
+    fill: &dyn Fn(&Path),
+    patch: &dyn Fn(&Path) -> Value,
+) -> BTreeMap<String, Vec<u8>> {
+    let (copy, state) = (scratch(), scratch());
+    fill(copy.path());
+    let options = options(state.path(), Durability::Process);
+    let patch = patch(copy.path()).into();
+    let outcome = apply_hash(&OsFileSystem, &patch, &options, &Cancel::default()).unwrap();
+    assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
+    snapshot(copy.path())
+}
+
+#[test]
+fn killed_before_every_operation() {
+    let after = outcome_on_copy(&fill, &patch);
+    let (mut old, mut new) = (0, 0);
+    for kill_at in 1.. {
+        let (dir, state) = (scratch(), scratch());
+        fill(dir.path());
+        let before = snapshot(dir.path());
+        let status = spawn(state.path(), &patch(dir.path()), kill_at, true).wait().unwrap();
+        let label = format!("killed before operation {kill_at}");
+        match recover_and_check(dir.path(), state.path(), &before, &after, &label) {
+            Found::Old => old += 1,
+            Found::New => new += 1,
+        }
+        if status.success() {
+            println!(
+                "{} operations, killed before each: {old} patches absent, {} complete",
+                kill_at - 1,
+                new - 1
+            );
+            assert!(kill_at > 100 && old > 0 && new > 1);
+            return;
+        }
+    }
+}
+
+/// A directory of `files` files, and a patch that edits, moves, adds and deletes.
+fn random_fill(files: u64) -> impl Fn(&Path) {
+    move |dir| {
+        for file in 0..files {
+            let lines: String =
+                (1..=50 + file * 97 % 300).map(|n| format!("file {file} line {n}\n")).collect();
+            std::fs::write(dir.join(format!("f{file}")), lines).unwrap();
+        }
+        std::fs::write(dir.join("bystander"), "untouched\n").unwrap();
+    }
+}
+
+fn random_patch(files: u64, seed: u64) -> impl Fn(&Path) -> Value {
+    move |dir| {
+        let mut random = Random(seed | 1);
+        let path = |name: String| dir.join(name).to_str().unwrap().to_owned();
+        let operations = (0..files).map(|file| match random.below(6) {
+            0 => json!({"op": "delete_file", "path": path(format!("f{file}"))}),
+            1 => json!({"op": "add_file", "path": path(format!("d{}/new{file}", file % 3)), "content": "new\n"}),
+            2 => json!({"op": "move_file", "from": path(format!("f{file}")), "to": path(format!("m/g{file}"))}),
+            _ => {
+                let line = random.below(50) + 1;
+                let anchor = anchor(line, &format!("file {file} line {line}"));
+                json!({"op": "set_line", "path": path(format!("f{file}")), "anchor": anchor, "text": format!("new text {seed}")})
+            }
+        });
+        json!({"operations": operations.collect::<Vec<_>>()})
+    }
+}
+
+#[test]
+fn killed_at_random_moments() {
+    let kills = std::env::var("HASHLINE_KILLS")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(SHORT_KILLS);
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    let (mut old, mut new, mut late) = (0, 0, 0);
+    for kill in 0..kills {
+        let files = 2 + random.below(19);
+        let seed = random.below(u64::MAX);
+        let (fill, patch) = (random_fill(files), random_patch(files, seed));
+        let after = outcome_on_copy(&fill, &patch);
+        let (dir, state) = (scratch(), scratch());
+        fill(dir.path());
+        let before = snapshot(dir.path());
+        let sync = random.below(2) == 0;
+        let mut child = spawn(state.path(), &patch(dir.path()), 0, sync);
+        std::thread::sleep(Duration::from_micros(random.below(6_000)));
+        child.kill().unwrap();
+        late += u64::from(child.wait().unwrap().success());
+        let label = format!("kill {kill}, seed {seed}, {files} files");
+        match recover_and_check(dir.path(), state.path(), &before, &after, &label) {
+            Found::Old => old += 1,
+            Found::New => new += 1,
+        }
+    }
+    println!(
+        "{kills} patches killed at a random moment: {old} absent, {new} complete ({late} had ended before the kill)"
+    );
+}

@@ -1,0 +1,305 @@
+//! Views of real files.
+
+use std::fs;
+
+use hashline_core::cancel::Cancel;
+use hashline_core::disk::fs::OsFileSystem;
+use hashline_core::error::Code;
+use hashline_core::text::dialect::Dialect;
+use hashline_core::text::hash::verify;
+use hashline_core::view::anchor::Anchor;
+use hashline_core::view::excerpt::{Context, Limits};
+use hashline_core::view::pattern::Query;
+use hashline_core::view::read::{
+    FileView, LineEnding, ReadOptions, ReadRequest, ViewKind, read_hashed,
+};
+use hashline_core::view::render::give_back;
+
+#[path = "support/mod.rs"]
+mod support;
+
+use support::Interrupted;
+
+/// A view of one file with `content`; every row but gaps must be a true anchor of it.
+fn view(content: &[u8], request: ReadRequest) -> FileView {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    fs::write(&path, content).unwrap();
+    let request = ReadRequest { path: path.to_str().unwrap().to_owned(), ..request };
+    let mut views =
+        read_hashed(&OsFileSystem, &[request], &ReadOptions::default(), &Cancel::default())
+            .unwrap();
+    let view = views.remove(0);
+    let dialect = Dialect::default_dialect();
+    for row in view.text.split('\n').filter(|row| !row.is_empty() && *row != "...") {
+        assert!(Anchor::parse(dialect, row).is_ok(), "{row:?} in {:?}", view.text);
+        let (number, rest) = row.split_once(':').unwrap();
+        let (hash, text) = rest.split_once('|').unwrap();
+        let is_cut = text.ends_with(" bytes]");
+        assert!(is_cut || verify(dialect, number.parse().unwrap(), text, hash), "{row:?}");
+    }
+    view
+}
+
+fn window(start_line: u64, max_lines: Option<u64>, max_bytes: Option<usize>) -> ReadRequest {
+    ReadRequest {
+        start_line: Some(start_line),
+        limits: Limits { max_lines, max_bytes },
+        ..ReadRequest::default()
+    }
+}
+
+fn search(text: &str, before: u64, after: u64, max_matches: Option<u64>) -> ReadRequest {
+    ReadRequest {
+        search: Some(Query { search: text.to_owned(), regex: true, case_sensitive: true }),
+        context: Context { before, after },
+        max_matches,
+        ..ReadRequest::default()
+    }
+}
+
+fn numbers(view: &FileView) -> Vec<String> {
+    view.text.lines().map(|row| row.split(':').next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn windows() {
+    let content = b"one\ntwo\nthree\nfour\nfive\n";
+    let check = |request, rows: &[&str], start, end, next, truncated| {
+        let view = view(content, request);
+        assert_eq!(numbers(&view), rows);
+        assert_eq!((view.start_line, view.end_line, view.next_line), (start, end, next));
+        assert_eq!((view.truncated, view.line_count), (truncated, 5));
+    };
+    check(ReadRequest::default(), &["1", "2", "3", "4", "5"], 1, 5, None, false);
+    check(window(2, Some(2), None), &["2", "3"], 2, 3, Some(4), true);
+    check(window(4, Some(2), None), &["4", "5"], 4, 5, None, false);
+    check(window(1, None, Some(17)), &["1", "2"], 1, 2, Some(3), true);
+    check(window(1, Some(0), None), &[], 1, 0, Some(1), true);
+    let past = view(content, window(6, None, None)).error.unwrap();
+    assert_eq!(past.code, Code::LineOutOfRange);
+    assert!(past.message.contains("has 5 lines"), "{}", past.message);
+    assert_eq!(view(content, window(0, None, None)).error.unwrap().code, Code::InvalidArgument);
+}
+
+#[test]
+fn regression_tiny_limits_cut_the_first_line_and_go_on() {
+    let long = format!("{}\nshort\n{}\nend", "x".repeat(5000), "é".repeat(50));
+    for max_bytes in [0, 1, 5, 10, 20, 40, 60] {
+        let mut line = 1;
+        let mut seen = Vec::new();
+        loop {
+            let view = view(long.as_bytes(), window(line, None, Some(max_bytes)));
+            assert!(view.error.is_none(), "{view:?}");
+            seen.extend(numbers(&view));
+            if view.text.ends_with(" bytes]") {
+                assert!(view.truncated, "{max_bytes}: {view:?}");
+            }
+            match view.next_line {
+                Some(next) => line = next,
+                None => break,
+            }
+        }
+        assert_eq!(seen, ["1", "2", "3", "4"], "{max_bytes}");
+    }
+}
+
+#[test]
+fn matches_with_context() {
+    let content: String = (1..=20).map(|n| format!("line {n}\n")).collect();
+    let found = |request| view(content.as_bytes(), request);
+    let one = found(search("line (5|7|15)$", 1, 1, None));
+    assert_eq!(numbers(&one), ["4", "5", "6", "7", "8", "...", "14", "15", "16"]);
+    assert_eq!((one.match_lines, one.match_count), (Some(vec![5, 7, 15]), Some(3)));
+    let capped = found(search("line", 0, 0, Some(3)));
+    assert_eq!((capped.match_lines, capped.match_count), (Some(vec![1, 2, 3]), Some(20)));
+    assert_eq!((capped.truncated, capped.next_line), (true, Some(4)));
+    let nothing = found(search("absent", 2, 2, None));
+    assert_eq!((nothing.text.as_str(), nothing.match_count), ("", Some(0)));
+    assert_eq!(found(search("(", 0, 0, None)).error.unwrap().code, Code::InvalidPattern);
+}
+
+#[test]
+fn what_a_file_is() {
+    let text = |content: &[u8]| view(content, ReadRequest::default());
+    let empty = text(b"");
+    assert_eq!(
+        (empty.line_count, empty.final_newline, empty.line_ending),
+        (0, false, LineEnding::None)
+    );
+    let crlf = text(b"a\r\nb\r\n");
+    assert_eq!(
+        (crlf.line_count, crlf.final_newline, crlf.line_ending),
+        (2, true, LineEnding::CrLf)
+    );
+    assert_eq!(text(b"a\r\nb\n").line_ending, LineEnding::Mixed);
+    let bom = text("\u{feff}a".as_bytes());
+    assert_eq!((bom.bom, bom.final_newline, bom.lossy), (true, false, false));
+    assert!(text(b"a\xFF\n").lossy);
+    let wide: Vec<u8> = "\u{feff}ab\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
+    assert_eq!((text(&wide).encoding.as_str(), text(&wide).line_count), ("utf-16be", 1));
+    assert_eq!(text(b"a\0b").kind, ViewKind::Binary);
+    let gif = text(b"GIF89a\0\0\0");
+    assert_eq!((gif.kind, gif.mime_type), (ViewKind::Image, Some("image/gif")));
+}
+
+/// The first view of a thread has no room yet and counts its lines first; the later ones need not.
+#[test]
+fn whole_files_are_the_same_in_old_room_and_in_new() {
+    let short = "x\n".repeat(3000);
+    for content in ["", "a", "a\n", "\n\n", "a\r\nb", "a\rb\n", &short, "é\n"] {
+        let first = std::thread::scope(|scope| {
+            let view = || view(content.as_bytes(), ReadRequest::default());
+            scope.spawn(view).join().expect("no panic")
+        });
+        give_back(Vec::with_capacity(1 << 19));
+        let later = view(content.as_bytes(), ReadRequest::default());
+        let facts = |view: &FileView| {
+            let lines = (view.line_count, view.start_line, view.end_line);
+            (view.text.clone(), lines, view.line_ending, view.final_newline, view.truncated)
+        };
+        assert_eq!(facts(&later), facts(&first), "{content:?}");
+        assert_eq!(later.line_count, content.split_inclusive('\n').count() as u64);
+    }
+}
+
+#[test]
+fn large_files_are_the_same_mapped_or_not() {
+    let line = "a line of text, long enough to make a large file of many lines\n";
+    let content = line.repeat(40_000);
+    assert!(content.len() > 2 << 20);
+    let whole = view(content.as_bytes(), ReadRequest::default());
+    assert_eq!(whole.line_count, 40_000);
+    let part = view(&content.as_bytes()[..line.len() * 100], ReadRequest::default());
+    assert!(whole.text.starts_with(&part.text));
+}
+
+#[test]
+fn one_bad_file_fails_no_other() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("good"), "a\n").unwrap();
+    let requests: Vec<_> = ["missing", "good", ".", "", "go\0od", "../good"]
+        .map(|path| ReadRequest { path: path.to_owned(), ..ReadRequest::default() })
+        .to_vec();
+    let options =
+        ReadOptions { root: dir.path().to_str().map(str::to_owned), ..ReadOptions::default() };
+    let views = read_hashed(&OsFileSystem, &requests, &options, &Cancel::default()).unwrap();
+    let codes: Vec<_> =
+        views.iter().map(|view| view.error.as_ref().map(|error| error.code)).collect();
+    let expected = [
+        Some(Code::FileNotFound),
+        None,
+        Some(Code::NotAFile),
+        Some(Code::InvalidArgument),
+        Some(Code::InvalidArgument),
+        Some(Code::OutsideRoot),
+    ];
+    assert_eq!(codes, expected);
+}
+
+/// A log that is written to all the time can be read.
+#[test]
+fn regression_a_growing_file_can_be_read() {
+    use std::io::Write;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("log");
+    fs::write(&path, "an entry of the log\n".repeat(100_000)).unwrap();
+    let stop = Cancel::default();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut log = fs::File::options().append(true).open(&path).unwrap();
+            while !stop.is_cancelled() {
+                log.write_all(b"an entry of the log\n").unwrap();
+            }
+        });
+        let request =
+            ReadRequest { path: path.to_str().unwrap().to_owned(), ..window(1, Some(5), None) };
+        for _ in 0..20 {
+            let views = read_hashed(
+                &OsFileSystem,
+                std::slice::from_ref(&request),
+                &ReadOptions::default(),
+                &Cancel::default(),
+            );
+            let view = views.unwrap().remove(0);
+            assert!(view.error.is_none(), "{:?}", view.error);
+        }
+        stop.cancel();
+    });
+}
+
+/// A view of a file that had `before`, and the number of operations it took. `change` is called
+/// before each operation, and `cut` after each look at a stamp.
+fn view_while(
+    before: &str,
+    change: impl Fn(&fs::File, u64) + Send + Sync,
+    cut: impl Fn(&fs::File, u64) + Send + Sync + 'static,
+) -> (FileView, u64) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a");
+    fs::write(&path, before).unwrap();
+    let [writer, cutter] = [0, 1].map(|_| fs::File::options().write(true).open(&path).unwrap());
+    let system = Interrupted::new(|operation| {
+        change(&writer, operation);
+        Ok(())
+    });
+    let system = system.and_after_stamps(move |operation| cut(&cutter, operation));
+    let request = ReadRequest { path: path.to_str().unwrap().to_owned(), ..window(1, None, None) };
+    let options = ReadOptions::default();
+    let views = read_hashed(&system, &[request], &options, &Cancel::default());
+    (views.unwrap().remove(0), system.count())
+}
+
+fn overwrite(mut file: &fs::File, content: &str) {
+    use std::io::{Seek, Write};
+    file.rewind().unwrap();
+    file.write_all(content.as_bytes()).unwrap();
+}
+
+/// Short files are read, long ones mapped.
+const SIZES: [usize; 2] = [100, 80_000];
+
+#[test]
+fn regression_a_file_that_is_written_over_and_grows_is_not_taken_for_a_log() {
+    for lines in SIZES {
+        let (old, new) = ("a line before\n".repeat(lines), "another line now\n".repeat(lines));
+        let (_, count) = view_while(&old, |_, _| {}, |_, _| {});
+        for place in 1..=count {
+            let change = |file: &fs::File, operation| {
+                if operation == place {
+                    overwrite(file, &new);
+                }
+            };
+            let (view, _) = view_while(&old, change, |_, _| {});
+            assert!(view.error.is_none(), "{:?}", view.error);
+            let shown: Vec<_> = view.text.lines().collect();
+            assert_eq!(shown.len() as u64, view.line_count);
+            assert!(shown.iter().all(|row| row.ends_with("|another line now")), "{place}");
+        }
+    }
+}
+
+#[test]
+fn regression_a_file_that_is_cut_while_it_is_looked_at_is_not_binary() {
+    for lines in SIZES {
+        let text = "a line of text\n".repeat(lines);
+        let (_, count) = view_while(&text, |_, _| {}, |_, _| {});
+        for place in 1..=count {
+            let change = |file: &fs::File, operation| {
+                if operation == place + 1 {
+                    overwrite(file, &text);
+                }
+            };
+            let cut = move |file: &fs::File, operation| {
+                if operation == place {
+                    file.set_len(0).unwrap();
+                }
+            };
+            let (view, _) = view_while(&text, change, cut);
+            assert!(view.error.is_none(), "{:?}", view.error);
+            assert_eq!(view.kind, ViewKind::Text, "{place}");
+            let is_whole = view.line_count == lines as u64;
+            assert!(is_whole || view.text.is_empty(), "{place}: {}", view.line_count);
+        }
+    }
+}

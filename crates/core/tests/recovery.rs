@@ -1,0 +1,690 @@
+//! What a recovery does when someone else was at the files meanwhile, or at the journal.
+
+#![cfg(unix)]
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use hashline_core::cancel::Cancel;
+use hashline_core::disk::commit::RecoveryReport;
+use hashline_core::disk::fs::OsFileSystem;
+use hashline_core::edit::apply::{ApplyOptions, Durability, apply_hash};
+use hashline_core::edit::outcome::{Applied, Outcome};
+use hashline_core::error::Code;
+use serde_json::{Value, json};
+use support::{
+    Interrupted, anchor, fill, journals, options, patch, recover, recover_through, scratch,
+    snapshot, temporaries,
+};
+use tempfile::TempDir;
+
+/// What a crash leaves: the files, and the state directory.
+struct Scene {
+    dir: TempDir,
+    state: TempDir,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let scene = Scene { dir: scratch(), state: scratch() };
+        fill(scene.dir.path());
+        scene
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    fn crash(&self, n: u64, patch: Value) -> bool {
+        interrupt(n, patch, self.state.path(), &|| ())
+    }
+
+    fn recover(&self) -> RecoveryReport {
+        recover(self.state.path())
+    }
+
+    /// Nothing is left of any transaction.
+    fn check_clean(&self, label: &str) {
+        assert!(journals(self.state.path()).is_empty(), "{label}");
+        assert_eq!(temporaries(self.dir.path()), Vec::<String>::new(), "{label}");
+    }
+}
+
+/// Interrupts a patch as a crash before operation `n` would: from there on, nothing works.
+/// `rival` acts just before the last operation that still works. False when the patch took
+/// fewer operations.
+fn interrupt(n: u64, patch: Value, state: &Path, rival: &(dyn Fn() + Sync)) -> bool {
+    let fs = Interrupted::new(|at| {
+        if at + 1 == n {
+            rival();
+        }
+        match at >= n {
+            true => Err(std::io::Error::from_raw_os_error(libc::EIO)),
+            false => Ok(()),
+        }
+    });
+    let options = options(state, Durability::Process);
+    let _ = apply_hash(&fs, &patch.into(), &options, &Cancel::default());
+    fs.count() >= n
+}
+
+/// A scene for a crash before every single operation of the patch of every kind.
+fn each_crash(mut check: impl FnMut(&Scene, &str)) {
+    for n in 1.. {
+        let scene = Scene::new();
+        if !scene.crash(n, patch(scene.dir.path())) {
+            assert!(n > 50, "the patch takes many operations");
+            return;
+        }
+        check(&scene, &format!("before operation {n}"));
+    }
+}
+
+fn applied(operations: Value, state: &Path) -> Applied {
+    let patch = json!({ "operations": operations });
+    let options = options(state, Durability::Process);
+    match apply_hash(&OsFileSystem, &patch.into(), &options, &Cancel::default()) {
+        Ok(Outcome::Applied(applied)) => applied,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn append(path: &Path, text: &str) -> Value {
+    json!([{"op": "insert_after", "path": path, "anchor": "EOF", "text": text}])
+}
+
+/// All of the patch is there, or nothing of it.
+fn check_whole(scene: &Scene, before: &std::collections::BTreeMap<String, Vec<u8>>, label: &str) {
+    let now = snapshot(scene.dir.path());
+    if !now.contains_key("new/added") {
+        assert_eq!(now, *before, "{label}");
+        return;
+    }
+    assert_eq!(now["deleted"], b"again\n", "{label}");
+    assert_eq!(now["linked"], now["second-name"], "{label}");
+    assert!(now["edited"].starts_with(b"edited line 1\nedited line 2\nnew line 3\n"), "{label}");
+    assert!(now["one"].starts_with(b"two line 1\n") && now["two"].starts_with(b"one line 1\n"));
+    assert!(!now.contains_key("moved") && now.contains_key("new/deep/moved"), "{label}");
+}
+
+#[test]
+fn a_stuck_patch_is_worked_off_by_the_next_call() {
+    each_crash(|scene, label| {
+        let before = snapshot(Scene::new().dir.path());
+        let bystander = scene.path("bystander");
+        applied(append(&bystander, "more"), scene.state.path());
+        assert!(scene.read("bystander").ends_with("\nmore\n"), "{label}");
+        fs::write(&bystander, &before["bystander"]).unwrap();
+        scene.check_clean(label);
+        check_whole(scene, &before, label);
+    });
+}
+
+#[test]
+fn a_file_changed_by_someone_else_after_the_crash_is_left_and_both_versions_kept() {
+    let mut conflicts = 0;
+    each_crash(|scene, label| {
+        let theirs = scene.path("edited");
+        fs::write(&theirs, "theirs\n").unwrap();
+        let report = scene.recover();
+        assert!(report.failed.is_empty() && report.damaged.is_empty(), "{report:?}");
+        assert_eq!(scene.read("edited"), "theirs\n", "{label}");
+        scene.check_clean(label);
+        for conflict in &report.conflicts {
+            assert_eq!(Path::new(&conflict.path), theirs);
+            assert!(!conflict.kept.is_empty());
+            for kept in &conflict.kept {
+                assert!(fs::read_to_string(kept).unwrap().contains("line 5"), "{kept}");
+            }
+            conflicts += 1;
+        }
+    });
+    assert!(conflicts > 0);
+}
+
+#[test]
+fn a_file_that_was_to_move_and_was_changed_meanwhile_is_reported() {
+    let mut reported = 0;
+    each_crash(|scene, label| {
+        let theirs = scene.path("moved");
+        if !theirs.exists() {
+            return;
+        }
+        fs::write(&theirs, "theirs\n").unwrap();
+        let report = scene.recover();
+        assert_eq!(scene.read("moved"), "theirs\n", "{label}");
+        let is_named = report.conflicts.iter().any(|one| Path::new(&one.path) == theirs);
+        // A patch that was not committed is cleared away: then nothing is in conflict.
+        assert_eq!(is_named, !report.finished.is_empty(), "{label}: {report:?}");
+        reported += usize::from(is_named);
+    });
+    assert!(reported > 0);
+}
+
+#[test]
+fn a_call_that_recovers_tells_of_conflicts() {
+    let mut told = 0;
+    each_crash(|scene, label| {
+        fs::write(scene.path("edited"), "theirs\n").unwrap();
+        let applied = applied(append(&scene.path("bystander"), "more"), scene.state.path());
+        let kept = fs::read_dir(scene.state.path().join("kept")).map_or(0, Iterator::count);
+        let rows =
+            applied.text.lines().filter(|row| row.starts_with("An interrupted patch")).count();
+        assert_eq!(rows, kept, "{label}: {}", applied.text);
+        told += rows;
+    });
+    assert!(told > 0);
+}
+
+/// The exchange of names may take out a rival's version just before the crash.
+#[test]
+fn a_rival_who_is_displaced_just_before_the_crash_is_not_lost() {
+    for name in ["edited", "moved", "changed", "deleted", "one"] {
+        for n in 2.. {
+            let scene = Scene::new();
+            let rival = || {
+                fs::write(scene.path("theirs"), "theirs\n").unwrap();
+                fs::rename(scene.path("theirs"), scene.path(name)).unwrap();
+            };
+            if !interrupt(n, patch(scene.dir.path()), scene.state.path(), &rival) {
+                break;
+            }
+            let report = scene.recover();
+            assert!(report.failed.is_empty(), "{name}, {n}: {report:?}");
+            let kept = snapshot(scene.state.path());
+            let everything = [snapshot(scene.dir.path()), kept];
+            let versions = everything.iter().flat_map(|tree| tree.values());
+            let theirs = versions.filter(|content| *content == b"theirs\n").count();
+            assert_eq!(theirs, 1, "{name}, {n}: {report:?}");
+            scene.check_clean(&format!("{name}, {n}"));
+        }
+    }
+}
+
+#[test]
+fn a_journal_waits_for_a_directory_that_was_moved_away() {
+    each_crash(|scene, label| {
+        let before = snapshot(Scene::new().dir.path());
+        let away = scene.dir.path().with_extension("away");
+        let is_begun = journals(scene.state.path()).iter().any(|name| name.ends_with(".journal"));
+        fs::rename(scene.dir.path(), &away).unwrap();
+        let report = scene.recover();
+        fs::rename(&away, scene.dir.path()).unwrap();
+        assert_eq!(report.failed.len(), usize::from(is_begun), "{label}: {report:?}");
+        assert_eq!(!journals(scene.state.path()).is_empty(), is_begun, "{label}");
+        let report = scene.recover();
+        assert_eq!(report.is_empty(), !is_begun, "{label}: {report:?}");
+        assert!(report.failed.is_empty() && report.conflicts.is_empty(), "{label}: {report:?}");
+        scene.check_clean(label);
+        check_whole(scene, &before, label);
+    });
+}
+
+#[test]
+fn temporary_files_that_someone_removed_are_reported() {
+    let (mut failed, mut conflicts) = (0, 0);
+    each_crash(|scene, label| {
+        let before = scene.read("edited");
+        let gone = temporaries(scene.dir.path());
+        for name in &gone {
+            fs::remove_file(scene.path(name)).unwrap();
+        }
+        let report = scene.recover();
+        // What could not be finished is told, and stays to be told again.
+        assert_eq!(report.failed.is_empty(), journals(scene.state.path()).is_empty(), "{label}");
+        if !report.failed.is_empty() {
+            assert_eq!(scene.read("edited"), before, "{label}");
+            assert!(report.failed[0].message.contains("is missing"), "{label}: {report:?}");
+        } else if !report.finished.is_empty() && !gone.is_empty() {
+            for name in ["new/added", "new/changed", "deleted", "one", "two"] {
+                let is_told = report.conflicts.iter().any(|one| one.path.ends_with(name));
+                assert_ne!(is_told, scene.path(name).exists(), "{label}, {name}: {report:?}");
+            }
+        }
+        failed += report.failed.len();
+        conflicts += report.conflicts.len();
+    });
+    assert!(failed > 0 && conflicts > 0, "{failed} {conflicts}");
+}
+
+#[test]
+fn a_state_directory_behind_a_link_is_the_same() {
+    each_crash(|scene, label| {
+        let before = snapshot(Scene::new().dir.path());
+        let link = scene.state.path().join("link");
+        symlink(scene.state.path(), &link).unwrap();
+        let report = recover(&link);
+        assert!(report.failed.is_empty() && report.conflicts.is_empty(), "{label}: {report:?}");
+        scene.check_clean(label);
+        check_whole(scene, &before, label);
+    });
+}
+
+#[test]
+fn a_patch_that_knew_its_state_directory_by_a_link_is_recovered() {
+    let mut recovered = 0;
+    for n in (1..).step_by(7) {
+        let scene = Scene::new();
+        let links = scratch();
+        let link = links.path().join("state");
+        symlink(scene.state.path(), &link).unwrap();
+        if !interrupt(n, patch(scene.dir.path()), &link, &|| ()) {
+            break;
+        }
+        let report = scene.recover();
+        assert!(report.failed.is_empty() && report.conflicts.is_empty(), "{n}: {report:?}");
+        recovered += report.finished.len() + report.undone.len();
+        scene.check_clean(&n.to_string());
+    }
+    assert!(recovered > 0);
+}
+
+/// Numbers of devices change with the order in which they are found.
+#[test]
+fn a_device_may_have_another_number_after_a_restart() {
+    each_crash(|scene, label| {
+        let before = snapshot(Scene::new().dir.path());
+        let is_journal = |name: &String| name.ends_with(".journal");
+        for name in journals(scene.state.path()).into_iter().filter(is_journal) {
+            let path = scene.state.path().join("journals").join(name);
+            renumber_devices(&path);
+        }
+        let report = scene.recover();
+        assert!(report.failed.is_empty() && report.damaged.is_empty(), "{label}: {report:?}");
+        assert!(report.conflicts.is_empty(), "{label}: {report:?}");
+        scene.check_clean(label);
+        check_whole(scene, &before, label);
+    });
+}
+
+fn renumber_devices(journal: &Path) {
+    fn renumber(value: &mut Value) {
+        match value {
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    match (name.as_str(), value.as_u64()) {
+                        ("device", Some(number)) => *value = (number + 1).into(),
+                        _ => renumber(value),
+                    }
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(renumber),
+            _ => {}
+        }
+    }
+    let text = fs::read_to_string(journal).unwrap();
+    let record = |line: &str| {
+        let mut record: Value = serde_json::from_str(line.split_once(' ').unwrap().1).unwrap();
+        renumber(&mut record);
+        format!("- {record}\n")
+    };
+    rewrite_journal(journal, &text.lines().map(record).collect::<String>());
+}
+
+#[test]
+fn of_many_recoveries_at_once_one_does_the_work() {
+    each_crash(|scene, label| {
+        let before = snapshot(Scene::new().dir.path());
+        let is_open = !journals(scene.state.path()).is_empty();
+        let reports: Vec<_> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(|| scene.recover())).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let done: usize = reports.iter().map(|one| one.finished.len() + one.undone.len()).sum();
+        assert!(done <= usize::from(is_open), "{label}: {reports:?}");
+        let is_quiet = |one: &RecoveryReport| one.failed.is_empty() && one.conflicts.is_empty();
+        assert!(reports.iter().all(is_quiet), "{label}: {reports:?}");
+        scene.check_clean(label);
+        check_whole(scene, &before, label);
+    });
+}
+
+/// Of calls on the files of an interrupted patch, one recovers it and the others wait for that.
+#[test]
+fn calls_on_files_that_are_being_recovered_wait() {
+    each_crash(|scene, label| {
+        let state = scene.state.path();
+        thread::scope(|scope| {
+            for text in ["first", "second", "third"] {
+                scope.spawn(move || applied(append(&scene.path("edited"), text), state));
+            }
+        });
+        let edited = scene.read("edited");
+        let is_finished = scene.path("new/added").exists();
+        assert_eq!(edited.contains("new line 3\n"), is_finished, "{label}");
+        for text in ["first\n", "second\n", "third\n"] {
+            assert!(edited.contains(text), "{label}: {text}");
+        }
+        scene.check_clean(label);
+    });
+}
+
+#[test]
+fn another_name_of_an_interrupted_file_is_the_same_file() {
+    each_crash(|scene, label| {
+        let alias = scene.path("second-name");
+        applied(append(&alias, "through the other name"), scene.state.path());
+        let text = scene.read("linked");
+        assert_eq!(text, scene.read("second-name"), "{label}");
+        assert!(text.ends_with("linked line 200\nthrough the other name\n"), "{label}");
+        assert_eq!(text.contains("xxx"), scene.path("new/added").exists(), "{label}");
+        assert_eq!(text.contains("linked line 7\n"), !text.contains("xxx"), "{label}");
+        scene.check_clean(label);
+    });
+}
+
+/// A truncated file is nothing that an interrupted rewrite leaves.
+#[test]
+fn a_file_rewritten_in_place_that_someone_truncated_is_left() {
+    let mut conflicts = 0;
+    each_crash(|scene, label| {
+        fs::write(scene.path("linked"), "").unwrap();
+        let report = scene.recover();
+        assert_eq!(scene.read("linked"), "", "{label}: {report:?}");
+        scene.check_clean(label);
+        for conflict in &report.conflicts {
+            assert!(conflict.path.ends_with("linked"), "{label}");
+            assert_eq!(conflict.kept.len(), 2, "{label}");
+            conflicts += 1;
+        }
+    });
+    assert!(conflicts > 0);
+}
+
+/// Other systems have no such names.
+#[cfg(target_os = "linux")]
+#[test]
+fn directories_whose_names_are_no_utf_8_are_recovered() {
+    let (mut finished, mut undone) = (0, 0);
+    for n in 1.. {
+        let scene = Scene { dir: scratch(), state: scratch() };
+        let odd = scene
+            .dir
+            .path()
+            .join(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"odd \xFF name"));
+        fs::create_dir(&odd).unwrap();
+        symlink(&odd, scene.path("link")).unwrap();
+        fill(&odd);
+        let before = snapshot(&odd);
+        let crashed = scene.crash(n, patch(&scene.path("link")));
+        let report = scene.recover();
+        assert!(report.failed.is_empty() && report.conflicts.is_empty(), "{n}: {report:?}");
+        assert!(journals(scene.state.path()).is_empty(), "{n}");
+        let now = snapshot(&odd);
+        assert!(now == before || now["deleted"] == b"again\n", "{n}");
+        assert!(temporaries(&odd).is_empty(), "{n}");
+        finished += report.finished.len();
+        undone += report.undone.len();
+        if !crashed {
+            break;
+        }
+    }
+    assert!(finished > 0 && undone > 0);
+}
+
+#[test]
+fn links_are_kept_on_another_file_system() {
+    let far = tempfile::tempdir().unwrap();
+    let near = scratch();
+    if fs::metadata(far.path()).unwrap().dev() == fs::metadata(near.path()).unwrap().dev() {
+        support::tell_skipped("there is only one file system here");
+        return;
+    }
+    let mut kept = 0;
+    for n in 1.. {
+        let scene = Scene { dir: scratch(), state: tempfile::tempdir().unwrap() };
+        let there = tempfile::tempdir().unwrap();
+        // Both ways: the link's copy waits near the journals, or far from them.
+        let (from, to) = (there.path().join("link"), scene.path("moved link"));
+        symlink("leads nowhere", &from).unwrap();
+        let patch = json!({"operations": [{"op": "move_file", "from": from, "to": to}]});
+        let crashed = scene.crash(n, patch);
+        let is_taken = !to.is_symlink();
+        if is_taken {
+            fs::write(&to, "theirs\n").unwrap();
+        }
+        let report = scene.recover();
+        assert!(report.failed.is_empty(), "{n}: {report:?}");
+        scene.check_clean(&n.to_string());
+        for path in report.conflicts.iter().flat_map(|one| &one.kept) {
+            assert_eq!(fs::read_link(path).unwrap(), Path::new("leads nowhere"));
+            kept += 1;
+        }
+        if is_taken {
+            assert_eq!(fs::read_to_string(&to).unwrap(), "theirs\n");
+        }
+        if !crashed {
+            break;
+        }
+    }
+    assert!(kept > 0);
+}
+
+/// A swap leaves each name without file for a moment. Whoever looks it up then waits.
+#[test]
+fn names_that_another_call_has_vacated_for_a_moment_are_waited_for() {
+    let scene = Scene::new();
+    let (one, two, link) = (scene.path("one"), scene.path("two"), scene.path("to one"));
+    symlink("one", &link).unwrap();
+    let impatient =
+        ApplyOptions { lock_timeout_ms: 0, ..options(scene.state.path(), Durability::Process) };
+    let meetings = AtomicUsize::new(0);
+    let swapping = Interrupted::new(|_| {
+        if !one.exists() {
+            for path in [&one, &link] {
+                let edit = json!({"operations": append(path, "edit")}).into();
+                let outcome = apply_hash(&OsFileSystem, &edit, &impatient, &Cancel::default());
+                let Ok(Outcome::Rejected(rejected)) = outcome else { panic!("{outcome:?}") };
+                assert_eq!(rejected.code, Code::LockTimeout, "{}", rejected.text);
+            }
+            meetings.fetch_add(1, Ordering::SeqCst);
+        }
+        Ok(())
+    });
+    let swap = json!({"operations": [
+        {"op": "move_file", "from": one, "to": two},
+        {"op": "move_file", "from": two, "to": one},
+    ]});
+    let options = options(scene.state.path(), Durability::Process);
+    let outcome = apply_hash(&swapping, &swap.into(), &options, &Cancel::default());
+    assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
+    assert!(meetings.load(Ordering::SeqCst) > 0);
+    applied(append(&link, "edit"), scene.state.path());
+    assert!(scene.read("one").ends_with("two line 200\nedit\n"));
+}
+
+/// However a recovery is disturbed, the next one finds everything it needs.
+#[test]
+fn a_fault_in_the_recovery_leaves_the_rest_to_a_later_one() {
+    let before = snapshot(Scene::new().dir.path());
+    for n in (1..).step_by(9) {
+        for fault_at in 1.. {
+            let scene = Scene::new();
+            if !scene.crash(n, patch(scene.dir.path())) {
+                return;
+            }
+            let label = format!("before operation {n}, fault at {fault_at} of the recovery");
+            let fs = Interrupted::new(|at| match at == fault_at {
+                true => Err(std::io::Error::from_raw_os_error(libc::EIO)),
+                false => Ok(()),
+            });
+            let disturbed = recover_through(&fs, scene.state.path());
+            let report = scene.recover();
+            scene.check_clean(&label);
+            check_whole(&scene, &before, &label);
+            assert!(report.failed.is_empty() && report.conflicts.is_empty(), "{label}: {report:?}");
+            assert!(disturbed.conflicts.is_empty(), "{label}: {disturbed:?}");
+            if fs.count() < fault_at {
+                assert!(disturbed.failed.is_empty(), "{label}: {disturbed:?}");
+                break;
+            }
+        }
+    }
+}
+
+/// A journal that this call did not write can name any file.
+#[test]
+fn a_journal_that_others_may_write_or_that_no_transaction_writes_is_not_acted_on() {
+    use std::os::unix::fs::PermissionsExt;
+    let committed = |scene: &Scene| {
+        (1..).step_by(3).find(|&n| {
+            let _ = fs::remove_dir_all(scene.state.path().join("journals"));
+            scene.crash(n, json!({"operations": append(&scene.path("bystander"), "more")}));
+            read_journal(scene).is_some_and(|text| text.contains("\"committed\""))
+        })
+    };
+    let scene = Scene::new();
+    assert!(committed(&scene).is_some());
+    let path = journal_path(&scene).unwrap();
+    let own = read_journal(&scene).unwrap();
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o660)).unwrap();
+    let report = scene.recover();
+    assert_eq!((report.damaged.len(), report.finished.len()), (1, 0), "{report:?}");
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+    // The temporary file is one that no transaction makes, there or elsewhere.
+    let temporary = own.split("\"temporary\":\"").nth(1).unwrap().split('"').next().unwrap();
+    let secret = scene.path("deleted");
+    for other in [secret.clone(), PathBuf::from("/elsewhere/.hashline-0.tmp")] {
+        rewrite_journal(&path, &own.replace(temporary, other.to_str().unwrap()));
+        let report = scene.recover();
+        assert_eq!((report.damaged.len(), report.finished.len()), (1, 0), "{report:?}");
+        assert!(secret.exists());
+    }
+    rewrite_journal(&path, &own);
+    assert_eq!(scene.recover().finished.len(), 1);
+}
+
+fn journal_path(scene: &Scene) -> Option<PathBuf> {
+    let name = journals(scene.state.path()).into_iter().find(|name| name.ends_with(".journal"))?;
+    Some(scene.state.path().join("journals").join(name))
+}
+
+fn read_journal(scene: &Scene) -> Option<String> {
+    fs::read_to_string(journal_path(scene)?).ok()
+}
+
+/// Writes the records of `text` with the checksums that they need.
+fn rewrite_journal(path: &Path, text: &str) {
+    let record = |line: &str| {
+        let json = line.split_once(' ').unwrap().1;
+        format!("{:032x} {json}\n", twox_hash::XxHash3_128::oneshot(json.as_bytes()))
+    };
+    fs::write(path, text.lines().map(record).collect::<String>()).unwrap();
+}
+
+/// With a root, a recovery acts on files beneath it only, and no patch touches a journal.
+#[test]
+fn a_call_with_a_root_recovers_nothing_outside_and_writes_no_journal() {
+    let scene = Scene::new();
+    let confined = scene.path("confined");
+    fs::create_dir(&confined).unwrap();
+    fs::write(confined.join("a"), "one\n").unwrap();
+    let mut n = 1;
+    while !read_journal(&scene).is_some_and(|text| text.contains("\"committed\"")) {
+        n += 3;
+        scene.recover();
+        let name = format!("note {n}");
+        let add = json!({"op": "add_file", "path": scene.path(&name), "content": ""});
+        scene.crash(n, json!({"operations": [add]}));
+    }
+    let before = snapshot(scene.dir.path());
+    let with_root = |patch: Value, state: &Path| {
+        let options = ApplyOptions {
+            root: Some(confined.to_str().unwrap().to_owned()),
+            ..options(state, Durability::Process)
+        };
+        apply_hash(&OsFileSystem, &patch.into(), &options, &Cancel::default()).unwrap()
+    };
+    let edit = json!({"operations": append(Path::new("a"), "two")});
+    let outcome = with_root(edit, scene.state.path());
+    assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
+    assert!(read_journal(&scene).is_some());
+    let mut now = snapshot(scene.dir.path());
+    assert_eq!(now.insert("confined/a".into(), b"one\n".to_vec()).unwrap(), b"one\ntwo\n");
+    assert_eq!(now, before);
+    assert_eq!(scene.recover().finished.len(), 1);
+
+    let state = confined.join("state");
+    fs::create_dir(&state).unwrap();
+    let path = "state/journals/.hashline-0.journal";
+    let add = json!({"operations": [{"op": "add_file", "path": path, "content": "x\n"}]});
+    let Outcome::Rejected(rejected) = with_root(add, &state) else { panic!("it was written") };
+    assert_eq!(rejected.code, Code::InvalidOperation, "{}", rejected.text);
+    assert!(rejected.text.contains("state directory"), "{}", rejected.text);
+}
+
+#[test]
+fn damaged_and_foreign_journals_are_kept_and_not_acted_on() {
+    let (dir, state) = (scratch(), scratch());
+    fill(dir.path());
+    fs::create_dir_all(state.path().join("journals")).unwrap();
+    let target = dir.path().join("edited");
+    let damaged = [
+        ("a.journal", "0000 {}\n".to_owned()),
+        ("b.journal", String::new()),
+        ("c.journal", format!("{{\"record\":\"begin\",\"target\":{target:?}}}\n")),
+    ];
+    for (name, content) in &damaged {
+        fs::write(state.path().join("journals").join(name), content).unwrap();
+    }
+    fs::write(state.path().join("journals/notes.txt"), "not a journal").unwrap();
+    let before = snapshot(dir.path());
+    let report = recover(state.path());
+    assert_eq!(report.damaged.len(), 3, "{report:?}");
+    assert_eq!(journals(state.path()).len(), 4);
+    assert_eq!(snapshot(dir.path()), before);
+    // They stop nobody.
+    let options = options(state.path(), Durability::Process);
+    let outcome =
+        apply_hash(&OsFileSystem, &patch(dir.path()).into(), &options, &Cancel::default());
+    assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
+}
+
+#[test]
+fn a_live_transaction_is_left_alone() {
+    let (dir, state) = (scratch(), scratch());
+    fill(dir.path());
+    fs::create_dir_all(state.path().join("journals")).unwrap();
+    let path = state.path().join("journals/live.journal");
+    fs::write(&path, "").unwrap();
+    let held = fs::File::open(&path).unwrap();
+    held.lock().unwrap();
+    let report = recover(state.path());
+    assert_eq!((report.live, report.damaged.len()), (1, 0));
+    drop(held);
+    assert_eq!(recover(state.path()).damaged.len(), 1);
+}
+
+/// A rewrite that keeps size and timestamps is seen by its content.
+#[test]
+fn a_change_that_stamps_cannot_show_is_seen() {
+    let (dir, state) = (scratch(), scratch());
+    let path = dir.path().join("a");
+    fs::write(&path, "one\ntwo\n").unwrap();
+    let edit = json!({"operations": [
+        {"op": "set_line", "path": path, "anchor": anchor(1, "one"), "text": "ONE"},
+    ]});
+    // The rival writes when the journal is begun, and the file system shows no trace of it.
+    let wrote = AtomicUsize::new(0);
+    let fs_with_rival = Interrupted::new(|_| {
+        if !journals(state.path()).is_empty() && wrote.fetch_add(1, Ordering::SeqCst) == 0 {
+            fs::write(&path, "one\nTWO\n")?;
+        }
+        Ok(())
+    });
+    let fs_with_rival = fs_with_rival.with_frozen_stamps();
+    let options = options(state.path(), Durability::Process);
+    let outcome = apply_hash(&fs_with_rival, &edit.into(), &options, &Cancel::default()).unwrap();
+    let Outcome::Rejected(rejected) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(rejected.code, Code::ConcurrentChange);
+    assert_eq!(fs::read_to_string(&path).unwrap(), "one\nTWO\n");
+}

@@ -1,0 +1,213 @@
+//! Recoveries of a user who may not do everything: a journal that can only be read, a directory
+//! that cannot be looked into, too few file descriptors. Each runs in a process of its own.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::print_stdout, reason = "a child answers so")]
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use hashline_core::cancel::Cancel;
+use hashline_core::disk::fs::OsFileSystem;
+use hashline_core::edit::apply::{Durability, apply_hash};
+use hashline_core::edit::outcome::Outcome;
+use rustix::process::{Resource, Rlimit, setrlimit};
+use serde_json::{Value, json};
+use support::{Interrupted, Scene, journals, options, patch, recover, scratch, temporaries};
+
+/// The environment variable through which a parent tells its child what to do.
+const CHILD: &str = "HASHLINE_RIGHTS_CHILD";
+/// What a child's answer begins with.
+const ANSWER: &str = "answer: ";
+/// The user and group "nobody" of every Linux.
+const NOBODY: u32 = 65534;
+
+/// Not a test: what a child process runs. It recovers with at most so many descriptors.
+#[test]
+fn child() {
+    let Ok(task) = std::env::var(CHILD) else {
+        return;
+    };
+    let task: Value = serde_json::from_str(&task).unwrap();
+    if let Some(most) = task["descriptors"].as_u64() {
+        let limit = Rlimit { current: Some(most), maximum: Some(most) };
+        setrlimit(Resource::Nofile, limit).unwrap();
+    }
+    let report = recover(Path::new(task["state"].as_str().unwrap()));
+    let failed: Vec<_> = report.failed.iter().map(|one| one.message.clone()).collect();
+    let done = report.finished.len() + report.undone.len();
+    println!("\n{ANSWER}{}", json!({"done": done, "failed": failed}));
+}
+
+/// The answer of a child, run through `program` if that is given; `None` when it panicked.
+fn run(prefix: &[&str], task: &Value) -> Option<Value> {
+    let exe = std::env::current_exe().unwrap();
+    let mut words: Vec<PathBuf> = prefix.iter().map(PathBuf::from).collect();
+    words.push(exe);
+    let output = Command::new(&words[0])
+        .args(&words[1..])
+        .args(["--exact", "child", "--nocapture"])
+        .env(CHILD, task.to_string())
+        .current_dir("/")
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let answer = text.lines().find_map(|line| line.strip_prefix(ANSWER))?;
+    serde_json::from_str(answer).ok()
+}
+
+/// A patch that was interrupted after its commit.
+struct Interruption(Scene);
+
+impl Interruption {
+    fn new() -> Interruption {
+        let scene = Interruption(Scene::new());
+        let fs = Interrupted::new(|_| match scene.is_committed() {
+            true => Err(std::io::Error::from_raw_os_error(libc::EIO)),
+            false => Ok(()),
+        });
+        let options = options(scene.0.state.path(), Durability::Process);
+        let outcome =
+            apply_hash(&fs, &patch(scene.0.dir.path()).into(), &options, &Cancel::default());
+        assert!(outcome.is_err());
+        assert!(scene.is_committed());
+        scene
+    }
+
+    fn is_committed(&self) -> bool {
+        let mut names = journals(self.0.state.path()).into_iter();
+        names.any(|name| {
+            let bytes = fs::read(self.0.state.path().join("journals").join(name));
+            bytes.is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains("\"committed\""))
+        })
+    }
+
+    fn task(&self) -> Value {
+        json!({"state": self.0.state.path()})
+    }
+
+    /// Gives everything to another user.
+    fn give_away(&self) {
+        let mut todo = vec![self.0.dir.path().to_owned(), self.0.state.path().to_owned()];
+        while let Some(path) = todo.pop() {
+            std::os::unix::fs::lchown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+            if path.is_dir() && !path.is_symlink() {
+                todo.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            }
+        }
+    }
+
+    fn journal(&self) -> PathBuf {
+        let name = journals(self.0.state.path()).into_iter().find(|one| one.ends_with(".journal"));
+        self.0.state.path().join("journals").join(name.unwrap())
+    }
+
+    fn check_complete(&self) {
+        assert!(journals(self.0.state.path()).is_empty());
+        assert!(temporaries(self.0.dir.path()).is_empty());
+        assert_eq!(fs::read(self.0.dir.path().join("deleted")).unwrap(), b"again\n");
+    }
+}
+
+const AS_NOBODY: [&str; 4] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+
+/// Whether a child can be another user's; says so when not.
+fn can_be_nobody() -> bool {
+    let state = scratch();
+    let is_possible = chown(state.path(), Some(NOBODY), Some(NOBODY)).is_ok()
+        && run(&AS_NOBODY, &json!({"state": state.path()})).is_some();
+    if !is_possible {
+        support::tell_skipped("no process of another user can be started here");
+    }
+    is_possible
+}
+
+#[test]
+fn a_journal_that_may_only_be_read_is_worked_off() {
+    if !can_be_nobody() {
+        return;
+    }
+    let scene = Interruption::new();
+    scene.give_away();
+    fs::set_permissions(scene.journal(), PermissionsExt::from_mode(0o400)).unwrap();
+    let answer = run(&AS_NOBODY, &scene.task()).unwrap();
+    assert_eq!(answer, json!({"done": 1, "failed": []}));
+    scene.check_complete();
+}
+
+#[test]
+fn a_journal_waits_for_a_directory_that_cannot_be_looked_into() {
+    if !can_be_nobody() {
+        return;
+    }
+    let scene = Interruption::new();
+    scene.give_away();
+    fs::set_permissions(scene.0.dir.path(), PermissionsExt::from_mode(0o000)).unwrap();
+    let answer = run(&AS_NOBODY, &scene.task()).unwrap();
+    assert_eq!(answer["done"], 0);
+    let message = answer["failed"][0].as_str().unwrap();
+    assert!(message.contains("ermission denied"), "{message}");
+    fs::set_permissions(scene.0.dir.path(), PermissionsExt::from_mode(0o700)).unwrap();
+    assert_eq!(run(&AS_NOBODY, &scene.task()).unwrap(), json!({"done": 1, "failed": []}));
+    scene.check_complete();
+}
+
+/// However few there are: what cannot be done now is left for later, and nothing is mistaken for
+/// gone because it could not be opened.
+#[test]
+fn too_few_descriptors_leave_the_journal_to_a_later_recovery() {
+    let mut incomplete = 0;
+    for descriptors in 3..60 {
+        let scene = Interruption::new();
+        let mut task = scene.task();
+        task["descriptors"] = descriptors.into();
+        let answer = run(&[], &task);
+        let is_done = answer.as_ref().is_some_and(|answer| answer["done"] == 1);
+        assert_eq!(is_done, journals(scene.0.state.path()).is_empty(), "{descriptors}: {answer:?}");
+        incomplete += usize::from(!is_done);
+        let report = recover(scene.0.state.path());
+        assert_eq!(report.finished.len(), usize::from(!is_done), "{descriptors}: {report:?}");
+        assert!(report.conflicts.is_empty(), "{descriptors}: {report:?}");
+        scene.check_complete();
+        if is_done {
+            assert!(incomplete > 0);
+            return;
+        }
+    }
+    panic!("the recovery needs more than 60 descriptors");
+}
+
+/// A new file takes an access list from its directory; one that replaces another must not.
+#[test]
+fn an_edit_lets_nobody_in_who_was_kept_out() {
+    let (dir, state) = (scratch(), scratch());
+    let path = dir.path().join("a");
+    fs::write(&path, "one\n").unwrap();
+    fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
+    // Version, then tag, rights and number of: owner, user 12345, group, mask, others.
+    let entries = [(0x01, 7, u32::MAX), (0x02, 6, 12345), (0x04, 4, u32::MAX)];
+    let entries = entries.iter().chain(&[(0x10, 6, u32::MAX), (0x20, 0, u32::MAX)]);
+    let mut list = 2u32.to_le_bytes().to_vec();
+    for (tag, rights, number) in entries {
+        list.extend(u16::to_le_bytes(*tag));
+        list.extend(u16::to_le_bytes(*rights));
+        list.extend(number.to_le_bytes());
+    }
+    if let Err(cause) = xattr::set(dir.path(), "system.posix_acl_default", &list) {
+        support::tell_skipped(&format!("no access lists here: {cause}"));
+        return;
+    }
+    let edit = json!({"operations": [
+        {"op": "insert_after", "path": path, "anchor": "EOF", "text": "two"},
+    ]});
+    let options = options(state.path(), Durability::Process);
+    let outcome = apply_hash(&OsFileSystem, &edit.into(), &options, &Cancel::default()).unwrap();
+    assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n");
+    assert_eq!(xattr::get(&path, "system.posix_acl_access").unwrap(), None);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+}

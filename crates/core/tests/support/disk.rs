@@ -1,0 +1,732 @@
+//! A disk that can lose its power. A recorder passes every operation on to the real file
+//! system and logs those that change something; when the power goes, what was not flushed is
+//! taken back from the real files again, all of it or any part that the assumptions in
+//! docs/durability.md allow. Files keep their inodes, by which a recovery knows them: removed
+//! and replaced ones get a second name in a directory of graves.
+//!
+//! What may be lost: an entry that was changed since its directory was flushed, but of two
+//! changes of the same name or the same file never the first one alone; and of the content of
+//! a file, what was written since the file was flushed, sector by sector.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File, FileTimes, Permissions};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+use std::time::SystemTime;
+
+use hashline_core::disk::commit::TEMPORARY_PREFIX;
+use hashline_core::disk::fs::{FileSystem, OsFileSystem, Place, Stamp};
+
+/// What a disk writes as one.
+const SECTOR_BYTES: usize = 512;
+
+/// Up to so many changes of entries, every set of them is tried.
+const EXHAUSTIVE: usize = 6;
+
+/// The first states of a cut, which are always tried.
+const EXTREMES: usize = 2;
+
+/// The label of a file that nobody has written to.
+pub const UNWRITTEN: &str = "of an unwritten file";
+
+/// A tiny generator, so that a run can be repeated: xorshift64*.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % limit
+    }
+}
+
+/// What happens to the operations, counted from 1.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// The power goes before this operation.
+    pub cut_at: u64,
+    /// This operation fails.
+    pub fault_at: Option<u64>,
+    /// This flush does nothing, as if the engine had left it out.
+    pub ignored_flush: Option<u64>,
+    /// Whether the system can exchange two names.
+    pub can_exchange: bool,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Plan { cut_at: u64::MAX, fault_at: None, ignored_flush: None, can_exchange: true }
+    }
+}
+
+/// A change of directory entries.
+#[derive(Debug)]
+enum Entry {
+    /// A new name: of a new file, or another one of a file.
+    New(PathBuf),
+    Rename {
+        from: PathBuf,
+        to: PathBuf,
+        displaced: Option<PathBuf>,
+    },
+    Exchange {
+        one: PathBuf,
+        other: PathBuf,
+    },
+    Unlink {
+        path: PathBuf,
+        grave: PathBuf,
+    },
+    MakeDir(PathBuf),
+    RemoveDir(PathBuf),
+}
+
+impl Entry {
+    fn paths(&self) -> Vec<&Path> {
+        match self {
+            Entry::New(path)
+            | Entry::Unlink { path, .. }
+            | Entry::MakeDir(path)
+            | Entry::RemoveDir(path) => vec![path],
+            Entry::Rename { from: one, to: other, .. } | Entry::Exchange { one, other } => {
+                vec![one, other]
+            }
+        }
+    }
+}
+
+struct Change {
+    entry: Entry,
+    inodes: Vec<u64>,
+    /// The directories that must be flushed: of a rename, both.
+    directories: BTreeSet<PathBuf>,
+    is_flushed: bool,
+}
+
+impl Change {
+    /// Whether this change cannot be on the disk without an earlier one.
+    fn needs(&self, earlier: &Change) -> bool {
+        let is_below = |path: &Path| match &self.entry {
+            Entry::RemoveDir(dir) => path.starts_with(dir),
+            _ => false,
+        };
+        self.inodes.iter().any(|inode| earlier.inodes.contains(inode))
+            || earlier
+                .entry
+                .paths()
+                .iter()
+                .any(|path| self.entry.paths().contains(path) || is_below(path))
+    }
+
+    /// Whether this change is one within a directory that an earlier one makes.
+    fn is_inside(&self, earlier: &Change) -> bool {
+        match &earlier.entry {
+            Entry::MakeDir(dir) => self.entry.paths().iter().any(|path| path.starts_with(dir)),
+            _ => false,
+        }
+    }
+}
+
+#[derive(Clone, PartialEq)]
+struct Version {
+    bytes: Vec<u8>,
+    modified: SystemTime,
+    mode: u32,
+}
+
+impl Version {
+    fn of(file: &mut File) -> io::Result<Version> {
+        let metadata = file.metadata()?;
+        let mut bytes = Vec::new();
+        file.rewind()?;
+        file.read_to_end(&mut bytes)?;
+        Ok(Version { bytes, modified: metadata.modified()?, mode: metadata.mode() })
+    }
+}
+
+/// A file and its versions since it was flushed, the flushed one first.
+struct Content {
+    /// For messages.
+    label: String,
+    file: File,
+    versions: Vec<Version>,
+}
+
+#[derive(Default)]
+struct Log {
+    count: u64,
+    /// What the operations were, with the names of temporary files left out.
+    labels: Vec<String>,
+    flushes: Vec<u64>,
+    changes: Vec<Change>,
+    contents: BTreeMap<u64, Content>,
+    directories: BTreeSet<PathBuf>,
+    graves: u64,
+}
+
+/// What an operation is about.
+#[derive(Clone, Copy)]
+enum On<'a> {
+    Place(&'a Place),
+    File(&'a File),
+}
+
+/// Records, and takes back.
+pub struct Recorder {
+    plan: Plan,
+    /// All directories of the test lie below it.
+    ground: PathBuf,
+    log: Mutex<Log>,
+}
+
+/// How much of the contents that were not flushed is on the disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Contents {
+    All,
+    None,
+    /// Lengths, but zeros instead of content.
+    Zeros,
+    /// The first half of what was added.
+    Half,
+    /// Any sector old or new, any length that the file had.
+    Sectors(u64),
+}
+
+impl Contents {
+    fn any(random: &mut Random) -> Contents {
+        match random.below(6) {
+            0 => Contents::All,
+            1 => Contents::None,
+            2 => Contents::Zeros,
+            3 => Contents::Half,
+            _ => Contents::Sectors(random.below(1 << 30) as u64 | 1),
+        }
+    }
+}
+
+/// One of the states in which the disk may be found after a cut.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Found {
+    /// Which changes of entries are there.
+    entries: Vec<bool>,
+    contents: Contents,
+}
+
+impl Recorder {
+    /// Watches what happens below `ground`, which holds nothing that is not flushed.
+    pub fn new(ground: &Path, plan: Plan) -> Recorder {
+        fn walk(dir: &Path, out: &mut BTreeSet<PathBuf>) {
+            out.insert(dir.to_owned());
+            for entry in fs::read_dir(dir).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() && !path.is_symlink() {
+                    walk(&path, out);
+                }
+            }
+        }
+        let mut log = Log::default();
+        walk(ground, &mut log.directories);
+        fs::create_dir_all(ground.join("graves")).unwrap();
+        log.graves = fs::read_dir(ground.join("graves")).unwrap().count() as u64;
+        Recorder { plan, ground: ground.to_owned(), log: Mutex::new(log) }
+    }
+
+    /// Writes a file anew without flushing it, as its user did just before the patch.
+    pub fn rewrite_unflushed(&self, path: &Path, bytes: &[u8]) {
+        let mut log = self.log.lock().unwrap();
+        let mut file = File::options().read(true).write(true).open(path).unwrap();
+        let before = Version::of(&mut file).unwrap();
+        file.set_len(0).unwrap();
+        file.rewind().unwrap();
+        file.write_all(bytes).unwrap();
+        let after = Version::of(&mut file).unwrap();
+        let (label, versions) = (self.shown(path), vec![before, after]);
+        log.contents.insert(inode(path), Content { label, file, versions });
+    }
+
+    /// Another file takes the name, as editors do it, and the directory is not flushed.
+    pub fn replace_unflushed(&self, path: &Path, bytes: &[u8]) {
+        let mut log = self.log.lock().unwrap();
+        let written = path.with_extension("written");
+        fs::write(&written, bytes).unwrap();
+        let (new, old) = (inode(&written), inode(path));
+        log.change(Entry::New(written.clone()), vec![new]);
+        let grave = self.bury(&mut log, path).unwrap();
+        fs::rename(&written, path).unwrap();
+        let rename = Entry::Rename { from: written, to: path.to_owned(), displaced: Some(grave) };
+        log.change(rename, vec![new, old]);
+    }
+
+    /// The number of operations so far.
+    pub fn count(&self) -> u64 {
+        self.log.lock().unwrap().count
+    }
+
+    /// Whether the power has gone.
+    pub fn is_cut(&self) -> bool {
+        self.count() >= self.plan.cut_at
+    }
+
+    /// What the operations were.
+    pub fn labels(&self) -> Vec<String> {
+        self.log.lock().unwrap().labels.clone()
+    }
+
+    /// Which operations were flushes.
+    pub fn flushes(&self) -> Vec<u64> {
+        self.log.lock().unwrap().flushes.clone()
+    }
+
+    /// Counts an operation and says whether it is to happen.
+    fn step(&self, name: &str, on: On<'_>) -> io::Result<MutexGuard<'_, Log>> {
+        let mut log = self.log.lock().unwrap();
+        let shown = match on {
+            On::Place(place) => {
+                log.notice_directories(&self.ground, place.canonical());
+                self.shown(place.canonical())
+            }
+            On::File(file) => {
+                let content = log.contents.get(&file.metadata()?.ino());
+                content.map_or_else(|| UNWRITTEN.to_owned(), |content| content.label.clone())
+            }
+        };
+        log.count += 1;
+        log.labels.push(format!("{name} {shown}"));
+        if log.count >= self.plan.cut_at || Some(log.count) == self.plan.fault_at {
+            return Err(io::Error::from_raw_os_error(libc::EIO));
+        }
+        Ok(log)
+    }
+
+    fn shown(&self, path: &Path) -> String {
+        let relative = path.strip_prefix(&self.ground).unwrap_or(path);
+        let name = relative.file_name().unwrap_or_default().to_string_lossy();
+        match (name.starts_with(TEMPORARY_PREFIX), relative.extension(), relative.parent()) {
+            (true, Some(ending), Some(dir)) => {
+                format!("{}/*.{}", dir.display(), ending.to_string_lossy())
+            }
+            _ => relative.display().to_string(),
+        }
+    }
+
+    /// Counts a flush; none when it is to be left out.
+    fn flush(&self, name: &str, on: On<'_>) -> io::Result<Option<MutexGuard<'_, Log>>> {
+        let mut log = self.step(name, on)?;
+        let count = log.count;
+        log.flushes.push(count);
+        Ok((self.plan.ignored_flush != Some(count)).then_some(log))
+    }
+
+    /// Gives a file that is about to lose a name another one.
+    fn bury(&self, log: &mut Log, path: &Path) -> io::Result<PathBuf> {
+        log.graves += 1;
+        let grave = self.ground.join("graves").join(log.graves.to_string());
+        fs::hard_link(path, &grave)?;
+        Ok(grave)
+    }
+
+    /// States that the disk may be in now, at most `limit` of them and at least the extreme ones:
+    /// what was not flushed is lost, or only its content is.
+    pub fn states(&self, limit: usize, random: &mut Random) -> Vec<Found> {
+        let log = self.log.lock().unwrap();
+        let pending: Vec<usize> =
+            (0..log.changes.len()).filter(|&at| !log.changes[at].is_flushed).collect();
+        let number = pending.len();
+        let mut states = Vec::new();
+        let mut add = |chosen: &dyn Fn(usize) -> bool, contents: Contents| {
+            let mut entries = vec![false; log.changes.len()];
+            pending.iter().enumerate().for_each(|(nth, &at)| entries[at] = chosen(nth));
+            let contents = if log.is_dirty() { contents } else { Contents::All };
+            let state = Found { entries: log.closed(entries), contents };
+            if !states.contains(&state) {
+                states.push(state);
+            }
+        };
+        add(&|_| false, Contents::None);
+        add(&|_| true, Contents::None);
+        for contents in [Contents::All, Contents::Zeros, Contents::Half] {
+            add(&|_| false, contents);
+            add(&|_| true, contents);
+        }
+        // Up to one of them, as a journaling file system has it; all but one; one alone; any.
+        for one in 0..number {
+            add(&|nth| nth <= one, Contents::any(random));
+            add(&|nth| nth != one, Contents::any(random));
+            add(&|nth| nth == one, Contents::any(random));
+        }
+        if number <= EXHAUSTIVE {
+            for bits in 0..1_usize << number {
+                add(&|nth| bits >> nth & 1 == 1, Contents::any(random));
+            }
+        }
+        for _ in 0..limit {
+            let bits: Vec<bool> = (0..number).map(|_| random.below(2) == 0).collect();
+            add(&|nth| bits[nth], Contents::any(random));
+        }
+        while states.len() > limit.max(EXTREMES) {
+            let at = EXTREMES + random.below(states.len() - EXTREMES);
+            states.swap_remove(at);
+        }
+        states
+    }
+
+    /// Takes back what a state does not have.
+    pub fn lose(&self, state: &Found) {
+        let mut log = self.log.lock().unwrap();
+        assert_eq!(log.changes.len(), state.entries.len(), "another run");
+        for at in (0..log.changes.len()).rev() {
+            if !state.entries[at] {
+                log.graves += 1;
+                let grave = self.ground.join("graves").join(log.graves.to_string());
+                take_back(&log.changes[at].entry, &grave);
+            }
+        }
+        for content in log.contents.values_mut() {
+            content.lose(state.contents);
+        }
+    }
+
+    /// What a state has and lacks, for messages.
+    pub fn describe(&self, state: &Found) -> String {
+        use std::fmt::Write;
+        let log = self.log.lock().unwrap();
+        let mut out = format!("contents {:?}", state.contents);
+        for (change, is_there) in log.changes.iter().zip(&state.entries) {
+            if !change.is_flushed {
+                let paths: Vec<_> =
+                    change.entry.paths().iter().map(|path| self.shown(path)).collect();
+                let kind = format!("{:?}", change.entry);
+                let kind: String = kind.chars().take_while(|one| one.is_alphabetic()).collect();
+                let word = if *is_there { "there" } else { "lost " };
+                let _ = write!(out, "\n  {word} {kind} {}", paths.join(" "));
+            }
+        }
+        out
+    }
+}
+
+impl Log {
+    /// Directories that were made past the recorder: those of the state.
+    fn notice_directories(&mut self, ground: &Path, path: &Path) {
+        let above: Vec<_> = path.ancestors().collect();
+        for dir in above.into_iter().rev() {
+            if dir.starts_with(ground) && !self.directories.contains(dir) && dir.is_dir() {
+                self.change(Entry::MakeDir(dir.to_owned()), vec![]);
+            }
+        }
+    }
+
+    fn change(&mut self, entry: Entry, inodes: Vec<u64>) {
+        match &entry {
+            Entry::MakeDir(dir) => drop(self.directories.insert(dir.clone())),
+            Entry::RemoveDir(dir) => drop(self.directories.remove(dir)),
+            _ => {}
+        }
+        let directories =
+            entry.paths().iter().filter_map(|path| path.parent()).map(Path::to_owned).collect();
+        self.changes.push(Change { entry, inodes, directories, is_flushed: false });
+    }
+
+    /// Remembers the version of a file before or after it is written.
+    fn version(&mut self, file: &File) -> io::Result<()> {
+        let Some(content) = self.contents.get_mut(&file.metadata()?.ino()) else { return Ok(()) };
+        let version = Version::of(&mut content.file)?;
+        if content.versions.last() != Some(&version) {
+            content.versions.push(version);
+        }
+        Ok(())
+    }
+
+    /// Follows a file from here on.
+    fn follow(&mut self, path: &Path, label: String) -> io::Result<()> {
+        // A handle of its own: a copy of the engine's would keep the lock of a journal.
+        let mut file = File::options().read(true).write(true).open(path)?;
+        let versions = vec![Version::of(&mut file)?];
+        self.contents.entry(inode(path)).or_insert(Content { label, file, versions });
+        Ok(())
+    }
+
+    fn is_dirty(&self) -> bool {
+        self.contents.values().any(|content| content.versions.len() > 1)
+    }
+
+    /// The changes of a directory are on the disk, and what they need.
+    fn flush_dir(&mut self, dir: &Path) {
+        let mut flushed: Vec<bool> = Vec::with_capacity(self.changes.len());
+        for change in &mut self.changes {
+            change.directories.remove(dir);
+            flushed.push(change.directories.is_empty());
+        }
+        for at in (0..self.changes.len()).rev() {
+            for earlier in 0..at {
+                flushed[earlier] |= flushed[at]
+                    && !self.changes[at].is_flushed
+                    && self.changes[at].needs(&self.changes[earlier]);
+            }
+        }
+        for (change, is_flushed) in self.changes.iter_mut().zip(flushed) {
+            change.is_flushed |= is_flushed;
+        }
+    }
+
+    /// With everything that is flushed, and everything that another change needs.
+    fn closed(&self, mut entries: Vec<bool>) -> Vec<bool> {
+        for at in (0..self.changes.len()).rev() {
+            let change = &self.changes[at];
+            for earlier in 0..at {
+                let other = &self.changes[earlier];
+                entries[earlier] |= entries[at]
+                    && !change.is_flushed
+                    && (change.needs(other) || change.is_inside(other));
+            }
+            entries[at] |= change.is_flushed;
+        }
+        entries
+    }
+}
+
+impl Content {
+    fn lose(&mut self, contents: Contents) {
+        let (first, last) = (&self.versions[0], &self.versions[self.versions.len() - 1]);
+        if first == last && self.versions.len() == 1 {
+            return;
+        }
+        let (short, long) = (first.bytes.len(), last.bytes.len());
+        let (bytes, version) = match contents {
+            Contents::All => return,
+            Contents::None => (first.bytes.clone(), first),
+            Contents::Zeros => {
+                let mut bytes = first.bytes.clone();
+                bytes.resize(long, 0);
+                (bytes, last)
+            }
+            Contents::Half => {
+                (last.bytes[..long.min(short + long.saturating_sub(short) / 2)].to_vec(), last)
+            }
+            Contents::Sectors(seed) => {
+                let mut random = Random(seed);
+                let version = &self.versions[random.below(self.versions.len())];
+                (self.sectors(&mut random), version)
+            }
+        };
+        let (modified, mode) = (version.modified, version.mode);
+        let mut file = &self.file;
+        file.set_len(0).unwrap();
+        file.rewind().unwrap();
+        file.write_all(&bytes).unwrap();
+        file.set_permissions(Permissions::from_mode(mode)).unwrap();
+        file.set_times(FileTimes::new().set_modified(modified)).unwrap();
+    }
+
+    /// Each sector as in one of the versions; beyond its end, a version has zeros.
+    fn sectors(&self, random: &mut Random) -> Vec<u8> {
+        let mut pick = || &self.versions[random.below(self.versions.len())].bytes;
+        let length = pick().len();
+        let mut bytes = Vec::new();
+        while bytes.len() < length {
+            let version = pick();
+            let end = version.len().min(bytes.len() + SECTOR_BYTES);
+            let next = bytes.len() + SECTOR_BYTES;
+            bytes.extend_from_slice(&version[bytes.len().min(end)..end]);
+            bytes.resize(next, 0);
+        }
+        bytes.truncate(length);
+        bytes
+    }
+}
+
+/// Undoes a change in the real directories.
+fn take_back(entry: &Entry, grave: &Path) {
+    match entry {
+        Entry::New(path) => fs::remove_file(path),
+        Entry::Rename { from, to, displaced } => {
+            fs::rename(to, from).and_then(|()| match displaced {
+                Some(grave) => fs::hard_link(grave, to),
+                None => Ok(()),
+            })
+        }
+        Entry::Exchange { one, other } => rustix::fs::renameat_with(
+            rustix::fs::CWD,
+            one,
+            rustix::fs::CWD,
+            other,
+            rustix::fs::RenameFlags::EXCHANGE,
+        )
+        .map_err(io::Error::from),
+        Entry::Unlink { path, grave } => fs::hard_link(grave, path),
+        Entry::MakeDir(path) => fs::rename(path, grave),
+        Entry::RemoveDir(path) => fs::create_dir(path),
+    }
+    .unwrap_or_else(|cause| panic!("cannot take back {entry:?}: {cause}"));
+}
+
+fn inode(path: &Path) -> u64 {
+    fs::symlink_metadata(path).map_or(0, |metadata| metadata.ino())
+}
+
+impl FileSystem for Recorder {
+    fn open(&self, place: &Place) -> io::Result<File> {
+        OsFileSystem.open(place)
+    }
+
+    fn open_for_rewrite(&self, place: &Place) -> io::Result<File> {
+        let file = OsFileSystem.open_for_rewrite(place)?;
+        let label = self.shown(place.canonical());
+        self.log.lock().unwrap().follow(place.canonical(), label)?;
+        Ok(file)
+    }
+
+    fn create_new(&self, place: &Place, private: bool) -> io::Result<File> {
+        let mut log = self.step("create", On::Place(place))?;
+        let file = OsFileSystem.create_new(place, private)?;
+        log.follow(place.canonical(), self.shown(place.canonical()))?;
+        log.change(Entry::New(place.canonical().to_owned()), vec![file.metadata()?.ino()]);
+        Ok(file)
+    }
+
+    fn stamp(&self, place: &Place) -> io::Result<Stamp> {
+        OsFileSystem.stamp(place)
+    }
+
+    fn stamp_of(&self, file: &File) -> io::Result<Stamp> {
+        OsFileSystem.stamp_of(file)
+    }
+
+    fn read(&self, file: &mut File, limit_bytes: u64, out: &mut Vec<u8>) -> io::Result<()> {
+        OsFileSystem.read(file, limit_bytes, out)
+    }
+
+    fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
+        let mut log = self.step("write", On::File(file))?;
+        OsFileSystem.write(file, bytes)?;
+        log.version(file)
+    }
+
+    fn seek(&self, file: &mut File, offset_bytes: u64) -> io::Result<()> {
+        OsFileSystem.seek(file, offset_bytes)
+    }
+
+    fn set_len(&self, file: &File, len_bytes: u64) -> io::Result<()> {
+        let mut log = self.step("set length", On::File(file))?;
+        OsFileSystem.set_len(file, len_bytes)?;
+        log.version(file)
+    }
+
+    fn copy_attributes(&self, file: &File, model: &File, stamp: &Stamp) -> io::Result<()> {
+        let mut log = self.step("copy attributes", On::File(file))?;
+        OsFileSystem.copy_attributes(file, model, stamp)?;
+        log.version(file)
+    }
+
+    fn sync(&self, file: &File) -> io::Result<()> {
+        let Some(mut log) = self.flush("flush file", On::File(file))? else { return Ok(()) };
+        OsFileSystem.sync(file)?;
+        if let Some(content) = log.contents.get_mut(&file.metadata()?.ino()) {
+            content.versions = content.versions.split_off(content.versions.len() - 1);
+        }
+        Ok(())
+    }
+
+    fn sync_dir(&self, place: &Place) -> io::Result<()> {
+        let directory = place.directory();
+        let Some(mut log) = self.flush("flush directory of", On::Place(place))? else {
+            return Ok(());
+        };
+        OsFileSystem.sync_dir(&directory)?;
+        log.flush_dir(place.canonical().parent().unwrap());
+        Ok(())
+    }
+
+    fn rename(&self, from: &Place, to: &Place) -> io::Result<()> {
+        let mut log = self.step("rename", On::Place(to))?;
+        let (source, target) = (from.canonical(), to.canonical());
+        let mut inodes = vec![inode(source), inode(target)];
+        inodes.retain(|&inode| inode != 0);
+        let displaced = fs::symlink_metadata(target).is_ok();
+        let displaced = displaced.then(|| self.bury(&mut log, target)).transpose()?;
+        OsFileSystem.rename(from, to)?;
+        let (from, to) = (source.to_owned(), target.to_owned());
+        log.change(Entry::Rename { from, to, displaced }, inodes);
+        Ok(())
+    }
+
+    fn rename_new(&self, from: &Place, to: &Place) -> io::Result<()> {
+        let mut log = self.step("rename", On::Place(to))?;
+        let inodes = vec![inode(from.canonical())];
+        OsFileSystem.rename_new(from, to)?;
+        let (from, to) = (from.canonical().to_owned(), to.canonical().to_owned());
+        log.change(Entry::Rename { from, to, displaced: None }, inodes);
+        Ok(())
+    }
+
+    fn exchange(&self, one: &Place, other: &Place) -> io::Result<()> {
+        if !self.plan.can_exchange {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let mut log = self.step("exchange", On::Place(other))?;
+        OsFileSystem.exchange(one, other)?;
+        let (one, other) = (one.canonical().to_owned(), other.canonical().to_owned());
+        let inodes = vec![inode(&one), inode(&other)];
+        log.change(Entry::Exchange { one, other }, inodes);
+        Ok(())
+    }
+
+    fn link(&self, from: &Place, to: &Place) -> io::Result<()> {
+        let mut log = self.step("link", On::Place(from))?;
+        OsFileSystem.link(from, to)?;
+        let to = to.canonical().to_owned();
+        let inodes = vec![inode(&to)];
+        log.change(Entry::New(to), inodes);
+        Ok(())
+    }
+
+    fn copy_link(&self, from: &Place, to: &Place) -> io::Result<()> {
+        let mut log = self.step("copy link", On::Place(from))?;
+        OsFileSystem.copy_link(from, to)?;
+        let to = to.canonical().to_owned();
+        let inodes = vec![inode(&to)];
+        log.change(Entry::New(to), inodes);
+        Ok(())
+    }
+
+    fn unlink(&self, place: &Place) -> io::Result<()> {
+        // Nothing to remove is no change.
+        OsFileSystem.stamp(place)?;
+        let mut log = self.step("unlink", On::Place(place))?;
+        let path = place.canonical().to_owned();
+        let inodes = vec![inode(&path)];
+        let grave = self.bury(&mut log, &path)?;
+        OsFileSystem.unlink(place)?;
+        log.change(Entry::Unlink { path, grave }, inodes);
+        Ok(())
+    }
+
+    fn make_dir(&self, place: &Place) -> io::Result<()> {
+        let mut log = self.step("make directory", On::Place(place))?;
+        OsFileSystem.make_dir(place)?;
+        log.change(Entry::MakeDir(place.canonical().to_owned()), vec![]);
+        Ok(())
+    }
+
+    fn remove_dir(&self, place: &Place) -> io::Result<()> {
+        let mut log = self.step("remove directory", On::Place(place))?;
+        OsFileSystem.remove_dir(place)?;
+        log.change(Entry::RemoveDir(place.canonical().to_owned()), vec![]);
+        Ok(())
+    }
+
+    fn may_write(&self, place: &Place) -> io::Result<bool> {
+        OsFileSystem.may_write(place)
+    }
+
+    fn mount(&self, place: &Place) -> io::Result<Option<u64>> {
+        OsFileSystem.mount(place)
+    }
+
+    fn may_replace(&self, place: &Place, stamp: &Stamp) -> io::Result<bool> {
+        OsFileSystem.may_replace(place, stamp)
+    }
+}

@@ -1,0 +1,256 @@
+//! Shared by the tests that attack commits: snapshots of directories, and a file system that
+//! is interrupted at a chosen operation.
+
+#![allow(dead_code, reason = "each test binary uses a part of this")]
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use hashline_core::cancel::Cancel;
+use hashline_core::disk::commit::{
+    RecoveryReport, StateDir, TEMPORARY_PREFIX, recover_transactions,
+};
+use hashline_core::disk::fs::{FileSystem, OsFileSystem, Place, Stamp};
+use hashline_core::edit::apply::{ApplyOptions, Durability};
+use hashline_core::text::dialect::Dialect;
+use hashline_core::text::hash::hash_line;
+use serde_json::{Value, json};
+
+/// Every entry below a directory: content of files, target of links, mark of directories.
+pub fn snapshot(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    fn walk(root: &Path, dir: &Path, out: &mut BTreeMap<String, Vec<u8>>) {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
+            if path.is_symlink() {
+                let target = fs::read_link(&path).unwrap();
+                out.insert(name, [b"-> ", target.as_os_str().as_encoded_bytes()].concat());
+            } else if path.is_dir() {
+                out.insert(name + "/", Vec::new());
+                walk(root, &path, out);
+            } else {
+                out.insert(name, fs::read(&path).unwrap());
+            }
+        }
+    }
+    let mut out = BTreeMap::new();
+    walk(dir, dir, &mut out);
+    out
+}
+
+/// A scratch directory in memory where the system has one: these tests flush a lot.
+pub fn scratch() -> tempfile::TempDir {
+    let memory = Path::new("/dev/shm");
+    match memory.is_dir() {
+        true => tempfile::tempdir_in(memory).unwrap(),
+        false => tempfile::tempdir().unwrap(),
+    }
+}
+
+/// Files that a state directory should not hold when nothing is under way.
+pub fn journals(state: &Path) -> Vec<String> {
+    match fs::read_dir(state.join("journals")) {
+        Ok(entries) => entries.map(|one| one.unwrap().file_name().into_string().unwrap()).collect(),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// Temporary files below a directory.
+pub fn temporaries(dir: &Path) -> Vec<String> {
+    snapshot(dir).into_keys().filter(|name| name.contains(TEMPORARY_PREFIX)).collect()
+}
+
+/// Works off the journals of a state directory.
+pub fn recover(state: &Path) -> RecoveryReport {
+    recover_through(&OsFileSystem, state)
+}
+
+/// The same on a file system of the test's.
+pub fn recover_through(fs: &dyn FileSystem, state: &Path) -> RecoveryReport {
+    let state = StateDir::new(state.to_str()).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(10);
+    recover_transactions(fs, &state, deadline, &Cancel::default()).unwrap()
+}
+
+/// Says on the screen, past the capture of a passing test's output, what was not tried and why.
+pub fn tell_skipped(why: &str) {
+    use std::io::Write;
+    let name = std::thread::current().name().unwrap_or("a test").to_owned();
+    // `eprintln!` would be captured.
+    let mut screen = io::stderr();
+    writeln!(screen, "skipped: {name}: {why}").unwrap();
+}
+
+/// The fresh anchor of line `number` with `text`.
+pub fn anchor(number: u64, text: &str) -> String {
+    let dialect = Dialect::default_dialect();
+    dialect.anchor_text(number, hash_line(dialect, number, text))
+}
+
+/// A directory with a file for every operation kind.
+pub fn fill(dir: &Path) {
+    for name in
+        ["edited", "other", "moved", "changed", "deleted", "one", "two", "linked", "bystander"]
+    {
+        let lines: String = (1..=200).map(|n| format!("{name} line {n}\n")).collect();
+        fs::write(dir.join(name), lines).unwrap();
+    }
+    fs::hard_link(dir.join("linked"), dir.join("second-name")).unwrap();
+    std::os::unix::fs::symlink("other", dir.join("symbolic")).unwrap();
+}
+
+/// Files and a state directory of their own.
+pub struct Scene {
+    pub dir: tempfile::TempDir,
+    pub state: tempfile::TempDir,
+}
+
+impl Scene {
+    /// With [`fill`]'s files.
+    pub fn new() -> Scene {
+        let scene = Scene { dir: scratch(), state: scratch() };
+        fill(scene.path());
+        scene
+    }
+
+    pub fn path(&self) -> &Path {
+        self.dir.path()
+    }
+}
+
+/// A patch of every operation kind on [`fill`]'s files.
+pub fn patch(dir: &Path) -> Value {
+    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    let set = |name: &str, line: &str, number: u64, text: &str| json!({"op": "set_line", "path": path(name), "anchor": anchor(number, line), "text": text});
+    json!({"operations": [
+        set("edited", "edited line 3", 3, "new line 3"),
+        set("symbolic", "other line 1", 1, "through the link"),
+        {"op": "replace_text", "path": path("edited"), "old_text": "edited line 9\n", "new_text": ""},
+        {"op": "move_file", "from": path("moved"), "to": path("new/deep/moved")},
+        {"op": "move_file", "from": path("changed"), "to": path("new/changed")},
+        set("changed", "changed line 200", 200, "the last line"),
+        {"op": "delete_file", "path": path("deleted")},
+        {"op": "add_file", "path": path("deleted"), "content": "again\n"},
+        {"op": "add_file", "path": path("new/added"), "content": "added\n"},
+        {"op": "move_file", "from": path("one"), "to": path("two")},
+        {"op": "move_file", "from": path("two"), "to": path("one")},
+        set("linked", "linked line 7", 7, &"x".repeat(3000)),
+    ]})
+}
+
+pub fn options(state: &Path, durability: Durability) -> ApplyOptions {
+    ApplyOptions {
+        durability,
+        state_dir: Some(state.to_str().unwrap().to_owned()),
+        ..ApplyOptions::default()
+    }
+}
+
+/// Counts operations and asks before each one whether it may go on.
+pub struct Interrupted<F> {
+    inner: OsFileSystem,
+    count: AtomicU64,
+    before: F,
+    after: Box<dyn Fn(u64) + Send + Sync>,
+    can_exchange: bool,
+    /// The first stamp of each file, which stays what is told of it.
+    frozen: Option<Mutex<BTreeMap<u64, Stamp>>>,
+}
+
+impl<F: Fn(u64) -> io::Result<()>> Interrupted<F> {
+    pub fn new(before: F) -> Self {
+        let count = AtomicU64::new(0);
+        let after = Box::new(|_| {});
+        Interrupted { inner: OsFileSystem, count, before, after, can_exchange: true, frozen: None }
+    }
+
+    /// Calls `after` with the number of each operation that looked at an open file's stamp.
+    pub fn and_after_stamps(self, after: impl Fn(u64) + Send + Sync + 'static) -> Self {
+        Interrupted { after: Box::new(after), ..self }
+    }
+
+    /// As a system that cannot exchange two names.
+    pub fn without_exchange(self) -> Self {
+        Interrupted { can_exchange: false, ..self }
+    }
+
+    /// As a system whose clock stands still: files keep their first stamps.
+    pub fn with_frozen_stamps(self) -> Self {
+        Interrupted { frozen: Some(Mutex::default()), ..self }
+    }
+
+    fn told(&self, stamp: Stamp) -> Stamp {
+        match &self.frozen {
+            Some(frozen) => *frozen.lock().unwrap().entry(stamp.inode).or_insert(stamp),
+            None => stamp,
+        }
+    }
+
+    pub fn count(&self) -> u64 {
+        self.count.load(Ordering::SeqCst)
+    }
+
+    fn step(&self) -> io::Result<()> {
+        (self.before)(self.count.fetch_add(1, Ordering::SeqCst) + 1)
+    }
+}
+
+macro_rules! forward {
+    ($($name:ident($($arg:ident: $type:ty),*) -> $out:ty;)*) => {
+        impl<F: Fn(u64) -> io::Result<()> + Send + Sync> FileSystem for Interrupted<F> {
+            $(fn $name(&self, $($arg: $type),*) -> io::Result<$out> {
+                self.step()?;
+                self.inner.$name($($arg),*)
+            })*
+
+            fn stamp(&self, place: &Place) -> io::Result<Stamp> {
+                self.step()?;
+                self.inner.stamp(place).map(|stamp| self.told(stamp))
+            }
+
+            fn stamp_of(&self, file: &File) -> io::Result<Stamp> {
+                self.step()?;
+                let stamp = self.inner.stamp_of(file).map(|stamp| self.told(stamp));
+                (self.after)(self.count());
+                stamp
+            }
+
+            fn exchange(&self, one: &Place, other: &Place) -> io::Result<()> {
+                self.step()?;
+                match self.can_exchange {
+                    true => self.inner.exchange(one, other),
+                    false => Err(io::ErrorKind::Unsupported.into()),
+                }
+            }
+        }
+    };
+}
+
+forward! {
+    open(place: &Place) -> File;
+    open_for_rewrite(place: &Place) -> File;
+    create_new(place: &Place, private: bool) -> File;
+    read(file: &mut File, limit_bytes: u64, out: &mut Vec<u8>) -> ();
+    write(file: &mut File, bytes: &[u8]) -> ();
+    seek(file: &mut File, offset_bytes: u64) -> ();
+    set_len(file: &File, len_bytes: u64) -> ();
+
+    copy_attributes(file: &File, model: &File, stamp: &Stamp) -> ();
+    sync(file: &File) -> ();
+    sync_dir(place: &Place) -> ();
+    rename(from: &Place, to: &Place) -> ();
+    rename_new(from: &Place, to: &Place) -> ();
+    link(from: &Place, to: &Place) -> ();
+    copy_link(from: &Place, to: &Place) -> ();
+    unlink(place: &Place) -> ();
+    make_dir(place: &Place) -> ();
+    remove_dir(place: &Place) -> ();
+    may_write(place: &Place) -> bool;
+    mount(place: &Place) -> Option<u64>;
+    may_replace(place: &Place, stamp: &Stamp) -> bool;
+}

@@ -1,0 +1,232 @@
+//! `applyHash` and `applyHashSync`, and the options of every edit.
+
+use hashline_core::cancel::Cancel;
+use hashline_core::disk::fs::OsFileSystem;
+use hashline_core::edit::apply::{self, Durability};
+use hashline_core::edit::outcome::Outcome;
+use hashline_core::edit::repair::Rules;
+use hashline_core::edit::request::Value;
+use hashline_core::edit::resolve::Relocate;
+use hashline_core::error::{Error, Result as CoreResult};
+use napi::{Env, ValueType};
+use napi_derive::napi;
+
+use super::fault::Result;
+use super::js::Js;
+use super::options::{Field, Holder, optional, read_options};
+use super::outcome::{self, ApplyOutcome};
+use super::task::{self, Call, Prepared};
+use super::value::to_value;
+
+/// How a text in memory is edited.
+#[napi(object, object_to_js = false, object_from_js = false)]
+pub struct EditOptions<'env> {
+    /// The dialect of the anchors: `'pi'` when left out.
+    #[napi(ts_type = "Dialect")]
+    pub dialect: Option<Field<'env>>,
+    /// What to do with an anchor whose line has another hash. `'guarded'` (when left out):
+    /// look nearby, and follow the hash unless the patch itself speaks against it.
+    /// `'unique'`: follow a hash that is unique nearby. `'off'`: refuse.
+    #[napi(ts_type = "'guarded' | 'unique' | 'off'")]
+    pub relocate: Option<Field<'env>>,
+    /// How far from its number a line is looked for, in lines each way: 100 when left out.
+    #[napi(ts_type = "number")]
+    pub relocate_window: Option<Field<'env>>,
+    /// Which repairs may be made to a model's text: the default ones (`true`, or left
+    /// out), none (`false`), or the default ones with some switched on or off.
+    #[napi(ts_type = "boolean | Partial<Record<RepairRule, boolean>>")]
+    pub repairs: Option<Field<'env>>,
+}
+
+read_options!(EditOptions {
+    dialect: "dialect",
+    relocate: "relocate",
+    relocate_window: "relocateWindow",
+    repairs: "repairs"
+});
+
+/// How a patch is applied to files.
+#[napi(object, object_to_js = false, object_from_js = false)]
+pub struct ApplyOptions<'env> {
+    /// The dialect of the anchors: `'pi'` when left out.
+    #[napi(ts_type = "Dialect")]
+    pub dialect: Option<Field<'env>>,
+    /// Relative paths start here, and nothing outside is read or written. Without it paths
+    /// are taken as the process would.
+    #[napi(ts_type = "string")]
+    pub root: Option<Field<'env>>,
+    /// The WHATWG label of the encoding of files without byte order mark, and of new
+    /// files: UTF-8 when left out.
+    #[napi(ts_type = "string")]
+    pub encoding: Option<Field<'env>>,
+    /// Larger files are refused: 1 GiB when left out.
+    #[napi(ts_type = "number")]
+    pub max_file_bytes: Option<Field<'env>>,
+    /// What to do with an anchor whose line has another hash. `'guarded'` (when left out):
+    /// look nearby, and follow the hash unless the patch itself speaks against it.
+    /// `'unique'`: follow a hash that is unique nearby. `'off'`: refuse.
+    #[napi(ts_type = "'guarded' | 'unique' | 'off'")]
+    pub relocate: Option<Field<'env>>,
+    /// How far from its number a line is looked for, in lines each way: 100 when left out.
+    #[napi(ts_type = "number")]
+    pub relocate_window: Option<Field<'env>>,
+    /// Which repairs may be made to a model's text: the default ones (`true`, or left
+    /// out), none (`false`), or the default ones with some switched on or off.
+    #[napi(ts_type = "boolean | Partial<Record<RepairRule, boolean>>")]
+    pub repairs: Option<Field<'env>>,
+    /// What a finished call is safe from: a power cut (`'power'`, when left out), or only
+    /// the end of the process (`'process'`), which is faster.
+    #[napi(ts_type = "'power' | 'process'")]
+    pub durability: Option<Field<'env>>,
+    /// Where journals and locks are kept, outside the edited files' tree: the platform's
+    /// directory for state when left out. Only calls with the same one take turns and recover
+    /// what another left half done.
+    #[napi(ts_type = "string")]
+    pub state_dir: Option<Field<'env>>,
+    /// How long to wait for other calls that edit the same files, in milliseconds: 10,000 when
+    /// left out. Then the patch is refused with `LOCK_TIMEOUT`.
+    #[napi(ts_type = "number")]
+    pub lock_timeout_ms: Option<Field<'env>>,
+    /// Cancels the call, as long as it has not begun to change files: the promise is
+    /// rejected with an `AbortError`.
+    #[napi(ts_type = "AbortSignal")]
+    pub signal: Option<Field<'env>>,
+}
+
+read_options!(ApplyOptions {
+    dialect: "dialect",
+    root: "root",
+    encoding: "encoding",
+    max_file_bytes: "maxFileBytes",
+    relocate: "relocate",
+    relocate_window: "relocateWindow",
+    repairs: "repairs",
+    durability: "durability",
+    state_dir: "stateDir",
+    lock_timeout_ms: "lockTimeoutMs",
+    signal: "signal"
+});
+
+/// Applies a patch to files: all of it, or nothing.
+///
+/// A patch that cannot be applied is no error: the outcome says `'rejected'` and why, in a
+/// text for the model with fresh anchors. The promise is rejected, with an error that has a
+/// `code`, for misuse of the arguments, when cancelled, and for faults of the file system.
+#[napi(
+    ts_args_type = "patch: Patch, options?: ApplyOptions",
+    ts_return_type = "Promise<ApplyOutcome>"
+)]
+pub fn apply_hash<'env>(
+    env: &'env Env,
+    patch: Js<'env>,
+    options: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    task::later(env, || prepare(patch, options))
+}
+
+/// As `applyHash`, on the calling thread: throws where that rejects its promise.
+#[napi(
+    ts_args_type = "patch: Patch, options?: Omit<ApplyOptions, 'signal'>",
+    ts_return_type = "ApplyOutcome"
+)]
+pub fn apply_hash_sync<'env>(
+    env: &'env Env,
+    patch: Js<'env>,
+    options: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    task::now(env, || prepare(patch, options))
+}
+
+struct ApplyCall {
+    patch: Value,
+    options: apply::ApplyOptions,
+}
+
+impl Call for ApplyCall {
+    type Output = Outcome;
+    type Answer = ApplyOutcome;
+
+    fn run(&self, cancel: &Cancel) -> CoreResult<Outcome> {
+        apply::apply_hash(&OsFileSystem, &self.patch, &self.options, cancel)
+    }
+
+    fn answer(outcome: Outcome) -> ApplyOutcome {
+        outcome::apply_outcome(outcome)
+    }
+}
+
+fn prepare<'env>(patch: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, ApplyCall>> {
+    let given = ApplyOptions::read(Holder::Options, options)?;
+    let edit = edit_options(EditOptions {
+        dialect: given.dialect,
+        relocate: given.relocate,
+        relocate_window: given.relocate_window,
+        repairs: given.repairs,
+    })?;
+    let durability = [("power", Durability::Power), ("process", Durability::Process)];
+    let options = apply::ApplyOptions {
+        root: optional(given.root, Field::text)?,
+        encoding: optional(given.encoding, Field::text)?,
+        max_file_bytes: optional(given.max_file_bytes, Field::count)?
+            .unwrap_or(edit.max_file_bytes),
+        durability: optional(given.durability, |field| field.choice(&durability))?
+            .unwrap_or(edit.durability),
+        state_dir: optional(given.state_dir, Field::text)?,
+        lock_timeout_ms: optional(given.lock_timeout_ms, Field::count)?
+            .unwrap_or(edit.lock_timeout_ms),
+        ..edit
+    };
+    let patch = to_value("patch", patch)?;
+    Ok((ApplyCall { patch, options }, given.signal))
+}
+
+/// The options that edits of files and of texts in memory share; the others at their defaults.
+pub fn edit_options(given: EditOptions<'_>) -> Result<apply::ApplyOptions> {
+    let defaults = apply::ApplyOptions::default();
+    let relocate =
+        [("guarded", Relocate::Guarded), ("unique", Relocate::Unique), ("off", Relocate::Off)];
+    Ok(apply::ApplyOptions {
+        dialect: optional(given.dialect, Field::dialect)?.unwrap_or(defaults.dialect),
+        relocate: optional(given.relocate, |field| field.choice(&relocate))?
+            .unwrap_or(defaults.relocate),
+        relocate_window_lines: optional(given.relocate_window, Field::count)?
+            .unwrap_or(defaults.relocate_window_lines),
+        repairs: optional(given.repairs, repair_rules)?.unwrap_or(defaults.repairs),
+        ..defaults
+    })
+}
+
+fn repair_rules(field: Field<'_>) -> Result<Rules> {
+    let expected = "true, false, or an object from rules to true or false";
+    match field.value().kind()? {
+        ValueType::Boolean => Ok(match field.flag()? {
+            true => Rules::default(),
+            false => Rules::none(),
+        }),
+        ValueType::Object if !field.value().is_array()? => switched_rules(field),
+        _ => Err(field.wrong(expected)),
+    }
+}
+
+fn switched_rules(field: Field<'_>) -> Result<Rules> {
+    let mut rules = Rules::default();
+    let (object, keys) = (field.value(), field.value().own_keys()?);
+    for index in 0..keys.array_len()? {
+        let key = keys.element(index)?;
+        let (name, value) = (key.lossy_text()?, object.get_by(key)?);
+        if value.kind()? == ValueType::Undefined {
+            continue;
+        }
+        if value.kind()? != ValueType::Boolean {
+            let is = value.describe()?;
+            return Err(Error::argument(format!(
+                "{field}[{name:?}] is {is}: expected true or false"
+            ))
+            .into());
+        }
+        rules
+            .switch(&name, value.boolean()?)
+            .map_err(|error| Error::argument(format!("{field}: {}", error.message)))?;
+    }
+    Ok(rules)
+}

@@ -1,0 +1,69 @@
+//! Strings of JavaScript in buffers that each thread keeps: fresh memory costs a page fault every
+//! 4 KiB.
+
+use std::cell::RefCell;
+
+use hashline_core::disk::bytes::valid_utf8;
+use napi::ValueType;
+
+use super::fault::Result;
+use super::js::Js;
+use super::options::Field;
+
+/// Buffers of about this size are kept for the next call of the same thread.
+const KEEP_BUFFER_BYTES: usize = 1 << 20;
+
+/// The most bytes that a code unit takes in UTF-8.
+const UNIT_LIMIT_BYTES: usize = 3;
+
+/// What the buffers hold has no meaning before they are read into.
+#[derive(Default)]
+pub struct Buffers {
+    pub utf8: Vec<u8>,
+    pub utf16: Vec<u16>,
+}
+
+thread_local! {
+    static BUFFERS: RefCell<Buffers> =
+        const { RefCell::new(Buffers { utf8: Vec::new(), utf16: Vec::new() }) };
+}
+
+/// Runs `work` with the buffers of this thread.
+pub fn with_buffers<T>(work: impl FnOnce(&mut Buffers) -> Result<T>) -> Result<T> {
+    let mut buffers = BUFFERS.take();
+    let result = work(&mut buffers);
+    let is_small = buffers.utf8.capacity() <= 2 * KEEP_BUFFER_BYTES
+        && buffers.utf16.capacity() <= KEEP_BUFFER_BYTES;
+    if is_small {
+        BUFFERS.set(buffers);
+    }
+    result
+}
+
+/// Reads a string, in which half a surrogate pair is U+FFFD, and says how many code units it
+/// has. Of a short one is not asked first how much room it takes, which is as much work as the
+/// reading.
+pub fn read_utf8(text: Js<'_>, bytes: &mut Vec<u8>) -> Result<usize> {
+    let units = text.units()?;
+    let bound = units * UNIT_LIMIT_BYTES;
+    let limit = if bound <= KEEP_BUFFER_BYTES { bound } else { text.utf8_size()? };
+    text.read_utf8(bytes, limit)?;
+    Ok(units)
+}
+
+/// Runs `work` with the UTF-8 form of a string; refuses half a surrogate pair.
+pub fn with_text<T>(field: Field<'_>, work: impl FnOnce(&str) -> Result<T>) -> Result<T> {
+    if !field.is(ValueType::String)? {
+        return Err(field.wrong("a string"));
+    }
+    with_buffers(|Buffers { utf8, .. }| {
+        let units = read_utf8(field.value(), utf8)?;
+        match valid_utf8(utf8) {
+            // Halves have become U+FFFD. Where each unit is one byte, all is ASCII.
+            Some(text) if text.len() == units || !text.contains(char::REPLACEMENT_CHARACTER) => {
+                work(text)
+            }
+            _ => work(&field.text()?),
+        }
+    })
+}

@@ -1,0 +1,179 @@
+//! What the modules in `js/` need from the addon, in a namespace of its own. They are the only
+//! callers, so these functions are not declared for others.
+
+use std::ptr;
+
+use hashline_core::edit::omp::{BLOCK_UNITS, Edit, count_line_feeds};
+use hashline_core::error::Error;
+use hashline_core::text::hash::LineHasher;
+use hashline_core::view::render;
+use napi::bindgen_prelude::{ToNapiValue, TypeName};
+use napi::{Env, ValueType, sys};
+use napi_derive::napi;
+
+use super::buffers::{Buffers, read_utf8, with_buffers};
+use super::fault::{Result, returned};
+use super::js::{Js, ask};
+use super::options::Field;
+use super::text::Text;
+
+/// The lines of a text, as `split("\n")` cuts it, each with its anchor in front. Null when the
+/// text has half a surrogate pair, which would come back as another character.
+#[napi(namespace = "omp", skip_typescript)]
+pub fn format_lines<'env>(
+    env: &'env Env,
+    dialect: Js<'env>,
+    text: Js<'env>,
+    start_line: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    returned(env, || {
+        let dialect = Field::argument("dialect", dialect).dialect()?;
+        let start_line = Field::argument("startLine", start_line).whole(0, MAX_SAFE_INTEGER)?;
+        with_utf8(Field::argument("text", text), |bytes| {
+            if may_hold_lone_surrogate(bytes) && text.has_lone_surrogate()? {
+                return Ok(None);
+            }
+            Ok(Some(Text::of_bytes(render::format_hashed(dialect, bytes, start_line))?))
+        })
+    })
+}
+
+/// The hash of one line. Half a surrogate pair counts as U+FFFD.
+#[napi(namespace = "omp", skip_typescript)]
+pub fn hash_line<'env>(
+    env: &'env Env,
+    dialect: Js<'env>,
+    line_number: Js<'env>,
+    text: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    returned(env, || {
+        let dialect = Field::argument("dialect", dialect).dialect()?;
+        let number = Field::argument("lineNumber", line_number).whole(0, MAX_SAFE_INTEGER)?;
+        with_utf8(Field::argument("text", text), |bytes| {
+            Ok(dialect.hash_text(LineHasher::new(dialect).hash(number, bytes)))
+        })
+    })
+}
+
+/// How many line feeds stand before each block of 128 code units of a text, and then how many
+/// there are in all: 32-bit numbers in an `ArrayBuffer`.
+#[napi(namespace = "omp", skip_typescript)]
+pub fn line_feed_counts<'env>(env: &'env Env, text: Js<'env>) -> napi::Result<Js<'env>> {
+    returned(env, || {
+        let text = string(Field::argument("text", text))?;
+        let counts = with_buffers(|Buffers { utf8, utf16 }| {
+            let units = read_utf8(text, utf8)?;
+            let mut counts = vec![0; units.div_ceil(BLOCK_UNITS) + 1];
+            if utf8.len() == units {
+                count_line_feeds(utf8.as_slice(), &mut counts);
+            } else {
+                // Positions are counted in code units, so the units are what is looked at.
+                text.read_utf16(utf16)?;
+                count_line_feeds(utf16.as_slice(), &mut counts);
+            }
+            Ok(counts)
+        })?;
+        Ok(Words(counts))
+    })
+}
+
+/// New lines without echoes of their surroundings, wraps and lost indentation; null when there
+/// was nothing to mend. `above` and `below` may be null.
+#[napi(namespace = "omp", skip_typescript)]
+pub fn mend_lines<'env>(
+    env: &'env Env,
+    dialect: Js<'env>,
+    above: Js<'env>,
+    replaced: Js<'env>,
+    below: Js<'env>,
+    lines: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    returned(env, || {
+        let dialect = Field::argument("dialect", dialect).dialect()?;
+        Ok(edit(above, replaced, below, lines)?.mended(dialect))
+    })
+}
+
+/// Which neighbour of a replaced line the new line has merged into it: -1 the line above, 1 the
+/// line below, 0 none. `above` and `below` may be null.
+#[napi(namespace = "omp", skip_typescript)]
+pub fn merged_neighbour<'env>(
+    env: &'env Env,
+    dialect: Js<'env>,
+    above: Js<'env>,
+    replaced: Js<'env>,
+    below: Js<'env>,
+    lines: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    returned(env, || {
+        let dialect = Field::argument("dialect", dialect).dialect()?;
+        Ok(match edit(above, replaced, below, lines)?.merged(dialect) {
+            (0, 0) => 0,
+            (0, _) => 1,
+            _ => -1,
+        })
+    })
+}
+
+/// The greatest whole number up to which all have a value of their own in JavaScript.
+const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
+
+fn edit(above: Js<'_>, replaced: Js<'_>, below: Js<'_>, lines: Js<'_>) -> Result<Edit> {
+    let neighbour =
+        |name, value| Field::optional_argument(name, value)?.map(Field::text).transpose();
+    Ok(Edit {
+        above: neighbour("above", above)?,
+        replaced: Field::argument("replaced", replaced).texts()?,
+        below: neighbour("below", below)?,
+        lines: Field::argument("lines", lines).texts()?,
+    })
+}
+
+fn string(field: Field<'_>) -> Result<Js<'_>> {
+    match field.is(ValueType::String)? {
+        true => Ok(field.value()),
+        false => Err(field.wrong("a string")),
+    }
+}
+
+/// Runs `work` with the UTF-8 form of a string, in which half a surrogate pair is U+FFFD.
+fn with_utf8<T>(field: Field<'_>, work: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
+    let text = string(field)?;
+    with_buffers(|Buffers { utf8, .. }| {
+        read_utf8(text, utf8)?;
+        work(utf8)
+    })
+}
+
+fn may_hold_lone_surrogate(text: &[u8]) -> bool {
+    !text.is_ascii() && String::from_utf8_lossy(text).contains(char::REPLACEMENT_CHARACTER)
+}
+
+/// Numbers in an `ArrayBuffer`.
+struct Words(Vec<u32>);
+
+impl TypeName for Words {
+    fn type_name() -> &'static str {
+        "ArrayBuffer"
+    }
+
+    fn value_type() -> ValueType {
+        ValueType::Object
+    }
+}
+
+impl ToNapiValue for Words {
+    unsafe fn to_napi_value(env: sys::napi_env, words: Self) -> napi::Result<sys::napi_value> {
+        let size = size_of_val(words.0.as_slice());
+        let (mut data, mut raw) = (ptr::null_mut(), ptr::null_mut());
+        ask!(napi_create_arraybuffer(env, size, &raw mut data; raw))?;
+        if data.is_null() {
+            return Err(napi::Error::from_reason(
+                Error::argument("no memory for a buffer").message,
+            ));
+        }
+        // SAFETY: The engine just made a buffer of `size` bytes, which nobody else knows yet.
+        unsafe { ptr::copy_nonoverlapping(words.0.as_ptr().cast::<u8>(), data.cast(), size) };
+        Ok(raw)
+    }
+}

@@ -1,0 +1,153 @@
+//! `recoverTransactions` and `recoverTransactionsSync`.
+
+use std::time::{Duration, Instant};
+
+use hashline_core::cancel::Cancel;
+use hashline_core::disk::commit::{self, StateDir, recover_transactions as recover};
+use hashline_core::disk::fs::OsFileSystem;
+use hashline_core::edit::apply::LOCK_TIMEOUT_MS;
+use hashline_core::error::{Error, Result as CoreResult};
+use napi::Env;
+use napi_derive::napi;
+
+use super::fault::Result;
+use super::js::Js;
+use super::options::{Field, Holder, optional, read_options};
+use super::task::{self, Call, Prepared};
+use super::text::Word;
+
+/// How interrupted patches are recovered.
+#[napi(object, object_to_js = false, object_from_js = false)]
+pub struct RecoverOptions<'env> {
+    /// Where journals and locks are, as for the calls that were interrupted: the platform's
+    /// directory for state when left out.
+    #[napi(ts_type = "string")]
+    pub state_dir: Option<Field<'env>>,
+    /// How long to wait for calls that edit files of an interrupted patch, in milliseconds:
+    /// 10,000 when left out.
+    #[napi(ts_type = "number")]
+    pub lock_timeout_ms: Option<Field<'env>>,
+    /// Cancels the call between two patches: the promise is rejected with an `AbortError`.
+    #[napi(ts_type = "AbortSignal")]
+    pub signal: Option<Field<'env>>,
+}
+
+read_options!(RecoverOptions {
+    state_dir: "stateDir",
+    lock_timeout_ms: "lockTimeoutMs",
+    signal: "signal"
+});
+
+/// What a recovery found and did.
+#[napi(object, object_from_js = false)]
+pub struct RecoveryReport {
+    /// Patches that were finished, each with its files.
+    pub finished: Vec<Vec<String>>,
+    /// Patches of which nothing is left now, each with its files.
+    pub undone: Vec<Vec<String>>,
+    /// Files that someone else changed since; they were left as they are.
+    pub conflicts: Vec<RecoveryConflict>,
+    /// Patches of processes that are alive, which were not touched.
+    pub live: f64,
+    /// Journals that are damaged, of another version, or such as another user may write; they
+    /// are kept and were not acted on.
+    pub damaged: Vec<String>,
+    /// Why patches could not be recovered; their journals are kept for another try.
+    pub failed: Vec<RecoveryFailure>,
+}
+
+/// A file of an interrupted patch that someone else changed since.
+#[napi(object, object_from_js = false)]
+pub struct RecoveryConflict {
+    /// The file, which was left as it is.
+    pub path: String,
+    /// Where other versions of it are kept: that of the patch, or those before and after it.
+    pub kept: Vec<String>,
+}
+
+/// Why an interrupted patch could not be recovered.
+#[napi(object, object_from_js = false)]
+pub struct RecoveryFailure {
+    /// The stable code.
+    #[napi(ts_type = "HashlineErrorCode")]
+    pub code: Word,
+    /// What, where and what instead.
+    pub message: String,
+    /// The file it is about, where there is one.
+    pub path: Option<String>,
+}
+
+/// Finishes or undoes every patch that a dead process left half done, so that all its files are
+/// as before or all are as asked. `applyHash` does the same first for its state directory.
+///
+/// Patches of living processes are not touched. What cannot be recovered is told in the report;
+/// the promise is rejected, with an error that has a `code`, for misuse of the arguments, when
+/// cancelled, and when the state directory cannot be read.
+#[napi(ts_args_type = "options?: RecoverOptions", ts_return_type = "Promise<RecoveryReport>")]
+pub fn recover_transactions<'env>(env: &'env Env, options: Js<'env>) -> napi::Result<Js<'env>> {
+    task::later(env, || prepare(options))
+}
+
+/// As `recoverTransactions`, on the calling thread: throws where that rejects its promise.
+#[napi(
+    ts_args_type = "options?: Omit<RecoverOptions, 'signal'>",
+    ts_return_type = "RecoveryReport"
+)]
+pub fn recover_transactions_sync<'env>(
+    env: &'env Env,
+    options: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    task::now(env, || prepare(options))
+}
+
+struct RecoverCall {
+    state_dir: Option<String>,
+    lock_timeout_ms: u64,
+}
+
+impl Call for RecoverCall {
+    type Output = commit::RecoveryReport;
+    type Answer = RecoveryReport;
+
+    fn run(&self, cancel: &Cancel) -> CoreResult<commit::RecoveryReport> {
+        let state = StateDir::new(self.state_dir.as_deref())?;
+        let deadline = Instant::now() + Duration::from_millis(self.lock_timeout_ms);
+        recover(&OsFileSystem, &state, deadline, cancel)
+    }
+
+    fn answer(report: commit::RecoveryReport) -> RecoveryReport {
+        RecoveryReport {
+            finished: report.finished,
+            undone: report.undone,
+            conflicts: report.conflicts.into_iter().map(Into::into).collect(),
+            live: report.live as f64,
+            damaged: report.damaged,
+            failed: report.failed.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+fn prepare(options: Js<'_>) -> Result<Prepared<'_, RecoverCall>> {
+    let given = RecoverOptions::read(Holder::Options, options)?;
+    let call = RecoverCall {
+        state_dir: optional(given.state_dir, Field::text)?,
+        lock_timeout_ms: optional(given.lock_timeout_ms, Field::count)?.unwrap_or(LOCK_TIMEOUT_MS),
+    };
+    Ok((call, given.signal))
+}
+
+impl From<commit::Conflict> for RecoveryConflict {
+    fn from(conflict: commit::Conflict) -> RecoveryConflict {
+        RecoveryConflict { path: conflict.path, kept: conflict.kept }
+    }
+}
+
+impl From<Error> for RecoveryFailure {
+    fn from(error: Error) -> RecoveryFailure {
+        RecoveryFailure {
+            code: Word(error.code.as_str()),
+            message: error.message,
+            path: error.path,
+        }
+    }
+}
