@@ -1,7 +1,6 @@
 //! The core's outcome of an edit → what JavaScript sees.
 
 use hashline_core::edit::outcome::{self as core, NoopReason, Outcome};
-use hashline_core::edit::request;
 use napi::bindgen_prelude::{Either, ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
 use napi_derive::napi;
@@ -303,8 +302,8 @@ impl From<core::Noop> for Noop {
     }
 }
 
-impl From<request::Failure> for Failure {
-    fn from(failure: request::Failure) -> Failure {
+impl From<core::Failure> for Failure {
+    fn from(failure: core::Failure) -> Failure {
         Failure {
             index: failure.operation as f64,
             path: failure.path,

@@ -17,11 +17,11 @@ use crate::disk::commit::{
     CommitError, Ground, Locks, RecoveryReport, StateDir, is_abandoned, recover_beneath,
 };
 use crate::disk::fs::{Base, FileSystem};
-use crate::edit::outcome::{Applied, Noop, NoopReason, Outcome, Rejected, TextOutcome};
+use crate::edit::outcome::{Applied, Failure, Noop, NoopReason, Outcome, Rejected, TextOutcome};
 use crate::edit::plan::names;
 use crate::edit::repair::Rules;
 use crate::edit::report::{AnchorReport, applied_text, recovery_rows, rejected_text};
-use crate::edit::request::{Action, Failure, Operation, Target, Value, parse};
+use crate::edit::request::{Operation, Patch, Target, Value, parse};
 use crate::edit::resolve::{Policy, RELOCATE_WINDOW_LINES, Relocate};
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
@@ -159,7 +159,7 @@ pub fn apply_hash(
 
 fn apply_patch(
     fs: &dyn FileSystem,
-    patch: &Value,
+    request: &Value,
     options: &ApplyOptions,
     cancel: &Cancel,
     recovered: &mut String,
@@ -168,17 +168,17 @@ fn apply_patch(
     let base = Base::open(options.root.as_deref())?;
     let state = StateDir::new(options.state_dir.as_deref())?;
     cancel.check()?;
-    let operations = match parse(options.dialect, Target::Files, patch) {
-        Ok(operations) => operations,
+    let patch = match parse(options.dialect, Target::Files, request) {
+        Ok(patch) => patch,
         Err(failures) => {
             return Ok(rejected(Failures { failures, ..Failures::default() }));
         }
     };
     let ground = Ground { fs, base: &base, state: &state };
     let Locked { tasks, mut failures, _locks } =
-        match lock(ground, &operations, options.lock_timeout_ms, cancel, recovered) {
+        match lock(ground, &patch, options.lock_timeout_ms, cancel, recovered) {
             Ok(locked) => locked,
-            Err(error) => return refused(&operations, error),
+            Err(error) => return refused(&patch, error),
         };
     let settled: Vec<_> = tasks
         .edits
@@ -196,11 +196,11 @@ fn apply_patch(
         }
     }
     for clash in names::forbidden(&tasks.name_changes(), &tasks.edited_names()) {
-        failures.push(clash.operation, path_of(&operations, clash.operation), clash.error);
+        failures.push(clash.operation, patch.path_of(clash.operation), clash.error);
     }
     let refused_names = tasks.moves_within_one_inode().into_iter().chain(tasks.below_state(&state));
     for (operation, error) in refused_names {
-        failures.push(operation, path_of(&operations, operation), error);
+        failures.push(operation, patch.path_of(operation), error);
     }
     if let Some(rejected) = failures.into_rejected() {
         return Ok(Outcome::Rejected(rejected));
@@ -208,32 +208,26 @@ fn apply_patch(
     let job = Job::new(ground, options, &tasks, &files);
     let added = match job.added_contents(load.charset) {
         Ok(added) => added,
-        Err(error) => return refused(&operations, error),
+        Err(error) => return refused(&patch, error),
     };
     // Before the commit: what was read may be mapped, and then shows what is written.
     let applied = job.report(&added);
     match job.commit(&added, cancel) {
         Ok(()) => Ok(Outcome::Applied(applied)),
-        Err(CommitError::Refused(error)) => refused(&operations, error),
+        Err(CommitError::Refused(error)) => refused(&patch, error),
         Err(CommitError::Fault(error) | CommitError::Stuck(error)) => Err(error),
     }
 }
 
 /// An error before the first change as a refusal; cancellation stays an error.
-fn refused(operations: &[Operation], error: Error) -> Result<Outcome> {
+fn refused(patch: &Patch, error: Error) -> Result<Outcome> {
     if error.code == Code::Aborted {
         return Err(error);
     }
     let path = error.path.clone();
-    let is_about = |one: &&Operation| match &one.action {
-        Action::MoveFile { to } => {
-            path.as_ref().is_some_and(|path| *path == one.path || path == to)
-        }
-        _ => path.as_ref() == Some(&one.path),
-    };
-    let operation = operations.iter().find(is_about);
+    let operation = path.as_deref().and_then(|path| patch.operation_about(path));
     let mut failures = Failures::default();
-    failures.push(operation.map_or(0, |one| one.index), path.as_deref(), error);
+    failures.push(operation.unwrap_or(0), path.as_deref(), error);
     Ok(rejected(failures))
 }
 
@@ -250,7 +244,7 @@ struct Locked<'o> {
 /// left of these files is recovered first.
 fn lock<'o>(
     ground: Ground<'_>,
-    operations: &'o [Operation],
+    patch: &'o Patch,
     timeout_ms: u64,
     cancel: &Cancel,
     recovered: &mut String,
@@ -265,7 +259,7 @@ fn lock<'o>(
         *recovered += &recovery_rows(&report);
         let look_up = || {
             base.forget();
-            Lookups::new(fs, base).tasks(operations)
+            Lookups::new(fs, base).tasks(patch)
         };
         let keys = look_up().0.lock_keys();
         let locks = Locks::take(state, keys.clone(), deadline, cancel)?;
@@ -280,7 +274,7 @@ fn lock<'o>(
         if Instant::now() >= deadline {
             return Err(match is_abandoned {
                 true => still_unrecovered(report),
-                false => still_changing(operations),
+                false => still_changing(patch),
             });
         }
         if is_abandoned {
@@ -293,8 +287,8 @@ fn lock<'o>(
 const RECOVERY_PAUSE: Duration = Duration::from_millis(2);
 
 /// Someone who takes no locks gives the names of our files to others, again and again.
-fn still_changing(operations: &[Operation]) -> Error {
-    let path = operations.first().map_or("", |one| one.path.as_str());
+fn still_changing(patch: &Patch) -> Error {
+    let path = patch.first_path().unwrap_or_default();
     let message =
         format!("{path}: the files of the patch keep being replaced (option lockTimeoutMs)");
     Error::at(Code::LockTimeout, path, message)
@@ -309,10 +303,6 @@ fn still_unrecovered(report: RecoveryReport) -> Error {
     Error { message, ..cause }
 }
 
-fn path_of(operations: &[Operation], index: usize) -> Option<&str> {
-    operations.iter().find(|one| one.index == index).map(|one| one.path.as_str())
-}
-
 /// Applies operations (without paths) to a text in memory. Fails only for misuse of the options.
 pub fn apply_to_text(
     text: &str,
@@ -321,13 +311,13 @@ pub fn apply_to_text(
 ) -> Result<TextOutcome> {
     options.charset()?;
     let refused = |failures| TextOutcome { outcome: rejected(failures), content: None };
-    let operations = match parse(options.dialect, Target::Text, operations) {
-        Ok(operations) => operations,
+    let patch = match parse(options.dialect, Target::Text, operations) {
+        Ok(patch) => patch,
         Err(failures) => {
             return Ok(refused(Failures { failures, ..Failures::default() }));
         }
     };
-    let (operations, noops) = lookup::without_duplicates(&operations);
+    let (operations, noops) = lookup::without_duplicates(&patch.edits);
     let document = Document::from_text(text.as_bytes());
     let file = match settle_document(document, "", &operations, options) {
         Ok(file) => file,
@@ -355,6 +345,6 @@ pub fn apply_to_text(
 }
 
 /// An operation that has nothing to do.
-fn noop(operation: &Operation, reason: NoopReason) -> Noop {
+fn noop<A>(operation: &Operation<A>, reason: NoopReason) -> Noop {
     Noop { operation: operation.index, path: operation.path.clone(), reason }
 }

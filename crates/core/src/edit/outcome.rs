@@ -1,8 +1,7 @@
 //! What an apply answers: what was done, or why nothing was.
 
 use crate::edit::repair::Rule;
-use crate::edit::request::Failure;
-use crate::error::Code;
+use crate::error::{Code, Error};
 
 /// The answer to a patch. A refusal is data, not an error.
 #[derive(Clone, Debug)]
@@ -137,6 +136,40 @@ pub struct Rejected {
     pub remaps: Vec<(String, String)>,
     /// The report for the model.
     pub text: String,
+}
+
+/// Why an operation, or one anchor of it, was refused.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The operation's place in the request, from 0.
+    pub operation: usize,
+    /// The file, as the request wrote it.
+    pub path: Option<String>,
+    /// The stable code.
+    pub code: Code,
+    /// What, where and what instead.
+    pub message: String,
+    /// The anchor that failed, in its short form.
+    pub anchor: Option<String>,
+    /// The current lines around the anchor, rendered.
+    pub lines: Option<String>,
+    /// A fresh anchor to use instead, where one is known.
+    pub suggestion: Option<String>,
+}
+
+impl Failure {
+    /// A failure that is not about an anchor.
+    pub fn new(operation: usize, path: Option<&str>, error: Error) -> Failure {
+        Failure {
+            operation,
+            path: path.map(str::to_owned).or(error.path),
+            code: error.code,
+            message: error.message,
+            anchor: None,
+            lines: None,
+            suggestion: None,
+        }
+    }
 }
 
 /// The answer to a patch on a text in memory.

@@ -1,12 +1,14 @@
 //! What a model wrote → typed operations.
 //!
 //! Three shapes are read: `{operations: […]}`, and the two of `{path, edits: […]}` that other
-//! tools use. All become the same [`Operation`]s. A field that is wrong makes a [`Failure`]
-//! that names the operation, the field and what was expected; the others are still read, so
-//! that one answer tells all.
+//! tools use. All become one [`Patch`], in which line edits and operations on whole files are
+//! types of their own, so that no stage can take one for the other. A field that is wrong makes
+//! a [`Failure`] that names the operation, the field and what was expected; the others are still
+//! read, so that one answer tells all.
 
 mod fields;
 
+use crate::edit::outcome::Failure;
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
 use crate::view::anchor::Anchor;
@@ -52,9 +54,42 @@ impl From<serde_json::Value> for Value {
     }
 }
 
+/// Everything that a patch asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Patch {
+    /// Edits of the lines of files, in the order of the request.
+    pub edits: Vec<Operation<LineEdit>>,
+    /// Operations on whole files, in the order of the request.
+    pub files: Vec<Operation<FileAction>>,
+}
+
+impl Patch {
+    /// The path of the operation with an index.
+    pub fn path_of(&self, index: usize) -> Option<&str> {
+        self.paths().find(|&(known, _)| known == index).map(|(_, path)| path)
+    }
+
+    /// The path that the first operation is about.
+    pub fn first_path(&self) -> Option<&str> {
+        self.paths().min_by_key(|&(index, _)| index).map(|(_, path)| path)
+    }
+
+    /// The index of the first operation that names `path`.
+    pub fn operation_about(&self, path: &str) -> Option<usize> {
+        let moves_there = |one: &&Operation<FileAction>| matches!(&one.action, FileAction::Move { to } if to == path);
+        let moves = self.files.iter().filter(moves_there).map(|one| one.index);
+        self.paths().filter(|&(_, named)| named == path).map(|(index, _)| index).chain(moves).min()
+    }
+
+    fn paths(&self) -> impl Iterator<Item = (usize, &str)> {
+        let edits = self.edits.iter().map(|one| (one.index, one.path.as_str()));
+        edits.chain(self.files.iter().map(|one| (one.index, one.path.as_str())))
+    }
+}
+
 /// One operation of a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Operation {
+pub struct Operation<A = LineEdit> {
     /// Its place in the request, from 0.
     pub index: usize,
     /// The file it is about; empty for a text in memory.
@@ -62,12 +97,12 @@ pub struct Operation {
     /// Whether its text is taken to the letter, without repairs.
     pub verbatim: bool,
     /// What it does.
-    pub action: Action,
+    pub action: A,
 }
 
-/// What an operation does.
+/// What an operation does to the lines of a text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Action {
+pub enum LineEdit {
     /// Replaces a line, or the lines from `first` to `last`, both included; with no lines it
     /// deletes them.
     Replace {
@@ -94,18 +129,30 @@ pub enum Action {
         /// Every occurrence, instead of the only one.
         all: bool,
     },
-    /// Creates a file.
-    AddFile {
+}
+
+/// What an operation does to a whole file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum FileAction {
+    /// Creates it.
+    Add {
         /// Its whole content.
         content: String,
     },
-    /// Renames a file.
-    MoveFile {
+    /// Renames it.
+    Move {
         /// The new path.
         to: String,
     },
-    /// Removes a file.
-    DeleteFile,
+    /// Removes it.
+    Delete,
+}
+
+/// What an operation does, as it was read.
+#[derive(Debug, PartialEq)]
+enum Action {
+    Lines(LineEdit),
+    File(FileAction),
 }
 
 /// Where lines are inserted.
@@ -123,40 +170,6 @@ pub enum InsertAt {
     Between(Anchor, Anchor),
 }
 
-/// Why an operation, or one anchor of it, was refused.
-#[derive(Clone, Debug)]
-pub struct Failure {
-    /// The operation's place in the request, from 0.
-    pub operation: usize,
-    /// The file, as the request wrote it.
-    pub path: Option<String>,
-    /// The stable code.
-    pub code: Code,
-    /// What, where and what instead.
-    pub message: String,
-    /// The anchor that failed, in its short form.
-    pub anchor: Option<String>,
-    /// The current lines around the anchor, rendered.
-    pub lines: Option<String>,
-    /// A fresh anchor to use instead, where one is known.
-    pub suggestion: Option<String>,
-}
-
-impl Failure {
-    /// A failure that is not about an anchor.
-    pub fn new(operation: usize, path: Option<&str>, error: Error) -> Failure {
-        Failure {
-            operation,
-            path: path.map(str::to_owned).or(error.path),
-            code: error.code,
-            message: error.message,
-            anchor: None,
-            lines: None,
-            suggestion: None,
-        }
-    }
-}
-
 /// Whether operations name the file they are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
@@ -166,12 +179,12 @@ pub enum Target {
     Text,
 }
 
-/// Reads a patch. Either every operation, or every failure.
+/// Reads a patch: every operation, or every failure.
 pub fn parse(
     dialect: &Dialect,
     target: Target,
     patch: &Value,
-) -> std::result::Result<Vec<Operation>, Vec<Failure>> {
+) -> std::result::Result<Patch, Vec<Failure>> {
     let whole = |error: Error| vec![Failure::new(0, None, error)];
     let shape = Shape::of(patch, target).map_err(whole)?;
     if shape.items.len() > MAX_OPERATIONS {
@@ -180,27 +193,24 @@ pub fn parse(
             shape.items.len()
         ))));
     }
-    let mut operations = Vec::with_capacity(shape.items.len() + 2);
+    let mut read = Patch::default();
     let mut failures = Vec::new();
     for (index, item) in shape.items.iter().enumerate() {
         let reader = Reader { dialect, target, index, shared_path: shape.path };
-        match reader.operation(item, shape.kind) {
-            Ok(operation) => operations.push(operation),
-            Err(error) => {
-                let path = Fields::find_text(item, "path").or(shape.path);
-                failures.push(Failure::new(index, path, error));
-            }
+        if let Err(error) = reader.operation(item, shape.kind, &mut read) {
+            let path = Fields::find_text(item, "path").or(shape.path);
+            failures.push(Failure::new(index, path, error));
         }
     }
     for (offset, action) in shape.whole_file.into_iter().enumerate() {
-        operations.push(Operation {
+        read.files.push(Operation {
             index: shape.items.len() + offset,
             path: shape.path.unwrap_or_default().to_owned(),
             verbatim: false,
             action,
         });
     }
-    if failures.is_empty() { Ok(operations) } else { Err(failures) }
+    if failures.is_empty() { Ok(read) } else { Err(failures) }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -217,7 +227,7 @@ struct Shape<'a> {
     path: Option<&'a str>,
     items: &'a [Value],
     /// `delete` and `rename` beside `edits`.
-    whole_file: Vec<Action>,
+    whole_file: Vec<FileAction>,
 }
 
 impl<'a> Shape<'a> {
@@ -263,10 +273,10 @@ impl<'a> Shape<'a> {
         };
         let mut whole_file = Vec::new();
         if fields.flag("delete")? {
-            whole_file.push(Action::DeleteFile);
+            whole_file.push(FileAction::Delete);
         }
         if let Some(to) = fields.optional_text("rename", "the new path of the file")? {
-            whole_file.push(Action::MoveFile { to: to.to_owned() });
+            whole_file.push(FileAction::Move { to: to.to_owned() });
         }
         if target == Target::Text && !whole_file.is_empty() {
             return Err(no_whole_file());
@@ -317,7 +327,8 @@ const KEYS: [&str; 11] = [
 const TAGGED_EDITS: [&str; 6] = ["set", "replace", "append", "prepend", "insert", "replaceText"];
 
 impl Reader<'_> {
-    fn operation(&self, item: &Value, kind: Kind) -> Result<Operation> {
+    /// Reads one operation and adds it to the patch.
+    fn operation(&self, item: &Value, kind: Kind, patch: &mut Patch) -> Result<()> {
         let fields = Fields::of_operation(item, self.index)?;
         let keys: Vec<&str> = KEYS.into_iter().filter(|key| fields.has_value(key)).collect();
         let op = fields.get("op");
@@ -328,9 +339,9 @@ impl Reader<'_> {
         }
         let action = match (kind, op, keys.first()) {
             (Kind::Operations, ..) => self.main_action(&fields)?,
-            (Kind::Edits, Some(_), _) => self.tagged_action(&fields)?,
+            (Kind::Edits, Some(_), _) => Action::Lines(self.tagged_edit(&fields)?),
             (Kind::Edits, None, Some(&key)) if KEYED_EDITS.contains(&key) => {
-                self.keyed_action(key, &fields.inner(key)?)?
+                Action::Lines(self.keyed_edit(key, &fields.inner(key)?)?)
             }
             (Kind::Edits, None, _) => {
                 return Err(fields.invalid(&format!(
@@ -341,7 +352,14 @@ impl Reader<'_> {
             }
         };
         let verbatim = fields.flag("verbatim")?;
-        Ok(Operation { index: self.index, path: self.path(&fields, &action)?, verbatim, action })
+        let (index, path) = (self.index, self.path(&fields, &action)?);
+        match action {
+            Action::Lines(action) => {
+                patch.edits.push(Operation { index, path, verbatim, action });
+            }
+            Action::File(action) => patch.files.push(Operation { index, path, verbatim, action }),
+        }
+        Ok(())
     }
 
     fn path(&self, fields: &Fields<'_>, action: &Action) -> Result<String> {
@@ -349,8 +367,10 @@ impl Reader<'_> {
             (Target::Text, _) => Ok(String::new()),
             (_, Some(path)) => Ok(path.to_owned()),
             _ => match action {
-                Action::MoveFile { .. } => fields.either_text("from", "from_path"),
-                _ => fields.text("path", "the path of the file").map(str::to_owned),
+                Action::File(FileAction::Move { .. }) => fields.either_text("from", "from_path"),
+                Action::File(FileAction::Add { .. } | FileAction::Delete) | Action::Lines(_) => {
+                    fields.text("path", "the path of the file").map(str::to_owned)
+                }
             },
         }
     }
@@ -363,42 +383,33 @@ impl Reader<'_> {
         if whole_file && self.target == Target::Text {
             return Err(no_whole_file());
         }
-        Ok(match op {
-            "set_line" => Action::Replace {
+        let edit = match op {
+            "set_line" => LineEdit::Replace {
                 first: fields.anchor(dialect, "anchor")?,
                 last: None,
                 lines: fields.lines("text")?,
             },
-            "replace_range" => Action::Replace {
+            "replace_range" => LineEdit::Replace {
                 first: fields.anchor(dialect, "start_anchor")?,
                 last: Some(fields.anchor(dialect, "end_anchor")?),
                 lines: fields.lines("text")?,
             },
-            "insert_after" => Action::Insert {
+            "insert_after" => LineEdit::Insert {
                 at: fields.position(dialect, "anchor", InsertAt::After)?,
                 lines: fields.some_lines("text")?,
             },
-            "insert_before" => Action::Insert {
+            "insert_before" => LineEdit::Insert {
                 at: fields.position(dialect, "anchor", InsertAt::Before)?,
                 lines: fields.some_lines("text")?,
             },
             "delete" => self.delete(fields)?,
             "replace_text" => replace_text(fields)?,
-            "add_file" => Action::AddFile {
-                content: fields.text("content", "the whole content, a string")?.to_owned(),
-            },
-            "move_file" => Action::MoveFile { to: fields.either_text("to", "to_path")? },
-            "delete_file" => Action::DeleteFile,
-            unknown => {
-                return Err(fields.invalid(&format!(
-                    "has the unknown op {unknown:?}: expected one of {}",
-                    OPERATIONS.join(", ")
-                )));
-            }
-        })
+            _ => return file_action(op, fields).map(Action::File),
+        };
+        Ok(Action::Lines(edit))
     }
 
-    fn delete(&self, fields: &Fields<'_>) -> Result<Action> {
+    fn delete(&self, fields: &Fields<'_>) -> Result<LineEdit> {
         let (anchor, range) = (fields.has_value("anchor"), fields.has_value("range"));
         let ends = fields.has_value("start_anchor") || fields.has_value("end_anchor");
         let (first, last) = match (anchor, ends, range) {
@@ -417,11 +428,11 @@ impl Reader<'_> {
                 ));
             }
         };
-        Ok(Action::Replace { first, last, lines: Vec::new() })
+        Ok(LineEdit::Replace { first, last, lines: Vec::new() })
     }
 
     /// `{set_line: {anchor, new_text}}` and its like.
-    fn keyed_action(&self, key: &str, fields: &Fields<'_>) -> Result<Action> {
+    fn keyed_edit(&self, key: &str, fields: &Fields<'_>) -> Result<LineEdit> {
         let dialect = self.dialect;
         let new_lines = |fields: &Fields<'_>| match fields.get("new_text") {
             None => Ok(Vec::new()),
@@ -429,12 +440,12 @@ impl Reader<'_> {
             Some(_) => fields.lines("new_text"),
         };
         Ok(match key {
-            "set_line" => Action::Replace {
+            "set_line" => LineEdit::Replace {
                 first: fields.anchor(dialect, "anchor")?,
                 last: None,
                 lines: new_lines(fields)?,
             },
-            "replace_lines" => Action::Replace {
+            "replace_lines" => LineEdit::Replace {
                 first: fields.anchor(dialect, "start_anchor")?,
                 last: match fields.has_value("end_anchor") {
                     true => Some(fields.anchor(dialect, "end_anchor")?),
@@ -442,7 +453,7 @@ impl Reader<'_> {
                 },
                 lines: new_lines(fields)?,
             },
-            "insert_after" => Action::Insert {
+            "insert_after" => LineEdit::Insert {
                 at: fields.position(dialect, "anchor", InsertAt::After)?,
                 lines: match fields.lines("text")? {
                     lines if lines.is_empty() => vec![String::new()],
@@ -454,35 +465,35 @@ impl Reader<'_> {
     }
 
     /// `{op: "set", tag, content}` and its like.
-    fn tagged_action(&self, fields: &Fields<'_>) -> Result<Action> {
+    fn tagged_edit(&self, fields: &Fields<'_>) -> Result<LineEdit> {
         let dialect = self.dialect;
         let op = fields.text("op", &format!("one of {}", TAGGED_EDITS.join(", ")))?;
         Ok(match op {
-            "set" => Action::Replace {
+            "set" => LineEdit::Replace {
                 first: fields.anchor(dialect, "tag")?,
                 last: None,
                 lines: fields.content()?,
             },
-            "replace" => Action::Replace {
+            "replace" => LineEdit::Replace {
                 first: fields.anchor(dialect, "first")?,
                 last: Some(fields.anchor(dialect, "last")?),
                 lines: fields.content()?,
             },
-            "append" => Action::Insert {
+            "append" => LineEdit::Insert {
                 at: match fields.has_value("after") {
                     true => InsertAt::After(fields.anchor(dialect, "after")?),
                     false => InsertAt::End,
                 },
                 lines: fields.some_content()?,
             },
-            "prepend" => Action::Insert {
+            "prepend" => LineEdit::Insert {
                 at: match fields.has_value("before") {
                     true => InsertAt::Before(fields.anchor(dialect, "before")?),
                     false => InsertAt::Start,
                 },
                 lines: fields.some_content()?,
             },
-            "insert" => Action::Insert {
+            "insert" => LineEdit::Insert {
                 at: match (fields.has_value("after"), fields.has_value("before")) {
                     (true, true) => InsertAt::Between(
                         fields.anchor(dialect, "after")?,
@@ -507,13 +518,30 @@ impl Reader<'_> {
     }
 }
 
-fn replace_text(fields: &Fields<'_>) -> Result<Action> {
+/// `{op: "add_file", …}` and its like.
+fn file_action(op: &str, fields: &Fields<'_>) -> Result<FileAction> {
+    Ok(match op {
+        "add_file" => FileAction::Add {
+            content: fields.text("content", "the whole content, a string")?.to_owned(),
+        },
+        "move_file" => FileAction::Move { to: fields.either_text("to", "to_path")? },
+        "delete_file" => FileAction::Delete,
+        unknown => {
+            return Err(fields.invalid(&format!(
+                "has the unknown op {unknown:?}: expected one of {}",
+                OPERATIONS.join(", ")
+            )));
+        }
+    })
+}
+
+fn replace_text(fields: &Fields<'_>) -> Result<LineEdit> {
     let old_text = fields.text("old_text", "the text to replace, a string")?;
     if old_text.is_empty() {
         return Err(fields.wrong("old_text", "a text that is not empty"));
     }
     let new_text = fields.text("new_text", "the text to put there, a string")?;
-    Ok(Action::ReplaceText {
+    Ok(LineEdit::ReplaceText {
         old_text: old_text.to_owned(),
         new_text: new_text.to_owned(),
         all: fields.flag("all")?,

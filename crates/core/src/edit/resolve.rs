@@ -8,7 +8,7 @@
 mod guard;
 mod window;
 
-use crate::edit::request::{Action, InsertAt, Operation};
+use crate::edit::request::{InsertAt, LineEdit, Operation};
 use crate::error::Code;
 use crate::text::dialect::{Dialect, MemoryLines};
 use crate::text::hash::hash_line;
@@ -143,11 +143,11 @@ struct Group<'o> {
 impl<'o> Group<'o> {
     fn of(evidence: &Evidence<'_>, operation: &'o Operation) -> Option<Group<'o>> {
         let (first, last, text) = match &operation.action {
-            Action::Replace { first, last, lines } => {
+            LineEdit::Replace { first, last, lines } => {
                 let text = lines.iter().find(|line| !line.trim().is_empty());
                 (first, last.as_ref(), text.map(String::as_str))
             }
-            Action::Insert { at, .. } => match at {
+            LineEdit::Insert { at, .. } => match at {
                 InsertAt::After(anchor) | InsertAt::Before(anchor) => (anchor, None, None),
                 // The phantom line has no text to look for: only the other anchor counts.
                 InsertAt::Between(after, before) if evidence.is_phantom(before) => {
@@ -156,7 +156,7 @@ impl<'o> Group<'o> {
                 InsertAt::Between(after, before) => (after, Some(before), None),
                 InsertAt::Start | InsertAt::End => return None,
             },
-            _ => return None,
+            LineEdit::ReplaceText { .. } => return None,
         };
         Some(Group { operation, first, last, text, distances: Vec::new() })
     }
@@ -216,7 +216,7 @@ pub fn resolve<'o>(
 
 /// The gap of an insert that names no line.
 fn whole_file_gap(evidence: &Evidence<'_>, operation: &Operation) -> Option<u64> {
-    let Action::Insert { at, .. } = &operation.action else {
+    let LineEdit::Insert { at, .. } = &operation.action else {
         return None;
     };
     match at {
@@ -268,12 +268,12 @@ fn placed<'o>(evidence: &Evidence<'_>, group: &Group<'o>, distance: i64) -> Reso
     let first = moved(group.first.line, distance);
     let last = moved(group.last.unwrap_or(group.first).line, distance);
     let (spot, anchor_line) = match &group.operation.action {
-        Action::Insert { at: InsertAt::After(_), .. } => (Spot::Gap(first), Some(first)),
-        Action::Insert { at: InsertAt::Between(..), .. } if group.last.is_none() => {
+        LineEdit::Insert { at: InsertAt::After(_), .. } => (Spot::Gap(first), Some(first)),
+        LineEdit::Insert { at: InsertAt::Between(..), .. } if group.last.is_none() => {
             (Spot::Gap(evidence.count()), Some(first))
         }
-        Action::Insert { .. } => (Spot::Gap(last - 1), Some(last)),
-        _ => (Spot::Lines(first, last), None),
+        LineEdit::Insert { .. } => (Spot::Gap(last - 1), Some(last)),
+        LineEdit::Replace { .. } | LineEdit::ReplaceText { .. } => (Spot::Lines(first, last), None),
     };
     Resolved { operation: group.operation, spot, anchor_line, distance }
 }

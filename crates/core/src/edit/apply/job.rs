@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::lookup::{FileEdits, FileOperation, Task, Tasks};
+use super::lookup::{FileEdits, FileTask, Task, Tasks};
 use super::settle::Settled;
 use super::{ApplyOptions, Durability};
 use crate::cancel::Cancel;
@@ -29,7 +29,7 @@ pub(super) struct Job<'a> {
     /// Files with a plan that changes something, by path: their place in `files`.
     edited: HashMap<&'a Path, usize>,
     /// Paths from which a file moves away.
-    moved: HashMap<&'a Path, &'a FileOperation>,
+    moved: HashMap<&'a Path, &'a FileTask>,
 }
 
 impl<'a> Job<'a> {
@@ -75,7 +75,7 @@ impl<'a> Job<'a> {
     }
 
     /// The edit of the file that a move takes along.
-    fn edit_of(&self, one: &FileOperation) -> Option<&'a Settled> {
+    fn edit_of(&self, one: &FileTask) -> Option<&'a Settled> {
         let Task::Move { from, .. } = &one.task else { return None };
         self.edited.get(from.canonical()).map(|&at| &self.files[at])
     }
@@ -169,7 +169,7 @@ impl<'a> Job<'a> {
         applied
     }
 
-    fn file_change(&self, one: &FileOperation, added: &AddedContents) -> (FileChange, String) {
+    fn file_change(&self, one: &FileTask, added: &AddedContents) -> (FileChange, String) {
         let mut change = FileChange {
             path: one.path.clone(),
             from: None,

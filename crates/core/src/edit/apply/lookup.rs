@@ -1,6 +1,7 @@
 //! The files that a patch is about: where they are, and which operations are about each.
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::path::{Path, PathBuf};
 
 use super::{Failures, noop};
@@ -10,7 +11,7 @@ use crate::disk::fs::{
 };
 use crate::edit::outcome::{Noop, NoopReason};
 use crate::edit::plan::names::{Name, NameChange};
-use crate::edit::request::{Action, Operation};
+use crate::edit::request::{FileAction, Operation, Patch};
 use crate::error::{Code, Error, Result};
 
 /// The operations of a patch, by what they are about.
@@ -18,8 +19,8 @@ use crate::error::{Code, Error, Result};
 pub(super) struct Tasks<'o> {
     /// Files with edits of their content, in the order of their first operation.
     pub(super) edits: Vec<FileEdits<'o>>,
-    /// Operations on whole files, in order.
-    pub(super) files: Vec<FileOperation>,
+    /// What is done to whole files, in order.
+    pub(super) files: Vec<FileTask>,
     /// Operations that repeat others, or move a file to where it is.
     pub(super) noops: Vec<Noop>,
     /// Names that nobody has; perhaps another call is about to give them to a file.
@@ -36,7 +37,7 @@ pub(super) struct FileEdits<'o> {
 }
 
 /// An operation on a whole file.
-pub(super) struct FileOperation {
+pub(super) struct FileTask {
     pub(super) operation: usize,
     pub(super) path: String,
     pub(super) task: Task,
@@ -86,7 +87,7 @@ impl Tasks<'_> {
             Task::Add { .. } => None,
         });
         let vacated: HashMap<&Path, &Stamp> = vacated.collect();
-        let refusal = |one: &FileOperation| match &one.task {
+        let refusal = |one: &FileTask| match &one.task {
             Task::Move { stamp, to, to_path, .. } => {
                 vacated.get(to.path().as_path()).filter(|there| there.is_same_file(stamp))?;
                 let (index, path) = (one.operation, &one.path);
@@ -129,7 +130,7 @@ impl Tasks<'_> {
 
     /// What the patch does to names, for the check of names.
     pub(super) fn name_changes(&self) -> Vec<(usize, NameChange)> {
-        let change = |one: &FileOperation| match &one.task {
+        let change = |one: &FileTask| match &one.task {
             Task::Add { to, .. } => NameChange::Add { to: name(to, &one.path, exists(to)) },
             Task::Move { from, to, to_path, to_exists, .. } => NameChange::Move {
                 from: from.canonical().to_owned(),
@@ -168,7 +169,7 @@ pub(super) struct Lookups<'a> {
 const LINKS_LIMIT: u32 = 40;
 
 /// Operations seen so far, by what they do to which file.
-type Seen<'o> = HashMap<(PathBuf, &'o Action, bool), usize>;
+type Seen<'o, A> = HashMap<(PathBuf, &'o A, bool), usize>;
 
 impl<'a> Lookups<'a> {
     pub(super) fn new(fs: &'a dyn FileSystem, base: &'a Base) -> Self {
@@ -176,34 +177,34 @@ impl<'a> Lookups<'a> {
     }
 
     /// Sorts the operations by file; what cannot be found is a failure.
-    pub(super) fn tasks<'o>(&self, operations: &'o [Operation]) -> (Tasks<'o>, Failures) {
+    pub(super) fn tasks<'o>(&self, patch: &'o Patch) -> (Tasks<'o>, Failures) {
         let mut tasks = Tasks::default();
         let mut failures = Failures::default();
         // A patch with many edits of one file looks it up once.
         let mut found: HashMap<&str, Result<usize>> = HashMap::new();
         let mut by_file: HashMap<(u64, u64), usize> = HashMap::new();
         let mut seen = Seen::new();
-        for operation in operations {
-            let sorted = match &operation.action {
-                Action::Replace { .. } | Action::Insert { .. } | Action::ReplaceText { .. } => {
-                    let found = found.entry(&operation.path).or_insert_with(|| {
-                        self.find(&operation.path, &mut tasks, &mut by_file).inspect_err(|error| {
-                            self.note_missing(error, &operation.path, &mut tasks);
-                        })
-                    });
-                    found.clone().map(|at| {
-                        let key = tasks.edits[at].place.canonical().to_owned();
-                        match repeats(&mut seen, key, operation) {
-                            Some(noop) => tasks.noops.push(noop),
-                            None => tasks.edits[at].operations.push(operation),
-                        }
-                    })
-                }
-                _ => self.whole_file(operation, &mut tasks, &mut seen).inspect_err(|error| {
+        for operation in &patch.edits {
+            let found = found.entry(&operation.path).or_insert_with(|| {
+                self.find(&operation.path, &mut tasks, &mut by_file).inspect_err(|error| {
                     self.note_missing(error, &operation.path, &mut tasks);
-                }),
-            };
-            if let Err(error) = sorted {
+                })
+            });
+            match found.clone() {
+                Ok(at) => {
+                    let key = tasks.edits[at].place.canonical().to_owned();
+                    match repeats(&mut seen, key, operation) {
+                        Some(noop) => tasks.noops.push(noop),
+                        None => tasks.edits[at].operations.push(operation),
+                    }
+                }
+                Err(error) => failures.push(operation.index, Some(&operation.path), error),
+            }
+        }
+        let mut seen = Seen::new();
+        for operation in &patch.files {
+            if let Err(error) = self.whole_file(operation, &mut tasks, &mut seen) {
+                self.note_missing(&error, &operation.path, &mut tasks);
                 failures.push(operation.index, Some(&operation.path), error);
             }
         }
@@ -265,16 +266,16 @@ impl<'a> Lookups<'a> {
 
     fn whole_file<'o>(
         &self,
-        operation: &'o Operation,
+        operation: &'o Operation<FileAction>,
         tasks: &mut Tasks<'o>,
-        seen: &mut Seen<'o>,
+        seen: &mut Seen<'o, FileAction>,
     ) -> Result<()> {
         let task = match &operation.action {
-            Action::AddFile { content } => {
+            FileAction::Add { content } => {
                 Task::Add { to: self.base.named(&operation.path)?, content: content.clone() }
             }
-            Action::MoveFile { to } => self.move_file(&operation.path, to)?,
-            _ => {
+            FileAction::Move { to } => self.move_file(&operation.path, to)?,
+            FileAction::Delete => {
                 let (place, stamp) = self.entry(&operation.path)?;
                 Task::Delete { place, stamp }
             }
@@ -292,7 +293,7 @@ impl<'a> Lookups<'a> {
             tasks.noops.push(noop);
         } else {
             let path = operation.path.clone();
-            tasks.files.push(FileOperation { operation: operation.index, path, task });
+            tasks.files.push(FileTask { operation: operation.index, path, task });
         }
         Ok(())
     }
@@ -326,7 +327,11 @@ impl<'a> Lookups<'a> {
 }
 
 /// The no-op of an exact repeat.
-fn repeats<'o>(seen: &mut Seen<'o>, key: PathBuf, operation: &'o Operation) -> Option<Noop> {
+fn repeats<'o, A: Eq + Hash>(
+    seen: &mut Seen<'o, A>,
+    key: PathBuf,
+    operation: &'o Operation<A>,
+) -> Option<Noop> {
     let key = (key, &operation.action, operation.verbatim);
     match seen.get(&key) {
         Some(&of) => Some(noop(operation, NoopReason::Duplicate { of })),

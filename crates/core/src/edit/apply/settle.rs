@@ -10,7 +10,7 @@ use crate::edit::outcome::{Noop, NoopReason, Relocation, Repair};
 use crate::edit::plan::{Edit, Plan, Subject, find_matches, plan};
 use crate::edit::repair::{self, Draft, Place};
 use crate::edit::report::{FileReport, anchor_failures};
-use crate::edit::request::{Action, InsertAt, Operation};
+use crate::edit::request::{InsertAt, LineEdit, Operation};
 use crate::edit::resolve::{Evidence, Resolved, Spot, resolve};
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
@@ -165,13 +165,15 @@ fn some(path: &str) -> Option<&str> {
 fn backwards(operation: &Operation) -> Option<Error> {
     let index = operation.index;
     let (first, last, what) = match &operation.action {
-        Action::Replace { first, last: Some(last), .. } if first.line > last.line => {
+        LineEdit::Replace { first, last: Some(last), .. } if first.line > last.line => {
             (first, last, "starts after its end")
         }
-        Action::Insert { at: InsertAt::Between(first, last), .. } if first.line >= last.line => {
+        LineEdit::Insert { at: InsertAt::Between(first, last), .. } if first.line >= last.line => {
             (first, last, "inserts after a line that is not above the one it inserts before")
         }
-        _ => return None,
+        LineEdit::Replace { .. } | LineEdit::Insert { .. } | LineEdit::ReplaceText { .. } => {
+            return None;
+        }
     };
     Some(Error::new(
         Code::OverlappingEdits,
@@ -191,7 +193,8 @@ fn mend<'o>(
     };
     let mut edits = Vec::with_capacity(resolved.len());
     for one in resolved {
-        let (Action::Replace { lines, .. } | Action::Insert { lines, .. }) = &one.operation.action
+        let (LineEdit::Replace { lines, .. } | LineEdit::Insert { lines, .. }) =
+            &one.operation.action
         else {
             continue;
         };
@@ -223,8 +226,8 @@ fn mend<'o>(
 fn place_of(resolved: &Resolved<'_>) -> Place {
     match (resolved.spot, &resolved.operation.action, resolved.anchor_line) {
         (Spot::Lines(first, last), ..) => Place::Lines(first, last),
-        (_, Action::Insert { at: InsertAt::After(_), .. }, Some(line)) => Place::After(line),
-        (_, Action::Insert { at: InsertAt::Between(after, _), .. }, Some(line)) => {
+        (_, LineEdit::Insert { at: InsertAt::After(_), .. }, Some(line)) => Place::After(line),
+        (_, LineEdit::Insert { at: InsertAt::Between(after, _), .. }, Some(line)) => {
             Place::Between(u64::from(after.line).saturating_add_signed(resolved.distance), line)
         }
         (_, _, Some(line)) => Place::Before(line),
@@ -247,10 +250,13 @@ fn relocations(evidence: &Evidence<'_>, path: &str, resolved: &Resolved<'_>) -> 
         return Vec::new();
     }
     let anchors = match &resolved.operation.action {
-        Action::Replace { first, last, .. } => vec![Some(first), last.as_ref()],
-        Action::Insert { at: InsertAt::After(one) | InsertAt::Before(one), .. } => vec![Some(one)],
-        Action::Insert { at: InsertAt::Between(one, other), .. } => vec![Some(one), Some(other)],
-        _ => Vec::new(),
+        LineEdit::Replace { first, last, .. } => vec![Some(first), last.as_ref()],
+        LineEdit::Insert { at: InsertAt::After(one) | InsertAt::Before(one), .. } => {
+            vec![Some(one)]
+        }
+        LineEdit::Insert { at: InsertAt::Between(one, other), .. } => vec![Some(one), Some(other)],
+        LineEdit::Insert { at: InsertAt::Start | InsertAt::End, .. }
+        | LineEdit::ReplaceText { .. } => Vec::new(),
     };
     let relocation = |anchor: &crate::view::anchor::Anchor| {
         let line = u64::from(anchor.line).saturating_add_signed(resolved.distance);

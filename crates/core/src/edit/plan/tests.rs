@@ -1,6 +1,6 @@
 use super::*;
 use crate::disk::bytes::Charset;
-use crate::edit::request::{Action, InsertAt, Target, parse};
+use crate::edit::request::{InsertAt, LineEdit, Target, parse};
 use crate::edit::splice::splice;
 use crate::text::dialect::Dialect;
 use proptest::prelude::*;
@@ -14,7 +14,7 @@ fn try_edit(bytes: &[u8], edits: serde_json::Value) -> std::result::Result<Vec<u
     let subject = Subject { document: &document, index: &index };
     let operations = parse(Dialect::default_dialect(), Target::Text, &edits.into()).unwrap();
     let mut planned = Vec::new();
-    for operation in &operations {
+    for operation in &operations.edits {
         planned.extend(edits_of(&subject, operation).map_err(|error| error.message)?);
     }
     let plan = plan(&subject, planned).map_err(|clashes| clashes[0].error.message.clone())?;
@@ -28,13 +28,13 @@ fn try_edit(bytes: &[u8], edits: serde_json::Value) -> std::result::Result<Vec<u
 
 fn edits_of<'o>(subject: &Subject<'_>, operation: &'o Operation) -> Result<Vec<Edit<'o>>> {
     Ok(match &operation.action {
-        Action::Replace { first, last, lines } => vec![Edit::Replace {
+        LineEdit::Replace { first, last, lines } => vec![Edit::Replace {
             operation,
             first: u64::from(first.line),
             last: u64::from(last.as_ref().unwrap_or(first).line),
             lines: lines.clone(),
         }],
-        Action::Insert { at, lines } => {
+        LineEdit::Insert { at, lines } => {
             let gap = match at {
                 InsertAt::Start => 0,
                 InsertAt::End => subject.index.count(),
@@ -45,7 +45,7 @@ fn edits_of<'o>(subject: &Subject<'_>, operation: &'o Operation) -> Result<Vec<E
             };
             vec![Edit::Insert { operation, gap, lines: lines.clone() }]
         }
-        _ => find_matches(subject, operation)?,
+        LineEdit::ReplaceText { .. } => find_matches(subject, operation)?,
     })
 }
 
@@ -240,7 +240,7 @@ fn unencodable_text_names_the_character() {
     let subject = Subject { document: &document, index: &index };
     let edits = json!([set(1, json!("変"))]);
     let operations = parse(Dialect::default_dialect(), Target::Text, &edits.into()).unwrap();
-    let edits = edits_of(&subject, &operations[0]).unwrap();
+    let edits = edits_of(&subject, &operations.edits[0]).unwrap();
     let clash = plan(&subject, edits).unwrap_err().remove(0);
     assert_eq!(clash.error.code, Code::UnencodableText);
     assert!(clash.error.message.contains("'変' (U+5909)"), "{}", clash.error.message);

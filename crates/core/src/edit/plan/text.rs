@@ -3,14 +3,14 @@
 use memchr::memmem;
 
 use super::{Edit, Subject, TextMatch};
-use crate::edit::request::{Action, Operation};
+use crate::edit::request::{LineEdit, Operation};
 use crate::error::{Code, Error, Result};
 use crate::text::lines::{Lines, Span, Terminator, Unit};
 
 /// The matches of one `replace_text`, as edits. Refuses a text that does not occur, or occurs
 /// several times without `all`.
 pub fn find_matches<'o>(subject: &Subject<'_>, operation: &'o Operation) -> Result<Vec<Edit<'o>>> {
-    let Action::ReplaceText { old_text, new_text, all } = &operation.action else {
+    let LineEdit::ReplaceText { old_text, new_text, all } = &operation.action else {
         return Ok(Vec::new());
     };
     let needle = Needle::new(subject, operation, old_text)?;

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::{CONTEXT_LINES, Rows};
-use crate::edit::request::Failure;
+use crate::edit::outcome::Failure;
 use crate::edit::resolve::{Evidence, Refusal};
 use crate::error::Code;
 use crate::view::render::{GAP, file_header, one_line};

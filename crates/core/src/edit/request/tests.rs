@@ -2,23 +2,26 @@ use super::*;
 use proptest::prelude::*;
 use serde_json::json;
 
-fn read(patch: serde_json::Value) -> std::result::Result<Vec<Operation>, Vec<Failure>> {
+fn read(patch: serde_json::Value) -> std::result::Result<Patch, Vec<Failure>> {
     parse(Dialect::default_dialect(), Target::Files, &patch.into())
 }
 
 fn one(operation: serde_json::Value) -> Action {
-    let mut operations = read(json!({ "operations": [operation] })).unwrap();
-    assert_eq!(operations.len(), 1);
-    operations.remove(0).action
+    let mut patch = read(json!({ "operations": [operation] })).unwrap();
+    assert_eq!(patch.edits.len() + patch.files.len(), 1);
+    match patch.edits.pop() {
+        Some(operation) => Action::Lines(operation.action),
+        None => Action::File(patch.files.remove(0).action),
+    }
 }
 
-fn edit(edit: serde_json::Value) -> Action {
-    read(json!({ "path": "a", "edits": [edit] })).unwrap().remove(0).action
+fn edit(edit: serde_json::Value) -> LineEdit {
+    read(json!({ "path": "a", "edits": [edit] })).unwrap().edits.remove(0).action
 }
 
 fn lines_of(action: Action) -> Vec<String> {
     match action {
-        Action::Replace { lines, .. } | Action::Insert { lines, .. } => lines,
+        Action::Lines(LineEdit::Replace { lines, .. } | LineEdit::Insert { lines, .. }) => lines,
         other => panic!("{other:?}"),
     }
 }
@@ -49,38 +52,60 @@ fn every_operation_is_read() {
     let cases = [
         (
             json!({"op": "replace_range", "path": "p", "start_anchor": "1:a3", "end_anchor": "2:b4", "text": "x"}),
-            Action::Replace { first: a.clone(), last: Some(b.clone()), lines: vec!["x".into()] },
+            Action::Lines(LineEdit::Replace {
+                first: a.clone(),
+                last: Some(b.clone()),
+                lines: vec!["x".into()],
+            }),
         ),
         (
             json!({"op": "insert_after", "path": "p", "anchor": "EOF", "text": "x"}),
-            Action::Insert { at: InsertAt::End, lines: vec!["x".into()] },
+            Action::Lines(LineEdit::Insert { at: InsertAt::End, lines: vec!["x".into()] }),
         ),
         (
             json!({"op": "insert_before", "path": "p", "anchor": "1:a3", "text": "x"}),
-            Action::Insert { at: InsertAt::Before(a.clone()), lines: vec!["x".into()] },
+            Action::Lines(LineEdit::Insert {
+                at: InsertAt::Before(a.clone()),
+                lines: vec!["x".into()],
+            }),
         ),
         (
             json!({"op": "delete", "path": "p", "range": "1:a3-2:b4"}),
-            Action::Replace { first: a.clone(), last: Some(b.clone()), lines: vec![] },
+            Action::Lines(LineEdit::Replace {
+                first: a.clone(),
+                last: Some(b.clone()),
+                lines: vec![],
+            }),
         ),
         (
             json!({"op": "delete", "path": "p", "start_anchor": "1:a3", "end_anchor": "2:b4"}),
-            Action::Replace { first: a.clone(), last: Some(b.clone()), lines: vec![] },
+            Action::Lines(LineEdit::Replace {
+                first: a.clone(),
+                last: Some(b.clone()),
+                lines: vec![],
+            }),
         ),
         (
             json!({"op": "replace_text", "path": "p", "old_text": "x", "new_text": "", "all": true}),
-            Action::ReplaceText { old_text: "x".into(), new_text: String::new(), all: true },
+            Action::Lines(LineEdit::ReplaceText {
+                old_text: "x".into(),
+                new_text: String::new(),
+                all: true,
+            }),
         ),
         (
             json!({"op": "add_file", "path": "p", "content": ""}),
-            Action::AddFile { content: String::new() },
+            Action::File(FileAction::Add { content: String::new() }),
         ),
-        (json!({"op": "move_file", "from": "p", "to": "q"}), Action::MoveFile { to: "q".into() }),
+        (
+            json!({"op": "move_file", "from": "p", "to": "q"}),
+            Action::File(FileAction::Move { to: "q".into() }),
+        ),
         (
             json!({"op": "move_file", "from_path": "p", "to_path": "q"}),
-            Action::MoveFile { to: "q".into() },
+            Action::File(FileAction::Move { to: "q".into() }),
         ),
-        (json!({"op": "delete_file", "path": "p"}), Action::DeleteFile),
+        (json!({"op": "delete_file", "path": "p"}), Action::File(FileAction::Delete)),
     ];
     for (operation, expected) in cases {
         assert_eq!(one(operation.clone()), expected, "{operation}");
@@ -91,12 +116,12 @@ fn every_operation_is_read() {
 fn foreign_shapes_mean_the_same_operations() {
     let anchor = |text| Anchor::parse(Dialect::default_dialect(), text).unwrap();
     let (a, b) = (anchor("1:a3"), anchor("2:b4"));
-    let set = |lines: &[&str]| Action::Replace {
+    let set = |lines: &[&str]| LineEdit::Replace {
         first: a.clone(),
         last: None,
         lines: lines.iter().map(|&line| line.into()).collect(),
     };
-    let insert = |at: InsertAt, line: &str| Action::Insert { at, lines: vec![line.into()] };
+    let insert = |at: InsertAt, line: &str| LineEdit::Insert { at, lines: vec![line.into()] };
     let cases = [
         (json!({"set_line": {"anchor": "1:a3", "new_text": "x"}}), set(&["x"])),
         (json!({"set_line": {"anchor": "1:a3", "new_text": ""}}), set(&[])),
@@ -104,7 +129,7 @@ fn foreign_shapes_mean_the_same_operations() {
         (json!({"replace_lines": {"start_anchor": "1:a3", "new_text": "x\ny"}}), set(&["x", "y"])),
         (
             json!({"replace_lines": {"start_anchor": "1:a3", "end_anchor": "2:b4"}}),
-            Action::Replace { first: a.clone(), last: Some(b.clone()), lines: vec![] },
+            LineEdit::Replace { first: a.clone(), last: Some(b.clone()), lines: vec![] },
         ),
         (
             json!({"insert_after": {"anchor": "1:a3", "text": ""}}),
@@ -112,13 +137,13 @@ fn foreign_shapes_mean_the_same_operations() {
         ),
         (
             json!({"replace": {"old_text": "x", "new_text": "y"}}),
-            Action::ReplaceText { old_text: "x".into(), new_text: "y".into(), all: false },
+            LineEdit::ReplaceText { old_text: "x".into(), new_text: "y".into(), all: false },
         ),
         (json!({"op": "set", "tag": "1:a3", "content": ["x"]}), set(&["x"])),
         (json!({"op": "set", "tag": {"line": 1, "hash": "a3"}, "content": ""}), set(&[])),
         (
             json!({"op": "replace", "first": "1:a3", "last": "2:b4", "content": []}),
-            Action::Replace { first: a.clone(), last: Some(b.clone()), lines: vec![] },
+            LineEdit::Replace { first: a.clone(), last: Some(b.clone()), lines: vec![] },
         ),
         (json!({"op": "append", "content": "x"}), insert(InsertAt::End, "x")),
         (
@@ -139,9 +164,9 @@ fn foreign_shapes_mean_the_same_operations() {
         assert_eq!(edit(shape.clone()), expected, "{shape}");
     }
     let whole = read(json!({"path": "a", "edits": [], "rename": "b"})).unwrap();
-    assert_eq!(whole[0].action, Action::MoveFile { to: "b".into() });
+    assert_eq!(whole.files[0].action, FileAction::Move { to: "b".into() });
     let whole = read(json!({"path": "a", "delete": true})).unwrap();
-    assert_eq!(whole[0].action, Action::DeleteFile);
+    assert_eq!(whole.files[0].action, FileAction::Delete);
 }
 
 #[test]

@@ -10,7 +10,7 @@ fn places(
 ) -> Result<Vec<Spot>, Vec<(usize, Code)>> {
     let text = lines.join("\n");
     let dialect = Dialect::default_dialect();
-    let operations = parse(dialect, Target::Text, &edits.into()).unwrap();
+    let operations = parse(dialect, Target::Text, &edits.into()).unwrap().edits;
     let evidence = Evidence::new(dialect, text.as_bytes());
     let policy = Policy { relocate, window_lines: RELOCATE_WINDOW_LINES };
     let operations: Vec<_> = operations.iter().collect();
@@ -183,7 +183,7 @@ fn the_phantom_line_is_the_end() {
     let anchor = dialect.anchor_text(3, hash_line(dialect, 3, ""));
     for op in ["insert_after", "insert_before"] {
         let edits = json!([{"op": op, "anchor": anchor, "text": "x"}]);
-        let operations = parse(dialect, Target::Text, &edits.into()).unwrap();
+        let operations = parse(dialect, Target::Text, &edits.into()).unwrap().edits;
         let evidence = Evidence::new(dialect, text.as_bytes());
         let policy = Policy { relocate: Relocate::Off, window_lines: 100 };
         let resolved = resolve(&evidence, &policy, &[&operations[0]]).unwrap();
