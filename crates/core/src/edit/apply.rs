@@ -9,8 +9,6 @@ mod settle;
 
 use std::time::{Duration, Instant};
 
-use rayon::prelude::*;
-
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Charset, Document, LoadOptions, string_of};
 use crate::disk::commit::{
@@ -26,6 +24,7 @@ use crate::edit::resolve::{Policy, RELOCATE_WINDOW_LINES, Relocate};
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
+use crate::threads;
 use crate::view::render::with_room_for;
 use job::{Job, edited_change};
 use lookup::Lookups;
@@ -180,14 +179,11 @@ fn apply_patch(
             Ok(locked) => locked,
             Err(error) => return refused(&patch, error),
         };
-    let settled: Vec<_> = tasks
-        .edits
-        .par_iter()
-        .map(|edits| {
-            cancel.check()?;
-            Ok(settle_file(fs, edits, &load, options))
-        })
-        .collect::<Result<_>>()?;
+    let settle = |edits| {
+        cancel.check()?;
+        Ok(settle_file(fs, edits, &load, options))
+    };
+    let settled: Vec<_> = threads::map(&tasks.edits, settle).into_iter().collect::<Result<_>>()?;
     let mut files = Vec::with_capacity(settled.len());
     for settled in settled {
         match settled {
@@ -278,7 +274,7 @@ fn lock<'o>(
             });
         }
         if is_abandoned {
-            std::thread::sleep(RECOVERY_PAUSE);
+            threads::waiting(|| std::thread::sleep(RECOVERY_PAUSE));
         }
     }
 }

@@ -1,13 +1,12 @@
 //! A request → a view of a file: a window of its lines, or the matches in it.
 
-use rayon::prelude::*;
-
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Charset, Document, LoadOptions, Loaded, string_and_is_ascii, with_file};
 use crate::disk::fs::{Base, FileSystem};
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
 use crate::text::lines::{Unit, count_lines};
+use crate::threads;
 use crate::view::excerpt::{Context, Excerpt, Limits, Page};
 use crate::view::pattern::{Pattern, Query};
 use crate::view::render::{kept_room_bytes, rendered_size_bound};
@@ -162,11 +161,7 @@ pub fn read_hashed_as<T: Send>(
         });
         Ok(convert(view))
     };
-    match requests {
-        // One file is not worth a thread.
-        [request] => Ok(vec![view(request)?]),
-        many => many.par_iter().map(view).collect(),
-    }
+    threads::map(requests, view).into_iter().collect()
 }
 
 fn read_one(

@@ -14,6 +14,7 @@ use crate::cancel::Cancel;
 use crate::disk::bytes::snapshot;
 use crate::disk::fs::Stamp;
 use crate::error::{Code, Error, Result};
+use crate::threads;
 
 /// What is locked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,18 +110,44 @@ fn take_one(
     deadline: Instant,
     cancel: &Cancel,
 ) -> Result<(PathBuf, File)> {
+    if let Tried::Taken(path, file) = try_one(state, key)? {
+        return Ok((path, file));
+    }
+    threads::waiting(|| wait_for(state, key, deadline, cancel))
+}
+
+/// What came of one try to take a lock.
+enum Tried {
+    Taken(PathBuf, File),
+    /// Somebody has it.
+    Held,
+    /// Its last holder removed it between our open and our lock: there is another one to take.
+    Removed,
+}
+
+fn try_one(state: &StateDir, key: &LockKey) -> Result<Tried> {
+    let fault = |cause| Error::io("lock", &key.shown, &cause);
+    let (path, file) = state.lock_file(&key.name)?;
+    match file.try_lock() {
+        Ok(()) if is_named(&path, &file).map_err(fault)? => Ok(Tried::Taken(path, file)),
+        Ok(()) => Ok(Tried::Removed),
+        Err(TryLockError::WouldBlock) => Ok(Tried::Held),
+        Err(TryLockError::Error(cause)) => Err(fault(cause)),
+    }
+}
+
+fn wait_for(
+    state: &StateDir,
+    key: &LockKey,
+    deadline: Instant,
+    cancel: &Cancel,
+) -> Result<(PathBuf, File)> {
     let mut pause = FIRST_PAUSE;
     loop {
-        let (path, file) = state.lock_file(&key.name)?;
-        match file.try_lock() {
-            Ok(()) => match is_named(&path, &file) {
-                Ok(true) => return Ok((path, file)),
-                // Its last holder removed it between our open and our lock: take the next one.
-                Ok(false) => pause = FIRST_PAUSE,
-                Err(cause) => return Err(Error::io("lock", &key.shown, &cause)),
-            },
-            Err(TryLockError::WouldBlock) => {}
-            Err(TryLockError::Error(cause)) => return Err(Error::io("lock", &key.shown, &cause)),
+        match try_one(state, key)? {
+            Tried::Taken(path, file) => return Ok((path, file)),
+            Tried::Removed => pause = FIRST_PAUSE,
+            Tried::Held => {}
         }
         cancel.check()?;
         if Instant::now() >= deadline {
