@@ -10,6 +10,7 @@ use hashline_core::disk::fs::OsFileSystem;
 use hashline_core::error::{Code, Result};
 use hashline_core::text::dialect::DIALECTS;
 use hashline_core::text::hash::hash_line;
+use hashline_core::threads;
 use hashline_core::view::anchor::Anchor;
 use hashline_core::view::excerpt::Context;
 use hashline_core::view::pattern::Query;
@@ -544,14 +545,10 @@ fn result_does_not_depend_on_threads() {
     let tree = Tree::new(&files);
     for (max_matches, max_bytes) in [(1000, None), (123, None), (1000, Some(3000))] {
         let query = SearchQuery { max_matches, max_bytes, context: around(1, 1), ..text("needle") };
-        let run = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
-            let result = pool.build().unwrap().install(|| tree.search(&query));
-            format!("{result:?}")
-        };
-        let alone = run(1);
+        let run = || format!("{:?}", tree.search(&query));
+        let alone = threads::alone(run);
         for _ in 0..5 {
-            assert_eq!(run(4), alone);
+            assert_eq!(run(), alone);
         }
     }
 }

@@ -8,14 +8,13 @@ mod walk;
 
 use std::ops::ControlFlow;
 
-use rayon::prelude::*;
-
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Charset, Document, LoadOptions, Loaded, with_file};
 use crate::disk::fs::{Base, FileSystem};
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
 use crate::text::lines::{Unit, count_lines};
+use crate::threads;
 use crate::view::excerpt::{Context, Limits, Page};
 use crate::view::pattern::{Pattern, Query};
 use crate::view::read::{STRING_LIMIT_UNITS, Start, into_string, show_matches};
@@ -120,6 +119,17 @@ pub struct SearchResult {
     pub truncated: bool,
     /// What could not be searched, by path.
     pub errors: Vec<Error>,
+    /// Ignore files that do not count as they stand, by path.
+    pub warnings: Vec<Warning>,
+}
+
+/// What a search did otherwise than somebody may think who knows the files.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Warning {
+    /// The file that it is about.
+    pub path: String,
+    /// What, and why; names the file.
+    pub message: String,
 }
 
 /// Searches files and directories. What cannot be searched is reported in the result; fails
@@ -145,7 +155,8 @@ pub fn search_hashed(
         cancel,
     };
     let found = walk(&base, query, cancel)?;
-    let mut result = SearchResult { errors: found.errors, ..SearchResult::default() };
+    let mut result =
+        SearchResult { errors: found.errors, warnings: found.warnings, ..SearchResult::default() };
     search.search_in_batches(&found.files, &mut result)?;
     cancel.check()?;
     result
@@ -200,8 +211,7 @@ impl Search<'_> {
         while !rest.is_empty() {
             let (batch, later) = rest.split_at(batch_files.min(rest.len()));
             let room = self.room(result);
-            let search = |file| self.search_file(file, room);
-            let outcomes: Vec<_> = batch.par_iter().map(search).collect();
+            let outcomes = threads::map(batch, |file| self.search_file(file, room));
             self.cancel.check()?;
             for (file, outcome) in batch.iter().zip(outcomes) {
                 if self.take(file, outcome, result).is_break() {

@@ -11,16 +11,32 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ignore::Match;
-use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 use ignore::overrides::{Override, OverrideBuilder};
 
-use super::SearchQuery;
+use super::{SearchQuery, Warning};
 use crate::disk::fs::{Base, Listed};
 use crate::error::{Error, Result};
 use crate::text::lines::{Lines, Unit};
+use crate::view::anchor::quote;
 
-/// Longer ignore files are read up to here.
-const IGNORE_FILE_LIMIT_BYTES: u64 = 16 << 20;
+/// Longer ignore files count up to the last whole line before here. What the matchers make of a
+/// file can take hundreds of times its room.
+pub(super) const IGNORE_FILE_LIMIT_BYTES: usize = 128 << 10;
+
+/// So much of all ignore files together counts in one search; there can be one in every directory.
+pub(super) const IGNORE_TOTAL_LIMIT_BYTES: usize = 1 << 20;
+
+/// A rule with more opening braces is refused before it is parsed: the parser of globs goes one
+/// call deeper with each brace that is open, and has no limit of its own. Counted are all of them,
+/// nested or not, since which ones nest is for that parser to say.
+pub(super) const GLOB_BRACES_LIMIT: usize = 64;
+
+/// The globs of a query may be so long together.
+pub(super) const GLOBS_LIMIT_BYTES: usize = 64 << 10;
+
+/// So many warnings are told.
+const WARNINGS_LIMIT: usize = 100;
 
 /// Files in which git writes the path of a directory are read up to here.
 const GIT_POINTER_LIMIT_BYTES: u64 = 64 << 10;
@@ -35,6 +51,10 @@ pub(super) struct Filter<'a> {
     gitignore: bool,
     ignore_files: bool,
     parent_ignore_files: bool,
+    start_dir: PathBuf,
+    /// How much of all ignore files may still count.
+    left_bytes: usize,
+    warnings: Vec<Warning>,
 }
 
 /// The ignore files of a directory, linked to those of the directories above it. A directory
@@ -60,26 +80,69 @@ struct Sources {
     repository: bool,
 }
 
+/// The ignore files of a directory as they were read.
+#[derive(Default)]
+pub(super) struct IgnoreTexts {
+    ignore: Option<IgnoreText>,
+    git_ignore: Option<IgnoreText>,
+    git_exclude: Option<IgnoreText>,
+    is_repository: bool,
+}
+
+/// An ignore file as it was read: one byte over the limit at most.
+struct IgnoreText {
+    path: PathBuf,
+    content: Vec<u8>,
+}
+
 impl<'a> Filter<'a> {
     /// The filter of a query; fails on a bad glob.
     pub(super) fn new(base: &'a Base, query: &SearchQuery) -> Result<Filter<'a>> {
         let start_dir = base.start_dir()?;
-        // The user's file lies outside of any root.
-        let global = (query.gitignore && base.root_path().is_none())
-            .then(|| GitignoreBuilder::new(&start_dir).build_global().0);
-        Ok(Filter {
+        let mut filter = Filter {
             base,
             globs: globs(&start_dir, &query.globs)?,
-            global,
+            global: None,
             hidden: query.hidden,
             gitignore: query.gitignore,
             ignore_files: query.ignore_files,
             parent_ignore_files: query.parent_ignore_files,
-        })
+            start_dir,
+            left_bytes: IGNORE_TOTAL_LIMIT_BYTES,
+            warnings: Vec::new(),
+        };
+        filter.global = filter.global_rules(query);
+        Ok(filter)
+    }
+
+    /// The rules of git's ignore file of the user, which lies outside of any root.
+    fn global_rules(&mut self, query: &SearchQuery) -> Option<Gitignore> {
+        if !query.gitignore || self.base.root_path().is_some() {
+            return None;
+        }
+        let mut text = self.read(gitconfig_excludes_path()?);
+        self.admit_text(&mut text);
+        let mut warnings = Vec::new();
+        let rules = self.rules(&self.start_dir, text.as_ref(), &mut warnings);
+        self.warn(warnings);
+        rules
+    }
+
+    /// What of the ignore files does not count, by path.
+    pub(super) fn into_warnings(mut self) -> Vec<Warning> {
+        self.warnings.sort();
+        self.warnings.dedup();
+        self.warnings
+    }
+
+    /// Notes what does not count.
+    pub(super) fn warn(&mut self, mut warnings: Vec<Warning>) {
+        self.warnings.append(&mut warnings);
+        self.warnings.truncate(WARNINGS_LIMIT);
     }
 
     /// The rules that hold in the directory `dir` because of those above it.
-    pub(super) fn above(&self, dir: &Path) -> Arc<Rules> {
+    pub(super) fn above(&mut self, dir: &Path) -> Arc<Rules> {
         let mut rules = Arc::default();
         let above: Vec<&Path> = dir.ancestors().skip(1).collect();
         for dir in above.into_iter().rev() {
@@ -93,13 +156,17 @@ impl<'a> Filter<'a> {
                 // is part of a repository counts.
                 repository: true,
             };
-            rules = self.extend(&rules, dir, sources);
+            let mut texts = self.read_sources(dir, sources);
+            self.admit(&mut texts);
+            let mut warnings = Vec::new();
+            rules = self.enter(&rules, dir, &texts, &mut warnings);
+            self.warn(warnings);
         }
         rules
     }
 
-    /// The rules that hold in the directory `dir`, in which `listed` lies.
-    pub(super) fn enter(&self, above: &Arc<Rules>, dir: &Path, listed: &[Listed]) -> Arc<Rules> {
+    /// The ignore files of the directory `dir`, in which `listed` lies.
+    pub(super) fn texts(&self, dir: &Path, listed: &[Listed]) -> IgnoreTexts {
         let mut sources = Sources::default();
         for entry in listed {
             match entry.name.as_encoded_bytes() {
@@ -110,23 +177,80 @@ impl<'a> Filter<'a> {
                 _ => {}
             }
         }
-        self.extend(above, dir, sources)
+        self.read_sources(dir, sources)
     }
 
-    fn extend(&self, above: &Arc<Rules>, dir: &Path, sources: Sources) -> Arc<Rules> {
+    fn read_sources(&self, dir: &Path, sources: Sources) -> IgnoreTexts {
         let git = self.gitignore;
         let is_repository =
             git && sources.repository && [".git", ".jj"].iter().any(|name| dir.join(name).exists());
+        let read = |wanted, name| if wanted { self.read(dir.join(name)) } else { None };
+        let exclude = |git_dir: PathBuf| self.read(git_dir.join("info").join("exclude"));
+        IgnoreTexts {
+            ignore: read(self.ignore_files && sources.ignore, ".ignore"),
+            git_ignore: read(git && sources.git_ignore, ".gitignore"),
+            git_exclude: if git && is_repository && sources.git_exclude {
+                self.git_dir(dir).and_then(exclude)
+            } else {
+                None
+            },
+            is_repository,
+        }
+    }
+
+    /// Decides how much of the ignore files of a directory counts, and cuts off the rest. What
+    /// comes first has first claim.
+    pub(super) fn admit(&mut self, texts: &mut IgnoreTexts) {
+        for text in [&mut texts.ignore, &mut texts.git_ignore, &mut texts.git_exclude] {
+            self.admit_text(text);
+        }
+    }
+
+    fn admit_text(&mut self, text: &mut Option<IgnoreText>) {
+        let Some(IgnoreText { path, content }) = text else { return };
+        if content.len() > IGNORE_FILE_LIMIT_BYTES {
+            content.truncate(IGNORE_FILE_LIMIT_BYTES);
+            content.truncate(memchr::memrchr(b'\n', content).map_or(0, |newline| newline + 1));
+            let what = format!(
+                "only its first {} bytes count: whole lines within {IGNORE_FILE_LIMIT_BYTES} bytes",
+                content.len()
+            );
+            let warning = self.warning(path, &what);
+            self.warn(vec![warning]);
+        }
+        if content.len() > self.left_bytes {
+            let what = format!(
+                "does not count: no more than {IGNORE_TOTAL_LIMIT_BYTES} bytes of all ignore files do"
+            );
+            let warning = self.warning(path, &what);
+            self.warn(vec![warning]);
+            *text = None;
+        } else {
+            self.left_bytes -= content.len();
+        }
+    }
+
+    fn warning(&self, path: &Path, what: &str) -> Warning {
+        let shown = path.strip_prefix(&self.start_dir).unwrap_or(path);
+        let path = shown.to_string_lossy().into_owned();
+        Warning { message: format!("{path}: {what}"), path }
+    }
+
+    /// The rules that hold in the directory `dir`, whose ignore files are `texts`.
+    pub(super) fn enter(
+        &self,
+        above: &Arc<Rules>,
+        dir: &Path,
+        texts: &IgnoreTexts,
+        warnings: &mut Vec<Warning>,
+    ) -> Arc<Rules> {
+        let is_repository = texts.is_repository;
+        let mut rules = |text: &Option<IgnoreText>| self.rules(dir, text.as_ref(), &mut *warnings);
         let rules = Rules {
             above: Some(Arc::clone(above)),
-            ignore: self.read(self.ignore_files && sources.ignore, dir, || dir.join(".ignore")),
-            git_ignore: self.read(git && sources.git_ignore, dir, || dir.join(".gitignore")),
-            git_exclude: match git && is_repository && sources.git_exclude {
-                true => self.git_dir(dir).and_then(|git_dir| {
-                    self.read(true, dir, || git_dir.join("info").join("exclude"))
-                }),
-                false => None,
-            },
+            ignore: rules(&texts.ignore),
+            git_ignore: rules(&texts.git_ignore),
+            git_exclude: rules(&texts.git_exclude),
             is_repository,
             in_repository: is_repository || above.in_repository,
         };
@@ -140,21 +264,42 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// The rules in the file at `path` for the entries of `dir`. As git and ripgrep do, what
-    /// cannot be read or understood is left out.
-    fn read(&self, wanted: bool, dir: &Path, path: impl FnOnce() -> PathBuf) -> Option<Gitignore> {
-        if !wanted {
-            return None;
-        }
-        let content = self.base.read_start(&path(), IGNORE_FILE_LIMIT_BYTES).ok()?;
-        let content = content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&content);
+    /// As git and ripgrep do, what cannot be read is left out.
+    fn read(&self, path: PathBuf) -> Option<IgnoreText> {
+        let content = self.base.read_start(&path, IGNORE_FILE_LIMIT_BYTES as u64 + 1).ok()?;
+        Some(IgnoreText { path, content })
+    }
+
+    /// The rules of an ignore file for the entries of `dir`. What cannot be understood is left
+    /// out, as git and ripgrep do; what is too much to be understood is told.
+    fn rules(
+        &self,
+        dir: &Path,
+        text: Option<&IgnoreText>,
+        warnings: &mut Vec<Warning>,
+    ) -> Option<Gitignore> {
+        let IgnoreText { path, content } = text?;
+        let content = content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content);
         let mut builder = GitignoreBuilder::new(dir);
-        for line in Lines::new(content, Unit::Byte) {
-            if let Ok(line) = std::str::from_utf8(line.text(content)) {
+        for (number, line) in (1..).zip(Lines::new(content, Unit::Byte)) {
+            let line = line.text(content);
+            if !line.starts_with(b"#") && has_too_many_braces(line) {
+                let what = format!(
+                    "line {number} does not count: it has more than {GLOB_BRACES_LIMIT} opening braces"
+                );
+                warnings.push(self.warning(path, &what));
+            } else if let Ok(line) = std::str::from_utf8(line) {
                 let _ = builder.add_line(None, line);
             }
         }
-        builder.build().ok().filter(|rules| !rules.is_empty())
+        match builder.build() {
+            Ok(rules) => Some(rules).filter(|rules| !rules.is_empty()),
+            Err(cause) => {
+                let what = format!("does not count: {}", quote(&cause.to_string()));
+                warnings.push(self.warning(path, &what));
+                None
+            }
+        }
     }
 
     /// The directory of git's own files for the repository whose top is `dir`. In a linked
@@ -240,6 +385,18 @@ impl Verdict {
 }
 
 fn globs(start_dir: &Path, globs: &[String]) -> Result<Override> {
+    let size_bytes: usize = globs.iter().map(String::len).sum();
+    if size_bytes > GLOBS_LIMIT_BYTES {
+        return Err(Error::argument(format!(
+            "globs have {size_bytes} bytes together: at most {GLOBS_LIMIT_BYTES} are taken"
+        )));
+    }
+    if let Some(glob) = globs.iter().find(|glob| has_too_many_braces(glob.as_bytes())) {
+        return Err(Error::argument(format!(
+            "the glob {} has more than {GLOB_BRACES_LIMIT} braces: write several globs",
+            quote(glob)
+        )));
+    }
     let mut builder = OverrideBuilder::new(start_dir);
     let invalid = |glob: &str, cause: &ignore::Error| {
         Error::argument(format!("invalid glob {glob:?}: {cause}"))
@@ -248,6 +405,10 @@ fn globs(start_dir: &Path, globs: &[String]) -> Result<Override> {
         builder.add(glob).map_err(|cause| invalid(glob, &cause))?;
     }
     builder.build().map_err(|cause| invalid(&globs.join(", "), &cause))
+}
+
+fn has_too_many_braces(glob: &[u8]) -> bool {
+    memchr::memchr_iter(b'{', glob).count() > GLOB_BRACES_LIMIT
 }
 
 fn first_line(content: &[u8]) -> Option<&str> {

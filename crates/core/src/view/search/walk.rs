@@ -1,20 +1,19 @@
 //! The paths of a query → the files to search, in order, each once.
 //!
-//! Directories are listed in parallel; what comes out is sorted, so that timing never shows.
+//! Directories are taken depth by depth, those of one depth in parallel and in the order of their
+//! paths; what comes out is sorted. So timing never shows.
 
 use std::cmp::Ordering;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf, is_separator};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use rayon::Scope;
-use rayon::slice::ParallelSliceMut;
-
-use super::SearchQuery;
-use super::rules::{Filter, Rules};
+use super::rules::{Filter, IgnoreTexts, Rules};
+use super::{SearchQuery, Warning};
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileKind, Listed};
 use crate::error::{Code, Error, Result};
+use crate::threads;
 
 /// A file to search.
 #[derive(Debug)]
@@ -36,27 +35,77 @@ pub(super) struct Walked {
     pub(super) files: Vec<Candidate>,
     /// What could not be looked at, in no particular order.
     pub(super) errors: Vec<Error>,
+    /// Ignore files that do not count as they stand, by path.
+    pub(super) warnings: Vec<Warning>,
 }
+
+/// So many directories are looked at before the next are: what their ignore files hold is in
+/// memory at the same time.
+const BATCH_DIRECTORIES: usize = 256;
+
+/// So many entries of a directory are looked at between two looks at the flag.
+const LOOK_ENTRIES: usize = 1024;
 
 /// Finds the files of a query; fails only for misuse and cancellation.
 pub(super) fn walk(base: &Base, query: &SearchQuery, cancel: &Cancel) -> Result<Walked> {
-    let filter = Filter::new(base, query)?;
-    let walk = Walk { base, filter: &filter, query, cancel, walked: Mutex::default() };
+    let mut filter = Filter::new(base, query)?;
+    let mut walked = Walked::default();
     let here = [".".to_owned()];
     let paths = match query.paths.is_empty() {
         true => &here[..],
         false => &query.paths,
     };
-    rayon::scope(|scope| {
-        for (origin, path) in paths.iter().enumerate() {
-            walk.start(scope, origin, path);
+    let mut level = Vec::new();
+    for (origin, path) in paths.iter().enumerate() {
+        cancel.check()?;
+        level.extend(start(base, &mut filter, query, origin, path, &mut walked));
+    }
+    while !level.is_empty() {
+        let mut below = Vec::new();
+        for batch in level.chunks(BATCH_DIRECTORIES) {
+            Walk { base, query, cancel }.batch(batch, &mut filter, &mut walked, &mut below)?;
         }
-    });
-    cancel.check()?;
-    let mut walked = walk.walked.into_inner().unwrap_or_else(PoisonError::into_inner);
-    walked.files.par_sort_unstable_by(Candidate::order);
+        below.sort_unstable_by(|one, other| {
+            by_components(&one.path, &other.path).then(one.origin.cmp(&other.origin))
+        });
+        level = below;
+    }
+    walked.files.sort_unstable_by(Candidate::order);
     walked.files.dedup_by(|later, first| later.path == first.path);
+    walked.warnings = filter.into_warnings();
     Ok(walked)
+}
+
+/// Takes up a path of the query; the directory to list, if it is one.
+fn start(
+    base: &Base,
+    filter: &mut Filter<'_>,
+    query: &SearchQuery,
+    origin: usize,
+    path: &str,
+    walked: &mut Walked,
+) -> Option<Directory> {
+    let found = match base.find(Path::new(path), path) {
+        Ok(found) => found,
+        Err(error) => {
+            walked.errors.push(error);
+            return None;
+        }
+    };
+    let shown = tidy(path);
+    if found.kind != FileKind::Directory {
+        walked.files.push(Candidate { shown, named: true, path: found.canonical, origin });
+        return None;
+    }
+    let trail = Trail { canonical: found.canonical.clone(), above: None };
+    Some(Directory {
+        rules: filter.above(&found.canonical),
+        path: found.canonical,
+        shown,
+        depth: 0,
+        origin,
+        trail: query.follow_links.then(|| Arc::new(trail)),
+    })
 }
 
 impl Candidate {
@@ -86,10 +135,8 @@ fn by_components(one: &Path, other: &Path) -> Ordering {
 
 struct Walk<'a> {
     base: &'a Base,
-    filter: &'a Filter<'a>,
     query: &'a SearchQuery,
     cancel: &'a Cancel,
-    walked: Mutex<Walked>,
 }
 
 /// A directory to list.
@@ -112,73 +159,95 @@ struct Trail {
     above: Option<Arc<Trail>>,
 }
 
-impl<'a> Walk<'a> {
-    fn start<'s>(&'s self, scope: &Scope<'s>, origin: usize, path: &str) {
-        let found = match self.base.find(Path::new(path), path) {
-            Ok(found) => found,
-            Err(error) => return self.lock(|walked| walked.errors.push(error)),
-        };
-        let shown = tidy(path);
-        if found.kind != FileKind::Directory {
-            return self.lock(|walked| {
-                walked.files.push(Candidate { shown, named: true, path: found.canonical, origin });
+/// What lies in a directory, and its ignore files.
+type Contents = (Vec<Listed>, IgnoreTexts);
+
+impl Walk<'_> {
+    /// Lists directories and judges what is in them. Between the two, the ignore files are taken
+    /// one after the other: how much of them counts must not depend on timing.
+    fn batch(
+        &self,
+        batch: &[Directory],
+        filter: &mut Filter<'_>,
+        walked: &mut Walked,
+        below: &mut Vec<Directory>,
+    ) -> Result<()> {
+        let shared = &*filter;
+        let listed = threads::map(batch, |directory| self.list(directory, shared));
+        let mut contents = Vec::with_capacity(batch.len());
+        for (directory, listed) in batch.iter().zip(listed) {
+            let (entries, mut texts) = listed.unwrap_or_else(|error| {
+                walked.errors.extend(error);
+                Contents::default()
             });
+            filter.admit(&mut texts);
+            contents.push((directory, entries, texts));
         }
-        let trail = self
-            .query
-            .follow_links
-            .then(|| Arc::new(Trail { canonical: found.canonical.clone(), above: None }));
-        let directory = Directory {
-            rules: self.filter.above(&found.canonical),
-            path: found.canonical,
-            shown,
-            depth: 0,
-            origin,
-            trail,
-        };
-        scope.spawn(move |scope| self.list(scope, directory));
+        let shared = &*filter;
+        for one in threads::map(&contents, |one| self.judge(one, shared)) {
+            let Judged { files, directories, errors, warnings } = one?;
+            walked.files.extend(files);
+            walked.errors.extend(errors);
+            filter.warn(warnings);
+            below.extend(directories);
+        }
+        Ok(())
     }
 
-    fn list<'s>(&'s self, scope: &Scope<'s>, directory: Directory) {
+    /// What lies in a directory; `Err(None)` where there is nothing to tell.
+    fn list(
+        &self,
+        directory: &Directory,
+        filter: &Filter<'_>,
+    ) -> std::result::Result<Contents, Option<Error>> {
         let at_bottom = self.query.max_depth.is_some_and(|max| directory.depth >= max);
         if at_bottom || self.cancel.is_cancelled() {
-            return;
+            return Err(None);
         }
-        let mut walked = Walked::default();
         match self.base.list(&directory.path) {
             Ok(listed) => {
-                let rules = self.filter.enter(&directory.rules, &directory.path, &listed);
-                for entry in listed {
-                    match self.look_at(&directory, &rules, &entry) {
-                        Ok(Some(Entry::File(file))) => walked.files.push(file),
-                        Ok(Some(Entry::Directory(below))) => {
-                            scope.spawn(move |scope| self.list(scope, below));
-                        }
-                        Ok(None) => {}
-                        Err(error) => walked.errors.push(error),
-                    }
-                }
+                let texts = filter.texts(&directory.path, &listed);
+                Ok((listed, texts))
             }
             // It was removed since it was found.
-            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {}
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Err(None),
             Err(cause) => {
                 let shown = match directory.shown.as_str() {
                     "" => ".",
                     shown => shown,
                 };
-                walked.errors.push(self.base.fault("list", shown, &cause));
+                Err(Some(self.base.fault("list", shown, &cause)))
             }
         }
-        self.lock(|all| {
-            all.files.append(&mut walked.files);
-            all.errors.append(&mut walked.errors);
-        });
+    }
+
+    fn judge(
+        &self,
+        (directory, entries, texts): &(&Directory, Vec<Listed>, IgnoreTexts),
+        filter: &Filter<'_>,
+    ) -> Result<Judged> {
+        self.cancel.check()?;
+        let mut judged = Judged::default();
+        let rules = filter.enter(&directory.rules, &directory.path, texts, &mut judged.warnings);
+        for (index, entry) in entries.iter().enumerate() {
+            if index % LOOK_ENTRIES == LOOK_ENTRIES - 1 {
+                self.cancel.check()?;
+            }
+            match self.look_at(directory, filter, &rules, entry) {
+                Ok(Some(Entry::File(file))) => judged.files.push(file),
+                Ok(Some(Entry::Directory(below))) => judged.directories.push(below),
+                Ok(None) => {}
+                Err(error) => judged.errors.push(error),
+            }
+        }
+        Ok(judged)
     }
 
     /// What to do with an entry of a directory, `None` for nothing.
     fn look_at(
         &self,
         directory: &Directory,
+        filter: &Filter<'_>,
         rules: &Arc<Rules>,
         entry: &Listed,
     ) -> Result<Option<Entry>> {
@@ -192,7 +261,7 @@ impl<'a> Walk<'a> {
         let (kind, canonical) = match kind {
             FileKind::Link => match self.base.find(&path, &shown) {
                 Ok(found) => (found.kind, Some(found.canonical)),
-                Err(_) if !self.filter.admits(rules, entry, false, &path, &shown) => {
+                Err(_) if !filter.admits(rules, entry, false, &path, &shown) => {
                     return Ok(None);
                 }
                 Err(error) => return Err(error),
@@ -200,7 +269,7 @@ impl<'a> Walk<'a> {
             kind => (kind, None),
         };
         let is_dir = kind == FileKind::Directory;
-        if !self.filter.admits(rules, entry, is_dir, &path, &shown) {
+        if !filter.admits(rules, entry, is_dir, &path, &shown) {
             return Ok(None);
         }
         if entry.name.to_str().is_none() {
@@ -220,10 +289,15 @@ impl<'a> Walk<'a> {
             FileKind::Link | FileKind::Special => None,
         })
     }
+}
 
-    fn lock(&self, change: impl FnOnce(&mut Walked)) {
-        change(&mut self.walked.lock().unwrap_or_else(PoisonError::into_inner));
-    }
+/// What is in a directory.
+#[derive(Default)]
+struct Judged {
+    files: Vec<Candidate>,
+    directories: Vec<Directory>,
+    errors: Vec<Error>,
+    warnings: Vec<Warning>,
 }
 
 /// What a walk goes on with.
