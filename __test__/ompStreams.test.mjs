@@ -138,6 +138,59 @@ test('whoever stops early releases the source', async () => {
   assert.deepEqual(await stream.getReader().read(), { done: false, value: encoder.encode('rest') })
 })
 
+test('regression: an error thrown into a stream comes back out, and the source is closed', async () => {
+  const fault = new Error('boom')
+  for (const module of Object.values(MODULES)) {
+    let closed = 0
+    function* lines() {
+      try {
+        for (;;) yield 'line'
+      } finally {
+        closed++
+      }
+    }
+    async function* bytes() {
+      try {
+        for (;;) yield encoder.encode('line\n'.repeat(5))
+      } finally {
+        closed++
+      }
+    }
+    const options = { maxChunkLines: 2 }
+    for (const stream of [
+      module.streamHashLinesFromLines(lines(), options),
+      module.streamHashLinesFromUtf8(bytes(), options),
+    ]) {
+      await stream.next()
+      await assert.rejects(stream.throw(fault), fault)
+      assert.deepEqual(await stream.next(), { done: true, value: undefined })
+    }
+    assert.equal(closed, 2)
+    // What is left at the end is yielded in places of its own.
+    for (const stream of [
+      module.streamHashLinesFromLines([]),
+      module.streamHashLinesFromLines(['x'], options),
+      module.streamHashLinesFromUtf8(asynchronously([encoder.encode('x')])),
+      module.streamHashLinesFromUtf8(asynchronously([encoder.encode('x')]), { maxChunkLines: 1 }),
+    ]) {
+      await stream.next()
+      await assert.rejects(stream.throw(fault), fault)
+    }
+  }
+})
+
+test('regression: a stream of Node that is destroyed says why', async () => {
+  const fault = new Error('boom')
+  function* lines() {
+    for (;;) yield 'line'
+  }
+  const stream = Readable.from(omp.streamHashLinesFromLines(lines(), { maxChunkLines: 1 }))
+  const failed = new Promise((resolve) => stream.once('error', resolve))
+  await new Promise((resolve) => stream.once('data', resolve))
+  stream.destroy(fault)
+  assert.equal(await failed, fault)
+})
+
 test('a source that fails rejects, after what came before', async () => {
   const fault = new Error('the disk is gone')
   async function* failing() {

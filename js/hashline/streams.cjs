@@ -15,6 +15,9 @@ const DEFAULT_CHUNK_BYTES = 64 * 1024
 /** What stands between the number and the text of a line: `#XY:`. */
 const MARK_BYTES = 4
 
+/** @type {readonly string[]} what most lines fill: no chunk */
+const NOTHING = []
+
 /** Gathers lines into chunks. Lines are counted as they will be, and formatted chunk by chunk. */
 class Chunker {
   #format
@@ -37,28 +40,29 @@ class Chunker {
   }
 
   /**
-   * Takes a line in; returns the chunks that are full by that, if any.
+   * Takes a line in; returns the chunks that are full by that.
    * @param {string} line
-   * @returns {string[] | undefined}
+   * @returns {readonly string[]}
    */
   push(line) {
     const number = this.#nextLine + this.#lines.length
     const bytes = String(number).length + MARK_BYTES + Buffer.byteLength(line)
     const isNew = this.#lines.length === 0
     const mustGo = this.#isFull || this.#bytes + 1 + bytes > this.#maxBytes
-    const before = !isNew && mustGo ? this.flush() : undefined
+    const before = !isNew && mustGo ? this.flush() : NOTHING
     this.#bytes += bytes + (this.#lines.length > 0 ? 1 : 0)
     this.#lines.push(line)
-    const after = this.#isFull ? this.flush() : undefined
-    return before && after ? [...before, ...after] : (before ?? after)
+    const after = this.#isFull ? this.flush() : NOTHING
+    if (after.length === 0) return before
+    return before.length === 0 ? after : [...before, ...after]
   }
 
   /**
    * What is left.
-   * @returns {string[]}
+   * @returns {readonly string[]}
    */
   flush() {
-    if (this.#lines.length === 0) return []
+    if (this.#lines.length === 0) return NOTHING
     const chunk = this.#format(this.#lines, this.#nextLine)
     this.#nextLine += this.#lines.length
     this.#lines = []
@@ -76,6 +80,9 @@ class Chunker {
  * @param {(content: string, startLine: number) => string} formatHashLines
  */
 function streaming(formatEach, formatHashLines) {
+  // Chunks are yielded one by one below: `yield*` would hand an error that a consumer throws into
+  // the stream to the iterator of an array, which has no `throw` and answers with an error of its
+  // own.
   const format = (/** @type {string[]} */ lines, /** @type {number} */ startLine) =>
     // A line that someone hands in may hold a line feed, and is one line nevertheless.
     lines.some((line) => line.includes('\n'))
@@ -96,12 +103,11 @@ function streaming(formatEach, formatHashLines) {
       lines[0] = pending + lines[0]
       pending = lines.pop() ?? ''
       for (const line of lines) {
-        const chunks = chunker.push(line)
-        if (chunks) yield* chunks
+        for (const chunk of chunker.push(line)) yield chunk
       }
     }
-    yield* chunker.push(pending + decoder.decode()) ?? []
-    yield* chunker.flush()
+    for (const chunk of chunker.push(pending + decoder.decode())) yield chunk
+    for (const chunk of chunker.flush()) yield chunk
   }
 
   /**
@@ -114,11 +120,10 @@ function streaming(formatEach, formatHashLines) {
     let isEmpty = true
     for await (const line of lines) {
       isEmpty = false
-      const chunks = chunker.push(line)
-      if (chunks) yield* chunks
+      for (const chunk of chunker.push(line)) yield chunk
     }
-    if (isEmpty) yield* chunker.push('') ?? []
-    yield* chunker.flush()
+    if (isEmpty) for (const chunk of chunker.push('')) yield chunk
+    for (const chunk of chunker.flush()) yield chunk
   }
 
   return { streamHashLinesFromLines, streamHashLinesFromUtf8 }
