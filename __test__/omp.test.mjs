@@ -230,13 +230,29 @@ test('regression: a line that takes in one behind the end of the text as it was 
     )
   }))
 
-test('regression: where characters to stand for halves run out, nothing is mended', () =>
+test('regression: halves of a pair with white space between them are that pair to the heuristics', () =>
+  withAutocorrect('1', () => {
+    const line = 'a\ud83d \udc00'
+    const tag = omp.parseTag(`1#${omp.computeLineHash(1, line)}`)
+    const apply = (/** @type {HashlineEdit} */ edit) => omp.applyHashlineEdits(line, [edit]).content
+    assert.equal(apply({ op: 'append', after: tag, content: ['a\ud83d\udc00', 'x'] }), `${line}\nx`)
+    const lines = ['x', '\ta\ud83d\udc00']
+    assert.equal(apply({ op: 'prepend', before: tag, content: lines }), `x\n${line}`)
+    // Wrapped between the halves.
+    const wrapped = ['before', '\ud83d', '\udc00 =', '10;']
+    const file = 'before\n\ud83d\udc00 = 10;\nafter'
+    const edit = { op: /** @type {const} */ ('set'), content: wrapped }
+    const own = omp.parseTag(`2#${omp.computeLineHash(2, '\ud83d\udc00 = 10;')}`)
+    assert.equal(omp.applyHashlineEdits(file, [{ ...edit, tag: own }]).content, file)
+  }))
+
+test('regression: lines with halves are mended beside any other characters', () =>
   withAutocorrect('1', () => {
     const all = Array.from({ length: 6400 }, (_, at) => String.fromCharCode(0xe000 + at)).join('')
     const line = `  ${all}\ud800`
     const tag = omp.parseTag(`1#${omp.computeLineHash(1, line)}`)
     const edit = { op: /** @type {const} */ ('set'), tag, content: ['x\ud801 '] }
-    assert.equal(omp.applyHashlineEdits(line, [edit]).content, 'x\ud801 ')
+    assert.equal(omp.applyHashlineEdits(line, [edit]).content, '  x\ud801 ')
   }))
 
 test('regression: many edits of long ranges', () =>

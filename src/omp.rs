@@ -3,7 +3,7 @@
 
 use std::ptr;
 
-use hashline_core::edit::omp::{BLOCK_UNITS, Edit, count_line_feeds};
+use hashline_core::edit::omp::{BLOCK_UNITS, count_line_feeds};
 use hashline_core::error::Error;
 use hashline_core::text::hash::LineHasher;
 use hashline_core::view::render;
@@ -77,57 +77,8 @@ pub fn line_feed_counts<'env>(env: &'env Env, text: Js<'env>) -> napi::Result<Js
     })
 }
 
-/// New lines without echoes of their surroundings, wraps and lost indentation; null when there
-/// was nothing to mend. `above` and `below` may be null.
-#[napi(namespace = "omp", skip_typescript)]
-pub fn mend_lines<'env>(
-    env: &'env Env,
-    dialect: Js<'env>,
-    above: Js<'env>,
-    replaced: Js<'env>,
-    below: Js<'env>,
-    lines: Js<'env>,
-) -> napi::Result<Js<'env>> {
-    returned(env, || {
-        let dialect = Field::argument("dialect", dialect).dialect()?;
-        Ok(edit(above, replaced, below, lines)?.mended(dialect))
-    })
-}
-
-/// Which neighbour of a replaced line the new line has merged into it: -1 the line above, 1 the
-/// line below, 0 none. `above` and `below` may be null.
-#[napi(namespace = "omp", skip_typescript)]
-pub fn merged_neighbour<'env>(
-    env: &'env Env,
-    dialect: Js<'env>,
-    above: Js<'env>,
-    replaced: Js<'env>,
-    below: Js<'env>,
-    lines: Js<'env>,
-) -> napi::Result<Js<'env>> {
-    returned(env, || {
-        let dialect = Field::argument("dialect", dialect).dialect()?;
-        Ok(match edit(above, replaced, below, lines)?.merged(dialect) {
-            (0, 0) => 0,
-            (0, _) => 1,
-            _ => -1,
-        })
-    })
-}
-
 /// The greatest whole number up to which all have a value of their own in JavaScript.
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
-
-fn edit(above: Js<'_>, replaced: Js<'_>, below: Js<'_>, lines: Js<'_>) -> Result<Edit> {
-    let neighbour =
-        |name, value| Field::optional_argument(name, value)?.map(Field::text).transpose();
-    Ok(Edit {
-        above: neighbour("above", above)?,
-        replaced: Field::argument("replaced", replaced).texts()?,
-        below: neighbour("below", below)?,
-        lines: Field::argument("lines", lines).texts()?,
-    })
-}
 
 fn string(field: Field<'_>) -> Result<Js<'_>> {
     match field.is(ValueType::String)? {

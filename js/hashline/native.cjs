@@ -8,10 +8,6 @@
  * @property {(dialect: Dialect, text: string, startLine: number) => string | null} formatLines
  * @property {(dialect: Dialect, lineNumber: number, text: string) => string} hashLine
  * @property {(text: string) => ArrayBuffer} lineFeedCounts
- * @property {(dialect: Dialect, above: string | null, replaced: string[], below: string | null,
- *   lines: string[]) => string[] | null} mendLines
- * @property {(dialect: Dialect, above: string | null, replaced: string[], below: string | null,
- *   lines: string[]) => -1 | 0 | 1} mergedNeighbour
  */
 
 /** @type {{ omp: Native }} */

@@ -4,7 +4,7 @@
 
 const { areKept, bottomUp, Changes, Check } = require('./edits.cjs')
 const { TextLines } = require('./lines.cjs')
-const { mendLines, mergedNeighbour } = require('./repairs.cjs')
+const { indented, mergedNeighbour, unwrapped, withoutEchoes } = require('./repairs.cjs')
 
 /** @import { HashlineEdit, HashlineResult } from '../omp.cjs' */
 /** @import { HashlineModule } from './module.cjs' */
@@ -23,17 +23,36 @@ class OmpChanges extends Changes {
   }
 
   /**
-   * The lines of an edit that puts them in place of others, or between two.
-   * @param {number | undefined} above the line above the place
+   * The lines of an edit that puts them between two others, or beside one.
+   * @param {number | undefined} above the line above the place, when the edit names it
    * @param {number | undefined} below
+   * @param {string[]} content
+   */
+  inserted(above, below, content) {
+    if (!this.touched || content.length < 2) return content
+    return withoutEchoes(content, this.#lineAt(above), this.#lineAt(below), 1)
+  }
+
+  /**
+   * The lines of an edit that puts them in place of others.
+   * @param {number} first
+   * @param {number} last
    * @param {string[]} replaced
    * @param {string[]} content
    */
-  mended(above, below, replaced, content) {
+  replacement(first, last, replaced, content) {
     if (!this.touched) return content
-    const lineAt = (/** @type {number | undefined} */ line) =>
-      line === undefined ? undefined : this.lines.at(line)
-    return mendLines(lineAt(above), replaced, lineAt(below), content)
+    // An edit that does not grow would lose lines that it means.
+    const mayEcho = content.length > 1 && content.length > replaced.length
+    const own = mayEcho
+      ? withoutEchoes(content, this.#lineAt(first - 1), this.#lineAt(last + 1), 0)
+      : content
+    return indented(replaced, unwrapped(replaced, own))
+  }
+
+  /** @param {number | undefined} line */
+  #lineAt(line) {
+    return line === undefined ? undefined : this.lines.at(line)
   }
 
   /**
@@ -45,11 +64,12 @@ class OmpChanges extends Changes {
    */
   span(line, content) {
     const { draft, touched } = this
+    if (!touched || content.length !== 1) return [line, line]
     const current = draft.at(line - 1)
-    if (!touched || content.length !== 1 || current === undefined) return [line, line]
-    const free = (/** @type {number} */ number) =>
-      touched.has(number) ? undefined : draft.at(number - 1)
-    const merged = mergedNeighbour(free(line - 1), current, free(line + 1), content[0])
+    if (current === undefined) return [line, line]
+    const merged = mergedNeighbour(content[0], current, (side) =>
+      touched.has(line + side) ? undefined : draft.at(line + side - 1),
+    )
     return [line + Math.min(merged, 0), line + Math.max(merged, 0)]
   }
 
@@ -90,10 +110,10 @@ const OPERATIONS = {
       const { line } = tag
       const [first, last] = changes.span(line, content)
       const replaced = changes.before(first, last)
-      const isMerge = first < last
-      const lines = isMerge
-        ? changes.mended(undefined, undefined, replaced.slice(0, 1), content)
-        : changes.mended(line - 1, line + 1, replaced, content)
+      const lines =
+        first < last
+          ? indented(replaced.slice(0, 1), content)
+          : changes.replacement(line, line, replaced, content)
       // Two lines that became one have changed, but what was not in the text is no second line.
       if (areKept(replaced, lines)) return changes.skip(index, tag, replaced)
       changes.replace(first, last, lines)
@@ -113,7 +133,7 @@ const OPERATIONS = {
     apply({ first, last, content }, changes, index) {
       if (!changes.touched) return changes.replace(first.line, last.line, content)
       const replaced = changes.before(first.line, last.line)
-      const lines = changes.mended(first.line - 1, last.line + 1, replaced, content)
+      const lines = changes.replacement(first.line, last.line, replaced, content)
       if (areKept(replaced, lines)) return changes.skip(index, first, replaced)
       changes.replace(first.line, last.line, lines)
     },
@@ -128,7 +148,7 @@ const OPERATIONS = {
     touches: ({ after }) => (after ? [after.line] : []),
     apply({ after, content }, changes) {
       if (!after) return changes.insertAtEnd(content)
-      const lines = changes.mended(after.line, undefined, [], content)
+      const lines = changes.inserted(after.line, undefined, content)
       changes.insertBefore(after.line + 1, lines)
     },
   },
@@ -142,7 +162,7 @@ const OPERATIONS = {
     touches: ({ before }) => (before ? [before.line] : []),
     apply({ before, content }, changes) {
       if (!before) return changes.insertAtStart(content)
-      changes.insertBefore(before.line, changes.mended(undefined, before.line, [], content))
+      changes.insertBefore(before.line, changes.inserted(undefined, before.line, content))
     },
   },
   insert: {
@@ -158,7 +178,7 @@ const OPERATIONS = {
     rank: ({ before }) => [before.line, 3],
     touches: ({ after, before }) => [after.line, before.line],
     apply({ after, before, content }, changes) {
-      const lines = changes.mended(after.line, before.line, [], content)
+      const lines = changes.inserted(after.line, before.line, content)
       changes.insertBefore(before.line, lines)
     },
   },

@@ -1,100 +1,215 @@
-// Repairs of new lines, which are the engine's own (crates/core/src/edit/repair).
+// The heuristics of `PI_HL_AUTOCORRECT`: new lines without what a model repeated, wrapped, merged
+// or unindented. Everything here works on strings as they are, halves of surrogate pairs included.
 
 'use strict'
 
-const native = require('./native.cjs')
-const { LONE_SURROGATES } = require('./surrogates.cjs')
+/** Tokens after which a statement goes on in the next line; longer ones first. */
+const CONTINUATIONS = ['&&', '||', '??', '?', ':', '=', ',', '+', '-', '*', '/', '.', '(']
 
-/** Characters without meaning: no white space, no operator, and as long as half a pair is. */
-const FIRST_PRIVATE = 0xe000
-const LAST_PRIVATE = 0xf8ff
+/** How much longer than both lines their merged form may be. */
+const MERGE_SLACK_UNITS = 32
+
+/** The longest run of new lines that is looked at as one wrapped line. */
+const WRAP_LIMIT_LINES = 10
+
+/** A shorter text says too little to tell a wrapped line by. */
+const WRAP_MIN_UNITS = 6
+
+const WHITE_SPACE = /\s+/g
+
+/** @param {string} text */
+function withoutWhiteSpace(text) {
+  return text.replace(WHITE_SPACE, '')
+}
+
+/** What `\s` is beyond ASCII. */
+const WIDE_SPACES = new Set([
+  ...[0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007, 0x2008],
+  ...[0x2009, 0x200a, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff],
+])
+
+/** @param {number} unit */
+function isWhiteSpace(unit) {
+  if (unit < 0x80) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d)
+  return WIDE_SPACES.has(unit)
+}
 
 /**
- * New lines without what a model repeated, wrapped or unindented.
- * @param {string | undefined} above the line above the place they go to
- * @param {string[]} replaced none for an insert
- * @param {string | undefined} below
- * @param {string[]} lines
- * @returns {string[]}
+ * Where the first character is that is no white space.
+ * @param {string} text
+ * @param {number} from
  */
-function mendLines(above, replaced, below, lines) {
-  const disguise = new Disguise([above ?? '', ...replaced, below ?? '', ...lines])
-  if (!disguise.fits) return lines
-  const mended = native.mendLines(
-    'omp',
-    disguise.on(above),
-    replaced.map((line) => disguise.put(line)),
-    disguise.on(below),
-    lines.map((line) => disguise.put(line)),
-  )
-  return mended?.map((line) => disguise.off(line)) ?? lines
+function skipWhiteSpace(text, from) {
+  let at = from
+  while (at < text.length && isWhiteSpace(text.charCodeAt(at))) at++
+  return at
+}
+
+/**
+ * Whether two lines are the same but for white space. Most differ early.
+ * @param {string} one
+ * @param {string} other
+ */
+function areAlike(one, other) {
+  if (one === other) return true
+  let [at, otherAt] = [skipWhiteSpace(one, 0), skipWhiteSpace(other, 0)]
+  while (at < one.length && otherAt < other.length) {
+    if (one.charCodeAt(at) !== other.charCodeAt(otherAt)) return false
+    at = skipWhiteSpace(one, at + 1)
+    otherAt = skipWhiteSpace(other, otherAt + 1)
+  }
+  return at >= one.length && otherAt >= other.length
+}
+
+/**
+ * New lines without a first one that is the line above, and a last one that is the line below.
+ * @param {string[]} lines
+ * @param {string | undefined} above undefined where such a line is no echo
+ * @param {string | undefined} below
+ * @param {number} least how many lines have to stay
+ */
+function withoutEchoes(lines, above, below, least) {
+  let [from, to] = [0, lines.length]
+  if (to > 1 && above !== undefined && areAlike(lines[0], above)) from++
+  if (to - from > least && below !== undefined && areAlike(lines[to - 1], below)) to--
+  return to - from === lines.length ? lines : lines.slice(from, to)
+}
+
+/**
+ * New lines in which each run that is one of the replaced lines but for white space is that line.
+ * Where several runs, or several replaced lines, are the same, none is.
+ * @param {string[]} replaced
+ * @param {string[]} lines
+ */
+function unwrapped(replaced, lines) {
+  if (lines.length < 2) return lines
+  const old = uniqueLines(replaced)
+  if (old.size === 0) return lines
+  /** @type {Map<string, { start: number, count: number } | undefined>} */
+  const runs = new Map()
+  for (const { start, count, text } of runsAmong(lines, old)) {
+    runs.set(text, runs.has(text) ? undefined : { start, count })
+  }
+  const found = [...runs].flatMap(([text, run]) => (run ? [{ text, ...run }] : []))
+  if (found.length === 0) return lines
+  // From the end, so that no run moves an earlier one; where two overlap, the earlier one takes
+  // in what the later one made.
+  found.sort((one, other) => other.start - one.start || one.count - other.count)
+  const mended = [...lines]
+  for (const { start, count, text } of found) {
+    mended.splice(start, count, /** @type {string} */ (old.get(text)))
+  }
+  return mended
+}
+
+/**
+ * Lines by their text without white space, where that is long enough and of one line only.
+ * @param {string[]} lines
+ */
+function uniqueLines(lines) {
+  /** @type {Map<string, string | undefined>} */
+  const found = new Map()
+  for (const line of lines) {
+    const text = withoutWhiteSpace(line)
+    if (text.length >= WRAP_MIN_UNITS) found.set(text, found.has(text) ? undefined : line)
+  }
+  for (const [text, line] of found) if (line === undefined) found.delete(text)
+  return found
+}
+
+/**
+ * The runs of lines whose text without white space is one of the keys.
+ * @param {string[]} lines
+ * @param {Map<string, unknown>} keys
+ */
+function* runsAmong(lines, keys) {
+  let longest = 0
+  for (const key of keys.keys()) longest = Math.max(longest, key.length)
+  const texts = lines.map(withoutWhiteSpace)
+  for (let start = 0; start < texts.length; start++) {
+    let text = texts[start]
+    const end = Math.min(texts.length, start + WRAP_LIMIT_LINES)
+    for (let next = start + 1; next < end && text.length <= longest; next++) {
+      text += texts[next]
+      if (keys.has(text)) yield { start, count: next + 1 - start, text }
+    }
+  }
+}
+
+/**
+ * New lines, as many as there were old ones: one without indentation gets the old one's.
+ * @param {string[]} replaced
+ * @param {string[]} lines
+ */
+function indented(replaced, lines) {
+  if (replaced.length !== lines.length) return lines
+  const mends = (/** @type {string} */ line, /** @type {number} */ at) =>
+    line !== '' && skipWhiteSpace(line, 0) === 0 && skipWhiteSpace(replaced[at], 0) > 0
+  if (!lines.some(mends)) return lines
+  return lines.map((line, at) => {
+    return mends(line, at) ? replaced[at].slice(0, skipWhiteSpace(replaced[at], 0)) + line : line
+  })
+}
+
+/**
+ * A text without white space, without the token at its end after which it goes on; undefined when
+ * it does not go on.
+ * @param {string} line
+ */
+function headOf(line) {
+  // Only few lines end in such a token, and those are seen without taking the line apart.
+  let end = line.length
+  while (end > 0 && isWhiteSpace(line.charCodeAt(end - 1))) end--
+  if (end === 0 || !'&|?:=,+-*/.('.includes(line[end - 1])) return undefined
+  const text = withoutWhiteSpace(line)
+  const token = CONTINUATIONS.find((token) => text.endsWith(token))
+  return token && { text, head: text.slice(0, -token.length) }
+}
+
+/** @param {string} text */
+function withoutOperators(text) {
+  return text.replace(/[|&?]/g, '')
+}
+
+/**
+ * Whether a text holds both parts, one before the other.
+ * @param {string} text
+ * @param {string} first
+ * @param {string} second
+ */
+function holdsInOrder(text, first, second) {
+  const at = text.indexOf(first)
+  return at !== -1 && text.indexOf(second) > at
 }
 
 /**
  * Which neighbour a new line has taken in: -1 the line above the replaced one, 1 the line below,
  * 0 none.
- * @param {string | undefined} above
- * @param {string} replaced
- * @param {string | undefined} below
  * @param {string} line
+ * @param {string} replaced
+ * @param {(side: -1 | 1) => string | undefined} neighbour undefined where it cannot be taken in
+ * @returns {-1 | 0 | 1}
  */
-function mergedNeighbour(above, replaced, below, line) {
-  const disguise = new Disguise([above ?? '', replaced, below ?? '', line])
-  if (!disguise.fits) return 0
-  return native.mergedNeighbour(
-    'omp',
-    disguise.on(above),
-    [disguise.put(replaced)],
-    disguise.on(below),
-    [disguise.put(line)],
-  )
+function mergedNeighbour(line, replaced, neighbour) {
+  const own = headOf(replaced)
+  const below = own && neighbour(1)
+  const above = neighbour(-1)
+  const previous = above === undefined ? undefined : headOf(above)
+  if (below === undefined && !previous) return 0
+  const text = withoutWhiteSpace(line)
+  const old = withoutWhiteSpace(replaced)
+  if (text === '' || old === '') return 0
+  const fits = (/** @type {string} */ other) =>
+    text.length <= old.length + other.length + MERGE_SLACK_UNITS
+  if (own && below !== undefined) {
+    const next = withoutWhiteSpace(below)
+    if (holdsInOrder(text, own.head, next) && fits(next)) return 1
+  }
+  if (previous && fits(previous.text)) {
+    const head = withoutOperators(previous.head)
+    if (holdsInOrder(withoutOperators(text), head, withoutOperators(old))) return -1
+  }
+  return 0
 }
 
-/**
- * Native code takes UTF-8, which has no halves of surrogate pairs. While lines are there, each
- * such half is a character that occurs in none of them.
- */
-class Disguise {
-  /** Whether there are characters enough. Lines with thousands of private ones are no text. */
-  fits = true
-  /** @type {Map<string, string>} */
-  #masks = new Map()
-  /** @type {Map<string, string>} */
-  #faces = new Map()
-
-  /** @param {string[]} lines */
-  constructor(lines) {
-    const halves = new Set(lines.flatMap((line) => line.match(LONE_SURROGATES) ?? []))
-    if (halves.size === 0) return
-    const used = new Set(lines.join(''))
-    let mask = FIRST_PRIVATE
-    for (const half of halves) {
-      while (used.has(String.fromCharCode(mask))) mask++
-      if (mask > LAST_PRIVATE) {
-        this.fits = false
-        return
-      }
-      this.#masks.set(half, String.fromCharCode(mask))
-      this.#faces.set(String.fromCharCode(mask++), half)
-    }
-  }
-
-  /** @param {string | undefined} line */
-  on(line) {
-    return line === undefined ? null : this.put(line)
-  }
-
-  /** @param {string} line */
-  put(line) {
-    if (this.#masks.size === 0) return line
-    return line.replace(LONE_SURROGATES, (half) => this.#masks.get(half) ?? half)
-  }
-
-  /** @param {string} line */
-  off(line) {
-    if (this.#faces.size === 0) return line
-    return line.replace(/[\uE000-\uF8FF]/g, (mask) => this.#faces.get(mask) ?? mask)
-  }
-}
-
-module.exports = { mendLines, mergedNeighbour }
+module.exports = { indented, mergedNeighbour, unwrapped, withoutEchoes }

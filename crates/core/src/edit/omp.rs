@@ -2,14 +2,7 @@
 //!
 //! Their edits are applied in JavaScript, to JavaScript's own strings: a string may hold half
 //! of a surrogate pair, which UTF-8 cannot, and has to come back to the character. What is here
-//! are the two parts that gain by native code: finding lines, and the repairs of a text that
-//! the engine's own edits know too.
-
-use std::borrow::Cow;
-use std::sync::LazyLock;
-
-use crate::edit::repair::{Draft, Place, Rule, Rules, Subject, repair};
-use crate::text::dialect::Dialect;
+//! gains by native code all the same: finding lines.
 
 /// A text in blocks of this many code units is what [`count_line_feeds`] counts in.
 pub const BLOCK_UNITS: usize = 128;
@@ -50,119 +43,10 @@ pub fn count_line_feeds<U: CodeUnit>(text: &[U], counts: &mut [u32]) {
     }
 }
 
-static LAYOUT_RULES: LazyLock<Rules> =
-    LazyLock::new(|| Rules::of(&[Rule::Echoes, Rule::Wraps, Rule::PairedIndent]));
-static MERGE_RULE: LazyLock<Rules> = LazyLock::new(|| Rules::of(&[Rule::Merges]));
-
-/// New lines and what stands around the place they go to. `replaced` is empty for an insert,
-/// which then has a line above, or below, or both.
-pub struct Edit {
-    /// The line before the place.
-    pub above: Option<String>,
-    /// The lines that are replaced.
-    pub replaced: Vec<String>,
-    /// The line behind the place.
-    pub below: Option<String>,
-    /// The new lines.
-    pub lines: Vec<String>,
-}
-
-impl Edit {
-    /// The new lines without echoes, wraps and lost indentation; `None` when there was nothing
-    /// to mend.
-    pub fn mended(self, dialect: &'static Dialect) -> Option<Vec<String>> {
-        let before = self.lines.clone();
-        let after = self.repaired(dialect, &LAYOUT_RULES)?.lines;
-        (after != before).then_some(after)
-    }
-
-    /// Which lines are replaced when the new one also holds a neighbour of the replaced one: how
-    /// many above and how many below. A neighbour that another edit touches is left out.
-    pub fn merged(self, dialect: &'static Dialect) -> (u64, u64) {
-        let count = self.replaced.len() as u64;
-        match self.repaired(dialect, &MERGE_RULE).map(|draft| draft.place) {
-            Some(Place::Lines(first, last)) => (ABOVE + 1 - first, last - ABOVE - count),
-            _ => (0, 0),
-        }
-    }
-
-    fn place(&self) -> Option<Place> {
-        Some(match (self.replaced.len() as u64, &self.above, &self.below) {
-            (0, Some(_), Some(_)) => Place::Between(ABOVE, ABOVE + 1),
-            (0, Some(_), None) => Place::After(ABOVE),
-            (0, None, Some(_)) => Place::Before(ABOVE + 1),
-            (0, None, None) => return None,
-            (count, ..) => Place::Lines(ABOVE + 1, ABOVE + count),
-        })
-    }
-
-    fn repaired(self, dialect: &'static Dialect, rules: &Rules) -> Option<Draft> {
-        let place = self.place()?;
-        let below = ABOVE + 1 + self.replaced.len() as u64;
-        let line = |number: u64| match number {
-            ABOVE => self.above.as_deref(),
-            number if number == below => self.below.as_deref(),
-            number => {
-                self.replaced.get(number.checked_sub(ABOVE + 1)? as usize).map(|text| &**text)
-            }
-        };
-        let line = |number| line(number).map(Cow::Borrowed);
-        let subject = Subject { dialect, line: &line, is_touched: &|_| false };
-        Some(repair(rules, &subject, Draft { place, lines: self.lines.clone() }, &mut Vec::new()))
-    }
-}
-
-/// The number of the line above, in the little file that an [`Edit`] is to the repairs.
-const ABOVE: u64 = 1;
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    fn omp() -> &'static Dialect {
-        Dialect::by_name("omp").unwrap()
-    }
-
-    fn edit(above: Option<&str>, replaced: &[&str], below: Option<&str>, lines: &[&str]) -> Edit {
-        let owned = |lines: &[&str]| lines.iter().map(|&line| line.to_owned()).collect();
-        Edit {
-            above: above.map(str::to_owned),
-            replaced: owned(replaced),
-            below: below.map(str::to_owned),
-            lines: owned(lines),
-        }
-    }
-
-    #[test]
-    fn texts_are_mended() {
-        let check = |edit: Edit, expected: Option<&[&str]>| {
-            let expected: Option<Vec<String>> =
-                expected.map(|lines| lines.iter().map(|&line| line.to_owned()).collect());
-            assert_eq!(edit.mended(omp()), expected);
-        };
-        check(edit(Some("a"), &[], None, &["a", "x"]), Some(&["x"]));
-        check(edit(None, &[], Some("b"), &["x", " b"]), Some(&["x"]));
-        check(edit(Some("a"), &[], Some("b"), &["a", "b"]), Some(&["b"]));
-        check(edit(Some("a"), &["o"], Some("b"), &["a", "x", "b"]), Some(&["x"]));
-        check(edit(Some("a"), &["o"], Some("b"), &["a", "b"]), Some(&[]));
-        check(edit(None, &["\tfoo(bar);"], None, &["foo(", "bar);"]), Some(&["\tfoo(bar);"]));
-        check(edit(None, &["\u{feff} o"], None, &["x"]), Some(&["\u{feff} x"]));
-        check(edit(None, &["  o"], None, &["", "x"]), None);
-        check(edit(None, &[], None, &["x", "x"]), None);
-    }
-
-    #[test]
-    fn merged_neighbours_are_found() {
-        let check = |edit: Edit, expected| assert_eq!(edit.merged(omp()), expected);
-        check(edit(None, &["a &&"], Some("b"), &["a && b"]), (0, 1));
-        check(edit(Some("a ||"), &["b"], None, &["a && b"]), (1, 0));
-        check(edit(Some("a"), &["b"], Some("c"), &["abc"]), (0, 0));
-        // The slack of 32 counts code units: an emoji is two.
-        let long = |emoji: usize| format!("a &&{}b", "🎉".repeat(emoji));
-        check(edit(None, &["a &&"], Some("b"), &[&long(16)]), (0, 1));
-        check(edit(None, &["a &&"], Some("b"), &[&long(17)]), (0, 0));
-    }
 
     proptest! {
         #[test]

@@ -180,3 +180,16 @@ fn rules_are_switched_by_name() {
     let error = rules.switch("strip-minus", true).unwrap_err();
     assert!(error.message.contains("strip-plus, strip-anchors"), "{}", error.message);
 }
+
+#[test]
+fn the_slack_of_a_merge_counts_code_units() {
+    let dialect = Dialect::by_name("omp").unwrap();
+    let line = |number: u64| ["a &&", "b"].get(number as usize - 1).map(|&line| line.into());
+    let subject = Subject { dialect, line: &line, is_touched: &|_| false };
+    // An emoji is two of the 32.
+    for (emoji, place) in [(16, Some(Place::Lines(1, 2))), (17, None)] {
+        let lines = vec![format!("a &&{}b", "🎉".repeat(emoji))];
+        let draft = Draft { place: Place::Lines(1, 1), lines };
+        assert_eq!(layout::expand_merge(&subject, &draft).map(|draft| draft.place), place);
+    }
+}
