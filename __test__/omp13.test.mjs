@@ -55,6 +55,29 @@ test('lines of every length, around the limits of what is hashed in JavaScript',
   }
 })
 
+test('regression: one table says what a letter is, that of the host, for every character', () => {
+  const text = 'a\n\u{323b0}\nb\n\u0cdc'
+  const lines = text.split('\n')
+  const shown = omp13.formatHashLines(text)
+  assert.equal(shown, naiveRows(naiveHash.omp13, lines, 1).join('\n'))
+  for (const [at, row] of shown.split('\n').entries()) {
+    omp13.validateLineRef(omp13.parseTag(row), lines)
+    assert.equal(omp13.formatLineTag(at + 1, lines[at]), row.slice(0, row.indexOf(':')))
+  }
+  for (let code = 0; code < 0x110000; code += code < 0x20000 ? 1 : 15) {
+    const character = String.fromCodePoint(code)
+    if (character === '\n') continue
+    const expected = `9#${omp13.computeLineHash(9, character)}:${character}`
+    if (omp13.formatHashLines(character, 9) !== expected) assert.fail(code.toString(16))
+  }
+  // Long lines are hashed by native code in Node.
+  for (const character of ['\u{323b0}', '\u0cdc', '\u{3fffd}']) {
+    const line = character.repeat(1000)
+    assert.equal(omp13.computeLineHash(9, line), naiveHash.omp13(9, line))
+    assert.equal(omp13.formatHashLines(line, 9), `9#${naiveHash.omp13(9, line)}:${line}`)
+  }
+})
+
 test('generated edits agree with the naive reference', () => {
   const random = new Random(2)
   let applied = 0

@@ -3,9 +3,9 @@
 
 use std::ptr;
 
-use hashline_core::edit::omp::{BLOCK_UNITS, count_line_feeds};
+use hashline_core::edit::omp::{self, BLOCK_UNITS, count_line_feeds};
 use hashline_core::error::Error;
-use hashline_core::text::hash::LineHasher;
+use hashline_core::text::hash::mixes_line_number;
 use hashline_core::view::render;
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
@@ -18,7 +18,8 @@ use super::options::Field;
 use super::text::Text;
 
 /// The lines of a text, as `split("\n")` cuts it, each with its anchor in front. Null when the
-/// text has half a surrogate pair, which would come back as another character.
+/// text has half a surrogate pair, which would come back as another character, and when the
+/// tables of the host may say of a line that it is hashed in another way.
 #[napi(namespace = "omp", skip_typescript)]
 pub fn format_lines<'env>(
     env: &'env Env,
@@ -33,25 +34,20 @@ pub fn format_lines<'env>(
             if may_hold_lone_surrogate(bytes) && text.has_lone_surrogate()? {
                 return Ok(None);
             }
+            if mixes_line_number(dialect) && !omp::has_clear_words(bytes) {
+                return Ok(None);
+            }
             Ok(Some(Text::of_bytes(render::format_hashed(dialect, bytes, start_line))?))
         })
     })
 }
 
-/// The hash of one line. Half a surrogate pair counts as U+FFFD.
+/// xxHash32 of a text. Half a surrogate pair counts as U+FFFD.
 #[napi(namespace = "omp", skip_typescript)]
-pub fn hash_line<'env>(
-    env: &'env Env,
-    dialect: Js<'env>,
-    line_number: Js<'env>,
-    text: Js<'env>,
-) -> napi::Result<Js<'env>> {
+pub fn hash_text<'env>(env: &'env Env, text: Js<'env>, seed: Js<'env>) -> napi::Result<Js<'env>> {
     returned(env, || {
-        let dialect = Field::argument("dialect", dialect).dialect()?;
-        let number = Field::argument("lineNumber", line_number).whole(0, MAX_SAFE_INTEGER)?;
-        with_utf8(Field::argument("text", text), |bytes| {
-            Ok(dialect.hash_text(LineHasher::new(dialect).hash(number, bytes)))
-        })
+        let seed = Field::argument("seed", seed).whole(0, u64::from(u32::MAX))? as u32;
+        with_utf8(Field::argument("text", text), |bytes| Ok(omp::hash_text(bytes, seed)))
     })
 }
 

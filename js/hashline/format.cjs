@@ -42,7 +42,8 @@ function formatting(dialect) {
    * @returns {string}
    */
   function formatHashLines(content, startLine = 1) {
-    // Native code knows whole numbers only, and strings that UTF-8 can hold.
+    // Native code knows whole numbers only, strings that UTF-8 can hold, and characters that are
+    // no newer than its tables.
     const formatted = isLineNumber(startLine)
       ? native.formatLines(dialect, content, startLine)
       : null

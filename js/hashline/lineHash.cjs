@@ -57,20 +57,19 @@ function seedOf(lineNumber) {
 
 /**
  * The hash of a text of any length and in any script.
- * @param {Dialect} dialect
  * @param {string} text what counts of a line
  * @param {number} seed
  * @returns {string}
  */
-function textHash(dialect, text, seed) {
+function textHash(text, seed) {
   if (bunXxHash32) return NAMES[bunXxHash32(text, seed) & 0xff]
-  if (text.length > TEXT_LIMIT_UNITS) return native.hashLine(dialect, seed, text)
+  if (text.length > TEXT_LIMIT_UNITS) return NAMES[native.hashText(text, seed) & 0xff]
   return NAMES[xxHash32(encoder.encodeInto(text, input).written, seed) & 0xff]
 }
 
 /** @param {string} line */
 function ompTextHash(line) {
-  return textHash('omp', line.replace(/\s/g, ''), 0)
+  return textHash(line.replace(/\s/g, ''), 0)
 }
 
 /**
@@ -110,7 +109,7 @@ function startsWithWord(text) {
 function omp13TextHash(idx, line) {
   const text = (line.includes('\r') ? line.replace(/\r/g, '') : line).trimEnd()
   const hasWord = startsWithWord(text) || /[\p{L}\p{N}]/u.test(text)
-  return textHash('omp13', text, hasWord ? 0 : seedOf(idx))
+  return textHash(text, hasWord ? 0 : seedOf(idx))
 }
 
 /**

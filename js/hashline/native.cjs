@@ -6,7 +6,7 @@
  * @typedef {'omp' | 'omp13'} Dialect
  * @typedef {object} Native
  * @property {(dialect: Dialect, text: string, startLine: number) => string | null} formatLines
- * @property {(dialect: Dialect, lineNumber: number, text: string) => string} hashLine
+ * @property {(text: string, seed: number) => number} hashText
  * @property {(text: string) => ArrayBuffer} lineFeedCounts
  */
 

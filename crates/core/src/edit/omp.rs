@@ -2,7 +2,14 @@
 //!
 //! Their edits are applied in JavaScript, to JavaScript's own strings: a string may hold half
 //! of a surrogate pair, which UTF-8 cannot, and has to come back to the character. What is here
-//! gains by native code all the same: finding lines.
+//! gains by native code all the same: finding lines, hashing long ones, and the question whether
+//! the engine formats a text as JavaScript would.
+
+use std::sync::LazyLock;
+
+use memchr::{memchr, memrchr};
+use regex::bytes::Regex;
+use twox_hash::XxHash32;
 
 /// A text in blocks of this many code units is what [`count_line_feeds`] counts in.
 pub const BLOCK_UNITS: usize = 128;
@@ -43,10 +50,61 @@ pub fn count_line_feeds<U: CodeUnit>(text: &[U], counts: &mut [u32]) {
     }
 }
 
+/// Characters that some host in use may class otherwise than this engine does: those that
+/// Unicode has had for no long time, or has not yet.
+static NEW: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"\P{Age:13.0}").expect("a constant pattern that compiles"));
+
+/// Letters and digits of every host.
+static OLD_WORD: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"[[\p{L}\p{N}]&&\p{Age:13.0}]").expect("a constant pattern that compiles")
+});
+
+/// Whether every host agrees with this engine on which lines of UTF-8 `text` hold a letter or
+/// digit. The tables of both are of some version of Unicode, seldom of the same; a line is in
+/// doubt when nothing but characters newer than any host says that it holds one.
+pub fn has_clear_words(text: &[u8]) -> bool {
+    if text.is_ascii() {
+        return true;
+    }
+    let mut from = 0;
+    while let Some(new) = NEW.find_at(text, from) {
+        let start = memrchr(b'\n', &text[..new.start()]).map_or(0, |at| at + 1);
+        let end = memchr(b'\n', &text[new.end()..]).map_or(text.len(), |at| new.end() + at);
+        if !OLD_WORD.is_match(&text[start..end]) {
+            return false;
+        }
+        from = end;
+    }
+    true
+}
+
+/// xxHash32, which the hash of a line is the low byte of.
+pub fn hash_text(text: &[u8], seed: u32) -> u32 {
+    XxHash32::oneshot(seed, text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn lines_of_new_characters_are_in_doubt() {
+        // U+323B0 is a letter since Unicode 17, U+1FAE8 a symbol since 15, U+3FFFD nothing yet.
+        for new in ["\u{323B0}", "\u{1FAE8}", "\u{3FFFD}", "\u{0CDC}"] {
+            for doubtful in [new.to_owned(), format!("a\n  {new}}}\r\nb"), format!("a\n\n{new}")] {
+                assert!(!has_clear_words(doubtful.as_bytes()), "{doubtful:?}");
+            }
+            for clear in [format!("a{new}"), format!("{new} \u{5909}"), format!("\n{new}7{new}\n")]
+            {
+                assert!(has_clear_words(clear.as_bytes()), "{clear:?}");
+            }
+        }
+        for clear in ["", "}\n{", "\u{1F389}", "\u{5909}\u{6570}\n\u{2014}", "\u{FFFD}\u{E000}"] {
+            assert!(has_clear_words(clear.as_bytes()), "{clear:?}");
+        }
+    }
 
     proptest! {
         #[test]
