@@ -214,7 +214,8 @@ export function outcomeOf(call) {
   } catch (thrown) {
     const { name, message, mismatches, fileLines, remaps } = /** @type {any} */ (thrown)
     const remapped = remaps && [...remaps]
-    return { thrown: { name, message, mismatches, fileLines, remaps: remapped } }
+    const keys = mismatches && Object.keys(/** @type {object} */ (thrown))
+    return { thrown: { name, message, mismatches, fileLines, remaps: remapped, keys } }
   }
 }
 

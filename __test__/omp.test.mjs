@@ -182,6 +182,8 @@ test('a mismatch is an error of its own class, with fresh anchors', () => {
     assert.ok(error instanceof omp.HashlineMismatchError)
     assert.ok(error instanceof Error)
     assert.ok(error.stack?.includes('omp.test'), error.stack)
+    // As the original has them, in the order in which they are printed.
+    assert.deepEqual(Object.keys(error), ['mismatches', 'fileLines', 'remaps', 'name'])
     assert.equal(error.name, 'HashlineMismatchError')
     assert.equal(error.fileLines, lines)
     assert.deepEqual(error.mismatches, [

@@ -66,7 +66,7 @@ function checking(formatLineTag, computeLineHash) {
      */
     constructor(mismatches, fileLines) {
       super(HashlineMismatchError.formatMessage(mismatches, fileLines))
-      this.name = 'HashlineMismatchError'
+      // The order of these is that in which programs list and print them.
       this.mismatches = mismatches
       this.fileLines = fileLines
       /** @type {ReadonlyMap<string, string>} from the stale anchor to the fresh one */
@@ -76,6 +76,7 @@ function checking(formatLineTag, computeLineHash) {
           formatLineTag(line, fileLines[line - 1]),
         ]),
       )
+      this.name = 'HashlineMismatchError'
     }
 
     /**
