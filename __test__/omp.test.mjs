@@ -285,6 +285,21 @@ test('texts of a million lines', () => {
   assert.equal(result.firstChangedLine, 1)
 })
 
+test('regression: an edit without lines is an error, whatever its operation', () => {
+  const [known, odd] = [{ op: 'append', content: ['y'] }, { op: 'delete', content: ['z'] }]
+  const byText = { op: 'replaceText', old_text: 'x', new_text: 'y' }
+  for (const edits of [[byText], [known, byText], [{ op: 'delete' }], [{}], [{ op: 'set' }]]) {
+    assert.throws(() => omp.applyHashlineEdits('x', untyped(edits)), TypeError)
+  }
+  // One with lines is skipped, and once only is it left there.
+  const edits = [odd, known, structuredClone(odd)]
+  assert.deepEqual(omp.applyHashlineEdits('x', untyped(edits)), {
+    content: 'x\ny',
+    firstChangedLine: 2,
+  })
+  assert.deepEqual(edits, [odd, known])
+})
+
 test('nonsense is an error or nothing, and no crash', () => {
   for (const value of [undefined, null, 5, {}, [], '', () => {}]) {
     for (const call of [

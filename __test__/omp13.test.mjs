@@ -155,6 +155,19 @@ test('an insert of nothing is one of an empty line', () => {
   )
 })
 
+test('regression: an edit without lines is an error, whatever its operation', () => {
+  for (const odd of [{ op: 'replaceText', old_text: 'x' }, {}, { op: 'append_file' }]) {
+    assert.throws(() => omp13.applyHashlineEdits('x', untyped([odd])), TypeError)
+  }
+  const edits = [
+    { op: 'delete', lines: ['z'] },
+    { op: 'append_file', lines: ['y'] },
+    { op: 'delete', lines: ['z'] },
+  ]
+  assert.equal(omp13.applyHashlineEdits('x', untyped(edits)).lines, 'x\ny')
+  assert.equal(edits.length, 2)
+})
+
 test('nonsense is an error or nothing, and no crash', () => {
   for (const value of [undefined, null, 5, {}, [], '', 'constructor', () => {}]) {
     for (const call of [

@@ -25,6 +25,13 @@ const { checkLineExists } = require('./tags.cjs')
  * @typedef {[line: number, precedence: number]} Rank
  */
 
+/**
+ * Of an edit without a known operation. Comparing with it says nothing, so only the indices of the
+ * edits are left to go by, as in the original.
+ * @type {Rank}
+ */
+const UNRANKED = [Number.NaN, Number.NaN]
+
 /** Compares anchors with the lines of a text. */
 class Check {
   /** @type {HashMismatch[]} */
@@ -131,10 +138,11 @@ class Changes {
 function bottomUp(edits, rankOf, keyOf) {
   const steps = ranked(edits, rankOf)
   // Duplicates have the same rank. Mostly no two edits have, and that is seen sooner than keys
-  // are made.
+  // are made. Among edits without a rank they stand anywhere.
   const mayRepeat = steps.some(
     ({ line, precedence }, at) =>
-      at > 0 && line === steps[at - 1].line && precedence === steps[at - 1].precedence,
+      Number.isNaN(line) ||
+      (at > 0 && line === steps[at - 1].line && precedence === steps[at - 1].precedence),
   )
   return mayRepeat && dropDuplicates(edits, keyOf) ? ranked(edits, rankOf) : steps
 }
@@ -179,4 +187,4 @@ function areKept(lines, newLines) {
   return lines.every((line, index) => line === newLines[index])
 }
 
-module.exports = { areKept, bottomUp, Changes, Check }
+module.exports = { areKept, bottomUp, Changes, Check, UNRANKED }

@@ -2,7 +2,7 @@
 
 'use strict'
 
-const { areKept, bottomUp, Changes, Check } = require('./edits.cjs')
+const { areKept, bottomUp, Changes, Check, UNRANKED } = require('./edits.cjs')
 const { TextLines } = require('./lines.cjs')
 
 /** @import { HashlineEdit, HashlineResult } from '../omp13.cjs' */
@@ -90,10 +90,10 @@ const OPERATIONS = {
 function restoreTabs(edits, warnings) {
   if (process.env.PI_HASHLINE_AUTOCORRECT_ESCAPED_TABS === '0') return
   for (const edit of edits) {
-    const { lines } = edit
-    if (!lines.some((line) => line.startsWith('\\t'))) continue
-    if (lines.some((line) => line.includes('\t'))) continue
-    edit.lines = lines.map((line) =>
+    if (edit.lines.length === 0) continue
+    if (!edit.lines.some((line) => line.startsWith('\\t'))) continue
+    if (edit.lines.some((line) => line.includes('\t'))) continue
+    edit.lines = edit.lines.map((line) =>
       line.replace(/^(?:\\t)+/, (escapes) => '\t'.repeat(escapes.length / 2)),
     )
     warnings.push(
@@ -108,8 +108,10 @@ function restoreTabs(edits, warnings) {
  * @param {string[]} warnings
  */
 function warnOfPlaceholders(edits, warnings) {
-  for (const { lines } of edits) {
-    if (!lines.some((line) => /\\uDDDD/i.test(line))) continue
+  for (const edit of edits) {
+    // An edit without lines is an error here, also one of an unknown operation.
+    if (edit.lines.length === 0) continue
+    if (!edit.lines.some((line) => /\\uDDDD/i.test(line))) continue
     warnings.push(
       'Detected literal \\uDDDD in edit content; no autocorrection applied. Verify whether this should be a real Unicode escape or plain text.',
     )
@@ -177,7 +179,7 @@ function applyOmp13Edits(module, text, edits) {
  * @returns {[number, number]}
  */
 function rankOf(edit, lineCount) {
-  return operationOf(edit)?.rank(edit, lineCount) ?? [0, 0]
+  return operationOf(edit)?.rank(edit, lineCount) ?? UNRANKED
 }
 
 /** @param {HashlineEdit} edit */

@@ -2,7 +2,7 @@
 
 'use strict'
 
-const { areKept, bottomUp, Changes, Check } = require('./edits.cjs')
+const { areKept, bottomUp, Changes, Check, UNRANKED } = require('./edits.cjs')
 const { TextLines } = require('./lines.cjs')
 const { indented, mergedNeighbour, unwrapped, withoutEchoes } = require('./repairs.cjs')
 
@@ -207,6 +207,7 @@ function applyOmpEdits(module, content, edits) {
   if (check.mismatches.length > 0) {
     throw new module.HashlineMismatchError(check.mismatches, content.split('\n'))
   }
+  for (const edit of edits) checkHasLines(edit)
   const steps = bottomUp(edits, (edit) => rankOf(edit, lines.count), keyOf)
   const changes = new OmpChanges(lines, touchedLines(edits))
   for (const { edit, index } of steps) {
@@ -222,6 +223,15 @@ function applyOmpEdits(module, content, edits) {
     firstChangedLine: changes.firstChangedLine,
     ...(noopEdits.length > 0 ? { noopEdits } : {}),
   }
+}
+
+/**
+ * Throws, as the original does when it looks for duplicates, where there is nothing to join: an
+ * edit by text is none of these, and an unknown operation is skipped only when it has lines.
+ * @param {HashlineEdit} edit
+ */
+function checkHasLines(edit) {
+  if (typeof edit.content.join !== 'function') edit.content.join('\n')
 }
 
 /** @param {HashlineEdit} edit */
@@ -248,7 +258,7 @@ function touchedLines(edits) {
  * @returns {[number, number]}
  */
 function rankOf(edit, lineCount) {
-  return operationOf(edit)?.rank(edit, lineCount) ?? [0, 0]
+  return operationOf(edit)?.rank(edit, lineCount) ?? UNRANKED
 }
 
 /**
