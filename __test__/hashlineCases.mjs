@@ -198,6 +198,33 @@ export function randomOmp13Edits(random, text, hashOf) {
   })
 }
 
+/**
+ * A diff of numbered lines, with rows that are none and numbers that do not follow.
+ * @param {Random} random
+ */
+export function randomDiff(random) {
+  const rows = []
+  let line = random.whole(0, 120)
+  for (let run = random.whole(0, 6); run > 0; run--) {
+    const kind = random.pick(['+', '-', ' ', ' ', 'meta'])
+    for (let row = random.whole(1, 7); row > 0; row--) {
+      const text = random.is(0.08) ? '...' : randomLine(random)
+      const number = String(random.is(0.03) ? random.whole(0, 1e6) : line++).padStart(4)
+      rows.push(
+        kind === 'meta' ? random.pick(['', '@@', text, '+x|', '-|']) : `${kind}${number}|${text}`,
+      )
+    }
+  }
+  return rows.join('\n')
+}
+
+/** @param {Random} random */
+export function randomDiffOptions(random) {
+  const names = ['maxUnchangedRun', 'maxAdditionRun', 'maxDeletionRun', 'maxOutputLines']
+  const given = names.filter(() => random.is(0.4))
+  return Object.fromEntries(given.map((name) => [name, random.whole(0, 6)]))
+}
+
 /** @param {Random} random */
 export function randomTag(random) {
   const parts = [' ', '>', '+', '-', '5', '0', '17', '#', 'ZP', 'QV', 'zp', ':', '|', 'x', '\t']

@@ -286,7 +286,10 @@ test('texts of a million lines', () => {
 })
 
 test('regression: an edit without lines is an error, whatever its operation', () => {
-  const [known, odd] = [{ op: 'append', content: ['y'] }, { op: 'delete', content: ['z'] }]
+  const [known, odd] = [
+    { op: 'append', content: ['y'] },
+    { op: 'delete', content: ['z'] },
+  ]
   const byText = { op: 'replaceText', old_text: 'x', new_text: 'y' }
   for (const edits of [[byText], [known, byText], [{ op: 'delete' }], [{}], [{ op: 'set' }]]) {
     assert.throws(() => omp.applyHashlineEdits('x', untyped(edits)), TypeError)

@@ -140,6 +140,27 @@ test('warnings of placeholders and of doubled ends', () => {
   ])
 })
 
+test('a preview of a diff has fresh anchors, and its long runs are cut', () => {
+  const diff = [
+    ...[' 7|seven', ' 8|eight', ' 9|nine', '-10|ten', '-11|...', '+10|TEN'],
+    ...['+11|a', '+12|b', ' 11|eleven', ' 12|twelve', ' 13|', 'no line'],
+  ]
+  const tag = omp13.computeLineHash
+  assert.deepEqual(omp13.buildCompactHashlineDiffPreview(diff.join('\n'), { maxUnchangedRun: 1 }), {
+    preview: [
+      ...[' ... 2 more unchanged lines', ` 9#${tag(9, 'nine')}|nine`, '-10   |ten', '-11|...'],
+      ...[`+10#${tag(10, 'TEN')}|TEN`, `+11#${tag(11, 'a')}|a`, ' ... 1 more added lines'],
+      // One line went and three came, so the old line 11 is the new line 13.
+      ...[` 13#${tag(13, 'eleven')}|eleven`, ' ... 1 more unchanged lines', ` 15#${tag(15, '')}|`],
+      'no line',
+    ].join('\n'),
+    addedLines: 3,
+    removedLines: 2,
+  })
+  const short = omp13.buildCompactHashlineDiffPreview('+1|a\n+2|b\n-1|c', { maxOutputLines: 1 })
+  assert.equal(short.preview, `+1#${tag(1, 'a')}|a\n ... 2 more preview lines`)
+})
+
 test('an insert of nothing is one of an empty line', () => {
   const text = 'a\nb'
   /** @type {HashlineEdit[]} */

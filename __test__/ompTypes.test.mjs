@@ -7,7 +7,19 @@ import * as omp from 'hashline-native/omp'
 import * as omp13 from 'hashline-native/omp13'
 
 /** @import { EditSpec, HashlineEdit, HashlineStreamOptions, LineTag, ReplaceTextEdit } from 'hashline-native/omp' */
-/** @import { Anchor, HashlineEdit as Omp13Edit } from 'hashline-native/omp13' */
+/** @import { Anchor, CompactHashlineDiffOptions, CompactHashlineDiffPreview, HashlineEdit as Omp13Edit } from 'hashline-native/omp13' */
+
+// The originals export no types but these, and `export *` must not name one of an agent's twice.
+// @ts-expect-error: not exported
+/** @typedef {import('hashline-native/omp').HashMismatch} OmpMismatch */
+// @ts-expect-error: not exported
+/** @typedef {import('hashline-native/omp').HashlineResult} OmpResult */
+// @ts-expect-error: not exported
+/** @typedef {import('hashline-native/omp13').HashMismatch} Omp13Mismatch */
+// @ts-expect-error: not exported
+/** @typedef {import('hashline-native/omp13').HashlineResult} Omp13Result */
+// @ts-expect-error: that generation calls it an anchor
+/** @typedef {import('hashline-native/omp13').LineTag} Omp13Tag */
 
 /** @type {LineTag} */
 const tag = omp.parseTag('1#ZR')
@@ -59,6 +71,14 @@ test('results have the declared types', () => {
   /** @type {string | undefined} */
   const current13 = omp13.applyHashlineEdits('', []).noopEdits?.[0].current
   assert.deepEqual([current, current13], [undefined, undefined])
+})
+
+test('a preview of a diff has the declared types', () => {
+  /** @type {CompactHashlineDiffOptions} */
+  const options = { maxUnchangedRun: 1, maxAdditionRun: 1, maxDeletionRun: 1, maxOutputLines: 9 }
+  /** @type {CompactHashlineDiffPreview} */
+  const preview = omp13.buildCompactHashlineDiffPreview('', options)
+  assert.deepEqual(preview, { preview: '', addedLines: 0, removedLines: 0 })
 })
 
 test('the error has the declared types', () => {

@@ -1,6 +1,7 @@
-import type { LineTag } from './hashline/common.cjs'
-
 export * from './hashline/common.cjs'
+
+/** A line number, from 1, and the hash of that line. */
+export type LineTag = { line: number; hash: string }
 
 /** An edit of whole lines, by anchors that all refer to the text before the edits. */
 export type HashlineEdit =
@@ -20,7 +21,14 @@ export type ReplaceTextEdit = {
 
 export type EditSpec = HashlineEdit | ReplaceTextEdit
 
-export interface HashlineResult {
+/**
+ * Applies edits to a text, all of them or none: an anchor that does not hold throws. Duplicates
+ * are removed from `edits`.
+ */
+export function applyHashlineEdits(
+  content: string,
+  edits: HashlineEdit[],
+): {
   content: string
   /** The number of the first line that is another one now. */
   firstChangedLine: number | undefined
@@ -28,9 +36,3 @@ export interface HashlineResult {
   /** Edits that say what is there already. The index counts without duplicates. */
   noopEdits?: Array<{ editIndex: number; loc: string; currentContent: string }>
 }
-
-/**
- * Applies edits to a text, all of them or none: an anchor that does not hold throws. Duplicates
- * are removed from `edits`.
- */
-export function applyHashlineEdits(content: string, edits: HashlineEdit[]): HashlineResult

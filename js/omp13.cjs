@@ -2,6 +2,7 @@
 
 'use strict'
 
+const { diffPreview } = require('./hashline/diffPreview.cjs')
 const { hashlineModule } = require('./hashline/module.cjs')
 const { applyOmp13Edits } = require('./hashline/omp13Edits.cjs')
 
@@ -10,6 +11,7 @@ const omp13 = hashlineModule('omp13')
 /** @type {typeof import('./omp13.cjs')} */
 module.exports = {
   applyHashlineEdits: (text, edits) => applyOmp13Edits(omp13, text, edits),
+  buildCompactHashlineDiffPreview: diffPreview(omp13.computeLineHash),
   computeLineHash: omp13.computeLineHash,
   formatHashLines: omp13.formatHashLines,
   formatLineTag: omp13.formatLineTag,

@@ -4,6 +4,7 @@ import omp13 from './omp13.cjs'
 
 export const {
   applyHashlineEdits,
+  buildCompactHashlineDiffPreview,
   computeLineHash,
   formatHashLines,
   formatLineTag,

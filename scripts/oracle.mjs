@@ -10,6 +10,8 @@ import {
   outcomeOf,
   Random,
   randomCuts,
+  randomDiff,
+  randomDiffOptions,
   randomLine,
   randomOmp13Edits,
   randomStreamOptions,
@@ -104,6 +106,13 @@ function compareEdits() {
   seen['other errors'] += thrown && !thrown.mismatches ? 1 : 0
 }
 
+function compareDiffs() {
+  const [diff, options] = [randomDiff(random), randomDiffOptions(random)]
+  compare('buildCompactHashlineDiffPreview', (module) =>
+    module.buildCompactHashlineDiffPreview(diff, options),
+  )
+}
+
 async function compareStreams() {
   const text = random.is(0.05) ? '' : randomText(random, 20)
   const options = randomStreamOptions(random)
@@ -132,6 +141,7 @@ for (let round = 0; round < Number(values.cases); round++) {
     compareHashes()
     compareTags()
     compareEdits()
+    compareDiffs()
     if (round % 4 === 0) await compareStreams()
   } catch (error) {
     console.error(`seed ${values.seed}, round ${round}`)

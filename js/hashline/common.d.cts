@@ -1,10 +1,14 @@
-// Declarations that `hashline-native/omp` and `hashline-native/omp13` share.
+// Declarations that `hashline-native/omp` and `hashline-native/omp13` share. They export what the
+// originals do and no more, so that `export *` beside an agent's own types names nothing twice.
+
+// biome-ignore lint/complexity/noUselessEmptyExport: without it a declaration file exports all
+export {}
 
 /** A line number, from 1, and the hash of that line. */
-export type LineTag = { line: number; hash: string }
+type LineTag = { line: number; hash: string }
 
 /** An anchor whose line has another hash. */
-export interface HashMismatch {
+type HashMismatch = {
   line: number
   /** The hash in the anchor. */
   expected: string

@@ -5,7 +5,7 @@
 const { areKept, bottomUp, Changes, Check, UNRANKED } = require('./edits.cjs')
 const { TextLines } = require('./lines.cjs')
 
-/** @import { HashlineEdit, HashlineResult } from '../omp13.cjs' */
+/** @import { HashlineEdit, applyHashlineEdits } from '../omp13.cjs' */
 /** @import { HashlineModule } from './module.cjs' */
 /** @import { Operation } from './edits.cjs' */
 /** @import { Lines } from './lines.cjs' */
@@ -144,7 +144,7 @@ function warnOfDoubledEnds(module, lines, edits, warnings) {
  * @param {HashlineModule} module
  * @param {string} text
  * @param {HashlineEdit[]} edits duplicates are removed from this array, and lines are corrected
- * @returns {HashlineResult}
+ * @returns {ReturnType<typeof applyHashlineEdits>}
  */
 function applyOmp13Edits(module, text, edits) {
   if (edits.length === 0) return { lines: text, firstChangedLine: undefined }

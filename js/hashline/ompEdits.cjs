@@ -6,7 +6,7 @@ const { areKept, bottomUp, Changes, Check, UNRANKED } = require('./edits.cjs')
 const { TextLines } = require('./lines.cjs')
 const { indented, mergedNeighbour, unwrapped, withoutEchoes } = require('./repairs.cjs')
 
-/** @import { HashlineEdit, HashlineResult } from '../omp.cjs' */
+/** @import { HashlineEdit, applyHashlineEdits } from '../omp.cjs' */
 /** @import { HashlineModule } from './module.cjs' */
 /** @import { Operation } from './edits.cjs' */
 /** @import { Lines } from './lines.cjs' */
@@ -197,7 +197,7 @@ function* numbersBetween(first, last) {
  * @param {HashlineModule} module
  * @param {string} content
  * @param {HashlineEdit[]} edits duplicates are removed from this array
- * @returns {HashlineResult}
+ * @returns {ReturnType<typeof applyHashlineEdits>}
  */
 function applyOmpEdits(module, content, edits) {
   if (edits.length === 0) return { content, firstChangedLine: undefined }
