@@ -13,6 +13,7 @@ mod recover;
 mod stage;
 mod state;
 mod step;
+mod undo;
 
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileSystem, Lookup, Place, Stamp};

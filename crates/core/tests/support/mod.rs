@@ -158,6 +158,8 @@ pub struct Interrupted<F> {
     before: F,
     after: Box<dyn Fn(u64) + Send + Sync>,
     can_exchange: bool,
+    /// Whether an operation that must not go on is done all the same, and only reported as failed.
+    is_done_all_the_same: bool,
     /// The first stamp of each file, which stays what is told of it.
     frozen: Option<Mutex<BTreeMap<u64, Stamp>>>,
 }
@@ -166,7 +168,15 @@ impl<F: Fn(u64) -> io::Result<()>> Interrupted<F> {
     pub fn new(before: F) -> Self {
         let count = AtomicU64::new(0);
         let after = Box::new(|_| {});
-        Interrupted { inner: OsFileSystem, count, before, after, can_exchange: true, frozen: None }
+        Interrupted {
+            inner: OsFileSystem,
+            count,
+            before,
+            after,
+            can_exchange: true,
+            is_done_all_the_same: false,
+            frozen: None,
+        }
     }
 
     /// Calls `after` with the number of each operation that looked at an open file's stamp.
@@ -177,6 +187,11 @@ impl<F: Fn(u64) -> io::Result<()>> Interrupted<F> {
     /// As a system that cannot exchange two names.
     pub fn without_exchange(self) -> Self {
         Interrupted { can_exchange: false, ..self }
+    }
+
+    /// As a system whose answers get lost, like that of a server: what it says has failed was done.
+    pub fn failing_after_the_deed(self) -> Self {
+        Interrupted { is_done_all_the_same: true, ..self }
     }
 
     /// As a system whose clock stands still: files keep their first stamps.
@@ -195,8 +210,13 @@ impl<F: Fn(u64) -> io::Result<()>> Interrupted<F> {
         self.count.load(Ordering::SeqCst)
     }
 
-    fn step(&self) -> io::Result<()> {
-        (self.before)(self.count.fetch_add(1, Ordering::SeqCst) + 1)
+    /// One operation, which may be told to fail: before it is done, or afterwards.
+    fn step<T>(&self, operation: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        match (self.before)(self.count.fetch_add(1, Ordering::SeqCst) + 1) {
+            Err(cause) if self.is_done_all_the_same => operation().and(Err(cause)),
+            Err(cause) => Err(cause),
+            Ok(()) => operation(),
+        }
     }
 }
 
@@ -204,28 +224,26 @@ macro_rules! forward {
     ($($name:ident($($arg:ident: $type:ty),*) -> $out:ty;)*) => {
         impl<F: Fn(u64) -> io::Result<()> + Send + Sync> FileSystem for Interrupted<F> {
             $(fn $name(&self, $($arg: $type),*) -> io::Result<$out> {
-                self.step()?;
-                self.inner.$name($($arg),*)
+                self.step(|| self.inner.$name($($arg),*))
             })*
 
             fn stamp(&self, place: &Place) -> io::Result<Stamp> {
-                self.step()?;
-                self.inner.stamp(place).map(|stamp| self.told(stamp))
+                self.step(|| self.inner.stamp(place).map(|stamp| self.told(stamp)))
             }
 
             fn stamp_of(&self, file: &File) -> io::Result<Stamp> {
-                self.step()?;
-                let stamp = self.inner.stamp_of(file).map(|stamp| self.told(stamp));
-                (self.after)(self.count());
-                stamp
+                self.step(|| {
+                    let stamp = self.inner.stamp_of(file).map(|stamp| self.told(stamp));
+                    (self.after)(self.count());
+                    stamp
+                })
             }
 
             fn exchange(&self, one: &Place, other: &Place) -> io::Result<()> {
-                self.step()?;
-                match self.can_exchange {
+                self.step(|| match self.can_exchange {
                     true => self.inner.exchange(one, other),
                     false => Err(io::ErrorKind::Unsupported.into()),
-                }
+                })
             }
         }
     };

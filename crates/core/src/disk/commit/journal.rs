@@ -216,7 +216,9 @@ impl Journal {
                 // A recovery took the file between its creation and its lock.
                 Err(cause) if attempts > 0 && cause.kind() == std::io::ErrorKind::NotFound => {}
                 Err(cause) => {
+                    // What stays is found by a recovery, which has nothing to do for it.
                     let _ = fs.unlink(&unfinished);
+                    let _ = fs.unlink(&finished(&unfinished));
                     return Err(journal_fault(&unfinished, &cause));
                 }
                 Ok(journal) => return Ok(journal),
@@ -230,7 +232,7 @@ impl Journal {
         line: &[u8],
         sync: bool,
     ) -> std::io::Result<Journal> {
-        let place = unfinished.sibling(Path::new(unfinished.name()).with_extension(FINISHED));
+        let place = finished(unfinished);
         let mut file = fs.create_new(unfinished, true)?;
         file.lock()?;
         fs.write(&mut file, line)?;
@@ -239,7 +241,7 @@ impl Journal {
         }
         fs.rename(unfinished, &place)?;
         if sync {
-            fs.sync_dir(&place).inspect_err(|_| drop(fs.unlink(&place)))?;
+            fs.sync_dir(&place)?;
         }
         Ok(Journal { place, file, begin_bytes: line.len() as u64, sync })
     }
@@ -295,6 +297,11 @@ impl Journal {
             let _ = fs.sync_dir(&self.place);
         }
     }
+}
+
+/// The name that a journal gets when all of it is written.
+fn finished(unfinished: &Place) -> Place {
+    unfinished.sibling(Path::new(unfinished.name()).with_extension(FINISHED))
 }
 
 fn journal_fault(place: &Place, cause: &std::io::Error) -> Error {

@@ -4,29 +4,19 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 
-use super::stage::{copy_content, is_gone, sync_directories, sync_removals};
+use super::stage::{copy_content, is_gone, look, sync_directories, sync_removals};
 use super::step::Step;
+use super::undo::{Begun, Undo, exchange_back, take_back};
 use super::{CommitError, check_version, concurrent};
 use crate::disk::fs::{FileSystem, Place, Stamp, differ_in_case_only};
 use crate::error::{Code, Error, Result};
-
-/// A step that was taken, and what takes it back.
-enum Undo {
-    /// Rename `now` back to `was`, if it is still the file that was put there.
-    Rename { now: Place, was: Place, placed: Option<Stamp> },
-    /// Exchange the two names again, if `other` is still the file that was put there.
-    Exchange { one: Place, other: Place, placed: Option<Stamp> },
-    /// Put the saved old version over the new one.
-    Restore { saved: Place, target: Place, placed: Option<Stamp> },
-    /// Write the saved content back into the same inode.
-    Rewrite { target: Place, saved: Place },
-}
 
 /// What was published so far.
 pub(super) struct Published<'a> {
     fs: &'a dyn FileSystem,
     sync: bool,
-    undo: Vec<Undo>,
+    /// The steps that were begun, in order.
+    begun: Vec<Begun>,
     touched: Vec<Place>,
     /// Files of which one name was changed: that changes the ctime under all their names.
     renamed: BTreeSet<(u64, u64)>,
@@ -34,7 +24,7 @@ pub(super) struct Published<'a> {
 
 impl<'a> Published<'a> {
     pub(super) fn new(fs: &'a dyn FileSystem, sync: bool) -> Self {
-        Published { fs, sync, undo: Vec::new(), touched: Vec::new(), renamed: BTreeSet::new() }
+        Published { fs, sync, begun: Vec::new(), touched: Vec::new(), renamed: BTreeSet::new() }
     }
 
     /// Takes every step: first names are vacated, then taken, so that moves may chain and
@@ -108,9 +98,9 @@ impl<'a> Published<'a> {
     /// Takes back every step, the last one first.
     pub(super) fn roll_back(self, error: Error) -> CommitError {
         let mut stuck = Vec::new();
-        for undo in self.undo.iter().rev() {
-            if let Err((path, cause)) = take_back(self.fs, undo, self.sync) {
-                stuck.push(format!("{path} ({cause})"));
+        for begun in self.begun.iter().rev() {
+            if let Err(cause) = take_back(self.fs, begun, self.sync) {
+                stuck.push(format!("{} ({cause})", begun.undo.shown()));
             }
         }
         if stuck.is_empty() && self.sync {
@@ -136,70 +126,89 @@ impl<'a> Published<'a> {
         }
     }
 
+    /// Takes a step that `undo` takes back, also when it only seems to have failed.
+    fn take(
+        &mut self,
+        undo: Undo,
+        step: impl FnOnce(&dyn FileSystem) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.begun.push(Begun { undo, is_certain: false });
+        step(self.fs)?;
+        if let Some(begun) = self.begun.last_mut() {
+            begun.is_certain = true;
+        }
+        Ok(())
+    }
+
     /// The file is still what was read; what this transaction itself did to it aside.
     fn check(&self, place: &Place, old: &Stamp) -> Result<()> {
-        match self.renamed.contains(&(old.device, old.inode)) && self.is_displaced(place, old) {
-            true => Ok(()),
-            false => check_version(self.fs, place, old),
+        let fault = |cause| Error::io("look at", place.shown(), &cause);
+        if self.renamed.contains(&(old.device, old.inode))
+            && self.is_displaced(place, old).map_err(fault)?
+        {
+            return Ok(());
         }
+        check_version(self.fs, place, old)
     }
 
     /// Renames a file out of the way, in its own directory.
     fn park(&mut self, place: &Place, old: &Stamp, parked: &Place) -> Result<()> {
         self.check(place, old)?;
-        self.fs
-            .rename_new(place, parked)
-            .map_err(|cause| Error::io("move", place.shown(), &cause))?;
-        self.renamed.insert((old.device, old.inode));
-        self.undo.push(Undo::Rename { now: parked.clone(), was: place.clone(), placed: None });
+        let fault = |cause: io::Error| Error::io("move", place.shown(), &cause);
         self.touched.push(parked.clone());
+        let undo = Undo::Park { now: parked.clone(), was: place.clone() };
+        self.take(undo, |fs| fs.rename_new(place, parked)).map_err(fault)?;
+        self.renamed.insert((old.device, old.inode));
         // What was renamed is what was checked, or someone replaced it in between.
-        match self.is_displaced(parked, old) {
-            true => Ok(()),
-            false => Err(concurrent(place.shown(), "was changed")),
+        if self.is_displaced(parked, old).map_err(fault)? {
+            return Ok(());
         }
+        Err(concurrent(place.shown(), "was changed"))
     }
 
     /// Whether the file at `place` is the one of `old`; a rename changes a file's ctime, so
     /// that is left out.
-    fn is_displaced(&self, place: &Place, old: &Stamp) -> bool {
-        self.fs.stamp(place).is_ok_and(|now| now.is_same_content(old))
+    fn is_displaced(&self, place: &Place, old: &Stamp) -> io::Result<bool> {
+        Ok(look(self.fs, place)?.is_some_and(|now| now.is_same_content(old)))
     }
 
     /// Renames to a name that nobody has.
     fn take_name(&mut self, from: &Place, to: &Place) -> Result<()> {
-        let placed = self.fs.stamp(from).ok();
-        let renamed = match self.is_case_change(from, to) {
-            true => self.fs.rename(from, to),
-            false => self.fs.rename_new(from, to),
-        };
-        renamed.map_err(|cause| match cause.kind() {
+        let fault = |cause: io::Error| match cause.kind() {
             io::ErrorKind::AlreadyExists => concurrent(to.shown(), "was created"),
             _ => Error::io(&format!("move to {}", to.shown()), from.shown(), &cause),
-        })?;
-        if let Some(file) = &placed {
-            self.renamed.insert((file.device, file.inode));
-        }
-        self.undo.push(Undo::Rename { now: to.clone(), was: from.clone(), placed });
+        };
+        let placed = self.fs.stamp(from).map_err(fault)?;
+        let is_case_change = self.is_case_change(from, to).map_err(fault)?;
         self.touched.extend([from.clone(), to.clone()]);
+        let undo = Undo::Rename { now: to.clone(), was: from.clone(), placed };
+        self.take(undo, |fs| match is_case_change {
+            true => fs.rename(from, to),
+            false => fs.rename_new(from, to),
+        })
+        .map_err(fault)?;
+        self.renamed.insert((placed.device, placed.inode));
         Ok(())
     }
 
     /// On a file system that ignores case, `a` → `A` finds its own file at the new name.
-    fn is_case_change(&self, from: &Place, to: &Place) -> bool {
-        differ_in_case_only(from.canonical(), to.canonical())
-            && matches!((self.fs.stamp(from), self.fs.stamp(to)), (Ok(one), Ok(other)) if one.is_same_file(&other))
+    fn is_case_change(&self, from: &Place, to: &Place) -> io::Result<bool> {
+        if !differ_in_case_only(from.canonical(), to.canonical()) {
+            return Ok(false);
+        }
+        let files = look(self.fs, from)?.zip(look(self.fs, to)?);
+        Ok(files.is_some_and(|(one, other)| one.is_same_file(&other)))
     }
 
     fn place_new(&mut self, temporary: &Place, target: &Place) -> Result<()> {
-        let placed = self.fs.stamp(temporary).ok();
-        self.fs.rename_new(temporary, target).map_err(|cause| match cause.kind() {
+        let fault = |cause: io::Error| match cause.kind() {
             io::ErrorKind::AlreadyExists => concurrent(target.shown(), "was created"),
             _ => Error::io("create", target.shown(), &cause),
-        })?;
-        self.undo.push(Undo::Rename { now: target.clone(), was: temporary.clone(), placed });
+        };
+        let placed = self.fs.stamp(temporary).map_err(fault)?;
         self.touched.push(target.clone());
-        Ok(())
+        let undo = Undo::Rename { now: target.clone(), was: temporary.clone(), placed };
+        self.take(undo, |fs| fs.rename_new(temporary, target)).map_err(fault)
     }
 
     /// Exchanges the names of the new and the old version, and looks at what came out. Where
@@ -213,41 +222,56 @@ impl<'a> Published<'a> {
     ) -> Result<()> {
         let fault = |cause: io::Error| Error::io("replace", target.shown(), &cause);
         self.check(target, old)?;
-        let placed = self.fs.stamp(temporary).ok();
-        match self.fs.exchange(temporary, target) {
-            Ok(()) => {
-                let undo = Undo::Exchange { one: temporary.clone(), other: target.clone(), placed };
-                if !self.is_displaced(temporary, old) {
-                    // Where that fails, the roll-back tries once more, and keeps it otherwise.
-                    if let Err(cause) = exchange_back(self.fs, temporary, target, placed.as_ref()) {
-                        self.undo.push(undo);
-                        return Err(fault(cause));
-                    }
-                    return Err(concurrent(target.shown(), "was changed"));
-                }
-                self.undo.push(undo);
-            }
+        let placed = self.fs.stamp(temporary).map_err(fault)?;
+        self.touched.push(target.clone());
+        let undo = Undo::Exchange {
+            temporary: temporary.clone(),
+            target: target.clone(),
+            old: *old,
+            placed,
+        };
+        match self.take(undo, |fs| fs.exchange(temporary, target)) {
+            Ok(()) => {}
             Err(cause) if cause.kind() == io::ErrorKind::Unsupported => {
-                self.fs.link(target, saved).map_err(fault)?;
-                self.renamed.insert((old.device, old.inode));
-                if !self.is_displaced(saved, old) {
-                    let _ = self.fs.unlink(saved);
-                    return Err(concurrent(target.shown(), "was changed"));
-                }
-                self.fs
-                    .rename(temporary, target)
-                    .inspect_err(|_| drop(self.fs.unlink(saved)))
-                    .map_err(fault)?;
-                let (saved, target) = (saved.clone(), target.clone());
-                self.undo.push(Undo::Restore { saved, target, placed });
+                self.begun.pop();
+                return self.replace(target, old, temporary, saved, placed);
             }
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
                 return Err(concurrent(target.shown(), "was removed"));
             }
             Err(cause) => return Err(fault(cause)),
         }
-        self.touched.push(target.clone());
-        Ok(())
+        if self.is_displaced(temporary, old).map_err(fault)? {
+            return Ok(());
+        }
+        // At once, before others see it. Where that fails, the roll-back tries once more.
+        exchange_back(self.fs, temporary, target, &placed).map_err(fault)?;
+        self.begun.pop();
+        Err(concurrent(target.shown(), "was changed"))
+    }
+
+    /// Renames the new version over the old one, which gets a second name before.
+    fn replace(
+        &mut self,
+        target: &Place,
+        old: &Stamp,
+        temporary: &Place,
+        saved: &Place,
+        placed: Stamp,
+    ) -> Result<()> {
+        let fault = |cause: io::Error| Error::io("replace", target.shown(), &cause);
+        let undo = Undo::Restore {
+            saved: saved.clone(),
+            temporary: temporary.clone(),
+            target: target.clone(),
+            placed,
+        };
+        self.take(undo, |fs| fs.link(target, saved)).map_err(fault)?;
+        self.renamed.insert((old.device, old.inode));
+        if !self.is_displaced(saved, old).map_err(fault)? {
+            return Err(concurrent(target.shown(), "was changed"));
+        }
+        self.fs.rename(temporary, target).map_err(fault)
     }
 
     fn rewrite_in_place(
@@ -261,8 +285,9 @@ impl<'a> Published<'a> {
         let fault = |cause: io::Error| Error::io("rewrite", target.shown(), &cause);
         // A file that only grows cannot be opened for this: then there is nothing to take back.
         let file = self.fs.open_for_rewrite(target).map_err(fault)?;
-        self.undo.push(Undo::Rewrite { target: target.clone(), saved: saved.clone() });
-        overwrite_open(self.fs, ready, file, self.sync).map_err(fault)
+        let undo = Undo::Rewrite { target: target.clone(), saved: saved.clone(), old: *old };
+        let sync = self.sync;
+        self.take(undo, |fs| overwrite_open(fs, ready, file, sync)).map_err(fault)
     }
 }
 
@@ -288,60 +313,5 @@ fn overwrite_open(
     match sync {
         true => fs.sync(&target),
         false => Ok(()),
-    }
-}
-
-fn take_back(
-    fs: &dyn FileSystem,
-    undo: &Undo,
-    sync: bool,
-) -> std::result::Result<(), (String, io::Error)> {
-    let (path, result) = match undo {
-        Undo::Rename { now, placed, .. } | Undo::Restore { target: now, placed, .. }
-            if !is_still(fs, now, placed.as_ref()) =>
-        {
-            return Ok(());
-        }
-        Undo::Rename { now, was, .. } => (was.shown(), fs.rename_new(now, was)),
-        Undo::Exchange { one, other, placed } => {
-            (other.shown(), exchange_back(fs, one, other, placed.as_ref()))
-        }
-        Undo::Restore { saved, target, .. } => (target.shown(), fs.rename(saved, target)),
-        Undo::Rewrite { target, saved } => (target.shown(), overwrite(fs, saved, target, sync)),
-    };
-    result.map_err(|cause| (path.to_owned(), cause))
-}
-
-/// Gives `target` the version back that an exchange took to `temporary`, unless a rival has
-/// replaced or removed ours meanwhile: theirs then stands. A rival's version that this very
-/// exchange displaces is put back by another, and so on while the rival goes on.
-fn exchange_back(
-    fs: &dyn FileSystem,
-    temporary: &Place,
-    target: &Place,
-    placed: Option<&Stamp>,
-) -> io::Result<()> {
-    while fs.stamp(target).is_ok_and(|now| placed.is_some_and(|placed| now.is_same_file(placed))) {
-        match fs.exchange(temporary, target) {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(()),
-            other => other?,
-        }
-        if is_still(fs, temporary, placed) {
-            return Ok(());
-        }
-        match fs.exchange(temporary, target) {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(()),
-            other => other?,
-        }
-    }
-    Ok(())
-}
-
-/// Whether the file that was put at `place` is still there. If someone else has replaced it
-/// since, theirs stays: they meant to replace what was there, whichever version that was.
-fn is_still(fs: &dyn FileSystem, place: &Place, placed: Option<&Stamp>) -> bool {
-    match (fs.stamp(place), placed) {
-        (Ok(now), Some(placed)) => now.is_same_file(placed),
-        _ => true,
     }
 }

@@ -197,7 +197,11 @@ impl<'a> Staged<'a> {
             Ok(()) => self.directories.push(place.clone()),
             // Made by someone else meanwhile: theirs to keep.
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(cause) => return Err(Error::io("make its directory", place.shown(), &cause)),
+            Err(cause) => {
+                // It may have been made all the same.
+                self.directories.push(place.clone());
+                return Err(Error::io("make its directory", place.shown(), &cause));
+            }
         }
         self.known.insert(place.canonical().to_owned(), place.clone());
         Ok(())
@@ -257,8 +261,9 @@ impl<'a> Staged<'a> {
             _ if is_refused_link(&cause) => concurrent(temporary.shown(), "was replaced by a link"),
             _ => Error::io("write", temporary.shown(), &cause),
         };
-        let mut file = self.fs.create_new(temporary, private).map_err(fault)?;
+        // Also when it only seems to fail: nobody else has this name.
         self.files.push(temporary.clone());
+        let mut file = self.fs.create_new(temporary, private).map_err(fault)?;
         fill(self.fs, &mut file).map_err(fault)?;
         if self.sync {
             self.fs.sync(&file).map_err(fault)?;
@@ -329,9 +334,17 @@ pub(super) fn sync_directories<'p>(
     Ok(())
 }
 
+/// What is at a place; `None` only when nothing is. A file that cannot be looked at is not gone.
+pub(super) fn look(fs: &dyn FileSystem, place: &Place) -> io::Result<Option<Stamp>> {
+    match fs.stamp(place) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
+    }
+}
+
 /// Whether nothing has the name.
 pub(super) fn is_gone(fs: &dyn FileSystem, place: &Place) -> bool {
-    matches!(fs.stamp(place), Err(cause) if cause.kind() == io::ErrorKind::NotFound)
+    matches!(look(fs, place), Ok(None))
 }
 
 impl Drop for Staged<'_> {
