@@ -622,6 +622,37 @@ fn a_call_with_a_root_recovers_nothing_outside_and_writes_no_journal() {
     assert!(rejected.text.contains("state directory"), "{}", rejected.text);
 }
 
+/// Whatever a journal says: an old version that has no other name is not cleared away.
+#[test]
+fn an_old_version_that_waits_is_not_taken_for_a_new_one() {
+    let mut committed = 0;
+    each_crash(|scene, label| {
+        let Some(text) = read_journal(scene) else { return };
+        // Before that nothing has happened, and after that old versions go.
+        if !text.contains("\"committed\"") || text.contains("\"published\"") {
+            return;
+        }
+        committed += 1;
+        let begin = text.split_inclusive('\n').next().unwrap();
+        rewrite_journal(&journal_path(scene).unwrap(), begin);
+        scene.recover();
+        let found: Vec<_> = [scene.dir.path(), scene.state.path()]
+            .into_iter()
+            .flat_map(|dir| snapshot(dir).into_values())
+            .collect();
+        let before = snapshot(Scene::new().dir.path());
+        // A file with two names is rewritten in place.
+        for (name, content) in before.iter().filter(|(name, _)| !is_linked(name)) {
+            assert!(found.contains(content), "{label}: {name} is lost");
+        }
+    });
+    assert!(committed > 10);
+}
+
+fn is_linked(name: &str) -> bool {
+    ["linked", "second-name"].contains(&name)
+}
+
 #[test]
 fn damaged_and_foreign_journals_are_kept_and_not_acted_on() {
     let (dir, state) = (scratch(), scratch());

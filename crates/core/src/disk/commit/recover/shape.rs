@@ -59,6 +59,15 @@ pub(super) fn old_mark(step: &JournalStep) -> Option<&Mark> {
     }
 }
 
+/// The name of the file that can wait under one of a step's temporary names.
+pub(super) fn home(step: &JournalStep) -> Option<&JournalPath> {
+    match step {
+        JournalStep::Delete { target, .. } | JournalStep::Rewrite { target, .. } => Some(target),
+        JournalStep::Replace { from, .. } | JournalStep::Rename { from, .. } => Some(from),
+        JournalStep::Create { .. } | JournalStep::RewriteInPlace { .. } => None,
+    }
+}
+
 /// The names that a step gives a new state.
 pub(super) fn targets(step: &JournalStep) -> Vec<&JournalPath> {
     match step {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::Instant;
 
-use super::shape::{is_temporary, old_mark, targets, temporaries};
+use super::shape::{home, is_temporary, old_mark, targets, temporaries};
 use super::torn::is_torn;
 use super::{Conflict, RecoveryReport, shown};
 use crate::cancel::Cancel;
@@ -147,10 +147,23 @@ impl Recovery<'_> {
         Ok(())
     }
 
-    /// Nothing was changed yet: what was staged goes.
+    /// Nothing was changed, or all of it was taken back: what was staged goes. An old version
+    /// that waits under a temporary name all the same is the only one, unless it has its own name.
     fn clear(&mut self, steps: &[JournalStep], directories: &[JournalPath]) -> Result<()> {
-        for path in steps.iter().flat_map(temporaries) {
-            self.remove(path)?;
+        for step in steps {
+            for path in temporaries(step) {
+                match (old_mark(step), home(step)) {
+                    (Some(old), Some(home))
+                        if self.marked(path, old)?.is_some()
+                            && self.marked(home, old)?.is_none() =>
+                    {
+                        if let Some(waiting) = self.exists(path)? {
+                            self.arrive(&waiting, home)?;
+                        }
+                    }
+                    _ => self.remove(path)?,
+                }
+            }
         }
         for path in directories.iter().rev() {
             if let Some(place) = self.exists(path)? {
@@ -240,7 +253,7 @@ impl Recovery<'_> {
     }
 
     /// Files that the patch leaves behind and that are not there: someone else removed them, or
-    /// what was to be put there.
+    /// what was to be put there. What is left of an old version is kept.
     fn report_missing(&mut self, steps: &[JournalStep]) -> Result<()> {
         for step in steps {
             let (JournalStep::Create { target, .. }
@@ -253,9 +266,16 @@ impl Recovery<'_> {
             };
             let path = target.path().to_string_lossy().into_owned();
             let is_known = self.conflicts.iter().any(|one| one.path == path);
-            if !is_known && self.exists(target)?.is_none() {
-                self.conflicts.push(Conflict { path, kept: Vec::new() });
+            if is_known || self.exists(target)?.is_some() {
+                continue;
             }
+            let mut old_versions = Vec::new();
+            for path in temporaries(step) {
+                if let Some(old) = old_mark(step) {
+                    old_versions.extend(self.marked(path, old)?);
+                }
+            }
+            self.keep(&target.path(), &old_versions)?;
         }
         Ok(())
     }
@@ -315,13 +335,7 @@ impl Recovery<'_> {
         let Some((place, stamp)) = self.there(&path.path())? else { return Ok(()) };
         let mark = Mark::of(&stamp);
         let is_known = old_mark(step) == Some(&mark) || new == Some(&mark);
-        let home = match step {
-            JournalStep::Delete { target, .. } | JournalStep::Rewrite { target, .. } => target,
-            JournalStep::Replace { from, .. } | JournalStep::Rename { from, .. } => from,
-            JournalStep::Create { .. } | JournalStep::RewriteInPlace { .. } => {
-                return self.remove(path);
-            }
-        };
+        let Some(home) = home(step) else { return self.remove(path) };
         match is_known {
             true => self.remove(path),
             false => self.arrive(&place, home),
