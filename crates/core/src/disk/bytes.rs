@@ -164,18 +164,23 @@ impl Document {
 
     /// Whether the file at `place` still has the content that was loaded. Stamps tell, unless
     /// the file was changed shortly before: then the content is read again.
-    pub fn is_unchanged(&self, fs: &dyn FileSystem, place: &Place) -> bool {
-        self.is_current(fs)
-            && self.fingerprint.is_none_or(|fingerprint| {
-                fs.open(place)
-                    .is_ok_and(|file| hash_of_file(fs, file).is_ok_and(|now| now == fingerprint))
-            })
+    pub fn is_unchanged(&self, fs: &dyn FileSystem, place: &Place) -> std::io::Result<bool> {
+        if !self.is_current(fs)? {
+            return Ok(false);
+        }
+        let Some(fingerprint) = self.fingerprint else { return Ok(true) };
+        match fs.open(place) {
+            Ok(file) => Ok(hash_of_file(fs, file)? == fingerprint),
+            Err(cause) if is_refused_link(&cause) => Ok(false),
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(cause) => Err(cause),
+        }
     }
 
     /// Whether the file is still the version that was loaded, as far as stamps can tell.
     /// Mapped content must be checked after its last use: until then it can change.
-    pub fn is_current(&self, fs: &dyn FileSystem) -> bool {
-        self.content.version(fs) == Version::Same
+    pub fn is_current(&self, fs: &dyn FileSystem) -> std::io::Result<bool> {
+        Ok(self.content.version(fs)? == Version::Same)
     }
 }
 
@@ -259,7 +264,11 @@ pub fn load_place(fs: &dyn FileSystem, place: &Place, options: &LoadOptions) -> 
                 return Ok(Loaded::Text(document));
             }
             // A file that was cut while it was looked at has NULs where its text was.
-            Ok(loaded) if loaded.content().version(fs) != Version::Same => {}
+            Ok(loaded) => match loaded.content().version(fs) {
+                Ok(Version::Same) => return Ok(loaded),
+                Ok(_) => {}
+                Err(cause) => return Err(Error::io("read", place.shown(), &cause)),
+            },
             answer => return answer,
         }
     }
@@ -297,7 +306,7 @@ pub fn with_file<T>(
         let hash = || twox_hash::XxHash3_128::oneshot(content.bytes());
         let before = is_growing.then(hash);
         let answer = contained(path, || each(&loaded));
-        match content.version(fs) {
+        match content.version(fs).map_err(|cause| Error::io("read", path, &cause))? {
             Version::Same => return answer,
             Version::Grown if before.is_some_and(|before| before == hash()) => return answer,
             Version::Grown => is_growing = true,

@@ -81,7 +81,7 @@ impl Content {
             }
         };
         let mut content = Content { store, stamp: Some(stamp), file: Some(file) };
-        let is_one_version = match content.version(fs) {
+        let is_one_version = match content.version(fs)? {
             Version::Same => true,
             Version::Grown => use_of == Use::View && content.is_read_alike(fs)?,
             Version::Other => false,
@@ -119,20 +119,18 @@ impl Content {
     }
 
     /// What the file is by now, beside the version that was loaded.
-    pub(super) fn version(&self, fs: &dyn FileSystem) -> Version {
+    pub(super) fn version(&self, fs: &dyn FileSystem) -> io::Result<Version> {
         if matches!(&self.store, Store::Mapped(mapping) if mapping.has_faulted()) {
-            return Version::Other;
+            return Ok(Version::Other);
         }
         let (Some(stamp), Some(file)) = (&self.stamp, &self.file) else {
-            return Version::Same;
+            return Ok(Version::Same);
         };
-        match fs.stamp_of(file) {
-            Ok(now) if now.is_same_version(stamp) => Version::Same,
-            Ok(now) if now.is_same_file(stamp) && now.size_bytes > stamp.size_bytes => {
-                Version::Grown
-            }
+        Ok(match fs.stamp_of(file)? {
+            now if now.is_same_version(stamp) => Version::Same,
+            now if now.is_same_file(stamp) && now.size_bytes > stamp.size_bytes => Version::Grown,
             _ => Version::Other,
-        }
+        })
     }
 }
 

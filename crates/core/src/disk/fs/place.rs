@@ -142,17 +142,15 @@ impl Base {
 
     /// The place of an existing file, links followed to the file itself.
     pub fn existing(&self, path: &str) -> Result<Place> {
+        let nothing = || Error::io("open", path, &io::ErrorKind::NotFound.into());
         match self.look_up(path, true)? {
-            // A link is left over here only when it leads nowhere.
-            Lookup::Found(place)
-                if place
-                    .dir
-                    .symlink_metadata(&place.name)
-                    .is_ok_and(|entry| !entry.is_symlink()) =>
-            {
-                Ok(place)
-            }
-            _ => Err(Error::io("open", path, &io::ErrorKind::NotFound.into())),
+            Lookup::Found(place) => match place.dir.symlink_metadata(&place.name) {
+                // A link is left over here only when it leads nowhere.
+                Ok(entry) if entry.is_symlink() => Err(nothing()),
+                Ok(_) => Ok(place),
+                Err(cause) => Err(self.fault("open", path, &cause)),
+            },
+            Lookup::Missing { .. } => Err(nothing()),
         }
     }
 

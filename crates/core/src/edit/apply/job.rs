@@ -98,8 +98,10 @@ impl<'a> Job<'a> {
             let fs = self.ground.fs;
             let edited = self.edited.values().map(|&at| (&self.tasks.edits[at], &self.files[at]));
             for (edits, file) in edited {
-                if !file.document.is_unchanged(fs, &edits.place) {
-                    return Err(concurrent(edits.place.shown(), "was changed"));
+                let shown = edits.place.shown();
+                let fault = |cause| Error::io("read", shown, &cause);
+                if !file.document.is_unchanged(fs, &edits.place).map_err(fault)? {
+                    return Err(concurrent(shown, "was changed"));
                 }
             }
             Ok(())

@@ -45,7 +45,7 @@ pub(super) struct FileTask {
 
 /// What is done to a whole file.
 pub(super) enum Task {
-    Add { to: Lookup, content: String },
+    Add { to: Lookup, to_exists: bool, content: String },
     Move { from: Place, stamp: Stamp, to: Lookup, to_path: String, to_exists: bool },
     Delete { place: Place, stamp: Stamp },
 }
@@ -131,7 +131,9 @@ impl Tasks<'_> {
     /// What the patch does to names, for the check of names.
     pub(super) fn name_changes(&self) -> Vec<(usize, NameChange)> {
         let change = |one: &FileTask| match &one.task {
-            Task::Add { to, .. } => NameChange::Add { to: name(to, &one.path, exists(to)) },
+            Task::Add { to, to_exists, .. } => {
+                NameChange::Add { to: name(to, &one.path, *to_exists) }
+            }
             Task::Move { from, to, to_path, to_exists, .. } => NameChange::Move {
                 from: from.canonical().to_owned(),
                 to: name(to, to_path, *to_exists),
@@ -153,10 +155,6 @@ impl Tasks<'_> {
 
 fn name(lookup: &Lookup, shown: &str, exists: bool) -> Name {
     Name { path: lookup.path(), shown: shown.to_owned(), exists }
-}
-
-fn exists(lookup: &Lookup) -> bool {
-    matches!(lookup, Lookup::Found(place) if place.dir().symlink_metadata(place.name()).is_ok())
 }
 
 /// Looks up the paths of a patch.
@@ -264,6 +262,16 @@ impl<'a> Lookups<'a> {
         self.fs.stamp(place).map_err(|cause| Error::io("look at", place.shown(), &cause))
     }
 
+    /// What has a name; `None` only when nothing has.
+    fn there(&self, lookup: &Lookup) -> Result<Option<Stamp>> {
+        let Lookup::Found(place) = lookup else { return Ok(None) };
+        match self.fs.stamp(place) {
+            Ok(stamp) => Ok(Some(stamp)),
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(Error::io("look at", place.shown(), &cause)),
+        }
+    }
+
     fn whole_file<'o>(
         &self,
         operation: &'o Operation<FileAction>,
@@ -272,7 +280,9 @@ impl<'a> Lookups<'a> {
     ) -> Result<()> {
         let task = match &operation.action {
             FileAction::Add { content } => {
-                Task::Add { to: self.base.named(&operation.path)?, content: content.clone() }
+                let to = self.base.named(&operation.path)?;
+                let to_exists = self.there(&to)?.is_some();
+                Task::Add { to, to_exists, content: content.clone() }
             }
             FileAction::Move { to } => self.move_file(&operation.path, to)?,
             FileAction::Delete => {
@@ -302,14 +312,10 @@ impl<'a> Lookups<'a> {
         let (from, stamp) = self.entry(path)?;
         let to = self.base.named(to_path)?;
         // On a file system that ignores case, a new spelling finds the file itself.
-        let is_self = |to: &Lookup| match to {
-            Lookup::Found(to) => {
-                self.fs.stamp(to).is_ok_and(|there| there.is_same_file(&stamp))
-                    && differ_in_case_only(from.canonical(), to.canonical())
-            }
-            Lookup::Missing { .. } => false,
+        let is_self = |there: &Stamp| {
+            there.is_same_file(&stamp) && differ_in_case_only(from.canonical(), &to.path())
         };
-        let to_exists = exists(&to) && !is_self(&to);
+        let to_exists = self.there(&to)?.is_some_and(|there| !is_self(&there));
         Ok(Task::Move { from, stamp, to, to_path: to_path.to_owned(), to_exists })
     }
 
