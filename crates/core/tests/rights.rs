@@ -1,5 +1,6 @@
-//! Recoveries of a user who may not do everything: a journal that can only be read, a directory
-//! that cannot be looked into, too few file descriptors. Each runs in a process of its own.
+//! A user who may not do everything: a journal that can only be read, a directory that cannot be
+//! looked into, also from the midst of a commit on, too few file descriptors. Each runs in a
+//! process of its own.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout, reason = "a child answers so")]
@@ -15,9 +16,12 @@ use hashline_core::cancel::Cancel;
 use hashline_core::disk::fs::OsFileSystem;
 use hashline_core::edit::apply::{Durability, apply_hash};
 use hashline_core::edit::outcome::Outcome;
+use hashline_core::error::Code;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde_json::{Value, json};
-use support::{Interrupted, Scene, journals, options, patch, recover, scratch, temporaries};
+use support::{
+    Interrupted, Scene, journals, options, patch, recover, scratch, snapshot, temporaries,
+};
 
 /// The environment variable through which a parent tells its child what to do.
 const CHILD: &str = "HASHLINE_RIGHTS_CHILD";
@@ -26,7 +30,8 @@ const ANSWER: &str = "answer: ";
 /// The user and group "nobody" of every Linux.
 const NOBODY: u32 = 65534;
 
-/// Not a test: what a child process runs. It recovers with at most so many descriptors.
+/// Not a test: what a child process runs. It recovers with at most so many descriptors, or
+/// applies a patch in a directory that is closed before an operation.
 #[test]
 fn child() {
     let Ok(task) = std::env::var(CHILD) else {
@@ -37,10 +42,34 @@ fn child() {
         let limit = Rlimit { current: Some(most), maximum: Some(most) };
         setrlimit(Resource::Nofile, limit).unwrap();
     }
+    if let Some(closed_at) = task["closed_at"].as_u64() {
+        println!("\n{ANSWER}{}", patch_in_a_closed_directory(&task, closed_at));
+        return;
+    }
     let report = recover(Path::new(task["state"].as_str().unwrap()));
     let failed: Vec<_> = report.failed.iter().map(|one| one.message.clone()).collect();
     let done = report.finished.len() + report.undone.len();
     println!("\n{ANSWER}{}", json!({"done": done, "failed": failed}));
+}
+
+/// What the call says, and whether it took as many operations.
+fn patch_in_a_closed_directory(task: &Value, closed_at: u64) -> Value {
+    let path = |name: &str| Path::new(task[name].as_str().unwrap()).to_owned();
+    let dir = path("dir");
+    let fs = Interrupted::new(|at| match at == closed_at {
+        true => fs::set_permissions(&dir, PermissionsExt::from_mode(0o600)),
+        false => Ok(()),
+    });
+    let options = options(&path("state"), Durability::Process);
+    let outcome = apply_hash(&fs, &patch(&dir).into(), &options, &Cancel::default());
+    let said = match outcome {
+        Ok(Outcome::Applied(_)) => "applied",
+        Ok(Outcome::Rejected(rejected)) if rejected.code == Code::ConcurrentChange => "concurrent",
+        Ok(Outcome::Rejected(_)) => "refused",
+        Err(error) if error.message.contains("recoverTransactions()") => "left to a recovery",
+        Err(_) => "fault",
+    };
+    json!({"said": said, "is_done": fs.count() < closed_at})
 }
 
 /// The answer of a child, run through `program` if that is given; `None` when it panicked.
@@ -90,17 +119,6 @@ impl Interruption {
         json!({"state": self.0.state.path()})
     }
 
-    /// Gives everything to another user.
-    fn give_away(&self) {
-        let mut todo = vec![self.0.dir.path().to_owned(), self.0.state.path().to_owned()];
-        while let Some(path) = todo.pop() {
-            std::os::unix::fs::lchown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
-            if path.is_dir() && !path.is_symlink() {
-                todo.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-            }
-        }
-    }
-
     fn journal(&self) -> PathBuf {
         let name = journals(self.0.state.path()).into_iter().find(|one| one.ends_with(".journal"));
         self.0.state.path().join("journals").join(name.unwrap())
@@ -110,6 +128,17 @@ impl Interruption {
         assert!(journals(self.0.state.path()).is_empty());
         assert!(temporaries(self.0.dir.path()).is_empty());
         assert_eq!(fs::read(self.0.dir.path().join("deleted")).unwrap(), b"again\n");
+    }
+}
+
+/// Gives everything to another user.
+fn give_away(scene: &Scene) {
+    let mut todo = vec![scene.path().to_owned(), scene.state.path().to_owned()];
+    while let Some(path) = todo.pop() {
+        std::os::unix::fs::lchown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+        if path.is_dir() && !path.is_symlink() {
+            todo.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
     }
 }
 
@@ -132,7 +161,7 @@ fn a_journal_that_may_only_be_read_is_worked_off() {
         return;
     }
     let scene = Interruption::new();
-    scene.give_away();
+    give_away(&scene.0);
     fs::set_permissions(scene.journal(), PermissionsExt::from_mode(0o400)).unwrap();
     let answer = run(&AS_NOBODY, &scene.task()).unwrap();
     assert_eq!(answer, json!({"done": 1, "failed": []}));
@@ -145,7 +174,7 @@ fn a_journal_waits_for_a_directory_that_cannot_be_looked_into() {
         return;
     }
     let scene = Interruption::new();
-    scene.give_away();
+    give_away(&scene.0);
     fs::set_permissions(scene.0.dir.path(), PermissionsExt::from_mode(0o000)).unwrap();
     let answer = run(&AS_NOBODY, &scene.task()).unwrap();
     assert_eq!(answer["done"], 0);
@@ -154,6 +183,50 @@ fn a_journal_waits_for_a_directory_that_cannot_be_looked_into() {
     fs::set_permissions(scene.0.dir.path(), PermissionsExt::from_mode(0o700)).unwrap();
     assert_eq!(run(&AS_NOBODY, &scene.task()).unwrap(), json!({"done": 1, "failed": []}));
     scene.check_complete();
+}
+
+/// A directory that nobody may look into any more is no directory of rivals: what the call says
+/// is true, and a recovery finds everything once the directory is open again.
+#[test]
+fn regression_a_directory_that_is_closed_in_mid_commit_tears_nothing() {
+    let is_root = rustix::process::geteuid().is_root();
+    if is_root && !can_be_nobody() {
+        return;
+    }
+    let prefix: &[&str] = if is_root { &AS_NOBODY } else { &[] };
+    let (before, after) = {
+        let scene = Scene::new();
+        let before = snapshot(scene.path());
+        let options = options(scene.state.path(), Durability::Process);
+        apply_hash(&OsFileSystem, &patch(scene.path()).into(), &options, &Cancel::default())
+            .unwrap();
+        (before, snapshot(scene.path()))
+    };
+    for closed_at in 1.. {
+        let scene = Scene::new();
+        if is_root {
+            give_away(&scene);
+        }
+        let mut task = json!({"state": scene.state.path(), "dir": scene.path()});
+        task["closed_at"] = closed_at.into();
+        let answer = run(prefix, &task).unwrap();
+        fs::set_permissions(scene.path(), PermissionsExt::from_mode(0o700)).unwrap();
+        let report = run(prefix, &json!({"state": scene.state.path()})).unwrap();
+        let label = format!("closed before operation {closed_at}: {answer}, {report}");
+        assert!(report["failed"].as_array().unwrap().is_empty(), "{label}");
+        assert!(journals(scene.state.path()).is_empty(), "{label}");
+        let now = snapshot(scene.path());
+        match answer["said"].as_str().unwrap() {
+            "applied" => assert_eq!(now, after, "{label}"),
+            "refused" | "fault" => assert_eq!(now, before, "{label}"),
+            "left to a recovery" => assert!(now == before || now == after, "{label}"),
+            _ => panic!("{label}"),
+        }
+        if answer["is_done"] == true {
+            assert!(closed_at > 100);
+            return;
+        }
+    }
 }
 
 /// However few there are: what cannot be done now is left for later, and nothing is mistaken for

@@ -1,0 +1,224 @@
+//! Faults of the real system: `strace` lets every system call that a patch makes fail in turn,
+//! and all later ones of its name with it, those of locks, journals and lookups included. What
+//! the call says must be true at once, and after a recovery all files are old or all are new.
+//!
+//! A short version runs with the other tests; `npm run fault-test` runs the long one.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::print_stdout, reason = "the figures are what this test is run for")]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use hashline_core::cancel::Cancel;
+use hashline_core::disk::commit::TEMPORARY_PREFIX;
+use hashline_core::disk::fs::OsFileSystem;
+use hashline_core::edit::apply::{Durability, apply_hash};
+use hashline_core::edit::outcome::Outcome;
+use hashline_core::error::Code;
+use serde_json::{Value, json};
+use support::{Scene, journals, options, patch, recover, scratch, snapshot, tell_skipped};
+
+/// The environment variable through which a parent tells its child what to do.
+const CHILD: &str = "HASHLINE_SYSCALLS_CHILD";
+
+/// How a child ends: what its call said. Output could fail like everything else.
+const APPLIED: i32 = 40;
+const REFUSED: i32 = 41;
+const CONCURRENT: i32 = 42;
+const FAULT: i32 = 43;
+const LEFT_TO_A_RECOVERY: i32 = 44;
+
+/// Not a test: what a child process runs. It begins when it is told that it is being traced, so
+/// that what the harness does is not counted.
+#[test]
+fn child() {
+    let Ok(task) = std::env::var(CHILD) else {
+        return;
+    };
+    let task: Value = serde_json::from_str(&task).unwrap();
+    // This very read may be the one that fails; then it is being traced, too.
+    let _ = std::io::stdin().read_line(&mut String::new());
+    let durability = match task["sync"].as_bool().unwrap() {
+        true => Durability::Power,
+        false => Durability::Process,
+    };
+    let options = options(Path::new(task["state"].as_str().unwrap()), durability);
+    let patch = task["patch"].clone().into();
+    let code = match apply_hash(&OsFileSystem, &patch, &options, &Cancel::default()) {
+        Ok(Outcome::Applied(_)) => APPLIED,
+        Ok(Outcome::Rejected(rejected)) if rejected.code == Code::ConcurrentChange => CONCURRENT,
+        Ok(Outcome::Rejected(_)) => REFUSED,
+        Err(error) if error.message.contains("recoverTransactions()") => LEFT_TO_A_RECOVERY,
+        Err(_) => FAULT,
+    };
+    std::process::exit(code);
+}
+
+/// Runs the patch of every kind under `strace`: how the child ended, and what was traced. `None`
+/// where it cannot be traced.
+fn traced(scene: &Scene, arguments: &[&str], sync: bool) -> Option<(i32, String)> {
+    let log = scratch();
+    let log = log.path().join("log");
+    let task = json!({"state": scene.state.path(), "patch": patch(scene.path()), "sync": sync});
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "child", "--quiet"])
+        .env(CHILD, task.to_string())
+        .env("RAYON_NUM_THREADS", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let strace = Command::new("strace")
+        .args(["-f", "-p", &child.id().to_string(), "-o"])
+        .arg(&log)
+        .args(arguments)
+        .stderr(Stdio::piped())
+        .spawn();
+    let Ok(mut strace) = strace else {
+        child.kill().unwrap();
+        child.wait().unwrap();
+        return None;
+    };
+    let mut told = String::new();
+    let mut messages = BufReader::new(strace.stderr.take().unwrap());
+    messages.read_line(&mut told).unwrap();
+    if !told.contains("attached") {
+        child.kill().unwrap();
+    }
+    // It may be dead already.
+    let _ = child.stdin.take().unwrap().write_all(b"go\n");
+    let ended = child.wait().unwrap().code();
+    std::io::copy(&mut messages, &mut std::io::sink()).unwrap();
+    strace.wait().unwrap();
+    let traced = fs::read(&log).ok()?;
+    Some((ended?, String::from_utf8_lossy(&traced).into_owned()))
+}
+
+/// How often each system call about files is made by the thread that makes it most often; none
+/// where nothing can be traced.
+fn calls(sync: bool) -> Option<BTreeMap<String, usize>> {
+    let scene = Scene::new();
+    let (code, log) = traced(&scene, &["-e", "trace=%file,%desc"], sync)?;
+    if code != APPLIED {
+        return None;
+    }
+    // A line is the number of the thread, and the call.
+    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for line in log.lines() {
+        let Some((thread, call)) = line.split_once(' ') else { continue };
+        let Some((name, _)) = call.trim_start().split_once('(') else { continue };
+        *counts.entry((thread, name)).or_default() += 1;
+    }
+    let mut most = BTreeMap::new();
+    for ((_, name), count) in counts {
+        // Memory and the start of a program are other matters.
+        let is_about_files = !name.contains(['<', '+', '-']) && !["mmap", "execve"].contains(&name);
+        if is_about_files {
+            let known = most.entry(name.to_owned()).or_default();
+            *known = count.max(*known);
+        }
+    }
+    Some(most)
+}
+
+fn visible(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = snapshot(dir);
+    files.retain(|name, _| !name.ends_with('/') && !name.contains(TEMPORARY_PREFIX));
+    files
+}
+
+/// One patch with a fault; whether it ended as it was asked.
+fn check(call: &str, error: &str, when: &str, sync: bool, after: &Snapshots) -> bool {
+    let scene = Scene::new();
+    let inject = format!("inject={call}:error={error}:when={when}");
+    let (code, _) = traced(&scene, &["-e", &format!("trace={call}"), "-e", &inject], sync).unwrap();
+    let label = format!("{inject}, flushing {sync}, ended with {code}");
+    let at_once = visible(scene.path());
+    match code {
+        APPLIED => assert_eq!(at_once, after.new_visible, "{label}"),
+        REFUSED | FAULT => assert_eq!(at_once, after.old_visible, "{label}"),
+        LEFT_TO_A_RECOVERY => {}
+        CONCURRENT => panic!("{label}: nobody else is at work"),
+        _ => panic!("{label}: the process died"),
+    }
+    let report = recover(scene.state.path());
+    let label = format!("{label}: {report:?}");
+    assert!(report.failed.is_empty() && report.damaged.is_empty(), "{label}");
+    assert!(report.conflicts.is_empty() && journals(scene.state.path()).is_empty(), "{label}");
+    let now = snapshot(scene.path());
+    assert!(now == after.old || now == after.new, "{label}: torn: {:?}", now.keys());
+    match code {
+        APPLIED => assert_eq!(now, after.new, "{label}"),
+        REFUSED | FAULT => assert_eq!(now, after.old, "{label}"),
+        _ => {}
+    }
+    now == after.new
+}
+
+/// The files before and after the patch.
+struct Snapshots {
+    old: BTreeMap<String, Vec<u8>>,
+    new: BTreeMap<String, Vec<u8>>,
+    old_visible: BTreeMap<String, Vec<u8>>,
+    new_visible: BTreeMap<String, Vec<u8>>,
+}
+
+impl Snapshots {
+    fn take() -> Snapshots {
+        let scene = Scene::new();
+        let (old, old_visible) = (snapshot(scene.path()), visible(scene.path()));
+        let options = options(scene.state.path(), Durability::Process);
+        let patch = patch(scene.path()).into();
+        apply_hash(&OsFileSystem, &patch, &options, &Cancel::default()).unwrap();
+        let (new, new_visible) = (snapshot(scene.path()), visible(scene.path()));
+        Snapshots { old, new, old_visible, new_visible }
+    }
+}
+
+/// Every `stride`-th call of each name fails with `error`, and with `lasting` all later ones.
+fn every_call(error: &str, lasting: bool, sync: bool, stride: usize) {
+    let Some(calls) = calls(sync) else {
+        tell_skipped("nothing can be traced here: is there a strace, and may it be used?");
+        return;
+    };
+    let after = Snapshots::take();
+    let (mut patches, mut new) = (0, 0);
+    for (call, &count) in &calls {
+        for n in (1..=count).step_by(stride) {
+            let when = format!("{n}{}", if lasting { "+" } else { "" });
+            patches += 1;
+            new += u32::from(check(call, error, &when, sync, &after));
+        }
+    }
+    let names = calls.len();
+    let manner = if lasting { "from there on" } else { "once" };
+    println!(
+        "{error} {manner}, flushing {sync}, {names} system calls: {patches} patches: {} old, {new} new, 0 torn",
+        patches - new
+    );
+    assert!(patches > 10);
+}
+
+#[test]
+fn a_sample_of_system_calls_fails() {
+    every_call("EIO", true, true, 13);
+}
+
+/// `npm run fault-test` runs it.
+#[test]
+#[ignore = "takes minutes"]
+fn every_system_call_fails() {
+    for error in ["EIO", "EACCES", "ENOSPC", "ESTALE", "ENODEV"] {
+        every_call(error, true, false, 1);
+    }
+    every_call("EIO", true, true, 1);
+    every_call("EIO", false, true, 1);
+    every_call("EINTR", false, true, 1);
+}
