@@ -86,6 +86,13 @@ test('a byte order mark goes, invalid bytes show as U+FFFD', async () => {
   assert.deepEqual(await stream(0x78, 0xff, 0x0a, 0xc3), [omp.formatHashLines('x\ufffd\n\ufffd')])
 })
 
+test('only the first byte order mark of all pieces goes', async () => {
+  const chunks = (/** @type {string[]} */ ...texts) =>
+    collect(omp.streamHashLinesFromUtf8(asynchronously(texts.map((text) => encoder.encode(text)))))
+  assert.deepEqual(await chunks('x', '\ufeffy'), [omp.formatHashLines('x\ufeffy')])
+  assert.deepEqual(await chunks('', '\ufeff', '\ufeffy'), [omp.formatHashLines('\ufeffy')])
+})
+
 test('200 lines or 65,536 bytes make a chunk', async () => {
   const short = await collect(omp.streamHashLinesFromLines(Array(450).fill('x')))
   assert.deepEqual(

@@ -96,10 +96,14 @@ function streaming(formatEach, formatHashLines) {
    */
   async function* streamHashLinesFromUtf8(source, options = {}) {
     const chunker = new Chunker(options, format)
-    const decoder = new TextDecoder('utf-8')
+    // The byte order mark is dropped here: Deno's decoder drops one at the start of every piece.
+    const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+    let isStart = true
     let pending = ''
     for await (const bytes of isReadableStream(source) ? chunksOf(source) : source) {
-      const lines = decoder.decode(bytes, { stream: true }).split('\n')
+      const decoded = decoder.decode(bytes, { stream: true })
+      const lines = (isStart ? decoded.replace(/^\ufeff/, '') : decoded).split('\n')
+      if (decoded !== '') isStart = false
       lines[0] = pending + lines[0]
       pending = lines.pop() ?? ''
       for (const line of lines) {
