@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { formatHashed } from 'hashline-native'
 import { withDir } from './support.mjs'
@@ -21,7 +22,7 @@ const source = `
  * @param {number} count
  */
 function start(root, count) {
-  const module = new URL('../index.js', import.meta.url).pathname
+  const module = fileURLToPath(new URL('../index.js', import.meta.url))
   return new Worker(source, { eval: true, workerData: { module, root, count } })
 }
 
