@@ -6,6 +6,9 @@
 //! makes new bytes of it. The *outcome* is the answer as data, the *report* the same as a text
 //! for the model.
 //!
+//! A *session* remembers the lines that were shown, so that an anchor means the line that the
+//! model saw, whatever happened to the file since.
+//!
 //! May import: `error`, `cancel`, `text`, `disk`, `view`.
 
 pub mod apply;
@@ -16,4 +19,5 @@ pub mod repair;
 pub mod report;
 pub mod request;
 pub mod resolve;
+pub mod session;
 pub mod splice;

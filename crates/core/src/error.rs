@@ -35,6 +35,8 @@ codes! {
     HashMismatch = "HASH_MISMATCH",
     /// Several lines near the named one have the hash.
     AmbiguousAnchor = "AMBIGUOUS_ANCHOR",
+    /// A session never showed the line.
+    NotShown = "NOT_SHOWN",
     /// The named line is past the end of the file.
     LineOutOfRange = "LINE_OUT_OF_RANGE",
     /// Two operations of a patch touch the same line or the same path.
@@ -142,10 +144,10 @@ mod tests {
     #[test]
     fn codes_are_unique_and_upper_case() {
         let mut texts: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
-        assert_eq!(texts.len(), 25);
+        assert_eq!(texts.len(), 26);
         texts.sort_unstable();
         texts.dedup();
-        assert_eq!(texts.len(), 25);
+        assert_eq!(texts.len(), 26);
         assert!(texts.iter().all(|t| t.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')));
     }
 

@@ -1,0 +1,20 @@
+//! What a model was shown, and which line of the current file an anchor means by it.
+//!
+//! `memory` keeps the versions of files and the lines of each that were shown; `carry` finds
+//! the lines of an older version in a newer one; `locate` decides, for the anchors of one
+//! operation, where it takes place or why it is refused. All of it is pure: texts come in,
+//! numbers go out. Rules and measurements: docs/sessions.md.
+
+mod body;
+mod carry;
+mod lines;
+mod locate;
+mod memory;
+mod track;
+
+pub use body::Body;
+pub use carry::Carry;
+pub use lines::LineSet;
+pub use locate::{Found, How, Locator, Placed, Refused, ShownLine, Target, Unseen, Why};
+pub use memory::{Memory, MemoryLimits, Moment};
+pub use track::{Splice, Track};

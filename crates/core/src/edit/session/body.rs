@@ -1,0 +1,67 @@
+//! A text with its lines and the hash that tells it from others, lent or kept.
+
+use std::sync::Arc;
+
+use twox_hash::XxHash3_128;
+
+use crate::text::lines::{LineIndex, Lines, Unit};
+
+/// A text as the model sees it (UTF-8, without byte order mark), with its lines and its hash.
+/// Two bodies with one hash are the same text.
+#[derive(Clone, Copy)]
+pub struct Body<'a> {
+    /// The text.
+    pub text: &'a [u8],
+    /// Its lines.
+    pub index: &'a LineIndex,
+    /// XXH3 of the text, 128 bits: what `disk::bytes::snapshot` says of it, as a number.
+    pub hash: u128,
+}
+
+impl<'a> Body<'a> {
+    /// A text and its lines.
+    pub fn new(text: &'a [u8], index: &'a LineIndex) -> Self {
+        Body { text, index, hash: XxHash3_128::oneshot(text) }
+    }
+
+    /// The number of lines.
+    pub fn count(&self) -> u64 {
+        self.index.count()
+    }
+
+    /// A line's text, without its terminator.
+    pub fn line(&self, number: u64) -> Option<&'a [u8]> {
+        Some(self.index.span(self.text, number)?.text(self.text))
+    }
+
+    /// The texts of all lines.
+    pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        let text = self.text;
+        Lines::new(text, Unit::Byte).map(move |span| span.text(text))
+    }
+}
+
+/// A text that memory owns.
+#[derive(Debug)]
+pub(super) struct Kept {
+    text: Box<[u8]>,
+    index: LineIndex,
+    hash: u128,
+}
+
+impl Kept {
+    pub(super) fn copy_of(body: &Body<'_>) -> Arc<Kept> {
+        let text: Box<[u8]> = body.text.into();
+        Arc::new(Kept { index: LineIndex::new(&text, Unit::Byte), text, hash: body.hash })
+    }
+
+    pub(super) fn body(&self) -> Body<'_> {
+        Body { text: &self.text, index: &self.index, hash: self.hash }
+    }
+
+    /// What it takes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        // A line index is 8 bytes for every 64 lines.
+        self.text.len() + self.index.count() as usize / 8
+    }
+}

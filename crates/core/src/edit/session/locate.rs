@@ -1,0 +1,413 @@
+//! Where an operation takes place, by what its anchors meant when they were shown.
+//!
+//! In one sentence: an anchor is the line that was shown with that number and hash; where that
+//! line is now is known, or found beyond doubt, or the operation is refused.
+
+mod refuse;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::body::Body;
+use super::carry::Carry;
+use super::lines::LineSet;
+use super::memory::{FileMemory, Lineage, Memory, Moment, View};
+use crate::edit::resolve::Spot;
+use crate::text::dialect::Dialect;
+use crate::text::hash::LineHasher;
+use crate::view::anchor::Anchor;
+
+pub use refuse::{Refused, ShownLine, Why};
+
+/// What to do with lines that were never shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unseen {
+    /// Refuse to touch them.
+    #[default]
+    Refuse,
+    /// Leave anchors of such lines to the rules that need no memory. A range whose ends were
+    /// shown is still found by memory, whatever lies between.
+    Match,
+}
+
+/// The anchors of an operation, and what they enclose.
+#[derive(Clone, Copy, Debug)]
+pub enum Target<'o> {
+    /// One line.
+    Line(&'o Anchor),
+    /// The lines from the first to the last.
+    Range(&'o Anchor, &'o Anchor),
+    /// The place behind a line.
+    After(&'o Anchor),
+    /// The place before a line.
+    Before(&'o Anchor),
+    /// The place between two lines.
+    Between(&'o Anchor, &'o Anchor),
+}
+
+impl<'o> Target<'o> {
+    fn ends(&self) -> (&'o Anchor, &'o Anchor) {
+        match *self {
+            Target::Line(one) | Target::After(one) | Target::Before(one) => (one, one),
+            Target::Range(first, last) | Target::Between(first, last) => (first, last),
+        }
+    }
+
+    fn block(&self) -> Block {
+        let (first, last) = self.ends();
+        Block { first: u64::from(first.line), last: u64::from(last.line) }
+    }
+}
+
+/// The lines of the anchors, in one of the texts on the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Block {
+    first: u64,
+    last: u64,
+}
+
+impl Block {
+    fn at(&self, first: u64) -> Block {
+        Block { first, last: first + (self.last - self.first) }
+    }
+}
+
+/// How a place was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// The file is the text that was shown.
+    Unchanged,
+    /// Only the session itself has changed it since.
+    OwnEdits,
+    /// Others have changed it: by the rule of three diffs.
+    Carried,
+}
+
+/// Where an operation takes place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// The lines, or the gap, in the current text.
+    pub spot: Spot,
+    /// The line that the text was written beside, for inserts.
+    pub anchor_line: Option<u64>,
+    /// How far down the line of the first anchor is from where it was shown.
+    pub distance: i64,
+    /// How that is known.
+    pub how: How,
+}
+
+/// The answer for one operation.
+#[derive(Clone, Debug)]
+pub enum Found<'o> {
+    /// It takes place there.
+    Placed(Placed),
+    /// Its lines were never shown, and the caller wants such anchors matched without memory.
+    Unseen,
+    /// It is refused: one entry for each anchor that is at fault, at least one.
+    Refused(Vec<Refused<'o>>),
+}
+
+/// Where a block was found, and from which lineage and which of its lines that is known.
+struct Landed {
+    block: Block,
+    how: How,
+    /// The lines that the model knows, in the numbers of `tip`.
+    known: Known,
+    tip: Block,
+}
+
+/// Which lines a range may enclose.
+enum Known {
+    /// Those of a lineage, by its place in the list.
+    Lineage(usize),
+    /// Those of one view.
+    Shown(LineSet),
+}
+
+/// Finds the places of the operations on one file. It compares each pair of texts once.
+pub struct Locator<'a> {
+    memory: &'a Memory,
+    file: Option<&'a FileMemory>,
+    forgotten: bool,
+    current: Body<'a>,
+    hasher: LineHasher,
+    unseen: Unseen,
+    as_of: Option<Moment>,
+    carries: HashMap<(u128, u128), Carry<'a>>,
+    known: HashMap<usize, LineSet>,
+}
+
+impl<'a> Locator<'a> {
+    /// For a file that has this text now. Views that began after `as_of` are left out: a call
+    /// that was made before then cannot mean them.
+    pub fn new(
+        memory: &'a Memory,
+        file: &Path,
+        current: Body<'a>,
+        dialect: &'static Dialect,
+        unseen: Unseen,
+        as_of: Option<Moment>,
+    ) -> Self {
+        Locator {
+            memory,
+            file: memory.file(file),
+            forgotten: memory.has_forgotten(file),
+            current,
+            hasher: LineHasher::new(dialect),
+            unseen,
+            as_of,
+            carries: HashMap::new(),
+            known: HashMap::new(),
+        }
+    }
+
+    /// Decides where an operation takes place. Its anchors are in order.
+    pub fn locate<'o>(&mut self, target: &Target<'o>) -> Found<'o> {
+        match self.by_views(target) {
+            Some(Ok(landed)) => self.placed(target, landed),
+            Some(Err(refused)) => Found::Refused(vec![refused]),
+            None => match self.by_tip(target) {
+                Some(landed) => self.placed(target, landed),
+                None => self.apart(target),
+            },
+        }
+    }
+
+    /// By the views in which every anchor of the target was shown as it says. `None` when there
+    /// is none.
+    fn by_views<'o>(&mut self, target: &Target<'o>) -> Option<Result<Landed, Refused<'o>>> {
+        let (first, last) = target.ends();
+        let mut newest: Option<Result<Landed, (usize, &'a View, Why)>> = None;
+        for (at, view) in self.views() {
+            if !(self.shows(at, view, first) && self.shows(at, view, last)) {
+                continue;
+            }
+            let landed = self.land(at, view, target);
+            match (&newest, landed) {
+                (None, landed) => newest = Some(landed.map_err(|why| (at, view, why))),
+                (Some(Ok(one)), Ok(other)) if one.block != other.block => {
+                    let places = vec![one.block.first, other.block.first];
+                    return Some(Err(self.refused(target, at, view, Why::Disagree { places })));
+                }
+                _ => {}
+            }
+        }
+        Some(newest?.map_err(|(at, view, why)| self.refused(target, at, view, why)))
+    }
+
+    /// The views that a call may mean, the one that was shown last first.
+    fn views(&self) -> Vec<(usize, &'a View)> {
+        let lineages = self.file.into_iter().flat_map(|file| file.lineages.iter().enumerate());
+        let mut views: Vec<_> = lineages
+            .flat_map(|(at, lineage)| lineage.views.iter().map(move |view| (at, view)))
+            .filter(|(_, view)| self.as_of.is_none_or(|as_of| view.since <= as_of))
+            .collect();
+        views.sort_by_key(|(_, view)| std::cmp::Reverse(view.last));
+        views
+    }
+
+    fn lineage(&self, at: usize) -> &'a Lineage {
+        &self.file.expect("a lineage is of a file").lineages[at]
+    }
+
+    /// The text of a line as a view showed it, if that is still known.
+    fn text_in(&self, at: usize, view: &'a View, line: u64) -> Option<&[u8]> {
+        if view.hash == self.current.hash {
+            return self.current.line(line);
+        }
+        if let Some(text) = view.gone.get(&line) {
+            return Some(text);
+        }
+        self.body(self.lineage(at).tip)?.line(view.track.line(line)?)
+    }
+
+    /// A text that is known by its hash.
+    fn body(&self, hash: u128) -> Option<Body<'a>> {
+        if hash == self.current.hash { Some(self.current) } else { self.memory.text(hash) }
+    }
+
+    /// Whether a view showed the line of an anchor with its hash and the text behind it.
+    fn shows(&mut self, at: usize, view: &'a View, anchor: &Anchor) -> bool {
+        let line = u64::from(anchor.line);
+        if !view.shown.contains(line) {
+            return false;
+        }
+        let Some(text) = self.text_in(at, view, line).map(<[u8]>::to_vec) else {
+            return false;
+        };
+        self.agrees(anchor, &text)
+    }
+
+    fn agrees(&mut self, anchor: &Anchor, text: &[u8]) -> bool {
+        self.has_hash(anchor, text) && self.has_hint(anchor, text)
+    }
+
+    fn has_hash(&mut self, anchor: &Anchor, text: &[u8]) -> bool {
+        self.hasher.hash(u64::from(anchor.line), text) == anchor.hash
+    }
+
+    fn has_hint(&self, anchor: &Anchor, text: &[u8]) -> bool {
+        let dialect = self.hasher.dialect();
+        anchor.hint.as_ref().is_none_or(|hint| hint.agrees(dialect, text))
+    }
+
+    /// Where the lines of a target in a view are now.
+    fn land(&mut self, at: usize, view: &'a View, target: &Target<'_>) -> Result<Landed, Why> {
+        let (shown, lineage) = (target.block(), self.lineage(at));
+        if view.hash == self.current.hash {
+            let known = match lineage.tip == view.hash {
+                true => Known::Lineage(at),
+                false => Known::Shown(view.shown.clone()),
+            };
+            return Ok(Landed { block: shown, how: How::Unchanged, known, tip: shown });
+        }
+        let tip = track(&view.track, target, shown).ok_or(Why::OwnEdit)?;
+        let known = Known::Lineage(at);
+        if lineage.tip == self.current.hash {
+            return Ok(Landed { block: tip, how: How::OwnEdits, known, tip });
+        }
+        let block = self.carry(at, target, tip)?;
+        Ok(Landed { block, how: How::Carried, known, tip })
+    }
+
+    /// From the tip of a lineage to the current text: through the edits that the session made
+    /// meanwhile, whose positions are known, and by diffs in between.
+    fn carry(&mut self, at: usize, target: &Target<'_>, tip: Block) -> Result<Block, Why> {
+        let (mut from, mut block) = (self.lineage(at).tip, tip);
+        for step in at + 1..self.file.map_or(0, |file| file.lineages.len()) {
+            let next = self.lineage(step);
+            let has_texts = self.body(next.base).is_some() && self.body(next.tip).is_some();
+            if next.base == next.tip || !has_texts {
+                continue;
+            }
+            block = self.compare(from, next.base, target, block)?;
+            block = track(&next.track, target, block).ok_or(Why::OwnEdit)?;
+            from = next.tip;
+        }
+        self.compare(from, self.current.hash, target, block)
+    }
+
+    fn compare(
+        &mut self,
+        from: u128,
+        to: u128,
+        target: &Target<'_>,
+        block: Block,
+    ) -> Result<Block, Why> {
+        if from == to {
+            return Ok(block);
+        }
+        let (Some(old), Some(new)) = (self.body(from), self.body(to)) else {
+            return Err(Why::Forgotten);
+        };
+        let carry = self.carries.entry((from, to)).or_insert_with(|| Carry::new(old, new));
+        carried(carry, target, block).ok_or(Why::Changed)
+    }
+
+    /// By the numbers that the current text has for lines that the model knows under others: a
+    /// report says by how much they moved, and the model may have counted.
+    fn by_tip(&mut self, target: &Target<'_>) -> Option<Landed> {
+        let at = self.current_lineage()?;
+        let (first, last) = target.ends();
+        let is_known = |locator: &mut Self, anchor: &Anchor| {
+            let line = u64::from(anchor.line);
+            let text = locator.current.line(line);
+            locator.known(at).contains(line)
+                && text.is_some_and(|text| locator.agrees(anchor, text))
+        };
+        if !(is_known(self, first) && is_known(self, last)) {
+            return None;
+        }
+        let (block, known) = (target.block(), Known::Lineage(at));
+        Some(Landed { block, how: How::OwnEdits, known, tip: block })
+    }
+
+    /// The lineage of which the current text is the tip.
+    fn current_lineage(&self) -> Option<usize> {
+        self.file?.lineages.iter().rposition(|lineage| lineage.tip == self.current.hash)
+    }
+
+    /// The lines of a lineage's tip that the model knows.
+    fn known(&mut self, at: usize) -> &LineSet {
+        let (lineage, as_of) = (self.lineage(at), self.as_of);
+        self.known.entry(at).or_insert_with(|| lineage.known(as_of))
+    }
+
+    /// A range whose ends were shown at different times, so that no view has both. Each is then
+    /// looked for alone; only own edits may lie between.
+    fn apart<'o>(&mut self, target: &Target<'o>) -> Found<'o> {
+        let (first, last) = target.ends();
+        let (Target::Range(..) | Target::Between(..), Some(at)) = (target, self.current_lineage())
+        else {
+            return self.diagnose(target);
+        };
+        let mut line = |anchor| match self.locate(&Target::Line(anchor)) {
+            Found::Placed(Placed { spot: Spot::Lines(line, _), how, .. }) => {
+                Some(line).filter(|_| how != How::Carried)
+            }
+            _ => None,
+        };
+        match (line(first), line(last)) {
+            (Some(first), Some(last)) if first < last => {
+                let block = Block { first, last };
+                let known = Known::Lineage(at);
+                self.placed(target, Landed { block, how: How::OwnEdits, known, tip: block })
+            }
+            _ => self.diagnose(target),
+        }
+    }
+
+    /// The place, unless a range encloses lines that the model never saw: it would remove them.
+    fn placed<'o>(&mut self, target: &Target<'o>, landed: Landed) -> Found<'o> {
+        let Block { first, last } = landed.block;
+        if let (Target::Range(..), Unseen::Refuse) = (target, self.unseen) {
+            let lines = landed.tip.first..landed.tip.last + 1;
+            let missing = match &landed.known {
+                Known::Lineage(at) => self.known(*at).missing(lines),
+                Known::Shown(shown) => shown.missing(lines),
+            };
+            if !missing.is_empty() {
+                let down = |line: u64| line - landed.tip.first + first;
+                let missing = missing.into_iter().map(|one| down(one.start)..down(one.end));
+                return Found::Refused(vec![self.not_shown(target.ends().0, missing.collect())]);
+            }
+        }
+        let (spot, anchor_line) = match target {
+            Target::Line(_) | Target::Range(..) => (Spot::Lines(first, last), None),
+            Target::After(_) => (Spot::Gap(first), Some(first)),
+            Target::Before(_) | Target::Between(..) => (Spot::Gap(last - 1), Some(last)),
+        };
+        let distance = first as i64 - i64::from(target.ends().0.line);
+        Found::Placed(Placed { spot, anchor_line, distance, how: landed.how })
+    }
+}
+
+/// Where the lines of a target are after own edits: the same lines, and of a range nothing that
+/// came between them since.
+fn track(track: &super::Track, target: &Target<'_>, block: Block) -> Option<Block> {
+    let (first, last) = (track.line(block.first)?, track.line(block.last)?);
+    if let Target::Range(..) = target {
+        let moved = track.set(&LineSet::of(block.first, block.last));
+        if moved.ranges() != [first..last + 1] {
+            return None;
+        }
+    }
+    Some(Block { first, last })
+}
+
+/// Where the lines of a target are after a change by others.
+fn carried(carry: &mut Carry<'_>, target: &Target<'_>, block: Block) -> Option<Block> {
+    let first = match target {
+        Target::Line(_) | Target::Range(..) => carry.block(block.first, block.last),
+        Target::After(_) => {
+            carry.gap(block.first).or_else(|| carry.block(block.first, block.first))
+        }
+        Target::Before(_) => {
+            let gap = carry.gap(block.first - 1).map(|above| above + 1);
+            gap.or_else(|| carry.block(block.first, block.first))
+        }
+        Target::Between(..) if block.last == block.first + 1 => carry.gap(block.first),
+        Target::Between(..) => carry.block(block.first, block.last),
+    };
+    Some(block.at(first?))
+}

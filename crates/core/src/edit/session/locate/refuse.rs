@@ -1,0 +1,228 @@
+//! Why an operation is refused, with what the one who explains it to the model needs.
+
+use std::ops::Range;
+
+use super::{Found, Locator, Target};
+use crate::edit::session::memory::View;
+use crate::error::Code;
+use crate::view::anchor::Anchor;
+
+/// Of so many lines it is said what they were.
+const MAX_SHOWN_LINES: u64 = 20;
+
+/// How far around a line its neighbours are looked at for the hash that was given for it.
+const NEIGHBOUR_LINES: u64 = 100;
+
+/// A refused anchor. A range that is refused as a whole is blamed on its first one.
+#[derive(Clone, Debug)]
+pub struct Refused<'o> {
+    /// The anchor.
+    pub anchor: &'o Anchor,
+    /// The code.
+    pub code: Code,
+    /// What is wrong.
+    pub why: Why,
+    /// The lines of the target as they were shown, at most the first 20.
+    pub shown: Vec<ShownLine>,
+    /// The lines of the current text to look at instead; empty (0, 0) when it has none.
+    pub now: (u64, u64),
+    /// Something that was shown of the file is not remembered any more: what is taken for never
+    /// shown may have been.
+    pub forgotten: bool,
+}
+
+/// A line as it was shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownLine {
+    /// Its number then.
+    pub number: u64,
+    /// Its text.
+    pub text: Vec<u8>,
+}
+
+/// What is wrong with an anchor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// These lines of the current text were never shown: `NOT_SHOWN`.
+    NotShown {
+        /// The lines.
+        lines: Vec<Range<u64>>,
+    },
+    /// The line is past the end, and was never shown: `LINE_OUT_OF_RANGE`.
+    OutOfRange,
+    /// What was shown is forgotten, and the file has changed since: `NOT_SHOWN`.
+    Forgotten,
+    /// The line was shown, but with another hash: `HASH_MISMATCH`.
+    OtherHash {
+        /// Lines of the text that was shown which do have that hash (and hint), nearest first,
+        /// at most 100 lines away.
+        near: Vec<u64>,
+        /// The text that was shown is the current one: the anchor is a slip, nothing is stale.
+        is_current: bool,
+    },
+    /// The line was shown with that hash, but its text is not that behind the anchor:
+    /// `HASH_MISMATCH`.
+    OtherText,
+    /// The session itself has replaced the lines, or some of them, or put others between:
+    /// `HASH_MISMATCH`.
+    OwnEdit,
+    /// Others have changed the lines, or so much around them that it is not certain where they
+    /// are: `HASH_MISMATCH`.
+    Changed,
+    /// Several texts showed such a line, and now these are different ones: `AMBIGUOUS_ANCHOR`.
+    Disagree {
+        /// The first lines of the places where the target would be.
+        places: Vec<u64>,
+    },
+}
+
+impl Why {
+    fn code(&self) -> Code {
+        match self {
+            Why::NotShown { .. } | Why::Forgotten => Code::NotShown,
+            Why::OutOfRange => Code::LineOutOfRange,
+            Why::Disagree { .. } => Code::AmbiguousAnchor,
+            Why::OtherHash { .. } | Why::OtherText | Why::OwnEdit | Why::Changed => {
+                Code::HashMismatch
+            }
+        }
+    }
+}
+
+impl<'a> Locator<'a> {
+    /// A refusal of a target that a view showed.
+    pub(super) fn refused<'o>(
+        &mut self,
+        target: &Target<'o>,
+        at: usize,
+        view: &'a View,
+        why: Why,
+    ) -> Refused<'o> {
+        let block = target.block();
+        let last = block.last.min(block.first + MAX_SHOWN_LINES - 1);
+        let lines = (block.first..=last).filter(|&line| view.shown.contains(line));
+        let shown = lines.filter_map(|number| {
+            let text = self.text_in(at, view, number)?.to_vec();
+            Some(ShownLine { number, text })
+        });
+        let shown = shown.collect();
+        let now = match &why {
+            Why::Disagree { places } => (places.iter().min(), places.iter().max()),
+            _ => (None, None),
+        };
+        let now = match now {
+            (Some(&first), Some(&last)) => (first, last),
+            _ => self.guess(at, view, block.first, block.last),
+        };
+        self.refusal(target.ends().0, why, shown, now)
+    }
+
+    /// Roughly where lines of a view are now: counted from the nearest line above of which that
+    /// is known.
+    fn guess(&self, at: usize, view: &View, first: u64, last: u64) -> (u64, u64) {
+        let tip = self.lineage(at).tip;
+        let carry = self.carries.get(&(tip, self.current.hash));
+        let place = |line: u64| {
+            let line = view.track.line(line)?;
+            if tip == self.current.hash { Some(line) } else { carry?.kept(line) }
+        };
+        let above = first.saturating_sub(NEIGHBOUR_LINES).max(1);
+        let known = (above..=first).rev().find_map(|line| Some((line, place(line)?)));
+        let start = known.map_or(first, |(line, now)| now + (first - line));
+        self.within(start, start + (last - first))
+    }
+
+    fn within(&self, first: u64, last: u64) -> (u64, u64) {
+        let count = self.current.count();
+        (first.min(count), last.min(count))
+    }
+
+    pub(super) fn not_shown<'o>(&self, anchor: &'o Anchor, lines: Vec<Range<u64>>) -> Refused<'o> {
+        let first = lines.first().map_or(0, |one| one.start);
+        let last = lines.last().map_or(0, |one| one.end - 1);
+        let now = self.within(first, last);
+        self.refusal(anchor, Why::NotShown { lines }, Vec::new(), now)
+    }
+
+    fn refusal<'o>(
+        &self,
+        anchor: &'o Anchor,
+        why: Why,
+        shown: Vec<ShownLine>,
+        now: (u64, u64),
+    ) -> Refused<'o> {
+        Refused { anchor, code: why.code(), why, shown, now, forgotten: self.forgotten }
+    }
+
+    /// Why no view has the anchors of a target.
+    pub(super) fn diagnose<'o>(&mut self, target: &Target<'o>) -> Found<'o> {
+        let (first, last) = target.ends();
+        let mut anchors = vec![first];
+        if !std::ptr::eq(first, last) {
+            anchors.push(last);
+        }
+        let refused: Vec<_> =
+            anchors.iter().filter_map(|anchor| self.diagnose_one(anchor)).collect();
+        let is_unseen =
+            |one: &Refused<'_>| matches!(one.why, Why::NotShown { .. } | Why::OutOfRange);
+        if self.unseen == super::Unseen::Match && refused.iter().all(is_unseen) {
+            return Found::Unseen;
+        }
+        if refused.is_empty() {
+            // Each anchor is known, but not both from one text.
+            let why = Why::Disagree { places: vec![u64::from(first.line), u64::from(last.line)] };
+            let now = self.within(u64::from(first.line), u64::from(last.line));
+            return Found::Refused(vec![self.refusal(first, why, Vec::new(), now)]);
+        }
+        Found::Refused(refused)
+    }
+
+    /// What is wrong with one anchor; `None` if nothing is, taken alone.
+    fn diagnose_one<'o>(&mut self, anchor: &'o Anchor) -> Option<Refused<'o>> {
+        let line = u64::from(anchor.line);
+        let target = Target::Line(anchor);
+        match self.by_views(&target) {
+            Some(Ok(_)) => return None,
+            Some(Err(refused)) => return Some(refused),
+            None if self.by_tip(&target).is_some() => return None,
+            None => {}
+        }
+        let views = self.views();
+        let Some(&(at, view)) = views.iter().find(|(_, view)| view.shown.contains(line)) else {
+            if line > self.current.count() {
+                return Some(self.refusal(
+                    anchor,
+                    Why::OutOfRange,
+                    Vec::new(),
+                    self.within(line, line),
+                ));
+            }
+            return Some(self.not_shown(anchor, vec![line..line + 1]));
+        };
+        let Some(text) = self.text_in(at, view, line).map(<[u8]>::to_vec) else {
+            return Some(self.refusal(anchor, Why::Forgotten, Vec::new(), self.within(line, line)));
+        };
+        let why = if self.has_hash(anchor, &text) {
+            Why::OtherText
+        } else {
+            let near = self.near(at, view, anchor);
+            Why::OtherHash { near, is_current: view.hash == self.current.hash }
+        };
+        Some(self.refused(&target, at, view, why))
+    }
+
+    /// The lines of a view, nearest first, that have the hash of an anchor, and its hint.
+    fn near(&mut self, at: usize, view: &'a View, anchor: &Anchor) -> Vec<u64> {
+        let line = u64::from(anchor.line);
+        let first = line.saturating_sub(NEIGHBOUR_LINES).max(1);
+        let mut near = Vec::new();
+        for number in first..=line + NEIGHBOUR_LINES {
+            let text = self.text_in(at, view, number).map(<[u8]>::to_vec);
+            if number != line && text.is_some_and(|text| self.agrees(anchor, &text)) {
+                near.push(number);
+            }
+        }
+        near.sort_by_key(|&number| (number.abs_diff(line), number));
+        near
+    }
+}

@@ -1,0 +1,405 @@
+//! The versions of files that were shown, and which lines of each, within bounds.
+//!
+//! A file's versions are kept as *lineages*: a text that somebody else made (the *base*), and
+//! what the session's own edits made of it since (the *tip*). Numbers that were shown along a
+//! lineage are *views*; each knows exactly where its lines are in the tip. So the own edits of a
+//! long session cost two texts, however many they are, and between lineages there is a change
+//! by others, of which nothing is known but the two texts.
+
+use std::collections::hash_map::RandomState;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::hash::BuildHasher;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::body::{Body, Kept};
+use super::lines::LineSet;
+use super::track::{Splice, Track};
+
+/// How much a memory holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryLimits {
+    /// Bytes in all.
+    pub bytes: usize,
+    /// Files.
+    pub files: usize,
+    /// Versions of a file that others made.
+    pub versions: usize,
+}
+
+impl Default for MemoryLimits {
+    fn default() -> Self {
+        MemoryLimits { bytes: 64 << 20, files: 256, versions: 8 }
+    }
+}
+
+/// So many views there may be of one lineage: a read each, and a report after each own edit.
+const MAX_VIEWS: usize = 64;
+
+/// Of so many forgotten files it is known that they were forgotten.
+const MAX_FORGOTTEN_FILES: usize = 10_000;
+
+/// A moment in the life of a memory: what is shown later cannot be what an earlier call means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment(u64);
+
+/// Numbers under which lines were shown, all of one text.
+#[derive(Clone, Debug)]
+pub(super) struct View {
+    /// The text.
+    pub(super) hash: u128,
+    /// The lines that were shown, by their numbers in that text.
+    pub(super) shown: LineSet,
+    /// Where its lines are in the tip.
+    pub(super) track: Track,
+    /// Shown lines that an own edit removed, with their texts.
+    pub(super) gone: BTreeMap<u64, Box<[u8]>>,
+    /// When lines of it were shown for the first and for the last time.
+    pub(super) since: Moment,
+    pub(super) last: Moment,
+}
+
+impl View {
+    fn bytes(&self) -> usize {
+        let gone: usize = self.gone.values().map(|line| line.len() + 64).sum();
+        size_of::<View>() + size_of_val(self.shown.ranges()) + self.track.bytes() + gone
+    }
+
+    /// How many of its lines are still there.
+    fn live(&self) -> u64 {
+        self.shown.count() - self.gone.len() as u64
+    }
+}
+
+/// A text that others made, and what the session's own edits made of it.
+#[derive(Clone, Debug)]
+pub(super) struct Lineage {
+    /// The text that others made.
+    pub(super) base: u128,
+    /// Where its lines are in the tip.
+    pub(super) track: Track,
+    /// The text now.
+    pub(super) tip: u128,
+    /// The lines of the tip that the session wrote.
+    pub(super) written: LineSet,
+    /// What was shown, oldest first.
+    pub(super) views: Vec<View>,
+    used: Moment,
+}
+
+impl Lineage {
+    fn new(hash: u128, views: Vec<View>, used: Moment) -> Lineage {
+        let (track, written) = (Track::identity(), LineSet::default());
+        Lineage { base: hash, track, tip: hash, written, views, used }
+    }
+
+    fn show(&mut self, lines: &LineSet, now: Moment) {
+        let tip = self.tip;
+        if let Some(view) = self.views.iter_mut().find(|view| view.hash == tip) {
+            view.shown.extend(lines);
+            view.last = now;
+            return;
+        }
+        let (shown, track) = (lines.clone(), Track::identity());
+        let gone = BTreeMap::new();
+        self.views.push(View { hash: tip, shown, track, gone, since: now, last: now });
+        if self.views.len() > MAX_VIEWS {
+            self.thin_out();
+        }
+    }
+
+    /// Drops the view of the older half that would be missed least. Reports of edits show a few
+    /// lines each; the page that they all started from must outlive them.
+    fn thin_out(&mut self) {
+        let older = self.views[..MAX_VIEWS / 2].iter().enumerate();
+        if let Some((least, _)) = older.min_by_key(|(at, view)| (view.live(), *at)) {
+            self.views.remove(least);
+        }
+    }
+
+    fn follow(&mut self, before: &Body<'_>, after: u128, splices: &[Splice]) {
+        for view in &mut self.views {
+            for line in splices.iter().flat_map(|one| one.first..one.first + one.removed) {
+                let shown = view.track.origin(line).filter(|&line| view.shown.contains(line));
+                if let (Some(number), Some(text)) = (shown, before.line(line)) {
+                    view.gone.insert(number, text.into());
+                }
+            }
+            view.track.follow(splices);
+        }
+        let mut all = Track::identity();
+        all.follow(splices);
+        self.written = all.set(&self.written);
+        let mut shift = 0;
+        for splice in splices {
+            let start = splice.first.saturating_add_signed(shift);
+            self.written.insert(start..start + splice.inserted);
+            shift += splice.inserted as i64 - splice.removed as i64;
+        }
+        self.track.follow(splices);
+        self.tip = after;
+    }
+
+    /// The lines of the tip that the model knows: shown under some number, or written by it.
+    pub(super) fn known(&self, as_of: Option<Moment>) -> LineSet {
+        let mut known = self.written.clone();
+        let meant = |view: &&View| as_of.is_none_or(|as_of| view.since <= as_of);
+        for view in self.views.iter().filter(meant) {
+            known.extend(&view.track.set(&view.shown));
+        }
+        known
+    }
+
+    fn bytes(&self) -> usize {
+        let views: usize = self.views.iter().map(View::bytes).sum();
+        size_of::<Lineage>() + self.track.bytes() + size_of_val(self.written.ranges()) + views
+    }
+}
+
+/// What is remembered of a file.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FileMemory {
+    /// Oldest first.
+    pub(super) lineages: Vec<Lineage>,
+    /// Something that was shown of the file is not remembered any more.
+    pub(super) forgotten: bool,
+    used: u64,
+    /// What it takes beside its texts.
+    bytes: usize,
+}
+
+impl FileMemory {
+    /// The lineage whose tip is this text, made the newest; a new one if there is none.
+    fn lineage(&mut self, hash: u128, now: Moment, limits: &MemoryLimits) -> &mut Lineage {
+        self.used = now.0;
+        let lineage = match self.lineages.iter().rposition(|one| one.tip == hash) {
+            Some(at) => self.lineages.remove(at),
+            None => Lineage::new(hash, self.views_of(hash), now),
+        };
+        self.lineages.push(Lineage { used: now, ..lineage });
+        if self.lineages.len() > limits.versions.max(1) {
+            self.lineages.remove(0);
+            self.forgotten = true;
+        }
+        self.lineages.last_mut().expect("one was pushed")
+    }
+
+    /// What was shown of a text that the session edited, and which is there again.
+    fn views_of(&self, hash: u128) -> Vec<View> {
+        let views = self.lineages.iter().flat_map(|one| &one.views);
+        let mut found: Option<View> = None;
+        for view in views.filter(|view| view.hash == hash) {
+            match &mut found {
+                Some(found) => {
+                    found.shown.extend(&view.shown);
+                    found.since = found.since.min(view.since);
+                    found.last = found.last.max(view.last);
+                }
+                None => {
+                    let (track, gone) = (Track::identity(), BTreeMap::new());
+                    found = Some(View { track, gone, ..view.clone() });
+                }
+            }
+        }
+        found.into_iter().collect()
+    }
+
+    fn refers_to(&self, hash: u128) -> bool {
+        self.lineages.iter().any(|one| one.tip == hash || one.base == hash)
+    }
+}
+
+/// What a session showed. Cloning it makes a fork: texts are shared.
+///
+/// A file is known by a path that the caller made canonical; it is not looked at.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    limits: MemoryLimits,
+    now: u64,
+    files: HashMap<PathBuf, FileMemory>,
+    /// The texts, each once.
+    texts: HashMap<u128, Arc<Kept>>,
+    text_bytes: usize,
+    /// Hashes of the paths that were forgotten whole.
+    forgotten: HashSet<u64>,
+    hasher: RandomState,
+}
+
+impl Memory {
+    /// An empty memory.
+    pub fn new(limits: MemoryLimits) -> Memory {
+        Memory { limits, ..Memory::default() }
+    }
+
+    /// This moment: what is shown from now on is later.
+    pub fn now(&self) -> Moment {
+        Moment(self.now)
+    }
+
+    /// Remembers that lines of a text were shown.
+    pub fn show(&mut self, file: &Path, body: &Body<'_>, lines: &LineSet) {
+        if lines.is_empty() {
+            return;
+        }
+        let (now, limits) = (self.tick(), self.limits);
+        let known = self.file_mut(file);
+        known.lineage(body.hash, now, &limits).show(lines, now);
+        self.keep(body);
+        self.settle(file);
+    }
+
+    /// Remembers that an edit of the session made one text of another: the lines that it left
+    /// alone are the same lines, and what was shown of them still holds. Call [`Memory::show`]
+    /// for the lines of the report.
+    pub fn edited(&mut self, file: &Path, before: &Body<'_>, after: &Body<'_>, splices: &[Splice]) {
+        let shift: i64 = splices.iter().map(|one| one.inserted as i64 - one.removed as i64).sum();
+        // Splices that do not tell the whole change would send anchors to wrong lines.
+        let is_whole = before.count().checked_add_signed(shift) == Some(after.count());
+        if before.hash == after.hash || !self.files.contains_key(file) || !is_whole {
+            return;
+        }
+        let (now, limits) = (self.tick(), self.limits);
+        let known = self.file_mut(file);
+        known.lineage(before.hash, now, &limits).follow(before, after.hash, splices);
+        self.keep(before);
+        self.keep(after);
+        self.settle(file);
+    }
+
+    /// Remembers that a file has another name.
+    pub fn renamed(&mut self, from: &Path, to: &Path) {
+        self.forgotten.remove(&self.hasher.hash_one(to));
+        match self.files.remove(from) {
+            Some(file) => self.files.insert(to.to_owned(), file),
+            None => self.files.remove(to),
+        };
+        self.release();
+    }
+
+    /// Forgets a file.
+    pub fn forget(&mut self, file: &Path) {
+        if self.files.remove(file).is_some() {
+            self.note_forgotten(file);
+            self.release();
+        }
+    }
+
+    /// Forgets everything.
+    pub fn forget_all(&mut self) {
+        let files: Vec<PathBuf> = self.files.drain().map(|(file, _)| file).collect();
+        for file in files {
+            self.note_forgotten(&file);
+        }
+        self.release();
+    }
+
+    /// What it takes: the texts, each counted once, and what is known of their lines.
+    pub fn bytes(&self) -> usize {
+        self.text_bytes + self.files.values().map(|file| file.bytes).sum::<usize>()
+    }
+
+    /// How many files it knows.
+    pub fn files(&self) -> usize {
+        self.files.len()
+    }
+
+    pub(super) fn file(&self, file: &Path) -> Option<&FileMemory> {
+        self.files.get(file)
+    }
+
+    /// Whether something that was shown of a file is not remembered any more.
+    pub fn has_forgotten(&self, file: &Path) -> bool {
+        match self.files.get(file) {
+            Some(file) => file.forgotten,
+            None => self.forgotten.contains(&self.hasher.hash_one(file)),
+        }
+    }
+
+    pub(super) fn text(&self, hash: u128) -> Option<Body<'_>> {
+        self.texts.get(&hash).map(|kept| kept.body())
+    }
+
+    fn tick(&mut self) -> Moment {
+        self.now += 1;
+        Moment(self.now)
+    }
+
+    fn file_mut(&mut self, file: &Path) -> &mut FileMemory {
+        if !self.files.contains_key(file) {
+            let forgotten = self.forgotten.remove(&self.hasher.hash_one(file));
+            self.files.insert(file.to_owned(), FileMemory { forgotten, ..Default::default() });
+        }
+        self.files.get_mut(file).expect("it was just put there")
+    }
+
+    fn note_forgotten(&mut self, file: &Path) {
+        if self.forgotten.len() < MAX_FORGOTTEN_FILES {
+            self.forgotten.insert(self.hasher.hash_one(file));
+        }
+    }
+
+    /// Keeps a text. One that is over the bound alone is not copied first.
+    fn keep(&mut self, body: &Body<'_>) {
+        if body.text.len() > self.limits.bytes || self.texts.contains_key(&body.hash) {
+            return;
+        }
+        let kept = Kept::copy_of(body);
+        self.text_bytes += kept.bytes();
+        self.texts.insert(body.hash, kept);
+    }
+
+    /// Brings the memory back within its bounds after `file` has changed.
+    fn settle(&mut self, file: &Path) {
+        if let Some(known) = self.files.get_mut(file) {
+            known.bytes = size_of::<FileMemory>()
+                + file.as_os_str().len()
+                + known.lineages.iter().map(Lineage::bytes).sum::<usize>();
+        }
+        while self.files.len() > self.limits.files.max(1) {
+            self.drop_oldest_file();
+        }
+        self.release();
+        while self.bytes() > self.limits.bytes {
+            if !self.drop_oldest_text() && !self.drop_oldest_file() {
+                break;
+            }
+        }
+    }
+
+    /// Drops the texts that no lineage refers to.
+    fn release(&mut self) {
+        let files = &self.files;
+        self.texts.retain(|&hash, _| files.values().any(|file| file.refers_to(hash)));
+        self.text_bytes = self.texts.values().map(|kept| kept.bytes()).sum();
+    }
+
+    /// Drops the texts of the lineage that was not used for longest. What is left of it still
+    /// holds for a file that is just that text.
+    fn drop_oldest_text(&mut self) -> bool {
+        let texts = &self.texts;
+        let has_text =
+            |one: &&mut Lineage| [one.tip, one.base].iter().any(|hash| texts.contains_key(hash));
+        let lineages = self.files.values_mut().flat_map(|file| {
+            let FileMemory { lineages, forgotten, .. } = file;
+            let oldest = lineages.iter_mut().filter(has_text).min_by_key(|one| one.used)?;
+            Some((oldest, forgotten))
+        });
+        let Some((oldest, forgotten)) = lineages.min_by_key(|(one, _)| one.used) else {
+            return false;
+        };
+        *forgotten = true;
+        for hash in [oldest.tip, oldest.base] {
+            self.text_bytes -= self.texts.remove(&hash).map_or(0, |kept| kept.bytes());
+        }
+        true
+    }
+
+    fn drop_oldest_file(&mut self) -> bool {
+        let oldest = self.files.iter().min_by_key(|(_, file)| file.used);
+        let Some(oldest) = oldest.map(|(file, _)| file.clone()) else {
+            return false;
+        };
+        self.forget(&oldest);
+        true
+    }
+}

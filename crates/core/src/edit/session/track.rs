@@ -1,0 +1,185 @@
+//! Where the lines of a text are after edits of which every position is known.
+
+use std::ops::Range;
+
+use super::lines::LineSet;
+use crate::edit::plan::{Plan, Region};
+
+/// Lines that an edit removed and put in their place, by the numbers before the edit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Splice {
+    /// The first line that was removed; where none was, the line before which it inserted.
+    pub first: u64,
+    /// How many lines were removed.
+    pub removed: u64,
+    /// How many lines stand there now.
+    pub inserted: u64,
+}
+
+impl Splice {
+    /// What a plan does, line by line: what a region leaves as it was is no part of it.
+    pub fn of_plan(plan: &Plan) -> Vec<Splice> {
+        plan.regions.iter().map(Splice::of_region).collect()
+    }
+
+    fn of_region(region: &Region) -> Splice {
+        let kept = region.kept.0 + region.kept.1;
+        Splice {
+            first: region.after_line + region.kept.0 + 1,
+            removed: region.old_lines.saturating_sub(kept),
+            inserted: region.new_lines.saturating_sub(kept),
+        }
+    }
+}
+
+/// Lines that moved together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Run {
+    lines: Range<u64>,
+    /// How far down they moved.
+    shift: i64,
+}
+
+impl Run {
+    fn target(&self) -> Range<u64> {
+        self.lines.start.saturating_add_signed(self.shift)
+            ..self.lines.end.saturating_add_signed(self.shift)
+    }
+}
+
+/// Where the lines of one text are in another one: those that are still there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Track(Vec<Run>);
+
+impl Default for Track {
+    fn default() -> Self {
+        Track::identity()
+    }
+}
+
+impl Track {
+    /// Every line is where it was.
+    pub fn identity() -> Track {
+        Track(vec![Run { lines: 0..u64::MAX, shift: 0 }])
+    }
+
+    /// Where a line is now, if it is.
+    pub fn line(&self, number: u64) -> Option<u64> {
+        let at = self.0.partition_point(|run| run.lines.end <= number);
+        let run = self.0.get(at).filter(|run| run.lines.contains(&number))?;
+        Some(number.saturating_add_signed(run.shift))
+    }
+
+    /// Where those of a set of lines are that are still there.
+    pub fn set(&self, lines: &LineSet) -> LineSet {
+        let mut moved = LineSet::default();
+        for range in lines.ranges() {
+            let from = self.0.partition_point(|run| run.lines.end <= range.start);
+            for run in self.0[from..].iter().take_while(|run| run.lines.start < range.end) {
+                let start = run.lines.start.max(range.start).saturating_add_signed(run.shift);
+                let end = run.lines.end.min(range.end).saturating_add_signed(run.shift);
+                moved.insert(start..end);
+            }
+        }
+        moved
+    }
+
+    /// The line that is now at `number`, if it was in the old text.
+    pub fn origin(&self, number: u64) -> Option<u64> {
+        let at = self.0.partition_point(|run| run.target().end <= number);
+        let run = self.0.get(at).filter(|run| run.target().contains(&number))?;
+        Some(number.saturating_add_signed(-run.shift))
+    }
+
+    /// Follows the lines through one more edit: `splices` are disjoint, ascending, and count
+    /// lines as they are now.
+    pub fn follow(&mut self, splices: &[Splice]) {
+        let mut runs = Vec::with_capacity(self.0.len() + splices.len());
+        let mut push = |run: &Run, kept: Range<u64>, shift: i64| {
+            let target = run.target();
+            let (start, end) = (target.start.max(kept.start), target.end.min(kept.end));
+            if start < end {
+                let lines =
+                    start.saturating_add_signed(-run.shift)..end.saturating_add_signed(-run.shift);
+                match runs.last_mut() {
+                    Some(Run { lines: above, shift: known })
+                        if above.end == lines.start && *known == run.shift + shift =>
+                    {
+                        above.end = lines.end;
+                    }
+                    _ => runs.push(Run { lines, shift: run.shift + shift }),
+                }
+            }
+        };
+        let mut at = 0;
+        let (mut from, mut shift) = (0, 0);
+        for splice in splices.iter().map(Some).chain([None]) {
+            let kept = from..splice.map_or(u64::MAX, |splice| splice.first);
+            while let Some(run) = self.0.get(at) {
+                push(run, kept.clone(), shift);
+                // A run that reaches beyond what is kept goes on behind the splice.
+                if run.target().end > kept.end {
+                    break;
+                }
+                at += 1;
+            }
+            if let Some(splice) = splice {
+                from = splice.first + splice.removed;
+                shift += splice.inserted as i64 - splice.removed as i64;
+            }
+        }
+        self.0 = runs;
+    }
+
+    /// What it takes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.len() * size_of::<Run>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Against a list of the lines themselves.
+        #[test]
+        fn lines_are_followed_like_the_lines_themselves(
+            count in 0u64..30,
+            edits in prop::collection::vec(prop::collection::vec((0u64..8, 0u64..4, 0u64..4), 1..4), 1..8),
+        ) {
+            let mut naive: Vec<Option<u64>> = (1..=count).map(Some).collect();
+            let mut track = Track::identity();
+            for edit in edits {
+                let mut splices: Vec<Splice> = Vec::new();
+                let mut first = 1;
+                for (gap, removed, inserted) in edit {
+                    first += gap;
+                    let room = (naive.len() as u64 + 1).saturating_sub(first);
+                    if first > naive.len() as u64 + 1 {
+                        break;
+                    }
+                    let removed = removed.min(room);
+                    splices.push(Splice { first, removed, inserted });
+                    first += removed;
+                }
+                for splice in splices.iter().rev() {
+                    let at = splice.first as usize - 1;
+                    naive.splice(at..at + splice.removed as usize, vec![None; splice.inserted as usize]);
+                }
+                track.follow(&splices);
+                for line in 1..=count {
+                    let now = naive.iter().position(|one| *one == Some(line));
+                    prop_assert_eq!(track.line(line), now.map(|at| at as u64 + 1));
+                }
+                for (at, one) in naive.iter().enumerate() {
+                    prop_assert_eq!(track.origin(at as u64 + 1).filter(|&line| line <= count), *one);
+                }
+            }
+            let some: LineSet = [1..5, 9..20].into_iter().collect();
+            let moved: LineSet = (1..5).chain(9..20).filter_map(|line| track.line(line)).map(|line| line..line + 1).collect();
+            prop_assert_eq!(track.set(&some), moved);
+        }
+    }
+}
