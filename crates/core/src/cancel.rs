@@ -1,23 +1,50 @@
 //! Cancellation: a flag that the caller sets and the work looks at between steps.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::error::{Code, Error, Result};
 
+/// So much of a text is worked on between two looks at the flag, where the work takes about as
+/// long as reading the text does: well under a millisecond.
+pub(crate) const PIECE_BYTES: usize = 1 << 20;
+
 /// A flag shared between a call and its caller.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel(Arc<Flag>);
+
+#[derive(Debug, Default)]
+struct Flag {
+    is_set: AtomicBool,
+    looks: AtomicU64,
+    /// The look at which the flag sets itself, if it does.
+    at_look: Option<u64>,
+}
 
 impl Cancel {
+    /// A flag that sets itself when it is looked at for the so-manyeth time: what a call does
+    /// when it is cancelled right there can be told without a clock.
+    pub fn at_look(look: u64) -> Cancel {
+        Cancel(Arc::new(Flag { at_look: Some(look), ..Flag::default() }))
+    }
+
     /// Asks the call to stop at its next step.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Release);
+        self.0.is_set.store(true, Ordering::Release);
+    }
+
+    /// How often the work has looked so far.
+    pub fn looks(&self) -> u64 {
+        self.0.looks.load(Ordering::Relaxed)
     }
 
     /// Whether the caller asked.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        let look = self.0.looks.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.0.at_look.is_some_and(|at| look >= at) {
+            self.cancel();
+        }
+        self.0.is_set.load(Ordering::Acquire)
     }
 
     /// `ABORTED` once the caller asked.
@@ -26,5 +53,10 @@ impl Cancel {
             true => Err(Error::new(Code::Aborted, "the call was aborted")),
             false => Ok(()),
         }
+    }
+
+    /// The pieces of a text, with a look at the flag before each.
+    pub(crate) fn pieces<'t>(&self, text: &'t [u8]) -> impl Iterator<Item = Result<&'t [u8]>> {
+        text.chunks(PIECE_BYTES).map(|piece| self.check().map(|()| piece))
     }
 }

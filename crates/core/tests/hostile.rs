@@ -102,3 +102,71 @@ fn many_ignore_files_count_in_part() {
     assert_eq!(warnings.len(), 12);
     assert_eq!(warnings[0], "18/.ignore");
 }
+
+fn regex(search: &str) -> SearchQuery {
+    SearchQuery::new(Query { search: search.to_owned(), regex: true, case_sensitive: true })
+}
+
+/// Each of these ran for a minute and more, or until the memory was full.
+#[test]
+fn patterns_that_take_too_many_steps_give_up() {
+    let digitless = format!("{}\n", "a".repeat(100_000));
+    let words = format!("{}\n", "ab ".repeat(200_000));
+    for (pattern, content) in [("(?-u:.{1,50000}[0-9])", &digitless), (r"(.+).*\1!", &words)] {
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path(), "a.txt", content);
+        write(dir.path(), "b.txt", "nothing\n");
+        let result = search(dir.path(), &regex(pattern)).unwrap();
+        assert_eq!(result.errors.len(), 1, "{pattern} {:?}", result.errors);
+        let error = &result.errors[0];
+        assert_eq!(error.code, Code::InvalidPattern, "{pattern}");
+        assert!(error.message.starts_with("a.txt: the pattern gave up"), "{}", error.message);
+        assert_eq!(result.files_searched, 1);
+    }
+}
+
+#[test]
+fn long_lines_are_searched_for_patterns_that_need_few_steps() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = "lorem ipsum, ".repeat(100_000);
+    write(dir.path(), "a.txt", &format!("x\n{line}needle7 \u{e9}t\u{e9}\nneedle8\n"));
+    for (pattern, lines) in [
+        (r"\bneedle\d\b", &[2, 3][..]),
+        (r"\w+7 \w+$", &[2]),
+        (r"^lorem.*needle", &[2]),
+        (r"needle(?!7)\d", &[3]),
+        (r"(\w)\1", &[2, 3]),
+        (r"\bxyz\w*", &[]),
+        (r"^x$", &[1]),
+    ] {
+        let result = search(dir.path(), &regex(pattern)).unwrap();
+        assert_eq!(result.errors, [], "{pattern}");
+        let found = result.files.first().map_or(&[][..], |file| &file.match_lines);
+        assert_eq!(found, lines, "{pattern}");
+    }
+}
+
+#[test]
+fn patterns_that_take_too_much_to_compile_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    write(dir.path(), "a.txt", "a\n");
+    for pattern in [
+        r"\pL".repeat(100_000),
+        r"\pL".repeat(2000),
+        r"(?i)\w".repeat(2000),
+        r"\pL{1000}{1000}".to_owned(),
+        nested("(", ")"),
+        nested("(?=", ")"),
+        nested("[", "]"),
+        format!("(?=a){}", nested("(", ")")),
+        format!("(?=a){}", r"\w{1000}".repeat(400)),
+    ] {
+        let error = search(dir.path(), &regex(&pattern)).unwrap_err();
+        let shown: String = pattern.chars().take(40).collect();
+        assert_eq!(error.code, Code::InvalidPattern, "{shown}");
+        assert!(error.message.len() < 1000, "{shown}: {}", error.message);
+    }
+    let text = Query { search: "a".repeat(1 << 20), regex: false, case_sensitive: false };
+    let error = search(dir.path(), &SearchQuery::new(text)).unwrap_err();
+    assert_eq!(error.code, Code::InvalidPattern);
+}

@@ -7,13 +7,15 @@ mod charset;
 mod content;
 #[cfg(target_os = "linux")]
 mod fault_guard;
+mod pieces;
 
 use std::borrow::Cow;
 use std::fs::File;
 
 pub use charset::Charset;
-use content::{Content, Use, Version};
+use content::{Content, Failed, Use, Version};
 
+use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp, is_refused_link, not_a_file};
 use crate::error::{Code, Error, Result};
 use crate::text::lines::Unit;
@@ -28,17 +30,19 @@ const BINARY_PROBE_BYTES: usize = 8 * 1024;
 const READ_ATTEMPTS: u32 = 8;
 
 /// How files are loaded.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct LoadOptions {
     /// The encoding of files without byte order mark; UTF-8 when `None`.
     pub charset: Option<Charset>,
     /// Larger files are refused.
     pub max_file_bytes: u64,
+    /// Looked at between pieces of a file.
+    pub cancel: Cancel,
 }
 
 impl Default for LoadOptions {
     fn default() -> Self {
-        LoadOptions { charset: None, max_file_bytes: MAX_FILE_BYTES }
+        LoadOptions { charset: None, max_file_bytes: MAX_FILE_BYTES, cancel: Cancel::default() }
     }
 }
 
@@ -71,8 +75,8 @@ pub struct Binary {
 impl Binary {
     /// The hash of the whole content, which reads all of a file of which so far only the
     /// start was looked at.
-    pub fn snapshot(&self) -> String {
-        snapshot(self.content.bytes())
+    pub fn snapshot(&self, cancel: &Cancel) -> Result<String> {
+        Ok(hex(pieces::hash(self.content.bytes(), cancel)?))
     }
 }
 
@@ -92,24 +96,29 @@ pub struct Document {
 impl Document {
     /// A document of a string in memory.
     pub fn from_text(text: &[u8]) -> Document {
-        Document::new(Content::copy_of(text), None)
+        Document::of(Content::copy_of(text), None)
     }
 
     /// The same bytes read in another encoding, unless a byte order mark names one.
     pub fn with_charset(self, charset: Charset) -> Document {
-        Document::new(self.content, Some(charset))
+        Document::of(self.content, Some(charset))
     }
 
-    fn new(content: Content, charset: Option<Charset>) -> Document {
+    fn of(content: Content, charset: Option<Charset>) -> Document {
+        Document::new(content, charset, &Cancel::default()).expect("nobody cancels")
+    }
+
+    fn new(content: Content, charset: Option<Charset>, cancel: &Cancel) -> Result<Document> {
         let (charset, bom_bytes) = match Charset::sniff(content.bytes()) {
             Some(found) => found,
             None => (charset.unwrap_or(Charset::Utf8), 0),
         };
-        let (decoded, lossy) = match charset.decode(&content.bytes()[bom_bytes..]) {
+        let (decoded, lossy) = match pieces::decode(charset, &content.bytes()[bom_bytes..], cancel)?
+        {
             (Cow::Borrowed(_), lossy) => (None, lossy),
             (Cow::Owned(text), lossy) => (Some(text), lossy),
         };
-        Document { content, charset, bom_bytes, decoded, lossy, fingerprint: None }
+        Ok(Document { content, charset, bom_bytes, decoded, lossy, fingerprint: None })
     }
 
     /// The whole file, byte order mark included.
@@ -158,8 +167,8 @@ impl Document {
     }
 
     /// The hash of the whole content: XXH3, 128 bits, in hexadecimal.
-    pub fn snapshot(&self) -> String {
-        snapshot(self.raw())
+    pub fn snapshot(&self, cancel: &Cancel) -> Result<String> {
+        Ok(hex(pieces::hash(self.raw(), cancel)?))
     }
 
     /// Whether the file at `place` still has the content that was loaded. Stamps tell, unless
@@ -197,14 +206,19 @@ pub fn string_of(bytes: Vec<u8>) -> String {
 
 /// The same, and whether the string is nothing but ASCII, of which one look tells both.
 pub fn string_and_is_ascii(bytes: Vec<u8>) -> (String, bool) {
-    let is_ascii = bytes.is_ascii();
-    let text = match is_ascii || valid_utf8(&bytes).is_some() {
+    string_while(bytes, &Cancel::default()).expect("nobody cancels")
+}
+
+/// As [`string_and_is_ascii`], with looks at the flag.
+pub(crate) fn string_while(bytes: Vec<u8>, cancel: &Cancel) -> Result<(String, bool)> {
+    let is_ascii = pieces::is_ascii(&bytes, cancel)?;
+    let text = match is_ascii || pieces::is_utf8(&bytes, cancel)? {
         // SAFETY: The checks on the lines above were on these bytes, which nobody else holds;
         // ASCII is UTF-8.
         true => unsafe { String::from_utf8_unchecked(bytes) },
         false => String::from_utf8_lossy(&bytes).into_owned(),
     };
-    (text, is_ascii)
+    Ok((text, is_ascii))
 }
 
 /// The coarsest timestamps of file systems in use: those of FAT.
@@ -220,7 +234,11 @@ fn is_recent(stamp: &Stamp) -> bool {
 
 /// The hash of a whole content: XXH3, 128 bits, in hexadecimal.
 pub fn snapshot(content: &[u8]) -> String {
-    format!("{:032x}", twox_hash::XxHash3_128::oneshot(content))
+    hex(twox_hash::XxHash3_128::oneshot(content))
+}
+
+fn hex(hash: u128) -> String {
+    format!("{hash:032x}")
 }
 
 /// The snapshot of a content in pieces.
@@ -229,7 +247,7 @@ pub fn snapshot_of_pieces(pieces: &[&[u8]]) -> String {
     for piece in pieces {
         state.write(piece);
     }
-    format!("{:032x}", state.finish_128())
+    hex(state.finish_128())
 }
 
 /// How much of a file is hashed at a time.
@@ -259,7 +277,7 @@ pub fn load_place(fs: &dyn FileSystem, place: &Place, options: &LoadOptions) -> 
             Err(error) if error.code == Code::ConcurrentChange => {}
             Ok(Loaded::Text(mut document)) => {
                 if document.stamp().is_some_and(is_recent) {
-                    document.fingerprint = Some(twox_hash::XxHash3_128::oneshot(document.raw()));
+                    document.fingerprint = Some(pieces::hash(document.raw(), &options.cancel)?);
                 }
                 return Ok(Loaded::Text(document));
             }
@@ -303,15 +321,17 @@ pub fn with_file<T>(
         };
         let content = loaded.content();
         // Only a file that was seen to grow has its bytes compared.
-        let hash = || twox_hash::XxHash3_128::oneshot(content.bytes());
-        let before = is_growing.then(hash);
+        let hash = || pieces::hash(content.bytes(), &options.cancel);
+        let before = is_growing.then(hash).transpose()?;
         let answer = contained(path, || each(&loaded));
-        match content.version(fs).map_err(|cause| Error::io("read", path, &cause))? {
-            Version::Same => return answer,
-            Version::Grown if before.is_some_and(|before| before == hash()) => return answer,
-            Version::Grown => is_growing = true,
-            Version::Other => {}
+        let version = content.version(fs).map_err(|cause| Error::io("read", path, &cause))?;
+        match (version, before) {
+            (Version::Same, _) => return answer,
+            (Version::Grown, Some(before)) if before == hash()? => return answer,
+            (Version::Grown, _) => is_growing = true,
+            (Version::Other, _) => {}
         }
+        options.cancel.check()?;
     }
     Err(changing(path))
 }
@@ -331,8 +351,12 @@ fn load(
     if stamp.size_bytes > options.max_file_bytes {
         return Err(too_large(path, stamp.size_bytes, options.max_file_bytes));
     }
-    let content = Content::load(fs, file, stamp, options.max_file_bytes, use_of)
-        .map_err(|cause| Error::io("read", path, &cause))?
+    options.cancel.check()?;
+    let content = Content::load(fs, file, stamp, options, use_of)
+        .map_err(|failed| match failed {
+            Failed::Cancelled(error) => error,
+            Failed::Io(cause) => Error::io("read", path, &cause),
+        })?
         .ok_or_else(|| changing(path))?;
     if content.bytes().len() as u64 > options.max_file_bytes {
         return Err(too_large(path, content.bytes().len() as u64, options.max_file_bytes));
@@ -340,7 +364,7 @@ fn load(
     if let Some(image_type) = binary_verdict(content.bytes(), options.charset) {
         return Ok(Loaded::Binary(Binary { image_type, content }));
     }
-    Ok(Loaded::Text(Document::new(content, options.charset)))
+    Ok(Loaded::Text(Document::new(content, options.charset, &options.cancel)?))
 }
 
 /// `None` for text, else the media type of an image, if it is one.
@@ -377,7 +401,7 @@ mod tests {
     use super::*;
 
     fn text_of(bytes: &[u8], charset: Option<Charset>) -> (String, bool, usize) {
-        let document = Document::new(Content::copy_of(bytes), charset);
+        let document = Document::of(Content::copy_of(bytes), charset);
         let text = String::from_utf8(document.text().to_vec()).unwrap();
         (text, document.lossy(), document.bom_bytes())
     }

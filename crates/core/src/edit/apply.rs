@@ -20,7 +20,7 @@ use crate::edit::plan::names;
 use crate::edit::repair::Rules;
 use crate::edit::report::{AnchorReport, applied_text, recovery_rows, rejected_text};
 use crate::edit::request::{Operation, Patch, Target, Value, parse};
-use crate::edit::resolve::{Policy, RELOCATE_WINDOW_LINES, Relocate};
+use crate::edit::resolve::{Policy, RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate};
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
@@ -87,7 +87,8 @@ impl Default for ApplyOptions {
 
 impl ApplyOptions {
     fn policy(&self) -> Policy {
-        Policy { relocate: self.relocate, window_lines: self.relocate_window_lines }
+        let window_lines = self.relocate_window_lines.min(RELOCATE_WINDOW_MAX_LINES);
+        Policy { relocate: self.relocate, window_lines }
     }
 
     fn charset(&self) -> Result<Option<Charset>> {
@@ -163,7 +164,11 @@ fn apply_patch(
     cancel: &Cancel,
     recovered: &mut String,
 ) -> Result<Outcome> {
-    let load = LoadOptions { charset: options.charset()?, max_file_bytes: options.max_file_bytes };
+    let load = LoadOptions {
+        charset: options.charset()?,
+        max_file_bytes: options.max_file_bytes,
+        cancel: cancel.clone(),
+    };
     let base = Base::open(options.root.as_deref())?;
     let state = StateDir::new(options.state_dir.as_deref())?;
     cancel.check()?;
@@ -184,6 +189,8 @@ fn apply_patch(
         Ok(settle_file(fs, edits, &load, options))
     };
     let settled: Vec<_> = threads::map(&tasks.edits, settle).into_iter().collect::<Result<_>>()?;
+    // What was refused since the call was cancelled is no refusal of the patch.
+    cancel.check()?;
     let mut files = Vec::with_capacity(settled.len());
     for settled in settled {
         match settled {

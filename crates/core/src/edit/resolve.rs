@@ -31,6 +31,13 @@ pub enum Relocate {
 /// How far from its number a line is looked for by default, in lines each way.
 pub const RELOCATE_WINDOW_LINES: u64 = 100;
 
+/// The most that [`Policy::window_lines`] can be: further away a hash says nothing, and looking
+/// for it in all of a long file, for each of thousands of anchors, takes minutes.
+pub const RELOCATE_WINDOW_MAX_LINES: u64 = 10_000;
+
+/// Of the lines that have a hash, so many are told of a refused anchor.
+const NEAR_LIMIT: usize = 16;
+
 /// How anchors are resolved.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
@@ -136,7 +143,7 @@ struct Group<'o> {
     last: Option<&'o Anchor>,
     /// The first line of new text that is not empty, for operations that replace lines.
     text: Option<&'o str>,
-    /// Distances at which every anchor of the group holds.
+    /// Distances at which every anchor of the group holds; two, where there are more.
     distances: Vec<i64>,
 }
 
@@ -229,7 +236,7 @@ fn whole_file_gap(evidence: &Evidence<'_>, operation: &Operation) -> Option<u64>
     }
 }
 
-/// `[0]` when the group holds where it says; else every distance at which it would.
+/// `[0]` when the group holds where it says; else the distances at which it would, two at most.
 fn distances(window: &mut Window<'_, '_>, group: &Group<'_>) -> Vec<i64> {
     if group.anchors().all(|anchor| window.agrees(anchor, u64::from(anchor.line))) {
         return vec![0];
@@ -244,6 +251,7 @@ fn distances(window: &mut Window<'_, '_>, group: &Group<'_>) -> Vec<i64> {
                     line > 0 && window.agrees(last, line as u64)
                 })
         })
+        .take(2)
         .collect()
 }
 
@@ -301,6 +309,7 @@ fn refusal<'o>(
     let line = u64::from(anchor.line);
     let mut near = window.lines_with(anchor);
     near.sort_by_key(|&found| (found.abs_diff(line), found));
+    near.truncate(NEAR_LIMIT);
     let code = match () {
         () if group.distances.len() > 1 && policy.relocate != Relocate::Off => {
             Code::AmbiguousAnchor
@@ -309,8 +318,9 @@ fn refusal<'o>(
         () => Code::HashMismatch,
     };
     let hint_differs = anchor.hint.is_some() && window.has_hash(anchor, line);
-    let mut hash_only = window.lines_with_hash(anchor);
-    hash_only.retain(|found| !near.contains(found) && *found != line);
+    let mut hash_only = window.lines_with_hash_alone(anchor);
+    hash_only.retain(|found| *found != line);
+    hash_only.truncate(NEAR_LIMIT);
     let suggested_line = suggest(evidence, group, anchor, &near, hint_differs);
     Refusal {
         operation: group.operation,

@@ -4,14 +4,39 @@
 //! patterns nevertheless run over the whole text at once, which is many times faster than a
 //! start per line (see [`Pattern::matching_lines`] for when that gives the same answer).
 
+mod backtrack;
+mod line;
+mod watch;
+
+use std::borrow::Cow;
+
+use regex_automata::Input;
+use regex_automata::meta;
+use regex_automata::nfa::thompson::{NFA, WhichCaptures};
 use regex_syntax::hir::{Hir, HirKind, Look};
 
+use crate::cancel::{Cancel, PIECE_BYTES};
 use crate::error::{Code, Error, Result};
 use crate::text::lines::{Lines, Span, Unit, line_around};
 use crate::view::anchor::quote;
+use backtrack::{Backtracker, Failed};
+use line::LineSearch;
+use watch::{Stop, Watch};
 
-/// Steps that the backtracking engine may take on one line.
-const BACKTRACK_LIMIT_STEPS: usize = 1_000_000;
+/// Longer searches are refused: what some patterns become takes thousands of times their room.
+pub const SEARCH_LIMIT_BYTES: usize = 32 << 10;
+
+/// So many classes with large tables (`\pL`, `\w` and their like) a pattern can have.
+pub const CLASSES_LIMIT: usize = 500;
+
+/// Room for the automaton of a pattern.
+const AUTOMATON_LIMIT_BYTES: usize = 10 << 20;
+
+/// Room for the states that are made while it runs.
+const CACHE_BYTES: usize = 2 << 20;
+
+/// States times bytes that an engine is left alone with: it may need as many steps, about 50 ms.
+const UNWATCHED_STEPS: usize = 1 << 22;
 
 /// A search as the caller wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,15 +58,22 @@ pub struct Pattern {
 #[derive(Debug)]
 enum Engine {
     /// Finite automata: linear time.
-    Automaton {
-        regex: regex::bytes::Regex,
-        /// It has no assertion that differs between a line alone and the line in its text.
-        spans_lines: bool,
-        /// It asserts the end of a line, which in a whole text is not seen before `\r\n`.
-        asserts_line_end: bool,
-    },
+    Automaton(Box<Automaton>),
     /// Look-around and back-references: bounded backtracking, line by line.
-    Backtracking(fancy_regex::Regex),
+    Backtracking(Backtracker),
+}
+
+#[derive(Debug)]
+struct Automaton {
+    regex: meta::Regex,
+    /// What the same pattern is without optimizations.
+    nfa: NFA,
+    /// So much is searched at once.
+    piece_bytes: usize,
+    /// It has no assertion that differs between a line alone and the line in its text.
+    spans_lines: bool,
+    /// It asserts the end of a line, which in a whole text is not seen before `\r\n`.
+    asserts_line_end: bool,
 }
 
 impl Pattern {
@@ -50,6 +82,7 @@ impl Pattern {
         if query.search.is_empty() {
             return Err(Error::argument("search is empty: give a text or pattern to look for"));
         }
+        check_size(query)?;
         if !query.regex {
             if query.search.contains('\n') {
                 return Err(spans_lines());
@@ -66,30 +99,25 @@ impl Pattern {
     /// exactly when the whole text has one starting in that line. Without assertions about
     /// the text's ends that holds in one direction: what matches in the line alone matches in
     /// the text. The other direction (a match that runs on over the terminator) is checked on
-    /// the line itself.
-    pub fn matching_lines<'a>(&'a self, text: &'a [u8], from: usize) -> MatchingLines<'a> {
+    /// the line itself. All that holds of any text of whole lines; so it is done piece by piece,
+    /// with looks at the flag between them.
+    pub fn matching_lines<'a>(
+        &'a self,
+        text: &'a [u8],
+        from: usize,
+        cancel: &'a Cancel,
+    ) -> MatchingLines<'a> {
         let whole = match &self.engine {
-            Engine::Automaton { spans_lines, asserts_line_end, .. } => {
-                *spans_lines && !(*asserts_line_end && memchr::memchr(b'\r', text).is_some())
+            Engine::Automaton(automaton) => {
+                let asserts_line_end = automaton.asserts_line_end;
+                automaton.spans_lines
+                    && !(asserts_line_end && memchr::memchr(b'\r', text).is_some())
             }
             Engine::Backtracking(_) => false,
         };
-        MatchingLines { pattern: self, text, at: from, whole }
-    }
-
-    fn matches_line(&self, line: &[u8]) -> Result<bool> {
-        match &self.engine {
-            Engine::Automaton { regex, .. } => Ok(regex.is_match(line)),
-            Engine::Backtracking(regex) => {
-                let line = String::from_utf8_lossy(line);
-                regex.is_match(&*line).map_err(|cause| {
-                    Error::new(
-                        Code::InvalidPattern,
-                        format!("the pattern gave up on a line of {} bytes: {cause}", line.len()),
-                    )
-                })
-            }
-        }
+        let watch = Watch::new(cancel);
+        let long_lines = None;
+        MatchingLines { pattern: self, text, at: from, piece_end: from, whole, watch, long_lines }
     }
 }
 
@@ -98,24 +126,99 @@ pub struct MatchingLines<'a> {
     pattern: &'a Pattern,
     text: &'a [u8],
     at: usize,
+    /// How far the text is searched at once.
+    piece_end: usize,
     whole: bool,
+    watch: Watch<'a>,
+    long_lines: Option<LineSearch<'a>>,
 }
 
-impl MatchingLines<'_> {
-    /// The next line that may match: in the whole text the one where the next match starts.
-    fn candidate(&self) -> Option<(Span, bool)> {
-        match &self.pattern.engine {
-            Engine::Automaton { regex, .. } if self.whole => {
-                let found = regex.find_at(self.text, self.at)?;
-                if found.start() == self.text.len() && self.text.ends_with(b"\n") {
-                    return None;
+/// A line that may match.
+struct Candidate {
+    line: Span,
+    found: Found,
+}
+
+/// What is known of a line that may match.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    /// A match begins and ends in it.
+    Inside,
+    /// A match begins in it and ends below.
+    RunsOver,
+    /// Nothing.
+    Nothing,
+}
+
+impl<'a> MatchingLines<'a> {
+    /// The next line that may match: in a piece of text the one where the next match starts.
+    fn candidate(&mut self) -> Result<Option<Candidate>> {
+        let pattern = self.pattern;
+        if let Engine::Automaton(automaton) = &pattern.engine
+            && self.whole
+        {
+            while self.at < self.text.len() {
+                if self.at == self.piece_end && !self.begin_piece(automaton.piece_bytes)? {
+                    break;
                 }
-                let line = line_around(self.text, found.start());
-                Some((line, found.end() <= line.text_end))
+                if let Some(found) = self.find_in_piece(automaton) {
+                    return Ok(Some(found));
+                }
+                self.at = self.piece_end;
             }
-            _ => {
-                let line = Lines::starting_at(self.text, Unit::Byte, self.at).next()?;
-                Some((line, false))
+        }
+        let line = Lines::starting_at(self.text, Unit::Byte, self.at).next();
+        Ok(line.map(|line| Candidate { line, found: Found::Nothing }))
+    }
+
+    /// Goes on with as many whole lines as fit into a piece; false when not one does.
+    fn begin_piece(&mut self, piece_bytes: usize) -> Result<bool> {
+        let limit = self.text.len().min(self.at.saturating_add(piece_bytes));
+        let end = match limit == self.text.len() {
+            true => limit,
+            false => memchr::memrchr(b'\n', &self.text[self.at..limit])
+                .map_or(self.at, |newline| self.at + newline + 1),
+        };
+        self.piece_end = end;
+        self.watch.begin(end - self.at).map_err(|stop| stopped(stop, end - self.at))?;
+        Ok(end > self.at)
+    }
+
+    fn find_in_piece(&self, automaton: &Automaton) -> Option<Candidate> {
+        let piece = &self.text[..self.piece_end];
+        let found = automaton.regex.find(Input::new(piece).range(self.at..))?;
+        if found.start() == piece.len() && piece.ends_with(b"\n") {
+            return None;
+        }
+        let line = line_around(self.text, found.start());
+        let found = match found.end() <= line.text_end {
+            true => Found::Inside,
+            false => Found::RunsOver,
+        };
+        Some(Candidate { line, found })
+    }
+
+    fn matches_line(&mut self, line: &'a [u8]) -> Result<bool> {
+        let stopped = |stop| stopped(stop, line.len());
+        self.watch.begin(line.len()).map_err(stopped)?;
+        let pattern = self.pattern;
+        match &pattern.engine {
+            Engine::Automaton(automaton) if line.len() <= automaton.piece_bytes => {
+                Ok(automaton.regex.is_match(line))
+            }
+            Engine::Automaton(automaton) => {
+                let search = self.long_lines.get_or_insert_with(|| LineSearch::new(&automaton.nfa));
+                search.matches(line, &self.watch).map_err(stopped)
+            }
+            Engine::Backtracking(backtracker) => {
+                let text: Cow<'_, str> = String::from_utf8_lossy(line);
+                backtracker.matches(&text, &self.watch).map_err(|failed| match failed {
+                    Failed::Stopped(stop) => stopped(stop),
+                    Failed::GaveUp(cause) => Error::new(
+                        Code::InvalidPattern,
+                        format!("the pattern gave up on a line of {} bytes: {cause}", line.len()),
+                    ),
+                })
             }
         }
     }
@@ -126,17 +229,26 @@ impl Iterator for MatchingLines<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         while self.at < self.text.len() {
-            let (line, sure) = self.candidate()?;
-            self.at = line.end;
-            if sure {
-                return Some(Ok(line));
-            }
-            // A match that runs over the end of its line can run far, and again from each of
-            // the lines below: from here on every line is looked at alone.
-            self.whole = false;
-            match self.pattern.matches_line(line.text(self.text)) {
-                Ok(true) => return Some(Ok(line)),
-                Ok(false) => {}
+            let matched = match self.candidate() {
+                Ok(None) => return None,
+                Ok(Some(Candidate { line, found })) => {
+                    self.at = line.end;
+                    // Behind a line that is longer than a piece, the next piece begins.
+                    self.piece_end = self.piece_end.max(line.end);
+                    if found == Found::Inside {
+                        return Some(Ok(line));
+                    }
+                    // A match that runs over the end of its line can run far, and again from each
+                    // of the lines below: from here on every line is looked at alone.
+                    self.whole &= found != Found::RunsOver;
+                    let text = line.text(self.text);
+                    self.matches_line(text).map(|matches| matches.then_some(line))
+                }
+                Err(error) => Err(error),
+            };
+            match matched {
+                Ok(None) => {}
+                Ok(Some(line)) => return Some(Ok(line)),
                 Err(error) => {
                     self.at = self.text.len();
                     return Some(Err(error));
@@ -145,6 +257,45 @@ impl Iterator for MatchingLines<'_> {
         }
         None
     }
+}
+
+fn stopped(stop: Stop, bytes: usize) -> Error {
+    match stop {
+        Stop::Cancelled => Error::new(Code::Aborted, "the call was aborted"),
+        Stop::Exhausted => Error::new(
+            Code::InvalidPattern,
+            format!(
+                "the pattern gave up on a line of {bytes} bytes: it takes too many steps; make it simpler"
+            ),
+        ),
+    }
+}
+
+/// Refuses what would take long to compile, before anything is made of it.
+fn check_size(query: &Query) -> Result<()> {
+    let refusal = |what: String| Err(Error::new(Code::InvalidPattern, what));
+    let size_bytes = query.search.len();
+    if size_bytes > SEARCH_LIMIT_BYTES {
+        return refusal(format!(
+            "search has {size_bytes} bytes: at most {SEARCH_LIMIT_BYTES} are taken"
+        ));
+    }
+    if !query.regex {
+        return Ok(());
+    }
+    let mut bytes = query.search.bytes();
+    let mut classes = 0;
+    while let Some(byte) = bytes.next() {
+        if byte == b'\\' {
+            classes += usize::from(matches!(bytes.next(), Some(b'p' | b'P' | b'w' | b'W')));
+        }
+    }
+    if classes > CLASSES_LIMIT {
+        return refusal(format!(
+            "the pattern has {classes} classes like \\pL or \\w: at most {CLASSES_LIMIT} are taken"
+        ));
+    }
+    Ok(())
 }
 
 fn automaton(pattern: &str, case_sensitive: bool) -> Result<Pattern> {
@@ -161,19 +312,41 @@ fn automaton(pattern: &str, case_sensitive: bool) -> Result<Pattern> {
     if has_newline_literal(&hir) {
         return Err(spans_lines());
     }
-    let regex = regex::bytes::RegexBuilder::new(pattern)
-        .multi_line(true)
-        .case_insensitive(!case_sensitive)
-        .build()
-        .map_err(|cause| Error::new(Code::InvalidPattern, format!("invalid pattern: {cause}")))?;
+    let too_large = |cause: &dyn std::error::Error| {
+        let size_bytes = AUTOMATON_LIMIT_BYTES;
+        let message = format!(
+            "the pattern {} is too large: it takes more than {size_bytes} bytes ({cause})",
+            quote(pattern)
+        );
+        Error::new(Code::InvalidPattern, message)
+    };
+    let config = NFA::config()
+        .utf8(false)
+        .which_captures(WhichCaptures::None)
+        .nfa_size_limit(Some(AUTOMATON_LIMIT_BYTES));
+    let nfa = NFA::compiler()
+        .configure(config)
+        .build_from_hir(&hir)
+        .map_err(|cause| too_large(&cause))?;
+    let config = meta::Config::new()
+        .utf8_empty(false)
+        .which_captures(WhichCaptures::Implicit)
+        .nfa_size_limit(Some(AUTOMATON_LIMIT_BYTES))
+        .hybrid_cache_capacity(CACHE_BYTES);
+    let regex = meta::Builder::new()
+        .configure(config)
+        .build_from_hir(&hir)
+        .map_err(|cause| too_large(&cause))?;
     let looks = hir.properties().look_set();
     let absolute = [Look::Start, Look::End, Look::StartCRLF, Look::EndCRLF];
-    let engine = Engine::Automaton {
+    let engine = Automaton {
         regex,
+        piece_bytes: (UNWATCHED_STEPS / nfa.states().len().max(1)).min(PIECE_BYTES),
+        nfa,
         spans_lines: !absolute.iter().any(|&look| looks.contains(look)),
         asserts_line_end: looks.contains(Look::EndLF),
     };
-    Ok(Pattern { engine })
+    Ok(Pattern { engine: Engine::Automaton(Box::new(engine)) })
 }
 
 /// The second engine, for patterns that the first does not support; `cause` is its refusal.
@@ -205,11 +378,8 @@ fn backtracking(
     if !unsupported {
         return Err(first_refusal());
     }
-    fancy_regex::RegexBuilder::new(pattern)
-        .case_insensitive(!case_sensitive)
-        .backtrack_limit(BACKTRACK_LIMIT_STEPS)
-        .build()
-        .map(|regex| Pattern { engine: Engine::Backtracking(regex) })
+    Backtracker::new(pattern, case_sensitive)
+        .map(|engine| Pattern { engine: Engine::Backtracking(engine) })
         .map_err(|cause| match cause {
             fancy_regex::Error::ParseError(at, kind) => invalid(pattern, at, &kind.to_string()),
             _ => first_refusal(),
@@ -255,7 +425,8 @@ mod tests {
 
     fn matches(search: &str, text: &str) -> Vec<String> {
         let pattern = Pattern::new(&query(search, true, true)).unwrap();
-        let lines = pattern.matching_lines(text.as_bytes(), 0);
+        let cancel = Cancel::default();
+        let lines = pattern.matching_lines(text.as_bytes(), 0, &cancel);
         lines
             .map(|line| String::from_utf8(line.unwrap().text(text.as_bytes()).into()).unwrap())
             .collect()
@@ -278,7 +449,7 @@ mod tests {
     #[test]
     fn literals_are_literal_and_fold_case() {
         let pattern = Pattern::new(&query("É(", false, false)).unwrap();
-        assert_eq!(pattern.matching_lines("é(\nÉ\n".as_bytes(), 0).count(), 1);
+        assert_eq!(pattern.matching_lines("é(\nÉ\n".as_bytes(), 0, &Cancel::default()).count(), 1);
     }
 
     #[test]
@@ -305,7 +476,8 @@ mod tests {
     fn backtracking_has_a_limit() {
         let pattern = Pattern::new(&query(r"(?:(a|b|ab)(?!z))*c\1", true, true)).unwrap();
         let text = "ab".repeat(60);
-        let found: Vec<_> = pattern.matching_lines(text.as_bytes(), 0).collect();
+        let found: Vec<_> =
+            pattern.matching_lines(text.as_bytes(), 0, &Cancel::default()).collect();
         assert_eq!(found[0].as_ref().unwrap_err().code, Code::InvalidPattern);
         assert_eq!(found.len(), 1);
     }
@@ -313,15 +485,20 @@ mod tests {
     proptest! {
         #[test]
         fn whole_text_agrees_with_line_by_line(
-            text in "([ab \r]{0,4}\n?){0,12}",
+            text in "([abé \r]{0,4}\n?){0,12}",
+            piece_bytes in prop::option::of(0_usize..12),
             pattern in prop::sample::select(vec![
                 "a", "ab|b", "^a", "a$", "^$", r"\s", r"\s+b", r"a[^b]", r"\bb", r"b\b", "a*",
                 r"(?s)a.b", r"a\s*b", r"\Aa", r"b\z", r"(?m)^ *b", r"[^a]$", "(?i)A b", r"\r",
             ]),
         ) {
-            let compiled = Pattern::new(&query(pattern, true, true)).unwrap();
+            let mut compiled = Pattern::new(&query(pattern, true, true)).unwrap();
+            if let (Engine::Automaton(engine), Some(bytes)) = (&mut compiled.engine, piece_bytes) {
+                engine.piece_bytes = bytes;
+            }
+            let cancel = Cancel::default();
             let fast: Vec<_> =
-                compiled.matching_lines(text.as_bytes(), 0).map(Result::unwrap).collect();
+                compiled.matching_lines(text.as_bytes(), 0, &cancel).map(Result::unwrap).collect();
             let alone = regex::bytes::RegexBuilder::new(pattern).multi_line(true).build().unwrap();
             let naive: Vec<_> = Lines::new(text.as_bytes(), Unit::Byte)
                 .filter(|line| alone.is_match(line.text(text.as_bytes())))

@@ -1,7 +1,7 @@
 //! A request → a view of a file: a window of its lines, or the matches in it.
 
-use crate::cancel::Cancel;
-use crate::disk::bytes::{Charset, Document, LoadOptions, Loaded, string_and_is_ascii, with_file};
+use crate::cancel::{Cancel, PIECE_BYTES};
+use crate::disk::bytes::{Charset, Document, LoadOptions, Loaded, string_while, with_file};
 use crate::disk::fs::{Base, FileSystem};
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
@@ -154,14 +154,19 @@ pub fn read_hashed_as<T: Send>(
     }
     let view = |request: &ReadRequest| {
         cancel.check()?;
-        let view = read_one(fs, &base, request, options).unwrap_or_else(|error| FileView {
-            path: request.path.clone(),
-            error: Some(error),
-            ..FileView::default()
-        });
+        let view = match read_one(fs, &base, request, options, cancel) {
+            Ok(view) => view,
+            Err(error) if error.code == Code::Aborted => return Err(error),
+            Err(error) => {
+                let path = request.path.clone();
+                FileView { path, error: Some(error), ..FileView::default() }
+            }
+        };
         Ok(convert(view))
     };
-    threads::map(requests, view).into_iter().collect()
+    let views = threads::map(requests, view).into_iter().collect();
+    cancel.check()?;
+    views
 }
 
 fn read_one(
@@ -169,11 +174,13 @@ fn read_one(
     base: &Base,
     request: &ReadRequest,
     options: &ReadOptions,
+    cancel: &Cancel,
 ) -> Result<FileView> {
     let label = request.encoding.as_deref().or(options.encoding.as_deref());
     let load = LoadOptions {
         charset: label.map(Charset::by_label).transpose()?,
         max_file_bytes: options.max_file_bytes,
+        cancel: cancel.clone(),
     };
     let pattern = request.search.as_ref().map(Pattern::new).transpose()?;
     if request.start_line == Some(0) {
@@ -184,11 +191,11 @@ fn read_one(
             path: request.path.clone(),
             kind: if binary.image_type.is_some() { ViewKind::Image } else { ViewKind::Binary },
             mime_type: binary.image_type,
-            snapshot: binary.snapshot(),
+            snapshot: binary.snapshot(cancel)?,
             ..FileView::default()
         }),
         Loaded::Text(document) => {
-            view_document(document, request, pattern.as_ref(), options.dialect)
+            view_document(document, request, pattern.as_ref(), options.dialect, cancel)
         }
     })
 }
@@ -198,6 +205,7 @@ fn view_document(
     request: &ReadRequest,
     pattern: Option<&Pattern>,
     dialect: &'static Dialect,
+    cancel: &Cancel,
 ) -> Result<FileView> {
     let text = document.text();
     let start_line = request.start_line.unwrap_or(1);
@@ -208,10 +216,10 @@ fn view_document(
         // Room there is, so lines need not be counted before they are shown. Where it is not
         // enough, it grows, and what is kept for the next view is more.
         let page = Page::new(dialect, request.limits, usual_bytes);
-        let shown = show_window(text, Start { line: 1, offset: 0 }, text.len(), page);
-        return finish_view(document, request, shown.page.last_line(), 1, shown);
+        let shown = show_window(text, Start { line: 1, offset: 0 }, text.len(), page, cancel)?;
+        return finish_view(document, request, shown.page.last_line(), 1, shown, cancel);
     }
-    let line_count = count_lines(text, Unit::Byte);
+    let line_count = count_lines_while(text, cancel)?;
     if start_line > line_count.max(1) {
         return Err(Error::at(
             Code::LineOutOfRange,
@@ -219,26 +227,27 @@ fn view_document(
             format!("{}: has {line_count} lines, so none at line {start_line}", request.path),
         ));
     }
-    let start = offset_of_line(text, start_line);
+    let start = offset_of_line(text, start_line, cancel)?;
     let lines_left = (line_count + 1).saturating_sub(start_line);
     let from = Start { line: start_line, offset: start };
     let shown = match pattern {
         None => {
             let lines = request.limits.max_lines.map_or(lines_left, |max| max.min(lines_left));
             let end = match request.limits.max_lines {
-                Some(_) => offset_after_lines(text, start, lines),
+                Some(_) => offset_after_lines(text, start, lines, cancel)?,
                 None => text.len(),
             };
             let size_bytes = rendered_size_bound(dialect, end - start, lines, line_count);
-            show_window(text, from, end, Page::new(dialect, request.limits, size_bytes))
+            let page = Page::new(dialect, request.limits, size_bytes);
+            show_window(text, from, end, page, cancel)?
         }
         Some(pattern) => {
             let page = Page::new(dialect, request.limits, 0);
             let max_matches = request.max_matches.unwrap_or(MAX_MATCHES);
-            show_matches(text, from, page, pattern, request.context, max_matches)?
+            show_matches(text, from, page, pattern, request.context, max_matches, cancel)?
         }
     };
-    finish_view(document, request, line_count, start_line, shown)
+    finish_view(document, request, line_count, start_line, shown, cancel)
 }
 
 /// The first line of a view.
@@ -256,12 +265,35 @@ pub(crate) struct Shown {
 }
 
 /// The lines up to the offset `end`, which is where `max_lines` puts it, as far as they fit.
-fn show_window(text: &[u8], from: Start, end: usize, mut page: Page) -> Shown {
-    if page.push_lines(from.line, &text[from.offset..end]) && end < text.len() {
+fn show_window(
+    text: &[u8],
+    from: Start,
+    end: usize,
+    mut page: Page,
+    cancel: &Cancel,
+) -> Result<Shown> {
+    let (mut line, mut rest) = (from.line, &text[from.offset..end]);
+    let mut fits = true;
+    while fits && !rest.is_empty() {
+        cancel.check()?;
+        let piece;
+        (piece, rest) = rest.split_at(whole_lines(rest));
+        let before = page.shown_lines();
+        fits = page.push_lines(line, piece);
+        line += page.shown_lines() - before;
+    }
+    if fits && end < text.len() {
         // Too many: the page notes that it goes on here.
         page.push(page.shown_lines() + from.line, b"");
     }
-    Shown { next_line: page.next_line(), page, match_lines: None, match_count: None }
+    Ok(Shown { next_line: page.next_line(), page, match_lines: None, match_count: None })
+}
+
+/// The length of about a piece of whole lines.
+fn whole_lines(text: &[u8]) -> usize {
+    let after = |at| memchr::memchr(b'\n', &text[at..]).map(|newline| at + newline + 1);
+    let piece_end = text.len().min(PIECE_BYTES) - 1;
+    after(piece_end).unwrap_or(text.len())
 }
 
 /// The matches from a line on, at most `max_matches` of them; all are counted.
@@ -272,13 +304,14 @@ pub(crate) fn show_matches(
     pattern: &Pattern,
     context: Context,
     max_matches: u64,
+    cancel: &Cancel,
 ) -> Result<Shown> {
     let mut excerpt = Excerpt::new(text, context, page, from.line, from.offset);
     let mut lines = Vec::new();
     let mut count = 0;
     let mut first_left_out = None;
     let (mut number, mut offset) = (from.line, from.offset);
-    for span in pattern.matching_lines(text, from.offset) {
+    for span in pattern.matching_lines(text, from.offset, cancel) {
         let span = span?;
         // A mapped file can change between two looks at it; then the view is thrown away.
         let between = text.get(offset..span.start).unwrap_or_default();
@@ -305,6 +338,7 @@ fn finish_view(
     line_count: u64,
     start_line: u64,
     shown: Shown,
+    cancel: &Cancel,
 ) -> Result<FileView> {
     let first_line = shown.page.first_line().unwrap_or(start_line);
     let end_line = match shown.page.shown_lines() {
@@ -313,7 +347,7 @@ fn finish_view(
     };
     let next_line = shown.next_line;
     let is_cut = shown.page.is_cut();
-    let (text, is_ascii) = into_string(&request.path, shown.page.into_text())?;
+    let (text, is_ascii) = into_string(&request.path, shown.page.into_text(), cancel)?;
     Ok(FileView {
         path: request.path.clone(),
         kind: ViewKind::Text,
@@ -326,22 +360,25 @@ fn finish_view(
         truncated: next_line.is_some() || is_cut,
         match_lines: shown.match_lines,
         match_count: shown.match_count,
-        line_ending: line_ending(document.text()),
+        line_ending: line_ending(document.text(), cancel)?,
         final_newline: document.text().ends_with(b"\n"),
         encoding: document.charset().name(),
         bom: document.bom_bytes() > 0,
         lossy: document.lossy(),
         mime_type: None,
-        snapshot: document.snapshot(),
+        snapshot: document.snapshot(cancel)?,
         error: None,
     })
 }
 
 /// The output as a string, checked: a file that is mapped can change between two looks at it.
 /// Also whether it is nothing but ASCII.
-pub(crate) fn into_string(path: &str, text: Vec<u8>) -> Result<(String, bool)> {
+pub(crate) fn into_string(path: &str, text: Vec<u8>, cancel: &Cancel) -> Result<(String, bool)> {
     if text.len() > STRING_LIMIT_UNITS {
-        let units: usize = text.iter().map(|&byte| utf16_units(byte)).sum();
+        let mut units = 0;
+        for piece in cancel.pieces(&text) {
+            units += piece?.iter().map(|&byte| utf16_units(byte)).sum::<usize>();
+        }
         if units > STRING_LIMIT_UNITS {
             return Err(Error::at(
                 Code::FileTooLarge,
@@ -352,7 +389,7 @@ pub(crate) fn into_string(path: &str, text: Vec<u8>) -> Result<(String, bool)> {
             ));
         }
     }
-    Ok(string_and_is_ascii(text))
+    string_while(text, cancel)
 }
 
 /// UTF-16 units that the character starting with this UTF-8 byte takes; 0 inside a character.
@@ -364,37 +401,64 @@ fn utf16_units(byte: u8) -> usize {
     }
 }
 
-fn offset_of_line(text: &[u8], line: u64) -> usize {
-    offset_after_lines(text, 0, line - 1)
-}
-
-fn offset_after_lines(text: &[u8], start: usize, lines: u64) -> usize {
-    match lines {
-        0 => start,
-        _ => memchr::memchr_iter(b'\n', &text[start..])
-            .nth(lines as usize - 1)
-            .map_or(text.len(), |newline| start + newline + 1),
+/// As [`count_lines`], with looks at the flag.
+pub(crate) fn count_lines_while(text: &[u8], cancel: &Cancel) -> Result<u64> {
+    if text.len() <= PIECE_BYTES {
+        return Ok(count_lines(text, Unit::Byte));
     }
+    let mut count = u64::from(!text.ends_with(b"\n"));
+    for piece in cancel.pieces(text) {
+        count += memchr::memchr_iter(b'\n', piece?).count() as u64;
+    }
+    Ok(count)
 }
 
-fn line_ending(text: &[u8]) -> LineEnding {
-    let has_carriage_return = memchr::memchr(b'\r', text).is_some();
+fn offset_of_line(text: &[u8], line: u64, cancel: &Cancel) -> Result<usize> {
+    offset_after_lines(text, 0, line - 1, cancel)
+}
+
+fn offset_after_lines(text: &[u8], start: usize, lines: u64, cancel: &Cancel) -> Result<usize> {
+    let (mut left, mut offset) = (lines, start);
+    while left > 0 && offset < text.len() {
+        cancel.check()?;
+        let piece = &text[offset..text.len().min(offset + PIECE_BYTES)];
+        match memchr::memchr_iter(b'\n', piece).nth(left as usize - 1) {
+            Some(newline) => return Ok(offset + newline + 1),
+            None => left -= memchr::memchr_iter(b'\n', piece).count() as u64,
+        }
+        offset += piece.len();
+    }
+    Ok(offset)
+}
+
+fn line_ending(text: &[u8], cancel: &Cancel) -> Result<LineEnding> {
+    let mut has_carriage_return = false;
+    for piece in cancel.pieces(text) {
+        if memchr::memchr(b'\r', piece?).is_some() {
+            has_carriage_return = true;
+            break;
+        }
+    }
     let (mut lf, mut crlf) = (false, false);
-    for newline in memchr::memchr_iter(b'\n', text) {
-        if !has_carriage_return {
-            return LineEnding::Lf;
+    let mut start = 0;
+    for piece in cancel.pieces(text) {
+        for newline in memchr::memchr_iter(b'\n', piece?) {
+            if !has_carriage_return {
+                return Ok(LineEnding::Lf);
+            }
+            match (start + newline).checked_sub(1).map(|before| text[before]) {
+                Some(b'\r') => crlf = true,
+                _ => lf = true,
+            }
+            if lf && crlf {
+                return Ok(LineEnding::Mixed);
+            }
         }
-        match newline.checked_sub(1).map(|before| text[before]) {
-            Some(b'\r') => crlf = true,
-            _ => lf = true,
-        }
-        if lf && crlf {
-            return LineEnding::Mixed;
-        }
+        start += PIECE_BYTES;
     }
-    match (lf, crlf) {
+    Ok(match (lf, crlf) {
         (true, _) => LineEnding::Lf,
         (_, true) => LineEnding::CrLf,
         _ => LineEnding::None,
-    }
+    })
 }

@@ -13,11 +13,10 @@ use crate::disk::bytes::{Charset, Document, LoadOptions, Loaded, with_file};
 use crate::disk::fs::{Base, FileSystem};
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
-use crate::text::lines::{Unit, count_lines};
 use crate::threads;
 use crate::view::excerpt::{Context, Limits, Page};
 use crate::view::pattern::{Pattern, Query};
-use crate::view::read::{STRING_LIMIT_UNITS, Start, into_string, show_matches};
+use crate::view::read::{STRING_LIMIT_UNITS, Start, count_lines_while, into_string, show_matches};
 use crate::view::render::file_header;
 use walk::{Candidate, walk};
 
@@ -151,6 +150,7 @@ pub fn search_hashed(
         load: LoadOptions {
             charset: options.encoding.as_deref().map(Charset::by_label).transpose()?,
             max_file_bytes: options.max_file_bytes,
+            cancel: cancel.clone(),
         },
         cancel,
     };
@@ -298,6 +298,7 @@ impl Search<'_> {
             &self.pattern,
             self.query.context,
             room.matches.min(per_file),
+            self.cancel,
         )?;
         let match_count = shown.match_count.unwrap_or(0);
         if match_count == 0 {
@@ -311,13 +312,13 @@ impl Search<'_> {
             ran_out: is_cut
                 || shown.page.next_line().is_some()
                 || (shown_matches < match_count && shown_matches == room.matches),
-            text: into_string(path, shown.page.into_text())?.0,
+            text: into_string(path, shown.page.into_text(), self.cancel)?.0,
             header,
             matches: FileMatches {
                 path: path.to_owned(),
                 match_lines,
                 match_count,
-                line_count: count_lines(text, Unit::Byte),
+                line_count: count_lines_while(text, self.cancel)?,
                 truncated: is_cut || shown.next_line.is_some(),
             },
         }))

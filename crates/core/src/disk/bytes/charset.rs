@@ -111,6 +111,17 @@ impl Charset {
         (Cow::Owned(text.into_owned().into_bytes()), lossy)
     }
 
+    /// What decodes a text in pieces; none for UTF-8, which mostly stays as it is.
+    pub(super) fn decoder(self) -> Option<encoding_rs::Decoder> {
+        let encoding = match self {
+            Charset::Utf8 => return None,
+            Charset::Utf16Le => encoding_rs::UTF_16LE,
+            Charset::Utf16Be => encoding_rs::UTF_16BE,
+            Charset::Legacy(encoding) => encoding,
+        };
+        Some(encoding.new_decoder_without_bom_handling())
+    }
+
     /// `text` in this encoding, or the first character that it cannot hold.
     pub fn encode(self, text: &str) -> std::result::Result<Vec<u8>, char> {
         match self {

@@ -10,7 +10,10 @@ use std::cell::RefCell;
 use std::fs::File;
 use std::io;
 
+use super::LoadOptions;
+use crate::cancel::PIECE_BYTES;
 use crate::disk::fs::{FileSystem, Stamp};
+use crate::error::Error;
 
 /// Files of at least this size are mapped.
 const MAP_MIN_BYTES: u64 = 1 << 20;
@@ -56,15 +59,15 @@ impl Content {
         Content { store: Store::Owned(bytes), stamp: None, file: None }
     }
 
-    /// The content of `file`, whose stamp was just taken; at most one byte over `limit_bytes`.
+    /// The content of `file`, whose stamp was just taken; at most one byte over the limit.
     /// `None` when the file changed meanwhile.
     pub(super) fn load(
         fs: &dyn FileSystem,
         mut file: File,
         stamp: Stamp,
-        limit_bytes: u64,
+        options: &LoadOptions,
         use_of: Use,
-    ) -> io::Result<Option<Content>> {
+    ) -> Result<Option<Content>, Failed> {
         let may_map = use_of == Use::View || cfg!(unix);
         let mapping = match may_map && stamp.size_bytes >= MAP_MIN_BYTES {
             true => Mapping::new(&file, stamp.size_bytes)?,
@@ -76,7 +79,7 @@ impl Content {
                 let mut bytes = BUFFER.take();
                 bytes.clear();
                 bytes.reserve(stamp.size_bytes as usize + 1);
-                fs.read(&mut file, limit_bytes.saturating_add(1), &mut bytes)?;
+                read(fs, &mut file, stamp.size_bytes, options, &mut bytes)?;
                 Store::Owned(bytes)
             }
         };
@@ -131,6 +134,43 @@ impl Content {
             now if now.is_same_file(stamp) && now.size_bytes > stamp.size_bytes => Version::Grown,
             _ => Version::Other,
         })
+    }
+}
+
+/// Why a file was not loaded.
+pub(super) enum Failed {
+    /// The caller asked.
+    Cancelled(Error),
+    /// The file system.
+    Io(io::Error),
+}
+
+impl From<io::Error> for Failed {
+    fn from(cause: io::Error) -> Failed {
+        Failed::Io(cause)
+    }
+}
+
+/// Reads a file, a long one in pieces.
+fn read(
+    fs: &dyn FileSystem,
+    file: &mut File,
+    size_bytes: u64,
+    options: &LoadOptions,
+    out: &mut Vec<u8>,
+) -> Result<(), Failed> {
+    let limit_bytes = options.max_file_bytes.saturating_add(1);
+    if size_bytes <= PIECE_BYTES as u64 {
+        return Ok(fs.read(file, limit_bytes, out)?);
+    }
+    loop {
+        options.cancel.check().map_err(Failed::Cancelled)?;
+        let before = out.len();
+        let left_bytes = limit_bytes - before as u64;
+        fs.read(file, left_bytes.min(PIECE_BYTES as u64), out)?;
+        if out.len() == before {
+            return Ok(());
+        }
     }
 }
 

@@ -88,7 +88,7 @@ impl<'a> Job<'a> {
     ) -> std::result::Result<(), CommitError> {
         let changes = self.changes(added);
         if changes.is_empty() {
-            return Ok(());
+            return cancel.check().map_err(CommitError::Refused);
         }
         let options = CommitOptions {
             sync: self.options.durability == Durability::Power,

@@ -6,19 +6,24 @@ use super::Evidence;
 use crate::text::hash::{LineHasher, mixes_line_number};
 use crate::view::anchor::Anchor;
 
-/// Looks for hashes near a line; every line is hashed once, however many anchors ask.
+/// Lines are hashed and sorted by hash so many at a time.
+const CHUNK_LINES: u64 = 128;
+
+/// Looks for hashes near a line; for lines that are searched, they are made once, however many
+/// anchors ask.
 pub(super) struct Window<'e, 'a> {
     evidence: &'e Evidence<'a>,
     size_lines: u64,
     hasher: LineHasher,
-    /// Hashes by line number; not used where the hash depends on who asks.
-    known: HashMap<u64, u32>,
+    /// Hashes with their lines in ascending order, by number of the chunk; not used where the hash
+    /// depends on who asks.
+    chunks: HashMap<u64, Vec<(u32, u64)>>,
 }
 
 impl<'e, 'a> Window<'e, 'a> {
     pub(super) fn new(evidence: &'e Evidence<'a>, size_lines: u64) -> Self {
         let hasher = LineHasher::new(evidence.dialect);
-        Window { evidence, size_lines, hasher, known: HashMap::new() }
+        Window { evidence, size_lines, hasher, chunks: HashMap::new() }
     }
 
     /// Whether line `number` has the anchor's hash, and its hint's text.
@@ -40,32 +45,73 @@ impl<'e, 'a> Window<'e, 'a> {
         self.search(anchor, |window, line| window.hint_agrees(anchor, line))
     }
 
-    /// The lines within the window that have its hash, whatever its hint says, ascending.
-    pub(super) fn lines_with_hash(&mut self, anchor: &Anchor) -> Vec<u64> {
-        self.search(anchor, |_, _| true)
+    /// The lines within the window that have its hash, but not the text of its hint, ascending.
+    pub(super) fn lines_with_hash_alone(&mut self, anchor: &Anchor) -> Vec<u64> {
+        match anchor.hint {
+            Some(_) => self.search(anchor, |window, line| !window.hint_agrees(anchor, line)),
+            None => Vec::new(),
+        }
     }
 
     /// Whether the anchor's own line is the only one in its window with that hash.
     pub(super) fn is_unique(&mut self, anchor: &Anchor) -> bool {
-        self.lines_with_hash(anchor) == [u64::from(anchor.line)]
+        self.search(anchor, |_, _| true) == [u64::from(anchor.line)]
     }
 
     fn search(&mut self, anchor: &Anchor, accept: impl Fn(&Self, &[u8]) -> bool) -> Vec<u64> {
         let named = u64::from(anchor.line);
         let first = named.saturating_sub(self.size_lines).max(1);
         let last = named.saturating_add(self.size_lines).min(self.evidence.count());
-        let text = self.evidence.text;
-        let Some(lines) = self.evidence.index.from_line(text, first) else {
+        if first > last {
             return Vec::new();
+        }
+        let mut found = match mixes_line_number(self.evidence.dialect) {
+            true => self.each_line(anchor, first, last),
+            false => self.from_chunks(anchor, first, last),
         };
+        found.retain(|&number| self.evidence.line(number).is_some_and(|line| accept(self, line)));
+        found
+    }
+
+    /// The lines from the first to the last with the anchor's hash, of which each is made anew.
+    fn each_line(&mut self, anchor: &Anchor, first: u64, last: u64) -> Vec<u64> {
+        let text = self.evidence.text;
+        let lines = self.evidence.index.from_line(text, first).into_iter().flatten();
         let mut found = Vec::new();
         for (number, span) in (first..=last).zip(lines) {
-            let line = span.text(text);
-            if self.hash_of(anchor, number, line) == anchor.hash && accept(self, line) {
+            if self.hash_of(anchor, number, span.text(text)) == anchor.hash {
                 found.push(number);
             }
         }
         found
+    }
+
+    /// The same, of hashes that are known.
+    fn from_chunks(&mut self, anchor: &Anchor, first: u64, last: u64) -> Vec<u64> {
+        let mut found = Vec::new();
+        for number in first / CHUNK_LINES..=last / CHUNK_LINES {
+            let chunk = self.chunk(number);
+            let from = chunk.partition_point(|entry| *entry < (anchor.hash, first));
+            let entries = chunk[from..].iter();
+            let inside = entries.take_while(|entry| **entry <= (anchor.hash, last));
+            found.extend(inside.map(|(_, line)| *line));
+        }
+        found
+    }
+
+    fn chunk(&mut self, number: u64) -> &[(u32, u64)] {
+        let (evidence, hasher) = (self.evidence, &mut self.hasher);
+        self.chunks.entry(number).or_insert_with(|| {
+            let first = (number * CHUNK_LINES).max(1);
+            let last = (number + 1) * CHUNK_LINES - 1;
+            let lines = evidence.index.from_line(evidence.text, first).into_iter().flatten();
+            let hashed = (first..=last)
+                .zip(lines)
+                .map(|(number, span)| (hasher.hash(number, span.text(evidence.text)), number));
+            let mut chunk: Vec<_> = hashed.collect();
+            chunk.sort_unstable();
+            chunk
+        })
     }
 
     fn hint_agrees(&self, anchor: &Anchor, line: &[u8]) -> bool {
@@ -75,9 +121,10 @@ impl<'e, 'a> Window<'e, 'a> {
     /// The hash of a line, made with the number that the anchor names: the line may have had
     /// that number when the model saw it.
     fn hash_of(&mut self, anchor: &Anchor, number: u64, line: &[u8]) -> u32 {
-        if mixes_line_number(self.evidence.dialect) {
-            return self.hasher.hash(u64::from(anchor.line), line);
-        }
-        *self.known.entry(number).or_insert_with(|| self.hasher.hash(number, line))
+        let number = match mixes_line_number(self.evidence.dialect) {
+            true => u64::from(anchor.line),
+            false => number,
+        };
+        self.hasher.hash(number, line)
     }
 }

@@ -1,0 +1,145 @@
+//! What is done with all bytes of a text, piece by piece, with looks at the caller's flag between.
+
+use std::borrow::Cow;
+
+use super::{Charset, valid_utf8};
+use crate::cancel::{Cancel, PIECE_BYTES};
+use crate::error::Result;
+
+/// The hash of a whole content: XXH3, 128 bits.
+pub(super) fn hash(bytes: &[u8], cancel: &Cancel) -> Result<u128> {
+    if bytes.len() <= PIECE_BYTES {
+        return Ok(twox_hash::XxHash3_128::oneshot(bytes));
+    }
+    let mut state = twox_hash::xxhash3_128::Hasher::new();
+    for piece in cancel.pieces(bytes) {
+        state.write(piece?);
+    }
+    Ok(state.finish_128())
+}
+
+pub(super) fn is_ascii(bytes: &[u8], cancel: &Cancel) -> Result<bool> {
+    if bytes.len() <= PIECE_BYTES {
+        return Ok(bytes.is_ascii());
+    }
+    for piece in cancel.pieces(bytes) {
+        if !piece?.is_ascii() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+pub(super) fn is_utf8(bytes: &[u8], cancel: &Cancel) -> Result<bool> {
+    for piece in between_characters(bytes, cancel) {
+        if valid_utf8(piece?).is_none() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// As [`Charset::decode`].
+pub(super) fn decode<'t>(
+    charset: Charset,
+    bytes: &'t [u8],
+    cancel: &Cancel,
+) -> Result<(Cow<'t, [u8]>, bool)> {
+    if bytes.len() <= PIECE_BYTES {
+        return Ok(charset.decode(bytes));
+    }
+    let mut text = Vec::new();
+    match charset.decoder() {
+        None if is_utf8(bytes, cancel)? => return Ok((Cow::Borrowed(bytes), false)),
+        None => {
+            for piece in between_characters(bytes, cancel) {
+                text.extend_from_slice(&charset.decode(piece?).0);
+            }
+            Ok((Cow::Owned(text), true))
+        }
+        Some(mut decoder) => {
+            let (mut text, mut lossy) = (String::new(), false);
+            let mut left = bytes.len();
+            for piece in cancel.pieces(bytes) {
+                let piece = piece?;
+                left -= piece.len();
+                // More than any piece can need, so that one call takes all of it.
+                text.reserve(decoder.max_utf8_buffer_length(piece.len()).unwrap_or(0));
+                let (_, _, replaced) = decoder.decode_to_string(piece, &mut text, left == 0);
+                lossy |= replaced;
+            }
+            Ok((Cow::Owned(text.into_bytes()), lossy))
+        }
+    }
+}
+
+/// Pieces of a text in UTF-8 that end where a character ends. Where none does, the bytes are
+/// invalid, and the same ones are on both sides of the cut.
+fn between_characters<'t>(
+    mut rest: &'t [u8],
+    cancel: &Cancel,
+) -> impl Iterator<Item = Result<&'t [u8]>> {
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let end = match rest.len() <= PIECE_BYTES {
+            true => rest.len(),
+            false => (PIECE_BYTES - 3..=PIECE_BYTES)
+                .rev()
+                .find(|&at| rest[at] & 0xC0 != 0x80)
+                .unwrap_or(PIECE_BYTES),
+        };
+        let piece;
+        (piece, rest) = rest.split_at(end);
+        // One piece is not worth a look.
+        let is_all = rest.is_empty() && end <= PIECE_BYTES;
+        match is_all {
+            true => Some(Ok(piece)),
+            false => Some(cancel.check().map(|()| piece)),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Text whose characters lie across the ends of pieces in every way.
+    fn awkward(unit: &[u8], shift: usize) -> Vec<u8> {
+        let mut bytes = vec![b'a'; shift];
+        while bytes.len() < PIECE_BYTES * 2 + 100 {
+            bytes.extend_from_slice(unit);
+        }
+        bytes
+    }
+
+    #[test]
+    fn pieces_make_no_difference() {
+        let units: [&[u8]; 6] = [
+            "\u{e9}x".as_bytes(),
+            "\u{20ac}".as_bytes(),
+            "\u{1f600}".as_bytes(),
+            b"a\xE2\x82",
+            b"\x80",
+            b"\xF0\x9F",
+        ];
+        let charsets = ["utf-8", "utf-16le", "utf-16be", "shift_jis", "gb18030", "windows-1252"];
+        for unit in units {
+            for shift in 0..5 {
+                let bytes = awkward(unit, shift);
+                let cancel = Cancel::default();
+                assert_eq!(is_utf8(&bytes, &cancel).unwrap(), valid_utf8(&bytes).is_some());
+                assert_eq!(is_ascii(&bytes, &cancel).unwrap(), bytes.is_ascii());
+                for charset in charsets.map(|label| Charset::by_label(label).unwrap()) {
+                    let whole = charset.decode(&bytes);
+                    assert!(decode(charset, &bytes, &cancel).unwrap() == whole, "{charset:?}");
+                }
+                assert!(cancel.looks() > 2);
+            }
+        }
+        let bytes = awkward(b"xyz", 0);
+        let whole = twox_hash::XxHash3_128::oneshot(&bytes);
+        assert_eq!(hash(&bytes, &Cancel::default()).unwrap(), whole);
+    }
+}

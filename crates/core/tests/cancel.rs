@@ -1,0 +1,176 @@
+//! Every call looks at its caller's flag often enough, whatever it is about, and what was
+//! cancelled says so. Looks are counted; no clock has a say.
+
+use std::fs;
+use std::path::Path;
+
+use hashline_core::cancel::Cancel;
+use hashline_core::disk::fs::OsFileSystem;
+use hashline_core::edit::apply::{ApplyOptions, Durability, apply_hash};
+use hashline_core::edit::outcome::Outcome;
+use hashline_core::edit::request::Value;
+use hashline_core::error::{Code, Error, Result};
+use hashline_core::threads;
+use hashline_core::view::excerpt::Limits;
+use hashline_core::view::pattern::Query;
+use hashline_core::view::read::{ReadOptions, ReadRequest, read_hashed};
+use hashline_core::view::search::{SearchQuery, search_hashed};
+
+const MIB: usize = 1 << 20;
+
+/// A call beneath a root.
+type Call<'a> = &'a dyn Fn(&Path, &Cancel) -> Result<()>;
+
+/// Cancels a call at each of some looks; it says `ABORTED` and stops. Returns how often a call
+/// looks that nobody cancels.
+fn check_looks(root: &Path, call: Call<'_>) -> u64 {
+    let undisturbed = Cancel::default();
+    call(root, &undisturbed).unwrap();
+    let all = undisturbed.looks();
+    for look in [1, 2, 3, all / 4, all / 2, all - 1, all] {
+        let cancel = Cancel::at_look(look.max(1));
+        let error = threads::alone(|| call(root, &cancel)).unwrap_err();
+        assert_eq!(error.code, Code::Aborted, "at look {look} of {all}");
+        let more = cancel.looks() - look.max(1);
+        assert!(more <= 4, "{more} more looks after look {look} of {all}");
+    }
+    all
+}
+
+fn read_as(request: &ReadRequest, root: &Path, cancel: &Cancel) -> Result<()> {
+    let root = Some(root.to_str().unwrap().to_owned());
+    let options = ReadOptions { root, ..ReadOptions::default() };
+    let views = read_hashed(&OsFileSystem, std::slice::from_ref(request), &options, cancel)?;
+    views[0].error.clone().map_or(Ok(()), Err)
+}
+
+/// A file of 8 MiB or a little more, made of a text.
+fn eight_mib(root: &Path, text: &str) {
+    fs::write(root.join("a.txt"), text.repeat(8 * MIB / text.len() + 1)).unwrap();
+}
+
+#[test]
+fn reads_look_at_every_mebibyte_in_every_pass() {
+    let whole = ReadRequest { path: "a.txt".into(), ..ReadRequest::default() };
+    let of_lines = |start_line, max_lines| ReadRequest {
+        start_line: Some(start_line),
+        limits: Limits { max_lines: Some(max_lines), max_bytes: None },
+        ..whole.clone()
+    };
+    let in_encoding =
+        |label: &str| ReadRequest { encoding: Some(label.to_owned()), ..whole.clone() };
+    let texts = ["some line\n", "one\r\ntwo\r\n", "\u{e9}t\u{e9} \u{20ac}\n"];
+    // At the least: is it text, are its lines shown, what is its hash.
+    let passes = 3;
+    for text in texts {
+        let dir = tempfile::tempdir().unwrap();
+        eight_mib(dir.path(), text);
+        for request in
+            [whole.clone(), of_lines(400_000, 200_000), of_lines(2, 1), in_encoding("latin1")]
+        {
+            let call = |root: &Path, cancel: &Cancel| read_as(&request, root, cancel);
+            let looks = check_looks(dir.path(), &call);
+            assert!(looks >= 8 * passes, "{looks} looks {text:?} {request:?}");
+        }
+    }
+}
+
+#[test]
+fn binary_files_are_hashed_with_looks() {
+    let dir = tempfile::tempdir().unwrap();
+    eight_mib(dir.path(), "\0\u{1}\u{2}\u{3}");
+    let request = ReadRequest { path: "a.txt".into(), ..ReadRequest::default() };
+    let looks = check_looks(dir.path(), &|root, cancel| read_as(&request, root, cancel));
+    assert!(looks >= 8, "{looks}");
+}
+
+#[test]
+fn searches_look_while_they_are_in_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    for (text, least) in [("one line of some words\n", 8), ("one line without an end ", 8)] {
+        eight_mib(dir.path(), text);
+        for pattern in
+            ["absent", r"absent\d+", r"\bxyz\w*", r"[a-z]+!$", r"^absent$", r"s(?=!)", r"w(?<!w)x"]
+        {
+            let search = Query { search: pattern.into(), regex: true, case_sensitive: true };
+            let query = SearchQuery::new(search);
+            let call = |root: &Path, cancel: &Cancel| {
+                let root = Some(root.to_str().unwrap().to_owned());
+                let options = ReadOptions { root, ..ReadOptions::default() };
+                let found = search_hashed(&OsFileSystem, &query, &options, cancel)?;
+                assert_eq!(found.errors, []);
+                Ok(())
+            };
+            let looks = check_looks(dir.path(), &call);
+            assert!(looks >= least, "{looks} looks for {pattern} in {text:?}");
+        }
+    }
+}
+
+#[test]
+fn walks_look_in_large_directories() {
+    let dir = tempfile::tempdir().unwrap();
+    for number in 0..3000 {
+        fs::write(dir.path().join(format!("{number}.log")), "").unwrap();
+    }
+    let search = Query { search: "absent".into(), regex: false, case_sensitive: true };
+    let query = SearchQuery { globs: vec!["*.txt".into()], ..SearchQuery::new(search) };
+    let call = |root: &Path, cancel: &Cancel| {
+        let root = Some(root.to_str().unwrap().to_owned());
+        let options = ReadOptions { root, ..ReadOptions::default() };
+        search_hashed(&OsFileSystem, &query, &options, cancel).map(drop)
+    };
+    assert!(check_looks(dir.path(), &call) >= 5);
+}
+
+/// Whatever the patch would have come to: done, refused, or nothing to do.
+#[test]
+fn patches_that_are_cancelled_say_so_and_change_nothing() {
+    let patches = [
+        (r#"{"op":"set_line","path":"a.txt","anchor":"1:56","text":"b"}"#, "applied"),
+        (r#"{"op":"set_line","path":"a.txt","anchor":"1:56","text":"a"}"#, "applied"),
+        (r#"{"op":"set_line","path":"a.txt","anchor":"1:00","text":"b"}"#, "rejected"),
+        (r#"{"op":"delete_file","path":"a.txt"}"#, "applied"),
+    ];
+    for (operation, expected) in patches {
+        let (mut look, mut aborted) = (1, 0);
+        loop {
+            let dir = tempfile::tempdir().unwrap();
+            let file = dir.path().join("a.txt");
+            fs::write(&file, "a\n").unwrap();
+            let cancel = Cancel::at_look(look);
+            match patch(dir.path(), operation, &cancel) {
+                Err(error) => {
+                    assert_eq!(error.code, Code::Aborted, "{operation}");
+                    assert_eq!(fs::read(&file).unwrap(), b"a\n");
+                    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+                    aborted += 1;
+                }
+                // The flag was set by the last look, or never: then nothing was left to stop.
+                Ok(outcome) if cancel.looks() < look => {
+                    let status = match outcome {
+                        Outcome::Applied(_) => "applied",
+                        Outcome::Rejected(_) => "rejected",
+                    };
+                    assert_eq!(status, expected, "{operation}");
+                    break;
+                }
+                Ok(outcome) => panic!("cancelled at look {look}: {outcome:?}"),
+            }
+            look += 1;
+        }
+        assert!(aborted >= 4, "{operation}: {aborted}");
+    }
+}
+
+fn patch(root: &Path, operation: &str, cancel: &Cancel) -> std::result::Result<Outcome, Error> {
+    let patch = format!(r#"{{"operations":[{operation}]}}"#);
+    let patch: Value = serde_json::from_str::<serde_json::Value>(&patch).unwrap().into();
+    let options = ApplyOptions {
+        root: Some(root.to_str().unwrap().to_owned()),
+        state_dir: Some(root.join("state").to_str().unwrap().to_owned()),
+        durability: Durability::Process,
+        ..ApplyOptions::default()
+    };
+    apply_hash(&OsFileSystem, &patch, &options, cancel)
+}
