@@ -1,13 +1,14 @@
 //! `applyHash` and `applyHashSync`, and the options of every edit.
 
 use hashline_core::cancel::Cancel;
-use hashline_core::disk::fs::OsFileSystem;
 use hashline_core::edit::apply::{self, Durability};
 use hashline_core::edit::outcome::Outcome;
 use hashline_core::edit::repair::Rules;
 use hashline_core::edit::request::Value;
 use hashline_core::edit::resolve::Relocate;
 use hashline_core::error::{Error, Result as CoreResult};
+use hashline_core::text::dialect::Dialect;
+use hashline_core::workspace::{Workspace, WorkspaceOptions};
 use napi::{Env, ValueType};
 use napi_derive::napi;
 
@@ -15,6 +16,7 @@ use super::fault::Result;
 use super::js::Js;
 use super::options::{Field, Holder, optional, read_options};
 use super::outcome::{self, ApplyOutcome};
+use super::read;
 use super::task::{self, Call, Prepared};
 use super::value::to_value;
 
@@ -139,7 +141,7 @@ pub fn apply_hash_sync<'env>(
 
 struct ApplyCall {
     patch: Value,
-    options: apply::ApplyOptions,
+    workspace: Workspace<'static>,
 }
 
 impl Call for ApplyCall {
@@ -147,7 +149,7 @@ impl Call for ApplyCall {
     type Answer = ApplyOutcome;
 
     fn run(&self, cancel: &Cancel) -> CoreResult<Outcome> {
-        apply::apply_hash(&OsFileSystem, &self.patch, &self.options, cancel)
+        self.workspace.apply(&self.patch, cancel)
     }
 
     fn answer(outcome: Outcome) -> ApplyOutcome {
@@ -157,43 +159,48 @@ impl Call for ApplyCall {
 
 fn prepare<'env>(patch: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, ApplyCall>> {
     let given = ApplyOptions::read(Holder::Options, options)?;
-    let edit = edit_options(EditOptions {
+    let (dialect, edit) = edit_options(EditOptions {
         dialect: given.dialect,
         relocate: given.relocate,
         relocate_window: given.relocate_window,
         repairs: given.repairs,
     })?;
     let durability = [("power", Durability::Power), ("process", Durability::Process)];
-    let options = apply::ApplyOptions {
+    let defaults = read::workspace_defaults();
+    let options = WorkspaceOptions {
+        dialect,
         root: optional(given.root, Field::text)?,
         encoding: optional(given.encoding, Field::text)?,
         max_file_bytes: optional(given.max_file_bytes, Field::count)?
-            .unwrap_or(edit.max_file_bytes),
-        durability: optional(given.durability, |field| field.choice(&durability))?
-            .unwrap_or(edit.durability),
+            .unwrap_or(defaults.max_file_bytes),
         state_dir: optional(given.state_dir, Field::text)?,
-        lock_timeout_ms: optional(given.lock_timeout_ms, Field::count)?
-            .unwrap_or(edit.lock_timeout_ms),
-        ..edit
+        apply: apply::ApplyOptions {
+            edit,
+            durability: optional(given.durability, |field| field.choice(&durability))?
+                .unwrap_or_default(),
+            lock_timeout_ms: optional(given.lock_timeout_ms, Field::count)?
+                .unwrap_or(apply::LOCK_TIMEOUT_MS),
+        },
+        ..defaults
     };
     let patch = to_value("patch", patch)?;
-    Ok((ApplyCall { patch, options }, given.signal))
+    Ok((ApplyCall { patch, workspace: Workspace::new(options) }, given.signal))
 }
 
-/// The options that edits of files and of texts in memory share; the others at their defaults.
-pub fn edit_options(given: EditOptions<'_>) -> Result<apply::ApplyOptions> {
-    let defaults = apply::ApplyOptions::default();
+/// The options that edits of files and of texts in memory share.
+pub fn edit_options(given: EditOptions<'_>) -> Result<(&'static Dialect, apply::EditOptions)> {
+    let defaults = apply::EditOptions::default();
     let relocate =
         [("guarded", Relocate::Guarded), ("unique", Relocate::Unique), ("off", Relocate::Off)];
-    Ok(apply::ApplyOptions {
-        dialect: optional(given.dialect, Field::dialect)?.unwrap_or(defaults.dialect),
+    let dialect = optional(given.dialect, Field::dialect)?;
+    let options = apply::EditOptions {
         relocate: optional(given.relocate, |field| field.choice(&relocate))?
             .unwrap_or(defaults.relocate),
         relocate_window_lines: optional(given.relocate_window, Field::count)?
             .unwrap_or(defaults.relocate_window_lines),
         repairs: optional(given.repairs, repair_rules)?.unwrap_or(defaults.repairs),
-        ..defaults
-    })
+    };
+    Ok((dialect.unwrap_or(Dialect::default_dialect()), options))
 }
 
 fn repair_rules(field: Field<'_>) -> Result<Rules> {

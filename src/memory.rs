@@ -102,10 +102,10 @@ pub fn apply_hash_to_text<'env>(
     options: Js<'env>,
 ) -> napi::Result<Js<'env>> {
     returned(env, || {
-        let options = edit_options(EditOptions::read(Holder::Options, options)?)?;
+        let (dialect, options) = edit_options(EditOptions::read(Holder::Options, options)?)?;
         with_text(Field::argument("text", text), |text| {
             let operations = to_value("operations", operations)?;
-            text_outcome(apply::apply_to_text(text, &operations, &options)?)
+            text_outcome(apply::apply_to_text(dialect, text, &operations, &options))
         })
     })
 }

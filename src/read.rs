@@ -1,11 +1,11 @@
 //! `readHashed` and `readHashedSync`.
 
 use hashline_core::cancel::Cancel;
-use hashline_core::disk::fs::OsFileSystem;
 use hashline_core::error::{Error, Result as CoreResult};
 use hashline_core::view::excerpt::{Context, Limits};
 use hashline_core::view::pattern::Query;
 use hashline_core::view::read::{self, LineEnding, ViewKind};
+use hashline_core::workspace::{Workspace, WorkspaceOptions};
 use napi::{Env, ValueType};
 use napi_derive::napi;
 
@@ -14,7 +14,7 @@ use super::fault::Result;
 use super::js::Js;
 use super::options::{Field, Holder, optional, read_options};
 use super::task::{self, Call, Prepared};
-use super::text::{Text, Word};
+use super::text::{STRING_LIMIT_UNITS, Text, Word};
 
 /// What to read of one file.
 #[napi(object, object_to_js = false, object_from_js = false)]
@@ -254,7 +254,7 @@ const MANY: usize = 32;
 
 struct ReadCall {
     requests: Vec<read::ReadRequest>,
-    options: read::ReadOptions,
+    workspace: Workspace<'static>,
 }
 
 impl Call for ReadCall {
@@ -262,10 +262,10 @@ impl Call for ReadCall {
     type Answer = Objects<FileView>;
 
     fn run(&self, cancel: &Cancel) -> CoreResult<Self::Output> {
-        let (requests, options) = (&self.requests, &self.options);
+        let requests = &self.requests;
         let to_text = if requests.len() < MANY { Text::alone } else { Text::among_many };
         let convert = |view| FileView::of(view, to_text);
-        read::read_hashed_as(&OsFileSystem, requests, options, cancel, convert)
+        self.workspace.read_as(requests, cancel, convert)
     }
 
     fn answer(views: Self::Output) -> Self::Answer {
@@ -276,21 +276,27 @@ impl Call for ReadCall {
 fn prepare<'env>(requests: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, ReadCall>> {
     let (options, signal) = read_options(options)?;
     let requests = read_requests(requests)?;
-    Ok((ReadCall { requests, options }, signal))
+    Ok((ReadCall { requests, workspace: Workspace::new(options) }, signal))
 }
 
 /// The options of a read or a search, and the signal apart.
-pub fn read_options(value: Js<'_>) -> Result<(read::ReadOptions, Option<Field<'_>>)> {
+pub fn read_options(value: Js<'_>) -> Result<(WorkspaceOptions, Option<Field<'_>>)> {
     let given = ReadOptions::read(Holder::Options, value)?;
-    let defaults = read::ReadOptions::default();
-    let options = read::ReadOptions {
+    let defaults = workspace_defaults();
+    let options = WorkspaceOptions {
         dialect: optional(given.dialect, Field::dialect)?.unwrap_or(defaults.dialect),
         root: optional(given.root, Field::text)?,
         encoding: optional(given.encoding, Field::text)?,
         max_file_bytes: optional(given.max_file_bytes, Field::count)?
             .unwrap_or(defaults.max_file_bytes),
+        ..defaults
     };
     Ok((options, given.signal))
+}
+
+/// What holds for every workspace of this face.
+pub fn workspace_defaults() -> WorkspaceOptions {
+    WorkspaceOptions { string_limit_units: STRING_LIMIT_UNITS, ..WorkspaceOptions::default() }
 }
 
 fn read_requests(value: Js<'_>) -> Result<Vec<read::ReadRequest>> {

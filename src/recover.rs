@@ -1,12 +1,10 @@
 //! `recoverTransactions` and `recoverTransactionsSync`.
 
-use std::time::{Duration, Instant};
-
 use hashline_core::cancel::Cancel;
-use hashline_core::disk::commit::{self, StateDir, recover_transactions as recover};
-use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::edit::apply::LOCK_TIMEOUT_MS;
+use hashline_core::disk::commit;
+use hashline_core::edit::apply::{ApplyOptions, LOCK_TIMEOUT_MS};
 use hashline_core::error::{Error, Result as CoreResult};
+use hashline_core::workspace::{Workspace, WorkspaceOptions};
 use napi::Env;
 use napi_derive::napi;
 
@@ -101,8 +99,7 @@ pub fn recover_transactions_sync<'env>(
 }
 
 struct RecoverCall {
-    state_dir: Option<String>,
-    lock_timeout_ms: u64,
+    workspace: Workspace<'static>,
 }
 
 impl Call for RecoverCall {
@@ -110,9 +107,7 @@ impl Call for RecoverCall {
     type Answer = RecoveryReport;
 
     fn run(&self, cancel: &Cancel) -> CoreResult<commit::RecoveryReport> {
-        let state = StateDir::new(self.state_dir.as_deref())?;
-        let deadline = Instant::now() + Duration::from_millis(self.lock_timeout_ms);
-        recover(&OsFileSystem, &state, deadline, cancel)
+        self.workspace.recover(cancel)
     }
 
     fn answer(report: commit::RecoveryReport) -> RecoveryReport {
@@ -129,11 +124,16 @@ impl Call for RecoverCall {
 
 fn prepare(options: Js<'_>) -> Result<Prepared<'_, RecoverCall>> {
     let given = RecoverOptions::read(Holder::Options, options)?;
-    let call = RecoverCall {
+    let lock_timeout_ms = optional(given.lock_timeout_ms, Field::count)?;
+    let options = WorkspaceOptions {
         state_dir: optional(given.state_dir, Field::text)?,
-        lock_timeout_ms: optional(given.lock_timeout_ms, Field::count)?.unwrap_or(LOCK_TIMEOUT_MS),
+        apply: ApplyOptions {
+            lock_timeout_ms: lock_timeout_ms.unwrap_or(LOCK_TIMEOUT_MS),
+            ..ApplyOptions::default()
+        },
+        ..WorkspaceOptions::default()
     };
-    Ok((call, given.signal))
+    Ok((RecoverCall { workspace: Workspace::new(options) }, given.signal))
 }
 
 impl From<commit::Conflict> for RecoveryConflict {

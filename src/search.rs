@@ -1,12 +1,11 @@
 //! `searchHashed` and `searchHashedSync`.
 
 use hashline_core::cancel::Cancel;
-use hashline_core::disk::fs::OsFileSystem;
 use hashline_core::error::{Error, Result as CoreResult};
 use hashline_core::view::excerpt::Context;
 use hashline_core::view::pattern::Query;
-use hashline_core::view::read::ReadOptions;
 use hashline_core::view::search;
+use hashline_core::workspace::Workspace;
 use napi::Env;
 use napi_derive::napi;
 
@@ -174,7 +173,7 @@ pub fn search_hashed_sync<'env>(
 
 struct SearchCall {
     query: search::SearchQuery,
-    options: ReadOptions,
+    workspace: Workspace<'static>,
 }
 
 impl Call for SearchCall {
@@ -182,7 +181,7 @@ impl Call for SearchCall {
     type Answer = SearchResult;
 
     fn run(&self, cancel: &Cancel) -> CoreResult<Self::Output> {
-        search::search_hashed(&OsFileSystem, &self.query, &self.options, cancel)
+        self.workspace.search(&self.query, cancel)
     }
 
     fn answer(result: Self::Output) -> SearchResult {
@@ -193,7 +192,7 @@ impl Call for SearchCall {
 fn prepare<'env>(query: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, SearchCall>> {
     let (options, signal) = read::read_options(options)?;
     let query = search_query(SearchQuery::read(Holder::Query, query)?)?;
-    Ok((SearchCall { query, options }, signal))
+    Ok((SearchCall { query, workspace: Workspace::new(options) }, signal))
 }
 
 fn search_query(given: SearchQuery<'_>) -> Result<search::SearchQuery> {

@@ -5,7 +5,6 @@ use std::ptr;
 use encoding_rs::mem;
 use hashline_core::disk::bytes::string_and_is_ascii;
 use hashline_core::error::{Code, Error};
-use hashline_core::view::read::STRING_LIMIT_UNITS;
 use hashline_core::view::render;
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
@@ -13,6 +12,9 @@ use napi::{Env, ValueType, sys};
 use super::external;
 use super::fault::Result;
 use super::js::ask;
+
+/// The longest string of V8, in UTF-16 code units.
+pub const STRING_LIMIT_UNITS: usize = (1 << 29) - 24;
 
 /// Larger texts are left to the engine to decode where it copies them: a second form of them
 /// would take room.

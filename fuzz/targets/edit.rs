@@ -9,15 +9,16 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use hashline_core::edit::apply::{ApplyOptions, Durability, apply_hash, apply_to_text};
+use hashline_core::edit::apply::{ApplyOptions, Durability, EditOptions, apply_to_text};
 use hashline_core::cancel::Cancel;
 use hashline_core::text::dialect::{DIALECTS, Dialect};
 use hashline_core::error::Code;
 use hashline_core::disk::fs::OsFileSystem;
 use hashline_core::text::hash::hash_line;
 use hashline_core::edit::outcome::{Applied, NoopReason, Outcome};
-use hashline_core::view::read::{ReadOptions, ReadRequest, read_hashed};
+use hashline_core::view::read::{ReadRequest};
 use hashline_core::edit::request::Value;
+use hashline_core::workspace::{Workspace, WorkspaceOptions};
 use hashline_fuzz::naive::{self, Expected, File, Op};
 use libfuzzer_sys::fuzz_target;
 
@@ -364,17 +365,21 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    fn options(&self) -> ApplyOptions {
-        ApplyOptions {
+    fn options(&self) -> WorkspaceOptions {
+        let durability = Durability::Process;
+        WorkspaceOptions {
             dialect: self.dialect,
-            durability: Durability::Process,
-            ..ApplyOptions::default()
+            apply: ApplyOptions {
+                durability,
+                ..ApplyOptions::default()
+            },
+            ..WorkspaceOptions::default()
         }
     }
 
     fn edit_in_memory(&self, text: &str, ops: Vec<Fields>) -> (Outcome, Vec<u8>) {
         let patch = Value::Array(ops.into_iter().map(Value::Object).collect());
-        let outcome = apply_to_text(text, &patch, &self.options()).expect("the options are fine");
+        let outcome = apply_to_text(self.dialect, text, &patch, &EditOptions::default());
         let after = outcome.content.unwrap_or_else(|| text.to_owned());
         (outcome.outcome, after.into_bytes())
     }
@@ -386,13 +391,13 @@ impl Subject<'_> {
         self.read_shows_the_lines(&root);
         let ops = ops.into_iter().map(Value::Object).collect();
         let patch = Value::Object(vec![("operations".to_owned(), Value::Array(ops))]);
-        let options = ApplyOptions {
+        let options = WorkspaceOptions {
             root: Some(root),
             // Not the user's.
             state_dir: dir.join("state").to_str().map(str::to_owned),
             ..self.options()
         };
-        let outcome = apply_hash(&OsFileSystem, &patch, &options, &Cancel::default());
+        let outcome = Workspace::on(&OsFileSystem, &options).apply(&patch, &Cancel::default());
         let after = std::fs::read(&path).expect("the file is there");
         (outcome.expect("no fault"), after)
     }
@@ -402,12 +407,12 @@ impl Subject<'_> {
             path: "f".to_owned(),
             ..ReadRequest::default()
         };
-        let options = ReadOptions {
+        let options = WorkspaceOptions {
             dialect: self.dialect,
             root: Some(root.to_owned()),
-            ..ReadOptions::default()
+            ..WorkspaceOptions::default()
         };
-        let views = read_hashed(&OsFileSystem, &[request], &options, &Cancel::default());
+        let views = Workspace::on(&OsFileSystem, &options).read(&[request], &Cancel::default());
         let view = views.expect("the options are fine").remove(0);
         assert!(view.error.is_none(), "{:?}", view.error);
         let rows = (1..)

@@ -5,7 +5,7 @@
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
-use hashline_core::edit::apply::{ApplyOptions, apply_to_text};
+use hashline_core::edit::apply::{EditOptions, apply_to_text};
 use hashline_core::text::dialect::{DIALECTS, Dialect};
 use hashline_core::edit::outcome::Outcome;
 use hashline_core::edit::repair::{Rule, Rules};
@@ -55,13 +55,12 @@ fn check(dialect: &'static Dialect, value: &Value) {
         repairs.switch(rule.name(), true).expect("a known rule");
     }
     for relocate in [Relocate::Guarded, Relocate::Unique, Relocate::Off] {
-        let options = ApplyOptions {
-            dialect,
+        let options = EditOptions {
             relocate,
             repairs: repairs.clone(),
-            ..ApplyOptions::default()
+            ..EditOptions::default()
         };
-        let outcome = apply_to_text(TEXT, value, &options).expect("the options are fine");
+        let outcome = apply_to_text(dialect, TEXT, value, &options);
         match outcome.outcome {
             Outcome::Applied(applied) => {
                 assert!(outcome.content.is_some() && !applied.text.is_empty())

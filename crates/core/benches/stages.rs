@@ -19,8 +19,9 @@ use hashline_core::disk::fs::OsFileSystem;
 use hashline_core::text::dialect::Dialect;
 use hashline_core::text::normalize::compact::{CHUNK_LIMIT_BYTES, Compacted, Compactor};
 use hashline_core::text::simd::Level;
-use hashline_core::view::read::{ReadOptions, ReadRequest, read_hashed};
+use hashline_core::view::read::ReadRequest;
 use hashline_core::view::render::format_hashed;
+use hashline_core::workspace::{Workspace, WorkspaceOptions};
 use stage::{hash, hash_one_by_one};
 
 const SIZE_BYTES: usize = 8 << 20;
@@ -76,9 +77,9 @@ fn measure_view(group: &mut BenchmarkGroup<'_, WallTime>, text: &str) {
     std::fs::write(file.path(), text).expect("the text is written");
     let path = file.path().to_str().expect("a path in UTF-8").to_owned();
     let requests = [ReadRequest { path, ..ReadRequest::default() }];
-    let options = ReadOptions::default();
+    let options = WorkspaceOptions::default();
     group.bench_function("view", |bencher| {
-        bencher.iter(|| read_hashed(&OsFileSystem, &requests, &options, &Cancel::default()));
+        bencher.iter(|| Workspace::on(&OsFileSystem, &options).read(&requests, &Cancel::default()));
     });
 }
 

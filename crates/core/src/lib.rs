@@ -2,7 +2,7 @@
 //!
 //! Four layers, each of which imports only from those before it: [`text`] ← [`disk`] ← [`view`]
 //! ← [`edit`]. Beside them stand the kinds of refusals ([`error`]), cancellation
-//! ([`cancel`]) and threads ([`threads`]).
+//! ([`cancel`]) and threads ([`threads`]); over them, what faces hold: a [`workspace`].
 
 #![deny(missing_docs)]
 #![warn(clippy::mod_module_files)]
@@ -14,3 +14,4 @@ pub mod error;
 pub mod text;
 pub mod threads;
 pub mod view;
+pub mod workspace;

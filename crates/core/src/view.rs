@@ -2,7 +2,8 @@
 //!
 //! An *anchor* is a line number and the hash of the line (`anchor`); `render` writes lines with
 //! theirs. An *excerpt* is what is shown of a text: a page, or matches with context around them
-//! (`excerpt`, `pattern`). `read` makes a view of one file, `search` of many.
+//! (`excerpt`, `pattern`). `read` makes a view of one file, `search` of many; what the files of a call have in
+//! common is its `scope`.
 //!
 //! May import: `error`, `cancel`, `text`, `disk`.
 
@@ -11,4 +12,5 @@ pub mod excerpt;
 pub mod pattern;
 pub mod read;
 pub mod render;
+pub mod scope;
 pub mod search;

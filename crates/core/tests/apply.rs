@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use hashline_core::cancel::Cancel;
 use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::edit::apply::{ApplyOptions, Durability, apply_hash, apply_to_text};
+use hashline_core::edit::apply::{ApplyOptions, Durability, EditOptions, apply_to_text};
 use hashline_core::edit::outcome::{Applied, Change, NoopReason, Outcome, Rejected};
 use hashline_core::edit::resolve::Relocate;
 use hashline_core::error::Code;
 use hashline_core::text::dialect::Dialect;
 use hashline_core::text::hash::hash_line;
+use hashline_core::workspace::{Workspace, WorkspaceOptions};
 use serde_json::{Value, json};
 
 /// A directory with files, and one for state.
@@ -39,12 +40,12 @@ impl Dir {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    fn options(&self) -> ApplyOptions {
-        ApplyOptions {
+    fn options(&self) -> WorkspaceOptions {
+        WorkspaceOptions {
             root: Some(self.0.path().to_str().unwrap().to_owned()),
-            durability: Durability::Process,
             state_dir: Some(self.1.path().to_str().unwrap().to_owned()),
-            ..ApplyOptions::default()
+            apply: ApplyOptions { durability: Durability::Process, ..ApplyOptions::default() },
+            ..WorkspaceOptions::default()
         }
     }
 
@@ -52,9 +53,9 @@ impl Dir {
         self.run_with(operations, &self.options())
     }
 
-    fn run_with(&self, operations: Value, options: &ApplyOptions) -> Outcome {
+    fn run_with(&self, operations: Value, options: &WorkspaceOptions) -> Outcome {
         let patch = json!({"operations": operations}).into();
-        apply_hash(&OsFileSystem, &patch, options, &Cancel::default()).unwrap()
+        Workspace::on(&OsFileSystem, options).apply(&patch, &Cancel::default()).unwrap()
     }
 
     fn applied(&self, operations: Value) -> Applied {
@@ -105,6 +106,13 @@ fn anchor(number: u64, text: &str) -> String {
 
 fn set(path: &str, anchor: &str, text: &str) -> Value {
     json!({"op": "set_line", "path": path, "anchor": anchor, "text": text})
+}
+
+/// The options of a directory, changed.
+fn with(dir: &Dir, change: impl FnOnce(&mut ApplyOptions)) -> WorkspaceOptions {
+    let mut options = dir.options();
+    change(&mut options.apply);
+    options
 }
 
 #[test]
@@ -381,7 +389,7 @@ fn links_modes_and_hard_links() {
 
     let refused = dir.rejected(json!([set("linked", &one, "two")]));
     assert_eq!(refused.code, Code::OutsideRoot);
-    let free = ApplyOptions { root: None, ..dir.options() };
+    let free = WorkspaceOptions { root: None, ..dir.options() };
     let path = dir.path("linked");
     let outcome = dir.run_with(json!([set(path.to_str().unwrap(), &one, "two")]), &free);
     assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
@@ -415,13 +423,13 @@ fn encodings_survive() {
     assert_eq!(fs::read(dir.path("bad.txt")).unwrap(), b"\xFFx\r\ndrei \xC3\xBC\n\xFE");
 
     dir.write("latin.txt", b"caf\xE9\nx\n");
-    let latin = ApplyOptions { encoding: Some("latin1".into()), ..dir.options() };
+    let latin = WorkspaceOptions { encoding: Some("latin1".into()), ..dir.options() };
     let outcome = dir.run_with(json!([set("latin.txt", &anchor(1, "café"), "thé")]), &latin);
     assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
     assert_eq!(fs::read(dir.path("latin.txt")).unwrap(), b"th\xE9\nx\n");
     let outcome = dir.run_with(json!([set("latin.txt", &anchor(1, "thé"), "茶")]), &latin);
     assert!(matches!(outcome, Outcome::Rejected(Rejected { code: Code::UnencodableText, .. })));
-    let stateful = ApplyOptions { encoding: Some("iso-2022-jp".into()), ..dir.options() };
+    let stateful = WorkspaceOptions { encoding: Some("iso-2022-jp".into()), ..dir.options() };
     let outcome = dir.run_with(json!([set("latin.txt", "1:00", "x")]), &stateful);
     assert!(matches!(outcome, Outcome::Rejected(Rejected { code: Code::UnsupportedEncoding, .. })));
 }
@@ -449,19 +457,21 @@ fn cancelled_calls_change_nothing() {
     let cancel = Cancel::default();
     cancel.cancel();
     let patch = json!({"operations": [set("a.txt", &anchor(1, "one"), "x")]}).into();
-    let error = apply_hash(&OsFileSystem, &patch, &dir.options(), &cancel).unwrap_err();
+    let error = Workspace::on(&OsFileSystem, &dir.options()).apply(&patch, &cancel).unwrap_err();
     assert_eq!(error.code, Code::Aborted);
     assert_eq!(dir.read("a.txt"), "one\n");
 }
 
 #[test]
 fn texts_in_memory() {
-    let options = ApplyOptions::default();
+    let in_memory = |text, edit: Value| {
+        apply_to_text(Dialect::default_dialect(), text, &edit.into(), &EditOptions::default())
+    };
     let edit = json!([{"op": "set_line", "anchor": anchor(1, "one"), "text": "ONE"}]);
-    let outcome = apply_to_text("one\r\ntwo", &edit.into(), &options).unwrap();
+    let outcome = in_memory("one\r\ntwo", edit);
     assert_eq!(outcome.content.as_deref(), Some("ONE\r\ntwo"));
     let add = json!([{"op": "add_file", "path": "x", "content": ""}]);
-    let outcome = apply_to_text("", &add.into(), &options).unwrap();
+    let outcome = in_memory("", add);
     assert!(matches!(
         outcome.outcome,
         Outcome::Rejected(Rejected { code: Code::InvalidOperation, .. })
@@ -501,8 +511,9 @@ fn recorded_mistakes_edit_no_strangers_line() {
         let stale = anchor(named, text_of(hash_line_number).unwrap());
         let mut edit = json!([{"op": "set_line", "anchor": stale, "text": row["text"]}]);
         edit[0]["verbatim"] = json!(true);
-        let options = ApplyOptions { relocate: Relocate::Guarded, ..ApplyOptions::default() };
-        let outcome = apply_to_text(&file, &edit.into(), &options).unwrap();
+        let options = EditOptions { relocate: Relocate::Guarded, ..EditOptions::default() };
+        let dialect = Dialect::default_dialect();
+        let outcome = apply_to_text(dialect, &file, &edit.into(), &options);
         let Some(meant) = row["meant"].as_u64() else {
             continue;
         };
@@ -544,7 +555,7 @@ fn regression_moves_chain_in_either_order() {
 
 #[test]
 fn regression_two_names_of_one_file_are_no_rival() {
-    let free = |dir: &Dir| ApplyOptions { root: None, ..dir.options() };
+    let free = |dir: &Dir| WorkspaceOptions { root: None, ..dir.options() };
     let scene = || {
         let dir = Dir::new(&[("a", "one\n")]);
         fs::hard_link(dir.path("a"), dir.path("b")).unwrap();
@@ -616,7 +627,7 @@ fn regression_the_report_of_a_large_linked_file_is_of_the_new_content() {
         {"op": "insert_before", "path": path, "anchor": "BOF", "text": "n1\nn2\nn3"},
         set(path, &at(30_000), "changed"),
     ]);
-    let outcome = dir.run_with(operations, &ApplyOptions { root: None, ..dir.options() });
+    let outcome = dir.run_with(operations, &WorkspaceOptions { root: None, ..dir.options() });
     let Outcome::Applied(applied) = outcome else { panic!("{outcome:?}") };
     let now: Vec<String> = dir.read("b").lines().map(str::to_owned).collect();
     assert_eq!(now.len(), 60_003);
@@ -640,7 +651,7 @@ fn regression_remaps_that_differ_between_files_are_left_out() {
 #[test]
 fn regression_relocation_off_is_a_mismatch_however_many_lines_have_the_hash() {
     let dir = Dir::new(&[("a", "same\nb\nc\nsame\nd\n")]);
-    let options = ApplyOptions { relocate: Relocate::Off, ..dir.options() };
+    let options = with(&dir, |options| options.edit.relocate = Relocate::Off);
     let outcome = dir.run_with(json!([set("a", &anchor(3, "same"), "x")]), &options);
     assert!(matches!(outcome, Outcome::Rejected(Rejected { code: Code::HashMismatch, .. })));
 }
@@ -720,7 +731,7 @@ fn files_move_across_file_systems() {
         {"op": "move_file", "from": from("link"), "to": to("link")},
         set(&from("b"), &anchor(1, "two"), "TWO"),
     ]);
-    let outcome = here.run_with(operations, &ApplyOptions { root: None, ..here.options() });
+    let outcome = here.run_with(operations, &WorkspaceOptions { root: None, ..here.options() });
     assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
     assert_eq!(fs::read_to_string(to("deep/a")).unwrap(), "one\n");
     assert_eq!(fs::read_to_string(to("b")).unwrap(), "TWO\n");
@@ -770,7 +781,7 @@ fn a_held_lock_is_waited_for_and_given_up() {
     let soon = std::time::Instant::now() + std::time::Duration::from_secs(5);
     let keys = vec![LockKey::of_path(&dir.path("a"), "a")];
     let held = Locks::take(&state, keys, soon, &Cancel::default()).unwrap();
-    let impatient = ApplyOptions { lock_timeout_ms: 20, ..dir.options() };
+    let impatient = with(&dir, |options| options.lock_timeout_ms = 20);
     let outcome = dir.run_with(json!([set("a", &anchor(1, "one"), "two")]), &impatient);
     let Outcome::Rejected(rejected) = outcome else { panic!("{outcome:?}") };
     assert_eq!(rejected.code, Code::LockTimeout);
@@ -783,7 +794,8 @@ fn a_held_lock_is_waited_for_and_given_up() {
             cancel.cancel();
         });
         let patch = json!({"operations": [set("a", &anchor(1, "one"), "two")]}).into();
-        let error = apply_hash(&OsFileSystem, &patch, &dir.options(), &cancel).unwrap_err();
+        let error =
+            Workspace::on(&OsFileSystem, &dir.options()).apply(&patch, &cancel).unwrap_err();
         assert_eq!(error.code, Code::Aborted);
     });
     drop(held);

@@ -6,15 +6,16 @@ use std::path::Path;
 
 use hashline_core::cancel::Cancel;
 use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::edit::apply::{ApplyOptions, Durability, apply_hash};
+use hashline_core::edit::apply::{ApplyOptions, Durability};
 use hashline_core::edit::outcome::Outcome;
 use hashline_core::edit::request::Value;
 use hashline_core::error::{Code, Error, Result};
 use hashline_core::threads;
 use hashline_core::view::excerpt::Limits;
 use hashline_core::view::pattern::Query;
-use hashline_core::view::read::{ReadOptions, ReadRequest, read_hashed};
-use hashline_core::view::search::{SearchQuery, search_hashed};
+use hashline_core::view::read::ReadRequest;
+use hashline_core::view::search::SearchQuery;
+use hashline_core::workspace::{Workspace, WorkspaceOptions};
 
 const MIB: usize = 1 << 20;
 
@@ -39,8 +40,9 @@ fn check_looks(root: &Path, call: Call<'_>) -> u64 {
 
 fn read_as(request: &ReadRequest, root: &Path, cancel: &Cancel) -> Result<()> {
     let root = Some(root.to_str().unwrap().to_owned());
-    let options = ReadOptions { root, ..ReadOptions::default() };
-    let views = read_hashed(&OsFileSystem, std::slice::from_ref(request), &options, cancel)?;
+    let options = WorkspaceOptions { root, ..WorkspaceOptions::default() };
+    let views =
+        Workspace::on(&OsFileSystem, &options).read(std::slice::from_ref(request), cancel)?;
     views[0].error.clone().map_or(Ok(()), Err)
 }
 
@@ -96,8 +98,8 @@ fn searches_look_while_they_are_in_a_file() {
             let query = SearchQuery::new(search);
             let call = |root: &Path, cancel: &Cancel| {
                 let root = Some(root.to_str().unwrap().to_owned());
-                let options = ReadOptions { root, ..ReadOptions::default() };
-                let found = search_hashed(&OsFileSystem, &query, &options, cancel)?;
+                let options = WorkspaceOptions { root, ..WorkspaceOptions::default() };
+                let found = Workspace::on(&OsFileSystem, &options).search(&query, cancel)?;
                 assert_eq!(found.errors, []);
                 Ok(())
             };
@@ -117,8 +119,8 @@ fn walks_look_in_large_directories() {
     let query = SearchQuery { globs: vec!["*.txt".into()], ..SearchQuery::new(search) };
     let call = |root: &Path, cancel: &Cancel| {
         let root = Some(root.to_str().unwrap().to_owned());
-        let options = ReadOptions { root, ..ReadOptions::default() };
-        search_hashed(&OsFileSystem, &query, &options, cancel).map(drop)
+        let options = WorkspaceOptions { root, ..WorkspaceOptions::default() };
+        Workspace::on(&OsFileSystem, &options).search(&query, cancel).map(drop)
     };
     assert!(check_looks(dir.path(), &call) >= 5);
 }
@@ -166,11 +168,11 @@ fn patches_that_are_cancelled_say_so_and_change_nothing() {
 fn patch(root: &Path, operation: &str, cancel: &Cancel) -> std::result::Result<Outcome, Error> {
     let patch = format!(r#"{{"operations":[{operation}]}}"#);
     let patch: Value = serde_json::from_str::<serde_json::Value>(&patch).unwrap().into();
-    let options = ApplyOptions {
+    let options = WorkspaceOptions {
         root: Some(root.to_str().unwrap().to_owned()),
         state_dir: Some(root.join("state").to_str().unwrap().to_owned()),
-        durability: Durability::Process,
-        ..ApplyOptions::default()
+        apply: ApplyOptions { durability: Durability::Process, ..ApplyOptions::default() },
+        ..WorkspaceOptions::default()
     };
-    apply_hash(&OsFileSystem, &patch, &options, cancel)
+    Workspace::on(&OsFileSystem, &options).apply(&patch, cancel)
 }

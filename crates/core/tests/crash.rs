@@ -18,8 +18,9 @@ use std::time::{Duration, Instant};
 use hashline_core::cancel::Cancel;
 use hashline_core::disk::commit::{StateDir, recover_transactions};
 use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::edit::apply::{Durability, apply_hash};
+use hashline_core::edit::apply::Durability;
 use hashline_core::edit::outcome::Outcome;
+use hashline_core::workspace::Workspace;
 use serde_json::{Value, json};
 use support::{Interrupted, anchor, fill, journals, options, patch, scratch, snapshot};
 
@@ -64,7 +65,8 @@ fn child() {
         false => Durability::Process,
     };
     let options = options(Path::new(task["state"].as_str().unwrap()), durability);
-    let outcome = apply_hash(&fs, &task["patch"].clone().into(), &options, &Cancel::default());
+    let outcome =
+        Workspace::on(&fs, &options).apply(&task["patch"].clone().into(), &Cancel::default());
     assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
 }
 
@@ -121,7 +123,7 @@ fn outcome_on_copy(
     fill(copy.path());
     let options = options(state.path(), Durability::Process);
     let patch = patch(copy.path()).into();
-    let outcome = apply_hash(&OsFileSystem, &patch, &options, &Cancel::default()).unwrap();
+    let outcome = Workspace::on(&OsFileSystem, &options).apply(&patch, &Cancel::default()).unwrap();
     assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
     snapshot(copy.path())
 }

@@ -18,9 +18,10 @@ use std::sync::OnceLock;
 use hashline_core::cancel::Cancel;
 use hashline_core::disk::commit::TEMPORARY_PREFIX;
 use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::edit::apply::{Durability, apply_hash};
+use hashline_core::edit::apply::Durability;
 use hashline_core::edit::outcome::Outcome;
 use hashline_core::error::{Code, Error};
+use hashline_core::workspace::Workspace;
 use support::{Interrupted, Scene, journals, options, patch, recover, recover_through, snapshot};
 
 /// More operations than any of these patches takes: a runaway loop shows as a failure.
@@ -105,7 +106,8 @@ fn run(faults: Faults) -> Option<(Found, Result<Outcome, Error>)> {
     let scene = Scene::new();
     let fs = faults.file_system();
     let options = options(scene.state.path(), Durability::Power);
-    let outcome = apply_hash(&fs, &patch(scene.path()).into(), &options, &Cancel::default());
+    let outcome =
+        Workspace::on(&fs, &options).apply(&patch(scene.path()).into(), &Cancel::default());
     let label = format!("{faults:?}: {outcome:?}");
     assert!(fs.count() < MOST_OPERATIONS, "{label}");
     let at_once = visible(&snapshot(scene.path()));
@@ -147,7 +149,8 @@ fn expected() -> &'static BTreeMap<String, Vec<u8>> {
         let scene = Scene::new();
         let options = options(scene.state.path(), Durability::Process);
         let patch = patch(scene.path()).into();
-        let outcome = apply_hash(&OsFileSystem, &patch, &options, &Cancel::default()).unwrap();
+        let outcome =
+            Workspace::on(&OsFileSystem, &options).apply(&patch, &Cancel::default()).unwrap();
         assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
         let after = snapshot(scene.path());
         assert_eq!(after["new/deep/moved"], support_content("moved"));
@@ -253,7 +256,8 @@ fn run_recovery(interrupted: Faults, recovering: Faults, figures: &mut Figures) 
     let scene = Scene::new();
     let options = options(scene.state.path(), Durability::Power);
     let fs = interrupted.file_system();
-    let outcome = apply_hash(&fs, &patch(scene.path()).into(), &options, &Cancel::default());
+    let outcome =
+        Workspace::on(&fs, &options).apply(&patch(scene.path()).into(), &Cancel::default());
     let fs = recovering.file_system();
     let label = format!("{interrupted:?}, recovery with {recovering:?}: {outcome:?}");
     let report = recover_through(&fs, scene.state.path());
@@ -281,7 +285,7 @@ fn every_recovery(recovering: Faults, stride: usize, figures: &mut Figures) {
     let scene = Scene::new();
     let fs = Faults { length: 0, ..interrupted }.file_system();
     let options = options(scene.state.path(), Durability::Power);
-    apply_hash(&fs, &patch(scene.path()).into(), &options, &Cancel::default()).unwrap();
+    Workspace::on(&fs, &options).apply(&patch(scene.path()).into(), &Cancel::default()).unwrap();
     for from in (1..=fs.count()).step_by(stride) {
         let interrupted = Faults { from, ..interrupted };
         let enough =
@@ -346,7 +350,7 @@ fn regression_a_file_that_is_cut_while_it_is_edited_is_not_binary() {
             serde_json::json!({"op": "insert_after", "path": path, "anchor": "EOF", "text": "b"});
         let patch = serde_json::json!({"operations": [edit]}).into();
         let options = options(state.path(), Durability::Process);
-        let outcome = apply_hash(&fs, &patch, &options, &Cancel::default());
+        let outcome = Workspace::on(&fs, &options).apply(&patch, &Cancel::default());
         let code = match &outcome {
             Ok(Outcome::Rejected(rejected)) => Some(rejected.code),
             Ok(Outcome::Applied(_)) => None,

@@ -8,8 +8,8 @@ use hashline_core::cancel::Cancel;
 use hashline_core::disk::fs::OsFileSystem;
 use hashline_core::error::{Code, Result};
 use hashline_core::view::pattern::Query;
-use hashline_core::view::read::ReadOptions;
-use hashline_core::view::search::{SearchQuery, SearchResult, search_hashed};
+use hashline_core::view::search::{SearchQuery, SearchResult};
+use hashline_core::workspace::{Workspace, WorkspaceOptions};
 
 fn nested(open: &str, close: &str) -> String {
     let depth = 30_000;
@@ -18,8 +18,8 @@ fn nested(open: &str, close: &str) -> String {
 
 fn search(root: &Path, query: &SearchQuery) -> Result<SearchResult> {
     let root = Some(root.to_str().unwrap().to_owned());
-    let options = ReadOptions { root, ..ReadOptions::default() };
-    search_hashed(&OsFileSystem, query, &options, &Cancel::default())
+    let options = WorkspaceOptions { root, ..WorkspaceOptions::default() };
+    Workspace::on(&OsFileSystem, &options).search(query, &Cancel::default())
 }
 
 fn needle() -> SearchQuery {

@@ -26,8 +26,9 @@ use hashline_core::disk::commit::{
     RecoveryReport, StateDir, TEMPORARY_PREFIX, recover_transactions,
 };
 use hashline_core::disk::fs::{FileSystem, OsFileSystem};
-use hashline_core::edit::apply::{Durability, apply_hash};
+use hashline_core::edit::apply::Durability;
 use hashline_core::edit::outcome::Outcome;
+use hashline_core::workspace::Workspace;
 use serde_json::{Value, json};
 use support::{anchor, journals, options, scratch, snapshot};
 
@@ -99,7 +100,8 @@ impl Stage {
 
     fn apply(&self, fs: &dyn FileSystem, patch: fn(&Path) -> Value) -> bool {
         let options = options(&self.state(), Durability::Power);
-        let outcome = apply_hash(fs, &patch(&self.files()).into(), &options, &Cancel::default());
+        let outcome =
+            Workspace::on(fs, &options).apply(&patch(&self.files()).into(), &Cancel::default());
         matches!(outcome, Ok(Outcome::Applied(_)))
     }
 

@@ -10,10 +10,9 @@ use hashline_core::text::hash::verify;
 use hashline_core::view::anchor::Anchor;
 use hashline_core::view::excerpt::{Context, Limits};
 use hashline_core::view::pattern::Query;
-use hashline_core::view::read::{
-    FileView, LineEnding, ReadOptions, ReadRequest, ViewKind, read_hashed,
-};
+use hashline_core::view::read::{FileView, LineEnding, ReadRequest, ViewKind};
 use hashline_core::view::render::give_back;
+use hashline_core::workspace::{Workspace, WorkspaceOptions};
 
 #[path = "support/mod.rs"]
 mod support;
@@ -26,9 +25,9 @@ fn view(content: &[u8], request: ReadRequest) -> FileView {
     let path = dir.path().join("file");
     fs::write(&path, content).unwrap();
     let request = ReadRequest { path: path.to_str().unwrap().to_owned(), ..request };
-    let mut views =
-        read_hashed(&OsFileSystem, &[request], &ReadOptions::default(), &Cancel::default())
-            .unwrap();
+    let mut views = Workspace::on(&OsFileSystem, &WorkspaceOptions::default())
+        .read(&[request], &Cancel::default())
+        .unwrap();
     let view = views.remove(0);
     let dialect = Dialect::default_dialect();
     for row in view.text.split('\n').filter(|row| !row.is_empty() && *row != "...") {
@@ -181,9 +180,11 @@ fn one_bad_file_fails_no_other() {
     let requests: Vec<_> = ["missing", "good", ".", "", "go\0od", "../good"]
         .map(|path| ReadRequest { path: path.to_owned(), ..ReadRequest::default() })
         .to_vec();
-    let options =
-        ReadOptions { root: dir.path().to_str().map(str::to_owned), ..ReadOptions::default() };
-    let views = read_hashed(&OsFileSystem, &requests, &options, &Cancel::default()).unwrap();
+    let options = WorkspaceOptions {
+        root: dir.path().to_str().map(str::to_owned),
+        ..WorkspaceOptions::default()
+    };
+    let views = Workspace::on(&OsFileSystem, &options).read(&requests, &Cancel::default()).unwrap();
     let codes: Vec<_> =
         views.iter().map(|view| view.error.as_ref().map(|error| error.code)).collect();
     let expected = [
@@ -215,12 +216,8 @@ fn regression_a_growing_file_can_be_read() {
         let request =
             ReadRequest { path: path.to_str().unwrap().to_owned(), ..window(1, Some(5), None) };
         for _ in 0..20 {
-            let views = read_hashed(
-                &OsFileSystem,
-                std::slice::from_ref(&request),
-                &ReadOptions::default(),
-                &Cancel::default(),
-            );
+            let views = Workspace::on(&OsFileSystem, &WorkspaceOptions::default())
+                .read(std::slice::from_ref(&request), &Cancel::default());
             let view = views.unwrap().remove(0);
             assert!(view.error.is_none(), "{:?}", view.error);
         }
@@ -245,8 +242,8 @@ fn view_while(
     });
     let system = system.and_after_stamps(move |operation| cut(&cutter, operation));
     let request = ReadRequest { path: path.to_str().unwrap().to_owned(), ..window(1, None, None) };
-    let options = ReadOptions::default();
-    let views = read_hashed(&system, &[request], &options, &Cancel::default());
+    let options = WorkspaceOptions::default();
+    let views = Workspace::on(&system, &options).read(&[request], &Cancel::default());
     (views.unwrap().remove(0), system.count())
 }
 

@@ -13,9 +13,10 @@ use std::thread;
 use hashline_core::cancel::Cancel;
 use hashline_core::disk::commit::RecoveryReport;
 use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::edit::apply::{ApplyOptions, Durability, apply_hash};
+use hashline_core::edit::apply::{ApplyOptions, Durability};
 use hashline_core::edit::outcome::{Applied, Outcome};
 use hashline_core::error::Code;
+use hashline_core::workspace::{Workspace, WorkspaceOptions};
 use serde_json::{Value, json};
 use support::{
     Interrupted, anchor, fill, journals, options, patch, recover, recover_through, scratch,
@@ -73,7 +74,7 @@ fn interrupt(n: u64, patch: Value, state: &Path, rival: &(dyn Fn() + Sync)) -> b
         }
     });
     let options = options(state, Durability::Process);
-    let _ = apply_hash(&fs, &patch.into(), &options, &Cancel::default());
+    let _ = Workspace::on(&fs, &options).apply(&patch.into(), &Cancel::default());
     fs.count() >= n
 }
 
@@ -92,7 +93,7 @@ fn each_crash(mut check: impl FnMut(&Scene, &str)) {
 fn applied(operations: Value, state: &Path) -> Applied {
     let patch = json!({ "operations": operations });
     let options = options(state, Durability::Process);
-    match apply_hash(&OsFileSystem, &patch.into(), &options, &Cancel::default()) {
+    match Workspace::on(&OsFileSystem, &options).apply(&patch.into(), &Cancel::default()) {
         Ok(Outcome::Applied(applied)) => applied,
         other => panic!("{other:?}"),
     }
@@ -475,14 +476,20 @@ fn names_that_another_call_has_vacated_for_a_moment_are_waited_for() {
     let scene = Scene::new();
     let (one, two, link) = (scene.path("one"), scene.path("two"), scene.path("to one"));
     symlink("one", &link).unwrap();
+    let impatient = ApplyOptions {
+        durability: Durability::Process,
+        lock_timeout_ms: 0,
+        ..ApplyOptions::default()
+    };
     let impatient =
-        ApplyOptions { lock_timeout_ms: 0, ..options(scene.state.path(), Durability::Process) };
+        WorkspaceOptions { apply: impatient, ..options(scene.state.path(), Durability::Process) };
     let meetings = AtomicUsize::new(0);
     let swapping = Interrupted::new(|_| {
         if !one.exists() {
             for path in [&one, &link] {
                 let edit = json!({"operations": append(path, "edit")}).into();
-                let outcome = apply_hash(&OsFileSystem, &edit, &impatient, &Cancel::default());
+                let outcome =
+                    Workspace::on(&OsFileSystem, &impatient).apply(&edit, &Cancel::default());
                 let Ok(Outcome::Rejected(rejected)) = outcome else { panic!("{outcome:?}") };
                 assert_eq!(rejected.code, Code::LockTimeout, "{}", rejected.text);
             }
@@ -495,7 +502,7 @@ fn names_that_another_call_has_vacated_for_a_moment_are_waited_for() {
         {"op": "move_file", "from": two, "to": one},
     ]});
     let options = options(scene.state.path(), Durability::Process);
-    let outcome = apply_hash(&swapping, &swap.into(), &options, &Cancel::default());
+    let outcome = Workspace::on(&swapping, &options).apply(&swap.into(), &Cancel::default());
     assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
     assert!(meetings.load(Ordering::SeqCst) > 0);
     applied(append(&link, "edit"), scene.state.path());
@@ -598,11 +605,11 @@ fn a_call_with_a_root_recovers_nothing_outside_and_writes_no_journal() {
     }
     let before = snapshot(scene.dir.path());
     let with_root = |patch: Value, state: &Path| {
-        let options = ApplyOptions {
+        let options = WorkspaceOptions {
             root: Some(confined.to_str().unwrap().to_owned()),
             ..options(state, Durability::Process)
         };
-        apply_hash(&OsFileSystem, &patch.into(), &options, &Cancel::default()).unwrap()
+        Workspace::on(&OsFileSystem, &options).apply(&patch.into(), &Cancel::default()).unwrap()
     };
     let edit = json!({"operations": append(Path::new("a"), "two")});
     let outcome = with_root(edit, scene.state.path());
@@ -676,7 +683,7 @@ fn damaged_and_foreign_journals_are_kept_and_not_acted_on() {
     // They stop nobody.
     let options = options(state.path(), Durability::Process);
     let outcome =
-        apply_hash(&OsFileSystem, &patch(dir.path()).into(), &options, &Cancel::default());
+        Workspace::on(&OsFileSystem, &options).apply(&patch(dir.path()).into(), &Cancel::default());
     assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
 }
 
@@ -714,7 +721,8 @@ fn a_change_that_stamps_cannot_show_is_seen() {
     });
     let fs_with_rival = fs_with_rival.with_frozen_stamps();
     let options = options(state.path(), Durability::Process);
-    let outcome = apply_hash(&fs_with_rival, &edit.into(), &options, &Cancel::default()).unwrap();
+    let outcome =
+        Workspace::on(&fs_with_rival, &options).apply(&edit.into(), &Cancel::default()).unwrap();
     let Outcome::Rejected(rejected) = outcome else { panic!("{outcome:?}") };
     assert_eq!(rejected.code, Code::ConcurrentChange);
     assert_eq!(fs::read_to_string(&path).unwrap(), "one\nTWO\n");

@@ -14,9 +14,10 @@ use std::process::Command;
 
 use hashline_core::cancel::Cancel;
 use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::edit::apply::{Durability, apply_hash};
+use hashline_core::edit::apply::Durability;
 use hashline_core::edit::outcome::Outcome;
 use hashline_core::error::Code;
+use hashline_core::workspace::Workspace;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde_json::{Value, json};
 use support::{
@@ -61,7 +62,7 @@ fn patch_in_a_closed_directory(task: &Value, closed_at: u64) -> Value {
         false => Ok(()),
     });
     let options = options(&path("state"), Durability::Process);
-    let outcome = apply_hash(&fs, &patch(&dir).into(), &options, &Cancel::default());
+    let outcome = Workspace::on(&fs, &options).apply(&patch(&dir).into(), &Cancel::default());
     let said = match outcome {
         Ok(Outcome::Applied(_)) => "applied",
         Ok(Outcome::Rejected(rejected)) if rejected.code == Code::ConcurrentChange => "concurrent",
@@ -100,8 +101,8 @@ impl Interruption {
             false => Ok(()),
         });
         let options = options(scene.0.state.path(), Durability::Process);
-        let outcome =
-            apply_hash(&fs, &patch(scene.0.dir.path()).into(), &options, &Cancel::default());
+        let outcome = Workspace::on(&fs, &options)
+            .apply(&patch(scene.0.dir.path()).into(), &Cancel::default());
         assert!(outcome.is_err());
         assert!(scene.is_committed());
         scene
@@ -198,7 +199,8 @@ fn regression_a_directory_that_is_closed_in_mid_commit_tears_nothing() {
         let scene = Scene::new();
         let before = snapshot(scene.path());
         let options = options(scene.state.path(), Durability::Process);
-        apply_hash(&OsFileSystem, &patch(scene.path()).into(), &options, &Cancel::default())
+        Workspace::on(&OsFileSystem, &options)
+            .apply(&patch(scene.path()).into(), &Cancel::default())
             .unwrap();
         (before, snapshot(scene.path()))
     };
@@ -278,7 +280,8 @@ fn an_edit_lets_nobody_in_who_was_kept_out() {
         {"op": "insert_after", "path": path, "anchor": "EOF", "text": "two"},
     ]});
     let options = options(state.path(), Durability::Process);
-    let outcome = apply_hash(&OsFileSystem, &edit.into(), &options, &Cancel::default()).unwrap();
+    let outcome =
+        Workspace::on(&OsFileSystem, &options).apply(&edit.into(), &Cancel::default()).unwrap();
     assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n");
     assert_eq!(xattr::get(&path, "system.posix_acl_access").unwrap(), None);

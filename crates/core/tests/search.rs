@@ -14,8 +14,9 @@ use hashline_core::threads;
 use hashline_core::view::anchor::Anchor;
 use hashline_core::view::excerpt::Context;
 use hashline_core::view::pattern::Query;
-use hashline_core::view::read::{ReadRequest, read_hashed};
-use hashline_core::view::search::{SearchOptions, SearchQuery, SearchResult, search_hashed};
+use hashline_core::view::read::ReadRequest;
+use hashline_core::view::search::{SearchQuery, SearchResult};
+use hashline_core::workspace::{Workspace, WorkspaceOptions};
 use proptest::prelude::*;
 
 /// A directory of files, removed at the end of the test.
@@ -51,8 +52,8 @@ impl Tree {
         self.path.join(path).to_str().unwrap().to_owned()
     }
 
-    fn options(&self) -> SearchOptions {
-        SearchOptions { root: Some(self.full("")), ..SearchOptions::default() }
+    fn options(&self) -> WorkspaceOptions {
+        WorkspaceOptions { root: Some(self.full("")), ..WorkspaceOptions::default() }
     }
 
     /// Searches beneath the root and checks the text.
@@ -60,7 +61,7 @@ impl Tree {
         self.search_as(query, &self.options())
     }
 
-    fn search_as(&self, query: &SearchQuery, options: &SearchOptions) -> SearchResult {
+    fn search_as(&self, query: &SearchQuery, options: &WorkspaceOptions) -> SearchResult {
         let result = search(query, options).unwrap();
         check_text(&result, query, options);
         result
@@ -76,7 +77,7 @@ impl Tree {
             },
             ..query.clone()
         };
-        let without = self.search_as(&absolute, &SearchOptions::default());
+        let without = self.search_as(&absolute, &WorkspaceOptions::default());
         let top = format!("{}/", self.path.display());
         let without: Vec<_> = paths(&without)
             .iter()
@@ -87,8 +88,8 @@ impl Tree {
     }
 }
 
-fn search(query: &SearchQuery, options: &SearchOptions) -> Result<SearchResult> {
-    search_hashed(&OsFileSystem, query, options, &Cancel::default())
+fn search(query: &SearchQuery, options: &WorkspaceOptions) -> Result<SearchResult> {
+    Workspace::on(&OsFileSystem, options).search(query, &Cancel::default())
 }
 
 /// A search for a text, case folded.
@@ -114,7 +115,7 @@ fn error_codes(result: &SearchResult) -> Vec<(&str, Code)> {
 
 /// Every line is a header, `...`, or the very line that reading the file shows; every anchor
 /// holds; what is listed is what is shown; no limit is exceeded.
-fn check_text(result: &SearchResult, query: &SearchQuery, options: &SearchOptions) {
+fn check_text(result: &SearchResult, query: &SearchQuery, options: &WorkspaceOptions) {
     let mut shown: Vec<(String, Vec<u64>)> = Vec::new();
     let mut view = BTreeMap::new();
     for line in result.text.lines() {
@@ -158,9 +159,9 @@ fn header_path(line: &str) -> Option<&str> {
 }
 
 /// The lines of a file by number, as reading shows them.
-fn read_lines(path: &str, options: &SearchOptions) -> BTreeMap<u64, String> {
+fn read_lines(path: &str, options: &WorkspaceOptions) -> BTreeMap<u64, String> {
     let request = ReadRequest { path: path.to_owned(), ..ReadRequest::default() };
-    let views = read_hashed(&OsFileSystem, &[request], options, &Cancel::default()).unwrap();
+    let views = Workspace::on(&OsFileSystem, options).read(&[request], &Cancel::default()).unwrap();
     assert!(views[0].error.is_none(), "{:?}", views[0].error);
     (1..).zip(views[0].text.lines().map(str::to_owned)).collect()
 }
@@ -213,7 +214,7 @@ fn every_dialect_has_its_shape() {
     let tree = Tree::new(&[("a.txt", "{\n  \"needle\": 1\n}\n")]);
     for dialect in &DIALECTS {
         let query = SearchQuery { context: around(1, 1), ..text("needle") };
-        let options = SearchOptions { dialect, ..tree.options() };
+        let options = WorkspaceOptions { dialect, ..tree.options() };
         assert_eq!(tree.search_as(&query, &options).text.lines().count(), 4);
     }
 }
@@ -472,7 +473,7 @@ fn encodings_and_terminators() {
     ] {
         assert_eq!(tree.files(&regex(pattern)), expected, "{pattern}");
     }
-    let options = SearchOptions { encoding: Some("latin1".into()), ..tree.options() };
+    let options = WorkspaceOptions { encoding: Some("latin1".into()), ..tree.options() };
     assert_eq!(paths(&tree.search_as(&text("café"), &options)), ["latin.txt"]);
 }
 
@@ -488,7 +489,7 @@ fn files_that_are_no_text_are_counted() {
 #[test]
 fn large_files_are_reported() {
     let tree = Tree::new(&[("a.txt", "needle\n"), ("large.txt", "needle and more\n")]);
-    let options = SearchOptions { max_file_bytes: 10, ..tree.options() };
+    let options = WorkspaceOptions { max_file_bytes: 10, ..tree.options() };
     let result = tree.search_as(&text("needle"), &options);
     assert_eq!(paths(&result), ["a.txt"]);
     assert_eq!(error_codes(&result), [("large.txt", Code::FileTooLarge)]);
@@ -508,8 +509,9 @@ fn look_around_and_its_limit() {
 fn misuse_fails_the_call() {
     let tree = Tree::new(&[]);
     let glob = SearchQuery { globs: vec!["*.rs".into(), "[".into()], ..text("a") };
-    let no_root = SearchOptions { root: Some(tree.full("missing")), ..SearchOptions::default() };
-    let no_encoding = SearchOptions { encoding: Some("klingon".into()), ..tree.options() };
+    let no_root =
+        WorkspaceOptions { root: Some(tree.full("missing")), ..WorkspaceOptions::default() };
+    let no_encoding = WorkspaceOptions { encoding: Some("klingon".into()), ..tree.options() };
     for (query, options, code) in [
         (regex("("), tree.options(), Code::InvalidPattern),
         (text(""), tree.options(), Code::InvalidArgument),
@@ -558,7 +560,7 @@ fn cancelled_calls_end() {
     let tree = Tree::new(&[("a.txt", "needle")]);
     let cancel = Cancel::default();
     cancel.cancel();
-    let result = search_hashed(&OsFileSystem, &text("needle"), &tree.options(), &cancel);
+    let result = Workspace::on(&OsFileSystem, &tree.options()).search(&text("needle"), &cancel);
     assert_eq!(result.unwrap_err().code, Code::Aborted);
 }
 

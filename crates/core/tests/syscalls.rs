@@ -18,9 +18,10 @@ use std::process::{Command, Stdio};
 use hashline_core::cancel::Cancel;
 use hashline_core::disk::commit::TEMPORARY_PREFIX;
 use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::edit::apply::{Durability, apply_hash};
+use hashline_core::edit::apply::Durability;
 use hashline_core::edit::outcome::Outcome;
 use hashline_core::error::Code;
+use hashline_core::workspace::Workspace;
 use serde_json::{Value, json};
 use support::{Scene, journals, options, patch, recover, scratch, snapshot, tell_skipped};
 
@@ -50,7 +51,7 @@ fn child() {
     };
     let options = options(Path::new(task["state"].as_str().unwrap()), durability);
     let patch = task["patch"].clone().into();
-    let code = match apply_hash(&OsFileSystem, &patch, &options, &Cancel::default()) {
+    let code = match Workspace::on(&OsFileSystem, &options).apply(&patch, &Cancel::default()) {
         Ok(Outcome::Applied(_)) => APPLIED,
         Ok(Outcome::Rejected(rejected)) if rejected.code == Code::ConcurrentChange => CONCURRENT,
         Ok(Outcome::Rejected(_)) => REFUSED,
@@ -176,7 +177,7 @@ impl Snapshots {
         let (old, old_visible) = (snapshot(scene.path()), visible(scene.path()));
         let options = options(scene.state.path(), Durability::Process);
         let patch = patch(scene.path()).into();
-        apply_hash(&OsFileSystem, &patch, &options, &Cancel::default()).unwrap();
+        Workspace::on(&OsFileSystem, &options).apply(&patch, &Cancel::default()).unwrap();
         let (new, new_visible) = (snapshot(scene.path()), visible(scene.path()));
         Snapshots { old, new, old_visible, new_visible }
     }

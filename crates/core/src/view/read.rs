@@ -2,20 +2,16 @@
 
 use crate::cancel::{Cancel, PIECE_BYTES};
 use crate::disk::bytes::{Charset, Document, LoadOptions, Loaded, string_while, with_file};
-use crate::disk::fs::{Base, FileSystem};
 use crate::error::{Code, Error, Result};
-use crate::text::dialect::Dialect;
 use crate::text::lines::{Unit, count_lines};
 use crate::threads;
 use crate::view::excerpt::{Context, Excerpt, Limits, Page};
 use crate::view::pattern::{Pattern, Query};
 use crate::view::render::{kept_room_bytes, rendered_size_bound};
+use crate::view::scope::Scope;
 
 /// Matches listed by a search in a file when the request sets no limit.
 pub const MAX_MATCHES: u64 = 200;
-
-/// The longest string of V8, in UTF-16 code units.
-pub const STRING_LIMIT_UNITS: usize = (1 << 29) - 24;
 
 /// What to read of one file.
 #[derive(Clone, Debug, Default)]
@@ -34,30 +30,6 @@ pub struct ReadRequest {
     pub max_matches: Option<u64>,
     /// The label of the file's encoding, where it has no byte order mark.
     pub encoding: Option<String>,
-}
-
-/// What applies to all files of a call.
-#[derive(Clone, Debug)]
-pub struct ReadOptions {
-    /// The dialect of the anchors.
-    pub dialect: &'static Dialect,
-    /// Relative paths start here, and nothing outside is read.
-    pub root: Option<String>,
-    /// The label of the encoding of files without byte order mark.
-    pub encoding: Option<String>,
-    /// Larger files are refused.
-    pub max_file_bytes: u64,
-}
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        ReadOptions {
-            dialect: Dialect::default_dialect(),
-            root: None,
-            encoding: None,
-            max_file_bytes: crate::disk::bytes::MAX_FILE_BYTES,
-        }
-    }
 }
 
 /// What a file is.
@@ -129,32 +101,17 @@ pub struct FileView {
     pub error: Option<Error>,
 }
 
-/// Reads many files in parallel. Views come in the order of the requests; a file that cannot
-/// be read has its reason in its view. Fails only for misuse of the options and cancellation.
-pub fn read_hashed(
-    fs: &dyn FileSystem,
+/// Reads many files in parallel. Views come in the order of the requests, each converted on the
+/// thread that made it; a file that cannot be read has its reason in its view. Fails only for
+/// cancellation.
+pub fn read_hashed<T: Send>(
+    scope: &Scope<'_>,
     requests: &[ReadRequest],
-    options: &ReadOptions,
-    cancel: &Cancel,
-) -> Result<Vec<FileView>> {
-    read_hashed_as(fs, requests, options, cancel, |view| view)
-}
-
-/// As [`read_hashed`]; each view is converted on the thread that made it.
-pub fn read_hashed_as<T: Send>(
-    fs: &dyn FileSystem,
-    requests: &[ReadRequest],
-    options: &ReadOptions,
-    cancel: &Cancel,
     convert: impl Fn(FileView) -> T + Sync,
 ) -> Result<Vec<T>> {
-    let base = Base::open(options.root.as_deref())?;
-    if let Some(label) = &options.encoding {
-        Charset::by_label(label)?;
-    }
     let view = |request: &ReadRequest| {
-        cancel.check()?;
-        let view = match read_one(fs, &base, request, options, cancel) {
+        scope.cancel.check()?;
+        let view = match read_one(scope, request) {
             Ok(view) => view,
             Err(error) if error.code == Code::Aborted => return Err(error),
             Err(error) => {
@@ -165,48 +122,36 @@ pub fn read_hashed_as<T: Send>(
         Ok(convert(view))
     };
     let views = threads::map(requests, view).into_iter().collect();
-    cancel.check()?;
+    scope.cancel.check()?;
     views
 }
 
-fn read_one(
-    fs: &dyn FileSystem,
-    base: &Base,
-    request: &ReadRequest,
-    options: &ReadOptions,
-    cancel: &Cancel,
-) -> Result<FileView> {
-    let label = request.encoding.as_deref().or(options.encoding.as_deref());
-    let load = LoadOptions {
-        charset: label.map(Charset::by_label).transpose()?,
-        max_file_bytes: options.max_file_bytes,
-        cancel: cancel.clone(),
-    };
+fn read_one(scope: &Scope<'_>, request: &ReadRequest) -> Result<FileView> {
+    let own = request.encoding.as_deref().map(Charset::by_label).transpose()?;
+    let load = LoadOptions { charset: own.or(scope.charset), ..scope.load_options() };
     let pattern = request.search.as_ref().map(Pattern::new).transpose()?;
     if request.start_line == Some(0) {
         return Err(Error::argument("startLine is 0: lines are numbered from 1"));
     }
-    with_file(fs, base, &request.path, &load, |loaded| match loaded {
+    with_file(scope.fs, scope.base, &request.path, &load, |loaded| match loaded {
         Loaded::Binary(binary) => Ok(FileView {
             path: request.path.clone(),
             kind: if binary.image_type.is_some() { ViewKind::Image } else { ViewKind::Binary },
             mime_type: binary.image_type,
-            snapshot: binary.snapshot(cancel)?,
+            snapshot: binary.snapshot(scope.cancel)?,
             ..FileView::default()
         }),
-        Loaded::Text(document) => {
-            view_document(document, request, pattern.as_ref(), options.dialect, cancel)
-        }
+        Loaded::Text(document) => view_document(scope, document, request, pattern.as_ref()),
     })
 }
 
 fn view_document(
+    scope: &Scope<'_>,
     document: &Document,
     request: &ReadRequest,
     pattern: Option<&Pattern>,
-    dialect: &'static Dialect,
-    cancel: &Cancel,
 ) -> Result<FileView> {
+    let &Scope { dialect, cancel, .. } = scope;
     let text = document.text();
     let start_line = request.start_line.unwrap_or(1);
     let is_whole = pattern.is_none() && start_line == 1 && request.limits == Limits::default();
@@ -217,7 +162,7 @@ fn view_document(
         // enough, it grows, and what is kept for the next view is more.
         let page = Page::new(dialect, request.limits, usual_bytes);
         let shown = show_window(text, Start { line: 1, offset: 0 }, text.len(), page, cancel)?;
-        return finish_view(document, request, shown.page.last_line(), 1, shown, cancel);
+        return finish_view(scope, document, request, shown.page.last_line(), 1, shown);
     }
     let line_count = count_lines_while(text, cancel)?;
     if start_line > line_count.max(1) {
@@ -247,7 +192,7 @@ fn view_document(
             show_matches(text, from, page, pattern, request.context, max_matches, cancel)?
         }
     };
-    finish_view(document, request, line_count, start_line, shown, cancel)
+    finish_view(scope, document, request, line_count, start_line, shown)
 }
 
 /// The first line of a view.
@@ -333,13 +278,14 @@ pub(crate) fn show_matches(
 }
 
 fn finish_view(
+    scope: &Scope<'_>,
     document: &Document,
     request: &ReadRequest,
     line_count: u64,
     start_line: u64,
     shown: Shown,
-    cancel: &Cancel,
 ) -> Result<FileView> {
+    let cancel = scope.cancel;
     let first_line = shown.page.first_line().unwrap_or(start_line);
     let end_line = match shown.page.shown_lines() {
         0 => first_line - 1,
@@ -347,7 +293,7 @@ fn finish_view(
     };
     let next_line = shown.next_line;
     let is_cut = shown.page.is_cut();
-    let (text, is_ascii) = into_string(&request.path, shown.page.into_text(), cancel)?;
+    let (text, is_ascii) = into_string(scope, &request.path, shown.page.into_text())?;
     Ok(FileView {
         path: request.path.clone(),
         kind: ViewKind::Text,
@@ -373,23 +319,24 @@ fn finish_view(
 
 /// The output as a string, checked: a file that is mapped can change between two looks at it.
 /// Also whether it is nothing but ASCII.
-pub(crate) fn into_string(path: &str, text: Vec<u8>, cancel: &Cancel) -> Result<(String, bool)> {
-    if text.len() > STRING_LIMIT_UNITS {
+pub(crate) fn into_string(scope: &Scope<'_>, path: &str, text: Vec<u8>) -> Result<(String, bool)> {
+    let limit_units = scope.string_limit_units;
+    if text.len() > limit_units {
         let mut units = 0;
-        for piece in cancel.pieces(&text) {
+        for piece in scope.cancel.pieces(&text) {
             units += piece?.iter().map(|&byte| utf16_units(byte)).sum::<usize>();
         }
-        if units > STRING_LIMIT_UNITS {
+        if units > limit_units {
             return Err(Error::at(
                 Code::FileTooLarge,
                 path,
                 format!(
-                    "{path}: its view has {units} characters, more than a string can hold ({STRING_LIMIT_UNITS}); read it in parts (startLine, maxLines, maxBytes)"
+                    "{path}: its view has {units} characters, more than a string can hold ({limit_units}); read it in parts (startLine, maxLines, maxBytes)"
                 ),
             ));
         }
     }
-    string_while(text, cancel)
+    string_while(text, scope.cancel)
 }
 
 /// UTF-16 units that the character starting with this UTF-8 byte takes; 0 inside a character.

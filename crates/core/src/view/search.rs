@@ -8,19 +8,15 @@ mod walk;
 
 use std::ops::ControlFlow;
 
-use crate::cancel::Cancel;
-use crate::disk::bytes::{Charset, Document, LoadOptions, Loaded, with_file};
-use crate::disk::fs::{Base, FileSystem};
+use crate::disk::bytes::{Document, LoadOptions, Loaded, with_file};
 use crate::error::{Code, Error, Result};
-use crate::text::dialect::Dialect;
 use crate::threads;
 use crate::view::excerpt::{Context, Limits, Page};
 use crate::view::pattern::{Pattern, Query};
-use crate::view::read::{STRING_LIMIT_UNITS, Start, count_lines_while, into_string, show_matches};
+use crate::view::read::{Start, count_lines_while, into_string, show_matches};
 use crate::view::render::file_header;
+use crate::view::scope::Scope;
 use walk::{Candidate, walk};
-
-pub use crate::view::read::ReadOptions as SearchOptions;
 
 /// Matches shown of all files together when the query sets no limit.
 pub const MAX_MATCHES: u64 = 1000;
@@ -133,28 +129,12 @@ pub struct Warning {
 
 /// Searches files and directories. What cannot be searched is reported in the result; fails
 /// only for misuse and cancellation.
-pub fn search_hashed(
-    fs: &dyn FileSystem,
-    query: &SearchQuery,
-    options: &SearchOptions,
-    cancel: &Cancel,
-) -> Result<SearchResult> {
+pub fn search_hashed(scope: &Scope<'_>, query: &SearchQuery) -> Result<SearchResult> {
+    let cancel = scope.cancel;
     cancel.check()?;
-    let base = Base::open(options.root.as_deref())?;
-    let search = Search {
-        fs,
-        base: &base,
-        query,
-        pattern: Pattern::new(&query.search)?,
-        dialect: options.dialect,
-        load: LoadOptions {
-            charset: options.encoding.as_deref().map(Charset::by_label).transpose()?,
-            max_file_bytes: options.max_file_bytes,
-            cancel: cancel.clone(),
-        },
-        cancel,
-    };
-    let found = walk(&base, query, cancel)?;
+    let search =
+        Search { scope, query, pattern: Pattern::new(&query.search)?, load: scope.load_options() };
+    let found = walk(scope.base, query, cancel)?;
     let mut result =
         SearchResult { errors: found.errors, warnings: found.warnings, ..SearchResult::default() };
     search.search_in_batches(&found.files, &mut result)?;
@@ -168,13 +148,10 @@ pub fn search_hashed(
 
 /// One search.
 struct Search<'a> {
-    fs: &'a dyn FileSystem,
-    base: &'a Base,
+    scope: &'a Scope<'a>,
     query: &'a SearchQuery,
     pattern: Pattern,
-    dialect: &'static Dialect,
     load: LoadOptions,
-    cancel: &'a Cancel,
 }
 
 /// What a file turned out to hold.
@@ -212,7 +189,7 @@ impl Search<'_> {
             let (batch, later) = rest.split_at(batch_files.min(rest.len()));
             let room = self.room(result);
             let outcomes = threads::map(batch, |file| self.search_file(file, room));
-            self.cancel.check()?;
+            self.scope.cancel.check()?;
             for (file, outcome) in batch.iter().zip(outcomes) {
                 if self.take(file, outcome, result).is_break() {
                     return Ok(());
@@ -226,7 +203,8 @@ impl Search<'_> {
 
     /// What the limits leave for the next file.
     fn room(&self, result: &SearchResult) -> Room {
-        let max_bytes = self.query.max_bytes.unwrap_or(usize::MAX).min(STRING_LIMIT_UNITS);
+        let max_bytes =
+            self.query.max_bytes.unwrap_or(usize::MAX).min(self.scope.string_limit_units);
         let newline = usize::from(!result.text.is_empty());
         Room {
             matches: self.query.max_matches.saturating_sub(result.match_count),
@@ -266,14 +244,15 @@ impl Search<'_> {
     }
 
     fn search_file(&self, file: &Candidate, room: Room) -> Result<Outcome> {
-        if self.cancel.is_cancelled() {
+        if self.scope.cancel.is_cancelled() {
             return Ok(Outcome::Gone);
         }
         let path = file.shown.as_str();
-        let outcome = with_file(self.fs, self.base, path, &self.load, |loaded| match loaded {
-            Loaded::Binary(_) => Ok(Outcome::Binary),
-            Loaded::Text(document) => self.search_document(document, path, room),
-        });
+        let outcome =
+            with_file(self.scope.fs, self.scope.base, path, &self.load, |loaded| match loaded {
+                Loaded::Binary(_) => Ok(Outcome::Binary),
+                Loaded::Text(document) => self.search_document(document, path, room),
+            });
         match outcome {
             Err(error) if error.code == Code::FileNotFound && !file.named => Ok(Outcome::Gone),
             Err(Error { code, message, path: None }) => {
@@ -294,11 +273,11 @@ impl Search<'_> {
         let shown = show_matches(
             text,
             Start { line: 1, offset: 0 },
-            Page::new(self.dialect, limits, 0),
+            Page::new(self.scope.dialect, limits, 0),
             &self.pattern,
             self.query.context,
             room.matches.min(per_file),
-            self.cancel,
+            self.scope.cancel,
         )?;
         let match_count = shown.match_count.unwrap_or(0);
         if match_count == 0 {
@@ -312,13 +291,13 @@ impl Search<'_> {
             ran_out: is_cut
                 || shown.page.next_line().is_some()
                 || (shown_matches < match_count && shown_matches == room.matches),
-            text: into_string(path, shown.page.into_text(), self.cancel)?.0,
+            text: into_string(self.scope, path, shown.page.into_text())?.0,
             header,
             matches: FileMatches {
                 path: path.to_owned(),
                 match_lines,
                 match_count,
-                line_count: count_lines_while(text, self.cancel)?,
+                line_count: count_lines_while(text, self.scope.cancel)?,
                 truncated: is_cut || shown.next_line.is_some(),
             },
         }))

@@ -19,6 +19,7 @@ use hashline_core::disk::fs::{FileSystem, OsFileSystem, Place, Stamp};
 use hashline_core::edit::apply::{ApplyOptions, Durability};
 use hashline_core::text::dialect::Dialect;
 use hashline_core::text::hash::hash_line;
+use hashline_core::workspace::WorkspaceOptions;
 use serde_json::{Value, json};
 
 /// Every entry below a directory: content of files, target of links, mark of directories.
@@ -143,11 +144,11 @@ pub fn patch(dir: &Path) -> Value {
     ]})
 }
 
-pub fn options(state: &Path, durability: Durability) -> ApplyOptions {
-    ApplyOptions {
-        durability,
+pub fn options(state: &Path, durability: Durability) -> WorkspaceOptions {
+    WorkspaceOptions {
         state_dir: Some(state.to_str().unwrap().to_owned()),
-        ..ApplyOptions::default()
+        apply: ApplyOptions { durability, ..ApplyOptions::default() },
+        ..WorkspaceOptions::default()
     }
 }
 

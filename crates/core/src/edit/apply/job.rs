@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::lookup::{FileEdits, FileTask, Task, Tasks};
+use super::options::{ApplyOptions, Durability};
 use super::settle::Settled;
-use super::{ApplyOptions, Durability};
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Charset, snapshot, snapshot_of_pieces};
 use crate::disk::commit::{self, CommitError, CommitOptions, Ground, concurrent};
@@ -15,12 +15,14 @@ use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
 use crate::text::lines::{Unit, count_lines};
+use crate::view::scope::Scope;
 
 /// The contents of files that the patch adds, by operation.
 pub(super) type AddedContents = HashMap<usize, Vec<u8>>;
 
 /// Everything that is settled and ready to be written.
 pub(super) struct Job<'a> {
+    scope: &'a Scope<'a>,
     ground: Ground<'a>,
     options: &'a ApplyOptions,
     tasks: &'a Tasks<'a>,
@@ -34,6 +36,7 @@ pub(super) struct Job<'a> {
 
 impl<'a> Job<'a> {
     pub(super) fn new(
+        scope: &'a Scope<'a>,
         ground: Ground<'a>,
         options: &'a ApplyOptions,
         tasks: &'a Tasks<'a>,
@@ -46,7 +49,7 @@ impl<'a> Job<'a> {
             Task::Move { from, .. } => Some((from.canonical(), one)),
             _ => None,
         });
-        Job { ground, options, tasks, files, edited, moved: moved.collect() }
+        Job { scope, ground, options, tasks, files, edited, moved: moved.collect() }
     }
 
     /// The contents of added files, in the encoding of the option.
@@ -92,7 +95,7 @@ impl<'a> Job<'a> {
         }
         let options = CommitOptions {
             sync: self.options.durability == Durability::Power,
-            refuse_hard_links: self.options.root.is_some(),
+            refuse_hard_links: self.scope.base.root_path().is_some(),
         };
         let is_current = || {
             let fs = self.ground.fs;
@@ -147,7 +150,7 @@ impl<'a> Job<'a> {
         let mut applied = Applied::default();
         let mut files: Vec<(usize, FileChange, String)> = Vec::new();
         for (edits, file) in self.edited_in_place() {
-            let (change, rows) = edited_change(self.options.dialect, edits.place.shown(), file);
+            let (change, rows) = edited_change(self.scope.dialect, edits.place.shown(), file);
             files.push((edits.operations[0].index, change, rows));
         }
         for one in &self.tasks.files {
@@ -188,11 +191,11 @@ impl<'a> Job<'a> {
                 change.added = count_lines(content.as_bytes(), Unit::Byte);
                 change.line_count = Some(change.added);
                 change.snapshot = added.get(&one.operation).map(|bytes| snapshot(bytes));
-                (change, created_rows(self.options.dialect, content.as_bytes()))
+                (change, created_rows(self.scope.dialect, content.as_bytes()))
             }
             Task::Move { to_path, .. } => match self.edit_of(one) {
                 Some(file) => {
-                    let (edited, rows) = edited_change(self.options.dialect, to_path, file);
+                    let (edited, rows) = edited_change(self.scope.dialect, to_path, file);
                     (FileChange { from: Some(one.path.clone()), ..edited }, rows)
                 }
                 None => {

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
 
-use super::{Failures, noop};
+use super::failures::Failures;
+use super::noop;
 use crate::disk::commit::{LockKey, StateDir};
 use crate::disk::fs::{
     Base, FileKind, FileSystem, Lookup, Place, Stamp, differ_in_case_only, not_a_file,

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
+use super::failures::Failures;
 use super::lookup::FileEdits;
-use super::{ApplyOptions, Failures, noop};
-use crate::disk::bytes::{Document, LoadOptions, Loaded, contained, load_place};
-use crate::disk::fs::FileSystem;
+use super::noop;
+use super::options::EditOptions;
+use crate::disk::bytes::{Document, Loaded, contained, load_place};
 use crate::edit::outcome::{Noop, NoopReason, Relocation, Repair};
 use crate::edit::plan::{Edit, Plan, Subject, find_matches, plan};
 use crate::edit::repair::{self, Draft, Place};
@@ -15,6 +16,7 @@ use crate::edit::resolve::{Evidence, Resolved, Spot, resolve};
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
 use crate::text::lines::LineIndex;
+use crate::view::scope::Scope;
 
 /// A file whose operations are all in order.
 pub(super) struct Settled {
@@ -40,18 +42,17 @@ impl Settled {
 }
 
 pub(super) fn settle_file(
-    fs: &dyn FileSystem,
+    scope: &Scope<'_>,
     edits: &FileEdits<'_>,
-    load: &LoadOptions,
-    options: &ApplyOptions,
+    options: &EditOptions,
 ) -> std::result::Result<Settled, Failures> {
     let path = edits.place.shown();
-    let document = match load_place(fs, &edits.place, load) {
+    let document = match load_place(scope.fs, &edits.place, &scope.load_options()) {
         Ok(loaded) => editable(loaded, path),
         Err(error) => Err(error),
     };
     match document {
-        Ok(document) => settle_contained(document, path, edits, options),
+        Ok(document) => settle_contained(scope.dialect, document, path, edits, options),
         Err(error) => {
             let mut failures = Failures::default();
             for operation in &edits.operations {
@@ -65,13 +66,15 @@ pub(super) fn settle_file(
 /// As [`settle_document`]; a panic, which bytes that change under a mapping can cause, is this
 /// file's failure alone.
 fn settle_contained(
+    dialect: &'static Dialect,
     document: Document,
     path: &str,
     edits: &FileEdits<'_>,
-    options: &ApplyOptions,
+    options: &EditOptions,
 ) -> std::result::Result<Settled, Failures> {
-    let settled =
-        contained(path, || Ok(settle_document(document, path, &edits.operations, options)));
+    let settled = contained(path, || {
+        Ok(settle_document(dialect, document, path, &edits.operations, options))
+    });
     settled.unwrap_or_else(|error| {
         let mut failures = Failures::default();
         failures.push(edits.operations[0].index, Some(path), error);
@@ -102,10 +105,11 @@ fn editable(loaded: Loaded, path: &str) -> Result<Document> {
 
 /// Settles operations on a text that is loaded. `path` is for messages; empty in memory.
 pub(super) fn settle_document(
+    dialect: &'static Dialect,
     document: Document,
     path: &str,
     operations: &[&Operation],
-    options: &ApplyOptions,
+    options: &EditOptions,
 ) -> std::result::Result<Settled, Failures> {
     let mut failures = Failures::default();
     let (forward, backward): (Vec<_>, Vec<_>) =
@@ -115,7 +119,7 @@ pub(super) fn settle_document(
             failures.push(operation.index, some(path), error);
         }
     }
-    let evidence = Evidence::new(options.dialect, document.text());
+    let evidence = Evidence::new(dialect, document.text());
     // Files in UTF-8 have one set of lines; others have them in their own bytes, too.
     let own_index =
         (!document.is_plain()).then(|| LineIndex::new(document.body(), document.unit()));
@@ -184,7 +188,7 @@ fn backwards(operation: &Operation) -> Option<Error> {
 /// The edits of operations by anchor, their texts repaired.
 fn mend<'o>(
     evidence: &Evidence<'_>,
-    options: &ApplyOptions,
+    options: &EditOptions,
     resolved: &[Resolved<'o>],
     repairs: &mut Vec<Repair>,
 ) -> Vec<Edit<'o>> {
@@ -208,7 +212,7 @@ fn mend<'o>(
                 })
             };
             let subject =
-                repair::Subject { dialect: options.dialect, line: &line, is_touched: &is_touched };
+                repair::Subject { dialect: evidence.dialect, line: &line, is_touched: &is_touched };
             let mut applied = Vec::new();
             draft = repair::repair(&options.repairs, &subject, draft, &mut applied);
             repairs.extend(applied.into_iter().map(|done| Repair {

@@ -1,0 +1,66 @@
+//! How a patch is applied.
+
+use crate::edit::repair::Rules;
+use crate::edit::resolve::{Policy, RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate};
+
+/// What a finished call is safe from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// A power cut: every file and directory is forced to the disk.
+    #[default]
+    Power,
+    /// The end of the process.
+    Process,
+}
+
+/// How the anchors and texts of a patch are taken, in files and in memory alike.
+#[derive(Clone, Debug)]
+pub struct EditOptions {
+    /// What to do with stale anchors.
+    pub relocate: Relocate,
+    /// How far from its number a line is looked for, in lines each way.
+    pub relocate_window_lines: u64,
+    /// The repairs that may be made to a model's text.
+    pub repairs: Rules,
+}
+
+impl Default for EditOptions {
+    fn default() -> Self {
+        EditOptions {
+            relocate: Relocate::default(),
+            relocate_window_lines: RELOCATE_WINDOW_LINES,
+            repairs: Rules::default(),
+        }
+    }
+}
+
+impl EditOptions {
+    pub(super) fn policy(&self) -> Policy {
+        let window_lines = self.relocate_window_lines.min(RELOCATE_WINDOW_MAX_LINES);
+        Policy { relocate: self.relocate, window_lines }
+    }
+}
+
+/// How a patch is applied to files.
+#[derive(Clone, Debug)]
+pub struct ApplyOptions {
+    /// How its anchors and texts are taken.
+    pub edit: EditOptions,
+    /// What a finished call is safe from.
+    pub durability: Durability,
+    /// How long to wait for other calls that edit the same files.
+    pub lock_timeout_ms: u64,
+}
+
+/// How long calls wait for each other by default.
+pub const LOCK_TIMEOUT_MS: u64 = 10_000;
+
+impl Default for ApplyOptions {
+    fn default() -> Self {
+        ApplyOptions {
+            edit: EditOptions::default(),
+            durability: Durability::default(),
+            lock_timeout_ms: LOCK_TIMEOUT_MS,
+        }
+    }
+}

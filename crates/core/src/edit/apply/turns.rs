@@ -1,0 +1,86 @@
+//! Whose turn it is: the locks of a patch's files, taken again until paths and locks agree, and
+//! the recovery of what a dead process left of them.
+
+use std::time::{Duration, Instant};
+
+use super::failures::Failures;
+use super::lookup::{Lookups, Tasks};
+use crate::cancel::Cancel;
+use crate::disk::commit::{Ground, Locks, RecoveryReport, is_abandoned, recover_beneath};
+use crate::edit::report::recovery_rows;
+use crate::edit::request::Patch;
+use crate::error::{Code, Error, Result};
+use crate::threads;
+
+/// The tasks of a patch, and the locks of everything it is about.
+pub(super) struct Locked<'o> {
+    pub(super) tasks: Tasks<'o>,
+    pub(super) failures: Failures,
+    pub(super) _locks: Locks,
+}
+
+/// Takes the locks of a patch's files, and of names that nobody has: another call may have
+/// vacated them for a moment. Paths are looked up again once the locks are held: by then
+/// another call may have put other files there, which have other locks. What a dead process
+/// left of these files is recovered first.
+pub(super) fn lock<'o>(
+    ground: Ground<'_>,
+    patch: &'o Patch,
+    timeout_ms: u64,
+    cancel: &Cancel,
+    recovered: &mut String,
+) -> Result<Locked<'o>> {
+    let deadline = Instant::now() + Duration::from_millis(timeout_ms);
+    let Ground { fs, base, state } = ground;
+    loop {
+        // Without waiting: a dead patch whose files others use is theirs to recover, unless
+        // its files are ours, too.
+        base.forget();
+        let report = recover_beneath(ground, Instant::now(), cancel)?;
+        *recovered += &recovery_rows(&report);
+        let look_up = || {
+            base.forget();
+            Lookups::new(fs, base).tasks(patch)
+        };
+        let keys = look_up().0.lock_keys();
+        let locks = Locks::take(state, keys.clone(), deadline, cancel)?;
+        state.flush_made(fs)?;
+        let is_abandoned = is_abandoned(ground, &keys)?;
+        let (tasks, failures) = look_up();
+        if !is_abandoned && tasks.lock_keys() == keys {
+            return Ok(Locked { tasks, failures, _locks: locks });
+        }
+        drop(locks);
+        cancel.check()?;
+        if Instant::now() >= deadline {
+            return Err(if is_abandoned {
+                still_unrecovered(report)
+            } else {
+                still_changing(patch)
+            });
+        }
+        if is_abandoned {
+            threads::waiting(|| std::thread::sleep(RECOVERY_PAUSE));
+        }
+    }
+}
+
+/// How long to wait before looking again at a journal that another process works off.
+const RECOVERY_PAUSE: Duration = Duration::from_millis(2);
+
+/// Someone who takes no locks gives the names of our files to others, again and again.
+fn still_changing(patch: &Patch) -> Error {
+    let path = patch.first_path().unwrap_or_default();
+    let message =
+        format!("{path}: the files of the patch keep being replaced (option lockTimeoutMs)");
+    Error::at(Code::LockTimeout, path, message)
+}
+
+/// A journal about our files that cannot be worked off stops the call.
+fn still_unrecovered(report: RecoveryReport) -> Error {
+    let unfinished =
+        Error::new(Code::LockTimeout, "it is still being recovered (option lockTimeoutMs)");
+    let cause = report.failed.into_iter().next().unwrap_or(unfinished);
+    let message = format!("an interrupted patch of these files is in the way: {}", cause.message);
+    Error { message, ..cause }
+}

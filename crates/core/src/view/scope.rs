@@ -1,0 +1,37 @@
+//! What all files of one call have in common: where paths lead, how bytes become lines, and who
+//! may call the whole off. Made by the workspace, handed down by reference.
+
+use crate::cancel::Cancel;
+use crate::disk::bytes::{Charset, LoadOptions};
+use crate::disk::fs::{Base, FileSystem};
+use crate::text::dialect::Dialect;
+
+/// What reads, searches and edits of one call share.
+#[derive(Clone, Copy)]
+pub struct Scope<'a> {
+    /// The file system.
+    pub fs: &'a dyn FileSystem,
+    /// Where paths lead; opened when the call began.
+    pub base: &'a Base,
+    /// The dialect of the anchors.
+    pub dialect: &'static Dialect,
+    /// The encoding of files without byte order mark, and of new files; UTF-8 when `None`.
+    pub charset: Option<Charset>,
+    /// Larger files are refused.
+    pub max_file_bytes: u64,
+    /// The longest text that the face can hand over, in UTF-16 code units.
+    pub string_limit_units: usize,
+    /// Looked at between steps and within long ones.
+    pub cancel: &'a Cancel,
+}
+
+impl Scope<'_> {
+    /// How files of this call are loaded.
+    pub fn load_options(&self) -> LoadOptions {
+        LoadOptions {
+            charset: self.charset,
+            max_file_bytes: self.max_file_bytes,
+            cancel: self.cancel.clone(),
+        }
+    }
+}

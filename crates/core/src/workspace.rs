@@ -1,0 +1,135 @@
+//! What all faces hold: a file system, where paths start, how files become lines, and how
+//! patches are committed. Faces convert their values into its options and requests, call a
+//! method, and convert the answer back.
+//!
+//! A workspace keeps nothing open: each call opens the root when it begins and holds it to its
+//! end, so a directory that is put in the root's place between two calls is the next one's root.
+
+use std::time::{Duration, Instant};
+
+use crate::cancel::Cancel;
+use crate::disk::bytes::{Charset, MAX_FILE_BYTES};
+use crate::disk::commit::{RecoveryReport, StateDir, recover_transactions};
+use crate::disk::fs::{Base, FileSystem, OsFileSystem};
+use crate::edit::apply::{ApplyOptions, apply_hash};
+use crate::edit::outcome::Outcome;
+use crate::edit::request::Value;
+use crate::error::Result;
+use crate::text::dialect::Dialect;
+use crate::view::read::{FileView, ReadRequest, read_hashed};
+use crate::view::scope::Scope;
+use crate::view::search::{SearchQuery, SearchResult, search_hashed};
+
+/// What all calls of a workspace have in common.
+#[derive(Clone, Debug)]
+pub struct WorkspaceOptions {
+    /// Relative paths start here, and nothing outside is read or written. Without it paths are
+    /// taken as the process would.
+    pub root: Option<String>,
+    /// The dialect of the anchors.
+    pub dialect: &'static Dialect,
+    /// The label of the encoding of files without byte order mark, and of new files; UTF-8 when
+    /// `None`.
+    pub encoding: Option<String>,
+    /// Larger files are refused.
+    pub max_file_bytes: u64,
+    /// The longest text that the face can hand over, in UTF-16 code units.
+    pub string_limit_units: usize,
+    /// Where journals and locks are; the platform's directory for state when `None`.
+    pub state_dir: Option<String>,
+    /// How patches are applied.
+    pub apply: ApplyOptions,
+}
+
+impl Default for WorkspaceOptions {
+    fn default() -> Self {
+        WorkspaceOptions {
+            root: None,
+            dialect: Dialect::default_dialect(),
+            encoding: None,
+            max_file_bytes: MAX_FILE_BYTES,
+            string_limit_units: usize::MAX,
+            state_dir: None,
+            apply: ApplyOptions::default(),
+        }
+    }
+}
+
+/// Files to read, search and edit.
+#[derive(Clone)]
+pub struct Workspace<'fs> {
+    fs: &'fs dyn FileSystem,
+    options: WorkspaceOptions,
+}
+
+impl Workspace<'static> {
+    /// The files of the system.
+    pub fn new(options: WorkspaceOptions) -> Self {
+        Workspace { fs: &OsFileSystem, options }
+    }
+}
+
+impl<'fs> Workspace<'fs> {
+    /// The files of another file system.
+    pub fn on(fs: &'fs dyn FileSystem, options: &WorkspaceOptions) -> Self {
+        Workspace { fs, options: options.clone() }
+    }
+
+    /// What all calls have in common.
+    pub fn options(&self) -> &WorkspaceOptions {
+        &self.options
+    }
+
+    /// Reads many files in parallel. Views come in the order of the requests; a file that cannot
+    /// be read has its reason in its view. Fails only for misuse of the options and cancellation.
+    pub fn read(&self, requests: &[ReadRequest], cancel: &Cancel) -> Result<Vec<FileView>> {
+        self.read_as(requests, cancel, |view| view)
+    }
+
+    /// As [`Workspace::read`]; each view is converted on the thread that made it.
+    pub fn read_as<T: Send>(
+        &self,
+        requests: &[ReadRequest],
+        cancel: &Cancel,
+        convert: impl Fn(FileView) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        self.scoped(cancel, |scope| read_hashed(scope, requests, convert))
+    }
+
+    /// Searches files and directories. What cannot be searched is reported in the result; fails
+    /// only for misuse and cancellation.
+    pub fn search(&self, query: &SearchQuery, cancel: &Cancel) -> Result<SearchResult> {
+        cancel.check()?;
+        self.scoped(cancel, |scope| search_hashed(scope, query))
+    }
+
+    /// Applies a patch to files: all of it or nothing. Fails only for misuse of the options,
+    /// cancellation, and faults after the first change.
+    pub fn apply(&self, patch: &Value, cancel: &Cancel) -> Result<Outcome> {
+        let state = StateDir::new(self.options.state_dir.as_deref())?;
+        self.scoped(cancel, |scope| apply_hash(scope, &state, &self.options.apply, patch))
+    }
+
+    /// Works off every journal of a dead process in the state directory.
+    pub fn recover(&self, cancel: &Cancel) -> Result<RecoveryReport> {
+        let state = StateDir::new(self.options.state_dir.as_deref())?;
+        let timeout = Duration::from_millis(self.options.apply.lock_timeout_ms);
+        recover_transactions(self.fs, &state, Instant::now() + timeout, cancel)
+    }
+
+    /// Does `work` with the root open and the options checked.
+    fn scoped<T>(&self, cancel: &Cancel, work: impl FnOnce(&Scope<'_>) -> Result<T>) -> Result<T> {
+        let options = &self.options;
+        let charset = options.encoding.as_deref().map(Charset::by_label).transpose()?;
+        let base = Base::open(options.root.as_deref())?;
+        work(&Scope {
+            fs: self.fs,
+            base: &base,
+            dialect: options.dialect,
+            charset,
+            max_file_bytes: options.max_file_bytes,
+            string_limit_units: options.string_limit_units,
+            cancel,
+        })
+    }
+}
