@@ -184,7 +184,8 @@ fn rules_are_switched_by_name() {
 #[test]
 fn the_slack_of_a_merge_counts_code_units() {
     let dialect = Dialect::by_name("omp").unwrap();
-    let line = |number: u64| ["a &&", "b"].get(number as usize - 1).map(|&line| line.into());
+    let line =
+        |number: u64| ["a &&", "b"].get((number as usize).wrapping_sub(1)).map(|&line| line.into());
     let subject = Subject { dialect, line: &line, is_touched: &|_| false };
     // An emoji is two of the 32.
     for (emoji, place) in [(16, Some(Place::Lines(1, 2))), (17, None)] {
