@@ -5,13 +5,16 @@
 //! A workspace keeps nothing open: each call opens the root when it begins and holds it to its
 //! end, so a directory that is put in the root's place between two calls is the next one's root.
 
+mod session;
+mod turns;
+
 use std::time::{Duration, Instant};
 
 use crate::cancel::Cancel;
-use crate::disk::bytes::{Charset, MAX_FILE_BYTES};
+use crate::disk::bytes::{Charset, Loaded, MAX_FILE_BYTES};
 use crate::disk::commit::{RecoveryReport, StateDir, recover_transactions};
 use crate::disk::fs::{Base, FileSystem, OsFileSystem};
-use crate::edit::apply::{ApplyOptions, apply_hash};
+use crate::edit::apply::{ApplyOptions, Manner, apply_hash};
 use crate::edit::outcome::Outcome;
 use crate::edit::request::Value;
 use crate::error::Result;
@@ -20,12 +23,18 @@ use crate::view::read::{FileView, ReadRequest, read_hashed};
 use crate::view::scope::Scope;
 use crate::view::search::{SearchQuery, SearchResult, search_hashed};
 
+pub use session::{
+    IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, Session, SessionLimits, SessionOptions, Turn,
+};
+
 /// What all calls of a workspace have in common.
 #[derive(Clone, Debug)]
 pub struct WorkspaceOptions {
-    /// Relative paths start here, and nothing outside is read or written. Without it paths are
-    /// taken as the process would.
+    /// Nothing outside is read or written, and relative paths start here unless `cwd` says
+    /// otherwise. Without it paths are taken as the process would.
     pub root: Option<String>,
+    /// Where relative paths start, when that is not the root.
+    pub cwd: Option<String>,
     /// The dialect of the anchors.
     pub dialect: &'static Dialect,
     /// The label of the encoding of files without byte order mark, and of new files; UTF-8 when
@@ -45,6 +54,7 @@ impl Default for WorkspaceOptions {
     fn default() -> Self {
         WorkspaceOptions {
             root: None,
+            cwd: None,
             dialect: Dialect::default_dialect(),
             encoding: None,
             max_file_bytes: MAX_FILE_BYTES,
@@ -93,7 +103,8 @@ impl<'fs> Workspace<'fs> {
         cancel: &Cancel,
         convert: impl Fn(FileView) -> T + Sync,
     ) -> Result<Vec<T>> {
-        self.scoped(cancel, |scope| read_hashed(scope, requests, convert))
+        let nobody = |_, _: &Loaded, _: &FileView| {};
+        self.scoped(cancel, |scope| read_hashed(scope, requests, nobody, convert))
     }
 
     /// Searches files and directories. What cannot be searched is reported in the result; fails
@@ -106,8 +117,19 @@ impl<'fs> Workspace<'fs> {
     /// Applies a patch to files: all of it or nothing. Fails only for misuse of the options,
     /// cancellation, and faults after the first change.
     pub fn apply(&self, patch: &Value, cancel: &Cancel) -> Result<Outcome> {
+        self.apply_with(patch, &Manner::default(), cancel)
+    }
+
+    /// As [`Workspace::apply`], with what is special about this one patch.
+    pub(crate) fn apply_with(
+        &self,
+        patch: &Value,
+        manner: &Manner<'_>,
+        cancel: &Cancel,
+    ) -> Result<Outcome> {
         let state = StateDir::new(self.options.state_dir.as_deref())?;
-        self.scoped(cancel, |scope| apply_hash(scope, &state, &self.options.apply, patch))
+        let options = &self.options.apply;
+        self.scoped(cancel, |scope| apply_hash(scope, &state, options, patch, manner))
     }
 
     /// Works off every journal of a dead process in the state directory.
@@ -118,10 +140,14 @@ impl<'fs> Workspace<'fs> {
     }
 
     /// Does `work` with the root open and the options checked.
-    fn scoped<T>(&self, cancel: &Cancel, work: impl FnOnce(&Scope<'_>) -> Result<T>) -> Result<T> {
+    pub(crate) fn scoped<T>(
+        &self,
+        cancel: &Cancel,
+        work: impl FnOnce(&Scope<'_>) -> Result<T>,
+    ) -> Result<T> {
         let options = &self.options;
         let charset = options.encoding.as_deref().map(Charset::by_label).transpose()?;
-        let base = Base::open(options.root.as_deref())?;
+        let base = Base::open_at(options.root.as_deref(), options.cwd.as_deref())?;
         work(&Scope {
             fs: self.fs,
             base: &base,

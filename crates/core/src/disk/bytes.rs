@@ -78,6 +78,11 @@ impl Binary {
     pub fn snapshot(&self, cancel: &Cancel) -> Result<String> {
         Ok(hex(pieces::hash(self.content.bytes(), cancel)?))
     }
+
+    /// The whole content.
+    pub fn bytes(&self) -> &[u8] {
+        self.content.bytes()
+    }
 }
 
 /// A text file in memory.

@@ -6,6 +6,7 @@
 mod failures;
 mod job;
 mod lookup;
+mod manner;
 mod options;
 mod settle;
 mod turns;
@@ -27,6 +28,7 @@ use job::{Job, edited_change};
 use settle::{settle_document, settle_file};
 use turns::{Locked, lock};
 
+pub use manner::Manner;
 pub use options::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS};
 
 /// Applies a patch to files: all of it or nothing. Fails only for misuse of the options,
@@ -36,9 +38,10 @@ pub fn apply_hash(
     state: &StateDir,
     options: &ApplyOptions,
     patch: &Value,
+    manner: &Manner<'_>,
 ) -> Result<Outcome> {
     let mut recovered = String::new();
-    let mut outcome = apply_patch(scope, state, options, patch, &mut recovered);
+    let mut outcome = apply_patch(scope, state, options, patch, manner, &mut recovered);
     // Whatever came of it: a conflict of an interrupted patch is told once.
     match &mut outcome {
         Ok(Outcome::Applied(applied)) => applied.text += &recovered,
@@ -53,6 +56,7 @@ fn apply_patch(
     state: &StateDir,
     options: &ApplyOptions,
     request: &Value,
+    manner: &Manner<'_>,
     recovered: &mut String,
 ) -> Result<Outcome> {
     let cancel = scope.cancel;
@@ -71,7 +75,7 @@ fn apply_patch(
         };
     let settle = |edits| {
         cancel.check()?;
-        Ok(settle_file(scope, edits, &options.edit))
+        Ok(settle_file(scope, edits, &options.edit, manner.recall))
     };
     let settled: Vec<_> = threads::map(&tasks.edits, settle).into_iter().collect::<Result<_>>()?;
     // What was refused since the call was cancelled is no refusal of the patch.
@@ -99,9 +103,18 @@ fn apply_patch(
         Err(error) => return refused(&patch, error),
     };
     // Before the commit: what was read may be mapped, and then shows what is written.
-    let applied = job.report(&added);
+    let (applied, rows) = job.report(&added, manner);
+    if manner.dry_run {
+        return Ok(Outcome::Applied(applied));
+    }
+    let lessons = manner.recall.map(|_| job.lessons(&added, &rows)).unwrap_or_default();
     match job.commit(&added, cancel) {
-        Ok(()) => Ok(Outcome::Applied(applied)),
+        Ok(()) => {
+            if let Some(recall) = manner.recall {
+                recall.learn(lessons, scope.dialect);
+            }
+            Ok(Outcome::Applied(applied))
+        }
         Err(CommitError::Refused(error)) => refused(&patch, error),
         Err(CommitError::Fault(error) | CommitError::Stuck(error)) => Err(error),
     }
@@ -135,7 +148,7 @@ pub fn apply_to_text(
     };
     let (operations, noops) = lookup::without_duplicates(&patch.edits);
     let document = Document::from_text(text.as_bytes());
-    let file = match settle_document(dialect, document, "", &operations, options) {
+    let file = match settle_document(dialect, document, "", &operations, options, None) {
         Ok(file) => file,
         Err(failures) => return refused(failures),
     };

@@ -1,6 +1,7 @@
 //! What an apply answers: what was done, or why nothing was.
 
 use crate::edit::repair::Rule;
+use crate::edit::report::DiffHunk;
 use crate::error::{Code, Error};
 
 /// The answer to a patch. A refusal is data, not an error.
@@ -71,6 +72,17 @@ pub struct FileChange {
     pub line_count: Option<u64>,
     /// The hash of its content now, as in a view; `None` like `line_count`.
     pub snapshot: Option<String>,
+    /// What became of its text, where that was asked for.
+    pub diff: Option<FileDiff>,
+}
+
+/// What became of a file's text.
+#[derive(Clone, Debug, Default)]
+pub struct FileDiff {
+    /// In the unified format.
+    pub text: String,
+    /// The same, hunk by hunk.
+    pub hunks: Vec<DiffHunk>,
 }
 
 /// An anchor that was found on another line.

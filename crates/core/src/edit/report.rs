@@ -2,6 +2,8 @@
 //! lines and the truth about the cause after a refusal.
 
 mod applied;
+mod diff;
+mod recalled;
 mod rejected;
 
 use crate::disk::commit::{Conflict, RecoveryReport};
@@ -10,6 +12,8 @@ use crate::text::hash::LineHasher;
 use crate::view::render::{GAP, one_line, render_cut_line};
 
 pub use applied::{FileReport, applied_text, created_rows, relocation_rows};
+pub use diff::{DiffHunk, diff_hunks, unified_diff};
+pub use recalled::recalled_failure;
 pub use rejected::{AnchorReport, anchor_failures, rejected_text};
 
 /// Lines shown on either side of a change or a failed anchor.

@@ -87,7 +87,7 @@ impl<'a> Evidence<'a> {
 
     /// Whether `anchor` means the end of the text: the number and hash of the empty line that
     /// some dialects show after a final newline.
-    fn is_phantom(&self, anchor: &Anchor) -> bool {
+    pub fn is_phantom(&self, anchor: &Anchor) -> bool {
         self.dialect.memory_lines == MemoryLines::Split
             && u64::from(anchor.line) == self.count() + 1
             && (self.text.is_empty() || self.text.ends_with(b"\n"))

@@ -10,6 +10,7 @@ mod carry;
 mod lines;
 mod locate;
 mod memory;
+mod recall;
 mod track;
 
 pub use body::Body;
@@ -17,4 +18,5 @@ pub use carry::Carry;
 pub use lines::LineSet;
 pub use locate::{Found, How, Locator, Placed, Refused, ShownLine, Target, Unseen, Why};
 pub use memory::{Memory, MemoryLimits, Moment};
+pub use recall::{Lesson, Recall, Settlement, resolve_plainly, rows_shown};
 pub use track::{Splice, Track};

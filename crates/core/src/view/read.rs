@@ -104,14 +104,21 @@ pub struct FileView {
 /// Reads many files in parallel. Views come in the order of the requests, each converted on the
 /// thread that made it; a file that cannot be read has its reason in its view. Fails only for
 /// cancellation.
+///
+/// `witness` is told, by the request's place in the list, of every view and the version of the
+/// file that it was made of; of several for one request, which a file that changes meanwhile
+/// brings, the last one counts.
 pub fn read_hashed<T: Send>(
     scope: &Scope<'_>,
     requests: &[ReadRequest],
+    witness: impl Fn(usize, &Loaded, &FileView) + Sync,
     convert: impl Fn(FileView) -> T + Sync,
 ) -> Result<Vec<T>> {
-    let view = |request: &ReadRequest| {
+    let numbered: Vec<_> = requests.iter().enumerate().collect();
+    let view = |&(at, request): &(usize, &ReadRequest)| {
         scope.cancel.check()?;
-        let view = match read_one(scope, request) {
+        let told = |loaded: &Loaded, view: &FileView| witness(at, loaded, view);
+        let view = match read_one(scope, request, told) {
             Ok(view) => view,
             Err(error) if error.code == Code::Aborted => return Err(error),
             Err(error) => {
@@ -121,27 +128,35 @@ pub fn read_hashed<T: Send>(
         };
         Ok(convert(view))
     };
-    let views = threads::map(requests, view).into_iter().collect();
+    let views = threads::map(&numbered, view).into_iter().collect();
     scope.cancel.check()?;
     views
 }
 
-fn read_one(scope: &Scope<'_>, request: &ReadRequest) -> Result<FileView> {
+fn read_one(
+    scope: &Scope<'_>,
+    request: &ReadRequest,
+    told: impl Fn(&Loaded, &FileView),
+) -> Result<FileView> {
     let own = request.encoding.as_deref().map(Charset::by_label).transpose()?;
     let load = LoadOptions { charset: own.or(scope.charset), ..scope.load_options() };
     let pattern = request.search.as_ref().map(Pattern::new).transpose()?;
     if request.start_line == Some(0) {
         return Err(Error::argument("startLine is 0: lines are numbered from 1"));
     }
-    with_file(scope.fs, scope.base, &request.path, &load, |loaded| match loaded {
-        Loaded::Binary(binary) => Ok(FileView {
-            path: request.path.clone(),
-            kind: if binary.image_type.is_some() { ViewKind::Image } else { ViewKind::Binary },
-            mime_type: binary.image_type,
-            snapshot: binary.snapshot(scope.cancel)?,
-            ..FileView::default()
-        }),
-        Loaded::Text(document) => view_document(scope, document, request, pattern.as_ref()),
+    with_file(scope.fs, scope.base, &request.path, &load, |loaded| {
+        let view = match loaded {
+            Loaded::Binary(binary) => FileView {
+                path: request.path.clone(),
+                kind: if binary.image_type.is_some() { ViewKind::Image } else { ViewKind::Binary },
+                mime_type: binary.image_type,
+                snapshot: binary.snapshot(scope.cancel)?,
+                ..FileView::default()
+            },
+            Loaded::Text(document) => view_document(scope, document, request, pattern.as_ref())?,
+        };
+        told(loaded, &view);
+        Ok(view)
     })
 }
 

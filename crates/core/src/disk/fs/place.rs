@@ -98,6 +98,9 @@ impl Lookup {
 #[derive(Debug)]
 pub struct Base {
     root: Option<Root>,
+    /// Where relative paths start, absolute; the root, or else the working directory of the
+    /// process, when `None`.
+    start: Option<PathBuf>,
     /// Directories opened so far, by canonical path: one descriptor each.
     dirs: Mutex<HashMap<PathBuf, Arc<Dir>>>,
 }
@@ -111,8 +114,19 @@ struct Root {
 impl Base {
     /// Opens the root, if there is one.
     pub fn open(root: Option<&str>) -> Result<Base> {
+        Base::open_at(root, None)
+    }
+
+    /// The same, with relative paths that start in another directory than the root.
+    pub fn open_at(root: Option<&str>, start: Option<&str>) -> Result<Base> {
         let root = root.map(Root::open).transpose()?;
-        Ok(Base { root, dirs: Mutex::default() })
+        let start = start.map(start_directory).transpose()?;
+        Ok(Base { root, start, dirs: Mutex::default() })
+    }
+
+    /// Where relative paths start, when that is not the root.
+    pub(super) fn start(&self) -> Option<&Path> {
+        self.start.as_deref()
     }
 
     /// The root's path without links, if there is one.
@@ -128,11 +142,13 @@ impl Base {
     /// Opens a file for reading, links followed, without blocking on a FIFO.
     pub fn open_file(&self, path: &str) -> Result<File> {
         check_path(path)?;
+        let started = self.start.as_ref().map(|start| start.join(path));
+        let from_start = started.as_deref().unwrap_or(Path::new(path));
         let Some(root) = &self.root else {
-            return open_ambient(Path::new(path)).map_err(|cause| Error::io("open", path, &cause));
+            return open_ambient(from_start).map_err(|cause| Error::io("open", path, &cause));
         };
         // The usual case, in one call: a relative path without absolute links.
-        if let Ok(file) = root.dir.open_with(root.relative(Path::new(path)), &reading()) {
+        if let Ok(file) = root.dir.open_with(root.relative(from_start), &reading()) {
             return Ok(file.into_std());
         }
         let place = self.existing(path)?;
@@ -172,9 +188,12 @@ impl Base {
 
     fn full(&self, shown: &str, path: &Path) -> Result<PathBuf> {
         check_path(shown)?;
-        match &self.root {
-            Some(root) => Ok(root.canonical.join(path)),
-            None => std::path::absolute(path).map_err(|cause| Error::io("find", shown, &cause)),
+        match (&self.start, &self.root) {
+            (Some(start), _) => Ok(start.join(path)),
+            (None, Some(root)) => Ok(root.canonical.join(path)),
+            (None, None) => {
+                std::path::absolute(path).map_err(|cause| Error::io("find", shown, &cause))
+            }
         }
     }
 
@@ -328,6 +347,20 @@ impl Root {
             _ => Error::io(action, path, cause),
         }
     }
+}
+
+/// The directory in which relative paths start, without links.
+fn start_directory(path: &str) -> Result<PathBuf> {
+    check_path(path)?;
+    let canonical =
+        Path::new(path).canonicalize().and_then(|canonical| match canonical.metadata()?.is_dir() {
+            true => Ok(canonical),
+            false => Err(io::ErrorKind::NotADirectory.into()),
+        });
+    canonical.map_err(|cause| {
+        let message = format!("{path}: relative paths cannot start in this directory: {cause}");
+        Error::at(Code::InvalidArgument, path, message)
+    })
 }
 
 fn outside(path: &str) -> Error {

@@ -32,7 +32,7 @@ pub struct Listed {
 impl Base {
     /// The directory where relative paths start.
     pub fn start_dir(&self) -> Result<PathBuf> {
-        match self.root_path() {
+        match self.start().or(self.root_path()) {
             Some(root) => Ok(root.to_owned()),
             None => std::env::current_dir()
                 .map_err(|cause| Error::io("find the working directory", ".", &cause)),

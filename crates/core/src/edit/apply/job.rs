@@ -1,16 +1,18 @@
 //! A patch whose operations are all in order: its report, its changes, its commit.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::Manner;
 use super::lookup::{FileEdits, FileTask, Task, Tasks};
 use super::options::{ApplyOptions, Durability};
 use super::settle::Settled;
 use crate::cancel::Cancel;
-use crate::disk::bytes::{Charset, snapshot, snapshot_of_pieces};
+use crate::disk::bytes::{Charset, Document, snapshot, snapshot_of_pieces};
 use crate::disk::commit::{self, CommitError, CommitOptions, Ground, concurrent};
-use crate::edit::outcome::{Applied, Change, FileChange};
-use crate::edit::report::{applied_text, created_rows, relocation_rows};
+use crate::edit::outcome::{Applied, Change, FileChange, FileDiff};
+use crate::edit::report::{applied_text, created_rows, diff_hunks, relocation_rows, unified_diff};
+use crate::edit::session::{Lesson, Splice};
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
@@ -19,6 +21,9 @@ use crate::view::scope::Scope;
 
 /// The contents of files that the patch adds, by operation.
 pub(super) type AddedContents = HashMap<usize, Vec<u8>>;
+
+/// The rows of a report, by the index of their file's first operation.
+pub(super) type RowsOfFiles = HashMap<usize, String>;
 
 /// Everything that is settled and ready to be written.
 pub(super) struct Job<'a> {
@@ -145,8 +150,13 @@ impl<'a> Job<'a> {
         changes
     }
 
-    /// What will have been done once the commit is through.
-    pub(super) fn report(&self, added: &AddedContents) -> Applied {
+    /// What will have been done once the commit is through, and the rows of each file, by the
+    /// index of its first operation.
+    pub(super) fn report(
+        &self,
+        added: &AddedContents,
+        manner: &Manner<'_>,
+    ) -> (Applied, RowsOfFiles) {
         let mut applied = Applied::default();
         let mut files: Vec<(usize, FileChange, String)> = Vec::new();
         for (edits, file) in self.edited_in_place() {
@@ -167,11 +177,92 @@ impl<'a> Job<'a> {
         applied.relocations.sort_by_key(|one| one.operation);
         applied.repairs.sort_by_key(|one| one.operation);
         applied.noops.sort_by_key(|one| one.operation);
-        let (changes, rows): (Vec<_>, Vec<_>) =
-            files.into_iter().map(|(_, change, rows)| (change, rows)).unzip();
-        applied.files = changes;
-        applied.text = applied_text(&applied, &rows);
-        applied
+        if let Some(context_lines) = manner.diff_context_lines {
+            for (operation, change, _) in &mut files {
+                change.diff = Some(self.diff_of(*operation, change, added, context_lines));
+            }
+        }
+        let mut by_operation = RowsOfFiles::new();
+        let mut all_rows = Vec::with_capacity(files.len());
+        for (operation, change, rows) in files {
+            applied.files.push(change);
+            by_operation.insert(operation, rows.clone());
+            all_rows.push(rows);
+        }
+        applied.text = applied_text(&applied, &all_rows);
+        (applied, by_operation)
+    }
+
+    /// The diff of the file whose first operation this is.
+    fn diff_of(
+        &self,
+        operation: usize,
+        change: &FileChange,
+        added: &AddedContents,
+        context_lines: u64,
+    ) -> FileDiff {
+        let edited =
+            self.edited_in_place().find(|(edits, _)| edits.operations[0].index == operation);
+        let whole = self.tasks.files.iter().find(|one| one.operation == operation);
+        let settled = match (&edited, whole) {
+            (_, Some(one)) => self.edit_of(one),
+            (Some((_, file)), None) => Some(*file),
+            (None, None) => None,
+        };
+        let (before, after) = match (settled, added.get(&operation)) {
+            (Some(file), _) => (file.document.text().to_vec(), file.text_after()),
+            (None, Some(bytes)) => (Vec::new(), Document::from_text(bytes).text().to_vec()),
+            (None, None) => (Vec::new(), Vec::new()),
+        };
+        let hunks = diff_hunks(&before, &after, context_lines);
+        let from = change.from.as_deref().unwrap_or(&change.path);
+        let text = match change.change {
+            Change::Created => unified_diff(None, Some(&change.path), &hunks),
+            Change::Deleted => unified_diff(Some(&change.path), None, &hunks),
+            Change::Edited | Change::Moved => unified_diff(Some(from), Some(&change.path), &hunks),
+        };
+        FileDiff { text, hunks }
+    }
+
+    /// What a session has to learn of the patch once it is committed.
+    pub(super) fn lessons(&self, added: &AddedContents, rows: &RowsOfFiles) -> Vec<Lesson> {
+        let rows_of = |operation: usize| rows.get(&operation).cloned().unwrap_or_default();
+        let edited = |file: PathBuf, settled: &Settled, rows: String| Lesson::Edited {
+            file,
+            before: settled.document.text().to_vec(),
+            after: settled.text_after(),
+            splices: Splice::of_plan(&settled.plan),
+            rows,
+        };
+        let mut lessons = Vec::new();
+        for (edits, file) in self.edited_in_place() {
+            let canonical = edits.place.canonical().to_owned();
+            lessons.push(edited(canonical, file, rows_of(edits.operations[0].index)));
+        }
+        // Names that are given up first: moves may chain and swap.
+        let (mut moves, mut arrivals) = (Vec::new(), Vec::new());
+        for one in &self.tasks.files {
+            let rows = rows_of(one.operation);
+            match &one.task {
+                Task::Delete { place, .. } => {
+                    lessons.push(Lesson::Deleted { file: place.canonical().to_owned() });
+                }
+                Task::Move { from, to, .. } => {
+                    moves.push((from.canonical().to_owned(), to.path()));
+                    if let Some(settled) = self.edit_of(one) {
+                        arrivals.push(edited(to.path(), settled, rows));
+                    }
+                }
+                Task::Add { to, .. } => {
+                    let text = added.get(&one.operation).map(|bytes| Document::from_text(bytes));
+                    let text = text.map(|document| document.text().to_vec()).unwrap_or_default();
+                    arrivals.push(Lesson::Created { file: to.path(), text, rows });
+                }
+            }
+        }
+        lessons.push(Lesson::Moved { moves });
+        lessons.extend(arrivals);
+        lessons
     }
 
     fn file_change(&self, one: &FileTask, added: &AddedContents) -> (FileChange, String) {
@@ -184,6 +275,7 @@ impl<'a> Job<'a> {
             removed: 0,
             line_count: None,
             snapshot: None,
+            diff: None,
         };
         match &one.task {
             Task::Add { content, .. } => {
@@ -227,6 +319,7 @@ pub(super) fn edited_change(
         removed,
         line_count: Some(report.line_count()),
         snapshot: Some(snapshot_of_pieces(&splice(&file.document, &file.plan))),
+        diff: None,
     };
     (change, relocation_rows(&file.relocations) + &report.rows())
 }

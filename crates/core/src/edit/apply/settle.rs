@@ -1,6 +1,7 @@
 //! One file and its operations → a plan: load, resolve, repair, plan.
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use super::failures::Failures;
 use super::lookup::FileEdits;
@@ -10,9 +11,11 @@ use crate::disk::bytes::{Document, Loaded, contained, load_place};
 use crate::edit::outcome::{Noop, NoopReason, Relocation, Repair};
 use crate::edit::plan::{Edit, Plan, Subject, find_matches, plan};
 use crate::edit::repair::{self, Draft, Place};
-use crate::edit::report::{FileReport, anchor_failures};
+use crate::edit::report::FileReport;
 use crate::edit::request::{InsertAt, LineEdit, Operation};
-use crate::edit::resolve::{Evidence, Resolved, Spot, resolve};
+use crate::edit::resolve::{Evidence, Resolved, Spot};
+use crate::edit::session::{Recall, resolve_plainly};
+use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
 use crate::text::lines::LineIndex;
@@ -35,6 +38,12 @@ impl Settled {
         FileReport { dialect, document: &self.document, index: &self.index, plan: &self.plan }
     }
 
+    /// The text that the patch makes of the file, as UTF-8.
+    pub(super) fn text_after(&self) -> Vec<u8> {
+        let bytes = splice(&self.document, &self.plan).concat();
+        Document::from_text(&bytes).with_charset(self.document.charset()).text().to_vec()
+    }
+
     /// The operations that change something.
     pub(super) fn effective_operations(&self) -> usize {
         self.operations - self.plan.unchanged.len()
@@ -45,6 +54,7 @@ pub(super) fn settle_file(
     scope: &Scope<'_>,
     edits: &FileEdits<'_>,
     options: &EditOptions,
+    recall: Option<Recall<'_>>,
 ) -> std::result::Result<Settled, Failures> {
     let path = edits.place.shown();
     let document = match load_place(scope.fs, &edits.place, &scope.load_options()) {
@@ -52,7 +62,7 @@ pub(super) fn settle_file(
         Err(error) => Err(error),
     };
     match document {
-        Ok(document) => settle_contained(scope.dialect, document, path, edits, options),
+        Ok(document) => settle_contained(scope.dialect, document, path, edits, options, recall),
         Err(error) => {
             let mut failures = Failures::default();
             for operation in &edits.operations {
@@ -71,9 +81,11 @@ fn settle_contained(
     path: &str,
     edits: &FileEdits<'_>,
     options: &EditOptions,
+    recall: Option<Recall<'_>>,
 ) -> std::result::Result<Settled, Failures> {
+    let recall = recall.map(|recall| (recall, edits.place.canonical()));
     let settled = contained(path, || {
-        Ok(settle_document(dialect, document, path, &edits.operations, options))
+        Ok(settle_document(dialect, document, path, &edits.operations, options, recall))
     });
     settled.unwrap_or_else(|error| {
         let mut failures = Failures::default();
@@ -110,6 +122,7 @@ pub(super) fn settle_document(
     path: &str,
     operations: &[&Operation],
     options: &EditOptions,
+    recall: Option<(Recall<'_>, &Path)>,
 ) -> std::result::Result<Settled, Failures> {
     let mut failures = Failures::default();
     let (forward, backward): (Vec<_>, Vec<_>) =
@@ -125,9 +138,12 @@ pub(super) fn settle_document(
         (!document.is_plain()).then(|| LineIndex::new(document.body(), document.unit()));
     let subject =
         Subject { document: &document, index: own_index.as_ref().unwrap_or(&evidence.index) };
-    let resolved = resolve(&evidence, &options.policy(), &forward).unwrap_or_else(|refusals| {
-        let window_lines = options.relocate_window_lines;
-        for (failure, report) in anchor_failures(&evidence, window_lines, path, &refusals) {
+    let settled = match &recall {
+        Some((recall, file)) => recall.resolve(file, path, &evidence, &options.policy(), &forward),
+        None => resolve_plainly(path, &evidence, &options.policy(), &forward),
+    };
+    let resolved = settled.unwrap_or_else(|refused| {
+        for (failure, report) in refused {
             failures.failures.push(failure);
             failures.anchors.push(report);
         }

@@ -29,6 +29,46 @@ pub struct AnchorReport {
     pub remap: Option<(String, String)>,
 }
 
+impl AnchorReport {
+    /// A report of an anchor: the current lines from the first to the last of each range, and
+    /// why it was refused.
+    pub(super) fn new(
+        evidence: &Evidence<'_>,
+        path: &str,
+        headline: String,
+        ranges: &[(u64, u64)],
+        truth: String,
+    ) -> AnchorReport {
+        let mut rendered = ShownLines { rows: Rows::new(evidence.dialect), known: HashMap::new() };
+        let mut lines = Vec::new();
+        for &(first, last) in ranges {
+            let spans = evidence.index.from_line(evidence.text, first).into_iter().flatten();
+            lines.extend(
+                (first..=last).zip(spans).map(|(number, span)| {
+                    (number, rendered.line(number, span.text(evidence.text)))
+                }),
+            );
+        }
+        lines.sort_by_key(|(number, _)| *number);
+        lines.dedup_by_key(|(number, _)| *number);
+        let shown = match (lines.first(), lines.last()) {
+            (Some((first, _)), Some((last, _))) => (*first, *last),
+            _ => (0, 0),
+        };
+        AnchorReport { path: path.to_owned(), headline, shown, lines, truth, remap: None }
+    }
+
+    /// The numbers of the lines that it shows.
+    pub fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
+        self.lines.iter().map(|(number, _)| *number)
+    }
+
+    /// Its lines with their anchors.
+    pub(super) fn rows(&self) -> String {
+        rendered([self])
+    }
+}
+
 /// The failures of one file's refused anchors, and what to report of them.
 pub fn anchor_failures(
     evidence: &Evidence<'_>,

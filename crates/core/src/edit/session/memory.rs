@@ -276,6 +276,20 @@ impl Memory {
         self.release();
     }
 
+    /// Remembers that files have other names, all at once: they may have changed names with each
+    /// other.
+    pub fn rename_all(&mut self, moves: &[(PathBuf, PathBuf)]) {
+        let taken: Vec<_> = moves.iter().map(|(from, _)| self.files.remove(from)).collect();
+        for ((_, to), file) in moves.iter().zip(taken) {
+            self.forgotten.remove(&self.hasher.hash_one(to));
+            match file {
+                Some(file) => self.files.insert(to.clone(), file),
+                None => self.files.remove(to),
+            };
+        }
+        self.release();
+    }
+
     /// Forgets a file.
     pub fn forget(&mut self, file: &Path) {
         if self.files.remove(file).is_some() {

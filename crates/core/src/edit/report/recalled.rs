@@ -1,0 +1,202 @@
+//! Why an anchor was refused by what a session remembers: the lines as they were shown, the
+//! lines as they are, and what to do.
+
+use super::CONTEXT_LINES;
+use super::rejected::AnchorReport;
+use crate::edit::outcome::Failure;
+use crate::edit::request::Operation;
+use crate::edit::resolve::Evidence;
+use crate::edit::session::{Refused, Why};
+use crate::error::Code;
+use crate::text::hash::hash_line;
+
+/// Of so many lines that were never shown a refusal shows what they are.
+const UNSEEN_LIMIT_LINES: u64 = 200;
+
+/// The failure of one refused anchor, and what to report of it.
+pub fn recalled_failure(
+    evidence: &Evidence<'_>,
+    path: &str,
+    operation: &Operation,
+    refused: &Refused<'_>,
+) -> (Failure, AnchorReport) {
+    let anchor = refused.anchor.text(evidence.dialect);
+    let headline = match refused.code {
+        Code::NotShown => format!("Not shown: {anchor}."),
+        Code::LineOutOfRange => format!("Line out of range at {anchor}."),
+        Code::AmbiguousAnchor => format!("Ambiguous anchor at {anchor}."),
+        _ => format!("Hash mismatch at {anchor}."),
+    };
+    let truth = truth(evidence, refused);
+    let ranges = ranges(evidence, refused);
+    let report = AnchorReport::new(evidence, path, headline, &ranges, truth);
+    let line = u64::from(refused.anchor.line);
+    let suggestion = match &refused.why {
+        Why::NotShown { lines } if matches!(lines.as_slice(), [one] if *one == (line..line + 1)) => {
+            evidence.fresh(line)
+        }
+        _ => None,
+    };
+    let failure = Failure {
+        operation: operation.index,
+        path: (!path.is_empty()).then(|| path.to_owned()),
+        code: refused.code,
+        message: format!("{} {}", report.headline, report.truth),
+        anchor: Some(anchor),
+        lines: Some(report.rows()),
+        suggestion,
+    };
+    (failure, report)
+}
+
+/// The current lines to show.
+fn ranges(evidence: &Evidence<'_>, refused: &Refused<'_>) -> Vec<(u64, u64)> {
+    let count = evidence.count();
+    let around = |first: u64, last: u64| {
+        let first = first.min(count).saturating_sub(CONTEXT_LINES).max(1);
+        (first, last.min(count).saturating_add(CONTEXT_LINES).min(count))
+    };
+    match &refused.why {
+        Why::NotShown { lines } => {
+            let mut left = UNSEEN_LIMIT_LINES;
+            let mut shown = Vec::new();
+            for range in lines {
+                let length = (range.end - range.start).min(left);
+                if length > 0 {
+                    shown.push(around(range.start, range.start + length - 1));
+                }
+                left -= length;
+            }
+            shown
+        }
+        Why::Disagree { places } => places.iter().map(|&place| around(place, place)).collect(),
+        Why::OtherHash { near, is_current: true } => {
+            let line = u64::from(refused.anchor.line);
+            let near = near.first().map(|&near| around(near, near));
+            std::iter::once(around(line, line)).chain(near).collect()
+        }
+        _ if refused.now == (0, 0) => {
+            let line = u64::from(refused.anchor.line);
+            vec![around(line, line)]
+        }
+        _ => vec![around(refused.now.0, refused.now.1)],
+    }
+}
+
+/// What is known about the cause, and what to do.
+fn truth(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
+    let line = u64::from(refused.anchor.line);
+    let dialect = evidence.dialect;
+    let hash = dialect.hash_text(refused.anchor.hash);
+    let forgotten = match refused.forgotten {
+        true => " (Some of what was shown of this file earlier is no longer remembered.)",
+        false => "",
+    };
+    match &refused.why {
+        Why::NotShown { lines } => {
+            let numbers = spans(lines);
+            format!(
+                "{numbers} never shown to you, so it is not certain that you mean {it}. {It} shown above now: repeat the edit if {it} meant.{forgotten}",
+                it = if is_one(lines) { "it is" } else { "they are" }
+                    .split(' ')
+                    .next()
+                    .unwrap_or_default(),
+                It = if is_one(lines) { "It is" } else { "They are" },
+            )
+        }
+        Why::OutOfRange => {
+            let count = evidence.count();
+            let plural = if count == 1 { "" } else { "s" };
+            format!("The file has {count} line{plural}.{forgotten}")
+        }
+        Why::Forgotten => format!(
+            "What was shown of line {line} is no longer remembered, and the file has changed since: use the lines above."
+        ),
+        Why::OtherHash { near, is_current } => {
+            other_hash(evidence, refused, near, *is_current, &hash)
+        }
+        Why::OtherText => {
+            format!("Line {line} has that hash, but not the text behind the anchor.")
+        }
+        Why::OwnEdit => format!(
+            "Your own edit has changed these lines since they were shown: use the lines above.{}",
+            as_shown(evidence, refused)
+        ),
+        Why::Changed => format!(
+            "Someone else has changed these lines since they were shown to you, or so much around them that their place is not certain: use the lines above.{}",
+            as_shown(evidence, refused)
+        ),
+        Why::Disagree { places } => {
+            let places: Vec<String> = places.iter().map(u64::to_string).collect();
+            format!(
+                "It was shown in several versions of the file, and these lines are now at {}: use the lines above.",
+                places.join(" and ")
+            )
+        }
+    }
+}
+
+/// A hash that the line was not shown with.
+fn other_hash(
+    evidence: &Evidence<'_>,
+    refused: &Refused<'_>,
+    near: &[u64],
+    is_current: bool,
+    hash: &str,
+) -> String {
+    let line = u64::from(refused.anchor.line);
+    let own = refused.shown.iter().find(|shown| shown.number == line);
+    let own = own.map(|shown| {
+        let text = String::from_utf8_lossy(&shown.text);
+        evidence.dialect.hash_text(hash_line(evidence.dialect, line, &text)).to_string()
+    });
+    let fresh = |number: u64| evidence.fresh(number).unwrap_or_default();
+    match (near, own) {
+        (&[found, ..], Some(own)) if is_current => format!(
+            "Line {line} has {own}; your hash {hash} is line {found}'s: which one? Use {} or {}.",
+            fresh(line),
+            fresh(found)
+        ),
+        (_, Some(_)) if is_current => {
+            format!(
+                "No line near line {line} has the hash {hash}: use {} for line {line}.",
+                fresh(line)
+            )
+        }
+        (&[found, ..], Some(own)) => format!(
+            "Line {line} was shown with {own}; {hash} was the hash of line {found}: use the lines above.{}",
+            as_shown(evidence, refused)
+        ),
+        _ => format!("Line {line} was shown with another hash: use the lines above."),
+    }
+}
+
+/// The lines as they were shown, marked as removed.
+fn as_shown(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
+    if refused.shown.is_empty() {
+        return String::new();
+    }
+    let row = |shown: &crate::edit::session::ShownLine| {
+        let text = String::from_utf8_lossy(&shown.text);
+        let hash = hash_line(evidence.dialect, shown.number, &text);
+        let cut: String = text.chars().take(200).collect();
+        format!("\n- {}|{cut}", evidence.dialect.anchor_text(shown.number, hash))
+    };
+    let rows: String = refused.shown.iter().map(row).collect();
+    format!(" They were:{rows}")
+}
+
+fn is_one(lines: &[std::ops::Range<u64>]) -> bool {
+    matches!(lines, [one] if one.end - one.start == 1)
+}
+
+fn spans(lines: &[std::ops::Range<u64>]) -> String {
+    let span = |range: &std::ops::Range<u64>| match range.end - range.start {
+        1 => range.start.to_string(),
+        _ => format!("{}-{}", range.start, range.end - 1),
+    };
+    let named: Vec<String> = lines.iter().take(5).map(span).collect();
+    let more = if lines.len() > named.len() { " and more" } else { "" };
+    let (noun, verb) = if is_one(lines) { ("Line", "was") } else { ("Lines", "were") };
+    format!("{noun} {}{more} {verb}", named.join(", "))
+}

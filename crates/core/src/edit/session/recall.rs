@@ -1,0 +1,193 @@
+//! What an apply asks of a session's memory, and what it tells it when it is done.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::body::Body;
+use super::lines::LineSet;
+use super::locate::{Found, Locator, Placed, Target, Unseen};
+use super::memory::{Memory, Moment};
+use super::track::Splice;
+use crate::edit::outcome::Failure;
+use crate::edit::report::{AnchorReport, anchor_failures, recalled_failure};
+use crate::edit::request::{InsertAt, LineEdit, Operation};
+use crate::edit::resolve::{Evidence, Policy, Resolved, resolve};
+use crate::text::dialect::Dialect;
+use crate::text::hash::LineHasher;
+use crate::text::lines::{LineIndex, Unit};
+use crate::view::anchor::Anchor;
+
+/// Settled operations, or why they are refused.
+pub type Settlement<'o> = Result<Vec<Resolved<'o>>, Vec<(Failure, AnchorReport)>>;
+
+/// Settles operations against the lines as they are, without any memory.
+pub fn resolve_plainly<'o>(
+    path: &str,
+    evidence: &Evidence<'_>,
+    policy: &Policy,
+    operations: &[&'o Operation],
+) -> Settlement<'o> {
+    resolve(evidence, policy, operations)
+        .map_err(|refusals| anchor_failures(evidence, policy.window_lines, path, &refusals))
+}
+
+/// The memory of a session, for one call.
+#[derive(Clone, Copy)]
+pub struct Recall<'m> {
+    /// The memory.
+    pub memory: &'m Mutex<Memory>,
+    /// What to do with lines that were never shown.
+    pub unseen: Unseen,
+    /// When the call was made: what was shown since cannot be what it means.
+    pub as_of: Moment,
+}
+
+/// What an applied patch did to one file.
+pub enum Lesson {
+    /// It edited it, and perhaps moved it.
+    Edited {
+        /// The file.
+        file: PathBuf,
+        /// Its text before.
+        before: Vec<u8>,
+        /// Its text now.
+        after: Vec<u8>,
+        /// Where they differ.
+        splices: Vec<Splice>,
+        /// The report for the model, rows with anchors.
+        rows: String,
+    },
+    /// It made it.
+    Created {
+        /// The file.
+        file: PathBuf,
+        /// Its text.
+        text: Vec<u8>,
+        /// The report for the model.
+        rows: String,
+    },
+    /// It gave files other names, all at once.
+    Moved {
+        /// The old and the new name of each.
+        moves: Vec<(PathBuf, PathBuf)>,
+    },
+    /// It removed it.
+    Deleted {
+        /// The file.
+        file: PathBuf,
+    },
+}
+
+impl<'m> Recall<'m> {
+    fn lock(&self) -> MutexGuard<'m, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Settles operations on a file by what was shown of it. The lines of a refusal count as
+    /// shown from then on.
+    pub fn resolve<'o>(
+        &self,
+        file: &Path,
+        path: &str,
+        evidence: &Evidence<'_>,
+        policy: &Policy,
+        operations: &[&'o Operation],
+    ) -> Settlement<'o> {
+        let body = Body::new(evidence.text, &evidence.index);
+        let mut memory = self.lock();
+        let (dialect, as_of) = (evidence.dialect, Some(self.as_of));
+        let mut locator = Locator::new(&memory, file, body, dialect, self.unseen, as_of);
+        let (mut resolved, mut refused, mut plain) = (Vec::new(), Vec::new(), Vec::new());
+        for &operation in operations {
+            let Some(target) = target_of(evidence, operation) else {
+                // Without an anchor there is nothing to remember.
+                plain.push(operation);
+                continue;
+            };
+            match locator.locate(&target) {
+                Found::Placed(placed) => resolved.push(resolved_at(operation, placed)),
+                Found::Unseen => plain.push(operation),
+                Found::Refused(anchors) => refused.extend(
+                    anchors.iter().map(|one| recalled_failure(evidence, path, operation, one)),
+                ),
+            }
+        }
+        match resolve_plainly(path, evidence, policy, &plain) {
+            Ok(more) => resolved.extend(more),
+            Err(more) => refused.extend(more),
+        }
+        if refused.is_empty() {
+            return Ok(resolved);
+        }
+        let mut shown = LineSet::default();
+        for number in refused.iter().flat_map(|(_, report)| report.numbers()) {
+            shown.insert(number..number + 1);
+        }
+        memory.show(file, &body, &shown);
+        Err(refused)
+    }
+
+    /// Remembers what a patch did.
+    pub fn learn(&self, lessons: Vec<Lesson>, dialect: &'static Dialect) {
+        let mut memory = self.lock();
+        for lesson in lessons {
+            match lesson {
+                Lesson::Edited { file, before, after, splices, rows } => {
+                    let indexes = [&before, &after].map(|text| LineIndex::new(text, Unit::Byte));
+                    let after = Body::new(&after, &indexes[1]);
+                    memory.edited(&file, &Body::new(&before, &indexes[0]), &after, &splices);
+                    memory.show(&file, &after, &rows_shown(dialect, &after, &rows));
+                }
+                Lesson::Created { file, text, rows } => {
+                    let index = LineIndex::new(&text, Unit::Byte);
+                    let body = Body::new(&text, &index);
+                    memory.show(&file, &body, &rows_shown(dialect, &body, &rows));
+                }
+                Lesson::Moved { moves } => memory.rename_all(&moves),
+                Lesson::Deleted { file } => memory.forget(&file),
+            }
+        }
+    }
+}
+
+/// The lines of a text that rows of anchors show: those whose hash, and text behind it, are true.
+pub fn rows_shown(dialect: &'static Dialect, body: &Body<'_>, rows: &str) -> LineSet {
+    let mut hasher = LineHasher::new(dialect);
+    let mut shown = LineSet::default();
+    for row in rows.split('\n') {
+        let Ok(anchor) = Anchor::parse(dialect, row) else { continue };
+        let number = u64::from(anchor.line);
+        let Some(text) = body.line(number) else { continue };
+        let agrees = anchor.hint.as_ref().is_none_or(|hint| hint.agrees(dialect, text));
+        if agrees && hasher.hash(number, text) == anchor.hash {
+            shown.insert(number..number + 1);
+        }
+    }
+    shown
+}
+
+/// What the anchors of an operation name; `None` without anchors.
+fn target_of<'o>(evidence: &Evidence<'_>, operation: &'o Operation) -> Option<Target<'o>> {
+    match &operation.action {
+        LineEdit::Replace { first, last: None, .. } => Some(Target::Line(first)),
+        LineEdit::Replace { first, last: Some(last), .. } => Some(Target::Range(first, last)),
+        LineEdit::Insert { at, .. } => match at {
+            InsertAt::Start | InsertAt::End => None,
+            InsertAt::After(anchor) | InsertAt::Before(anchor) if evidence.is_phantom(anchor) => {
+                None
+            }
+            InsertAt::After(anchor) => Some(Target::After(anchor)),
+            InsertAt::Before(anchor) => Some(Target::Before(anchor)),
+            InsertAt::Between(after, before) if evidence.is_phantom(before) => {
+                Some(Target::After(after))
+            }
+            InsertAt::Between(after, before) => Some(Target::Between(after, before)),
+        },
+        LineEdit::ReplaceText { .. } => None,
+    }
+}
+
+fn resolved_at(operation: &Operation, placed: Placed) -> Resolved<'_> {
+    let Placed { spot, anchor_line, distance, .. } = placed;
+    Resolved { operation, spot, anchor_line, distance }
+}

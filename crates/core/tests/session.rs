@@ -1,0 +1,389 @@
+//! Sessions on real files: an anchor means the line that was shown, whatever became of it.
+
+use std::fs;
+use std::sync::Arc;
+
+use hashline_core::cancel::Cancel;
+use hashline_core::edit::apply::{ApplyOptions, Durability};
+use hashline_core::edit::outcome::{Applied, Outcome, Rejected};
+use hashline_core::error::Code;
+use hashline_core::text::dialect::Dialect;
+use hashline_core::text::hash::hash_line;
+use hashline_core::view::pattern::Query;
+use hashline_core::view::read::ReadRequest;
+use hashline_core::view::search::SearchQuery;
+use hashline_core::workspace::{
+    ReadReport, Session, SessionLimits, SessionOptions, WorkspaceOptions,
+};
+use serde_json::{Value, json};
+
+struct Scene {
+    dir: tempfile::TempDir,
+    state: tempfile::TempDir,
+    session: Session,
+}
+
+impl Scene {
+    fn new(files: &[(&str, &str)]) -> Scene {
+        Scene::with(files, |_| {})
+    }
+
+    fn with(files: &[(&str, &str)], change: impl FnOnce(&mut SessionOptions)) -> Scene {
+        let (dir, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for (name, content) in files {
+            fs::write(dir.path().join(name), content).unwrap();
+        }
+        let mut options = SessionOptions {
+            workspace: WorkspaceOptions {
+                root: Some(dir.path().to_str().unwrap().to_owned()),
+                state_dir: Some(state.path().to_str().unwrap().to_owned()),
+                apply: ApplyOptions { durability: Durability::Process, ..ApplyOptions::default() },
+                ..WorkspaceOptions::default()
+            },
+            ..SessionOptions::default()
+        };
+        change(&mut options);
+        let session = Session::new(options);
+        Scene { dir, state, session }
+    }
+
+    fn read(&self, path: &str) -> ReadReport {
+        self.read_lines(path, None, None)
+    }
+
+    fn read_lines(
+        &self,
+        path: &str,
+        start_line: Option<u64>,
+        max_lines: Option<u64>,
+    ) -> ReadReport {
+        let mut request = ReadRequest { path: path.into(), start_line, ..ReadRequest::default() };
+        request.limits.max_lines = max_lines;
+        self.session.read(&self.session.reading(), &[request], &Cancel::default()).unwrap()
+    }
+
+    fn try_apply(&self, operations: Value) -> Outcome {
+        let patch = json!({"operations": operations}).into();
+        let turn = self.session.writing();
+        self.session.apply(&turn, &patch, false, 3, &Cancel::default()).unwrap()
+    }
+
+    fn apply(&self, operations: Value) -> Applied {
+        match self.try_apply(operations) {
+            Outcome::Applied(applied) => applied,
+            Outcome::Rejected(rejected) => panic!("{}", rejected.text),
+        }
+    }
+
+    fn refuse(&self, operations: Value) -> Rejected {
+        match self.try_apply(operations) {
+            Outcome::Applied(applied) => panic!("{}", applied.text),
+            Outcome::Rejected(rejected) => rejected,
+        }
+    }
+
+    fn write(&self, path: &str, content: &str) {
+        fs::write(self.dir.path().join(path), content).unwrap();
+    }
+
+    fn content(&self, path: &str) -> String {
+        fs::read_to_string(self.dir.path().join(path)).unwrap()
+    }
+}
+
+fn anchor(number: u64, text: &str) -> String {
+    let dialect = Dialect::default_dialect();
+    dialect.anchor_text(number, hash_line(dialect, number, text))
+}
+
+fn set(number: u64, old: &str, new: &str) -> Value {
+    json!({"op": "set_line", "path": "f", "anchor": anchor(number, old), "text": new})
+}
+
+fn numbered(count: u64) -> String {
+    (1..=count).map(|n| format!("line {n}\n")).collect()
+}
+
+#[test]
+fn the_line_that_was_shown_is_edited_wherever_others_moved_it() {
+    let scene = Scene::new(&[("f", &numbered(30))]);
+    scene.read("f");
+    scene.write("f", &format!("new\nnew\n{}", numbered(30)));
+    let applied = scene.apply(json!([set(10, "line 10", "ten")]));
+    assert_eq!(applied.relocations[0].distance, 2);
+    assert_eq!(
+        scene.content("f"),
+        format!("new\nnew\n{}", numbered(30)).replace("line 10\n", "ten\n")
+    );
+}
+
+#[test]
+fn a_line_that_others_changed_is_refused_with_both_versions() {
+    let scene = Scene::new(&[("f", &numbered(30))]);
+    scene.read("f");
+    scene.write("f", &numbered(30).replace("line 10\n", "line ten\n"));
+    let rejected = scene.refuse(json!([set(10, "line 10", "x")]));
+    assert_eq!(rejected.code, Code::HashMismatch);
+    assert!(
+        rejected.text.contains(&format!("- {}|line 10", anchor(10, "line 10"))),
+        "{}",
+        rejected.text
+    );
+    assert!(
+        rejected.text.contains(&format!("{}|line ten", anchor(10, "line ten"))),
+        "{}",
+        rejected.text
+    );
+    // The lines of a refusal count as shown.
+    scene.apply(json!([set(10, "line ten", "x")]));
+}
+
+#[test]
+fn a_brace_at_the_old_number_is_not_taken_for_the_one_meant() {
+    let before = "fn a() {\n  one();\n}\n\nfn b() {\n  two();\n}\n";
+    let scene = Scene::new(&[("f", before)]);
+    scene.read("f");
+    // Another function pushes the others down; a brace stands on line 3 again.
+    scene.write("f", &format!("fn z() {{\n  zero();\n}}\n\n{before}"));
+    scene.apply(json!([
+        {"op": "insert_before", "path": "f", "anchor": anchor(3, "}"), "text": "  done();"}
+    ]));
+    assert!(scene.content("f").contains("  one();\n  done();\n}"), "{}", scene.content("f"));
+}
+
+#[test]
+fn in_a_file_that_did_not_change_nothing_is_relocated() {
+    let scene = Scene::new(&[("f", "a\nb\nc\n")]);
+    scene.read("f");
+    let slip = json!({"op": "set_line", "path": "f", "anchor": format!("2:{}", &anchor(3, "c")[2..]), "text": "x"});
+    let rejected = scene.refuse(json!([slip]));
+    assert_eq!(rejected.code, Code::HashMismatch);
+    assert!(rejected.text.contains("which one?"), "{}", rejected.text);
+    assert_eq!(scene.content("f"), "a\nb\nc\n");
+}
+
+#[test]
+fn lines_that_were_never_shown_are_refused_with_those_lines() {
+    let scene = Scene::new(&[("f", &numbered(100))]);
+    scene.read_lines("f", Some(1), Some(10));
+    let rejected = scene.refuse(json!([set(50, "line 50", "x")]));
+    assert_eq!(rejected.code, Code::NotShown);
+    assert!(
+        rejected.text.contains(&format!("{}|line 50", anchor(50, "line 50"))),
+        "{}",
+        rejected.text
+    );
+    scene.apply(json!([set(50, "line 50", "x")]));
+    let range = json!({
+        "op": "replace_range", "path": "f", "text": null,
+        "start_anchor": anchor(9, "line 9"), "end_anchor": anchor(20, "line 20"),
+    });
+    assert_eq!(scene.refuse(json!([range])).code, Code::NotShown);
+    scene.apply(json!([range]));
+    assert_eq!(scene.content("f").lines().count(), 88);
+}
+
+#[test]
+fn files_that_were_never_read_are_refused_unless_matching_is_allowed() {
+    let scene = Scene::new(&[("f", &numbered(3))]);
+    assert_eq!(scene.refuse(json!([set(2, "line 2", "x")])).code, Code::NotShown);
+    let scene = Scene::with(&[("f", &numbered(3))], |options| {
+        options.unseen = hashline_core::edit::session::Unseen::Match;
+    });
+    scene.apply(json!([set(2, "line 2", "x")]));
+    assert_eq!(scene.content("f"), "line 1\nx\nline 3\n");
+}
+
+#[test]
+fn own_edits_are_carried_exactly() {
+    let scene = Scene::new(&[("f", &"}\n".repeat(40))]);
+    scene.read("f");
+    let at = |n: u64, text: &str| json!([{"op": "insert_after", "path": "f", "anchor": anchor(n, "}"), "text": text}]);
+    scene.apply(at(10, "ten"));
+    scene.apply(at(30, "thirty"));
+    scene.apply(at(20, "twenty"));
+    scene.apply(json!([{"op": "delete", "path": "f", "anchor": anchor(5, "}")}]));
+    let mut expected = vec!["}"; 40];
+    expected.insert(30, "thirty");
+    expected.insert(20, "twenty");
+    expected.insert(10, "ten");
+    expected.remove(4);
+    assert_eq!(scene.content("f").lines().collect::<Vec<_>>(), expected);
+    // The fresh anchors of a report are anchors like any other.
+    let report = scene.apply(
+        json!([{"op": "replace_text", "path": "f", "old_text": "ten\n", "new_text": "10\n"}]),
+    );
+    let row = report.text.lines().find(|row| row.ends_with("|10")).unwrap();
+    scene.apply(json!([{"op": "set_line", "path": "f", "anchor": row, "text": "TEN"}]));
+    assert!(scene.content("f").contains("TEN\n"));
+}
+
+#[test]
+fn parallel_inserts_from_four_anchors_of_one_view_all_land_right() {
+    let scene = Scene::new(&[("f", "a\nb\n\n}\n")]);
+    scene.read("f");
+    let marks = [(1, "a"), (2, "b"), (3, ""), (4, "}")];
+    let scene = Arc::new(scene);
+    // The turns are taken in order, by one caller; the work is done by many threads.
+    let calls: Vec<_> = (0..300)
+        .map(|n| {
+            let (number, text) = marks[n % 4];
+            let insert = json!({
+                "op": "insert_after", "path": "f", "anchor": anchor(number, text),
+                "text": format!("{number}: {n}"),
+            });
+            (scene.session.writing(), insert)
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        for (turn, insert) in calls {
+            let scene = Arc::clone(&scene);
+            scope.spawn(move || {
+                let patch = json!({"operations": [insert]}).into();
+                let outcome = scene.session.apply(&turn, &patch, false, 3, &Cancel::default());
+                assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
+            });
+        }
+    });
+    let mut expected = Vec::new();
+    for (number, text) in marks {
+        expected.push(text.to_owned());
+        let mine = (0..300).filter(|n| marks[n % 4].0 == number);
+        // Each goes right behind the line that its anchor names: the last one comes first.
+        expected.extend(mine.rev().map(|n| format!("{number}: {n}")));
+    }
+    assert_eq!(scene.content("f").lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn searches_count_as_shown() {
+    let scene = Scene::new(&[("f", &numbered(50)), ("g", "line 7\n")]);
+    let search = Query { search: "line 7".into(), regex: false, case_sensitive: true };
+    let query = SearchQuery::new(search);
+    let turn = scene.session.reading();
+    let found = scene.session.search(&turn, &query, &Cancel::default()).unwrap();
+    drop(turn);
+    assert_eq!(found.match_count, 2);
+    scene.apply(json!([set(7, "line 7", "seven")]));
+    assert_eq!(scene.refuse(json!([set(8, "line 8", "x")])).code, Code::NotShown);
+}
+
+#[test]
+fn what_was_shown_earlier_is_learned_again_as_far_as_it_is_true() {
+    let scene = Scene::new(&[("f", &numbered(5))]);
+    let view = scene.read("f").text;
+    let other = Scene::new(&[("f", &numbered(5).replace("line 3\n", "three\n"))]);
+    assert_eq!(other.session.observe(&view, Some("f"), &Cancel::default()).unwrap(), 4);
+    other.apply(json!([set(2, "line 2", "two")]));
+    let headed = format!("--- f ---\n{view}");
+    assert_eq!(scene.session.fork().observe(&headed, None, &Cancel::default()).unwrap(), 5);
+}
+
+#[test]
+fn forks_go_separate_ways_and_forgetting_is_told() {
+    let scene = Scene::new(&[("f", &numbered(5)), ("g", &numbered(5))]);
+    scene.read("f");
+    let fork = scene.session.fork();
+    scene.session.forget(Some("f")).unwrap();
+    let rejected = scene.refuse(json!([set(2, "line 2", "x")]));
+    assert_eq!(rejected.code, Code::NotShown);
+    let patch = json!({"operations": [set(2, "line 2", "x")]}).into();
+    let outcome = fork.apply(&fork.writing(), &patch, false, 3, &Cancel::default());
+    assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
+}
+
+#[test]
+fn a_dry_run_tells_all_and_writes_nothing() {
+    let scene = Scene::new(&[("f", "a\nb\n")]);
+    scene.read("f");
+    let patch = json!({"operations": [set(2, "b", "B")]}).into();
+    let turn = scene.session.writing();
+    let outcome = scene.session.apply(&turn, &patch, true, 3, &Cancel::default()).unwrap();
+    drop(turn);
+    let Outcome::Applied(applied) = outcome else { panic!("{outcome:?}") };
+    let diff = applied.files[0].diff.as_ref().unwrap();
+    assert_eq!(diff.text, "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n+B\n");
+    assert_eq!(scene.content("f"), "a\nb\n");
+    assert!(
+        !scene.state.path().join("journals").read_dir().is_ok_and(|mut one| one.next().is_some())
+    );
+    scene.apply(json!([set(2, "b", "B")]));
+}
+
+#[test]
+fn a_call_shows_no_more_than_its_limits_and_says_how_to_go_on() {
+    let limits = SessionLimits { max_lines: 10, ..SessionLimits::default() };
+    let files = [("f", &*numbered(8)), ("g", &*numbered(8)), ("h", &*numbered(8))];
+    let scene = Scene::with(&files, |options| options.limits = limits);
+    let requests: Vec<_> = ["f", "g", "h"]
+        .map(|path| ReadRequest { path: path.into(), ..ReadRequest::default() })
+        .into();
+    let report =
+        scene.session.read(&scene.session.reading(), &requests, &Cancel::default()).unwrap();
+    let next: Vec<_> = report.next.iter().map(|one| (one.path.as_str(), one.start_line)).collect();
+    assert_eq!(next, [("g", 3), ("h", 1)]);
+    assert!(report.text.contains("--- g ---\n1:"), "{}", report.text);
+    assert!(report.text.contains("(The file has 8 lines. Go on from line 3.)"), "{}", report.text);
+    // Line 3 of g was not shown.
+    let rejected = scene.refuse(json!([
+        {"op": "set_line", "path": "g", "anchor": anchor(3, "line 3"), "text": "x"}
+    ]));
+    assert_eq!(rejected.code, Code::NotShown);
+}
+
+#[test]
+fn empty_files_missing_files_and_no_match_are_said() {
+    let scene = Scene::new(&[("empty", ""), ("f", "a\n")]);
+    assert_eq!(scene.read("empty").text, "(empty file)");
+    assert!(scene.read("none").text.starts_with("FILE_NOT_FOUND: none: "));
+    let search = Some(Query { search: "b".into(), regex: false, case_sensitive: false });
+    let request = ReadRequest { path: "f".into(), search, ..ReadRequest::default() };
+    let report = scene.session.read(&scene.session.reading(), &[request], &Cancel::default());
+    assert_eq!(report.unwrap().text, "(no match for b in 1 lines)");
+    let insert = json!([{"op": "insert_after", "path": "empty", "anchor": "EOF", "text": "a"}]);
+    scene.apply(insert);
+    assert_eq!(scene.content("empty"), "a\n");
+}
+
+#[test]
+fn relative_paths_start_in_the_working_directory_and_the_root_confines() {
+    let scene = Scene::new(&[("f", "a\n")]);
+    let dir = scene.dir.path();
+    fs::create_dir(dir.join("sub")).unwrap();
+    fs::write(dir.join("sub/g"), "b\n").unwrap();
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("lib"), "c\n").unwrap();
+    let other = Scene::with(&[], |options| {
+        options.workspace.root = Some(dir.to_str().unwrap().to_owned());
+        options.workspace.cwd = Some(dir.join("sub").to_str().unwrap().to_owned());
+        options.read_roots = vec![outside.path().to_str().unwrap().to_owned()];
+    });
+    assert_eq!(other.read("g").views[0].line_count, 1);
+    assert_eq!(other.read("../f").views[0].line_count, 1);
+    let lib = outside.path().join("lib").to_str().unwrap().to_owned();
+    assert_eq!(other.read(&lib).text, format!("{}|c", anchor(1, "c")));
+    let edit = json!([{"op": "set_line", "path": lib, "anchor": anchor(1, "c"), "text": "x"}]);
+    assert_eq!(other.refuse(edit).code, Code::OutsideRoot);
+    let passwd = other.read("/etc/passwd").views.remove(0);
+    assert_eq!(passwd.error.unwrap().code, Code::OutsideRoot);
+    other.apply(json!([{"op": "set_line", "path": "g", "anchor": anchor(1, "b"), "text": "B"}]));
+    assert_eq!(fs::read_to_string(dir.join("sub/g")).unwrap(), "B\n");
+}
+
+#[test]
+fn moved_created_and_deleted_files_are_followed() {
+    let scene = Scene::new(&[("f", &numbered(5)), ("g", "g\n")]);
+    scene.read("f");
+    scene.read("g");
+    scene.apply(json!([
+        {"op": "move_file", "from": "f", "to": "h"},
+        {"op": "move_file", "from": "g", "to": "f"},
+        {"op": "add_file", "path": "new", "content": "one\ntwo\n"},
+    ]));
+    scene.apply(json!([
+        {"op": "set_line", "path": "h", "anchor": anchor(2, "line 2"), "text": "two"},
+        {"op": "set_line", "path": "f", "anchor": anchor(1, "g"), "text": "G"},
+        {"op": "set_line", "path": "new", "anchor": anchor(2, "two"), "text": "2"},
+    ]));
+    assert_eq!((scene.content("f"), scene.content("new")), ("G\n".into(), "one\n2\n".into()));
+}
