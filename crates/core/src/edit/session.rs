@@ -20,3 +20,6 @@ pub use locate::{Found, How, Locator, Placed, Refused, ShownLine, Target, Unseen
 pub use memory::{Memory, MemoryLimits, Moment};
 pub use recall::{Lesson, Recall, Settlement, resolve_plainly, rows_shown};
 pub use track::{Splice, Track};
+
+#[cfg(test)]
+mod tests;

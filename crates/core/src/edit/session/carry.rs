@@ -1,199 +1,227 @@
 //! Where the lines of one text are in another one that somebody made of it.
 //!
-//! No diff can know that: it finds a shortest, or a likely, way from one text to the other, and
-//! where lines repeat there are several. So three of them are asked, which choose differently
-//! where there is a choice: Myers from the front, Myers from the back, and histogram (which
-//! starts from the rarest lines). A line counts as *kept* only where all three agree.
+//! No diff can know that. It finds a short, or a likely, way from one text to the other; where
+//! lines repeat there are several ways, and it takes one. So three are asked, which choose
+//! differently where there is a choice: Myers from the front, Myers from the back, and histogram,
+//! which begins with the rarest lines. And each has to say of which lines it had a choice: a
+//! stretch of lines that were added or removed can often be shifted up or down (of `a b a b` made
+//! from `a b`, which `a` is the old one?), and lines over which it can are not taken for kept.
+//!
+//! The rule, chosen by measurement (docs/sessions.md). A block of lines is found when all its
+//! lines are kept, equal and together, and either
+//! - all three diffs say so, and the unbroken run of kept lines around it is in each of the two
+//!   texts once; or
+//! - two of them say so, and one of its own lines is in each of the two texts once.
 
 use std::collections::HashMap;
 
-use imara_diff::{Algorithm, Diff, Interner, Token};
+use imara_diff::{Algorithm, Diff, Hunk, Interner, Token};
 
 use super::body::Body;
 
-/// Of texts that differ in more lines than this no line between the first and the last
-/// difference is carried: the work stays bounded, and the answer is a refusal.
+/// Texts that differ in more lines than this, between the first difference and the last, are not
+/// compared any further: the work stays bounded, and the answer there is that nothing is kept.
 const MAX_DIFFERENT_LINES: usize = 400_000;
 
 /// In the place of a line that is not kept.
 const NONE: u32 = u32::MAX;
 
 /// Where the lines of an older text are in a newer one.
-pub struct Carry<'a> {
-    old: Body<'a>,
-    new: Body<'a>,
-    /// So many lines at the start are the same.
-    prefix: u64,
-    /// So many at the end are.
-    suffix: u64,
-    /// The line in the newer text of each line between, counted from 0 and from `prefix`.
-    middle: Vec<u32>,
-    /// How often a line that was asked for is in both texts.
-    lone: HashMap<u64, bool>,
+pub struct Carry {
+    old: Vec<Token>,
+    new: Vec<Token>,
+    /// For each old line the new one by all three diffs, counted from 0.
+    by_all: Vec<u32>,
+    /// The same by at least two.
+    by_two: Vec<u32>,
+    /// Which old lines are in each of the texts once.
+    lone: Vec<bool>,
+    /// Whether a run of old lines is in each of the texts once.
+    runs: HashMap<(usize, usize), bool>,
 }
 
-impl<'a> Carry<'a> {
+impl Carry {
     /// Compares two texts.
-    pub fn new(old: Body<'a>, new: Body<'a>) -> Self {
-        let (prefix, suffix) = common_ends(&old, &new);
-        let between = |body: &Body<'a>| {
-            let count = (body.count() - prefix - suffix) as usize;
-            let lines = body.index.from_line(body.text, prefix + 1).into_iter().flatten();
-            let text = body.text;
-            lines.take(count).map(move |span| span.text(text)).collect::<Vec<_>>()
-        };
-        let (above, below) = (between(&old), between(&new));
-        let middle = if above.len() + below.len() > MAX_DIFFERENT_LINES {
-            vec![NONE; above.len()]
-        } else {
-            agreed(&above, &below)
-        };
-        Carry { old, new, prefix, suffix, middle, lone: HashMap::new() }
+    pub fn new(old: &Body<'_>, new: &Body<'_>) -> Self {
+        let mut lines = Interner::new((old.count() + new.count()) as usize / 2);
+        let old: Vec<Token> = old.lines().map(|line| lines.intern(line)).collect();
+        let new: Vec<Token> = new.lines().map(|line| lines.intern(line)).collect();
+        let kinds = lines.num_tokens();
+        let (once_old, once_new) = (once(&old, kinds), once(&new, kinds));
+        let is_lone = |line: &Token| once_old[line.0 as usize] && once_new[line.0 as usize];
+        let lone = old.iter().map(is_lone).collect();
+        let (by_all, by_two) = agreed(&old, &new, kinds);
+        Carry { old, new, by_all, by_two, lone, runs: HashMap::new() }
     }
 
-    /// The line that `line` is now, if it is kept.
+    /// Whether the texts have the same lines.
+    pub fn is_same(&self) -> bool {
+        self.old == self.new
+    }
+
+    /// The line that `line` is now, if two diffs say that it is kept.
     pub fn kept(&self, line: u64) -> Option<u64> {
-        let (old, new) = (self.old.count(), self.new.count());
-        if line == 0 || line > old {
-            return None;
-        }
-        if line <= self.prefix {
-            return Some(line);
-        }
-        if line > old - self.suffix {
-            return Some(line + new - old);
-        }
-        let found = self.middle[(line - self.prefix - 1) as usize];
-        (found != NONE).then(|| self.prefix + 1 + u64::from(found))
+        let found = *self.by_two.get(line.checked_sub(1)? as usize)?;
+        (found != NONE).then(|| u64::from(found) + 1)
     }
 
-    /// Where the lines from `first` to `last` are now, all of them and together.
+    /// Where the lines from `first` to `last` are now: all of them, together, and certainly.
     pub fn block(&mut self, first: u64, last: u64) -> Option<u64> {
-        let now = self.kept(first)?;
-        if (first..=last).any(|line| self.kept(line) != Some(now + (line - first))) {
+        if first == 0 || first > last || last > self.old.len() as u64 {
             return None;
         }
+        let (from, to) = (first as usize - 1, last as usize);
         if self.is_same() {
-            return Some(now);
+            return Some(first);
         }
-        let above = self.is_kept_above(first, now);
-        let below = self.is_kept_below(last, now + (last - first));
-        let is_safe = (above && below) || (first..=last).any(|line| self.is_lone(line));
-        is_safe.then_some(now)
-    }
-
-    /// Where the gap behind a line is now: what the line above it is, and the line below.
-    pub fn gap(&mut self, above: u64) -> Option<u64> {
-        let now = if above == 0 { 0 } else { self.kept(above)? };
-        let is_kept = self.is_kept_below(above, now);
-        is_kept.then_some(now)
-    }
-
-    fn is_same(&self) -> bool {
-        self.prefix == self.old.count() && self.prefix == self.new.count()
-    }
-
-    /// Whether what stands above line `first` still does: the line, or the start of the text.
-    fn is_kept_above(&self, first: u64, now: u64) -> bool {
-        if first == 1 || now == 1 {
-            return first == now;
+        if let Some(now) = together(&self.by_all, from, to)
+            && self.is_once(from, to)
+        {
+            return Some(now + 1);
         }
-        self.kept(first - 1) == Some(now - 1)
+        let now = together(&self.by_two, from, to)?;
+        self.lone[from..to].contains(&true).then_some(now + 1)
     }
 
-    /// Whether what stands below line `last` still does: the line, or the end of the text.
-    fn is_kept_below(&self, last: u64, now: u64) -> bool {
-        let (old, new) = (self.old.count(), self.new.count());
-        if last == old || now == new {
-            return last == old && now == new;
-        }
-        self.kept(last + 1) == Some(now + 1)
-    }
-
-    /// Whether a line stands in each of the two texts once.
-    fn is_lone(&mut self, line: u64) -> bool {
-        let (old, new) = (self.old, self.new);
-        *self.lone.entry(line).or_insert_with(|| {
-            old.line(line).is_some_and(|text| is_once(&old, text) && is_once(&new, text))
+    /// Whether the run of kept lines around a block of them is in each of the texts once.
+    fn is_once(&mut self, from: usize, to: usize) -> bool {
+        let follows = |one: usize| {
+            let (above, below) = (self.by_all[one], self.by_all[one + 1]);
+            above != NONE && below == above + 1
+        };
+        let above = (0..from).rev().take_while(|&one| follows(one)).count();
+        let below = (to..self.old.len()).take_while(|&one| follows(one - 1)).count();
+        let (from, to) = (from - above, to + below);
+        let (old, new, lone) = (&self.old, &self.new, &self.lone);
+        *self.runs.entry((from, to)).or_insert_with(|| {
+            let run = &old[from..to];
+            lone[from..to].contains(&true) || (is_in_once(old, run) && is_in_once(new, run))
         })
     }
 }
 
-/// Whether exactly one line of a text is `line`.
-fn is_once(body: &Body<'_>, line: &[u8]) -> bool {
-    body.lines().filter(|one| *one == line).take(2).count() == 1
+/// Where lines are that a map keeps together.
+fn together(map: &[u32], from: usize, to: usize) -> Option<u64> {
+    let now = map[from];
+    let is_kept = now != NONE && map[from..to].iter().zip(now..).all(|(&one, now)| one == now);
+    is_kept.then_some(u64::from(now))
 }
 
-/// How many lines at the start and at the end of two texts are the same in each way of counting
-/// them. Where both reach for the same lines those belong to neither.
-fn common_ends(old: &Body<'_>, new: &Body<'_>) -> (u64, u64) {
-    let shorter = old.count().min(new.count());
-    let prefix = old.lines().zip(new.lines()).take_while(|(one, other)| one == other).count();
-    let prefix = prefix as u64;
-    if prefix == shorter && old.count() == new.count() {
-        return (prefix, 0);
+/// Whether lines are somewhere in a text, and nowhere else.
+fn is_in_once(text: &[Token], lines: &[Token]) -> bool {
+    text.windows(lines.len()).filter(|window| *window == lines).take(2).count() == 1
+}
+
+/// Of each kind of line whether a text has exactly one.
+fn once(text: &[Token], kinds: u32) -> Vec<bool> {
+    let mut counts = vec![0u32; kinds as usize];
+    for line in text {
+        counts[line.0 as usize] += 1;
     }
-    let suffix = lines_backwards(old.text).zip(lines_backwards(new.text));
-    let suffix = suffix.take_while(|(one, other)| one == other).count() as u64;
-    if prefix + suffix <= shorter { (prefix, suffix) } else { (shorter - suffix, shorter - prefix) }
+    counts.into_iter().map(|count| count == 1).collect()
 }
 
-/// The lines of a text from the last to the first, without terminators.
-fn lines_backwards(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = Some(text.strip_suffix(b"\n").unwrap_or(text)).filter(|_| !text.is_empty());
-    // A last line without line feed may end in a carriage return that is its own.
-    let mut is_open = !text.ends_with(b"\n");
-    std::iter::from_fn(move || {
-        let text = rest?;
-        let start = memchr::memrchr(b'\n', text).map_or(0, |at| at + 1);
-        rest = (start > 0).then(|| &text[..start - 1]);
-        let line = &text[start..];
-        let line = if is_open { line } else { line.strip_suffix(b"\r").unwrap_or(line) };
-        is_open = false;
-        Some(line)
-    })
-}
-
-/// For each line of `old` the line of `new` that it is by all three diffs.
-fn agreed(old: &[&[u8]], new: &[&[u8]]) -> Vec<u32> {
-    let mut lines = Interner::<&[u8]>::new(old.len() + new.len());
-    let mut old: Vec<Token> = old.iter().map(|line| lines.intern(*line)).collect();
-    let mut new: Vec<Token> = new.iter().map(|line| lines.intern(*line)).collect();
-    let kinds = lines.num_tokens();
-    let mut kept = mapped(Algorithm::Myers, &old, &new, kinds);
-    retain_same(&mut kept, &mapped(Algorithm::Histogram, &old, &new, kinds));
-    old.reverse();
-    new.reverse();
-    let mut backwards = mapped(Algorithm::Myers, &old, &new, kinds);
-    backwards.reverse();
-    for found in backwards.iter_mut().filter(|found| **found != NONE) {
-        *found = new.len() as u32 - 1 - *found;
+/// For each line of `old` the line of `new` that it is: by all three diffs, and by two.
+fn agreed(old: &[Token], new: &[Token], kinds: u32) -> (Vec<u32>, Vec<u32>) {
+    let (top, bottom) = common_ends(old, new);
+    let different = old.len() + new.len() - 2 * (top + bottom);
+    if different > MAX_DIFFERENT_LINES {
+        let between = Hunk {
+            before: top as u32..(old.len() - bottom) as u32,
+            after: top as u32..(new.len() - bottom) as u32,
+        };
+        let ends = mapped(old, new, &[between]);
+        return (ends.clone(), ends);
     }
-    retain_same(&mut kept, &backwards);
-    kept
-}
-
-fn retain_same(kept: &mut [u32], other: &[u32]) {
-    for (one, other) in kept.iter_mut().zip(other) {
-        if one != other {
-            *one = NONE;
+    let forwards = compared(Algorithm::Myers, old, new, kinds);
+    let rarest = compared(Algorithm::Histogram, old, new, kinds);
+    let backwards = compared_backwards(old, new, kinds);
+    let all =
+        |(one, two, three): (u32, u32, u32)| if one == two && two == three { one } else { NONE };
+    let most = |(one, two, three): (u32, u32, u32)| {
+        if two == three {
+            two
+        } else if one == two || one == three {
+            one
+        } else {
+            NONE
         }
+    };
+    let votes = || {
+        let pairs = forwards.iter().zip(&backwards).zip(&rarest);
+        pairs.map(|((&one, &two), &three)| (one, two, three))
+    };
+    (votes().map(all).collect(), votes().map(most).collect())
+}
+
+/// How many lines at the start and at the end of two texts are the same in every way to count
+/// them: where both reach for the same lines those are left out.
+fn common_ends(old: &[Token], new: &[Token]) -> (usize, usize) {
+    let shorter = old.len().min(new.len());
+    let top = old.iter().zip(new).take_while(|(one, other)| one == other).count();
+    let bottom = old.iter().rev().zip(new.iter().rev());
+    let bottom = bottom.take_while(|(one, other)| one == other).count();
+    match top + bottom <= shorter {
+        true => (top, bottom),
+        false => (shorter - bottom, shorter - top),
     }
 }
 
 /// For each line of `old` the line of `new` that it is by one diff.
-fn mapped(algorithm: Algorithm, old: &[Token], new: &[Token], kinds: u32) -> Vec<u32> {
+fn compared(algorithm: Algorithm, old: &[Token], new: &[Token], kinds: u32) -> Vec<u32> {
     let mut diff = Diff::default();
     diff.compute_with(algorithm, old, new, kinds);
-    let mut map = vec![NONE; old.len()];
-    let (mut at, mut to) = (0, 0);
-    let end = old.len() as u32;
-    let hunks = diff.hunks().map(|hunk| (hunk.before, hunk.after));
-    for (before, after) in hunks.chain([(end..end, 0..0)]) {
-        for line in at..before.start {
-            map[line as usize] = to + (line - at);
-        }
-        (at, to) = (before.end, after.end);
+    mapped(old, new, &diff.hunks().collect::<Vec<_>>())
+}
+
+/// The same by Myers from the back.
+fn compared_backwards(old: &[Token], new: &[Token], kinds: u32) -> Vec<u32> {
+    let reversed = |text: &[Token]| text.iter().rev().copied().collect::<Vec<_>>();
+    let mut map = compared(Algorithm::Myers, &reversed(old), &reversed(new), kinds);
+    map.reverse();
+    for found in map.iter_mut().filter(|found| **found != NONE) {
+        *found = new.len() as u32 - 1 - *found;
     }
     map
 }
+
+/// For each line of `old` the line of `new` that it is by these hunks, in order. Lines over
+/// which a hunk could be shifted are left out: the texts do not say whether they are kept.
+fn mapped(old: &[Token], new: &[Token], hunks: &[Hunk]) -> Vec<u32> {
+    let end = old.len() as u32;
+    let last = Hunk { before: end..end, after: new.len() as u32..new.len() as u32 };
+    let mut map = vec![NONE; old.len()];
+    let (mut from, mut to) = (0, 0);
+    for hunk in hunks.iter().chain([&last]) {
+        for (line, now) in (from..hunk.before.start).zip(to..) {
+            map[line as usize] = now;
+        }
+        (from, to) = (hunk.before.end, hunk.after.end);
+    }
+    for (at, hunk) in hunks.iter().enumerate() {
+        let above = at.checked_sub(1).map_or(0, |above| hunks[above].before.end);
+        let below = hunks.get(at + 1).map_or(end, |below| below.before.start);
+        let (before, after) = (&hunk.before, &hunk.after);
+        let room = ((before.start - above) as usize, (below - before.end) as usize);
+        for (text, lines) in [(old, before), (new, after)] {
+            let (up, down) = shifts(text, lines.start as usize, lines.end as usize, room);
+            map[before.start as usize - up..before.start as usize].fill(NONE);
+            map[before.end as usize..before.end as usize + down].fill(NONE);
+        }
+    }
+    map
+}
+
+/// By how many lines a stretch of a text that was added or removed could as well stand higher,
+/// and lower, with the same result.
+fn shifts(text: &[Token], from: usize, to: usize, room: (usize, usize)) -> (usize, usize) {
+    if from == to {
+        return (0, 0);
+    }
+    let up = (1..=room.0).take_while(|&by| text[from - by] == text[to - by]).count();
+    let down = (0..room.1).take_while(|&by| text[from + by] == text[to + by]).count();
+    (up, down)
+}
+
+#[cfg(test)]
+mod tests;

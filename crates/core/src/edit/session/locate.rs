@@ -133,7 +133,7 @@ pub struct Locator<'a> {
     hasher: LineHasher,
     unseen: Unseen,
     as_of: Option<Moment>,
-    carries: HashMap<(u128, u128), Carry<'a>>,
+    carries: HashMap<(u128, u128), Carry>,
     known: HashMap<usize, LineSet>,
 }
 
@@ -300,7 +300,7 @@ impl<'a> Locator<'a> {
         let (Some(old), Some(new)) = (self.body(from), self.body(to)) else {
             return Err(Why::Forgotten);
         };
-        let carry = self.carries.entry((from, to)).or_insert_with(|| Carry::new(old, new));
+        let carry = self.carries.entry((from, to)).or_insert_with(|| Carry::new(&old, &new));
         carried(carry, target, block).ok_or(Why::Changed)
     }
 
@@ -395,19 +395,20 @@ fn track(track: &super::Track, target: &Target<'_>, block: Block) -> Option<Bloc
     Some(Block { first, last })
 }
 
-/// Where the lines of a target are after a change by others.
-fn carried(carry: &mut Carry<'_>, target: &Target<'_>, block: Block) -> Option<Block> {
+/// Where the lines of a target are after a change by others. A place beside a line is found with
+/// both lines around it, or else with that line alone.
+fn carried(carry: &mut Carry, target: &Target<'_>, block: Block) -> Option<Block> {
     let first = match target {
-        Target::Line(_) | Target::Range(..) => carry.block(block.first, block.last),
-        Target::After(_) => {
-            carry.gap(block.first).or_else(|| carry.block(block.first, block.first))
+        Target::Line(_) | Target::Range(..) | Target::Between(..) => {
+            carry.block(block.first, block.last)
         }
-        Target::Before(_) => {
-            let gap = carry.gap(block.first - 1).map(|above| above + 1);
-            gap.or_else(|| carry.block(block.first, block.first))
-        }
-        Target::Between(..) if block.last == block.first + 1 => carry.gap(block.first),
-        Target::Between(..) => carry.block(block.first, block.last),
+        Target::After(_) => carry
+            .block(block.first, block.first + 1)
+            .or_else(|| carry.block(block.first, block.first)),
+        Target::Before(_) => carry
+            .block(block.first - 1, block.first)
+            .map(|above| above + 1)
+            .or_else(|| carry.block(block.first, block.first)),
     };
     Some(block.at(first?))
 }

@@ -1,0 +1,202 @@
+//! The rule of three diffs, by example and against texts of which it is known what happened.
+
+use super::*;
+use crate::text::lines::{LineIndex, Unit};
+
+fn carry(old: &str, new: &str) -> Carry {
+    let index = |text: &str| LineIndex::new(text.as_bytes(), Unit::Byte);
+    let (old_index, new_index) = (index(old), index(new));
+    Carry::new(&Body::new(old.as_bytes(), &old_index), &Body::new(new.as_bytes(), &new_index))
+}
+
+/// Where each line is found on its own; `-` where it is not. Words are lines.
+fn found(old: &str, new: &str) -> String {
+    let mut carry = carry(&old.replace(' ', "\n"), &new.replace(' ', "\n"));
+    let lines = (1..=carry.old.len() as u64).map(|line| carry.block(line, line));
+    let lines = lines.map(|line| line.map_or("-".to_owned(), |line| line.to_string()));
+    lines.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn lines_are_found_where_they_moved_with_the_lines_around_them() {
+    assert_eq!(found("a b c", "a b c"), "1 2 3");
+    assert_eq!(found("a b c", "x a b c"), "2 3 4");
+    assert_eq!(found("a b c", "a c"), "1 - 2");
+    assert_eq!(found("a } b }", "x a } b }"), "2 3 4 5");
+    assert_eq!(found("", "a"), "");
+    assert_eq!(found("a", ""), "-");
+}
+
+#[test]
+fn of_repeated_lines_it_is_not_said_which_was_added() {
+    assert_eq!(found("a b", "a b a b"), "- -");
+    assert_eq!(found("s a b t", "s a b a b t"), "1 - - 6");
+    assert_eq!(found("s } t", "s } } t"), "1 - 4");
+    // Nor when there are other changes above and below.
+    assert_eq!(found("s q a b t r u", "s x a b a b t r y u"), "1 - - - 7 8 10");
+}
+
+#[test]
+fn of_repeated_lines_it_is_not_said_which_was_removed() {
+    assert_eq!(found("s a b a b t", "s a b t"), "1 - - - - 4");
+    assert_eq!(found("s } } t", "s } t"), "1 - - 3");
+}
+
+#[test]
+fn a_line_that_stands_everywhere_is_no_proof() {
+    // A function was replaced by another one: its closing brace is a stranger's.
+    assert_eq!(found("f x } k l }", "g y } k l }"), "- - 3 4 5 6");
+    assert_eq!(found("f x } k l", "g y } m n"), "- - - - -");
+    assert_eq!(found("} f x } k", "} g y } m"), "- - - - -");
+}
+
+#[test]
+fn moved_text_is_not_followed() {
+    assert_eq!(found("a b c d e f g", "c d e f g a b"), "- - 1 2 3 4 5");
+}
+
+#[test]
+fn white_space_that_changed_counts_as_changed() {
+    let mut carry = carry("a\n  b\nc\n", "a\n\tb\nc\n");
+    assert_eq!(carry.block(2, 2), None);
+    assert_eq!(carry.block(3, 3), Some(3));
+}
+
+#[test]
+fn terminators_are_no_part_of_a_line() {
+    let mut carry = carry("a\nb\nc", "a\r\nb\r\nc\r\n");
+    assert_eq!(carry.block(1, 3), Some(1));
+}
+
+#[test]
+fn a_block_is_found_whole_or_not_at_all() {
+    let mut carry = carry("a\nb\nc\nd\ne\n", "x\na\nb\nnew\nc\nd\ne\n");
+    assert_eq!(carry.block(1, 2), Some(2));
+    assert_eq!(carry.block(3, 5), Some(5));
+    assert_eq!(carry.block(1, 3), None);
+    assert_eq!(carry.block(0, 1), None);
+    assert_eq!(carry.block(5, 6), None);
+    assert_eq!(carry.block(3, 2), None);
+}
+
+#[test]
+fn texts_that_differ_too_much_are_not_compared() {
+    let lines =
+        |name: &str, count: usize| (0..count).map(|at| format!("{name}{at}\n")).collect::<String>();
+    let (top, bottom) = (lines("top", 5), lines("bottom", 5));
+    let old = format!("{top}{}keep\n{bottom}", lines("old", MAX_DIFFERENT_LINES / 2));
+    let new =
+        format!("{top}{}keep\n{}{bottom}", lines("new", MAX_DIFFERENT_LINES / 2), lines("more", 9));
+    let mut carry = carry(&old, &new);
+    let count = carry.old.len() as u64;
+    assert_eq!(carry.block(5, 5), Some(5));
+    assert_eq!(carry.block(count, count), Some(carry.new.len() as u64));
+    assert_eq!(carry.block(count - 5, count - 5), None);
+}
+
+/// Numbers that look random and are the same every time.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        ((self.0 >> 33) % bound.max(1) as u64) as usize
+    }
+}
+
+/// A line, and which line it is, whatever it says.
+type Line = (String, u32);
+
+/// One change of a text whose lines are known by themselves.
+fn change(random: &mut Random, text: &mut Vec<Line>, next: &mut u32) {
+    let length = 1 + random.below(4);
+    let at = random.below(text.len().saturating_sub(length));
+    let end = (at + length).min(text.len());
+    let mut fresh = |lines: Vec<Line>| {
+        let renewed = lines.into_iter().map(|(line, _)| {
+            *next += 1;
+            (line, *next)
+        });
+        renewed.collect::<Vec<_>>()
+    };
+    match random.below(6) {
+        0 => {
+            let new = fresh(vec![(format!("new {}", random.below(1000)), 0); length]);
+            text.splice(at..at, new);
+        }
+        1 => {
+            let copy = fresh(text[at..end].to_vec());
+            let to = random.below(text.len());
+            text.splice(to..to, copy);
+        }
+        2 => {
+            text.drain(at..end);
+        }
+        3 => {
+            let copy = fresh(text[at..end].to_vec());
+            text.splice(end..end, copy);
+        }
+        4 => {
+            let moved: Vec<Line> = text.drain(at..end).collect();
+            let to = random.below(text.len() + 1);
+            text.splice(to..to, moved);
+        }
+        _ => {
+            let new = vec![(format!("new {}", random.below(1000)), 0), ("}".to_owned(), 0)];
+            let new = fresh(new);
+            text.splice(at..end, new);
+        }
+    }
+}
+
+/// Texts in which most lines repeat, changed at one place: of which lines it is known where they
+/// are, and what an edit there must give.
+#[test]
+fn in_repetitive_text_a_wrong_place_is_rarer_than_one_in_two_thousand() {
+    let mut random = Random(11);
+    let (mut right, mut wrong, mut all) = (0u32, 0u32, 0u32);
+    for _ in 0..6_000 {
+        let kinds = 8 + random.below(30);
+        let mut next = 0;
+        let old: Vec<Line> = (0..20 + random.below(60))
+            .map(|_| {
+                next += 1;
+                let line = match random.below(5) {
+                    0 => "}".to_owned(),
+                    1 => String::new(),
+                    _ => format!("line {}", random.below(kinds)),
+                };
+                (line, next)
+            })
+            .collect();
+        let mut new = old.clone();
+        change(&mut random, &mut new, &mut next);
+        let joined =
+            |text: &[Line]| text.iter().map(|(line, _)| format!("{line}\n")).collect::<String>();
+        let mut carry = carry(&joined(&old), &joined(&new));
+        for _ in 0..10 {
+            let first = random.below(old.len());
+            let last = (first + random.below(3)).min(old.len() - 1);
+            all += 1;
+            let Some(now) = carry.block(first as u64 + 1, last as u64 + 1) else {
+                continue;
+            };
+            let edited = |at: usize| {
+                let mut text: Vec<&str> = new.iter().map(|(line, _)| line.as_str()).collect();
+                text.splice(at..at + (last - first) + 1, ["edited"]);
+                text
+            };
+            let truth = new.iter().position(|(_, line)| *line == old[first].1);
+            let is_whole = |at: &usize| {
+                (first..=last)
+                    .all(|line| new.get(at + line - first).is_some_and(|one| one.1 == old[line].1))
+            };
+            match truth.filter(is_whole) {
+                Some(at) if edited(at) == edited(now as usize - 1) => right += 1,
+                _ => wrong += 1,
+            }
+        }
+    }
+    assert!(wrong * 2_000 <= all, "{right} right, {wrong} wrong of {all}");
+    assert!(right * 100 >= all * 75, "{right} right of {all}");
+}

@@ -1,0 +1,423 @@
+//! Every sentence of the rules of sessions, by example.
+
+use std::path::Path;
+
+use super::*;
+use crate::edit::resolve::Spot;
+use crate::error::Code;
+use crate::text::dialect::Dialect;
+use crate::text::hash::hash_line;
+use crate::text::lines::{LineIndex, Unit};
+use crate::view::anchor::Anchor;
+
+const FILE: &str = "file.rs";
+
+fn pi() -> &'static Dialect {
+    Dialect::by_name("pi").unwrap()
+}
+
+/// Runs with a text as a body.
+fn with<T>(text: &str, run: impl FnOnce(&Body<'_>) -> T) -> T {
+    let index = LineIndex::new(text.as_bytes(), Unit::Byte);
+    run(&Body::new(text.as_bytes(), &index))
+}
+
+/// Words as lines.
+fn lines(text: &str) -> String {
+    text.split(' ').map(|line| format!("{line}\n")).collect()
+}
+
+/// The anchor of a line that says `text`.
+fn anchor(line: u32, text: &str) -> Anchor {
+    Anchor { line, hash: hash_line(pi(), u64::from(line), text), hint: None }
+}
+
+/// A memory and the file as it is now.
+struct Session {
+    memory: Memory,
+    text: String,
+}
+
+impl Session {
+    /// A session that was shown the whole of a text.
+    fn showing(text: &str) -> Session {
+        let mut session = Session { memory: Memory::default(), text: lines(text) };
+        session.show(1, u64::MAX - 1);
+        session
+    }
+
+    fn show(&mut self, first: u64, last: u64) {
+        with(&self.text, |body| {
+            let shown = LineSet::of(first, last.min(body.count()));
+            self.memory.show(Path::new(FILE), body, &shown);
+        });
+    }
+
+    /// Others write the file.
+    fn becomes(&mut self, text: &str) {
+        self.text = lines(text);
+    }
+
+    /// The session puts lines in the place of some.
+    fn edit(&mut self, first: u64, removed: u64, text: &[&str]) {
+        let mut now: Vec<String> = self.text.lines().map(str::to_owned).collect();
+        let at = first as usize - 1;
+        now.splice(at..at + removed as usize, text.iter().map(|line| (*line).to_owned()));
+        let now: String = now.into_iter().map(|line| line + "\n").collect();
+        let splice = Splice { first, removed, inserted: text.len() as u64 };
+        with(&self.text, |before| {
+            with(&now, |after| self.memory.edited(Path::new(FILE), before, after, &[splice]));
+        });
+        self.text = now;
+    }
+
+    fn find<T>(&self, target: &Target<'_>, unseen: Unseen, read: impl FnOnce(Found<'_>) -> T) -> T {
+        self.find_as_of(target, unseen, None, read)
+    }
+
+    fn find_as_of<T>(
+        &self,
+        target: &Target<'_>,
+        unseen: Unseen,
+        as_of: Option<Moment>,
+        read: impl FnOnce(Found<'_>) -> T,
+    ) -> T {
+        with(&self.text, |body| {
+            let file = Path::new(FILE);
+            let mut locator = Locator::new(&self.memory, file, *body, pi(), unseen, as_of);
+            read(locator.locate(target))
+        })
+    }
+
+    fn placed(&self, target: &Target<'_>) -> Placed {
+        self.find(target, Unseen::Refuse, |found| match found {
+            Found::Placed(placed) => placed,
+            other => panic!("{other:?}"),
+        })
+    }
+
+    fn spot(&self, target: &Target<'_>) -> Spot {
+        self.placed(target).spot
+    }
+
+    fn line(&self, line: u32, text: &str) -> Spot {
+        self.spot(&Target::Line(&anchor(line, text)))
+    }
+
+    fn refused(&self, target: &Target<'_>) -> (Code, Why) {
+        self.find(target, Unseen::Refuse, |found| match found {
+            Found::Refused(refused) => (refused[0].code, refused[0].why.clone()),
+            other => panic!("{other:?}"),
+        })
+    }
+
+    fn line_refused(&self, line: u32, text: &str) -> (Code, Why) {
+        self.refused(&Target::Line(&anchor(line, text)))
+    }
+}
+
+#[test]
+fn an_unchanged_file_is_edited_where_the_anchor_says() {
+    let session = Session::showing("a b c d");
+    let (first, last) = (anchor(2, "b"), anchor(3, "c"));
+    let placed = session.placed(&Target::Line(&first));
+    assert_eq!((placed.spot, placed.how, placed.distance), (Spot::Lines(2, 2), How::Unchanged, 0));
+    assert_eq!(session.spot(&Target::Range(&first, &last)), Spot::Lines(2, 3));
+    assert_eq!(session.spot(&Target::After(&first)), Spot::Gap(2));
+    assert_eq!(session.spot(&Target::Before(&first)), Spot::Gap(1));
+    assert_eq!(session.spot(&Target::Between(&first, &last)), Spot::Gap(2));
+}
+
+#[test]
+fn in_an_unchanged_file_nothing_is_relocated() {
+    let session = Session::showing("a b c d");
+    // The number of line 2 with the hash of line 3: which one?
+    let (code, why) = session.line_refused(2, "c");
+    assert_eq!(code, Code::HashMismatch);
+    assert_eq!(why, Why::OtherHash { near: vec![3], is_current: true });
+    let (_, why) = session.line_refused(2, "nowhere");
+    assert_eq!(why, Why::OtherHash { near: vec![], is_current: true });
+}
+
+#[test]
+fn an_anchor_is_the_line_that_was_shown_whatever_stands_at_its_number_now() {
+    let mut session = Session::showing("a b } c d e }");
+    // The closing brace of line 3 is now in line 5; in line 3 stands another one.
+    session.becomes("x } } a b } c d e }");
+    let placed = session.placed(&Target::Line(&anchor(3, "}")));
+    assert_eq!((placed.spot, placed.how), (Spot::Lines(6, 6), How::Carried));
+    assert_eq!(placed.distance, 3);
+}
+
+#[test]
+fn a_line_that_others_changed_is_refused_with_both_versions() {
+    let mut session = Session::showing("a b c d e");
+    session.becomes("x a b C d e");
+    let target = anchor(3, "c");
+    session.find(&Target::Line(&target), Unseen::Refuse, |found| {
+        let Found::Refused(refused) = found else { panic!("{found:?}") };
+        assert_eq!((refused[0].code, &refused[0].why), (Code::HashMismatch, &Why::Changed));
+        assert_eq!(refused[0].shown, [ShownLine { number: 3, text: b"c".to_vec() }]);
+        assert_eq!(refused[0].now, (4, 4));
+    });
+}
+
+#[test]
+fn a_range_is_carried_with_its_interior() {
+    let mut session = Session::showing("a b c d e");
+    let (first, last) = (anchor(2, "b"), anchor(4, "d"));
+    session.becomes("x a b c d e");
+    assert_eq!(session.spot(&Target::Range(&first, &last)), Spot::Lines(3, 5));
+    session.becomes("x a b C d e");
+    assert_eq!(session.refused(&Target::Range(&first, &last)).0, Code::HashMismatch);
+    session.becomes("x a b c c d e");
+    assert_eq!(session.refused(&Target::Range(&first, &last)).0, Code::HashMismatch);
+}
+
+#[test]
+fn white_space_that_changed_is_a_change() {
+    let mut session = Session::showing("a b c d e");
+    session.text = "new\na\n  b\nc\nd\ne\n".to_owned();
+    assert_eq!(session.line_refused(2, "b").0, Code::HashMismatch);
+    assert_eq!(session.line(3, "c"), Spot::Lines(4, 4));
+}
+
+#[test]
+fn the_newest_version_that_has_the_line_counts() {
+    let mut session = Session::showing("a b c d e f");
+    session.becomes("a c d e f b");
+    session.show(1, 6);
+    // `b` was shown as line 2 and then as line 6; each anchor means its own.
+    assert_eq!(session.line(6, "b"), Spot::Lines(6, 6));
+    assert_eq!(session.line(2, "c"), Spot::Lines(2, 2));
+    assert_eq!(session.line(3, "c"), Spot::Lines(2, 2));
+}
+
+#[test]
+fn versions_that_disagree_are_refused() {
+    let mut session = Session::showing("a } c d e f g h");
+    session.becomes("n } o a } c d e f g h");
+    session.show(1, 3);
+    // Line 2 was a closing brace both times: one is in line 5 now, the other in line 2.
+    let (code, why) = session.line_refused(2, "}");
+    assert_eq!(code, Code::AmbiguousAnchor);
+    assert_eq!(why, Why::Disagree { places: vec![2, 5] });
+    // A call that was made before the second reading can only mean the first.
+    let mut other = Session::showing("a } c d e f g h");
+    let then = other.memory.now();
+    other.becomes("n } o a } c d e f g h");
+    other.show(1, 3);
+    let brace = anchor(2, "}");
+    other.find_as_of(&Target::Line(&brace), Unseen::Refuse, Some(then), |found| {
+        assert!(matches!(found, Found::Placed(Placed { spot: Spot::Lines(5, 5), .. })));
+    });
+}
+
+#[test]
+fn lines_that_were_never_shown_are_refused() {
+    let mut session = Session { memory: Memory::default(), text: lines("a b c d e f") };
+    let not_shown = |lines| (Code::NotShown, Why::NotShown { lines });
+    assert_eq!(session.line_refused(2, "b"), not_shown(vec![2..3]));
+    session.show(1, 2);
+    session.show(6, 6);
+    assert_eq!(session.line_refused(3, "c"), not_shown(vec![3..4]));
+    assert_eq!(session.line_refused(9, "c"), (Code::LineOutOfRange, Why::OutOfRange));
+    // Both ends were shown, what a range would remove between them was not.
+    let (first, last) = (anchor(2, "b"), anchor(6, "f"));
+    assert_eq!(session.refused(&Target::Range(&first, &last)), not_shown(vec![3..6]));
+    session.show(3, 5);
+    assert_eq!(session.spot(&Target::Range(&first, &last)), Spot::Lines(2, 6));
+}
+
+#[test]
+fn the_caller_may_want_unseen_lines_matched() {
+    let mut session = Session { memory: Memory::default(), text: lines("a b c d e f") };
+    session.show(2, 2);
+    session.show(6, 6);
+    let is_unseen = |line, text| {
+        let anchor = anchor(line, text);
+        session.find(&Target::Line(&anchor), Unseen::Match, |found| matches!(found, Found::Unseen))
+    };
+    assert!(is_unseen(3, "c"));
+    assert!(is_unseen(9, "c"));
+    // Of a line that was shown memory knows better.
+    assert!(!is_unseen(2, "c"));
+    let (first, last) = (anchor(2, "b"), anchor(6, "f"));
+    let range = Target::Range(&first, &last);
+    session.find(&range, Unseen::Match, |found| {
+        assert!(matches!(found, Found::Placed(Placed { spot: Spot::Lines(2, 6), .. })));
+    });
+}
+
+#[test]
+fn the_text_behind_an_anchor_must_be_that_of_the_line() {
+    let session = Session::showing("a b c");
+    let of = |text: &str| {
+        let short = anchor(2, "b").text(pi());
+        Anchor::parse(pi(), &format!("{short}|{text}")).unwrap()
+    };
+    assert_eq!(session.spot(&Target::Line(&of("b"))), Spot::Lines(2, 2));
+    assert_eq!(session.refused(&Target::Line(&of("other"))), (Code::HashMismatch, Why::OtherText));
+}
+
+#[test]
+fn own_edits_do_not_invalidate_anchors() {
+    let mut session = Session::showing("a b c d e f");
+    session.edit(2, 0, &["x", "y"]);
+    let placed = session.placed(&Target::Line(&anchor(4, "d")));
+    assert_eq!((placed.spot, placed.how, placed.distance), (Spot::Lines(6, 6), How::OwnEdits, 2));
+    // The number as it is now is understood, too: a report says by how much lines moved.
+    assert_eq!(session.line(6, "d"), Spot::Lines(6, 6));
+    session.edit(6, 1, &["D"]);
+    assert_eq!(session.line_refused(4, "d"), (Code::HashMismatch, Why::OwnEdit));
+    assert_eq!(session.line(5, "e"), Spot::Lines(7, 7));
+    let (first, last) = (anchor(3, "c"), anchor(5, "e"));
+    assert_eq!(session.refused(&Target::Range(&first, &last)).1, Why::OwnEdit);
+}
+
+#[test]
+fn own_edits_are_exact_where_a_diff_could_not_tell() {
+    let mut session = Session::showing("} } } } }");
+    session.edit(1, 0, &["}", "}"]);
+    session.edit(6, 1, &[]);
+    assert_eq!(session.line(1, "}"), Spot::Lines(3, 3));
+    // Line 4 under its first number is gone; the same number counts for the line that has it now.
+    assert_eq!(session.line(5, "}"), Spot::Lines(6, 6));
+}
+
+#[test]
+fn own_edits_among_those_of_others_are_exact() {
+    let mut session = Session::showing("a } b } c } d } e");
+    session.becomes("new a } b } c } d } e");
+    // The session edits what others wrote: it copies two lines below themselves.
+    session.edit(4, 0, &["a", "}"]);
+    session.text = lines("newer") + &session.text;
+    assert_eq!(session.line(2, "}"), Spot::Lines(4, 4));
+    assert_eq!(session.line(3, "b"), Spot::Lines(7, 7));
+}
+
+#[test]
+fn what_the_session_undid_is_as_it_was() {
+    let mut session = Session::showing("a b c d");
+    let before = session.text.clone();
+    session.edit(2, 1, &["B", "B"]);
+    session.text = before;
+    assert_eq!(session.line(2, "b"), Spot::Lines(2, 2));
+    assert_eq!(session.placed(&Target::Line(&anchor(3, "c"))).how, How::Unchanged);
+    // And it is edited again.
+    session.edit(1, 0, &["x"]);
+    assert_eq!(session.line(2, "b"), Spot::Lines(3, 3));
+}
+
+#[test]
+fn a_range_may_begin_in_one_report_and_end_in_another() {
+    let mut session = Session { memory: Memory::default(), text: lines("a b c d e f g h") };
+    session.show(1, 4);
+    session.edit(1, 0, &["x"]);
+    session.show(6, 9);
+    let (first, last) = (anchor(3, "c"), anchor(7, "f"));
+    assert_eq!(session.spot(&Target::Range(&first, &last)), Spot::Lines(4, 7));
+}
+
+/// Against a list of the lines themselves: 1,200 inserts from four anchors of one view.
+#[test]
+fn any_number_of_inserts_from_one_view_land_right() {
+    let names: Vec<String> = (1..=40).map(|line| format!("line{}", line % 7)).collect();
+    let mut session = Session::showing(&names.join(" "));
+    let then = session.memory.now();
+    // What each line is: its number in the view, or nothing.
+    let mut truth: Vec<Option<u32>> = (1..=40).map(Some).collect();
+    for round in 0..1_200u32 {
+        let line = [3, 11, 26, 39][(round as usize * 7 + round as usize / 5) % 4];
+        let anchor = anchor(line, &names[line as usize - 1]);
+        let target = if round % 3 == 0 { Target::Before(&anchor) } else { Target::After(&anchor) };
+        let spot = session.find_as_of(&target, Unseen::Refuse, Some(then), |found| match found {
+            Found::Placed(placed) => placed.spot,
+            other => panic!("round {round}: {other:?}"),
+        });
+        let at = truth.iter().position(|one| *one == Some(line)).unwrap();
+        let gap = if round % 3 == 0 { at } else { at + 1 };
+        assert_eq!(spot, Spot::Gap(gap as u64), "round {round}");
+        session.edit(gap as u64 + 1, 0, &[&format!("line{}", round % 7)]);
+        truth.insert(gap, None);
+        // The report shows the new line and two around it.
+        session.show((gap as u64).saturating_sub(1).max(1), gap as u64 + 3);
+    }
+    assert!(session.memory.bytes() < 1 << 20, "{} bytes", session.memory.bytes());
+}
+
+#[test]
+fn memory_is_bounded_and_says_what_it_forgot() {
+    let file = |at: usize| format!("file{at}");
+    let limits = MemoryLimits { bytes: 40_000, files: 4, versions: 2 };
+    let mut memory = Memory::new(limits);
+    for at in 0..100 {
+        let text = format!("{at}\n").repeat(100 + at);
+        with(&text, |body| memory.show(Path::new(&file(at % 10)), body, &LineSet::of(1, 5)));
+        assert!(memory.bytes() <= limits.bytes);
+        assert!(memory.files() <= limits.files);
+    }
+    assert!(memory.has_forgotten(Path::new(&file(0))));
+    assert!(!memory.has_forgotten(Path::new("another")));
+
+    let mut session = Session::showing("a b c");
+    session.memory.forget(Path::new(FILE));
+    let target = anchor(2, "b");
+    session.find(&Target::Line(&target), Unseen::Refuse, |found| {
+        let Found::Refused(refused) = found else { panic!("{found:?}") };
+        assert!(refused[0].code == Code::NotShown && refused[0].forgotten);
+    });
+}
+
+#[test]
+fn the_oldest_version_is_forgotten_first() {
+    let mut session = Session::showing("a b c d e f");
+    for round in 0..8 {
+        session.becomes(&format!("new{round} a b c d e f"));
+        session.show(1, 1);
+    }
+    assert_eq!(session.line_refused(2, "b"), (Code::NotShown, Why::NotShown { lines: vec![2..3] }));
+}
+
+#[test]
+fn a_text_that_is_too_large_to_keep_still_holds_while_it_is_unchanged() {
+    let limits = MemoryLimits { bytes: 5_000, ..MemoryLimits::default() };
+    let mut session = Session { memory: Memory::new(limits), text: "a\nb\n".repeat(3_000) };
+    session.show(1, 10);
+    assert_eq!(session.line(3, "a"), Spot::Lines(3, 3));
+    session.text.insert_str(0, "x\n");
+    assert_eq!(session.line_refused(3, "a"), (Code::NotShown, Why::Forgotten));
+}
+
+#[test]
+fn a_fork_learns_for_itself() {
+    let session = Session::showing("a b c");
+    let mut fork = Session { memory: session.memory.clone(), text: session.text.clone() };
+    fork.becomes("x a b c");
+    fork.show(1, 1);
+    assert_eq!(fork.line(2, "b"), Spot::Lines(3, 3));
+    assert_eq!(session.line(2, "b"), Spot::Lines(2, 2));
+}
+
+#[test]
+fn a_renamed_file_is_the_same_file() {
+    let mut session = Session::showing("a b c");
+    session.memory.renamed(Path::new(FILE), Path::new("other"));
+    assert_eq!(session.line_refused(2, "b").0, Code::NotShown);
+    session.memory.renamed(Path::new("other"), Path::new(FILE));
+    assert_eq!(session.line(2, "b"), Spot::Lines(2, 2));
+}
+
+#[test]
+fn splices_that_do_not_tell_the_whole_change_are_not_believed() {
+    let mut session = Session::showing("a b c d");
+    let now = lines("x y a b c d");
+    with(&session.text, |before| {
+        with(&now, |after| {
+            let splice = Splice { first: 1, removed: 0, inserted: 1 };
+            session.memory.edited(Path::new(FILE), before, after, &[splice]);
+        });
+    });
+    session.text = now;
+    assert_eq!(session.line(2, "b"), Spot::Lines(4, 4));
+}
