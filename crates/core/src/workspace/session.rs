@@ -61,17 +61,22 @@ pub struct SessionOptions {
 
 /// A place in the order of a session's calls. It is taken when a call is made, whenever the
 /// call's work begins.
-#[derive(Debug)]
 pub struct Turn {
     ticket: Ticket,
     as_of: Moment,
     turns: Arc<Turns>,
+    memory: Arc<Mutex<Memory>>,
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
         self.turns.leave(&self.ticket);
+        lock(&self.memory).let_go(self.as_of);
     }
+}
+
+fn lock(memory: &Mutex<Memory>) -> MutexGuard<'_, Memory> {
+    memory.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// An image that was read.
@@ -113,7 +118,7 @@ pub struct Session {
     /// The workspaces of directories that may be read beside the root.
     readable: Vec<Workspace<'static>>,
     options: SessionOptions,
-    memory: Mutex<Memory>,
+    memory: Arc<Mutex<Memory>>,
     turns: Arc<Turns>,
 }
 
@@ -140,7 +145,7 @@ impl Session {
             workspace: Workspace::new(options.workspace.clone()),
             readable: readable.collect(),
             options,
-            memory: Mutex::new(memory),
+            memory: Arc::new(Mutex::new(memory)),
             turns: Arc::default(),
         }
     }
@@ -183,11 +188,13 @@ impl Session {
 
     fn turn(&self, reach: Reach) -> Turn {
         let ticket = self.turns.enter(reach);
-        Turn { ticket, as_of: self.lock().now(), turns: Arc::clone(&self.turns) }
+        let as_of = self.lock().hold();
+        let (turns, memory) = (Arc::clone(&self.turns), Arc::clone(&self.memory));
+        Turn { ticket, as_of, turns, memory }
     }
 
     fn lock(&self) -> MutexGuard<'_, Memory> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.memory)
     }
 
     /// Reads files, within the limits of one call.

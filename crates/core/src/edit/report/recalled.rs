@@ -95,13 +95,10 @@ fn truth(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
     match &refused.why {
         Why::NotShown { lines } => {
             let numbers = spans(lines);
+            let (they_are, them) =
+                if is_one(lines) { ("It is", "it") } else { ("They are", "them") };
             format!(
-                "{numbers} never shown to you, so it is not certain that you mean {it}. {It} shown above now: repeat the edit if {it} meant.{forgotten}",
-                it = if is_one(lines) { "it is" } else { "they are" }
-                    .split(' ')
-                    .next()
-                    .unwrap_or_default(),
-                It = if is_one(lines) { "It is" } else { "They are" },
+                "{numbers} never shown to you. {they_are} shown above now: repeat the edit if you mean {them}.{forgotten}"
             )
         }
         Why::OutOfRange => {

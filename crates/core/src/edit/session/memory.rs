@@ -36,6 +36,9 @@ impl Default for MemoryLimits {
 /// So many views there may be of one lineage: a read each, and a report after each own edit.
 const MAX_VIEWS: usize = 64;
 
+/// So many views there may be where calls that wait hold on to them.
+const MAX_HELD_VIEWS: usize = 256;
+
 /// Of so many forgotten files it is known that they were forgotten.
 const MAX_FORGOTTEN_FILES: usize = 10_000;
 
@@ -93,7 +96,7 @@ impl Lineage {
         Lineage { base: hash, track, tip: hash, written, views, used }
     }
 
-    fn show(&mut self, lines: &LineSet, now: Moment) {
+    fn show(&mut self, lines: &LineSet, now: Moment, held: Option<Moment>) {
         let tip = self.tip;
         if let Some(view) = self.views.iter_mut().find(|view| view.hash == tip) {
             view.shown.extend(lines);
@@ -104,16 +107,24 @@ impl Lineage {
         let gone = BTreeMap::new();
         self.views.push(View { hash: tip, shown, track, gone, since: now, last: now });
         if self.views.len() > MAX_VIEWS {
-            self.thin_out();
+            self.thin_out(held);
         }
     }
 
     /// Drops the view of the older half that would be missed least. Reports of edits show a few
-    /// lines each; the page that they all started from must outlive them.
-    fn thin_out(&mut self) {
-        let older = self.views[..MAX_VIEWS / 2].iter().enumerate();
-        if let Some((least, _)) = older.min_by_key(|(at, view)| (view.live(), *at)) {
-            self.views.remove(least);
+    /// lines each; the page that they all started from must outlive them, and so must what calls
+    /// mean that have been made but not carried out.
+    fn thin_out(&mut self, held: Option<Moment>) {
+        let is_free = |view: &View| held.is_none_or(|held| view.since > held);
+        let free = |views: &[View]| {
+            let free = views.iter().enumerate().filter(|(_, view)| is_free(view));
+            free.min_by_key(|(at, view)| (view.live(), *at)).map(|(at, _)| at)
+        };
+        let newest = self.views.len() - 1;
+        let least = free(&self.views[..MAX_VIEWS / 2]).or_else(|| free(&self.views[..newest]));
+        let most = self.views.len() > MAX_HELD_VIEWS;
+        if let Some(at) = least.or(most.then_some(0)) {
+            self.views.remove(at);
         }
     }
 
@@ -223,6 +234,8 @@ pub struct Memory {
     /// Hashes of the paths that were forgotten whole.
     forgotten: HashSet<u64>,
     hasher: RandomState,
+    /// When calls were made that are not carried out yet, and how many at each moment.
+    held: BTreeMap<Moment, usize>,
 }
 
 impl Memory {
@@ -236,14 +249,32 @@ impl Memory {
         Moment(self.now)
     }
 
+    /// This moment, from which on nothing is dropped that a call which is made now can mean,
+    /// until [`Memory::let_go`].
+    pub fn hold(&mut self) -> Moment {
+        *self.held.entry(self.now()).or_default() += 1;
+        self.now()
+    }
+
+    /// A call that was made at a moment is over.
+    pub fn let_go(&mut self, moment: Moment) {
+        if let Some(count) = self.held.get_mut(&moment) {
+            *count -= 1;
+            if *count == 0 {
+                self.held.remove(&moment);
+            }
+        }
+    }
+
     /// Remembers that lines of a text were shown.
     pub fn show(&mut self, file: &Path, body: &Body<'_>, lines: &LineSet) {
         if lines.is_empty() {
             return;
         }
         let (now, limits) = (self.tick(), self.limits);
+        let held = self.held.keys().next().copied();
         let known = self.file_mut(file);
-        known.lineage(body.hash, now, &limits).show(lines, now);
+        known.lineage(body.hash, now, &limits).show(lines, now, held);
         self.keep(body);
         self.settle(file);
     }

@@ -161,7 +161,7 @@ impl<'a> Locator<'a> {
         if !std::ptr::eq(first, last) {
             anchors.push(last);
         }
-        let refused: Vec<_> =
+        let mut refused: Vec<_> =
             anchors.iter().filter_map(|anchor| self.diagnose_one(anchor)).collect();
         let is_unseen =
             |one: &Refused<'_>| matches!(one.why, Why::NotShown { .. } | Why::OutOfRange);
@@ -174,7 +174,28 @@ impl<'a> Locator<'a> {
             let now = self.within(u64::from(first.line), u64::from(last.line));
             return Found::Refused(vec![self.refusal(first, why, Vec::new(), now)]);
         }
+        if let Target::Range(..) = target {
+            self.widen(&mut refused, u64::from(first.line), u64::from(last.line));
+        }
         Found::Refused(refused)
+    }
+
+    /// A range of which an end was never shown: its other lines that were not are told, too, so
+    /// that one answer is enough.
+    fn widen(&mut self, refused: &mut [Refused<'_>], first: u64, last: u64) {
+        let last = last.min(self.current.count());
+        let unseen = refused.iter_mut().find_map(|one| match &mut one.why {
+            Why::NotShown { lines } => Some(lines),
+            _ => None,
+        });
+        let Some(unseen) = unseen.filter(|_| first <= last) else { return };
+        let missing = match self.current_lineage() {
+            Some(at) => self.known(at).missing(first..last + 1),
+            None => vec![first..last + 1],
+        };
+        if !missing.is_empty() {
+            *unseen = missing;
+        }
     }
 
     /// What is wrong with one anchor; `None` if nothing is, taken alone.
