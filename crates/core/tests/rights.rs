@@ -8,7 +8,7 @@
 mod support;
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -45,6 +45,14 @@ fn child() {
     }
     if let Some(closed_at) = task["closed_at"].as_u64() {
         println!("\n{ANSWER}{}", patch_in_a_closed_directory(&task, closed_at));
+        return;
+    }
+    if task["patch"].is_object() {
+        let options = options(Path::new(task["state"].as_str().unwrap()), Durability::Process);
+        let patch = task["patch"].clone().into();
+        let outcome = apply_hash(&OsFileSystem, &patch, &options, &Cancel::default());
+        let is_applied = matches!(outcome, Ok(Outcome::Applied(_)));
+        println!("\n{ANSWER}{}", if is_applied { json!("applied") } else { json!("not") });
         return;
     }
     let report = recover(Path::new(task["state"].as_str().unwrap()));
@@ -286,4 +294,25 @@ fn an_edit_lets_nobody_in_who_was_kept_out() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n");
     assert_eq!(xattr::get(&path, "system.posix_acl_access").unwrap(), None);
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
+}
+
+/// A user who may not give a new version to the old one's group must not let another group in.
+#[test]
+fn regression_the_group_of_the_user_gets_no_more_than_everybody() {
+    if !can_be_nobody() {
+        return;
+    }
+    for (owner, mode, then) in [(NOBODY, 0o660, 0o600), (0, 0o676, 0o666)] {
+        let scene = Scene::new();
+        give_away(&scene);
+        let path = scene.path().join("edited");
+        chown(&path, Some(owner), Some(0)).unwrap();
+        fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+        let edit = json!({"op": "insert_after", "path": path, "anchor": "EOF", "text": "x"});
+        let task = json!({"state": scene.state.path(), "patch": {"operations": [edit]}});
+        assert_eq!(run(&AS_NOBODY, &task).unwrap(), json!("applied"));
+        let now = fs::metadata(&path).unwrap();
+        assert_eq!((now.uid(), now.gid()), (NOBODY, NOBODY));
+        assert_eq!(now.permissions().mode() & 0o7777, then, "{mode:o}");
+    }
 }

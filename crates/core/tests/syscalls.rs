@@ -64,9 +64,18 @@ fn child() {
 /// Runs the patch of every kind under `strace`: how the child ended, and what was traced. `None`
 /// where it cannot be traced.
 fn traced(scene: &Scene, arguments: &[&str], sync: bool) -> Option<(i32, String)> {
+    traced_patch(scene, &patch(scene.path()), arguments, sync)
+}
+
+fn traced_patch(
+    scene: &Scene,
+    patch: &Value,
+    arguments: &[&str],
+    sync: bool,
+) -> Option<(i32, String)> {
     let log = scratch();
     let log = log.path().join("log");
-    let task = json!({"state": scene.state.path(), "patch": patch(scene.path()), "sync": sync});
+    let task = json!({"state": scene.state.path(), "patch": patch, "sync": sync});
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child", "--quiet"])
         .env(CHILD, task.to_string())
@@ -210,6 +219,42 @@ fn every_call(error: &str, lasting: bool, sync: bool, stride: usize) {
 #[test]
 fn a_sample_of_system_calls_fails() {
     every_call("EIO", true, true, 13);
+}
+
+/// The bits of the group are those of the list's mask: without the list they would let the group
+/// in, which the list keeps out.
+#[test]
+fn regression_a_group_is_not_let_in_when_an_access_list_cannot_be_copied() {
+    const ACCESS_LIST: &str = "system.posix_acl_access";
+    // Version, then tag, rights and number of: owner, user 12345, group, mask, others.
+    let entries = [(0x01, 6, u32::MAX), (0x02, 6, 12345), (0x04, 0, u32::MAX)];
+    let entries = entries.iter().chain(&[(0x10, 6, u32::MAX), (0x20, 0, u32::MAX)]);
+    let mut list = 2u32.to_le_bytes().to_vec();
+    for (tag, rights, number) in entries {
+        list.extend(u16::to_le_bytes(*tag));
+        list.extend(u16::to_le_bytes(*rights));
+        list.extend(number.to_le_bytes());
+    }
+    let faults = ["fsetxattr:error=EPERM", "fsetxattr:error=ENOSPC", "fgetxattr:error=EIO"];
+    for fault in faults.into_iter().chain(["flistxattr:error=EIO"]) {
+        let scene = Scene::new();
+        let path = scene.path().join("edited");
+        if let Err(cause) = xattr::set(&path, ACCESS_LIST, &list) {
+            tell_skipped(&format!("no access lists here: {cause}"));
+            return;
+        }
+        let before = fs::read(&path).unwrap();
+        let edit = json!({"op": "insert_after", "path": path, "anchor": "EOF", "text": "x"});
+        let patch = json!({ "operations": [edit] });
+        let arguments = ["-e", "trace=%file,%desc", "-e", &format!("inject={fault}")];
+        let Some((code, _)) = traced_patch(&scene, &patch, &arguments, false) else {
+            tell_skipped("nothing can be traced here");
+            return;
+        };
+        assert!([APPLIED, REFUSED].contains(&code), "{fault}: {code}");
+        assert_eq!(fs::read(&path).unwrap() == before, code == REFUSED, "{fault}");
+        assert_eq!(xattr::get(&path, ACCESS_LIST).unwrap().as_ref(), Some(&list), "{fault}");
+    }
 }
 
 /// `npm run fault-test` runs it.

@@ -172,28 +172,47 @@ pub(super) fn copy_attributes(file: &File, model: &File, stamp: &Stamp) -> io::R
     // away keeps it, and may still set the group to one of their own.
     let mut mode = stamp.mode;
     if fchown(file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid))).is_err() {
-        let _ = fchown(file, None, Some(Gid::from_raw(gid)));
         // Bits that run a program as its owner are not passed on to another owner.
         mode &= 0o1777;
-    }
-    // Access control lists and security labels travel as extended attributes. Where the file
-    // system has none, or this user may not set one, the file does without.
-    // What the new file has from its directory goes: an access control list would let others in
-    // whom the model kept out, and must go before the mode widens its mask.
-    let names: Vec<_> = model.list_xattr().into_iter().flatten().collect();
-    for name in file.list_xattr().into_iter().flatten().filter(|name| !names.contains(name)) {
-        match file.remove_xattr(&name) {
-            Err(cause) if name == ACCESS_LIST => return Err(cause),
-            _ => {}
+        // Nor are the rights of a group to another group, but for those that everybody has.
+        if fchown(file, None, Some(Gid::from_raw(gid))).is_err() {
+            mode &= 0o1707 | (mode & 0o007) << 3;
         }
     }
-    for name in names {
+    copy_access_list(file, model)?;
+    // Labels and notes travel as extended attributes. Where the file system has none, or this
+    // user may not set one, the file does without. What the new file has from its directory goes.
+    let names: Vec<_> = model.list_xattr().into_iter().flatten().collect();
+    for name in file.list_xattr().into_iter().flatten().filter(|name| !names.contains(name)) {
+        if name != ACCESS_LIST {
+            let _ = file.remove_xattr(&name);
+        }
+    }
+    for name in names.into_iter().filter(|name| name != ACCESS_LIST) {
         if let Ok(Some(value)) = model.get_xattr(&name) {
             let _ = file.set_xattr(&name, &value);
         }
     }
     fchmod(file, mode_bits(mode))?;
     Ok(())
+}
+
+/// Gives `file` the access control list of `model`, or none. Where there is one, the mode's bits
+/// for the group are those of its mask, so that without it they would let others in whom it kept
+/// out; and so would a list that the new file has from its directory.
+#[cfg(unix)]
+fn copy_access_list(file: &File, model: &File) -> io::Result<()> {
+    use xattr::FileExt;
+    const NO_LISTS: [i32; 3] = [libc::ENOTSUP, libc::EOPNOTSUPP, libc::ENOSYS];
+    let list = |file: &File| match file.get_xattr(ACCESS_LIST) {
+        Err(cause) if cause.raw_os_error().is_some_and(|code| NO_LISTS.contains(&code)) => Ok(None),
+        other => other,
+    };
+    match list(model)? {
+        Some(wanted) => file.set_xattr(ACCESS_LIST, &wanted),
+        None if list(file)?.is_some() => file.remove_xattr(ACCESS_LIST),
+        None => Ok(()),
+    }
 }
 
 #[cfg(not(unix))]
