@@ -107,10 +107,33 @@ pub(super) fn drafts<'a>(
         })
         .collect();
     let draft = |change| {
+        check_length(change)?;
         let action = action(ground, change, options, &vacated)?;
         Ok(Draft { action, temporary: temporary_name(), aside: temporary_name() })
     };
     changes.iter().map(draft).collect()
+}
+
+/// Refuses a path that the system would not take. The commit could do with open directories, but
+/// a recovery looks the paths of a journal up.
+fn check_length(change: &Change<'_>) -> Result<()> {
+    #[cfg(unix)]
+    if let Change::Create { to, .. } | Change::Move { to, .. } = change {
+        // The last byte is the system's.
+        let most = libc::PATH_MAX as usize - 1;
+        let length = to.path().as_os_str().len();
+        let (Lookup::Found(place) | Lookup::Missing { first: place, .. }) = to;
+        if length > most {
+            let path = place.shown();
+            let message = format!(
+                "{path}: the path is too long: {length} bytes when links are followed, of at most {most}"
+            );
+            return Err(Error::at(Code::InvalidArgument, path, message));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = change;
+    Ok(())
 }
 
 fn action<'a>(
