@@ -98,7 +98,7 @@ impl FileSystem for OsFileSystem {
     }
 
     fn stamp(&self, place: &Place) -> io::Result<Stamp> {
-        Ok(Stamp::from_metadata(&place.dir().symlink_metadata(place.name())?))
+        Stamp::of_place(place)
     }
 
     fn stamp_of(&self, file: &File) -> io::Result<Stamp> {

@@ -14,7 +14,7 @@ use super::StateDir;
 use super::step::{Action, Draft, temporary_name};
 use crate::disk::bytes::snapshot;
 use crate::disk::fs::{FileSystem, Lookup, Place, Stamp};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 
 /// The version of the format; others are reported and left alone.
 pub(super) const VERSION: u32 = 1;
@@ -22,6 +22,11 @@ pub(super) const VERSION: u32 = 1;
 /// How the names of finished journals end; until then they end in [`UNFINISHED`].
 pub(super) const FINISHED: &str = "journal";
 pub(super) const UNFINISHED: &str = "new";
+
+/// A file that is longer is no journal, and is not read; that of a patch of 100,000 files is not.
+pub(super) const LIMIT_BYTES: u64 = 256 << 20;
+/// The longest first record: those that follow say less of each step.
+const BEGIN_LIMIT_BYTES: usize = 64 << 20;
 
 /// How often a new journal is begun when a recovery takes it for an abandoned one.
 const BEGIN_ATTEMPTS: u32 = 4;
@@ -206,6 +211,12 @@ impl Journal {
             directories: missing_directories(drafts),
         };
         let line = begin.line()?;
+        if line.len() > BEGIN_LIMIT_BYTES {
+            return Err(Error::new(
+                Code::InvalidOperation,
+                "the patch names too many files for one journal: divide it",
+            ));
+        }
         let mut attempts = BEGIN_ATTEMPTS;
         loop {
             attempts -= 1;

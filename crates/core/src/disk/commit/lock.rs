@@ -6,13 +6,13 @@
 //! inode. They are taken in sorted order, so that no two calls wait for each other.
 
 use std::fs::{File, TryLockError};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::StateDir;
 use crate::cancel::Cancel;
 use crate::disk::bytes::snapshot;
-use crate::disk::fs::Stamp;
+use crate::disk::fs::{FileKind, Place, Stamp};
 use crate::error::{Code, Error, Result};
 use crate::threads;
 
@@ -54,7 +54,7 @@ impl LockKey {
 /// Locks that are held until this is dropped.
 #[derive(Debug, Default)]
 pub struct Locks {
-    held: Vec<(PathBuf, File)>,
+    held: Vec<(Place, File)>,
 }
 
 /// How long to sleep between two tries, at first and at most.
@@ -82,24 +82,23 @@ impl Locks {
 
 impl Drop for Locks {
     fn drop(&mut self) {
-        for (path, _held) in &self.held {
+        for (place, _held) in &self.held {
             // While it is held: nobody can hold another file of this name (see `is_named`).
-            let _ = std::fs::remove_file(path);
+            let _ = place.dir().remove_file(place.name());
         }
     }
 }
 
 /// Removes the locks of dead processes.
 pub(super) fn sweep(state: &StateDir) {
-    for entry in std::fs::read_dir(state.path().join("locks")).into_iter().flatten().flatten() {
-        let path = entry.path();
-        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-        if is_file
-            && let Ok(file) = File::open(&path)
+    for place in state.lock_places() {
+        if Stamp::of_place(&place).is_ok_and(|stamp| stamp.kind == FileKind::File)
+            && let Ok(file) = place.dir().open(place.name())
+            && let file = file.into_std()
             && file.try_lock().is_ok()
-            && is_named(&path, &file).is_ok_and(|named| named)
+            && is_named(&place, &file).is_ok_and(|named| named)
         {
-            let _ = std::fs::remove_file(&path);
+            let _ = place.dir().remove_file(place.name());
         }
     }
 }
@@ -109,16 +108,16 @@ fn take_one(
     key: &LockKey,
     deadline: Instant,
     cancel: &Cancel,
-) -> Result<(PathBuf, File)> {
-    if let Tried::Taken(path, file) = try_one(state, key)? {
-        return Ok((path, file));
+) -> Result<(Place, File)> {
+    if let Tried::Taken(place, file) = try_one(state, key)? {
+        return Ok((place, file));
     }
     threads::waiting(|| wait_for(state, key, deadline, cancel))
 }
 
 /// What came of one try to take a lock.
 enum Tried {
-    Taken(PathBuf, File),
+    Taken(Place, File),
     /// Somebody has it.
     Held,
     /// Its last holder removed it between our open and our lock: there is another one to take.
@@ -127,9 +126,9 @@ enum Tried {
 
 fn try_one(state: &StateDir, key: &LockKey) -> Result<Tried> {
     let fault = |cause| Error::io("lock", &key.shown, &cause);
-    let (path, file) = state.lock_file(&key.name)?;
+    let (place, file) = state.lock_file(&key.name)?;
     match file.try_lock() {
-        Ok(()) if is_named(&path, &file).map_err(fault)? => Ok(Tried::Taken(path, file)),
+        Ok(()) if is_named(&place, &file).map_err(fault)? => Ok(Tried::Taken(place, file)),
         Ok(()) => Ok(Tried::Removed),
         Err(TryLockError::WouldBlock) => Ok(Tried::Held),
         Err(TryLockError::Error(cause)) => Err(fault(cause)),
@@ -141,11 +140,11 @@ fn wait_for(
     key: &LockKey,
     deadline: Instant,
     cancel: &Cancel,
-) -> Result<(PathBuf, File)> {
+) -> Result<(Place, File)> {
     let mut pause = FIRST_PAUSE;
     loop {
         match try_one(state, key)? {
-            Tried::Taken(path, file) => return Ok((path, file)),
+            Tried::Taken(place, file) => return Ok((place, file)),
             Tried::Removed => pause = FIRST_PAUSE,
             Tried::Held => {}
         }
@@ -165,10 +164,10 @@ fn wait_for(
     }
 }
 
-/// Whether `path` still names the open file.
-fn is_named(path: &Path, file: &File) -> std::io::Result<bool> {
+/// Whether `place` still names the open file.
+fn is_named(place: &Place, file: &File) -> std::io::Result<bool> {
     let held = Stamp::of_file(file)?;
-    match Stamp::of_path(path) {
+    match Stamp::of_place(place) {
         Ok(there) => Ok(there.is_same_file(&held)),
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(false),
         Err(cause) => Err(cause),

@@ -16,7 +16,7 @@ use std::io;
 use std::path::Path;
 use std::time::Instant;
 
-use super::journal::{FINISHED, Record, UNFINISHED, parse_journal};
+use super::journal::{FINISHED, LIMIT_BYTES, Record, UNFINISHED, parse_journal};
 use super::{Ground, LockKey, StateDir};
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp};
@@ -101,7 +101,9 @@ pub fn is_abandoned(ground: Ground<'_>, keys: &[LockKey]) -> Result<bool> {
         }
         let place = ground.state.file("the journal", name)?;
         let read = || match ground.fs.stamp(&place)? {
-            stamp if is_trusted(&stamp) => std::fs::read(place.canonical()).map(Some),
+            stamp if is_trusted(&stamp) => {
+                read_journal(ground.fs, &mut ground.fs.open(&place)?).map(Some)
+            }
             _ => Ok(None),
         };
         let bytes = match read() {
@@ -118,9 +120,15 @@ pub fn is_abandoned(ground: Ground<'_>, keys: &[LockKey]) -> Result<bool> {
     Ok(false)
 }
 
-/// Whether a journal is one that only this user can have written.
+/// Whether a journal is one that only this user can have written, and no longer than such are.
 fn is_trusted(stamp: &Stamp) -> bool {
-    stamp.kind == FileKind::File && stamp.is_private()
+    stamp.kind == FileKind::File && stamp.is_private() && stamp.size_bytes <= LIMIT_BYTES
+}
+
+fn read_journal(fs: &dyn FileSystem, file: &mut File) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    fs.read(file, LIMIT_BYTES, &mut bytes)?;
+    Ok(bytes)
 }
 
 fn is_about(records: &[Record], keys: &[LockKey]) -> bool {
@@ -171,7 +179,7 @@ fn lock_abandoned(
         Err(cause) => return unless_gone("look at", &cause),
     }
     // Not for writing: a journal that may only be read can be worked off, too.
-    let file = match File::open(place.canonical()) {
+    let file = match fs.open(place) {
         Ok(file) => file,
         Err(cause) => return unless_gone("open", &cause),
     };
@@ -204,9 +212,8 @@ fn locked_journal(
         // Its owner died before it had done anything.
         return fs.unlink(place).map_err(|cause| fault("remove", &cause));
     }
-    let mut bytes = Vec::new();
     let mut reading = file.try_clone().map_err(|cause| fault("read", &cause))?;
-    fs.read(&mut reading, u64::MAX, &mut bytes).map_err(|cause| fault("read", &cause))?;
+    let bytes = read_journal(fs, &mut reading).map_err(|cause| fault("read", &cause))?;
     let Some(records) = parse_journal(&bytes).filter(|records| is_well_formed(records)) else {
         report.damaged.push(shown(place));
         return Ok(());

@@ -60,13 +60,14 @@ impl Stamp {
         Ok(Stamp::from_metadata(&Metadata::from_file(file)?))
     }
 
-    /// The stamp of what a path leads to.
-    pub fn of_path(path: &std::path::Path) -> io::Result<Stamp> {
-        #[cfg(unix)]
-        return Ok(Stamp::from_metadata(&Metadata::from_just_metadata(std::fs::metadata(path)?)));
-        // Only an open file has a number there.
-        #[cfg(not(unix))]
-        return Stamp::of_file(&File::open(path)?);
+    /// The stamp of an open directory.
+    pub fn of_dir(dir: &cap_std::fs::Dir) -> io::Result<Stamp> {
+        Ok(Stamp::from_metadata(&dir.dir_metadata()?))
+    }
+
+    /// The stamp of what has a name; of the link itself when it is one.
+    pub fn of_place(place: &super::Place) -> io::Result<Stamp> {
+        Ok(Stamp::from_metadata(&place.dir().symlink_metadata(place.name())?))
     }
 
     pub(super) fn from_metadata(metadata: &Metadata) -> Stamp {

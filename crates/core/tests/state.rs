@@ -1,0 +1,211 @@
+//! State directories that must not be trusted, and journals that must not be read.
+
+#![cfg(unix)]
+#![allow(clippy::print_stdout, reason = "a child answers so")]
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+
+use hashline_core::cancel::Cancel;
+use hashline_core::disk::commit::StateDir;
+use hashline_core::disk::fs::OsFileSystem;
+use hashline_core::edit::apply::{Durability, apply_hash};
+use hashline_core::edit::outcome::Outcome;
+use hashline_core::error::Code;
+use serde_json::{Value, json};
+use support::{Interrupted, Scene, journals, options, recover, scratch, tell_skipped};
+
+/// The environment variable that makes a process a child.
+const CHILD: &str = "HASHLINE_STATE_CHILD";
+
+/// What a refused edit of `edited` says; the file must be as it was.
+fn refusal(scene: &Scene, state: &Path) -> (Code, String) {
+    let path = scene.path().join("edited");
+    let before = fs::read(&path).unwrap();
+    let edit =
+        json!({"operations": [{"op": "insert_after", "path": path, "anchor": "EOF", "text": "x"}]});
+    let options = options(state, Durability::Process);
+    let outcome = apply_hash(&OsFileSystem, &edit.into(), &options, &Cancel::default()).unwrap();
+    let Outcome::Rejected(rejected) = outcome else { panic!("{outcome:?}") };
+    assert_eq!(fs::read(&path).unwrap(), before);
+    (rejected.code, rejected.text)
+}
+
+/// Whoever owns the directory can put a link in it that leads anywhere.
+#[test]
+fn regression_a_link_among_the_state_is_not_followed() {
+    for name in ["locks", "journals"] {
+        let (scene, elsewhere) = (Scene::new(), scratch());
+        symlink(elsewhere.path(), scene.state.path().join(name)).unwrap();
+        let (code, text) = refusal(&scene, scene.state.path());
+        assert_eq!(code, Code::InvalidArgument, "{text}");
+        assert!(text.contains("state directory") && text.contains(name), "{text}");
+        assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0, "{name}");
+    }
+}
+
+#[test]
+fn regression_a_directory_that_others_may_write_is_not_trusted() {
+    for name in ["locks", "journals"] {
+        let scene = Scene::new();
+        let directory = scene.state.path().join(name);
+        fs::create_dir(&directory).unwrap();
+        fs::set_permissions(&directory, PermissionsExt::from_mode(0o777)).unwrap();
+        let (code, text) = refusal(&scene, scene.state.path());
+        assert_eq!(code, Code::InvalidArgument, "{text}");
+        assert!(text.contains("others may write"), "{text}");
+        assert_eq!(fs::read_dir(&directory).unwrap().count(), 0, "{name}");
+    }
+}
+
+#[test]
+fn regression_the_state_of_another_user_is_not_trusted() {
+    const NOBODY: u32 = 65534;
+    let owned: [fn(&Path) -> std::path::PathBuf; 3] =
+        [|state| state.to_owned(), |state| state.join("locks"), |state| state.join("journals")];
+    for owned in owned {
+        let scene = Scene::new();
+        let directory = owned(scene.state.path());
+        fs::create_dir_all(&directory).unwrap();
+        if std::os::unix::fs::chown(&directory, Some(NOBODY), Some(NOBODY)).is_err() {
+            tell_skipped("only root can give a directory away");
+            return;
+        }
+        let (code, text) = refusal(&scene, scene.state.path());
+        assert_eq!(code, Code::InvalidArgument, "{text}");
+        assert!(text.contains("belongs to another user"), "{text}");
+    }
+}
+
+/// Not a test: what a child process runs.
+#[test]
+fn child() {
+    if std::env::var_os(CHILD).is_some() {
+        println!("\nanswer: {:?}", StateDir::new(None).map(|state| state.path().to_owned()));
+    }
+}
+
+/// It would be another one in each working directory.
+#[test]
+fn regression_a_home_directory_without_a_root_is_none() {
+    for home in ["home", "./home"] {
+        let dir = scratch();
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child", "--nocapture"])
+            .current_dir(dir.path())
+            .env(CHILD, "1")
+            .env("HOME", home)
+            .env_remove("XDG_STATE_HOME")
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        let answer = text.lines().find_map(|line| line.strip_prefix("answer: ")).unwrap();
+        assert!(answer.contains("no home directory"), "{home:?}: {answer}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    }
+}
+
+/// A terabyte, as far as its length tells.
+#[test]
+fn regression_a_journal_without_end_is_damaged_and_not_read() {
+    let scene = Scene::new();
+    let journals = scene.state.path().join("journals");
+    fs::create_dir(&journals).unwrap();
+    let file = fs::File::create(journals.join("a.journal")).unwrap();
+    // What a file system takes differs.
+    let is_long = [1u64 << 40, 1 << 34].iter().any(|&length| file.set_len(length).is_ok());
+    if !is_long {
+        tell_skipped("the file system takes no long files");
+        return;
+    }
+    assert_eq!(recover(scene.state.path()).damaged.len(), 1);
+    // It is in nobody's way.
+    let path = scene.path().join("edited");
+    let edit =
+        json!({"operations": [{"op": "insert_after", "path": path, "anchor": "EOF", "text": "x"}]});
+    let options = options(scene.state.path(), Durability::Process);
+    let outcome = apply_hash(&OsFileSystem, &edit.into(), &options, &Cancel::default());
+    assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
+}
+
+/// Either a path is refused, or a recovery can work off what a crash leaves.
+#[test]
+fn regression_no_path_is_too_long_for_a_recovery() {
+    const LIMIT: usize = libc::PATH_MAX as usize;
+    let mut refused = 0;
+    for length in [LIMIT - 60, LIMIT - 30, LIMIT - 10, LIMIT - 1, LIMIT, LIMIT + 30, LIMIT + 400] {
+        for (through_a_link, missing) in [(false, 0), (true, 0), (true, 1), (false, 9), (true, 9)] {
+            let label = format!("{length} bytes, {through_a_link}, {missing} directories missing");
+            let scene = Scene::new();
+            let deep = (length - 220 - missing * 150).min(LIMIT - 30);
+            let deep = deep_directory(scene.path(), deep);
+            symlink(&deep, scene.path().join("short")).unwrap();
+            let mut name = "n".repeat(length - deep.as_os_str().len() - 1);
+            for directory in 1..=missing {
+                let end = directory * 150;
+                name.replace_range(end..=end, "/");
+            }
+            let above = if through_a_link { scene.path().join("short") } else { deep.clone() };
+            let add = json!({"op": "add_file", "path": above.join(name), "content": "x\n"});
+            let patch = json!({ "operations": [add] });
+            refused += u32::from(!every_crash_is_recovered(&scene, &patch, &label));
+            assert_eq!(fs::read_dir(&deep).unwrap().count(), 0, "{label}");
+        }
+    }
+    assert!(refused > 0, "some of them are too long");
+}
+
+/// A new directory whose path has so many bytes.
+fn deep_directory(above: &Path, length: usize) -> std::path::PathBuf {
+    let mut deep = above.canonicalize().unwrap();
+    while deep.as_os_str().len() + 1 < length {
+        let rest = length - deep.as_os_str().len() - 1;
+        // Not one that leaves a single byte.
+        deep.push("d".repeat(if rest > 200 { 100 } else { rest }));
+    }
+    fs::create_dir_all(&deep).unwrap();
+    deep
+}
+
+/// Crashes the patch before every operation and undoes what the recoveries make of it; false when
+/// it is refused.
+fn every_crash_is_recovered(scene: &Scene, patch: &Value, label: &str) -> bool {
+    for crash_at in 1.. {
+        let fs = Interrupted::new(|at| match at >= crash_at {
+            true => Err(std::io::Error::from_raw_os_error(libc::EIO)),
+            false => Ok(()),
+        });
+        let options = options(scene.state.path(), Durability::Process);
+        let outcome = apply_hash(&fs, &patch.clone().into(), &options, &Cancel::default());
+        if let Ok(Outcome::Rejected(rejected)) = &outcome
+            && rejected.code == Code::InvalidArgument
+        {
+            assert!(rejected.text.contains("too long"), "{label}: {}", rejected.text);
+            return false;
+        }
+        let report = recover(scene.state.path());
+        assert!(report.failed.is_empty(), "{label}: {report:?}");
+        assert!(journals(scene.state.path()).is_empty(), "{label}: {report:?}");
+        if fs.count() < crash_at || !report.finished.is_empty() {
+            let deep = fs::read_link(scene.path().join("short")).unwrap();
+            for entry in fs::read_dir(&deep).unwrap() {
+                let path = Path::new(".").join(entry.unwrap().file_name());
+                remove_below(&deep, &path);
+            }
+        }
+        if fs.count() < crash_at {
+            return true;
+        }
+    }
+    true
+}
+
+/// Removes a file or a tree whose path may be too long for the system.
+fn remove_below(dir: &Path, name: &Path) {
+    let status = Command::new("rm").arg("-rf").arg(name).current_dir(dir).status();
+    assert!(status.unwrap().success());
+}
