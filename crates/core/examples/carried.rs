@@ -125,7 +125,7 @@ fn wilson(count: u32, all: u32) -> (f64, f64) {
 
 /// The current text with the operations of a case applied, unless one is refused.
 fn applied(case: &Case) -> Option<String> {
-    let dialect = Dialect::by_name("pi")?;
+    let dialect = Dialect::by_name("pi").ok()?;
     let index = |text: &str| LineIndex::new(text.as_bytes(), Unit::Byte);
     let (old_index, new_index) = (index(&case.old), index(&case.current));
     let old = Body::new(case.old.as_bytes(), &old_index);
