@@ -75,7 +75,7 @@ async function supervise() {
     for (const problem of problems.slice(0, 20)) console.error(`FAILED: ${problem}`)
     if (problems.length > 0) process.exitCode = 1
     else if (kind === 'inplace')
-      console.log('inplace: measured, not required: see the losses above')
+      console.log('inplace: measured, nothing required: the line above says what was lost')
     else required.push(kind)
   }
   if (process.exitCode === undefined && required.length > 0) {
