@@ -50,7 +50,7 @@ fn child() {
     if task["patch"].is_object() {
         let options = options(Path::new(task["state"].as_str().unwrap()), Durability::Process);
         let patch = task["patch"].clone().into();
-        let outcome = apply_hash(&OsFileSystem, &patch, &options, &Cancel::default());
+        let outcome = Workspace::on(&OsFileSystem, &options).apply(&patch, &Cancel::default());
         let is_applied = matches!(outcome, Ok(Outcome::Applied(_)));
         println!("\n{ANSWER}{}", if is_applied { json!("applied") } else { json!("not") });
         return;

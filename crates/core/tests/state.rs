@@ -13,9 +13,10 @@ use std::process::Command;
 use hashline_core::cancel::Cancel;
 use hashline_core::disk::commit::StateDir;
 use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::edit::apply::{Durability, apply_hash};
+use hashline_core::edit::apply::Durability;
 use hashline_core::edit::outcome::Outcome;
 use hashline_core::error::Code;
+use hashline_core::workspace::Workspace;
 use serde_json::{Value, json};
 use support::{Interrupted, Scene, journals, options, recover, scratch, tell_skipped};
 
@@ -29,7 +30,8 @@ fn refusal(scene: &Scene, state: &Path) -> (Code, String) {
     let edit =
         json!({"operations": [{"op": "insert_after", "path": path, "anchor": "EOF", "text": "x"}]});
     let options = options(state, Durability::Process);
-    let outcome = apply_hash(&OsFileSystem, &edit.into(), &options, &Cancel::default()).unwrap();
+    let outcome =
+        Workspace::on(&OsFileSystem, &options).apply(&edit.into(), &Cancel::default()).unwrap();
     let Outcome::Rejected(rejected) = outcome else { panic!("{outcome:?}") };
     assert_eq!(fs::read(&path).unwrap(), before);
     (rejected.code, rejected.text)
@@ -128,7 +130,7 @@ fn regression_a_journal_without_end_is_damaged_and_not_read() {
     let edit =
         json!({"operations": [{"op": "insert_after", "path": path, "anchor": "EOF", "text": "x"}]});
     let options = options(scene.state.path(), Durability::Process);
-    let outcome = apply_hash(&OsFileSystem, &edit.into(), &options, &Cancel::default());
+    let outcome = Workspace::on(&OsFileSystem, &options).apply(&edit.into(), &Cancel::default());
     assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
 }
 
@@ -180,7 +182,7 @@ fn every_crash_is_recovered(scene: &Scene, patch: &Value, label: &str) -> bool {
             false => Ok(()),
         });
         let options = options(scene.state.path(), Durability::Process);
-        let outcome = apply_hash(&fs, &patch.clone().into(), &options, &Cancel::default());
+        let outcome = Workspace::on(&fs, &options).apply(&patch.clone().into(), &Cancel::default());
         if let Ok(Outcome::Rejected(rejected)) = &outcome
             && rejected.code == Code::InvalidArgument
         {
