@@ -33,7 +33,7 @@ pub const RELOCATE_WINDOW_LINES: u64 = 100;
 
 /// The most that [`Policy::window_lines`] can be: further away a hash says nothing, and looking
 /// for it in all of a long file, for each of thousands of anchors, takes minutes.
-pub const RELOCATE_WINDOW_MAX_LINES: u64 = 10_000;
+pub const RELOCATE_WINDOW_MAX_LINES: u64 = 1000;
 
 /// Of the lines that have a hash, so many are told of a refused anchor.
 const NEAR_LIMIT: usize = 16;

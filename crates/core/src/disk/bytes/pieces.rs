@@ -48,10 +48,10 @@ pub(super) fn decode<'t>(
     if bytes.len() <= PIECE_BYTES {
         return Ok(charset.decode(bytes));
     }
-    let mut text = Vec::new();
     match charset.decoder() {
-        None if is_utf8(bytes, cancel)? => return Ok((Cow::Borrowed(bytes), false)),
+        None if is_utf8(bytes, cancel)? => Ok((Cow::Borrowed(bytes), false)),
         None => {
+            let mut text = Vec::new();
             for piece in between_characters(bytes, cancel) {
                 text.extend_from_slice(&charset.decode(piece?).0);
             }

@@ -17,7 +17,24 @@ pub(super) struct Window<'e, 'a> {
     hasher: LineHasher,
     /// Hashes with their lines in ascending order, by number of the chunk; not used where the hash
     /// depends on who asks.
-    chunks: HashMap<u64, Vec<(u32, u64)>>,
+    chunks: HashMap<u64, Vec<(u32, Found<'a>)>>,
+}
+
+/// A line that was found.
+#[derive(Clone, Copy)]
+struct Found<'a> {
+    number: u64,
+    text: &'a [u8],
+}
+
+/// The lines from number `first` on.
+fn lines_from<'a>(
+    evidence: &Evidence<'a>,
+    first: u64,
+) -> impl Iterator<Item = (u64, &'a [u8])> + use<'a> {
+    let text = evidence.text;
+    let lines = evidence.index.from_line(text, first).into_iter().flatten();
+    (first..).zip(lines).map(move |(number, span)| (number, span.text(text)))
 }
 
 impl<'e, 'a> Window<'e, 'a> {
@@ -42,74 +59,74 @@ impl<'e, 'a> Window<'e, 'a> {
 
     /// The lines within the window around the anchor's number that agree with it, ascending.
     pub(super) fn lines_with(&mut self, anchor: &Anchor) -> Vec<u64> {
-        self.search(anchor, |window, line| window.hint_agrees(anchor, line))
+        let found = self.lines_with_hash(anchor);
+        let agreeing = found.into_iter().filter(|line| self.hint_agrees(anchor, line.text));
+        agreeing.map(|line| line.number).collect()
     }
 
     /// The lines within the window that have its hash, but not the text of its hint, ascending.
     pub(super) fn lines_with_hash_alone(&mut self, anchor: &Anchor) -> Vec<u64> {
-        match anchor.hint {
-            Some(_) => self.search(anchor, |window, line| !window.hint_agrees(anchor, line)),
-            None => Vec::new(),
+        if anchor.hint.is_none() {
+            return Vec::new();
         }
+        let found = self.lines_with_hash(anchor);
+        let others = found.into_iter().filter(|line| !self.hint_agrees(anchor, line.text));
+        others.map(|line| line.number).collect()
     }
 
     /// Whether the anchor's own line is the only one in its window with that hash.
     pub(super) fn is_unique(&mut self, anchor: &Anchor) -> bool {
-        self.search(anchor, |_, _| true) == [u64::from(anchor.line)]
+        let found = self.lines_with_hash(anchor);
+        matches!(found.as_slice(), [only] if only.number == u64::from(anchor.line))
     }
 
-    fn search(&mut self, anchor: &Anchor, accept: impl Fn(&Self, &[u8]) -> bool) -> Vec<u64> {
+    /// The lines within the window that have its hash, whatever its hint says, ascending.
+    fn lines_with_hash(&mut self, anchor: &Anchor) -> Vec<Found<'a>> {
         let named = u64::from(anchor.line);
         let first = named.saturating_sub(self.size_lines).max(1);
         let last = named.saturating_add(self.size_lines).min(self.evidence.count());
         if first > last {
             return Vec::new();
         }
-        let mut found = match mixes_line_number(self.evidence.dialect) {
+        match mixes_line_number(self.evidence.dialect) {
             true => self.each_line(anchor, first, last),
-            false => self.from_chunks(anchor, first, last),
-        };
-        found.retain(|&number| self.evidence.line(number).is_some_and(|line| accept(self, line)));
-        found
+            false => self.known_lines(anchor.hash, first, last),
+        }
     }
 
-    /// The lines from the first to the last with the anchor's hash, of which each is made anew.
-    fn each_line(&mut self, anchor: &Anchor, first: u64, last: u64) -> Vec<u64> {
-        let text = self.evidence.text;
-        let lines = self.evidence.index.from_line(text, first).into_iter().flatten();
+    /// Lines whose hashes depend on who asks: each is made anew.
+    fn each_line(&mut self, anchor: &Anchor, first: u64, last: u64) -> Vec<Found<'a>> {
         let mut found = Vec::new();
-        for (number, span) in (first..=last).zip(lines) {
-            if self.hash_of(anchor, number, span.text(text)) == anchor.hash {
-                found.push(number);
+        for (number, text) in lines_from(self.evidence, first).take_while(|one| one.0 <= last) {
+            if self.hash_of(anchor, number, text) == anchor.hash {
+                found.push(Found { number, text });
             }
         }
         found
     }
 
-    /// The same, of hashes that are known.
-    fn from_chunks(&mut self, anchor: &Anchor, first: u64, last: u64) -> Vec<u64> {
+    /// Lines whose hashes are known, or made once.
+    fn known_lines(&mut self, hash: u32, first: u64, last: u64) -> Vec<Found<'a>> {
         let mut found = Vec::new();
         for number in first / CHUNK_LINES..=last / CHUNK_LINES {
             let chunk = self.chunk(number);
-            let from = chunk.partition_point(|entry| *entry < (anchor.hash, first));
-            let entries = chunk[from..].iter();
-            let inside = entries.take_while(|entry| **entry <= (anchor.hash, last));
-            found.extend(inside.map(|(_, line)| *line));
+            let from = chunk.partition_point(|(other, line)| (*other, line.number) < (hash, first));
+            let alike = chunk[from..].iter().take_while(|(other, _)| *other == hash);
+            found.extend(alike.map(|(_, line)| *line).take_while(|line| line.number <= last));
         }
         found
     }
 
-    fn chunk(&mut self, number: u64) -> &[(u32, u64)] {
+    fn chunk(&mut self, number: u64) -> &[(u32, Found<'a>)] {
         let (evidence, hasher) = (self.evidence, &mut self.hasher);
         self.chunks.entry(number).or_insert_with(|| {
             let first = (number * CHUNK_LINES).max(1);
-            let last = (number + 1) * CHUNK_LINES - 1;
-            let lines = evidence.index.from_line(evidence.text, first).into_iter().flatten();
-            let hashed = (first..=last)
-                .zip(lines)
-                .map(|(number, span)| (hasher.hash(number, span.text(evidence.text)), number));
+            let end = (number + 1) * CHUNK_LINES;
+            let lines = lines_from(evidence, first).take_while(|one| one.0 < end);
+            let hashed =
+                lines.map(|(number, text)| (hasher.hash(number, text), Found { number, text }));
             let mut chunk: Vec<_> = hashed.collect();
-            chunk.sort_unstable();
+            chunk.sort_unstable_by_key(|(hash, line)| (*hash, line.number));
             chunk
         })
     }

@@ -96,7 +96,7 @@ impl fancy_regex::Input for Watched<'_> {
         fancy_regex::Input::prev_codepoint_ix(self.line, at)
     }
 
-    fn make_match<'t>(&'t self, _: usize, _: usize) {}
+    fn make_match(&self, _: usize, _: usize) {}
 
     fn advance_position(&self, at: usize) -> usize {
         fancy_regex::Input::advance_position(self.line, at)
