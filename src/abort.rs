@@ -1,8 +1,7 @@
-//! An `AbortSignal` of the caller → the core's [`Cancel`].
+//! An `AbortSignal` of the caller → what it does to a call.
 //!
 //! The listener is one of many: the caller's own `onabort` and listeners keep working.
 
-use hashline_core::cancel::Cancel;
 use napi::bindgen_prelude::{Function, FunctionRef, JsObjectValue, Object, ObjectRef};
 use napi::{Env, ValueType};
 
@@ -42,11 +41,11 @@ impl<'env> Signal<'env> {
         Ok((reason.kind()? != ValueType::Undefined).then_some(reason))
     }
 
-    /// Cancels `cancel` when the signal fires.
-    pub fn listen(self, cancel: &Cancel) -> napi::Result<Subscription> {
-        let (env, cancel) = (self.0.env(), cancel.clone());
+    /// Calls `abort` when the signal fires.
+    pub fn listen(self, abort: impl Fn() + 'static) -> napi::Result<Subscription> {
+        let env = self.0.env();
         let listener: Listener<'_> = env.create_function_from_closure("abort", move |_| {
-            cancel.cancel();
+            abort();
             Ok(())
         })?;
         let subscription =

@@ -3,10 +3,11 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
+use std::sync::Once;
 
 use hashline_core::error::{Code, Error as CoreError};
 use napi::bindgen_prelude::ToNapiValue;
-use napi::{Env, Unknown, check_status, sys};
+use napi::{Env, check_status, sys};
 
 use super::external;
 use super::js::{Js, ask, pending, take_exception};
@@ -110,13 +111,6 @@ fn define(
     })
 }
 
-/// A JavaScript value as the error of a task, which rejects with exactly that value.
-pub fn rejection(env: &Env, value: Js<'_>) -> napi::Error {
-    // SAFETY: The value is of the running call of this environment.
-    let value = unsafe { Unknown::from_raw_unchecked(env.raw(), value.raw()) };
-    napi::Error::from_unknown_without_coercion(value)
-}
-
 /// A promise that is rejected already.
 pub fn rejected<'env>(env: &'env Env, reason: Js<'_>) -> napi::Result<Js<'env>> {
     let (mut deferred, mut promise) = (ptr::null_mut(), ptr::null_mut());
@@ -130,10 +124,19 @@ pub fn rejected<'env>(env: &'env Env, reason: Js<'_>) -> napi::Result<Js<'env>> 
 pub fn guard<T, E: From<CoreError>>(
     work: impl FnOnce() -> std::result::Result<T, E>,
 ) -> std::result::Result<T, E> {
+    be_silent();
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
         let message = format!("a bug in the engine: {}", panic_message(&*payload));
         Err(CoreError::new(Code::Internal, message).into())
     })
+}
+
+/// Lets panics print nothing: every one of this library is contained, what is known of it is in
+/// its error, and the host's stderr is no place for paths of the build. (The hook is this
+/// library's own: it has its own copy of the standard library, and so has any other addon.)
+fn be_silent() {
+    static SILENT: Once = Once::new();
+    SILENT.call_once(|| std::panic::set_hook(Box::new(|_| {})));
 }
 
 fn panic_message(payload: &(dyn Any + Send)) -> &str {
@@ -166,16 +169,33 @@ mod tests {
 
     #[test]
     fn guard_turns_panics_into_internal_errors() {
-        let silent = std::panic::take_hook();
-        std::panic::set_hook(Box::new(|_| {}));
         let plain = refusal(guard(|| panic!("no line")));
         let formatted = refusal(guard(|| panic!("line {}", 7)));
         let odd = refusal(guard(|| std::panic::panic_any(7)));
-        std::panic::set_hook(silent);
         let bug = |what: &str| (Code::Internal, format!("a bug in the engine: {what}"));
         assert_eq!(plain, bug("no line"));
         assert_eq!(formatted, bug("line 7"));
         assert_eq!(odd, bug("a panic without message"));
+    }
+
+    /// In a process of its own, whose stderr can be looked at.
+    #[test]
+    fn contained_panics_print_nothing() {
+        const INNER: &str = "HASHLINE_TEST_OF_PANICS";
+        if std::env::var_os(INNER).is_some() {
+            assert!(guard(|| -> std::result::Result<(), CoreError> { panic!("a path") }).is_err());
+            return;
+        }
+        let name = "binding::fault::tests::contained_panics_print_nothing";
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args([name, "--exact", "--nocapture"])
+            .env(INNER, "1")
+            .output()
+            .unwrap();
+        let (out, err) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success() && out.contains("1 passed"), "{out}{err}");
+        assert!(!out.contains("a path") && !err.contains("panicked"), "{out}{err}");
     }
 
     #[test]

@@ -11,6 +11,8 @@ mod bulk;
 mod external;
 mod fault;
 mod js;
+mod leaving;
+mod mailbox;
 mod memory;
 mod omp;
 mod options;

@@ -260,6 +260,7 @@ struct ReadCall {
 impl Call for ReadCall {
     type Output = Vec<FileView>;
     type Answer = Objects<FileView>;
+    const WRITES: bool = false;
 
     fn run(&self, cancel: &Cancel) -> CoreResult<Self::Output> {
         let requests = &self.requests;

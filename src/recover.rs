@@ -105,6 +105,7 @@ struct RecoverCall {
 impl Call for RecoverCall {
     type Output = commit::RecoveryReport;
     type Answer = RecoveryReport;
+    const WRITES: bool = true;
 
     fn run(&self, cancel: &Cancel) -> CoreResult<commit::RecoveryReport> {
         self.workspace.recover(cancel)

@@ -1,14 +1,19 @@
 //! Calls of the core, now on the caller's thread or later on another one.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use hashline_core::cancel::Cancel;
 use hashline_core::error::{Code, Error, Result as CoreResult};
-use napi::bindgen_prelude::{AsyncTask, ToNapiValue};
-use napi::{Env, ScopedTask};
+use hashline_core::threads;
+use napi::Env;
+use napi::bindgen_prelude::ToNapiValue;
 
-use super::abort::{Signal, Subscription};
+use super::abort::Signal;
 use super::external;
-use super::fault::{self, Fault, Result, error_object, guard, rejected, rejection};
+use super::fault::{self, Fault, Result, error_object, guard, rejected};
 use super::js::Js;
+use super::leaving;
+use super::mailbox::{Bell, Mailbox, Settled, Waiting};
 use super::options::{Field, optional};
 
 /// A call of the core with its arguments.
@@ -17,6 +22,9 @@ pub trait Call: Send + 'static {
     type Output: Send + 'static;
     /// The answer for JavaScript.
     type Answer: ToNapiValue;
+    /// Whether it changes files: then what was done is told, even to a caller who has lost his
+    /// interest meanwhile.
+    const WRITES: bool;
 
     /// Calls the core. Touches no JavaScript value.
     fn run(&self, cancel: &Cancel) -> CoreResult<Self::Output>;
@@ -60,63 +68,103 @@ fn start<'env, C: Call>(env: &'env Env, call: C, signal: Option<Signal<'env>>) -
     if let Some(signal) = signal
         && signal.is_aborted()?
     {
-        cancel.cancel();
-        let aborted = cancel.check().expect_err("it was cancelled on the line above");
-        let error = error_object(env, &aborted, signal.reason()?)?;
+        let error = error_object(env, &aborted(), signal.reason()?)?;
         return Ok(rejected(env, error)?);
     }
-    let subscription = signal.map(|signal| signal.listen(&cancel)).transpose()?;
-    let job = Job { call, cancel, subscription };
-    Ok(Js::from_rust(env, AsyncTask::new(job))?)
+    let mailbox = Mailbox::of(env)?;
+    let number = mailbox.next_number();
+    let flight = Arc::new(Flight {
+        call: Mutex::new(Some(call)),
+        cancel: cancel.clone(),
+        bell: mailbox.bell(),
+        number,
+    });
+    let aborted = Arc::clone(&flight);
+    let listen = |signal: Signal<'env>| signal.listen(move || aborted.abort());
+    let subscription = signal.map(listen).transpose()?;
+    let promise = mailbox.promise(env, number, cancel, subscription)?;
+    // Without another thread it is done on this one, before the promise is returned.
+    if let Err(job) = threads::CALLS.submit(Box::new(move || flight.run())) {
+        job();
+    }
+    Ok(promise)
 }
 
 /// A call on its way through another thread.
-struct Job<C> {
-    call: C,
+struct Flight<C> {
+    /// Gone once it is worked on, or aborted before.
+    call: Mutex<Option<C>>,
     cancel: Cancel,
-    subscription: Option<Subscription>,
+    bell: Arc<Bell>,
+    number: u64,
 }
 
-impl<C: Call> Job<C> {
-    fn error<'env>(&self, env: &'env Env, error: &Error) -> napi::Result<Js<'env>> {
-        let cause = match &self.subscription {
-            Some(subscription) if error.code == Code::Aborted => subscription.reason(env)?,
-            _ => None,
-        };
-        error_object(env, error, cause)
-    }
-}
-
-impl<'task, C: Call> ScopedTask<'task> for Job<C> {
-    type Output = CoreResult<C::Output>;
-    type JsValue = Js<'task>;
-
-    fn compute(&mut self) -> napi::Result<Self::Output> {
-        Ok(guard(|| self.call.run(&self.cancel)))
+impl<C: Call> Flight<C> {
+    fn take(&self) -> Option<C> {
+        self.call.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn resolve(&mut self, env: &'task Env, output: Self::Output) -> napi::Result<Js<'task>> {
-        let answered = guard(|| match output {
-            Ok(output) => Ok(Js::from_rust(env, C::answer(output))?),
-            Err(error) => {
-                let error = self.error(env, &error)?;
-                Err(Fault::Napi(rejection(env, error)))
-            }
-        });
-        external::report(env)?;
-        answered.map_err(|fault| match fault {
-            Fault::Napi(error) => error,
-            refused => match refused.into_js(env) {
-                Ok(error) => rejection(env, error),
-                Err(error) => error,
-            },
-        })
-    }
-
-    fn finally(self, env: Env) -> napi::Result<()> {
-        if let Some(subscription) = self.subscription {
-            subscription.end(&env);
+    fn run(&self) {
+        if !self.bell.begin() {
+            return;
         }
-        Ok(())
+        if let Some(call) = self.take() {
+            let output = guard(|| self.call(&call));
+            self.land(output);
+        }
+        self.bell.end();
+    }
+
+    fn call(&self, call: &C) -> CoreResult<C::Output> {
+        let _writing = match C::WRITES {
+            true => Some(leaving::begin(&self.cancel).ok_or_else(aborted)?),
+            false => None,
+        };
+        call.run(&self.cancel)
+    }
+
+    /// What the caller's signal does. A call that nobody has begun is over at once.
+    fn abort(&self) {
+        self.cancel.cancel();
+        if self.take().is_some() {
+            self.land(Err(aborted()));
+        }
+    }
+
+    fn land(&self, output: CoreResult<C::Output>) {
+        let letter = move |env: &Env, waiting: &Waiting| settle::<C>(env, waiting, output);
+        self.bell.send(self.number, Box::new(letter));
+    }
+}
+
+fn aborted() -> Error {
+    let cancel = Cancel::default();
+    cancel.cancel();
+    cancel.check().expect_err("it was cancelled on the line above")
+}
+
+/// Makes of an output what its promise becomes.
+fn settle<C: Call>(
+    env: &Env,
+    waiting: &Waiting,
+    output: CoreResult<C::Output>,
+) -> napi::Result<Settled> {
+    let is_late = !C::WRITES && waiting.cancel.is_cancelled();
+    let answered = guard(|| match output {
+        Ok(_) if is_late => Err(Fault::Refused(aborted())),
+        Ok(output) => Ok(Js::from_rust(env, C::answer(output))?.raw()),
+        Err(error) => Err(Fault::Refused(error)),
+    });
+    external::report(env)?;
+    match answered {
+        Ok(value) => Ok(Settled::Resolved(value)),
+        Err(Fault::Refused(error)) if error.code == Code::Aborted => {
+            let cause = match &waiting.subscription {
+                Some(subscription) => subscription.reason(env)?,
+                None => None,
+            };
+            Ok(Settled::Rejected(error_object(env, &error, cause)?.raw()))
+        }
+        Err(fault) => Ok(Settled::Rejected(fault.into_js(env)?.raw())),
     }
 }
