@@ -332,7 +332,10 @@ export interface ApplyOptions {
    * `'unique'`: follow a hash that is unique nearby. `'off'`: refuse.
    */
   relocate?: 'guarded' | 'unique' | 'off'
-  /** How far from its number a line is looked for, in lines each way: 100 when left out. */
+  /**
+   * How far from its number a line is looked for, in lines each way: 100 when left out,
+   * 1,000 at most.
+   */
   relocateWindow?: number
   /**
    * Which repairs may be made to a model's text: the default ones (`true`, or left
@@ -375,7 +378,10 @@ export interface EditOptions {
    * `'unique'`: follow a hash that is unique nearby. `'off'`: refuse.
    */
   relocate?: 'guarded' | 'unique' | 'off'
-  /** How far from its number a line is looked for, in lines each way: 100 when left out. */
+  /**
+   * How far from its number a line is looked for, in lines each way: 100 when left out,
+   * 1,000 at most.
+   */
   relocateWindow?: number
   /**
    * Which repairs may be made to a model's text: the default ones (`true`, or left
@@ -778,6 +784,16 @@ export interface SearchResult {
   truncated: boolean
   /** What could not be searched, by path. */
   errors: Array<SearchError>
+  /** Ignore files of which not everything counts, since it is too much, by path. */
+  warnings: Array<SearchWarning>
+}
+
+/** What a search did otherwise than somebody may think who knows the files. */
+export interface SearchWarning {
+  /** The file that it is about. */
+  path: string
+  /** What, and why; names the file. */
+  message: string
 }
 
 /** What `applyHashToText` did, or why it did nothing. `status` tells which. */

@@ -5,7 +5,7 @@ use hashline_core::edit::apply::{self, Durability};
 use hashline_core::edit::outcome::Outcome;
 use hashline_core::edit::repair::Rules;
 use hashline_core::edit::request::Value;
-use hashline_core::edit::resolve::Relocate;
+use hashline_core::edit::resolve::{RELOCATE_WINDOW_MAX_LINES, Relocate};
 use hashline_core::error::{Error, Result as CoreResult};
 use hashline_core::text::dialect::Dialect;
 use hashline_core::workspace::{Workspace, WorkspaceOptions};
@@ -31,7 +31,8 @@ pub struct EditOptions<'env> {
     /// `'unique'`: follow a hash that is unique nearby. `'off'`: refuse.
     #[napi(ts_type = "'guarded' | 'unique' | 'off'")]
     pub relocate: Option<Field<'env>>,
-    /// How far from its number a line is looked for, in lines each way: 100 when left out.
+    /// How far from its number a line is looked for, in lines each way: 100 when left out,
+    /// 1,000 at most.
     #[napi(ts_type = "number")]
     pub relocate_window: Option<Field<'env>>,
     /// Which repairs may be made to a model's text: the default ones (`true`, or left
@@ -69,7 +70,8 @@ pub struct ApplyOptions<'env> {
     /// `'unique'`: follow a hash that is unique nearby. `'off'`: refuse.
     #[napi(ts_type = "'guarded' | 'unique' | 'off'")]
     pub relocate: Option<Field<'env>>,
-    /// How far from its number a line is looked for, in lines each way: 100 when left out.
+    /// How far from its number a line is looked for, in lines each way: 100 when left out,
+    /// 1,000 at most.
     #[napi(ts_type = "number")]
     pub relocate_window: Option<Field<'env>>,
     /// Which repairs may be made to a model's text: the default ones (`true`, or left
@@ -147,6 +149,7 @@ struct ApplyCall {
 impl Call for ApplyCall {
     type Output = Outcome;
     type Answer = ApplyOutcome;
+    const WRITES: bool = true;
 
     fn run(&self, cancel: &Cancel) -> CoreResult<Outcome> {
         self.workspace.apply(&self.patch, cancel)
@@ -196,11 +199,15 @@ pub fn edit_options(given: EditOptions<'_>) -> Result<(&'static Dialect, apply::
     let options = apply::EditOptions {
         relocate: optional(given.relocate, |field| field.choice(&relocate))?
             .unwrap_or(defaults.relocate),
-        relocate_window_lines: optional(given.relocate_window, Field::count)?
+        relocate_window_lines: optional(given.relocate_window, window)?
             .unwrap_or(defaults.relocate_window_lines),
         repairs: optional(given.repairs, repair_rules)?.unwrap_or(defaults.repairs),
     };
     Ok((dialect.unwrap_or(Dialect::default_dialect()), options))
+}
+
+fn window(field: Field<'_>) -> Result<u64> {
+    field.whole(0, RELOCATE_WINDOW_MAX_LINES)
 }
 
 fn repair_rules(field: Field<'_>) -> Result<Rules> {

@@ -112,6 +112,8 @@ pub struct SearchResult {
     pub truncated: bool,
     /// What could not be searched, by path.
     pub errors: Vec<SearchError>,
+    /// Ignore files of which not everything counts, since it is too much, by path.
+    pub warnings: Vec<SearchWarning>,
 }
 
 /// The matches in one file.
@@ -138,6 +140,15 @@ pub struct SearchError {
     #[napi(ts_type = "HashlineErrorCode")]
     pub code: Word,
     /// What, where and what instead.
+    pub message: String,
+}
+
+/// What a search did otherwise than somebody may think who knows the files.
+#[napi(object, object_from_js = false)]
+pub struct SearchWarning {
+    /// The file that it is about.
+    pub path: String,
+    /// What, and why; names the file.
     pub message: String,
 }
 
@@ -179,6 +190,7 @@ struct SearchCall {
 impl Call for SearchCall {
     type Output = search::SearchResult;
     type Answer = SearchResult;
+    const WRITES: bool = false;
 
     fn run(&self, cancel: &Cancel) -> CoreResult<Self::Output> {
         self.workspace.search(&self.query, cancel)
@@ -234,6 +246,7 @@ impl From<search::SearchResult> for SearchResult {
             binary_skipped: result.binary_skipped as f64,
             truncated: result.truncated,
             errors: result.errors.into_iter().map(SearchError::from).collect(),
+            warnings: result.warnings.into_iter().map(SearchWarning::from).collect(),
         }
     }
 }
@@ -254,5 +267,11 @@ impl From<search::FileMatches> for FileMatches {
 impl From<Error> for SearchError {
     fn from(error: Error) -> SearchError {
         SearchError { path: error.path, code: Word(error.code.as_str()), message: error.message }
+    }
+}
+
+impl From<search::Warning> for SearchWarning {
+    fn from(warning: search::Warning) -> SearchWarning {
+        SearchWarning { path: warning.path, message: warning.message }
     }
 }
