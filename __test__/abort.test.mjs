@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { applyHash, readHashed } from 'hashline-native'
+import { applyHash, readHashed, recoverTransactions, searchHashed } from 'hashline-native'
 import { withDir } from './support.mjs'
 
 /** @import { HashlineError } from 'hashline-native' */
@@ -73,4 +73,22 @@ test('one signal stops many calls', () =>
       assert.equal(call.status, 'rejected')
       assertAborted(call.reason, 'all')
     }
+  }))
+
+test('whatever was aborted before it was answered says so', () =>
+  withDir({ 'a.txt': '}\n' }, async (root, stateDir) => {
+    const controller = new AbortController()
+    const options = { root, signal: controller.signal }
+    const calls = [
+      readHashed('a.txt', options),
+      readHashed(['a.txt', 'missing.txt'], options),
+      searchHashed({ search: '}' }, options),
+      recoverTransactions({ stateDir, signal: controller.signal }),
+    ]
+    controller.abort('enough')
+    for (const call of await Promise.allSettled(calls.slice(0, 3))) {
+      assert.equal(call.status, 'rejected')
+      assertAborted(call.reason, 'enough')
+    }
+    await Promise.allSettled(calls)
   }))
