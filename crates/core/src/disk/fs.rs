@@ -220,11 +220,18 @@ pub fn is_refused_link(cause: &io::Error) -> bool {
     }
 }
 
+/// On Windows a directory is opened only with this flag; without it, it looks like a file that
+/// the user may not read.
+#[cfg(windows)]
+const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
+
 /// Options for reading that return at once on a FIFO or a device.
 fn reading() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true);
     cap_fs_ext::OpenOptionsSyncExt::nonblock(&mut options, true);
+    #[cfg(windows)]
+    cap_std::fs::OpenOptionsExt::custom_flags(&mut options, FILE_FLAG_BACKUP_SEMANTICS);
     options
 }
 
@@ -237,6 +244,8 @@ fn open_ambient(path: &std::path::Path) -> io::Result<File> {
         &mut options,
         libc::O_NONBLOCK | libc::O_NOCTTY,
     );
+    #[cfg(windows)]
+    std::os::windows::fs::OpenOptionsExt::custom_flags(&mut options, FILE_FLAG_BACKUP_SEMANTICS);
     options.open(path)
 }
 
@@ -316,14 +325,27 @@ fn mount(place: &Place) -> io::Result<Option<u64>> {
     use rustix::fs::{AtFlags, StatxFlags, statx};
     let flags = AtFlags::SYMLINK_NOFOLLOW;
     match statx(place.dir(), place.name(), flags, StatxFlags::MNT_ID) {
-        Ok(found) => {
-            let is_told = found.stx_mask & StatxFlags::MNT_ID.bits() != 0;
-            Ok(is_told.then_some(found.stx_mnt_id))
+        // An emulator of another processor says that it tells, and leaves 0 there.
+        Ok(found) if found.stx_mask & StatxFlags::MNT_ID.bits() != 0 && found.stx_mnt_id != 0 => {
+            Ok(Some(found.stx_mnt_id))
         }
-        // A sandbox may not know the call.
-        Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => Ok(None),
+        // A kernel before 5.8 does not know the question, and a sandbox may not know the call.
+        Ok(_) | Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => mount_of_opened(place),
         Err(other) => Err(other.into()),
     }
+}
+
+/// The same from what the kernel tells about an open file.
+#[cfg(target_os = "linux")]
+fn mount_of_opened(place: &Place) -> io::Result<Option<u64>> {
+    use rustix::fs::{Mode, OFlags, openat};
+    use std::os::fd::AsRawFd;
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = openat(place.dir(), place.name(), flags, Mode::empty())?;
+    // Where nothing is mounted at /proc, nobody tells.
+    let told = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", opened.as_raw_fd()));
+    let told = told.unwrap_or_default();
+    Ok(told.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok()))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -348,4 +370,26 @@ fn is_kept_by_sticky_bit(_: &Stamp, _: &Stamp) -> bool {
 #[cfg(not(unix))]
 fn may_write(place: &Place) -> io::Result<bool> {
     Ok(!place.dir().symlink_metadata(place.name())?.permissions().readonly())
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+
+    #[test]
+    fn both_ways_to_ask_for_a_mount_give_the_same() {
+        let place = |dir: &str, name: &str| {
+            let opened = Dir::open_ambient_dir(dir, cap_std::ambient_authority()).unwrap();
+            Place::in_directory(Arc::new(opened), dir.as_ref(), name.into(), name)
+        };
+        // The last component is a link, whose own mount is asked for; /proc is one of its own.
+        for (dir, name) in [("/", "."), ("/", "proc"), ("/proc", "self"), ("/proc/self", "exe")] {
+            let place = place(dir, name);
+            assert_eq!(mount_of_opened(&place).unwrap(), mount(&place).unwrap(), "{dir}/{name}");
+        }
+        let [root, proc] = [place("/", "."), place("/", "proc")].map(|at| mount_of_opened(&at));
+        assert_ne!(root.unwrap(), proc.unwrap());
+    }
 }
