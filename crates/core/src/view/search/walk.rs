@@ -5,7 +5,7 @@
 
 use std::cmp::Ordering;
 use std::ffi::OsStr;
-use std::path::{Component, Path, PathBuf, is_separator};
+use std::path::{Component, Path, PathBuf, Prefix, PrefixComponent, is_separator};
 use std::sync::Arc;
 
 use super::rules::{Filter, IgnoreTexts, Rules};
@@ -332,27 +332,53 @@ fn extend(
 /// The path of an entry as the query leads to it, with forward slashes.
 fn join(dir: &str, name: &OsStr) -> String {
     let name = name.to_string_lossy();
-    match dir.is_empty() || dir.ends_with('/') {
-        true => format!("{dir}{name}"),
-        false => format!("{dir}/{name}"),
+    let separator = separator(dir);
+    if dir.is_empty() || dir.ends_with(separator) {
+        format!("{dir}{name}")
+    } else {
+        format!("{dir}{separator}{name}")
     }
+}
+
+/// What stands between the names of a path: behind `\\?\` Windows takes a forward slash for a
+/// part of a name.
+fn separator(path: &str) -> char {
+    if cfg!(windows) && path.starts_with(r"\\?\") { '\\' } else { '/' }
 }
 
 /// A path of the query without `.` components and doubled or final slashes; empty for the
 /// directory where relative paths start.
 fn tidy(path: &str) -> String {
     let mut tidy = String::with_capacity(path.len());
+    let mut is_prefix = false;
     for component in Path::new(path).components() {
         match component {
             Component::CurDir => {}
-            Component::RootDir => tidy.push('/'),
-            Component::Prefix(prefix) => tidy.push_str(&prefix.as_os_str().to_string_lossy()),
+            Component::RootDir => tidy.push(separator(&tidy)),
+            Component::Prefix(prefix) => tidy = start(prefix),
+            // In `C:name` there is no slash: the path starts in the current directory of C.
+            Component::ParentDir | Component::Normal(_) if is_prefix => {
+                tidy.push_str(&component.as_os_str().to_string_lossy());
+            }
             Component::ParentDir | Component::Normal(_) => {
                 tidy = join(&tidy, component.as_os_str());
             }
         }
+        is_prefix = matches!(component, Component::Prefix(_));
     }
     tidy
+}
+
+/// How a path of Windows starts. A drive or a share is shown as people write it, whatever the
+/// query says: both lead to the same files.
+fn start(prefix: PrefixComponent<'_>) -> String {
+    match prefix.kind() {
+        Prefix::VerbatimDisk(drive) => format!("{}:", char::from(drive)),
+        Prefix::VerbatimUNC(server, share) => {
+            format!("//{}/{}", server.to_string_lossy(), share.to_string_lossy())
+        }
+        _ => prefix.as_os_str().to_string_lossy().into_owned(),
+    }
 }
 
 fn unnameable(shown: &str) -> Error {
@@ -402,6 +428,18 @@ mod tests {
         }
         #[cfg(unix)]
         for (path, expected) in [("/", "/"), ("/a/", "/a"), ("//a", "/a"), ("a\\b", "a\\b")] {
+            assert_eq!(tidy(path), expected, "{path}");
+        }
+        #[cfg(windows)]
+        for (path, expected) in [
+            (r"C:\a\b", "C:/a/b"),
+            (r"c:/a\.\b\", "c:/a/b"),
+            ("C:a/b", "C:a/b"),
+            (r"\\?\C:\a\b", "C:/a/b"),
+            (r"\\?\C:\", "C:/"),
+            (r"\\?\UNC\server\share\a", "//server/share/a"),
+            (r"\\?\Volume{0}\a\b", r"\\?\Volume{0}\a\b"),
+        ] {
             assert_eq!(tidy(path), expected, "{path}");
         }
     }
