@@ -24,7 +24,17 @@ mod task;
 mod text;
 mod value;
 
+use napi::bindgen_prelude::{Object, retain_current_module_for_unload_safety};
 use napi_derive::napi;
+
+/// Runs when an environment loads the addon. Node unloads a library when the last environment
+/// that loaded it (a worker, say) ends, but threads that live in this one go on. The linker
+/// settings of `build.rs` keep it loaded on Linux; this is for every system that can.
+#[napi(module_exports)]
+fn keep_loaded(_exports: Object<'_>) -> napi::Result<()> {
+    retain_current_module_for_unload_safety();
+    Ok(())
+}
 
 /// The version of this package, as in its `package.json`.
 #[napi]

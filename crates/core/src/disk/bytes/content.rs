@@ -4,7 +4,8 @@
 //! all the work that follows. Why not always: below [`MAP_MIN_BYTES`] a read into a warm
 //! buffer is cheaper than setting up and tearing down a mapping, and where a file can shrink
 //! under the mapping (every Unix), the mapping needs the guard of `fault_guard`, which Linux
-//! has. Windows does not replace a file that is mapped, so files to edit are read there.
+//! has. Windows lets nobody shrink or replace a file that is mapped: there, a reader would make
+//! somebody else's writing fail.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -15,7 +16,7 @@ use crate::cancel::PIECE_BYTES;
 use crate::disk::fs::{FileSystem, Stamp};
 use crate::error::Error;
 
-/// Files of at least this size are mapped.
+/// Files of at least this size are mapped, where files are.
 const MAP_MIN_BYTES: u64 = 1 << 20;
 
 /// Buffers up to this size are kept for the next file of the same thread.
@@ -68,8 +69,7 @@ impl Content {
         options: &LoadOptions,
         use_of: Use,
     ) -> Result<Option<Content>, Failed> {
-        let may_map = use_of == Use::View || cfg!(unix);
-        let mapping = match may_map && stamp.size_bytes >= MAP_MIN_BYTES {
+        let mapping = match stamp.size_bytes >= MAP_MIN_BYTES {
             true => Mapping::new(&file, stamp.size_bytes)?,
             false => None,
         };
@@ -220,7 +220,7 @@ impl Mapping {
         if !super::fault_guard::install() {
             return Ok(None);
         }
-        if !cfg!(any(target_os = "linux", windows)) {
+        if !cfg!(target_os = "linux") {
             return Ok(None);
         }
         // SAFETY: The file may be changed by others while it is mapped. The bytes are then
@@ -235,7 +235,6 @@ impl Mapping {
             let watch = super::fault_guard::Watch::new(&map);
             Ok(watch.map(|watch| Mapping { watch, map }))
         }
-        // Windows does not let a mapped file shrink.
         #[cfg(not(target_os = "linux"))]
         Ok(Some(Mapping { map }))
     }
