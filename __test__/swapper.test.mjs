@@ -4,6 +4,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runScript } from './support.mjs'
 
-test('a directory that flips to a link leads nobody out of the root', async () => {
+const skip =
+  process.platform === 'win32' && 'Windows renames no directory that somebody has open, as calls do'
+
+test('a directory that flips to a link leads nobody out of the root', { skip }, async () => {
   assert.match(await runScript('swapper.mjs', '--calls', '500'), /^ok: /m)
 })

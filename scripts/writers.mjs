@@ -46,8 +46,8 @@ const NAMES = ['one.txt', 'two.txt']
 const LINES = 120
 
 // What both threads see: the round that is on, the round that is over, how long a call takes in
-// microseconds, and for each file the version that was put in place last.
-const [ROUND, OVER, CALL_US, PLACED] = [0, 1, 2, 3]
+// microseconds, whether the writer failed, and for each file the version put in place last.
+const [ROUND, OVER, CALL_US, FAILED, PLACED] = [0, 1, 2, 3, 4]
 const CELLS = PLACED + NAMES.length
 
 /** The refusals that a writer may cause. @type {Record<Kind, string[]>} */
@@ -147,6 +147,8 @@ class Fighter {
     Atomics.notify(this.#cells, ROUND)
     const applied = []
     while (Atomics.load(this.#cells, OVER) !== round) {
+      // Its error arrives only when this thread waits.
+      if (Atomics.load(this.#cells, FAILED)) throw new Error('the writer ended before its time')
       const patch = this.#apply(`round ${round}`)
       if (patch !== undefined) applied.push(patch)
     }
@@ -302,10 +304,10 @@ function write({ kind, dir, shared }) {
     for (const { at, version, path, prepared, mostUs } of writes) {
       pauseUs(mostUs)
       if (kind === 'recreate') {
-        rmSync(path)
+        insist(() => rmSync(path))
         if (Math.random() < 0.5) pauseUs(longest / 4)
       }
-      if (prepared) renameSync(prepared, path)
+      if (prepared) insist(() => renameSync(prepared, path))
       else rewrite(path, theirs(version))
       Atomics.store(cells, PLACED + at, version)
     }
@@ -325,6 +327,22 @@ function rewrite(path, content) {
   closeSync(file)
 }
 
+/**
+ * Changes a name. Windows refuses that as long as somebody has the file open, so what writes
+ * files there tries again, as this does.
+ * @param {() => void} change
+ */
+function insist(change) {
+  for (;;) {
+    try {
+      return change()
+    } catch (error) {
+      const { code = '' } = /** @type {NodeJS.ErrnoException} */ (error)
+      if (process.platform !== 'win32' || !['EPERM', 'EACCES', 'EBUSY'].includes(code)) throw error
+    }
+  }
+}
+
 /** Up to so many microseconds, awake: a sleep takes longer than a call. @param {number} most */
 function pauseUs(most) {
   const end = performance.now() + (Math.random() * most) / 1000
@@ -333,4 +351,11 @@ function pauseUs(most) {
 
 // At the end, when the class is there.
 if (isMainThread) await supervise()
-else write(workerData)
+else {
+  try {
+    write(workerData)
+  } catch (error) {
+    Atomics.store(new Int32Array(workerData.shared), FAILED, 1)
+    throw error
+  }
+}
