@@ -1,0 +1,196 @@
+// Builds the addon for every platform, on Linux for x86-64, and puts each beside its manifest
+// below npm/, where napi-rs expects it.
+// `npm run build:all [-- TARGET…] [--force] [--table]`
+//
+// Zig is the C compiler and linker for all of them (its headers and libraries of C are what fixes
+// the oldest glibc), Rust's standard libraries come from rustup. A target is built anew only when
+// its sources, the compiler or the way of building have changed, so a run that was interrupted
+// goes on where it was. At the end, or at once with --table, there is a table of what was built
+// and of where `npm run smoke` has run it.
+
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { addonName, addonPath, chosen, TARGETS } from './targets.mjs'
+import { pythonBin, root, run, rustTarget, zig } from './tools.mjs'
+
+const BUILT = join(root, 'target', 'cross')
+/** What decides what is built; directories that are not there yet or any more do no harm. */
+const SOURCES = ['Cargo.toml', 'Cargo.lock', 'build.rs', 'src', 'crates']
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { force: { type: 'boolean' }, table: { type: 'boolean' } },
+})
+const names = chosen(positionals)
+/** @type {string[]} */
+const failed = []
+for (const name of values.table ? [] : names) {
+  const state = stateOf(name)
+  if (!values.force && isBuilt(name, state)) {
+    console.log(`${name}: built already`)
+    continue
+  }
+  const start = performance.now()
+  console.log(`${name}: building`)
+  try {
+    build(name)
+    writeFileSync(markPath(name), state)
+    console.log(`${name}: built in ${((performance.now() - start) / 1000).toFixed(0)} s`)
+  } catch (error) {
+    failed.push(name)
+    console.error(`${name}: FAILED: ${error instanceof Error ? error.message : error}`)
+  }
+}
+printTable()
+if (failed.length > 0) process.exitCode = 1
+
+/** @param {string} name */
+function build(name) {
+  const { triple, glibc } = TARGETS[name]
+  const target = glibc ? `${triple}.${glibc}` : triple
+  const env = environment(name)
+  rustTarget(triple)
+  mkdirSync(outOf(name), { recursive: true })
+  if (name.startsWith('win32')) {
+    const flags = ['--release', '--target', target, '--target-dir', BUILT]
+    show('cargo', ['zigbuild', ...flags], env)
+    const library = join(BUILT, triple, 'release', 'hashline_native.dll')
+    copyFileSync(library, join(root, addonPath(name)))
+    return
+  }
+  const napi = join(root, 'node_modules', '.bin', 'napi')
+  const where = ['--target-dir', BUILT, '--output-dir', outOf(name)]
+  const flags = ['--platform', '--release', '--no-js', '--cross-compile', '--target', target]
+  show(napi, ['build', ...flags, ...where], env)
+  copyFileSync(join(outOf(name), addonName(name)), join(root, addonPath(name)))
+}
+
+/**
+ * The environment that a target is built in.
+ * @param {string} name
+ * @returns {Record<string, string>}
+ */
+function environment(name) {
+  const env = {
+    CARGO_ZIGBUILD_ZIG_PATH: zig(),
+    PATH: `${pythonBin()}:${process.env.PATH}`,
+  }
+  if (name.startsWith('win32')) return { ...env, LIBNODE_PATH: emptyLibrary() }
+  const { macos } = TARGETS[name]
+  if (!macos) return env
+  // The name that the linker would write is a path of this machine. The compiler would strip
+  // symbols with a program of Apple's; the linker can do it as well.
+  const links = ['-Wl,-dead_strip_dylibs', `-Wl,-install_name,@rpath/${addonName(name)}`, '-s']
+  return {
+    ...env,
+    CARGO_PROFILE_RELEASE_STRIP: 'none',
+    MACOSX_DEPLOYMENT_TARGET: macos,
+    RUSTFLAGS: links.map((link) => `-C link-arg=${link}`).join(' '),
+  }
+}
+
+/**
+ * The directory of a library of Node without content: with the linker of GNU, napi-build wants
+ * one, while the addon looks the functions up when it is loaded.
+ */
+function emptyLibrary() {
+  const dir = join(BUILT, 'libnode')
+  mkdirSync(dir, { recursive: true })
+  for (const name of ['libnode.dll.a', 'libnode.a']) writeFileSync(join(dir, name), '!<arch>\n')
+  writeFileSync(join(dir, 'libnode.dll'), '')
+  return dir
+}
+
+/**
+ * Runs a program whose output is shown.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {Record<string, string>} env
+ */
+function show(command, args, env) {
+  const options = { cwd: root, env: { ...process.env, ...env } }
+  const { status, error } = spawnSync(command, args, { ...options, stdio: 'inherit' })
+  if (status !== 0) throw new Error(`${command}: ${error?.message ?? `exit code ${status}`}`)
+}
+
+/** @param {string} name */
+function outOf(name) {
+  return join(BUILT, 'out', name)
+}
+
+/** @param {string} name */
+function markPath(name) {
+  return join(outOf(name), 'built-from')
+}
+
+/**
+ * Whether a target's addon is there and was built from this state.
+ * @param {string} name
+ * @param {string} state
+ */
+function isBuilt(name, state) {
+  if (!existsSync(markPath(name)) || !existsSync(join(root, addonPath(name)))) return false
+  return readFileSync(markPath(name), 'utf8') === state
+}
+
+/**
+ * A checksum of everything that the built addon depends on.
+ * @param {string} name
+ */
+function stateOf(name) {
+  const listing = ['--cached', '--others', '--exclude-standard', '-z', '--', ...SOURCES]
+  const files = run('git', ['ls-files', ...listing]).split('\0')
+  const hash = createHash('sha256')
+  for (const file of files.filter((file) => file !== '' && existsSync(join(root, file))).sort()) {
+    const content = readFileSync(join(root, file))
+    hash.update(`${file} ${content.length}\n`).update(content)
+  }
+  const profile = Object.entries(process.env).filter(([key]) => key.startsWith('CARGO_PROFILE_'))
+  hash.update(JSON.stringify([TARGETS[name], run('rustc', ['--version']), profile.sort()]))
+  return hash.digest('hex')
+}
+
+/** Prints what is below npm/, whatever it was built from. */
+function printTable() {
+  const rows = names.map((name) => {
+    const path = join(root, addonPath(name))
+    if (!existsSync(path)) return [name, 'not built', '', '', '', '']
+    const python = join(pythonBin(), 'python3')
+    const inspect = [join(root, 'scripts', 'inspect-addon.py'), path]
+    const { floor, entryPoints, undefined: missing } = JSON.parse(run(python, inspect))
+    const size = `${(readFileSync(path).length / 1e6).toFixed(2)} MB`
+    return [name, size, floor, entryPoints.join(' '), missing.join(' ') || 'none', whereRun(name)]
+  })
+  const head = ['target', 'size', 'runs from', 'entry points', 'undefined napi_*', 'was run by']
+  const table = [head, head.map(() => '---'), ...rows]
+  console.log(table.map((row) => `| ${row.join(' | ')} |`).join('\n'))
+}
+
+/**
+ * The hosts that have run this very addon, and how many tests passed, failed and were skipped.
+ * @param {string} name
+ */
+function whereRun(name) {
+  const dir = join(root, 'target', 'smoke')
+  const sha256 = createHash('sha256')
+    .update(readFileSync(join(root, addonPath(name))))
+    .digest('hex')
+  const records = (existsSync(dir) ? readdirSync(dir) : [])
+    .filter((file) => file.startsWith(`${name}.`) && file.endsWith('.json'))
+    .map((file) => JSON.parse(readFileSync(join(dir, file), 'utf8')))
+  const told = records.map(({ host, sha256: of, passed, failed, skipped }) => {
+    const counts = `${host} ${passed}/${failed.length}/${skipped.length}`
+    return of === sha256 ? counts : `${counts} (an older build)`
+  })
+  return told.join(', ') || 'nobody'
+}

@@ -1,0 +1,45 @@
+// The platforms that prebuilt packages exist for, by the name that napi-rs gives each, which is
+// also the name of its directory below npm/.
+
+/**
+ * @typedef {object} Target
+ * @property {string} triple what Rust calls it
+ * @property {string} [glibc] the oldest glibc to link for
+ * @property {string} [macos] the oldest macOS to link for
+ */
+
+// The packages of Windows are built without Microsoft's tools, and run beside them.
+/** @type {Record<string, Target>} */
+export const TARGETS = {
+  'linux-x64-gnu': { triple: 'x86_64-unknown-linux-gnu', glibc: '2.17' },
+  'linux-arm64-gnu': { triple: 'aarch64-unknown-linux-gnu', glibc: '2.17' },
+  'linux-arm-gnueabihf': { triple: 'armv7-unknown-linux-gnueabihf', glibc: '2.17' },
+  'linux-x64-musl': { triple: 'x86_64-unknown-linux-musl' },
+  'linux-arm64-musl': { triple: 'aarch64-unknown-linux-musl' },
+  'darwin-x64': { triple: 'x86_64-apple-darwin', macos: '11.0' },
+  'darwin-arm64': { triple: 'aarch64-apple-darwin', macos: '11.0' },
+  'win32-x64-msvc': { triple: 'x86_64-pc-windows-gnullvm' },
+  'win32-arm64-msvc': { triple: 'aarch64-pc-windows-gnullvm' },
+}
+
+/**
+ * The file name of a target's addon.
+ * @param {string} name
+ */
+export const addonName = (name) => `hashline-native.${name}.node`
+
+/**
+ * Where the built addon of a target is put.
+ * @param {string} name
+ */
+export const addonPath = (name) => `npm/${name}/${addonName(name)}`
+
+/**
+ * The targets that were named on the command line; without any, all.
+ * @param {string[]} names
+ */
+export function chosen(names) {
+  const unknown = names.find((name) => !(name in TARGETS))
+  if (unknown === undefined) return names.length > 0 ? names : Object.keys(TARGETS)
+  throw new Error(`no such target: ${unknown}; there are ${Object.keys(TARGETS).join(', ')}`)
+}

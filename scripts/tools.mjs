@@ -1,0 +1,128 @@
+// What building and trying for other platforms needs and npm ci does not install: packages of
+// npm, PyPI and Debian, and standard libraries of Rust. Each is fetched once, by the ordinary
+// client of its registry; what has no place of its own in the system goes to target/tools.
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const tools = join(root, 'target', 'tools')
+
+/** The cross compiler, what calls it for cargo, and a reader of the three formats of libraries. */
+const PYTHON_PACKAGES = ['ziglang==0.15.2', 'cargo-zigbuild==0.24.0', 'lief==1.0.0']
+
+/**
+ * The directory of a package of npm, whatever platform it is for. No script of it is run.
+ * @param {string} name
+ * @param {string} version
+ */
+export function npmPackage(name, version) {
+  const dir = once(`npm/${name.replace('/', '+')}-${version}`, (fresh) => {
+    writeFileSync(join(fresh, 'package.json'), '{ "private": true }')
+    const flags = ['--no-save', '--no-package-lock', '--ignore-scripts', '--force']
+    run('npm', ['install', ...flags, `${name}@${version}`], { cwd: fresh })
+  })
+  return join(dir, 'node_modules', name)
+}
+
+/** The directory of programs of a virtual environment of Python, which has `PYTHON_PACKAGES`. */
+export function pythonBin() {
+  const dir = join(tools, 'python')
+  const mark = join(dir, `${PYTHON_PACKAGES.join('+').replaceAll('==', '-')}.done`)
+  if (!existsSync(mark)) {
+    // An environment knows its own path, so it is made where it stays.
+    rmSync(dir, { recursive: true, force: true })
+    run('python3', ['-m', 'venv', dir])
+    run(join(dir, 'bin', 'pip'), ['install', '--quiet', ...PYTHON_PACKAGES])
+    writeFileSync(mark, '')
+  }
+  return join(dir, 'bin')
+}
+
+/** The path of the Zig compiler. */
+export function zig() {
+  const code = 'import os, ziglang; print(os.path.dirname(ziglang.__file__))'
+  return join(run(join(pythonBin(), 'python3'), ['-c', code]).trim(), 'zig')
+}
+
+/**
+ * The unpacked files of a package of PyPI, built for the given platform.
+ * @param {string} name
+ * @param {string} version
+ * @param {string} platform
+ */
+export function wheel(name, version, platform) {
+  return once(`pypi/${name}-${version}-${platform}`, (fresh) => {
+    const python = join(pythonBin(), 'python3')
+    const choice = ['--no-deps', '--only-binary=:all:', '--platform', platform]
+    const pip = ['-m', 'pip', 'download', '--quiet', ...choice]
+    run(python, [...pip, '--dest', fresh, `${name}==${version}`])
+    for (const file of readdirSync(fresh)) {
+      run(python, ['-m', 'zipfile', '--extract', join(fresh, file), fresh])
+      rmSync(join(fresh, file))
+    }
+  })
+}
+
+/**
+ * Sees to it that packages of Debian are installed.
+ * @param {...string} names
+ */
+export function debianPackages(...names) {
+  const isMissing = (/** @type {string} */ name) => {
+    const asked = spawnSync('dpkg', ['--status', name], { encoding: 'utf8' })
+    return !asked.stdout?.includes('\nStatus: install ok installed\n')
+  }
+  const missing = names.filter(isMissing)
+  if (missing.length === 0) return
+  if (process.getuid?.() !== 0) {
+    throw new Error(`these packages of Debian are needed: apt-get install ${missing.join(' ')}`)
+  }
+  run('apt-get', ['update'])
+  run('apt-get', ['install', '--yes', '--no-install-recommends', ...missing])
+}
+
+/**
+ * Sees to it that Rust's standard library for a target is installed.
+ * @param {string} triple
+ */
+export function rustTarget(triple) {
+  const installed = run('rustup', ['target', 'list', '--installed']).split('\n')
+  if (!installed.includes(triple)) run('rustup', ['target', 'add', triple])
+}
+
+/**
+ * Runs a program and returns what it prints; throws with what it complains of.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {import('node:child_process').SpawnSyncOptions} [options]
+ */
+export function run(command, args, options = {}) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd: root,
+    maxBuffer: 1 << 28,
+    ...options,
+    encoding: 'utf8',
+  })
+  if (status === 0) return stdout ?? ''
+  const why = error?.message ?? `exit code ${status}\n${stderr ?? ''}${stdout ?? ''}`
+  throw new Error(`${command} ${args.join(' ')}: ${why}`)
+}
+
+/**
+ * A directory below target/tools that is made whole or not at all.
+ * @param {string} name
+ * @param {(fresh: string) => void} make
+ */
+function once(name, make) {
+  const dir = join(tools, name)
+  if (existsSync(dir)) return dir
+  const fresh = `${dir}.new`
+  rmSync(fresh, { recursive: true, force: true })
+  mkdirSync(fresh, { recursive: true })
+  make(fresh)
+  renameSync(fresh, dir)
+  return dir
+}
