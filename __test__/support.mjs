@@ -14,6 +14,12 @@ import { leftovers } from '../scripts/attack.mjs'
 export const UNUSED_STATE = join(tmpdir(), 'hashline-test-state-of-nobody')
 
 /**
+ * Whether another processor or system is imitated (`npm run smoke`). A call takes many times as
+ * long there, so what is repeated is repeated less often.
+ */
+export const isEmulated = process.env.HASHLINE_EMULATOR !== undefined
+
+/**
  * Runs `body` with a new directory that holds `files` and a path for a directory of state (which
  * is not the user's), and removes both afterwards. Nothing of a patch may be left then but what
  * `body` asked for: no temporary file, no journal, no lock.
