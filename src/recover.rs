@@ -2,6 +2,7 @@
 
 use hashline_core::cancel::Cancel;
 use hashline_core::disk::commit;
+use hashline_core::disk::fs::plain;
 use hashline_core::edit::apply::{ApplyOptions, LOCK_TIMEOUT_MS};
 use hashline_core::error::{Error, Result as CoreResult};
 use hashline_core::workspace::{Workspace, WorkspaceOptions};
@@ -112,12 +113,13 @@ impl Call for RecoverCall {
     }
 
     fn answer(report: commit::RecoveryReport) -> RecoveryReport {
+        let each_plain = |patches: Vec<Vec<String>>| patches.into_iter().map(all_plain).collect();
         RecoveryReport {
-            finished: report.finished,
-            undone: report.undone,
+            finished: each_plain(report.finished),
+            undone: each_plain(report.undone),
             conflicts: report.conflicts.into_iter().map(Into::into).collect(),
             live: report.live as f64,
-            damaged: report.damaged,
+            damaged: all_plain(report.damaged),
             failed: report.failed.into_iter().map(Into::into).collect(),
         }
     }
@@ -139,7 +141,8 @@ fn prepare(options: Js<'_>) -> Result<Prepared<'_, RecoverCall>> {
 
 impl From<commit::Conflict> for RecoveryConflict {
     fn from(conflict: commit::Conflict) -> RecoveryConflict {
-        RecoveryConflict { path: conflict.path, kept: conflict.kept }
+        let path = plain(&conflict.path).into_owned();
+        RecoveryConflict { path, kept: all_plain(conflict.kept) }
     }
 }
 
@@ -148,7 +151,11 @@ impl From<Error> for RecoveryFailure {
         RecoveryFailure {
             code: Word(error.code.as_str()),
             message: error.message,
-            path: error.path,
+            path: error.path.map(|path| plain(&path).into_owned()),
         }
     }
+}
+
+fn all_plain(paths: Vec<String>) -> Vec<String> {
+    paths.iter().map(|path| plain(path).into_owned()).collect()
 }

@@ -11,7 +11,7 @@ use std::io::{self, Read, Seek, Write};
 
 use cap_std::fs::{Dir, OpenOptions};
 
-pub use place::{Base, Lookup, Place, differ_in_case_only, not_a_file};
+pub use place::{Base, Lookup, Place, differ_in_case_only, not_a_file, plain};
 pub use stamp::{FileKind, Stamp};
 pub use tree::{Found, Listed};
 

@@ -69,6 +69,10 @@ impl StateDir {
     pub(super) fn journal_names(&self) -> Result<Vec<OsString>> {
         let directory = self.journals_path();
         match self.open_checked(JOURNALS).and_then(|dir| list(&dir)) {
+            // Windows says the same of what would lie below a file.
+            Err(_) if self.path.is_file() => {
+                Err(fault(&self.path, &io::ErrorKind::NotADirectory.into()))
+            }
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
             other => other.map_err(|cause| fault(&directory, &cause)),
         }

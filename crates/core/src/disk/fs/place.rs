@@ -5,6 +5,7 @@
 //! opened beneath the root's own descriptor, so that no `..`, absolute path, link or swapped
 //! component leads out.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -384,6 +385,19 @@ pub(super) fn check_path(path: &str) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// A path as people write it. Resolving links on Windows puts `\\?\` in front, behind which a
+/// forward slash belongs to a name; before a drive or a share it can go.
+pub fn plain(path: &str) -> Cow<'_, str> {
+    let Some(rest) = path.strip_prefix(r"\\?\").filter(|_| cfg!(windows)) else {
+        return path.into();
+    };
+    if let Some(share) = rest.strip_prefix(r"UNC\") {
+        return format!(r"\\{share}").into();
+    }
+    let is_drive = rest.as_bytes().get(1..3) == Some(br":\");
+    if is_drive { rest.into() } else { path.into() }
 }
 
 /// Whether two paths are one on a file system that ignores case, and two elsewhere.

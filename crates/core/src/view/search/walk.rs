@@ -5,13 +5,13 @@
 
 use std::cmp::Ordering;
 use std::ffi::OsStr;
-use std::path::{Component, Path, PathBuf, Prefix, PrefixComponent, is_separator};
+use std::path::{Component, Path, PathBuf, is_separator};
 use std::sync::Arc;
 
 use super::rules::{Filter, IgnoreTexts, Rules};
 use super::{SearchQuery, Warning};
 use crate::cancel::Cancel;
-use crate::disk::fs::{Base, FileKind, Listed};
+use crate::disk::fs::{Base, FileKind, Listed, plain};
 use crate::error::{Code, Error, Result};
 use crate::threads;
 
@@ -351,11 +351,11 @@ fn separator(path: &str) -> char {
 fn tidy(path: &str) -> String {
     let mut tidy = String::with_capacity(path.len());
     let mut is_prefix = false;
-    for component in Path::new(path).components() {
+    for component in Path::new(&*plain(path)).components() {
         match component {
             Component::CurDir => {}
             Component::RootDir => tidy.push(separator(&tidy)),
-            Component::Prefix(prefix) => tidy = start(prefix),
+            Component::Prefix(prefix) => tidy.push_str(&prefix.as_os_str().to_string_lossy()),
             // In `C:name` there is no slash: the path starts in the current directory of C.
             Component::ParentDir | Component::Normal(_) if is_prefix => {
                 tidy.push_str(&component.as_os_str().to_string_lossy());
@@ -367,18 +367,6 @@ fn tidy(path: &str) -> String {
         is_prefix = matches!(component, Component::Prefix(_));
     }
     tidy
-}
-
-/// How a path of Windows starts. A drive or a share is shown as people write it, whatever the
-/// query says: both lead to the same files.
-fn start(prefix: PrefixComponent<'_>) -> String {
-    match prefix.kind() {
-        Prefix::VerbatimDisk(drive) => format!("{}:", char::from(drive)),
-        Prefix::VerbatimUNC(server, share) => {
-            format!("//{}/{}", server.to_string_lossy(), share.to_string_lossy())
-        }
-        _ => prefix.as_os_str().to_string_lossy().into_owned(),
-    }
 }
 
 fn unnameable(shown: &str) -> Error {
@@ -437,7 +425,7 @@ mod tests {
             ("C:a/b", "C:a/b"),
             (r"\\?\C:\a\b", "C:/a/b"),
             (r"\\?\C:\", "C:/"),
-            (r"\\?\UNC\server\share\a", "//server/share/a"),
+            (r"\\?\UNC\server\share\a", r"\\server\share/a"),
             (r"\\?\Volume{0}\a\b", r"\\?\Volume{0}\a\b"),
         ] {
             assert_eq!(tidy(path), expected, "{path}");
