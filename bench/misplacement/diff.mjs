@@ -1,0 +1,69 @@
+// The unified diff of edits whose lines are known.
+
+import { startOf } from './text.mjs'
+
+/** @import { Edit } from './text.mjs' */
+
+const CONTEXT = 3
+const NO_NEWLINE = '\\ No newline at end of file'
+
+/**
+ * The hunks that `diff -u` prints for edits of a text.
+ * @param {string[]} oldLines
+ * @param {Edit[]} edits
+ * @param {{ eol: string, final: boolean, path: string }} file `final`: whether the last line ends
+ */
+export function unifiedDiff(oldLines, edits, { eol, final, path }) {
+  const rows = [`--- a/${path}\n`, `+++ b/${path}\n`]
+  let shift = 0
+  for (const group of groupsOf(edits)) {
+    const from = Math.max(0, group[0].start - CONTEXT)
+    const to = Math.min(oldLines.length, group[group.length - 1].end + CONTEXT)
+    /** @type {{ mark: ' ' | '-' | '+', line: string, last: boolean }[]} */
+    const body = []
+    const lastOld = oldLines.length - 1
+    const old = (/** @type {' ' | '-'} */ mark, /** @type {number} */ at) =>
+      body.push({ mark, line: oldLines[at], last: at === lastOld })
+    let at = from
+    for (const { start, end, lines } of group) {
+      for (; at < start; at++) old(' ', at)
+      for (; at < end; at++) old('-', at)
+      for (const line of lines) body.push({ mark: '+', line, last: false })
+      if (end === oldLines.length && lines.length > 0) body[body.length - 1].last = true
+    }
+    for (; at < to; at++) old(' ', at)
+    const count = (/** @type {string} */ other) => body.filter(({ mark }) => mark !== other).length
+    const [oldCount, newCount] = [count('+'), count('-')]
+    const start = (/** @type {number} */ line, /** @type {number} */ lines) =>
+      lines === 0 ? line : line + 1
+    rows.push(
+      `@@ -${start(from, oldCount)},${oldCount} +${start(from + shift, newCount)},${newCount} @@\n`,
+    )
+    for (const { mark, line, last } of body) {
+      rows.push(last && !final ? `${mark}${line}\n${NO_NEWLINE}\n` : `${mark}${line}${eol}`)
+    }
+    shift += newCount - oldCount
+  }
+  return rows.join('')
+}
+
+/**
+ * Edits in the order of their lines; those whose context would touch are together.
+ * @param {Edit[]} edits
+ */
+function groupsOf(edits) {
+  const spans = edits
+    .map((edit) => {
+      const start = startOf(edit)
+      return { start, end: 'after' in edit ? start : edit.last, lines: edit.lines }
+    })
+    .sort((one, other) => one.start - other.start)
+  /** @type {(typeof spans)[]} */
+  const groups = []
+  for (const span of spans) {
+    const group = groups.at(-1)
+    if (group && span.start - group[group.length - 1].end <= 2 * CONTEXT) group.push(span)
+    else groups.push([span])
+  }
+  return groups
+}

@@ -1,0 +1,57 @@
+// Edits as a model makes them, drawn at random: of some lines, new ones that are like them.
+
+/** @import { Random } from './random.mjs' */
+/** @import { Edit } from './text.mjs' */
+
+const MOST_LINES = 6
+
+/**
+ * @param {string[]} lines
+ * @param {Random} random
+ * @returns {Edit}
+ */
+export function randomEdit(lines, random) {
+  const kind = random.pick(['replace', 'replace', 'insert', 'delete'])
+  const count = Math.min(lines.length, 1 + random.below(MOST_LINES))
+  const first = 1 + random.below(lines.length - count + 1)
+  const range = lines.slice(first - 1, first - 1 + count)
+  if (kind === 'insert') return { after: first, lines: rewritten(copied(lines, random), random) }
+  if (kind === 'delete') return { first, last: first + count - 1, lines: [] }
+  return { first, last: first + count - 1, lines: rewritten(range, random) }
+}
+
+/**
+ * Some lines of a text.
+ * @param {string[]} lines
+ * @param {Random} random
+ */
+export function copied(lines, random) {
+  const at = random.below(lines.length)
+  return lines.slice(at, at + 1 + random.below(MOST_LINES))
+}
+
+/**
+ * Lines that say a little else: at least one of them, and often one more of them.
+ * @param {string[]} lines
+ * @param {Random} random
+ */
+export function rewritten(lines, random) {
+  const sure = random.below(lines.length)
+  const result = lines.map((line, at) =>
+    at === sure || random.below(3) === 0 ? changed(line, random) : line,
+  )
+  if (random.below(3) === 0) result.splice(sure, 0, changed(lines[sure], random))
+  return result
+}
+
+/**
+ * @param {string} line
+ * @param {Random} random
+ */
+function changed(line, random) {
+  const words = [...line.matchAll(/\w+/g)]
+  const name = `value${random.below(1000)}`
+  if (words.length === 0) return `${line} ${name}()`
+  const { 0: word, index } = random.pick(words)
+  return `${line.slice(0, index)}${name}${line.slice(index + word.length)}`
+}

@@ -1,0 +1,176 @@
+// Old and new versions of files, from the history of a git repository.
+
+import { execFileSync, spawn } from 'node:child_process'
+import { decoded } from './text.mjs'
+
+/** @import { Random } from './random.mjs' */
+/** @import { Hunk, Lines } from './text.mjs' */
+
+/**
+ * A file before and after a change that has several hunks.
+ * @typedef {object} Pair
+ * @property {string} source the repository or package
+ * @property {string} change the commit, or the two releases
+ * @property {string} path
+ * @property {Lines} old
+ * @property {Lines} new
+ * @property {Hunk[]} hunks in the order of the lines
+ */
+/**
+ * @typedef {object} Change what the log says of one file in one commit
+ * @property {string} commit
+ * @property {string} path
+ * @property {string} oldBlob
+ * @property {string} newBlob
+ * @property {Hunk[]} hunks
+ */
+
+/** Nobody edits these by hand. */
+export const GENERATED =
+  /(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|[Cc]argo\.lock|go\.sum)$|[.-]min[./-]|\.(?:map|snap|svg|po|patch|diff)$/
+
+/** So many blobs are asked for at a time. */
+const BATCH = 64
+const MAX_BATCH_BYTES = 1 << 30
+
+/**
+ * The pairs of a repository in random order.
+ * @param {{ name: string, path: string }} repository
+ * @param {Change[]} changes
+ * @param {Random} random
+ * @param {{ maxBytes: number }} limits
+ * @returns {Generator<Pair>}
+ */
+export function* pairsOfRepository({ name, path: repository }, changes, random, { maxBytes }) {
+  const shuffled = random.shuffled(changes)
+  for (let at = 0; at < shuffled.length; at += BATCH) {
+    const batch = shuffled.slice(at, at + BATCH)
+    const blobs = contentsOf(
+      repository,
+      batch.flatMap(({ oldBlob, newBlob }) => [oldBlob, newBlob]),
+    )
+    for (const { commit, path, oldBlob, newBlob, hunks } of batch) {
+      const [before, after] = [oldBlob, newBlob].map((id) => {
+        const bytes = blobs.get(id)
+        return bytes && bytes.length <= maxBytes ? decoded(bytes) : undefined
+      })
+      if (!before || !after || !isAlike(before, after)) continue
+      yield { source: name, change: commit, path, old: before, new: after, hunks }
+    }
+  }
+}
+
+/** Whether only lines differ. @param {Lines} one @param {Lines} other */
+export const isAlike = (one, other) => one.eol === other.eol && one.final === other.final
+
+/**
+ * Files that a commit (no merge) changed at several places.
+ * @param {string} repository
+ * @param {number} commits the newest
+ */
+export async function changesIn(repository, commits) {
+  /** @type {Change[]} */
+  const changes = []
+  const reader = readerOfDiffs((change) => {
+    if (change.hunks.length > 1 && !GENERATED.test(change.path)) changes.push(change)
+  })
+  // biome-ignore format: one option a line says less
+  const args = ['-C', repository, '-c', 'core.quotePath=false', 'log', '-p', '-U0', '--no-merges',
+    '--no-renames', '--diff-filter=M', '--full-index', '--no-color', '--no-ext-diff',
+    '--no-textconv', `--max-count=${commits}`, '--format=commit %H']
+  await linesFrom('git', args, reader.line)
+  reader.end()
+  return changes
+}
+
+/**
+ * Understands what `git log -p -U0 --full-index` prints, line by line.
+ * @param {(change: Change) => void} found
+ */
+export function readerOfDiffs(found) {
+  let commit = ''
+  /** @type {Change | undefined} */
+  let change
+  const end = () => {
+    if (change) found(change)
+    change = undefined
+  }
+  /** @param {string} line */
+  const line = (line) => {
+    if (line.startsWith('@@ ')) change?.hunks.push(hunkOf(line))
+    else if (line.startsWith('diff --git ')) {
+      end()
+      change = { commit, path: '', oldBlob: '', newBlob: '', hunks: [] }
+    } else if (line.startsWith('commit ')) {
+      end()
+      commit = line.slice('commit '.length)
+    } else if (change && change.hunks.length === 0) {
+      const blobs = /^index ([0-9a-f]+)\.\.([0-9a-f]+)/.exec(line)
+      if (blobs) [, change.oldBlob, change.newBlob] = blobs
+      else if (line.startsWith('+++ ')) change.path = line.slice('+++ b/'.length).split('\t')[0]
+    }
+  }
+  return { line, end }
+}
+
+/** @param {string} header @returns {Hunk} */
+function hunkOf(header) {
+  const parts = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(header)
+  if (!parts) throw new Error(`git wrote ${header}`)
+  const [oldLine, oldCount, newLine, newCount] = parts.slice(1).map((part) => Number(part ?? 1))
+  // The number of a hunk without lines is that of the line before it.
+  return {
+    oldAt: oldCount === 0 ? oldLine : oldLine - 1,
+    oldCount,
+    newAt: newCount === 0 ? newLine : newLine - 1,
+    newCount,
+  }
+}
+
+/**
+ * @param {string} repository
+ * @param {string[]} blobs
+ */
+function contentsOf(repository, blobs) {
+  const output = execFileSync('git', ['-C', repository, 'cat-file', '--batch'], {
+    input: `${blobs.join('\n')}\n`,
+    maxBuffer: MAX_BATCH_BYTES,
+  })
+  /** @type {Map<string, Buffer>} */
+  const contents = new Map()
+  for (let at = 0; at < output.length; ) {
+    const end = output.indexOf(10, at)
+    const [id, kind, size] = output.toString('latin1', at, end).split(' ')
+    at = end + 1
+    if (kind !== 'blob') continue
+    contents.set(id, output.subarray(at, at + Number(size)))
+    at += Number(size) + 1
+  }
+  return contents
+}
+
+/**
+ * Gives what a program prints, line by line. What it exits with is not looked at before the end;
+ * 1 is what `diff` says of a difference.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {(line: string) => void} line
+ */
+export async function linesFrom(command, args, line) {
+  const env = { ...process.env, LC_ALL: 'C', GIT_CEILING_DIRECTORIES: args[1] }
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const ended = new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', resolve)
+  })
+  let rest = ''
+  child.stdout.setEncoding('utf8')
+  for await (const chunk of child.stdout) {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop() ?? ''
+    for (const one of lines) line(one)
+  }
+  if (rest !== '') line(rest)
+  const code = await ended
+  if (code !== 0 && code !== 1) throw new Error(`${command} ${args.join(' ')}: exit code ${code}`)
+}

@@ -1,0 +1,52 @@
+// The tables of a run: on the screen, and in docs/misplacement.md.
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { interval, percent } from './tally.mjs'
+
+/** @import { Tallies } from './measure.mjs' */
+/** @import { Tally } from './tally.mjs' */
+
+/** Between these lines of docs/misplacement.md stands what is generated. */
+const BEGIN = '<!-- begin of the figures, written by npm run misplacement -->'
+const END = '<!-- end of the figures -->'
+
+const HEAD = ['subject', 'cases', 'right', 'wrong', 'wrong, of all', '95 % interval', 'refused']
+
+/** @param {string} name @param {Tally} tally */
+function cells(name, tally) {
+  const { all, right, wrong, refused, repaired } = tally
+  const { low, high } = interval(wrong, all)
+  return [
+    name,
+    `${all}`,
+    percent(right / all),
+    repaired > 0 ? `${wrong} (${repaired} repaired)` : `${wrong}`,
+    percent(wrong / all),
+    `${percent(low)} to ${percent(high)}`,
+    percent(refused / all),
+  ]
+}
+
+/** @param {Tallies} tallies */
+export function tables({ byScenario }) {
+  const parts = []
+  for (const [scenario, bySubject] of byScenario) {
+    const measured = [...bySubject].filter(([, { all }]) => all > 0)
+    const rows = [HEAD, HEAD.map(() => '---'), ...measured.map((entry) => cells(...entry))]
+    const heading = scenario[0].toUpperCase() + scenario.slice(1)
+    parts.push(`### ${heading}`, rows.map((row) => `| ${row.join(' | ')} |`).join('\n'))
+  }
+  return parts.join('\n\n')
+}
+
+/**
+ * @param {string} path of the page
+ * @param {string} figures
+ */
+export function writePage(path, figures) {
+  const text = readFileSync(path, 'utf8')
+  const [before, rest] = text.split(BEGIN)
+  const after = rest?.split(END)[1]
+  if (after === undefined) throw new Error(`${path} does not say where the figures go`)
+  writeFileSync(path, `${before}${BEGIN}\n\n${figures}\n\n${END}${after}`)
+}

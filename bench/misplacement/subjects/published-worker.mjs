@@ -1,0 +1,46 @@
+// Runs under Bun: applies cases from standard input with `@oh-my-pi/hashline` and prints results.
+
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+/** @import { Edit } from '../text.mjs' */
+/** @import { Result } from './subject.mjs' */
+
+const PATH = 'file.txt'
+const module = fileURLToPath(
+  new URL('../packages/node_modules/@oh-my-pi/hashline/src/index.ts', import.meta.url),
+)
+const { InMemoryFilesystem, InMemorySnapshotStore, Patch, Patcher } = await import(module)
+
+/** @param {Edit} edit */
+function sectionOf(edit) {
+  const body = edit.lines.map((line) => `\n+${line}`).join('')
+  if ('after' in edit) return `${edit.after === 0 ? 'PUT <1:' : `PUT >${edit.after}:`}${body}`
+  const range = `${edit.first}.=${edit.last}`
+  return edit.lines.length === 0 ? `CUT ${range}` : `PUT ${range}:${body}`
+}
+
+/**
+ * @param {{ old: string, current: string, operations: Edit[] }} one
+ * @returns {Promise<Result>}
+ */
+async function resultOf({ old, current, operations }) {
+  const fs = new InMemoryFilesystem()
+  const snapshots = new InMemorySnapshotStore()
+  // Snapshots are of texts with line feeds only.
+  const tag = snapshots.record(PATH, old.replaceAll('\r\n', '\n'))
+  fs.set(PATH, current)
+  const text = [`[${PATH}#${tag}]`, ...operations.map(sectionOf)].join('\n')
+  try {
+    await new Patcher({ fs, snapshots }).apply(Patch.parse(text))
+  } catch (error) {
+    return { status: 'refused', code: error instanceof Error ? error.name : String(error) }
+  }
+  return { status: 'applied', text: fs.get(PATH) }
+}
+
+const results = []
+for (const one of JSON.parse(readFileSync(0, 'utf8'))) {
+  results.push(await resultOf(one))
+}
+console.log(JSON.stringify(results))

@@ -1,0 +1,114 @@
+// Sessions: they remember what they showed. Each case is a session of its own that reads the old
+// file; then the file is replaced by the current one, and the session applies the edit.
+
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { extname, join } from 'node:path'
+import native from 'hashline-native'
+import { operationsOf } from './plain.mjs'
+import { refused } from './subject.mjs'
+
+/** @import { Dialect } from 'hashline-native' */
+/** @import { Case } from '../cases.mjs' */
+/** @import { Subject } from './subject.mjs' */
+
+/** An addon without sessions has no such class. */
+const { HashSession } = /** @type {Record<string, any>} */ (native)
+
+/** Around each operation so many lines are read, by the subject that does not read the file. */
+const LINES_AROUND = 30
+
+/**
+ * @typedef {object} How
+ * @property {Dialect} [dialect]
+ * @property {boolean} [hints]
+ * @property {boolean} [parts] whether only the lines around the operations are read
+ * @property {boolean} [stored] whether another session applies, which knows by the store
+ */
+
+/**
+ * @param {string} name
+ * @param {How} [how]
+ * @returns {Subject}
+ */
+function session(name, { dialect, hints, parts, stored } = {}) {
+  /** @type {string | undefined} */
+  let scratch
+  let count = 0
+  return {
+    name,
+    pace: name === 'session, pi' ? 'main' : 'usual',
+    apply(one) {
+      scratch ??= mkdtempSync(join(tmpdir(), 'hashline-misplacement-'))
+      const dir = join(scratch, 'files')
+      mkdirSync(dir, { recursive: true })
+      const path = `file${extname(one.path)}`
+      const options = {
+        cwd: dir,
+        dialect,
+        durability: 'process',
+        stateDir: join(scratch, 'state'),
+        ...(stored && { store: { dir: join(scratch, 'store'), id: `case-${count++}` } }),
+      }
+      writeFileSync(join(dir, path), one.old)
+      const reader = new HashSession(options)
+      if (parts) readAround(reader, path, one)
+      else readAll(reader, path)
+      writeFileSync(join(dir, path), one.current)
+      const writer = stored ? new HashSession(options) : reader
+      const operations = operationsOf(one, { dialect, hints })
+      const outcome = writer.applySync({ operations: operations.map((op) => ({ ...op, path })) })
+      if (outcome.status === 'rejected') return refused(outcome.code)
+      const text = readFileSync(join(dir, path), 'utf8')
+      return { status: 'applied', text, repaired: outcome.repairs.length > 0 }
+    },
+    end() {
+      if (scratch) rmSync(scratch, { recursive: true, force: true })
+    },
+  }
+}
+
+/**
+ * Page by page, as a read is limited.
+ * @param {any} reader
+ * @param {string} path
+ */
+function readAll(reader, path) {
+  /** @type {number | undefined} */
+  let startLine = 1
+  while (startLine) {
+    /** @type {{ views: { nextLine?: number }[] }} */
+    const { views } = reader.readSync([{ path, startLine }])
+    startLine = views[0].nextLine
+  }
+}
+
+/**
+ * @param {any} reader
+ * @param {string} path
+ * @param {Case} one
+ */
+function readAround(reader, path, { operations, oldLines }) {
+  for (const edit of operations) {
+    const [first, last] = 'after' in edit ? [edit.after, edit.after] : [edit.first, edit.last]
+    let startLine = Math.max(1, first - LINES_AROUND)
+    const end = Math.min(oldLines.length, last + LINES_AROUND)
+    while (startLine <= end) {
+      const request = { path, startLine, maxLines: end - startLine + 1 }
+      const { views } = reader.readSync([request])
+      startLine = views[0].endLine + 1
+    }
+  }
+}
+
+/** @type {Subject[]} */
+export const sessionSubjects = HashSession
+  ? [
+      session('session, pi'),
+      session('session, pi, only lines around read', { parts: true }),
+      session('session, pi, hints', { hints: true }),
+      session('session, pi26', { dialect: 'pi26' }),
+      session('session, omp13', { dialect: 'omp13' }),
+      session('session, pi, through the store', { stored: true }),
+    ]
+  : []

@@ -1,0 +1,154 @@
+// Cases made of random changes. Each line has an identity that the changes keep or take away, so
+// where an edit belongs is known and not found out by comparing.
+
+import { copied, randomEdit, rewritten } from './edits.mjs'
+import { startOf, withLines } from './text.mjs'
+
+/** @import { Case } from './cases.mjs' */
+/** @import { Pair } from './git.mjs' */
+/** @import { Random } from './random.mjs' */
+/** @import { Edit } from './text.mjs' */
+
+/** @typedef {{ text: string, id?: number }} Line `id`: its place in the old text, from 0 */
+/** @typedef {(lines: Line[], at: number, count: number, random: Random) => void} Change */
+
+const MOST_CHANGES = 5
+const MOST_LINES = 8
+/** Half of the changes are at most so many lines from the target. */
+const NEAR = 20
+const CASES_OF_A_TEXT = 4
+const LEAST_LINES = 12
+
+/** @type {Record<string, Change>} */
+const CHANGES = {
+  insert(lines, at, _count, random) {
+    lines.splice(at, 0, ...fresh(copied(texts(lines), random)))
+  },
+  delete(lines, at, count) {
+    lines.splice(at, count)
+  },
+  replace(lines, at, count, random) {
+    lines.splice(at, count, ...fresh(rewritten(texts(lines.slice(at, at + count)), random)))
+  },
+  move(lines, at, count, random) {
+    const block = lines.splice(at, count)
+    lines.splice(random.below(lines.length + 1), 0, ...block)
+  },
+  swap(lines, at, count) {
+    const block = lines.splice(at, count)
+    lines.splice(Math.min(lines.length, at + count), 0, ...block)
+  },
+  duplicate(lines, at, count, random) {
+    const to = random.below(2) === 0 ? at + count : random.below(lines.length + 1)
+    lines.splice(to, 0, ...fresh(texts(lines.slice(at, at + count))))
+  },
+  indent(lines, at, count, random) {
+    const isMore = random.below(2) === 0
+    const unit = random.pick(['  ', '    ', '\t'])
+    for (const line of lines.slice(at, at + count)) {
+      if (isMore && line.text !== '') line.text = unit + line.text
+      else line.text = line.text.replace(/^(?: {1,4}|\t)/, '')
+    }
+  },
+  rename(lines, at, count, random) {
+    const words = texts(lines.slice(at, at + count))
+      .join('\n')
+      .match(/[A-Za-z_]\w{2,}/g)
+    if (!words) return
+    const [from, to] = [random.pick(words), `renamed${random.below(1000)}`]
+    for (const line of lines) line.text = line.text.replace(new RegExp(`\\b${from}\\b`, 'g'), to)
+  },
+}
+
+/** Those that leave nothing of the lines they are made to. */
+const ENDS = ['delete', 'replace', 'rename']
+
+/** @param {Line[]} lines */
+const texts = (lines) => lines.map(({ text }) => text)
+
+/** @param {string[]} lines @returns {Line[]} */
+const fresh = (lines) => lines.map((text) => ({ text }))
+
+/**
+ * @param {Pair} pair whose old text is taken
+ * @param {Random} random
+ * @returns {Generator<Case>}
+ */
+export function* syntheticCases({ source, path, old }, random) {
+  if (old.lines.length < LEAST_LINES) return
+  for (let count = 0; count < CASES_OF_A_TEXT; count++) {
+    const edit = randomEdit(old.lines, random)
+    /** @type {Line[]} */
+    const lines = old.lines.map((text, id) => ({ text, id }))
+    const names = changeLines(lines, edit, random)
+    const wanted = resultOf(lines, old.lines, edit)
+    const current = withLines(old, texts(lines))
+    const truth = wanted && withLines(old, wanted)
+    if (current === withLines(old, old.lines) || truth === current) continue
+    yield {
+      scenario: truth
+        ? 'synthetic: the lines meant are still there'
+        : 'synthetic: the lines meant are gone or not what they were',
+      source,
+      change: names.join(', '),
+      path,
+      old: withLines(old, old.lines),
+      oldLines: old.lines,
+      current,
+      truth,
+      operations: [edit],
+    }
+  }
+}
+
+/**
+ * Changes some lines; in every third case first of all those meant.
+ * @param {Line[]} lines
+ * @param {Edit} edit
+ * @param {Random} random
+ */
+function changeLines(lines, edit, random) {
+  const target = Math.max(0, startOf(edit) - ('after' in edit ? 1 : 0))
+  const names = []
+  if (random.below(3) === 0) {
+    const name = random.pick(ENDS)
+    const count = 'after' in edit ? 1 : edit.last - edit.first + 1
+    CHANGES[name](lines, target, count, random)
+    names.push(`${name} the target`)
+  }
+  for (let left = 1 + random.below(MOST_CHANGES); left > 0 && lines.length > 1; left--) {
+    const name = random.pick(Object.keys(CHANGES))
+    const count = 1 + random.below(Math.min(MOST_LINES, lines.length - 1))
+    const near = target - NEAR + random.below(2 * NEAR)
+    const at = random.below(2) === 0 ? near : random.below(lines.length)
+    CHANGES[name](lines, Math.min(Math.max(0, at), lines.length - count), count, random)
+    names.push(name)
+  }
+  return names
+}
+
+/**
+ * The lines with the edit made to those that were meant, unless they are no longer that: each of
+ * them there (its indentation aside), one after the other. An insertion needs but its line.
+ * @param {Line[]} lines
+ * @param {string[]} oldLines
+ * @param {Edit} edit
+ */
+function resultOf(lines, oldLines, edit) {
+  const at = (/** @type {number} */ number) => lines.findIndex(({ id }) => id === number - 1)
+  const result = texts(lines)
+  if ('after' in edit) {
+    const anchor = at(edit.after)
+    if (edit.after > 0 && anchor < 0) return undefined
+    result.splice(anchor + 1, 0, ...edit.lines)
+    return result
+  }
+  const start = at(edit.first)
+  for (let number = edit.first; number <= edit.last; number++) {
+    const line = start < 0 ? undefined : lines[start + number - edit.first]
+    if (line?.id !== number - 1) return undefined
+    if (line.text.trimStart() !== oldLines[number - 1].trimStart()) return undefined
+  }
+  result.splice(start, edit.last - edit.first + 1, ...edit.lines)
+  return result
+}

@@ -1,0 +1,104 @@
+// Texts as lines, and what edits by line number make of them.
+
+/**
+ * Lines without their terminators. Only texts that end all their lines alike are measured: then
+ * lines say everything.
+ * @typedef {object} Lines
+ * @property {string[]} lines
+ * @property {'\n' | '\r\n'} eol
+ * @property {boolean} final whether the last line has a terminator
+ */
+
+/**
+ * A replacement of lines or, with `after`, an insertion; line numbers start at 1, and 0 is the
+ * place before the first line. No lines delete.
+ * @typedef {{ first: number, last: number, lines: string[] } | { after: number, lines: string[] }} Edit
+ */
+
+/**
+ * Lines `oldAt` to below `oldAt + oldCount` of the old text became those of the new one; from 0.
+ * @typedef {object} Hunk
+ * @property {number} oldAt
+ * @property {number} oldCount
+ * @property {number} newAt
+ * @property {number} newCount
+ */
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * The text of a file, unless it is one whose edits would measure something else than places:
+ * binary, another encoding, a byte order mark, terminators of both kinds.
+ * @param {Uint8Array} bytes
+ * @returns {Lines | undefined}
+ */
+export function decoded(bytes) {
+  if (bytes.length === 0 || bytes.includes(0)) return undefined
+  try {
+    return split(utf8.decode(bytes))
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * @param {string} text
+ * @returns {Lines | undefined}
+ */
+export function split(text) {
+  if (text === '' || text.startsWith('\ufeff')) return undefined
+  const eol = text.includes('\r\n') ? '\r\n' : '\n'
+  const lines = text.split(eol)
+  if (lines.some((line) => line.includes('\r') || line.includes('\n'))) return undefined
+  const final = lines.at(-1) === ''
+  if (final) lines.pop()
+  return { lines, eol, final }
+}
+
+/** @param {Lines} text */
+export function joined({ lines, eol, final }) {
+  return lines.join(eol) + (final && lines.length > 0 ? eol : '')
+}
+
+/**
+ * The text with other lines.
+ * @param {Lines} text
+ * @param {string[]} lines
+ */
+export const withLines = ({ eol, final }, lines) => joined({ lines, eol, final })
+
+/**
+ * Edits that do not touch one another, applied to the lines they were made for.
+ * @param {string[]} lines
+ * @param {Edit[]} edits
+ */
+export function edited(lines, edits) {
+  const result = [...lines]
+  for (const edit of [...edits].sort((one, other) => startOf(other) - startOf(one))) {
+    const count = 'after' in edit ? 0 : edit.last - edit.first + 1
+    result.splice(startOf(edit), count, ...edit.lines)
+  }
+  return result
+}
+
+/** How many lines stand before those that an edit replaces, or before its insertion.
+ * @param {Edit} edit */
+export const startOf = (edit) => ('after' in edit ? edit.after : edit.first - 1)
+
+/**
+ * What a hunk does, as an edit of the old lines, with lines around it replaced by themselves.
+ * @param {Hunk} hunk
+ * @param {string[]} oldLines
+ * @param {string[]} newLines
+ * @param {{ before: number, behind: number }} context
+ * @returns {Edit}
+ */
+export function editOf(hunk, oldLines, newLines, { before, behind }) {
+  const { oldAt, oldCount, newAt, newCount } = hunk
+  const lines = newLines.slice(newAt, newAt + newCount)
+  if (oldCount + before + behind === 0) return { after: oldAt, lines }
+  const [first, end] = [oldAt - before, oldAt + oldCount + behind]
+  const prefix = oldLines.slice(first, oldAt)
+  const suffix = oldLines.slice(oldAt + oldCount, end)
+  return { first: first + 1, last: end, lines: [...prefix, ...lines, ...suffix] }
+}

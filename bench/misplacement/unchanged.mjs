@@ -1,0 +1,52 @@
+// Cases in which nobody changed the file: with the anchors that were shown, and with a mistake that
+// models make, the right number with the hash of a line nearby. The number is what was meant
+// (vectors/mispaired.jsonl).
+
+import { randomEdit } from './edits.mjs'
+import { edited, withLines } from './text.mjs'
+
+/** @import { Case } from './cases.mjs' */
+/** @import { Pair } from './git.mjs' */
+/** @import { Random } from './random.mjs' */
+/** @import { Edit } from './text.mjs' */
+
+const CASES_OF_A_TEXT = 20
+const FURTHEST = 3
+
+/**
+ * @param {Pair} pair whose old text is taken
+ * @param {Random} random
+ * @returns {Generator<Case>}
+ */
+export function* unchangedCases({ source, path, old }, random) {
+  const text = withLines(old, old.lines)
+  for (let count = 0; count < CASES_OF_A_TEXT; count++) {
+    const edit = randomEdit(old.lines, random)
+    const truth = withLines(old, edited(old.lines, [edit]))
+    if (truth === text || truth === '') continue
+    const file = { source, change: 'none', path, old: text, oldLines: old.lines, current: text }
+    const rest = { ...file, truth, operations: [edit] }
+    yield { scenario: 'unchanged file: the anchors that were shown', ...rest }
+    const mispaired = mistake(edit, old.lines, random)
+    if (!mispaired) continue
+    yield {
+      scenario: "unchanged file: a number with a neighbour's hash",
+      ...rest,
+      mispaired,
+    }
+  }
+}
+
+/**
+ * @param {Edit} edit
+ * @param {string[]} lines
+ * @param {Random} random
+ */
+function mistake(edit, lines, random) {
+  const number = 'after' in edit ? edit.after : random.pick([edit.first, edit.last])
+  const distance = (1 + random.below(FURTHEST)) * random.pick([1, -1])
+  const hashed = number + distance
+  if (number < 1 || hashed < 1 || hashed > lines.length) return undefined
+  if (lines[hashed - 1].trim() === lines[number - 1].trim()) return undefined
+  return new Map([[number, hashed]])
+}
