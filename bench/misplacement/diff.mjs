@@ -16,7 +16,8 @@ const NO_NEWLINE = '\\ No newline at end of file'
 export function unifiedDiff(oldLines, edits, { eol, final, path }) {
   const rows = [`--- a/${path}\n`, `+++ b/${path}\n`]
   let shift = 0
-  for (const group of groupsOf(edits)) {
+  const whole = final ? edits : edits.map((edit) => replacingLast(oldLines, edit))
+  for (const group of groupsOf(whole)) {
     const from = Math.max(0, group[0].start - CONTEXT)
     const to = Math.min(oldLines.length, group[group.length - 1].end + CONTEXT)
     /** @type {{ mark: ' ' | '-' | '+', line: string, last: boolean }[]} */
@@ -45,6 +46,18 @@ export function unifiedDiff(oldLines, edits, { eol, final, path }) {
     shift += newCount - oldCount
   }
   return rows.join('')
+}
+
+/**
+ * Lines that follow a last line without terminator give it one: it is another line then.
+ * @param {string[]} lines
+ * @param {Edit} edit
+ * @returns {Edit}
+ */
+function replacingLast(lines, edit) {
+  const { length } = lines
+  if (!('after' in edit) || edit.after < length) return edit
+  return { first: length, last: length, lines: [lines[length - 1], ...edit.lines] }
 }
 
 /**

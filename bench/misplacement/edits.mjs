@@ -51,7 +51,7 @@ export function rewritten(lines, random) {
 function changed(line, random) {
   const words = [...line.matchAll(/\w+/g)]
   const name = `value${random.below(1000)}`
-  if (words.length === 0) return `${line} ${name}()`
+  if (words.length === 0) return `${line.slice(0, line.length - line.trimStart().length)}${name}()`
   const { 0: word, index } = random.pick(words)
   return `${line.slice(0, index)}${name}${line.slice(index + word.length)}`
 }

@@ -5,7 +5,8 @@
 //   --family commits,releases,synthetic,formatted,unchanged   only these
 //   --only TEXT        only subjects whose name contains it; may be given several times
 //   --limit N          at most so many cases of commits or releases from each source
-//   --sample N         so many cases of each scenario for programs, and for each formatter
+//   --sample N         so many cases of each scenario for subjects that start a process for each, and
+//                      ten times as many for the others but the main ones, which get all
 //   --commits N        the newest commits of each repository
 //   --max-bytes N      no larger files
 //   --seed TEXT        draws other cases
@@ -57,7 +58,7 @@ const { values, positionals } = parseArgs({
     family: { type: 'string', default: 'commits,releases,synthetic,formatted,unchanged' },
     only: { type: 'string', multiple: true, default: [] },
     limit: { type: 'string', default: '4000' },
-    sample: { type: 'string', default: '1000' },
+    sample: { type: 'string', default: '500' },
     commits: { type: 'string', default: '7000' },
     'max-bytes': { type: 'string', default: '400000' },
     seed: { type: 'string', default: '1' },
@@ -231,7 +232,7 @@ if (values.dump) {
   const wrong = jsonLines(values.wrong)
   try {
     const tallies = await measure(cases, measured, {
-      most: { main: Number.POSITIVE_INFINITY, usual: 20 * sample, slow: sample },
+      most: { main: Number.POSITIVE_INFINITY, usual: 10 * sample, slow: sample },
       onWrong: ({ subject, one, text }) =>
         wrong?.write({ subject: subject.name, ...plainCase(one), got: text }),
     })

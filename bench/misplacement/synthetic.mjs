@@ -28,7 +28,14 @@ const CHANGES = {
     lines.splice(at, count)
   },
   replace(lines, at, count, random) {
-    lines.splice(at, count, ...fresh(rewritten(texts(lines.slice(at, at + count)), random)))
+    const block = lines.splice(at, count)
+    const wanted = rewritten(texts(block), random)
+    // Those that say the same as before are the same lines.
+    const result = wanted.map((text) => {
+      const same = block.findIndex((line) => line.text === text)
+      return block.splice(0, same + 1).at(-1) ?? { text }
+    })
+    lines.splice(at, 0, ...result)
   },
   move(lines, at, count, random) {
     const block = lines.splice(at, count)
@@ -75,7 +82,8 @@ const fresh = (lines) => lines.map((text) => ({ text }))
  * @returns {Generator<Case>}
  */
 export function* syntheticCases({ source, path, old }, random) {
-  if (old.lines.length < LEAST_LINES) return
+  // Which line of a text loses its terminator is not the question here.
+  if (!old.final || old.lines.length < LEAST_LINES) return
   for (let count = 0; count < CASES_OF_A_TEXT; count++) {
     const edit = randomEdit(old.lines, random)
     /** @type {Line[]} */

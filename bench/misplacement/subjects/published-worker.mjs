@@ -1,12 +1,12 @@
 // Runs under Bun: applies cases from standard input with `@oh-my-pi/hashline` and prints results.
 
 import { readFileSync } from 'node:fs'
+import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** @import { Edit } from '../text.mjs' */
 /** @import { Result } from './subject.mjs' */
 
-const PATH = 'file.txt'
 const module = fileURLToPath(
   new URL('../packages/node_modules/@oh-my-pi/hashline/src/index.ts', import.meta.url),
 )
@@ -21,22 +21,24 @@ function sectionOf(edit) {
 }
 
 /**
- * @param {{ old: string, current: string, operations: Edit[] }} one
+ * @param {{ path: string, old: string, current: string, operations: Edit[] }} one
  * @returns {Promise<Result>}
  */
-async function resultOf({ old, current, operations }) {
+async function resultOf({ path, old, current, operations }) {
+  // It understands some languages, which it tells by the name.
+  const name = `file${extname(path)}`
   const fs = new InMemoryFilesystem()
   const snapshots = new InMemorySnapshotStore()
   // Snapshots are of texts with line feeds only.
-  const tag = snapshots.record(PATH, old.replaceAll('\r\n', '\n'))
-  fs.set(PATH, current)
-  const text = [`[${PATH}#${tag}]`, ...operations.map(sectionOf)].join('\n')
+  const tag = snapshots.record(name, old.replaceAll('\r\n', '\n'))
+  fs.set(name, current)
+  const text = [`[${name}#${tag}]`, ...operations.map(sectionOf)].join('\n')
   try {
     await new Patcher({ fs, snapshots }).apply(Patch.parse(text))
   } catch (error) {
     return { status: 'refused', code: error instanceof Error ? error.name : String(error) }
   }
-  return { status: 'applied', text: fs.get(PATH) }
+  return { status: 'applied', text: fs.get(name) }
 }
 
 const results = []

@@ -17,7 +17,7 @@ export const publishedSubject = {
   pace: 'usual',
   applyAll(cases) {
     const input = JSON.stringify(
-      cases.map(({ old, current, operations }) => ({ old, current, operations })),
+      cases.map(({ path, old, current, operations }) => ({ path, old, current, operations })),
     )
     const { status, stdout, stderr, error } = spawnSync(bun, [worker], {
       input,

@@ -1,0 +1,197 @@
+// A short run of bench/misplacement on generated changes, always the same ones, and what that
+// program itself must get right.
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { casesOf } from '../bench/misplacement/cases.mjs'
+import { unifiedDiff } from '../bench/misplacement/diff.mjs'
+import { generatedPairs } from '../bench/misplacement/generated.mjs'
+import { readerOfDiffs } from '../bench/misplacement/git.mjs'
+import { measure } from '../bench/misplacement/measure.mjs'
+import { randomFrom } from '../bench/misplacement/random.mjs'
+import { exactSubject } from '../bench/misplacement/subjects/exact.mjs'
+import { plainSubjects } from '../bench/misplacement/subjects/plain.mjs'
+import { sessionSubjects } from '../bench/misplacement/subjects/session.mjs'
+import { syntheticCases } from '../bench/misplacement/synthetic.mjs'
+import { interval, percent } from '../bench/misplacement/tally.mjs'
+import { decoded, edited, withLines } from '../bench/misplacement/text.mjs'
+import { unchangedCases } from '../bench/misplacement/unchanged.mjs'
+
+/** @import { Case } from '../bench/misplacement/cases.mjs' */
+/** @import { Pair } from '../bench/misplacement/git.mjs' */
+/** @import { Random } from '../bench/misplacement/random.mjs' */
+
+const TEXTS = 150
+
+/**
+ * @param {(pair: Pair, random: Random) => Iterable<Case>} make
+ * @param {number} [texts]
+ */
+async function* generated(make, texts = TEXTS) {
+  const random = randomFrom('short run', 'cases')
+  for (const pair of generatedPairs(randomFrom('short run', 'pairs'), texts)) {
+    yield* make(pair, random)
+  }
+}
+
+/** @param {AsyncIterable<Case>} cases */
+async function tallied(cases) {
+  const subjects = [...plainSubjects, ...sessionSubjects]
+  const all = Number.POSITIVE_INFINITY
+  try {
+    const tallies = await measure(cases, subjects, { most: { main: all, usual: all, slow: all } })
+    return [...tallies.byScenario].flatMap(([scenario, bySubject]) =>
+      [...bySubject].map(([subject, tally]) => ({ scenario, subject, tally })),
+    )
+  } finally {
+    for (const { end } of subjects) end?.()
+  }
+}
+
+/**
+ * Checks the wrong results of each scenario and kind of subject against a bound, in percent. Those
+ * of the plain functions are what was measured, those of sessions what they promise.
+ * @param {Awaited<ReturnType<typeof tallied>>} rows
+ * @param {Record<string, { plain: number, session: number }>} bounds
+ */
+function within(rows, bounds) {
+  const scenarios = new Set(rows.map(({ scenario }) => scenario))
+  assert.deepEqual([...scenarios].sort(), Object.keys(bounds).sort())
+  for (const { scenario, subject, tally } of rows) {
+    const bound = bounds[scenario][subject.startsWith('session') ? 'session' : 'plain']
+    const wrong = (100 * tally.wrong) / tally.all
+    assert.ok(wrong <= bound, `${scenario}: ${subject}: ${tally.wrong} of ${tally.all} wrong`)
+  }
+}
+
+describe('edits by old anchors', () => {
+  test('one change left out lands where it belongs or is refused', async () => {
+    within(await tallied(generated((pair, random) => casesOf(pair, random, 'generated'))), {
+      'generated: one hunk, exactly its lines': { plain: 1.5, session: 0 },
+      'generated: one hunk, 1 to 3 lines of context replaced along': { plain: 0.25, session: 0 },
+      'generated: two to four hunks in one patch': { plain: 0, session: 0 },
+    })
+  })
+
+  test('random changes', async () => {
+    within(await tallied(generated(syntheticCases)), {
+      'synthetic: the lines meant are still there': { plain: 2.1, session: 0.05 },
+      'synthetic: the lines meant are gone or not what they were': { plain: 16, session: 0.05 },
+    })
+  })
+
+  test('an unchanged file', async () => {
+    const rows = await tallied(generated(unchangedCases, 50))
+    within(rows, {
+      'unchanged file: the anchors that were shown': { plain: 0, session: 0 },
+      "unchanged file: a number with a neighbour's hash": { plain: 27, session: 0 },
+    })
+    for (const { scenario, subject, tally } of rows) {
+      if (!scenario.endsWith('shown')) continue
+      assert.equal(tally.right, tally.all, `${subject}: every edit is applied`)
+    }
+  })
+})
+
+describe('the program that measures', () => {
+  test('takes hunks out of a log', () => {
+    /** @type {object[]} */
+    const found = []
+    const reader = readerOfDiffs((change) => found.push(change))
+    const log = [
+      'commit c0ffee',
+      '',
+      'diff --git a/some file b/some file',
+      'index 1111..2222 100644',
+      '--- a/some file\t',
+      '+++ b/some file\t',
+      '@@ -3,0 +4,2 @@ function',
+      '+@@ -1 +1 @@',
+      '+++ b/not a header',
+      '@@ -7 +9 @@',
+      '-old',
+      '+new',
+      '@@ -9,2 +10,0 @@',
+      '-one',
+      '-two',
+      '\\ No newline at end of file',
+    ]
+    for (const line of log) reader.line(line)
+    reader.end()
+    const hunks = [
+      { oldAt: 3, oldCount: 0, newAt: 3, newCount: 2 },
+      { oldAt: 6, oldCount: 1, newAt: 8, newCount: 1 },
+      { oldAt: 8, oldCount: 2, newAt: 10, newCount: 0 },
+    ]
+    const blobs = { oldBlob: '1111', newBlob: '2222' }
+    assert.deepEqual(found, [{ commit: 'c0ffee', path: 'some file', ...blobs, hunks }])
+  })
+
+  test('leaves hunks out and sends them as edits that make the new file', async () => {
+    let count = 0
+    for await (const one of generated((pair, random) => casesOf(pair, random, 'generated'), 20)) {
+      count++
+      assert.notEqual(one.current, one.truth)
+      const { pi } = { pi: plainSubjects[1].apply?.({ ...one, current: one.old }) }
+      assert.equal(pi?.status, 'applied')
+      const mine = edited(one.oldLines, one.operations).join('\n')
+      assert.equal(pi?.status === 'applied' && pi.text, `${mine}\n`)
+    }
+    assert.ok(count > 40)
+  })
+
+  test('tells lines only of texts that end all their lines alike', () => {
+    const linesOf = (/** @type {string} */ text) => decoded(Buffer.from(text))
+    assert.deepEqual(linesOf('a\nb'), { lines: ['a', 'b'], eol: '\n', final: false })
+    assert.deepEqual(linesOf('a\r\n'), { lines: ['a'], eol: '\r\n', final: true })
+    for (const text of ['', 'a\r\nb\n', 'a\rb\n', '\ufeffa\n', 'a\0\n']) {
+      assert.equal(linesOf(text), undefined, JSON.stringify(text))
+    }
+    assert.equal(decoded(new Uint8Array([0x61, 0xff, 10])), undefined)
+    assert.equal(withLines({ lines: [], eol: '\n', final: true }, []), '')
+  })
+
+  test('writes the diff of edits', () => {
+    const lines = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '11', '12']
+    const edits = [
+      { after: 12, lines: ['13'] },
+      { first: 2, last: 2, lines: [] },
+    ]
+    const file = { eol: '\n', final: false, path: 'x' }
+    // biome-ignore format: as it is written
+    assert.deepEqual(unifiedDiff(lines, edits, file).split('\n'), [
+      '--- a/x', '+++ b/x',
+      '@@ -1,5 +1,4 @@', ' 1', '-2', ' 3', ' 4', ' 5',
+      '@@ -9,4 +8,5 @@', ' 9', ' 10', ' 11', '-12', '\\ No newline at end of file', '+12', '+13', '\\ No newline at end of file', '',
+    ])
+  })
+
+  test('replaces exact text only where it is unique', () => {
+    const oldLines = ['a {', '}', 'b {', '}']
+    const file = {
+      scenario: '',
+      source: '',
+      change: '',
+      path: 'x',
+      old: 'a {\n}\nb {\n}\n',
+      oldLines,
+    }
+    const apply = (/** @type {string} */ current) =>
+      exactSubject.apply?.({
+        ...file,
+        current,
+        operations: [{ first: 4, last: 4, lines: ['  c', '}'] }],
+      })
+    const applied = { status: 'applied', text: 'a {\n}\nx\nb {\n  c\n}\n' }
+    assert.deepEqual(apply('a {\n}\nx\nb {\n}\n'), applied)
+    assert.deepEqual(apply('b {\n}\nb {\n}\n'), { status: 'refused', code: 'not unique' })
+    assert.deepEqual(apply('b {\n\n}\n'), { status: 'refused', code: 'not found' })
+  })
+
+  test('knows how sure a count is', () => {
+    const shown = ({ low = 0, high = 0 }) => `${percent(low)} to ${percent(high)}`
+    assert.equal(shown(interval(0, 100_000)), '0 % to 0.0038 %')
+    assert.equal(shown(interval(1, 20)), '0.89 % to 23.6 %')
+    assert.equal(shown(interval(20, 20)), '83.9 % to 100 %')
+  })
+})
