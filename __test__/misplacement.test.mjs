@@ -21,7 +21,9 @@ import { unchangedCases } from '../bench/misplacement/unchanged.mjs'
 /** @import { Pair } from '../bench/misplacement/git.mjs' */
 /** @import { Random } from '../bench/misplacement/random.mjs' */
 
-const TEXTS = 150
+const TEXTS = 100
+/** Each dialect, each value of `relocate`, and hints. */
+const PLAIN = ['pi', 'pi, hints', 'pi, relocate unique', 'pi, relocate off', 'pi26', 'cli', 'omp13']
 
 /**
  * @param {(pair: Pair, random: Random) => Iterable<Case>} make
@@ -36,7 +38,8 @@ async function* generated(make, texts = TEXTS) {
 
 /** @param {AsyncIterable<Case>} cases */
 async function tallied(cases) {
-  const subjects = [...plainSubjects, ...sessionSubjects]
+  const plain = plainSubjects.filter(({ name }) => PLAIN.includes(name.slice('plain, '.length)))
+  const subjects = [...plain, ...sessionSubjects]
   const all = Number.POSITIVE_INFINITY
   try {
     const tallies = await measure(cases, subjects, { most: { main: all, usual: all, slow: all } })
@@ -68,23 +71,23 @@ describe('edits by old anchors', () => {
   test('one change left out lands where it belongs or is refused', async () => {
     within(await tallied(generated((pair, random) => casesOf(pair, random, 'generated'))), {
       'generated: one hunk, exactly its lines': { plain: 1.5, session: 0 },
-      'generated: one hunk, 1 to 3 lines of context replaced along': { plain: 0.25, session: 0 },
+      'generated: one hunk, 1 to 3 lines of context replaced along': { plain: 0.4, session: 0 },
       'generated: two to four hunks in one patch': { plain: 0, session: 0 },
     })
   })
 
   test('random changes', async () => {
     within(await tallied(generated(syntheticCases)), {
-      'synthetic: the lines meant are still there': { plain: 2.1, session: 0.05 },
-      'synthetic: the lines meant are gone or not what they were': { plain: 16, session: 0.05 },
+      'synthetic: the lines meant are still there': { plain: 2.3, session: 0.05 },
+      'synthetic: the lines meant are gone or not what they were': { plain: 14.8, session: 0.05 },
     })
   })
 
   test('an unchanged file', async () => {
-    const rows = await tallied(generated(unchangedCases, 50))
+    const rows = await tallied(generated(unchangedCases, 20))
     within(rows, {
       'unchanged file: the anchors that were shown': { plain: 0, session: 0 },
-      "unchanged file: a number with a neighbour's hash": { plain: 27, session: 0 },
+      "unchanged file: a number with a neighbour's hash": { plain: 22.7, session: 0 },
     })
     for (const { scenario, subject, tally } of rows) {
       if (!scenario.endsWith('shown')) continue

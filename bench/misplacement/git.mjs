@@ -157,8 +157,7 @@ function contentsOf(repository, blobs) {
  * @param {(line: string) => void} line
  */
 export async function linesFrom(command, args, line) {
-  const env = { ...process.env, LC_ALL: 'C', GIT_CEILING_DIRECTORIES: args[1] }
-  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = new Promise((resolve, reject) => {
     child.on('error', reject)
     child.on('close', resolve)

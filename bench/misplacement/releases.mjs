@@ -118,9 +118,9 @@ async function changesBetween(from, to) {
     if (change.hunks.length > 1) changes.push({ ...change, path })
   })
   // biome-ignore format: one option a line says less
-  const args = ['-C', installedDir, '-c', 'core.quotePath=false', 'diff', '--no-index', '-U0',
-    '--no-renames', '--diff-filter=M', '--full-index', '--no-color', '--no-ext-diff',
-    '--no-textconv', from, to]
+  const args = ['-C', installedDir, '-c', 'core.quotePath=false', '-c', 'core.safecrlf=false', 'diff',
+    '--no-index', '-U0', '--no-renames', '--diff-filter=M', '--full-index', '--no-color',
+    '--no-ext-diff', '--no-textconv', from, to]
   await linesFrom('git', args, reader.line)
   reader.end()
   return changes
