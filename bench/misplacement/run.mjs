@@ -13,7 +13,7 @@
 //   --wrong FILE       writes every wrong result as a line of JSON
 //   --dump FILE        writes the cases as lines of JSON instead of measuring them
 //
-// A run without a selection writes docs/misplacement.md.
+//   --write            writes docs/misplacement.md all the same: a run without options does
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { closeSync, openSync, renameSync, writeSync } from 'node:fs'
@@ -64,6 +64,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: '1' },
     wrong: { type: 'string' },
     dump: { type: 'string' },
+    write: { type: 'boolean', default: false },
   },
 })
 const [limit, sample, commits, maxBytes] = [
@@ -73,7 +74,8 @@ const [limit, sample, commits, maxBytes] = [
   number('max-bytes'),
 ]
 const families = values.family.split(',')
-const isWhole = !process.argv.slice(2).some((argument) => argument.startsWith('-'))
+const isWritten =
+  values.write || !process.argv.slice(2).some((argument) => argument.startsWith('-'))
 
 /** @param {'limit' | 'sample' | 'commits' | 'max-bytes'} option */
 function number(option) {
@@ -238,7 +240,7 @@ if (values.dump) {
     })
     const figures = `${origin()}\n\n${tables(tallies)}`
     console.log(figures)
-    if (isWhole) writePage(page, figures)
+    if (isWritten) writePage(page, figures)
   } finally {
     for (const { end } of measured) end?.()
     wrong?.end()
