@@ -5,6 +5,9 @@
 //! operation, where it takes place or why it is refused. All of it is pure: texts come in,
 //! numbers go out. Rules and measurements: docs/sessions.md.
 
+// A set of lines is a list of ranges, and some sets have one.
+#![allow(clippy::single_range_in_vec_init)]
+
 mod body;
 mod carry;
 mod lines;

@@ -431,7 +431,7 @@ fn describe(
                 format!("(no match for {} in {} lines)", one_line(&query.search), view.line_count);
         }
         _ if view.line_count == 0 && view.next_line.is_none() => {
-            "(empty file)".clone_into(&mut text)
+            "(empty file)".clone_into(&mut text);
         }
         _ => {}
     }

@@ -145,7 +145,7 @@ fn other_hash(
     let own = refused.shown.iter().find(|shown| shown.number == line);
     let own = own.map(|shown| {
         let text = String::from_utf8_lossy(&shown.text);
-        evidence.dialect.hash_text(hash_line(evidence.dialect, line, &text)).to_string()
+        evidence.dialect.hash_text(hash_line(evidence.dialect, line, &text))
     });
     let fresh = |number: u64| evidence.fresh(number).unwrap_or_default();
     match (near, own) {

@@ -424,7 +424,7 @@ impl Memory {
         let texts = &self.texts;
         let has_text =
             |one: &&mut Lineage| [one.tip, one.base].iter().any(|hash| texts.contains_key(hash));
-        let lineages = self.files.values_mut().flat_map(|file| {
+        let lineages = self.files.values_mut().filter_map(|file| {
             let FileMemory { lineages, forgotten, .. } = file;
             let oldest = lineages.iter_mut().filter(has_text).min_by_key(|one| one.used)?;
             Some((oldest, forgotten))
