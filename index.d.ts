@@ -21,6 +21,7 @@ export type HashlineErrorCode =
   | 'INVALID_PATTERN'
   | 'HASH_MISMATCH'
   | 'AMBIGUOUS_ANCHOR'
+  | 'NOT_SHOWN'
   | 'LINE_OUT_OF_RANGE'
   | 'OVERLAPPING_EDITS'
   | 'TEXT_NOT_FOUND'
@@ -258,6 +259,45 @@ export type SearchOptions = ReadOptions
  */
 export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-wasip1'
 
+/**
+ * One model's work on files, with a memory of what it was shown: an anchor means the line that
+ * was shown, and nothing else. Lines that reads and searches show count as shown, and so do the
+ * fresh anchors of an outcome and the lines of a refusal.
+ *
+ * Calls are carried out as if one after the other, in the order in which they are made.
+ */
+export declare class HashSession {
+  /** A session that was shown nothing yet. Throws for misuse of the options. */
+  constructor(options?: HashSessionOptions)
+  /** Reads files, within the limits of one call. */
+  read(requests: string | ReadRequest | readonly (string | ReadRequest)[], options?: SessionReadOptions): Promise<ReadReport>
+  /** As `read`, on the calling thread: throws where that rejects its promise. */
+  readSync(requests: string | ReadRequest | readonly (string | ReadRequest)[]): ReadReport
+  /** Searches files, within the limits of one call. */
+  search(query: SearchQuery, options?: SessionReadOptions): Promise<SearchResult>
+  /** As `search`, on the calling thread: throws where that rejects its promise. */
+  searchSync(query: SearchQuery): SearchResult
+  /**
+   * Applies a patch whose anchors mean the lines that were shown: all of it, or nothing. The
+   * outcome has a diff for each file.
+   */
+  apply(patch: Patch, options?: SessionApplyOptions): Promise<ApplyOutcome>
+  /** As `apply`, on the calling thread: throws where that rejects its promise. */
+  applySync(patch: Patch, options?: Omit<SessionApplyOptions, 'signal'>): ApplyOutcome
+  /**
+   * Learns from what a tool showed earlier, to go on where another session ended: rows with
+   * anchors, under headers `--- path ---` or of the file `path`. Only rows that are true of the
+   * files as they are now count. Returns how many lines were learned.
+   */
+  observe(text: string, path?: string): number
+  /** A session of its own that remembers all that this one does: for a branch, a subagent. */
+  fork(): HashSession
+  /** Forgets what was shown of a file, or of all files. */
+  forget(path?: string): void
+  /** How many bytes the memory takes. */
+  get memoryBytes(): number
+}
+
 /** Every operation was carried out, or had nothing to do. */
 export interface AppliedOutcome {
   /** Tells this outcome from a refusal. */
@@ -368,6 +408,20 @@ export interface ApplyOptions {
 /** What `applyHash` did, or why it did nothing. `status` tells which. */
 export type ApplyOutcome = AppliedOutcome | RejectedOutcome
 
+/** One hunk of a diff, in the shape that the npm package `diff` has. */
+export interface DiffHunk {
+  /** The first line of the old text; the line before where it has none. */
+  oldStart: number
+  /** How many lines of the old text. */
+  oldLines: number
+  /** The first line of the new text; the line before where it has none. */
+  newStart: number
+  /** How many lines of the new text. */
+  newLines: number
+  /** The lines, each after a space, `-` or `+`; notes after a backslash. */
+  lines: Array<string>
+}
+
 /** How a text in memory is edited. */
 export interface EditOptions {
   /** The dialect of the anchors: `'pi'` when left out. */
@@ -426,6 +480,10 @@ export interface FileChange {
   lineCount?: number
   /** The hash of its content now, as in a view, where it was looked into. */
   snapshot?: string
+  /** From a session: what became of its text, as a unified diff. */
+  diff?: string
+  /** From a session: the same, hunk by hunk. */
+  hunks?: Array<DiffHunk>
 }
 
 /** The matches in one file. */
@@ -507,6 +565,72 @@ export interface FormatOptions {
  */
 export declare function hashLines(text: string | Uint8Array, options?: FormatOptions): string[]
 
+/** How much one call of a session shows. */
+export interface HashSessionLimits {
+  /** Lines of all files that a read shows: 2,000 when left out. */
+  maxLines?: number
+  /** Bytes of text that a read or a search shows: 51,200 when left out. */
+  maxBytes?: number
+  /** Matches that a read or a search shows: 200 when left out. */
+  maxMatches?: number
+}
+
+/** How much a session remembers; what was shown first is forgotten first. */
+export interface HashSessionMemory {
+  /** Bytes in all: 64 MiB when left out. */
+  maxBytes?: number
+  /** Files: 256 when left out. */
+  maxFiles?: number
+  /** Versions of a file that others made: 8 when left out. */
+  maxVersions?: number
+}
+
+/** How a session reads and edits. */
+export interface HashSessionOptions {
+  /** Where relative paths start: the working directory of the process when left out. */
+  cwd?: string
+  /**
+   * Nothing outside is written, nor read unless `readRoots` name it: `cwd` when left out,
+   * `false` for no bounds.
+   */
+  root?: string | false
+  /** Directories that may be read beside the root. */
+  readRoots?: string | readonly string[]
+  /** The dialect of the anchors: `'pi'` when left out. */
+  dialect?: Dialect
+  /**
+   * What to do with anchors of lines that were never shown: `'refuse'` (when left out), or
+   * `'match'` them with the lines as they are, as `applyHash` does.
+   */
+  unseen?: 'refuse' | 'match'
+  /** How much one call shows. */
+  limits?: HashSessionLimits
+  /** How much is remembered. */
+  memory?: HashSessionMemory
+  /**
+   * The WHATWG label of the encoding of files without byte order mark, and of new
+   * files: UTF-8 when left out.
+   */
+  encoding?: string
+  /** Larger files are refused: 1 GiB when left out. */
+  maxFileBytes?: number
+  /**
+   * As for `applyHash`; counts for anchors of lines that were never shown, with
+   * `unseen: 'match'`.
+   */
+  relocate?: 'guarded' | 'unique' | 'off'
+  /** As for `applyHash`. */
+  relocateWindow?: number
+  /** As for `applyHash`. */
+  repairs?: boolean | Partial<Record<RepairRule, boolean>>
+  /** As for `applyHash`. */
+  durability?: 'power' | 'process'
+  /** As for `applyHash`. */
+  stateDir?: string
+  /** As for `applyHash`. */
+  lockTimeoutMs?: number
+}
+
 /** An operation that had nothing to do. */
 export interface Noop {
   /** The operation's place in the request, from 0. */
@@ -531,6 +655,24 @@ export declare function readHashed(requests: string | ReadRequest | readonly (st
 /** As `readHashed`, on the calling thread: throws where that rejects. */
 export declare function readHashedSync(requests: string | ReadRequest | readonly (string | ReadRequest)[], options?: Omit<ReadOptions, 'signal'>): FileView[]
 
+/** An image that was read. */
+export interface ReadImage {
+  /** The path as requested. */
+  path: string
+  /** Its media type. */
+  mimeType: string
+  /** Its bytes. */
+  data: Uint8Array
+}
+
+/** Where a read that was cut goes on. */
+export interface ReadOn {
+  /** The path as requested. */
+  path: string
+  /** The first line that was not shown. */
+  startLine: number
+}
+
 /** How files are read. */
 export interface ReadOptions {
   /** The dialect of the anchors: `'pi'` when left out. */
@@ -549,6 +691,21 @@ export interface ReadOptions {
   maxFileBytes?: number
   /** Cancels the call: the promise is rejected with an `AbortError`. */
   signal?: AbortSignal
+}
+
+/** What a read of a session shows. */
+export interface ReadReport {
+  /**
+   * Ready for a model: lines with anchors, a header for each file when there are several, and
+   * what there is to say beside them.
+   */
+  text: string
+  /** The views, in the order of the requests. */
+  views: Array<FileView>
+  /** The images among the files, up to 20 MiB each. */
+  images: Array<ReadImage>
+  /** Where to go on, for each request that a limit cut. */
+  next?: Array<ReadOn>
 }
 
 /** What to read of one file. */
@@ -794,6 +951,25 @@ export interface SearchWarning {
   path: string
   /** What, and why; names the file. */
   message: string
+}
+
+/** How one patch of a session is applied. */
+export interface SessionApplyOptions {
+  /**
+   * Cancels the call, as long as it has not begun to change files: the promise is
+   * rejected with an `AbortError`.
+   */
+  signal?: AbortSignal
+  /** Checks and tells everything, and writes nothing: false when left out. */
+  dryRun?: boolean
+  /** How many unchanged lines the diffs show around each change: 3 when left out. */
+  context?: number
+}
+
+/** How one read or search of a session is made. */
+export interface SessionReadOptions {
+  /** Cancels the call: the promise is rejected with an `AbortError`. */
+  signal?: AbortSignal
 }
 
 /** What `applyHashToText` did, or why it did nothing. `status` tells which. */

@@ -20,6 +20,7 @@ mod outcome;
 mod read;
 mod recover;
 mod search;
+mod session;
 mod task;
 mod text;
 mod value;

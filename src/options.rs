@@ -57,6 +57,8 @@ pub enum Holder {
     Request(Option<u32>),
     /// The query of a search.
     Query,
+    /// An object among the options.
+    Inside(&'static str),
 }
 
 impl fmt::Display for Holder {
@@ -65,6 +67,7 @@ impl fmt::Display for Holder {
             Holder::Arguments => out.write_str("the call"),
             Holder::Options => out.write_str("options"),
             Holder::Query => out.write_str("query"),
+            Holder::Inside(name) => write!(out, "options.{name}"),
             Holder::Request(None) => out.write_str("requests"),
             Holder::Request(Some(index)) => write!(out, "requests[{index}]"),
         }

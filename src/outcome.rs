@@ -98,6 +98,25 @@ pub struct FileChange {
     pub line_count: Option<f64>,
     /// The hash of its content now, as in a view, where it was looked into.
     pub snapshot: Option<String>,
+    /// From a session: what became of its text, as a unified diff.
+    pub diff: Option<String>,
+    /// From a session: the same, hunk by hunk.
+    pub hunks: Option<Vec<DiffHunk>>,
+}
+
+/// One hunk of a diff, in the shape that the npm package `diff` has.
+#[napi(object, object_from_js = false)]
+pub struct DiffHunk {
+    /// The first line of the old text; the line before where it has none.
+    pub old_start: f64,
+    /// How many lines of the old text.
+    pub old_lines: f64,
+    /// The first line of the new text; the line before where it has none.
+    pub new_start: f64,
+    /// How many lines of the new text.
+    pub new_lines: f64,
+    /// The lines, each after a space, `-` or `+`; notes after a backslash.
+    pub lines: Vec<String>,
 }
 
 /// An anchor that was found on another line.
@@ -260,6 +279,20 @@ impl From<core::FileChange> for FileChange {
             removed: file.removed as f64,
             line_count: file.line_count.map(|count| count as f64),
             snapshot: file.snapshot,
+            hunks: file.diff.as_ref().map(|diff| diff.hunks.iter().map(DiffHunk::from).collect()),
+            diff: file.diff.map(|diff| diff.text),
+        }
+    }
+}
+
+impl From<&hashline_core::edit::report::DiffHunk> for DiffHunk {
+    fn from(hunk: &hashline_core::edit::report::DiffHunk) -> DiffHunk {
+        DiffHunk {
+            old_start: hunk.old_start as f64,
+            old_lines: hunk.old_lines as f64,
+            new_start: hunk.new_start as f64,
+            new_lines: hunk.new_lines as f64,
+            lines: hunk.lines.clone(),
         }
     }
 }

@@ -21,6 +21,7 @@ export type HashlineErrorCode =
   | 'INVALID_PATTERN'
   | 'HASH_MISMATCH'
   | 'AMBIGUOUS_ANCHOR'
+  | 'NOT_SHOWN'
   | 'LINE_OUT_OF_RANGE'
   | 'OVERLAPPING_EDITS'
   | 'TEXT_NOT_FOUND'

@@ -184,7 +184,7 @@ impl From<Error> for ViewError {
 }
 
 impl FileView {
-    fn of(view: read::FileView, to_text: fn(String, bool) -> Text) -> FileView {
+    pub fn of(view: read::FileView, to_text: fn(String, bool) -> Text) -> FileView {
         FileView {
             path: view.path,
             kind: Word(match view.kind {
@@ -300,7 +300,7 @@ pub fn workspace_defaults() -> WorkspaceOptions {
     WorkspaceOptions { string_limit_units: STRING_LIMIT_UNITS, ..WorkspaceOptions::default() }
 }
 
-fn read_requests(value: Js<'_>) -> Result<Vec<read::ReadRequest>> {
+pub fn read_requests(value: Js<'_>) -> Result<Vec<read::ReadRequest>> {
     if !value.is_array()? {
         return Ok(vec![read_request(None, value)?]);
     }

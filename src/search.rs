@@ -207,7 +207,7 @@ fn prepare<'env>(query: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, Se
     Ok((SearchCall { query, workspace: Workspace::new(options) }, signal))
 }
 
-fn search_query(given: SearchQuery<'_>) -> Result<search::SearchQuery> {
+pub fn search_query(given: SearchQuery<'_>) -> Result<search::SearchQuery> {
     let defaults = search::SearchQuery::new(Query {
         search: given.search.text()?,
         regex: optional(given.regex, Field::flag)?.unwrap_or_default(),

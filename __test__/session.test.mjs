@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { HashSession } from 'hashline-native'
+import { assertRejects, isEmulated, untyped, withDir } from './support.mjs'
+
+const numbered = (/** @type {number} */ count) =>
+  Array.from({ length: count }, (_, at) => `line ${at + 1}\n`).join('')
+
+/** The first row of a text that ends so. */
+const row = (/** @type {string} */ text, /** @type {string} */ end) => {
+  const found = text.split('\n').find((one) => one.endsWith(end))
+  assert.ok(found, `${end} in ${text}`)
+  return found
+}
+
+const session = (/** @type {string} */ cwd, /** @type {string} */ stateDir, more = {}) =>
+  new HashSession({ cwd, stateDir, durability: 'process', ...more })
+
+test('an anchor means the line that was shown', () =>
+  withDir({ 'a.txt': numbered(30) }, async (cwd, stateDir) => {
+    const file = join(cwd, 'a.txt')
+    const one = session(cwd, stateDir)
+    const { text, views, images, next } = await one.read('a.txt')
+    assert.equal(views[0].lineCount, 30)
+    assert.deepEqual([images, next], [[], undefined])
+    writeFileSync(file, `new\n${numbered(30)}`)
+    const anchor = row(text, '|line 10').split('|')[0]
+    const outcome = await one.apply({
+      operations: [{ op: 'set_line', path: 'a.txt', anchor, text: 'ten' }],
+    })
+    assert.equal(outcome.status, 'applied')
+    assert.equal(readFileSync(file, 'utf8'), `new\n${numbered(30).replace('line 10\n', 'ten\n')}`)
+    const [change] = outcome.files
+    assert.match(change.diff ?? '', /^--- a\/a\.txt\n\+\+\+ b\/a\.txt\n@@ -8,7 \+8,7 @@\n/)
+    assert.deepEqual(change.hunks?.[0].lines.slice(3, 5), ['-line 10', '+ten'])
+    // What others changed is refused, with both versions.
+    writeFileSync(file, readFileSync(file, 'utf8').replace('line 20\n', 'twenty\n'))
+    const stale = row(text, '|line 20').split('|')[0]
+    const refused = one.applySync({
+      operations: [{ op: 'delete', path: 'a.txt', anchor: stale }],
+    })
+    assert.equal(refused.status, 'rejected')
+    assert.equal(refused.code, 'HASH_MISMATCH')
+    assert.match(refused.text, /- 20:\w\w\|line 20/)
+    assert.match(refused.text, /21:\w\w\|twenty/)
+  }))
+
+test('lines that were never shown are refused, or matched on request', () =>
+  withDir({ 'a.txt': numbered(50) }, async (cwd, stateDir) => {
+    const anchor = row(session(cwd, stateDir).readSync('a.txt').text, '|line 40')
+    const patch = { operations: [/** @type {const} */ ({ op: 'delete', path: 'a.txt', anchor })] }
+    const one = session(cwd, stateDir)
+    one.readSync({ path: 'a.txt', maxLines: 10 })
+    const refused = one.applySync(patch)
+    assert.ok(refused.status === 'rejected' && refused.code === 'NOT_SHOWN', refused.text)
+    const other = session(cwd, stateDir, { unseen: 'match' })
+    assert.equal(other.applySync(patch, { dryRun: true }).status, 'applied')
+    // A refusal shows the lines: now they are known.
+    assert.equal(one.applySync(patch).status, 'applied')
+  }))
+
+test('calls are carried out in the order in which they are made', () =>
+  withDir({ 'a.txt': 'a\nb\n\n}\n' }, async (cwd, stateDir) => {
+    const one = session(cwd, stateDir)
+    const rows = one.readSync('a.txt').text.split('\n')
+    const count = isEmulated ? 40 : 400
+    const calls = Array.from({ length: count }, (_, n) =>
+      one.apply({
+        operations: [
+          { op: 'insert_after', path: 'a.txt', anchor: rows[n % 4], text: `${n % 4}: ${n}` },
+        ],
+      }),
+    )
+    const outcomes = await Promise.all(calls)
+    assert.deepEqual([...new Set(outcomes.map((one) => one.status))], ['applied'])
+    const expected = ['a', 'b', '', '}'].flatMap((line, at) => {
+      const mine = Array.from({ length: count / 4 }, (_, n) => `${at}: ${n * 4 + at}`)
+      return [line, ...mine.reverse()]
+    })
+    assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), `${expected.join('\n')}\n`)
+  }))
+
+test('a read stays within its limits and says how to go on; images come as bytes', () =>
+  withDir({ 'a.txt': numbered(8), 'b.txt': numbered(8), empty: '' }, (cwd, stateDir) => {
+    const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
+    writeFileSync(join(cwd, 'c.png'), png)
+    const one = session(cwd, stateDir, { limits: { maxLines: 12 } })
+    const report = one.readSync(['a.txt', 'b.txt', 'c.png'])
+    assert.deepEqual(report.next, [
+      { path: 'b.txt', startLine: 5 },
+      { path: 'c.png', startLine: 1 },
+    ])
+    assert.match(report.text, /^--- a\.txt ---\n1:.*\n--- b\.txt ---\n1:/s)
+    const { text, images } = one.readSync('c.png')
+    assert.equal(text, `(image, image/png, ${png.length} bytes)`)
+    assert.deepEqual([images[0].mimeType, Buffer.from(images[0].data)], ['image/png', png])
+    assert.equal(one.readSync('empty').text, '(empty file)')
+    assert.match(one.readSync({ path: 'a.txt', search: 'zebra' }).text, /^\(no match for zebra/)
+  }))
+
+test('root, working directory and directories to read', () =>
+  withDir({ 'sub/a.txt': 'a\n', 'lib/b.txt': 'b\n' }, (dir, stateDir) => {
+    const cwd = join(dir, 'sub')
+    const one = session(cwd, stateDir, { readRoots: join(dir, 'lib') })
+    const path = join(dir, 'lib/b.txt')
+    const { text, views } = one.readSync(['a.txt', path])
+    assert.deepEqual(
+      views.map((view) => view.error),
+      [undefined, undefined],
+    )
+    const anchor = row(text, '|b')
+    const patch = { operations: [/** @type {const} */ ({ op: 'delete', path, anchor })] }
+    const refused = one.applySync(patch)
+    assert.ok(refused.status === 'rejected' && refused.code === 'OUTSIDE_ROOT')
+    mkdirSync(join(dir, 'other'))
+    const free = session(join(dir, 'other'), stateDir, { root: false })
+    free.readSync('../lib/b.txt')
+    const edit = { op: 'set_line', path: '../lib/b.txt', anchor, text: 'B' }
+    assert.equal(free.applySync({ operations: [untyped(edit)] }).status, 'applied')
+    assert.equal(readFileSync(path, 'utf8'), 'B\n')
+  }))
+
+test('forks, forgetting, and learning from an old result', () =>
+  withDir({ 'a.txt': numbered(5) }, (cwd, stateDir) => {
+    const one = session(cwd, stateDir)
+    const found = one.searchSync({ search: 'line 3' })
+    const anchor = row(found.text, '|line 3')
+    const fork = one.fork()
+    const patch = { operations: [/** @type {const} */ ({ op: 'delete', path: 'a.txt', anchor })] }
+    assert.ok(one.memoryBytes > 0)
+    one.forget()
+    assert.equal(one.memoryBytes, 0)
+    assert.equal(one.applySync(patch, { dryRun: true }).status, 'rejected')
+    assert.equal(fork.applySync(patch, { dryRun: true }).status, 'applied')
+    const later = session(cwd, stateDir)
+    assert.equal(later.observe(found.text), 1)
+    assert.equal(later.observe('5:00|line 5\nnot a row', 'a.txt'), 0)
+    assert.equal(later.applySync(patch).status, 'applied')
+  }))
+
+test('a cancelled call ends, and those behind it go on', () =>
+  withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
+    const one = session(cwd, stateDir)
+    const [anchor] = one.readSync('a.txt').text.split('\n')
+    const patch = (/** @type {string} */ text) => ({
+      operations: [/** @type {const} */ ({ op: 'insert_after', path: 'a.txt', anchor, text })],
+    })
+    const controller = new AbortController()
+    const aborted = one.apply(patch('x'), { signal: controller.signal })
+    controller.abort()
+    const next = one.apply(patch('y'))
+    const outcome = await aborted.catch((error) => error)
+    assert.ok(outcome.status === 'applied' || outcome.name === 'AbortError', outcome)
+    assert.equal((await next).status, 'applied')
+  }))
+
+test('misuse is told', () =>
+  withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
+    const make = (/** @type {object} */ options) => () => new HashSession(untyped(options))
+    assert.throws(make({ cwd: 7 }), {
+      code: 'INVALID_ARGUMENT',
+      message: /options\.cwd is the number 7/,
+    })
+    assert.throws(make({ cwd, root: true }), { message: /options\.root .*a directory, or false/ })
+    assert.throws(make({ cwd, limits: { lines: 1 } }), {
+      message: /options\.limits has the unknown name/,
+    })
+    assert.throws(make({ cwd, unseen: 'guess' }), { message: /"refuse", "match"/ })
+    const missing = session(join(cwd, 'missing'), stateDir)
+    assert.throws(() => missing.readSync('a.txt'), { code: 'INVALID_ARGUMENT' })
+    const one = session(cwd, stateDir)
+    await assertRejects(() => one.read(untyped(5)), 'INVALID_ARGUMENT', 'requests')
+    const refused = one.applySync(untyped({ operations: [{ op: 'frob' }] }))
+    assert.equal(refused.status, 'rejected')
+  }))
