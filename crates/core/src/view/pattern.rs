@@ -26,8 +26,9 @@ use watch::{Stop, Watch};
 /// Longer searches are refused: what some patterns become takes thousands of times their room.
 pub const SEARCH_LIMIT_BYTES: usize = 32 << 10;
 
-/// So many classes with large tables (`\pL`, `\w` and their like) a pattern can have.
-pub const CLASSES_LIMIT: usize = 500;
+/// So many classes with large tables a pattern can have: `\pL`, `\w` and their like, and ranges
+/// that end outside ASCII. Each can take a millisecond and more.
+pub const CLASSES_LIMIT: usize = 100;
 
 /// Room for the automaton of a pattern.
 const AUTOMATON_LIMIT_BYTES: usize = 10 << 20;
@@ -108,11 +109,7 @@ impl Pattern {
         cancel: &'a Cancel,
     ) -> MatchingLines<'a> {
         let whole = match &self.engine {
-            Engine::Automaton(automaton) => {
-                let asserts_line_end = automaton.asserts_line_end;
-                automaton.spans_lines
-                    && !(asserts_line_end && memchr::memchr(b'\r', text).is_some())
-            }
+            Engine::Automaton(automaton) => automaton.spans_lines,
             Engine::Backtracking(_) => false,
         };
         let watch = Watch::new(cancel);
@@ -158,7 +155,7 @@ impl<'a> MatchingLines<'a> {
             && self.whole
         {
             while self.at < self.text.len() {
-                if self.at == self.piece_end && !self.begin_piece(automaton.piece_bytes)? {
+                if self.at == self.piece_end && !self.begin_piece(automaton)? {
                     break;
                 }
                 if let Some(found) = self.find_in_piece(automaton) {
@@ -171,9 +168,10 @@ impl<'a> MatchingLines<'a> {
         Ok(line.map(|line| Candidate { line, found: Found::Nothing }))
     }
 
-    /// Goes on with as many whole lines as fit into a piece; false when not one does.
-    fn begin_piece(&mut self, piece_bytes: usize) -> Result<bool> {
-        let limit = self.text.len().min(self.at.saturating_add(piece_bytes));
+    /// Goes on with as many whole lines as fit into a piece; false when not one does, or when
+    /// they are to be looked at alone.
+    fn begin_piece(&mut self, automaton: &Automaton) -> Result<bool> {
+        let limit = self.text.len().min(self.at.saturating_add(automaton.piece_bytes));
         let end = match limit == self.text.len() {
             true => limit,
             false => memchr::memrchr(b'\n', &self.text[self.at..limit])
@@ -181,7 +179,10 @@ impl<'a> MatchingLines<'a> {
         };
         self.piece_end = end;
         self.watch.begin(end - self.at).map_err(|stop| stopped(stop, end - self.at))?;
-        Ok(end > self.at)
+        let piece = &self.text[self.at..end];
+        // From here on every line is looked at alone.
+        self.whole = !(automaton.asserts_line_end && memchr::memchr(b'\r', piece).is_some());
+        Ok(self.whole && !piece.is_empty())
     }
 
     fn find_in_piece(&self, automaton: &Automaton) -> Option<Candidate> {
@@ -283,19 +284,31 @@ fn check_size(query: &Query) -> Result<()> {
     if !query.regex {
         return Ok(());
     }
-    let mut bytes = query.search.bytes();
-    let mut classes = 0;
-    while let Some(byte) = bytes.next() {
-        if byte == b'\\' {
-            classes += usize::from(matches!(bytes.next(), Some(b'p' | b'P' | b'w' | b'W')));
-        }
-    }
+    let classes = large_classes(query.search.as_bytes());
     if classes > CLASSES_LIMIT {
         return refusal(format!(
-            "the pattern has {classes} classes like \\pL or \\w: at most {CLASSES_LIMIT} are taken"
+            "the pattern has {classes} large classes like \\pL or \\w: at most {CLASSES_LIMIT} are taken"
         ));
     }
     Ok(())
+}
+
+/// How many large classes there are at the most: a `-` need not be that of a range.
+fn large_classes(pattern: &[u8]) -> usize {
+    let mut classes = 0;
+    let mut rest = pattern;
+    while let [byte, after @ ..] = rest {
+        rest = after;
+        match (byte, after) {
+            (b'\\', [escaped, after @ ..]) => {
+                classes += usize::from(matches!(escaped, b'p' | b'P' | b'w' | b'W'));
+                rest = after;
+            }
+            (b'-', [b'\\' | 0x80.., ..]) => classes += 1,
+            _ => {}
+        }
+    }
+    classes
 }
 
 fn automaton(pattern: &str, case_sensitive: bool) -> Result<Pattern> {

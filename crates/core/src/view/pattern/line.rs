@@ -20,8 +20,10 @@ const CACHE_BYTES: usize = 2 << 20;
 const CACHE_CLEARS: usize = 4;
 const BYTES_PER_STATE: usize = 10;
 
-/// Bytes that are stepped through between two looks at the account. Each can cost a new state.
+/// Bytes that are stepped through between two looks at the account, at the most. Each can cost a
+/// new state, which takes as long as the automaton is large: so few of them where it is.
 const CHUNK_BYTES: usize = 64;
+const CHUNK_STATES: usize = 1 << 16;
 
 /// What long lines are searched with.
 pub(super) struct LineSearch<'p> {
@@ -71,7 +73,8 @@ impl Lazy {
         };
         cache.search_start(0);
         let mut at = 0;
-        for chunk in line.chunks(CHUNK_BYTES) {
+        let states = dfa.get_nfa().states().len();
+        for chunk in line.chunks((CHUNK_STATES / states).clamp(1, CHUNK_BYTES)) {
             let used_bytes = cache.memory_usage();
             for &byte in chunk {
                 let Ok(next) = dfa.next_state(cache, state, byte) else {
