@@ -9,17 +9,28 @@
 //! long as a program does not wait. Linux only: there the library is linked to stay loaded, and a
 //! string can outlive the environment (of a worker) that made it.
 //!
-//! The account of what is lent is kept by thread, since Node has one engine on each.
+//! When they come back is up to the engine's collector, which may take its time. So no more than a
+//! fixed number of bytes is lent at once in a whole process; what does not fit there is copied.
+//!
+//! What the engine is told about is counted by thread, since Node has one engine on each.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock};
 
 use napi::{Env, sys};
 
 use super::js::ask;
+
+/// So many bytes of a process are lent and not yet returned at most. A batch of 5,000 source files
+/// fits; and a program that keeps every string it is given pays no more than this for room that
+/// the engine does not manage.
+const LENT_LIMIT_BYTES: usize = 128 << 20;
+
+/// What all threads of the process have lent.
+static LENDING: Account = Account::new(LENT_LIMIT_BYTES);
 
 /// The Node-API function for one kind of characters.
 type Create<Unit> = unsafe extern "C" fn(
@@ -79,12 +90,13 @@ pub fn is_available() -> bool {
     <u8 as Unit>::create().is_some() && <u16 as Unit>::create().is_some()
 }
 
-/// A string of the given characters; they come back if the host makes no such strings. A host
-/// that cannot refer to foreign memory copies them and gives them back at once.
+/// A string of the given characters; they come back if the host makes no such strings, or if too
+/// much is lent already. A host that cannot refer to foreign memory copies them and gives them
+/// back at once.
 pub fn lend<T: Unit>(env: &Env, text: Vec<T>) -> Result<sys::napi_value, Vec<T>> {
     match T::create() {
         // SAFETY: The function is that of Node-API, and a live `Env` is that of a running call.
-        Some(create) if !text.is_empty() => unsafe { lend_with(create, env.raw(), text) },
+        Some(create) if !text.is_empty() => unsafe { lend_with(create, env.raw(), text, &LENDING) },
         _ => Err(text),
     }
 }
@@ -98,10 +110,14 @@ unsafe fn lend_with<T: Unit>(
     create: Create<T>,
     env: sys::napi_env,
     mut text: Vec<T>,
+    account: &'static Account,
 ) -> Result<sys::napi_value, Vec<T>> {
     let (characters, len) = (text.as_mut_ptr(), text.len());
     let size_bytes = room_bytes(&text);
-    let loan = Box::new(Loan { text, returned: RETURNED.with(Arc::clone) });
+    let Some(entry) = account.enter(size_bytes) else {
+        return Err(text);
+    };
+    let loan = Box::new(Loan { text, entry, returned: RETURNED.with(Arc::clone) });
     let hint = Box::into_raw(loan);
     let mut raw = ptr::null_mut();
     // Not asked for: a copy is given back like anything else.
@@ -115,18 +131,54 @@ unsafe fn lend_with<T: Unit>(
         // SAFETY: The host made no use of the hint.
         return Err(unsafe { Box::from_raw(hint) }.text);
     }
-    LENT.set(LENT.get() + size_bytes);
+    LENT.set(LENT.get() + size_bytes as i64);
     Ok(raw)
 }
 
 /// What a string keeps from being used otherwise, which can be more than its characters.
-fn room_bytes<T>(text: &Vec<T>) -> i64 {
-    (text.capacity() * size_of::<T>()) as i64
+fn room_bytes<T>(text: &Vec<T>) -> usize {
+    text.capacity() * size_of::<T>()
 }
 
-/// Characters that the host has.
+/// Bytes that are lent at the same time, within a limit.
+struct Account {
+    lent_bytes: AtomicUsize,
+    limit_bytes: usize,
+}
+
+/// Bytes of an account, until this is dropped.
+struct Entry {
+    account: &'static Account,
+    size_bytes: usize,
+}
+
+impl Account {
+    const fn new(limit_bytes: usize) -> Account {
+        Account { lent_bytes: AtomicUsize::new(0), limit_bytes }
+    }
+
+    /// Enters so many bytes if that keeps the account within its limit.
+    fn enter(&'static self, size_bytes: usize) -> Option<Entry> {
+        let sum = |lent: usize| lent.checked_add(size_bytes).filter(|&sum| sum <= self.limit_bytes);
+        // A count that orders no other memory.
+        let entered = self.lent_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
+        entered.ok().map(|_| Entry { account: self, size_bytes })
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        self.account.lent_bytes.fetch_sub(self.size_bytes, Ordering::Relaxed);
+    }
+}
+
+/// Characters that the host has. The fields are dropped in this order, so the memory is free
+/// before the account says so.
 struct Loan<T> {
     text: Vec<T>,
+    /// Never read: what it holds ends with the loan.
+    #[expect(dead_code, reason = "dropped, not read")]
+    entry: Entry,
     /// The count of the thread that lent them.
     returned: Arc<AtomicI64>,
 }
@@ -161,7 +213,7 @@ unsafe extern "C" fn give_back<T: Unit>(_: sys::napi_env, _: *mut c_void, hint: 
     // SAFETY: The hint is the box that `create` gave away, and this is its only use.
     let loan = unsafe { Box::from_raw(hint.cast::<Loan<T>>()) };
     let size_bytes = room_bytes(&loan.text);
-    loan.returned.fetch_add(size_bytes, Ordering::Relaxed);
+    loan.returned.fetch_add(size_bytes as i64, Ordering::Relaxed);
 }
 
 #[cfg(test)]
@@ -210,29 +262,43 @@ mod tests {
         sys::Status::napi_ok
     }
 
-    fn lend_to(manner: Manner) -> Result<sys::napi_value, Vec<u16>> {
+    /// Lends 200 bytes.
+    fn lend_to(manner: Manner, account: &'static Account) -> Result<sys::napi_value, Vec<u16>> {
         MANNER.set(manner);
         // SAFETY: The host keeps the promises, and looks at no environment.
-        unsafe { lend_with(host, ptr::null_mut(), vec![7; 100]) }
+        unsafe { lend_with(host, ptr::null_mut(), vec![7; 100], account) }
+    }
+
+    fn lent_bytes(account: &Account) -> usize {
+        account.lent_bytes.load(Ordering::Relaxed)
     }
 
     #[test]
     fn characters_come_back_from_a_host_that_refuses() {
-        assert_eq!(lend_to(Manner::Refuse), Err(vec![7; 100]));
-        assert_eq!(settle(), 0);
+        static ACCOUNT: Account = Account::new(200);
+        for _ in 0..2 {
+            assert_eq!(lend_to(Manner::Refuse, &ACCOUNT), Err(vec![7; 100]));
+            assert_eq!((settle(), lent_bytes(&ACCOUNT)), (0, 0));
+        }
     }
 
     #[test]
     fn a_host_that_copies_owes_nothing() {
-        assert!(lend_to(Manner::Copy).is_ok());
-        assert_eq!(settle(), 0);
+        static ACCOUNT: Account = Account::new(200);
+        for _ in 0..2 {
+            assert!(lend_to(Manner::Copy, &ACCOUNT).is_ok());
+            assert_eq!((settle(), lent_bytes(&ACCOUNT)), (0, 0));
+        }
     }
 
     #[test]
     fn what_is_held_is_owed_until_it_is_returned_on_any_thread() {
-        assert!(lend_to(Manner::Hold).is_ok() && lend_to(Manner::Hold).is_ok());
+        static ACCOUNT: Account = Account::new(599);
+        let hold = || lend_to(Manner::Hold, &ACCOUNT);
+        assert!(hold().is_ok() && hold().is_ok());
         assert_eq!(settle(), 400);
-        assert_eq!(settle(), 0);
+        assert_eq!(hold(), Err(vec![7; 100]), "more than the account allows");
+        assert_eq!((settle(), lent_bytes(&ACCOUNT)), (0, 400));
         let return_all = || {
             for (give_back, characters, hint) in HELD.lock().unwrap().drain(..) {
                 let (characters, hint) = (characters as *mut c_void, hint as *mut c_void);
@@ -241,6 +307,22 @@ mod tests {
             }
         };
         std::thread::scope(|scope| scope.spawn(return_all).join().expect("no panic"));
-        assert_eq!(settle(), -400);
+        assert_eq!((settle(), lent_bytes(&ACCOUNT)), (-400, 0));
+        assert!(hold().is_ok(), "what came back can be lent again");
+        return_all();
+    }
+
+    #[test]
+    fn threads_that_lend_at_once_stay_within_the_account() {
+        static ACCOUNT: Account = Account::new(1000);
+        let take = || std::iter::from_fn(|| ACCOUNT.enter(7)).take(1000).collect::<Vec<_>>();
+        let taken: usize = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(take)).collect();
+            let all: Vec<_> = threads.into_iter().map(|it| it.join().expect("no panic")).collect();
+            assert!(ACCOUNT.enter(7).is_none() && ACCOUNT.enter(usize::MAX).is_none());
+            all.iter().map(Vec::len).sum()
+        });
+        assert_eq!((taken, lent_bytes(&ACCOUNT)), (142, 0));
+        assert!(ACCOUNT.enter(1000).is_some() && ACCOUNT.enter(1001).is_none());
     }
 }

@@ -33,8 +33,8 @@ const LENT_ALONE_MIN_BYTES: usize = 64 << 20;
 /// UTF-8 takes it longer, and it can do that on one thread only.
 pub struct Text {
     characters: Characters,
-    /// Whether the engine is to refer to the characters, if they are many. What is lent is for
-    /// [`external::report`] to tell.
+    /// Whether the engine is to refer to the characters, if they are many and not too much is lent
+    /// already. What is lent is for [`external::report`] to tell.
     is_lent: bool,
 }
 
@@ -62,7 +62,8 @@ impl Text {
         Text::of(text, is_ascii, is_lent)
     }
 
-    /// One of so many texts that not every buffer can be kept: lent where the host can do that.
+    /// One of so many texts that not every buffer can be kept: lent where the host can do that and
+    /// the account of what is lent allows it.
     pub fn among_many(text: String, is_ascii: bool) -> Text {
         Text::of(text, is_ascii, true)
     }
@@ -137,7 +138,8 @@ impl Characters {
         }
     }
 
-    /// The string that refers to them, if they are many and the host makes such strings.
+    /// The string that refers to them, if they are many, the host makes such strings and not too
+    /// much is lent already.
     fn lent(self, env: &Env) -> std::result::Result<sys::napi_value, Characters> {
         match self {
             Characters::Latin1(text) if is_long(&text) => {
