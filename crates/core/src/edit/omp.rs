@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use memchr::{memchr, memrchr};
 use regex::bytes::Regex;
-use twox_hash::XxHash32;
+use xxhash_rust::xxh32::xxh32;
 
 /// A text in blocks of this many code units is what [`count_line_feeds`] counts in.
 pub const BLOCK_UNITS: usize = 128;
@@ -81,7 +81,7 @@ pub fn has_clear_words(text: &[u8]) -> bool {
 
 /// xxHash32, which the hash of a line is the low byte of.
 pub fn hash_text(text: &[u8], seed: u32) -> u32 {
-    XxHash32::oneshot(seed, text)
+    xxh32(text, seed)
 }
 
 #[cfg(test)]

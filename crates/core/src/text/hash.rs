@@ -4,11 +4,10 @@ mod block;
 mod lanes;
 mod outline;
 
-use std::hash::Hasher as _;
 use std::sync::LazyLock;
 
 pub use block::{Block, BlockHasher, with_block_hasher};
-use twox_hash::XxHash32;
+use xxhash_rust::xxh32::{Xxh32, xxh32};
 
 use crate::text::dialect::{Dialect, Seed};
 use crate::text::normalize;
@@ -61,10 +60,10 @@ impl LineHasher {
             Seed::LineNumberWithoutWord => seed_without_word(line_number, text),
         };
         let digest = if normalize::is_identity(rule, text) {
-            XxHash32::oneshot(seed, text)
+            xxh32(text, seed)
         } else if text.len() <= SHORT_LIMIT_BYTES {
             normalize::map_into(rule, text, &mut self.scratch);
-            XxHash32::oneshot(seed, &self.scratch)
+            xxh32(&self.scratch, seed)
         } else {
             self.hash_in_pieces(text, seed)
         };
@@ -77,16 +76,16 @@ impl LineHasher {
         let (compactor, compacted) = self.pieces.get_or_insert_with(new);
         if text.len() <= PIECE_LIMIT_BYTES {
             compactor.compact(text, compacted);
-            return XxHash32::oneshot(seed, compacted.bytes());
+            return xxh32(compacted.bytes(), seed);
         }
-        let mut state = XxHash32::with_seed(seed);
+        let mut state = Xxh32::new(seed);
         while !text.is_empty() {
             let (piece, rest) = text.split_at(floor_boundary(text, PIECE_LIMIT_BYTES));
             compactor.compact(piece, compacted);
-            state.write(compacted.bytes());
+            state.update(compacted.bytes());
             text = rest;
         }
-        state.finish_32()
+        state.digest()
     }
 }
 
@@ -161,7 +160,7 @@ mod tests {
             let whole = normalize::normalized(&dialect.normalization, long.as_bytes());
             assert_eq!(
                 hash_line(dialect, 7, &long),
-                XxHash32::oneshot(0, &whole) % dialect.modulus(),
+                xxh32(&whole, 0) % dialect.modulus(),
                 "{}",
                 dialect.name
             );

@@ -9,7 +9,7 @@
 mod avx2;
 mod portable;
 
-use twox_hash::XxHash32;
+use xxhash_rust::xxh32::xxh32;
 
 use crate::text::simd::Level;
 
@@ -104,7 +104,7 @@ fn hash_long(texts: Texts<'_>, first: usize, hashes: &mut [u32]) {
         let at = first + lane;
         let text = &texts.bytes[texts.starts[at] as usize..texts.stops[at] as usize];
         if text.len() > LANE_LIMIT_BYTES {
-            *hash = XxHash32::oneshot(texts.seeds[at], text);
+            *hash = xxh32(text, texts.seeds[at]);
         }
     }
 }
@@ -124,8 +124,7 @@ mod tests {
         let seeds: Vec<u32> = texts.map(|len| if len % 3 == 0 { 0 } else { len << 20 }).collect();
         let texts = Texts { bytes: &bytes, starts: &starts, stops: &stops, seeds: &seeds };
         let text = |at: usize| &bytes[starts[at] as usize..stops[at] as usize];
-        let expected: Vec<u32> =
-            (0..starts.len()).map(|at| XxHash32::oneshot(seeds[at], text(at))).collect();
+        let expected: Vec<u32> = (0..starts.len()).map(|at| xxh32(text(at), seeds[at])).collect();
         for way in [portable::hash_one_by_one, portable::hash_in_lanes] {
             let mut found = Vec::new();
             way(texts, &mut found);

@@ -1,7 +1,7 @@
 //! Four lines at once in plain Rust: their steps overlap in the processor, and the compiler
 //! makes vectors of them where it finds that worth it.
 
-use twox_hash::XxHash32;
+use xxhash_rust::xxh32::xxh32;
 
 use super::{
     Group, LANE_LIMIT_BYTES, PRIME_1, PRIME_2, PRIME_3, PRIME_4, PRIME_5, STRIPE_BYTES, Texts,
@@ -27,7 +27,7 @@ pub(super) fn hash_all(texts: Texts<'_>, out: &mut Vec<u32>) {
 pub(super) fn hash_one_by_one(texts: Texts<'_>, out: &mut Vec<u32>) {
     for at in 0..texts.starts.len() {
         let text = &texts.bytes[texts.starts[at] as usize..texts.stops[at] as usize];
-        out.push(XxHash32::oneshot(texts.seeds[at], text));
+        out.push(xxh32(text, texts.seeds[at]));
     }
 }
 
