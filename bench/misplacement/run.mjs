@@ -17,7 +17,6 @@
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { closeSync, openSync, renameSync, writeSync } from 'node:fs'
-import { cpus } from 'node:os'
 import { basename, dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -219,7 +218,7 @@ function origin() {
   return [
     `Commits: ${heads.join(', ')}.`,
     `Releases: ${releases.join(', ')}.`,
-    `Seed ${values.seed}, Node ${process.version}, ${process.platform}, ${cpus().length} cores.`,
+    `Seed ${values.seed}, limit ${limit}, sample ${sample}, Node ${process.version}, ${process.platform}.`,
   ].join('\n\n')
 }
 

@@ -30,8 +30,7 @@ export const exactSubject = {
 
 /**
  * The lines of an edit with those around it, by turns one behind and one before, until the text
- * is found once and neither starts nor ends with an empty line, as a line end alone could be that
- * of any line. An insertion starts with the line before it.
+ * is found once. An insertion starts with the line before it.
  * @param {Case} one
  * @param {Edit} edit
  * @param {string} eol
@@ -41,10 +40,8 @@ function uniqueTextOf({ old, oldLines }, edit, eol) {
   let end = 'after' in edit ? edit.after : edit.last
   for (let step = 0; ; step++) {
     const text = oldLines.slice(first, end).join(eol)
-    const isAll = first === 0 && end === oldLines.length
-    const isOpen = oldLines[first] === '' || oldLines[end - 1] === ''
-    if ((isAll || !isOpen) && countOf(old, text) === 1) return { first, end, text }
-    if (isAll) return undefined
+    if (countOf(old, text) === 1) return { first, end, text }
+    if (first === 0 && end === oldLines.length) return undefined
     if (first === 0 || (step % 2 === 0 && end < oldLines.length)) end++
     else first--
   }
