@@ -3,7 +3,7 @@
 use hashline_core::cancel::Cancel;
 use hashline_core::edit::apply::{self, Durability};
 use hashline_core::edit::outcome::Outcome;
-use hashline_core::edit::repair::Rules;
+use hashline_core::edit::repair::RepairRules;
 use hashline_core::edit::request::Value;
 use hashline_core::edit::resolve::{RELOCATE_WINDOW_MAX_LINES, Relocate};
 use hashline_core::error::{Error, Result as CoreResult};
@@ -210,20 +210,20 @@ fn window(field: Field<'_>) -> Result<u64> {
     field.whole(0, RELOCATE_WINDOW_MAX_LINES)
 }
 
-fn repair_rules(field: Field<'_>) -> Result<Rules> {
+fn repair_rules(field: Field<'_>) -> Result<RepairRules> {
     let expected = "true, false, or an object from rules to true or false";
     match field.value().kind()? {
         ValueType::Boolean => Ok(match field.flag()? {
-            true => Rules::default(),
-            false => Rules::none(),
+            true => RepairRules::default(),
+            false => RepairRules::none(),
         }),
         ValueType::Object if !field.value().is_array()? => switched_rules(field),
         _ => Err(field.wrong(expected)),
     }
 }
 
-fn switched_rules(field: Field<'_>) -> Result<Rules> {
-    let mut rules = Rules::default();
+fn switched_rules(field: Field<'_>) -> Result<RepairRules> {
+    let mut rules = RepairRules::default();
     let (object, keys) = (field.value(), field.value().own_keys()?);
     for index in 0..keys.array_len()? {
         let key = keys.element(index)?;

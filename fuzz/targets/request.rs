@@ -8,7 +8,7 @@ use arbitrary::{Result, Unstructured};
 use hashline_core::edit::apply::{EditOptions, apply_to_text};
 use hashline_core::text::dialect::{DIALECTS, Dialect};
 use hashline_core::edit::outcome::Outcome;
-use hashline_core::edit::repair::{Rule, Rules};
+use hashline_core::edit::repair::{Rule, RepairRules};
 use hashline_core::edit::request::{Target, Value, parse};
 use hashline_core::edit::resolve::Relocate;
 use hashline_fuzz::values;
@@ -50,7 +50,7 @@ fn check(dialect: &'static Dialect, value: &Value) {
             }
         }
     }
-    let mut repairs = Rules::default();
+    let mut repairs = RepairRules::default();
     for rule in Rule::ALL {
         repairs.switch(rule.name(), true).expect("a known rule");
     }

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// Something for a thread to do. It contains its own panics.
-pub type Job = Box<dyn FnOnce() + Send>;
+pub type PoolJob = Box<dyn FnOnce() + Send>;
 
 /// Threads that take jobs in turn.
 pub struct Pool {
@@ -22,14 +22,14 @@ pub struct Pool {
     width: usize,
     /// How many threads there may be for jobs that wait for others.
     waiting_limit: usize,
-    start: fn(Job) -> io::Result<()>,
-    state: Mutex<State>,
+    start: fn(PoolJob) -> io::Result<()>,
+    state: Mutex<PoolState>,
     has_job: Condvar,
 }
 
 #[derive(Default)]
-struct State {
-    jobs: VecDeque<Job>,
+struct PoolState {
+    jobs: VecDeque<PoolJob>,
     threads: usize,
     /// Threads without a job.
     idle: usize,
@@ -55,7 +55,7 @@ fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-fn start_thread(body: Job) -> io::Result<()> {
+fn start_thread(body: PoolJob) -> io::Result<()> {
     std::thread::Builder::new().name("hashline".to_owned()).spawn(body).map(drop)
 }
 
@@ -67,13 +67,13 @@ thread_local! {
 }
 
 impl Pool {
-    fn new(width: usize, waiting_limit: usize, start: fn(Job) -> io::Result<()>) -> Pool {
+    fn new(width: usize, waiting_limit: usize, start: fn(PoolJob) -> io::Result<()>) -> Pool {
         Pool { width, waiting_limit, start, state: Mutex::default(), has_job: Condvar::new() }
     }
 
     /// Has a job done by one of the threads, or hands it back: there is none, and none can be
     /// made.
-    pub fn submit(&'static self, job: Job) -> Result<(), Job> {
+    pub fn submit(&'static self, job: PoolJob) -> Result<(), PoolJob> {
         let mut state = self.lock();
         state.jobs.push_back(job);
         self.grow(&mut state);
@@ -89,12 +89,12 @@ impl Pool {
         self.lock().jobs.len()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes one more thread if there is work for it, and the system has one.
-    fn grow(&'static self, state: &mut State) {
+    fn grow(&'static self, state: &mut PoolState) {
         let at_work = state.threads - state.idle - state.waiting;
         let is_needed = state.idle < state.jobs.len() && at_work < self.width;
         let is_allowed = state.threads < self.width + self.waiting_limit;
@@ -140,8 +140,8 @@ impl Pool {
 /// Runs work that mostly waits for others: for a lock, not for the disk. On a thread of [`CALLS`]
 /// somebody else's call can be worked on meanwhile.
 pub fn waiting<T>(work: impl FnOnce() -> T) -> T {
-    struct End(Option<&'static Pool>);
-    impl Drop for End {
+    struct EndOfWait(Option<&'static Pool>);
+    impl Drop for EndOfWait {
         fn drop(&mut self) {
             WORKS_FOR.set(self.0);
             if let Some(pool) = self.0 {
@@ -154,19 +154,19 @@ pub fn waiting<T>(work: impl FnOnce() -> T) -> T {
     if let Some(pool) = pool {
         pool.begin_waiting();
     }
-    let _end = End(pool);
+    let _end = EndOfWait(pool);
     work()
 }
 
 /// Runs `work`, whose calls share nothing with helpers: to see that they make no difference.
 pub fn alone<T>(work: impl FnOnce() -> T) -> T {
-    struct End(bool);
-    impl Drop for End {
+    struct EndOfAlone(bool);
+    impl Drop for EndOfAlone {
         fn drop(&mut self) {
             ALONE.set(self.0);
         }
     }
-    let _end = End(ALONE.replace(true));
+    let _end = EndOfAlone(ALONE.replace(true));
     work()
 }
 
@@ -374,7 +374,7 @@ mod tests {
     #[test]
     fn without_threads_the_caller_does_it_and_tries_again() {
         static FAILS: AtomicBool = AtomicBool::new(true);
-        fn start(body: Job) -> io::Result<()> {
+        fn start(body: PoolJob) -> io::Result<()> {
             if FAILS.load(Ordering::SeqCst) {
                 return Err(io::ErrorKind::WouldBlock.into());
             }

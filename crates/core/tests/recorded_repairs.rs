@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use hashline_core::edit::repair::{Draft, Place, Rule, Rules, Subject, repair};
+use hashline_core::edit::repair::{EditSite, ModelText, RepairRules, Rule, Surroundings, repair};
 use hashline_core::text::dialect::Dialect;
 use serde_json::Value;
 
@@ -14,14 +14,14 @@ fn rows() -> Vec<Value> {
 }
 
 /// Where an edit of that dialect goes; `None` at the ends of the text, where nothing is mended.
-fn place_of(edit: &Value) -> Option<Place> {
+fn place_of(edit: &Value) -> Option<EditSite> {
     let line = |name: &str| edit[name]["line"].as_u64();
     Some(match edit["op"].as_str().unwrap() {
-        "set" => Place::Lines(line("tag")?, line("tag")?),
-        "replace" => Place::Lines(line("first")?, line("last")?),
-        "append" => Place::After(line("after")?),
-        "prepend" => Place::Before(line("before")?),
-        _ => Place::Between(line("after")?, line("before")?),
+        "set" => EditSite::Lines(line("tag")?, line("tag")?),
+        "replace" => EditSite::Lines(line("first")?, line("last")?),
+        "append" => EditSite::After(line("after")?),
+        "prepend" => EditSite::Before(line("before")?),
+        _ => EditSite::Between(line("after")?, line("before")?),
     })
 }
 
@@ -33,33 +33,37 @@ fn mended(content: &str, edit: &Value) -> Option<String> {
     let line = |number: u64| text.get((number as usize).checked_sub(1)?).cloned();
     let place = place_of(edit)?;
     let is_touched = |number| match place {
-        Place::Lines(first, last) => (first..=last).contains(&number),
+        EditSite::Lines(first, last) => (first..=last).contains(&number),
         _ => false,
     };
-    let subject =
-        Subject { dialect: Dialect::by_name("omp").unwrap(), line: &line, is_touched: &is_touched };
-    let run = |rules: &[Rule], draft| repair(&Rules::of(rules), &subject, draft, &mut Vec::new());
+    let subject = Surroundings {
+        dialect: Dialect::by_name("omp").unwrap(),
+        line: &line,
+        is_touched: &is_touched,
+    };
+    let run =
+        |rules: &[Rule], draft| repair(&RepairRules::of(rules), &subject, draft, &mut Vec::new());
     // The origin looks for merges first, in edits of one line alone, and then for nothing but
     // indentation, that of the first line.
-    let draft = Draft { place, lines };
+    let draft = ModelText { place, lines };
     let merged =
         if edit["op"] == "set" { run(&[Rule::Merges], draft.clone()) } else { draft.clone() };
-    let Draft { place, lines } = match (draft.place, merged.place) {
+    let ModelText { place, lines } = match (draft.place, merged.place) {
         (own, taken) if own == taken => {
             run(&[Rule::Echoes, Rule::Wraps, Rule::PairedIndent], draft)
         }
-        (_, Place::Lines(first, last)) => {
-            let place = Place::Lines(first, first);
-            let Draft { lines, .. } = run(&[Rule::PairedIndent], Draft { place, ..merged });
-            Draft { place: Place::Lines(first, last), lines }
+        (_, EditSite::Lines(first, last)) => {
+            let place = EditSite::Lines(first, first);
+            let ModelText { lines, .. } = run(&[Rule::PairedIndent], ModelText { place, ..merged });
+            ModelText { place: EditSite::Lines(first, last), lines }
         }
         _ => unreachable!("a line that took in another replaces both"),
     };
     let range = match place {
-        Place::Lines(first, last) => first as usize - 1..last as usize,
-        Place::After(line) => line as usize..line as usize,
-        Place::Before(line) | Place::Between(_, line) => line as usize - 1..line as usize - 1,
-        Place::End => return None,
+        EditSite::Lines(first, last) => first as usize - 1..last as usize,
+        EditSite::After(line) => line as usize..line as usize,
+        EditSite::Before(line) | EditSite::Between(_, line) => line as usize - 1..line as usize - 1,
+        EditSite::End => return None,
     };
     text.splice(range, lines.into_iter().map(Cow::Owned));
     Some(text.join("\n"))

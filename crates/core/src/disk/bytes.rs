@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::fs::File;
 
 pub use charset::Charset;
-use content::{Content, Failed, Use, Version};
+use content::{Content, LoadFailure, Use, Version};
 
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp, is_refused_link, not_a_file};
@@ -359,8 +359,8 @@ fn load(
     options.cancel.check()?;
     let content = Content::load(fs, file, stamp, options, use_of)
         .map_err(|failed| match failed {
-            Failed::Cancelled(error) => error,
-            Failed::Io(cause) => Error::io("read", path, &cause),
+            LoadFailure::Cancelled(error) => error,
+            LoadFailure::Io(cause) => Error::io("read", path, &cause),
         })?
         .ok_or_else(|| changing(path))?;
     if content.bytes().len() as u64 > options.max_file_bytes {

@@ -13,7 +13,7 @@ use cap_std::fs::{Dir, OpenOptions};
 
 pub use place::{Base, Lookup, Place, differ_in_case_only, not_a_file, plain};
 pub use stamp::{FileKind, Stamp};
-pub use tree::{Found, Listed};
+pub use tree::{FoundPath, Listed};
 
 /// The operations the engine needs, each on a name in an open directory, so that a directory
 /// that is moved or replaced by a link during a call cannot redirect a later step.

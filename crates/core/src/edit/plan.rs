@@ -98,14 +98,14 @@ impl<'o> Edit<'o> {
 }
 
 /// A file's bytes and lines, in its own encoding.
-pub struct Subject<'a> {
+pub struct PlanText<'a> {
     /// The file.
     pub document: &'a Document,
     /// The lines of its body.
     pub index: &'a LineIndex,
 }
 
-impl Subject<'_> {
+impl PlanText<'_> {
     fn body(&self) -> &[u8] {
         self.document.body()
     }
@@ -152,7 +152,7 @@ pub struct Clash {
 
 /// Orders the edits of one file and builds the new bytes of every region.
 pub fn plan(
-    subject: &Subject<'_>,
+    subject: &PlanText<'_>,
     mut edits: Vec<Edit<'_>>,
 ) -> std::result::Result<Plan, Vec<Clash>> {
     edits.sort_by_key(Edit::position);

@@ -61,7 +61,7 @@ impl Rule {
         }
     }
 
-    fn apply(self, subject: &Subject<'_, '_>, draft: &Draft) -> Option<Draft> {
+    fn apply(self, subject: &Surroundings<'_, '_>, draft: &ModelText) -> Option<ModelText> {
         let lines = match self {
             Rule::StripPlus => markers::strip_plus(subject, draft),
             Rule::StripAnchors => markers::strip_anchors(subject, draft),
@@ -72,29 +72,29 @@ impl Rule {
             Rule::PairedIndent => layout::paired_indent(subject, draft),
             Rule::Confusables => layout::plain_hyphens(subject, draft),
         };
-        lines.map(|lines| Draft { place: draft.place, lines })
+        lines.map(|lines| ModelText { place: draft.place, lines })
     }
 }
 
 /// The rules that are switched on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rules(Vec<Rule>);
+pub struct RepairRules(Vec<Rule>);
 
-impl Default for Rules {
-    fn default() -> Rules {
-        Rules(vec![Rule::StripPlus, Rule::StripAnchors, Rule::InheritIndent])
+impl Default for RepairRules {
+    fn default() -> RepairRules {
+        RepairRules(vec![Rule::StripPlus, Rule::StripAnchors, Rule::InheritIndent])
     }
 }
 
-impl Rules {
+impl RepairRules {
     /// No rule.
-    pub fn none() -> Rules {
-        Rules(Vec::new())
+    pub fn none() -> RepairRules {
+        RepairRules(Vec::new())
     }
 
     /// These rules and no other.
-    pub fn of(rules: &[Rule]) -> Rules {
-        Rules(rules.to_vec())
+    pub fn of(rules: &[Rule]) -> RepairRules {
+        RepairRules(rules.to_vec())
     }
 
     /// Switches one rule; unknown names are refused with the list of names.
@@ -118,7 +118,7 @@ impl Rules {
 
 /// Where the new lines go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum EditSite {
     /// In place of the lines from the first to the last.
     Lines(u64, u64),
     /// After a line.
@@ -133,17 +133,17 @@ pub enum Place {
 
 /// The new lines as they stand, and where they go.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Draft {
+pub struct ModelText {
     /// Where they go; a rule may take in one more line.
-    pub place: Place,
+    pub place: EditSite,
     /// The lines.
     pub lines: Vec<String>,
 }
 
-impl Draft {
+impl ModelText {
     fn line_count(&self) -> u64 {
         match self.place {
-            Place::Lines(first, last) => last - first + 1,
+            EditSite::Lines(first, last) => last - first + 1,
             _ => 0,
         }
     }
@@ -154,7 +154,7 @@ impl Draft {
 }
 
 /// The file beside which a draft is read.
-pub struct Subject<'s, 'a> {
+pub struct Surroundings<'s, 'a> {
     /// The dialect of the anchors.
     pub dialect: &'static Dialect,
     /// The text of a line by number; `None` outside the file.
@@ -163,33 +163,35 @@ pub struct Subject<'s, 'a> {
     pub is_touched: &'s dyn Fn(u64) -> bool,
 }
 
-impl<'a> Subject<'_, 'a> {
+impl<'a> Surroundings<'_, 'a> {
     fn text(&self, number: u64) -> Cow<'a, str> {
         (self.line)(number).unwrap_or_default()
     }
 
     /// The lines that are replaced.
-    fn replaced(&self, draft: &Draft) -> Vec<Cow<'a, str>> {
+    fn replaced(&self, draft: &ModelText) -> Vec<Cow<'a, str>> {
         match draft.place {
-            Place::Lines(first, last) => (first..=last).map(|number| self.text(number)).collect(),
+            EditSite::Lines(first, last) => {
+                (first..=last).map(|number| self.text(number)).collect()
+            }
             _ => Vec::new(),
         }
     }
 
     /// The lines that are replaced, or that the text is inserted beside.
-    fn beside(&self, draft: &Draft) -> Vec<Cow<'a, str>> {
+    fn beside(&self, draft: &ModelText) -> Vec<Cow<'a, str>> {
         match draft.place {
-            Place::Lines(..) => self.replaced(draft),
-            Place::After(line) | Place::Before(line) => vec![self.text(line)],
-            Place::Between(after, before) => vec![self.text(after), self.text(before)],
-            Place::End => Vec::new(),
+            EditSite::Lines(..) => self.replaced(draft),
+            EditSite::After(line) | EditSite::Before(line) => vec![self.text(line)],
+            EditSite::Between(after, before) => vec![self.text(after), self.text(before)],
+            EditSite::End => Vec::new(),
         }
     }
 }
 
 /// An application of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Applied {
+pub struct AppliedRepair {
     /// The rule.
     pub rule: Rule,
     /// The lines before, joined by `\n`.
@@ -200,18 +202,18 @@ pub struct Applied {
 
 /// Runs the rules that are on, in order; what was done is appended to `applied`.
 pub fn repair(
-    rules: &Rules,
-    subject: &Subject<'_, '_>,
-    mut draft: Draft,
-    applied: &mut Vec<Applied>,
-) -> Draft {
+    rules: &RepairRules,
+    subject: &Surroundings<'_, '_>,
+    mut draft: ModelText,
+    applied: &mut Vec<AppliedRepair>,
+) -> ModelText {
     for rule in Rule::ALL.into_iter().filter(|&rule| rules.has(rule)) {
         if draft.lines.is_empty() {
             break;
         }
         if let Some(mended) = rule.apply(subject, &draft).filter(|mended| *mended != draft) {
             let (before, after) = (draft.lines.join("\n"), mended.lines.join("\n"));
-            applied.push(Applied { rule, before, after });
+            applied.push(AppliedRepair { rule, before, after });
             draft = mended;
         }
     }

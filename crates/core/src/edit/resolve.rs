@@ -5,7 +5,7 @@
 //! nothing in the patch speaks for the numbered line, because most anchors that look stale
 //! stand in files that never changed.
 
-mod guard;
+mod company;
 mod window;
 
 use crate::edit::request::{InsertAt, LineEdit, Operation};
@@ -14,7 +14,7 @@ use crate::text::dialect::{Dialect, MemoryLines};
 use crate::text::hash::hash_line;
 use crate::text::lines::{LineIndex, Unit};
 use crate::view::anchor::Anchor;
-use window::Window;
+use window::HashWindow;
 
 /// What to do with an anchor whose line has another hash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -193,7 +193,7 @@ pub fn resolve<'o>(
     policy: &Policy,
     operations: &[&'o Operation],
 ) -> Result<Vec<Resolved<'o>>, Vec<Refusal<'o>>> {
-    let mut window = Window::new(evidence, policy.window_lines);
+    let mut window = HashWindow::new(evidence, policy.window_lines);
     let mut resolved = Vec::with_capacity(operations.len());
     let mut groups = Vec::new();
     for &operation in operations {
@@ -210,7 +210,7 @@ pub fn resolve<'o>(
     for group in &mut groups {
         group.distances = distances(&mut window, group);
     }
-    let company = guard::Company::new(&mut window, &groups);
+    let company = company::Company::new(&mut window, &groups);
     let mut refusals = Vec::new();
     for group in &groups {
         match settle(evidence, policy, &company, group) {
@@ -237,7 +237,7 @@ fn whole_file_gap(evidence: &Evidence<'_>, operation: &Operation) -> Option<u64>
 }
 
 /// `[0]` when the group holds where it says; else the distances at which it would, two at most.
-fn distances(window: &mut Window<'_, '_>, group: &Group<'_>) -> Vec<i64> {
+fn distances(window: &mut HashWindow<'_, '_>, group: &Group<'_>) -> Vec<i64> {
     if group.anchors().all(|anchor| window.agrees(anchor, u64::from(anchor.line))) {
         return vec![0];
     }
@@ -259,7 +259,7 @@ fn distances(window: &mut Window<'_, '_>, group: &Group<'_>) -> Vec<i64> {
 fn settle(
     evidence: &Evidence<'_>,
     policy: &Policy,
-    company: &guard::Company,
+    company: &company::Company,
     group: &Group<'_>,
 ) -> Option<i64> {
     match (group.distances.as_slice(), policy.relocate) {
@@ -290,7 +290,7 @@ fn placed<'o>(evidence: &Evidence<'_>, group: &Group<'o>, distance: i64) -> Reso
 fn refuse<'o>(
     evidence: &Evidence<'_>,
     policy: &Policy,
-    window: &mut Window<'_, '_>,
+    window: &mut HashWindow<'_, '_>,
     group: &Group<'o>,
 ) -> Vec<Refusal<'o>> {
     let stale = |anchor: &&Anchor| !window.agrees(anchor, u64::from(anchor.line));
@@ -302,7 +302,7 @@ fn refuse<'o>(
 fn refusal<'o>(
     evidence: &Evidence<'_>,
     policy: &Policy,
-    window: &mut Window<'_, '_>,
+    window: &mut HashWindow<'_, '_>,
     group: &Group<'o>,
     anchor: &'o Anchor,
 ) -> Refusal<'o> {
@@ -348,7 +348,7 @@ fn suggest(
         [] => (!hint_differs).then_some(line),
         &[found] if anchor.hint.is_some() => Some(found),
         &[found] => {
-            let (named, found_alike) = guard::likeness(evidence, group.text?, line, found);
+            let (named, found_alike) = company::likeness(evidence, group.text?, line, found);
             match named.partial_cmp(&found_alike)? {
                 std::cmp::Ordering::Less => Some(found),
                 std::cmp::Ordering::Greater => Some(line),

@@ -19,7 +19,7 @@ use crate::cancel::{Cancel, PIECE_BYTES};
 use crate::error::{Code, Error, Result};
 use crate::text::lines::{Lines, Span, Unit, line_around};
 use crate::view::anchor::quote;
-use backtrack::{Backtracker, Failed};
+use backtrack::{Backtracker, MatchFailure};
 use line::LineSearch;
 use watch::{Stop, Watch};
 
@@ -131,14 +131,14 @@ pub struct MatchingLines<'a> {
 }
 
 /// A line that may match.
-struct Candidate {
+struct CandidateLine {
     line: Span,
-    found: Found,
+    found: Finding,
 }
 
 /// What is known of a line that may match.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Found {
+enum Finding {
     /// A match begins and ends in it.
     Inside,
     /// A match begins in it and ends below.
@@ -149,7 +149,7 @@ enum Found {
 
 impl<'a> MatchingLines<'a> {
     /// The next line that may match: in a piece of text the one where the next match starts.
-    fn candidate(&mut self) -> Result<Option<Candidate>> {
+    fn candidate(&mut self) -> Result<Option<CandidateLine>> {
         let pattern = self.pattern;
         if let Engine::Automaton(automaton) = &pattern.engine
             && self.whole
@@ -165,7 +165,7 @@ impl<'a> MatchingLines<'a> {
             }
         }
         let line = Lines::starting_at(self.text, Unit::Byte, self.at).next();
-        Ok(line.map(|line| Candidate { line, found: Found::Nothing }))
+        Ok(line.map(|line| CandidateLine { line, found: Finding::Nothing }))
     }
 
     /// Goes on with as many whole lines as fit into a piece; false when not one does, or when
@@ -185,7 +185,7 @@ impl<'a> MatchingLines<'a> {
         Ok(self.whole && !piece.is_empty())
     }
 
-    fn find_in_piece(&self, automaton: &Automaton) -> Option<Candidate> {
+    fn find_in_piece(&self, automaton: &Automaton) -> Option<CandidateLine> {
         let piece = &self.text[..self.piece_end];
         let found = automaton.regex.find(Input::new(piece).range(self.at..))?;
         if found.start() == piece.len() && piece.ends_with(b"\n") {
@@ -193,10 +193,10 @@ impl<'a> MatchingLines<'a> {
         }
         let line = line_around(self.text, found.start());
         let found = match found.end() <= line.text_end {
-            true => Found::Inside,
-            false => Found::RunsOver,
+            true => Finding::Inside,
+            false => Finding::RunsOver,
         };
-        Some(Candidate { line, found })
+        Some(CandidateLine { line, found })
     }
 
     fn matches_line(&mut self, line: &'a [u8]) -> Result<bool> {
@@ -214,8 +214,8 @@ impl<'a> MatchingLines<'a> {
             Engine::Backtracking(backtracker) => {
                 let text: Cow<'_, str> = String::from_utf8_lossy(line);
                 backtracker.matches(&text, &self.watch).map_err(|failed| match failed {
-                    Failed::Stopped(stop) => stopped(stop),
-                    Failed::GaveUp(cause) => Error::new(
+                    MatchFailure::Stopped(stop) => stopped(stop),
+                    MatchFailure::GaveUp(cause) => Error::new(
                         Code::InvalidPattern,
                         format!("the pattern gave up on a line of {} bytes: {cause}", line.len()),
                     ),
@@ -232,16 +232,16 @@ impl Iterator for MatchingLines<'_> {
         while self.at < self.text.len() {
             let matched = match self.candidate() {
                 Ok(None) => return None,
-                Ok(Some(Candidate { line, found })) => {
+                Ok(Some(CandidateLine { line, found })) => {
                     self.at = line.end;
                     // Behind a line that is longer than a piece, the next piece begins.
                     self.piece_end = self.piece_end.max(line.end);
-                    if found == Found::Inside {
+                    if found == Finding::Inside {
                         return Some(Ok(line));
                     }
                     // A match that runs over the end of its line can run far, and again from each
                     // of the lines below: from here on every line is looked at alone.
-                    self.whole &= found != Found::RunsOver;
+                    self.whole &= found != Finding::RunsOver;
                     let text = line.text(self.text);
                     self.matches_line(text).map(|matches| matches.then_some(line))
                 }

@@ -16,7 +16,7 @@ use crate::view::pattern::{Pattern, Query};
 use crate::view::read::{Start, count_lines_while, into_string, show_matches};
 use crate::view::render::file_header;
 use crate::view::scope::Scope;
-use walk::{Candidate, walk};
+use walk::{CandidateFile, walk};
 
 /// Matches shown of all files together when the query sets no limit.
 pub const MAX_MATCHES: u64 = 1000;
@@ -155,7 +155,7 @@ struct Search<'a> {
 }
 
 /// What a file turned out to hold.
-enum Outcome {
+enum FileOutcome {
     /// It was removed since it was found.
     Gone,
     Binary,
@@ -176,13 +176,13 @@ struct Hits {
 
 /// What is left of the limits of the whole search.
 #[derive(Clone, Copy)]
-struct Room {
+struct LimitsLeft {
     matches: u64,
     bytes: usize,
 }
 
 impl Search<'_> {
-    fn search_in_batches(&self, files: &[Candidate], result: &mut SearchResult) -> Result<()> {
+    fn search_in_batches(&self, files: &[CandidateFile], result: &mut SearchResult) -> Result<()> {
         let mut rest = files;
         let mut batch_files = FIRST_BATCH_FILES;
         while !rest.is_empty() {
@@ -202,11 +202,11 @@ impl Search<'_> {
     }
 
     /// What the limits leave for the next file.
-    fn room(&self, result: &SearchResult) -> Room {
+    fn room(&self, result: &SearchResult) -> LimitsLeft {
         let max_bytes =
             self.query.max_bytes.unwrap_or(usize::MAX).min(self.scope.string_limit_units);
         let newline = usize::from(!result.text.is_empty());
-        Room {
+        LimitsLeft {
             matches: self.query.max_matches.saturating_sub(result.match_count),
             bytes: max_bytes.saturating_sub(result.text.len() + newline),
         }
@@ -215,22 +215,22 @@ impl Search<'_> {
     /// Adds what a file holds to the result; breaks once a limit of the whole search is hit.
     fn take(
         &self,
-        file: &Candidate,
-        outcome: Result<Outcome>,
+        file: &CandidateFile,
+        outcome: Result<FileOutcome>,
         result: &mut SearchResult,
     ) -> ControlFlow<()> {
         let room = self.room(result);
         let outcome = match outcome {
             // Its batch started with more room than is left: the one file that crosses a
             // limit is searched once more, with exactly that.
-            Ok(Outcome::Hits(hits)) if !hits.fit(room) => self.search_file(file, room),
+            Ok(FileOutcome::Hits(hits)) if !hits.fit(room) => self.search_file(file, room),
             outcome => outcome,
         };
         match outcome {
-            Ok(Outcome::Gone) => {}
-            Ok(Outcome::Binary) => result.binary_skipped += 1,
-            Ok(Outcome::NoMatch) => result.files_searched += 1,
-            Ok(Outcome::Hits(hits)) => {
+            Ok(FileOutcome::Gone) => {}
+            Ok(FileOutcome::Binary) => result.binary_skipped += 1,
+            Ok(FileOutcome::NoMatch) => result.files_searched += 1,
+            Ok(FileOutcome::Hits(hits)) => {
                 result.files_searched += 1;
                 result.truncated |= hits.matches.truncated;
                 let ran_out = hits.ran_out;
@@ -243,18 +243,18 @@ impl Search<'_> {
         ControlFlow::Continue(())
     }
 
-    fn search_file(&self, file: &Candidate, room: Room) -> Result<Outcome> {
+    fn search_file(&self, file: &CandidateFile, room: LimitsLeft) -> Result<FileOutcome> {
         if self.scope.cancel.is_cancelled() {
-            return Ok(Outcome::Gone);
+            return Ok(FileOutcome::Gone);
         }
         let path = file.shown.as_str();
         let outcome =
             with_file(self.scope.fs, self.scope.base, path, &self.load, |loaded| match loaded {
-                Loaded::Binary(_) => Ok(Outcome::Binary),
+                Loaded::Binary(_) => Ok(FileOutcome::Binary),
                 Loaded::Text(document) => self.search_document(document, path, room),
             });
         match outcome {
-            Err(error) if error.code == Code::FileNotFound && !file.named => Ok(Outcome::Gone),
+            Err(error) if error.code == Code::FileNotFound && !file.named => Ok(FileOutcome::Gone),
             Err(Error { code, message, path: None }) => {
                 Err(Error::at(code, path, format!("{path}: {message}")))
             }
@@ -262,7 +262,12 @@ impl Search<'_> {
         }
     }
 
-    fn search_document(&self, document: &Document, path: &str, room: Room) -> Result<Outcome> {
+    fn search_document(
+        &self,
+        document: &Document,
+        path: &str,
+        room: LimitsLeft,
+    ) -> Result<FileOutcome> {
         let text = document.text();
         let header = file_header(path);
         let limits = Limits {
@@ -281,12 +286,12 @@ impl Search<'_> {
         )?;
         let match_count = shown.match_count.unwrap_or(0);
         if match_count == 0 {
-            return Ok(Outcome::NoMatch);
+            return Ok(FileOutcome::NoMatch);
         }
         let match_lines = shown.match_lines.unwrap_or_default();
         let shown_matches = match_lines.len() as u64;
         let is_cut = shown.page.is_cut();
-        Ok(Outcome::Hits(Hits {
+        Ok(FileOutcome::Hits(Hits {
             is_cut,
             ran_out: is_cut
                 || shown.page.next_line().is_some()
@@ -309,14 +314,14 @@ impl Hits {
         self.header.len() + 1 + self.text.len()
     }
 
-    fn fit(&self, room: Room) -> bool {
+    fn fit(&self, room: LimitsLeft) -> bool {
         self.matches.match_lines.len() as u64 <= room.matches && self.bytes() <= room.bytes
     }
 }
 
 impl SearchResult {
     /// Adds the matches of a file, where some are to be shown; false when they do not fit.
-    fn append(&mut self, hits: Hits, room: Room) -> bool {
+    fn append(&mut self, hits: Hits, room: LimitsLeft) -> bool {
         // A cut line stands only where nothing else can be shown.
         if !hits.fit(room) || (hits.is_cut && !self.text.is_empty()) {
             self.truncated = true;

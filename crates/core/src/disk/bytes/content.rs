@@ -68,7 +68,7 @@ impl Content {
         stamp: Stamp,
         options: &LoadOptions,
         use_of: Use,
-    ) -> Result<Option<Content>, Failed> {
+    ) -> Result<Option<Content>, LoadFailure> {
         let mapping = match stamp.size_bytes >= MAP_MIN_BYTES {
             true => Mapping::new(&file, stamp.size_bytes)?,
             false => None,
@@ -138,16 +138,16 @@ impl Content {
 }
 
 /// Why a file was not loaded.
-pub(super) enum Failed {
+pub(super) enum LoadFailure {
     /// The caller asked.
     Cancelled(Error),
     /// The file system.
     Io(io::Error),
 }
 
-impl From<io::Error> for Failed {
-    fn from(cause: io::Error) -> Failed {
-        Failed::Io(cause)
+impl From<io::Error> for LoadFailure {
+    fn from(cause: io::Error) -> LoadFailure {
+        LoadFailure::Io(cause)
     }
 }
 
@@ -158,13 +158,13 @@ fn read(
     size_bytes: u64,
     options: &LoadOptions,
     out: &mut Vec<u8>,
-) -> Result<(), Failed> {
+) -> Result<(), LoadFailure> {
     let limit_bytes = options.max_file_bytes.saturating_add(1);
     if size_bytes <= PIECE_BYTES as u64 {
         return Ok(fs.read(file, limit_bytes, out)?);
     }
     loop {
-        options.cancel.check().map_err(Failed::Cancelled)?;
+        options.cancel.check().map_err(LoadFailure::Cancelled)?;
         let before = out.len();
         let left_bytes = limit_bytes - before as u64;
         fs.read(file, left_bytes.min(PIECE_BYTES as u64), out)?;
@@ -206,7 +206,7 @@ impl Drop for Content {
 struct Mapping {
     // Fields are dropped in order: the watch ends before what it watches.
     #[cfg(target_os = "linux")]
-    watch: super::fault_guard::Watch,
+    watch: super::fault_guard::FaultWatch,
     map: memmap2::Mmap,
 }
 
@@ -232,7 +232,7 @@ impl Mapping {
         let Ok(map) = map else { return Ok(None) };
         #[cfg(target_os = "linux")]
         {
-            let watch = super::fault_guard::Watch::new(&map);
+            let watch = super::fault_guard::FaultWatch::new(&map);
             Ok(watch.map(|watch| Mapping { watch, map }))
         }
         #[cfg(not(target_os = "linux"))]

@@ -3,7 +3,7 @@
 //! Touching a page of a mapping that lies past the end of its file raises SIGBUS. The guard
 //! is a handler that looks whether the address lies in a mapping of ours; if so, it puts
 //! zeros there and marks the mapping as faulted, and the interrupted instruction goes
-//! on. Whoever used the mapping asks [`Watch::has_faulted`] afterwards and throws the result
+//! on. Whoever used the mapping asks [`FaultWatch::has_faulted`] afterwards and throws the result
 //! away. Any other SIGBUS goes to the handler that was there before.
 //!
 //! Linux only, where the library is linked to stay loaded; other Unix systems read instead.
@@ -109,7 +109,7 @@ fn patch_mapping(address: usize) -> bool {
         if address - start < len && slot.start.load(Ordering::Acquire) == start {
             slot.faulted.store(true, Ordering::Release);
             let page = address / page_bytes * page_bytes;
-            // SAFETY: These pages lie in a mapping that a live `Watch` borrows from its owner,
+            // SAFETY: These pages lie in a mapping that a live `FaultWatch` borrows from its owner,
             // who only reads it; replacing them by zeros is what a changed file looks like.
             let patched = unsafe {
                 libc::mmap(
@@ -157,13 +157,13 @@ fn pass_on(signal: libc::c_int, info: *mut libc::siginfo_t, context: *mut libc::
 
 /// Watches one mapping until it is dropped, which must be before the mapping is.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct FaultWatch {
     slot: usize,
 }
 
-impl Watch {
+impl FaultWatch {
     /// Watches `map`, which must outlive the watch; `None` when the table is full.
-    pub(super) fn new(map: &[u8]) -> Option<Watch> {
+    pub(super) fn new(map: &[u8]) -> Option<FaultWatch> {
         let free = |slot: &Slot| {
             let claim =
                 slot.start.compare_exchange(0, CLAIMED, Ordering::AcqRel, Ordering::Relaxed);
@@ -173,7 +173,7 @@ impl Watch {
         TABLE[slot].len.store(map.len(), Ordering::Relaxed);
         TABLE[slot].faulted.store(false, Ordering::Relaxed);
         TABLE[slot].start.store(map.as_ptr() as usize, Ordering::Release);
-        Some(Watch { slot })
+        Some(FaultWatch { slot })
     }
 
     /// Whether a page of the mapping was past the end of the file when it was touched.
@@ -182,7 +182,7 @@ impl Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for FaultWatch {
     fn drop(&mut self) {
         TABLE[self.slot].start.store(0, Ordering::Release);
     }
@@ -200,7 +200,7 @@ mod tests {
         file.write_all(&vec![b'x'; 64 * 1024]).unwrap();
         // SAFETY: This test shrinks the file itself, which is what the watch is for.
         let map = unsafe { memmap2::Mmap::map(&file) }.unwrap();
-        let watch = Watch::new(&map).unwrap();
+        let watch = FaultWatch::new(&map).unwrap();
         assert_eq!(map[60_000], b'x');
         assert!(!watch.has_faulted());
         file.set_len(10).unwrap();

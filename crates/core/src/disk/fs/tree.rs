@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 
 /// Where a path leads.
 #[derive(Debug)]
-pub struct Found {
+pub struct FoundPath {
     /// The path without links and dots.
     pub canonical: PathBuf,
     /// What is there.
@@ -40,7 +40,7 @@ impl Base {
     }
 
     /// Where `path` leads, links followed; `shown` is the same path for messages.
-    pub fn find(&self, path: &Path, shown: &str) -> Result<Found> {
+    pub fn find(&self, path: &Path, shown: &str) -> Result<FoundPath> {
         check_path(shown)?;
         let canonical = match self.start_dir()?.join(path).canonicalize() {
             Ok(canonical) => canonical,
@@ -55,7 +55,7 @@ impl Base {
                 .map(|metadata| (metadata.is_file(), metadata.is_dir())),
         }
         .map_err(|cause| self.fault("open", shown, &cause))?;
-        Ok(Found { canonical, kind: kind(is_file, is_dir, false) })
+        Ok(FoundPath { canonical, kind: kind(is_file, is_dir, false) })
     }
 
     /// What lies in the directory at an absolute path, in no particular order.

@@ -1,6 +1,6 @@
 //! How a patch is applied.
 
-use crate::edit::repair::Rules;
+use crate::edit::repair::RepairRules;
 use crate::edit::resolve::{Policy, RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate};
 
 /// What a finished call is safe from.
@@ -21,7 +21,7 @@ pub struct EditOptions {
     /// How far from its number a line is looked for, in lines each way.
     pub relocate_window_lines: u64,
     /// The repairs that may be made to a model's text.
-    pub repairs: Rules,
+    pub repairs: RepairRules,
 }
 
 impl Default for EditOptions {
@@ -29,7 +29,7 @@ impl Default for EditOptions {
         EditOptions {
             relocate: Relocate::default(),
             relocate_window_lines: RELOCATE_WINDOW_LINES,
-            repairs: Rules::default(),
+            repairs: RepairRules::default(),
         }
     }
 }

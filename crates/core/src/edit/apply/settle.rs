@@ -9,8 +9,8 @@ use super::noop;
 use super::options::EditOptions;
 use crate::disk::bytes::{Document, Loaded, contained, load_place};
 use crate::edit::outcome::{Noop, NoopReason, Relocation, Repair};
-use crate::edit::plan::{Edit, Plan, Subject, find_matches, plan};
-use crate::edit::repair::{self, Draft, Place};
+use crate::edit::plan::{Edit, Plan, PlanText, find_matches, plan};
+use crate::edit::repair::{self, EditSite, ModelText};
 use crate::edit::report::FileReport;
 use crate::edit::request::{InsertAt, LineEdit, Operation};
 use crate::edit::resolve::{Evidence, Resolved, Spot};
@@ -137,7 +137,7 @@ pub(super) fn settle_document(
     let own_index =
         (!document.is_plain()).then(|| LineIndex::new(document.body(), document.unit()));
     let subject =
-        Subject { document: &document, index: own_index.as_ref().unwrap_or(&evidence.index) };
+        PlanText { document: &document, index: own_index.as_ref().unwrap_or(&evidence.index) };
     let settled = match &recall {
         Some((recall, file)) => recall.resolve(file, path, &evidence, &options.policy(), &forward),
         None => resolve_plainly(path, &evidence, &options.policy(), &forward),
@@ -219,7 +219,7 @@ fn mend<'o>(
             continue;
         };
         let place = place_of(one);
-        let mut draft = Draft { place, lines: lines.clone() };
+        let mut draft = ModelText { place, lines: lines.clone() };
         if !one.operation.verbatim {
             let is_touched = |number: u64| {
                 resolved.iter().any(|other| {
@@ -227,8 +227,11 @@ fn mend<'o>(
                         && matches!(other.spot, Spot::Lines(first, last) if (first..=last).contains(&number))
                 })
             };
-            let subject =
-                repair::Subject { dialect: evidence.dialect, line: &line, is_touched: &is_touched };
+            let subject = repair::Surroundings {
+                dialect: evidence.dialect,
+                line: &line,
+                is_touched: &is_touched,
+            };
             let mut applied = Vec::new();
             draft = repair::repair(&options.repairs, &subject, draft, &mut applied);
             repairs.extend(applied.into_iter().map(|done| Repair {
@@ -243,22 +246,22 @@ fn mend<'o>(
     edits
 }
 
-fn place_of(resolved: &Resolved<'_>) -> Place {
+fn place_of(resolved: &Resolved<'_>) -> EditSite {
     match (resolved.spot, &resolved.operation.action, resolved.anchor_line) {
-        (Spot::Lines(first, last), ..) => Place::Lines(first, last),
-        (_, LineEdit::Insert { at: InsertAt::After(_), .. }, Some(line)) => Place::After(line),
+        (Spot::Lines(first, last), ..) => EditSite::Lines(first, last),
+        (_, LineEdit::Insert { at: InsertAt::After(_), .. }, Some(line)) => EditSite::After(line),
         (_, LineEdit::Insert { at: InsertAt::Between(after, _), .. }, Some(line)) => {
-            Place::Between(u64::from(after.line).saturating_add_signed(resolved.distance), line)
+            EditSite::Between(u64::from(after.line).saturating_add_signed(resolved.distance), line)
         }
-        (_, _, Some(line)) => Place::Before(line),
-        _ => Place::End,
+        (_, _, Some(line)) => EditSite::Before(line),
+        _ => EditSite::End,
     }
 }
 
-fn edit_of<'o>(resolved: &Resolved<'o>, draft: Draft) -> Edit<'o> {
+fn edit_of<'o>(resolved: &Resolved<'o>, draft: ModelText) -> Edit<'o> {
     let (operation, lines) = (resolved.operation, draft.lines);
     match (draft.place, resolved.spot) {
-        (Place::Lines(first, last), _) => Edit::Replace { operation, first, last, lines },
+        (EditSite::Lines(first, last), _) => Edit::Replace { operation, first, last, lines },
         (_, Spot::Gap(gap)) => Edit::Insert { operation, gap, lines },
         (_, Spot::Lines(first, last)) => Edit::Replace { operation, first, last, lines },
     }

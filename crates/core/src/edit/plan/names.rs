@@ -42,7 +42,7 @@ pub struct Name {
 
 /// What the operations of a patch do to one name.
 #[derive(Default)]
-struct State {
+struct NameState {
     leaves: Option<(usize, bool)>,
     arrives: Option<usize>,
     edited: Option<usize>,
@@ -51,7 +51,7 @@ struct State {
 /// Everything that forbids the operations; empty when they are in order. `edited` are the
 /// files with line edits, each with its first operation.
 pub fn forbidden(changes: &[(usize, NameChange)], edited: &[(usize, PathBuf)]) -> Vec<Clash> {
-    let mut states: BTreeMap<&Path, State> = BTreeMap::new();
+    let mut states: BTreeMap<&Path, NameState> = BTreeMap::new();
     let mut clashes = Vec::new();
     for (operation, path) in edited {
         states.entry(path).or_default().edited.get_or_insert(*operation);
@@ -114,7 +114,7 @@ fn exists(operation: usize, to: &Name) -> Clash {
 }
 
 /// A file cannot be made below another file that the patch makes.
-fn files_as_directories(states: &BTreeMap<&Path, State>) -> Vec<Clash> {
+fn files_as_directories(states: &BTreeMap<&Path, NameState>) -> Vec<Clash> {
     let arriving = |path: &Path| states.get(path).and_then(|state| state.arrives);
     let below = states.iter().filter_map(|(path, state)| {
         let operation = state.arrives?;

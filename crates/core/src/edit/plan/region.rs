@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Clash, Edit, Subject};
+use super::{Clash, Edit, PlanText};
 use crate::edit::request::Operation;
 use crate::error::{Code, Error};
 use crate::text::lines::{Lines, Terminator};
@@ -50,7 +50,7 @@ pub struct Plan {
 }
 
 /// Builds the regions of edits that are in order and free of clashes.
-pub(super) fn build(subject: &Subject<'_>, edits: &[Edit<'_>]) -> Result<Plan, Clash> {
+pub(super) fn build(subject: &PlanText<'_>, edits: &[Edit<'_>]) -> Result<Plan, Clash> {
     let mut plan = Plan::default();
     let mut effective = BTreeSet::new();
     let mut at = 0;
@@ -100,13 +100,13 @@ fn cluster_length(edits: &[Edit<'_>]) -> usize {
     }
 }
 
-fn encoded(subject: &Subject<'_>, operation: &Operation, text: &str) -> Result<Vec<u8>, Clash> {
+fn encoded(subject: &PlanText<'_>, operation: &Operation, text: &str) -> Result<Vec<u8>, Clash> {
     let blame = |error| Clash { operation: operation.index, error };
     subject.encode(operation, text).map_err(blame)
 }
 
 /// The bytes of a terminator in the file's encoding.
-fn terminator_bytes(subject: &Subject<'_>, terminator: Terminator) -> Vec<u8> {
+fn terminator_bytes(subject: &PlanText<'_>, terminator: Terminator) -> Vec<u8> {
     let charset = subject.document.charset();
     charset.encode(terminator.as_str()).expect("every encoding has line feed and carriage return")
 }
@@ -114,7 +114,7 @@ fn terminator_bytes(subject: &Subject<'_>, terminator: Terminator) -> Vec<u8> {
 /// Lines `first` to `last` become `lines`. New lines that equal old ones at either end keep
 /// their bytes: a sequence that is invalid in the encoding survives there.
 fn replaced(
-    subject: &Subject<'_>,
+    subject: &PlanText<'_>,
     operation: &Operation,
     first: u64,
     last: u64,
@@ -171,7 +171,7 @@ fn replaced(
 }
 
 /// The lines of all inserts after line `gap`.
-fn inserted(subject: &Subject<'_>, gap: u64, cluster: &[Edit<'_>]) -> Result<Region, Clash> {
+fn inserted(subject: &PlanText<'_>, gap: u64, cluster: &[Edit<'_>]) -> Result<Region, Clash> {
     let (body, count) = (subject.body(), subject.index.count());
     let terminator = terminator_bytes(subject, subject.terminator(gap));
     let ends_open = gap == count && subject.has_open_end();
@@ -224,7 +224,7 @@ fn half_unit(operation: &Operation) -> Clash {
 }
 
 /// The lines of all texts of a cluster, with the texts replaced.
-fn text_replaced(subject: &Subject<'_>, cluster: &[Edit<'_>]) -> Region {
+fn text_replaced(subject: &PlanText<'_>, cluster: &[Edit<'_>]) -> Region {
     let (body, index) = (subject.body(), subject.index);
     let matches = || {
         cluster.iter().filter_map(|edit| match edit {
@@ -261,7 +261,7 @@ fn text_replaced(subject: &Subject<'_>, cluster: &[Edit<'_>]) -> Region {
 
 /// An insert at the end of a file without final newline needs a terminator before it, unless
 /// the patch has made an end of the open line already.
-fn open_line_before(subject: &Subject<'_>, plan: &mut Plan, region: &mut Region) {
+fn open_line_before(subject: &PlanText<'_>, plan: &mut Plan, region: &mut Region) {
     let Some(above) = plan.regions.last_mut() else { return };
     if region.lead.is_empty() || above.end != region.start {
         return;

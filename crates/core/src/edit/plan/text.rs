@@ -2,14 +2,14 @@
 
 use memchr::memmem;
 
-use super::{Edit, Subject, TextMatch};
+use super::{Edit, PlanText, TextMatch};
 use crate::edit::request::{LineEdit, Operation};
 use crate::error::{Code, Error, Result};
 use crate::text::lines::{Lines, Span, Terminator, Unit};
 
 /// The matches of one `replace_text`, as edits. Refuses a text that does not occur, or occurs
 /// several times without `all`.
-pub fn find_matches<'o>(subject: &Subject<'_>, operation: &'o Operation) -> Result<Vec<Edit<'o>>> {
+pub fn find_matches<'o>(subject: &PlanText<'_>, operation: &'o Operation) -> Result<Vec<Edit<'o>>> {
     let LineEdit::ReplaceText { old_text, new_text, all } = &operation.action else {
         return Ok(Vec::new());
     };
@@ -44,7 +44,7 @@ pub fn find_matches<'o>(subject: &Subject<'_>, operation: &'o Operation) -> Resu
 /// How many places a refusal names.
 const MAX_NAMED_LINES: usize = 5;
 
-fn not_unique(subject: &Subject<'_>, operation: &Operation, matches: &[(usize, usize)]) -> Error {
+fn not_unique(subject: &PlanText<'_>, operation: &Operation, matches: &[(usize, usize)]) -> Error {
     let line =
         |&(start, _): &(usize, usize)| subject.index.line_at(subject.body(), start).to_string();
     let named: Vec<_> = matches.iter().take(MAX_NAMED_LINES).map(line).collect();
@@ -61,7 +61,7 @@ fn not_unique(subject: &Subject<'_>, operation: &Operation, matches: &[(usize, u
 
 /// The line of one offset after the other: matches on one long line look for it once.
 struct LineCursor<'a, 'd> {
-    subject: &'a Subject<'d>,
+    subject: &'a PlanText<'d>,
     line: Option<(u64, Span)>,
 }
 
@@ -83,7 +83,7 @@ impl LineCursor<'_, '_> {
 
 /// The edit that puts `new_text` in place of a match.
 fn replacement<'o>(
-    subject: &Subject<'_>,
+    subject: &PlanText<'_>,
     lines: &mut LineCursor<'_, '_>,
     operation: &'o Operation,
     new_text: &str,
@@ -113,7 +113,7 @@ fn replacement<'o>(
 }
 
 /// A text whose line feeds become the terminator of the line where it goes.
-fn with_terminators(subject: &Subject<'_>, first: u64, span: Span, text: &str) -> String {
+fn with_terminators(subject: &PlanText<'_>, first: u64, span: Span, text: &str) -> String {
     let terminator = match span.terminator(subject.index.unit()) {
         Terminator::None => subject.terminator(first),
         own => own,
@@ -188,7 +188,7 @@ struct Needle {
 }
 
 impl Needle {
-    fn new(subject: &Subject<'_>, operation: &Operation, text: &str) -> Result<Needle> {
+    fn new(subject: &PlanText<'_>, operation: &Operation, text: &str) -> Result<Needle> {
         let mut parts: Vec<&str> = text.split('\n').collect();
         let last = parts.len() - 1;
         for part in &mut parts[..last] {
@@ -212,7 +212,7 @@ impl Needle {
     }
 
     /// The first match at or after `from`.
-    fn find(&self, subject: &Subject<'_>, from: usize) -> Option<(usize, usize)> {
+    fn find(&self, subject: &PlanText<'_>, from: usize) -> Option<(usize, usize)> {
         let body = subject.body();
         let mut at = from;
         while let Some(found) = self.first.find(body.get(at..)?).map(|offset| at + offset) {
@@ -254,7 +254,7 @@ impl Needle {
 
     /// Whether a match of bytes is a match of text: it begins and ends between characters,
     /// and does not cut a `\r\n` in two.
-    fn is_whole(&self, subject: &Subject<'_>, (start, end): (usize, usize)) -> bool {
+    fn is_whole(&self, subject: &PlanText<'_>, (start, end): (usize, usize)) -> bool {
         let body = subject.body();
         let cuts_terminator = |at: usize| {
             body[..at].ends_with(&self.carriage_return) && body[at..].starts_with(&self.line_feed)
@@ -273,7 +273,7 @@ impl Needle {
     }
 }
 
-fn reads_the_same_in_pieces(subject: &Subject<'_>, start: usize, end: usize) -> bool {
+fn reads_the_same_in_pieces(subject: &PlanText<'_>, start: usize, end: usize) -> bool {
     let (body, charset) = (subject.body(), subject.document.charset());
     let index = subject.index;
     let first = index.span(body, index.line_at(body, start)).map_or(0, |span| span.start);

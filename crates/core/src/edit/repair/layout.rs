@@ -3,12 +3,15 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use super::{Draft, Place, Subject, alike_without_white_space, indentation};
+use super::{EditSite, ModelText, Surroundings, alike_without_white_space, indentation};
 use crate::text::dialect::WhiteSpace;
 use crate::text::normalize::without_white_space;
 
 /// `inherit-indent`: the text of an indented block whose first line lost its indentation.
-pub(super) fn inherit_indent(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
+pub(super) fn inherit_indent(
+    subject: &Surroundings<'_, '_>,
+    draft: &ModelText,
+) -> Option<Vec<String>> {
     let replaced = subject.replaced(draft);
     let indent = indentation(replaced.first().filter(|line| !line.trim().is_empty())?);
     let mut filled = draft.filled();
@@ -37,15 +40,18 @@ pub(super) fn inherit_indent(subject: &Subject<'_, '_>, draft: &Draft) -> Option
 
 /// `echoes`: the text repeats the line that it is inserted at, or the lines around the block
 /// that it replaces.
-pub(super) fn drop_echoes(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
+pub(super) fn drop_echoes(
+    subject: &Surroundings<'_, '_>,
+    draft: &ModelText,
+) -> Option<Vec<String>> {
     if draft.lines.len() < 2 {
         return None;
     }
     let (above, below) = match draft.place {
-        Place::After(line) => (Some(line), None),
-        Place::Before(line) => (None, Some(line)),
-        Place::Between(after, before) => (Some(after), Some(before)),
-        Place::Lines(first, last) if draft.lines.len() as u64 > draft.line_count() => {
+        EditSite::After(line) => (Some(line), None),
+        EditSite::Before(line) => (None, Some(line)),
+        EditSite::Between(after, before) => (Some(after), Some(before)),
+        EditSite::Lines(first, last) if draft.lines.len() as u64 > draft.line_count() => {
             (first.checked_sub(1), Some(last + 1))
         }
         _ => (None, None),
@@ -60,7 +66,7 @@ pub(super) fn drop_echoes(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Ve
         lines.remove(0);
     }
     // An insert has to leave something; a block whose text is nothing but its surroundings goes.
-    let may_be_all = matches!(draft.place, Place::Lines(..));
+    let may_be_all = matches!(draft.place, EditSite::Lines(..));
     if (lines.len() > 1 || may_be_all) && lines.last().is_some_and(|line| echoes(below, line)) {
         lines.pop();
     }
@@ -76,8 +82,8 @@ const MERGE_SLACK_UNITS: usize = 32;
 
 /// `merges`: one line of text holds a line and the one that continues it, or the one that it
 /// continues; both are then replaced.
-pub(super) fn expand_merge(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Draft> {
-    let (Place::Lines(line, last), [new]) = (draft.place, draft.lines.as_slice()) else {
+pub(super) fn expand_merge(subject: &Surroundings<'_, '_>, draft: &ModelText) -> Option<ModelText> {
+    let (EditSite::Lines(line, last), [new]) = (draft.place, draft.lines.as_slice()) else {
         return None;
     };
     if line != last {
@@ -92,18 +98,18 @@ pub(super) fn expand_merge(subject: &Subject<'_, '_>, draft: &Draft) -> Option<D
     if old.is_empty() {
         return None;
     }
-    let merged = |place| Some(Draft { place, lines: draft.lines.clone() });
+    let merged = |place| Some(ModelText { place, lines: draft.lines.clone() });
     if let (Some(head), Some(next)) = (without_continuation(&old), free(line + 1))
         && is_in_order(&new, head, &next)
         && is_of_both(&new, &old, &next)
     {
-        return merged(Place::Lines(line, line + 1));
+        return merged(EditSite::Lines(line, line + 1));
     }
     let previous = free(line.checked_sub(1)?)?;
     let head = without_operators(without_continuation(&previous)?);
     (is_in_order(&without_operators(&new), &head, &without_operators(&old))
         && is_of_both(&new, &previous, &old))
-    .then(|| merged(Place::Lines(line - 1, line)))
+    .then(|| merged(EditSite::Lines(line - 1, line)))
     .flatten()
 }
 
@@ -144,7 +150,10 @@ struct Wrap {
 
 /// `wraps`: a run of new lines that, white space aside, is one old line becomes that line. Where
 /// several runs are the same line, none does.
-pub(super) fn restore_wraps(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
+pub(super) fn restore_wraps(
+    subject: &Surroundings<'_, '_>,
+    draft: &ModelText,
+) -> Option<Vec<String>> {
     let mut old: HashMap<String, Vec<String>> = HashMap::new();
     for line in subject.replaced(draft) {
         old.entry(without_white_space(&line)).or_default().push(line.into_owned());
@@ -188,7 +197,10 @@ fn wraps_of(old: &HashMap<String, Vec<String>>, lines: &[String]) -> Vec<Wrap> {
 }
 
 /// `paired-indent`: as many new lines as old; one without indentation gets the old one's.
-pub(super) fn paired_indent(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
+pub(super) fn paired_indent(
+    subject: &Surroundings<'_, '_>,
+    draft: &ModelText,
+) -> Option<Vec<String>> {
     let replaced = subject.replaced(draft);
     if replaced.len() != draft.lines.len() {
         return None;
@@ -210,7 +222,10 @@ fn white_space_before(line: &str) -> &str {
 }
 
 /// `confusables`: the text is the old lines but for their look-alike hyphens: they become `-`.
-pub(super) fn plain_hyphens(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
+pub(super) fn plain_hyphens(
+    subject: &Surroundings<'_, '_>,
+    draft: &ModelText,
+) -> Option<Vec<String>> {
     let replaced = subject.replaced(draft);
     let plain = |line: &str| line.replace(is_hyphen, "-");
     let same = replaced.len() == draft.lines.len()

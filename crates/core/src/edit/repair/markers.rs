@@ -1,6 +1,6 @@
 //! Rules about marks that a model copied from what it was shown: diff markers and anchors.
 
-use super::{Draft, Subject, alike_without_white_space, indentation};
+use super::{ModelText, Surroundings, alike_without_white_space, indentation};
 use crate::text::dialect::Dialect;
 use crate::text::hash::hash_line;
 use crate::text::similarity::similarity;
@@ -9,7 +9,7 @@ use crate::text::similarity::similarity;
 const ALIKE_MIN: f64 = 0.5;
 
 /// `strip-plus`: the `+` of a diff in front of every line.
-pub(super) fn strip_plus(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
+pub(super) fn strip_plus(subject: &Surroundings<'_, '_>, draft: &ModelText) -> Option<Vec<String>> {
     let beside = subject.beside(draft);
     let filled: Vec<&str> = draft.filled().map(String::as_str).collect();
     let marked = |line: &&str| line.starts_with('+') && !line.starts_with("++");
@@ -33,7 +33,7 @@ pub(super) fn strip_plus(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec
 }
 
 /// Whether what follows a lone `+` is a line for this place.
-fn is_diff_row(subject: &Subject<'_, '_>, draft: &Draft, rest: &str) -> bool {
+fn is_diff_row(subject: &Surroundings<'_, '_>, draft: &ModelText, rest: &str) -> bool {
     let indented = |line: &str| {
         let indentation = indentation(line);
         !indentation.is_empty() && rest.starts_with(indentation)
@@ -43,7 +43,10 @@ fn is_diff_row(subject: &Subject<'_, '_>, draft: &Draft, rest: &str) -> bool {
 }
 
 /// `strip-anchors`: `12:a3|` in front of every line.
-pub(super) fn strip_anchors(subject: &Subject<'_, '_>, draft: &Draft) -> Option<Vec<String>> {
+pub(super) fn strip_anchors(
+    subject: &Surroundings<'_, '_>,
+    draft: &ModelText,
+) -> Option<Vec<String>> {
     let dialect = subject.dialect;
     if subject.beside(draft).iter().any(|line| prefix(dialect, line).is_some()) {
         return None;

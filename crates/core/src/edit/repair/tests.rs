@@ -13,13 +13,13 @@ const FILE: [&str; 9] = [
     "plain",
 ];
 
-fn run(rule: Rule, place: Place, lines: &[&str]) -> Option<Vec<String>> {
-    let mut rules = Rules::none();
+fn run(rule: Rule, place: EditSite, lines: &[&str]) -> Option<Vec<String>> {
+    let mut rules = RepairRules::none();
     rules.switch(rule.name(), true).unwrap();
     let line = |number: u64| FILE.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
     let subject =
-        Subject { dialect: Dialect::default_dialect(), line: &line, is_touched: &|_| false };
-    let draft = Draft { place, lines: lines.iter().map(|&line| line.to_owned()).collect() };
+        Surroundings { dialect: Dialect::default_dialect(), line: &line, is_touched: &|_| false };
+    let draft = ModelText { place, lines: lines.iter().map(|&line| line.to_owned()).collect() };
     let mut applied = Vec::new();
     let mended = repair(&rules, &subject, draft.clone(), &mut applied);
     assert_eq!(applied.len(), usize::from(mended != draft));
@@ -30,7 +30,7 @@ fn run(rule: Rule, place: Place, lines: &[&str]) -> Option<Vec<String>> {
     (mended != draft).then_some(mended.lines)
 }
 
-fn check(rule: Rule, place: Place, lines: &[&str], expected: Option<&[&str]>) {
+fn check(rule: Rule, place: EditSite, lines: &[&str], expected: Option<&[&str]>) {
     let expected: Option<Vec<String>> =
         expected.map(|lines| lines.iter().map(|&line| line.to_owned()).collect());
     assert_eq!(run(rule, place, lines), expected, "{rule:?} {place:?} {lines:?}");
@@ -39,19 +39,19 @@ fn check(rule: Rule, place: Place, lines: &[&str], expected: Option<&[&str]>) {
 #[test]
 fn plus_signs_of_a_diff() {
     let check = |place, lines: &[&str], expected| check(Rule::StripPlus, place, lines, expected);
-    check(Place::Lines(2, 2), &["+  a", "", "+  b"], Some(&["  a", "", "  b"]));
-    check(Place::Lines(2, 2), &["+a", "b"], None);
-    check(Place::Lines(2, 2), &["++a", "++b"], None);
-    check(Place::Lines(2, 2), &["+  go() {"], Some(&["  go() {"]));
-    check(Place::Lines(5, 5), &["+return call(total);"], Some(&["return call(total);"]));
-    check(Place::After(2), &["+    x;"], Some(&["    x;"]));
+    check(EditSite::Lines(2, 2), &["+  a", "", "+  b"], Some(&["  a", "", "  b"]));
+    check(EditSite::Lines(2, 2), &["+a", "b"], None);
+    check(EditSite::Lines(2, 2), &["++a", "++b"], None);
+    check(EditSite::Lines(2, 2), &["+  go() {"], Some(&["  go() {"]));
+    check(EditSite::Lines(5, 5), &["+return call(total);"], Some(&["return call(total);"]));
+    check(EditSite::After(2), &["+    x;"], Some(&["    x;"]));
     // An ordinary edit: nothing says that the sign is a marker.
-    check(Place::Lines(9, 9), &["+1"], None);
-    check(Place::Lines(8, 8), &["+ other", "+ items"], None);
-    check(Place::Lines(9, 9), &["+plain"], None);
-    check(Place::Lines(6, 6), &["+  }"], None);
-    check(Place::After(8), &["+ more", "+ items"], None);
-    check(Place::Lines(5, 5), &["++total;"], None);
+    check(EditSite::Lines(9, 9), &["+1"], None);
+    check(EditSite::Lines(8, 8), &["+ other", "+ items"], None);
+    check(EditSite::Lines(9, 9), &["+plain"], None);
+    check(EditSite::Lines(6, 6), &["+  }"], None);
+    check(EditSite::After(8), &["+ more", "+ items"], None);
+    check(EditSite::Lines(5, 5), &["++total;"], None);
 }
 
 #[test]
@@ -59,10 +59,10 @@ fn regression_bullets_are_no_diff() {
     let file = ["- a", "- b", "text"];
     let line = |number: u64| file.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
     let subject =
-        Subject { dialect: Dialect::default_dialect(), line: &line, is_touched: &|_| false };
+        Surroundings { dialect: Dialect::default_dialect(), line: &line, is_touched: &|_| false };
     let mend = |lines: &[&str]| {
         let lines = lines.iter().map(|&line| line.to_owned()).collect();
-        markers::strip_plus(&subject, &Draft { place: Place::Lines(1, 2), lines })
+        markers::strip_plus(&subject, &ModelText { place: EditSite::Lines(1, 2), lines })
     };
     assert_eq!(mend(&["+ a", "+ b"]), None);
     assert_eq!(mend(&["+- x", "+- y"]), Some(vec!["- x".to_owned(), "- y".to_owned()]));
@@ -76,7 +76,7 @@ fn anchors_in_the_text() {
     };
     let check = |lines: &[String], expected| {
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        check(Rule::StripAnchors, Place::Lines(5, 6), &lines, expected);
+        check(Rule::StripAnchors, EditSite::Lines(5, 6), &lines, expected);
     };
     check(&[anchor(5, "  a"), anchor(6, "  b")], Some(&["  a", "  b"]));
     check(&[format!(">>> {}", anchor(5, "  a")), String::new()], Some(&["  a", ""]));
@@ -93,28 +93,32 @@ fn anchors_in_the_text() {
 fn lost_indentation() {
     let check =
         |place, lines: &[&str], expected| check(Rule::InheritIndent, place, lines, expected);
-    check(Place::Lines(5, 5), &["return run();"], Some(&["    return run();"]));
-    check(Place::Lines(3, 4), &["if (a)", "", "  b();"], Some(&["    if (a)", "", "      b();"]));
-    check(Place::Lines(3, 4), &["if (a)", "      b();"], Some(&["    if (a)", "      b();"]));
+    check(EditSite::Lines(5, 5), &["return run();"], Some(&["    return run();"]));
+    check(
+        EditSite::Lines(3, 4),
+        &["if (a)", "", "  b();"],
+        Some(&["    if (a)", "", "      b();"]),
+    );
+    check(EditSite::Lines(3, 4), &["if (a)", "      b();"], Some(&["    if (a)", "      b();"]));
     // A dedent, a line at the margin, no word, a preprocessor line, text at the margin already.
-    check(Place::Lines(5, 5), &["return call(total, range – 1);"], None);
-    check(Place::Lines(6, 7), &["other();"], None);
-    check(Place::Lines(6, 6), &["}"], None);
-    check(Place::Lines(5, 5), &["#if x"], None);
-    check(Place::Lines(5, 5), &["  return run();"], None);
-    check(Place::Lines(9, 9), &["word"], None);
-    check(Place::After(5), &["word"], None);
+    check(EditSite::Lines(5, 5), &["return call(total, range – 1);"], None);
+    check(EditSite::Lines(6, 7), &["other();"], None);
+    check(EditSite::Lines(6, 6), &["}"], None);
+    check(EditSite::Lines(5, 5), &["#if x"], None);
+    check(EditSite::Lines(5, 5), &["  return run();"], None);
+    check(EditSite::Lines(9, 9), &["word"], None);
+    check(EditSite::After(5), &["word"], None);
 }
 
 #[test]
 fn echoes_of_neighbours() {
     let check = |place, lines: &[&str], expected| check(Rule::Echoes, place, lines, expected);
-    check(Place::After(2), &["start() {", "x"], Some(&["x"]));
-    check(Place::Before(6), &["x", "}"], Some(&["x"]));
-    check(Place::Between(2, 3), &["  start() {", "x", FILE[2]], Some(&["x"]));
-    check(Place::Lines(5, 5), &[FILE[3], "x", FILE[5]], Some(&["x"]));
-    check(Place::After(2), &["  start() {"], None);
-    check(Place::Lines(3, 5), &[FILE[1], "x", "y"], None);
+    check(EditSite::After(2), &["start() {", "x"], Some(&["x"]));
+    check(EditSite::Before(6), &["x", "}"], Some(&["x"]));
+    check(EditSite::Between(2, 3), &["  start() {", "x", FILE[2]], Some(&["x"]));
+    check(EditSite::Lines(5, 5), &[FILE[3], "x", FILE[5]], Some(&["x"]));
+    check(EditSite::After(2), &["  start() {"], None);
+    check(EditSite::Lines(3, 5), &[FILE[1], "x", "y"], None);
 }
 
 #[test]
@@ -122,13 +126,16 @@ fn merged_lines_take_in_their_neighbour() {
     let run_place = |line, new: &str| {
         let text =
             |number: u64| FILE.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-        let subject =
-            Subject { dialect: Dialect::default_dialect(), line: &text, is_touched: &|n| n == 2 };
-        let draft = Draft { place: Place::Lines(line, line), lines: vec![new.to_owned()] };
+        let subject = Surroundings {
+            dialect: Dialect::default_dialect(),
+            line: &text,
+            is_touched: &|n| n == 2,
+        };
+        let draft = ModelText { place: EditSite::Lines(line, line), lines: vec![new.to_owned()] };
         layout::expand_merge(&subject, &draft).map(|draft| draft.place)
     };
-    assert_eq!(run_place(3, "    const total = first && second;"), Some(Place::Lines(3, 4)));
-    assert_eq!(run_place(4, "    const total = first || second;"), Some(Place::Lines(3, 4)));
+    assert_eq!(run_place(3, "    const total = first && second;"), Some(EditSite::Lines(3, 4)));
+    assert_eq!(run_place(4, "    const total = first || second;"), Some(EditSite::Lines(3, 4)));
     assert_eq!(run_place(3, "    const total = first;"), None);
     assert_eq!(run_place(5, "    const total = first && second;"), None);
 }
@@ -137,27 +144,27 @@ fn merged_lines_take_in_their_neighbour() {
 fn wraps_indentation_and_hyphens() {
     check(
         Rule::Wraps,
-        Place::Lines(5, 5),
+        EditSite::Lines(5, 5),
         &["x", "    return call(total,", "      range – 1);"],
         Some(&["x", FILE[4]]),
     );
-    check(Rule::Wraps, Place::Lines(6, 6), &["", "}"], None);
-    check(Rule::PairedIndent, Place::Lines(5, 6), &["a", "  b"], Some(&["    a", "  b"]));
-    check(Rule::PairedIndent, Place::Lines(5, 6), &["a"], None);
+    check(Rule::Wraps, EditSite::Lines(6, 6), &["", "}"], None);
+    check(Rule::PairedIndent, EditSite::Lines(5, 6), &["a", "  b"], Some(&["    a", "  b"]));
+    check(Rule::PairedIndent, EditSite::Lines(5, 6), &["a"], None);
     let plain = FILE[4].replace('–', "-");
-    check(Rule::Confusables, Place::Lines(5, 5), &[FILE[4]], Some(&[&plain]));
-    check(Rule::Confusables, Place::Lines(5, 5), &[&plain], None);
-    check(Rule::Confusables, Place::Lines(6, 6), &["  }"], None);
+    check(Rule::Confusables, EditSite::Lines(5, 5), &[FILE[4]], Some(&[&plain]));
+    check(Rule::Confusables, EditSite::Lines(5, 5), &[&plain], None);
+    check(Rule::Confusables, EditSite::Lines(6, 6), &["  }"], None);
 }
 
 #[test]
 fn regression_wraps_that_are_found_twice_stay() {
     let old = FILE[4];
     // With or without the empty line it is the same old line.
-    check(Rule::Wraps, Place::Lines(5, 5), &["return call(total,", "range – 1);", ""], None);
+    check(Rule::Wraps, EditSite::Lines(5, 5), &["return call(total,", "range – 1);", ""], None);
     check(
         Rule::Wraps,
-        Place::Lines(5, 5),
+        EditSite::Lines(5, 5),
         &["return call(total,", "range – 1);", "x"],
         Some(&[old, "x"]),
     );
@@ -165,13 +172,13 @@ fn regression_wraps_that_are_found_twice_stay() {
 
 #[test]
 fn regression_a_text_of_nothing_but_its_surroundings_goes() {
-    check(Rule::Echoes, Place::Lines(5, 5), &[FILE[3], FILE[5]], Some(&[]));
-    check(Rule::Echoes, Place::Between(5, 6), &[FILE[4], FILE[5]], Some(&[FILE[5]]));
+    check(Rule::Echoes, EditSite::Lines(5, 5), &[FILE[3], FILE[5]], Some(&[]));
+    check(Rule::Echoes, EditSite::Between(5, 6), &[FILE[4], FILE[5]], Some(&[FILE[5]]));
 }
 
 #[test]
 fn rules_are_switched_by_name() {
-    let mut rules = Rules::default();
+    let mut rules = RepairRules::default();
     rules.switch("strip-plus", false).unwrap();
     rules.switch("echoes", true).unwrap();
     assert!(
@@ -186,11 +193,11 @@ fn the_slack_of_a_merge_counts_code_units() {
     let dialect = Dialect::by_name("omp").unwrap();
     let line =
         |number: u64| ["a &&", "b"].get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-    let subject = Subject { dialect, line: &line, is_touched: &|_| false };
+    let subject = Surroundings { dialect, line: &line, is_touched: &|_| false };
     // An emoji is two of the 32.
-    for (emoji, place) in [(16, Some(Place::Lines(1, 2))), (17, None)] {
+    for (emoji, place) in [(16, Some(EditSite::Lines(1, 2))), (17, None)] {
         let lines = vec![format!("a &&{}b", "🎉".repeat(emoji))];
-        let draft = Draft { place: Place::Lines(1, 1), lines };
+        let draft = ModelText { place: EditSite::Lines(1, 1), lines };
         assert_eq!(layout::expand_merge(&subject, &draft).map(|draft| draft.place), place);
     }
 }

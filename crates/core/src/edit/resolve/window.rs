@@ -11,7 +11,7 @@ const CHUNK_LINES: u64 = 128;
 
 /// Looks for hashes near a line; for lines that are searched, they are made once, however many
 /// anchors ask.
-pub(super) struct Window<'e, 'a> {
+pub(super) struct HashWindow<'e, 'a> {
     evidence: &'e Evidence<'a>,
     size_lines: u64,
     hasher: LineHasher,
@@ -37,10 +37,10 @@ fn lines_from<'a>(
     (first..).zip(lines).map(move |(number, span)| (number, span.text(text)))
 }
 
-impl<'e, 'a> Window<'e, 'a> {
+impl<'e, 'a> HashWindow<'e, 'a> {
     pub(super) fn new(evidence: &'e Evidence<'a>, size_lines: u64) -> Self {
         let hasher = LineHasher::new(evidence.dialect);
-        Window { evidence, size_lines, hasher, chunks: HashMap::new() }
+        HashWindow { evidence, size_lines, hasher, chunks: HashMap::new() }
     }
 
     /// Whether line `number` has the anchor's hash, and its hint's text.

@@ -71,20 +71,20 @@ pub(super) fn hash_all(level: Level, texts: Texts<'_>, out: &mut Vec<u32>) {
 }
 
 /// The texts of one group, one in each lane. [`READ_BYTES`] stand in `bytes` behind each of
-/// `starts`, which nothing but [`Group::of`] sets.
-struct Group<'a, const LANES: usize> {
+/// `starts`, which nothing but [`LaneGroup::of`] sets.
+struct LaneGroup<'a, const LANES: usize> {
     bytes: &'a [u8],
     starts: [u32; LANES],
     lengths: [u32; LANES],
     seeds: [u32; LANES],
 }
 
-impl<'a, const LANES: usize> Group<'a, LANES> {
+impl<'a, const LANES: usize> LaneGroup<'a, LANES> {
     /// The texts from number `first` on; lanes behind the last text have no text.
     #[inline(always)]
     fn of(texts: Texts<'a>, first: usize) -> Self {
         let (bytes, none) = (texts.bytes, [0; LANES]);
-        let mut group = Group { bytes, starts: none, lengths: none, seeds: none };
+        let mut group = LaneGroup { bytes, starts: none, lengths: none, seeds: none };
         let count = (texts.starts.len() - first).min(LANES);
         texts.check(first, count);
         for lane in 0..count {

@@ -13,14 +13,14 @@ const BLOCK_BYTES: usize = 64;
 const AHEAD_BYTES: usize = 16;
 
 /// A block and what follows it.
-type Window = [u8; BLOCK_BYTES + AHEAD_BYTES];
+type BlockWindow = [u8; BLOCK_BYTES + AHEAD_BYTES];
 
 /// Where a kernel moves what it keeps of a block.
-type Room = [u8; BLOCK_BYTES + AHEAD_BYTES];
+type BlockRoom = [u8; BLOCK_BYTES + AHEAD_BYTES];
 
 /// What is known of each byte of a block, one bit each, the first byte's lowest.
 #[derive(Clone, Copy)]
-struct Masks {
+struct KeptMasks {
     /// Kept, as far as ASCII goes.
     kept: u64,
     newline: u64,
@@ -32,10 +32,10 @@ struct Masks {
 /// functions with different instructions cannot be inlined into one that is shared. The
 /// module that uses it has three functions of the same attributes:
 ///
-/// - `masks(&Drops, &Window) -> Masks`
-/// - `special_mask(&Window) -> u64`: where characters begin for which
+/// - `masks(&Drops, &BlockWindow) -> KeptMasks`
+/// - `special_mask(&BlockWindow) -> u64`: where characters begin for which
 ///   [`may_be_special`] is true;
-/// - `move_together(&Window, u64, &mut Room)`: moves the bytes of a mask to the front.
+/// - `move_together(&BlockWindow, u64, &mut BlockRoom)`: moves the bytes of a mask to the front.
 macro_rules! block_loop {
     ($(#[$attribute:meta])*) => {
         $(#[$attribute])*
@@ -47,7 +47,7 @@ macro_rules! block_loop {
             // Copies, and one place for each step: so all of it becomes one loop, which keeps
             // what does not change in registers.
             let (drops, has_special) = (compactor.drops, compactor.has_special);
-            let mut patched: Window;
+            let mut patched: BlockWindow;
             let mut at = 0;
             loop {
                 let rest = &chunk[at..];
@@ -60,7 +60,7 @@ macro_rules! block_loop {
                         (rest.len().min(BLOCK_BYTES), &last)
                     }
                 };
-                let Masks { mut kept, mut newline, high } = masks(&drops, window);
+                let KeptMasks { mut kept, mut newline, high } = masks(&drops, window);
                 if high != 0 && has_special {
                     let special = special_mask(window) & (u64::MAX >> (BLOCK_BYTES - len));
                     if special != 0 {
@@ -82,7 +82,7 @@ macro_rules! block_loop {
         /// Appends the kept bytes of a block, and ends the lines that end in it.
         #[inline]
         $(#[$attribute])*
-        fn put(window: &Window, kept: u64, mut newline: u64, at: usize, out: &mut Pen<'_>) {
+        fn put(window: &BlockWindow, kept: u64, mut newline: u64, at: usize, out: &mut Pen<'_>) {
             let start = out.written;
             while newline != 0 {
                 let place = newline.trailing_zeros();
@@ -99,7 +99,7 @@ macro_rules! block_loop {
 
 /// The end of a chunk, and zeros behind it.
 #[cold]
-fn last_window(rest: &[u8]) -> Window {
+fn last_window(rest: &[u8]) -> BlockWindow {
     let mut window = [0; BLOCK_BYTES + AHEAD_BYTES];
     window[..rest.len()].copy_from_slice(rest);
     window
@@ -308,7 +308,7 @@ impl Compactor {
     #[cold]
     fn patch(
         &self,
-        window: &mut Window,
+        window: &mut BlockWindow,
         mut special: u64,
         mut kept: u64,
         len: usize,

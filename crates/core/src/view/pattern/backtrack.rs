@@ -20,7 +20,7 @@ const DELEGATE_LIMIT_BYTES: usize = 1 << 20;
 pub(super) struct Backtracker(fancy_regex::Regex);
 
 /// Why there is no answer.
-pub(super) enum Failed {
+pub(super) enum MatchFailure {
     Stopped(Stop),
     GaveUp(fancy_regex::Error),
 }
@@ -39,14 +39,14 @@ impl Backtracker {
             .map(Backtracker)
     }
 
-    pub(super) fn matches(&self, line: &str, watch: &Watch<'_>) -> Result<bool, Failed> {
+    pub(super) fn matches(&self, line: &str, watch: &Watch<'_>) -> Result<bool, MatchFailure> {
         let watched = Watched { line, watch };
         // The engine is as good as new when it begins, however it ended the last time.
         let ended = catch_unwind(AssertUnwindSafe(|| self.0.is_match(&watched)));
         match ended {
-            Ok(matched) => matched.map_err(Failed::GaveUp),
+            Ok(matched) => matched.map_err(MatchFailure::GaveUp),
             Err(payload) => match payload.downcast::<Stop>() {
-                Ok(stop) => Err(Failed::Stopped(*stop)),
+                Ok(stop) => Err(MatchFailure::Stopped(*stop)),
                 Err(panic) => resume_unwind(panic),
             },
         }

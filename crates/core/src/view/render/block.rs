@@ -127,7 +127,7 @@ impl BlockRenderer {
             let count = hashes.len().min(self.number.left_of_ten());
             let (now, later) = hashes.split_at(count);
             let (ends_now, ends_later) = ends.split_at(count);
-            let lines = Lines { hashes: now, ends: ends_now };
+            let lines = BlockLines { hashes: now, ends: ends_now };
             written = match HEAD_BYTES > 0 && self.number.len <= DIGITS_LIMIT {
                 true => self.write_ten::<HEAD_BYTES>(lines, text, room, written),
                 false => self.write_any_lines(lines, text, room, written),
@@ -156,7 +156,7 @@ impl BlockRenderer {
     #[inline(always)]
     fn write_ten<const HEAD_BYTES: usize>(
         &self,
-        lines: Lines<'_>,
+        lines: BlockLines<'_>,
         text: &[u8],
         room: &mut Room,
         Written { mut at, mut start }: Written,
@@ -190,7 +190,7 @@ impl BlockRenderer {
     #[inline(never)]
     fn write_any_lines(
         &self,
-        lines: Lines<'_>,
+        lines: BlockLines<'_>,
         text: &[u8],
         room: &mut Room,
         Written { mut at, mut start }: Written,
@@ -207,7 +207,7 @@ impl BlockRenderer {
 }
 
 /// Some lines of a block: their hashes, and where they end, terminator included.
-struct Lines<'a> {
+struct BlockLines<'a> {
     hashes: &'a [u32],
     ends: &'a [u32],
 }

@@ -60,8 +60,8 @@ pub(super) struct Filter<'a> {
 /// The ignore files of a directory, linked to those of the directories above it. A directory
 /// without any shares the rules of the one above.
 #[derive(Default)]
-pub(super) struct Rules {
-    above: Option<Arc<Rules>>,
+pub(super) struct IgnoreRules {
+    above: Option<Arc<IgnoreRules>>,
     ignore: Option<Gitignore>,
     git_ignore: Option<Gitignore>,
     git_exclude: Option<Gitignore>,
@@ -142,7 +142,7 @@ impl<'a> Filter<'a> {
     }
 
     /// The rules that hold in the directory `dir` because of those above it.
-    pub(super) fn above(&mut self, dir: &Path) -> Arc<Rules> {
+    pub(super) fn above(&mut self, dir: &Path) -> Arc<IgnoreRules> {
         let mut rules = Arc::default();
         let above: Vec<&Path> = dir.ancestors().skip(1).collect();
         for dir in above.into_iter().rev() {
@@ -239,14 +239,14 @@ impl<'a> Filter<'a> {
     /// The rules that hold in the directory `dir`, whose ignore files are `texts`.
     pub(super) fn enter(
         &self,
-        above: &Arc<Rules>,
+        above: &Arc<IgnoreRules>,
         dir: &Path,
         texts: &IgnoreTexts,
         warnings: &mut Vec<Warning>,
-    ) -> Arc<Rules> {
+    ) -> Arc<IgnoreRules> {
         let is_repository = texts.is_repository;
         let mut rules = |text: &Option<IgnoreText>| self.rules(dir, text.as_ref(), &mut *warnings);
-        let rules = Rules {
+        let rules = IgnoreRules {
             above: Some(Arc::clone(above)),
             ignore: rules(&texts.ignore),
             git_ignore: rules(&texts.git_ignore),
@@ -319,7 +319,7 @@ impl<'a> Filter<'a> {
     /// its absolute path, `shown` its path as the query names it.
     pub(super) fn admits(
         &self,
-        rules: &Rules,
+        rules: &IgnoreRules,
         entry: &Listed,
         is_dir: bool,
         path: &Path,
@@ -338,7 +338,7 @@ impl<'a> Filter<'a> {
 
     /// The nearest file of each kind that says something about the entry; then the kinds in
     /// the order of their precedence.
-    fn by_ignore_files(&self, rules: &Rules, path: &Path, is_dir: bool) -> Verdict {
+    fn by_ignore_files(&self, rules: &IgnoreRules, path: &Path, is_dir: bool) -> Verdict {
         let [mut ignore, mut git_ignore, mut git_exclude] = [Verdict::Silent; 3];
         let mut git_holds = rules.in_repository;
         let mut next = Some(rules);

@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf, is_separator};
 use std::sync::Arc;
 
-use super::rules::{Filter, IgnoreTexts, Rules};
+use super::rules::{Filter, IgnoreRules, IgnoreTexts};
 use super::{SearchQuery, Warning};
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileKind, Listed, plain};
@@ -17,7 +17,7 @@ use crate::threads;
 
 /// A file to search.
 #[derive(Debug)]
-pub(super) struct Candidate {
+pub(super) struct CandidateFile {
     /// Its path, as the query leads to it.
     pub(super) shown: String,
     /// Whether the query names the file itself.
@@ -32,7 +32,7 @@ pub(super) struct Candidate {
 #[derive(Debug, Default)]
 pub(super) struct Walked {
     /// The files, by path.
-    pub(super) files: Vec<Candidate>,
+    pub(super) files: Vec<CandidateFile>,
     /// What could not be looked at, in no particular order.
     pub(super) errors: Vec<Error>,
     /// Ignore files that do not count as they stand, by path.
@@ -70,7 +70,7 @@ pub(super) fn walk(base: &Base, query: &SearchQuery, cancel: &Cancel) -> Result<
         });
         level = below;
     }
-    walked.files.sort_unstable_by(Candidate::order);
+    walked.files.sort_unstable_by(CandidateFile::order);
     walked.files.dedup_by(|later, first| later.path == first.path);
     walked.warnings = filter.into_warnings();
     Ok(walked)
@@ -94,7 +94,7 @@ fn start(
     };
     let shown = tidy(path);
     if found.kind != FileKind::Directory {
-        walked.files.push(Candidate { shown, named: true, path: found.canonical, origin });
+        walked.files.push(CandidateFile { shown, named: true, path: found.canonical, origin });
         return None;
     }
     let trail = Trail { canonical: found.canonical.clone(), above: None };
@@ -108,9 +108,9 @@ fn start(
     })
 }
 
-impl Candidate {
+impl CandidateFile {
     /// By path; of several ways to one file the one that the query names first comes first.
-    fn order(&self, other: &Candidate) -> Ordering {
+    fn order(&self, other: &CandidateFile) -> Ordering {
         by_components(&self.path, &other.path)
             .then_with(|| self.origin.cmp(&other.origin))
             .then_with(|| self.shown.cmp(&other.shown))
@@ -148,7 +148,7 @@ struct Directory {
     depth: usize,
     origin: usize,
     /// The rules that hold in it because of the directories above it.
-    rules: Arc<Rules>,
+    rules: Arc<IgnoreRules>,
     /// The way to it, where links are followed.
     trail: Option<Arc<Trail>>,
 }
@@ -248,7 +248,7 @@ impl Walk<'_> {
         &self,
         directory: &Directory,
         filter: &Filter<'_>,
-        rules: &Arc<Rules>,
+        rules: &Arc<IgnoreRules>,
         entry: &Listed,
     ) -> Result<Option<Entry>> {
         let kind = match entry.kind {
@@ -277,7 +277,9 @@ impl Walk<'_> {
         }
         let origin = directory.origin;
         Ok(match kind {
-            FileKind::File => Some(Entry::File(Candidate { shown, named: false, path, origin })),
+            FileKind::File => {
+                Some(Entry::File(CandidateFile { shown, named: false, path, origin }))
+            }
             FileKind::Directory => Some(Entry::Directory(Directory {
                 trail: extend(directory.trail.as_ref(), canonical, entry, &shown)?,
                 path,
@@ -294,7 +296,7 @@ impl Walk<'_> {
 /// What is in a directory.
 #[derive(Default)]
 struct Judged {
-    files: Vec<Candidate>,
+    files: Vec<CandidateFile>,
     directories: Vec<Directory>,
     errors: Vec<Error>,
     warnings: Vec<Warning>,
@@ -302,7 +304,7 @@ struct Judged {
 
 /// What a walk goes on with.
 enum Entry {
-    File(Candidate),
+    File(CandidateFile),
     Directory(Directory),
 }
 

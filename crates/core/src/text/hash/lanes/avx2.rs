@@ -24,7 +24,7 @@ const TOGETHER: usize = 4;
 #[target_feature(enable = "avx2")]
 pub(super) fn hash_all(texts: Texts<'_>, out: &mut Vec<u32>) {
     out.reserve(texts.starts.len() + LANES);
-    let limits = Limits::of(texts.bytes);
+    let limits = ReadLimits::of(texts.bytes);
     let count = texts.starts.len();
     let whole = count - count % LANES;
     let mut first = 0;
@@ -44,7 +44,12 @@ pub(super) fn hash_all(texts: Texts<'_>, out: &mut Vec<u32>) {
 /// Appends the hashes of so many groups, of which text number `first` is the first.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn put<const GROUPS: usize>(texts: Texts<'_>, first: usize, limits: &Limits, out: &mut Vec<u32>) {
+fn put<const GROUPS: usize>(
+    texts: Texts<'_>,
+    first: usize,
+    limits: &ReadLimits,
+    out: &mut Vec<u32>,
+) {
     let groups = std::array::from_fn(|at| VectorGroup::of(texts, first + at * LANES, limits));
     let (mut hashes, has_long) = hash_groups::<GROUPS>(&groups);
     if has_long {
@@ -56,7 +61,7 @@ fn put<const GROUPS: usize>(texts: Texts<'_>, first: usize, limits: &Limits, out
 /// Appends the hashes of the last texts, which are too few for a group.
 #[cold]
 #[target_feature(enable = "avx2")]
-fn put_last(texts: Texts<'_>, first: usize, limits: &Limits, out: &mut Vec<u32>) {
+fn put_last(texts: Texts<'_>, first: usize, limits: &ReadLimits, out: &mut Vec<u32>) {
     let count = texts.starts.len() - first;
     // Lanes behind the last text have no text.
     let start = texts.starts[first];
@@ -71,19 +76,19 @@ fn put_last(texts: Texts<'_>, first: usize, limits: &Limits, out: &mut Vec<u32>)
 }
 
 /// Where texts may start and stop at most, for comparisons of numbers with signs.
-struct Limits {
+struct ReadLimits {
     last_start: __m256i,
     last_stop: __m256i,
 }
 
-impl Limits {
+impl ReadLimits {
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn of(bytes: &[u8]) -> Limits {
+    fn of(bytes: &[u8]) -> ReadLimits {
         let limit = |len: usize| splat(i32::try_from(len).unwrap_or(i32::MAX) as u32);
         // Where there are too few bytes, no number is small enough.
         let last_start = bytes.len().checked_sub(READ_BYTES).map_or(splat(u32::MAX), limit);
-        Limits { last_start, last_stop: limit(bytes.len()) }
+        ReadLimits { last_start, last_stop: limit(bytes.len()) }
     }
 }
 
@@ -102,7 +107,7 @@ impl<'a> VectorGroup<'a> {
     /// starts and stops of them.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn of(texts: Texts<'a>, first: usize, limits: &Limits) -> VectorGroup<'a> {
+    fn of(texts: Texts<'a>, first: usize, limits: &ReadLimits) -> VectorGroup<'a> {
         let eight = |numbers: &'a [u32]| -> &'a [u32; LANES] {
             numbers[first..].first_chunk().expect("a whole group")
         };

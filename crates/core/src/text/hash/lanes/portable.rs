@@ -4,7 +4,7 @@
 use xxhash_rust::xxh32::xxh32;
 
 use super::{
-    Group, LANE_LIMIT_BYTES, PRIME_1, PRIME_2, PRIME_3, PRIME_4, PRIME_5, STRIPE_BYTES, Texts,
+    LANE_LIMIT_BYTES, LaneGroup, PRIME_1, PRIME_2, PRIME_3, PRIME_4, PRIME_5, STRIPE_BYTES, Texts,
     hash_long,
 };
 
@@ -33,7 +33,7 @@ pub(super) fn hash_one_by_one(texts: Texts<'_>, out: &mut Vec<u32>) {
 
 pub(super) fn hash_in_lanes(texts: Texts<'_>, out: &mut Vec<u32>) {
     for first in (0..texts.starts.len()).step_by(LANES) {
-        let group = Group::<LANES>::of(texts, first);
+        let group = LaneGroup::<LANES>::of(texts, first);
         let count = (texts.starts.len() - first).min(LANES);
         let mut hashes = hash_group(&group);
         if group.lengths.iter().any(|&length| length as usize > LANE_LIMIT_BYTES) {
@@ -44,7 +44,7 @@ pub(super) fn hash_in_lanes(texts: Texts<'_>, out: &mut Vec<u32>) {
 }
 
 #[inline]
-fn hash_group(group: &Group<'_, LANES>) -> Lanes {
+fn hash_group(group: &LaneGroup<'_, LANES>) -> Lanes {
     let limit = LANE_LIMIT_BYTES as u32;
     let lengths = group.lengths.map(|length| if length > limit { 0 } else { length });
     let stripes = lengths.map(|length| length / STRIPE_BYTES as u32);
@@ -65,7 +65,7 @@ fn hash_group(group: &Group<'_, LANES>) -> Lanes {
 }
 
 #[inline]
-fn hash_stripes(group: &Group<'_, LANES>, stripes: Lanes, rounds: u32) -> Lanes {
+fn hash_stripes(group: &LaneGroup<'_, LANES>, stripes: Lanes, rounds: u32) -> Lanes {
     let mut accumulators = [
         group.seeds.map(|seed| seed.wrapping_add(PRIME_1).wrapping_add(PRIME_2)),
         group.seeds.map(|seed| seed.wrapping_add(PRIME_2)),
@@ -129,7 +129,8 @@ fn words_at(bytes: &[u8], places: Lanes) -> [Lanes; 4] {
     let mut words = [[0; LANES]; 4];
     for lane in 0..LANES {
         let place = places[lane] as usize;
-        let stripe: [u8; STRIPE_BYTES] = *bytes[place..].first_chunk().expect("checked by `Group`");
+        let stripe: [u8; STRIPE_BYTES] =
+            *bytes[place..].first_chunk().expect("checked by `LaneGroup`");
         let (quarters, _) = stripe.as_chunks();
         for (words, quarter) in words.iter_mut().zip(quarters) {
             words[lane] = u32::from_le_bytes(*quarter);

@@ -9,10 +9,10 @@ use super::Outline;
 
 const BLOCK_BYTES: usize = 64;
 
-type Block = [u8; BLOCK_BYTES];
+type BlockBytes = [u8; BLOCK_BYTES];
 
 /// What is known of each byte of a block, one bit each, the first byte's lowest.
-struct Masks {
+struct LineMasks {
     newline: u64,
     carriage_return: u64,
     /// Letters and digits of ASCII.
@@ -49,8 +49,8 @@ pub(super) fn find(chunk: &[u8], out: &mut Outline) -> bool {
 /// about the line that is not over yet.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn put(block: &Block, at: usize, has_word: &mut bool, out: &mut Outline) -> bool {
-    let Masks { mut newline, carriage_return, mut word, high } = masks(block);
+fn put(block: &BlockBytes, at: usize, has_word: &mut bool, out: &mut Outline) -> bool {
+    let LineMasks { mut newline, carriage_return, mut word, high } = masks(block);
     if carriage_return != 0 {
         return false;
     }
@@ -70,14 +70,14 @@ fn put(block: &Block, at: usize, has_word: &mut bool, out: &mut Outline) -> bool
 
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn masks(block: &Block) -> Masks {
+fn masks(block: &BlockBytes) -> LineMasks {
     // SAFETY: The block has the 32 bytes at 0 and the 32 bytes at 32 that are read.
     let (low, high) = unsafe {
         let start = block.as_ptr();
         (_mm256_loadu_si256(start.cast()), _mm256_loadu_si256(start.add(32).cast()))
     };
     let is = |bytes, value: u8| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(value as i8));
-    Masks {
+    LineMasks {
         newline: mask_of(is(low, b'\n'), is(high, b'\n')),
         carriage_return: mask_of(is(low, b'\r'), is(high, b'\r')),
         word: mask_of(letters_and_digits(low), letters_and_digits(high)),

@@ -7,7 +7,7 @@ use std::arch::x86_64::{
     _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm256_shuffle_epi8,
 };
 
-use super::{AHEAD_BYTES, BLOCK_BYTES, Compactor, Drops, Masks, Pen, Room, Window};
+use super::{AHEAD_BYTES, BLOCK_BYTES, BlockRoom, BlockWindow, Compactor, Drops, KeptMasks, Pen};
 
 /// For each mask of eight bytes: the places of the kept ones, in order.
 static KEPT_PLACES: [[u8; 8]; 256] = kept_places();
@@ -34,7 +34,7 @@ block_loop! { #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")] }
 /// Moves the kept bytes of a block to the front of `room`; what follows them has no meaning.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn move_together(window: &Window, kept: u64, room: &mut Room) {
+fn move_together(window: &BlockWindow, kept: u64, room: &mut BlockRoom) {
     for group in 0..BLOCK_BYTES / 8 {
         let mask = (kept >> (8 * group)) as u8;
         let before = (kept & ((1 << (8 * group)) - 1)).count_ones() as usize;
@@ -52,7 +52,7 @@ fn move_together(window: &Window, kept: u64, room: &mut Room) {
 
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn masks(drops: &Drops, window: &Window) -> Masks {
+fn masks(drops: &Drops, window: &BlockWindow) -> KeptMasks {
     // SAFETY: The array has the 16 bytes that are read.
     let table = unsafe { _mm_loadu_si128(drops.by_low_half.as_ptr().cast()) };
     let table = _mm256_broadcastsi128_si256(table);
@@ -67,14 +67,14 @@ fn masks(drops: &Drops, window: &Window) -> Masks {
         }
         None => 0,
     };
-    Masks { kept: !mask_of(low_dropped, high_dropped), newline, high: mask_of(low, high) }
+    KeptMasks { kept: !mask_of(low_dropped, high_dropped), newline, high: mask_of(low, high) }
 }
 
 /// The places at which a character may begin that is not kept as it is: those of
 /// [`super::may_be_special`].
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn special_mask(window: &Window) -> u64 {
+fn special_mask(window: &BlockWindow) -> u64 {
     mask_of(
         special_half(load::<0>(window), load::<1>(window), load::<2>(window)),
         special_half(load::<32>(window), load::<33>(window), load::<34>(window)),
@@ -102,7 +102,7 @@ fn special_half(first: __m256i, second: __m256i, third: __m256i) -> __m256i {
 /// 32 bytes of a window.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn load<const PLACE: usize>(window: &Window) -> __m256i {
+fn load<const PLACE: usize>(window: &BlockWindow) -> __m256i {
     const { assert!(PLACE + 32 <= BLOCK_BYTES + AHEAD_BYTES) };
     // SAFETY: The 32 bytes at `PLACE` are within the window, as the line above makes sure.
     unsafe { _mm256_loadu_si256(window.as_ptr().add(PLACE).cast()) }

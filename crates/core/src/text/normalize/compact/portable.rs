@@ -2,8 +2,8 @@
 //! bytes at a time, and kept bytes are copied in runs.
 
 use super::{
-    AHEAD_BYTES, BLOCK_BYTES, Compactor, Drops, Masks, Pen, Room, Window, is_special_lead,
-    may_be_special,
+    AHEAD_BYTES, BLOCK_BYTES, BlockRoom, BlockWindow, Compactor, Drops, KeptMasks, Pen,
+    is_special_lead, may_be_special,
 };
 
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -12,8 +12,8 @@ const HIGH_BITS: u64 = 0x80 * ONES;
 block_loop! {}
 
 #[inline]
-fn masks(drops: &Drops, window: &Window) -> Masks {
-    let mut masks = Masks { kept: 0, newline: 0, high: 0 };
+fn masks(drops: &Drops, window: &BlockWindow) -> KeptMasks {
+    let mut masks = KeptMasks { kept: 0, newline: 0, high: 0 };
     let (words, _) = window[..BLOCK_BYTES].as_chunks();
     let mut high_bits = 0;
     for (place, word) in words.iter().enumerate() {
@@ -33,7 +33,7 @@ fn masks(drops: &Drops, window: &Window) -> Masks {
 }
 
 #[inline]
-fn special_mask(window: &Window) -> u64 {
+fn special_mask(window: &BlockWindow) -> u64 {
     let block = &window[..BLOCK_BYTES];
     if !block.iter().fold(false, |any, &first| any | is_special_lead(first)) {
         return 0;
@@ -46,7 +46,7 @@ fn special_mask(window: &Window) -> u64 {
 /// Copies each run of kept bytes, 16 bytes at a time: what it copies too much is overwritten
 /// by the next run.
 #[inline]
-fn move_together(window: &Window, mut kept: u64, room: &mut Room) {
+fn move_together(window: &BlockWindow, mut kept: u64, room: &mut BlockRoom) {
     let mut written = 0;
     while kept != 0 {
         let start = kept.trailing_zeros() as usize;

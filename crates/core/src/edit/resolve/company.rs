@@ -1,11 +1,12 @@
-//! The guard: what in a patch speaks for or against following a hash that moved.
+//! The company an anchor keeps: what else in a patch speaks for or against following a hash that
+//! moved.
 //!
 //! Recorded mistakes of models show that most stale-looking anchors pair the right number
 //! with the hash of a neighbouring line; following the hash would then edit a stranger's line.
 
 use std::collections::HashMap;
 
-use super::window::Window;
+use super::window::HashWindow;
 use super::{Evidence, Group, moved};
 use crate::text::similarity::similarity;
 
@@ -25,7 +26,7 @@ pub(super) struct Company {
 }
 
 impl Company {
-    pub(super) fn new(window: &mut Window<'_, '_>, groups: &[Group<'_>]) -> Company {
+    pub(super) fn new(window: &mut HashWindow<'_, '_>, groups: &[Group<'_>]) -> Company {
         let mut company = Company { holding: Vec::new(), moving: HashMap::new() };
         // Without a stale anchor nobody will ask.
         if groups.iter().all(Group::holds) {
