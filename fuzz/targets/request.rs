@@ -41,8 +41,9 @@ fn structured(input: &mut Unstructured<'_>) -> Result<()> {
 fn check(dialect: &'static Dialect, value: &Value) {
     for target in [Target::Files, Target::Text] {
         match parse(dialect, target, value) {
-            Ok(operations) => {
-                assert!(operations.is_sorted_by_key(|operation| operation.index));
+            Ok(patch) => {
+                assert!(patch.edits.is_sorted_by_key(|operation| operation.index));
+                assert!(patch.files.is_sorted_by_key(|operation| operation.index));
             }
             Err(failures) => {
                 assert!(!failures.is_empty());

@@ -23,7 +23,6 @@ const LINES_AROUND = 30
  * @property {Dialect} [dialect]
  * @property {boolean} [hints]
  * @property {boolean} [parts] whether only the lines around the operations are read
- * @property {boolean} [stored] whether another session applies, which knows by the store
  */
 
 /**
@@ -31,10 +30,9 @@ const LINES_AROUND = 30
  * @param {How} [how]
  * @returns {Subject}
  */
-function session(name, { dialect, hints, parts, stored } = {}) {
+function session(name, { dialect, hints, parts } = {}) {
   /** @type {string | undefined} */
   let scratch
-  let count = 0
   return {
     name,
     pace: name === 'session, pi' ? 'main' : 'usual',
@@ -48,16 +46,14 @@ function session(name, { dialect, hints, parts, stored } = {}) {
         dialect,
         durability: 'process',
         stateDir: join(scratch, 'state'),
-        ...(stored && { store: { dir: join(scratch, 'store'), id: `case-${count++}` } }),
       }
       writeFileSync(join(dir, path), one.old)
       const reader = new HashSession(options)
       if (parts) readAround(reader, path, one)
       else readAll(reader, path)
       writeFileSync(join(dir, path), one.current)
-      const writer = stored ? new HashSession(options) : reader
       const operations = operationsOf(one, { dialect, hints })
-      const outcome = writer.applySync({ operations: operations.map((op) => ({ ...op, path })) })
+      const outcome = reader.applySync({ operations: operations.map((op) => ({ ...op, path })) })
       if (outcome.status === 'rejected') return refused(outcome.code)
       const text = readFileSync(join(dir, path), 'utf8')
       return { status: 'applied', text, repaired: outcome.repairs.length > 0 }
@@ -109,6 +105,5 @@ export const sessionSubjects = HashSession
       session('session, pi, hints', { hints: true }),
       session('session, pi26', { dialect: 'pi26' }),
       session('session, omp13', { dialect: 'omp13' }),
-      session('session, pi, through the store', { stored: true }),
     ]
   : []
