@@ -22,6 +22,7 @@ pub(super) fn inherit_indent(
         || !at_margin(first)
         || !is_plain_word
         || replaced.iter().any(|line| at_margin(line))
+        || is_block_at_margin(first, draft.filled().nth(1), indent)
         || alike_without_white_space(&replaced.join(""), &draft.lines.concat())
     {
         return None;
@@ -36,6 +37,15 @@ pub(super) fn inherit_indent(
         format!("{indent}{line}")
     };
     Some(draft.lines.iter().map(mend).collect())
+}
+
+/// Whether a text begins with a block that belongs at the margin: its first line opens one, and
+/// the next is indented, but no deeper than the old lines were. A line that had lost its
+/// indentation would have deeper ones below it.
+fn is_block_at_margin(first: &str, second: Option<&String>, indent: &str) -> bool {
+    let opens = first.trim_end().ends_with(['{', '(', '[', ':']);
+    let inner = second.map_or(0, |line| indentation(line).len());
+    opens && inner > 0 && inner <= indent.len()
 }
 
 /// `echoes`: the text repeats the line that it is inserted at, or the lines around the block

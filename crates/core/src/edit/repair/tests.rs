@@ -189,6 +189,33 @@ fn rules_are_switched_by_name() {
 }
 
 #[test]
+fn a_block_at_the_margin_keeps_its_place() {
+    let dialect = Dialect::default_dialect();
+    let line = |number: u64| {
+        ["mod a {", "    fn old() {}", "}"]
+            .get((number as usize).wrapping_sub(1))
+            .map(|&line| line.into())
+    };
+    let subject = Surroundings { dialect, line: &line, is_touched: &|_| false };
+    let mended = |lines: &[&str]| {
+        let lines = lines.iter().map(|&line| line.to_owned()).collect();
+        layout::inherit_indent(&subject, &ModelText { place: EditSite::Lines(2, 2), lines })
+    };
+    for block in [
+        ["impl A {", "    fn a() {}", "}"],
+        ["def a():", "  pass", "x = 1"],
+        ["call(", "    one,", ")"],
+    ] {
+        assert_eq!(mended(&block), None, "{block:?}");
+    }
+    // What stands deeper than the old lines belongs to a first line that lost its indentation.
+    let lost = mended(&["fn new() {", "        body();", "    }"]).unwrap();
+    assert_eq!(lost[0], "    fn new() {");
+    let lost = mended(&["let a = 1;", "    let b = 2;"]).unwrap();
+    assert_eq!(lost, ["    let a = 1;", "    let b = 2;"]);
+}
+
+#[test]
 fn the_slack_of_a_merge_counts_code_units() {
     let dialect = Dialect::by_name("omp").unwrap();
     let line =
