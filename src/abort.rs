@@ -25,10 +25,7 @@ impl<'env> Signal<'env> {
             && signal.get(c"aborted")?.kind()? == ValueType::Boolean
             && signal.get(c"addEventListener")?.kind()? == ValueType::Function
             && signal.get(c"removeEventListener")?.kind()? == ValueType::Function;
-        match is_signal {
-            true => Ok(Signal(signal)),
-            false => Err(field.wrong("an AbortSignal")),
-        }
+        if is_signal { Ok(Signal(signal)) } else { Err(field.wrong("an AbortSignal")) }
     }
 
     pub fn is_aborted(self) -> napi::Result<bool> {

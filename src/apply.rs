@@ -213,10 +213,9 @@ fn window(field: Field<'_>) -> Result<u64> {
 fn repair_rules(field: Field<'_>) -> Result<RepairRules> {
     let expected = "true, false, or an object from rules to true or false";
     match field.value().kind()? {
-        ValueType::Boolean => Ok(match field.flag()? {
-            true => RepairRules::default(),
-            false => RepairRules::none(),
-        }),
+        ValueType::Boolean => {
+            Ok(if field.flag()? { RepairRules::default() } else { RepairRules::none() })
+        }
         ValueType::Object if !field.value().is_array()? => switched_rules(field),
         _ => Err(field.wrong(expected)),
     }

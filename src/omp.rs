@@ -77,10 +77,7 @@ pub fn line_feed_counts<'env>(env: &'env Env, text: Js<'env>) -> napi::Result<Js
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
 fn string(field: Field<'_>) -> Result<Js<'_>> {
-    match field.is(ValueType::String)? {
-        true => Ok(field.value()),
-        false => Err(field.wrong("a string")),
-    }
+    if field.is(ValueType::String)? { Ok(field.value()) } else { Err(field.wrong("a string")) }
 }
 
 /// Runs `work` with the UTF-8 form of a string, in which half a surrogate pair is U+FFFD.

@@ -195,9 +195,10 @@ impl<'env> Field<'env> {
     }
 
     pub fn flag(self) -> Result<bool> {
-        match self.is(ValueType::Boolean)? {
-            true => Ok(self.value.boolean()?),
-            false => Err(self.wrong("true or false")),
+        if self.is(ValueType::Boolean)? {
+            Ok(self.value.boolean()?)
+        } else {
+            Err(self.wrong("true or false"))
         }
     }
 
@@ -258,10 +259,7 @@ impl<'env> Field<'env> {
 
     /// One of a few words.
     pub fn choice<T: Copy>(self, choices: &[(&str, T)]) -> Result<T> {
-        let word = match self.is(ValueType::String)? {
-            true => self.value.text()?,
-            false => None,
-        };
+        let word = if self.is(ValueType::String)? { self.value.text()? } else { None };
         let found = choices.iter().find(|(name, _)| word.as_deref() == Some(*name));
         found.map(|(_, choice)| *choice).ok_or_else(|| {
             let names: Vec<_> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();

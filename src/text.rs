@@ -93,9 +93,10 @@ impl Text {
 
     fn within_limit(text: String, is_ascii: bool) -> Result<Text> {
         // Before another form of it is made.
-        let units = match is_ascii || text.len() <= STRING_LIMIT_UNITS {
-            true => text.len(),
-            false => text.encode_utf16().count(),
+        let units = if is_ascii || text.len() <= STRING_LIMIT_UNITS {
+            text.len()
+        } else {
+            text.encode_utf16().count()
         };
         if units > STRING_LIMIT_UNITS {
             return Err(Error::new(
@@ -116,14 +117,13 @@ impl Characters {
         if text.len() > limit_bytes {
             return Characters::Unicode(text);
         }
-        let decoded = match mem::is_str_latin1(&text) {
-            true => Characters::Latin1(mem::encode_latin1_lossy(&text).into_owned()),
-            false => {
-                let mut units = vec![0; text.len()];
-                let len = mem::convert_str_to_utf16(&text, &mut units);
-                units.truncate(len);
-                Characters::Utf16(units)
-            }
+        let decoded = if mem::is_str_latin1(&text) {
+            Characters::Latin1(mem::encode_latin1_lossy(&text).into_owned())
+        } else {
+            let mut units = vec![0; text.len()];
+            let len = mem::convert_str_to_utf16(&text, &mut units);
+            units.truncate(len);
+            Characters::Utf16(units)
         };
         render::give_back(text.into_bytes());
         decoded
@@ -198,9 +198,10 @@ impl TypeName for Text {
 
 impl ToNapiValue for Text {
     unsafe fn to_napi_value(env: sys::napi_env, text: Self) -> napi::Result<sys::napi_value> {
-        let lent = match text.is_lent {
-            true => text.characters.lent(&Env::from_raw(env)),
-            false => Err(text.characters),
+        let lent = if text.is_lent {
+            text.characters.lent(&Env::from_raw(env))
+        } else {
+            Err(text.characters)
         };
         lent.or_else(|characters| characters.copied(env))
     }

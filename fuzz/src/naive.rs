@@ -88,9 +88,12 @@ impl Encoding {
     /// A line without its terminator, and the terminator.
     pub fn split(self, line: &[u8]) -> (&[u8], &'static str) {
         let is_whole = self == Encoding::Utf8 || line.len().is_multiple_of(2);
-        let strip = |line: &[u8], byte| match is_whole && line.ends_with(&self.ascii(byte)) {
-            true => Some(line.len() - self.ascii(byte).len()),
-            false => None,
+        let strip = |line: &[u8], byte| {
+            if is_whole && line.ends_with(&self.ascii(byte)) {
+                Some(line.len() - self.ascii(byte).len())
+            } else {
+                None
+            }
         };
         match strip(line, b'\n') {
             None => (line, ""),

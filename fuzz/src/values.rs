@@ -66,9 +66,10 @@ const WORDS: [&str; 54] = [
 const MAX_DEPTH: usize = 6;
 
 fn word(input: &mut Unstructured<'_>) -> Result<String> {
-    Ok(match input.ratio(1, 10)? {
-        true => input.arbitrary::<&str>()?.to_owned(),
-        false => (*input.choose(&WORDS)?).to_owned(),
+    Ok(if input.ratio(1, 10)? {
+        input.arbitrary::<&str>()?.to_owned()
+    } else {
+        (*input.choose(&WORDS)?).to_owned()
     })
 }
 
@@ -100,17 +101,15 @@ pub fn patch(input: &mut Unstructured<'_>, dialect: &Dialect) -> Result<Value> {
     let main = input.arbitrary()?;
     let mut items = Vec::new();
     for _ in 0..input.int_in_range(0..=4)? {
-        items.push(match main {
-            true => operation(input, dialect)?,
-            false => edit(input, dialect)?,
-        });
+        items.push(if main { operation(input, dialect)? } else { edit(input, dialect)? });
     }
-    let mut fields = match main {
-        true => vec![("operations".to_owned(), Value::Array(items))],
-        false => vec![
+    let mut fields = if main {
+        vec![("operations".to_owned(), Value::Array(items))]
+    } else {
+        vec![
             ("path".to_owned(), text("a.txt")),
             ("edits".to_owned(), Value::Array(items)),
-        ],
+        ]
     };
     if input.ratio(1, 8)? {
         fields.push((word(input)?, value(input, 3)?));

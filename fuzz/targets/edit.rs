@@ -506,9 +506,10 @@ impl Subject<'_> {
                         _ => {}
                     }
                     if !terminator.is_empty() {
-                        let fits = match used.is_empty() {
-                            true => terminator == "\n",
-                            false => used.contains(&terminator),
+                        let fits = if used.is_empty() {
+                            terminator == "\n"
+                        } else {
+                            used.contains(&terminator)
                         };
                         assert!(fits, "new line {} ends in {terminator:?}", at + 1);
                     }

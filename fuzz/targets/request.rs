@@ -30,9 +30,10 @@ fuzz_target!(|data: &[u8]| {
 
 fn structured(input: &mut Unstructured<'_>) -> Result<()> {
     let dialect = &DIALECTS[input.choose_index(DIALECTS.len())?];
-    let value = match input.arbitrary()? {
-        true => values::patch(input, dialect)?,
-        false => values::value(input, 0)?,
+    let value = if input.arbitrary()? {
+        values::patch(input, dialect)?
+    } else {
+        values::value(input, 0)?
     };
     check(dialect, &value);
     Ok(())

@@ -49,9 +49,10 @@ impl Cancel {
 
     /// `ABORTED` once the caller asked.
     pub fn check(&self) -> Result<()> {
-        match self.is_cancelled() {
-            true => Err(Error::new(Code::Aborted, "the call was aborted")),
-            false => Ok(()),
+        if self.is_cancelled() {
+            Err(Error::new(Code::Aborted, "the call was aborted"))
+        } else {
+            Ok(())
         }
     }
 

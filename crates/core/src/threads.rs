@@ -394,9 +394,8 @@ mod tests {
     fn a_panic_reaches_the_caller_and_the_pool_goes_on() {
         let pool = pool(3, 0);
         for culprit in 0..20 {
-            let work = |item: &i32| match *item == culprit {
-                true => resume_unwind(Box::new("an item")),
-                false => *item,
+            let work = |item: &i32| {
+                if *item == culprit { resume_unwind(Box::new("an item")) } else { *item }
             };
             let items: Vec<_> = (0..20).collect();
             let panic = catch_unwind(AssertUnwindSafe(|| map_in(pool, &items, work))).unwrap_err();

@@ -88,12 +88,13 @@ impl Dir {
 fn collect(dir: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() && !path.is_symlink() {
-            true => collect(&path, files),
-            false => files.push((
+        if path.is_dir() && !path.is_symlink() {
+            collect(&path, files);
+        } else {
+            files.push((
                 path.clone(),
                 if path.is_file() { fs::read(&path).unwrap() } else { Vec::new() },
-            )),
+            ));
         }
     }
 }

@@ -54,11 +54,13 @@ impl Faults {
         Faults { from: 1, length: 1, errno: libc::EIO, is_late: false, can_exchange: true };
 
     fn file_system(self) -> Interrupted<impl Fn(u64) -> io::Result<()>> {
-        let fs =
-            Interrupted::new(move |at| match at >= self.from && at - self.from < self.length {
-                true => Err(io::Error::from_raw_os_error(self.errno)),
-                false => Ok(()),
-            });
+        let fs = Interrupted::new(move |at| {
+            if at >= self.from && at - self.from < self.length {
+                Err(io::Error::from_raw_os_error(self.errno))
+            } else {
+                Ok(())
+            }
+        });
         let fs = if self.can_exchange { fs } else { fs.without_exchange() };
         if self.is_late { fs.failing_after_the_deed() } else { fs }
     }
@@ -337,9 +339,8 @@ fn regression_a_file_that_is_cut_while_it_is_edited_is_not_binary() {
         let file = File::options().write(true).open(&path).unwrap();
         let cutter = file.try_clone().unwrap();
         let text = text.clone();
-        let fs = Interrupted::new(move |operation| match operation == place + 1 {
-            true => file.write_all_at(text.as_bytes(), 0),
-            false => Ok(()),
+        let fs = Interrupted::new(move |operation| {
+            if operation == place + 1 { file.write_all_at(text.as_bytes(), 0) } else { Ok(()) }
         });
         let fs = fs.and_after_stamps(move |operation| {
             if operation == place {

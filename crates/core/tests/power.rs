@@ -265,11 +265,10 @@ fn one_cut(
 
 fn explain(recorder: &Recorder, plan: Plan, state: &Found, message: &str) -> String {
     let labels = recorder.labels();
-    let when = match recorder.is_cut() {
-        true => {
-            format!("cut before operation {} ({})", plan.cut_at, labels[plan.cut_at as usize - 1])
-        }
-        false => format!("cut after all {} operations", labels.len()),
+    let when = if recorder.is_cut() {
+        format!("cut before operation {} ({})", plan.cut_at, labels[plan.cut_at as usize - 1])
+    } else {
+        format!("cut after all {} operations", labels.len())
     };
     format!("{when}, {plan:?}, {}\n{message}", recorder.describe(state))
 }
@@ -475,9 +474,10 @@ fn run_unflushed(plan: Plan) -> Run {
     let recorder = Recorder::new(&stage.ground(), plan);
     for name in UNFLUSHED {
         let path = stage.files().join(name);
-        match name.contains('/') {
-            true => recorder.replace_unflushed(&path, b"one\ntwo\nthree\n"),
-            false => recorder.rewrite_unflushed(&path, b"one\ntwo\nthree\n"),
+        if name.contains('/') {
+            recorder.replace_unflushed(&path, b"one\ntwo\nthree\n");
+        } else {
+            recorder.rewrite_unflushed(&path, b"one\ntwo\nthree\n");
         }
     }
     let is_applied = stage.apply(&recorder, patch_unflushed);
@@ -520,9 +520,10 @@ fn check_unflushed(run: &Run) -> Result<usize, String> {
         && journals(&run.stage.state()).is_empty()
         && !now.keys().any(is_temporary)
         && (run.recorder.is_cut() || report.is_empty());
-    match is_whole && is_clean && (steps[0] || run.acknowledged == 0) {
-        true => Ok(usize::from(steps[0])),
-        false => Err(format!("steps that were taken: {steps:?}, {report:?}")),
+    if is_whole && is_clean && (steps[0] || run.acknowledged == 0) {
+        Ok(usize::from(steps[0]))
+    } else {
+        Err(format!("steps that were taken: {steps:?}, {report:?}"))
     }
 }
 

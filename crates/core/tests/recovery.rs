@@ -68,10 +68,7 @@ fn interrupt(n: u64, patch: Value, state: &Path, rival: &(dyn Fn() + Sync)) -> b
         if at + 1 == n {
             rival();
         }
-        match at >= n {
-            true => Err(std::io::Error::from_raw_os_error(libc::EIO)),
-            false => Ok(()),
-        }
+        if at >= n { Err(std::io::Error::from_raw_os_error(libc::EIO)) } else { Ok(()) }
     });
     let options = options(state, Durability::Process);
     let _ = Workspace::on(&fs, &options).apply(&patch.into(), &Cancel::default());
@@ -520,9 +517,12 @@ fn a_fault_in_the_recovery_leaves_the_rest_to_a_later_one() {
                 return;
             }
             let label = format!("before operation {n}, fault at {fault_at} of the recovery");
-            let fs = Interrupted::new(|at| match at == fault_at {
-                true => Err(std::io::Error::from_raw_os_error(libc::EIO)),
-                false => Ok(()),
+            let fs = Interrupted::new(|at| {
+                if at == fault_at {
+                    Err(std::io::Error::from_raw_os_error(libc::EIO))
+                } else {
+                    Ok(())
+                }
             });
             let disturbed = recover_through(&fs, scene.state.path());
             let report = scene.recover();

@@ -65,9 +65,12 @@ fn child() {
 fn patch_in_a_closed_directory(task: &Value, closed_at: u64) -> Value {
     let path = |name: &str| Path::new(task[name].as_str().unwrap()).to_owned();
     let dir = path("dir");
-    let fs = Interrupted::new(|at| match at == closed_at {
-        true => fs::set_permissions(&dir, PermissionsExt::from_mode(0o600)),
-        false => Ok(()),
+    let fs = Interrupted::new(|at| {
+        if at == closed_at {
+            fs::set_permissions(&dir, PermissionsExt::from_mode(0o600))
+        } else {
+            Ok(())
+        }
     });
     let options = options(&path("state"), Durability::Process);
     let outcome = Workspace::on(&fs, &options).apply(&patch(&dir).into(), &Cancel::default());
@@ -104,9 +107,12 @@ struct Interruption(Scene);
 impl Interruption {
     fn new() -> Interruption {
         let scene = Interruption(Scene::new());
-        let fs = Interrupted::new(|_| match scene.is_committed() {
-            true => Err(std::io::Error::from_raw_os_error(libc::EIO)),
-            false => Ok(()),
+        let fs = Interrupted::new(|_| {
+            if scene.is_committed() {
+                Err(std::io::Error::from_raw_os_error(libc::EIO))
+            } else {
+                Ok(())
+            }
         });
         let options = options(scene.0.state.path(), Durability::Process);
         let outcome = Workspace::on(&fs, &options)

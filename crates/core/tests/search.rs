@@ -71,9 +71,10 @@ impl Tree {
     fn files(&self, query: &SearchQuery) -> Vec<String> {
         let with_root = paths(&self.search(query));
         let absolute = SearchQuery {
-            paths: match query.paths.is_empty() {
-                true => vec![self.full("")],
-                false => query.paths.iter().map(|path| self.full(path)).collect(),
+            paths: if query.paths.is_empty() {
+                vec![self.full("")]
+            } else {
+                query.paths.iter().map(|path| self.full(path)).collect()
             },
             ..query.clone()
         };

@@ -45,10 +45,8 @@ fn child() {
     let task: Value = serde_json::from_str(&task).unwrap();
     // This very read may be the one that fails; then it is being traced, too.
     let _ = std::io::stdin().read_line(&mut String::new());
-    let durability = match task["sync"].as_bool().unwrap() {
-        true => Durability::Power,
-        false => Durability::Process,
-    };
+    let durability =
+        if task["sync"].as_bool().unwrap() { Durability::Power } else { Durability::Process };
     let options = options(Path::new(task["state"].as_str().unwrap()), durability);
     let patch = task["patch"].clone().into();
     let code = match Workspace::on(&OsFileSystem, &options).apply(&patch, &Cancel::default()) {

@@ -217,11 +217,12 @@ pub fn string_and_is_ascii(bytes: Vec<u8>) -> (String, bool) {
 /// As [`string_and_is_ascii`], with looks at the flag.
 pub(crate) fn string_while(bytes: Vec<u8>, cancel: &Cancel) -> Result<(String, bool)> {
     let is_ascii = pieces::is_ascii(&bytes, cancel)?;
-    let text = match is_ascii || pieces::is_utf8(&bytes, cancel)? {
+    let text = if is_ascii || pieces::is_utf8(&bytes, cancel)? {
         // SAFETY: The checks on the lines above were on these bytes, which nobody else holds;
         // ASCII is UTF-8.
-        true => unsafe { String::from_utf8_unchecked(bytes) },
-        false => String::from_utf8_lossy(&bytes).into_owned(),
+        unsafe { String::from_utf8_unchecked(bytes) }
+    } else {
+        String::from_utf8_lossy(&bytes).into_owned()
     };
     Ok((text, is_ascii))
 }

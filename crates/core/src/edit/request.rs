@@ -447,9 +447,10 @@ impl Reader<'_> {
             },
             "replace_lines" => LineEdit::Replace {
                 first: fields.anchor(dialect, "start_anchor")?,
-                last: match fields.has_value("end_anchor") {
-                    true => Some(fields.anchor(dialect, "end_anchor")?),
-                    false => None,
+                last: if fields.has_value("end_anchor") {
+                    Some(fields.anchor(dialect, "end_anchor")?)
+                } else {
+                    None
                 },
                 lines: new_lines(fields)?,
             },
@@ -480,16 +481,18 @@ impl Reader<'_> {
                 lines: fields.content()?,
             },
             "append" => LineEdit::Insert {
-                at: match fields.has_value("after") {
-                    true => InsertAt::After(fields.anchor(dialect, "after")?),
-                    false => InsertAt::End,
+                at: if fields.has_value("after") {
+                    InsertAt::After(fields.anchor(dialect, "after")?)
+                } else {
+                    InsertAt::End
                 },
                 lines: fields.some_content()?,
             },
             "prepend" => LineEdit::Insert {
-                at: match fields.has_value("before") {
-                    true => InsertAt::Before(fields.anchor(dialect, "before")?),
-                    false => InsertAt::Start,
+                at: if fields.has_value("before") {
+                    InsertAt::Before(fields.anchor(dialect, "before")?)
+                } else {
+                    InsertAt::Start
                 },
                 lines: fields.some_content()?,
             },

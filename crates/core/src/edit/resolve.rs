@@ -310,12 +310,12 @@ fn refusal<'o>(
     let mut near = window.lines_with(anchor);
     near.sort_by_key(|&found| (found.abs_diff(line), found));
     near.truncate(NEAR_LIMIT);
-    let code = match () {
-        () if group.distances.len() > 1 && policy.relocate != Relocate::Off => {
-            Code::AmbiguousAnchor
-        }
-        () if line > evidence.count() => Code::LineOutOfRange,
-        () => Code::HashMismatch,
+    let code = if group.distances.len() > 1 && policy.relocate != Relocate::Off {
+        Code::AmbiguousAnchor
+    } else if line > evidence.count() {
+        Code::LineOutOfRange
+    } else {
+        Code::HashMismatch
     };
     let hint_differs = anchor.hint.is_some() && window.has_hash(anchor, line);
     let mut hash_only = window.lines_with_hash_alone(anchor);

@@ -192,10 +192,7 @@ impl<'a> MatchingLines<'a> {
             return None;
         }
         let line = line_around(self.text, found.start());
-        let found = match found.end() <= line.text_end {
-            true => Finding::Inside,
-            false => Finding::RunsOver,
-        };
+        let found = if found.end() <= line.text_end { Finding::Inside } else { Finding::RunsOver };
         Some(CandidateLine { line, found })
     }
 

@@ -55,9 +55,10 @@ pub fn file_header(path: &str) -> String {
 
 /// A path on one line: a control character in a name could forge a line of a file.
 pub fn one_line(path: &str) -> std::borrow::Cow<'_, str> {
-    match path.chars().any(char::is_control) {
-        true => path.escape_debug().to_string().into(),
-        false => path.into(),
+    if path.chars().any(char::is_control) {
+        path.escape_debug().to_string().into()
+    } else {
+        path.into()
     }
 }
 

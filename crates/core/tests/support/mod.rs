@@ -47,9 +47,10 @@ pub fn snapshot(dir: &Path) -> BTreeMap<String, Vec<u8>> {
 /// A scratch directory in memory where the system has one: these tests flush a lot.
 pub fn scratch() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
-    match memory.is_dir() {
-        true => tempfile::tempdir_in(memory).unwrap(),
-        false => tempfile::tempdir().unwrap(),
+    if memory.is_dir() {
+        tempfile::tempdir_in(memory).unwrap()
+    } else {
+        tempfile::tempdir().unwrap()
     }
 }
 
@@ -241,10 +242,7 @@ macro_rules! forward {
             }
 
             fn exchange(&self, one: &Place, other: &Place) -> io::Result<()> {
-                self.step(|| match self.can_exchange {
-                    true => self.inner.exchange(one, other),
-                    false => Err(io::ErrorKind::Unsupported.into()),
-                })
+                self.step(|| if self.can_exchange { self.inner.exchange(one, other) } else { Err(io::ErrorKind::Unsupported.into()) })
             }
         }
     };

@@ -83,21 +83,19 @@ fn between_characters<'t>(
         if rest.is_empty() {
             return None;
         }
-        let end = match rest.len() <= PIECE_BYTES {
-            true => rest.len(),
-            false => (PIECE_BYTES - 3..=PIECE_BYTES)
+        let end = if rest.len() <= PIECE_BYTES {
+            rest.len()
+        } else {
+            (PIECE_BYTES - 3..=PIECE_BYTES)
                 .rev()
                 .find(|&at| rest[at] & 0xC0 != 0x80)
-                .unwrap_or(PIECE_BYTES),
+                .unwrap_or(PIECE_BYTES)
         };
         let piece;
         (piece, rest) = rest.split_at(end);
         // One piece is not worth a look.
         let is_all = rest.is_empty() && end <= PIECE_BYTES;
-        match is_all {
-            true => Some(Ok(piece)),
-            false => Some(cancel.check().map(|()| piece)),
-        }
+        if is_all { Some(Ok(piece)) } else { Some(cancel.check().map(|()| piece)) }
     })
 }
 

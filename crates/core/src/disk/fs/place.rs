@@ -266,9 +266,10 @@ impl Base {
                     let name = rest.pop().expect("pushed above");
                     let first = self.place_in(path, &parent, name)?;
                     rest.reverse();
-                    return Ok(match rest.is_empty() {
-                        true => Lookup::Found(first),
-                        false => Lookup::Missing { first, rest },
+                    return Ok(if rest.is_empty() {
+                        Lookup::Found(first)
+                    } else {
+                        Lookup::Missing { first, rest }
                     });
                 }
                 Err(cause) if cause.kind() == io::ErrorKind::NotFound => above = parent,

@@ -141,10 +141,12 @@ fn replaced(
     let mut bytes = Vec::new();
     for (at, line) in lines.iter().enumerate() {
         let from_end = lines.len() - at;
-        let twin = match () {
-            () if at < same_start => Some(at),
-            () if from_end <= same_end => Some(old.len() - from_end),
-            () => None,
+        let twin = if at < same_start {
+            Some(at)
+        } else if from_end <= same_end {
+            Some(old.len() - from_end)
+        } else {
+            None
         };
         match twin {
             Some(twin) => bytes.extend_from_slice(old[twin].text(body)),
@@ -273,13 +275,12 @@ fn open_line_before(subject: &PlanText<'_>, plan: &mut Plan, region: &mut Region
         above.ends_in_nothing = false;
         return;
     }
-    let is_closed = match above.bytes.is_empty() {
+    let is_closed = if above.bytes.is_empty() {
         // The open line is gone; the one before it, if any, has its terminator.
-        true => true,
-        false => {
-            let last = Lines::new(&above.bytes, subject.index.unit()).last();
-            last.is_some_and(|span| span.terminator(subject.index.unit()) != Terminator::None)
-        }
+        true
+    } else {
+        let last = Lines::new(&above.bytes, subject.index.unit()).last();
+        last.is_some_and(|span| span.terminator(subject.index.unit()) != Terminator::None)
     };
     if is_closed {
         region.lead.clear();

@@ -297,12 +297,11 @@ proptest! {
         text_before in "[ab \n]{0,30}", old in "[ab\n]{1,3}", new in "[ab\nc]{0,3}",
     ) {
         let edited = try_edit(text_before.as_bytes(), json!([all(&old, &new)]));
-        match text_before.contains(&old) {
-            true => {
-                let expected = text_before.replace(&old, &new);
-                prop_assert_eq!(String::from_utf8(edited.unwrap()).unwrap(), expected);
-            }
-            false => prop_assert!(edited.is_err()),
+        if text_before.contains(&old) {
+            let expected = text_before.replace(&old, &new);
+            prop_assert_eq!(String::from_utf8(edited.unwrap()).unwrap(), expected);
+        } else {
+            prop_assert!(edited.is_err());
         }
     }
 }

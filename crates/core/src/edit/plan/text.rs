@@ -92,11 +92,10 @@ fn replacement<'o>(
 ) -> Result<Edit<'o>> {
     let unit = subject.index.unit();
     let (first, first_span) = lines.at(start);
-    let replacement = match new_text.contains('\n') {
-        true => {
-            subject.encode(operation, &with_terminators(subject, first, first_span, new_text))?
-        }
-        false => subject.encode(operation, new_text)?,
+    let replacement = if new_text.contains('\n') {
+        subject.encode(operation, &with_terminators(subject, first, first_span, new_text))?
+    } else {
+        subject.encode(operation, new_text)?
     };
     let (last, last_span) = lines.at(end - 1);
     let takes_terminator = end == last_span.end && last_span.terminator(unit) != Terminator::None;

@@ -215,11 +215,12 @@ pub(super) fn paired_indent(
     if replaced.len() != draft.lines.len() {
         return None;
     }
-    let mend = |(old, new): (&std::borrow::Cow<'_, str>, &String)| match !new.is_empty()
-        && white_space_before(new).is_empty()
-    {
-        true => format!("{}{new}", white_space_before(old)),
-        false => new.clone(),
+    let mend = |(old, new): (&std::borrow::Cow<'_, str>, &String)| {
+        if !new.is_empty() && white_space_before(new).is_empty() {
+            format!("{}{new}", white_space_before(old))
+        } else {
+            new.clone()
+        }
     };
     Some(replaced.iter().zip(&draft.lines).map(mend).collect())
 }

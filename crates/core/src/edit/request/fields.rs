@@ -102,10 +102,7 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn optional_text(&self, name: &str, expected: &str) -> Result<Option<&'a str>> {
-        match self.has_value(name) {
-            true => self.text(name, expected).map(Some),
-            false => Ok(None),
-        }
+        if self.has_value(name) { self.text(name, expected).map(Some) } else { Ok(None) }
     }
 
     /// The string under one of two names.

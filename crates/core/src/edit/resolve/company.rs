@@ -93,9 +93,8 @@ fn text_permits(evidence: &Evidence<'_>, group: &Group<'_>, distance: i64) -> bo
 /// How much the text is like the named and like the found line. A line past the end is like
 /// nothing.
 pub(super) fn likeness(evidence: &Evidence<'_>, text: &str, named: u64, found: u64) -> (f64, f64) {
-    let alike = |line: u64| match line <= evidence.count() {
-        true => similarity(text, &evidence.line_text(line)),
-        false => 0.0,
+    let alike = |line: u64| {
+        if line <= evidence.count() { similarity(text, &evidence.line_text(line)) } else { 0.0 }
     };
     (alike(named), alike(found))
 }

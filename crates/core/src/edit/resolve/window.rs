@@ -138,10 +138,8 @@ impl<'e, 'a> HashWindow<'e, 'a> {
     /// The hash of a line, made with the number that the anchor names: the line may have had
     /// that number when the model saw it.
     fn hash_of(&mut self, anchor: &Anchor, number: u64, line: &[u8]) -> u32 {
-        let number = match mixes_line_number(self.evidence.dialect) {
-            true => u64::from(anchor.line),
-            false => number,
-        };
+        let number =
+            if mixes_line_number(self.evidence.dialect) { u64::from(anchor.line) } else { number };
         self.hasher.hash(number, line)
     }
 }

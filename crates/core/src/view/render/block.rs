@@ -128,18 +128,20 @@ impl BlockRenderer {
             let (now, later) = hashes.split_at(count);
             let (ends_now, ends_later) = ends.split_at(count);
             let lines = BlockLines { hashes: now, ends: ends_now };
-            written = match HEAD_BYTES > 0 && self.number.len <= DIGITS_LIMIT {
-                true => self.write_ten::<HEAD_BYTES>(lines, text, room, written),
-                false => self.write_any_lines(lines, text, room, written),
+            written = if HEAD_BYTES > 0 && self.number.len <= DIGITS_LIMIT {
+                self.write_ten::<HEAD_BYTES>(lines, text, room, written)
+            } else {
+                self.write_any_lines(lines, text, room, written)
             };
             self.number.advance(count);
             (hashes, ends) = (later, ends_later);
         }
         // The last line may be of any length, and end without a line feed.
         let (Written { at, start }, end) = (written, block.len_bytes());
-        let len_bytes = match text[start..end].ends_with(b"\n") {
-            true => line_len_bytes(text, start, end, self.keeps_carriage_returns),
-            false => end - start,
+        let len_bytes = if text[start..end].ends_with(b"\n") {
+            line_len_bytes(text, start, end, self.keeps_carriage_returns)
+        } else {
+            end - start
         };
         let last = &text[start..start + len_bytes];
         let number = self.number.value;

@@ -258,10 +258,7 @@ impl<'a> Filter<'a> {
             && rules.git_ignore.is_none()
             && rules.git_exclude.is_none()
             && !is_repository;
-        match brings_nothing {
-            true => Arc::clone(above),
-            false => Arc::new(rules),
-        }
+        if brings_nothing { Arc::clone(above) } else { Arc::new(rules) }
     }
 
     /// As git and ripgrep do, what cannot be read is left out.

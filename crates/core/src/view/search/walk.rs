@@ -51,10 +51,7 @@ pub(super) fn walk(base: &Base, query: &SearchQuery, cancel: &Cancel) -> Result<
     let mut filter = Filter::new(base, query)?;
     let mut walked = Walked::default();
     let here = [".".to_owned()];
-    let paths = match query.paths.is_empty() {
-        true => &here[..],
-        false => &query.paths,
-    };
+    let paths = if query.paths.is_empty() { &here[..] } else { &query.paths };
     let mut level = Vec::new();
     for (origin, path) in paths.iter().enumerate() {
         cancel.check()?;
@@ -122,10 +119,7 @@ impl CandidateFile {
 fn by_components(one: &Path, other: &Path) -> Ordering {
     let one = one.as_os_str().as_encoded_bytes();
     let other = other.as_os_str().as_encoded_bytes();
-    let rank = |byte: u8| match is_separator(byte as char) {
-        true => 0,
-        false => byte,
-    };
+    let rank = |byte: u8| if is_separator(byte as char) { 0 } else { byte };
     let differs = one.iter().zip(other).position(|(one, other)| one != other);
     match differs {
         Some(at) => rank(one[at]).cmp(&rank(other[at])),
