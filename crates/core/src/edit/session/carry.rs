@@ -12,6 +12,8 @@
 //! - all three diffs say so, and the unbroken run of kept lines around it is in each of the two
 //!   texts once; or
 //! - two of them say so, and one of its own lines is in each of the two texts once.
+//!
+//! What is there once must also say something: a brace alone is once in many texts by accident.
 
 use std::collections::HashMap;
 
@@ -22,6 +24,9 @@ use super::body::Body;
 /// Texts that differ in more lines than this, between the first difference and the last, are not
 /// compared any further: the work stays bounded, and the answer there is that nothing is kept.
 const MAX_DIFFERENT_LINES: usize = 400_000;
+
+/// What is in each text once must have so many letters or digits to prove that it is the same.
+const ENOUGH_LETTERS: u8 = 4;
 
 /// In the place of a line that is not kept.
 const NONE: u32 = u32::MAX;
@@ -34,7 +39,9 @@ pub struct Carry {
     by_all: Vec<u32>,
     /// The same by at least two.
     by_two: Vec<u32>,
-    /// Which old lines are in each of the texts once.
+    /// How many letters and digits old lines have, up to what is enough.
+    letters: Vec<u8>,
+    /// Which old lines are in each of the texts once, and say something.
     lone: Vec<bool>,
     /// Whether a run of old lines is in each of the texts once.
     runs: HashMap<(usize, usize), bool>,
@@ -44,14 +51,17 @@ impl Carry {
     /// Compares two texts.
     pub fn new(old: &Body<'_>, new: &Body<'_>) -> Self {
         let mut lines = Interner::new((old.count() + new.count()) as usize / 2);
+        let letters: Vec<u8> = old.lines().map(letters).collect();
         let old: Vec<Token> = old.lines().map(|line| lines.intern(line)).collect();
         let new: Vec<Token> = new.lines().map(|line| lines.intern(line)).collect();
         let kinds = lines.num_tokens();
         let (once_old, once_new) = (once(&old, kinds), once(&new, kinds));
         let is_lone = |line: &Token| once_old[line.0 as usize] && once_new[line.0 as usize];
-        let lone = old.iter().map(is_lone).collect();
+        let says_enough = |letters: &u8| *letters == ENOUGH_LETTERS;
+        let lone = old.iter().zip(&letters);
+        let lone = lone.map(|(line, letters)| is_lone(line) && says_enough(letters)).collect();
         let (by_all, by_two) = agreed(&old, &new, kinds);
-        Carry { old, new, by_all, by_two, lone, runs: HashMap::new() }
+        Carry { old, new, by_all, by_two, letters, lone, runs: HashMap::new() }
     }
 
     /// Whether the texts have the same lines.
@@ -92,12 +102,22 @@ impl Carry {
         let above = (0..from).rev().take_while(|&one| follows(one)).count();
         let below = (to..self.old.len()).take_while(|&one| follows(one - 1)).count();
         let (from, to) = (from - above, to + below);
-        let (old, new, lone) = (&self.old, &self.new, &self.lone);
+        let (old, new, lone, letters) = (&self.old, &self.new, &self.lone, &self.letters);
         *self.runs.entry((from, to)).or_insert_with(|| {
             let run = &old[from..to];
-            lone[from..to].contains(&true) || (is_in_once(old, run) && is_in_once(new, run))
+            let count: usize = letters[from..to].iter().map(|&one| usize::from(one)).sum();
+            let says_enough = count >= usize::from(ENOUGH_LETTERS);
+            lone[from..to].contains(&true)
+                || (says_enough && is_in_once(old, run) && is_in_once(new, run))
         })
     }
+}
+
+/// How many letters and digits a line has, up to what is enough; outside ASCII each byte is taken
+/// for a part of one.
+fn letters(line: &[u8]) -> u8 {
+    let letters = line.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
+    letters.take(ENOUGH_LETTERS.into()).count() as u8
 }
 
 /// Where lines are that a map keeps together.

@@ -23,7 +23,8 @@ impl LineSet {
         let to = self.0.partition_point(|one| one.start <= range.end);
         let start = self.0.get(from).filter(|_| from < to).map_or(range.start, |one| one.start);
         let end = if from < to { self.0[to - 1].end } else { range.end };
-        self.0.splice(from..to, [start.min(range.start)..end.max(range.end)]);
+        let joined = start.min(range.start)..end.max(range.end);
+        self.0.splice(from..to, std::iter::once(joined));
     }
 
     /// Adds all lines of another set.

@@ -202,7 +202,8 @@ impl<'a> Locator<'a> {
             .flat_map(|(at, lineage)| lineage.views.iter().map(move |view| (at, view)))
             .filter(|(_, view)| self.as_of.is_none_or(|as_of| view.since <= as_of))
             .collect();
-        views.sort_by_key(|(_, view)| std::cmp::Reverse(view.last));
+        // A text that came back has its views twice: those of the newer lineage count first.
+        views.sort_by_key(|(at, view)| std::cmp::Reverse((view.last, *at)));
         views
     }
 
@@ -388,7 +389,7 @@ fn track(track: &super::Track, target: &Target<'_>, block: Block) -> Option<Bloc
     let (first, last) = (track.line(block.first)?, track.line(block.last)?);
     if let Target::Range(..) = target {
         let moved = track.set(&LineSet::of(block.first, block.last));
-        if moved.ranges() != [first..last + 1] {
+        if moved != LineSet::of(first, last) {
             return None;
         }
     }

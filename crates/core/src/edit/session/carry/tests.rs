@@ -19,45 +19,51 @@ fn found(old: &str, new: &str) -> String {
 
 #[test]
 fn lines_are_found_where_they_moved_with_the_lines_around_them() {
-    assert_eq!(found("a b c", "a b c"), "1 2 3");
-    assert_eq!(found("a b c", "x a b c"), "2 3 4");
-    assert_eq!(found("a b c", "a c"), "1 - 2");
-    assert_eq!(found("a } b }", "x a } b }"), "2 3 4 5");
+    assert_eq!(found("ant bee cow", "ant bee cow"), "1 2 3");
+    assert_eq!(found("ants bees cows", "x ants bees cows"), "2 3 4");
+    assert_eq!(found("ants bees cows", "ants cows"), "1 - 2");
+    assert_eq!(found("ants } bees }", "x ants } bees }"), "2 3 4 5");
     assert_eq!(found("", "a"), "");
     assert_eq!(found("a", ""), "-");
 }
 
 #[test]
 fn of_repeated_lines_it_is_not_said_which_was_added() {
-    assert_eq!(found("a b", "a b a b"), "- -");
-    assert_eq!(found("s a b t", "s a b a b t"), "1 - - 6");
-    assert_eq!(found("s } t", "s } } t"), "1 - 4");
+    assert_eq!(found("ants bees", "ants bees ants bees"), "- -");
+    assert_eq!(found("start ants bees stop", "start ants bees ants bees stop"), "1 - - 6");
+    assert_eq!(found("start } stop", "start } } stop"), "1 - 4");
     // Nor when there are other changes above and below.
-    assert_eq!(found("s q a b t r u", "s x a b a b t r y u"), "1 - - - 7 8 10");
+    assert_eq!(
+        found("start q ants bees tail r ending", "start x ants bees ants bees tail y ending"),
+        "1 - - - 7 - 9"
+    );
 }
 
 #[test]
 fn of_repeated_lines_it_is_not_said_which_was_removed() {
-    assert_eq!(found("s a b a b t", "s a b t"), "1 - - - - 4");
-    assert_eq!(found("s } } t", "s } t"), "1 - - 3");
+    assert_eq!(found("start ants bees ants bees stop", "start ants bees stop"), "1 - - - - 4");
+    assert_eq!(found("start } } stop", "start } stop"), "1 - - 3");
 }
 
 #[test]
 fn a_line_that_stands_everywhere_is_no_proof() {
     // A function was replaced by another one: its closing brace is a stranger's.
-    assert_eq!(found("f x } k l }", "g y } k l }"), "- - 3 4 5 6");
-    assert_eq!(found("f x } k l", "g y } m n"), "- - - - -");
-    assert_eq!(found("} f x } k", "} g y } m"), "- - - - -");
+    assert_eq!(found("first x } keep list }", "other y } keep list }"), "- - 3 4 5 6");
+    assert_eq!(found("first x } keep list", "other y } more next"), "- - - - -");
+    assert_eq!(found("} first x } keep", "} other y } more"), "- - - - -");
 }
 
 #[test]
 fn moved_text_is_not_followed() {
-    assert_eq!(found("a b c d e f g", "c d e f g a b"), "- - 1 2 3 4 5");
+    assert_eq!(
+        found("ants bees cows dogs eels frogs", "cows dogs eels frogs ants bees"),
+        "- - 1 2 3 4"
+    );
 }
 
 #[test]
 fn white_space_that_changed_counts_as_changed() {
-    let mut carry = carry("a\n  b\nc\n", "a\n\tb\nc\n");
+    let mut carry = carry("ants\n  bees\ncows\n", "ants\n\tbees\ncows\n");
     assert_eq!(carry.block(2, 2), None);
     assert_eq!(carry.block(3, 3), Some(3));
 }
@@ -70,7 +76,7 @@ fn terminators_are_no_part_of_a_line() {
 
 #[test]
 fn a_block_is_found_whole_or_not_at_all() {
-    let mut carry = carry("a\nb\nc\nd\ne\n", "x\na\nb\nnew\nc\nd\ne\n");
+    let mut carry = carry("ants\nb\nc\nd\neels\n", "x\nants\nb\nnew\nc\nd\neels\n");
     assert_eq!(carry.block(1, 2), Some(2));
     assert_eq!(carry.block(3, 5), Some(5));
     assert_eq!(carry.block(1, 3), None);
@@ -142,9 +148,11 @@ fn change(random: &mut Random, text: &mut Vec<Line>, next: &mut u32) {
             text.splice(to..to, moved);
         }
         _ => {
-            let new = vec![(format!("new {}", random.below(1000)), 0), ("}".to_owned(), 0)];
-            let new = fresh(new);
-            text.splice(at..end, new);
+            // Where both end in the same line, that line was not replaced.
+            let end = end - usize::from(text[end - 1].0 == "}");
+            let new = fresh(vec![(format!("new {}", random.below(1000)), 0), ("}".to_owned(), 0)]);
+            let kept = text.get(end).is_some_and(|(line, _)| line == "}");
+            text.splice(at..end, new.into_iter().take(if kept { 1 } else { 2 }));
         }
     }
 }

@@ -218,7 +218,7 @@ impl<'a> Locator<'a> {
                     self.within(line, line),
                 ));
             }
-            return Some(self.not_shown(anchor, vec![line..line + 1]));
+            return Some(self.not_shown(anchor, std::iter::once(line..line + 1).collect()));
         };
         let Some(text) = self.text_in(at, view, line).map(<[u8]>::to_vec) else {
             return Some(self.refusal(anchor, Why::Forgotten, Vec::new(), self.within(line, line)));
