@@ -26,7 +26,7 @@ const LENT_MIN_BYTES: usize = 16 * 1024;
 
 /// From this length of its UTF-8 on a text is lent also where it stands alone. A copy would take
 /// as much fresh memory again, and V8 lets gigabytes of such copies pile up; with shorter ones
-/// the collections that go with lending cost more than that (docs/architecture.md).
+/// the collections that go with lending cost more than that (docs/decisions.md).
 const LENT_ALONE_MIN_BYTES: usize = 64 << 20;
 
 /// A string for JavaScript, where possible in a form that the engine plainly copies: decoding

@@ -2,7 +2,7 @@
 //! instructions that the processor has, in every dialect.
 //!
 //! Texts end where their memory ends, so that under AddressSanitizer
-//! (docs/architecture.md, "Checks") a look past the end is an error.
+//! (CONTRIBUTING.md, "The kernels") a look past the end is an error.
 
 use hashline_core::text::dialect::{DIALECTS, Dialect};
 use hashline_core::text::hash::{BlockHasher, LineHasher, with_block_hasher};

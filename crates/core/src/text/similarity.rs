@@ -4,7 +4,7 @@
 //! (1945); on character pairs after G. W. Adamson and J. Boreham (1974). White space is left
 //! out, and both ends count as a character, so that short lines have pairs too. Chosen over
 //! edit distances by trial: among the recorded mistakes of models it sends no edit to a wrong
-//! line, and in shifted files it refuses the fewest right ones (docs/architecture.md).
+//! line, and in shifted files it refuses the fewest right ones (docs/decisions.md).
 
 use std::collections::HashMap;
 
