@@ -5,7 +5,7 @@
 //! (`bytes`). A *commit* publishes new contents and names, all of them or none, with a *journal*
 //! from which a *recovery* finishes or undoes what a crash left half done (`commit`).
 //!
-//! May import: `error`, `cancel`, `text`.
+//! May import: `error`, `cancel`, `threads`, `text`.
 
 pub mod bytes;
 pub mod commit;

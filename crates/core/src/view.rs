@@ -5,7 +5,7 @@
 //! (`excerpt`, `pattern`). `read` makes a view of one file, `search` of many; what the files of a call have in
 //! common is its `scope`.
 //!
-//! May import: `error`, `cancel`, `text`, `disk`.
+//! May import: `error`, `cancel`, `threads`, `text`, `disk`.
 
 pub mod anchor;
 pub mod excerpt;
