@@ -471,6 +471,8 @@ fn texts_in_memory() {
     let edit = json!([{"op": "set_line", "anchor": anchor(1, "one"), "text": "ONE"}]);
     let outcome = in_memory("one\r\ntwo", edit);
     assert_eq!(outcome.content.as_deref(), Some("ONE\r\ntwo"));
+    let Outcome::Applied(applied) = &outcome.outcome else { panic!("{outcome:?}") };
+    assert!(applied.text.starts_with("--- text --- 1 edit, +1 -1\n"), "{}", applied.text);
     let add = json!([{"op": "add_file", "path": "x", "content": ""}]);
     let outcome = in_memory("", add);
     assert!(matches!(

@@ -12,6 +12,9 @@ use crate::view::render::{file_header, one_line};
 /// A region with more new lines than this is shown by its ends.
 const REGION_LIMIT_LINES: u64 = 16;
 
+/// What stands in the place of a path where a text in memory was edited.
+const IN_MEMORY: &str = "text";
+
 /// How many lines of each end are shown then.
 const REGION_END_LINES: u64 = 6;
 
@@ -170,7 +173,8 @@ pub fn relocation_rows(relocations: &[Relocation]) -> String {
 pub fn applied_text(applied: &Applied, rows: &[String]) -> String {
     let mut out = String::new();
     for (file, rows) in applied.files.iter().zip(rows) {
-        out += &format!("{} {}\n", file_header(&file.path), summary(file));
+        let path = if file.path.is_empty() { IN_MEMORY } else { &file.path };
+        out += &format!("{} {}\n", file_header(path), summary(file));
         out += rows;
     }
     for repair in &applied.repairs {
