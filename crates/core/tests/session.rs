@@ -290,6 +290,11 @@ fn forks_go_separate_ways_and_forgetting_is_told() {
     let patch = json!({"operations": [set(2, "line 2", "x")]}).into();
     let outcome = fork.apply(&fork.writing(), &patch, false, 3, &Cancel::default());
     assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
+    // A file that is gone can be forgotten, too.
+    fs::remove_file(scene.dir.path().join("g")).unwrap();
+    scene.session.forget(Some("g")).unwrap();
+    scene.session.forget(None).unwrap();
+    assert_eq!(scene.session.memory_bytes(), 0);
 }
 
 #[test]

@@ -152,7 +152,7 @@ impl Session {
 
     /// A session of its own that remembers all that this one does.
     pub fn fork(&self) -> Session {
-        Session::with_memory(self.options.clone(), self.lock().clone())
+        Session::with_memory(self.options.clone(), self.lock().fork())
     }
 
     /// What the session is made of.
@@ -171,7 +171,10 @@ impl Session {
             self.lock().forget_all();
             return Ok(());
         };
-        let file = self.workspace.scoped(&Cancel::default(), |scope| canonical(scope, path))?;
+        let file = self.workspace.scoped(&Cancel::default(), |scope| {
+            // One that is gone by now can be forgotten, too.
+            canonical(scope, path).or_else(|_| Ok(scope.base.named(path)?.path()))
+        })?;
         self.lock().forget(&file);
         Ok(())
     }

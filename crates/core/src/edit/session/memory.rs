@@ -266,6 +266,11 @@ impl Memory {
         }
     }
 
+    /// The same memory for a session of its own, for which no call is waiting.
+    pub fn fork(&self) -> Memory {
+        Memory { held: BTreeMap::new(), ..self.clone() }
+    }
+
     /// Remembers that lines of a text were shown.
     pub fn show(&mut self, file: &Path, body: &Body<'_>, lines: &LineSet) {
         if lines.is_empty() {
