@@ -186,7 +186,7 @@ mod tests {
             assert!(guard(|| -> std::result::Result<(), CoreError> { panic!("a path") }).is_err());
             return;
         }
-        let name = "binding::fault::tests::contained_panics_print_nothing";
+        let name = "fault::tests::contained_panics_print_nothing";
         let output = std::process::Command::new(std::env::current_exe().unwrap())
             .args([name, "--exact", "--nocapture"])
             .env(INNER, "1")
