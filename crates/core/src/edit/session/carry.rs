@@ -25,6 +25,11 @@ use super::body::Body;
 /// compared any further: the work stays bounded, and the answer there is that nothing is kept.
 const MAX_DIFFERENT_LINES: usize = 400_000;
 
+/// Nor are texts between which there are more edits than this, of lines that both have. What a
+/// diff costs grows with the square of that; two texts of 20,000 lines that have nothing to do
+/// with each other but their few kinds of lines took ten seconds.
+const MAX_EDITS: usize = 2_000;
+
 /// What is in each text once must have so many letters or digits to prove that it is the same.
 const ENOUGH_LETTERS: u8 = 4;
 
@@ -144,8 +149,8 @@ fn once(text: &[Token], kinds: u32) -> Vec<bool> {
 /// For each line of `old` the line of `new` that it is: by all three diffs, and by two.
 fn agreed(old: &[Token], new: &[Token], kinds: u32) -> (Vec<u32>, Vec<u32>) {
     let (top, bottom) = common_ends(old, new);
-    let different = old.len() + new.len() - 2 * (top + bottom);
-    if different > MAX_DIFFERENT_LINES {
+    let (above, below) = (&old[top..old.len() - bottom], &new[top..new.len() - bottom]);
+    if above.len() + below.len() > MAX_DIFFERENT_LINES || !are_near(above, below, kinds) {
         let between = Hunk {
             before: top as u32..(old.len() - bottom) as u32,
             after: top as u32..(new.len() - bottom) as u32,
@@ -172,6 +177,49 @@ fn agreed(old: &[Token], new: &[Token], kinds: u32) -> (Vec<u32>, Vec<u32>) {
         pairs.map(|((&one, &two), &three)| (one, two, three))
     };
     (votes().map(all).collect(), votes().map(most).collect())
+}
+
+/// Whether one text becomes the other by a bearable number of edits. Lines that only one of them
+/// has do not count: what becomes of them is no question.
+fn are_near(old: &[Token], new: &[Token], kinds: u32) -> bool {
+    let is_in = |text: &[Token]| {
+        let mut is_in = vec![false; kinds as usize];
+        text.iter().for_each(|line| is_in[line.0 as usize] = true);
+        is_in
+    };
+    let (in_old, in_new) = (is_in(old), is_in(new));
+    let shared = |text: &[Token]| {
+        let shared = text.iter().filter(|line| in_old[line.0 as usize] && in_new[line.0 as usize]);
+        shared.copied().collect::<Vec<_>>()
+    };
+    let (old, new) = (shared(old), shared(new));
+    if old.len() + new.len() <= MAX_EDITS {
+        return true;
+    }
+    // For each diagonal (lines of the old text less lines of the new one, moved up so that it is
+    // no negative number) the furthest line of the old text that so many edits can reach.
+    let middle = MAX_EDITS + 1;
+    let mut furthest = vec![0; 2 * middle + 1];
+    for edits in 0..=MAX_EDITS {
+        for diagonal in (middle - edits..=middle + edits).step_by(2) {
+            let (removed, added) = (furthest[diagonal - 1] + 1, furthest[diagonal + 1]);
+            let mut at = match edits {
+                0 => 0,
+                _ if diagonal == middle - edits => added,
+                _ if diagonal == middle + edits => removed,
+                _ => removed.max(added),
+            };
+            let mut to = at + middle - diagonal;
+            while at < old.len() && to < new.len() && old[at] == new[to] {
+                (at, to) = (at + 1, to + 1);
+            }
+            if at >= old.len() && to >= new.len() {
+                return true;
+            }
+            furthest[diagonal] = at;
+        }
+    }
+    false
 }
 
 /// How many lines at the start and at the end of two texts are the same in every way to count

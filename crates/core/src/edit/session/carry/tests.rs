@@ -100,6 +100,31 @@ fn texts_that_differ_too_much_are_not_compared() {
     assert_eq!(carry.block(count - 5, count - 5), None);
 }
 
+/// The work is bounded by a count, so that the answer is the same on every machine.
+#[test]
+fn texts_that_have_nothing_to_do_with_each_other_are_not_compared() {
+    let mut random = Random(5);
+    let mut text = |count: usize| -> String {
+        (0..count).map(|_| format!("line {}\n", random.below(9))).collect()
+    };
+    let (one, other) = (text(20_000), text(20_000));
+    let mut carry = carry(&format!("start\n{one}stop\n"), &format!("start\n{other}stop\n"));
+    assert_eq!(carry.block(1, 1), Some(1));
+    assert_eq!(carry.block(20_002, 20_002), Some(20_002));
+    assert!((2..20_000).all(|line| carry.kept(line).is_none()));
+}
+
+#[test]
+fn whatever_was_added_is_no_obstacle() {
+    let lines = |name: &str| (0..9_000).map(|at| format!("{name}{at}\n")).collect::<String>();
+    let mut carry = carry(
+        &format!("start\n{}between\n{}stop\n", lines("one"), lines("two")),
+        &format!("new\nstart\n{}between\n{}stop\nlast\n", lines("one"), lines("three")),
+    );
+    assert_eq!(carry.block(9_002, 9_002), Some(9_003));
+    assert_eq!(carry.block(9_003, 9_003), None);
+}
+
 /// Numbers that look random and are the same every time.
 struct Random(u64);
 
