@@ -484,6 +484,8 @@ fn session_options(value: Js<'_>) -> Result<SessionOptions> {
         None => Some(cwd.clone()),
         Some(given) => given,
     };
+    let read_roots = optional(given.read_roots, Field::texts)?.unwrap_or_default();
+    let cwd_path = std::path::PathBuf::from(&cwd);
     Ok(SessionOptions {
         workspace: WorkspaceOptions {
             root,
@@ -502,7 +504,7 @@ fn session_options(value: Js<'_>) -> Result<SessionOptions> {
             },
             ..defaults
         },
-        read_roots: optional(given.read_roots, Field::texts)?.unwrap_or_default(),
+        read_roots: read_roots.into_iter().map(|root| absolute(&cwd_path, &root)).collect(),
         unseen: optional(given.unseen, |field| field.choice(&unseen))?.unwrap_or_default(),
         limits: optional(given.limits, limits)?.unwrap_or_default(),
         memory: optional(given.memory, memory)?.unwrap_or_default(),
@@ -518,6 +520,11 @@ fn working_directory(given: Option<Field<'_>>) -> Result<String> {
         Error::argument(format!("options.cwd is {path:?}: expected a path that is valid Unicode"))
             .into()
     })
+}
+
+/// A directory to read, from the session's working directory on.
+fn absolute(cwd: &std::path::Path, directory: &str) -> String {
+    cwd.join(directory).to_string_lossy().into_owned()
 }
 
 /// The option `root`: `Some(None)` when there is to be none.

@@ -392,3 +392,39 @@ fn moved_created_and_deleted_files_are_followed() {
     ]));
     assert_eq!((scene.content("f"), scene.content("new")), ("G\n".into(), "one\n2\n".into()));
 }
+
+#[test]
+fn rows_that_are_true_by_accident_teach_nothing() {
+    let scene = Scene::new(&[("f", "fn a() {\n  one();\n}\n\nfn b() {\n  two();\n}\n")]);
+    let view = scene.read("f").text;
+    // A brace stands on line 3 again, but it is another one.
+    let other = Scene::new(&[("f", "new();\n{\n}\nfn a() {\n  one();\n}\n")]);
+    assert_eq!(other.session.observe(&view, Some("f"), &Cancel::default()).unwrap(), 0);
+    // Anchors that are spoken of are no rows.
+    let spoken = format!("{} was found 2 lines further down", anchor(3, "}"));
+    assert_eq!(other.session.observe(&spoken, Some("f"), &Cancel::default()).unwrap(), 0);
+}
+
+#[test]
+fn a_call_does_not_mean_what_a_parallel_one_wrote() {
+    let scene = Scene::new(&[("f", &numbered(60))]);
+    scene.read_lines("f", Some(1), Some(40));
+    scene.apply(json!([{"op": "insert_before", "path": "f", "anchor": "BOF", "text": "top"}]));
+    scene.read_lines("f", Some(42), Some(19));
+    let late = scene.session.writing();
+    let early = scene.session.writing();
+    // Both calls are made; the one that comes first writes into the range of the other.
+    let insert = json!({"operations": [{
+        "op": "insert_after", "path": "f", "anchor": anchor(31, "line 31"), "text": ["x", "y"],
+    }]});
+    let range = json!({"operations": [{
+        "op": "replace_range", "path": "f", "text": "z",
+        "start_anchor": anchor(20, "line 20"), "end_anchor": anchor(51, "line 50"),
+    }]});
+    let apply = |turn, patch: Value| {
+        scene.session.apply(&turn, &patch.into(), false, 3, &Cancel::default()).unwrap()
+    };
+    assert!(matches!(apply(late, insert), Outcome::Applied(_)));
+    assert!(matches!(apply(early, range), Outcome::Rejected(_)));
+    assert!(scene.content("f").contains("x\ny\n"));
+}

@@ -288,8 +288,10 @@ impl Session {
             let now = match loaded {
                 Loaded::Text(document) => Seen::Text(document.text().to_vec()),
                 Loaded::Binary(binary) => match binary.image_type {
-                    Some(kind) => Seen::Image(kind, binary.bytes().to_vec()),
-                    None => Seen::Nothing,
+                    Some(kind) if binary.bytes().len() <= IMAGE_LIMIT_BYTES => {
+                        Seen::Image(kind, binary.bytes().to_vec())
+                    }
+                    _ => Seen::Nothing,
                 },
             };
             *seen.lock().unwrap_or_else(PoisonError::into_inner) = now;
@@ -306,8 +308,10 @@ impl Session {
                 }
                 _ => rows_shown(scope.dialect, &body, &view.text),
             };
-            let file = canonical(scope, &request.path)?;
-            self.lock().show(&file, &body, &lines);
+            // A file that is gone by now is not remembered: it cannot be edited either.
+            if let Ok(file) = canonical(scope, &request.path) {
+                self.lock().show(&file, &body, &lines);
+            }
         }
         Ok((view, seen))
     }
@@ -415,7 +419,7 @@ fn describe(
         return format!("{}: {}", error.code.as_str(), error.message);
     }
     match (view.kind, seen) {
-        (ViewKind::Image, Seen::Image(mime_type, data)) if data.len() <= IMAGE_LIMIT_BYTES => {
+        (ViewKind::Image, Seen::Image(mime_type, data)) => {
             let image = ReadImage { path: view.path.clone(), mime_type, data: data.clone() };
             let text = format!("(image, {mime_type}, {} bytes)", data.len());
             report.images.push(image);

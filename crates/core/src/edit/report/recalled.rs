@@ -10,7 +10,7 @@ use crate::edit::session::{Refused, Why};
 use crate::error::Code;
 use crate::text::hash::hash_line;
 
-/// Of so many lines that were never shown a refusal shows what they are.
+/// Of so many lines, never shown or changed, a refusal shows what they are.
 const UNSEEN_LIMIT_LINES: u64 = 200;
 
 /// The failure of one refused anchor, and what to report of it.
@@ -79,7 +79,10 @@ fn ranges(evidence: &Evidence<'_>, refused: &Refused<'_>) -> Vec<(u64, u64)> {
             let line = u64::from(refused.anchor.line);
             vec![around(line, line)]
         }
-        _ => vec![around(refused.now.0, refused.now.1)],
+        _ => {
+            let (first, last) = refused.now;
+            vec![around(first, last.min(first.saturating_add(UNSEEN_LIMIT_LINES - 1)))]
+        }
     }
 }
 

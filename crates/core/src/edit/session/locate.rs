@@ -308,7 +308,7 @@ impl<'a> Locator<'a> {
     /// By the numbers that the current text has for lines that the model knows under others: a
     /// report says by how much they moved, and the model may have counted.
     fn by_tip(&mut self, target: &Target<'_>) -> Option<Landed> {
-        let at = self.current_lineage()?;
+        let at = self.current_lineage().filter(|&at| !self.is_later(at))?;
         let (first, last) = target.ends();
         let is_known = |locator: &mut Self, anchor: &Anchor| {
             let line = u64::from(anchor.line);
@@ -321,6 +321,12 @@ impl<'a> Locator<'a> {
         }
         let (block, known) = (target.block(), Known::Lineage(at));
         Some(Landed { block, how: How::OwnEdits, known, tip: block })
+    }
+
+    /// Whether an own edit came after the call was made: numbers as they are now, and lines that
+    /// were written since, cannot be what it means.
+    fn is_later(&self, at: usize) -> bool {
+        self.as_of.is_some_and(|as_of| self.lineage(at).changed > as_of)
     }
 
     /// The lineage of which the current text is the tip.
@@ -338,8 +344,8 @@ impl<'a> Locator<'a> {
     /// looked for alone; only own edits may lie between.
     fn apart<'o>(&mut self, target: &Target<'o>) -> Found<'o> {
         let (first, last) = target.ends();
-        let (Target::Range(..) | Target::Between(..), Some(at)) = (target, self.current_lineage())
-        else {
+        let current = self.current_lineage().filter(|&at| !self.is_later(at));
+        let (Target::Range(..) | Target::Between(..), Some(at)) = (target, current) else {
             return self.diagnose(target);
         };
         let mut line = |anchor| match self.locate(&Target::Line(anchor)) {

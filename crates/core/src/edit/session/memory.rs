@@ -88,12 +88,14 @@ pub(super) struct Lineage {
     /// What was shown, oldest first.
     pub(super) views: Vec<View>,
     used: Moment,
+    /// When the session itself edited it last.
+    pub(super) changed: Moment,
 }
 
 impl Lineage {
     fn new(hash: u128, views: Vec<View>, used: Moment) -> Lineage {
         let (track, written) = (Track::identity(), LineSet::default());
-        Lineage { base: hash, track, tip: hash, written, views, used }
+        Lineage { base: hash, track, tip: hash, written, views, used, changed: Moment(0) }
     }
 
     fn show(&mut self, lines: &LineSet, now: Moment, held: Option<Moment>) {
@@ -128,7 +130,8 @@ impl Lineage {
         }
     }
 
-    fn follow(&mut self, before: &Body<'_>, after: u128, splices: &[Splice]) {
+    fn follow(&mut self, before: &Body<'_>, after: u128, splices: &[Splice], now: Moment) {
+        self.changed = now;
         for view in &mut self.views {
             for line in splices.iter().flat_map(|one| one.first..one.first + one.removed) {
                 let shown = view.track.origin(line).filter(|&line| view.shown.contains(line));
@@ -296,7 +299,7 @@ impl Memory {
         }
         let (now, limits) = (self.tick(), self.limits);
         let known = self.file_mut(file);
-        known.lineage(before.hash, now, &limits).follow(before, after.hash, splices);
+        known.lineage(before.hash, now, &limits).follow(before, after.hash, splices, now);
         self.keep(before);
         self.keep(after);
         self.settle(file);

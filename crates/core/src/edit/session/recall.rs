@@ -1,5 +1,6 @@
 //! What an apply asks of a session's memory, and what it tells it when it is done.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -151,19 +152,47 @@ impl<'m> Recall<'m> {
 }
 
 /// The lines of a text that rows of anchors show: those whose hash, and text behind it, are true.
+///
+/// If one row is not true, the text is another one by now, and a row can be true of it by
+/// accident: then only lines count that are in the text once and say something.
 pub fn rows_shown(dialect: &'static Dialect, body: &Body<'_>, rows: &str) -> LineSet {
     let mut hasher = LineHasher::new(dialect);
-    let mut shown = LineSet::default();
+    let (mut agreed, mut is_other) = (Vec::new(), false);
     for row in rows.split('\n') {
-        let Ok(anchor) = Anchor::parse(dialect, row) else { continue };
+        let Some(anchor) = shown_anchor(dialect, row) else { continue };
         let number = u64::from(anchor.line);
-        let Some(text) = body.line(number) else { continue };
-        let agrees = anchor.hint.as_ref().is_none_or(|hint| hint.agrees(dialect, text));
-        if agrees && hasher.hash(number, text) == anchor.hash {
+        let text = body.line(number).filter(|text| {
+            let agrees = anchor.hint.as_ref().is_none_or(|hint| hint.agrees(dialect, text));
+            agrees && hasher.hash(number, text) == anchor.hash
+        });
+        match text {
+            Some(text) => agreed.push((number, text)),
+            None => is_other = true,
+        }
+    }
+    let mut counts: HashMap<&[u8], u64> = HashMap::new();
+    if is_other {
+        body.lines().for_each(|line| *counts.entry(line).or_default() += 1);
+    }
+    let mut shown = LineSet::default();
+    for (number, text) in agreed {
+        let says = text.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
+        if !is_other || (counts.get(text) == Some(&1) && says.count() >= ENOUGH_LETTERS) {
             shown.insert(number..number + 1);
         }
     }
     shown
+}
+
+/// So many letters or digits a line must have to be known again in another text.
+const ENOUGH_LETTERS: usize = 4;
+
+/// The anchor of a row as this engine shows lines: the mark of the text follows it directly, which
+/// tells it from anchors that are spoken of.
+fn shown_anchor(dialect: &'static Dialect, row: &str) -> Option<Anchor> {
+    let anchor = Anchor::parse(dialect, row).ok()?;
+    let behind = row.strip_prefix(&anchor.text(dialect))?;
+    behind.starts_with(char::from(dialect.text_mark)).then_some(anchor)
 }
 
 /// What the anchors of an operation name; `None` without anchors.
