@@ -168,7 +168,6 @@ fn prepare<'env>(patch: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, Ap
         relocate_window: given.relocate_window,
         repairs: given.repairs,
     })?;
-    let durability = [("power", Durability::Power), ("process", Durability::Process)];
     let defaults = read::workspace_defaults();
     let options = WorkspaceOptions {
         dialect,
@@ -177,17 +176,25 @@ fn prepare<'env>(patch: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, Ap
         max_file_bytes: optional(given.max_file_bytes, Field::count)?
             .unwrap_or(defaults.max_file_bytes),
         state_dir: optional(given.state_dir, Field::text)?,
-        apply: apply::ApplyOptions {
-            edit,
-            durability: optional(given.durability, |field| field.choice(&durability))?
-                .unwrap_or_default(),
-            lock_timeout_ms: optional(given.lock_timeout_ms, Field::count)?
-                .unwrap_or(apply::LOCK_TIMEOUT_MS),
-        },
+        apply: commit_options(edit, given.durability, given.lock_timeout_ms)?,
         ..defaults
     };
     let patch = to_value("patch", patch)?;
     Ok((ApplyCall { patch, workspace: Workspace::new(options) }, given.signal))
+}
+
+/// The options of a commit, added to those of an edit.
+pub fn commit_options(
+    edit: apply::EditOptions,
+    durability: Option<Field<'_>>,
+    lock_timeout_ms: Option<Field<'_>>,
+) -> Result<apply::ApplyOptions> {
+    let choices = [("power", Durability::Power), ("process", Durability::Process)];
+    Ok(apply::ApplyOptions {
+        edit,
+        durability: optional(durability, |field| field.choice(&choices))?.unwrap_or_default(),
+        lock_timeout_ms: optional(lock_timeout_ms, Field::count)?.unwrap_or(apply::LOCK_TIMEOUT_MS),
+    })
 }
 
 /// The options that edits of files and of texts in memory share.

@@ -24,9 +24,8 @@ use napi::{Env, sys};
 
 use super::js::ask;
 
-/// So many bytes of a process are lent and not yet returned at most. A batch of 5,000 source files
-/// fits; and a program that keeps every string it is given pays no more than this for room that
-/// the engine does not manage.
+/// So many bytes of a process are lent and not yet returned at most: a program that keeps every
+/// string it is given pays no more than this for room that the engine does not manage.
 const LENT_LIMIT_BYTES: usize = 128 << 20;
 
 /// What all threads of the process have lent.

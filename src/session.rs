@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use hashline_core::cancel::Cancel;
-use hashline_core::edit::apply::{self, Durability};
 use hashline_core::edit::outcome::Outcome;
 use hashline_core::edit::request::Value;
 use hashline_core::edit::session::{MemoryLimits, Unseen};
@@ -15,7 +14,7 @@ use napi::bindgen_prelude::Uint8Array;
 use napi::{Env, ValueType};
 use napi_derive::napi;
 
-use super::apply::{EditOptions, edit_options};
+use super::apply::{EditOptions, commit_options, edit_options};
 use super::fault::{self, Result, guard};
 use super::js::Js;
 use super::options::{Field, Holder, optional, read_options};
@@ -476,7 +475,6 @@ fn session_options(value: Js<'_>) -> Result<SessionOptions> {
         relocate_window: given.relocate_window,
         repairs: given.repairs,
     })?;
-    let durability = [("power", Durability::Power), ("process", Durability::Process)];
     let unseen = [("refuse", Unseen::Refuse), ("match", Unseen::Match)];
     let defaults = read::workspace_defaults();
     let cwd = working_directory(given.cwd)?;
@@ -495,13 +493,7 @@ fn session_options(value: Js<'_>) -> Result<SessionOptions> {
             max_file_bytes: optional(given.max_file_bytes, Field::count)?
                 .unwrap_or(defaults.max_file_bytes),
             state_dir: optional(given.state_dir, Field::text)?,
-            apply: apply::ApplyOptions {
-                edit,
-                durability: optional(given.durability, |field| field.choice(&durability))?
-                    .unwrap_or_default(),
-                lock_timeout_ms: optional(given.lock_timeout_ms, Field::count)?
-                    .unwrap_or(apply::LOCK_TIMEOUT_MS),
-            },
+            apply: commit_options(edit, given.durability, given.lock_timeout_ms)?,
             ..defaults
         },
         read_roots: read_roots.into_iter().map(|root| absolute(&cwd_path, &root)).collect(),

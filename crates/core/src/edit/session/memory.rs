@@ -305,16 +305,6 @@ impl Memory {
         self.settle(file);
     }
 
-    /// Remembers that a file has another name.
-    pub fn renamed(&mut self, from: &Path, to: &Path) {
-        self.forgotten.remove(&self.hasher.hash_one(to));
-        match self.files.remove(from) {
-            Some(file) => self.files.insert(to.to_owned(), file),
-            None => self.files.remove(to),
-        };
-        self.release();
-    }
-
     /// Remembers that files have other names, all at once: they may have changed names with each
     /// other.
     pub fn rename_all(&mut self, moves: &[(PathBuf, PathBuf)]) {

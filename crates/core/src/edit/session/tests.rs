@@ -407,9 +407,9 @@ fn a_fork_learns_for_itself() {
 #[test]
 fn a_renamed_file_is_the_same_file() {
     let mut session = Session::showing("a b c");
-    session.memory.renamed(Path::new(FILE), Path::new("other"));
+    session.memory.rename_all(&[(FILE.into(), "other".into())]);
     assert_eq!(session.line_refused(2, "b").0, Code::NotShown);
-    session.memory.renamed(Path::new("other"), Path::new(FILE));
+    session.memory.rename_all(&[("other".into(), FILE.into())]);
     assert_eq!(session.line(2, "b"), Spot::Lines(2, 2));
 }
 
