@@ -1,0 +1,452 @@
+// `hashline-native/tools`: what models are told, what they may write, and what they get back.
+
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { formatHashed, HashSession } from 'hashline-native'
+import * as library from 'hashline-native/tools'
+import { untyped, withDir } from './support.mjs'
+
+/** @import { HashTool, ToolResult } from 'hashline-native/tools' */
+
+const { hashTools, toAnthropic, toOpenAI, toStandardSchema, toZodShape } = library
+
+const numbered = (/** @type {number} */ count) =>
+  Array.from({ length: count }, (_, at) => `line ${at + 1}\n`).join('')
+
+/** @param {string} cwd @param {string} stateDir */
+const toolsOf = (cwd, stateDir, more = {}) =>
+  hashTools(new HashSession({ cwd, stateDir, durability: 'process', ...more }))
+
+/** The anchor of the row of a text that ends so. */
+const anchorOf = (/** @type {string} */ text, /** @type {string} */ end) => {
+  const found = text.split('\n').find((row) => row.endsWith(`|${end}`))
+  assert.ok(found, `${end} in ${text}`)
+  return found.slice(0, -end.length - 1)
+}
+
+/** The rules of the repairs in a result, in order. */
+const rules = (/** @type {ToolResult} */ { structured }) =>
+  structured.repairs.map(({ rule }) => rule)
+
+const describing = Object.values(hashTools(new HashSession()))
+
+test('both kinds of module are the same functions', () => {
+  const required = createRequire(import.meta.url)('hashline-native/tools')
+  assert.deepEqual(Object.keys(required).sort(), Object.keys(library).filter(isNamed).sort())
+  assert.equal(required.hashTools, hashTools)
+})
+
+/** Bun adds names of its own to what is made of CommonJS. @param {string} name */
+const isNamed = (name) => name !== 'default' && name !== '__esModule'
+
+test('read, edit, and a refusal: what a model sees', () =>
+  withDir({ 'a.js': 'one\ntwo\nthree\n' }, async (cwd, stateDir) => {
+    const { read, apply } = toolsOf(cwd, stateDir)
+    const shown = await read.execute({ path: 'a.js' })
+    assert.equal(shown.text, formatHashed('one\ntwo\nthree\n'))
+    assert.deepEqual([shown.isError, shown.summary, shown.images], [false, 'a.js: 3 lines', []])
+    const two = anchorOf(shown.text, 'two')
+    const edit = { op: 'set_line', path: 'a.js', anchor: two, text: '2' }
+    // As it comes from a model: JSON text.
+    const done = await apply.execute(JSON.stringify({ operations: [edit] }))
+    assert.equal(readFileSync(join(cwd, 'a.js'), 'utf8'), 'one\n2\nthree\n')
+    assert.match(done.text, /^--- a\.js --- 1 edit, \+1 -1\n/)
+    assert.deepEqual([done.isError, done.summary], [false, 'a.js +1 -1'])
+    assert.match(
+      done.diff ?? '',
+      /^--- a\/a\.js\n\+\+\+ b\/a\.js\n@@ -1,3 \+1,3 @@\n one\n-two\n\+2\n/,
+    )
+    const again = await apply.execute({ operations: [edit] })
+    assert.match(again.text, /^Nothing was written\.\nHash mismatch at /)
+    assert.deepEqual([again.isError, again.structured.code], [true, 'HASH_MISMATCH'])
+    assert.equal(again.summary, `refused: HASH_MISMATCH at a.js ${two}`)
+    assert.equal(again.structured.status, 'rejected')
+  }))
+
+test('a search shows anchors to edit by, and says what it found', () =>
+  withDir({ 'src/a.js': 'let a\n', 'b.md': 'LET b\n' }, async (cwd, stateDir) => {
+    const { search, apply } = toolsOf(cwd, stateDir)
+    const found = await search.execute({ pattern: '^let \\w', globs: ['*.js'] })
+    assert.equal(found.text, `--- src/a.js ---\n${formatHashed('let a')}`)
+    assert.equal(found.summary, '1 match in 1 file')
+    const anchor = anchorOf(found.text, 'let a')
+    const operations = [{ op: 'delete', path: 'src/a.js', anchor }]
+    assert.equal((await apply.execute({ operations })).isError, false)
+    const none = await search.execute({ pattern: 'a.b', literal: true })
+    assert.deepEqual([none.text, none.isError], ['(no match for "a.b" in 2 files)', false])
+    const cased = await search.execute({ pattern: 'let b', case_sensitive: true })
+    assert.equal(cased.structured.matchCount, 0)
+    const nowhere = await search.execute({ pattern: 'x', paths: ['gone'] })
+    assert.deepEqual([nowhere.isError, nowhere.structured.code], [true, 'FILE_NOT_FOUND'])
+    assert.match(nowhere.text, /^FILE_NOT_FOUND: gone: /)
+    const wrong = await search.execute({ pattern: '(' })
+    assert.deepEqual([wrong.isError, wrong.structured.code], [true, 'INVALID_PATTERN'])
+  }))
+
+test('results are bounded and say how to go on', () =>
+  withDir({ 'a.txt': numbered(5000), 'b.txt': 'b\n', empty: '' }, async (cwd, stateDir) => {
+    const { read, search, apply } = toolsOf(cwd, stateDir)
+    const cut = await read.execute({ path: 'a.txt', more_paths: ['b.txt'] })
+    assert.match(cut.text, /Go on from line 2001\.\)\n--- b\.txt ---\n\(Not shown/)
+    assert.equal(cut.structured.truncated, true)
+    assert.equal(cut.summary, 'a.txt: lines 1–2000 of 5000, b.txt: not shown')
+    assert.equal((await read.execute({ path: 'empty' })).text, '(empty file)')
+    const all = await search.execute({ pattern: 'line', context: 9 })
+    assert.ok(all.text.split('\n').length <= 2001, all.text.slice(-200))
+    const last = all.text.split('\n').at(-1) ?? ''
+    assert.match(last, /^\(\d+ matches are shown.*Narrow .* read a\.txt from line \d+\.\)$/)
+    // A refusal of everything is as long as everything.
+    const rows = (await read.execute({ path: 'a.txt' })).text.split('\n').slice(0, 2000)
+    writeFileSync(join(cwd, 'a.txt'), numbered(5000).replaceAll('line', 'row'))
+    const operations = rows.map((row) => ({
+      op: 'delete',
+      path: 'a.txt',
+      anchor: row.split('|')[0],
+    }))
+    const refused = await apply.execute({ operations })
+    assert.ok(refused.text.split('\n').length <= 2002)
+    assert.ok(Buffer.byteLength(refused.text) <= 51_200 + 200)
+    assert.match(
+      refused.text,
+      /\n\(\d+ further lines are left out\. Read the files for their anchors\.\)$/,
+    )
+  }))
+
+test('images are handed over as bytes', () =>
+  withDir({}, async (cwd, stateDir) => {
+    const png = Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')
+    writeFileSync(join(cwd, 'c.png'), png)
+    const { read } = toolsOf(cwd, stateDir)
+    const { images, text, summary } = await read.execute({ path: 'c.png' })
+    assert.deepEqual([text, summary], [`(image, image/png, ${png.length} bytes)`, 'c.png: image'])
+    assert.deepEqual(
+      images.map(({ path, mimeType, data }) => [path, mimeType, Buffer.from(data)]),
+      [['c.png', 'image/png', png]],
+    )
+  }))
+
+test('what is plainly meant is taken as meant, and told', () =>
+  withDir({ 'a.txt': 'a\nb\n', '[id].txt': 'x\n' }, async (cwd, stateDir) => {
+    const { read, apply } = toolsOf(cwd, stateDir)
+    const url = pathToFileURL(join(cwd, 'a.txt')).href
+    const shown = await read.execute({ path: url, offset: '2', limit: null })
+    assert.match(shown.text, /^2:\w\w\|b\n\(offset: taken as start_line\.\)/)
+    assert.deepEqual(rules(shown), ['other-name', 'number', 'file-url'])
+    const whole = await read.execute({ file_path: '@a.txt', more_paths: '[id].txt' })
+    assert.match(whole.text, /\|a\n.*\n--- \[id\]\.txt ---\n1:\w\w\|x\n/)
+    assert.match(whole.text, /\(path: taken as "a\.txt"\.\)/)
+    assert.deepEqual(rules(whole), ['other-name', 'wrapped', 'at-path'])
+    const list = await read.execute({ path: 'a.txt', more_paths: '["[id].txt"]', start_line: 0 })
+    assert.deepEqual(rules(list), ['json-text', 'number'])
+    const b = anchorOf(shown.text, 'b')
+    const texts = [
+      { op: 'set_line', path: '@a.txt', anchor: b, text: 'B', old_text: '', all: false, to: null },
+    ]
+    const set = await apply.execute({ operations: JSON.stringify(texts) })
+    assert.equal(set.isError, false, set.text)
+    assert.deepEqual(rules(set), ['json-text', 'unused', 'unused', 'unused', 'at-path'])
+    assert.doesNotMatch(set.text, /old_text/)
+    const move = await apply.execute({
+      operations: { op: 'move_file', path: 'a.txt', to: '@b.txt' },
+    })
+    assert.deepEqual([move.summary, rules(move)], ['a.txt → b.txt', ['wrapped', 'at-path']])
+    const bare = await apply.execute({
+      op: 'replace_text',
+      file: 'b.txt',
+      old_text: 'B',
+      new_text: '+c',
+    })
+    assert.deepEqual(rules(bare), ['wrapped', 'other-name'])
+    const shared = {
+      path: 'b.txt',
+      operations: [{ op: 'insert_after', anchor: 'EOF', text: '+d\n+e' }],
+    }
+    const end = await apply.execute(shared)
+    // What the session mends in a text is told beside.
+    assert.deepEqual(rules(end), ['shared-path', 'strip-plus'])
+    assert.equal(readFileSync(join(cwd, 'b.txt'), 'utf8'), 'a\n+c\nd\ne\n')
+  }))
+
+test('null in a text deletes; other shapes of edits are left to the session', () =>
+  withDir({ 'a.txt': 'a\nb\nc\n' }, async (cwd, stateDir) => {
+    const { read, apply } = toolsOf(cwd, stateDir)
+    const { text } = await read.execute({ path: 'a.txt' })
+    const gone = { op: 'set_line', path: 'a.txt', anchor: anchorOf(text, 'a'), text: null }
+    assert.equal((await apply.execute({ operations: [gone] })).isError, false)
+    const edits = [{ set_line: { anchor: anchorOf(text, 'c'), new_text: 'C' } }]
+    assert.equal((await apply.execute({ path: 'a.txt', edits })).isError, false)
+    assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'b\nC\n')
+  }))
+
+test('a name that begins with @ stays where there is one', () =>
+  withDir({ '@types/a.d.ts': 'a\n', '@b': 'b\n' }, async (cwd, stateDir) => {
+    const { read, apply } = toolsOf(cwd, stateDir)
+    const shown = await read.execute({ path: '@types/a.d.ts', more_paths: ['@b'] })
+    assert.deepEqual([shown.isError, rules(shown)], [false, []])
+    const operations = [{ op: 'add_file', path: '@types/new.d.ts', content: '' }]
+    assert.deepEqual(rules(await apply.execute({ operations })), [])
+    mkdirSync(join(cwd, 'src'))
+    const other = await apply.execute({
+      operations: [{ op: 'add_file', path: '@src/x', content: '' }],
+    })
+    assert.deepEqual([other.summary, rules(other)], ['src/x created', ['at-path']])
+  }))
+
+test('malformed calls are results, in the words of the schema', () =>
+  withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
+    const { read, search, apply } = toolsOf(cwd, stateDir)
+    /** @type {[HashTool, unknown, RegExp][]} */
+    const cases = [
+      [read, '{"path":', /^read: the arguments are no JSON: /],
+      [read, [], /^read: the arguments are an array: expected an object$/],
+      [read, undefined, /^read: the field path is missing: expected .* \(fields given: none\)$/],
+      [read, { path: 7 }, /^read: the field path is the number 7: expected a string$/],
+      [read, { path: 'a.txt', start_line: -1 }, /start_line is the number -1: expected a whole/],
+      [
+        read,
+        { path: 'a.txt', max_lines: 'few' },
+        /max_lines is the string "few": expected a whole/,
+      ],
+      [read, { path: 'file://[' }, /^read: path is the string "file:\/\/\["/],
+      [search, { pattern: 'x', literal: 1 }, /literal is the number 1: expected true or false/],
+      [search, { pattern: 'x', globs: [1] }, /globs is an array: expected an array of strings/],
+      [apply, '', /^Nothing was written\.\napply_hash: the field operations is missing/],
+      [apply, { operations: '[{' }, /operations is a string that is no JSON/],
+      [
+        apply,
+        { operations: ['x'] },
+        /^Nothing was written\.\napply_hash: the field operations\[0\]/,
+      ],
+      [
+        apply,
+        { operations: [7] },
+        /^Nothing was written\.\nINVALID_OPERATION: operation 0 is the number 7/,
+      ],
+      [apply, { operations: [{ op: 'frob', path: 'a' }] }, /unknown op "frob"/],
+    ]
+    for (const [tool, args, message] of cases) {
+      const { text, isError, structured } = await tool.execute(args)
+      assert.match(text, message)
+      assert.equal(isError, true, text)
+      assert.match(String(structured.code), /^INVALID_(ARGUMENT|OPERATION)$/)
+    }
+  }))
+
+test('only a fired signal throws', () =>
+  withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
+    for (const tool of Object.values(toolsOf(cwd, stateDir))) {
+      const call = tool.execute(
+        { path: 'a.txt', pattern: 'x', operations: [] },
+        { signal: AbortSignal.abort() },
+      )
+      await assert.rejects(call, { name: 'AbortError' })
+    }
+  }))
+
+test('arguments are left as they are', () =>
+  withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
+    const { read, apply } = toolsOf(cwd, stateDir)
+    const args = Object.freeze({ more_paths: Object.freeze(['a.txt']) })
+    assert.equal((await read.execute(args)).isError, false)
+    const operation = Object.freeze({ op: 'move_file', path: 'a.txt', to: 'b.txt', text: null })
+    const operations = Object.freeze([operation])
+    assert.equal((await apply.execute(Object.freeze({ operations }))).isError, false)
+  }))
+
+test('calls go to the session in the order in which they are made', () =>
+  withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
+    const { read, apply } = toolsOf(cwd, stateDir)
+    const add = { operations: [{ op: 'insert_after', path: 'a.txt', anchor: 'EOF', text: 'b' }] }
+    const [before, , after] = await Promise.all([
+      read.execute({ path: 'a.txt' }),
+      apply.execute(add),
+      read.execute({ path: '@a.txt' }),
+    ])
+    assert.equal(before.summary, 'a.txt: 1 line')
+    assert.equal(after.summary, 'a.txt: 2 lines')
+  }))
+
+test('a call in a few words, from arguments of which a part has arrived', () => {
+  const [read, search, apply] = describing
+  const edit = (/** @type {string} */ path) => ({ op: 'delete', path, anchor: '1:00' })
+  /** @type {[HashTool, unknown, string][]} */
+  const cases = [
+    [read, { path: 'src/a.js' }, 'src/a.js'],
+    [read, { path: 'a.js', start_line: 10, more_paths: ['b', 'c'] }, 'a.js:10 and 2 more'],
+    [read, '{"path":"src/a.', 'src/a.'],
+    [read, '{"path":"a\\', 'a'],
+    [read, '{"path":"a","start_line":12,"max_li', 'a:12'],
+    [read, '{"pa', ''],
+    [read, undefined, ''],
+    [search, { pattern: 'a\nb', paths: ['src'] }, '"a\\nb" in src'],
+    [search, '{"pattern":"x","paths":["src","te', '"x" in src, te'],
+    [apply, { operations: [edit('greet.js'), edit('greet.js')] }, 'greet.js ×2'],
+    [apply, { operations: [edit('a'), edit('b'), undefined, {}] }, 'a, b'],
+    [apply, { operations: JSON.stringify([edit('a'), edit('a')]) }, 'a ×2'],
+    [apply, { operations: [{ op: 'move_file', from: 'a\tb\u001b[2J', to: 'c' }] }, 'a b [2J'],
+    [apply, JSON.stringify({ operations: [edit('a'), edit('a')] }).slice(0, -20), 'a ×2'],
+    [apply, { operations: 'x' }, ''],
+  ]
+  for (const [tool, args, title] of cases) assert.equal(tool.callTitle(args), title)
+  // At every moment of a stream, without a fault.
+  const whole = JSON.stringify({ operations: [edit('a"b\\'), edit('c\u00e9')] })
+  for (let end = 0; end <= whole.length; end++) {
+    assert.ok('a"b\\, cé'.startsWith(apply.callTitle(whole.slice(0, end))), whole.slice(0, end))
+  }
+})
+
+test('descriptions name the other tools as they are called, and anchors that are true', () => {
+  const names = { read: 'peek', search: 'seek', apply: 'poke' }
+  for (const dialect of /** @type {const} */ (['pi', 'pi26', 'cli', 'omp', 'omp13'])) {
+    const tools = hashTools(new HashSession({ dialect }), { names, dialect })
+    assert.deepEqual(
+      Object.values(tools).map(({ name }) => name),
+      Object.values(names),
+    )
+    const told = Object.values(tools)
+      .flatMap(({ description, snippet, guidelines }) => [description, snippet, ...guidelines])
+      .join('\n')
+    assert.match(told, /peek.*seek.*poke/s)
+    assert.doesNotMatch(told, /apply_hash|\bread\b(?! again| first)/)
+    assert.ok(told.length < 3000, `${told.length}`)
+    const { description } = tools.apply
+    const [, code, call] =
+      /showed of greet\.js\n(.*)\nand this .*:\n(\{.*\})$/s.exec(description) ?? []
+    const rows = code.split('\n')
+    const source = rows.map((row) => row.replace(/^\d+[:#]\w+[|:]/, '')).join('\n')
+    assert.deepEqual(rows, formatHashed(source, { dialect }).split('\n'))
+    for (const { anchor } of JSON.parse(call).operations) {
+      assert.ok(
+        rows.some((row) => row.startsWith(anchor)),
+        `${anchor} in ${code}`,
+      )
+    }
+  }
+})
+
+test('the example of the description works', () =>
+  withDir({}, async (cwd, stateDir) => {
+    const { read, apply } = toolsOf(cwd, stateDir)
+    const [, code, call] =
+      /showed of greet\.js\n(.*)\nand this .*:\n(\{.*\})$/s.exec(apply.description) ?? []
+    writeFileSync(join(cwd, 'greet.js'), code.replace(/^\d+:\w+\|/gm, ''))
+    assert.equal((await read.execute({ path: 'greet.js' })).text, code)
+    const { isError, text } = await apply.execute(call)
+    assert.equal(isError, false, text)
+  }))
+
+/** @param {any} schema @param {(schema: any, depth: number) => void} look */
+function everywhere(schema, look, depth = 0) {
+  look(schema, depth)
+  if (schema.items) everywhere(schema.items, look, depth + 1)
+  for (const one of Object.values(schema.properties ?? {})) everywhere(one, look, depth + 1)
+}
+
+/** What Gemini's function declarations know; anything else makes it refuse the whole request. */
+const GEMINI_WORDS = ['type', 'description', 'properties', 'required', 'items', 'enum']
+
+test('schemas keep the rules of every vendor at once', () => {
+  for (const tool of describing) {
+    // OpenAI, Anthropic and Gemini all take such names.
+    assert.match(tool.name, /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/)
+    assert.equal(tool.inputSchema.type, 'object')
+    everywhere(tool.inputSchema, (schema, depth) => {
+      for (const word of Object.keys(schema)) assert.ok(GEMINI_WORDS.includes(word), word)
+      assert.equal(typeof schema.type, 'string')
+      if (schema.type === 'array') assert.ok(schema.items)
+      if (schema.type === 'object') assert.ok(Object.keys(schema.properties).length > 0)
+      if (schema.enum) assert.equal(schema.type, 'string')
+      for (const name of schema.required ?? []) assert.ok(Object.hasOwn(schema.properties, name))
+      assert.ok(depth <= 4)
+    })
+    const anthropic = toAnthropic(tool)
+    assert.deepEqual(Object.keys(anthropic), ['name', 'description', 'input_schema'])
+    assert.deepEqual(anthropic.input_schema, tool.inputSchema)
+    const openai = toOpenAI(tool)
+    assert.deepEqual(openai.function.parameters, tool.inputSchema)
+    assert.equal('strict' in openai.function, false)
+  }
+})
+
+test("OpenAI's strict mode: every field is required, and null where it may be left out", () => {
+  for (const tool of describing) {
+    const { parameters, strict } = toOpenAI(tool, { strict: true }).function
+    assert.equal(strict, true)
+    everywhere(parameters, (schema) => {
+      if (![schema.type].flat().includes('object')) return
+      assert.equal(schema.additionalProperties, false)
+      assert.deepEqual(schema.required, Object.keys(schema.properties))
+    })
+    const before = Object.entries(tool.inputSchema.properties ?? {})
+    for (const [name, { type }] of before) {
+      const isRequired = tool.inputSchema.required?.includes(name)
+      const strictType = untyped(parameters).properties[name].type
+      assert.deepEqual(strictType, isRequired ? type : [type, 'null'])
+    }
+  }
+})
+
+test('calls in strict mode, with null in every field that is not used, are carried out', () =>
+  withDir({ 'a.txt': 'a\nb\n' }, async (cwd, stateDir) => {
+    const { read, search, apply } = toolsOf(cwd, stateDir)
+    const nulls = (/** @type {HashTool} */ tool) =>
+      Object.fromEntries(Object.keys(tool.inputSchema.properties ?? {}).map((name) => [name, null]))
+    const shown = await read.execute({ ...nulls(read), path: 'a.txt' })
+    assert.deepEqual([shown.isError, rules(shown)], [false, []])
+    assert.equal((await search.execute({ ...nulls(search), pattern: 'b' })).isError, false)
+    const fields = Object.keys(apply.inputSchema.properties?.operations.items?.properties ?? {})
+    const none = Object.fromEntries(fields.map((name) => [name, null]))
+    const operations = [
+      { ...none, op: 'set_line', path: 'a.txt', anchor: anchorOf(shown.text, 'a'), text: 'A' },
+      { ...none, op: 'delete', path: 'a.txt', anchor: anchorOf(shown.text, 'b') },
+      { ...none, op: 'add_file', path: 'c.txt', content: '' },
+    ]
+    const { text, isError } = await apply.execute({ operations })
+    assert.equal(isError, false, text)
+    assert.doesNotMatch(text, /null|left out/)
+  }))
+
+test('a Standard Schema takes every object and gives a copy of the JSON Schema', () => {
+  const [read] = describing
+  const { '~standard': standard } = toStandardSchema(read)
+  assert.deepEqual([standard.version, standard.vendor], [1, 'hashline-native'])
+  const value = { path: 'a', extra: 1 }
+  assert.deepEqual(standard.validate(value), { value })
+  assert.ok('issues' in standard.validate('x'))
+  const schema = standard.jsonSchema.input({ target: 'draft-07' })
+  assert.deepEqual(schema, read.inputSchema)
+  schema.additionalProperties = false
+  assert.equal('additionalProperties' in read.inputSchema, false)
+})
+
+test('a zod shape asks zod for each field', () => {
+  /** Notes what is asked of it. @param {string} text @returns {any} */
+  const type = (text) => ({
+    text,
+    describe: () => type(`${text} described`),
+    optional: () => type(`${text}?`),
+    int: () => type('integer'),
+  })
+  const z = {
+    string: () => type('string'),
+    number: () => type('number'),
+    boolean: () => type('boolean'),
+    array: (/** @type {any} */ { text }) => type(`[${text}]`),
+    object: (/** @type {any} */ fields) => type(`{${Object.keys(fields).slice(0, 2)}}`),
+    enum: (/** @type {string[]} */ values) => type(values.join('|')),
+  }
+  const [read, , apply] = describing
+  const texts = (/** @type {HashTool} */ tool) =>
+    Object.fromEntries(Object.entries(toZodShape(z, tool)).map(([name, { text }]) => [name, text]))
+  assert.deepEqual(texts(read), {
+    path: 'string described',
+    start_line: 'integer described?',
+    max_lines: 'integer described?',
+    more_paths: '[string] described?',
+  })
+  assert.deepEqual(texts(apply), { operations: '[{op,path}] described' })
+})

@@ -1,0 +1,22 @@
+// `hashline-native/tools`: a session as the tools of an agent, for any framework.
+
+'use strict'
+
+const { applyTool } = require('./tools/apply.cjs')
+const { readTool } = require('./tools/read.cjs')
+const { searchTool } = require('./tools/search.cjs')
+const { toolNames } = require('./tools/tool.cjs')
+const { toAnthropic, toOpenAI, toStandardSchema, toZodShape } = require('./tools/vendors.cjs')
+
+/** @type {typeof import('./tools.cjs').hashTools} */
+function hashTools(session, options = {}) {
+  const names = toolNames(options.names)
+  return {
+    read: readTool(session, names),
+    search: searchTool(session, names),
+    apply: applyTool(session, names, options.dialect),
+  }
+}
+
+/** @type {typeof import('./tools.cjs')} */
+module.exports = { hashTools, toAnthropic, toOpenAI, toStandardSchema, toZodShape }

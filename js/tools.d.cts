@@ -1,0 +1,212 @@
+// The tools of an agent over a `HashSession`: what a model is told of them, what it may write, and
+// what it gets back. Ten lines make a loop (examples/README.md):
+//
+//   const tools = hashTools(new HashSession({ cwd }))
+//   const request = { model, messages, tools: Object.values(tools).map((tool) => toOpenAI(tool)) }
+//   …
+//   const tool = Object.values(tools).find((tool) => tool.name === call.function.name)
+//   const { text } = await tool.execute(call.function.arguments, { signal })
+
+import type { Dialect, HashSession, Repair } from '..'
+
+/** What the tools are called: `read`, `search` and `apply_hash` when left out. */
+export interface ToolNames {
+  read?: string
+  search?: string
+  apply?: string
+}
+
+export interface HashToolsOptions {
+  /** Other names; descriptions and messages use them. */
+  names?: ToolNames
+  /** The session's dialect, for the example in the description: `'pi'` when left out. */
+  dialect?: Dialect
+}
+
+/** The three tools over one session, which remembers what they showed. */
+export function hashTools(
+  session: HashSession,
+  options?: HashToolsOptions,
+): { read: HashTool; search: HashTool; apply: HashTool }
+
+/** One tool, for any framework: hand its schema to the model, and the model's call to `execute`. */
+export interface HashTool {
+  /** The name by which the model calls it. */
+  readonly name: string
+  /** The name for people: `Read`. */
+  readonly title: string
+  /** What the model is told of it. */
+  readonly description: string
+  /** The same in one line, for a list in a system prompt. */
+  readonly snippet: string
+  /** Rules for a system prompt, one sentence or two each. */
+  readonly guidelines: readonly string[]
+  /**
+   * The schema of the arguments. It is flat and plain: no `oneOf`, `anyOf`, `allOf`, `$ref`,
+   * `const`, lists of types or `additionalProperties`, which one vendor or another refuses.
+   */
+  readonly inputSchema: JsonSchema
+  /** What it does to the world, in the words of the Model Context Protocol. */
+  readonly annotations: ToolAnnotations
+  /**
+   * A call in a few words, for a line of a terminal: `greet.js ×2`. Takes arguments of which only
+   * a part has arrived, as an object or as the JSON text so far; empty as long as there is nothing
+   * to say.
+   */
+  callTitle(args: unknown): string
+  /**
+   * Does what the model asks for. `args` is what the model wrote: the object, or its JSON text.
+   * What is wrong about it, or goes wrong, is told in a result with `isError`: the promise is
+   * rejected with an `AbortError` alone, when `signal` fires.
+   */
+  execute(args: unknown, options?: { signal?: AbortSignal }): Promise<ToolResult>
+}
+
+/** What a call gives. */
+export interface ToolResult {
+  /**
+   * For the model: at most 2,000 lines and 50 KB, and a few lines that say what is left out and
+   * how to go on. (Of reads and searches the session's `limits` count.)
+   */
+  text: string
+  /** Whether nothing was read, searched or written. */
+  isError: boolean
+  /** The images among the files that were read; `text` names them. */
+  images: ToolImage[]
+  /** The same as data, for the harness. */
+  structured: ToolData
+  /** The outcome in a few words, for a line of a terminal: `greet.js +1 -2`. */
+  summary: string
+  /** Of an apply: what changed, as a unified diff. */
+  diff?: string
+}
+
+export interface ToolImage {
+  /** The path as requested. */
+  path: string
+  /** Its media type. */
+  mimeType: string
+  /** Its bytes. */
+  data: Uint8Array
+}
+
+/** A call as data. Which of the fields there are depends on the tool and the outcome. */
+export interface ToolData {
+  /** What was taken otherwise than the model wrote it: arguments, and texts of an apply. */
+  repairs: (ArgumentRepair | Repair)[]
+  /** The code of what went wrong. */
+  code?: string
+  /** Of a read: each file. Of a search: each file with matches. Of an apply: each that changed. */
+  files?: Record<string, unknown>[]
+  /** Of a search: the matches shown. */
+  matchCount?: number
+  /** Of a read or a search: whether a limit left out anything. */
+  truncated?: boolean
+  /** Of an apply: `'applied'` or `'rejected'`. */
+  status?: 'applied' | 'rejected'
+  [more: string]: unknown
+}
+
+/** Something that a model wrote in another form than the schema says, and that was taken as meant. */
+export interface ArgumentRepair {
+  /**
+   * `json-text` (a string holding JSON where its value belongs), `wrapped` (one thing where a list
+   * belongs), `at-path` (`@src/a.ts`), `file-url` (`file:///…`), `other-name` (a field under the
+   * name that other tools have for it), `shared-path` (a path beside the operations), `number`
+   * (digits as a string, or a line 0), `unused` (a field that the operation does not have, empty).
+   */
+  rule:
+    | 'json-text'
+    | 'wrapped'
+    | 'at-path'
+    | 'file-url'
+    | 'other-name'
+    | 'shared-path'
+    | 'number'
+    | 'unused'
+  /** Where in the arguments: `operations[0].path`. */
+  field: string
+  /** What was done, in a few words. */
+  message: string
+}
+
+/** The hints of the Model Context Protocol on what a tool does. */
+export interface ToolAnnotations {
+  title: string
+  readOnlyHint: boolean
+  destructiveHint: boolean
+  idempotentHint: boolean
+  openWorldHint: boolean
+}
+
+/** The part of JSON Schema that the tools use. */
+export interface JsonSchema {
+  type: 'object' | 'array' | 'string' | 'integer' | 'boolean'
+  description?: string
+  properties?: Record<string, JsonSchema>
+  required?: string[]
+  items?: JsonSchema
+  enum?: string[]
+}
+
+/** A tool of OpenAI's chat completions, and of every server that speaks them. */
+export interface OpenAITool {
+  type: 'function'
+  function: {
+    name: string
+    description: string
+    parameters: Record<string, unknown>
+    strict?: boolean
+  }
+}
+
+/**
+ * For `tools` of OpenAI's chat completions. With `strict` the schema is the one of OpenAI's strict
+ * mode: every field required, those that may be left out nullable, no others.
+ */
+export function toOpenAI(tool: HashTool, options?: { strict?: boolean }): OpenAITool
+
+/** A tool of Anthropic's messages. */
+export interface AnthropicTool {
+  name: string
+  description: string
+  input_schema: { type: 'object'; properties?: unknown; required?: string[] }
+}
+
+/** For `tools` of Anthropic's messages. */
+export function toAnthropic(tool: HashTool): AnthropicTool
+
+/** The Standard Schema of a tool's arguments, with its JSON Schema. */
+export interface ArgumentsSchema {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: 'hashline-native'
+    readonly types?: {
+      readonly input: Record<string, unknown>
+      readonly output: Record<string, unknown>
+    }
+    readonly validate: (
+      value: unknown,
+    ) => { value: Record<string, unknown> } | { issues: { message: string }[] }
+    readonly jsonSchema: {
+      readonly input: (options?: unknown) => Record<string, unknown>
+      readonly output: (options?: unknown) => Record<string, unknown>
+    }
+  }
+}
+
+/**
+ * For frameworks that take a Standard Schema, such as `inputSchema` of the AI SDK. It lets through
+ * every object: what is wrong in it is told by `execute`, in words for the model.
+ */
+export function toStandardSchema(tool: HashTool): ArgumentsSchema
+
+/**
+ * The fields of a tool's arguments as zod types, for frameworks that want those. `z` is the zod
+ * that the framework uses, of any version from 3 on.
+ */
+export function toZodShape(
+  z: { string(): unknown },
+  tool: HashTool,
+  // biome-ignore lint/suspicious/noExplicitAny: types of whichever zod it is
+): Record<string, any>

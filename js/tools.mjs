@@ -1,0 +1,5 @@
+// `hashline-native/tools` for `import`: the very functions that `require` gives.
+
+import tools from './tools.cjs'
+
+export const { hashTools, toAnthropic, toOpenAI, toStandardSchema, toZodShape } = tools

@@ -1,0 +1,128 @@
+// The tool that reads files.
+
+'use strict'
+
+const { plainPath } = require('./arguments.cjs')
+const { makeTool, plural } = require('./tool.cjs')
+const { fieldSoFar, listSoFar, oneLine } = require('./title.cjs')
+
+/**
+ * @import { FileView, HashSession, ReadReport, ReadRequest } from '../..'
+ * @import { HashTool, JsonSchema } from '../tools.cjs'
+ * @import { Arguments } from './arguments.cjs'
+ * @import { Answer, Names } from './tool.cjs'
+ */
+
+/** How tools of other agents call these fields. */
+const OTHER_NAMES = {
+  file_path: 'path',
+  filePath: 'path',
+  file: 'path',
+  offset: 'start_line',
+  startLine: 'start_line',
+  limit: 'max_lines',
+  maxLines: 'max_lines',
+  paths: 'more_paths',
+  files: 'more_paths',
+}
+
+/** @type {JsonSchema} */
+const SCHEMA = {
+  type: 'object',
+  properties: {
+    path: { type: 'string', description: 'The file, relative to the working directory' },
+    start_line: { type: 'integer', description: 'The first line to show, from 1' },
+    max_lines: { type: 'integer', description: 'The most lines to show' },
+    more_paths: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Further files to show in the same call',
+    },
+  },
+  required: ['path'],
+}
+
+/**
+ * @param {HashSession} session
+ * @param {Names} names
+ * @returns {HashTool}
+ */
+function readTool(session, names) {
+  return makeTool({
+    name: names.read,
+    title: 'Read',
+    description:
+      `Reads files. Each line comes as NUMBER:HASH|TEXT, where NUMBER:HASH is its anchor: ${names.apply} edits by these anchors. ` +
+      `Shows at most 2,000 lines and 50 KB, and says where to go on (start_line). Images are shown as images. ` +
+      `${names.search} finds lines in many files.`,
+    snippet: `Read files, each line with the anchor that ${names.apply} edits by`,
+    guidelines: [
+      `Read files with ${names.read} rather than cat, head, tail or sed: only lines that ${names.read} or ${names.search} showed have anchors to edit by.`,
+    ],
+    inputSchema: SCHEMA,
+    writes: false,
+    otherNames: OTHER_NAMES,
+    callTitle,
+    run: async (given, signal) => answer(await session.read(requests(session, given), { signal })),
+  })
+}
+
+/**
+ * @param {HashSession} session
+ * @param {Arguments} given
+ * @returns {ReadRequest[]}
+ */
+function requests(session, given) {
+  const paths = [...given.texts('more_paths')]
+  const first = given.optionalText('path') || paths.shift()
+  // Asks for the field, in case there is no path at all.
+  const path = first || given.text('path', 'the path of a file')
+  const startLine = given.count('start_line', { min: 1 })
+  const maxLines = given.count('max_lines', { min: 1 })
+  const window = {
+    path: plainPath(session, path, 'path', given.repairs),
+    ...(startLine !== undefined && { startLine }),
+    ...(maxLines !== undefined && { maxLines }),
+  }
+  const more = paths.map((one, at) => ({
+    path: plainPath(session, one, `more_paths[${at}]`, given.repairs),
+  }))
+  return [window, ...more]
+}
+
+/**
+ * @param {ReadReport} report
+ * @returns {Answer}
+ */
+function answer({ text, views, images, next }) {
+  const isError = views.every((view) => view.error !== undefined)
+  const files = views.map(({ text, ...about }) => about)
+  const code = isError ? views[0].error?.code : undefined
+  return {
+    text,
+    isError,
+    images,
+    summary: views.map(summary).join(', '),
+    structured: { files, truncated: next !== undefined, ...(code && { code }) },
+  }
+}
+
+/** @param {FileView} view */
+function summary({ path, kind, startLine, endLine, lineCount, truncated, error }) {
+  if (error) return `${path}: ${error.code}`
+  if (kind !== 'text') return `${path}: ${kind}`
+  if (truncated && endLine < startLine) return `${path}: not shown`
+  if (startLine === 1 && endLine === lineCount) return `${path}: ${plural(lineCount, 'line')}`
+  return `${path}: lines ${startLine}–${endLine} of ${lineCount}`
+}
+
+/** @param {unknown} args */
+function callTitle(args) {
+  const path = fieldSoFar(args, 'path') ?? fieldSoFar(args, 'file_path')
+  if (path === undefined) return ''
+  const start = fieldSoFar(args, 'start_line') ?? fieldSoFar(args, 'offset')
+  const more = listSoFar(args, 'more_paths').length
+  return oneLine(`${path}${start ? `:${start}` : ''}${more > 0 ? ` and ${more} more` : ''}`)
+}
+
+module.exports = { readTool }

@@ -1,0 +1,142 @@
+// What the three tools have in common: their names, how a call is carried out, how it is answered.
+
+'use strict'
+
+const { Malformed, takeObject } = require('./arguments.cjs')
+
+/**
+ * @import { Repair } from '../..'
+ * @import { ArgumentRepair, HashTool, JsonSchema, ToolImage, ToolNames, ToolResult } from '../tools.cjs'
+ * @import { Arguments } from './arguments.cjs'
+ */
+
+/**
+ * @typedef {Required<ToolNames>} Names
+ * @typedef {object} Answer a result, as far as the tools differ
+ * @property {string} text
+ * @property {boolean} isError
+ * @property {string} summary
+ * @property {Record<string, unknown>} structured
+ * @property {Repair[]} [repairs] of texts, by the session
+ * @property {ToolImage[]} [images]
+ * @property {string} [diff]
+ * @typedef {object} Definition
+ * @property {string} name
+ * @property {string} title
+ * @property {string} description
+ * @property {string} snippet
+ * @property {string[]} guidelines
+ * @property {JsonSchema} inputSchema
+ * @property {boolean} writes
+ * @property {Record<string, string>} otherNames fields as other tools call them
+ * @property {(args: unknown) => string} callTitle
+ * @property {(given: Arguments, signal: AbortSignal | undefined) => Promise<Answer>} run
+ */
+
+/** How the answer to a patch that was refused begins. */
+const NOTHING_WRITTEN = 'Nothing was written.'
+
+/**
+ * @param {ToolNames | undefined} names
+ * @returns {Names}
+ */
+function toolNames(names) {
+  const { read = 'read', search = 'search', apply = 'apply_hash' } = names ?? {}
+  return { read, search, apply }
+}
+
+/**
+ * @param {Definition} definition
+ * @returns {HashTool}
+ */
+function makeTool(definition) {
+  const { name, title, description, snippet, guidelines, inputSchema, callTitle } = definition
+  const annotations = {
+    title,
+    readOnlyHint: !definition.writes,
+    destructiveHint: definition.writes,
+    idempotentHint: !definition.writes,
+    openWorldHint: false,
+  }
+  return {
+    name,
+    title,
+    description,
+    snippet,
+    guidelines,
+    inputSchema,
+    annotations,
+    callTitle,
+    execute: (args, options) => execute(definition, args, options?.signal),
+  }
+}
+
+/**
+ * Carries out a call. Only a fired signal makes it throw. Nothing is waited for before the session
+ * is called: so it hears of calls in the order in which they are made.
+ * @param {Definition} definition
+ * @param {unknown} args
+ * @param {AbortSignal | undefined} signal
+ * @returns {Promise<ToolResult>}
+ */
+async function execute(definition, args, signal) {
+  /** @type {ArgumentRepair[]} */
+  const repairs = []
+  const { repairs: ofTexts = [], ...answer } = await answered(definition, args, signal, repairs)
+  return {
+    images: [],
+    ...answer,
+    text: answer.text + told(repairs),
+    structured: { ...answer.structured, repairs: [...repairs, ...ofTexts] },
+  }
+}
+
+/**
+ * @param {Definition} definition
+ * @param {unknown} args
+ * @param {AbortSignal | undefined} signal
+ * @param {ArgumentRepair[]} repairs
+ * @returns {Promise<Answer>}
+ */
+async function answered(definition, args, signal, repairs) {
+  try {
+    return await definition.run(takeObject(args, definition.otherNames, repairs), signal)
+  } catch (error) {
+    if (!(error instanceof Error) || error.name === 'AbortError') throw error
+    return failed(definition, error)
+  }
+}
+
+/**
+ * A call that ended in an error. Of misuse it is certain that it wrote nothing; a fault of the
+ * disk says itself what became of the files.
+ * @param {Definition} definition
+ * @param {Error & { code?: string }} error
+ * @returns {Answer}
+ */
+function failed({ name, writes }, error) {
+  const isMalformed = error instanceof Malformed
+  const code = isMalformed ? 'INVALID_ARGUMENT' : (error.code ?? 'INTERNAL')
+  const text = isMalformed ? `${name}: ${error.message}` : `${code}: ${error.message}`
+  const isUntouched = writes && code === 'INVALID_ARGUMENT'
+  return {
+    text: isUntouched ? `${NOTHING_WRITTEN}\n${text}` : text,
+    isError: true,
+    summary: code,
+    structured: { code },
+  }
+}
+
+/**
+ * What the model is told of repairs: all but of empty fields, which a strict schema asks for.
+ * @param {ArgumentRepair[]} repairs
+ */
+function told(repairs) {
+  const worth = repairs.filter(({ rule }) => rule !== 'unused')
+  return worth.map(({ field, message }) => `\n(${field}: ${message}.)`).join('')
+}
+
+/** @param {number} count @param {string} one @param {string} [several] */
+const plural = (count, one, several = `${one}s`) => `${count} ${count === 1 ? one : several}`
+
+module.exports = { makeTool, NOTHING_WRITTEN, plural, toolNames }
