@@ -156,6 +156,28 @@ test('a cancelled call ends, and those behind it go on', () =>
     assert.equal((await next).status, 'applied')
   }))
 
+test('a call may be made while another one reads its signal', () =>
+  withDir({ 'a.txt': 'a\nb\n' }, async (cwd, stateDir) => {
+    const one = session(cwd, stateDir)
+    const [first, second] = one.readSync('a.txt').text.split('\n')
+    const set = (/** @type {string} */ anchor, /** @type {string} */ text) => ({
+      operations: [/** @type {const} */ ({ op: 'set_line', path: 'a.txt', anchor, text })],
+    })
+    /** @type {string[]} */
+    const inner = []
+    const signal = untyped({
+      get aborted() {
+        inner.push(inner.length ? 'again' : one.applySync(set(first, 'A')).status)
+        return false
+      },
+      addEventListener() {},
+      removeEventListener() {},
+    })
+    const outer = await one.apply(set(second, 'B'), { signal })
+    assert.deepEqual([inner[0], outer.status], ['applied', 'applied'])
+    assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'A\nB\n')
+  }))
+
 test('misuse is told', () =>
   withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
     const make = (/** @type {object} */ options) => () => new HashSession(untyped(options))

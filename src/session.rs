@@ -6,10 +6,12 @@ use hashline_core::cancel::Cancel;
 use hashline_core::edit::outcome::Outcome;
 use hashline_core::edit::request::Value;
 use hashline_core::edit::session::{MemoryLimits, Unseen};
-use hashline_core::error::{Error, Result as CoreResult};
+use hashline_core::error::{Code, Error, Result as CoreResult};
 use hashline_core::view::read as view;
 use hashline_core::view::search::{self as find, SearchResult as Found};
-use hashline_core::workspace::{self, Session, SessionOptions, Turn, WorkspaceOptions};
+use hashline_core::workspace::{
+    self, Gate, ReadTurn, Session, SessionOptions, WorkspaceOptions, WriteTurn,
+};
 use napi::bindgen_prelude::Uint8Array;
 use napi::{Env, ValueType};
 use napi_derive::napi;
@@ -373,7 +375,7 @@ impl HashSession {
         let given = SessionReadOptions::read(Holder::Options, options)?;
         let requests = read::read_requests(requests)?;
         let session = Arc::clone(&self.session);
-        Ok((ReadCall { turn: session.reading(), session, requests }, given.signal))
+        Ok((ReadCall { session, turn: None, requests }, given.signal))
     }
 
     fn prepare_search<'env>(
@@ -384,7 +386,7 @@ impl HashSession {
         let given = SessionReadOptions::read(Holder::Options, options)?;
         let query = search::search_query(search::SearchQuery::read(Holder::Query, query)?)?;
         let session = Arc::clone(&self.session);
-        Ok((SearchCall { turn: session.reading(), session, query }, given.signal))
+        Ok((SearchCall { session, turn: None, query }, given.signal))
     }
 
     fn prepare_apply<'env>(
@@ -397,8 +399,7 @@ impl HashSession {
         let context_lines = optional(given.context, Field::count)?.unwrap_or(DIFF_CONTEXT_LINES);
         let patch = to_value("patch", patch)?;
         let session = Arc::clone(&self.session);
-        let turn = session.writing();
-        Ok((ApplyCall { session, turn, patch, dry_run, context_lines }, given.signal))
+        Ok((ApplyCall { session, turn: None, patch, dry_run, context_lines }, given.signal))
     }
 }
 
@@ -407,7 +408,7 @@ const DIFF_CONTEXT_LINES: u64 = 3;
 
 struct ReadCall {
     session: Arc<Session>,
-    turn: Turn,
+    turn: Option<ReadTurn>,
     requests: Vec<view::ReadRequest>,
 }
 
@@ -416,8 +417,13 @@ impl Call for ReadCall {
     type Answer = ReadReport;
     const WRITES: bool = false;
 
+    fn enter(&mut self) -> Option<Gate> {
+        Some(self.turn.insert(self.session.reading()).gate())
+    }
+
     fn run(&self, cancel: &Cancel) -> CoreResult<workspace::ReadReport> {
-        self.session.read(&self.turn, &self.requests, cancel)
+        let turn = self.turn.as_ref().ok_or_else(no_turn)?;
+        self.session.read(turn, &self.requests, cancel)
     }
 
     fn answer(report: workspace::ReadReport) -> ReadReport {
@@ -427,7 +433,7 @@ impl Call for ReadCall {
 
 struct SearchCall {
     session: Arc<Session>,
-    turn: Turn,
+    turn: Option<ReadTurn>,
     query: find::SearchQuery,
 }
 
@@ -436,8 +442,13 @@ impl Call for SearchCall {
     type Answer = SearchResult;
     const WRITES: bool = false;
 
+    fn enter(&mut self) -> Option<Gate> {
+        Some(self.turn.insert(self.session.reading()).gate())
+    }
+
     fn run(&self, cancel: &Cancel) -> CoreResult<Found> {
-        self.session.search(&self.turn, &self.query, cancel)
+        let turn = self.turn.as_ref().ok_or_else(no_turn)?;
+        self.session.search(turn, &self.query, cancel)
     }
 
     fn answer(result: Found) -> SearchResult {
@@ -447,7 +458,7 @@ impl Call for SearchCall {
 
 struct ApplyCall {
     session: Arc<Session>,
-    turn: Turn,
+    turn: Option<WriteTurn>,
     patch: Value,
     dry_run: bool,
     context_lines: u64,
@@ -458,13 +469,22 @@ impl Call for ApplyCall {
     type Answer = ApplyOutcome;
     const WRITES: bool = true;
 
+    fn enter(&mut self) -> Option<Gate> {
+        Some(self.turn.insert(self.session.writing()).gate())
+    }
+
     fn run(&self, cancel: &Cancel) -> CoreResult<Outcome> {
-        self.session.apply(&self.turn, &self.patch, self.dry_run, self.context_lines, cancel)
+        let turn = self.turn.as_ref().ok_or_else(no_turn)?;
+        self.session.apply(turn, &self.patch, self.dry_run, self.context_lines, cancel)
     }
 
     fn answer(outcome: Outcome) -> ApplyOutcome {
         apply_outcome(outcome)
     }
+}
+
+fn no_turn() -> Error {
+    Error::new(Code::Internal, "a call of a session without its turn")
 }
 
 fn session_options(value: Js<'_>) -> Result<SessionOptions> {

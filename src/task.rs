@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hashline_core::cancel::Cancel;
 use hashline_core::error::{Code, Error, Result as CoreResult};
 use hashline_core::threads;
+use hashline_core::workspace::{Gate, Start};
 use napi::Env;
 use napi::bindgen_prelude::ToNapiValue;
 
@@ -26,6 +27,12 @@ pub trait Call: Send + 'static {
     /// interest meanwhile.
     const WRITES: bool;
 
+    /// Takes the call's place among others of its kind, after the last bit of JavaScript that can
+    /// run before it begins. The gate, if there is one, says when it may.
+    fn enter(&mut self) -> Option<Gate> {
+        None
+    }
+
     /// Calls the core. Touches no JavaScript value.
     fn run(&self, cancel: &Cancel) -> CoreResult<Self::Output>;
 
@@ -46,7 +53,11 @@ pub fn now<'env, C: Call>(
             Err(signal
                 .wrong("none, since a synchronous call cannot be aborted (use the async one)"))
         }
-        (call, None) => Ok(C::answer(call.run(&Cancel::default())?)),
+        (mut call, None) => {
+            // It waits at its place, not at a gate: this thread has nothing else to do.
+            call.enter();
+            Ok(C::answer(call.run(&Cancel::default())?))
+        }
     })
 }
 
@@ -83,9 +94,16 @@ fn start<'env, C: Call>(env: &'env Env, call: C, signal: Option<Signal<'env>>) -
     let listen = |signal: Signal<'env>| signal.listen(move || aborted.abort());
     let subscription = signal.map(listen).transpose()?;
     let promise = mailbox.promise(env, number, cancel, subscription)?;
-    // Without another thread it is done on this one, before the promise is returned.
-    if let Err(job) = threads::CALLS.submit(Box::new(move || flight.run())) {
-        job();
+    let gate = flight.enter();
+    let start: Start = Box::new(move || {
+        // Without another thread it is done on this one, before the promise is returned.
+        if let Err(job) = threads::CALLS.submit(Box::new(move || flight.run())) {
+            job();
+        }
+    });
+    match gate {
+        Some(gate) => gate.pass(start),
+        None => start(),
     }
     Ok(promise)
 }
@@ -102,6 +120,10 @@ struct Flight<C> {
 impl<C: Call> Flight<C> {
     fn take(&self) -> Option<C> {
         self.call.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn enter(&self) -> Option<Gate> {
+        self.call.lock().unwrap_or_else(PoisonError::into_inner).as_mut()?.enter()
     }
 
     fn run(&self) {

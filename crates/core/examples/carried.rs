@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use hashline_core::edit::resolve::Spot;
 use hashline_core::edit::session::{
-    Body, Found, LineSet, Locator, Memory, MemoryLimits, Target, Unseen,
+    Body, Found, LineSet, Locator, Memory, MemoryLimits, Target, Unseen, Version,
 };
 use hashline_core::text::dialect::Dialect;
 use hashline_core::text::hash::hash_line;
@@ -131,9 +131,11 @@ fn applied(case: &Case) -> Option<String> {
     let old = Body::new(case.old.as_bytes(), &old_index);
     let file = Path::new(&case.path);
     let mut memory = Memory::new(MemoryLimits::default());
-    memory.show(file, &old, &LineSet::of(1, old.count()));
+    let shown = Version::of(case.old.as_bytes(), usize::MAX);
+    memory.show(file, &shown, &LineSet::of(1, old.count()));
+    let record = memory.record(file);
     let current = Body::new(case.current.as_bytes(), &new_index);
-    let mut locator = Locator::new(&memory, file, current, dialect, Unseen::Refuse, None);
+    let mut locator = Locator::new(&record, current, dialect, Unseen::Refuse, None);
     let anchor = |line: u32| {
         let text = old.line(u64::from(line)).map(String::from_utf8_lossy).unwrap_or_default();
         Anchor { line, hash: hash_line(dialect, u64::from(line), &text), hint: None }

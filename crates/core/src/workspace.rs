@@ -24,8 +24,10 @@ use crate::view::scope::Scope;
 use crate::view::search::{SearchQuery, SearchResult, search_hashed};
 
 pub use session::{
-    IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, Session, SessionLimits, SessionOptions, Turn,
+    Gate, IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, ReadTurn, Session, SessionLimits,
+    SessionOptions, WriteTurn,
 };
+pub use turns::Start;
 
 /// What all calls of a workspace have in common.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Sessions on real files: an anchor means the line that was shown, whatever became of it.
 
 use std::fs;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use hashline_core::cancel::Cancel;
 use hashline_core::edit::apply::{ApplyOptions, Durability};
@@ -334,6 +334,128 @@ fn a_call_shows_no_more_than_its_limits_and_says_how_to_go_on() {
         {"op": "set_line", "path": "g", "anchor": anchor(3, "line 3"), "text": "x"}
     ]));
     assert_eq!(rejected.code, Code::NotShown);
+}
+
+fn requests(paths: &[&str]) -> Vec<ReadRequest> {
+    let request = |path: &&str| ReadRequest { path: (*path).into(), ..ReadRequest::default() };
+    paths.iter().map(request).collect()
+}
+
+#[test]
+fn a_line_is_not_cut_by_what_earlier_files_left_of_a_limit() {
+    let limits = SessionLimits { max_bytes: 140, ..SessionLimits::default() };
+    let long = "a line of some forty characters, or so..\n";
+    let files = [("f", &*numbered(8)), ("g", long), ("h", "short\n")];
+    let scene = Scene::with(&files, |options| options.limits = limits);
+    let (turn, cancel) = (scene.session.reading(), Cancel::default());
+    let report = scene.session.read(&turn, &requests(&["f", "g", "h"]), &cancel).unwrap();
+    assert!(!report.text.contains("--- g ---"), "{}", report.text);
+    let end = "(Not shown, since the limit of one call is reached: g from line 1.)";
+    assert!(report.text.ends_with(end), "{}", report.text);
+    assert!(report.text.contains("--- h ---\n1:"), "{}", report.text);
+    let next: Vec<_> = report.next.iter().map(|one| (one.path.as_str(), one.start_line)).collect();
+    assert_eq!(next, [("g", 1)]);
+    assert_eq!(report.views.len(), 3);
+    // A page of its own shows as much of it as fits.
+    drop(turn);
+    assert!(scene.read("g").text.contains(":"), "{}", scene.read("g").text);
+}
+
+#[test]
+fn thousands_of_files_that_are_not_there_stay_within_the_limit_of_a_call() {
+    let scene = Scene::new(&[]);
+    let names: Vec<String> = (0..5_000).map(|at| format!("none/{at}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let turn = scene.session.reading();
+    let report = scene.session.read(&turn, &requests(&names), &Cancel::default()).unwrap();
+    assert!(report.text.len() < 53_000, "{} bytes", report.text.len());
+    assert_eq!(report.views.len(), names.len());
+}
+
+#[test]
+fn images_of_one_call_have_a_bound_in_all() {
+    let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
+    png.resize(9 << 20, 0);
+    let scene = Scene::new(&[]);
+    for name in ["a.png", "b.png", "c.png"] {
+        fs::write(scene.dir.path().join(name), &png).unwrap();
+    }
+    let (turn, cancel) = (scene.session.reading(), Cancel::default());
+    let report = scene.session.read(&turn, &requests(&["a.png", "b.png", "c.png"]), &cancel);
+    let report = report.unwrap();
+    let images: Vec<_> = report.images.iter().map(|image| image.path.as_str()).collect();
+    assert_eq!(images, ["a.png", "b.png"]);
+    assert!(report.text.ends_with("--- c.png ---\n(image/png: not shown)"), "{}", report.text);
+}
+
+#[test]
+fn a_directory_to_read_that_is_not_there_leaves_the_others_readable() {
+    let other = tempfile::tempdir().unwrap();
+    let file = other.path().join("g");
+    fs::write(&file, "there\n").unwrap();
+    let roots = [other.path().join("missing"), other.path().to_owned()];
+    let roots = roots.map(|root| root.to_str().unwrap().to_owned());
+    let scene = Scene::with(&[], |options| options.read_roots = roots.into());
+    assert!(scene.read(file.to_str().unwrap()).text.contains("there"));
+    let outside = scene.read("/etc/hostname").text;
+    assert!(outside.starts_with("OUTSIDE_ROOT"), "{outside}");
+}
+
+#[test]
+fn what_a_cancelled_call_would_have_shown_is_not_shown() {
+    let scene = Scene::new(&[("f", "a\nb\n")]);
+    let cancel = Cancel::default();
+    cancel.cancel();
+    let turn = scene.session.reading();
+    let error = scene.session.read(&turn, &requests(&["f"]), &cancel).unwrap_err();
+    assert_eq!(error.code, Code::Aborted);
+    drop(turn);
+    assert_eq!(scene.session.memory_bytes(), 0);
+    assert_eq!(scene.refuse(json!([set(2, "b", "B")])).code, Code::NotShown);
+}
+
+#[test]
+fn rows_are_learned_below_the_header_of_any_file() {
+    let name = "a --- b";
+    let scene = Scene::new(&[(name, "a\nb\n")]);
+    let rows = scene.read(name).text;
+    scene.session.forget(None).unwrap();
+    for header in [format!("--- {name} ---"), format!("--- {name} --- 1 edit, +1 -1")] {
+        let text = format!("{header}\n{rows}\n");
+        assert_eq!(scene.session.observe(&text, None, &Cancel::default()).unwrap(), 2, "{text}");
+    }
+}
+
+#[test]
+fn calls_wait_for_their_turn_without_a_thread() {
+    let scene = Scene::new(&[("f", &numbered(3))]);
+    let first = scene.session.writing();
+    let started = Arc::new(Mutex::new(Vec::new()));
+    let begin = |name: &'static str| {
+        let started = Arc::clone(&started);
+        Box::new(move || started.lock().unwrap().push(name))
+    };
+    first.gate().pass(begin("first"));
+    let mut turns: Vec<_> = (0..1_000).map(|_| scene.session.writing()).collect();
+    turns.iter().for_each(|turn| turn.gate().pass(begin("write")));
+    let readers = [scene.session.reading(), scene.session.reading()];
+    readers.iter().for_each(|turn| turn.gate().pass(begin("read")));
+    let last = scene.session.writing();
+    last.gate().pass(begin("last"));
+    assert_eq!(*started.lock().unwrap(), ["first"]);
+    drop(first);
+    assert_eq!(*started.lock().unwrap(), ["first", "write"]);
+    // One that gives up its turn never begins, and nobody waits for it.
+    let given_up = turns.remove(500);
+    drop(given_up);
+    while !turns.is_empty() {
+        drop(turns.remove(0));
+    }
+    let begun = started.lock().unwrap().clone();
+    assert_eq!(begun.iter().filter(|name| **name == "write").count(), 999);
+    assert_eq!(begun[begun.len() - 2..], ["read", "read"]);
+    drop(readers);
+    assert_eq!(started.lock().unwrap().last(), Some(&"last"));
 }
 
 #[test]

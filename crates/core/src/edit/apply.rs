@@ -94,7 +94,12 @@ fn apply_patch(
     for (operation, error) in refused_names {
         failures.push(operation, patch.path_of(operation), error);
     }
+    let shown = std::mem::take(&mut failures.lessons);
     if let Some(rejected) = failures.into_rejected() {
+        // The answer is certain from here on, and what it shows is shown.
+        if let Some(recall) = manner.recall {
+            recall.memory.learn(&shown);
+        }
         return Ok(Outcome::Rejected(rejected));
     }
     let job = Job::new(scope, ground, options, &tasks, &files);
@@ -107,11 +112,11 @@ fn apply_patch(
     if manner.dry_run {
         return Ok(Outcome::Applied(applied));
     }
-    let lessons = manner.recall.map(|_| job.lessons(&added, &rows)).unwrap_or_default();
+    let lessons = manner.recall.map(|recall| job.lessons(recall.memory, &added, &rows));
     match job.commit(&added, cancel) {
         Ok(()) => {
-            if let Some(recall) = manner.recall {
-                recall.learn(lessons, scope.dialect);
+            if let (Some(recall), Some(lessons)) = (manner.recall, lessons) {
+                recall.memory.learn(&lessons);
             }
             Ok(Outcome::Applied(applied))
         }

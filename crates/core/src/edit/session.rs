@@ -10,18 +10,20 @@
 
 mod body;
 mod carry;
+mod held;
 mod lines;
 mod locate;
 mod memory;
 mod recall;
 mod track;
 
-pub use body::Body;
+pub use body::{Body, Version};
 pub use carry::Carry;
+pub use held::{HeldMemory, Lesson};
 pub use lines::LineSet;
 pub use locate::{Found, How, Locator, Placed, Refused, ShownLine, Target, Unseen, Why};
-pub use memory::{Memory, MemoryLimits, Moment};
-pub use recall::{Lesson, Recall, Settlement, resolve_plainly, rows_shown};
+pub use memory::{FileRecord, Memory, MemoryLimits, Moment};
+pub use recall::{Recall, Refusal, Settlement, resolve_plainly, rows_shown};
 pub use track::{Splice, Track};
 
 #[cfg(test)]

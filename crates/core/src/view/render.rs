@@ -53,6 +53,17 @@ pub fn file_header(path: &str) -> String {
     format!("--- {} ---", one_line(path))
 }
 
+/// The paths that a row may name as the header of a file, the longest first; none if it is none.
+/// A report of an edit has a summary behind the header, and a path may hold what ends one.
+pub fn header_paths(row: &str) -> Vec<&str> {
+    let Some(rest) = row.strip_prefix("--- ") else { return Vec::new() };
+    let ends = rest.rmatch_indices(" ---").filter(|(at, end)| {
+        let behind = &rest[at + end.len()..];
+        *at > 0 && (behind.is_empty() || behind.starts_with(' '))
+    });
+    ends.map(|(at, _)| &rest[..at]).collect()
+}
+
 /// A path on one line: a control character in a name could forge a line of a file.
 pub fn one_line(path: &str) -> std::borrow::Cow<'_, str> {
     if path.chars().any(char::is_control) {

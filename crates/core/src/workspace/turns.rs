@@ -21,28 +21,56 @@ pub(super) enum Reach {
     Writes,
 }
 
-impl Reach {
-    /// Whether one call has to wait for another: calls that only read are not in each other's way.
-    fn meets(self, other: Reach) -> bool {
-        self == Reach::Writes || other == Reach::Writes
+/// Begins a call's work.
+pub type Start = Box<dyn FnOnce() + Send>;
+
+/// A call that is not over.
+struct Entry {
+    number: u64,
+    reach: Reach,
+    /// What to do once no earlier call is in the way.
+    start: Option<Start>,
+}
+
+#[derive(Default)]
+struct Queue {
+    next: u64,
+    /// In the order in which the calls were made.
+    entries: VecDeque<Entry>,
+}
+
+impl Queue {
+    fn position(&self, ticket: &Ticket) -> Option<usize> {
+        self.entries.binary_search_by_key(&ticket.0, |entry| entry.number).ok()
+    }
+
+    /// How many calls at the front are in nobody's way: the readers up to the first writer, or
+    /// that writer alone.
+    fn free(&self) -> usize {
+        let readers = self.entries.iter().take_while(|entry| entry.reach == Reach::Reads).count();
+        if readers == 0 { self.entries.len().min(1) } else { readers }
+    }
+
+    fn is_free(&self, ticket: &Ticket) -> bool {
+        self.position(ticket).is_none_or(|at| at < self.free())
+    }
+
+    /// Takes out what can begin now.
+    fn starts(&mut self) -> Vec<Start> {
+        let free = self.free();
+        self.entries.iter_mut().take(free).filter_map(|entry| entry.start.take()).collect()
     }
 }
 
-#[derive(Debug, Default)]
-struct Queue {
-    next: u64,
-    waiting: VecDeque<(u64, Reach)>,
-}
-
 /// The queue of a session.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Turns {
     queue: Mutex<Queue>,
     has_moved: Condvar,
 }
 
 /// A place in the queue.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Ticket(u64);
 
 impl Turns {
@@ -55,18 +83,33 @@ impl Turns {
         let mut queue = self.lock();
         let number = queue.next;
         queue.next += 1;
-        queue.waiting.push_back((number, reach));
+        queue.entries.push_back(Entry { number, reach, start: None });
         Ticket(number)
+    }
+
+    /// Calls `start` once no earlier call is in the way: now, or when the last of them leaves.
+    /// Calls that wait so hold no thread meanwhile.
+    pub(super) fn when_free(&self, ticket: &Ticket, start: Start) {
+        {
+            let mut queue = self.lock();
+            if let Some(at) = queue.position(ticket)
+                && !queue.is_free(ticket)
+            {
+                queue.entries[at].start = Some(start);
+                return;
+            }
+        }
+        start();
     }
 
     /// Waits until no earlier call is in the way.
     pub(super) fn wait(&self, ticket: &Ticket, cancel: &Cancel) -> Result<()> {
         let mut queue = self.lock();
-        if is_free(&queue, ticket) {
+        if queue.is_free(ticket) {
             return Ok(());
         }
         threads::waiting(|| {
-            while !is_free(&queue, ticket) {
+            while !queue.is_free(ticket) {
                 cancel.check()?;
                 let waited = self.has_moved.wait_timeout(queue, WAIT_STEP);
                 queue = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -77,15 +120,16 @@ impl Turns {
 
     /// Leaves the queue.
     pub(super) fn leave(&self, ticket: &Ticket) {
-        self.lock().waiting.retain(|(number, _)| *number != ticket.0);
+        let (left, starts) = {
+            let mut queue = self.lock();
+            let left = queue.position(ticket).and_then(|at| queue.entries.remove(at));
+            (left, queue.starts())
+        };
         self.has_moved.notify_all();
+        // Without the lock: what is dropped or begun here may leave or enter the queue itself.
+        drop(left);
+        for start in starts {
+            start();
+        }
     }
-}
-
-fn is_free(queue: &Queue, ticket: &Ticket) -> bool {
-    let Some(&(_, reach)) = queue.waiting.iter().find(|(number, _)| *number == ticket.0) else {
-        return true;
-    };
-    let mut earlier = queue.waiting.iter().take_while(|(number, _)| *number < ticket.0);
-    !earlier.any(|&(_, other)| reach.meets(other))
 }

@@ -2,6 +2,7 @@
 
 use crate::edit::outcome::{Failure, Outcome, Rejected};
 use crate::edit::report::{AnchorReport, rejected_text};
+use crate::edit::session::{Lesson, Refusal};
 use crate::error::Error;
 
 /// Failures on the way to a refusal, with what is to be told of failed anchors.
@@ -9,6 +10,8 @@ use crate::error::Error;
 pub(super) struct Failures {
     pub(super) failures: Vec<Failure>,
     pub(super) anchors: Vec<AnchorReport>,
+    /// What a session learns from the refusal.
+    pub(super) lessons: Vec<Lesson>,
 }
 
 impl Failures {
@@ -19,6 +22,15 @@ impl Failures {
     pub(super) fn extend(&mut self, other: Failures) {
         self.failures.extend(other.failures);
         self.anchors.extend(other.anchors);
+        self.lessons.extend(other.lessons);
+    }
+
+    pub(super) fn push_refusal(&mut self, refusal: Refusal) {
+        for (failure, report) in refusal.failures {
+            self.failures.push(failure);
+            self.anchors.push(report);
+        }
+        self.lessons.extend(refusal.lesson);
     }
 
     /// The refusal, if there is anything to refuse.

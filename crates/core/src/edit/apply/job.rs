@@ -12,11 +12,11 @@ use crate::disk::bytes::{Charset, Document, snapshot, snapshot_of_pieces};
 use crate::disk::commit::{self, CommitError, CommitOptions, Ground, concurrent};
 use crate::edit::outcome::{Applied, Change, FileChange, FileDiff};
 use crate::edit::report::{applied_text, created_rows, diff_hunks, relocation_rows, unified_diff};
-use crate::edit::session::{Lesson, Splice};
+use crate::edit::session::{Body, HeldMemory, Lesson, LineSet, Splice, rows_shown};
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
-use crate::text::lines::{Unit, count_lines};
+use crate::text::lines::{LineIndex, Unit, count_lines};
 use crate::view::scope::Scope;
 
 /// The contents of files that the patch adds, by operation.
@@ -225,19 +225,18 @@ impl<'a> Job<'a> {
     }
 
     /// What a session has to learn of the patch once it is committed.
-    pub(super) fn lessons(&self, added: &AddedContents, rows: &RowsOfFiles) -> Vec<Lesson> {
-        let rows_of = |operation: usize| rows.get(&operation).cloned().unwrap_or_default();
-        let edited = |file: PathBuf, settled: &Settled, rows: String| Lesson::Edited {
-            file,
-            before: settled.document.text().to_vec(),
-            after: settled.text_after(),
-            splices: Splice::of_plan(&settled.plan),
-            rows,
-        };
+    pub(super) fn lessons(
+        &self,
+        memory: &HeldMemory,
+        added: &AddedContents,
+        rows: &RowsOfFiles,
+    ) -> Vec<Lesson> {
+        let rows_of = |operation: usize| rows.get(&operation).map_or("", String::as_str);
         let mut lessons = Vec::new();
         for (edits, file) in self.edited_in_place() {
-            let canonical = edits.place.canonical().to_owned();
-            lessons.push(edited(canonical, file, rows_of(edits.operations[0].index)));
+            let name = edits.place.canonical();
+            let rows = rows_of(edits.operations[0].index);
+            lessons.push(self.edited_lesson(memory, name, name.to_owned(), file, rows));
         }
         // Names that are given up first: moves may chain and swap.
         let (mut moves, mut arrivals) = (Vec::new(), Vec::new());
@@ -245,24 +244,55 @@ impl<'a> Job<'a> {
             let rows = rows_of(one.operation);
             match &one.task {
                 Task::Delete { place, .. } => {
-                    lessons.push(Lesson::Deleted { file: place.canonical().to_owned() });
+                    lessons.push(Lesson::Forgotten { file: place.canonical().to_owned() });
                 }
                 Task::Move { from, to, .. } => {
                     moves.push((from.canonical().to_owned(), to.path()));
-                    if let Some(settled) = self.edit_of(one) {
-                        arrivals.push(edited(to.path(), settled, rows));
+                    if let Some(file) = self.edit_of(one) {
+                        let before = from.canonical();
+                        arrivals.push(self.edited_lesson(memory, before, to.path(), file, rows));
                     }
                 }
                 Task::Add { to, .. } => {
-                    let text = added.get(&one.operation).map(|bytes| Document::from_text(bytes));
-                    let text = text.map(|document| document.text().to_vec()).unwrap_or_default();
-                    arrivals.push(Lesson::Created { file: to.path(), text, rows });
+                    let bytes = added.get(&one.operation).map_or(&[][..], Vec::as_slice);
+                    let document = Document::from_text(bytes);
+                    arrivals.push(self.shown_lesson(memory, to.path(), document.text(), rows));
                 }
             }
         }
         lessons.push(Lesson::Moved { moves });
         lessons.extend(arrivals);
         lessons
+    }
+
+    /// What is to be learned of an edited file. `known_as` is its name before the patch.
+    fn edited_lesson(
+        &self,
+        memory: &HeldMemory,
+        known_as: &Path,
+        file: PathBuf,
+        settled: &Settled,
+        rows: &str,
+    ) -> Lesson {
+        let after = settled.text_after();
+        if !memory.knows(known_as) {
+            // There is nothing that the edit could have moved.
+            return self.shown_lesson(memory, file, &after, rows);
+        }
+        let before = memory.version(settled.document.text());
+        let splices = Splice::of_plan(&settled.plan);
+        let shown = self.shown(&after, rows);
+        Lesson::Edited { file, before, after: memory.version(&after), splices, shown }
+    }
+
+    fn shown_lesson(&self, memory: &HeldMemory, file: PathBuf, text: &[u8], rows: &str) -> Lesson {
+        Lesson::Shown { file, text: memory.version(text), lines: self.shown(text, rows) }
+    }
+
+    /// The lines of a text that the rows of a report show.
+    fn shown(&self, text: &[u8], rows: &str) -> LineSet {
+        let index = LineIndex::new(text, Unit::Byte);
+        rows_shown(self.scope.dialect, &Body::new(text, &index), rows)
     }
 
     fn file_change(&self, one: &FileTask, added: &AddedContents) -> (FileChange, String) {

@@ -40,7 +40,11 @@ impl Settled {
 
     /// The text that the patch makes of the file, as UTF-8.
     pub(super) fn text_after(&self) -> Vec<u8> {
-        let bytes = splice(&self.document, &self.plan).concat();
+        let mut bytes = splice(&self.document, &self.plan).concat();
+        if self.document.is_plain() {
+            bytes.drain(..self.document.bom_bytes());
+            return bytes;
+        }
         Document::from_text(&bytes).with_charset(self.document.charset()).text().to_vec()
     }
 
@@ -143,10 +147,7 @@ pub(super) fn settle_document(
         None => resolve_plainly(path, &evidence, &options.policy(), &forward),
     };
     let resolved = settled.unwrap_or_else(|refused| {
-        for (failure, report) in refused {
-            failures.failures.push(failure);
-            failures.anchors.push(report);
-        }
+        failures.push_refusal(*refused);
         Vec::new()
     });
     let mut repairs = Vec::new();

@@ -21,7 +21,7 @@ pub struct Body<'a> {
 impl<'a> Body<'a> {
     /// A text and its lines.
     pub fn new(text: &'a [u8], index: &'a LineIndex) -> Self {
-        Body { text, index, hash: XxHash3_128::oneshot(text) }
+        Body { text, index, hash: hash_of(text) }
     }
 
     /// The number of lines.
@@ -50,11 +50,6 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    pub(super) fn copy_of(body: &Body<'_>) -> Arc<Kept> {
-        let text: Box<[u8]> = body.text.into();
-        Arc::new(Kept { index: LineIndex::new(&text, Unit::Byte), text, hash: body.hash })
-    }
-
     pub(super) fn body(&self) -> Body<'_> {
         Body { text: &self.text, index: &self.index, hash: self.hash }
     }
@@ -64,4 +59,51 @@ impl Kept {
         // A line index is 8 bytes for every 64 lines.
         self.text.len() + self.index.count() as usize / 8
     }
+}
+
+/// A text as a memory is told of it: a copy, or of one that is too large for the memory its hash
+/// and the number of its lines.
+#[derive(Clone, Debug)]
+pub struct Version {
+    pub(super) hash: u128,
+    pub(super) count: u64,
+    pub(super) kept: Option<Arc<Kept>>,
+}
+
+impl Version {
+    /// A text, copied if it is within the limit. The hash is that of the copy: what is read from a
+    /// mapping can change between two looks at it.
+    pub fn of(text: &[u8], limit_bytes: usize) -> Version {
+        if text.len() > limit_bytes {
+            let index = LineIndex::new(text, Unit::Byte);
+            let body = Body::new(text, &index);
+            return Version { hash: body.hash, count: body.count(), kept: None };
+        }
+        Version::owned(text.into())
+    }
+
+    fn owned(text: Box<[u8]>) -> Version {
+        let index = LineIndex::new(&text, Unit::Byte);
+        let hash = Body::new(&text, &index).hash;
+        Version::kept(Arc::new(Kept { text, index, hash }))
+    }
+
+    pub(super) fn kept(kept: Arc<Kept>) -> Version {
+        Version { hash: kept.hash, count: kept.index.count(), kept: Some(kept) }
+    }
+
+    /// The text and its lines, if it was not too large.
+    pub fn body(&self) -> Option<Body<'_>> {
+        self.kept.as_deref().map(Kept::body)
+    }
+
+    /// The number of its lines.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+/// The hash by which a text is known.
+pub(super) fn hash_of(text: &[u8]) -> u128 {
+    XxHash3_128::oneshot(text)
 }

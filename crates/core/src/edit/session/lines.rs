@@ -57,6 +57,13 @@ impl LineSet {
         missing
     }
 
+    /// The lines of a range that are in the set.
+    pub(super) fn within(&self, range: Range<u64>) -> Vec<Range<u64>> {
+        let first = self.0.partition_point(|one| one.end <= range.start);
+        let within = self.0[first..].iter().take_while(|one| one.start < range.end);
+        within.map(|one| one.start.max(range.start)..one.end.min(range.end)).collect()
+    }
+
     /// The ranges, in order.
     pub fn ranges(&self) -> &[Range<u64>] {
         &self.0

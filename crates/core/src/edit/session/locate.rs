@@ -6,12 +6,11 @@
 mod refuse;
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use super::body::Body;
 use super::carry::Carry;
 use super::lines::LineSet;
-use super::memory::{FileMemory, Lineage, Memory, Moment, View};
+use super::memory::{FileMemory, FileRecord, Lineage, Moment, View};
 use crate::edit::resolve::Spot;
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
@@ -126,9 +125,8 @@ enum Known {
 
 /// Finds the places of the operations on one file. It compares each pair of texts once.
 pub struct Locator<'a> {
-    memory: &'a Memory,
+    record: &'a FileRecord,
     file: Option<&'a FileMemory>,
-    forgotten: bool,
     current: Body<'a>,
     hasher: LineHasher,
     unseen: Unseen,
@@ -141,17 +139,15 @@ impl<'a> Locator<'a> {
     /// For a file that has this text now. Views that began after `as_of` are left out: a call
     /// that was made before then cannot mean them.
     pub fn new(
-        memory: &'a Memory,
-        file: &Path,
+        record: &'a FileRecord,
         current: Body<'a>,
         dialect: &'static Dialect,
         unseen: Unseen,
         as_of: Option<Moment>,
     ) -> Self {
         Locator {
-            memory,
-            file: memory.file(file),
-            forgotten: memory.has_forgotten(file),
+            record,
+            file: record.file(),
             current,
             hasher: LineHasher::new(dialect),
             unseen,
@@ -224,7 +220,7 @@ impl<'a> Locator<'a> {
 
     /// A text that is known by its hash.
     fn body(&self, hash: u128) -> Option<Body<'a>> {
-        if hash == self.current.hash { Some(self.current) } else { self.memory.text(hash) }
+        if hash == self.current.hash { Some(self.current) } else { self.record.text(hash) }
     }
 
     /// Whether a view showed the line of an anchor with its hash and the text behind it.
@@ -256,9 +252,10 @@ impl<'a> Locator<'a> {
     fn land(&mut self, at: usize, view: &'a View, target: &Target<'_>) -> Result<Landed, Why> {
         let (shown, lineage) = (target.block(), self.lineage(at));
         if view.hash == self.current.hash {
-            let known = match lineage.tip == view.hash {
-                true => Known::Lineage(at),
-                false => Known::Shown(view.shown.clone()),
+            let known = if lineage.tip == view.hash {
+                Known::Lineage(at)
+            } else {
+                Known::Shown(view.shown.clone())
             };
             return Ok(Landed { block: shown, how: How::Unchanged, known, tip: shown });
         }

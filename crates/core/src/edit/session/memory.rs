@@ -12,7 +12,7 @@ use std::hash::BuildHasher;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::body::{Body, Kept};
+use super::body::{Body, Kept, Version};
 use super::lines::LineSet;
 use super::track::{Splice, Track};
 
@@ -72,6 +72,18 @@ impl View {
     fn live(&self) -> u64 {
         self.shown.count() - self.gone.len() as u64
     }
+
+    /// The shown lines among those that are now in a range of the tip: their numbers in the view,
+    /// and in the tip.
+    fn shown_in(&self, tip: std::ops::Range<u64>) -> Vec<(u64, u64)> {
+        let origins = self.track.origins(tip);
+        let lines = origins.into_iter().flat_map(|(origin, now)| {
+            let shift = now as i64 - origin.start as i64;
+            let shown = self.shown.within(origin);
+            shown.into_iter().flatten().map(move |line| (line, line.saturating_add_signed(shift)))
+        });
+        lines.collect()
+    }
 }
 
 /// A text that others made, and what the session's own edits made of it.
@@ -130,13 +142,16 @@ impl Lineage {
         }
     }
 
-    fn follow(&mut self, before: &Body<'_>, after: u128, splices: &[Splice], now: Moment) {
+    /// Follows an own edit. Of a text that is too large to be kept, the lines that are gone are
+    /// not known afterwards.
+    fn follow(&mut self, before: Option<Body<'_>>, after: u128, splices: &[Splice], now: Moment) {
         self.changed = now;
         for view in &mut self.views {
-            for line in splices.iter().flat_map(|one| one.first..one.first + one.removed) {
-                let shown = view.track.origin(line).filter(|&line| view.shown.contains(line));
-                if let (Some(number), Some(text)) = (shown, before.line(line)) {
-                    view.gone.insert(number, text.into());
+            for one in splices {
+                for (number, line) in view.shown_in(one.first..one.first + one.removed) {
+                    if let Some(text) = before.and_then(|before| before.line(line)) {
+                        view.gone.insert(number, text.into());
+                    }
                 }
             }
             view.track.follow(splices);
@@ -223,6 +238,30 @@ impl FileMemory {
     }
 }
 
+/// What is known of one file, taken out of a memory: what a call asks of it needs no lock, however
+/// long it takes.
+#[derive(Clone, Debug, Default)]
+pub struct FileRecord {
+    file: Option<Arc<FileMemory>>,
+    forgotten: bool,
+    texts: HashMap<u128, Arc<Kept>>,
+}
+
+impl FileRecord {
+    pub(super) fn file(&self) -> Option<&FileMemory> {
+        self.file.as_deref()
+    }
+
+    /// Whether something that was shown of the file is not remembered any more.
+    pub(super) fn has_forgotten(&self) -> bool {
+        self.forgotten
+    }
+
+    pub(super) fn text(&self, hash: u128) -> Option<Body<'_>> {
+        self.texts.get(&hash).map(|kept| kept.body())
+    }
+}
+
 /// What a session showed. Cloning it makes a fork: texts are shared.
 ///
 /// A file is known by a path that the caller made canonical; it is not looked at.
@@ -230,7 +269,7 @@ impl FileMemory {
 pub struct Memory {
     limits: MemoryLimits,
     now: u64,
-    files: HashMap<PathBuf, FileMemory>,
+    files: HashMap<PathBuf, Arc<FileMemory>>,
     /// The texts, each once.
     texts: HashMap<u128, Arc<Kept>>,
     text_bytes: usize,
@@ -274,32 +313,56 @@ impl Memory {
         Memory { held: BTreeMap::new(), ..self.clone() }
     }
 
+    /// What is known of a file.
+    pub fn record(&self, file: &Path) -> FileRecord {
+        let known = self.files.get(file).cloned();
+        let forgotten = match &known {
+            Some(file) => file.forgotten,
+            None => self.forgotten.contains(&self.hasher.hash_one(file)),
+        };
+        let hashes =
+            known.iter().flat_map(|file| &file.lineages).flat_map(|one| [one.base, one.tip]);
+        let texts = hashes.filter_map(|hash| Some((hash, Arc::clone(self.texts.get(&hash)?))));
+        let texts = texts.collect();
+        FileRecord { file: known, forgotten, texts }
+    }
+
+    /// Whether anything is known of a file.
+    pub fn knows(&self, file: &Path) -> bool {
+        self.files.contains_key(file)
+    }
+
+    /// A text that is remembered already.
+    pub(super) fn version(&self, hash: u128) -> Option<Version> {
+        self.texts.get(&hash).map(|kept| Version::kept(Arc::clone(kept)))
+    }
+
     /// Remembers that lines of a text were shown.
-    pub fn show(&mut self, file: &Path, body: &Body<'_>, lines: &LineSet) {
+    pub fn show(&mut self, file: &Path, text: &Version, lines: &LineSet) {
         if lines.is_empty() {
             return;
         }
         let (now, limits) = (self.tick(), self.limits);
         let held = self.held.keys().next().copied();
         let known = self.file_mut(file);
-        known.lineage(body.hash, now, &limits).show(lines, now, held);
-        self.keep(body);
+        known.lineage(text.hash, now, &limits).show(lines, now, held);
+        self.keep(text);
         self.settle(file);
     }
 
     /// Remembers that an edit of the session made one text of another: the lines that it left
     /// alone are the same lines, and what was shown of them still holds. Call [`Memory::show`]
     /// for the lines of the report.
-    pub fn edited(&mut self, file: &Path, before: &Body<'_>, after: &Body<'_>, splices: &[Splice]) {
+    pub fn edited(&mut self, file: &Path, before: &Version, after: &Version, splices: &[Splice]) {
         let shift: i64 = splices.iter().map(|one| one.inserted as i64 - one.removed as i64).sum();
         // Splices that do not tell the whole change would send anchors to wrong lines.
-        let is_whole = before.count().checked_add_signed(shift) == Some(after.count());
+        let is_whole = before.count.checked_add_signed(shift) == Some(after.count);
         if before.hash == after.hash || !self.files.contains_key(file) || !is_whole {
             return;
         }
         let (now, limits) = (self.tick(), self.limits);
         let known = self.file_mut(file);
-        known.lineage(before.hash, now, &limits).follow(before, after.hash, splices, now);
+        known.lineage(before.hash, now, &limits).follow(before.body(), after.hash, splices, now);
         self.keep(before);
         self.keep(after);
         self.settle(file);
@@ -346,22 +409,6 @@ impl Memory {
         self.files.len()
     }
 
-    pub(super) fn file(&self, file: &Path) -> Option<&FileMemory> {
-        self.files.get(file)
-    }
-
-    /// Whether something that was shown of a file is not remembered any more.
-    pub fn has_forgotten(&self, file: &Path) -> bool {
-        match self.files.get(file) {
-            Some(file) => file.forgotten,
-            None => self.forgotten.contains(&self.hasher.hash_one(file)),
-        }
-    }
-
-    pub(super) fn text(&self, hash: u128) -> Option<Body<'_>> {
-        self.texts.get(&hash).map(|kept| kept.body())
-    }
-
     fn tick(&mut self) -> Moment {
         self.now += 1;
         Moment(self.now)
@@ -370,9 +417,10 @@ impl Memory {
     fn file_mut(&mut self, file: &Path) -> &mut FileMemory {
         if !self.files.contains_key(file) {
             let forgotten = self.forgotten.remove(&self.hasher.hash_one(file));
-            self.files.insert(file.to_owned(), FileMemory { forgotten, ..Default::default() });
+            let fresh = FileMemory { forgotten, ..FileMemory::default() };
+            self.files.insert(file.to_owned(), Arc::new(fresh));
         }
-        self.files.get_mut(file).expect("it was just put there")
+        Arc::make_mut(self.files.get_mut(file).expect("it was just put there"))
     }
 
     fn note_forgotten(&mut self, file: &Path) {
@@ -381,19 +429,20 @@ impl Memory {
         }
     }
 
-    /// Keeps a text. One that is over the bound alone is not copied first.
-    fn keep(&mut self, body: &Body<'_>) {
-        if body.text.len() > self.limits.bytes || self.texts.contains_key(&body.hash) {
+    /// Keeps a text, unless it is over the bound alone.
+    fn keep(&mut self, text: &Version) {
+        let Some(kept) = &text.kept else { return };
+        if kept.bytes() > self.limits.bytes || self.texts.contains_key(&text.hash) {
             return;
         }
-        let kept = Kept::copy_of(body);
         self.text_bytes += kept.bytes();
-        self.texts.insert(body.hash, kept);
+        self.texts.insert(text.hash, Arc::clone(kept));
     }
 
     /// Brings the memory back within its bounds after `file` has changed.
     fn settle(&mut self, file: &Path) {
         if let Some(known) = self.files.get_mut(file) {
+            let known = Arc::make_mut(known);
             known.bytes = size_of::<FileMemory>()
                 + file.as_os_str().len()
                 + known.lineages.iter().map(Lineage::bytes).sum::<usize>();
@@ -421,17 +470,17 @@ impl Memory {
     fn drop_oldest_text(&mut self) -> bool {
         let texts = &self.texts;
         let has_text =
-            |one: &&mut Lineage| [one.tip, one.base].iter().any(|hash| texts.contains_key(hash));
-        let lineages = self.files.values_mut().filter_map(|file| {
-            let FileMemory { lineages, forgotten, .. } = file;
-            let oldest = lineages.iter_mut().filter(has_text).min_by_key(|one| one.used)?;
-            Some((oldest, forgotten))
+            |one: &&Lineage| [one.tip, one.base].iter().any(|hash| texts.contains_key(hash));
+        let lineages = self.files.iter().filter_map(|(file, known)| {
+            let oldest = known.lineages.iter().filter(has_text).min_by_key(|one| one.used)?;
+            Some((oldest.used, [oldest.tip, oldest.base], file))
         });
-        let Some((oldest, forgotten)) = lineages.min_by_key(|(one, _)| one.used) else {
+        let Some((_, hashes, file)) = lineages.min_by_key(|(used, ..)| *used) else {
             return false;
         };
-        *forgotten = true;
-        for hash in [oldest.tip, oldest.base] {
+        let file = file.clone();
+        self.file_mut(&file).forgotten = true;
+        for hash in hashes {
             self.text_bytes -= self.texts.remove(&hash).map_or(0, |kept| kept.bytes());
         }
         true

@@ -1,25 +1,32 @@
 //! What an apply asks of a session's memory, and what it tells it when it is done.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::path::Path;
 
 use super::body::Body;
+use super::held::{HeldMemory, Lesson};
 use super::lines::LineSet;
 use super::locate::{Found, Locator, Placed, Target, Unseen};
-use super::memory::{Memory, Moment};
-use super::track::Splice;
+use super::memory::Moment;
 use crate::edit::outcome::Failure;
 use crate::edit::report::{AnchorReport, anchor_failures, recalled_failure};
 use crate::edit::request::{InsertAt, LineEdit, Operation};
 use crate::edit::resolve::{Evidence, Policy, Resolved, resolve};
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
-use crate::text::lines::{LineIndex, Unit};
 use crate::view::anchor::Anchor;
 
 /// Settled operations, or why they are refused.
-pub type Settlement<'o> = Result<Vec<Resolved<'o>>, Vec<(Failure, AnchorReport)>>;
+pub type Settlement<'o> = Result<Vec<Resolved<'o>>, Box<Refusal>>;
+
+/// Why operations on a file are refused, and what its answer shows of the file.
+#[derive(Debug, Default)]
+pub struct Refusal {
+    /// The failures, each with what is told of it.
+    pub failures: Vec<(Failure, AnchorReport)>,
+    /// What a session learns once the answer is certain.
+    pub lesson: Option<Lesson>,
+}
 
 /// Settles operations against the lines as they are, without any memory.
 pub fn resolve_plainly<'o>(
@@ -28,64 +35,25 @@ pub fn resolve_plainly<'o>(
     policy: &Policy,
     operations: &[&'o Operation],
 ) -> Settlement<'o> {
-    resolve(evidence, policy, operations)
-        .map_err(|refusals| anchor_failures(evidence, policy.window_lines, path, &refusals))
+    resolve(evidence, policy, operations).map_err(|refusals| {
+        let failures = anchor_failures(evidence, policy.window_lines, path, &refusals);
+        Box::new(Refusal { failures, lesson: None })
+    })
 }
 
 /// The memory of a session, for one call.
 #[derive(Clone, Copy)]
 pub struct Recall<'m> {
     /// The memory.
-    pub memory: &'m Mutex<Memory>,
+    pub memory: &'m HeldMemory,
     /// What to do with lines that were never shown.
     pub unseen: Unseen,
     /// When the call was made: what was shown since cannot be what it means.
     pub as_of: Moment,
 }
 
-/// What an applied patch did to one file.
-pub enum Lesson {
-    /// It edited it, and perhaps moved it.
-    Edited {
-        /// The file.
-        file: PathBuf,
-        /// Its text before.
-        before: Vec<u8>,
-        /// Its text now.
-        after: Vec<u8>,
-        /// Where they differ.
-        splices: Vec<Splice>,
-        /// The report for the model, rows with anchors.
-        rows: String,
-    },
-    /// It made it.
-    Created {
-        /// The file.
-        file: PathBuf,
-        /// Its text.
-        text: Vec<u8>,
-        /// The report for the model.
-        rows: String,
-    },
-    /// It gave files other names, all at once.
-    Moved {
-        /// The old and the new name of each.
-        moves: Vec<(PathBuf, PathBuf)>,
-    },
-    /// It removed it.
-    Deleted {
-        /// The file.
-        file: PathBuf,
-    },
-}
-
-impl<'m> Recall<'m> {
-    fn lock(&self) -> MutexGuard<'m, Memory> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Settles operations on a file by what was shown of it. The lines of a refusal count as
-    /// shown from then on.
+impl Recall<'_> {
+    /// Settles operations on a file by what was shown of it.
     pub fn resolve<'o>(
         &self,
         file: &Path,
@@ -95,9 +63,9 @@ impl<'m> Recall<'m> {
         operations: &[&'o Operation],
     ) -> Settlement<'o> {
         let body = Body::new(evidence.text, &evidence.index);
-        let mut memory = self.lock();
+        let record = self.memory.record(file);
         let (dialect, as_of) = (evidence.dialect, Some(self.as_of));
-        let mut locator = Locator::new(&memory, file, body, dialect, self.unseen, as_of);
+        let mut locator = Locator::new(&record, body, dialect, self.unseen, as_of);
         let (mut resolved, mut refused, mut plain) = (Vec::new(), Vec::new(), Vec::new());
         for &operation in operations {
             let Some(target) = target_of(evidence, operation) else {
@@ -115,39 +83,18 @@ impl<'m> Recall<'m> {
         }
         match resolve_plainly(path, evidence, policy, &plain) {
             Ok(more) => resolved.extend(more),
-            Err(more) => refused.extend(more),
+            Err(more) => refused.extend(more.failures),
         }
         if refused.is_empty() {
             return Ok(resolved);
         }
-        let mut shown = LineSet::default();
+        let mut lines = LineSet::default();
         for number in refused.iter().flat_map(|(_, report)| report.numbers()) {
-            shown.insert(number..number + 1);
+            lines.insert(number..number + 1);
         }
-        memory.show(file, &body, &shown);
-        Err(refused)
-    }
-
-    /// Remembers what a patch did.
-    pub fn learn(&self, lessons: Vec<Lesson>, dialect: &'static Dialect) {
-        let mut memory = self.lock();
-        for lesson in lessons {
-            match lesson {
-                Lesson::Edited { file, before, after, splices, rows } => {
-                    let indexes = [&before, &after].map(|text| LineIndex::new(text, Unit::Byte));
-                    let after = Body::new(&after, &indexes[1]);
-                    memory.edited(&file, &Body::new(&before, &indexes[0]), &after, &splices);
-                    memory.show(&file, &after, &rows_shown(dialect, &after, &rows));
-                }
-                Lesson::Created { file, text, rows } => {
-                    let index = LineIndex::new(&text, Unit::Byte);
-                    let body = Body::new(&text, &index);
-                    memory.show(&file, &body, &rows_shown(dialect, &body, &rows));
-                }
-                Lesson::Moved { moves } => memory.rename_all(&moves),
-                Lesson::Deleted { file } => memory.forget(&file),
-            }
-        }
+        let (file, text) = (file.to_owned(), self.memory.version(evidence.text));
+        let lesson = Some(Lesson::Shown { file, text, lines });
+        Err(Box::new(Refusal { failures: refused, lesson }))
     }
 }
 

@@ -22,6 +22,10 @@ fn with<T>(text: &str, run: impl FnOnce(&Body<'_>) -> T) -> T {
     run(&Body::new(text.as_bytes(), &index))
 }
 
+fn version(text: &str) -> Version {
+    Version::of(text.as_bytes(), usize::MAX)
+}
+
 /// Words as lines.
 fn lines(text: &str) -> String {
     text.split(' ').map(|line| format!("{line}\n")).collect()
@@ -47,10 +51,9 @@ impl Session {
     }
 
     fn show(&mut self, first: u64, last: u64) {
-        with(&self.text, |body| {
-            let shown = LineSet::of(first, last.min(body.count()));
-            self.memory.show(Path::new(FILE), body, &shown);
-        });
+        let text = version(&self.text);
+        let shown = LineSet::of(first, last.min(text.count()));
+        self.memory.show(Path::new(FILE), &text, &shown);
     }
 
     /// Others write the file.
@@ -65,9 +68,8 @@ impl Session {
         now.splice(at..at + removed as usize, text.iter().map(|line| (*line).to_owned()));
         let now: String = now.into_iter().map(|line| line + "\n").collect();
         let splice = Splice { first, removed, inserted: text.len() as u64 };
-        with(&self.text, |before| {
-            with(&now, |after| self.memory.edited(Path::new(FILE), before, after, &[splice]));
-        });
+        let (before, after) = (version(&self.text), version(&now));
+        self.memory.edited(Path::new(FILE), &before, &after, &[splice]);
         self.text = now;
     }
 
@@ -83,8 +85,8 @@ impl Session {
         read: impl FnOnce(Found<'_>) -> T,
     ) -> T {
         with(&self.text, |body| {
-            let file = Path::new(FILE);
-            let mut locator = Locator::new(&self.memory, file, *body, pi(), unseen, as_of);
+            let record = self.memory.record(Path::new(FILE));
+            let mut locator = Locator::new(&record, *body, pi(), unseen, as_of);
             read(locator.locate(target))
         })
     }
@@ -356,12 +358,12 @@ fn memory_is_bounded_and_says_what_it_forgot() {
     let mut memory = Memory::new(limits);
     for at in 0..100 {
         let text = format!("{at}\n").repeat(100 + at);
-        with(&text, |body| memory.show(Path::new(&file(at % 10)), body, &LineSet::of(1, 5)));
+        memory.show(Path::new(&file(at % 10)), &version(&text), &LineSet::of(1, 5));
         assert!(memory.bytes() <= limits.bytes);
         assert!(memory.files() <= limits.files);
     }
-    assert!(memory.has_forgotten(Path::new(&file(0))));
-    assert!(!memory.has_forgotten(Path::new("another")));
+    assert!(memory.record(Path::new(&file(0))).has_forgotten());
+    assert!(!memory.record(Path::new("another")).has_forgotten());
 
     let mut session = Session::showing("a b c");
     session.memory.forget(Path::new(FILE));
@@ -417,12 +419,8 @@ fn a_renamed_file_is_the_same_file() {
 fn splices_that_do_not_tell_the_whole_change_are_not_believed() {
     let mut session = Session::showing("a b c d");
     let now = lines("x y a b c d");
-    with(&session.text, |before| {
-        with(&now, |after| {
-            let splice = Splice { first: 1, removed: 0, inserted: 1 };
-            session.memory.edited(Path::new(FILE), before, after, &[splice]);
-        });
-    });
+    let splice = Splice { first: 1, removed: 0, inserted: 1 };
+    session.memory.edited(Path::new(FILE), &version(&session.text), &version(&now), &[splice]);
     session.text = now;
     assert_eq!(session.line(2, "b"), Spot::Lines(4, 4));
 }

@@ -84,11 +84,18 @@ impl Track {
         moved
     }
 
-    /// The line that is now at `number`, if it was in the old text.
-    pub fn origin(&self, number: u64) -> Option<u64> {
-        let at = self.0.partition_point(|run| run.target().end <= number);
-        let run = self.0.get(at).filter(|run| run.target().contains(&number))?;
-        Some(number.saturating_add_signed(-run.shift))
+    /// The lines that are now in a range, as stretches of the old text, each with the line where it
+    /// begins now.
+    pub(super) fn origins(&self, now: Range<u64>) -> Vec<(Range<u64>, u64)> {
+        let from = self.0.partition_point(|run| run.target().end <= now.start);
+        let within = self.0[from..].iter().take_while(|run| run.target().start < now.end);
+        let stretches = within.map(|run| {
+            let target = run.target();
+            let (start, end) = (target.start.max(now.start), target.end.min(now.end));
+            let back = |line: u64| line.saturating_add_signed(-run.shift);
+            (back(start)..back(end), start)
+        });
+        stretches.collect()
     }
 
     /// Follows the lines through one more edit: `splices` are disjoint, ascending, and count
@@ -174,7 +181,11 @@ mod tests {
                     prop_assert_eq!(track.line(line), now.map(|at| at as u64 + 1));
                 }
                 for (at, one) in naive.iter().enumerate() {
-                    prop_assert_eq!(track.origin(at as u64 + 1).filter(|&line| line <= count), *one);
+                    let at = at as u64 + 1;
+                    let origins = track.origins(at..at + 1);
+                    let origin = origins.first().map(|(lines, _)| lines.start);
+                    prop_assert!(origins.iter().all(|(lines, now)| *now == at && lines.end == lines.start + 1));
+                    prop_assert_eq!(origin.filter(|&line| line <= count), *one);
                 }
             }
             let some: LineSet = [1..5, 9..20].into_iter().collect();

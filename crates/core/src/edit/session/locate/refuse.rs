@@ -151,7 +151,14 @@ impl<'a> Locator<'a> {
         shown: Vec<ShownLine>,
         now: (u64, u64),
     ) -> Refused<'o> {
-        Refused { anchor, code: why.code(), why, shown, now, forgotten: self.forgotten }
+        Refused {
+            anchor,
+            code: why.code(),
+            why,
+            shown,
+            now,
+            forgotten: self.record.has_forgotten(),
+        }
     }
 
     /// Why no view has the anchors of a target.

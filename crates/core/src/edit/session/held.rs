@@ -1,0 +1,129 @@
+//! A session's memory as its calls share it: short looks under a lock, long work without it.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::body::{Version, hash_of};
+use super::lines::LineSet;
+use super::memory::{FileRecord, Memory, MemoryLimits, Moment};
+use super::track::Splice;
+
+/// What a session learns from one answer about one file.
+#[derive(Clone, Debug)]
+pub enum Lesson {
+    /// Lines were shown.
+    Shown {
+        /// The file.
+        file: PathBuf,
+        /// Its text.
+        text: Version,
+        /// The lines.
+        lines: LineSet,
+    },
+    /// A patch edited it.
+    Edited {
+        /// The file, under its new name if it was moved as well.
+        file: PathBuf,
+        /// Its text before.
+        before: Version,
+        /// Its text now.
+        after: Version,
+        /// Where they differ.
+        splices: Vec<Splice>,
+        /// The lines of its text now that the report shows.
+        shown: LineSet,
+    },
+    /// A patch gave files other names, all at once.
+    Moved {
+        /// The old and the new name of each.
+        moves: Vec<(PathBuf, PathBuf)>,
+    },
+    /// A patch removed it, or it is to be forgotten.
+    Forgotten {
+        /// The file.
+        file: PathBuf,
+    },
+    /// All is to be forgotten.
+    AllForgotten,
+}
+
+impl Memory {
+    /// Remembers what an answer showed of a file, or what a patch did to it.
+    pub fn learn(&mut self, lesson: &Lesson) {
+        match lesson {
+            Lesson::Shown { file, text, lines } => self.show(file, text, lines),
+            Lesson::Edited { file, before, after, splices, shown } => {
+                self.edited(file, before, after, splices);
+                self.show(file, after, shown);
+            }
+            Lesson::Moved { moves } => self.rename_all(moves),
+            Lesson::Forgotten { file } => self.forget(file),
+            Lesson::AllForgotten => self.forget_all(),
+        }
+    }
+}
+
+/// The memory of a session, for all of its calls.
+#[derive(Debug)]
+pub struct HeldMemory {
+    memory: Mutex<Memory>,
+    limits: MemoryLimits,
+}
+
+impl HeldMemory {
+    /// An empty memory.
+    pub fn new(limits: MemoryLimits) -> HeldMemory {
+        HeldMemory { memory: Mutex::new(Memory::new(limits)), limits }
+    }
+
+    /// The same memory for a session of its own, for which no call is waiting.
+    pub fn fork(&self) -> HeldMemory {
+        HeldMemory { memory: Mutex::new(self.lock().fork()), limits: self.limits }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The moment in which a call is made. Nothing that it can mean is dropped until
+    /// [`HeldMemory::let_go`].
+    pub fn hold(&self) -> Moment {
+        self.lock().hold()
+    }
+
+    /// A call that was made at a moment is over.
+    pub fn let_go(&self, moment: Moment) {
+        self.lock().let_go(moment);
+    }
+
+    /// What is known of a file, to be worked with for as long as it takes.
+    pub fn record(&self, file: &Path) -> FileRecord {
+        self.lock().record(file)
+    }
+
+    /// Whether anything is known of a file.
+    pub fn knows(&self, file: &Path) -> bool {
+        self.lock().knows(file)
+    }
+
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        self.lock().bytes()
+    }
+
+    /// A text as the memory is to be told of it. It is copied and hashed while nobody waits for
+    /// the lock; one that the memory has already is not copied again.
+    pub fn version(&self, text: &[u8]) -> Version {
+        let hash = hash_of(text);
+        let known = self.lock().version(hash);
+        known.unwrap_or_else(|| Version::of(text, self.limits.bytes))
+    }
+
+    /// Remembers what answers showed, and what a patch did, all at once.
+    pub fn learn(&self, lessons: &[Lesson]) {
+        let mut memory = self.lock();
+        for lesson in lessons {
+            memory.learn(lesson);
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! One read of a session: several files on one page, within the limits of one call.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::{IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, Session, SessionLimits, canonical};
+use crate::cancel::Cancel;
+use crate::disk::bytes::{Document, Loaded};
+use crate::edit::session::{Body, Lesson, LineSet, Version, rows_shown};
+use crate::error::{Code, Error, Result};
+use crate::text::lines::{LineIndex, Unit};
+use crate::view::read::{FileView, ReadRequest, ViewKind, read_hashed};
+use crate::view::render::{file_header, one_line};
+use crate::view::scope::Scope;
+use crate::workspace::Workspace;
+
+/// Of so many files that a limit left out it is said which.
+const MAX_NAMED_FILES: usize = 10;
+
+/// What a view was made of, kept until the view is known to be the one that is returned.
+#[derive(Default)]
+enum Seen {
+    #[default]
+    Nothing,
+    Text {
+        text: Version,
+        shown: LineSet,
+        /// It shows one line, and not all of it.
+        is_cut: bool,
+    },
+    Image(&'static str, Vec<u8>),
+}
+
+/// A page that is being filled.
+pub(super) struct Reading<'s> {
+    session: &'s Session,
+    has_headers: bool,
+    left: SessionLimits,
+    image_bytes_left: usize,
+    blocks: Vec<String>,
+    /// Files that a limit left out.
+    left_out: Vec<String>,
+    report: ReadReport,
+    lessons: Vec<Lesson>,
+}
+
+impl<'s> Reading<'s> {
+    pub(super) fn new(session: &'s Session, has_headers: bool) -> Self {
+        Reading {
+            session,
+            has_headers,
+            left: session.options.limits,
+            image_bytes_left: IMAGE_LIMIT_BYTES,
+            blocks: Vec::new(),
+            left_out: Vec::new(),
+            report: ReadReport::default(),
+            lessons: Vec::new(),
+        }
+    }
+
+    /// Adds one file, as far as there is room.
+    pub(super) fn add(&mut self, request: &ReadRequest, cancel: &Cancel) -> Result<()> {
+        let header = self.has_headers.then(|| file_header(&request.path) + "\n");
+        let header = header.unwrap_or_default();
+        let room = self.left.max_bytes.saturating_sub(header.len());
+        if room == 0 || self.left.max_lines == 0 {
+            self.leave_out(request);
+            return Ok(());
+        }
+        let (view, seen, lesson) = self.view(request, room, cancel)?;
+        if matches!(seen, Seen::Text { is_cut: true, .. }) && !self.blocks.is_empty() {
+            // A line that fits on a page of its own is not to be cut at the end of this one.
+            self.leave_out(request);
+            return Ok(());
+        }
+        let lines = if view.text.is_empty() { 0 } else { view.text.split('\n').count() as u64 };
+        let matches = view.match_lines.as_ref().map_or(0, Vec::len) as u64;
+        let block = header + &self.describe(request, &view, seen);
+        let left = &mut self.left;
+        left.max_lines = left.max_lines.saturating_sub(lines);
+        left.max_bytes = left.max_bytes.saturating_sub(block.len() + 1);
+        left.max_matches = left.max_matches.saturating_sub(matches);
+        self.blocks.push(block);
+        self.report.views.push(view);
+        self.lessons.extend(lesson);
+        Ok(())
+    }
+
+    /// The page, and what it teaches.
+    pub(super) fn finish(mut self) -> (ReadReport, Vec<Lesson>) {
+        if !self.left_out.is_empty() {
+            let more = self.left_out.len().saturating_sub(MAX_NAMED_FILES);
+            self.left_out.truncate(MAX_NAMED_FILES);
+            let named = self.left_out.join(", ");
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            self.blocks.push(format!(
+                "(Not shown, since the limit of one call is reached: {named}{more}.)"
+            ));
+        }
+        self.report.text = self.blocks.join("\n");
+        (self.report, self.lessons)
+    }
+
+    fn leave_out(&mut self, request: &ReadRequest) {
+        let (path, start_line) = (request.path.clone(), request.start_line.unwrap_or(1));
+        self.left_out.push(format!("{} from line {start_line}", one_line(&path)));
+        self.report.next.push(ReadOn { path: path.clone(), start_line });
+        let next_line = Some(start_line);
+        let view = FileView { path, start_line, next_line, truncated: true, ..FileView::default() };
+        self.report.views.push(view);
+    }
+
+    /// The view of one file with what is left of the limits, and what it teaches.
+    fn view(
+        &self,
+        request: &ReadRequest,
+        room_bytes: usize,
+        cancel: &Cancel,
+    ) -> Result<(FileView, Seen, Option<Lesson>)> {
+        let mut request = request.clone();
+        let (limits, left) = (&mut request.limits, &self.left);
+        limits.max_lines = Some(limits.max_lines.unwrap_or(u64::MAX).min(left.max_lines));
+        limits.max_bytes = Some(limits.max_bytes.unwrap_or(usize::MAX).min(room_bytes));
+        request.max_matches = Some(request.max_matches.unwrap_or(u64::MAX).min(left.max_matches));
+        let read = |workspace: &Workspace<'static>| {
+            workspace.scoped(cancel, |scope| self.view_in(scope, &request))
+        };
+        let mut answer = read(&self.session.workspace)?;
+        for workspace in &self.session.readable {
+            if answer.0.error.as_ref().is_none_or(|error| error.code != Code::OutsideRoot) {
+                break;
+            }
+            match read(workspace) {
+                Ok(other) => answer = other,
+                Err(error) if error.code == Code::Aborted => return Err(error),
+                // A directory that is not there holds no file to read.
+                Err(_) => {}
+            }
+        }
+        Ok(answer)
+    }
+
+    fn view_in(
+        &self,
+        scope: &Scope<'_>,
+        request: &ReadRequest,
+    ) -> Result<(FileView, Seen, Option<Lesson>)> {
+        let seen = Mutex::new(Seen::Nothing);
+        let witness = |_, loaded: &Loaded, view: &FileView| {
+            let now = match loaded {
+                Loaded::Text(document) => self.seen_of(scope, document, view),
+                Loaded::Binary(binary) => match binary.image_type {
+                    Some(kind) if binary.bytes().len() <= self.image_bytes_left => {
+                        Seen::Image(kind, binary.bytes().to_vec())
+                    }
+                    _ => Seen::Nothing,
+                },
+            };
+            *seen.lock().unwrap_or_else(PoisonError::into_inner) = now;
+        };
+        let mut views = read_hashed(scope, std::slice::from_ref(request), witness, |view| view)?;
+        let view = views.pop().ok_or_else(|| Error::new(Code::Internal, "a read without view"))?;
+        let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let lesson = match (&seen, &view.error) {
+            // A file that is gone by now is not remembered: it cannot be edited either.
+            (Seen::Text { text, shown, .. }, None) => canonical(scope, &request.path)
+                .ok()
+                .map(|file| Lesson::Shown { file, text: text.clone(), lines: shown.clone() }),
+            _ => None,
+        };
+        Ok((view, seen, lesson))
+    }
+
+    fn seen_of(&self, scope: &Scope<'_>, document: &Document, view: &FileView) -> Seen {
+        let text = self.session.memory.version(document.text());
+        let index;
+        let body = match text.body() {
+            Some(body) => body,
+            None => {
+                index = LineIndex::new(document.text(), Unit::Byte);
+                Body::new(document.text(), &index)
+            }
+        };
+        let shown = match view.match_lines {
+            None if view.end_line >= view.start_line => LineSet::of(view.start_line, view.end_line),
+            _ => rows_shown(scope.dialect, &body, &view.text),
+        };
+        let is_cut = view.start_line == view.end_line
+            && body.line(view.start_line).is_some_and(|line| !view.text.as_bytes().ends_with(line));
+        Seen::Text { text: text.clone(), shown, is_cut }
+    }
+
+    /// What a model is told of one view; images and where to go on go to the report, too.
+    fn describe(&mut self, request: &ReadRequest, view: &FileView, seen: Seen) -> String {
+        if let Some(error) = &view.error {
+            return format!("{}: {}", error.code.as_str(), error.message);
+        }
+        match (view.kind, seen) {
+            (ViewKind::Image, Seen::Image(mime_type, data)) => {
+                let text = format!("(image, {mime_type}, {} bytes)", data.len());
+                self.image_bytes_left -= data.len();
+                self.report.images.push(ReadImage { path: view.path.clone(), mime_type, data });
+                return text;
+            }
+            (ViewKind::Image | ViewKind::Binary, _) => {
+                let kind = view.mime_type.unwrap_or("binary file");
+                return format!("({kind}: not shown)");
+            }
+            (ViewKind::Text, _) => {}
+        }
+        let mut text = match (&request.search, view.match_count) {
+            (Some(query), Some(0)) => {
+                let lines = view.line_count;
+                format!("(no match for {} in {lines} lines)", one_line(&query.search))
+            }
+            _ if view.line_count == 0 => "(empty file)".to_owned(),
+            _ => view.text.clone(),
+        };
+        if let Some(start_line) = view.next_line {
+            self.report.next.push(ReadOn { path: view.path.clone(), start_line });
+            let newline = if text.is_empty() { "" } else { "\n" };
+            text += &match view.match_count {
+                Some(matches) => {
+                    format!("{newline}({matches} lines match. Go on from line {start_line}.)")
+                }
+                None => format!(
+                    "{newline}(The file has {} lines. Go on from line {start_line}.)",
+                    view.line_count
+                ),
+            };
+        }
+        text
+    }
+}
