@@ -14,12 +14,12 @@ use crate::cancel::Cancel;
 use crate::disk::bytes::{Charset, Loaded, MAX_FILE_BYTES};
 use crate::disk::commit::{RecoveryReport, StateDir, recover_transactions};
 use crate::disk::fs::{Base, FileSystem, OsFileSystem};
-use crate::edit::apply::{ApplyOptions, Manner, apply_hash};
-use crate::edit::outcome::Outcome;
+use crate::edit::apply::{ApplyOptions, Manner, apply_hash, verify_bytes, verify_file};
+use crate::edit::outcome::{Outcome, Rejected};
 use crate::edit::request::Value;
 use crate::error::Result;
 use crate::text::dialect::Dialect;
-use crate::view::read::{FileView, ReadRequest, read_hashed};
+use crate::view::read::{FileView, ReadRequest, read_bytes, read_hashed};
 use crate::view::scope::Scope;
 use crate::view::search::{SearchQuery, SearchResult, search_hashed};
 
@@ -109,6 +109,40 @@ impl<'fs> Workspace<'fs> {
         self.scoped(cancel, |scope| read_hashed(scope, requests, nobody, convert))
     }
 
+    /// As [`Workspace::read`] of one file, for bytes that came from elsewhere (a pipe); the path
+    /// of the request is what they are called.
+    pub fn read_bytes(
+        &self,
+        request: &ReadRequest,
+        bytes: &[u8],
+        cancel: &Cancel,
+    ) -> Result<FileView> {
+        self.scoped(cancel, |scope| read_bytes(scope, request, bytes))
+    }
+
+    /// Compares anchors with a file, each with the line of its number alone: what an apply would
+    /// answer that follows no line. `None` when all of them hold.
+    pub fn verify(
+        &self,
+        path: &str,
+        anchors: &[String],
+        cancel: &Cancel,
+    ) -> Result<Option<Rejected>> {
+        self.scoped(cancel, |scope| verify_file(scope, path, anchors))
+    }
+
+    /// As [`Workspace::verify`], for bytes that came from elsewhere; `name` is what they are
+    /// called.
+    pub fn verify_bytes(
+        &self,
+        name: &str,
+        bytes: &[u8],
+        anchors: &[String],
+        cancel: &Cancel,
+    ) -> Result<Option<Rejected>> {
+        self.scoped(cancel, |scope| verify_bytes(scope, name, bytes, anchors))
+    }
+
     /// Searches files and directories. What cannot be searched is reported in the result; fails
     /// only for misuse and cancellation.
     pub fn search(&self, query: &SearchQuery, cancel: &Cancel) -> Result<SearchResult> {
@@ -123,7 +157,7 @@ impl<'fs> Workspace<'fs> {
     }
 
     /// As [`Workspace::apply`], with what is special about this one patch.
-    pub(crate) fn apply_with(
+    pub fn apply_with(
         &self,
         patch: &Value,
         manner: &Manner<'_>,

@@ -342,6 +342,15 @@ pub fn with_file<T>(
     Err(changing(path))
 }
 
+/// What was read from elsewhere than a file (a pipe), as if it were a file's content.
+pub fn load_bytes(name: &str, bytes: &[u8], options: &LoadOptions) -> Result<Loaded> {
+    let size_bytes = bytes.len() as u64;
+    if size_bytes > options.max_file_bytes {
+        return Err(too_large(name, size_bytes, options.max_file_bytes));
+    }
+    of_content(Content::copy_of(bytes), options)
+}
+
 /// Loads an open file once.
 fn load(
     fs: &dyn FileSystem,
@@ -367,6 +376,10 @@ fn load(
     if content.bytes().len() as u64 > options.max_file_bytes {
         return Err(too_large(path, content.bytes().len() as u64, options.max_file_bytes));
     }
+    of_content(content, options)
+}
+
+fn of_content(content: Content, options: &LoadOptions) -> Result<Loaded> {
     if let Some(image_type) = binary_verdict(content.bytes(), options.charset) {
         return Ok(Loaded::Binary(Binary { image_type, content }));
     }

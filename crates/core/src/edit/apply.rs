@@ -10,6 +10,7 @@ mod manner;
 mod options;
 mod settle;
 mod turns;
+mod verify;
 
 use crate::disk::bytes::{Document, string_of};
 use crate::disk::commit::{CommitError, Ground, StateDir};
@@ -30,6 +31,7 @@ use turns::{Locked, lock};
 
 pub use manner::Manner;
 pub use options::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS};
+pub use verify::{verify_bytes, verify_file};
 
 /// Applies a patch to files: all of it or nothing. Fails only for misuse of the options,
 /// cancellation, and faults after the first change.

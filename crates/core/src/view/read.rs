@@ -1,7 +1,9 @@
 //! A request → a view of a file: a window of its lines, or the matches in it.
 
 use crate::cancel::{Cancel, PIECE_BYTES};
-use crate::disk::bytes::{Charset, Document, LoadOptions, Loaded, string_while, with_file};
+use crate::disk::bytes::{
+    Charset, Document, LoadOptions, Loaded, load_bytes, string_while, with_file,
+};
 use crate::error::{Code, Error, Result};
 use crate::text::lines::{Unit, count_lines};
 use crate::threads;
@@ -138,26 +140,58 @@ fn read_one(
     request: &ReadRequest,
     told: impl Fn(&Loaded, &FileView),
 ) -> Result<FileView> {
+    let (load, pattern) = prepare(scope, request)?;
+    with_file(scope.fs, scope.base, &request.path, &load, |loaded| {
+        let view = view_loaded(scope, loaded, request, pattern.as_ref())?;
+        told(loaded, &view);
+        Ok(view)
+    })
+}
+
+/// As [`read_hashed`] of one file, for bytes that came from elsewhere; the path of the request is
+/// what they are called.
+pub fn read_bytes(scope: &Scope<'_>, request: &ReadRequest, bytes: &[u8]) -> Result<FileView> {
+    let view = || {
+        let (load, pattern) = prepare(scope, request)?;
+        let loaded = load_bytes(&request.path, bytes, &load)?;
+        view_loaded(scope, &loaded, request, pattern.as_ref())
+    };
+    match view() {
+        Err(error) if error.code != Code::Aborted => {
+            let path = request.path.clone();
+            Ok(FileView { path, error: Some(error), ..FileView::default() })
+        }
+        other => other,
+    }
+}
+
+/// Checks a request, and makes of it what it is carried out with.
+fn prepare(scope: &Scope<'_>, request: &ReadRequest) -> Result<(LoadOptions, Option<Pattern>)> {
     let own = request.encoding.as_deref().map(Charset::by_label).transpose()?;
     let load = LoadOptions { charset: own.or(scope.charset), ..scope.load_options() };
     let pattern = request.search.as_ref().map(Pattern::new).transpose()?;
     if request.start_line == Some(0) {
         return Err(Error::argument("startLine is 0: lines are numbered from 1"));
     }
-    with_file(scope.fs, scope.base, &request.path, &load, |loaded| {
-        let view = match loaded {
-            Loaded::Binary(binary) => FileView {
-                path: request.path.clone(),
-                kind: if binary.image_type.is_some() { ViewKind::Image } else { ViewKind::Binary },
-                mime_type: binary.image_type,
-                snapshot: binary.snapshot(scope.cancel)?,
-                ..FileView::default()
-            },
-            Loaded::Text(document) => view_document(scope, document, request, pattern.as_ref())?,
-        };
-        told(loaded, &view);
-        Ok(view)
-    })
+    Ok((load, pattern))
+}
+
+fn view_loaded(
+    scope: &Scope<'_>,
+    loaded: &Loaded,
+    request: &ReadRequest,
+    pattern: Option<&Pattern>,
+) -> Result<FileView> {
+    match loaded {
+        Loaded::Binary(binary) => Ok(FileView {
+            path: request.path.clone(),
+            kind: if binary.image_type.is_some() { ViewKind::Image } else { ViewKind::Binary },
+            mime_type: binary.image_type,
+            snapshot: binary.snapshot(scope.cancel)?,
+            ..FileView::default()
+        }),
+        Loaded::Text(document) => view_document(scope, document, request, pattern),
+    }
 }
 
 fn view_document(

@@ -1,0 +1,66 @@
+//! Anchors against a file as it is: what of a patch by them would be refused. Nothing is written,
+//! and no line is followed.
+
+use super::failures::Failures;
+use crate::disk::bytes::{Loaded, load_bytes, with_file};
+use crate::edit::outcome::Rejected;
+use crate::edit::report::anchor_failures;
+use crate::edit::request::{InsertAt, LineEdit, Operation};
+use crate::edit::resolve::{Evidence, Policy, RELOCATE_WINDOW_LINES, Relocate, resolve};
+use crate::error::{Code, Error, Result};
+use crate::view::anchor::Anchor;
+use crate::view::scope::Scope;
+
+/// The refusal of those anchors that do not hold in a file, if there are any.
+pub fn verify_file(scope: &Scope<'_>, path: &str, anchors: &[String]) -> Result<Option<Rejected>> {
+    with_file(scope.fs, scope.base, path, &scope.load_options(), |loaded| {
+        verify(scope, path, loaded, anchors)
+    })
+}
+
+/// The same for bytes that came from elsewhere; `name` is what they are called.
+pub fn verify_bytes(
+    scope: &Scope<'_>,
+    name: &str,
+    bytes: &[u8],
+    anchors: &[String],
+) -> Result<Option<Rejected>> {
+    verify(scope, name, &load_bytes(name, bytes, &scope.load_options())?, anchors)
+}
+
+fn verify(
+    scope: &Scope<'_>,
+    path: &str,
+    loaded: &Loaded,
+    anchors: &[String],
+) -> Result<Option<Rejected>> {
+    let Loaded::Text(document) = loaded else {
+        let message = format!("{path}: is a binary file (it holds NUL bytes); it has no lines");
+        return Err(Error::at(Code::BinaryFile, path, message));
+    };
+    let mut failures = Failures::default();
+    let mut operations = Vec::with_capacity(anchors.len());
+    for (index, anchor) in anchors.iter().enumerate() {
+        match Anchor::parse(scope.dialect, anchor) {
+            Ok(anchor) => operations.push(beside(index, path, anchor)),
+            Err(error) => failures.push(index, Some(path), error),
+        }
+    }
+    let evidence = Evidence::new(scope.dialect, document.text());
+    let policy = Policy { relocate: Relocate::Off, window_lines: RELOCATE_WINDOW_LINES };
+    let operations: Vec<&Operation> = operations.iter().collect();
+    if let Err(refusals) = resolve(&evidence, &policy, &operations) {
+        for (failure, report) in anchor_failures(&evidence, policy.window_lines, path, &refusals) {
+            failures.failures.push(failure);
+            failures.anchors.push(report);
+        }
+    }
+    scope.cancel.check()?;
+    Ok(failures.into_rejected())
+}
+
+/// An operation that is at home where its anchor is, and never carried out.
+fn beside(index: usize, path: &str, anchor: Anchor) -> Operation {
+    let action = LineEdit::Insert { at: InsertAt::After(anchor), lines: Vec::new() };
+    Operation { index, path: path.to_owned(), verbatim: true, action }
+}
