@@ -1,0 +1,341 @@
+//! The command line: commands, options, and the values of the core that they stand for.
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
+use hashline_core::edit::apply::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS};
+use hashline_core::edit::resolve::{RELOCATE_WINDOW_LINES, Relocate};
+use hashline_core::error::Result;
+use hashline_core::text::dialect::{DIALECTS, Dialect};
+use hashline_core::view::excerpt::{Context, Limits};
+use hashline_core::view::pattern::Query;
+use hashline_core::view::read::ReadRequest;
+use hashline_core::view::search::{MAX_MATCHES, SearchQuery};
+use hashline_core::workspace::WorkspaceOptions;
+
+/// The name that stands for standard input.
+pub const STANDARD_INPUT: &str = "-";
+
+/// Read, search and edit files by line anchors
+///
+/// Every line that is shown carries an anchor: its number and a short hash of its text. Edits
+/// name lines by their anchors, so an edit of a line that has changed since is refused.
+#[derive(Debug, Parser)]
+#[command(name = "hashline", version, max_term_width = 100, propagate_version = true)]
+#[command(after_help = "Exit codes: 0 done, 1 an anchor did not match, 2 everything else.")]
+pub struct Args {
+    #[command(flatten)]
+    pub shared: Shared,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What all commands have in common.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "Options of all commands")]
+pub struct Shared {
+    /// Read and write nothing outside this directory; relative paths start there
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    root: Option<String>,
+    /// The dialect of the anchors
+    #[arg(long, global = true, value_name = "NAME", default_value = "cli")]
+    #[arg(value_parser = PossibleValuesParser::new(DIALECTS.iter().map(|one| one.name)))]
+    dialect: String,
+    /// The encoding of files without byte order mark, by its WHATWG label [default: UTF-8]
+    #[arg(long, global = true, value_name = "LABEL")]
+    encoding: Option<String>,
+    /// Refuse files that are larger
+    #[arg(long, global = true, value_name = "BYTES", default_value_t = 1 << 30)]
+    max_file_bytes: u64,
+    /// Where journals and locks are [default: the platform's directory for state]
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    state_dir: Option<String>,
+    /// How long to wait for others who edit the same files, in milliseconds
+    #[arg(long, global = true, value_name = "MS", default_value_t = LOCK_TIMEOUT_MS)]
+    lock_timeout: u64,
+    /// Print results as JSON
+    #[arg(long, global = true)]
+    pub json: bool,
+    #[command(flatten)]
+    pub color: colorchoice_clap::Color,
+}
+
+impl Shared {
+    /// The workspace that the options ask for; `apply` says how patches are applied.
+    pub fn workspace_options(&self, apply: ApplyOptions) -> Result<WorkspaceOptions> {
+        Ok(WorkspaceOptions {
+            root: self.root.clone(),
+            dialect: Dialect::by_name(&self.dialect)?,
+            encoding: self.encoding.clone(),
+            max_file_bytes: self.max_file_bytes,
+            state_dir: self.state_dir.clone(),
+            apply: ApplyOptions { lock_timeout_ms: self.lock_timeout, ..apply },
+            ..WorkspaceOptions::default()
+        })
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Show files with an anchor before every line
+    Read(Read),
+    /// Find lines in files and directories, with their anchors
+    Search(Search),
+    /// Print the anchor of every line of a file
+    Hash(Hash),
+    /// Check anchors against a file
+    Verify(Verify),
+    /// Edit files: a patch in JSON, all of it or nothing
+    #[command(after_long_help = PATCH_HELP)]
+    Apply(Apply),
+}
+
+/// What a patch looks like, for `hashline help apply`.
+const PATCH_HELP: &str = r#"A patch names lines by their anchors:
+
+  {"path": "src/a.rs", "edits": [
+    {"set_line": {"anchor": "4:01", "new_text": "..."}},
+    {"replace_lines": {"start_anchor": "7:7f", "end_anchor": "9:0e", "new_text": "..."}},
+    {"insert_after": {"anchor": "12:b2", "text": "..."}},
+    {"replace": {"old_text": "...", "new_text": "...", "all": true}}]}
+
+or, over several files: {"operations": [{"op": "set_line", "path": "src/a.rs", "anchor": "4:01",
+"text": "..."}, ...]} with set_line, replace_range, insert_after, insert_before, delete,
+replace_text, add_file, move_file and delete_file."#;
+
+#[derive(Debug, ClapArgs)]
+pub struct Read {
+    /// The files; - is standard input
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub files: Vec<String>,
+    /// The first line to show
+    #[arg(long, value_name = "N")]
+    start_line: Option<u64>,
+    /// How many lines to show
+    #[arg(long, value_name = "N")]
+    lines: Option<u64>,
+    /// How many bytes to show; whole lines, and of a first line that is longer its beginning
+    #[arg(long, value_name = "N")]
+    max_bytes: Option<usize>,
+    /// Show lines with this text only
+    #[arg(long, value_name = "TEXT")]
+    search: Option<String>,
+    #[command(flatten)]
+    matching: Matching,
+    /// How many matches to show of each file [default: 200]
+    #[arg(long, value_name = "N", requires = "search")]
+    max_matches: Option<u64>,
+}
+
+impl Read {
+    /// What to read of each file.
+    pub fn requests(&self) -> Vec<ReadRequest> {
+        let search = self.search.as_ref().map(|search| self.matching.query(search));
+        let request = |path: &String| ReadRequest {
+            path: path.clone(),
+            start_line: self.start_line,
+            limits: Limits { max_lines: self.lines, max_bytes: self.max_bytes },
+            search: search.clone(),
+            context: self.matching.context(),
+            max_matches: self.max_matches,
+            encoding: None,
+        };
+        self.files.iter().map(request).collect()
+    }
+}
+
+/// What counts as a match, and what is shown around it.
+#[derive(Debug, ClapArgs)]
+struct Matching {
+    /// The text is a regular expression, in the syntax of Rust; look-around works too
+    #[arg(long, short = 'e')]
+    regex: bool,
+    /// Upper and lower case differ
+    #[arg(long, short = 's')]
+    case_sensitive: bool,
+    /// Show N lines after each match
+    #[arg(short = 'A', long = "after", value_name = "N")]
+    after: Option<u64>,
+    /// Show N lines before each match
+    #[arg(short = 'B', long = "before", value_name = "N")]
+    before: Option<u64>,
+    /// Show N lines before and after each match
+    #[arg(short = 'C', long = "context", value_name = "N", default_value_t = 0)]
+    context: u64,
+}
+
+impl Matching {
+    fn query(&self, search: &str) -> Query {
+        Query { search: search.to_owned(), regex: self.regex, case_sensitive: self.case_sensitive }
+    }
+
+    fn context(&self) -> Context {
+        Context {
+            before: self.before.unwrap_or(self.context),
+            after: self.after.unwrap_or(self.context),
+        }
+    }
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Search {
+    /// The text to look for
+    pattern: String,
+    /// Files and directories; - is standard input [default: where relative paths start]
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub paths: Vec<String>,
+    #[command(flatten)]
+    matching: Matching,
+    /// Search files that this glob matches; one that starts with ! excludes
+    #[arg(short, long = "glob", value_name = "GLOB")]
+    globs: Vec<String>,
+    /// How many matches to show
+    #[arg(long, value_name = "N", default_value_t = MAX_MATCHES)]
+    max_matches: u64,
+    /// How many matches to show of each file
+    #[arg(long, value_name = "N")]
+    max_matches_per_file: Option<u64>,
+    /// How many bytes to show
+    #[arg(long, value_name = "N")]
+    max_bytes: Option<usize>,
+    /// Search hidden files and directories too
+    #[arg(long)]
+    hidden: bool,
+    /// Do not obey .gitignore, .git/info/exclude and git's ignore file of the user
+    #[arg(long)]
+    no_gitignore: bool,
+    /// Do not obey .ignore files
+    #[arg(long)]
+    no_ignore_files: bool,
+    /// Do not look for ignore files in the directories above
+    #[arg(long)]
+    no_parent_ignore_files: bool,
+    /// Follow symbolic links
+    #[arg(long)]
+    follow_links: bool,
+    /// How far below a path to look; 1 is the files in the directory itself
+    #[arg(long, value_name = "N")]
+    max_depth: Option<usize>,
+}
+
+impl Search {
+    /// What to search for, and where.
+    pub fn query(&self) -> SearchQuery {
+        SearchQuery {
+            paths: self.paths.clone(),
+            context: self.matching.context(),
+            globs: self.globs.clone(),
+            max_matches: self.max_matches,
+            max_matches_per_file: self.max_matches_per_file,
+            max_bytes: self.max_bytes,
+            hidden: self.hidden,
+            gitignore: !self.no_gitignore,
+            ignore_files: !self.no_ignore_files,
+            parent_ignore_files: !self.no_parent_ignore_files,
+            follow_links: self.follow_links,
+            max_depth: self.max_depth,
+            ..SearchQuery::new(self.matching.query(&self.pattern))
+        }
+    }
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Hash {
+    /// The file; - is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: String,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Verify {
+    /// The file; - is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: String,
+    /// Anchors, or lines as they were shown
+    #[arg(required = true, value_name = "ANCHOR")]
+    pub anchors: Vec<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Apply {
+    /// The file with the patch
+    #[arg(short, long, value_name = "FILE", default_value = STANDARD_INPUT)]
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub input: String,
+    /// Print the changed regions with their new anchors
+    #[arg(long)]
+    pub emit_updated: bool,
+    /// Print what would change as a unified diff, and write nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// How many unchanged lines a diff shows around each change
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub context: u64,
+    #[command(flatten)]
+    pub manner: Manner,
+}
+
+/// How anchors are taken, and what a finished command is safe from.
+#[derive(Debug, ClapArgs)]
+pub struct Manner {
+    /// Whether an anchor whose line has moved is followed
+    #[arg(long, value_enum, default_value_t = RelocateArg::Guarded)]
+    relocate: RelocateArg,
+    /// How far, in lines each way
+    #[arg(long, value_name = "LINES", default_value_t = RELOCATE_WINDOW_LINES)]
+    relocate_window: u64,
+    /// What a finished command is safe from
+    #[arg(long, value_enum, default_value_t = DurabilityArg::Power)]
+    durability: DurabilityArg,
+}
+
+impl Manner {
+    /// The options of the core.
+    pub fn apply_options(&self) -> ApplyOptions {
+        let relocate = match self.relocate {
+            RelocateArg::Guarded => Relocate::Guarded,
+            RelocateArg::Unique => Relocate::Unique,
+            RelocateArg::Off => Relocate::Off,
+        };
+        ApplyOptions {
+            edit: EditOptions {
+                relocate,
+                relocate_window_lines: self.relocate_window,
+                ..EditOptions::default()
+            },
+            durability: match self.durability {
+                DurabilityArg::Power => Durability::Power,
+                DurabilityArg::Process => Durability::Process,
+            },
+            ..ApplyOptions::default()
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum RelocateArg {
+    /// When its hash is at one line nearby alone, and nothing in the patch speaks against it
+    Guarded,
+    /// When its hash is at one line nearby alone
+    Unique,
+    /// Never
+    Off,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum DurabilityArg {
+    /// A power cut: all that is written is forced to the disk
+    Power,
+    /// The end of the process
+    Process,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Args::command().debug_assert();
+    }
+}

@@ -1,0 +1,44 @@
+//! The commands: each calls the core once and prints its answer.
+
+mod apply;
+mod read;
+mod search;
+
+use hashline_core::cancel::Cancel;
+use hashline_core::edit::apply::ApplyOptions;
+use hashline_core::workspace::Workspace;
+
+use crate::args::{Args, Command, Shared};
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+
+/// What all commands work with.
+struct Call<'a> {
+    shared: &'a Shared,
+    workspace: Workspace<'static>,
+    cancel: Cancel,
+    out: Output,
+}
+
+/// Does what the command line asks for.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let apply = match &args.command {
+        Command::Apply(apply) => apply.manner.apply_options(),
+        _ => ApplyOptions::default(),
+    };
+    let mut call = Call {
+        shared: &args.shared,
+        workspace: Workspace::new(args.shared.workspace_options(apply)?),
+        cancel: Cancel::default(),
+        out: Output::new(),
+    };
+    let exit = match &args.command {
+        Command::Read(args) => read::read(&mut call, args)?,
+        Command::Search(args) => search::search(&mut call, args)?,
+        Command::Hash(args) => read::hash(&mut call, args)?,
+        Command::Verify(args) => read::verify(&mut call, args)?,
+        Command::Apply(args) => apply::apply(&mut call, args)?,
+    };
+    call.out.finish()?;
+    Ok(exit)
+}

@@ -1,0 +1,41 @@
+//! Standard input, and files that hold a patch.
+
+use std::io::{self, Read};
+
+use hashline_core::edit::request::Value;
+use hashline_core::error::{Code, Error, Result};
+
+use crate::args::STANDARD_INPUT;
+
+/// All of standard input, at most `limit_bytes`.
+pub fn standard_input(limit_bytes: u64) -> Result<Vec<u8>> {
+    all_of(io::stdin().lock(), "standard input", limit_bytes)
+}
+
+/// The patch in a file or on standard input.
+pub fn patch(path: &str, limit_bytes: u64) -> Result<Value> {
+    let (bytes, shown) = match path {
+        STANDARD_INPUT => (standard_input(limit_bytes)?, "standard input"),
+        _ => {
+            let file =
+                std::fs::File::open(path).map_err(|cause| Error::io("read", path, &cause))?;
+            (all_of(file, path, limit_bytes)?, path)
+        }
+    };
+    let json: serde_json::Value = serde_json::from_slice(&bytes).map_err(|cause| {
+        Error::new(Code::InvalidOperation, format!("{shown}: the patch is not JSON: {cause}"))
+    })?;
+    Ok(json.into())
+}
+
+fn all_of(from: impl Read, shown: &str, limit_bytes: u64) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(limit_bytes.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(|cause| Error::io("read", shown, &cause))?;
+    if bytes.len() as u64 > limit_bytes {
+        let message = format!("{shown} has more than {limit_bytes} bytes (--max-file-bytes)");
+        return Err(Error::new(Code::FileTooLarge, message));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,26 @@
+//! Ctrl-C. Until a command begins to write files it ends the process at once; from then on it
+//! sets the flag at which the engine looks, which never stops between the first change of a file
+//! and the last.
+
+use std::sync::OnceLock;
+
+use hashline_core::cancel::Cancel;
+
+use crate::exit::Exit;
+
+/// The flag of the call that must not be cut off.
+static CALL: OnceLock<Cancel> = OnceLock::new();
+
+/// From now on Ctrl-C ends the process, with the exit code that shells know.
+pub fn ends_the_process() {
+    // Where no handler can be set, the system ends the process.
+    let _ = ctrlc::set_handler(|| match CALL.get() {
+        Some(cancel) => cancel.cancel(),
+        None => std::process::exit(Exit::Interrupted.code().into()),
+    });
+}
+
+/// From now on Ctrl-C asks the call with this flag to stop, and nothing more.
+pub fn asks(cancel: &Cancel) {
+    let _ = CALL.set(cancel.clone());
+}

@@ -1,0 +1,128 @@
+//! What a refused patch is told as: all stale anchors at once, with the lines as they are now.
+
+use std::collections::BTreeMap;
+
+use hashline_core::edit::outcome::{Failure, Rejected};
+use hashline_core::error::Code;
+use hashline_core::text::dialect::Dialect;
+use hashline_core::view::render::{GAP, file_header};
+
+use crate::exit::Exit;
+
+/// Says on standard error why nothing was done, and how the program ends.
+pub fn tell(rejected: &Rejected, dialect: &Dialect) -> Exit {
+    let is_stale = rejected.failures.iter().all(is_stale);
+    let text = if is_stale { stale_text(rejected, dialect) } else { rejected.text.clone() };
+    crate::exit::print_to_stderr(&text);
+    if is_stale { Exit::Mismatch } else { Exit::Trouble }
+}
+
+/// Whether fresh anchors are all that it takes.
+fn is_stale(failure: &Failure) -> bool {
+    matches!(
+        failure.code,
+        Code::HashMismatch | Code::AmbiguousAnchor | Code::LineOutOfRange | Code::NotShown
+    ) && failure.anchor.is_some()
+}
+
+/// The lines of one file that are shown, by number, and those among them that were named.
+#[derive(Default)]
+struct Shown<'a> {
+    rows: BTreeMap<u64, &'a str>,
+    named: Vec<u64>,
+}
+
+/// Headline, lines, and what to use instead.
+fn stale_text(rejected: &Rejected, dialect: &Dialect) -> String {
+    let mut files: Vec<(&str, Shown<'_>)> = Vec::new();
+    for failure in &rejected.failures {
+        let path = failure.path.as_deref().unwrap_or_default();
+        let at = files.iter().position(|(known, _)| *known == path).unwrap_or_else(|| {
+            files.push((path, Shown::default()));
+            files.len() - 1
+        });
+        let shown = &mut files[at].1;
+        let rows = failure.lines.iter().flat_map(|lines| lines.lines());
+        shown.rows.extend(rows.filter_map(|row| Some((number_of(row)?, row))));
+        shown.named.extend(failure.anchor.as_deref().and_then(number_of));
+    }
+    for (_, shown) in &mut files {
+        shown.keep_what_is_there();
+    }
+    let mut text = headline(&files, dialect);
+    let has_headers = files.len() > 1;
+    for (path, shown) in &files {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        if has_headers {
+            text += &file_header(path);
+            text.push('\n');
+        }
+        shown.print(&mut text);
+    }
+    let instead = instead(rejected);
+    if !text.is_empty() && !instead.is_empty() {
+        text.push('\n');
+    }
+    text + &instead
+}
+
+/// How many lines have changed; nothing where all anchors name lines past the end.
+fn headline(files: &[(&str, Shown<'_>)], dialect: &Dialect) -> String {
+    let count: usize = files.iter().map(|(_, shown)| shown.named.len()).sum();
+    let have = match count {
+        0 => return String::new(),
+        1 => "line has",
+        _ => "lines have",
+    };
+    let separator = dialect.separator as char;
+    format!(
+        "{count} {have} changed since last read. Use the updated LINE{separator}HASH references shown below (>>> marks changed lines).\n"
+    )
+}
+
+impl Shown<'_> {
+    /// Each line counts once, and one past the end not at all.
+    fn keep_what_is_there(&mut self) {
+        self.named.sort_unstable();
+        self.named.dedup();
+        self.named.retain(|number| self.rows.contains_key(number));
+    }
+
+    fn print(&self, text: &mut String) {
+        let mut last = None;
+        for (&number, row) in &self.rows {
+            if last.is_some_and(|last| number > last + 1) {
+                *text += &format!("    {GAP}\n");
+            }
+            let mark = if self.named.contains(&number) { ">>>" } else { "   " };
+            *text += &format!("{mark} {row}\n");
+            last = Some(number);
+        }
+    }
+}
+
+/// What to use instead of each anchor: the fresh one of the same line, or what is known.
+fn instead(rejected: &Rejected) -> String {
+    let mut remaps: Vec<_> = rejected.remaps.iter().collect();
+    remaps.sort_by_key(|(stale, _)| number_of(stale));
+    let mut rows: Vec<String> =
+        remaps.into_iter().map(|(stale, fresh)| format!("{stale} -> {fresh}")).collect();
+    for failure in &rejected.failures {
+        let is_mapped = |anchor: &str| rejected.remaps.iter().any(|(stale, _)| stale == anchor);
+        if !failure.anchor.as_deref().is_some_and(is_mapped) && !rows.contains(&failure.message) {
+            rows.push(failure.message.clone());
+        }
+    }
+    match rows.as_slice() {
+        [] => String::new(),
+        rows => rows.join("\n"),
+    }
+}
+
+/// The line number at the start of an anchor.
+fn number_of(row: &str) -> Option<u64> {
+    let end = row.find(|character: char| !character.is_ascii_digit()).unwrap_or(row.len());
+    row[..end].parse().ok()
+}
