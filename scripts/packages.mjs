@@ -1,0 +1,58 @@
+// Installs the packages of a folder that has a package.json and a lock file of its own, and links
+// this package beside them, for tests that need other people's packages.
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+/**
+ * Makes sure that what the lock file of a folder says is installed. Install scripts are not run.
+ * @param {string} folder
+ * @returns {string | undefined} why it cannot be: packages cannot be had here and now
+ */
+export function installPackages(folder) {
+  const lock = readFileSync(join(folder, 'package-lock.json'), 'utf8')
+  const stamp = join(folder, 'node_modules', '.installed-lock.json')
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return undefined
+  console.log(`npm ci in ${folder}`)
+  const { status, stderr, error } = spawnSync('npm', ['ci', '--ignore-scripts'], {
+    cwd: folder,
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  })
+  if (status !== 0) return `npm ci failed in ${folder}: ${error?.message ?? stderr}`
+  const link = join(folder, 'node_modules', 'hashline-native')
+  rmSync(link, { recursive: true, force: true })
+  symlinkSync(root, link, 'junction')
+  writeFileSync(stamp, lock)
+  return undefined
+}
+
+/**
+ * The same for a test: what to give as `skip` to the tests that need the packages. Where `CI` is
+ * set, tests must run, so that it throws there.
+ * @param {string} folder
+ * @returns {string | false}
+ */
+export function skipWithout(folder) {
+  const reason = installPackages(folder)
+  if (reason === undefined) return false
+  if (process.env.CI) throw new Error(reason)
+  console.error(`SKIPPED: ${reason}`)
+  return reason
+}
+
+/**
+ * A Node of version 22 or later, which some agents need: this one, or the one among the packages of
+ * a folder.
+ * @param {string} folder
+ */
+export function laterNode(folder) {
+  if (Number(process.versions.node.split('.')[0]) >= 22) return process.execPath
+  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+  const path = join(folder, 'node_modules', name, 'bin', 'node')
+  return existsSync(path) ? path : process.execPath
+}
