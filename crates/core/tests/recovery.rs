@@ -5,7 +5,7 @@
 mod support;
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -541,7 +541,6 @@ fn a_fault_in_the_recovery_leaves_the_rest_to_a_later_one() {
 /// A journal that this call did not write can name any file.
 #[test]
 fn a_journal_that_others_may_write_or_that_no_transaction_writes_is_not_acted_on() {
-    use std::os::unix::fs::PermissionsExt;
     let committed = |scene: &Scene| {
         (1..).step_by(3).find(|&n| {
             let _ = fs::remove_dir_all(scene.state.path().join("journals"));
@@ -586,6 +585,110 @@ fn rewrite_journal(path: &Path, text: &str) {
         format!("{:032x} {json}\n", twox_hash::XxHash3_128::oneshot(json.as_bytes()))
     };
     fs::write(path, text.lines().map(record).collect::<String>()).unwrap();
+}
+
+/// A journal as it was recorded, of a patch with every kind of step. `FILES` and `STATE` stand for
+/// the directories, and each mark has the name of its file in place of the inode.
+const RECORDED: &str = include_str!("journals/version-1.jsonl");
+
+/// Lays out what the first `records` records of [`RECORDED`] speak of.
+fn as_recorded(records: usize) -> Scene {
+    let scene = Scene::new();
+    let (files, state) =
+        [&scene.dir, &scene.state].map(|dir| dir.path().canonicalize().unwrap()).into();
+    let journals = state.join("journals");
+    fs::create_dir(&journals).unwrap();
+    fs::create_dir_all(files.join("new/deep")).unwrap();
+    let text = RECORDED.lines().take(records).map(|line| format!("- {line}\n"));
+    let text = text.collect::<String>();
+    let text = text.replace("FILES", files.to_str().unwrap());
+    let text = text.replace("STATE", state.to_str().unwrap());
+    let begin: Value = serde_json::from_str(&text.lines().next().unwrap()[2..]).unwrap();
+    for step in begin["steps"].as_array().unwrap() {
+        // Where the new content waits, the old one of a file that is rewritten in place.
+        for (field, content) in [("temporary", "new"), ("ready", "new"), ("saved", "old")] {
+            let is_copied = field != "saved" || step["step"] == "rewrite_in_place";
+            if let Some(path) = step[field].as_str().filter(|_| is_copied) {
+                let old = fs::read_to_string(step["target"].as_str().unwrap_or_default());
+                let new = format!("new {}\n", step["step"].as_str().unwrap());
+                let content = if content == "new" { new } else { old.unwrap() };
+                fs::write(path, content).unwrap();
+            }
+        }
+    }
+    let text = text.lines().map(|line| {
+        let mut record: Value = serde_json::from_str(&line[2..]).unwrap();
+        fill_marks(&mut record);
+        format!("- {record}\n")
+    });
+    let journal = journals.join(".hashline-e86836eb6a9026b5.journal");
+    fs::write(&journal, "").unwrap();
+    fs::set_permissions(&journal, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::set_permissions(&journals, fs::Permissions::from_mode(0o700)).unwrap();
+    rewrite_journal(&journal, &text.collect::<String>());
+    scene
+}
+
+/// Gives the marks the values of their files.
+fn fill_marks(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            if let Some(file) = fields.get("inode").and_then(Value::as_str) {
+                let file = fs::symlink_metadata(file).unwrap();
+                for (name, value) in fields.iter_mut() {
+                    *value = match name.as_str() {
+                        "device" => file.dev().into(),
+                        "inode" => file.ino().into(),
+                        "size_bytes" => file.size().into(),
+                        "modified_seconds" => file.mtime().into(),
+                        "modified_nanoseconds" => file.mtime_nsec().into(),
+                        other => panic!("{other}"),
+                    };
+                }
+            }
+            fields.values_mut().for_each(fill_marks);
+        }
+        Value::Array(items) => items.iter_mut().for_each(fill_marks),
+        _ => {}
+    }
+}
+
+/// What is in journals stays readable: a crash and the recovery may be of two releases.
+#[test]
+fn a_recorded_journal_is_worked_off() {
+    let before = snapshot(Scene::new().dir.path());
+    let scene = as_recorded(1);
+    let report = scene.recover();
+    assert_eq!((report.undone.len(), report.finished.len()), (1, 0), "{report:?}");
+    scene.check_clean("begun");
+    assert_eq!(snapshot(scene.dir.path()), before);
+
+    let scene = as_recorded(2);
+    let report = scene.recover();
+    assert_eq!((report.undone.len(), report.finished.len()), (0, 1), "{report:?}");
+    assert!(report.conflicts.is_empty() && report.failed.is_empty(), "{report:?}");
+    scene.check_clean("committed");
+    let mut expected = before.clone();
+    for gone in ["moved", "changed"] {
+        expected.remove(gone);
+    }
+    for (name, content) in [
+        ("edited", "new rewrite\n"),
+        ("other", "new rewrite\n"),
+        ("linked", "new rewrite_in_place\n"),
+        ("second-name", "new rewrite_in_place\n"),
+        ("deleted", "new create\n"),
+        ("new/", ""),
+        ("new/added", "new create\n"),
+        ("new/changed", "new replace\n"),
+        ("new/deep/", ""),
+    ] {
+        expected.insert(name.to_owned(), content.as_bytes().to_vec());
+    }
+    for (from, to) in [("moved", "new/deep/moved"), ("one", "two"), ("two", "one")] {
+        expected.insert(to.to_owned(), before[from].clone());
+    }
+    assert_eq!(snapshot(scene.dir.path()), expected);
 }
 
 /// With a root, a recovery acts on files beneath it only, and no patch touches a journal.
