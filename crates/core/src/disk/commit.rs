@@ -6,6 +6,7 @@
 //! commit takes its files along. docs/durability.md states each step and what a crash right
 //! there leaves.
 
+mod draft;
 mod journal;
 mod lock;
 mod publish;
@@ -18,10 +19,11 @@ mod undo;
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileSystem, Lookup, Place, Stamp};
 use crate::error::{Code, Error, Result};
+use draft::Draft;
 use journal::Journal;
 use publish::Published;
 use stage::Staged;
-use step::{Draft, Step};
+use step::Step;
 
 pub use lock::{LockKey, Locks};
 pub use recover::{Conflict, RecoveryReport, is_abandoned, recover_beneath, recover_transactions};
@@ -30,8 +32,8 @@ pub use state::StateDir;
 /// The new content of a file, in pieces.
 pub type Pieces<'a> = Vec<&'a [u8]>;
 
-/// One change of a directory entry or a file.
-pub enum Change<'a> {
+/// What is to become of one file.
+pub enum Update<'a> {
     /// An existing file gets another content.
     Rewrite {
         /// The file.
@@ -100,17 +102,20 @@ pub struct Ground<'a> {
     pub state: &'a StateDir,
 }
 
-/// Puts every change in place, or none. `is_current` says, after staging, whether what the
-/// changes were made from is still there.
+/// A step that is ready: everything it needs is on the disk.
+type ReadyStep = Step<Place, Stamp>;
+
+/// Makes every update, or none. `is_current` says, after staging, whether what the updates were
+/// made from is still there.
 pub fn commit(
     ground: Ground<'_>,
-    changes: &[Change<'_>],
+    updates: &[Update<'_>],
     options: CommitOptions,
     cancel: &Cancel,
     is_current: &dyn Fn() -> Result<()>,
 ) -> std::result::Result<(), CommitError> {
     let fs = ground.fs;
-    let drafts = step::drafts(ground, changes, options).map_err(CommitError::Refused)?;
+    let drafts = draft::drafts(ground, updates, options).map_err(CommitError::Refused)?;
     let mut journal =
         Journal::write(fs, ground.state, &drafts, options.sync).map_err(CommitError::Refused)?;
     let mut staged = Staged::new(fs, ground.base, options.sync);
@@ -123,10 +128,8 @@ pub fn commit(
     };
     if let Err((error, is_unmarked)) = journal.mark_committed(fs, &staged.marks(&steps)) {
         // A mark that is found when the staged files are gone would ask for them.
-        let error = match is_unmarked {
-            true => CommitError::Refused(error),
-            false => CommitError::Stuck(error),
-        };
+        let error =
+            if is_unmarked { CommitError::Refused(error) } else { CommitError::Stuck(error) };
         return Err(give_up(fs, staged, journal, error));
     }
     // From here on, temporary files may hold old versions.
@@ -186,12 +189,12 @@ fn clear(fs: &dyn FileSystem, staged: Staged<'_>, journal: Journal) {
 }
 
 /// Makes directories and temporary files, and looks at everything once more.
-fn stage_all<'a>(
+fn stage_all(
     staged: &mut Staged<'_>,
-    drafts: &[Draft<'a>],
+    drafts: &[Draft<'_>],
     cancel: &Cancel,
     is_current: &dyn Fn() -> Result<()>,
-) -> Result<Vec<Step>> {
+) -> Result<Vec<ReadyStep>> {
     let mut steps = Vec::with_capacity(drafts.len());
     for draft in drafts {
         cancel.check()?;

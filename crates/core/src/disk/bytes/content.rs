@@ -69,9 +69,10 @@ impl Content {
         options: &LoadOptions,
         use_of: Use,
     ) -> Result<Option<Content>, LoadFailure> {
-        let mapping = match stamp.size_bytes >= MAP_MIN_BYTES {
-            true => Mapping::new(&file, stamp.size_bytes)?,
-            false => None,
+        let mapping = if stamp.size_bytes >= MAP_MIN_BYTES {
+            Mapping::new(&file, stamp.size_bytes)?
+        } else {
+            None
         };
         let store = match mapping {
             Some(mapping) => Store::Mapped(mapping),

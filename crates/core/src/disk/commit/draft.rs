@@ -1,124 +1,49 @@
-//! The steps of a transaction: which strategy each change takes, and every name it will use.
+//! The steps of a transaction before anything is done: which strategy each update takes, and
+//! every name it will use.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::{Change, CommitOptions, Ground, Pieces, TEMPORARY_PREFIX};
+use super::step::Step;
+use super::{CommitOptions, Ground, Pieces, TEMPORARY_PREFIX, Update};
 use crate::disk::fs::{FileSystem, Lookup, Place, Stamp};
 use crate::error::{Code, Error, Result};
 
-/// A change with its strategy and its names, before anything exists.
+/// A step with the names it will use, before anything exists, and what its new file holds.
 pub(super) struct Draft<'a> {
-    pub(super) action: Action<'a>,
-    /// The name of its temporary file, beside the target.
-    pub(super) temporary: OsString,
-    /// The name under which an old version or a vacated file waits.
-    pub(super) aside: OsString,
+    pub(super) step: Step<Lookup, Stamp>,
+    /// The new content; `None` when it is that of the file the step was made from.
+    pub(super) content: Option<&'a Pieces<'a>>,
 }
 
-/// What a draft does.
-pub(super) enum Action<'a> {
-    Rewrite {
-        target: Place,
-        old: Stamp,
-        content: &'a Pieces<'a>,
-    },
-    /// The file keeps its inode: it has other names, or its directory takes no new entries.
-    /// The new and the old content wait in the state directory.
-    RewriteInPlace {
-        target: Place,
-        old: Stamp,
-        content: &'a Pieces<'a>,
-        saved: Place,
-        ready: Place,
-    },
-    Create {
-        to: Lookup,
-        content: &'a Pieces<'a>,
-    },
-    /// `parks` when the new name is one that the patch itself vacates.
-    Rename {
-        from: Place,
-        old: Stamp,
-        to: Lookup,
-        parks: bool,
-    },
-    /// A move with new content (`None`: the old one), through a copy.
-    Replace {
-        from: Place,
-        old: Stamp,
-        to: Lookup,
-        content: Option<&'a Pieces<'a>>,
-    },
-    Delete {
-        target: Place,
-        old: Stamp,
-    },
-}
-
-/// A step that is ready: everything it needs is on the disk.
-pub(super) enum Step {
-    Rewrite { target: Place, old: Stamp, temporary: Place, saved: Place },
-    RewriteInPlace { target: Place, old: Stamp, saved: Place, ready: Place },
-    Create { target: Place, temporary: Place },
-    Rename { from: Place, old: Stamp, to: Place, parked: Option<Place> },
-    Replace { from: Place, old: Stamp, to: Place, temporary: Place, parked: Place },
-    Delete { target: Place, old: Stamp, parked: Place },
-}
-
-impl Step {
-    /// The file that it was made from.
-    pub(super) fn source(&self) -> Option<(&Place, &Stamp)> {
-        match self {
-            Step::Rewrite { target, old, .. }
-            | Step::RewriteInPlace { target, old, .. }
-            | Step::Delete { target, old, .. }
-            | Step::Rename { from: target, old, .. }
-            | Step::Replace { from: target, old, .. } => Some((target, old)),
-            Step::Create { .. } => None,
-        }
-    }
-
-    /// The file that holds its new content until it is published.
-    pub(super) fn staged(&self) -> Option<&Place> {
-        match self {
-            Step::Rewrite { temporary, .. }
-            | Step::Create { temporary, .. }
-            | Step::Replace { temporary, .. } => Some(temporary),
-            _ => None,
-        }
-    }
-}
-
-/// Chooses a strategy and names for every change; refuses what must not or cannot be done.
+/// Chooses a strategy and names for every update; refuses what must not or cannot be done.
 pub(super) fn drafts<'a>(
     ground: Ground<'_>,
-    changes: &'a [Change<'a>],
+    updates: &'a [Update<'a>],
     options: CommitOptions,
 ) -> Result<Vec<Draft<'a>>> {
-    let vacated: BTreeSet<&Path> = changes
+    let vacated: BTreeSet<&Path> = updates
         .iter()
-        .filter_map(|change| match change {
-            Change::Delete { place, .. } | Change::Move { from: place, .. } => {
+        .filter_map(|update| match update {
+            Update::Delete { place, .. } | Update::Move { from: place, .. } => {
                 Some(place.canonical())
             }
-            _ => None,
+            Update::Rewrite { .. } | Update::Create { .. } => None,
         })
         .collect();
-    let draft = |change| {
-        check_length(change)?;
-        let action = action(ground, change, options, &vacated)?;
-        Ok(Draft { action, temporary: temporary_name(), aside: temporary_name() })
+    let draft = |update| {
+        check_length(update)?;
+        draft(ground, update, options, &vacated)
     };
-    changes.iter().map(draft).collect()
+    updates.iter().map(draft).collect()
 }
 
 /// Refuses a path that the system would not take. The commit could do with open directories, but
 /// a recovery looks the paths of a journal up.
-fn check_length(change: &Change<'_>) -> Result<()> {
+fn check_length(update: &Update<'_>) -> Result<()> {
     #[cfg(unix)]
-    if let Change::Create { to, .. } | Change::Move { to, .. } = change {
+    if let Update::Create { to, .. } | Update::Move { to, .. } = update {
         // The last byte is the system's.
         let most = libc::PATH_MAX as usize - 1;
         let length = to.path().as_os_str().len();
@@ -132,57 +57,73 @@ fn check_length(change: &Change<'_>) -> Result<()> {
         }
     }
     #[cfg(not(unix))]
-    let _ = change;
+    let _ = update;
     Ok(())
 }
 
-fn action<'a>(
+fn draft<'a>(
     ground: Ground<'_>,
-    change: &'a Change<'a>,
+    update: &'a Update<'a>,
     options: CommitOptions,
     vacated: &BTreeSet<&Path>,
-) -> Result<Action<'a>> {
-    Ok(match change {
-        Change::Rewrite { place, stamp, content } => {
-            rewrite(ground, place, stamp, content, options)?
+) -> Result<Draft<'a>> {
+    Ok(match update {
+        Update::Rewrite { place, stamp, content } => {
+            let step = rewrite(ground, place, stamp, options)?;
+            Draft { step, content: Some(content) }
         }
-        Change::Create { to, content } => Action::Create { to: to.clone(), content },
-        Change::Move { from, stamp, to, content } => {
-            let (from, old, to) = (from.clone(), *stamp, to.clone());
+        Update::Create { to, content } => {
+            let step = Step::Create { target: to.clone(), temporary: beside(to) };
+            Draft { step, content: Some(content) }
+        }
+        Update::Move { from, stamp, to, content } => {
             if content.is_some() {
-                check_rewritable(ground.fs, &from, stamp, options)?;
+                check_rewritable(ground.fs, from, stamp, options)?;
                 if stamp.links > 1 {
                     return Err(many_names_moved(from.shown()));
                 }
             }
-            if content.is_some() || !is_same_device(ground.fs, &from, &to) {
-                Action::Replace { from, old, to, content: content.as_ref() }
+            let is_copied = content.is_some() || !is_same_device(ground.fs, from, to);
+            let is_vacated = vacated.contains(to.path().as_path());
+            let (from, old, to) = (Lookup::Found(from.clone()), *stamp, to.clone());
+            let parked = beside(&from);
+            let step = if is_copied {
+                Step::Replace { from, old, temporary: beside(&to), to, parked }
             } else {
-                let parks = vacated.contains(to.path().as_path());
-                Action::Rename { from, old, to, parks }
-            }
+                Step::Rename { from, old, to, parked: is_vacated.then_some(parked) }
+            };
+            Draft { step, content: content.as_ref() }
         }
-        Change::Delete { place, stamp } => Action::Delete { target: place.clone(), old: *stamp },
+        Update::Delete { place, stamp } => {
+            let target = Lookup::Found(place.clone());
+            let parked = beside(&target);
+            Draft { step: Step::Delete { target, old: *stamp, parked }, content: None }
+        }
     })
 }
 
-fn rewrite<'a>(
+fn rewrite(
     ground: Ground<'_>,
     place: &Place,
     stamp: &Stamp,
-    content: &'a Pieces<'a>,
     options: CommitOptions,
-) -> Result<Action<'a>> {
+) -> Result<Step<Lookup, Stamp>> {
     let path = place.shown();
     check_rewritable(ground.fs, place, stamp, options)?;
-    let (target, old) = (place.clone(), *stamp);
+    let (target, old) = (Lookup::Found(place.clone()), *stamp);
     let may_replace = || ground.fs.may_replace(place, stamp);
     if stamp.links == 1 && may_replace().map_err(|cause| Error::io("write", path, &cause))? {
-        return Ok(Action::Rewrite { target, old, content });
+        let (temporary, saved) = (beside(&target), beside(&target));
+        return Ok(Step::Rewrite { target, old, temporary, saved });
     }
-    let saved = ground.state.file(path, temporary_name())?;
-    let ready = ground.state.file(path, temporary_name())?;
-    Ok(Action::RewriteInPlace { target, old, content, saved, ready })
+    let near_the_journal = || Ok(Lookup::Found(ground.state.file(path, temporary_name())?));
+    let (saved, ready) = (near_the_journal()?, near_the_journal()?);
+    Ok(Step::RewriteInPlace { target, old, saved, ready })
+}
+
+/// A temporary file in the same directory.
+fn beside(name: &Lookup) -> Lookup {
+    name.sibling(temporary_name())
 }
 
 fn many_names_moved(path: &str) -> Error {

@@ -5,13 +5,15 @@
 //! and is cut off again when a transaction is taken back after that. The process that writes a journal
 //! holds the system's lock on it; a journal that can be locked belongs to a dead process.
 
+use std::convert::Infallible;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::StateDir;
-use super::step::{Action, Draft, temporary_name};
+use super::draft::{Draft, temporary_name};
+use super::step::Step;
 use crate::disk::bytes::snapshot;
 use crate::disk::fs::{FileSystem, Lookup, Place, Stamp};
 use crate::error::{Code, Error, Result};
@@ -104,45 +106,8 @@ impl Mark {
     }
 }
 
-/// One step, by paths.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "step", rename_all = "snake_case")]
-pub(super) enum JournalStep {
-    Rewrite {
-        target: JournalPath,
-        old: Mark,
-        temporary: JournalPath,
-        saved: JournalPath,
-    },
-    RewriteInPlace {
-        target: JournalPath,
-        old: Mark,
-        saved: JournalPath,
-        ready: JournalPath,
-    },
-    Create {
-        target: JournalPath,
-        temporary: JournalPath,
-    },
-    Rename {
-        from: JournalPath,
-        old: Mark,
-        to: JournalPath,
-        parked: Option<JournalPath>,
-    },
-    Replace {
-        from: JournalPath,
-        old: Mark,
-        to: JournalPath,
-        temporary: JournalPath,
-        parked: JournalPath,
-    },
-    Delete {
-        target: JournalPath,
-        old: Mark,
-        parked: JournalPath,
-    },
-}
+/// A step, by paths.
+pub(super) type JournalStep = Step<JournalPath, Mark>;
 
 /// A record of a journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -294,10 +259,7 @@ impl Journal {
     pub(super) fn unmark(&mut self, fs: &dyn FileSystem) -> Result<()> {
         let fault = |cause| journal_fault(&self.place, &cause);
         fs.set_len(&self.file, self.begin_bytes).map_err(fault)?;
-        match self.sync {
-            true => fs.sync(&self.file).map_err(fault),
-            false => Ok(()),
-        }
+        if self.sync { fs.sync(&self.file).map_err(fault) } else { Ok(()) }
     }
 
     /// The transaction is over. With `sync`, the journal's end is forced to the disk, so that
@@ -323,12 +285,7 @@ fn journal_fault(place: &Place, cause: &std::io::Error) -> Error {
 /// The directories that a transaction will make, the upper ones first.
 fn missing_directories(drafts: &[Draft<'_>]) -> Vec<JournalPath> {
     let mut directories = std::collections::BTreeSet::new();
-    for draft in drafts {
-        let (Action::Create { to, .. } | Action::Rename { to, .. } | Action::Replace { to, .. }) =
-            &draft.action
-        else {
-            continue;
-        };
+    for to in drafts.iter().filter_map(|draft| draft.step.new_name()) {
         if let Lookup::Missing { first, rest } = to {
             let mut path = first.canonical().to_owned();
             for name in rest {
@@ -341,49 +298,9 @@ fn missing_directories(drafts: &[Draft<'_>]) -> Vec<JournalPath> {
 }
 
 fn journal_step(draft: &Draft<'_>) -> JournalStep {
-    let path = |place: &Place| JournalPath::new(place.canonical());
-    let beside =
-        |place: &Path, name: &std::ffi::OsStr| JournalPath::new(&place.with_file_name(name));
-    match &draft.action {
-        Action::Rewrite { target, old, .. } => JournalStep::Rewrite {
-            target: path(target),
-            old: Mark::of(old),
-            temporary: beside(target.canonical(), &draft.temporary),
-            saved: beside(target.canonical(), &draft.aside),
-        },
-        Action::RewriteInPlace { target, old, saved, ready, .. } => JournalStep::RewriteInPlace {
-            target: path(target),
-            old: Mark::of(old),
-            saved: path(saved),
-            ready: path(ready),
-        },
-        Action::Create { to, .. } => {
-            let to = to.path();
-            let temporary = beside(&to, &draft.temporary);
-            JournalStep::Create { target: JournalPath::new(&to), temporary }
-        }
-        Action::Rename { from, old, to, parks } => JournalStep::Rename {
-            from: path(from),
-            old: Mark::of(old),
-            to: JournalPath::new(&to.path()),
-            parked: parks.then(|| beside(from.canonical(), &draft.aside)),
-        },
-        Action::Replace { from, old, to, .. } => {
-            let to = to.path();
-            JournalStep::Replace {
-                from: path(from),
-                old: Mark::of(old),
-                temporary: beside(&to, &draft.temporary),
-                to: JournalPath::new(&to),
-                parked: beside(from.canonical(), &draft.aside),
-            }
-        }
-        Action::Delete { target, old } => JournalStep::Delete {
-            target: path(target),
-            old: Mark::of(old),
-            parked: beside(target.canonical(), &draft.aside),
-        },
-    }
+    let path = |name: &Lookup| Ok::<_, Infallible>(JournalPath::new(&name.path()));
+    let Ok(step) = draft.step.try_map(path, Mark::of);
+    step
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! Putting staged files in place, one reversible step after the other.
+//! Putting staged files in place, one reversible deed after the other.
 
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 
 use super::stage::{copy_content, is_gone, look, sync_directories, sync_removals};
-use super::step::Step;
+use super::step::{Deed, deeds};
 use super::undo::{Begun, Undo, exchange_back, take_back};
-use super::{CommitError, check_version, concurrent};
+use super::{CommitError, ReadyStep, check_version, concurrent};
 use crate::disk::fs::{FileSystem, Place, Stamp, differ_in_case_only};
 use crate::error::{Code, Error, Result};
 
@@ -27,70 +27,38 @@ impl<'a> Published<'a> {
         Published { fs, sync, begun: Vec::new(), touched: Vec::new(), renamed: BTreeSet::new() }
     }
 
-    /// Takes every step: first names are vacated, then taken, so that moves may chain and
-    /// swap; contents come last.
-    pub(super) fn publish(&mut self, steps: &[Step]) -> Result<()> {
-        for step in steps {
-            match step {
-                Step::Delete { target: from, old, parked }
-                | Step::Replace { from, old, parked, .. }
-                | Step::Rename { from, old, parked: Some(parked), .. } => {
-                    self.park(from, old, parked)?;
+    /// Puts everything in place, in the order of [`deeds`].
+    pub(super) fn publish(&mut self, steps: &[ReadyStep]) -> Result<()> {
+        for (_, deed) in deeds(steps) {
+            match deed {
+                Deed::Park { from, old, parked } => self.park(from, old, parked)?,
+                Deed::Move { from, old, to } => {
+                    self.check(from, old)?;
+                    self.take_name(from, to)?;
                 }
-                _ => {}
-            }
-        }
-        // A name that a parked file waits for may be left by one that is not parked.
-        for step in steps {
-            if let Step::Rename { from, old, to, parked: None } = step {
-                self.check(from, old)?;
-                self.take_name(from, to)?;
-            }
-        }
-        for step in steps {
-            if let Step::Rename { to, parked: Some(parked), .. } = step {
-                self.take_name(parked, to)?;
-            }
-        }
-        for step in steps {
-            match step {
-                Step::Create { target, temporary }
-                | Step::Replace { to: target, temporary, .. } => {
-                    self.place_new(temporary, target)?;
-                }
-                Step::Rewrite { target, old, temporary, saved } => {
+                Deed::Arrive { parked, to } => self.take_name(parked, to)?,
+                Deed::Place { temporary, target } => self.place_new(temporary, target)?,
+                Deed::Exchange { target, old, temporary, saved } => {
                     self.rewrite(target, old, temporary, saved)?;
                 }
-                Step::RewriteInPlace { target, old, saved, ready } => {
+                Deed::Overwrite { target, old, saved, ready } => {
                     self.rewrite_in_place(target, old, saved, ready)?;
                 }
-                _ => {}
             }
         }
-        match self.sync {
-            true => sync_directories(self.fs, &self.touched),
-            false => Ok(()),
-        }
+        if self.sync { sync_directories(self.fs, &self.touched) } else { Ok(()) }
     }
 
     /// Everything is in place: old versions go. False when one of them would not; the patch is
     /// done all the same, and the journal knows what is left. Nobody does once it is removed, so
     /// the removals come to the disk first.
-    pub(super) fn finish(self, steps: &[Step]) -> bool {
+    pub(super) fn finish(self, steps: &[ReadyStep]) -> bool {
         let mut all = true;
         let mut gone = Vec::new();
-        for step in steps {
-            let leftovers = match step {
-                Step::Delete { parked, .. } | Step::Replace { parked, .. } => [Some(parked), None],
-                Step::Rewrite { temporary, saved, .. } => [Some(temporary), Some(saved)],
-                Step::RewriteInPlace { saved, ready, .. } => [Some(saved), Some(ready)],
-                Step::Create { .. } | Step::Rename { .. } => [None, None],
-            };
-            for leftover in leftovers.into_iter().flatten() {
-                // Of the two names of a rewrite, one was not used.
-                all &= self.fs.unlink(leftover).is_ok() || is_gone(self.fs, leftover);
-                gone.push(leftover);
-            }
+        for leftover in steps.iter().flat_map(ReadyStep::leftovers) {
+            // Of the two names of a rewrite, one was not used.
+            all &= self.fs.unlink(leftover).is_ok() || is_gone(self.fs, leftover);
+            gone.push(leftover);
         }
         all && (!self.sync || sync_removals(self.fs, gone).is_ok())
     }
@@ -117,12 +85,11 @@ impl<'a> Published<'a> {
             );
             return CommitError::Stuck(Error { code: Code::Io, message, path });
         }
-        match matches!(code, Code::Io | Code::Internal) {
-            true => {
-                let message = format!("{message}; nothing was changed");
-                CommitError::Fault(Error { code, message, path })
-            }
-            false => CommitError::Refused(Error { code, message, path }),
+        if matches!(code, Code::Io | Code::Internal) {
+            let message = format!("{message}; nothing was changed");
+            CommitError::Fault(Error { code, message, path })
+        } else {
+            CommitError::Refused(Error { code, message, path })
         }
     }
 
@@ -182,11 +149,10 @@ impl<'a> Published<'a> {
         let is_case_change = self.is_case_change(from, to).map_err(fault)?;
         self.touched.extend([from.clone(), to.clone()]);
         let undo = Undo::Rename { now: to.clone(), was: from.clone(), placed };
-        self.take(undo, |fs| match is_case_change {
-            true => fs.rename(from, to),
-            false => fs.rename_new(from, to),
-        })
-        .map_err(fault)?;
+        let rename = |fs: &dyn FileSystem| {
+            if is_case_change { fs.rename(from, to) } else { fs.rename_new(from, to) }
+        };
+        self.take(undo, rename).map_err(fault)?;
         self.renamed.insert((placed.device, placed.inode));
         Ok(())
     }
@@ -310,8 +276,5 @@ fn overwrite_open(
     let source = fs.open(from)?;
     copy_content(fs, &source, &mut target)?;
     fs.set_len(&target, fs.stamp_of(&source)?.size_bytes)?;
-    match sync {
-        true => fs.sync(&target),
-        false => Ok(()),
-    }
+    if sync { fs.sync(&target) } else { Ok(()) }
 }

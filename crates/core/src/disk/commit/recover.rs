@@ -16,12 +16,12 @@ use std::io;
 use std::path::Path;
 use std::time::Instant;
 
-use super::journal::{FINISHED, LIMIT_BYTES, Record, UNFINISHED, parse_journal};
+use super::journal::{FINISHED, JournalStep, LIMIT_BYTES, Record, UNFINISHED, parse_journal};
 use super::{Ground, LockKey, StateDir};
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp};
 use crate::error::{Code, Error, Result};
-use shape::{is_well_formed, old_mark, targets};
+use shape::is_well_formed;
 use transaction::work_off;
 
 /// A file that someone else changed between a crash and the recovery.
@@ -133,8 +133,10 @@ fn read_journal(fs: &dyn FileSystem, file: &mut File) -> io::Result<Vec<u8>> {
 
 fn is_about(records: &[Record], keys: &[LockKey]) -> bool {
     let Some(Record::Begin { steps, .. }) = records.first() else { return false };
-    let paths = steps.iter().flat_map(targets).map(|path| LockKey::of_path(&path.path(), ""));
-    let files = steps.iter().filter_map(old_mark).map(|old| LockKey::of_inode(old.file(), ""));
+    let paths = steps.iter().flat_map(JournalStep::targets);
+    let paths = paths.map(|path| LockKey::of_path(&path.path(), ""));
+    let files = steps.iter().filter_map(JournalStep::old);
+    let files = files.map(|old| LockKey::of_inode(old.file(), ""));
     paths.chain(files).any(|named| keys.iter().any(|key| key.is_same(&named)))
 }
 

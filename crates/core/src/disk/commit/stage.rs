@@ -6,9 +6,10 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
+use super::draft::Draft;
 use super::journal::Mark;
-use super::step::{Action, Draft, Step};
-use super::{Pieces, concurrent};
+use super::step::Step;
+use super::{ReadyStep, concurrent};
 use crate::disk::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp, is_refused_link};
 use crate::error::{Code, Error, Result};
 
@@ -71,25 +72,20 @@ impl<'a> Staged<'a> {
     /// Forces the names of all temporary files and new directories to the disk, and those of the
     /// files that will be replaced, moved or removed: their writers may have flushed nothing, and
     /// after a power cut a recovery would not find the old version there.
-    pub(super) fn sync_directories(&self, steps: &[Step]) -> Result<()> {
-        let sources = steps.iter().filter_map(Step::source).map(|(place, _)| place);
+    pub(super) fn sync_directories(&self, steps: &[ReadyStep]) -> Result<()> {
+        let sources = steps.iter().filter_map(ReadyStep::source).map(|(place, _)| place);
         let made = self.files.iter().chain(self.known.values());
-        match self.sync {
-            true => sync_directories(self.fs, made.chain(sources)),
-            false => Ok(()),
-        }
+        if self.sync { sync_directories(self.fs, made.chain(sources)) } else { Ok(()) }
     }
 
     /// Forces the contents of those files to the disk, for the same reason: size and time could
     /// be others after a power cut.
-    pub(super) fn sync_sources(&self, steps: &[Step]) -> Result<()> {
-        let sources = steps.iter().filter_map(Step::source).filter(|_| self.sync);
+    pub(super) fn sync_sources(&self, steps: &[ReadyStep]) -> Result<()> {
+        let sources = steps.iter().filter_map(ReadyStep::source).filter(|_| self.sync);
         for (place, _) in sources {
             // Windows flushes only what is open for writing.
-            let opened = match cfg!(windows) {
-                true => self.fs.open_for_rewrite(place),
-                false => self.fs.open(place),
-            };
+            let opened =
+                if cfg!(windows) { self.fs.open_for_rewrite(place) } else { self.fs.open(place) };
             let fault = |cause: io::Error| Error::io("flush", place.shown(), &cause);
             match opened {
                 Ok(file) => self.fs.sync(&file).map_err(fault)?,
@@ -109,63 +105,43 @@ impl<'a> Staged<'a> {
     }
 
     /// The versions of the staged files, by step.
-    pub(super) fn marks(&self, steps: &[Step]) -> Vec<Option<Mark>> {
-        let mark = |step: &Step| self.marks.get(step.staged()?.canonical()).copied();
+    pub(super) fn marks(&self, steps: &[ReadyStep]) -> Vec<Option<Mark>> {
+        let mark = |step: &ReadyStep| self.marks.get(step.staged()?.canonical()).copied();
         steps.iter().map(mark).collect()
     }
 
     /// Makes everything that one step needs.
-    pub(super) fn stage(&mut self, draft: &Draft<'_>) -> Result<Step> {
-        Ok(match &draft.action {
-            Action::Rewrite { target, old, content } => {
-                let temporary = target.sibling(&draft.temporary);
-                self.content(&temporary, content, Some((target, old)))?;
-                let (target, saved) = (target.clone(), target.sibling(&draft.aside));
-                Step::Rewrite { target, old: *old, temporary, saved }
-            }
-            Action::RewriteInPlace { target, old, content, saved, ready } => {
-                self.copy(target, saved)?;
-                self.content(ready, content, None)?;
-                Step::RewriteInPlace {
-                    target: target.clone(),
-                    old: *old,
-                    saved: saved.clone(),
-                    ready: ready.clone(),
-                }
-            }
-            Action::Create { to, content } => {
-                let target = self.place(to)?;
-                let temporary = target.sibling(&draft.temporary);
-                self.content(&temporary, content, None)?;
-                Step::Create { target, temporary }
-            }
-            Action::Rename { from, old, to, parks } => Step::Rename {
-                from: from.clone(),
-                old: *old,
-                to: self.place(to)?,
-                parked: parks.then(|| from.sibling(&draft.aside)),
+    pub(super) fn stage(&mut self, draft: &Draft<'_>) -> Result<ReadyStep> {
+        let step = draft.step.try_map(|name| self.place(name), |old| *old)?;
+        if let Some(to) = step.new_name() {
+            self.check_usable(to)?;
+        }
+        let content = draft.content.map(Vec::as_slice);
+        match &step {
+            Step::Rewrite { target: model, old, temporary, .. }
+            | Step::Replace { from: model, old, temporary, .. } => match content {
+                Some(content) => self.content(temporary, content, Some((model, old)))?,
+                None => self.copy(model, temporary)?,
             },
-            Action::Replace { from, old, to, content } => {
-                let to = self.place(to)?;
-                let temporary = to.sibling(&draft.temporary);
+            Step::RewriteInPlace { target, saved, ready, .. } => {
+                self.copy(target, saved)?;
                 match content {
-                    Some(content) => self.content(&temporary, content, Some((from, old)))?,
-                    None => self.copy(from, &temporary)?,
+                    Some(content) => self.content(ready, content, None)?,
+                    None => self.copy(target, ready)?,
                 }
-                let (from, parked) = (from.clone(), from.sibling(&draft.aside));
-                Step::Replace { from, old: *old, to, temporary, parked }
             }
-            Action::Delete { target, old } => {
-                let (target, parked) = (target.clone(), target.sibling(&draft.aside));
-                Step::Delete { target, old: *old, parked }
+            Step::Create { temporary, .. } => {
+                self.content(temporary, content.unwrap_or_default(), None)?;
             }
-        })
+            Step::Rename { .. } | Step::Delete { .. } => {}
+        }
+        Ok(step)
     }
 
     /// The place of a name; its missing directories are made.
     fn place(&mut self, lookup: &Lookup) -> Result<Place> {
         let (first, rest) = match lookup {
-            Lookup::Found(place) => return self.usable(place.clone()),
+            Lookup::Found(place) => return Ok(place.clone()),
             Lookup::Missing { first, rest } => (first, rest),
         };
         let mut directory = first.clone();
@@ -176,16 +152,16 @@ impl<'a> Staged<'a> {
                 None => self.base.below(&directory, name)?,
             };
         }
-        self.usable(directory)
+        Ok(directory)
     }
 
     /// A name that the system would not take is refused before anything is changed.
-    fn usable(&self, place: Place) -> Result<Place> {
-        match self.fs.stamp(&place) {
+    fn check_usable(&self, place: &Place) -> Result<()> {
+        match self.fs.stamp(place) {
             Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
                 Err(Error::io("use the name", place.shown(), &cause))
             }
-            _ => Ok(place),
+            _ => Ok(()),
         }
     }
 
@@ -211,7 +187,7 @@ impl<'a> Staged<'a> {
     fn content(
         &mut self,
         temporary: &Place,
-        content: &Pieces<'_>,
+        content: &[&[u8]],
         model: Option<(&Place, &Stamp)>,
     ) -> Result<()> {
         // The mode of a new file is the system's affair; a replaced one's is copied.
@@ -226,9 +202,12 @@ impl<'a> Staged<'a> {
 
     /// Copies a file, or a symbolic link.
     fn copy(&mut self, from: &Place, temporary: &Place) -> Result<()> {
-        let fault = |cause: io::Error| match is_refused_link(&cause) {
-            true => concurrent(from.shown(), "was replaced by a link"),
-            false => Error::io("copy", from.shown(), &cause),
+        let fault = |cause: io::Error| {
+            if is_refused_link(&cause) {
+                concurrent(from.shown(), "was replaced by a link")
+            } else {
+                Error::io("copy", from.shown(), &cause)
+            }
         };
         let stamp = self.fs.stamp(from).map_err(fault)?;
         if stamp.kind == FileKind::Link {
@@ -289,8 +268,8 @@ pub(super) fn copy_content(fs: &dyn FileSystem, from: &File, to: &mut File) -> i
     }
 }
 
-/// The same after something was taken away. A directory that this user may not read cannot be
-/// flushed; nothing was staged in it that would have to last.
+/// As [`sync_directories`], after something was taken away. A directory that this user may not
+/// read cannot be flushed; nothing was staged in it that would have to last.
 pub(super) fn sync_removals<'p>(
     fs: &dyn FileSystem,
     places: impl IntoIterator<Item = &'p Place>,

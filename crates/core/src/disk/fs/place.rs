@@ -93,6 +93,18 @@ impl Lookup {
             }
         }
     }
+
+    /// Another name in the same directory.
+    pub fn sibling(&self, name: impl Into<OsString>) -> Lookup {
+        match self {
+            Lookup::Found(place) => Lookup::Found(place.sibling(name)),
+            Lookup::Missing { first, rest } => {
+                let directories = &rest[..rest.len().saturating_sub(1)];
+                let rest = directories.iter().cloned().chain([name.into()]).collect();
+                Lookup::Missing { first: first.clone(), rest }
+            }
+        }
+    }
 }
 
 /// Where the relative paths of a call start, and what they may not leave.
@@ -354,11 +366,13 @@ impl Root {
 /// The directory in which relative paths start, without links.
 fn start_directory(path: &str) -> Result<PathBuf> {
     check_path(path)?;
-    let canonical =
-        Path::new(path).canonicalize().and_then(|canonical| match canonical.metadata()?.is_dir() {
-            true => Ok(canonical),
-            false => Err(io::ErrorKind::NotADirectory.into()),
-        });
+    let canonical = Path::new(path).canonicalize().and_then(|canonical| {
+        if canonical.metadata()?.is_dir() {
+            Ok(canonical)
+        } else {
+            Err(io::ErrorKind::NotADirectory.into())
+        }
+    });
     canonical.map_err(|cause| {
         let message = format!("{path}: relative paths cannot start in this directory: {cause}");
         Error::at(Code::InvalidArgument, path, message)

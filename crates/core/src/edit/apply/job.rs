@@ -9,7 +9,7 @@ use super::options::{ApplyOptions, Durability};
 use super::settle::Settled;
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Charset, Document, snapshot, snapshot_of_pieces};
-use crate::disk::commit::{self, CommitError, CommitOptions, Ground, concurrent};
+use crate::disk::commit::{self, CommitError, CommitOptions, Ground, Update, concurrent};
 use crate::edit::outcome::{Applied, Change, FileChange, FileDiff};
 use crate::edit::report::{applied_text, created_rows, diff_hunks, relocation_rows, unified_diff};
 use crate::edit::session::{Body, HeldMemory, Lesson, LineSet, Splice, rows_shown};
@@ -94,8 +94,8 @@ impl<'a> Job<'a> {
         added: &AddedContents,
         cancel: &Cancel,
     ) -> std::result::Result<(), CommitError> {
-        let changes = self.changes(added);
-        if changes.is_empty() {
+        let updates = self.updates(added);
+        if updates.is_empty() {
             return cancel.check().map_err(CommitError::Refused);
         }
         let options = CommitOptions {
@@ -114,40 +114,36 @@ impl<'a> Job<'a> {
             }
             Ok(())
         };
-        commit::commit(self.ground, &changes, options, cancel, &is_current)
+        commit::commit(self.ground, &updates, options, cancel, &is_current)
     }
 
-    fn changes<'c>(&'c self, added: &'c AddedContents) -> Vec<commit::Change<'c>> {
-        let mut changes = Vec::new();
+    fn updates<'c>(&'c self, added: &'c AddedContents) -> Vec<Update<'c>> {
+        let mut updates = Vec::new();
         for (edits, file) in self.edited_in_place() {
             if let Some(&stamp) = file.document.stamp() {
                 let content = splice(&file.document, &file.plan);
-                changes.push(commit::Change::Rewrite {
-                    place: edits.place.clone(),
-                    stamp,
-                    content,
-                });
+                updates.push(Update::Rewrite { place: edits.place.clone(), stamp, content });
             }
         }
         for one in &self.tasks.files {
-            changes.push(match &one.task {
+            updates.push(match &one.task {
                 Task::Add { to, .. } => {
                     let content = added.get(&one.operation).map_or(&[][..], Vec::as_slice);
-                    commit::Change::Create { to: to.clone(), content: vec![content] }
+                    Update::Create { to: to.clone(), content: vec![content] }
                 }
                 Task::Move { from, stamp, to, .. } => {
                     let edit = self.edit_of(one);
                     let edited_stamp = edit.and_then(|file| file.document.stamp());
                     let stamp = *edited_stamp.unwrap_or(stamp);
                     let content = edit.map(|file| splice(&file.document, &file.plan));
-                    commit::Change::Move { from: from.clone(), stamp, to: to.clone(), content }
+                    Update::Move { from: from.clone(), stamp, to: to.clone(), content }
                 }
                 Task::Delete { place, stamp } => {
-                    commit::Change::Delete { place: place.clone(), stamp: *stamp }
+                    Update::Delete { place: place.clone(), stamp: *stamp }
                 }
             });
         }
-        changes
+        updates
     }
 
     /// What will have been done once the commit is through, and the rows of each file, by the

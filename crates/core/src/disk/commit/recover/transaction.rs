@@ -4,13 +4,14 @@ use std::io;
 use std::path::Path;
 use std::time::Instant;
 
-use super::shape::{home, is_temporary, old_mark, targets, temporaries};
+use super::shape::is_temporary;
 use super::torn::is_torn;
 use super::{Conflict, RecoveryReport, shown};
 use crate::cancel::Cancel;
 use crate::disk::commit::journal::{JournalPath, JournalStep, Mark, Record};
 use crate::disk::commit::publish::overwrite;
 use crate::disk::commit::stage::{copy_content, remove_empty, sync_removals};
+use crate::disk::commit::step::{Deed, Step, deeds};
 use crate::disk::commit::{Ground, LockKey, Locks, StateDir, TEMPORARY_PREFIX};
 use crate::disk::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp};
 use crate::error::{Code, Error, Result};
@@ -32,7 +33,7 @@ pub(super) fn work_off(
     let _locks = Locks::take(state, recovery.lock_keys(steps)?, deadline, cancel)?;
     let files: Vec<String> = steps
         .iter()
-        .flat_map(targets)
+        .flat_map(JournalStep::targets)
         .map(|path| path.path().to_string_lossy().into_owned())
         .collect();
     let staged = records.iter().find_map(|record| match record {
@@ -70,7 +71,7 @@ struct Recovery<'a> {
 impl Recovery<'_> {
     fn lock_keys(&self, steps: &[JournalStep]) -> Result<Vec<LockKey>> {
         let mut keys = Vec::new();
-        for path in steps.iter().flat_map(targets) {
+        for path in steps.iter().flat_map(JournalStep::targets) {
             let path = path.path();
             let shown = path.to_string_lossy();
             keys.push(LockKey::of_path(&path, &shown));
@@ -128,7 +129,8 @@ impl Recovery<'_> {
     /// A directory that cannot be looked into, or is elsewhere by now, must not be taken for
     /// one whose files are gone.
     fn check_reachable(&self, steps: &[JournalStep], unmade: &[JournalPath]) -> Result<()> {
-        for path in steps.iter().flat_map(|step| targets(step).into_iter().chain(temporaries(step)))
+        for path in
+            steps.iter().flat_map(|step| step.targets().into_iter().chain(step.temporaries()))
         {
             let path = path.path();
             match self.look_up(&path)? {
@@ -151,8 +153,8 @@ impl Recovery<'_> {
     /// that waits under a temporary name all the same is the only one, unless it has its own name.
     fn clear(&mut self, steps: &[JournalStep], directories: &[JournalPath]) -> Result<()> {
         for step in steps {
-            for path in temporaries(step) {
-                match (old_mark(step), home(step)) {
+            for path in step.temporaries() {
+                match (step.old(), step.home()) {
                     (Some(old), Some(home))
                         if self.marked(path, old)?.is_some()
                             && self.marked(home, old)?.is_none() =>
@@ -183,8 +185,8 @@ impl Recovery<'_> {
         Ok(())
     }
 
-    /// All new content is on the disk: what is not in place yet is put there, in the order in
-    /// which the transaction would have; then old versions go.
+    /// All new content is on the disk: what is not in place yet is put there; then old versions
+    /// go.
     fn finish(
         &mut self,
         steps: &[JournalStep],
@@ -193,60 +195,44 @@ impl Recovery<'_> {
     ) -> Result<()> {
         if !is_published {
             self.report_changed_sources(steps)?;
-            self.move_names(steps)?;
-            self.place_contents(steps, staged)?;
+            self.publish(steps, staged)?;
             self.report_missing(steps)?;
             self.sync()?;
         }
         self.remove_leftovers(steps, staged)
     }
 
-    fn move_names(&mut self, steps: &[JournalStep]) -> Result<()> {
-        for step in steps {
-            if let JournalStep::Delete { target: from, old, parked }
-            | JournalStep::Replace { from, old, parked, .. }
-            | JournalStep::Rename { from, old, parked: Some(parked), .. } = step
-                && self.exists(parked)?.is_none()
-                && let Some(place) = self.marked(from, old)?
-            {
-                // A file at `to` with the mark of `old` would be this very file: then it moved already.
-                self.rename(&place, parked)?;
-            }
-        }
-        for step in steps {
-            if let JournalStep::Rename { from, old, to, parked: None } = step
-                && let Some(place) = self.marked(from, old)?
-            {
-                self.arrive(&place, to)?;
-            }
-        }
-        for step in steps {
-            if let JournalStep::Rename { to, parked: Some(parked), .. } = step
-                && let Some(place) = self.exists(parked)?
-            {
-                self.arrive(&place, to)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn place_contents(&mut self, steps: &[JournalStep], staged: &[Option<Mark>]) -> Result<()> {
-        for (at, step) in steps.iter().enumerate() {
-            let new = staged.get(at).copied().flatten();
-            match step {
-                JournalStep::Create { target, temporary }
-                | JournalStep::Replace { to: target, temporary, .. } => {
-                    if let Some(place) = self.exists(temporary)? {
-                        self.arrive(&place, target)?;
+    /// Does what the transaction has not done yet, in the order in which it would have.
+    fn publish(&mut self, steps: &[JournalStep], staged: &[Option<Mark>]) -> Result<()> {
+        for (at, deed) in deeds(steps) {
+            match deed {
+                // A file at its new name with the mark of `old` would be this very file: then it
+                // moved already.
+                Deed::Park { from, old, parked } => {
+                    if self.exists(parked)?.is_none()
+                        && let Some(place) = self.marked(from, old)?
+                    {
+                        self.rename(&place, parked)?;
                     }
                 }
-                JournalStep::Rewrite { target, old, temporary, .. } => {
+                Deed::Move { from, old, to } => {
+                    if let Some(place) = self.marked(from, old)? {
+                        self.arrive(&place, to)?;
+                    }
+                }
+                Deed::Arrive { parked: waiting, to }
+                | Deed::Place { temporary: waiting, target: to } => {
+                    if let Some(place) = self.exists(waiting)? {
+                        self.arrive(&place, to)?;
+                    }
+                }
+                Deed::Exchange { target, old, temporary, .. } => {
+                    let new = staged.get(at).copied().flatten();
                     self.rewrite(target, old, new.as_ref(), temporary)?;
                 }
-                JournalStep::RewriteInPlace { target, old, saved, ready } => {
+                Deed::Overwrite { target, old, saved, ready } => {
                     self.rewrite_in_place(target, old, saved, ready)?;
                 }
-                _ => {}
             }
         }
         Ok(())
@@ -256,22 +242,15 @@ impl Recovery<'_> {
     /// what was to be put there. What is left of an old version is kept.
     fn report_missing(&mut self, steps: &[JournalStep]) -> Result<()> {
         for step in steps {
-            let (JournalStep::Create { target, .. }
-            | JournalStep::Rewrite { target, .. }
-            | JournalStep::RewriteInPlace { target, .. }
-            | JournalStep::Rename { to: target, .. }
-            | JournalStep::Replace { to: target, .. }) = step
-            else {
-                continue;
-            };
+            let Some(target) = step.result() else { continue };
             let path = target.path().to_string_lossy().into_owned();
             let is_known = self.conflicts.iter().any(|one| one.path == path);
             if is_known || self.exists(target)?.is_some() {
                 continue;
             }
             let mut old_versions = Vec::new();
-            for path in temporaries(step) {
-                if let Some(old) = old_mark(step) {
+            for path in step.temporaries() {
+                if let Some(old) = step.old() {
                     old_versions.extend(self.marked(path, old)?);
                 }
             }
@@ -283,19 +262,12 @@ impl Recovery<'_> {
     /// Files that were to go or to move, and that someone else changed before they did: they
     /// stay as they are.
     fn report_changed_sources(&mut self, steps: &[JournalStep]) -> Result<()> {
-        let arrives = |path: &JournalPath| {
-            steps.iter().any(|step| match step {
-                JournalStep::Create { target: to, .. }
-                | JournalStep::Rename { to, .. }
-                | JournalStep::Replace { to, .. } => to == path,
-                _ => false,
-            })
-        };
+        let arrives = |path: &JournalPath| steps.iter().any(|step| step.new_name() == Some(path));
         for step in steps {
             let (from, old, waiting) = match step {
-                JournalStep::Delete { target, old, parked } => (target, old, vec![parked]),
-                JournalStep::Replace { from, old, parked, .. } => (from, old, vec![parked]),
-                JournalStep::Rename { from, old, to, parked } => {
+                Step::Delete { target, old, parked } => (target, old, vec![parked]),
+                Step::Replace { from, old, parked, .. } => (from, old, vec![parked]),
+                Step::Rename { from, old, to, parked } => {
                     (from, old, parked.iter().chain([to]).collect())
                 }
                 _ => continue,
@@ -317,7 +289,7 @@ impl Recovery<'_> {
     fn remove_leftovers(&mut self, steps: &[JournalStep], staged: &[Option<Mark>]) -> Result<()> {
         for (at, step) in steps.iter().enumerate() {
             let new = staged.get(at).copied().flatten();
-            for path in temporaries(step) {
+            for path in step.temporaries() {
                 self.remove_known(step, path, new.as_ref())?;
             }
         }
@@ -334,12 +306,9 @@ impl Recovery<'_> {
     ) -> Result<()> {
         let Some((place, stamp)) = self.there(&path.path())? else { return Ok(()) };
         let mark = Mark::of(&stamp);
-        let is_known = old_mark(step) == Some(&mark) || new == Some(&mark);
-        let Some(home) = home(step) else { return self.remove(path) };
-        match is_known {
-            true => self.remove(path),
-            false => self.arrive(&place, home),
-        }
+        let is_known = step.old() == Some(&mark) || new == Some(&mark);
+        let Some(home) = step.home() else { return self.remove(path) };
+        if is_known { self.remove(path) } else { self.arrive(&place, home) }
     }
 
     fn rename(&mut self, from: &Place, to: &JournalPath) -> Result<()> {
@@ -446,9 +415,10 @@ impl Recovery<'_> {
             content(&saved).map_err(fault)?,
             content(&ready).map_err(fault)?,
         );
-        match is_torn(&now, &before, &after) {
-            true => overwrite(self.fs, &ready, &place, true).map_err(fault),
-            false => self.keep(&target.path(), &[saved, ready]),
+        if is_torn(&now, &before, &after) {
+            overwrite(self.fs, &ready, &place, true).map_err(fault)
+        } else {
+            self.keep(&target.path(), &[saved, ready])
         }
     }
 
