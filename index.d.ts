@@ -410,11 +410,11 @@ export type ApplyOutcome = AppliedOutcome | RejectedOutcome
 
 /** One hunk of a diff, in the shape that the npm package `diff` has. */
 export interface DiffHunk {
-  /** The first line of the old text; the line before where it has none. */
+  /** The first line of the old text; where it has none, the line behind the place. */
   oldStart: number
   /** How many lines of the old text. */
   oldLines: number
-  /** The first line of the new text; the line before where it has none. */
+  /** The first line of the new text; where it has none, the line behind the place. */
   newStart: number
   /** How many lines of the new text. */
   newLines: number

@@ -98,7 +98,8 @@ pub struct FileChange {
     pub line_count: Option<f64>,
     /// The hash of its content now, as in a view, where it was looked into.
     pub snapshot: Option<String>,
-    /// From a session: what became of its text, as a unified diff.
+    /// From a session: what became of its text, as a unified diff. Of a deleted file of more than
+    /// 1 MiB it does not show the lines.
     pub diff: Option<String>,
     /// From a session: the same, hunk by hunk.
     pub hunks: Option<Vec<DiffHunk>>,
@@ -107,11 +108,11 @@ pub struct FileChange {
 /// One hunk of a diff, in the shape that the npm package `diff` has.
 #[napi(object, object_from_js = false)]
 pub struct DiffHunk {
-    /// The first line of the old text; the line before where it has none.
+    /// The first line of the old text; where it has none, the line behind the place.
     pub old_start: f64,
     /// How many lines of the old text.
     pub old_lines: f64,
-    /// The first line of the new text; the line before where it has none.
+    /// The first line of the new text; where it has none, the line behind the place.
     pub new_start: f64,
     /// How many lines of the new text.
     pub new_lines: f64,

@@ -13,7 +13,7 @@ use std::thread;
 use hashline_core::cancel::Cancel;
 use hashline_core::disk::commit::RecoveryReport;
 use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::edit::apply::{ApplyOptions, Durability};
+use hashline_core::edit::apply::{ApplyOptions, Durability, Manner};
 use hashline_core::edit::outcome::{Applied, Outcome};
 use hashline_core::error::Code;
 use hashline_core::workspace::{Workspace, WorkspaceOptions};
@@ -124,6 +124,28 @@ fn a_stuck_patch_is_worked_off_by_the_next_call() {
         fs::write(&bystander, &before["bystander"]).unwrap();
         scene.check_clean(label);
         check_whole(scene, &before, label);
+    });
+}
+
+#[test]
+fn a_dry_run_recovers_nothing() {
+    each_crash(|scene, label| {
+        if journals(scene.state.path()).is_empty() {
+            return;
+        }
+        let before = snapshot(scene.dir.path());
+        let options = options(scene.state.path(), Durability::Process);
+        let manner = Manner { dry_run: true, ..Manner::default() };
+        let patch = json!({"operations": [append(&scene.path("one.txt"), "x")]});
+        let outcome =
+            Workspace::new(options).apply_with(&patch.into(), &manner, &Cancel::default());
+        assert_eq!(snapshot(scene.dir.path()), before, "{label}");
+        assert!(!journals(scene.state.path()).is_empty(), "{label}");
+        if let Ok(Outcome::Rejected(rejected)) = outcome {
+            let is_told = rejected.text.contains("a dry run does not recover it");
+            assert!(is_told || rejected.code == Code::FileNotFound, "{label}: {}", rejected.text);
+        }
+        assert!(scene.recover().failed.is_empty(), "{label}");
     });
 }
 

@@ -336,6 +336,23 @@ fn a_call_shows_no_more_than_its_limits_and_says_how_to_go_on() {
     assert_eq!(rejected.code, Code::NotShown);
 }
 
+#[test]
+fn a_deletion_shows_what_is_gone() {
+    let scene = Scene::new(&[("f", "a\nb"), ("empty", ""), ("big", &"x\n".repeat(600_000))]);
+    fs::write(scene.dir.path().join("bin"), b"\0\x01").unwrap();
+    let delete = |path: &str| json!({"op": "delete_file", "path": path});
+    let applied = scene.apply(json!([delete("f"), delete("empty"), delete("bin"), delete("big")]));
+    let diffs: Vec<_> = applied.files.into_iter().map(|file| file.diff.unwrap()).collect();
+    assert_eq!(
+        diffs[0].text,
+        "--- a/f\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n\\ No newline at end of file\n"
+    );
+    assert_eq!(diffs[0].hunks.len(), 1);
+    assert_eq!(diffs[1].hunks, []);
+    assert_eq!(diffs[2].text, "--- a/bin\n+++ /dev/null\n(a binary file)\n");
+    assert!(diffs[3].text.ends_with("there are too many)\n") && diffs[3].hunks.is_empty());
+}
+
 fn requests(paths: &[&str]) -> Vec<ReadRequest> {
     let request = |path: &&str| ReadRequest { path: (*path).into(), ..ReadRequest::default() };
     paths.iter().map(request).collect()

@@ -71,7 +71,7 @@ fn apply_patch(
     };
     let ground = Ground { fs: scope.fs, base: scope.base, state };
     let Locked { tasks, mut failures, _locks } =
-        match lock(ground, &patch, options.lock_timeout_ms, cancel, recovered) {
+        match lock(ground, &patch, options.lock_timeout_ms, manner.dry_run, cancel, recovered) {
             Ok(locked) => locked,
             Err(error) => return refused(&patch, error),
         };

@@ -1,7 +1,7 @@
 //! What an apply answers: what was done, or why nothing was.
 
 use crate::edit::repair::Rule;
-use crate::edit::report::DiffHunk;
+use crate::edit::report::{DiffHunk, unified_diff};
 use crate::error::{Code, Error};
 
 /// The answer to a patch. A refusal is data, not an error.
@@ -83,6 +83,13 @@ pub struct FileDiff {
     pub text: String,
     /// The same, hunk by hunk.
     pub hunks: Vec<DiffHunk>,
+}
+
+impl FileDiff {
+    /// Of the hunks of a file; `None` stands for no file.
+    pub(crate) fn of(from: Option<&str>, to: Option<&str>, hunks: Vec<DiffHunk>) -> FileDiff {
+        FileDiff { text: unified_diff(from, to, &hunks), hunks }
+    }
 }
 
 /// An anchor that was found on another line.

@@ -12,7 +12,10 @@ use crate::text::hash::LineHasher;
 use crate::view::render::{GAP, one_line, render_cut_line};
 
 pub use applied::{FileReport, applied_text, created_rows, relocation_rows};
-pub use diff::{DiffHunk, diff_hunks, unified_diff};
+pub use diff::{
+    DELETED_LIMIT_BYTES, DiffHunk, created_hunks, deleted_hunks, edited_hunks, unified_diff,
+    unshown_diff,
+};
 pub use recalled::recalled_failure;
 pub use rejected::{AnchorReport, anchor_failures, rejected_text};
 

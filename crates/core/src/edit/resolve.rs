@@ -115,6 +115,8 @@ pub struct Resolved<'o> {
     pub anchor_line: Option<u64>,
     /// By how many lines its anchors were off.
     pub distance: i64,
+    /// As `distance`, for the second anchor of two.
+    pub last_distance: i64,
 }
 
 /// Why an anchor was refused.
@@ -203,6 +205,7 @@ pub fn resolve<'o>(
                 spot: Spot::Gap(gap),
                 anchor_line: None,
                 distance: 0,
+                last_distance: 0,
             }),
             None => groups.extend(Group::of(evidence, operation)),
         }
@@ -283,7 +286,8 @@ fn placed<'o>(evidence: &Evidence<'_>, group: &Group<'o>, distance: i64) -> Reso
         LineEdit::Insert { .. } => (Spot::Gap(last - 1), Some(last)),
         LineEdit::Replace { .. } | LineEdit::ReplaceText { .. } => (Spot::Lines(first, last), None),
     };
-    Resolved { operation: group.operation, spot, anchor_line, distance }
+    let operation = group.operation;
+    Resolved { operation, spot, anchor_line, distance, last_distance: distance }
 }
 
 /// One refusal for each anchor that does not hold where it says.

@@ -8,10 +8,14 @@ use super::lookup::{FileEdits, FileTask, Task, Tasks};
 use super::options::{ApplyOptions, Durability};
 use super::settle::Settled;
 use crate::cancel::Cancel;
-use crate::disk::bytes::{Charset, Document, snapshot, snapshot_of_pieces};
+use crate::disk::bytes::{Charset, Document, Loaded, load_place, snapshot, snapshot_of_pieces};
 use crate::disk::commit::{self, CommitError, CommitOptions, Ground, Update, concurrent};
+use crate::disk::fs::Place;
 use crate::edit::outcome::{Applied, Change, FileChange, FileDiff};
-use crate::edit::report::{applied_text, created_rows, diff_hunks, relocation_rows, unified_diff};
+use crate::edit::report::{
+    DELETED_LIMIT_BYTES, applied_text, created_hunks, created_rows, deleted_hunks, edited_hunks,
+    relocation_rows, unshown_diff,
+};
 use crate::edit::session::{Body, HeldMemory, Lesson, LineSet, Splice, rows_shown};
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
@@ -197,27 +201,40 @@ impl<'a> Job<'a> {
         added: &AddedContents,
         context_lines: u64,
     ) -> FileDiff {
-        let edited =
-            self.edited_in_place().find(|(edits, _)| edits.operations[0].index == operation);
-        let whole = self.tasks.files.iter().find(|one| one.operation == operation);
-        let settled = match (&edited, whole) {
-            (_, Some(one)) => self.edit_of(one),
-            (Some((_, file)), None) => Some(*file),
-            (None, None) => None,
+        let edited_hunks =
+            |file: &Settled| edited_hunks(&file.report(self.scope.dialect), context_lines);
+        let Some(one) = self.tasks.files.iter().find(|one| one.operation == operation) else {
+            let mut edited = self.edited_in_place();
+            let file = edited.find(|(edits, _)| edits.operations[0].index == operation);
+            let hunks = file.map(|(_, file)| edited_hunks(file)).unwrap_or_default();
+            return FileDiff::of(Some(&change.path), Some(&change.path), hunks);
         };
-        let (before, after) = match (settled, added.get(&operation)) {
-            (Some(file), _) => (file.document.text().to_vec(), file.text_after()),
-            (None, Some(bytes)) => (Vec::new(), Document::from_text(bytes).text().to_vec()),
-            (None, None) => (Vec::new(), Vec::new()),
-        };
-        let hunks = diff_hunks(&before, &after, context_lines);
-        let from = change.from.as_deref().unwrap_or(&change.path);
-        let text = match change.change {
-            Change::Created => unified_diff(None, Some(&change.path), &hunks),
-            Change::Deleted => unified_diff(Some(&change.path), None, &hunks),
-            Change::Edited | Change::Moved => unified_diff(Some(from), Some(&change.path), &hunks),
-        };
-        FileDiff { text, hunks }
+        match &one.task {
+            Task::Add { .. } => {
+                let bytes = added.get(&operation).map_or(&[][..], Vec::as_slice);
+                let hunks = created_hunks(Document::from_text(bytes).text());
+                FileDiff::of(None, Some(&change.path), hunks)
+            }
+            Task::Move { .. } => {
+                let hunks = self.edit_of(one).map(edited_hunks).unwrap_or_default();
+                FileDiff::of(Some(&one.path), Some(&change.path), hunks)
+            }
+            Task::Delete { place, .. } => self.deleted_diff(place, &change.path),
+        }
+    }
+
+    /// The diff of a file that is deleted. One that cannot be shown is deleted all the same.
+    fn deleted_diff(&self, place: &Place, path: &str) -> FileDiff {
+        let unshown =
+            |why: &str| FileDiff { text: unshown_diff(Some(path), None, why), hunks: Vec::new() };
+        match load_place(self.scope.fs, place, &self.scope.load_options()) {
+            Ok(Loaded::Text(document)) if document.text().len() <= DELETED_LIMIT_BYTES => {
+                FileDiff::of(Some(path), None, deleted_hunks(document.text()))
+            }
+            Ok(Loaded::Text(_)) => unshown("its lines are not shown: there are too many"),
+            Ok(Loaded::Binary(_)) => unshown("a binary file"),
+            Err(error) => unshown(&format!("its lines are not shown: {}", error.code.as_str())),
+        }
     }
 
     /// What a session has to learn of the patch once it is committed.

@@ -270,27 +270,24 @@ fn edit_of<'o>(resolved: &Resolved<'o>, draft: ModelText) -> Edit<'o> {
 
 /// The relocations of an operation: one for each of its anchors.
 fn relocations(evidence: &Evidence<'_>, path: &str, resolved: &Resolved<'_>) -> Vec<Relocation> {
-    if resolved.distance == 0 {
-        return Vec::new();
-    }
-    let anchors = match &resolved.operation.action {
-        LineEdit::Replace { first, last, .. } => vec![Some(first), last.as_ref()],
-        LineEdit::Insert { at: InsertAt::After(one) | InsertAt::Before(one), .. } => {
-            vec![Some(one)]
-        }
-        LineEdit::Insert { at: InsertAt::Between(one, other), .. } => vec![Some(one), Some(other)],
+    let (first, last) = match &resolved.operation.action {
+        LineEdit::Replace { first, last, .. } => (first, last.as_ref()),
+        LineEdit::Insert { at: InsertAt::After(one) | InsertAt::Before(one), .. } => (one, None),
+        LineEdit::Insert { at: InsertAt::Between(one, other), .. } => (one, Some(other)),
         LineEdit::Insert { at: InsertAt::Start | InsertAt::End, .. }
-        | LineEdit::ReplaceText { .. } => Vec::new(),
+        | LineEdit::ReplaceText { .. } => return Vec::new(),
     };
-    let relocation = |anchor: &crate::view::anchor::Anchor| {
-        let line = u64::from(anchor.line).saturating_add_signed(resolved.distance);
+    let relocation = |(anchor, distance): (&crate::view::anchor::Anchor, i64)| {
+        let line = u64::from(anchor.line).saturating_add_signed(distance);
         Relocation {
             operation: resolved.operation.index,
             path: path.to_owned(),
             from: anchor.text(evidence.dialect),
             to: evidence.fresh(line).unwrap_or_default(),
-            distance: resolved.distance,
+            distance,
         }
     };
-    anchors.into_iter().flatten().map(relocation).collect()
+    let anchors = [Some((first, resolved.distance)), last.map(|one| (one, resolved.last_distance))];
+    let moved = anchors.into_iter().flatten().filter(|(_, distance)| *distance != 0);
+    moved.map(relocation).collect()
 }

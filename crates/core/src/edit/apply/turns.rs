@@ -22,11 +22,12 @@ pub(super) struct Locked<'o> {
 /// Takes the locks of a patch's files, and of names that nobody has: another call may have
 /// vacated them for a moment. Paths are looked up again once the locks are held: by then
 /// another call may have put other files there, which have other locks. What a dead process
-/// left of these files is recovered first.
+/// left of these files is recovered first, but not by a dry run, which writes nothing.
 pub(super) fn lock<'o>(
     ground: Ground<'_>,
     patch: &'o Patch,
     timeout_ms: u64,
+    dry_run: bool,
     cancel: &Cancel,
     recovered: &mut String,
 ) -> Result<Locked<'o>> {
@@ -36,7 +37,11 @@ pub(super) fn lock<'o>(
         // Without waiting: a dead patch whose files others use is theirs to recover, unless
         // its files are ours, too.
         base.forget();
-        let report = recover_beneath(ground, Instant::now(), cancel)?;
+        let report = if dry_run {
+            RecoveryReport::default()
+        } else {
+            recover_beneath(ground, Instant::now(), cancel)?
+        };
         *recovered += &recovery_rows(&report);
         let look_up = || {
             base.forget();
@@ -52,6 +57,9 @@ pub(super) fn lock<'o>(
         }
         drop(locks);
         cancel.check()?;
+        if is_abandoned && dry_run {
+            return Err(not_recovered(patch));
+        }
         if Instant::now() >= deadline {
             return Err(if is_abandoned {
                 still_unrecovered(report)
@@ -73,6 +81,14 @@ fn still_changing(patch: &Patch) -> Error {
     let path = patch.first_path().unwrap_or_default();
     let message =
         format!("{path}: the files of the patch keep being replaced (option lockTimeoutMs)");
+    Error::at(Code::LockTimeout, path, message)
+}
+
+fn not_recovered(patch: &Patch) -> Error {
+    let path = patch.first_path().unwrap_or_default();
+    let message = format!(
+        "{path}: an interrupted patch of these files is in the way, and a dry run does not recover it"
+    );
     Error::at(Code::LockTimeout, path, message)
 }
 

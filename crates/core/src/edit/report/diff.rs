@@ -3,14 +3,18 @@
 
 use imara_diff::{Algorithm, Diff, InternedInput};
 
+use super::FileReport;
+use crate::text::lines::{LineIndex, Unit};
+use crate::view::render::one_line;
+
 /// One hunk of a diff.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DiffHunk {
-    /// The first line of the old text; the line before where it has none.
+    /// The first line of the old text; where it has none, the line behind the place.
     pub old_start: u64,
     /// How many lines of the old text.
     pub old_lines: u64,
-    /// The first line of the new text; the line before where it has none.
+    /// The first line of the new text; where it has none, the line behind the place.
     pub new_start: u64,
     /// How many lines of the new text.
     pub new_lines: u64,
@@ -21,51 +25,162 @@ pub struct DiffHunk {
 /// What stands behind a line without terminator.
 const NO_NEWLINE: &str = "\\ No newline at end of file";
 
-/// The hunks between two texts, with so many lines of context.
-pub fn diff_hunks(before: &[u8], after: &[u8], context_lines: u64) -> Vec<DiffHunk> {
-    let input = InternedInput::new(before, after);
+/// A stretch of more lines is shown as replaced, without a look for lines that stayed.
+const COMPARED_LINES: usize = 20_000;
+
+/// A deleted file that is larger is not shown line by line.
+pub const DELETED_LIMIT_BYTES: usize = 1 << 20;
+
+/// Lines and what takes their place.
+struct Stretch {
+    /// Old lines before it.
+    before: usize,
+    /// How many old lines it replaces.
+    old_lines: usize,
+    /// Its new text.
+    text: Vec<u8>,
+}
+
+/// One change in the numbers of both texts, counted from 0.
+struct Change<'t> {
+    first: usize,
+    removed: Vec<&'t [u8]>,
+    added: Vec<&'t [u8]>,
+}
+
+/// What an edit made of a file, with so many lines of context.
+pub fn edited_hunks(report: &FileReport<'_>, context_lines: u64) -> Vec<DiffHunk> {
+    let old = OldLines { text: report.document.text(), index: report.index };
+    let stretches = stretches(report, &old);
+    let changes: Vec<Change<'_>> = stretches.iter().flat_map(|one| changes_in(&old, one)).collect();
+    hunks_of(&old, &changes, context_lines)
+}
+
+/// A text that appears.
+pub fn created_hunks(text: &[u8]) -> Vec<DiffHunk> {
+    hunks_of_whole(Vec::new(), lines_of(text))
+}
+
+/// A text that disappears.
+pub fn deleted_hunks(text: &[u8]) -> Vec<DiffHunk> {
+    hunks_of_whole(lines_of(text), Vec::new())
+}
+
+fn hunks_of_whole(removed: Vec<&[u8]>, added: Vec<&[u8]>) -> Vec<DiffHunk> {
+    if removed.is_empty() && added.is_empty() {
+        return Vec::new();
+    }
+    let index = LineIndex::new(b"", Unit::Byte);
+    let nothing = OldLines { text: b"", index: &index };
+    let change = Change { first: 0, removed, added };
+    hunks_of(&nothing, &[change], 0)
+}
+
+/// The lines of a text, each with its line feed.
+fn lines_of(text: &[u8]) -> Vec<&[u8]> {
+    text.split_inclusive(|&byte| byte == b'\n').collect()
+}
+
+/// The old text, of which only lines near changes are looked at.
+struct OldLines<'a> {
+    text: &'a [u8],
+    index: &'a LineIndex,
+}
+
+impl<'a> OldLines<'a> {
+    fn count(&self) -> usize {
+        usize::try_from(self.index.count()).unwrap_or(usize::MAX)
+    }
+
+    /// Lines by their place, counted from 0, each with its line feed.
+    fn lines(&self, first: usize, end: usize) -> Vec<&'a [u8]> {
+        let offset = |line: usize| {
+            let span = self.index.span(self.text, line as u64 + 1);
+            span.map_or(self.text.len(), |span| span.start)
+        };
+        if first >= end { Vec::new() } else { lines_of(&self.text[offset(first)..offset(end)]) }
+    }
+}
+
+/// The regions of a plan as stretches of whole lines. Those that touch are one: the end of one may
+/// open or close the line that the next begins with.
+fn stretches(report: &FileReport<'_>, old: &OldLines<'_>) -> Vec<Stretch> {
+    let charset = report.document.charset();
+    let mut stretches: Vec<Stretch> = Vec::new();
+    for region in &report.plan.regions {
+        let (before, old_lines) = (region.after_line as usize, region.old_lines as usize);
+        let (lead, text) = (charset.decode(&region.lead).0, charset.decode(&region.bytes).0);
+        match stretches.last_mut() {
+            Some(above) if above.before + above.old_lines == before => {
+                above.old_lines += old_lines;
+                above.text.extend_from_slice(&lead);
+                above.text.extend_from_slice(&text);
+            }
+            // The open line before it is closed, which changes that line, too.
+            _ if !lead.is_empty() && before > 0 => {
+                let open = old.lines(before - 1, before).concat();
+                let text = [&open, &*lead, &*text].concat();
+                stretches.push(Stretch { before: before - 1, old_lines: old_lines + 1, text });
+            }
+            _ => stretches.push(Stretch { before, old_lines, text: text.into_owned() }),
+        }
+    }
+    stretches
+}
+
+/// What really differs within a stretch.
+fn changes_in<'t>(old: &OldLines<'t>, stretch: &'t Stretch) -> Vec<Change<'t>> {
+    let first = stretch.before;
+    let removed = old.lines(first, first + stretch.old_lines);
+    let added = lines_of(&stretch.text);
+    if removed.len() + added.len() > COMPARED_LINES {
+        return vec![Change { first, removed, added }];
+    }
+    let mut input: InternedInput<&[u8]> = InternedInput::default();
+    input.update_before(removed.iter().copied());
+    input.update_after(added.iter().copied());
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
-    let old: Vec<&[u8]> = input.before.iter().map(|&token| input.interner[token]).collect();
-    let new: Vec<&[u8]> = input.after.iter().map(|&token| input.interner[token]).collect();
+    let changes = diff.hunks().map(|hunk| Change {
+        first: first + hunk.before.start as usize,
+        removed: removed[hunk.before.start as usize..hunk.before.end as usize].to_vec(),
+        added: added[hunk.after.start as usize..hunk.after.end as usize].to_vec(),
+    });
+    changes.collect()
+}
+
+/// Changes with the lines around them; those near each other share a hunk.
+fn hunks_of(old: &OldLines<'_>, changes: &[Change<'_>], context_lines: u64) -> Vec<DiffHunk> {
     let context = usize::try_from(context_lines).unwrap_or(usize::MAX);
     let mut hunks: Vec<DiffHunk> = Vec::new();
-    // One past the last old line that a hunk shows.
-    let mut next = 0_usize;
-    let mut open: Option<DiffHunk> = None;
-    for change in diff.hunks() {
-        let (first, last) = (change.before.start as usize, change.before.end as usize);
-        let new_first = change.after.start as usize;
-        let start = first.saturating_sub(context);
-        let joins = open.is_some() && start <= next.saturating_add(context);
-        if !joins {
-            if let Some(mut hunk) = open.take() {
-                push(&mut hunk, ' ', &old[next..next.saturating_add(context).min(old.len())]);
-                hunks.push(hunk);
-            }
-            let new_start = new_first - (first - start);
-            open = Some(DiffHunk {
-                old_start: start as u64 + 1,
-                new_start: new_start as u64 + 1,
-                ..DiffHunk::default()
-            });
-            next = start;
+    // One past the last old line that a hunk shows, and how much later lines have moved.
+    let (mut next, mut shift) = (0_usize, 0_i64);
+    let mut is_open = false;
+    for change in changes {
+        let start = change.first.saturating_sub(context);
+        if !(is_open && start <= next.saturating_add(context)) {
+            close(&mut hunks, old, next, context);
+            let old_start = start as u64 + 1;
+            let new_start = old_start.saturating_add_signed(shift);
+            hunks.push(DiffHunk { old_start, new_start, ..DiffHunk::default() });
+            (next, is_open) = (start, true);
         }
-        let hunk = open.get_or_insert_default();
-        push(hunk, ' ', &old[next..first]);
-        push(hunk, '-', &old[first..last]);
-        push(hunk, '+', &new[new_first..change.after.end as usize]);
-        next = last;
+        let hunk = hunks.last_mut().expect("one was pushed");
+        push(hunk, ' ', &old.lines(next, change.first));
+        push(hunk, '-', &change.removed);
+        push(hunk, '+', &change.added);
+        next = change.first + change.removed.len();
+        shift += change.added.len() as i64 - change.removed.len() as i64;
     }
-    if let Some(mut hunk) = open {
-        push(&mut hunk, ' ', &old[next..next.saturating_add(context).min(old.len())]);
-        hunks.push(hunk);
-    }
-    for hunk in &mut hunks {
-        hunk.old_start -= u64::from(hunk.old_lines == 0);
-        hunk.new_start -= u64::from(hunk.new_lines == 0);
-    }
+    close(&mut hunks, old, next, context);
     hunks
+}
+
+/// Adds the lines behind the last change of the last hunk.
+fn close(hunks: &mut [DiffHunk], old: &OldLines<'_>, next: usize, context: usize) {
+    if let Some(hunk) = hunks.last_mut() {
+        push(hunk, ' ', &old.lines(next, next.saturating_add(context).min(old.count())));
+    }
 }
 
 fn push(hunk: &mut DiffHunk, mark: char, lines: &[&[u8]]) {
@@ -81,17 +196,19 @@ fn push(hunk: &mut DiffHunk, mark: char, lines: &[&[u8]]) {
     hunk.new_lines += if mark == '-' { 0 } else { count };
 }
 
-/// The unified diff of a file; `None` stands for no file.
+/// The unified diff of a file; `None` stands for no file. A rename has the header that git knows.
 pub fn unified_diff(from: Option<&str>, to: Option<&str>, hunks: &[DiffHunk]) -> String {
-    let name = |prefix: &str, path: Option<&str>| match path {
-        Some(path) => format!("{prefix}/{path}"),
-        None => "/dev/null".to_owned(),
-    };
-    let range = |start: u64, count: u64| match count {
-        1 => start.to_string(),
-        _ => format!("{start},{count}"),
-    };
-    let mut out = format!("--- {}\n+++ {}\n", name("a", from), name("b", to));
+    let mut out = String::new();
+    if let (Some(from), Some(to)) = (from, to)
+        && from != to
+    {
+        let (from, to) = (one_line(from), one_line(to));
+        out += &format!("diff --git a/{from} b/{to}\nrename from {from}\nrename to {to}\n");
+        if hunks.is_empty() {
+            return out;
+        }
+    }
+    out += &file_lines(from, to);
     for hunk in hunks {
         let old = range(hunk.old_start, hunk.old_lines);
         let new = range(hunk.new_start, hunk.new_lines);
@@ -104,50 +221,171 @@ pub fn unified_diff(from: Option<&str>, to: Option<&str>, hunks: &[DiffHunk]) ->
     out
 }
 
+/// The diff of a file whose lines are not shown.
+pub fn unshown_diff(from: Option<&str>, to: Option<&str>, why: &str) -> String {
+    format!("{}({why})\n", file_lines(from, to))
+}
+
+fn file_lines(from: Option<&str>, to: Option<&str>) -> String {
+    let name = |prefix: &str, path: Option<&str>| match path {
+        Some(path) => format!("{prefix}/{}", one_line(path)),
+        None => "/dev/null".to_owned(),
+    };
+    format!("--- {}\n+++ {}\n", name("a", from), name("b", to))
+}
+
+/// Lines of a hunk. Where it has none, the format names the line before.
+fn range(start: u64, count: u64) -> String {
+    match count {
+        0 => format!("{},0", start - 1),
+        1 => start.to_string(),
+        _ => format!("{start},{count}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::bytes::Document;
+    use crate::edit::plan::{Edit, Plan, PlanText, plan};
+    use crate::edit::request::{InsertAt, LineEdit, Operation};
+    use crate::edit::splice::splice;
+    use crate::text::dialect::Dialect;
+    use proptest::prelude::*;
 
-    fn unified(before: &str, after: &str, context_lines: u64) -> String {
-        let hunks = diff_hunks(before.as_bytes(), after.as_bytes(), context_lines);
-        unified_diff(Some("f"), Some("f"), &hunks)
+    /// Lines that take the place of others, by number: `(first, removed, lines)`.
+    type Change = (u64, u64, &'static [&'static str]);
+
+    /// The text after, and its hunks.
+    fn hunks(before: &str, changes: &[Change], context_lines: u64) -> (String, Vec<DiffHunk>) {
+        let document = Document::from_text(before.as_bytes());
+        let index = LineIndex::new(document.text(), Unit::Byte);
+        let operations: Vec<Operation<LineEdit>> = (0..changes.len())
+            .map(|index| Operation {
+                index,
+                path: String::new(),
+                action: LineEdit::Insert { at: InsertAt::End, lines: Vec::new() },
+                verbatim: false,
+            })
+            .collect();
+        let edits = changes.iter().zip(&operations).map(|(&(first, removed, lines), operation)| {
+            let lines = lines.iter().map(|line| (*line).to_owned()).collect();
+            if removed == 0 {
+                Edit::Insert { operation, gap: first - 1, lines }
+            } else {
+                Edit::Replace { operation, first, last: first + removed - 1, lines }
+            }
+        });
+        let subject = PlanText { document: &document, index: &index };
+        let plan: Plan = plan(&subject, edits.collect()).unwrap();
+        let dialect = Dialect::default_dialect();
+        let report = FileReport { dialect, document: &document, index: &index, plan: &plan };
+        let after = splice(&document, &plan).concat();
+        (String::from_utf8(after).unwrap(), edited_hunks(&report, context_lines))
+    }
+
+    fn unified(before: &str, changes: &[Change], context_lines: u64) -> String {
+        unified_diff(Some("f"), Some("f"), &hunks(before, changes, context_lines).1)
     }
 
     #[test]
     fn changes_near_each_other_share_a_hunk() {
         let before: String = (1..=20).map(|n| format!("{n}\n")).collect();
-        let after = before
-            .replace("\n4\n", "\nfour\n")
-            .replace("\n8\n", "\n")
-            .replace("\n17\n", "\n17\n17b\n");
+        let changes: [Change; 3] = [(4, 1, &["four"]), (8, 1, &[]), (17, 1, &["17", "17b"])];
         let expected = "--- a/f\n+++ b/f\n@@ -2,9 +2,8 @@\n 2\n 3\n-4\n+four\n 5\n 6\n 7\n-8\n 9\n 10\n@@ -16,4 +15,5 @@\n 16\n 17\n+17b\n 18\n 19\n";
-        assert_eq!(unified(&before, &after, 2), expected);
+        assert_eq!(unified(&before, &changes, 2), expected);
     }
 
     #[test]
-    fn ends_without_a_line_feed_are_told() {
+    fn a_line_that_is_closed_by_what_follows_it_is_a_change() {
         let expected = "--- a/f\n+++ b/f\n@@ -1 +1,2 @@\n-a\n\\ No newline at end of file\n+a\n+b\n\\ No newline at end of file\n";
-        assert_eq!(unified("a", "a\nb", 3), expected);
+        assert_eq!(unified("a", &[(2, 0, &["b"])], 3), expected);
     }
 
     #[test]
-    fn texts_that_begin_or_end_empty() {
+    fn empty_sides_count_as_the_npm_package_does_and_print_as_patch_reads() {
         let one = DiffHunk {
-            old_start: 0,
+            old_start: 1,
             old_lines: 0,
             new_start: 1,
             new_lines: 1,
             lines: vec!["+a".into()],
         };
-        assert_eq!(diff_hunks(b"", b"a\n", 3), [one]);
-        let gone = DiffHunk {
-            old_start: 1,
-            old_lines: 1,
-            new_start: 0,
-            new_lines: 0,
-            lines: vec!["-a".into()],
-        };
-        assert_eq!(diff_hunks(b"a\n", b"", 3), [gone]);
-        assert_eq!(diff_hunks(b"a\n", b"a\n", 3), []);
+        assert_eq!(created_hunks(b"a\n"), [one]);
+        let diff = unified_diff(None, Some("f"), &created_hunks(b"a\n"));
+        assert_eq!(diff, "--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n");
+        let diff = unified_diff(Some("f"), None, &deleted_hunks(b"a\nb"));
+        let expected =
+            "--- a/f\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-a\n-b\n\\ No newline at end of file\n";
+        assert_eq!(diff, expected);
+        assert_eq!(hunks("a\n", &[(1, 1, &["a"])], 3).1, []);
+    }
+
+    #[test]
+    fn a_rename_and_names_with_line_feeds_stay_on_their_lines() {
+        let renamed = "diff --git a/x b/y\nrename from x\nrename to y\n";
+        assert_eq!(unified_diff(Some("x"), Some("y"), &[]), renamed);
+        let forged = unified_diff(None, Some("x\n+++ b/y"), &created_hunks(b"a\n"));
+        assert_eq!(forged.lines().count(), 4, "{forged}");
+    }
+
+    /// What hunks make of a text: every line that they show must be there.
+    fn patched(before: &str, hunks: &[DiffHunk]) -> String {
+        let old: Vec<&str> = before.split_inclusive('\n').collect();
+        let mut out = String::new();
+        let mut at = 0;
+        for hunk in hunks {
+            let start = hunk.old_start as usize - 1;
+            out.extend(old[at..start].iter().copied());
+            assert_eq!(out.lines().count() as u64 + 1, hunk.new_start, "{hunk:?}");
+            at = start;
+            let mut lines = hunk.lines.iter().peekable();
+            while let Some(line) = lines.next() {
+                let is_open = lines.next_if(|next| next.starts_with('\\')).is_some();
+                let text = format!("{}{}", &line[1..], if is_open { "" } else { "\n" });
+                if !line.starts_with('+') {
+                    assert_eq!(old[at], text);
+                    at += 1;
+                }
+                if !line.starts_with('-') {
+                    out += &text;
+                }
+            }
+            assert_eq!(at - start, hunk.old_lines as usize);
+        }
+        out.extend(old[at..].iter().copied());
+        out
+    }
+
+    proptest! {
+        #[test]
+        fn hunks_make_the_new_text_of_the_old_one(
+            count in 0usize..12,
+            is_open in any::<bool>(),
+            edits in prop::collection::vec((0u64..5, 0u64..3, prop::sample::select(vec![
+                &[][..], &["1"], &["a"], &["", "2"], &["a", "1", "a"],
+            ])), 0..4),
+            context_lines in 0u64..4,
+        ) {
+            let mut before: String = (0..count).map(|n| format!("{}\n", n % 3)).collect();
+            if is_open {
+                before.pop();
+            }
+            let lines = before.lines().count() as u64;
+            let (mut changes, mut at) = (Vec::new(), 1);
+            for (gap, removed, text) in edits {
+                at += gap;
+                if at > lines + 1 {
+                    break;
+                }
+                let removed = removed.min(lines + 1 - at);
+                if removed > 0 || !text.is_empty() {
+                    changes.push((at, removed, text));
+                }
+                at += removed.max(1);
+            }
+            let (after, hunks) = hunks(&before, &changes, context_lines);
+            prop_assert_eq!(patched(&before, &hunks), after);
+        }
     }
 }

@@ -91,6 +91,9 @@ pub struct Placed {
     pub anchor_line: Option<u64>,
     /// How far down the line of the first anchor is from where it was shown.
     pub distance: i64,
+    /// As `distance`, for the second anchor of two: ends that were shown at different times may
+    /// have moved differently.
+    pub last_distance: i64,
     /// How that is known.
     pub how: How,
 }
@@ -381,8 +384,10 @@ impl<'a> Locator<'a> {
             Target::After(_) => (Spot::Gap(first), Some(first)),
             Target::Before(_) | Target::Between(..) => (Spot::Gap(last - 1), Some(last)),
         };
-        let distance = first as i64 - i64::from(target.ends().0.line);
-        Found::Placed(Placed { spot, anchor_line, distance, how: landed.how })
+        let (first_anchor, last_anchor) = target.ends();
+        let distance = first as i64 - i64::from(first_anchor.line);
+        let last_distance = last as i64 - i64::from(last_anchor.line);
+        Found::Placed(Placed { spot, anchor_line, distance, last_distance, how: landed.how })
     }
 }
 

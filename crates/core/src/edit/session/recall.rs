@@ -164,6 +164,6 @@ fn target_of<'o>(evidence: &Evidence<'_>, operation: &'o Operation) -> Option<Ta
 }
 
 fn resolved_at(operation: &Operation, placed: Placed) -> Resolved<'_> {
-    let Placed { spot, anchor_line, distance, .. } = placed;
-    Resolved { operation, spot, anchor_line, distance }
+    let Placed { spot, anchor_line, distance, last_distance, .. } = placed;
+    Resolved { operation, spot, anchor_line, distance, last_distance }
 }

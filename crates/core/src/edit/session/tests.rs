@@ -321,7 +321,10 @@ fn a_range_may_begin_in_one_report_and_end_in_another() {
     session.edit(1, 0, &["x"]);
     session.show(6, 9);
     let (first, last) = (anchor(3, "c"), anchor(7, "f"));
-    assert_eq!(session.spot(&Target::Range(&first, &last)), Spot::Lines(4, 7));
+    let placed = session.placed(&Target::Range(&first, &last));
+    assert_eq!(placed.spot, Spot::Lines(4, 7));
+    // Its ends moved differently, each from the numbers of its own report.
+    assert_eq!((placed.distance, placed.last_distance), (1, 0));
 }
 
 /// Against a list of the lines themselves: 1,200 inserts from four anchors of one view.
