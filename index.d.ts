@@ -251,6 +251,121 @@ export type TextPatch =
 /** How files are searched: the options of a read. */
 export type SearchOptions = ReadOptions
 
+/** What a read shows of a file that holds text. */
+export interface TextView {
+  kind: 'text'
+  /** The path as requested. */
+  path: string
+  /** The lines with their anchors, joined by `\n`. */
+  text: string
+  /** Lines in the whole file. */
+  lineCount: number
+  /** The first line shown, or where the view starts when it shows none. */
+  startLine: number
+  /** The last line shown; `startLine - 1` when the view shows none. */
+  endLine: number
+  /** Where to go on, when the view was cut. */
+  nextLine?: number
+  /** Whether the view was cut by a limit. */
+  truncated: boolean
+  /** With `search`: the numbers of the matching lines shown. */
+  matchLines?: number[]
+  /** With `search`: how many lines match from `startLine` on, shown or not. */
+  matchCount?: number
+  /** How lines end. */
+  lineEnding: 'lf' | 'crlf' | 'mixed' | 'none'
+  /** Whether the last line has a terminator. */
+  finalNewline: boolean
+  /** The name of the encoding. */
+  encoding: string
+  /** Whether the file starts with a byte order mark. */
+  bom: boolean
+  /** Whether invalid sequences are shown as U+FFFD. */
+  lossy: boolean
+  /** The hash of the whole content. */
+  snapshot: string
+  mimeType?: never
+  error?: never
+}
+
+/** What only a view of text has. */
+interface NoText {
+  lineCount?: never
+  startLine?: never
+  endLine?: never
+  matchLines?: never
+  matchCount?: never
+  lineEnding?: never
+  finalNewline?: never
+  encoding?: never
+  bom?: never
+  lossy?: never
+}
+
+/** A file that is neither text nor an image. */
+export interface BinaryView extends NoText {
+  kind: 'binary'
+  /** The path as requested. */
+  path: string
+  /** Nothing. */
+  text: ''
+  /** The hash of the whole content. */
+  snapshot: string
+  nextLine?: never
+  truncated?: never
+  mimeType?: never
+  error?: never
+}
+
+/** An image. */
+export interface ImageView extends NoText {
+  kind: 'image'
+  /** The path as requested. */
+  path: string
+  /** Nothing. */
+  text: ''
+  /** Its media type. */
+  mimeType: string
+  /** The hash of the whole content. */
+  snapshot: string
+  nextLine?: never
+  truncated?: never
+  error?: never
+}
+
+/** A file that a session did not look at, since a limit of the call was used up before. */
+export interface UnreadView extends NoText {
+  kind: 'unread'
+  /** The path as requested. */
+  path: string
+  /** Nothing. */
+  text: ''
+  /** Where to go on. */
+  nextLine: number
+  truncated: true
+  snapshot?: never
+  mimeType?: never
+  error?: never
+}
+
+/** A file that is missing, or cannot be read as asked. */
+export interface FailedView extends NoText {
+  kind: 'error'
+  /** The path as requested. */
+  path: string
+  /** Nothing. */
+  text: ''
+  /** Why there is no view. */
+  error: ViewError
+  nextLine?: never
+  truncated?: never
+  snapshot?: never
+  mimeType?: never
+}
+
+/** What was read of one file: `kind` says which. */
+export type FileView = TextView | BinaryView | ImageView | UnreadView | FailedView
+
 /**
  * Which binding artifact the generated loader actually loaded: `'native'` for
  * a native addon, otherwise the `platformArchABI` of the WASI flavor. Every
@@ -498,49 +613,6 @@ export interface FileMatches {
   lineCount: number
   /** Whether a limit left out matches or lines around them. */
   truncated: boolean
-}
-
-/**
- * What was read of one file. When the file could not be read, `error` says why and all else
- * but `path` is empty.
- */
-export interface FileView {
-  /** The path as requested. */
-  path: string
-  /** What the file is; only text has lines. */
-  kind: 'text' | 'binary' | 'image'
-  /** The lines with their anchors, joined by `\n`. */
-  text: string
-  /** Lines in the whole file. */
-  lineCount: number
-  /** The first line shown, or where the view starts when it shows none. */
-  startLine: number
-  /** The last line shown; `startLine - 1` when the view shows none. */
-  endLine: number
-  /** Where to go on, when the view was cut. */
-  nextLine?: number
-  /** Whether the view was cut by a limit. */
-  truncated: boolean
-  /** With `search`: the numbers of the matching lines shown. */
-  matchLines?: Array<number>
-  /** With `search`: how many lines match from `startLine` on, shown or not. */
-  matchCount?: number
-  /** How lines end. */
-  lineEnding: 'lf' | 'crlf' | 'mixed' | 'none'
-  /** Whether the last line has a terminator. */
-  finalNewline: boolean
-  /** The name of the encoding. */
-  encoding: string
-  /** Whether the file starts with a byte order mark. */
-  bom: boolean
-  /** Whether invalid sequences are shown as U+FFFD. */
-  lossy: boolean
-  /** The media type of an image. */
-  mimeType?: string
-  /** The hash of the whole content. */
-  snapshot: string
-  /** Why there is no view. */
-  error?: ViewError
 }
 
 /**

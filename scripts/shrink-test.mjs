@@ -234,7 +234,7 @@ async function read(path) {
         const seen = check(view, batch[index])
         figures.views++
         figures.rows += seen.rows
-        figures.partial += Number(view.lineCount < lineCount)
+        figures.partial += Number(seen.lineCount < lineCount)
         figures.mixed += Number(seen.generations > 1)
       } else if (code === 'CONCURRENT_CHANGE' || code === 'LINE_OUT_OF_RANGE') {
         figures.errors[code] = (figures.errors[code] ?? 0) + 1
@@ -260,7 +260,8 @@ async function read(path) {
  * @param {ReadRequest} request
  */
 function check(view, request) {
-  const fail = (/** @type {string} */ what) => {
+  /** @type {(what: string) => never} */
+  const fail = (what) => {
     const { text, ...rest } = view
     throw new Error(`${what}\n${JSON.stringify({ request, rest })}\n${text.slice(0, 2000)}`)
   }
@@ -318,7 +319,7 @@ function check(view, request) {
     const last = Math.min(view.lineCount, first + (request.maxLines ?? view.lineCount) - 1)
     if (numbers.length !== Math.max(0, last - first + 1)) fail('rows are missing')
   }
-  return { rows: rows.length, generations: states.size }
+  return { rows: rows.length, generations: states.size, lineCount: view.lineCount }
 }
 
 /**

@@ -45,6 +45,21 @@ macro_rules! bulk {
 }
 pub(super) use bulk;
 
+/// Implements [`BulkValue`] for kinds of which each value is converted for itself.
+macro_rules! converted {
+    ($($kind:ty),*) => {
+        $(impl $crate::bulk::BulkValue for $kind {
+            fn make<'env>(
+                self,
+                maker: &mut $crate::bulk::Maker<'env>,
+            ) -> napi::Result<Option<$crate::js::Js<'env>>> {
+                maker.convert(self).map(Some)
+            }
+        })*
+    };
+}
+pub(super) use converted;
+
 /// An array of objects.
 pub struct Objects<T>(pub Vec<T>);
 
@@ -151,6 +166,13 @@ pub struct Maker<'env> {
     words: Vec<(&'static str, Js<'env>)>,
 }
 
+impl<'env> Maker<'env> {
+    /// The value as napi converts it.
+    pub fn convert<T: ToNapiValue>(&self, value: T) -> napi::Result<Js<'env>> {
+        Js::from_rust(self.env, value)
+    }
+}
+
 /// The value of a property.
 pub trait BulkValue {
     /// The value; `None` when the property is to be absent.
@@ -188,17 +210,7 @@ impl BulkValue for String {
     }
 }
 
-/// Values that are converted each for itself.
-macro_rules! converted {
-    ($($kind:ty),*) => {
-        $(impl BulkValue for $kind {
-            fn make<'env>(self, maker: &mut Maker<'env>) -> napi::Result<Option<Js<'env>>> {
-                Js::from_rust(maker.env, self).map(Some)
-            }
-        })*
-    };
-}
-converted!(f64, bool, Vec<f64>, super::read::ViewError);
+converted!(f64, bool, Vec<f64>);
 
 #[cfg(test)]
 mod tests {

@@ -4,12 +4,12 @@ use hashline_core::cancel::Cancel;
 use hashline_core::error::{Error, Result as CoreResult};
 use hashline_core::view::excerpt::{Context, Limits};
 use hashline_core::view::pattern::Query;
-use hashline_core::view::read::{self, LineEnding, ViewKind};
+use hashline_core::view::read::{self, ViewKind};
 use hashline_core::workspace::{Workspace, WorkspaceOptions};
 use napi::{Env, ValueType};
 use napi_derive::napi;
 
-use super::bulk::{Objects, bulk};
+use super::bulk::{Objects, bulk, converted};
 use super::fault::Result;
 use super::js::Js;
 use super::options::{Field, Holder, optional, read_options};
@@ -100,50 +100,27 @@ read_options!(ReadOptions {
     signal: "signal"
 });
 
-/// What was read of one file. When the file could not be read, `error` says why and all else
-/// but `path` is empty.
-#[napi(object, object_from_js = false)]
+/// What was read of one file: declared in `patch.d.ts`, where its kind says which fields there
+/// are.
 pub struct FileView {
-    /// The path as requested.
-    pub path: String,
-    /// What the file is; only text has lines.
-    #[napi(ts_type = "'text' | 'binary' | 'image'")]
-    pub kind: Word,
-    /// The lines with their anchors, joined by `\n`.
-    #[napi(ts_type = "string")]
-    pub text: Text,
-    /// Lines in the whole file.
-    pub line_count: f64,
-    /// The first line shown, or where the view starts when it shows none.
-    pub start_line: f64,
-    /// The last line shown; `startLine - 1` when the view shows none.
-    pub end_line: f64,
-    /// Where to go on, when the view was cut.
-    pub next_line: Option<f64>,
-    /// Whether the view was cut by a limit.
-    pub truncated: bool,
-    /// With `search`: the numbers of the matching lines shown.
-    pub match_lines: Option<Vec<f64>>,
-    /// With `search`: how many lines match from `startLine` on, shown or not.
-    pub match_count: Option<f64>,
-    /// How lines end.
-    #[napi(ts_type = "'lf' | 'crlf' | 'mixed' | 'none'")]
-    pub line_ending: Word,
-    /// Whether the last line has a terminator.
-    pub final_newline: bool,
-    /// The name of the encoding.
-    pub encoding: String,
-    /// Whether the file starts with a byte order mark.
-    pub bom: bool,
-    /// Whether invalid sequences are shown as U+FFFD.
-    pub lossy: bool,
-    /// The media type of an image.
-    #[napi(ts_type = "string")]
-    pub mime_type: Option<Word>,
-    /// The hash of the whole content.
-    pub snapshot: String,
-    /// Why there is no view.
-    pub error: Option<ViewError>,
+    path: String,
+    kind: Word,
+    text: Text,
+    line_count: Option<f64>,
+    start_line: Option<f64>,
+    end_line: Option<f64>,
+    truncated: Option<bool>,
+    line_ending: Option<Word>,
+    final_newline: Option<bool>,
+    encoding: Option<String>,
+    bom: Option<bool>,
+    lossy: Option<bool>,
+    snapshot: Option<String>,
+    next_line: Option<f64>,
+    match_lines: Option<Vec<f64>>,
+    match_count: Option<f64>,
+    mime_type: Option<Word>,
+    error: Option<ViewError>,
 }
 
 bulk!(FileView {
@@ -177,6 +154,8 @@ pub struct ViewError {
     pub message: String,
 }
 
+converted!(ViewError);
+
 impl From<Error> for ViewError {
     fn from(error: Error) -> ViewError {
         ViewError { code: Word(error.code.as_str()), message: error.message }
@@ -185,35 +164,29 @@ impl From<Error> for ViewError {
 
 impl FileView {
     pub fn of(view: read::FileView, to_text: fn(String, bool) -> Text) -> FileView {
+        let is_text = view.kind == ViewKind::Text;
+        let is_read = is_text || matches!(view.kind, ViewKind::Binary | ViewKind::Image);
+        let is_shown = is_text || view.kind == ViewKind::Unread;
         FileView {
             path: view.path,
-            kind: Word(match view.kind {
-                ViewKind::Text => "text",
-                ViewKind::Binary => "binary",
-                ViewKind::Image => "image",
-            }),
+            kind: Word(view.kind.as_str()),
             text: to_text(view.text, view.is_ascii),
-            line_count: view.line_count as f64,
-            start_line: view.start_line as f64,
-            end_line: view.end_line as f64,
+            line_count: is_text.then_some(view.line_count as f64),
+            start_line: is_text.then_some(view.start_line as f64),
+            end_line: is_text.then_some(view.end_line as f64),
+            truncated: is_shown.then_some(view.truncated),
+            line_ending: is_text.then(|| Word(view.line_ending.as_str())),
+            final_newline: is_text.then_some(view.final_newline),
+            encoding: is_text.then_some(view.encoding),
+            bom: is_text.then_some(view.bom),
+            lossy: is_text.then_some(view.lossy),
+            snapshot: is_read.then_some(view.snapshot),
             next_line: view.next_line.map(|line| line as f64),
-            truncated: view.truncated,
             match_lines: view
                 .match_lines
                 .map(|lines| lines.into_iter().map(|line| line as f64).collect()),
             match_count: view.match_count.map(|count| count as f64),
-            line_ending: Word(match view.line_ending {
-                LineEnding::None => "none",
-                LineEnding::Lf => "lf",
-                LineEnding::CrLf => "crlf",
-                LineEnding::Mixed => "mixed",
-            }),
-            final_newline: view.final_newline,
-            encoding: view.encoding,
-            bom: view.bom,
-            lossy: view.lossy,
             mime_type: view.mime_type.map(Word),
-            snapshot: view.snapshot,
             error: view.error.map(ViewError::from),
         }
     }

@@ -2,7 +2,6 @@
 
 use hashline_core::cancel::Cancel;
 use hashline_core::disk::commit;
-use hashline_core::disk::fs::plain;
 use hashline_core::edit::apply::{ApplyOptions, LOCK_TIMEOUT_MS};
 use hashline_core::error::{Error, Result as CoreResult};
 use hashline_core::workspace::{Workspace, WorkspaceOptions};
@@ -113,13 +112,12 @@ impl Call for RecoverCall {
     }
 
     fn answer(report: commit::RecoveryReport) -> RecoveryReport {
-        let each_plain = |patches: Vec<Vec<String>>| patches.into_iter().map(all_plain).collect();
         RecoveryReport {
-            finished: each_plain(report.finished),
-            undone: each_plain(report.undone),
+            finished: report.finished,
+            undone: report.undone,
             conflicts: report.conflicts.into_iter().map(Into::into).collect(),
             live: report.live as f64,
-            damaged: all_plain(report.damaged),
+            damaged: report.damaged,
             failed: report.failed.into_iter().map(Into::into).collect(),
         }
     }
@@ -141,8 +139,7 @@ fn prepare(options: Js<'_>) -> Result<Prepared<'_, RecoverCall>> {
 
 impl From<commit::Conflict> for RecoveryConflict {
     fn from(conflict: commit::Conflict) -> RecoveryConflict {
-        let path = plain(&conflict.path).into_owned();
-        RecoveryConflict { path, kept: all_plain(conflict.kept) }
+        RecoveryConflict { path: conflict.path, kept: conflict.kept }
     }
 }
 
@@ -151,11 +148,7 @@ impl From<Error> for RecoveryFailure {
         RecoveryFailure {
             code: Word(error.code.as_str()),
             message: error.message,
-            path: error.path.map(|path| plain(&path).into_owned()),
+            path: error.path,
         }
     }
-}
-
-fn all_plain(paths: Vec<String>) -> Vec<String> {
-    paths.iter().map(|path| plain(path).into_owned()).collect()
 }

@@ -10,13 +10,14 @@ use hashline_core::error::{Code, Error, Result as CoreResult};
 use hashline_core::view::read as view;
 use hashline_core::view::search::{self as find, SearchResult as Found};
 use hashline_core::workspace::{
-    self, Gate, ReadTurn, Session, SessionOptions, WorkspaceOptions, WriteTurn,
+    self, Gate, ReadTurn, Session, SessionOptions, SessionRoot, WorkspaceOptions, WriteTurn,
 };
 use napi::bindgen_prelude::Uint8Array;
 use napi::{Env, ValueType};
 use napi_derive::napi;
 
 use super::apply::{EditOptions, commit_options, edit_options};
+use super::bulk::Objects;
 use super::fault::{self, Result, guard};
 use super::js::Js;
 use super::options::{Field, Holder, optional, read_options};
@@ -195,7 +196,8 @@ pub struct ReadReport {
     #[napi(ts_type = "string")]
     pub text: Text,
     /// The views, in the order of the requests.
-    pub views: Vec<FileView>,
+    #[napi(ts_type = "Array<FileView>")]
+    pub views: Objects<FileView>,
     /// The images among the files, up to 20 MiB each.
     pub images: Vec<ReadImage>,
     /// Where to go on, for each request that a limit cut.
@@ -209,11 +211,12 @@ impl From<workspace::ReadReport> for ReadReport {
             mime_type: Word(image.mime_type),
             data: image.data.into(),
         };
+        let view = |view| FileView::of(view, Text::alone);
         let on = |on: workspace::ReadOn| ReadOn { path: on.path, start_line: on.start_line as f64 };
         let next: Vec<ReadOn> = report.next.into_iter().map(on).collect();
         ReadReport {
             text: report.text.into(),
-            views: report.views.into_iter().map(|view| FileView::of(view, Text::alone)).collect(),
+            views: Objects(report.views.into_iter().map(view).collect()),
             images: report.images.into_iter().map(image).collect(),
             next: (!next.is_empty()).then_some(next),
         }
@@ -497,17 +500,11 @@ fn session_options(value: Js<'_>) -> Result<SessionOptions> {
     })?;
     let unseen = [("refuse", Unseen::Refuse), ("match", Unseen::Match)];
     let defaults = read::workspace_defaults();
-    let cwd = working_directory(given.cwd)?;
-    let root = match optional(given.root, root)? {
-        None => Some(cwd.clone()),
-        Some(given) => given,
-    };
+    let cwd = optional(given.cwd, Field::text)?;
+    let root = optional(given.root, root)?.unwrap_or_default();
     let read_roots = optional(given.read_roots, Field::texts)?.unwrap_or_default();
-    let cwd_path = std::path::PathBuf::from(&cwd);
-    Ok(SessionOptions {
+    let options = SessionOptions {
         workspace: WorkspaceOptions {
-            root,
-            cwd: Some(cwd),
             dialect,
             encoding: optional(given.encoding, Field::text)?,
             max_file_bytes: optional(given.max_file_bytes, Field::count)?
@@ -516,41 +513,25 @@ fn session_options(value: Js<'_>) -> Result<SessionOptions> {
             apply: commit_options(edit, given.durability, given.lock_timeout_ms)?,
             ..defaults
         },
-        read_roots: read_roots.into_iter().map(|root| absolute(&cwd_path, &root)).collect(),
+        read_roots: Vec::new(),
         unseen: optional(given.unseen, |field| field.choice(&unseen))?.unwrap_or_default(),
         limits: optional(given.limits, limits)?.unwrap_or_default(),
         memory: optional(given.memory, memory)?.unwrap_or_default(),
-    })
+    };
+    options
+        .in_directories(cwd.as_deref(), root, &read_roots)
+        .map_err(|error| Error::argument(format!("{}.{}", Holder::Options, error.message)).into())
 }
 
-/// The option `cwd`, absolute: it keeps its meaning when the process changes its own.
-fn working_directory(given: Option<Field<'_>>) -> Result<String> {
-    let given = optional(given, Field::text)?.unwrap_or_else(|| ".".to_owned());
-    let absolute = std::path::absolute(&given)
-        .map_err(|cause| Error::argument(format!("options.cwd {given:?}: {cause}")))?;
-    absolute.into_os_string().into_string().map_err(|path| {
-        Error::argument(format!("options.cwd is {path:?}: expected a path that is valid Unicode"))
-            .into()
-    })
-}
-
-/// A directory to read, from the session's working directory on.
-fn absolute(cwd: &std::path::Path, directory: &str) -> String {
-    cwd.join(directory).to_string_lossy().into_owned()
-}
-
-/// The option `root`: `Some(None)` when there is to be none.
-fn root(field: Field<'_>) -> Result<Option<String>> {
-    if field.is(ValueType::Boolean)? && !field.value().boolean()? {
-        return Ok(None);
+/// The option `root`.
+fn root(field: Field<'_>) -> Result<SessionRoot> {
+    if !field.is(ValueType::Boolean)? {
+        return Ok(SessionRoot::At(field.text()?));
     }
-    if field.is(ValueType::Boolean)? {
+    if field.flag()? {
         return Err(field.wrong("a directory, or false"));
     }
-    let given = field.text()?;
-    let absolute = std::path::absolute(&given)
-        .map_err(|cause| Error::argument(format!("{field} {given:?}: {cause}")))?;
-    Ok(Some(absolute.to_string_lossy().into_owned()))
+    Ok(SessionRoot::Unbounded)
 }
 
 fn limits(field: Field<'_>) -> Result<workspace::SessionLimits> {

@@ -3,6 +3,8 @@
 
 use std::io;
 
+use serde::{Serialize, Serializer};
+
 /// Declares the codes once, with the string each is known by outside.
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $text:literal,)*) => {
@@ -77,8 +79,14 @@ codes! {
     Internal = "INTERNAL",
 }
 
+impl Serialize for Code {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
 /// A refusal or fault: its code, a message for people and models, and the path it is about.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{message}")]
 pub struct Error {
     /// The stable code.
@@ -86,6 +94,7 @@ pub struct Error {
     /// One sentence or more; names the path where there is one.
     pub message: String,
     /// The path as the caller wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
 }
 

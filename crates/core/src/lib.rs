@@ -43,6 +43,7 @@ pub mod cancel;
 pub mod disk;
 pub mod edit;
 pub mod error;
+mod shape;
 pub mod text;
 pub mod threads;
 pub mod view;

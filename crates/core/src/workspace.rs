@@ -5,10 +5,14 @@
 //! A workspace keeps nothing open: each call opens the root when it begins and holds it to its
 //! end, so a directory that is put in the root's place between two calls is the next one's root.
 
+mod directories;
 mod session;
+mod shape;
 mod turns;
 
 use std::time::{Duration, Instant};
+
+use serde::Deserialize;
 
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Charset, Loaded, MAX_FILE_BYTES};
@@ -23,6 +27,7 @@ use crate::view::read::{FileView, ReadRequest, read_bytes, read_hashed};
 use crate::view::scope::Scope;
 use crate::view::search::{SearchQuery, SearchResult, search_hashed};
 
+pub use directories::SessionRoot;
 pub use session::{
     Gate, IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, ReadTurn, Session, SessionLimits,
     SessionOptions, WriteTurn,
@@ -30,7 +35,8 @@ pub use session::{
 pub use turns::Start;
 
 /// What all calls of a workspace have in common.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "shape::WorkspaceShape")]
 pub struct WorkspaceOptions {
     /// Nothing outside is read or written, and relative paths start here unless `cwd` says
     /// otherwise. Without it paths are taken as the process would.
@@ -172,7 +178,8 @@ impl<'fs> Workspace<'fs> {
     pub fn recover(&self, cancel: &Cancel) -> Result<RecoveryReport> {
         let state = StateDir::new(self.options.state_dir.as_deref())?;
         let timeout = Duration::from_millis(self.options.apply.lock_timeout_ms);
-        recover_transactions(self.fs, &state, Instant::now() + timeout, cancel)
+        let report = recover_transactions(self.fs, &state, Instant::now() + timeout, cancel)?;
+        Ok(report.with_plain_paths())
     }
 
     /// Does `work` with the root open and the options checked.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// From the bottom up. What stands beside the layers may be imported by all of them.
 const LAYERS: [&str; 5] = ["text", "disk", "view", "edit", "workspace"];
-const BESIDE: [&str; 3] = ["error", "cancel", "threads"];
+const BESIDE: [&str; 4] = ["error", "cancel", "shape", "threads"];
 
 fn files_below(dir: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).unwrap() {

@@ -88,7 +88,7 @@ fn error_of(view: &FileView) -> Option<Error> {
     let path = &view.path;
     let kind = match view.kind {
         _ if view.error.is_some() => return view.error.clone(),
-        ViewKind::Text => return None,
+        ViewKind::Text | ViewKind::Unread | ViewKind::Error => return None,
         ViewKind::Image => view.mime_type.unwrap_or("image"),
         ViewKind::Binary => "binary",
     };

@@ -1,11 +1,15 @@
-//! What an apply answers: what was done, or why nothing was.
+//! What an apply answers: what was done, or why nothing was. As data (`serde`) it has the names
+//! that `index.d.ts` declares.
+
+use serde::{Serialize, Serializer};
 
 use crate::edit::repair::Rule;
 use crate::edit::report::{DiffHunk, unified_diff};
 use crate::error::{Code, Error};
 
 /// The answer to a patch. A refusal is data, not an error.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "status", rename_all = "lowercase")]
 pub enum Outcome {
     /// Every operation was carried out (or had nothing to do).
     Applied(Applied),
@@ -14,7 +18,7 @@ pub enum Outcome {
 }
 
 /// What was done.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Applied {
     /// The files that changed, in the order of their first operation.
     pub files: Vec<FileChange>,
@@ -29,7 +33,8 @@ pub struct Applied {
 }
 
 /// What happened to a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Change {
     /// Its content changed; its name may have, too.
     Edited,
@@ -54,11 +59,13 @@ impl Change {
 }
 
 /// One changed file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct FileChange {
     /// The path under which it is now (or was, when it is gone).
     pub path: String,
     /// The path under which it was, when that changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// What happened.
     pub change: Change,
@@ -69,17 +76,21 @@ pub struct FileChange {
     /// Lines removed.
     pub removed: u64,
     /// Lines it has now; `None` for files that are gone or were not looked into.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub line_count: Option<u64>,
     /// The hash of its content now, as in a view; `None` like `line_count`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
     /// What became of its text, where that was asked for.
+    #[serde(flatten)]
     pub diff: Option<FileDiff>,
 }
 
 /// What became of a file's text.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct FileDiff {
     /// In the unified format.
+    #[serde(rename = "diff")]
     pub text: String,
     /// The same, hunk by hunk.
     pub hunks: Vec<DiffHunk>,
@@ -93,7 +104,7 @@ impl FileDiff {
 }
 
 /// An anchor that was found on another line.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Relocation {
     /// The operation.
     pub operation: usize,
@@ -108,7 +119,7 @@ pub struct Relocation {
 }
 
 /// A repair of a model's text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Repair {
     /// The rule.
     pub rule: Rule,
@@ -121,30 +132,33 @@ pub struct Repair {
 }
 
 /// Why an operation had nothing to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "reason", rename_all = "lowercase")]
 pub enum NoopReason {
     /// The file has what it asks for.
     Unchanged,
     /// It repeats an earlier operation of the patch, which was carried out.
     Duplicate {
         /// That operation.
+        #[serde(rename = "duplicateOf")]
         of: usize,
     },
 }
 
 /// An operation that had nothing to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Noop {
     /// The operation.
     pub operation: usize,
     /// The file.
     pub path: String,
     /// Why.
+    #[serde(flatten)]
     pub reason: NoopReason,
 }
 
 /// Why nothing was changed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Rejected {
     /// The code of the first failure.
     pub code: Code,
@@ -152,27 +166,37 @@ pub struct Rejected {
     pub failures: Vec<Failure>,
     /// Stale anchors and the fresh anchors of the same line numbers, where nothing points to
     /// another line.
+    #[serde(serialize_with = "as_map")]
     pub remaps: Vec<(String, String)>,
     /// The report for the model.
     pub text: String,
 }
 
+fn as_map<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().map(|(stale, fresh)| (stale, fresh)))
+}
+
 /// Why an operation, or one anchor of it, was refused.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Failure {
     /// The operation's place in the request, from 0.
+    #[serde(rename = "index")]
     pub operation: usize,
     /// The file, as the request wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// The stable code.
     pub code: Code,
     /// What, where and what instead.
     pub message: String,
     /// The anchor that failed, in its short form.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub anchor: Option<String>,
     /// The current lines around the anchor, rendered.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<String>,
     /// A fresh anchor to use instead, where one is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
 }
 
@@ -192,10 +216,12 @@ impl Failure {
 }
 
 /// The answer to a patch on a text in memory.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct TextOutcome {
     /// As for files; `files` has one entry without path when the text changed.
+    #[serde(flatten)]
     pub outcome: Outcome,
     /// The new text, when the patch was applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }

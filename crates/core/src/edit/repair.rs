@@ -8,6 +8,12 @@ mod layout;
 mod markers;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::error::{Error, Result};
 use crate::text::dialect::Dialect;
@@ -76,7 +82,14 @@ impl Rule {
     }
 }
 
-/// The rules that are switched on.
+impl Serialize for Rule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// The rules that are switched on. As data: true for the default ones, false for none, or an
+/// object that switches some of the default ones on or off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepairRules(Vec<Rule>);
 
@@ -113,6 +126,39 @@ impl RepairRules {
     /// Whether a rule is on.
     pub fn has(&self, rule: Rule) -> bool {
         self.0.contains(&rule)
+    }
+}
+
+impl<'de> Deserialize<'de> for RepairRules {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Rules;
+
+        impl<'de> Visitor<'de> for Rules {
+            type Value = RepairRules;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("true, false, or an object from rules to true or false")
+            }
+
+            fn visit_bool<E>(self, on: bool) -> std::result::Result<RepairRules, E> {
+                Ok(if on { RepairRules::default() } else { RepairRules::none() })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(
+                self,
+                map: A,
+            ) -> std::result::Result<RepairRules, A::Error> {
+                let switches: BTreeMap<String, bool> =
+                    Deserialize::deserialize(MapAccessDeserializer::new(map))?;
+                let mut rules = RepairRules::default();
+                for (name, on) in switches {
+                    rules.switch(&name, on).map_err(A::Error::custom)?;
+                }
+                Ok(rules)
+            }
+        }
+
+        deserializer.deserialize_any(Rules)
     }
 }
 

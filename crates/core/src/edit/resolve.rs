@@ -8,6 +8,8 @@
 mod company;
 mod window;
 
+use serde::Deserialize;
+
 use crate::edit::request::{InsertAt, LineEdit, Operation};
 use crate::error::Code;
 use crate::text::dialect::{Dialect, MemoryLines};
@@ -17,7 +19,8 @@ use crate::view::anchor::Anchor;
 use window::HashWindow;
 
 /// What to do with an anchor whose line has another hash.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Relocate {
     /// Look nearby, and follow the hash unless the patch itself speaks against it.
     #[default]

@@ -1,5 +1,9 @@
 //! A request → a view of a file: a window of its lines, or the matches in it.
 
+mod shape;
+
+use serde::Serialize;
+
 use crate::cancel::{Cancel, PIECE_BYTES};
 use crate::disk::bytes::{
     Charset, Document, LoadOptions, Loaded, load_bytes, string_while, with_file,
@@ -44,10 +48,28 @@ pub enum ViewKind {
     Binary,
     /// An image.
     Image,
+    /// Not looked at, since a limit of the call was used up before.
+    Unread,
+    /// What it is cannot be said: it is missing, no file, or cannot be read as asked.
+    Error,
+}
+
+impl ViewKind {
+    /// The word callers see.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ViewKind::Text => "text",
+            ViewKind::Binary => "binary",
+            ViewKind::Image => "image",
+            ViewKind::Unread => "unread",
+            ViewKind::Error => "error",
+        }
+    }
 }
 
 /// How the lines of a file end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum LineEnding {
     /// No line has a terminator.
     #[default]
@@ -60,12 +82,24 @@ pub enum LineEnding {
     Mixed,
 }
 
-/// A view of one file.
+impl LineEnding {
+    /// The word callers see.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            LineEnding::None => "none",
+            LineEnding::Lf => "lf",
+            LineEnding::CrLf => "crlf",
+            LineEnding::Mixed => "mixed",
+        }
+    }
+}
+
+/// A view of one file. What its kind does not have is empty; as data (`serde`) it is absent.
 #[derive(Clone, Debug, Default)]
 pub struct FileView {
     /// The path as requested.
     pub path: String,
-    /// What the file is.
+    /// What the file is; decides which of the other fields have a meaning.
     pub kind: ViewKind,
     /// The lines with their anchors, joined by `\n`.
     pub text: String,
@@ -99,7 +133,7 @@ pub struct FileView {
     pub mime_type: Option<&'static str>,
     /// The hash of the whole content.
     pub snapshot: String,
-    /// Why there is no view.
+    /// Why there is no view: of the kind [`ViewKind::Error`], and of no other.
     pub error: Option<Error>,
 }
 
@@ -125,7 +159,7 @@ pub fn read_hashed<T: Send>(
             Err(error) if error.code == Code::Aborted => return Err(error),
             Err(error) => {
                 let path = request.path.clone();
-                FileView { path, error: Some(error), ..FileView::default() }
+                FileView { path, kind: ViewKind::Error, error: Some(error), ..FileView::default() }
             }
         };
         Ok(convert(view))

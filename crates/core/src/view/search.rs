@@ -3,10 +3,13 @@
 //! Files are searched in parallel, batch by batch in the order of their paths, and a limit
 //! counts in that order too: neither timing nor the number of threads shows in the result.
 
+mod query;
 mod rules;
 mod walk;
 
 use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
 
 use crate::disk::bytes::{Document, LoadOptions, Loaded, with_file};
 use crate::error::{Code, Error, Result};
@@ -27,7 +30,8 @@ const FIRST_BATCH_FILES: usize = 64;
 const LAST_BATCH_FILES: usize = 4096;
 
 /// What to search for, and where.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "query::QueryShape")]
 pub struct SearchQuery {
     /// The text or pattern.
     pub search: Query,
@@ -81,7 +85,8 @@ impl SearchQuery {
 }
 
 /// The matches in one file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct FileMatches {
     /// The file, as reading and editing with the same root take it.
     pub path: String,
@@ -96,7 +101,8 @@ pub struct FileMatches {
 }
 
 /// What a search found.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct SearchResult {
     /// For each file a line `--- path ---`, then the lines with their anchors and `...`
     /// between groups; joined by `\n`.
@@ -119,7 +125,7 @@ pub struct SearchResult {
 }
 
 /// What a search did otherwise than somebody may think who knows the files.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Warning {
     /// The file that it is about.
     pub path: String,

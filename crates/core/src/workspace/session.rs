@@ -10,6 +10,9 @@ mod reading;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
+use super::shape::{self, base64};
 use super::turns::{Reach, Start, Ticket, Turns};
 use super::{Workspace, WorkspaceOptions};
 use crate::cancel::Cancel;
@@ -24,7 +27,8 @@ use crate::view::search::{SearchQuery, SearchResult};
 use reading::Reading;
 
 /// How much one call of a session shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionLimits {
     /// Lines of all files that a read shows.
     pub max_lines: u64,
@@ -44,7 +48,8 @@ impl Default for SessionLimits {
 pub const IMAGE_LIMIT_BYTES: usize = 20 << 20;
 
 /// What a session is made of.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(try_from = "shape::SessionShape")]
 pub struct SessionOptions {
     /// The workspace: its `cwd` is where relative paths start, its `root` confines writing.
     pub workspace: WorkspaceOptions,
@@ -115,18 +120,21 @@ impl WriteTurn {
 }
 
 /// An image that was read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ReadImage {
     /// The path as requested.
     pub path: String,
     /// Its media type.
     pub mime_type: &'static str,
-    /// Its bytes.
+    /// Its bytes; as data (`serde`) in Base64.
+    #[serde(serialize_with = "base64")]
     pub data: Vec<u8>,
 }
 
 /// Where a read that was cut goes on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ReadOn {
     /// The path as requested.
     pub path: String,
@@ -135,7 +143,7 @@ pub struct ReadOn {
 }
 
 /// What a read shows, ready for a model.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct ReadReport {
     /// The lines with their anchors, with a header for each file when there are several.
     pub text: String,
@@ -144,6 +152,7 @@ pub struct ReadReport {
     /// The images among them.
     pub images: Vec<ReadImage>,
     /// Where to go on, for each request that a limit cut.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<ReadOn>,
 }
 

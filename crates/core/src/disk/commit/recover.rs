@@ -16,16 +16,18 @@ use std::io;
 use std::path::Path;
 use std::time::Instant;
 
+use serde::Serialize;
+
 use super::journal::{FINISHED, JournalStep, LIMIT_BYTES, Record, UNFINISHED, parse_journal};
 use super::{Ground, LockKey, StateDir};
 use crate::cancel::Cancel;
-use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp};
+use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp, plain};
 use crate::error::{Code, Error, Result};
 use shape::is_well_formed;
 use transaction::work_off;
 
 /// A file that someone else changed between a crash and the recovery.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Conflict {
     /// The file, left as it is.
     pub path: String,
@@ -34,7 +36,7 @@ pub struct Conflict {
 }
 
 /// What a recovery found and did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecoveryReport {
     /// Patches that were finished: their files.
     pub finished: Vec<Vec<String>>,
@@ -52,6 +54,18 @@ pub struct RecoveryReport {
 }
 
 impl RecoveryReport {
+    /// The same with its paths as people write them.
+    pub fn with_plain_paths(mut self) -> RecoveryReport {
+        let patches = self.finished.iter_mut().chain(&mut self.undone);
+        let kept =
+            self.conflicts.iter_mut().flat_map(|one| one.kept.iter_mut().chain([&mut one.path]));
+        let failed = self.failed.iter_mut().filter_map(|error| error.path.as_mut());
+        for path in patches.flatten().chain(kept).chain(&mut self.damaged).chain(failed) {
+            *path = plain(path).into_owned();
+        }
+        self
+    }
+
     /// Whether there was nothing to recover.
     pub fn is_empty(&self) -> bool {
         *self == RecoveryReport { live: self.live, ..RecoveryReport::default() }

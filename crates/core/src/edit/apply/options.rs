@@ -1,10 +1,13 @@
 //! How a patch is applied.
 
+use serde::Deserialize;
+
 use crate::edit::repair::RepairRules;
 use crate::edit::resolve::{Policy, RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate};
 
 /// What a finished call is safe from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Durability {
     /// A power cut: every file and directory is forced to the disk.
     #[default]

@@ -2,13 +2,15 @@
 //! the unified format.
 
 use imara_diff::{Algorithm, Diff, InternedInput};
+use serde::Serialize;
 
 use super::FileReport;
 use crate::text::lines::{LineIndex, Unit};
 use crate::view::render::one_line;
 
 /// One hunk of a diff.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct DiffHunk {
     /// The first line of the old text; where it has none, the line behind the place.
     pub old_start: u64,

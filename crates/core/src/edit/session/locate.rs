@@ -7,6 +7,8 @@ mod refuse;
 
 use std::collections::HashMap;
 
+use serde::Deserialize;
+
 use super::body::Body;
 use super::carry::Carry;
 use super::lines::LineSet;
@@ -19,7 +21,8 @@ use crate::view::anchor::Anchor;
 pub use refuse::{Refused, ShownLine, Why};
 
 /// What to do with lines that were never shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Unseen {
     /// Refuse to touch them.
     #[default]

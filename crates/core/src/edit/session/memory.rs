@@ -12,18 +12,24 @@ use std::hash::BuildHasher;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::Deserialize;
+
 use super::body::{Body, Kept, Version};
 use super::lines::LineSet;
 use super::track::{Splice, Track};
 
 /// How much a memory holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct MemoryLimits {
     /// Bytes in all.
+    #[serde(rename = "maxBytes")]
     pub bytes: usize,
     /// Files.
+    #[serde(rename = "maxFiles")]
     pub files: usize,
     /// Versions of a file that others made.
+    #[serde(rename = "maxVersions")]
     pub versions: usize,
 }
 

@@ -105,7 +105,8 @@ impl<'s> Reading<'s> {
         self.left_out.push(format!("{} from line {start_line}", one_line(&path)));
         self.report.next.push(ReadOn { path: path.clone(), start_line });
         let next_line = Some(start_line);
-        let view = FileView { path, start_line, next_line, truncated: true, ..FileView::default() };
+        let kind = ViewKind::Unread;
+        let view = FileView { path, kind, next_line, truncated: true, ..FileView::default() };
         self.report.views.push(view);
     }
 
@@ -205,7 +206,7 @@ impl<'s> Reading<'s> {
                 let kind = view.mime_type.unwrap_or("binary file");
                 return format!("({kind}: not shown)");
             }
-            (ViewKind::Text, _) => {}
+            (ViewKind::Text | ViewKind::Unread | ViewKind::Error, _) => {}
         }
         let mut text = match (&request.search, view.match_count) {
             (Some(query), Some(0)) => {

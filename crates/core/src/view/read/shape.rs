@@ -1,0 +1,174 @@
+//! Requests and views as data (`serde`).
+
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{FileView, LineEnding, ReadRequest, ViewKind};
+use crate::error::{Code, Error};
+use crate::shape::size;
+use crate::view::excerpt::{Context, Limits};
+use crate::view::pattern::Query;
+
+/// A request is an object, or a path.
+impl<'de> Deserialize<'de> for ReadRequest {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Request;
+
+        impl<'de> Visitor<'de> for Request {
+            type Value = ReadRequest;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("a path, or an object with a path")
+            }
+
+            fn visit_str<E: serde::de::Error>(self, path: &str) -> Result<ReadRequest, E> {
+                Ok(ReadRequest { path: path.to_owned(), ..ReadRequest::default() })
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ReadRequest, A::Error> {
+                RequestShape::deserialize(MapAccessDeserializer::new(map)).map(Into::into)
+            }
+        }
+
+        deserializer.deserialize_any(Request)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct RequestShape {
+    path: String,
+    start_line: Option<u64>,
+    max_lines: Option<u64>,
+    max_bytes: Option<u64>,
+    search: Option<String>,
+    regex: Option<bool>,
+    case_sensitive: Option<bool>,
+    context_before: Option<u64>,
+    context_after: Option<u64>,
+    max_matches: Option<u64>,
+    encoding: Option<String>,
+}
+
+impl From<RequestShape> for ReadRequest {
+    fn from(given: RequestShape) -> ReadRequest {
+        let regex = given.regex.unwrap_or_default();
+        let case_sensitive = given.case_sensitive.unwrap_or_default();
+        ReadRequest {
+            path: given.path,
+            start_line: given.start_line,
+            limits: Limits { max_lines: given.max_lines, max_bytes: given.max_bytes.map(size) },
+            search: given.search.map(|search| Query { search, regex, case_sensitive }),
+            context: Context {
+                before: given.context_before.unwrap_or_default(),
+                after: given.context_after.unwrap_or_default(),
+            },
+            max_matches: given.max_matches,
+            encoding: given.encoding,
+        }
+    }
+}
+
+/// A view: its kind says which fields there are.
+#[derive(Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase", rename_all_fields = "camelCase")]
+enum ViewShape<'a> {
+    Text {
+        path: &'a str,
+        text: &'a str,
+        line_count: u64,
+        start_line: u64,
+        end_line: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        next_line: Option<u64>,
+        truncated: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        match_lines: Option<&'a [u64]>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        match_count: Option<u64>,
+        line_ending: LineEnding,
+        final_newline: bool,
+        encoding: &'a str,
+        bom: bool,
+        lossy: bool,
+        snapshot: &'a str,
+    },
+    Binary {
+        path: &'a str,
+        text: &'a str,
+        snapshot: &'a str,
+    },
+    Image {
+        path: &'a str,
+        text: &'a str,
+        mime_type: &'a str,
+        snapshot: &'a str,
+    },
+    Unread {
+        path: &'a str,
+        text: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        next_line: Option<u64>,
+        truncated: bool,
+    },
+    Error {
+        path: &'a str,
+        text: &'a str,
+        error: Option<ErrorShape<'a>>,
+    },
+}
+
+#[derive(Serialize)]
+struct ErrorShape<'a> {
+    code: Code,
+    message: &'a str,
+}
+
+impl<'a> From<&'a Error> for ErrorShape<'a> {
+    fn from(error: &'a Error) -> ErrorShape<'a> {
+        ErrorShape { code: error.code, message: &error.message }
+    }
+}
+
+impl Serialize for FileView {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let FileView { path, text, snapshot, .. } = self;
+        let shape = match self.kind {
+            ViewKind::Text => ViewShape::Text {
+                path,
+                text,
+                line_count: self.line_count,
+                start_line: self.start_line,
+                end_line: self.end_line,
+                next_line: self.next_line,
+                truncated: self.truncated,
+                match_lines: self.match_lines.as_deref(),
+                match_count: self.match_count,
+                line_ending: self.line_ending,
+                final_newline: self.final_newline,
+                encoding: &self.encoding,
+                bom: self.bom,
+                lossy: self.lossy,
+                snapshot,
+            },
+            ViewKind::Binary => ViewShape::Binary { path, text, snapshot },
+            ViewKind::Image => {
+                let mime_type = self.mime_type.unwrap_or_default();
+                ViewShape::Image { path, text, mime_type, snapshot }
+            }
+            ViewKind::Unread => ViewShape::Unread {
+                path,
+                text,
+                next_line: self.next_line,
+                truncated: self.truncated,
+            },
+            ViewKind::Error => {
+                ViewShape::Error { path, text, error: self.error.as_ref().map(ErrorShape::from) }
+            }
+        };
+        shape.serialize(serializer)
+    }
+}

@@ -1,0 +1,57 @@
+//! A query as data (`serde`).
+
+use serde::Deserialize;
+
+use super::SearchQuery;
+use crate::shape::{OneOrMany, size};
+use crate::view::excerpt::Context;
+use crate::view::pattern::Query;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct QueryShape {
+    search: String,
+    paths: Option<OneOrMany>,
+    regex: Option<bool>,
+    case_sensitive: Option<bool>,
+    context_before: Option<u64>,
+    context_after: Option<u64>,
+    globs: Option<OneOrMany>,
+    max_matches: Option<u64>,
+    max_matches_per_file: Option<u64>,
+    max_bytes: Option<u64>,
+    hidden: Option<bool>,
+    gitignore: Option<bool>,
+    ignore_files: Option<bool>,
+    parent_ignore_files: Option<bool>,
+    follow_links: Option<bool>,
+    max_depth: Option<u64>,
+}
+
+impl From<QueryShape> for SearchQuery {
+    fn from(given: QueryShape) -> SearchQuery {
+        let defaults = SearchQuery::new(Query {
+            search: given.search,
+            regex: given.regex.unwrap_or_default(),
+            case_sensitive: given.case_sensitive.unwrap_or_default(),
+        });
+        SearchQuery {
+            paths: given.paths.unwrap_or_default().0,
+            context: Context {
+                before: given.context_before.unwrap_or_default(),
+                after: given.context_after.unwrap_or_default(),
+            },
+            globs: given.globs.unwrap_or_default().0,
+            max_matches: given.max_matches.unwrap_or(defaults.max_matches),
+            max_matches_per_file: given.max_matches_per_file,
+            max_bytes: given.max_bytes.map(size),
+            hidden: given.hidden.unwrap_or(defaults.hidden),
+            gitignore: given.gitignore.unwrap_or(defaults.gitignore),
+            ignore_files: given.ignore_files.unwrap_or(defaults.ignore_files),
+            parent_ignore_files: given.parent_ignore_files.unwrap_or(defaults.parent_ignore_files),
+            follow_links: given.follow_links.unwrap_or(defaults.follow_links),
+            max_depth: given.max_depth.map(size),
+            ..defaults
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Options and reports as data (`serde`).
+
+use std::fmt;
+
+use base64::prelude::{BASE64_STANDARD, Engine};
+use serde::de::{Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serializer};
+
+use super::{SessionLimits, SessionOptions, SessionRoot, WorkspaceOptions};
+use crate::edit::apply::{ApplyOptions, Durability, EditOptions};
+use crate::edit::repair::RepairRules;
+use crate::edit::resolve::{RELOCATE_WINDOW_MAX_LINES, Relocate};
+use crate::edit::session::{MemoryLimits, Unseen};
+use crate::error::{Error, Result};
+use crate::shape::OneOrMany;
+use crate::text::dialect::Dialect;
+
+/// Declares a shape with the options that every patch has, and others beside them. (`serde` does
+/// not refuse unknown names where one struct is flattened into another.)
+macro_rules! shape {
+    ($name:ident { $($field:ident: $kind:ty),* $(,)? }) => {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase", deny_unknown_fields)]
+        pub(super) struct $name {
+            dialect: Option<String>,
+            encoding: Option<String>,
+            max_file_bytes: Option<u64>,
+            relocate: Option<Relocate>,
+            relocate_window: Option<u64>,
+            repairs: Option<RepairRules>,
+            durability: Option<Durability>,
+            state_dir: Option<String>,
+            lock_timeout_ms: Option<u64>,
+            $($field: Option<$kind>,)*
+        }
+
+        impl $name {
+            /// The options of the workspace, without its directories.
+            fn workspace(&mut self) -> Result<WorkspaceOptions> {
+                let (edit, apply) = (EditOptions::default(), ApplyOptions::default());
+                let defaults = WorkspaceOptions::default();
+                Ok(WorkspaceOptions {
+                    dialect: match &self.dialect {
+                        Some(name) => Dialect::by_name(name)?,
+                        None => defaults.dialect,
+                    },
+                    encoding: self.encoding.take(),
+                    max_file_bytes: self.max_file_bytes.unwrap_or(defaults.max_file_bytes),
+                    state_dir: self.state_dir.take(),
+                    apply: ApplyOptions {
+                        edit: EditOptions {
+                            relocate: self.relocate.unwrap_or(edit.relocate),
+                            relocate_window_lines: match self.relocate_window {
+                                Some(lines) => relocate_window(lines)?,
+                                None => edit.relocate_window_lines,
+                            },
+                            repairs: self.repairs.take().unwrap_or(edit.repairs),
+                        },
+                        durability: self.durability.unwrap_or(apply.durability),
+                        lock_timeout_ms: self.lock_timeout_ms.unwrap_or(apply.lock_timeout_ms),
+                    },
+                    ..defaults
+                })
+            }
+        }
+    };
+}
+
+shape!(WorkspaceShape { root: String });
+
+shape!(SessionShape {
+    cwd: String,
+    root: SessionRoot,
+    read_roots: OneOrMany,
+    unseen: Unseen,
+    limits: SessionLimits,
+    memory: MemoryLimits,
+});
+
+fn relocate_window(lines: u64) -> Result<u64> {
+    if lines > RELOCATE_WINDOW_MAX_LINES {
+        return Err(Error::argument(format!(
+            "relocateWindow is {lines}: expected a whole number from 0 to {RELOCATE_WINDOW_MAX_LINES}"
+        )));
+    }
+    Ok(lines)
+}
+
+impl TryFrom<WorkspaceShape> for WorkspaceOptions {
+    type Error = Error;
+
+    fn try_from(mut given: WorkspaceShape) -> Result<WorkspaceOptions> {
+        Ok(WorkspaceOptions { root: given.root.take(), ..given.workspace()? })
+    }
+}
+
+impl TryFrom<SessionShape> for SessionOptions {
+    type Error = Error;
+
+    fn try_from(mut given: SessionShape) -> Result<SessionOptions> {
+        let workspace = given.workspace()?;
+        let options = SessionOptions {
+            workspace,
+            read_roots: Vec::new(),
+            unseen: given.unseen.unwrap_or_default(),
+            limits: given.limits.unwrap_or_default(),
+            memory: given.memory.unwrap_or_default(),
+        };
+        let root = given.root.unwrap_or_default();
+        let read_roots = given.read_roots.unwrap_or_default().0;
+        options.in_directories(given.cwd.as_deref(), root, &read_roots)
+    }
+}
+
+/// A directory, or false for none.
+impl<'de> Deserialize<'de> for SessionRoot {
+    fn deserialize<D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> std::result::Result<SessionRoot, D::Error> {
+        struct Root;
+
+        impl Visitor<'_> for Root {
+            type Value = SessionRoot;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("a directory, or false")
+            }
+
+            fn visit_str<E: serde::de::Error>(
+                self,
+                root: &str,
+            ) -> std::result::Result<SessionRoot, E> {
+                Ok(SessionRoot::At(root.to_owned()))
+            }
+
+            fn visit_bool<E: serde::de::Error>(
+                self,
+                given: bool,
+            ) -> std::result::Result<SessionRoot, E> {
+                if given {
+                    return Err(E::invalid_value(Unexpected::Bool(given), &self));
+                }
+                Ok(SessionRoot::Unbounded)
+            }
+        }
+
+        deserializer.deserialize_any(Root)
+    }
+}
+
+/// Bytes as text, which JSON has room for: Base64.
+pub(super) fn base64<S: Serializer>(
+    data: &[u8],
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.serialize_str(&BASE64_STANDARD.encode(data))
+}

@@ -1,0 +1,215 @@
+//! Requests, options and answers as data (`serde`) have the shapes that `index.d.ts` declares.
+//!
+//! Each file of `vectors/shapes` holds calls and what they answer. Here they are made through the
+//! core, in `__test__/shapes.test.mjs` through the addon, and there the declared types are held
+//! against them, too.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use base64::prelude::{BASE64_STANDARD, Engine};
+use hashline_core::cancel::Cancel;
+use hashline_core::disk::commit::{Conflict, RecoveryReport};
+use hashline_core::edit::apply::apply_to_text;
+use hashline_core::error::{Code, Error};
+use hashline_core::view::read::ReadRequest;
+use hashline_core::view::search::SearchQuery;
+use hashline_core::workspace::{Session, SessionOptions, Workspace, WorkspaceOptions};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+#[derive(Deserialize)]
+struct Fixture {
+    /// Contents by name; those that are no text in Base64.
+    files: BTreeMap<String, Content>,
+    /// The options of every call, or of the session that makes them all.
+    options: Map<String, Value>,
+    session: bool,
+    calls: Vec<Call>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Bytes { base64: String },
+}
+
+#[derive(Deserialize)]
+struct Call {
+    call: String,
+    given: Value,
+    /// The text, for operations on a text in memory.
+    text: Option<String>,
+    answer: Value,
+}
+
+fn fixture_text(name: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    fs::read_to_string(root.join(format!("vectors/shapes/{name}.json"))).unwrap()
+}
+
+fn data<T: Serialize>(value: T) -> Value {
+    serde_json::to_value(value).unwrap()
+}
+
+fn given<T: for<'de> Deserialize<'de>>(value: &Value) -> T {
+    serde_json::from_value(value.clone()).unwrap()
+}
+
+/// A request or query alone, or several.
+fn requests(value: &Value) -> Vec<ReadRequest> {
+    match value {
+        Value::Array(_) => given(value),
+        one => vec![given(one)],
+    }
+}
+
+fn holds(name: &str) {
+    let fixture: Fixture = serde_json::from_str(&fixture_text(name)).unwrap();
+    let scratch = tempfile::tempdir().unwrap();
+    let (dir, state) = (scratch.path().join("files"), scratch.path().join("state"));
+    fs::create_dir(&dir).unwrap();
+    for (path, content) in &fixture.files {
+        let path = dir.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        match content {
+            Content::Text(text) => fs::write(path, text).unwrap(),
+            Content::Bytes { base64 } => {
+                fs::write(path, BASE64_STANDARD.decode(base64).unwrap()).unwrap();
+            }
+        }
+    }
+    let mut options = fixture.options.clone();
+    let start = if fixture.session { "cwd" } else { "root" };
+    options.insert(start.to_owned(), json!(dir));
+    options.insert("stateDir".to_owned(), json!(state));
+    let options = Value::Object(options);
+    let mut answers = Vec::new();
+    if fixture.session {
+        let session = Session::new(given::<SessionOptions>(&options));
+        answers.extend(fixture.calls.iter().map(|call| answer_of_session(&session, call)));
+    } else {
+        let workspace = Workspace::new(given::<WorkspaceOptions>(&options));
+        answers.extend(fixture.calls.iter().map(|call| answer(&workspace, call)));
+    }
+    assert!(!answers.is_empty(), "{name} has no calls");
+    for (answer, call) in answers.into_iter().zip(&fixture.calls) {
+        let shown = |value: &Value| serde_json::to_string_pretty(value).unwrap();
+        assert_eq!(answer, call.answer, "{name}, {}:\n{}", call.call, shown(&answer));
+    }
+}
+
+fn answer(workspace: &Workspace<'_>, call: &Call) -> Value {
+    let cancel = Cancel::default();
+    match call.call.as_str() {
+        "read" => data(workspace.read(&requests(&call.given), &cancel).unwrap()),
+        "search" => data(workspace.search(&given::<SearchQuery>(&call.given), &cancel).unwrap()),
+        "apply" => data(workspace.apply(&call.given.clone().into(), &cancel).unwrap()),
+        "applyToText" => {
+            let options = workspace.options();
+            let text = call.text.as_deref().unwrap();
+            let operations = call.given.clone().into();
+            data(apply_to_text(options.dialect, text, &operations, &options.apply.edit))
+        }
+        other => panic!("unknown call {other}"),
+    }
+}
+
+fn answer_of_session(session: &Session, call: &Call) -> Value {
+    let cancel = Cancel::default();
+    match call.call.as_str() {
+        "read" => data(session.read(&session.reading(), &requests(&call.given), &cancel).unwrap()),
+        "search" => {
+            let query = given::<SearchQuery>(&call.given);
+            data(session.search(&session.reading(), &query, &cancel).unwrap())
+        }
+        "apply" => {
+            let patch = call.given.clone().into();
+            data(session.apply(&session.writing(), &patch, false, 3, &cancel).unwrap())
+        }
+        other => panic!("unknown call {other}"),
+    }
+}
+
+#[test]
+fn views() {
+    holds("FileView");
+}
+
+#[test]
+fn searches() {
+    holds("SearchResult");
+}
+
+#[test]
+fn outcomes() {
+    holds("ApplyOutcome");
+}
+
+#[test]
+fn outcomes_of_texts() {
+    holds("TextOutcome");
+}
+
+#[test]
+fn sessions() {
+    holds("HashSession");
+}
+
+#[test]
+fn recoveries() {
+    let report = RecoveryReport {
+        finished: vec![vec!["/p/a.txt".into(), "/p/b.txt".into()]],
+        undone: vec![vec!["/p/c.txt".into()]],
+        conflicts: vec![Conflict { path: "/p/d.txt".into(), kept: vec!["/s/kept/d.txt".into()] }],
+        live: 1,
+        damaged: vec!["/s/journals/1.journal".into()],
+        failed: vec![
+            Error::at(Code::PermissionDenied, "/p/e.txt", "/p/e.txt: permission denied"),
+            Error::new(Code::Internal, "an internal error"),
+        ],
+    };
+    let expected: Value = serde_json::from_str(&fixture_text("RecoveryReport")).unwrap();
+    assert_eq!(data(report), expected["answer"]);
+}
+
+#[test]
+fn what_is_not_known_is_refused_by_name() {
+    fn refusal<T: for<'de> Deserialize<'de>>(value: Value) -> String {
+        let parsed: Result<T, _> = serde_json::from_value(value);
+        parsed.err().expect("a refusal").to_string()
+    }
+    let cases = [
+        (refusal::<ReadRequest>(json!({"path": "a", "startline": 1})), "unknown field `startline`"),
+        (refusal::<ReadRequest>(json!({"startLine": 1})), "missing field `path`"),
+        (refusal::<ReadRequest>(json!(1)), "a path, or an object with a path"),
+        (refusal::<SearchQuery>(json!({"search": "a", "path": "b"})), "unknown field `path`"),
+        (refusal::<SearchQuery>(json!({"search": "a", "paths": 1})), "a string or an array"),
+        (refusal::<WorkspaceOptions>(json!({"cwd": "a"})), "unknown field `cwd`"),
+        (refusal::<WorkspaceOptions>(json!({"dialect": "hex"})), "unknown dialect \"hex\""),
+        (refusal::<WorkspaceOptions>(json!({"relocate": "on"})), "unknown variant `on`"),
+        (refusal::<WorkspaceOptions>(json!({"relocateWindow": 1001})), "relocateWindow is 1001"),
+        (refusal::<WorkspaceOptions>(json!({"repairs": {"x": true}})), "unknown repair \"x\""),
+        (refusal::<WorkspaceOptions>(json!({"repairs": 1})), "true, false, or an object"),
+        (refusal::<SessionOptions>(json!({"root": true})), "a directory, or false"),
+        (refusal::<SessionOptions>(json!({"limits": {"lines": 1}})), "unknown field `lines`"),
+        (refusal::<SessionOptions>(json!({"memory": {"lines": 1}})), "unknown field `lines`"),
+        (refusal::<SessionOptions>(json!({"unseen": "guess"})), "unknown variant `guess`"),
+    ];
+    for (message, part) in cases {
+        assert!(message.contains(part), "{part:?} is not in {message:?}");
+    }
+}
+
+#[test]
+fn null_is_the_same_as_left_out() {
+    let request: ReadRequest = given(&json!({"path": "a", "maxLines": null, "regex": null}));
+    assert_eq!(request.limits.max_lines, None);
+    let query: SearchQuery = given(&json!({"search": "a", "gitignore": null, "paths": null}));
+    assert!(query.gitignore && query.paths.is_empty());
+    let options: SessionOptions = given(&json!({"root": null, "limits": null, "repairs": null}));
+    assert_eq!(options.workspace.root, options.workspace.cwd);
+    assert_eq!(options.limits.max_lines, 2000);
+}
