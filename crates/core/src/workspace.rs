@@ -16,7 +16,9 @@ use serde::Deserialize;
 
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Charset, Loaded, MAX_FILE_BYTES};
-use crate::disk::commit::{RecoveryReport, StateDir, recover_transactions};
+use crate::disk::commit::{
+    Ground, RecoveryReport, StateDir, StateReport, examine_state, recover_beneath,
+};
 use crate::disk::fs::{Base, FileSystem, OsFileSystem};
 use crate::edit::apply::{ApplyOptions, Manner, apply_hash, verify_bytes, verify_file};
 use crate::edit::outcome::{Outcome, Rejected};
@@ -174,12 +176,22 @@ impl<'fs> Workspace<'fs> {
         self.scoped(cancel, |scope| apply_hash(scope, &state, options, patch, manner))
     }
 
-    /// Works off every journal of a dead process in the state directory.
+    /// Works off every journal of a dead process in the state directory; with a root, as far as
+    /// the files of a journal lie beneath it.
     pub fn recover(&self, cancel: &Cancel) -> Result<RecoveryReport> {
-        let state = StateDir::new(self.options.state_dir.as_deref())?;
-        let timeout = Duration::from_millis(self.options.apply.lock_timeout_ms);
-        let report = recover_transactions(self.fs, &state, Instant::now() + timeout, cancel)?;
+        let options = &self.options;
+        let state = StateDir::new(options.state_dir.as_deref())?;
+        let timeout = Duration::from_millis(options.apply.lock_timeout_ms);
+        let base = Base::open(options.root.as_deref())?;
+        let ground = Ground { fs: self.fs, base: &base, state: &state };
+        let report = recover_beneath(ground, Instant::now() + timeout, cancel)?;
         Ok(report.with_plain_paths())
+    }
+
+    /// Looks at the state directory: what waits there for a recovery, and whether its file system
+    /// has what transactions need.
+    pub fn examine_state(&self) -> Result<StateReport> {
+        examine_state(self.fs, &StateDir::new(self.options.state_dir.as_deref())?)
     }
 
     /// Does `work` with the root open and the options checked.

@@ -7,6 +7,7 @@
 //! there leaves.
 
 mod draft;
+mod examine;
 mod journal;
 mod lock;
 mod publish;
@@ -25,6 +26,7 @@ use publish::Published;
 use stage::Staged;
 use step::Step;
 
+pub use examine::{StateReport, Trial, examine_state};
 pub use lock::{LockKey, Locks};
 pub use recover::{Conflict, RecoveryReport, is_abandoned, recover_beneath, recover_transactions};
 pub use state::StateDir;

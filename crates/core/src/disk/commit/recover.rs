@@ -23,7 +23,7 @@ use super::{Ground, LockKey, StateDir};
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp, plain};
 use crate::error::{Code, Error, Result};
-use shape::is_well_formed;
+pub(super) use shape::is_well_formed;
 use transaction::work_off;
 
 /// A file that someone else changed between a crash and the recovery.
@@ -139,7 +139,7 @@ fn is_trusted(stamp: &Stamp) -> bool {
     stamp.kind == FileKind::File && stamp.is_private() && stamp.size_bytes <= LIMIT_BYTES
 }
 
-fn read_journal(fs: &dyn FileSystem, file: &mut File) -> io::Result<Vec<u8>> {
+pub(super) fn read_journal(fs: &dyn FileSystem, file: &mut File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     fs.read(file, LIMIT_BYTES, &mut bytes)?;
     Ok(bytes)
@@ -175,7 +175,7 @@ fn one_journal(
 }
 
 /// Opens and locks a journal whose process is dead.
-fn lock_abandoned(
+pub(super) fn lock_abandoned(
     fs: &dyn FileSystem,
     place: &Place,
     report: &mut RecoveryReport,
@@ -239,6 +239,6 @@ fn locked_journal(
     fs.sync_dir(place).map_err(|cause| fault("flush", &cause))
 }
 
-fn shown(place: &Place) -> String {
+pub(super) fn shown(place: &Place) -> String {
     place.canonical().to_string_lossy().into_owned()
 }

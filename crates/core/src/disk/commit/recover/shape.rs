@@ -7,7 +7,7 @@ use crate::disk::commit::journal::{JournalPath, JournalStep, Record};
 
 /// Whether a journal is one that a transaction can have written: temporary files have the names
 /// of such and lie where they belong, and there is a mark or none for each step.
-pub(super) fn is_well_formed(records: &[Record]) -> bool {
+pub(in crate::disk::commit) fn is_well_formed(records: &[Record]) -> bool {
     let Some(Record::Begin { steps, directories, .. }) = records.first() else { return false };
     let are_beside = |path: &JournalPath, others: &[&JournalPath]| {
         let path = path.path();
