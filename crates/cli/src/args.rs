@@ -87,6 +87,31 @@ pub enum Command {
     /// Edit files: a patch in JSON, all of it or nothing
     #[command(after_long_help = PATCH_HELP)]
     Apply(Apply),
+    /// Finish or undo what a process that died left half done
+    Recover,
+    /// Tell about this program, and whether edits are safe here
+    Doctor,
+    /// Print what completes commands in a shell
+    Completions(Completions),
+    /// Print a manual page, or write one for each command into a directory
+    Man(Man),
+}
+
+impl Command {
+    /// The name by which the user called it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Command::Read(_) => "read",
+            Command::Search(_) => "search",
+            Command::Hash(_) => "hash",
+            Command::Verify(_) => "verify",
+            Command::Apply(_) => "apply",
+            Command::Recover => "recover",
+            Command::Doctor => "doctor",
+            Command::Completions(_) => "completions",
+            Command::Man(_) => "man",
+        }
+    }
 }
 
 /// What a patch looks like, for `hashline help apply`.
@@ -272,6 +297,19 @@ pub struct Apply {
     pub context: u64,
     #[command(flatten)]
     pub manner: Manner,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Completions {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Man {
+    /// Write hashline.1, hashline-read.1 and so on there
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub directory: Option<std::path::PathBuf>,
 }
 
 /// How anchors are taken, and what a finished command is safe from.

@@ -1,7 +1,10 @@
 //! The commands: each calls the core once and prints its answer.
 
 mod apply;
+mod doctor;
+mod manuals;
 mod read;
+mod recover;
 mod search;
 
 use hashline_core::cancel::Cancel;
@@ -26,11 +29,12 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Command::Apply(apply) => apply.manner.apply_options(),
         _ => ApplyOptions::default(),
     };
+    let options = args.shared.workspace_options(apply)?;
     let mut call = Call {
         shared: &args.shared,
-        workspace: Workspace::new(args.shared.workspace_options(apply)?),
+        out: Output::new(options.dialect),
+        workspace: Workspace::new(options),
         cancel: Cancel::default(),
-        out: Output::new(),
     };
     let exit = match &args.command {
         Command::Read(args) => read::read(&mut call, args)?,
@@ -38,6 +42,10 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Command::Hash(args) => read::hash(&mut call, args)?,
         Command::Verify(args) => read::verify(&mut call, args)?,
         Command::Apply(args) => apply::apply(&mut call, args)?,
+        Command::Recover => recover::recover(&mut call)?,
+        Command::Doctor => doctor::doctor(&mut call)?,
+        Command::Completions(args) => manuals::completions(&mut call, args)?,
+        Command::Man(args) => manuals::man(&mut call, args)?,
     };
     call.out.finish()?;
     Ok(exit)

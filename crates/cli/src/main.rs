@@ -5,11 +5,14 @@
 
 mod args;
 mod commands;
+mod diff_view;
 mod exit;
 mod input;
 mod interrupt;
 mod mismatch;
 mod output;
+mod paint;
+mod usage;
 
 use clap::Parser;
 
@@ -27,5 +30,8 @@ fn main() -> std::process::ExitCode {
     };
     args.shared.color.write_global();
     interrupt::ends_the_process();
-    exit::report(commands::run(&args), args.shared.json).into()
+    let record = usage::Record::begin();
+    let exit = exit::report(commands::run(&args), args.shared.json);
+    record.write(args.command.name(), exit);
+    exit.into()
 }

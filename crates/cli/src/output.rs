@@ -1,6 +1,12 @@
-//! Standard output, written in large pieces.
+//! Standard output: written in large pieces, plain in a pipe, in colour on a terminal that shows
+//! colours.
 
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+use anstream::{AutoStream, ColorChoice};
+use hashline_core::text::dialect::Dialect;
+
+use crate::paint::{self, Painter};
 
 /// How much is collected before it is written.
 const BUFFER_BYTES: usize = 64 << 10;
@@ -8,27 +14,78 @@ const BUFFER_BYTES: usize = 64 << 10;
 /// Standard output.
 pub struct Output {
     out: BufWriter<StdoutLock<'static>>,
+    painter: Painter,
+    /// What follows each other is written to somebody's eyes.
+    is_terminal: bool,
 }
 
 impl Output {
-    /// Takes standard output for itself.
-    pub fn new() -> Output {
-        Output { out: BufWriter::with_capacity(BUFFER_BYTES, io::stdout().lock()) }
+    /// Takes standard output for itself. Rows that it prints have anchors of the dialect.
+    pub fn new(dialect: &'static Dialect) -> Output {
+        let stdout = io::stdout();
+        let has_color = AutoStream::choice(&stdout) != ColorChoice::Never;
+        let is_terminal = stdout.is_terminal();
+        if has_color {
+            // Old consoles of Windows have to be asked.
+            let _ = anstyle_query::windows::enable_ansi_colors();
+        }
+        Output {
+            out: BufWriter::with_capacity(BUFFER_BYTES, stdout.lock()),
+            painter: Painter { dialect, has_color, is_terminal },
+            is_terminal,
+        }
     }
 
-    /// Prints a text, with a line feed behind it where it has none; nothing for an empty one.
-    pub fn text(&mut self, text: &str) -> io::Result<()> {
-        self.out.write_all(text.as_bytes())?;
-        if !text.is_empty() && !text.ends_with('\n') {
+    /// Whether somebody looks at it.
+    pub fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// How texts are painted.
+    pub fn painter(&self) -> Painter {
+        self.painter
+    }
+
+    /// Prints rows with anchors, headers and gaps, with a line feed behind the last; nothing for
+    /// an empty text.
+    pub fn rows(&mut self, text: &str) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.piece_of_rows(text.as_bytes())?;
+        if !text.ends_with('\n') {
             self.out.write_all(b"\n")?;
         }
         Ok(())
     }
 
-    /// Prints one line.
+    /// Prints a piece of rows: whole lines.
+    pub fn piece_of_rows(&mut self, piece: &[u8]) -> io::Result<()> {
+        if !self.painter.changes_anything() {
+            return self.out.write_all(piece);
+        }
+        let text = String::from_utf8_lossy(piece);
+        self.out.write_all(self.painter.rows(&text).as_bytes())
+    }
+
+    /// Prints a unified diff.
+    pub fn unified_diff(&mut self, text: &str) -> io::Result<()> {
+        if !self.painter.changes_anything() {
+            return self.out.write_all(text.as_bytes());
+        }
+        self.out.write_all(self.painter.unified_diff(text).as_bytes())
+    }
+
+    /// Prints one line that is no row.
     pub fn line(&mut self, text: &str) -> io::Result<()> {
+        let text = if self.is_terminal { paint::visible(text) } else { text.into() };
         self.out.write_all(text.as_bytes())?;
         self.out.write_all(b"\n")
+    }
+
+    /// Prints bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes)
     }
 
     /// Writes what is still collected: what fails only now has failed, too.

@@ -1,13 +1,13 @@
 //! `apply`: a patch on files.
 
 use hashline_core::edit::apply::Manner;
-use hashline_core::edit::outcome::{Applied, Outcome};
+use hashline_core::edit::outcome::{Applied, Outcome, Relocation};
 
 use super::Call;
 use crate::args::Apply;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, say};
 use crate::input::patch;
-use crate::{interrupt, mismatch};
+use crate::{diff_view, interrupt, mismatch};
 
 /// `hashline apply`
 pub fn apply(call: &mut Call<'_>, args: &Apply) -> Result<Exit, Failure> {
@@ -22,6 +22,7 @@ pub fn apply(call: &mut Call<'_>, args: &Apply) -> Result<Exit, Failure> {
     match call.workspace.apply_with(&patch, &manner, &call.cancel)? {
         Outcome::Rejected(rejected) => Ok(mismatch::tell(&rejected, options.dialect)),
         Outcome::Applied(applied) => {
+            tell_liberties(&applied);
             if args.dry_run {
                 show_diff(call, &applied)?;
             } else if args.emit_updated {
@@ -32,16 +33,38 @@ pub fn apply(call: &mut Call<'_>, args: &Apply) -> Result<Exit, Failure> {
     }
 }
 
+/// What would change: a view for eyes, or a unified diff.
 fn show_diff(call: &mut Call<'_>, applied: &Applied) -> Result<(), Failure> {
+    if call.out.is_terminal() {
+        let view = diff_view::view(&applied.files, call.out.painter());
+        call.out.bytes(view.as_bytes())?;
+        return Ok(());
+    }
     for diff in applied.files.iter().filter_map(|file| file.diff.as_ref()) {
-        call.out.text(&diff.text)?;
+        call.out.unified_diff(&diff.text)?;
     }
     Ok(())
 }
 
-/// The changed regions with their new anchors.
+/// The changed regions with their new anchors. One file needs no header.
 fn show_updated(call: &mut Call<'_>, applied: &Applied) -> Result<(), Failure> {
-    call.out.line("---")?;
-    call.out.text(&applied.text)?;
+    let text = match (applied.files.len(), applied.text.split_once('\n')) {
+        (1, Some((_header, rows))) => rows,
+        _ => &applied.text,
+    };
+    call.out.rows("---")?;
+    call.out.rows(text)?;
     Ok(())
+}
+
+/// What was done otherwise than asked for is told even where success is silent.
+fn tell_liberties(applied: &Applied) {
+    for relocation in &applied.relocations {
+        let Relocation { path, from, to, .. } = relocation;
+        say(&format!("{path}: {from} was not found there, and {to} was used"));
+    }
+    for repair in &applied.repairs {
+        let (operation, rule) = (repair.operation, repair.rule.name());
+        say(&format!("operation {operation}: the text was repaired ({rule})"));
+    }
 }

@@ -23,9 +23,9 @@ pub fn read(call: &mut Call<'_>, args: &Read) -> Result<Exit, Failure> {
             continue;
         }
         if has_headers {
-            call.out.line(&file_header(&view.path))?;
+            call.out.rows(&file_header(&view.path))?;
         }
-        call.out.text(&view.text)?;
+        call.out.rows(&view.text)?;
         tell_what_is_left(view);
     }
     Ok(exit)

@@ -9,7 +9,7 @@ use crate::exit::{Exit, Failure, complain, say};
 /// `hashline search`
 pub fn search(call: &mut Call<'_>, args: &Search) -> Result<Exit, Failure> {
     let found = call.workspace.search(&args.query(), &call.cancel)?;
-    call.out.text(&found.text)?;
+    call.out.rows(&found.text)?;
     for warning in &found.warnings {
         say(&warning.message);
     }

@@ -1,0 +1,41 @@
+//! `completions` and `man`: what shells and readers of manuals get, made from the command line's
+//! own description.
+
+use std::io;
+use std::path::Path;
+
+use clap::CommandFactory;
+use hashline_core::error::Error;
+
+use super::Call;
+use crate::args::{Args, Completions, Man};
+use crate::exit::{Exit, Failure};
+
+/// `hashline completions`
+pub fn completions(call: &mut Call<'_>, args: &Completions) -> Result<Exit, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Args::command(), "hashline", &mut script);
+    call.out.bytes(&script)?;
+    Ok(Exit::Done)
+}
+
+/// `hashline man`
+pub fn man(call: &mut Call<'_>, args: &Man) -> Result<Exit, Failure> {
+    match &args.directory {
+        Some(directory) => write_pages(directory)?,
+        None => {
+            let mut page = Vec::new();
+            clap_mangen::Man::new(Args::command()).render(&mut page)?;
+            call.out.bytes(&page)?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// One page for the program and one for each command.
+fn write_pages(directory: &Path) -> Result<(), Error> {
+    let shown = directory.to_string_lossy();
+    let fault = |cause: io::Error| Error::io("write", &shown, &cause);
+    std::fs::create_dir_all(directory).map_err(fault)?;
+    clap_mangen::generate_to(Args::command(), directory).map_err(fault)
+}

@@ -1,0 +1,44 @@
+//! `recover`: what a process that died left half done.
+
+use hashline_core::disk::commit::RecoveryReport;
+
+use super::Call;
+use crate::exit::{Exit, Failure, complain, say};
+use crate::interrupt;
+
+/// `hashline recover`
+pub fn recover(call: &mut Call<'_>) -> Result<Exit, Failure> {
+    interrupt::asks(&call.cancel);
+    let report = call.workspace.recover(&call.cancel)?;
+    print(call, &report)?;
+    for journal in &report.damaged {
+        say(&format!("{journal}: is damaged, of another version or another user's; it is kept"));
+    }
+    for error in &report.failed {
+        complain(error, call.shared.json);
+    }
+    let is_done = report.damaged.is_empty() && report.failed.is_empty();
+    Ok(if is_done { Exit::Done } else { Exit::Trouble })
+}
+
+fn print(call: &mut Call<'_>, report: &RecoveryReport) -> Result<(), Failure> {
+    for (what, patches) in [("finished", &report.finished), ("undone", &report.undone)] {
+        for files in patches {
+            call.out.line(&format!("{what}: {}", files.join(", ")))?;
+        }
+    }
+    for conflict in &report.conflicts {
+        let kept = match conflict.kept.as_slice() {
+            [] => String::new(),
+            kept => format!("; the patch's version is kept in {}", kept.join(", ")),
+        };
+        call.out.line(&format!("left: {} was changed by someone else{kept}", conflict.path))?;
+    }
+    if report.live > 0 {
+        call.out.line(&format!("still at work: {}", report.live))?;
+    }
+    if report.is_empty() {
+        call.out.line("nothing to recover")?;
+    }
+    Ok(())
+}

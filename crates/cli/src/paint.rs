@@ -1,0 +1,149 @@
+//! Rows and diffs for eyes: colours of the terminal's own palette, which are legible on light and
+//! dark alike, and control characters made visible, so that no file can move the cursor.
+
+use std::borrow::Cow;
+
+use anstyle::{AnsiColor, Style};
+use hashline_core::text::dialect::Dialect;
+use hashline_core::view::render::GAP;
+
+/// Anchors, gaps and numbers: there, but not in the way.
+pub const QUIET: Style = AnsiColor::Cyan.on_default();
+/// Headers.
+pub const HEADER: Style = Style::new().bold();
+/// What is new, and what is gone.
+pub const ADDED: Style = AnsiColor::Green.on_default();
+/// See [`ADDED`].
+pub const REMOVED: Style = AnsiColor::Red.on_default();
+
+/// How texts are painted.
+#[derive(Clone, Copy)]
+pub struct Painter {
+    /// The dialect of the anchors.
+    pub dialect: &'static Dialect,
+    /// Whether colours are shown.
+    pub has_color: bool,
+    /// Whether somebody looks at a terminal.
+    pub is_terminal: bool,
+}
+
+impl Painter {
+    /// Whether texts come out otherwise than they go in.
+    pub fn changes_anything(&self) -> bool {
+        self.has_color || self.is_terminal
+    }
+
+    /// A text in a style, where colours are shown.
+    pub fn styled(&self, style: Style, text: &str) -> String {
+        match self.has_color {
+            _ if text.is_empty() => String::new(),
+            true => format!("{style}{text}{style:#}"),
+            false => text.to_owned(),
+        }
+    }
+
+    /// What is shown of a text of a file.
+    pub fn shown<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.is_terminal { visible(text) } else { text.into() }
+    }
+
+    /// Rows with anchors, headers and gaps.
+    pub fn rows(&self, text: &str) -> String {
+        self.by_line(text, |line| {
+            let (anchor, rest) = line.split_at(self.anchor_bytes(line));
+            if !anchor.is_empty() {
+                self.styled(QUIET, anchor) + &self.shown(rest)
+            } else if line == GAP {
+                self.styled(QUIET, line)
+            } else if line.starts_with("--- ") {
+                self.styled(HEADER, &self.shown(line))
+            } else {
+                self.shown(line).into_owned()
+            }
+        })
+    }
+
+    /// A diff in the unified format.
+    pub fn unified_diff(&self, text: &str) -> String {
+        self.by_line(text, |line| {
+            let style = match line.as_bytes() {
+                [b'+', b'+', b'+', b' ', ..] | [b'-', b'-', b'-', b' ', ..] => HEADER,
+                [b'+', ..] => ADDED,
+                [b'-', ..] => REMOVED,
+                [b'@', ..] => QUIET,
+                _ => Style::new(),
+            };
+            self.styled(style, &self.shown(line))
+        })
+    }
+
+    fn by_line(&self, text: &str, paint: impl Fn(&str) -> String) -> String {
+        let mut painted = String::with_capacity(text.len() * 2);
+        for line in text.split_inclusive('\n') {
+            match line.strip_suffix('\n') {
+                Some(line) => painted += &(paint(line) + "\n"),
+                None => painted += &paint(line),
+            }
+        }
+        painted
+    }
+
+    /// The length of the anchor at the start of a row and the mark behind it; 0 without one.
+    fn anchor_bytes(&self, line: &str) -> usize {
+        let dialect = self.dialect;
+        let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+        let mark = digits + 1 + dialect.width;
+        let bytes = line.as_bytes();
+        let is_anchor = digits > 0
+            && bytes.get(digits) == Some(&dialect.separator)
+            && bytes.get(mark) == Some(&dialect.text_mark);
+        if is_anchor { mark + 1 } else { 0 }
+    }
+}
+
+/// A text with its control characters made visible; tabs stay.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    let hides = |character: char| character.is_control() && character != '\t';
+    if !text.contains(hides) {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for character in text.chars() {
+        match character {
+            '\u{7f}' => shown += "^?",
+            '\0'..' ' if hides(character) => {
+                shown.extend(['^', char::from(character as u8 + b'@')]);
+            }
+            _ if hides(character) => shown.extend(character.escape_unicode()),
+            _ => shown.push(character),
+        }
+    }
+    shown.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn painter(has_color: bool) -> Painter {
+        Painter { dialect: Dialect::by_name("cli").unwrap(), has_color, is_terminal: true }
+    }
+
+    #[test]
+    fn anchors_are_told_from_text() {
+        let painter = painter(true);
+        for (line, expected) in
+            [("12:a3|x", 6), ("12:a3", 0), ("12:a3:x", 0), ("x", 0), ("", 0), ("1:ab|", 5)]
+        {
+            assert_eq!(painter.anchor_bytes(line), expected, "{line}");
+        }
+        let row = "\u{1b}[36m1:ab|\u{1b}[0m--- x\n";
+        assert_eq!(painter.rows("1:ab|--- x\n"), row);
+    }
+
+    #[test]
+    fn control_characters_are_made_visible() {
+        let text = painter(false).rows("1:ab|\u{1b}[31mred\tx\u{7f}\u{9b}\r\n");
+        assert_eq!(text, "1:ab|^[[31mred\tx^?\\u{9b}^M\n");
+    }
+}

@@ -1,0 +1,45 @@
+//! The usage log. There is none, unless the user names a file for it.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use crate::exit::{Exit, say};
+
+/// The environment variable that names the file.
+const VARIABLE: &str = "HASHLINE_USAGE_LOG";
+
+/// What is written of one command.
+pub struct Record {
+    file: Option<OsString>,
+    start: Instant,
+}
+
+impl Record {
+    /// A record of a command that begins now.
+    pub fn begin() -> Record {
+        let file = std::env::var_os(VARIABLE).filter(|file| !file.is_empty());
+        Record { file, start: Instant::now() }
+    }
+
+    /// Appends one line, in one write: commands that end at the same time do not mix theirs.
+    /// It names neither files nor texts.
+    pub fn write(self, command: &str, exit: Exit) {
+        let Some(file) = self.file else { return };
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let line = serde_json::json!({
+            "timeMs": now.as_millis() as u64,
+            "command": command,
+            "exitCode": exit.code(),
+            "durationMicroseconds": self.start.elapsed().as_micros() as u64,
+        });
+        let written = std::fs::OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(&file)
+            .and_then(|mut log| log.write_all(format!("{line}\n").as_bytes()));
+        if let Err(cause) = written {
+            say(&format!("{VARIABLE}: {}: {cause}", file.display()));
+        }
+    }
+}
