@@ -1,7 +1,7 @@
 // `hashline-native/tools`: what models are told, what they may write, and what they get back.
 
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -65,6 +65,17 @@ test('read, edit, and a refusal: what a model sees', () =>
     assert.deepEqual([again.isError, again.structured.code], [true, 'HASH_MISMATCH'])
     assert.equal(again.summary, `refused: HASH_MISMATCH at a.js ${two}`)
     assert.equal(again.structured.status, 'rejected')
+  }))
+
+test('a dry run has the diff, and writes nothing', () =>
+  withDir({}, async (cwd, stateDir) => {
+    const { apply } = toolsOf(cwd, stateDir)
+    const patch = { operations: [{ op: 'add_file', path: 'a', content: 'a\n' }] }
+    const preview = await apply.execute(patch, { dryRun: true })
+    assert.deepEqual([preview.isError, preview.summary], [false, 'a created +1'])
+    assert.match(preview.diff ?? '', /\+a\n/)
+    assert.equal(existsSync(join(cwd, 'a')), false)
+    assert.equal((await apply.execute(patch)).diff, preview.diff)
   }))
 
 test('a search shows anchors to edit by, and says what it found', () =>

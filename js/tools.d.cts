@@ -59,7 +59,17 @@ export interface HashTool {
    * What is wrong about it, or goes wrong, is told in a result with `isError`: the promise is
    * rejected with an `AbortError` alone, when `signal` fires.
    */
-  execute(args: unknown, options?: { signal?: AbortSignal }): Promise<ToolResult>
+  execute(args: unknown, options?: ExecuteOptions): Promise<ToolResult>
+}
+
+export interface ExecuteOptions {
+  /** Cancels the call, as long as it has not begun to change files. */
+  signal?: AbortSignal
+  /**
+   * Of an apply: checks and tells everything, and writes nothing. For asking a person first, with
+   * the `diff` of the result.
+   */
+  dryRun?: boolean
 }
 
 /** What a call gives. */

@@ -88,7 +88,8 @@ function applyTool(session, names, dialect) {
     writes: true,
     otherNames: {},
     callTitle,
-    run: async (given, signal) => answer(await session.apply(patch(session, given), { signal })),
+    run: async (given, { signal, dryRun }) =>
+      answer(await session.apply(patch(session, given), { signal, dryRun })),
   })
 }
 

@@ -63,7 +63,8 @@ function readTool(session, names) {
     writes: false,
     otherNames: OTHER_NAMES,
     callTitle,
-    run: async (given, signal) => answer(await session.read(requests(session, given), { signal })),
+    run: async (given, { signal }) =>
+      answer(await session.read(requests(session, given), { signal })),
   })
 }
 

@@ -70,7 +70,7 @@ function searchTool(session, names) {
     writes: false,
     otherNames: OTHER_NAMES,
     callTitle,
-    run: async (given, signal) => {
+    run: async (given, { signal }) => {
       const query = searchQuery(session, given)
       return answer(names, query, await session.search(query, { signal }))
     },

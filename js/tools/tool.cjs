@@ -6,7 +6,7 @@ const { Malformed, takeObject } = require('./arguments.cjs')
 
 /**
  * @import { Repair } from '../..'
- * @import { ArgumentRepair, HashTool, JsonSchema, ToolImage, ToolNames, ToolResult } from '../tools.cjs'
+ * @import { ArgumentRepair, ExecuteOptions, HashTool, JsonSchema, ToolImage, ToolNames, ToolResult } from '../tools.cjs'
  * @import { Arguments } from './arguments.cjs'
  */
 
@@ -30,7 +30,7 @@ const { Malformed, takeObject } = require('./arguments.cjs')
  * @property {boolean} writes
  * @property {Record<string, string>} otherNames fields as other tools call them
  * @property {(args: unknown) => string} callTitle
- * @property {(given: Arguments, signal: AbortSignal | undefined) => Promise<Answer>} run
+ * @property {(given: Arguments, options: ExecuteOptions) => Promise<Answer>} run
  */
 
 /** How the answer to a patch that was refused begins. */
@@ -67,7 +67,7 @@ function makeTool(definition) {
     inputSchema,
     annotations,
     callTitle,
-    execute: (args, options) => execute(definition, args, options?.signal),
+    execute: (args, options = {}) => execute(definition, args, options),
   }
 }
 
@@ -76,13 +76,13 @@ function makeTool(definition) {
  * is called: so it hears of calls in the order in which they are made.
  * @param {Definition} definition
  * @param {unknown} args
- * @param {AbortSignal | undefined} signal
+ * @param {ExecuteOptions} options
  * @returns {Promise<ToolResult>}
  */
-async function execute(definition, args, signal) {
+async function execute(definition, args, options) {
   /** @type {ArgumentRepair[]} */
   const repairs = []
-  const { repairs: ofTexts = [], ...answer } = await answered(definition, args, signal, repairs)
+  const { repairs: ofTexts = [], ...answer } = await answered(definition, args, options, repairs)
   return {
     images: [],
     ...answer,
@@ -94,13 +94,13 @@ async function execute(definition, args, signal) {
 /**
  * @param {Definition} definition
  * @param {unknown} args
- * @param {AbortSignal | undefined} signal
+ * @param {ExecuteOptions} options
  * @param {ArgumentRepair[]} repairs
  * @returns {Promise<Answer>}
  */
-async function answered(definition, args, signal, repairs) {
+async function answered(definition, args, options, repairs) {
   try {
-    return await definition.run(takeObject(args, definition.otherNames, repairs), signal)
+    return await definition.run(takeObject(args, definition.otherNames, repairs), options)
   } catch (error) {
     if (!(error instanceof Error) || error.name === 'AbortError') throw error
     return failed(definition, error)
