@@ -409,6 +409,11 @@ export declare class HashSession {
   fork(): HashSession
   /** Forgets what was shown of a file, or of all files. */
   forget(path?: string): void
+  /**
+   * What went wrong with keeping the session on disk: damaged records that were left out, a
+   * full disk. None of it makes a call fail.
+   */
+  get notes(): Array<string>
   /** How many bytes the memory takes. */
   get memoryBytes(): number
 }
@@ -595,7 +600,10 @@ export interface FileChange {
   lineCount?: number
   /** The hash of its content now, as in a view, where it was looked into. */
   snapshot?: string
-  /** From a session: what became of its text, as a unified diff. */
+  /**
+   * From a session: what became of its text, as a unified diff. Of a deleted file of more than
+   * 1 MiB it does not show the lines.
+   */
   diff?: string
   /** From a session: the same, hunk by hunk. */
   hunks?: Array<DiffHunk>
@@ -680,6 +688,11 @@ export interface HashSessionOptions {
   /** How much is remembered. */
   memory?: HashSessionMemory
   /**
+   * Keeps the session on disk, so that it outlives the process and is shared with others:
+   * in memory alone when left out.
+   */
+  store?: HashSessionStore
+  /**
    * The WHATWG label of the encoding of files without byte order mark, and of new
    * files: UTF-8 when left out.
    */
@@ -701,6 +714,17 @@ export interface HashSessionOptions {
   stateDir?: string
   /** As for `applyHash`. */
   lockTimeoutMs?: number
+}
+
+/**
+ * Where a session is kept. Processes that name the same one have the same session. Nobody's
+ * but the user's to read, and removed 14 days after it was last written.
+ */
+export interface HashSessionStore {
+  /** Its name: 1 to 200 characters. */
+  id?: string
+  /** The directory: `stateDir` when left out. */
+  dir?: string
 }
 
 /** An operation that had nothing to do. */

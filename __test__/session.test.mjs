@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { HashSession } from 'hashline-native'
 import { assertRejects, isEmulated, untyped, withDir } from './support.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
 
 const numbered = (/** @type {number} */ count) =>
   Array.from({ length: count }, (_, at) => `line ${at + 1}\n`).join('')
@@ -176,6 +180,31 @@ test('a call may be made while another one reads its signal', () =>
     const outer = await one.apply(set(second, 'B'), { signal })
     assert.deepEqual([inner[0], outer.status], ['applied', 'applied'])
     assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'A\nB\n')
+  }))
+
+test('a session that is kept on disk is known to other processes', () =>
+  withDir({ 'a.txt': numbered(9) }, async (cwd, stateDir) => {
+    const store = { id: 'one', dir: join(stateDir, 'sessions') }
+    const code = `
+      const { HashSession } = require('hashline-native')
+      const one = new HashSession(${JSON.stringify({ cwd, stateDir, store })})
+      process.stdout.write(one.readSync('a.txt').text)`
+    const child = spawnSync(process.execPath, ['-e', code], { cwd: root, encoding: 'utf8' })
+    const anchor = row(child.stdout, '|line 5')
+    writeFileSync(join(cwd, 'a.txt'), `new\n${numbered(9)}`)
+    const patch = {
+      operations: [/** @type {const} */ ({ op: 'set_line', path: 'a.txt', anchor, text: 'five' })],
+    }
+    assert.equal(session(cwd, stateDir).applySync(patch).status, 'rejected')
+    const one = session(cwd, stateDir, { store })
+    assert.equal(one.applySync(patch).status, 'applied')
+    assert.deepEqual(one.notes, [])
+    assert.equal(
+      readFileSync(join(cwd, 'a.txt'), 'utf8'),
+      `new\n${numbered(9).replace('line 5', 'five')}`,
+    )
+    assert.throws(() => session(cwd, stateDir, { store: {} }), { message: /give it an id/ })
+    assert.throws(() => session(cwd, stateDir, { store: { id: '' } }), { message: /1 to 200/ })
   }))
 
 test('misuse is told', () =>

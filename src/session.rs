@@ -10,7 +10,8 @@ use hashline_core::error::{Code, Error, Result as CoreResult};
 use hashline_core::view::read as view;
 use hashline_core::view::search::{self as find, SearchResult as Found};
 use hashline_core::workspace::{
-    self, Gate, ReadTurn, Session, SessionOptions, SessionRoot, WorkspaceOptions, WriteTurn,
+    self, Gate, ReadTurn, Session, SessionOptions, SessionRoot, StoreOptions, WorkspaceOptions,
+    WriteTurn,
 };
 use napi::bindgen_prelude::Uint8Array;
 use napi::{Env, ValueType};
@@ -54,6 +55,10 @@ pub struct HashSessionOptions<'env> {
     /// How much is remembered.
     #[napi(ts_type = "HashSessionMemory")]
     pub memory: Option<Field<'env>>,
+    /// Keeps the session on disk, so that it outlives the process and is shared with others:
+    /// in memory alone when left out.
+    #[napi(ts_type = "HashSessionStore")]
+    pub store: Option<Field<'env>>,
     /// The WHATWG label of the encoding of files without byte order mark, and of new
     /// files: UTF-8 when left out.
     #[napi(ts_type = "string")]
@@ -90,6 +95,7 @@ read_options!(HashSessionOptions {
     unseen: "unseen",
     limits: "limits",
     memory: "memory",
+    store: "store",
     encoding: "encoding",
     max_file_bytes: "maxFileBytes",
     relocate: "relocate",
@@ -139,6 +145,20 @@ read_options!(HashSessionMemory {
     max_files: "maxFiles",
     max_versions: "maxVersions"
 });
+
+/// Where a session is kept. Processes that name the same one have the same session. Nobody's
+/// but the user's to read, and removed 14 days after it was last written.
+#[napi(object, object_to_js = false, object_from_js = false)]
+pub struct HashSessionStore<'env> {
+    /// Its name: 1 to 200 characters.
+    #[napi(ts_type = "string")]
+    pub id: Option<Field<'env>>,
+    /// The directory: `stateDir` when left out.
+    #[napi(ts_type = "string")]
+    pub dir: Option<Field<'env>>,
+}
+
+read_options!(HashSessionStore { id: "id", dir: "dir" });
 
 /// How one read or search of a session is made.
 #[napi(object, object_to_js = false, object_from_js = false)]
@@ -238,7 +258,13 @@ impl HashSession {
     /// A session that was shown nothing yet. Throws for misuse of the options.
     #[napi(constructor, ts_args_type = "options?: HashSessionOptions")]
     pub fn new(env: &Env, options: Js<'_>) -> napi::Result<Self> {
-        let made = guard(|| Ok::<_, fault::Fault>(Session::new(session_options(options)?)));
+        let made = guard(|| {
+            let (options, store) = session_options(options)?;
+            Ok::<_, fault::Fault>(match store {
+                Some(store) => Session::open(options, &store)?,
+                None => Session::new(options),
+            })
+        });
         match made {
             Ok(session) => Ok(HashSession { session: Arc::new(session) }),
             Err(fault) => Err(fault.throw(env)),
@@ -360,6 +386,13 @@ impl HashSession {
             self.session.forget(optional(path, Field::text)?.as_deref())?;
             Ok(())
         })
+    }
+
+    /// What went wrong with keeping the session on disk: damaged records that were left out, a
+    /// full disk. None of it makes a call fail.
+    #[napi(getter)]
+    pub fn notes(&self) -> Vec<String> {
+        self.session.notes()
     }
 
     /// How many bytes the memory takes.
@@ -490,7 +523,7 @@ fn no_turn() -> Error {
     Error::new(Code::Internal, "a call of a session without its turn")
 }
 
-fn session_options(value: Js<'_>) -> Result<SessionOptions> {
+fn session_options(value: Js<'_>) -> Result<(SessionOptions, Option<StoreOptions>)> {
     let given = HashSessionOptions::read(Holder::Options, value)?;
     let (dialect, edit) = edit_options(EditOptions {
         dialect: given.dialect,
@@ -503,6 +536,7 @@ fn session_options(value: Js<'_>) -> Result<SessionOptions> {
     let cwd = optional(given.cwd, Field::text)?;
     let root = optional(given.root, root)?.unwrap_or_default();
     let read_roots = optional(given.read_roots, Field::texts)?.unwrap_or_default();
+    let store = optional(given.store, store)?;
     let options = SessionOptions {
         workspace: WorkspaceOptions {
             dialect,
@@ -518,9 +552,10 @@ fn session_options(value: Js<'_>) -> Result<SessionOptions> {
         limits: optional(given.limits, limits)?.unwrap_or_default(),
         memory: optional(given.memory, memory)?.unwrap_or_default(),
     };
-    options
+    let options = options
         .in_directories(cwd.as_deref(), root, &read_roots)
-        .map_err(|error| Error::argument(format!("{}.{}", Holder::Options, error.message)).into())
+        .map_err(|error| Error::argument(format!("{}.{}", Holder::Options, error.message)))?;
+    Ok((options, store))
 }
 
 /// The option `root`.
@@ -542,6 +577,14 @@ fn limits(field: Field<'_>) -> Result<workspace::SessionLimits> {
         max_bytes: optional(given.max_bytes, Field::size)?.unwrap_or(defaults.max_bytes),
         max_matches: optional(given.max_matches, Field::count)?.unwrap_or(defaults.max_matches),
     })
+}
+
+fn store(field: Field<'_>) -> Result<StoreOptions> {
+    let given = HashSessionStore::read(Holder::Inside("store"), field.value())?;
+    let Some(id) = optional(given.id, Field::text)? else {
+        return Err(Error::argument("options.store names no session: give it an id").into());
+    };
+    Ok(StoreOptions { id, dir: optional(given.dir, Field::text)? })
 }
 
 fn memory(field: Field<'_>) -> Result<MemoryLimits> {

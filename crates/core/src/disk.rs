@@ -4,9 +4,11 @@
 //! it was (`fs`). A *document* is a file's bytes with their encoding and their view as UTF-8
 //! (`bytes`). A *commit* publishes new contents and names, all of them or none, with a *journal*
 //! from which a *recovery* finishes or undoes what a crash left half done (`commit`).
+//! `records` keeps what processes share beside the files, in the state directory.
 //!
 //! May import: `error`, `cancel`, `threads`, `text`.
 
 pub mod bytes;
 pub mod commit;
 pub mod fs;
+pub mod records;

@@ -32,7 +32,7 @@ use crate::view::search::{SearchQuery, SearchResult, search_hashed};
 pub use directories::SessionRoot;
 pub use session::{
     Gate, IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, ReadTurn, Session, SessionLimits,
-    SessionOptions, WriteTurn,
+    SessionOptions, StoreOptions, WriteTurn,
 };
 pub use turns::Start;
 

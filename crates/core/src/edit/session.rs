@@ -15,6 +15,7 @@ mod lines;
 mod locate;
 mod memory;
 mod recall;
+mod store;
 mod track;
 
 pub use body::{Body, Version};

@@ -9,6 +9,7 @@ mod reading;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,11 +17,15 @@ use super::shape::{self, base64};
 use super::turns::{Reach, Start, Ticket, Turns};
 use super::{Workspace, WorkspaceOptions};
 use crate::cancel::Cancel;
+use crate::disk::bytes::snapshot;
+use crate::disk::commit::StateDir;
+use crate::disk::fs::OsFileSystem;
+use crate::disk::records::{RecordStore, sweep};
 use crate::edit::apply::Manner;
 use crate::edit::outcome::Outcome;
 use crate::edit::request::Value;
 use crate::edit::session::{HeldMemory, Lesson, MemoryLimits, Moment, Recall, Unseen};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::view::read::{FileView, ReadRequest};
 use crate::view::scope::Scope;
 use crate::view::search::{SearchQuery, SearchResult};
@@ -62,6 +67,21 @@ pub struct SessionOptions {
     /// How much is remembered.
     pub memory: MemoryLimits,
 }
+
+/// Where a session is kept, so that it outlives its process and is shared with others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoreOptions {
+    /// Its name: whoever gives the same one has the same session.
+    pub id: String,
+    /// The directory: the workspace's directory for state when left out.
+    pub dir: Option<String>,
+}
+
+/// Sessions that nobody wrote to for so long are removed when another one is opened.
+const KEPT_FOR: Duration = Duration::from_secs(14 * 86_400);
+
+/// An id has so many characters at most.
+const MAX_ID_CHARACTERS: usize = 200;
 
 /// A place in the order of a session's calls. It is taken when a call is made, whenever the
 /// call's work begins.
@@ -173,6 +193,24 @@ impl Session {
         Session::with_memory(options, memory)
     }
 
+    /// A session that is kept on disk, with all that it remembers from before. Processes that
+    /// open it at the same time share what they learn.
+    pub fn open(options: SessionOptions, store: &StoreOptions) -> Result<Session> {
+        let id = &store.id;
+        let characters = id.chars().count();
+        if id.chars().any(char::is_control) || !(1..=MAX_ID_CHARACTERS).contains(&characters) {
+            return Err(Error::argument(format!(
+                "the id of a session is {id:?}: expected 1 to {MAX_ID_CHARACTERS} characters, none of them a control character"
+            )));
+        }
+        let dir = store.dir.as_deref().or(options.workspace.state_dir.as_deref());
+        sweep(&OsFileSystem, &StateDir::new(dir)?, KEPT_FOR);
+        let name = snapshot(id.as_bytes());
+        let records = RecordStore::open(&OsFileSystem, StateDir::new(dir)?, &name)?;
+        let memory = HeldMemory::kept_in(records, options.memory);
+        Ok(Session::with_memory(options, memory))
+    }
+
     fn with_memory(options: SessionOptions, memory: HeldMemory) -> Session {
         let readable = options.read_roots.iter().map(|root| {
             let root = Some(root.clone());
@@ -187,7 +225,7 @@ impl Session {
         }
     }
 
-    /// A session of its own that remembers all that this one does.
+    /// A session of its own that remembers all that this one does, and is not kept on disk.
     pub fn fork(&self) -> Session {
         Session::with_memory(self.options.clone(), self.memory.fork())
     }
@@ -195,6 +233,12 @@ impl Session {
     /// What the session is made of.
     pub fn options(&self) -> &SessionOptions {
         &self.options
+    }
+
+    /// What went wrong with keeping it on disk: damaged records that were left out, a full disk.
+    /// None of it makes a call fail.
+    pub fn notes(&self) -> Vec<String> {
+        self.memory.notes()
     }
 
     /// Bytes that its memory takes.

@@ -40,6 +40,11 @@ impl LockKey {
         LockKey::new(&format!("path {}", path.to_string_lossy()), shown)
     }
 
+    /// The key of a store of records.
+    pub fn of_store(name: &str, shown: &str) -> LockKey {
+        LockKey::new(&format!("store {name}"), shown)
+    }
+
     /// Whether both lock the same thing.
     pub(super) fn is_same(&self, other: &LockKey) -> bool {
         self.name == other.name

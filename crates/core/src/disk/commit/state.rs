@@ -130,6 +130,35 @@ impl StateDir {
         Ok(Place::in_directory(dir, &path, name.into(), &shown))
     }
 
+    /// A file in the directory of a store of records, which is made if there is none.
+    pub(in crate::disk) fn store_file(&self, store: &str, name: &str) -> Result<Place> {
+        let (dir, path) = self.open_private(&format!("{STORE_PREFIX}{store}"))?;
+        let shown = path.join(name).to_string_lossy().into_owned();
+        Ok(Place::in_directory(dir, &path, name.into(), &shown))
+    }
+
+    /// The names of all files in the directory of a store.
+    pub(in crate::disk) fn store_names(&self, store: &str) -> Result<Vec<OsString>> {
+        let name = format!("{STORE_PREFIX}{store}");
+        let listed = self.open_checked(&name).and_then(|dir| list(&dir));
+        listed.map_err(|cause| fault(&self.path.join(name), &cause))
+    }
+
+    /// The names of all stores.
+    pub(in crate::disk) fn stores(&self) -> Vec<String> {
+        let above = Dir::open_ambient_dir(&self.path, ambient_authority());
+        let names = above.and_then(|dir| list(&dir)).unwrap_or_default();
+        let names = names.iter().filter_map(|name| name.to_str()?.strip_prefix(STORE_PREFIX));
+        names.map(str::to_owned).collect()
+    }
+
+    /// Removes the directory of a store, if it is empty.
+    pub(in crate::disk) fn remove_store(&self, fs: &dyn FileSystem, store: &str) {
+        let Ok(above) = Dir::open_ambient_dir(&self.path, ambient_authority()) else { return };
+        let name = OsString::from(format!("{STORE_PREFIX}{store}"));
+        let _ = fs.remove_dir(&Place::in_directory(Arc::new(above), &self.path, name, store));
+    }
+
     /// Makes and opens a directory of ours; its path comes without links, since recoveries
     /// compare paths.
     fn open_private(&self, name: &str) -> Result<(Arc<Dir>, PathBuf)> {
@@ -203,6 +232,9 @@ impl StateDir {
 /// The directories in the state directory.
 const JOURNALS: &str = "journals";
 const LOCKS: &str = "locks";
+
+/// How the names of stores of records begin there.
+const STORE_PREFIX: &str = "store-";
 
 /// What a directory must be.
 #[derive(Clone, Copy, PartialEq, Eq)]

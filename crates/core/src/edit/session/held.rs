@@ -6,7 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::body::{Version, hash_of};
 use super::lines::LineSet;
 use super::memory::{FileRecord, Memory, MemoryLimits, Moment};
+use super::store::{Store, Taught};
 use super::track::Splice;
+use crate::disk::records::RecordStore;
 
 /// What a session learns from one answer about one file.
 #[derive(Clone, Debug)]
@@ -64,21 +66,33 @@ impl Memory {
 }
 
 /// The memory of a session, for all of its calls.
-#[derive(Debug)]
 pub struct HeldMemory {
     memory: Mutex<Memory>,
     limits: MemoryLimits,
+    /// Where it is kept, if it is. Whoever needs both takes this lock first.
+    store: Option<Mutex<Store>>,
 }
 
 impl HeldMemory {
     /// An empty memory.
     pub fn new(limits: MemoryLimits) -> HeldMemory {
-        HeldMemory { memory: Mutex::new(Memory::new(limits)), limits }
+        HeldMemory { memory: Mutex::new(Memory::new(limits)), limits, store: None }
     }
 
-    /// The same memory for a session of its own, for which no call is waiting.
+    /// A memory that is kept on disk: what others keep there, and have kept, is remembered.
+    pub fn kept_in(records: RecordStore, limits: MemoryLimits) -> HeldMemory {
+        let store = Some(Mutex::new(Store::new(records, limits.bytes)));
+        let memory = HeldMemory { store, ..HeldMemory::new(limits) };
+        memory.catch_up();
+        memory
+    }
+
+    /// The same memory for a session of its own, for which no call is waiting, and which is not
+    /// kept on disk.
     pub fn fork(&self) -> HeldMemory {
-        HeldMemory { memory: Mutex::new(self.lock().fork()), limits: self.limits }
+        self.catch_up();
+        let memory = Mutex::new(self.lock().fork());
+        HeldMemory { memory, limits: self.limits, store: None }
     }
 
     fn lock(&self) -> MutexGuard<'_, Memory> {
@@ -88,6 +102,7 @@ impl HeldMemory {
     /// The moment in which a call is made. Nothing that it can mean is dropped until
     /// [`HeldMemory::let_go`].
     pub fn hold(&self) -> Moment {
+        self.catch_up();
         self.lock().hold()
     }
 
@@ -121,9 +136,49 @@ impl HeldMemory {
 
     /// Remembers what answers showed, and what a patch did, all at once.
     pub fn learn(&self, lessons: &[Lesson]) {
+        let learn = || {
+            let mut memory = self.lock();
+            lessons.iter().for_each(|lesson| memory.learn(lesson));
+            memory
+        };
+        match &self.store {
+            None => drop(learn()),
+            Some(_) if lessons.is_empty() => {}
+            Some(store) => {
+                let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
+                store.write(lessons, |store| self.take_over(store), || learn().clone());
+            }
+        }
+    }
+
+    /// What went wrong with keeping it on disk.
+    pub fn notes(&self) -> Vec<String> {
+        let notes = self
+            .store
+            .as_ref()
+            .map(|store| store.lock().unwrap_or_else(PoisonError::into_inner).notes());
+        notes.unwrap_or_default()
+    }
+
+    /// Learns what other processes have kept since.
+    fn catch_up(&self) {
+        if let Some(store) = &self.store {
+            self.take_over(&mut store.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
+    fn take_over(&self, store: &mut Store) {
+        let empty = self.lock().emptied();
+        let news = store.news(&empty, &|hash| self.lock().version(hash));
+        if news.is_empty() {
+            return;
+        }
         let mut memory = self.lock();
-        for lesson in lessons {
-            memory.learn(lesson);
+        for taught in news {
+            match taught {
+                Taught::Lesson(lesson) => memory.learn(&lesson),
+                Taught::Memory(other) => memory.become_other(*other),
+            }
         }
     }
 }

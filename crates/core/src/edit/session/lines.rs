@@ -2,8 +2,11 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 /// Line numbers as sorted ranges that do not touch.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<Range<u64>>")]
 pub struct LineSet(Vec<Range<u64>>);
 
 impl LineSet {
@@ -77,6 +80,12 @@ impl LineSet {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+impl From<Vec<Range<u64>>> for LineSet {
+    fn from(ranges: Vec<Range<u64>>) -> Self {
+        ranges.into_iter().collect()
     }
 }
 

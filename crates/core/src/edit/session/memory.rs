@@ -6,16 +6,15 @@
 //! long session cost two texts, however many they are, and between lineages there is a change
 //! by others, of which nothing is known but the two texts.
 
-use std::collections::hash_map::RandomState;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::hash::BuildHasher;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::body::{Body, Kept, Version};
+use super::body::{Body, Kept, Version, hash_of};
 use super::lines::LineSet;
+use super::store::{TextRef, hex};
 use super::track::{Splice, Track};
 
 /// How much a memory holds.
@@ -49,19 +48,21 @@ const MAX_HELD_VIEWS: usize = 256;
 const MAX_FORGOTTEN_FILES: usize = 10_000;
 
 /// A moment in the life of a memory: what is shown later cannot be what an earlier call means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Moment(u64);
 
 /// Numbers under which lines were shown, all of one text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct View {
     /// The text.
+    #[serde(with = "hex")]
     pub(super) hash: u128,
     /// The lines that were shown, by their numbers in that text.
     pub(super) shown: LineSet,
     /// Where its lines are in the tip.
     pub(super) track: Track,
     /// Shown lines that an own edit removed, with their texts.
+    #[serde(with = "texts_by_line")]
     pub(super) gone: BTreeMap<u64, Box<[u8]>>,
     /// When lines of it were shown for the first and for the last time.
     pub(super) since: Moment,
@@ -93,13 +94,15 @@ impl View {
 }
 
 /// A text that others made, and what the session's own edits made of it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Lineage {
     /// The text that others made.
+    #[serde(with = "hex")]
     pub(super) base: u128,
     /// Where its lines are in the tip.
     pub(super) track: Track,
     /// The text now.
+    #[serde(with = "hex")]
     pub(super) tip: u128,
     /// The lines of the tip that the session wrote.
     pub(super) written: LineSet,
@@ -192,7 +195,7 @@ impl Lineage {
 }
 
 /// What is remembered of a file.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct FileMemory {
     /// Oldest first.
     pub(super) lineages: Vec<Lineage>,
@@ -280,8 +283,7 @@ pub struct Memory {
     texts: HashMap<u128, Arc<Kept>>,
     text_bytes: usize,
     /// Hashes of the paths that were forgotten whole.
-    forgotten: HashSet<u64>,
-    hasher: RandomState,
+    forgotten: HashSet<u128>,
     /// When calls were made that are not carried out yet, and how many at each moment.
     held: BTreeMap<Moment, usize>,
 }
@@ -314,6 +316,19 @@ impl Memory {
         }
     }
 
+    /// An empty memory with the same limits, for the same calls.
+    pub(super) fn emptied(&self) -> Memory {
+        Memory { now: self.now, held: self.held.clone(), ..Memory::new(self.limits) }
+    }
+
+    /// Takes over what another memory knows. Moments go on from the later one, so that what is
+    /// learned from here on is later than every call that was made.
+    pub(super) fn become_other(&mut self, other: Memory) {
+        let now = self.now.max(other.now);
+        let held = std::mem::take(&mut self.held);
+        *self = Memory { now, held, limits: self.limits, ..other };
+    }
+
     /// The same memory for a session of its own, for which no call is waiting.
     pub fn fork(&self) -> Memory {
         Memory { held: BTreeMap::new(), ..self.clone() }
@@ -324,7 +339,7 @@ impl Memory {
         let known = self.files.get(file).cloned();
         let forgotten = match &known {
             Some(file) => file.forgotten,
-            None => self.forgotten.contains(&self.hasher.hash_one(file)),
+            None => self.forgotten.contains(&path_hash(file)),
         };
         let hashes =
             known.iter().flat_map(|file| &file.lineages).flat_map(|one| [one.base, one.tip]);
@@ -379,7 +394,7 @@ impl Memory {
     pub fn rename_all(&mut self, moves: &[(PathBuf, PathBuf)]) {
         let taken: Vec<_> = moves.iter().map(|(from, _)| self.files.remove(from)).collect();
         for ((_, to), file) in moves.iter().zip(taken) {
-            self.forgotten.remove(&self.hasher.hash_one(to));
+            self.forgotten.remove(&path_hash(to));
             match file {
                 Some(file) => self.files.insert(to.clone(), file),
                 None => self.files.remove(to),
@@ -422,7 +437,7 @@ impl Memory {
 
     fn file_mut(&mut self, file: &Path) -> &mut FileMemory {
         if !self.files.contains_key(file) {
-            let forgotten = self.forgotten.remove(&self.hasher.hash_one(file));
+            let forgotten = self.forgotten.remove(&path_hash(file));
             let fresh = FileMemory { forgotten, ..FileMemory::default() };
             self.files.insert(file.to_owned(), Arc::new(fresh));
         }
@@ -431,7 +446,7 @@ impl Memory {
 
     fn note_forgotten(&mut self, file: &Path) {
         if self.forgotten.len() < MAX_FORGOTTEN_FILES {
-            self.forgotten.insert(self.hasher.hash_one(file));
+            self.forgotten.insert(path_hash(file));
         }
     }
 
@@ -499,5 +514,85 @@ impl Memory {
         };
         self.forget(&oldest);
         true
+    }
+}
+
+/// A memory as it is written down: texts by their hashes.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct MemoryImage {
+    now: u64,
+    files: Vec<(PathBuf, FileMemory)>,
+    texts: Vec<TextRef>,
+    forgotten: Vec<String>,
+}
+
+impl MemoryImage {
+    /// The hashes of its texts.
+    pub(super) fn texts(&self) -> impl Iterator<Item = u128> + '_ {
+        self.texts.iter().map(|text| text.hash)
+    }
+}
+
+impl Memory {
+    /// What there is to write down.
+    pub(super) fn image(&self) -> MemoryImage {
+        // A name that is no text cannot be written down; its file is known to this process alone.
+        let files = self.files.iter().filter(|(file, _)| file.to_str().is_some());
+        let texts = self.texts.iter().map(|(&hash, kept)| {
+            let lines = kept.body().count();
+            TextRef { hash, lines }
+        });
+        MemoryImage {
+            now: self.now,
+            files: files.map(|(file, known)| (file.clone(), (**known).clone())).collect(),
+            texts: texts.collect(),
+            forgotten: self.forgotten.iter().map(|hash| format!("{hash:032x}")).collect(),
+        }
+    }
+
+    /// A memory that was written down, for the calls that `empty` knows of.
+    pub(super) fn restored(
+        image: MemoryImage,
+        empty: &Memory,
+        text: &impl Fn(TextRef) -> Version,
+    ) -> Memory {
+        let hash = |hash: String| u128::from_str_radix(&hash, 16).ok();
+        let files = image.files.into_iter().map(|(file, known)| (file, Arc::new(known)));
+        let mut memory = Memory {
+            now: image.now,
+            files: files.collect(),
+            forgotten: image.forgotten.into_iter().filter_map(hash).collect(),
+            ..empty.clone()
+        };
+        for kept in image.texts {
+            memory.keep(&text(kept));
+        }
+        memory.release();
+        memory
+    }
+}
+
+fn path_hash(path: &Path) -> u128 {
+    hash_of(path.as_os_str().as_encoded_bytes())
+}
+
+/// Texts of lines, by their numbers. They are valid UTF-8, as all that a session sees.
+mod texts_by_line {
+    use std::collections::BTreeMap;
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    type Texts = BTreeMap<u64, Box<[u8]>>;
+
+    pub fn serialize<S: Serializer>(texts: &Texts, to: S) -> Result<S::Ok, S::Error> {
+        let texts: Vec<_> =
+            texts.iter().map(|(line, text)| (line, String::from_utf8_lossy(text))).collect();
+        texts.serialize(to)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Texts, D::Error> {
+        let texts = Vec::<(u64, String)>::deserialize(from)?;
+        Ok(texts.into_iter().map(|(line, text)| (line, text.into_bytes().into())).collect())
     }
 }

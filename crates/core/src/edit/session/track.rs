@@ -2,11 +2,13 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::lines::LineSet;
 use crate::edit::plan::{Plan, Region};
 
 /// Lines that an edit removed and put in their place, by the numbers before the edit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Splice {
     /// The first line that was removed; where none was, the line before which it inserted.
     pub first: u64,
@@ -33,7 +35,7 @@ impl Splice {
 }
 
 /// Lines that moved together.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Run {
     lines: Range<u64>,
     /// How far down they moved.
@@ -48,7 +50,7 @@ impl Run {
 }
 
 /// Where the lines of one text are in another one: those that are still there.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Track(Vec<Run>);
 
 impl Default for Track {
