@@ -69,7 +69,8 @@ pub struct SessionOptions {
 }
 
 /// Where a session is kept, so that it outlives its process and is shared with others.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StoreOptions {
     /// Its name: whoever gives the same one has the same session.
     pub id: String,
