@@ -1,7 +1,7 @@
 //! `readHashed` and `readHashedSync`.
 
 use hashline_core::cancel::Cancel;
-use hashline_core::error::{Error, Result as CoreResult};
+use hashline_core::error::{Error, Result as CoreResult, Term};
 use hashline_core::view::excerpt::{Context, Limits};
 use hashline_core::view::pattern::Query;
 use hashline_core::view::read::{self, ViewKind};
@@ -270,7 +270,24 @@ pub fn read_options(value: Js<'_>) -> Result<(WorkspaceOptions, Option<Field<'_>
 
 /// What holds for every workspace of this face.
 pub fn workspace_defaults() -> WorkspaceOptions {
-    WorkspaceOptions { string_limit_units: STRING_LIMIT_UNITS, ..WorkspaceOptions::default() }
+    WorkspaceOptions {
+        string_limit_units: STRING_LIMIT_UNITS,
+        spelling,
+        ..WorkspaceOptions::default()
+    }
+}
+
+/// How JavaScript writes what messages of the core name.
+fn spelling(term: Term) -> &'static str {
+    match term {
+        Term::LockTimeout => "lockTimeoutMs",
+        Term::StateDir => "stateDir",
+        Term::MaxFileBytes => "maxFileBytes",
+        Term::StartLine => "startLine",
+        Term::MaxLines => "maxLines",
+        Term::MaxBytes => "maxBytes",
+        Term::Recover => "recoverTransactions()",
+    }
 }
 
 pub fn read_requests(value: Js<'_>) -> Result<Vec<read::ReadRequest>> {

@@ -11,6 +11,7 @@ use napi_derive::napi;
 use super::fault::Result;
 use super::js::Js;
 use super::options::{Field, Holder, optional, read_options};
+use super::read;
 use super::task::{self, Call, Prepared};
 use super::text::Word;
 
@@ -132,7 +133,7 @@ fn prepare(options: Js<'_>) -> Result<Prepared<'_, RecoverCall>> {
             lock_timeout_ms: lock_timeout_ms.unwrap_or(LOCK_TIMEOUT_MS),
             ..ApplyOptions::default()
         },
-        ..WorkspaceOptions::default()
+        ..read::workspace_defaults()
     };
     Ok((RecoverCall { workspace: Workspace::new(options) }, given.signal))
 }

@@ -4,7 +4,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
 use hashline_core::edit::apply::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS};
 use hashline_core::edit::resolve::{RELOCATE_WINDOW_LINES, Relocate};
-use hashline_core::error::Result;
+use hashline_core::error::{Result, Term};
 use hashline_core::text::dialect::{DIALECTS, Dialect};
 use hashline_core::view::excerpt::{Context, Limits};
 use hashline_core::view::pattern::Query;
@@ -69,8 +69,22 @@ impl Shared {
             max_file_bytes: self.max_file_bytes,
             state_dir: self.state_dir.clone(),
             apply: ApplyOptions { lock_timeout_ms: self.lock_timeout, ..apply },
+            spelling,
             ..WorkspaceOptions::default()
         })
+    }
+}
+
+/// How this program writes what messages of the core name.
+fn spelling(term: Term) -> &'static str {
+    match term {
+        Term::LockTimeout => "--lock-timeout",
+        Term::StateDir => "--state-dir",
+        Term::MaxFileBytes => "--max-file-bytes",
+        Term::StartLine => "--start-line",
+        Term::MaxLines => "--lines",
+        Term::MaxBytes => "--max-bytes",
+        Term::Recover => "`hashline recover`",
     }
 }
 

@@ -1,9 +1,13 @@
 //! Every refusal and fault of the engine: one stable code per kind, and a message that says
 //! what, where and what instead.
 
+mod message;
+
 use std::io;
 
 use serde::{Serialize, Serializer};
+
+pub use message::{Message, Spelling, Term, Terms};
 
 /// Declares the codes once, with the string each is known by outside.
 macro_rules! codes {
@@ -96,6 +100,9 @@ pub struct Error {
     /// The path as the caller wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// Where the message names what faces write in their own way.
+    #[serde(skip)]
+    terms: Terms,
 }
 
 /// The result of every fallible function of the core.
@@ -103,18 +110,52 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
     /// A refusal that is not about a path.
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Error { code, message: message.into(), path: None }
+    pub fn new(code: Code, message: impl Into<Message>) -> Self {
+        let Message { text: message, terms } = message.into();
+        Error { code, message, path: None, terms }
     }
 
     /// A refusal about a path; the message names it already.
-    pub fn at(code: Code, path: &str, message: impl Into<String>) -> Self {
-        Error { code, message: message.into(), path: Some(path.to_owned()) }
+    pub fn at(code: Code, path: &str, message: impl Into<Message>) -> Self {
+        Error::new(code, message).about(path)
     }
 
     /// A misuse of the interface: `what` was given, or missing.
-    pub fn argument(message: impl Into<String>) -> Self {
+    pub fn argument(message: impl Into<Message>) -> Self {
         Error::new(Code::InvalidArgument, message)
+    }
+
+    /// The same, its message between two others.
+    pub fn within(self, before: impl Into<Message>, after: impl Into<Message>) -> Self {
+        let message = Message { text: self.message, terms: self.terms };
+        let Message { text: message, terms } = before.into() + message + after;
+        Error { message, terms, ..self }
+    }
+
+    /// The same with another code.
+    pub fn with_code(self, code: Code) -> Self {
+        Error { code, ..self }
+    }
+
+    /// The same, about no path in particular.
+    pub fn without_path(self) -> Self {
+        Error { path: None, ..self }
+    }
+
+    /// The same, about a path that the message names already.
+    pub fn about(self, path: &str) -> Self {
+        Error { path: Some(path.to_owned()), ..self }
+    }
+
+    /// The same as a face writes it.
+    pub fn spelled(mut self, spelling: Spelling) -> Self {
+        self.terms.spell(&mut self.message, spelling);
+        self
+    }
+
+    /// Where the message names what faces write in their own way.
+    pub(crate) fn terms(&self) -> &Terms {
+        &self.terms
     }
 
     /// A fault of the file system while doing `action` (a verb: "read", "rename") to `path`.
@@ -149,6 +190,26 @@ fn code_of(cause: &io::Error) -> Code {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_face_writes_terms_in_its_own_way() {
+        // What a path holds is no term, whatever it looks like.
+        let error =
+            Error::at(Code::Io, "state_dir", Message::from("state_dir: set ") + Term::StateDir)
+                .within(
+                    Message::from(Term::Recover) + " said: ",
+                    Message::from(", ") + Term::MaxBytes,
+                );
+        assert_eq!(error.message, "recover() said: state_dir: set state_dir, max_bytes");
+        let spelling = |term| match term {
+            Term::StateDir => "--state-dir",
+            Term::Recover => "resume()",
+            _ => "é",
+        };
+        let spelled = error.spelled(spelling);
+        assert_eq!(spelled.message, "resume() said: state_dir: set --state-dir, é");
+        assert_eq!(spelled.clone().spelled(|_| "again"), spelled);
+    }
 
     #[test]
     fn codes_are_unique_and_upper_case() {

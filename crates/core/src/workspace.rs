@@ -23,7 +23,7 @@ use crate::disk::fs::{Base, FileSystem, OsFileSystem};
 use crate::edit::apply::{ApplyOptions, Manner, apply_hash, verify_bytes, verify_file};
 use crate::edit::outcome::{Outcome, Rejected};
 use crate::edit::request::Value;
-use crate::error::Result;
+use crate::error::{Result, Spelling, Term};
 use crate::text::dialect::Dialect;
 use crate::view::read::{FileView, ReadRequest, read_bytes, read_hashed};
 use crate::view::scope::Scope;
@@ -54,6 +54,8 @@ pub struct WorkspaceOptions {
     pub max_file_bytes: u64,
     /// The longest text that the face can hand over, in UTF-16 code units.
     pub string_limit_units: usize,
+    /// How the face writes options in messages.
+    pub spelling: Spelling,
     /// Where journals and locks are; the platform's directory for state when `None`.
     pub state_dir: Option<String>,
     /// How patches are applied.
@@ -69,6 +71,7 @@ impl Default for WorkspaceOptions {
             encoding: None,
             max_file_bytes: MAX_FILE_BYTES,
             string_limit_units: usize::MAX,
+            spelling: Term::name,
             state_dir: None,
             apply: ApplyOptions::default(),
         }
@@ -171,7 +174,7 @@ impl<'fs> Workspace<'fs> {
         manner: &Manner<'_>,
         cancel: &Cancel,
     ) -> Result<Outcome> {
-        let state = StateDir::new(self.options.state_dir.as_deref())?;
+        let state = self.state_dir()?;
         let options = &self.options.apply;
         self.scoped(cancel, |scope| apply_hash(scope, &state, options, patch, manner))
     }
@@ -180,18 +183,28 @@ impl<'fs> Workspace<'fs> {
     /// the files of a journal lie beneath it.
     pub fn recover(&self, cancel: &Cancel) -> Result<RecoveryReport> {
         let options = &self.options;
-        let state = StateDir::new(options.state_dir.as_deref())?;
+        let state = self.state_dir()?;
         let timeout = Duration::from_millis(options.apply.lock_timeout_ms);
-        let base = Base::open(options.root.as_deref())?;
-        let ground = Ground { fs: self.fs, base: &base, state: &state };
-        let report = recover_beneath(ground, Instant::now() + timeout, cancel)?;
-        Ok(report.with_plain_paths())
+        let recover = || {
+            let base = Base::open(options.root.as_deref())?;
+            let ground = Ground { fs: self.fs, base: &base, state: &state };
+            recover_beneath(ground, Instant::now() + timeout, cancel)
+        };
+        let report = recover().map_err(|error| error.spelled(options.spelling))?;
+        let failed = report.failed.into_iter().map(|error| error.spelled(options.spelling));
+        Ok(RecoveryReport { failed: failed.collect(), ..report }.with_plain_paths())
     }
 
     /// Looks at the state directory: what waits there for a recovery, and whether its file system
     /// has what transactions need.
     pub fn examine_state(&self) -> Result<StateReport> {
-        examine_state(self.fs, &StateDir::new(self.options.state_dir.as_deref())?)
+        examine_state(self.fs, &self.state_dir()?)
+            .map_err(|error| error.spelled(self.options.spelling))
+    }
+
+    fn state_dir(&self) -> Result<StateDir> {
+        StateDir::new(self.options.state_dir.as_deref())
+            .map_err(|error| error.spelled(self.options.spelling))
     }
 
     /// Does `work` with the root open and the options checked.
@@ -210,7 +223,9 @@ impl<'fs> Workspace<'fs> {
             charset,
             max_file_bytes: options.max_file_bytes,
             string_limit_units: options.string_limit_units,
+            spelling: options.spelling,
             cancel,
         })
+        .map_err(|error| error.spelled(options.spelling))
     }
 }

@@ -788,7 +788,7 @@ fn a_held_lock_is_waited_for_and_given_up() {
     let outcome = dir.run_with(json!([set("a", &anchor(1, "one"), "two")]), &impatient);
     let Outcome::Rejected(rejected) = outcome else { panic!("{outcome:?}") };
     assert_eq!(rejected.code, Code::LockTimeout);
-    assert!(rejected.text.contains("lockTimeoutMs"), "{}", rejected.text);
+    assert!(rejected.text.contains("lock_timeout_ms"), "{}", rejected.text);
     // An abort ends the waiting.
     let cancel = Cancel::default();
     std::thread::scope(|scope| {

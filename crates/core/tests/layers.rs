@@ -39,6 +39,35 @@ fn imports(source: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Messages name options as data, which faces spell; only what is read from data (`serde`) knows
+/// the names that JavaScript has for them.
+#[test]
+fn no_message_names_an_option_as_javascript_does() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    files_below(&src, &mut files);
+    let names = [
+        "lockTimeoutMs",
+        "stateDir",
+        "maxFileBytes",
+        "startLine",
+        "maxLines",
+        "maxBytes",
+        "recoverTransactions",
+    ];
+    for file in files {
+        let source = fs::read_to_string(&file).unwrap();
+        let code = source.lines().filter(|line| {
+            let line = line.trim_start();
+            !line.starts_with("//") && !line.starts_with("#[serde(rename")
+        });
+        for line in code {
+            let named = names.iter().find(|name| line.contains(*name));
+            assert_eq!(named, None, "{}: {line}", file.display());
+        }
+    }
+}
+
 #[test]
 fn each_layer_imports_from_those_below_it() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

@@ -17,7 +17,7 @@ use content::{Content, LoadFailure, Use, Version};
 
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp, is_refused_link, not_a_file};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Message, Result, Term};
 use crate::text::lines::Unit;
 
 /// The default of the option `maxFileBytes`.
@@ -401,9 +401,10 @@ fn too_large(path: &str, size_bytes: u64, limit_bytes: u64) -> Error {
     Error::at(
         Code::FileTooLarge,
         path,
-        format!(
-            "{path}: has {size_bytes} bytes, over the limit of {limit_bytes} (option maxFileBytes)"
-        ),
+        Message::from(format!(
+            "{path}: has {size_bytes} bytes, over the limit of {limit_bytes} (option "
+        )) + Term::MaxFileBytes
+            + ")",
     )
 }
 

@@ -19,7 +19,7 @@ mod undo;
 
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileSystem, Lookup, Place, Stamp};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Message, Result, Term};
 use draft::Draft;
 use journal::Journal;
 use publish::Published;
@@ -169,12 +169,9 @@ fn give_up(
     match error {
         CommitError::Stuck(error) => {
             staged.disarm();
-            let message = format!(
-                "{}; the journal {} stays, and recoverTransactions() finishes or undoes the patch",
-                error.message,
-                journal.path().display()
-            );
-            CommitError::Stuck(Error { message, ..error })
+            let stays = format!("; the journal {} stays, and ", journal.path().display());
+            let after = Message::from(stays) + Term::Recover + " finishes or undoes the patch";
+            CommitError::Stuck(error.within("", after))
         }
         other => {
             clear(fs, staged, journal);

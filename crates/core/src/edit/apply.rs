@@ -19,7 +19,7 @@ use crate::edit::plan::names;
 use crate::edit::report::applied_text;
 use crate::edit::request::{Operation, Patch, Target, Value, parse};
 use crate::edit::splice::splice;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, Term};
 use crate::text::dialect::Dialect;
 use crate::threads;
 use crate::view::render::with_room_for;
@@ -66,14 +66,14 @@ fn apply_patch(
     let patch = match parse(scope.dialect, Target::Files, request) {
         Ok(patch) => patch,
         Err(failures) => {
-            return Ok(rejected(Failures { failures, ..Failures::default() }));
+            return Ok(rejected(Failures { failures, ..Failures::default() }, scope.spelling));
         }
     };
     let ground = Ground { fs: scope.fs, base: scope.base, state };
     let Locked { tasks, mut failures, _locks } =
         match lock(ground, &patch, options.lock_timeout_ms, manner.dry_run, cancel, recovered) {
             Ok(locked) => locked,
-            Err(error) => return refused(&patch, error),
+            Err(error) => return refused(scope, &patch, error),
         };
     let settle = |edits| {
         cancel.check()?;
@@ -97,7 +97,7 @@ fn apply_patch(
         failures.push(operation, patch.path_of(operation), error);
     }
     let shown = std::mem::take(&mut failures.lessons);
-    if let Some(rejected) = failures.into_rejected() {
+    if let Some(rejected) = failures.into_rejected(scope.spelling) {
         // The answer is certain from here on, and what it shows is shown.
         if let Some(recall) = manner.recall {
             recall.memory.learn(&shown);
@@ -107,7 +107,7 @@ fn apply_patch(
     let job = Job::new(scope, ground, options, &tasks, &files);
     let added = match job.added_contents(scope.charset) {
         Ok(added) => added,
-        Err(error) => return refused(&patch, error),
+        Err(error) => return refused(scope, &patch, error),
     };
     // Before the commit: what was read may be mapped, and then shows what is written.
     let (applied, rows) = job.report(&added, manner);
@@ -122,13 +122,13 @@ fn apply_patch(
             }
             Ok(Outcome::Applied(applied))
         }
-        Err(CommitError::Refused(error)) => refused(&patch, error),
+        Err(CommitError::Refused(error)) => refused(scope, &patch, error),
         Err(CommitError::Fault(error) | CommitError::Stuck(error)) => Err(error),
     }
 }
 
 /// An error before the first change as a refusal; cancellation stays an error.
-fn refused(patch: &Patch, error: Error) -> Result<Outcome> {
+fn refused(scope: &Scope<'_>, patch: &Patch, error: Error) -> Result<Outcome> {
     if error.code == Code::Aborted {
         return Err(error);
     }
@@ -136,7 +136,7 @@ fn refused(patch: &Patch, error: Error) -> Result<Outcome> {
     let operation = path.as_deref().and_then(|path| patch.operation_about(path));
     let mut failures = Failures::default();
     failures.push(operation.unwrap_or(0), path.as_deref(), error);
-    Ok(rejected(failures))
+    Ok(rejected(failures, scope.spelling))
 }
 
 /// Applies operations (without paths) to a text in memory.
@@ -146,7 +146,8 @@ pub fn apply_to_text(
     operations: &Value,
     options: &EditOptions,
 ) -> TextOutcome {
-    let refused = |failures| TextOutcome { outcome: rejected(failures), content: None };
+    // No option stands in a refusal of a text in memory.
+    let refused = |failures| TextOutcome { outcome: rejected(failures, Term::name), content: None };
     let patch = match parse(dialect, Target::Text, operations) {
         Ok(patch) => patch,
         Err(failures) => {

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use crate::edit::repair::Rule;
 use crate::edit::report::{DiffHunk, unified_diff};
-use crate::error::{Code, Error};
+use crate::error::{Code, Error, Spelling, Terms};
 
 /// The answer to a patch. A refusal is data, not an error.
 #[derive(Clone, Debug, Serialize)]
@@ -198,6 +198,9 @@ pub struct Failure {
     /// A fresh anchor to use instead, where one is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
+    /// Where the message names what faces write in their own way.
+    #[serde(skip)]
+    pub(crate) terms: Terms,
 }
 
 impl Failure {
@@ -205,6 +208,7 @@ impl Failure {
     pub fn new(operation: usize, path: Option<&str>, error: Error) -> Failure {
         Failure {
             operation,
+            terms: error.terms().clone(),
             path: path.map(str::to_owned).or(error.path),
             code: error.code,
             message: error.message,
@@ -212,6 +216,11 @@ impl Failure {
             lines: None,
             suggestion: None,
         }
+    }
+
+    /// Makes the message one as a face writes it.
+    pub(crate) fn spell(&mut self, spelling: Spelling) {
+        self.terms.spell(&mut self.message, spelling);
     }
 }
 

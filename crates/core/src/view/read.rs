@@ -8,7 +8,7 @@ use crate::cancel::{Cancel, PIECE_BYTES};
 use crate::disk::bytes::{
     Charset, Document, LoadOptions, Loaded, load_bytes, string_while, with_file,
 };
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Message, Result, Term};
 use crate::text::lines::{Unit, count_lines};
 use crate::threads;
 use crate::view::excerpt::{Context, Excerpt, Limits, Page};
@@ -159,7 +159,8 @@ pub fn read_hashed<T: Send>(
             Err(error) if error.code == Code::Aborted => return Err(error),
             Err(error) => {
                 let path = request.path.clone();
-                FileView { path, kind: ViewKind::Error, error: Some(error), ..FileView::default() }
+                let error = Some(error.spelled(scope.spelling));
+                FileView { path, kind: ViewKind::Error, error, ..FileView::default() }
             }
         };
         Ok(convert(view))
@@ -205,7 +206,9 @@ fn prepare(scope: &Scope<'_>, request: &ReadRequest) -> Result<(LoadOptions, Opt
     let load = LoadOptions { charset: own.or(scope.charset), ..scope.load_options() };
     let pattern = request.search.as_ref().map(Pattern::new).transpose()?;
     if request.start_line == Some(0) {
-        return Err(Error::argument("startLine is 0: lines are numbered from 1"));
+        return Err(Error::argument(
+            Message::from(Term::StartLine) + " is 0: lines are numbered from 1",
+        ));
     }
     Ok((load, pattern))
 }
@@ -413,9 +416,14 @@ pub(crate) fn into_string(scope: &Scope<'_>, path: &str, text: Vec<u8>) -> Resul
             return Err(Error::at(
                 Code::FileTooLarge,
                 path,
-                format!(
-                    "{path}: its view has {units} characters, more than a string can hold ({limit_units}); read it in parts (startLine, maxLines, maxBytes)"
-                ),
+                Message::from(format!(
+                    "{path}: its view has {units} characters, more than a string can hold ({limit_units}); read it in parts ("
+                )) + Term::StartLine
+                    + ", "
+                    + Term::MaxLines
+                    + ", "
+                    + Term::MaxBytes
+                    + ")",
             ));
         }
     }

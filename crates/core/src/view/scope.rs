@@ -4,6 +4,7 @@
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Charset, LoadOptions};
 use crate::disk::fs::{Base, FileSystem};
+use crate::error::Spelling;
 use crate::text::dialect::Dialect;
 
 /// What reads, searches and edits of one call share.
@@ -21,6 +22,8 @@ pub struct Scope<'a> {
     pub max_file_bytes: u64,
     /// The longest text that the face can hand over, in UTF-16 code units.
     pub string_limit_units: usize,
+    /// How the face writes options in messages.
+    pub spelling: Spelling,
     /// Looked at between steps and within long ones.
     pub cancel: &'a Cancel,
 }

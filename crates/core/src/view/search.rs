@@ -145,6 +145,7 @@ pub fn search_hashed(scope: &Scope<'_>, query: &SearchQuery) -> Result<SearchRes
         SearchResult { errors: found.errors, warnings: found.warnings, ..SearchResult::default() };
     search.search_in_batches(&found.files, &mut result)?;
     cancel.check()?;
+    result.errors = result.errors.into_iter().map(|error| error.spelled(scope.spelling)).collect();
     result
         .errors
         .sort_by(|one, other| (&one.path, &one.message).cmp(&(&other.path, &other.message)));
@@ -261,8 +262,8 @@ impl Search<'_> {
             });
         match outcome {
             Err(error) if error.code == Code::FileNotFound && !file.named => Ok(FileOutcome::Gone),
-            Err(Error { code, message, path: None }) => {
-                Err(Error::at(code, path, format!("{path}: {message}")))
+            Err(error) if error.path.is_none() => {
+                Err(error.within(format!("{path}: "), "").about(path))
             }
             outcome => outcome,
         }

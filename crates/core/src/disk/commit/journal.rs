@@ -279,7 +279,7 @@ fn finished(unfinished: &Place) -> Place {
 
 fn journal_fault(place: &Place, cause: &std::io::Error) -> Error {
     let error = Error::io("write", &place.canonical().to_string_lossy(), cause);
-    Error { message: format!("the journal: {}", error.message), path: None, ..error }
+    error.within("the journal: ", "").without_path()
 }
 
 /// The directories that a transaction will make, the upper ones first.

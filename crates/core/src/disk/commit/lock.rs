@@ -13,7 +13,7 @@ use super::StateDir;
 use crate::cancel::Cancel;
 use crate::disk::bytes::snapshot;
 use crate::disk::fs::{FileKind, Place, Stamp};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Message, Result, Term};
 use crate::threads;
 
 /// What is locked.
@@ -159,9 +159,9 @@ fn wait_for(
             return Err(Error::at(
                 Code::LockTimeout,
                 shown,
-                format!(
-                    "{shown}: another call is still editing it (option lockTimeoutMs); try again"
-                ),
+                Message::from(format!("{shown}: another call is still editing it (option "))
+                    + Term::LockTimeout
+                    + "); try again",
             ));
         }
         std::thread::sleep(pause);

@@ -77,19 +77,15 @@ impl<'a> Published<'a> {
                 stuck.push(cause.message);
             }
         }
-        let Error { code, message, path } = error;
         if !stuck.is_empty() {
-            let message = format!(
-                "{message}; and the patch could not be undone completely: {}",
-                stuck.join(", ")
-            );
-            return CommitError::Stuck(Error { code: Code::Io, message, path });
+            let stuck = stuck.join(", ");
+            let after = format!("; and the patch could not be undone completely: {stuck}");
+            return CommitError::Stuck(error.within("", after).with_code(Code::Io));
         }
-        if matches!(code, Code::Io | Code::Internal) {
-            let message = format!("{message}; nothing was changed");
-            CommitError::Fault(Error { code, message, path })
+        if matches!(error.code, Code::Io | Code::Internal) {
+            CommitError::Fault(error.within("", "; nothing was changed"))
         } else {
-            CommitError::Refused(Error { code, message, path })
+            CommitError::Refused(error)
         }
     }
 

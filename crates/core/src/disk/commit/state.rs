@@ -13,7 +13,7 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 
 use crate::disk::fs::{FileSystem, Place, Stamp};
-use crate::error::{Error, Result};
+use crate::error::{Error, Message, Result, Term};
 
 /// The name of the default directory below the platform's directory for state.
 const APPLICATION: &str = "hashline";
@@ -36,14 +36,16 @@ impl StateDir {
         let path = match path {
             Some("") => {
                 return Err(Error::argument(
-                    "stateDir is empty: name a directory, or leave it out",
+                    Message::from(Term::StateDir) + " is empty: name a directory, or leave it out",
                 ));
             }
-            Some(path) => std::path::absolute(path)
-                .map_err(|cause| Error::argument(format!("stateDir {path:?}: {cause}")))?,
+            Some(path) => std::path::absolute(path).map_err(|cause| {
+                Error::argument(Message::from(Term::StateDir) + format!(" {path:?}: {cause}"))
+            })?,
             None => default_path().ok_or_else(|| {
                 Error::argument(
-                    "there is no home directory to keep state in: set the option stateDir",
+                    Message::from("there is no home directory to keep state in: set the option ")
+                        + Term::StateDir,
                 )
             })?,
         };
@@ -283,17 +285,17 @@ fn open_lock(place: &Place) -> io::Result<File> {
 fn fault(path: &Path, cause: &io::Error) -> Error {
     let shown = path.to_string_lossy();
     if cause.kind() == io::ErrorKind::InvalidInput && cause.raw_os_error().is_none() {
-        let message = format!("the state directory: {shown} {cause} (option stateDir)");
-        return Error::argument(message);
+        let what = format!("the state directory: {shown} {cause} (option ");
+        return Error::argument(Message::from(what) + Term::StateDir + ")");
     }
     let error = Error::io("use", &shown, cause);
     #[cfg(unix)]
     if matches!(cause.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)) {
         let why = "a patch holds two locks for each of its files";
-        return Error { message: format!("{}; {why}", error.message), path: None, ..error };
+        return error.within("", format!("; {why}")).without_path();
     }
-    let message = format!("the state directory: {} (option stateDir)", error.message);
-    Error { message, path: None, ..error }
+    let option = Message::from(" (option ") + Term::StateDir + ")";
+    error.within("the state directory: ", option).without_path()
 }
 
 /// The platform's directory for an application's state.

@@ -3,7 +3,7 @@
 use crate::edit::outcome::{Failure, Outcome, Rejected};
 use crate::edit::report::{AnchorReport, rejected_text};
 use crate::edit::session::{Lesson, Refusal};
-use crate::error::Error;
+use crate::error::{Error, Spelling};
 
 /// Failures on the way to a refusal, with what is to be told of failed anchors.
 #[derive(Debug, Default)]
@@ -33,9 +33,10 @@ impl Failures {
         self.lessons.extend(refusal.lesson);
     }
 
-    /// The refusal, if there is anything to refuse.
-    pub(super) fn into_rejected(mut self) -> Option<Rejected> {
+    /// The refusal, if there is anything to refuse, as a face writes it.
+    pub(super) fn into_rejected(mut self, spelling: Spelling) -> Option<Rejected> {
         self.failures.sort_by_key(|failure| failure.operation);
+        self.failures.iter_mut().for_each(|failure| failure.spell(spelling));
         let code = self.failures.first()?.code;
         let text = rejected_text(&self.failures, &self.anchors);
         let mut remaps: Vec<_> = self.anchors.into_iter().filter_map(|one| one.remap).collect();
@@ -53,7 +54,7 @@ impl Failures {
     }
 }
 
-pub(super) fn rejected(failures: Failures) -> Outcome {
-    let rejected = failures.into_rejected();
+pub(super) fn rejected(failures: Failures, spelling: Spelling) -> Outcome {
+    let rejected = failures.into_rejected(spelling);
     Outcome::Rejected(rejected.expect("a refusal has at least one failure"))
 }

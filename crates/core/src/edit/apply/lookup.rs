@@ -13,7 +13,7 @@ use crate::disk::fs::{
 use crate::edit::outcome::{Noop, NoopReason};
 use crate::edit::plan::names::{Name, NameChange};
 use crate::edit::request::{FileAction, Operation, Patch};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Message, Result, Term};
 
 /// The operations of a patch, by what they are about.
 #[derive(Default)]
@@ -119,10 +119,11 @@ impl Tasks<'_> {
         });
         let refusal = |(operation, shown, path): (usize, &str, PathBuf)| {
             path.starts_with(&state).then(|| {
-                let message = format!(
-                    "{shown}: lies in the state directory {}, which patches must not touch (option stateDir)",
+                let what = format!(
+                    "{shown}: lies in the state directory {}, which patches must not touch (option ",
                     state.display()
                 );
+                let message = Message::from(what) + Term::StateDir + ")";
                 (operation, Error::at(Code::InvalidOperation, shown, message))
             })
         };

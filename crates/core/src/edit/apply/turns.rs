@@ -9,7 +9,7 @@ use crate::cancel::Cancel;
 use crate::disk::commit::{Ground, Locks, RecoveryReport, is_abandoned, recover_beneath};
 use crate::edit::report::recovery_rows;
 use crate::edit::request::Patch;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Message, Result, Term};
 use crate::threads;
 
 /// The tasks of a patch, and the locks of everything it is about.
@@ -79,8 +79,8 @@ const RECOVERY_PAUSE: Duration = Duration::from_millis(2);
 /// Someone who takes no locks gives the names of our files to others, again and again.
 fn still_changing(patch: &Patch) -> Error {
     let path = patch.first_path().unwrap_or_default();
-    let message =
-        format!("{path}: the files of the patch keep being replaced (option lockTimeoutMs)");
+    let what = format!("{path}: the files of the patch keep being replaced (option ");
+    let message = Message::from(what) + Term::LockTimeout + ")";
     Error::at(Code::LockTimeout, path, message)
 }
 
@@ -94,9 +94,8 @@ fn not_recovered(patch: &Patch) -> Error {
 
 /// A journal about our files that cannot be worked off stops the call.
 fn still_unrecovered(report: RecoveryReport) -> Error {
-    let unfinished =
-        Error::new(Code::LockTimeout, "it is still being recovered (option lockTimeoutMs)");
+    let message = Message::from("it is still being recovered (option ") + Term::LockTimeout + ")";
+    let unfinished = Error::new(Code::LockTimeout, message);
     let cause = report.failed.into_iter().next().unwrap_or(unfinished);
-    let message = format!("an interrupted patch of these files is in the way: {}", cause.message);
-    Error { message, ..cause }
+    cause.within("an interrupted patch of these files is in the way: ", "")
 }

@@ -56,7 +56,7 @@ fn verify(
         }
     }
     scope.cancel.check()?;
-    Ok(failures.into_rejected())
+    Ok(failures.into_rejected(scope.spelling))
 }
 
 /// An operation that is at home where its anchor is, and never carried out.

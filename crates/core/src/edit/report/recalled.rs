@@ -7,7 +7,7 @@ use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::Evidence;
 use crate::edit::session::{Refused, Why};
-use crate::error::Code;
+use crate::error::{Code, Terms};
 use crate::text::hash::hash_line;
 
 /// Of so many lines, never shown or changed, a refusal shows what they are.
@@ -45,6 +45,7 @@ pub fn recalled_failure(
         anchor: Some(anchor),
         lines: Some(report.rows()),
         suggestion,
+        terms: Terms::default(),
     };
     (failure, report)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{CONTEXT_LINES, Rows};
 use crate::edit::outcome::Failure;
 use crate::edit::resolve::{Evidence, Refusal};
-use crate::error::Code;
+use crate::error::{Code, Terms};
 use crate::view::render::{GAP, file_header, one_line};
 
 /// How many lines with the same hash a report names.
@@ -87,6 +87,7 @@ pub fn anchor_failures(
             anchor: Some(refusal.anchor.text(evidence.dialect)),
             lines: Some(rendered([&report])),
             suggestion: refusal.suggested_line.and_then(|line| evidence.fresh(line)),
+            terms: Terms::default(),
         };
         (failure, report)
     };
