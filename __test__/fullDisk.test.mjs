@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { applyHashSync, recoverTransactionsSync } from 'hashline-native'
-import { leftovers } from '../scripts/attack.mjs'
+import { leftovers } from '../stress/attack.mjs'
 import { withMess } from './support.mjs'
 
 /** @import { ApplyOptions, HashlineError, Operation } from 'hashline-native' */

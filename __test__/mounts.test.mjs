@@ -8,7 +8,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { applyHashSync } from 'hashline-native'
-import { leftovers } from '../scripts/attack.mjs'
+import { leftovers } from '../stress/attack.mjs'
 import { withMess } from './support.mjs'
 
 /**

@@ -9,7 +9,7 @@ import {
   randomOmpEdits,
   randomTag,
   randomText,
-} from './hashlineCases.mjs'
+} from '../stress/hashlineCases.mjs'
 import { naiveHash, naiveOmpApply, naiveRows } from './naiveHashline.mjs'
 import { untyped, vectors } from './support.mjs'
 

@@ -4,7 +4,13 @@ import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import * as omp13 from 'hashline-native/omp13'
-import { outcomeOf, Random, randomLine, randomOmp13Edits, randomText } from './hashlineCases.mjs'
+import {
+  outcomeOf,
+  Random,
+  randomLine,
+  randomOmp13Edits,
+  randomText,
+} from '../stress/hashlineCases.mjs'
 import { naiveHash, naiveOmp13Apply, naiveRows } from './naiveHashline.mjs'
 import { runScript, untyped, vectors } from './support.mjs'
 

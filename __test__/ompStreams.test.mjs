@@ -11,7 +11,7 @@ import {
   randomStreamOptions,
   randomText,
   readableOf,
-} from './hashlineCases.mjs'
+} from '../stress/hashlineCases.mjs'
 import { naiveChunks, naiveHash, naiveRows } from './naiveHashline.mjs'
 import { runScript, untyped, vectors } from './support.mjs'
 

@@ -7,7 +7,7 @@ import { chmodSync, chownSync, mkdirSync, readFileSync, statSync, writeFileSync 
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { leftovers } from '../scripts/attack.mjs'
+import { leftovers } from '../stress/attack.mjs'
 import { withMess } from './support.mjs'
 
 /** @import { ApplyOptions, ApplyOutcome, Operation } from 'hashline-native' */

@@ -16,7 +16,7 @@ import {
   recoverTransactions,
   recoverTransactionsSync,
 } from 'hashline-native'
-import { leftovers } from '../scripts/attack.mjs'
+import { leftovers } from '../stress/attack.mjs'
 import { generationOf, makeFiles, startGenerations } from './generations.mjs'
 import {
   assertRejects,

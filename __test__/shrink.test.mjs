@@ -1,4 +1,4 @@
-// A short run of scripts/shrink-test.mjs, which says what is checked. Two processes of their
+// A short run of stress/shrink-test.mjs, which says what is checked. Two processes of their
 // own: the point is whether one of them dies.
 
 import assert from 'node:assert/strict'

@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { leftovers } from '../scripts/attack.mjs'
+import { leftovers } from '../stress/attack.mjs'
 
 /** @import { HashlineError } from 'hashline-native' */
 
@@ -58,13 +58,14 @@ export async function withMess(files, body) {
 }
 
 /**
- * Runs one of the scripts that attack transactions, and checks that it finds nothing wrong.
+ * Runs one of the long proofs in `stress`, here for a short while, and checks that it finds nothing
+ * wrong.
  * @param {string} name
  * @param {string[]} args
  * @returns {Promise<string>} what it prints
  */
 export async function runScript(name, ...args) {
-  const script = fileURLToPath(new URL(`../scripts/${name}`, import.meta.url))
+  const script = fileURLToPath(new URL(`../stress/${name}`, import.meta.url))
   const child = spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {

@@ -1,4 +1,4 @@
-// A short run of scripts/swapper.mjs, which says what is checked.
+// A short run of stress/swapper.mjs, which says what is checked.
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

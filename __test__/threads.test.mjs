@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { applyHash, readHashed, readHashedSync, searchHashed } from 'hashline-native'
-import { leftovers } from '../scripts/attack.mjs'
+import { leftovers } from '../stress/attack.mjs'
 import { withDir, withMess } from './support.mjs'
 
 const module = new URL('../index.js', import.meta.url).pathname

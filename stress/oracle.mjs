@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict'
 import { parseArgs } from 'node:util'
 import * as ours from 'hashline-native/omp13'
+import { PEER, peerModule } from '../scripts/peer.mjs'
 import {
   asynchronously,
   collect,
@@ -18,8 +19,7 @@ import {
   randomTag,
   randomText,
   readableOf,
-} from '../__test__/hashlineCases.mjs'
-import { PEER, peerModule } from './peer.mjs'
+} from './hashlineCases.mjs'
 
 /** @typedef {typeof ours} Hashline */
 

@@ -1,6 +1,6 @@
 // A swapper: a process that puts links to outside where directories and a file of the root were,
 // and back, all the time, while this one makes calls that are confined to the root.
-// `node scripts/swapper.mjs [--calls 10000]`
+// `node stress/swapper.mjs [--calls 10000]`
 //
 //   root/dir, root/up/dir   a real directory ↔ a link to outside/dir, by two renames each way;
 //                           the link's path is absolute or relative

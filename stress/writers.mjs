@@ -1,5 +1,5 @@
 // Writers that take no locks, against applyHash in a loop.
-// `node scripts/writers.mjs [--rounds 2000] [--kinds rename,recreate,inplace]`
+// `node stress/writers.mjs [--rounds 2000] [--kinds rename,recreate,inplace]`
 //
 //   rename    writes a new file and renames it over the old one
 //   recreate  deletes the file, and renames a new one to its name

@@ -1,6 +1,6 @@
 // Rivals: processes that edit the same files at the same time with applyHash, sharing a state
 // directory. At the end every edit is there exactly once, and no file is left but those.
-// `node scripts/rivals.mjs [--processes 8] [--edits 250] [--powered 25] [--lanes 2]`
+// `node stress/rivals.mjs [--processes 8] [--edits 250] [--powered 25] [--lanes 2]`
 //
 //   one file   each edit inserts a line of its own at the end of the one file, or changes the
 //              line of the edit before by the anchor that it has just read

@@ -1,5 +1,5 @@
 // A file that shrinks and grows while it is read must never kill the reader, and whatever the
-// reader is told must be true. `node scripts/shrink-test.mjs [--seconds 20] [--mebibytes 64]`
+// reader is told must be true. `node stress/shrink-test.mjs [--seconds 20] [--mebibytes 64]`
 //
 // One child process, the writer, rewrites a file in a loop; another, the reader, reads it with
 // readHashedSync, readHashed and searches in the file. Files of this size are mapped, so a

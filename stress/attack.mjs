@@ -1,4 +1,4 @@
-// What the scripts that attack transactions share: processes of their own, directories that are
+// What the proofs that attack transactions share: processes of their own, directories that are
 // checked for leftovers, and figures.
 
 import { spawn } from 'node:child_process'
