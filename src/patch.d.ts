@@ -18,6 +18,7 @@ export type HashlineErrorCode =
   | 'INVALID_ARGUMENT'
   | 'INVALID_OPERATION'
   | 'INVALID_ANCHOR'
+  | 'INVALID_JSON'
   | 'INVALID_PATTERN'
   | 'HASH_MISMATCH'
   | 'AMBIGUOUS_ANCHOR'
@@ -26,6 +27,7 @@ export type HashlineErrorCode =
   | 'OVERLAPPING_EDITS'
   | 'TEXT_NOT_FOUND'
   | 'TEXT_NOT_UNIQUE'
+  | 'KEY_EXISTS'
   | 'FILE_NOT_FOUND'
   | 'FILE_EXISTS'
   | 'NOT_A_FILE'
@@ -161,6 +163,52 @@ export interface ReplaceText {
   all?: boolean
 }
 
+/**
+ * A value of a JSON document, as `readJson` shows it: its path and a hash of what it is, like
+ * `$.scripts.test:34` or `$["a key"][0]:b2`.
+ */
+export type JsonAnchor = string
+
+/** Any value that JSON has; it is written as `JSON.stringify` says. */
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue | undefined }
+
+/** Sets a value of a JSON document. */
+export interface SetPath {
+  op: 'set_path'
+  path: string
+  anchor: JsonAnchor
+  value: JsonValue
+}
+
+/** Inserts a value into an object, under a new key, or into an array. */
+export interface InsertAtPath {
+  op: 'insert_at_path'
+  path: string
+  /** The object or array. */
+  anchor: JsonAnchor
+  value: JsonValue
+  /** The key, for an object. */
+  key?: string | null
+  /** For an array: before the element that has this index now; at the end when left out. */
+  index?: number | null
+}
+
+/** Deletes a value of a JSON document, with its key. */
+export interface DeletePath {
+  op: 'delete_path'
+  path: string
+  anchor: JsonAnchor
+}
+
+/** An operation on the values of a JSON document. */
+export type JsonOperation = SetPath | InsertAtPath | DeletePath
+
 /** Creates a file, with its parent directories. */
 export interface AddFile {
   op: 'add_file'
@@ -195,12 +243,12 @@ export type LineOperation =
   | ReplaceText
 
 /** One operation of a patch. All anchors refer to the files as they were before the patch. */
-export type Operation = LineOperation | AddFile | MoveFile | DeleteFile
+export type Operation = LineOperation | JsonOperation | AddFile | MoveFile | DeleteFile
 
 type WithoutPath<T> = T extends unknown ? Omit<T, 'path'> & { path?: string } : never
 
 /** An operation on a text in memory; a path is ignored. */
-export type TextOperation = WithoutPath<LineOperation>
+export type TextOperation = WithoutPath<LineOperation | JsonOperation>
 
 /** An edit of the shape in which the operation is the key. */
 export type KeyedEdit = { verbatim?: boolean } & (
@@ -209,6 +257,19 @@ export type KeyedEdit = { verbatim?: boolean } & (
   | { insert_after: { anchor: Anchor | 'BOF' | 'EOF'; text: Lines } }
   | { replace: { old_text: string; new_text: string; all?: boolean } }
 )
+
+/** An edit of a value of a JSON document, of the shape in which the operation is the key. */
+export type KeyedJsonEdit =
+  | { set_path: { anchor: JsonAnchor; value: JsonValue } }
+  | {
+      insert_at_path: {
+        anchor: JsonAnchor
+        value: JsonValue
+        key?: string | null
+        index?: number | null
+      }
+    }
+  | { delete_path: { anchor: JsonAnchor } }
 
 /** A tag as text, or as it was parsed. */
 export type Tag = Anchor | { line: number; hash: string }
@@ -232,7 +293,7 @@ export interface OperationsPatch {
 /** Edits of one file, in either of two shapes that other tools use. */
 export interface EditsPatch {
   path: string
-  edits?: readonly (KeyedEdit | TaggedEdit)[] | null
+  edits?: readonly (KeyedEdit | KeyedJsonEdit | TaggedEdit)[] | null
   /** Removes the file. */
   delete?: boolean
   /** The new path of the file. */
@@ -246,7 +307,7 @@ export type Patch = OperationsPatch | EditsPatch
 export type TextPatch =
   | readonly TextOperation[]
   | { operations: readonly TextOperation[] }
-  | { edits: readonly (KeyedEdit | TaggedEdit)[] }
+  | { edits: readonly (KeyedEdit | KeyedJsonEdit | TaggedEdit)[] }
 
 /** How files are searched: the options of a read. */
 export type SearchOptions = ReadOptions

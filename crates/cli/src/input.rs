@@ -22,10 +22,11 @@ pub fn patch(path: &str, limit_bytes: u64) -> Result<Value> {
             (all_of(file, path, limit_bytes)?, path)
         }
     };
-    let json: serde_json::Value = serde_json::from_slice(&bytes).map_err(|cause| {
+    let not_json = |cause: &dyn std::fmt::Display| {
         Error::new(Code::InvalidOperation, format!("{shown}: the patch is not JSON: {cause}"))
-    })?;
-    Ok(json.into())
+    };
+    let text = std::str::from_utf8(&bytes).map_err(|cause| not_json(&cause))?;
+    Value::from_json(text).map_err(|error| not_json(&error.message))
 }
 
 fn all_of(from: impl Read, shown: &str, limit_bytes: u64) -> Result<Vec<u8>> {

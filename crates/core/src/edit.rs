@@ -6,12 +6,16 @@
 //! makes new bytes of it. The *outcome* is the answer as data, the *report* the same as a text
 //! for the model.
 //!
+//! Values of JSON documents are edited by path (`json`): which bytes such an edit changes is found
+//! in the document, and from there on it is an edit like any other.
+//!
 //! A *session* remembers the lines that were shown, so that an anchor means the line that the
 //! model saw, whatever happened to the file since.
 //!
 //! May import: `error`, `cancel`, `threads`, `text`, `disk`, `view`.
 
 pub mod apply;
+pub mod json;
 pub mod omp;
 pub mod outcome;
 pub mod plan;

@@ -35,6 +35,8 @@ codes! {
     InvalidOperation = "INVALID_OPERATION",
     /// A text that should be an anchor is not one.
     InvalidAnchor = "INVALID_ANCHOR",
+    /// A file that is edited or read by path is not JSON.
+    InvalidJson = "INVALID_JSON",
     /// A search pattern does not compile, or ran past its limit.
     InvalidPattern = "INVALID_PATTERN",
     /// The named line has another hash, or its text differs from the content hint.
@@ -51,6 +53,8 @@ codes! {
     TextNotFound = "TEXT_NOT_FOUND",
     /// `old_text` of a `replace_text` without `all` occurs more than once.
     TextNotUnique = "TEXT_NOT_UNIQUE",
+    /// A value would be inserted under a key that is there.
+    KeyExists = "KEY_EXISTS",
     /// There is no file at the path.
     FileNotFound = "FILE_NOT_FOUND",
     /// A file would be created or moved onto one that exists.
@@ -214,10 +218,10 @@ mod tests {
     #[test]
     fn codes_are_unique_and_upper_case() {
         let mut texts: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
-        assert_eq!(texts.len(), 26);
+        assert_eq!(texts.len(), 28);
         texts.sort_unstable();
         texts.dedup();
-        assert_eq!(texts.len(), 26);
+        assert_eq!(texts.len(), 28);
         assert!(texts.iter().all(|t| t.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')));
     }
 

@@ -21,6 +21,7 @@ use crate::disk::commit::{
 };
 use crate::disk::fs::{Base, FileSystem, OsFileSystem};
 use crate::edit::apply::{ApplyOptions, Manner, apply_hash, verify_bytes, verify_file};
+use crate::edit::json::{JsonRequest, JsonView, read_json};
 use crate::edit::outcome::{Outcome, Rejected};
 use crate::edit::request::Value;
 use crate::error::{Result, Spelling, Term};
@@ -152,6 +153,12 @@ impl<'fs> Workspace<'fs> {
         cancel: &Cancel,
     ) -> Result<Option<Rejected>> {
         self.scoped(cancel, |scope| verify_bytes(scope, name, bytes, anchors))
+    }
+
+    /// Reads a JSON document, with the anchors of its values. Fails when the file cannot be read,
+    /// or is not JSON.
+    pub fn read_json(&self, request: &JsonRequest, cancel: &Cancel) -> Result<JsonView> {
+        self.scoped(cancel, |scope| read_json(scope, request))
     }
 
     /// Searches files and directories. What cannot be searched is reported in the result; fails

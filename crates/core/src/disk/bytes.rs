@@ -7,6 +7,7 @@ mod charset;
 mod content;
 #[cfg(target_os = "linux")]
 mod fault_guard;
+mod offsets;
 mod pieces;
 
 use std::borrow::Cow;
@@ -159,6 +160,15 @@ impl Document {
     /// The unit in which [`Document::body`] writes terminators.
     pub fn unit(&self) -> Unit {
         self.charset.unit()
+    }
+
+    /// Offsets in [`Document::text`], in ascending order, as offsets in [`Document::body`].
+    /// Refuses one that is beside bytes that are invalid in the encoding, where it cannot be told.
+    pub fn body_offsets(&self, offsets: &[usize]) -> Result<Vec<usize>> {
+        match &self.decoded {
+            None => Ok(offsets.to_vec()),
+            Some(_) => offsets::in_body(self.charset, self.body(), offsets),
+        }
     }
 
     /// Whether the file holds sequences that are invalid in its encoding (shown as U+FFFD).

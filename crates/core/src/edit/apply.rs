@@ -10,6 +10,7 @@ mod manner;
 mod options;
 mod settle;
 mod turns;
+mod values;
 mod verify;
 
 use crate::disk::bytes::{Document, string_of};

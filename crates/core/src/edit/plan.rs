@@ -14,7 +14,7 @@ use crate::error::{Code, Error, Result};
 use crate::text::lines::{LineIndex, Terminator};
 
 pub use region::{Plan, Region};
-pub use text::find_matches;
+pub use text::{TextEdits, find_matches};
 
 /// One change of a file, by line.
 #[derive(Clone, Debug)]

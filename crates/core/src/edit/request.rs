@@ -8,6 +8,7 @@
 
 mod fields;
 
+use crate::edit::json::{self, JsonEdit, JsonSlot};
 use crate::edit::outcome::Failure;
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
@@ -30,6 +31,9 @@ pub enum Value {
     String(String),
     /// A string with a lone surrogate, which no file can hold.
     IllFormed,
+    /// A JSON value as its text, where the order of keys and the spelling of numbers count: what
+    /// a field `value` holds.
+    Json(String),
     /// An array.
     Array(Vec<Value>),
     /// An object: its fields in order, without those that are undefined.
@@ -48,9 +52,24 @@ impl From<serde_json::Value> for Value {
             Json::String(text) => Value::String(text),
             Json::Array(items) => Value::Array(items.into_iter().map(Value::from).collect()),
             Json::Object(map) => {
-                Value::Object(map.into_iter().map(|(key, value)| (key, value.into())).collect())
+                let field = |(key, value): (String, Json)| match key.as_str() {
+                    VALUE => (key, Value::Json(value.to_string())),
+                    _ => (key, value.into()),
+                };
+                Value::Object(map.into_iter().map(field).collect())
             }
         }
+    }
+}
+
+/// The field that holds a value of a JSON document.
+pub const VALUE: &str = "value";
+
+impl Value {
+    /// Reads a request from its text. What a field `value` holds is kept as it is written: keys
+    /// in their order, numbers with all of their digits.
+    pub fn from_json(text: &str) -> Result<Value> {
+        json::request(text)
     }
 }
 
@@ -129,6 +148,8 @@ pub enum LineEdit {
         /// Every occurrence, instead of the only one.
         all: bool,
     },
+    /// Edits a value of the JSON document that the text is.
+    Json(JsonEdit),
 }
 
 /// What an operation does to a whole file.
@@ -298,20 +319,31 @@ struct Reader<'a> {
 }
 
 /// The operations of the first shape.
-const OPERATIONS: [&str; 9] = [
+const OPERATIONS: [&str; 12] = [
     "set_line",
     "replace_range",
     "insert_after",
     "insert_before",
     "delete",
     "replace_text",
+    "set_path",
+    "insert_at_path",
+    "delete_path",
     "add_file",
     "move_file",
     "delete_file",
 ];
-const KEYED_EDITS: [&str; 4] = ["set_line", "replace_lines", "insert_after", "replace"];
+const KEYED_EDITS: [&str; 7] = [
+    "set_line",
+    "replace_lines",
+    "insert_after",
+    "replace",
+    "set_path",
+    "insert_at_path",
+    "delete_path",
+];
 /// The keys by which two operations in one object are recognized.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 14] = [
     "set_line",
     "replace_range",
     "replace_lines",
@@ -320,6 +352,9 @@ const KEYS: [&str; 11] = [
     "delete",
     "replace",
     "replace_text",
+    "set_path",
+    "insert_at_path",
+    "delete_path",
     "add_file",
     "move_file",
     "delete_file",
@@ -404,6 +439,7 @@ impl Reader<'_> {
             },
             "delete" => self.delete(fields)?,
             "replace_text" => replace_text(fields)?,
+            "set_path" | "insert_at_path" | "delete_path" => json_edit(op, fields)?,
             _ => return file_action(op, fields).map(Action::File),
         };
         Ok(Action::Lines(edit))
@@ -461,6 +497,7 @@ impl Reader<'_> {
                     lines => lines,
                 },
             },
+            "set_path" | "insert_at_path" | "delete_path" => json_edit(key, fields)?,
             _ => replace_text(fields)?,
         })
     }
@@ -536,6 +573,28 @@ fn file_action(op: &str, fields: &Fields<'_>) -> Result<FileAction> {
             )));
         }
     })
+}
+
+/// `{op: "set_path", …}` and its like.
+fn json_edit(op: &str, fields: &Fields<'_>) -> Result<LineEdit> {
+    let anchor = fields.json_anchor("anchor")?;
+    Ok(LineEdit::Json(match op {
+        "set_path" => JsonEdit::Set { anchor, value: fields.json_value(VALUE)? },
+        "insert_at_path" => {
+            let slot = match (fields.has_value("key"), fields.has_value("index")) {
+                (true, true) => {
+                    return Err(fields.invalid(
+                        "names a key and an index: expected a key for an object, an index for an array",
+                    ));
+                }
+                (true, false) => JsonSlot::Key(fields.text("key", "a key, a string")?.to_owned()),
+                (false, true) => JsonSlot::Index(fields.index("index")?),
+                (false, false) => JsonSlot::End,
+            };
+            JsonEdit::Insert { anchor, slot, value: fields.json_value(VALUE)? }
+        }
+        _ => JsonEdit::Delete { anchor },
+    }))
 }
 
 fn replace_text(fields: &Fields<'_>) -> Result<LineEdit> {

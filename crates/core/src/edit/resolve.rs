@@ -168,7 +168,7 @@ impl<'o> Group<'o> {
                 InsertAt::Between(after, before) => (after, Some(before), None),
                 InsertAt::Start | InsertAt::End => return None,
             },
-            LineEdit::ReplaceText { .. } => return None,
+            LineEdit::ReplaceText { .. } | LineEdit::Json(_) => return None,
         };
         Some(Group { operation, first, last, text, distances: Vec::new() })
     }
@@ -287,7 +287,9 @@ fn placed<'o>(evidence: &Evidence<'_>, group: &Group<'o>, distance: i64) -> Reso
             (Spot::Gap(evidence.count()), Some(first))
         }
         LineEdit::Insert { .. } => (Spot::Gap(last - 1), Some(last)),
-        LineEdit::Replace { .. } | LineEdit::ReplaceText { .. } => (Spot::Lines(first, last), None),
+        LineEdit::Replace { .. } | LineEdit::ReplaceText { .. } | LineEdit::Json(_) => {
+            (Spot::Lines(first, last), None)
+        }
     };
     let operation = group.operation;
     Resolved { operation, spot, anchor_line, distance, last_distance: distance }

@@ -111,6 +111,12 @@ impl Charset {
         (Cow::Owned(text.into_owned().into_bytes()), lossy)
     }
 
+    /// What decodes a text character by character.
+    pub(super) fn any_decoder(self) -> encoding_rs::Decoder {
+        let utf8 = || encoding_rs::UTF_8.new_decoder_without_bom_handling();
+        self.decoder().unwrap_or_else(utf8)
+    }
+
     /// What decodes a text in pieces; none for UTF-8, which mostly stays as it is.
     pub(super) fn decoder(self) -> Option<encoding_rs::Decoder> {
         let encoding = match self {

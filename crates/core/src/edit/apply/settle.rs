@@ -7,6 +7,7 @@ use super::failures::Failures;
 use super::lookup::FileEdits;
 use super::noop;
 use super::options::EditOptions;
+use super::values::{self, ValueEdits};
 use crate::disk::bytes::{Document, Loaded, contained, load_place};
 use crate::edit::outcome::{Noop, NoopReason, Relocation, Repair};
 use crate::edit::plan::{Edit, Plan, PlanText, find_matches, plan};
@@ -152,16 +153,21 @@ pub(super) fn settle_document(
     });
     let mut repairs = Vec::new();
     let mut edits = mend(&evidence, options, &resolved, &mut repairs);
-    for operation in forward {
+    for &operation in &forward {
         match find_matches(&subject, operation) {
             Ok(matches) => edits.extend(matches),
             Err(error) => failures.push(operation.index, some(path), error),
         }
     }
+    let by_path = values::edits(&subject, path, &forward).unwrap_or_else(|refused| {
+        failures.extend(refused);
+        ValueEdits::default()
+    });
+    edits.extend(by_path.edits);
     if !failures.failures.is_empty() {
         return Err(failures);
     }
-    let plan = match plan(&subject, edits) {
+    let mut plan = match plan(&subject, edits) {
         Ok(plan) => plan,
         Err(clashes) => {
             for clash in clashes {
@@ -170,6 +176,7 @@ pub(super) fn settle_document(
             return Err(failures);
         }
     };
+    plan.unchanged.extend(by_path.unchanged);
     let unchanged = |operation: &&&Operation| plan.unchanged.contains(&operation.index);
     let noops =
         operations.iter().filter(unchanged).map(|one| noop(one, NoopReason::Unchanged)).collect();
@@ -192,7 +199,10 @@ fn backwards(operation: &Operation) -> Option<Error> {
         LineEdit::Insert { at: InsertAt::Between(first, last), .. } if first.line >= last.line => {
             (first, last, "inserts after a line that is not above the one it inserts before")
         }
-        LineEdit::Replace { .. } | LineEdit::Insert { .. } | LineEdit::ReplaceText { .. } => {
+        LineEdit::Replace { .. }
+        | LineEdit::Insert { .. }
+        | LineEdit::ReplaceText { .. }
+        | LineEdit::Json(_) => {
             return None;
         }
     };
@@ -275,7 +285,8 @@ fn relocations(evidence: &Evidence<'_>, path: &str, resolved: &Resolved<'_>) -> 
         LineEdit::Insert { at: InsertAt::After(one) | InsertAt::Before(one), .. } => (one, None),
         LineEdit::Insert { at: InsertAt::Between(one, other), .. } => (one, Some(other)),
         LineEdit::Insert { at: InsertAt::Start | InsertAt::End, .. }
-        | LineEdit::ReplaceText { .. } => return Vec::new(),
+        | LineEdit::ReplaceText { .. }
+        | LineEdit::Json(_) => return Vec::new(),
     };
     let relocation = |(anchor, distance): (&crate::view::anchor::Anchor, i64)| {
         let line = u64::from(anchor.line).saturating_add_signed(distance);

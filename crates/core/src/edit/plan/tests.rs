@@ -45,7 +45,7 @@ fn edits_of<'o>(subject: &PlanText<'_>, operation: &'o Operation) -> Result<Vec<
             };
             vec![Edit::Insert { operation, gap, lines: lines.clone() }]
         }
-        LineEdit::ReplaceText { .. } => find_matches(subject, operation)?,
+        LineEdit::ReplaceText { .. } | LineEdit::Json(_) => find_matches(subject, operation)?,
     })
 }
 

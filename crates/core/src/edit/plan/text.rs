@@ -1,5 +1,7 @@
 //! Finding the texts of `replace_text` in a file's own bytes.
 
+use std::ops::Range;
+
 use memchr::memmem;
 
 use super::{Edit, PlanText, TextMatch};
@@ -109,6 +111,44 @@ fn replacement<'o>(
         takes_terminator,
     };
     Ok(Edit::Text { operation, matched })
+}
+
+/// Puts texts, whose terminators are their own, in place of ranges of the body's bytes, which may
+/// be empty.
+pub struct TextEdits<'a, 'd> {
+    lines: LineCursor<'a, 'd>,
+}
+
+impl<'a, 'd> TextEdits<'a, 'd> {
+    /// Edits of one file.
+    pub fn of(subject: &'a PlanText<'d>) -> Self {
+        TextEdits { lines: LineCursor { subject, line: None } }
+    }
+
+    /// One edit.
+    pub fn edit<'o>(
+        &mut self,
+        operation: &'o Operation,
+        range: Range<usize>,
+        text: &str,
+    ) -> Result<Edit<'o>> {
+        let subject = self.lines.subject;
+        let unit = subject.index.unit();
+        let Range { start, end } = range;
+        let (first, first_span) = self.lines.at(start);
+        let (last, last_span) = self.lines.at(end.saturating_sub(1).max(start));
+        let has_terminator = last_span.terminator(unit) != Terminator::None;
+        let matched = TextMatch {
+            start,
+            end,
+            replacement: subject.encode(operation, text)?,
+            first,
+            last,
+            starts_line: start == first_span.start,
+            takes_terminator: end > start && end == last_span.end && has_terminator,
+        };
+        Ok(Edit::Text { operation, matched })
+    }
 }
 
 /// A text whose line feeds become the terminator of the line where it goes.

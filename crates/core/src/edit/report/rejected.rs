@@ -58,6 +58,25 @@ impl AnchorReport {
         AnchorReport { path: path.to_owned(), headline, shown, lines, truth, remap: None }
     }
 
+    /// A report of a failed anchor of a value, which shows no lines: the value's own text is a
+    /// part of the cause. `fresh` is the anchor that the value has now.
+    pub fn of_value(
+        path: &str,
+        anchor: &str,
+        headline: &str,
+        truth: &str,
+        fresh: Option<&str>,
+    ) -> AnchorReport {
+        AnchorReport {
+            path: path.to_owned(),
+            headline: format!("{headline}\n{truth}"),
+            shown: (0, 0),
+            lines: Vec::new(),
+            truth: String::new(),
+            remap: fresh.map(|fresh| (anchor.to_owned(), fresh.to_owned())),
+        }
+    }
+
     /// The numbers of the lines that it shows.
     pub fn numbers(&self) -> impl Iterator<Item = u64> + '_ {
         self.lines.iter().map(|(number, _)| *number)
@@ -276,5 +295,5 @@ pub fn rejected_text(failures: &[Failure], anchors: &[AnchorReport]) -> String {
 /// Adds texts, each once.
 fn push_new(out: &mut Vec<String>, texts: impl Iterator<Item = String>) {
     let mut seen = BTreeSet::new();
-    out.extend(texts.filter(|text| seen.insert(text.clone())));
+    out.extend(texts.filter(|text| !text.is_empty() && seen.insert(text.clone())));
 }

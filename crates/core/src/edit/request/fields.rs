@@ -2,6 +2,7 @@
 //! says which field of which operation and what was expected.
 
 use super::{InsertAt, Value};
+use crate::edit::json::{JsonAnchor, JsonValue};
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
 use crate::view::anchor::{Anchor, quote};
@@ -133,6 +134,34 @@ impl<'a> Fields<'a> {
         Anchor::parse(dialect, text).map_err(|error| self.about(name, error))
     }
 
+    pub(super) fn json_anchor(&self, name: &str) -> Result<JsonAnchor> {
+        let text = self.text(name, "the anchor of a value, like $.name:34")?;
+        JsonAnchor::parse(text).map_err(|error| self.about(name, error))
+    }
+
+    /// A JSON value: anything, null included, but not nothing.
+    pub(super) fn json_value(&self, name: &str) -> Result<JsonValue> {
+        match self.get(name) {
+            None => Err(self.wrong(name, "a JSON value")),
+            Some(Value::Json(text)) => {
+                JsonValue::parse(text).map_err(|error| self.about(name, error))
+            }
+            Some(value) => JsonValue::of(value).map_err(|error| self.about(name, error)),
+        }
+    }
+
+    /// A whole number from 0 on.
+    pub(super) fn index(&self, name: &str) -> Result<usize> {
+        match self.get(name) {
+            Some(Value::Number(number))
+                if number.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(number) =>
+            {
+                Ok(*number as usize)
+            }
+            _ => Err(self.wrong(name, "a whole number from 0 on")),
+        }
+    }
+
     pub(super) fn range(&self, dialect: &Dialect, name: &str) -> Result<(Anchor, Anchor)> {
         let (first, last) = (dialect.example(), dialect.anchor_text(12, 0xf2));
         let text = self.text(name, &format!("two anchors like {first}-{last}"))?;
@@ -243,6 +272,7 @@ fn noun(value: &Value) -> String {
         Value::Number(number) => format!("the number {number}"),
         Value::String(text) => format!("the string {}", quote(text)),
         Value::IllFormed => "a string with a lone surrogate".to_owned(),
+        Value::Json(text) => format!("the JSON value {}", quote(text)),
         Value::Array(items) => format!("an array of {}", items.len()),
         Value::Object(_) => "an object".to_owned(),
         Value::Other(kind) => format!("a {kind}"),

@@ -159,7 +159,7 @@ fn target_of<'o>(evidence: &Evidence<'_>, operation: &'o Operation) -> Option<Ta
             }
             InsertAt::Between(after, before) => Some(Target::Between(after, before)),
         },
-        LineEdit::ReplaceText { .. } => None,
+        LineEdit::ReplaceText { .. } | LineEdit::Json(_) => None,
     }
 }
 

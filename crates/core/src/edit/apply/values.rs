@@ -1,0 +1,103 @@
+//! Edits of values by path → edits of the bytes where the values stand.
+
+use std::collections::HashMap;
+
+use super::failures::Failures;
+use crate::disk::bytes::valid_utf8;
+use crate::edit::json::{JsonPiece, JsonRefusal, plan_json};
+use crate::edit::outcome::Failure;
+use crate::edit::plan::{Edit, PlanText, TextEdits};
+use crate::edit::report::AnchorReport;
+use crate::edit::request::{LineEdit, Operation};
+use crate::error::{Code, Error};
+
+/// What the edits by path of one file come to.
+#[derive(Default)]
+pub(super) struct ValueEdits<'o> {
+    pub(super) edits: Vec<Edit<'o>>,
+    /// Operations that change nothing.
+    pub(super) unchanged: Vec<usize>,
+}
+
+/// The edits by path among `operations`, or every reason against them.
+pub(super) fn edits<'o>(
+    subject: &PlanText<'_>,
+    path: &str,
+    operations: &[&'o Operation],
+) -> Result<ValueEdits<'o>, Failures> {
+    let asked = operations.iter().filter_map(|one| match &one.action {
+        LineEdit::Json(edit) => Some((one.index, edit)),
+        _ => None,
+    });
+    let asked: Vec<_> = asked.collect();
+    let mut failures = Failures::default();
+    let Some(&(first, _)) = asked.first() else { return Ok(ValueEdits::default()) };
+    let named = (!path.is_empty()).then_some(path);
+    let Some(text) = valid_utf8(subject.document.text()) else {
+        // Mapped bytes can change; the commit would find that, too.
+        let message = format!("{path}: was changed by someone else; read it again");
+        failures.push(first, named, Error::new(Code::ConcurrentChange, message));
+        return Err(failures);
+    };
+    let planned = match plan_json(text, &asked) {
+        Ok(planned) => planned,
+        Err(refused) => {
+            refused.into_iter().for_each(|one| push(&mut failures, path, one));
+            return Err(failures);
+        }
+    };
+    let mut edits = Vec::with_capacity(planned.pieces.len());
+    let offsets = planned.pieces.iter().flat_map(|piece| [piece.range.start, piece.range.end]);
+    let offsets = match subject.document.body_offsets(&offsets.collect::<Vec<_>>()) {
+        Ok(offsets) => offsets,
+        Err(error) => {
+            failures.push(first, named, error);
+            return Err(failures);
+        }
+    };
+    let by_index: HashMap<usize, &Operation> =
+        operations.iter().map(|&one| (one.index, one)).collect();
+    let mut text_edits = TextEdits::of(subject);
+    for (piece, ends) in planned.pieces.iter().zip(offsets.chunks(2)) {
+        let JsonPiece { operation, text, .. } = piece;
+        let Some(operation) = by_index.get(operation) else {
+            continue;
+        };
+        match text_edits.edit(operation, ends[0]..ends[1], text) {
+            Ok(edit) => edits.push(edit),
+            Err(error) => failures.push(operation.index, named, error),
+        }
+    }
+    match failures.failures.is_empty() {
+        true => Ok(ValueEdits { edits, unchanged: planned.unchanged }),
+        false => Err(failures),
+    }
+}
+
+fn push(failures: &mut Failures, path: &str, refused: JsonRefusal) {
+    let named = (!path.is_empty()).then_some(path);
+    match refused {
+        JsonRefusal::Operation(operation, error) => {
+            let message = match error.code {
+                Code::InvalidJson if !path.is_empty() => format!("{path}: {}", error.message),
+                _ => error.message,
+            };
+            failures.push(operation, named, Error::new(error.code, message));
+        }
+        JsonRefusal::Anchor { operation, anchor, refusal } => {
+            let anchor = anchor.to_string();
+            let (headline, truth) = (&refusal.headline, &refusal.truth);
+            let fresh = refusal.fresh.as_deref();
+            failures.anchors.push(AnchorReport::of_value(path, &anchor, headline, truth, fresh));
+            failures.failures.push(Failure {
+                operation,
+                path: named.map(str::to_owned),
+                code: refusal.code,
+                message: format!("{headline} {truth}"),
+                anchor: Some(anchor),
+                lines: None,
+                suggestion: refusal.fresh,
+            });
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The canonical text of a value, which is what its hash is of: keys in the order of their bytes,
+//! no blanks, no escapes that can be left out, numbers as they are written.
+
+use xxhash_rust::xxh32::xxh32;
+
+use super::tree::{Kind, NodeId, Tree};
+use crate::cancel::Cancel;
+use crate::error::Result;
+
+/// Between two looks at the flag, so many values are hashed.
+const VALUES_PER_LOOK: usize = 1 << 12;
+
+/// The canonical text of a value.
+pub fn canonical(tree: &Tree<'_>, id: NodeId) -> Vec<u8> {
+    let mut out = Vec::with_capacity(tree.end(id) - tree.start(id));
+    write(tree, id, &mut out, &mut |_, _| Ok(())).expect("nobody cancels");
+    out
+}
+
+/// The hash of a canonical text.
+pub fn hash(canonical: &[u8]) -> u8 {
+    xxh32(canonical, 0) as u8
+}
+
+/// The hashes of all values of a document.
+pub fn all_hashes(tree: &Tree<'_>, cancel: &Cancel) -> Result<Vec<u8>> {
+    let mut hashes = vec![0; tree.count()];
+    let mut hashed = 0_usize;
+    let mut out = Vec::with_capacity(tree.text().len());
+    write(tree, super::tree::ROOT, &mut out, &mut |id, text| {
+        hashed += 1;
+        if hashed.is_multiple_of(VALUES_PER_LOOK) {
+            cancel.check()?;
+        }
+        hashes[id] = hash(text);
+        Ok(())
+    })?;
+    Ok(hashes)
+}
+
+/// Appends the canonical text of a value; each value in it is handed to `each` with its text when
+/// it is complete. The text of a value is a part of that of the value around it, so one buffer
+/// has them all.
+fn write(
+    tree: &Tree<'_>,
+    id: NodeId,
+    out: &mut Vec<u8>,
+    each: &mut impl FnMut(NodeId, &[u8]) -> Result<()>,
+) -> Result<()> {
+    let start = out.len();
+    match tree.kind(id) {
+        Kind::Plain => out.extend_from_slice(tree.slice(id).as_bytes()),
+        Kind::String => write_string(tree.slice(id), out),
+        Kind::Array => {
+            out.push(b'[');
+            for (at, child) in tree.children(id).enumerate() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                write(tree, child, out, each)?;
+            }
+            out.push(b']');
+        }
+        Kind::Object => {
+            let keyed = |child| (tree.key(child).unwrap_or_default(), child);
+            let mut members: Vec<_> = tree.children(id).map(keyed).collect();
+            members.sort_by(|one, other| one.0.cmp(&other.0));
+            out.push(b'{');
+            for (at, (_, child)) in members.into_iter().enumerate() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                write_string(tree.raw_key(child).unwrap_or("\"\""), out);
+                out.push(b':');
+                write(tree, child, out, each)?;
+            }
+            out.push(b'}');
+        }
+    }
+    each(id, &out[start..])
+}
+
+/// Appends a string, given as it was written.
+fn write_string(raw: &str, out: &mut Vec<u8>) {
+    if memchr::memchr(b'\\', raw.as_bytes()).is_none() {
+        out.extend_from_slice(raw.as_bytes());
+    } else {
+        out.extend_from_slice(quoted(&super::tree::unescaped(raw)).as_bytes());
+    }
+}
+
+/// A text as a JSON string, with no more escapes than it needs.
+pub fn quoted(text: &str) -> String {
+    serde_json::to_string(text).expect("a string is always JSON")
+}

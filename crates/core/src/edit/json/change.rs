@@ -1,0 +1,290 @@
+//! Edits of values → pieces of the text and what takes their place. All edits apply at once to the
+//! document as it is; what no edit is about stays as it is, to the byte.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::canonical::{canonical, quoted};
+use super::members::{Insertion, Members};
+use super::style::{Style, layout_for};
+use super::tree::{Kind, NodeId, ROOT, Tree};
+use super::value::{JsonValue, Layout, render};
+use super::{JsonPath, JsonSlot, path_of};
+use crate::error::{Code, Error};
+
+/// An edit whose anchor is found.
+#[derive(Clone, Copy, Debug)]
+pub enum Change<'v> {
+    /// The value becomes another one.
+    Set(NodeId, &'v JsonValue),
+    /// The value goes.
+    Delete(NodeId),
+    /// A value comes into an object or array.
+    Insert(NodeId, &'v JsonSlot, &'v JsonValue),
+}
+
+impl Change<'_> {
+    /// The value that its anchor names.
+    pub fn target(&self) -> NodeId {
+        match *self {
+            Change::Set(id, _) | Change::Delete(id) | Change::Insert(id, ..) => id,
+        }
+    }
+}
+
+/// A piece of the text and what takes its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The operation behind it.
+    pub operation: usize,
+    /// Its first byte.
+    pub start: usize,
+    /// One past its last byte.
+    pub end: usize,
+    /// The new text.
+    pub text: String,
+}
+
+/// What edits do to the text of a document.
+#[derive(Clone, Debug, Default)]
+pub struct Changes {
+    /// Disjoint pieces, in order.
+    pub pieces: Vec<Piece>,
+    /// Operations that change nothing.
+    pub unchanged: Vec<usize>,
+}
+
+/// The pieces of all changes, or why they cannot be made, by operation.
+pub fn changes(
+    tree: &Tree<'_>,
+    asked: &[(usize, Change<'_>)],
+) -> Result<Changes, Vec<(usize, Error)>> {
+    let mut refused = overlaps(tree, asked);
+    let mut containers: BTreeMap<NodeId, Members<'_>> = BTreeMap::new();
+    let mut done = Changes::default();
+    for &(operation, change) in asked {
+        match change {
+            Change::Set(id, value) => match set(tree, operation, id, value) {
+                Some(piece) => done.pieces.push(piece),
+                None => done.unchanged.push(operation),
+            },
+            Change::Delete(id) => match tree.parent(id) {
+                Some(parent) => {
+                    members(&mut containers, tree, parent).delete(operation, id);
+                }
+                None => refused.push((operation, whole_document(operation))),
+            },
+            Change::Insert(id, slot, value) => {
+                let members = members(&mut containers, tree, id);
+                match insertion(tree, members, operation, id, slot, value) {
+                    Ok(insertion) => members.insert(insertion),
+                    Err(error) => refused.push((operation, error)),
+                }
+            }
+        }
+    }
+    for (&id, members) in &containers {
+        refused.extend(keys_in_the_way(tree, id, members));
+    }
+    if !refused.is_empty() {
+        refused.sort_by_key(|(operation, _)| *operation);
+        return Err(refused);
+    }
+    for members in containers.values() {
+        members.pieces(&mut done.pieces);
+    }
+    done.pieces = disjoint(done.pieces);
+    Ok(done)
+}
+
+fn members<'c, 't>(
+    containers: &'c mut BTreeMap<NodeId, Members<'t>>,
+    tree: &'t Tree<'t>,
+    id: NodeId,
+) -> &'c mut Members<'t> {
+    containers.entry(id).or_insert_with(|| Members::of(tree, id))
+}
+
+fn whole_document(operation: usize) -> Error {
+    Error::new(
+        Code::InvalidOperation,
+        format!(
+            "operation {operation}: $ is the whole document and cannot be deleted by path: set it, or delete the file"
+        ),
+    )
+}
+
+/// Operations that get in each other's way: two that set or delete one value, and one inside a
+/// value that another sets or deletes.
+fn overlaps(tree: &Tree<'_>, asked: &[(usize, Change<'_>)]) -> Vec<(usize, Error)> {
+    let mut replaced: HashMap<NodeId, usize> = HashMap::new();
+    let mut refused = Vec::new();
+    for &(operation, change) in asked {
+        if let Change::Set(id, _) | Change::Delete(id) = change
+            && let Some(other) = replaced.insert(id, operation)
+        {
+            let what = format!("both change {}", path_of(tree, id));
+            refused.push((operation, overlap(operation, other, &what)));
+        }
+    }
+    if replaced.is_empty() {
+        return refused;
+    }
+    for &(operation, change) in asked {
+        let target = change.target();
+        let from = match change {
+            Change::Set(..) | Change::Delete(..) => tree.parent(target),
+            Change::Insert(..) => Some(target),
+        };
+        let around = std::iter::successors(from, |&id| tree.parent(id));
+        let found = around.filter_map(|id| Some((id, *replaced.get(&id)?))).next();
+        if let Some((id, other)) = found {
+            let what = format!(
+                "meet: one changes {}, inside {}, which the other sets or deletes",
+                path_of(tree, target),
+                path_of(tree, id)
+            );
+            refused.push((operation.max(other), overlap(operation, other, &what)));
+        }
+    }
+    refused
+}
+
+fn overlap(one: usize, other: usize, what: &str) -> Error {
+    let (one, other) = (one.min(other), one.max(other));
+    Error::new(
+        Code::OverlappingEdits,
+        format!("operations {one} and {other} {what}; combine them into one operation"),
+    )
+}
+
+/// The piece that sets a value; none when it is that already.
+fn set(tree: &Tree<'_>, operation: usize, id: NodeId, value: &JsonValue) -> Option<Piece> {
+    let new = value.tree();
+    if canonical(tree, id) == canonical(&new, ROOT) {
+        return None;
+    }
+    let layout = layout_for(tree, new.kind(ROOT), Some(id), tree.parent(id));
+    let text = in_style(tree, id, value, layout, tree.indent_at(tree.member_start(id)));
+    Some(Piece { operation, start: tree.start(id), end: tree.end(id), text })
+}
+
+/// The text of a value as it is written near another one.
+fn in_style(
+    tree: &Tree<'_>,
+    near: NodeId,
+    value: &JsonValue,
+    layout: Layout,
+    indent: &str,
+) -> String {
+    if !value.text().starts_with(['{', '[']) {
+        return value.text().to_owned();
+    }
+    render(value, &Style::around(tree, near), layout, indent)
+}
+
+/// Reads where a value is to be inserted.
+fn insertion(
+    tree: &Tree<'_>,
+    members: &Members<'_>,
+    operation: usize,
+    id: NodeId,
+    slot: &JsonSlot,
+    value: &JsonValue,
+) -> Result<Insertion, Error> {
+    let path = || path_of(tree, id);
+    let invalid = |what: String| {
+        Err(Error::new(Code::InvalidOperation, format!("operation {operation}: {what}")))
+    };
+    let count = members.count();
+    let (gap, key) = match (tree.kind(id), slot) {
+        (Kind::Object, JsonSlot::Key(key)) => (count, Some(key.as_str())),
+        (Kind::Array, JsonSlot::Index(index)) if *index <= count => (*index, None),
+        (Kind::Array, JsonSlot::End) => (count, None),
+        (Kind::Array, JsonSlot::Index(index)) => {
+            return invalid(format!(
+                "{} has {count} elements: a value can be inserted at index 0 to {count}, not {index}",
+                path()
+            ));
+        }
+        (Kind::Array, JsonSlot::Key(_)) => {
+            return invalid(format!(
+                "{} is an array: name an index, or nothing for its end, instead of a key",
+                path()
+            ));
+        }
+        (Kind::Object, JsonSlot::Index(_)) => {
+            return invalid(format!("{} is an object: name a key instead of an index", path()));
+        }
+        (Kind::Object, JsonSlot::End) => {
+            return invalid(format!("{} is an object: the field key is missing", path()));
+        }
+        (kind, _) => {
+            return invalid(format!(
+                "{} is {}: values can only be inserted into objects and arrays",
+                path(),
+                kind.noun()
+            ));
+        }
+    };
+    let place = members.place(gap);
+    let layout = layout_for(tree, value.tree().kind(ROOT), None, Some(id));
+    let style = Style::around(tree, id);
+    let mut text = String::new();
+    if let Some(key) = key {
+        text.push_str(&quoted(key));
+        text.push_str(&style.colon);
+    }
+    text.push_str(&in_style(tree, id, value, layout, &place.indent));
+    Ok(Insertion { operation, gap, key: key.map(str::to_owned), text })
+}
+
+/// Inserts of keys that are there already, or come twice.
+fn keys_in_the_way(tree: &Tree<'_>, id: NodeId, members: &Members<'_>) -> Vec<(usize, Error)> {
+    let mut inserted: HashMap<&str, usize> = HashMap::new();
+    let mut refused = Vec::new();
+    let there: HashSet<_> = match members.insertions().iter().any(|one| one.key.is_some()) {
+        true => members.kept().filter_map(|child| tree.key(child)).collect(),
+        false => HashSet::new(),
+    };
+    for one in members.insertions() {
+        let Some(key) = one.key.as_deref() else { continue };
+        let operation = one.operation;
+        let JsonPath(mut steps) = path_of(tree, id);
+        steps.push(super::Step::Key(key.to_owned()));
+        let path = JsonPath(steps);
+        if there.contains(key) {
+            let message = format!(
+                "operation {operation}: {path} is there already, and an insert does not overwrite: set it instead"
+            );
+            refused.push((operation, Error::new(Code::KeyExists, message)));
+        } else if let Some(other) = inserted.insert(key, operation) {
+            let what = format!("both insert {path}");
+            refused.push((operation, overlap(operation, other, &what)));
+        }
+    }
+    refused
+}
+
+/// The pieces in order. Where what is removed for one edit reaches around the place of an insert,
+/// it is removed before and behind it.
+fn disjoint(mut pieces: Vec<Piece>) -> Vec<Piece> {
+    pieces.sort_by_key(|piece| (piece.start, piece.end));
+    let mut out: Vec<Piece> = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let Some(last) = out.last_mut().filter(|last| last.end > piece.start) else {
+            out.push(piece);
+            continue;
+        };
+        let (end, operation) = (last.end, last.operation);
+        last.end = piece.start;
+        if last.start == last.end && last.text.is_empty() {
+            out.pop();
+        }
+        let rest = Piece { operation, start: piece.end, end, text: String::new() };
+        out.push(piece);
+        if rest.start < rest.end {
+            out.push(rest);
+        }
+    }
+    out
+}

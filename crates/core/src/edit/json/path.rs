@@ -1,0 +1,127 @@
+//! Anchors of values: the path to a value and the hash of what it is, `$.a.b[0]:34`.
+
+use std::fmt;
+
+use super::canonical::quoted;
+use super::tree::{Grammar, Tree, unescaped};
+use crate::cancel::Cancel;
+use crate::error::{Code, Error, Result};
+use crate::view::anchor::quote;
+
+/// One step of a path.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// To the member of an object.
+    Key(String),
+    /// To an element of an array, from 0.
+    Index(usize),
+}
+
+/// Where a value is in its document.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct JsonPath(pub Vec<Step>);
+
+/// A value as a model saw it: where it was, and what it was.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct JsonAnchor {
+    /// Where.
+    pub path: JsonPath,
+    /// The hash of its canonical text.
+    pub hash: u8,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Step::Key(key) if is_word(key) => write!(out, ".{key}"),
+            Step::Key(key) => write!(out, "[{}]", quoted(key)),
+            Step::Index(index) => write!(out, "[{index}]"),
+        }
+    }
+}
+
+impl fmt::Display for JsonPath {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "$")?;
+        self.0.iter().try_for_each(|step| step.fmt(out))
+    }
+}
+
+impl fmt::Display for JsonAnchor {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}:{:02x}", self.path, self.hash)
+    }
+}
+
+/// Whether a key is written behind a point: `[A-Za-z_][A-Za-z0-9_]*`.
+fn is_word(key: &str) -> bool {
+    let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
+    key.bytes().next().is_some_and(is_letter)
+        && key.bytes().all(|byte| is_letter(byte) || byte.is_ascii_digit())
+}
+
+impl JsonAnchor {
+    /// Reads an anchor, or the comment line that shows one.
+    pub fn parse(text: &str) -> Result<JsonAnchor> {
+        read(text.trim_start()).ok_or_else(|| {
+            Error::new(
+                Code::InvalidAnchor,
+                format!(
+                    "{} is no anchor of a JSON value: expected a path and a hash, like $.name[0]:34 or $[\"a key\"]:34",
+                    quote(text)
+                ),
+            )
+        })
+    }
+}
+
+fn read(text: &str) -> Option<JsonAnchor> {
+    let text = text.strip_prefix("//").map_or(text, str::trim_start);
+    let mut rest = text.strip_prefix('$')?;
+    let mut steps = Vec::new();
+    while let Some((step, behind)) = read_step(rest) {
+        steps.push(step);
+        rest = behind;
+    }
+    let hash = rest.trim_start().strip_prefix(':')?.trim_start();
+    let digits = hash.get(..2)?;
+    let is_end = hash[2..].chars().next().is_none_or(char::is_whitespace);
+    if !is_end || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
+    Some(JsonAnchor { path: JsonPath(steps), hash: u8::from_str_radix(digits, 16).ok()? })
+}
+
+/// The step that a text begins with, and what is behind it.
+fn read_step(text: &str) -> Option<(Step, &str)> {
+    if let Some(rest) = text.strip_prefix('.') {
+        let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        let length = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
+        let (key, behind) = rest.split_at(length);
+        return is_word(key).then(|| (Step::Key(key.to_owned()), behind));
+    }
+    let rest = text.strip_prefix('[')?;
+    if rest.starts_with('"') {
+        let length = string_length(rest)?;
+        let (raw, behind) = rest.split_at(length);
+        Tree::parse(raw, Grammar::Strict, &Cancel::default()).ok()?;
+        return Some((Step::Key(unescaped(raw).into_owned()), behind.strip_prefix(']')?));
+    }
+    let length = rest.find(|digit: char| !digit.is_ascii_digit())?;
+    let (digits, behind) = rest.split_at(length);
+    Some((Step::Index(digits.parse().ok()?), behind.strip_prefix(']')?))
+}
+
+/// The length of the string that a text begins with, quotes included.
+fn string_length(text: &str) -> Option<usize> {
+    let mut is_escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => return Some(at + 1),
+            _ => {}
+        }
+    }
+    None
+}

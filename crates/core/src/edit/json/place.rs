@@ -1,0 +1,159 @@
+//! Anchors of values → the values that a document has there, or why not.
+
+use std::collections::HashMap;
+
+use super::canonical::{canonical, hash, quoted};
+use super::path::{JsonAnchor, JsonPath, Step};
+use super::tree::{Kind, NodeId, ROOT, Tree};
+use crate::error::Code;
+
+/// Why an anchor was refused.
+#[derive(Clone, Debug)]
+pub struct Refusal {
+    /// The code.
+    pub code: Code,
+    /// The first line of the report.
+    pub headline: String,
+    /// What is known, and what to use instead.
+    pub truth: String,
+    /// The anchor of the value that is there now.
+    pub fresh: Option<String>,
+}
+
+/// Finds values by path; what was looked into once is known.
+pub struct Places<'t> {
+    tree: &'t Tree<'t>,
+    elements: HashMap<NodeId, Vec<NodeId>>,
+    /// By object and key: the value, and how many have that key.
+    members: HashMap<NodeId, HashMap<String, (NodeId, usize)>>,
+    hashes: HashMap<NodeId, u8>,
+}
+
+/// How much of a value a refusal shows.
+const VALUE_LIMIT_CHARACTERS: usize = 200;
+
+/// How many keys a refusal names.
+const MAX_NAMED_KEYS: usize = 20;
+
+impl<'t> Places<'t> {
+    /// Nothing is looked at yet.
+    pub fn new(tree: &'t Tree<'t>) -> Places<'t> {
+        Places { tree, elements: HashMap::new(), members: HashMap::new(), hashes: HashMap::new() }
+    }
+
+    /// The value that an anchor means, if it is there and what it was.
+    pub fn find(&mut self, anchor: &JsonAnchor) -> Result<NodeId, Refusal> {
+        let id = self.walk(&anchor.path)?;
+        let current = *self.hashes.entry(id).or_insert_with(|| hash(&canonical(self.tree, id)));
+        if current == anchor.hash {
+            return Ok(id);
+        }
+        let path = &anchor.path;
+        let fresh = JsonAnchor { path: path.clone(), hash: current }.to_string();
+        Err(Refusal {
+            code: Code::HashMismatch,
+            headline: format!("Hash mismatch for {path}."),
+            truth: format!(
+                "Expected {:02x}, current {current:02x}. Updated anchor: {fresh}. Current value: {}",
+                anchor.hash,
+                cut(self.tree.slice(id))
+            ),
+            fresh: Some(fresh),
+        })
+    }
+
+    fn walk(&mut self, path: &JsonPath) -> Result<NodeId, Refusal> {
+        let mut id = ROOT;
+        for (at, step) in path.0.iter().enumerate() {
+            let so_far = || JsonPath(path.0[..at].to_vec());
+            let found = match (step, self.tree.kind(id)) {
+                (Step::Key(key), Kind::Object) => self.members(id).get(key.as_str()).copied(),
+                (Step::Index(index), Kind::Array) => {
+                    self.elements(id).get(*index).map(|&child| (child, 1))
+                }
+                _ => None,
+            };
+            id = match found {
+                Some((child, 1)) => child,
+                Some((_, count)) => return Err(ambiguous(path, &so_far(), step, count)),
+                None => return Err(self.missing(path, &so_far(), id)),
+            };
+        }
+        Ok(id)
+    }
+
+    fn elements(&mut self, id: NodeId) -> &[NodeId] {
+        self.elements.entry(id).or_insert_with(|| self.tree.children(id).collect())
+    }
+
+    fn members(&mut self, id: NodeId) -> &HashMap<String, (NodeId, usize)> {
+        self.members.entry(id).or_insert_with(|| {
+            let mut members: HashMap<String, (NodeId, usize)> = HashMap::new();
+            for child in self.tree.children(id) {
+                let key = self.tree.key(child).unwrap_or_default().into_owned();
+                members.entry(key).or_insert((child, 0)).1 += 1;
+            }
+            members
+        })
+    }
+
+    /// The refusal of a path that leads nowhere; `id` is how far it leads.
+    fn missing(&self, path: &JsonPath, so_far: &JsonPath, id: NodeId) -> Refusal {
+        let tree = self.tree;
+        let has = match tree.kind(id) {
+            Kind::Object => {
+                let mut keys: Vec<String> = tree
+                    .children(id)
+                    .filter_map(|child| tree.key(child))
+                    .map(|key| quoted(&key))
+                    .collect();
+                let more = if keys.len() > MAX_NAMED_KEYS { " and more" } else { "" };
+                keys.truncate(MAX_NAMED_KEYS);
+                match keys.is_empty() {
+                    true => "is an object without keys".to_owned(),
+                    false => format!("is an object with the keys {}{more}", keys.join(", ")),
+                }
+            }
+            Kind::Array => match tree.children(id).count() {
+                0 => "is an array without elements".to_owned(),
+                1 => "is an array with one element, [0]".to_owned(),
+                count => format!("is an array with {count} elements, [0] to [{}]", count - 1),
+            },
+            kind => format!("is {}", kind.noun()),
+        };
+        Refusal {
+            code: Code::HashMismatch,
+            headline: format!("Hash mismatch for {path}."),
+            truth: format!("There is nothing at {path}: {so_far} {has}."),
+            fresh: None,
+        }
+    }
+}
+
+fn ambiguous(path: &JsonPath, so_far: &JsonPath, step: &Step, count: usize) -> Refusal {
+    let key = match step {
+        Step::Key(key) => quoted(key),
+        Step::Index(index) => index.to_string(),
+    };
+    Refusal {
+        code: Code::AmbiguousAnchor,
+        headline: format!("Ambiguous anchor at {path}."),
+        truth: format!(
+            "{so_far} has the key {key} {count} times, and a path cannot tell which is meant: edit it by line."
+        ),
+        fresh: None,
+    }
+}
+
+/// A value as a refusal shows it, in one line.
+fn cut(text: &str) -> String {
+    let mut shown = String::new();
+    for (at, character) in text.chars().enumerate() {
+        if at == VALUE_LIMIT_CHARACTERS {
+            shown.push('…');
+            break;
+        }
+        shown.push(if character.is_control() { ' ' } else { character });
+    }
+    shown
+}

@@ -1,0 +1,302 @@
+//! A document as it stands in its file, with the anchors of the values that begin in a line above
+//! that line.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use super::canonical::all_hashes;
+use super::path::Step;
+use super::tree::{Grammar, Kind, NodeId, Tree};
+use crate::cancel::Cancel;
+use crate::disk::bytes::{Charset, Document, LoadOptions, Loaded, valid_utf8, with_file};
+use crate::error::{Code, Error, Result};
+use crate::text::hash::floor_boundary;
+use crate::text::lines::{Lines, Unit};
+use crate::view::excerpt::Limits;
+use crate::view::scope::Scope;
+
+/// What to read of one document.
+#[derive(Clone, Debug, Default)]
+pub struct JsonRequest {
+    /// The file.
+    pub path: String,
+    /// The first line of the file that is shown, from 1.
+    pub start_line: Option<u64>,
+    /// How much is shown: rows with anchors count as lines.
+    pub limits: Limits,
+    /// The label of the file's encoding, where it has no byte order mark.
+    pub encoding: Option<String>,
+}
+
+/// A document with the anchors of its values.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JsonView {
+    /// The path as requested.
+    pub path: String,
+    /// The lines of the file, joined by `\n`; above each, a comment for every value that begins
+    /// in it: `// $.a.b:34`.
+    pub text: String,
+    /// Lines in the whole file.
+    pub line_count: u64,
+    /// The first line of the file that is shown.
+    pub start_line: u64,
+    /// The last line of the file that is shown; `start_line - 1` when none is.
+    pub end_line: u64,
+    /// Where to go on, when the view was cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_line: Option<u64>,
+    /// Whether the view was cut by a limit.
+    pub truncated: bool,
+    /// Values in the whole document.
+    pub value_count: u64,
+    /// The name of the encoding.
+    pub encoding: String,
+    /// Whether the file starts with a byte order mark.
+    pub bom: bool,
+    /// The hash of the whole content.
+    pub snapshot: String,
+}
+
+/// Reads a document. Fails when the file cannot be read, or is not JSON.
+pub fn read_json(scope: &Scope<'_>, request: &JsonRequest) -> Result<JsonView> {
+    scope.cancel.check()?;
+    let own = request.encoding.as_deref().map(Charset::by_label).transpose()?;
+    let load = LoadOptions { charset: own.or(scope.charset), ..scope.load_options() };
+    if request.start_line == Some(0) {
+        return Err(Error::argument("the first line is 0: lines are numbered from 1"));
+    }
+    with_file(scope.fs, scope.base, &request.path, &load, |loaded| match loaded {
+        Loaded::Binary(_) => {
+            let message = format!("{}: is a binary file, not JSON", request.path);
+            Err(Error::at(Code::BinaryFile, &request.path, message))
+        }
+        Loaded::Text(document) => view_document(scope, request, document),
+    })
+}
+
+fn view_document(
+    scope: &Scope<'_>,
+    request: &JsonRequest,
+    document: &Document,
+) -> Result<JsonView> {
+    let path = &request.path;
+    let about = |error: Error| match error.code {
+        Code::Aborted => error,
+        code => Error::at(code, path, format!("{path}: {}", error.message)),
+    };
+    let text = valid_utf8(document.text()).ok_or_else(|| {
+        // Mapped bytes can change; the view is thrown away then.
+        Error::at(Code::ConcurrentChange, path, format!("{path}: was changed"))
+    })?;
+    let tree = Tree::parse(text, Grammar::WithComments, scope.cancel).map_err(about)?;
+    let shown = show(&tree, request, scope.cancel).map_err(about)?;
+    if shown.text.len() > scope.string_limit_units
+        && shown.text.encode_utf16().count() > scope.string_limit_units
+    {
+        let message = format!("{path}: the view would not fit a string: read a part of it");
+        return Err(Error::at(Code::FileTooLarge, path, message));
+    }
+    Ok(JsonView {
+        path: path.clone(),
+        encoding: document.charset().name(),
+        bom: document.bom_bytes() > 0,
+        snapshot: document.snapshot(scope.cancel)?,
+        value_count: tree.count() as u64,
+        ..shown
+    })
+}
+
+/// Between two looks at the flag, so many lines are shown.
+const LINES_PER_LOOK: u64 = 1 << 10;
+
+/// The lines of a document from the first one asked for, as far as they fit.
+fn show(tree: &Tree<'_>, request: &JsonRequest, cancel: &Cancel) -> Result<JsonView> {
+    let hashes = all_hashes(tree, cancel)?;
+    let text = tree.text();
+    let start_line = request.start_line.unwrap_or(1);
+    let mut walk = Walk::new(tree);
+    let mut rows = Rows::new(&request.limits);
+    let (mut number, mut last, mut next) = (0, start_line - 1, None);
+    for span in Lines::new(text.as_bytes(), Unit::Byte) {
+        number += 1;
+        if number % LINES_PER_LOOK == 0 {
+            cancel.check()?;
+        }
+        let mut anchors = Vec::new();
+        while let Some(id) = walk.next_before(span.end) {
+            if number >= start_line && next.is_none() {
+                let note = if walk.is_duplicate { DUPLICATE } else { "" };
+                let indent = tree.indent_at(span.start);
+                anchors.push(format!("{indent}// {}:{:02x}{note}", walk.path, hashes[id]));
+            }
+        }
+        if number < start_line || next.is_some() {
+            continue;
+        }
+        if rows.push(&anchors, &text[span.start..span.text_end]) {
+            last = number;
+        } else {
+            next = Some(number);
+        }
+    }
+    if start_line > number.max(1) {
+        let message = format!("has {number} lines, so none at line {start_line}");
+        return Err(Error::new(Code::LineOutOfRange, message));
+    }
+    Ok(JsonView {
+        truncated: next.is_some() || rows.is_cut,
+        text: rows.text,
+        line_count: number,
+        start_line,
+        end_line: last,
+        next_line: next,
+        ..JsonView::default()
+    })
+}
+
+/// What stands behind the anchor of a value that a path cannot tell from another one.
+const DUPLICATE: &str = " (this key is there more than once: edit it by line)";
+
+/// Rows of a view, within limits.
+struct Rows {
+    text: String,
+    count: u64,
+    max_lines: u64,
+    max_bytes: usize,
+    is_cut: bool,
+}
+
+impl Rows {
+    fn new(limits: &Limits) -> Rows {
+        let max_lines = limits.max_lines.unwrap_or(u64::MAX);
+        let max_bytes = limits.max_bytes.unwrap_or(usize::MAX);
+        Rows { text: String::new(), count: 0, max_lines, max_bytes, is_cut: false }
+    }
+
+    /// Adds a line below its anchors, if there is room. The first is cut where there is not.
+    fn push(&mut self, anchors: &[String], line: &str) -> bool {
+        let bytes: usize = anchors.iter().map(|anchor| anchor.len() + 1).sum();
+        let bytes = bytes + line.len() + usize::from(self.count > 0);
+        let fits = self.count + (anchors.len() as u64) < self.max_lines
+            && self.text.len() + bytes <= self.max_bytes;
+        if fits {
+            anchors.iter().for_each(|anchor| self.row(anchor));
+            self.row(line);
+        } else if self.count == 0 && self.max_lines > 0 && self.max_bytes > 0 {
+            self.push_cut(anchors, line);
+            return true;
+        }
+        fits && !self.is_cut
+    }
+
+    /// A first line that alone is too much: as many of its anchors as there is room for, then as
+    /// much of it.
+    fn push_cut(&mut self, anchors: &[String], line: &str) {
+        self.is_cut = true;
+        let mut shown = 0;
+        for anchor in anchors {
+            let has_room =
+                self.count + 2 <= self.max_lines && self.text.len() + anchor.len() < self.max_bytes;
+            if !has_room {
+                break;
+            }
+            self.row(anchor);
+            shown += 1;
+        }
+        if shown < anchors.len() {
+            let hidden = anchors.len() - shown;
+            self.row(&format!("// … [+{hidden} anchors of the next line]"));
+        }
+        let room = self.max_bytes.saturating_sub(self.text.len());
+        let end = floor_boundary(line.as_bytes(), room.max(1)).min(line.len());
+        let end = if line.is_char_boundary(end) { end } else { 0 };
+        match line.len() - end {
+            0 => self.row(line),
+            hidden => self.row(&format!("{}… [+{hidden} bytes]", &line[..end])),
+        }
+    }
+
+    fn row(&mut self, row: &str) {
+        if self.count > 0 {
+            self.text.push('\n');
+        }
+        self.text.push_str(row);
+        self.count += 1;
+    }
+}
+
+/// The values of a document in order, each with its path.
+struct Walk<'a, 't> {
+    tree: &'a Tree<'t>,
+    next: NodeId,
+    path: String,
+    /// Whether the last value has a key that another one beside it has, too.
+    is_duplicate: bool,
+    open: Vec<Open<'t>>,
+}
+
+/// An object or array around the next value.
+struct Open<'t> {
+    /// The value behind all that is in it.
+    end: NodeId,
+    path_bytes: usize,
+    /// How many elements have been seen.
+    index: usize,
+    duplicates: HashSet<Cow<'t, str>>,
+}
+
+impl<'a, 't> Walk<'a, 't> {
+    fn new(tree: &'a Tree<'t>) -> Walk<'a, 't> {
+        let path = String::from("$");
+        Walk { tree, next: 0, path, is_duplicate: false, open: Vec::new() }
+    }
+
+    /// The next value, if it, or its key, begins before an offset.
+    fn next_before(&mut self, offset: usize) -> Option<NodeId> {
+        let (tree, id) = (self.tree, self.next);
+        if id == tree.count() || tree.member_start(id) >= offset {
+            return None;
+        }
+        self.next += 1;
+        while self.open.last().is_some_and(|open| open.end <= id) {
+            self.open.pop();
+        }
+        self.is_duplicate = false;
+        if let Some(open) = self.open.last_mut() {
+            self.path.truncate(open.path_bytes);
+            let step = match tree.key(id) {
+                Some(key) => {
+                    self.is_duplicate = open.duplicates.contains(&key);
+                    Step::Key(key.into_owned())
+                }
+                None => Step::Index(open.index),
+            };
+            open.index += 1;
+            self.path += &step.to_string();
+        }
+        if tree.kind(id).is_container() {
+            let end = tree.end_of_node(id);
+            let duplicates = duplicates(tree, id);
+            let path_bytes = self.path.len();
+            self.open.push(Open { end, path_bytes, index: 0, duplicates });
+        }
+        Some(id)
+    }
+}
+
+/// The keys that an object has more than once.
+fn duplicates<'t>(tree: &Tree<'t>, id: NodeId) -> HashSet<Cow<'t, str>> {
+    let mut twice = HashSet::new();
+    if tree.kind(id) == Kind::Object {
+        let mut seen = HashSet::new();
+        for key in tree.children(id).filter_map(|child| tree.key(child)) {
+            if !seen.insert(key.clone()) {
+                twice.insert(key);
+            }
+        }
+    }
+    twice
+}

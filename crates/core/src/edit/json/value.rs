@@ -1,0 +1,191 @@
+//! A value that a request wants to have in a document.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use super::canonical::quoted;
+use super::style::Style;
+use super::tree::{Grammar, Kind, NodeId, ROOT, Tree, unescaped};
+use crate::cancel::Cancel;
+use crate::edit::request::{VALUE, Value};
+use crate::error::{Code, Error, Result};
+
+/// A JSON value as its text: the order of keys and the spelling of numbers are as they were given.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct JsonValue(String);
+
+impl JsonValue {
+    /// A value from its text, which is JSON to the letter, without a key that is there twice.
+    pub fn parse(text: &str) -> Result<JsonValue> {
+        let tree = Tree::parse(text, Grammar::Strict, &Cancel::default())?;
+        for id in (0..tree.count()).filter(|&id| tree.kind(id) == Kind::Object) {
+            let mut seen = HashSet::new();
+            let twice = tree.children(id).filter_map(|child| tree.key(child));
+            if let Some(key) = twice.into_iter().find(|key| !seen.insert(key.clone())) {
+                let message = format!("an object has the key {} twice", quoted(&key));
+                return Err(Error::new(Code::InvalidOperation, message));
+            }
+        }
+        Ok(JsonValue(tree.slice(ROOT).to_owned()))
+    }
+
+    /// A value from one of a request; what JSON does not have is refused.
+    pub fn of(value: &Value) -> Result<JsonValue> {
+        let mut text = String::new();
+        write_value(value, &mut text)?;
+        JsonValue::parse(&text)
+    }
+
+    /// The text of the value.
+    pub fn text(&self) -> &str {
+        &self.0
+    }
+
+    /// The value as it can be looked into.
+    pub(super) fn tree(&self) -> Tree<'_> {
+        let tree = Tree::parse(&self.0, Grammar::Strict, &Cancel::default());
+        tree.expect("the text was read before")
+    }
+}
+
+/// A request from its text: what a field `value` holds is kept as text.
+pub(crate) fn request(text: &str) -> Result<Value> {
+    let tree = Tree::parse(text, Grammar::Strict, &Cancel::default())?;
+    Ok(request_value(&tree, ROOT))
+}
+
+fn request_value(tree: &Tree<'_>, id: NodeId) -> Value {
+    match tree.kind(id) {
+        Kind::Plain => match tree.slice(id) {
+            "null" => Value::Null,
+            "true" => Value::Bool(true),
+            "false" => Value::Bool(false),
+            number => Value::Number(number.parse().unwrap_or(f64::NAN)),
+        },
+        Kind::String => Value::String(unescaped(tree.slice(id)).into_owned()),
+        Kind::Array => {
+            Value::Array(tree.children(id).map(|child| request_value(tree, child)).collect())
+        }
+        Kind::Object => {
+            let field = |child| {
+                let key = tree.key(child).unwrap_or_default().into_owned();
+                let value = match key.as_str() {
+                    VALUE => Value::Json(tree.slice(child).to_owned()),
+                    _ => request_value(tree, child),
+                };
+                (key, value)
+            };
+            Value::Object(tree.children(id).map(field).collect())
+        }
+    }
+}
+
+fn write_value(value: &Value, out: &mut String) -> Result<()> {
+    let refused = |what: &str| Err(Error::new(Code::InvalidOperation, what.to_owned()));
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(flag) => out.push_str(if *flag { "true" } else { "false" }),
+        Value::Number(number) if !number.is_finite() => {
+            return refused(&format!("{number} is no number that JSON has"));
+        }
+        // Long runs of zeros are easier to read as an exponent.
+        Value::Number(number) if *number != 0.0 && !(1e-7..1e21).contains(&number.abs()) => {
+            _ = write!(out, "{number:e}");
+        }
+        Value::Number(number) => _ = write!(out, "{}", number + 0.0),
+        Value::String(text) => out.push_str(&quoted(text)),
+        Value::Json(text) => out.push_str(text),
+        Value::Array(items) => {
+            out.push('[');
+            for (at, item) in items.iter().enumerate() {
+                out.push_str(if at > 0 { "," } else { "" });
+                write_value(item, out)?;
+            }
+            out.push(']');
+        }
+        Value::Object(fields) => {
+            out.push('{');
+            for (at, (key, field)) in fields.iter().enumerate() {
+                out.push_str(if at > 0 { "," } else { "" });
+                out.push_str(&quoted(key));
+                out.push(':');
+                write_value(field, out)?;
+            }
+            out.push('}');
+        }
+        Value::IllFormed => {
+            let message = "a string holds a lone surrogate, which no file can";
+            return Err(Error::new(Code::UnencodableText, message));
+        }
+        Value::Other(kind) => return refused(&format!("a {kind} is nothing that JSON has")),
+    }
+    Ok(())
+}
+
+/// How a value is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// In one line.
+    Inline,
+    /// With each member and element on a line of its own.
+    Lines,
+}
+
+/// Writes a value in the style of its surroundings; `indent` is that of the line it begins in.
+pub fn render(value: &JsonValue, style: &Style, layout: Layout, indent: &str) -> String {
+    let tree = value.tree();
+    let mut out = String::with_capacity(value.0.len());
+    render_node(&tree, ROOT, style, layout, &mut indent.to_owned(), &mut out);
+    out
+}
+
+fn render_node(
+    tree: &Tree<'_>,
+    id: NodeId,
+    style: &Style,
+    layout: Layout,
+    indent: &mut String,
+    out: &mut String,
+) {
+    let (open, close, pad) = match tree.kind(id) {
+        Kind::Object => ('{', '}', &style.object_pad),
+        Kind::Array => ('[', ']', &style.array_pad),
+        Kind::String | Kind::Plain => {
+            out.push_str(tree.slice(id));
+            return;
+        }
+    };
+    out.push(open);
+    let outer = indent.len();
+    indent.push_str(&style.unit);
+    let mut is_first = true;
+    for child in tree.children(id) {
+        if !is_first {
+            out.push(',');
+        }
+        match layout {
+            Layout::Lines => {
+                out.push_str(style.newline);
+                out.push_str(indent);
+            }
+            Layout::Inline => out.push_str(if is_first { pad } else { &style.comma_gap }),
+        }
+        is_first = false;
+        if let Some(key) = tree.raw_key(child) {
+            out.push_str(key);
+            out.push_str(&style.colon);
+        }
+        render_node(tree, child, style, layout, indent, out);
+    }
+    indent.truncate(outer);
+    if !is_first {
+        match layout {
+            Layout::Lines => {
+                out.push_str(style.newline);
+                out.push_str(indent);
+            }
+            Layout::Inline => out.push_str(pad),
+        }
+    }
+    out.push(close);
+}
