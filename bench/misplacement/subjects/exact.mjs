@@ -35,7 +35,7 @@ export const exactSubject = {
  * @param {Edit} edit
  * @param {string} eol
  */
-function uniqueTextOf({ old, oldLines }, edit, eol) {
+export function uniqueTextOf({ old, oldLines }, edit, eol) {
   let first = 'after' in edit ? Math.max(0, edit.after - 1) : edit.first - 1
   let end = 'after' in edit ? edit.after : edit.last
   for (let step = 0; ; step++) {

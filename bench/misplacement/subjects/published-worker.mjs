@@ -1,24 +1,17 @@
 // Runs under Bun: applies cases from standard input with `@oh-my-pi/hashline` and prints results.
 
 import { readFileSync } from 'node:fs'
-import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { extname, join } from 'node:path'
+import { sectionsOf } from './section.mjs'
 
 /** @import { Edit } from '../text.mjs' */
 /** @import { Result } from './subject.mjs' */
 
-const module = fileURLToPath(
-  new URL('../packages/node_modules/@oh-my-pi/hashline/src/index.ts', import.meta.url),
+/** The folder that it is installed in. */
+const [, , packages] = process.argv
+const { InMemoryFilesystem, InMemorySnapshotStore, Patch, Patcher } = await import(
+  join(packages, 'node_modules/@oh-my-pi/hashline/src/index.ts')
 )
-const { InMemoryFilesystem, InMemorySnapshotStore, Patch, Patcher } = await import(module)
-
-/** @param {Edit} edit */
-function sectionOf(edit) {
-  const body = edit.lines.map((line) => `\n+${line}`).join('')
-  if ('after' in edit) return `${edit.after === 0 ? 'PUT <1:' : `PUT >${edit.after}:`}${body}`
-  const range = `${edit.first}.=${edit.last}`
-  return edit.lines.length === 0 ? `CUT ${range}` : `PUT ${range}:${body}`
-}
 
 /**
  * @param {{ path: string, old: string, current: string, operations: Edit[] }} one
@@ -32,7 +25,7 @@ async function resultOf({ path, old, current, operations }) {
   // Snapshots are of texts with line feeds only.
   const tag = snapshots.record(name, old.replaceAll('\r\n', '\n'))
   fs.set(name, current)
-  const text = [`[${name}#${tag}]`, ...operations.map(sectionOf)].join('\n')
+  const text = sectionsOf(`[${name}#${tag}]`, operations)
   try {
     await new Patcher({ fs, snapshots }).apply(Patch.parse(text))
   } catch (error) {

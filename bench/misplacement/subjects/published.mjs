@@ -11,15 +11,18 @@ const MAX_OUTPUT = 1 << 30
 const worker = fileURLToPath(new URL('published-worker.mjs', import.meta.url))
 const bun = fileURLToPath(new URL('../../../node_modules/.bin/bun', import.meta.url))
 
-/** @type {Subject} */
-export const publishedSubject = {
+/**
+ * @param {string} packages the folder that the package is installed in
+ * @returns {Subject}
+ */
+export const publishedSubjectIn = (packages) => ({
   name: '@oh-my-pi/hashline',
   pace: 'usual',
   applyAll(cases) {
     const input = JSON.stringify(
       cases.map(({ path, old, current, operations }) => ({ path, old, current, operations })),
     )
-    const { status, stdout, stderr, error } = spawnSync(bun, [worker], {
+    const { status, stdout, stderr, error } = spawnSync(bun, [worker, packages], {
       input,
       encoding: 'utf8',
       maxBuffer: MAX_OUTPUT,
@@ -27,4 +30,8 @@ export const publishedSubject = {
     if (status !== 0) throw new Error(`${worker} failed: ${error?.message ?? stderr}`)
     return JSON.parse(stdout)
   },
-}
+})
+
+export const publishedSubject = publishedSubjectIn(
+  fileURLToPath(new URL('../packages', import.meta.url)),
+)

@@ -1,0 +1,118 @@
+// `npm run tokens`: what a model must read and write for an edit in different schemes, in bytes and
+// tokens, and how many of the edits apply after the file moved on. Edits are hunks of this
+// repository's own commits, drawn at random.
+//
+//   --cases N   so many edits: 200
+//   --seed TEXT draws others
+//   --write     writes docs/tokens.md
+
+import { execFileSync } from 'node:child_process'
+import { existsSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { caseOf } from '../misplacement/cases.mjs'
+import { changesIn, pairsOfRepository } from '../misplacement/git.mjs'
+import { randomFrom } from '../misplacement/random.mjs'
+import { exactSubject } from '../misplacement/subjects/exact.mjs'
+import { programSubjects } from '../misplacement/subjects/programs.mjs'
+import { publishedSubjectIn } from '../misplacement/subjects/published.mjs'
+import { sessionSubjects } from '../misplacement/subjects/session.mjs'
+import { resultsOf } from '../misplacement/subjects/subject.mjs'
+import { pageOf } from './page.mjs'
+import { SCHEMES } from './schemes.mjs'
+
+/** @import { Case } from '../misplacement/cases.mjs' */
+/** @import { Row } from './page.mjs' */
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const packages = fileURLToPath(new URL('packages', import.meta.url))
+const page = fileURLToPath(new URL('../../docs/tokens.md', import.meta.url))
+
+const { values } = parseArgs({
+  options: {
+    cases: { type: 'string', default: '200' },
+    seed: { type: 'string', default: '1' },
+    write: { type: 'boolean', default: false },
+  },
+})
+
+/** Around each operation so many lines are read. */
+const LINES_AROUND = 30
+const MAX_COMMITS = 7000
+const MAX_BYTES = 400_000
+
+if (!existsSync(`${packages}/node_modules/gpt-tokenizer`)) {
+  execFileSync('npm', ['ci', '--ignore-scripts'], { cwd: packages, stdio: 'inherit' })
+}
+const { countTokens } = await import(
+  `${packages}/node_modules/gpt-tokenizer/esm/encoding/o200k_base.js`
+)
+
+const cases = await drawnCases(Number(values.cases))
+const rows = SCHEMES.map((scheme) => measured(scheme))
+const head = execFileSync('git', ['-C', root, 'rev-parse', '--short', 'HEAD'], { encoding: 'utf8' })
+const text = pageOf(rows, { cases: cases.length, commit: head.trim(), linesAround: LINES_AROUND })
+if (values.write) writeFileSync(page, text)
+else console.log(text)
+
+/**
+ * One hunk of each of so many changes of files that have several hunks: the others are made by
+ * somebody else while the model edits.
+ * @param {number} count
+ */
+async function drawnCases(count) {
+  const random = randomFrom(values.seed, 'tokens')
+  const changes = await changesIn(root, MAX_COMMITS)
+  /** @type {Case[]} */
+  const drawn = []
+  const repository = { name: 'this repository', path: root }
+  for (const pair of pairsOfRepository(repository, changes, random, { maxBytes: MAX_BYTES })) {
+    drawn.push(caseOf(pair, 'tokens', [random.below(pair.hunks.length)], 0))
+    if (drawn.length === count) return drawn
+  }
+  throw new Error(`there are only ${drawn.length} changes with several hunks, not ${count}`)
+}
+
+/** @param {typeof SCHEMES[number]} scheme @returns {Row} */
+function measured({ name, subject, read, write }) {
+  const reads = cases.map((one) => {
+    const [edit] = one.operations
+    const [first, last] = 'after' in edit ? [edit.after, edit.after] : [edit.first, edit.last]
+    const to = Math.min(one.oldLines.length, last + LINES_AROUND)
+    return read(one, Math.max(1, first - LINES_AROUND), to)
+  })
+  const writes = cases.map(write)
+  const results = resultsOf(subjectOf(subject), cases)
+  const isRight = (/** @type {number} */ at) => {
+    const result = results[at]
+    return result.status === 'applied' && result.text === cases[at].truth
+  }
+  const applied = results.filter(({ status }) => status === 'applied').length
+  const right = results.filter((_, at) => isRight(at)).length
+  return { name, read: sizeOf(reads), write: sizeOf(writes), right, wrong: applied - right }
+}
+
+/** @param {string[]} texts */
+function sizeOf(texts) {
+  const bytes = texts.map((text) => Buffer.byteLength(text))
+  const tokens = texts.map((text) => countTokens(text))
+  return { bytes: meanOf(bytes), tokens: meanOf(tokens), medianTokens: medianOf(tokens) }
+}
+
+/** @param {number[]} numbers */
+function meanOf(numbers) {
+  return numbers.reduce((sum, one) => sum + one, 0) / numbers.length
+}
+
+/** @param {number[]} numbers */
+function medianOf(numbers) {
+  return [...numbers].sort((one, other) => one - other)[numbers.length >> 1]
+}
+
+/** @param {string} name */
+function subjectOf(name) {
+  const all = [...sessionSubjects, exactSubject, ...programSubjects, publishedSubjectIn(packages)]
+  const found = all.find((subject) => subject.name === name)
+  if (!found) throw new Error(`no subject ${name}`)
+  return found
+}
