@@ -9,7 +9,7 @@ use crate::edit::outcome::Failure;
 use crate::edit::plan::{Edit, PlanText, TextEdits};
 use crate::edit::report::AnchorReport;
 use crate::edit::request::{LineEdit, Operation};
-use crate::error::{Code, Error};
+use crate::error::{Code, Error, Terms};
 
 /// What the edits by path of one file come to.
 #[derive(Default)]
@@ -97,6 +97,7 @@ fn push(failures: &mut Failures, path: &str, refused: JsonRefusal) {
                 anchor: Some(anchor),
                 lines: None,
                 suggestion: refusal.fresh,
+                terms: Terms::default(),
             });
         }
     }
