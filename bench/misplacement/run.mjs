@@ -3,6 +3,7 @@
 // named), on releases of npm packages, on random changes, behind formatters and on unchanged files.
 //
 //   --family commits,releases,synthetic,formatted,unchanged   only these
+//   --without-packages installs no packages and draws the cases from commits alone
 //   --only TEXT        only subjects whose name contains it; may be given several times
 //   --limit N          at most so many cases of commits or releases from each source
 //   --sample N         so many cases of each scenario for subjects that start a process for each, and
@@ -55,6 +56,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     family: { type: 'string', default: 'commits,releases,synthetic,formatted,unchanged' },
+    'without-packages': { type: 'boolean', default: false },
     only: { type: 'string', multiple: true, default: [] },
     limit: { type: 'string', default: '4000' },
     sample: { type: 'string', default: '500' },
@@ -73,6 +75,7 @@ const [limit, sample, commits, maxBytes] = [
   number('max-bytes'),
 ]
 const families = values.family.split(',')
+const withPackages = !values['without-packages'] && values.family !== 'commits'
 const isWritten =
   values.write || !process.argv.slice(2).some((argument) => argument.startsWith('-'))
 
@@ -96,7 +99,7 @@ function repositories() {
 async function sources() {
   /** @type {Source[]} */
   const found = []
-  for (const repository of families.join() === 'releases' ? [] : repositories()) {
+  for (const repository of values.family === 'releases' ? [] : repositories()) {
     const changes = await changesIn(repository.path, commits)
     found.push({
       name: repository.name,
@@ -104,7 +107,7 @@ async function sources() {
       pairs: (random) => pairsOfRepository(repository, changes, random, { maxBytes }),
     })
   }
-  for (const one of families.join() === 'commits' ? [] : packages()) {
+  for (const one of withPackages ? packages() : []) {
     const changes = await changesOfPackage(one)
     found.push({
       name: one.name,
@@ -214,15 +217,15 @@ function origin() {
     const args = ['-C', path, 'rev-parse', '--short=10', 'HEAD']
     return `${name} at ${execFileSync('git', args, { encoding: 'utf8' }).trim()}`
   })
-  const releases = packages().map(({ releases }) => `${releases[0]} to ${releases.at(-1)}`)
+  const releases = (withPackages ? packages() : []).map(({ releases }) => `${releases[0]} to ${releases.at(-1)}`)
   return [
     `Commits: ${heads.join(', ')}.`,
-    `Releases: ${releases.join(', ')}.`,
+    ...(withPackages ? [`Releases: ${releases.join(', ')}.`] : []),
     `Seed ${values.seed}, limit ${limit}, sample ${sample}, Node ${process.version}, ${process.platform}.`,
   ].join('\n\n')
 }
 
-install()
+if (withPackages) install()
 const cases = allCases(await sources())
 if (values.dump) {
   const dump = jsonLines(values.dump)
