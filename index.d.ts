@@ -25,6 +25,7 @@ export type HashlineErrorCode =
   | 'NOT_SHOWN'
   | 'LINE_OUT_OF_RANGE'
   | 'OVERLAPPING_EDITS'
+  | 'REPEATS_NEIGHBOURS'
   | 'TEXT_NOT_FOUND'
   | 'TEXT_NOT_UNIQUE'
   | 'KEY_EXISTS'
@@ -56,8 +57,10 @@ export interface HashlineError extends Error {
 }
 
 /**
- * A named repair of a model's text. The first three are on by default: diff markers and anchors
- * copied into the text, and a lost indentation of the first line.
+ * A named repair of a model's text. The first four are on by default: diff markers and anchors
+ * copied into the text, a lost indentation of the first line, and repeated neighbours. These are
+ * no repair but a refusal, `REPEATS_NEIGHBOURS`, but for brackets that are too many; in dialects
+ * `omp` and `omp13` they are dropped, and `echoes` is off by default.
  */
 export type RepairRule =
   | 'strip-plus'
@@ -86,8 +89,10 @@ export interface SetLine {
   anchor: Anchor
   /** The new lines; `null` or `[]` deletes. */
   text: Lines
-  /** Takes the text to the letter, without repairs. */
+  /** Takes the text to the letter: without repairs, and though it repeats its neighbours. */
   verbatim?: boolean
+  /** What the lines were when they were shown, as a view says it: compared before the edit. */
+  checksum?: string
 }
 
 /** Replaces a block of lines, both ends included. */
@@ -98,8 +103,10 @@ export interface ReplaceRange {
   end_anchor: Anchor
   /** The new lines; `null` or `[]` deletes. */
   text: Lines
-  /** Takes the text to the letter, without repairs. */
+  /** Takes the text to the letter: without repairs, and though it repeats its neighbours. */
   verbatim?: boolean
+  /** What the lines were when they were shown, as a view says it: compared before the edit. */
+  checksum?: string
 }
 
 /** Inserts lines after a line, at the start (`'BOF'`) or at the end (`'EOF'`). */
@@ -108,7 +115,7 @@ export interface InsertAfter {
   path: string
   anchor: Anchor | 'BOF' | 'EOF'
   text: InsertedLines
-  /** Takes the text to the letter, without repairs. */
+  /** Takes the text to the letter: without repairs, and though it repeats its neighbours. */
   verbatim?: boolean
 }
 
@@ -118,7 +125,7 @@ export interface InsertBefore {
   path: string
   anchor: Anchor | 'BOF' | 'EOF'
   text: InsertedLines
-  /** Takes the text to the letter, without repairs. */
+  /** Takes the text to the letter: without repairs, and though it repeats its neighbours. */
   verbatim?: boolean
 }
 
@@ -130,6 +137,8 @@ export interface DeleteLine {
   start_anchor?: never
   end_anchor?: never
   range?: never
+  /** What the lines were when they were shown, as a view says it: compared before the edit. */
+  checksum?: string
 }
 
 /** Removes a block of lines, both ends included. */
@@ -140,6 +149,8 @@ export interface DeleteRange {
   end_anchor: Anchor
   anchor?: never
   range?: never
+  /** What the lines were when they were shown, as a view says it: compared before the edit. */
+  checksum?: string
 }
 
 /** Removes a block of lines, both ends included, written as one: `10:a3-12:f2`. */
@@ -150,6 +161,8 @@ export interface DeleteSpan {
   anchor?: never
   start_anchor?: never
   end_anchor?: never
+  /** What the lines were when they were shown, as a view says it: compared before the edit. */
+  checksum?: string
 }
 
 /** Replaces an exact text, which must occur once unless `all`. */
@@ -252,8 +265,15 @@ export type TextOperation = WithoutPath<LineOperation | JsonOperation>
 
 /** An edit of the shape in which the operation is the key. */
 export type KeyedEdit = { verbatim?: boolean } & (
-  | { set_line: { anchor: Anchor; new_text?: Lines } }
-  | { replace_lines: { start_anchor: Anchor; end_anchor?: Anchor | null; new_text?: Lines } }
+  | { set_line: { anchor: Anchor; new_text?: Lines; checksum?: string } }
+  | {
+      replace_lines: {
+        start_anchor: Anchor
+        end_anchor?: Anchor | null
+        new_text?: Lines
+        checksum?: string
+      }
+    }
   | { insert_after: { anchor: Anchor | 'BOF' | 'EOF'; text: Lines } }
   | { replace: { old_text: string; new_text: string; all?: boolean } }
 )
@@ -276,8 +296,8 @@ export type Tag = Anchor | { line: number; hash: string }
 
 /** An edit of the shape with tags. */
 export type TaggedEdit = { verbatim?: boolean } & (
-  | { op: 'set'; tag: Tag; content: Lines }
-  | { op: 'replace'; first: Tag; last: Tag; content: Lines }
+  | { op: 'set'; tag: Tag; content: Lines; checksum?: string }
+  | { op: 'replace'; first: Tag; last: Tag; content: Lines; checksum?: string }
   | { op: 'append'; after?: Tag | null; content: InsertedLines }
   | { op: 'prepend'; before?: Tag | null; content: InsertedLines }
   | { op: 'insert'; after: Tag; before?: Tag | null; content: InsertedLines }
@@ -285,9 +305,17 @@ export type TaggedEdit = { verbatim?: boolean } & (
   | { op: 'replaceText'; old_text: string; new_text: string; all?: boolean }
 )
 
+/**
+ * Paths with the snapshots of the files that were shown, as views say them. In a file that is
+ * still its snapshot no anchor is taken for another line; in one that is not, and in files of
+ * which nothing is said, the rules of `relocate` hold.
+ */
+export type Snapshots = Readonly<Record<string, string>>
+
 /** Operations on any number of files, at most 10,000. */
 export interface OperationsPatch {
   operations: readonly Operation[]
+  snapshots?: Snapshots
 }
 
 /** Edits of one file, in either of two shapes that other tools use. */
@@ -298,6 +326,7 @@ export interface EditsPatch {
   delete?: boolean
   /** The new path of the file. */
   rename?: string | null
+  snapshots?: Snapshots
 }
 
 /** What `applyHash` applies: all of it, or nothing. */
@@ -345,6 +374,11 @@ export interface TextView {
   lossy: boolean
   /** The hash of the whole content. */
   snapshot: string
+  /**
+   * The checksum of the lines shown, where the request asks for it and has no `search`: what an
+   * operation on some of them may carry.
+   */
+  checksum?: string
   mimeType?: never
   error?: never
 }
@@ -352,6 +386,7 @@ export interface TextView {
 /** What only a view of text has. */
 interface NoText {
   lineCount?: never
+  checksum?: never
   startLine?: never
   endLine?: never
   matchLines?: never
@@ -489,6 +524,8 @@ export interface AppliedOutcome {
   relocations: Array<Relocation>
   /** What was mended in the model's text. */
   repairs: Array<Repair>
+  /** What looks like a mistake and was done all the same. */
+  warnings: Array<Warning>
   /** Operations that had nothing to do. */
   noops: Array<Noop>
   /** The report for the model: fresh anchors around every change. */
@@ -507,6 +544,8 @@ export interface AppliedText {
   relocations: Array<Relocation>
   /** What was mended in the model's text. */
   repairs: Array<Repair>
+  /** What looks like a mistake and was done all the same. */
+  warnings: Array<Warning>
   /** Operations that had nothing to do. */
   noops: Array<Noop>
   /** The report for the model: fresh anchors around every change. */
@@ -895,6 +934,8 @@ export interface ReadRequest {
    * the option of the same name.
    */
   encoding?: string
+  /** Whether the view says the checksum of its lines: false when left out. */
+  checksum?: boolean
 }
 
 /** How interrupted patches are recovered. */
@@ -1146,5 +1187,15 @@ export interface ViewError {
   /** The stable code. */
   code: HashlineErrorCode
   /** What, where and what instead. */
+  message: string
+}
+
+/** Something that looks like a mistake: a line whose new text has another indentation. */
+export interface Warning {
+  /** The operation's place in the request, from 0. */
+  operation: number
+  /** The file. */
+  path: string
+  /** What, where and what to do, for the model. */
   message: string
 }

@@ -29,6 +29,8 @@ pub struct AppliedOutcome {
     pub relocations: Vec<Relocation>,
     /// What was mended in the model's text.
     pub repairs: Vec<Repair>,
+    /// What looks like a mistake and was done all the same.
+    pub warnings: Vec<Warning>,
     /// Operations that had nothing to do.
     pub noops: Vec<Noop>,
     /// The report for the model: fresh anchors around every change.
@@ -51,6 +53,8 @@ pub struct AppliedText {
     pub relocations: Vec<Relocation>,
     /// What was mended in the model's text.
     pub repairs: Vec<Repair>,
+    /// What looks like a mistake and was done all the same.
+    pub warnings: Vec<Warning>,
     /// Operations that had nothing to do.
     pub noops: Vec<Noop>,
     /// The report for the model: fresh anchors around every change.
@@ -151,6 +155,17 @@ pub struct Repair {
     pub after: String,
 }
 
+/// Something that looks like a mistake: a line whose new text has another indentation.
+#[napi(object, object_from_js = false)]
+pub struct Warning {
+    /// The operation's place in the request, from 0.
+    pub operation: f64,
+    /// The file.
+    pub path: String,
+    /// What, where and what to do, for the model.
+    pub message: String,
+}
+
 /// An operation that had nothing to do.
 #[napi(object, object_from_js = false)]
 pub struct Noop {
@@ -231,6 +246,7 @@ pub fn text_outcome(outcome: core::TextOutcome) -> Result<TextOutcome> {
                 files: applied.files,
                 relocations: applied.relocations,
                 repairs: applied.repairs,
+                warnings: applied.warnings,
                 noops: applied.noops,
                 text: applied.text,
             })
@@ -251,6 +267,7 @@ impl From<core::Applied> for AppliedOutcome {
             files: each(applied.files),
             relocations: each(applied.relocations),
             repairs: each(applied.repairs),
+            warnings: each(applied.warnings),
             noops: each(applied.noops),
             text: applied.text.into(),
         }
@@ -318,6 +335,13 @@ impl From<core::Repair> for Repair {
             before: repair.before,
             after: repair.after,
         }
+    }
+}
+
+impl From<core::Warning> for Warning {
+    fn from(warning: core::Warning) -> Warning {
+        let core::Warning { operation, path, message } = warning;
+        Warning { operation: operation as f64, path, message }
     }
 }
 

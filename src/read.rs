@@ -54,6 +54,9 @@ pub struct ReadRequest<'env> {
     /// the option of the same name.
     #[napi(ts_type = "string")]
     pub encoding: Option<Field<'env>>,
+    /// Whether the view says the checksum of its lines: false when left out.
+    #[napi(ts_type = "boolean")]
+    pub checksum: Option<Field<'env>>,
 }
 
 read_options!(ReadRequest {
@@ -67,7 +70,8 @@ read_options!(ReadRequest {
     context_before: "contextBefore",
     context_after: "contextAfter",
     max_matches: "maxMatches",
-    encoding: "encoding"
+    encoding: "encoding",
+    checksum: "checksum"
 });
 
 /// How files are read.
@@ -116,6 +120,7 @@ pub struct FileView {
     bom: Option<bool>,
     lossy: Option<bool>,
     snapshot: Option<String>,
+    checksum: Option<String>,
     next_line: Option<f64>,
     match_lines: Option<Vec<f64>>,
     match_count: Option<f64>,
@@ -141,6 +146,7 @@ bulk!(FileView {
     match_lines: "matchLines",
     match_count: "matchCount",
     mime_type: "mimeType",
+    checksum: "checksum",
     error: "error"
 });
 
@@ -187,6 +193,7 @@ impl FileView {
                 .map(|lines| lines.into_iter().map(|line| line as f64).collect()),
             match_count: view.match_count.map(|count| count as f64),
             mime_type: view.mime_type.map(Word),
+            checksum: view.checksum.map(|checksum| checksum.to_string()),
             error: view.error.map(ViewError::from),
         }
     }
@@ -323,5 +330,6 @@ fn read_request(index: Option<u32>, value: Js<'_>) -> Result<read::ReadRequest> 
         },
         max_matches: optional(given.max_matches, Field::count)?,
         encoding: optional(given.encoding, Field::text)?,
+        checksum: optional(given.checksum, Field::flag)?.unwrap_or_default(),
     })
 }

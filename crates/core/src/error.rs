@@ -49,6 +49,8 @@ codes! {
     LineOutOfRange = "LINE_OUT_OF_RANGE",
     /// Two operations of a patch touch the same line or the same path.
     OverlappingEdits = "OVERLAPPING_EDITS",
+    /// A text repeats the lines next to its place.
+    RepeatsNeighbours = "REPEATS_NEIGHBOURS",
     /// `old_text` of a `replace_text` does not occur.
     TextNotFound = "TEXT_NOT_FOUND",
     /// `old_text` of a `replace_text` without `all` occurs more than once.
@@ -218,10 +220,10 @@ mod tests {
     #[test]
     fn codes_are_unique_and_upper_case() {
         let mut texts: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
-        assert_eq!(texts.len(), 28);
+        assert_eq!(texts.len(), 29);
         texts.sort_unstable();
         texts.dedup();
-        assert_eq!(texts.len(), 28);
+        assert_eq!(texts.len(), 29);
         assert!(texts.iter().all(|t| t.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')));
     }
 

@@ -1,13 +1,14 @@
 //! Files as a model sees them: lines with anchors, within limits.
 //!
 //! An *anchor* is a line number and the hash of the line (`anchor`); `render` writes lines with
-//! theirs. An *excerpt* is what is shown of a text: a page, or matches with context around them
+//! theirs; a `checksum` says in one word what many lines were. An *excerpt* is what is shown of a text: a page, or matches with context around them
 //! (`excerpt`, `pattern`). `read` makes a view of one file, `search` of many; what the files of a call have in
 //! common is its `scope`.
 //!
 //! May import: `error`, `cancel`, `threads`, `text`, `disk`.
 
 pub mod anchor;
+pub mod checksum;
 pub mod excerpt;
 pub mod pattern;
 pub mod read;

@@ -804,3 +804,125 @@ fn a_held_lock_is_waited_for_and_given_up() {
     drop(held);
     dir.applied(json!([set("a", &anchor(1, "one"), "two")]));
 }
+
+/// A patch with what was shown of its files.
+fn with_snapshots(dir: &Dir, operations: Value, snapshots: Value) -> Outcome {
+    let patch = json!({"operations": operations, "snapshots": snapshots}).into();
+    Workspace::on(&OsFileSystem, &dir.options()).apply(&patch, &Cancel::default()).unwrap()
+}
+
+fn snapshot_of(dir: &Dir, name: &str) -> String {
+    hashline_core::disk::bytes::snapshot(&fs::read(dir.path(name)).unwrap())
+}
+
+#[test]
+fn in_a_file_of_its_snapshot_nothing_is_relocated() {
+    let text: String = (1..=30).map(|n| format!("let value{n} = {n};\n")).collect();
+    let dir = Dir::new(&[("a.txt", &text), ("b/c.txt", &text)]);
+    // The hash of line 20 with the number 10: without a snapshot it is followed.
+    let slip = |path: &str| {
+        let hash = anchor(20, "let value20 = 20;");
+        let anchor = hash.replace("20:", "10:");
+        json!([{"op": "set_line", "path": path, "anchor": anchor, "text": "let value20 = 21;"}])
+    };
+    let current = snapshot_of(&dir, "a.txt");
+    let other = hashline_core::disk::bytes::snapshot(b"other");
+    for (path, snapshots) in [
+        ("a.txt", json!({"a.txt": current})),
+        ("a.txt", json!({"./b/../a.txt": current})),
+        ("b/../a.txt", json!({"a.txt": current, "b/c.txt": other, "gone.txt": other})),
+    ] {
+        let Outcome::Rejected(rejected) = with_snapshots(&dir, slip(path), snapshots.clone())
+        else {
+            panic!("{snapshots} let it through");
+        };
+        assert_eq!(rejected.code, Code::HashMismatch);
+        assert!(rejected.text.contains("is line 20's: which one?"), "{}", rejected.text);
+        assert!(rejected.text.contains("|let value20 = 20;"), "{}", rejected.text);
+        assert_eq!(dir.read("a.txt"), text);
+    }
+    // What holds is applied, and a file of another snapshot has the rules of anchors alone.
+    let exact =
+        json!([{"op": "delete", "path": "a.txt", "anchor": anchor(30, "let value30 = 30;")}]);
+    let outcome = with_snapshots(&dir, exact, json!({"a.txt": current}));
+    assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
+    for snapshots in
+        [json!({}), json!({"a.txt": current}), json!({"a.txt": current, "./a.txt": other})]
+    {
+        let outcome = with_snapshots(&dir, slip("a.txt"), snapshots.clone());
+        let Outcome::Applied(applied) = outcome else { panic!("{snapshots}: {outcome:?}") };
+        assert_eq!(applied.relocations.len(), 1);
+        dir.write("a.txt", text.as_bytes());
+        dir.write("a.txt", text.strip_suffix("let value30 = 30;\n").unwrap().as_bytes());
+    }
+}
+
+#[test]
+fn a_text_that_repeats_its_neighbours_is_refused_with_those_lines() {
+    let dir = Dir::new(&[("a.txt", "one();\ntwo();\nthree();\nfour();\nfive();\n")]);
+    let range = |verbatim: bool| {
+        json!([{"op": "set_line", "path": "a.txt", "anchor": anchor(3, "three();"),
+            "text": ["two();", "3();"], "verbatim": verbatim}])
+    };
+    let rejected = dir.rejected(range(false));
+    assert_eq!(rejected.code, Code::RepeatsNeighbours);
+    let expected = format!(
+        "Repeats neighbours at {three}.\nActual state:\n{}\nThe text of operation 0 begins with line 2, which stays where it is: leave it out, or add \"verbatim\": true to have it twice.",
+        (1..=4)
+            .map(|n| {
+                let line = ["one();", "two();", "three();", "four();"][n - 1];
+                format!("{}|{line}", anchor(n as u64, line))
+            })
+            .collect::<Vec<_>>()
+            .join("\n"),
+        three = anchor(3, "three();")
+    );
+    assert_eq!(rejected.text, expected);
+    assert_eq!(rejected.failures[0].anchor, Some(anchor(3, "three();")));
+    dir.applied(range(true));
+    assert_eq!(dir.read("a.txt"), "one();\ntwo();\ntwo();\n3();\nfour();\nfive();\n");
+    // All that is wrong is told at once.
+    let two = json!([
+        {"op": "insert_after", "path": "a.txt", "anchor": anchor(5, "four();"), "text": ["x", "five();"]},
+        {"op": "delete", "path": "a.txt", "anchor": "9:00"},
+    ]);
+    let rejected = dir.rejected(two);
+    let codes: Vec<_> = rejected.failures.iter().map(|failure| failure.code).collect();
+    assert_eq!(codes, [Code::LineOutOfRange]);
+}
+
+#[test]
+fn a_checksum_of_changed_lines_is_refused_with_the_lines_and_a_fresh_one() {
+    let dir = Dir::new(&[("a.txt", "one\ntwo\nTHREE\nfour\nfive\n")]);
+    let checksum =
+        |text: &str| hashline_core::view::checksum::Checksum::of(1, 4, text.as_bytes()).to_string();
+    let range = |checksum: String| {
+        json!([{"op": "delete", "path": "a.txt", "start_anchor": anchor(2, "two"),
+            "end_anchor": anchor(4, "four"), "checksum": checksum}])
+    };
+    let rejected = dir.rejected(range(checksum("one\ntwo\nthree\nfour\nfive\n")));
+    assert_eq!(rejected.code, Code::HashMismatch);
+    let fresh = checksum("one\r\ntwo\r\nTHREE\r\nfour\r\n");
+    for part in
+        [format!("Checksum mismatch at {}.", anchor(2, "two")), fresh.clone(), anchor(3, "THREE")]
+    {
+        assert!(rejected.text.contains(&part), "{part}\n{}", rejected.text);
+    }
+    dir.applied(range(fresh));
+    assert_eq!(dir.read("a.txt"), "one\nfive\n");
+}
+
+#[test]
+fn another_indentation_is_warned_of() {
+    let dir = Dir::new(&[("a.txt", "if (x) {\n        total = first + second;\n}\n")]);
+    let edit = json!([{"op": "set_line", "path": "a.txt",
+        "anchor": anchor(2, "    total = first + second;"), "text": "    total = first - second;"}]);
+    let applied = dir.applied(edit);
+    let expected = "Operation 0: line 2 was indented by 8 spaces, its new text is indented by 4 spaces: if others have indented it anew since it was shown, mend the new text.";
+    assert_eq!(applied.warnings.len(), 1);
+    assert_eq!(
+        (applied.warnings[0].operation, applied.warnings[0].message.as_str()),
+        (0, expected)
+    );
+    assert!(applied.text.ends_with(expected), "{}", applied.text);
+}

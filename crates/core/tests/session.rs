@@ -567,3 +567,18 @@ fn a_call_does_not_mean_what_a_parallel_one_wrote() {
     assert!(matches!(apply(early, range), Outcome::Rejected(_)));
     assert!(scene.content("f").contains("x\ny\n"));
 }
+
+#[test]
+fn a_text_that_repeats_its_neighbours_is_refused_and_its_lines_count_as_shown() {
+    let scene = Scene::new(&[("f", &numbered(30))]);
+    scene.read_lines("f", Some(5), Some(1));
+    let lines: Vec<String> = numbered(30).lines().map(str::to_owned).collect();
+    let edit = json!([{"op": "insert_after", "path": "f", "anchor": anchor(5, &lines[4]),
+        "text": ["new", lines[5]]}]);
+    let rejected = scene.refuse(edit.clone());
+    assert_eq!(rejected.code, Code::RepeatsNeighbours);
+    let row = format!("{}|{}", anchor(7, &lines[6]), lines[6]);
+    assert!(rejected.text.contains(&row), "{}", rejected.text);
+    // Line 7 was never read, but the refusal has shown it.
+    scene.apply(json!([set(7, &lines[6], "seven")]));
+}

@@ -164,6 +164,7 @@ pub fn apply_to_text(
     let mut applied = Applied {
         relocations: file.relocations.clone(),
         repairs: file.repairs.clone(),
+        warnings: file.warnings.clone(),
         noops: file.noops.iter().chain(&noops).cloned().collect(),
         ..Applied::default()
     };

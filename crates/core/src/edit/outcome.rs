@@ -26,6 +26,8 @@ pub struct Applied {
     pub relocations: Vec<Relocation>,
     /// What was mended in the model's text.
     pub repairs: Vec<Repair>,
+    /// What looks like a mistake and was done all the same.
+    pub warnings: Vec<Warning>,
     /// Operations that had nothing to do.
     pub noops: Vec<Noop>,
     /// The report for the model: fresh anchors around every change.
@@ -129,6 +131,17 @@ pub struct Repair {
     pub before: String,
     /// The text that was used.
     pub after: String,
+}
+
+/// Something that looks like a mistake.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// The operation.
+    pub operation: usize,
+    /// The file.
+    pub path: String,
+    /// What, where and what to do, for the model.
+    pub message: String,
 }
 
 /// Why an operation had nothing to do.

@@ -4,6 +4,8 @@
 //! returns what it would make of them, or nothing. Where it could misfire it returns nothing:
 //! a repair must never make an ordinary edit impossible.
 
+mod echoes;
+mod indentation;
 mod layout;
 mod markers;
 
@@ -19,6 +21,9 @@ use crate::error::{Error, Result};
 use crate::text::dialect::Dialect;
 use crate::text::normalize::without_white_space;
 
+pub use echoes::{Repeat, repeats};
+pub use indentation::{Reindented, reindented};
+
 /// A named repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
@@ -28,7 +33,8 @@ pub enum Rule {
     StripAnchors,
     /// Indentation of the first line lost.
     InheritIndent,
-    /// A neighbouring line repeated in the text.
+    /// A neighbouring line repeated in the text. Where letters are repeated, and the dialect has
+    /// no recorded repairs, this is a refusal ([`repeats`]).
     Echoes,
     /// Two lines of the file merged into one of the text.
     Merges,
@@ -67,12 +73,22 @@ impl Rule {
         }
     }
 
+    /// Whether the rule is on unless it is switched.
+    fn is_default(self, dialect: &Dialect) -> bool {
+        match self {
+            Rule::StripPlus | Rule::StripAnchors | Rule::InheritIndent => true,
+            Rule::Echoes => !dialect.recorded_repairs,
+            Rule::Merges | Rule::Wraps | Rule::PairedIndent | Rule::Confusables => false,
+        }
+    }
+
     fn apply(self, subject: &Surroundings<'_, '_>, draft: &ModelText) -> Option<ModelText> {
         let lines = match self {
             Rule::StripPlus => markers::strip_plus(subject, draft),
             Rule::StripAnchors => markers::strip_anchors(subject, draft),
             Rule::InheritIndent => layout::inherit_indent(subject, draft),
-            Rule::Echoes => layout::drop_echoes(subject, draft),
+            Rule::Echoes if subject.dialect.recorded_repairs => echoes::drop_echoes(subject, draft),
+            Rule::Echoes => echoes::drop_bracket_echoes(subject, draft),
             Rule::Merges => return layout::expand_merge(subject, draft),
             Rule::Wraps => layout::restore_wraps(subject, draft),
             Rule::PairedIndent => layout::paired_indent(subject, draft),
@@ -88,26 +104,31 @@ impl Serialize for Rule {
     }
 }
 
-/// The rules that are switched on. As data: true for the default ones, false for none, or an
-/// object that switches some of the default ones on or off.
+/// The rules that are switched on: all of the default ones or none, but for those that were
+/// switched by name. As data: true for the default ones, false for none, or an object that
+/// switches some of the default ones on or off.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RepairRules(Vec<Rule>);
+pub struct RepairRules {
+    with_defaults: bool,
+    switched: Vec<(Rule, bool)>,
+}
 
 impl Default for RepairRules {
     fn default() -> RepairRules {
-        RepairRules(vec![Rule::StripPlus, Rule::StripAnchors, Rule::InheritIndent])
+        RepairRules { with_defaults: true, switched: Vec::new() }
     }
 }
 
 impl RepairRules {
     /// No rule.
     pub fn none() -> RepairRules {
-        RepairRules(Vec::new())
+        RepairRules { with_defaults: false, switched: Vec::new() }
     }
 
     /// These rules and no other.
     pub fn of(rules: &[Rule]) -> RepairRules {
-        RepairRules(rules.to_vec())
+        let switched = rules.iter().map(|&rule| (rule, true)).collect();
+        RepairRules { with_defaults: false, switched }
     }
 
     /// Switches one rule; unknown names are refused with the list of names.
@@ -116,16 +137,15 @@ impl RepairRules {
             let names = Rule::ALL.map(Rule::name).join(", ");
             Error::argument(format!("unknown repair {name:?}: the repairs are {names}"))
         })?;
-        self.0.retain(|&known| known != rule);
-        if on {
-            self.0.push(rule);
-        }
+        self.switched.retain(|&(known, _)| known != rule);
+        self.switched.push((rule, on));
         Ok(())
     }
 
     /// Whether a rule is on.
-    pub fn has(&self, rule: Rule) -> bool {
-        self.0.contains(&rule)
+    pub fn has(&self, rule: Rule, dialect: &Dialect) -> bool {
+        let switched = self.switched.iter().find(|(known, _)| *known == rule);
+        switched.map_or(self.with_defaults && rule.is_default(dialect), |&(_, on)| on)
     }
 }
 
@@ -253,7 +273,7 @@ pub fn repair(
     mut draft: ModelText,
     applied: &mut Vec<AppliedRepair>,
 ) -> ModelText {
-    for rule in Rule::ALL.into_iter().filter(|&rule| rules.has(rule)) {
+    for rule in Rule::ALL.into_iter().filter(|&rule| rules.has(rule, subject.dialect)) {
         if draft.lines.is_empty() {
             break;
         }

@@ -5,19 +5,21 @@ mod applied;
 mod diff;
 mod recalled;
 mod rejected;
+mod repeated;
 
 use crate::disk::commit::{Conflict, RecoveryReport};
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
 use crate::view::render::{GAP, one_line, render_cut_line};
 
-pub use applied::{FileReport, applied_text, created_rows, relocation_rows};
+pub use applied::{FileReport, applied_text, created_rows, reindented_message, relocation_rows};
 pub use diff::{
     DELETED_LIMIT_BYTES, DiffHunk, created_hunks, deleted_hunks, edited_hunks, unified_diff,
     unshown_diff,
 };
 pub use recalled::recalled_failure;
 pub use rejected::{AnchorReport, anchor_failures, rejected_text};
+pub use repeated::repeated_failure;
 
 /// Lines shown on either side of a change or a failed anchor.
 const CONTEXT_LINES: u64 = 2;

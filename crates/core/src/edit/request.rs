@@ -13,6 +13,7 @@ use crate::edit::outcome::Failure;
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
 use crate::view::anchor::Anchor;
+use crate::view::checksum::Checksum;
 use fields::Fields;
 
 /// The largest number of operations in a patch.
@@ -80,6 +81,8 @@ pub struct Patch {
     pub edits: Vec<Operation<LineEdit>>,
     /// Operations on whole files, in the order of the request.
     pub files: Vec<Operation<FileAction>>,
+    /// Paths with the snapshots of the files that the one who wrote the patch was shown.
+    pub snapshots: Vec<(String, String)>,
 }
 
 impl Patch {
@@ -131,6 +134,8 @@ pub enum LineEdit {
         last: Option<Anchor>,
         /// The new lines.
         lines: Vec<String>,
+        /// What the lines, and perhaps others around them, were when they were shown.
+        checksum: Option<Checksum>,
     },
     /// Inserts lines.
     Insert {
@@ -150,6 +155,22 @@ pub enum LineEdit {
     },
     /// Edits a value of the JSON document that the text is.
     Json(JsonEdit),
+}
+
+impl LineEdit {
+    /// The anchors that it names, in the order of the lines.
+    pub fn anchors(&self) -> impl Iterator<Item = &Anchor> {
+        let (first, last) = match self {
+            LineEdit::Replace { first, last, .. } => (Some(first), last.as_ref()),
+            LineEdit::Insert { at, .. } => match at {
+                InsertAt::After(one) | InsertAt::Before(one) => (Some(one), None),
+                InsertAt::Between(one, other) => (Some(one), Some(other)),
+                InsertAt::Start | InsertAt::End => (None, None),
+            },
+            LineEdit::ReplaceText { .. } | LineEdit::Json(_) => (None, None),
+        };
+        first.into_iter().chain(last)
+    }
 }
 
 /// What an operation does to a whole file.
@@ -215,6 +236,9 @@ pub fn parse(
         ))));
     }
     let mut read = Patch::default();
+    if target == Target::Files {
+        read.snapshots = Fields::whole(patch).snapshots().map_err(whole)?;
+    }
     let mut failures = Vec::new();
     for (index, item) in shape.items.iter().enumerate() {
         let reader = Reader { dialect, target, index, shared_path: shape.path };
@@ -386,6 +410,13 @@ impl Reader<'_> {
                 )));
             }
         };
+        if fields.has_value("checksum")
+            && !matches!(action, Action::Lines(LineEdit::Replace { .. }))
+        {
+            return Err(fields.invalid(
+                "has a checksum: that goes with operations that replace or delete lines",
+            ));
+        }
         let verbatim = fields.flag("verbatim")?;
         let (index, path) = (self.index, self.path(&fields, &action)?);
         match action {
@@ -419,16 +450,15 @@ impl Reader<'_> {
             return Err(no_whole_file());
         }
         let edit = match op {
-            "set_line" => LineEdit::Replace {
-                first: fields.anchor(dialect, "anchor")?,
-                last: None,
-                lines: fields.lines("text")?,
-            },
-            "replace_range" => LineEdit::Replace {
-                first: fields.anchor(dialect, "start_anchor")?,
-                last: Some(fields.anchor(dialect, "end_anchor")?),
-                lines: fields.lines("text")?,
-            },
+            "set_line" => {
+                let first = fields.anchor(dialect, "anchor")?;
+                replace(fields, first, None, fields.lines("text")?)?
+            }
+            "replace_range" => {
+                let first = fields.anchor(dialect, "start_anchor")?;
+                let last = fields.anchor(dialect, "end_anchor")?;
+                replace(fields, first, Some(last), fields.lines("text")?)?
+            }
             "insert_after" => LineEdit::Insert {
                 at: fields.position(dialect, "anchor", InsertAt::After)?,
                 lines: fields.some_lines("text")?,
@@ -464,7 +494,7 @@ impl Reader<'_> {
                 ));
             }
         };
-        Ok(LineEdit::Replace { first, last, lines: Vec::new() })
+        replace(fields, first, last, Vec::new())
     }
 
     /// `{set_line: {anchor, new_text}}` and its like.
@@ -476,20 +506,19 @@ impl Reader<'_> {
             Some(_) => fields.lines("new_text"),
         };
         Ok(match key {
-            "set_line" => LineEdit::Replace {
-                first: fields.anchor(dialect, "anchor")?,
-                last: None,
-                lines: new_lines(fields)?,
-            },
-            "replace_lines" => LineEdit::Replace {
-                first: fields.anchor(dialect, "start_anchor")?,
-                last: if fields.has_value("end_anchor") {
+            "set_line" => {
+                let first = fields.anchor(dialect, "anchor")?;
+                replace(fields, first, None, new_lines(fields)?)?
+            }
+            "replace_lines" => {
+                let first = fields.anchor(dialect, "start_anchor")?;
+                let last = if fields.has_value("end_anchor") {
                     Some(fields.anchor(dialect, "end_anchor")?)
                 } else {
                     None
-                },
-                lines: new_lines(fields)?,
-            },
+                };
+                replace(fields, first, last, new_lines(fields)?)?
+            }
             "insert_after" => LineEdit::Insert {
                 at: fields.position(dialect, "anchor", InsertAt::After)?,
                 lines: match fields.lines("text")? {
@@ -507,16 +536,15 @@ impl Reader<'_> {
         let dialect = self.dialect;
         let op = fields.text("op", &format!("one of {}", TAGGED_EDITS.join(", ")))?;
         Ok(match op {
-            "set" => LineEdit::Replace {
-                first: fields.anchor(dialect, "tag")?,
-                last: None,
-                lines: fields.content()?,
-            },
-            "replace" => LineEdit::Replace {
-                first: fields.anchor(dialect, "first")?,
-                last: Some(fields.anchor(dialect, "last")?),
-                lines: fields.content()?,
-            },
+            "set" => {
+                let first = fields.anchor(dialect, "tag")?;
+                replace(fields, first, None, fields.content()?)?
+            }
+            "replace" => {
+                let first = fields.anchor(dialect, "first")?;
+                let last = fields.anchor(dialect, "last")?;
+                replace(fields, first, Some(last), fields.content()?)?
+            }
             "append" => LineEdit::Insert {
                 at: if fields.has_value("after") {
                     InsertAt::After(fields.anchor(dialect, "after")?)
@@ -556,6 +584,17 @@ impl Reader<'_> {
             }
         })
     }
+}
+
+/// A replacement, with its checksum if it has one.
+fn replace(
+    fields: &Fields<'_>,
+    first: Anchor,
+    last: Option<Anchor>,
+    lines: Vec<String>,
+) -> Result<LineEdit> {
+    let checksum = fields.checksum(first.line, last.as_ref().map_or(first.line, |one| one.line))?;
+    Ok(LineEdit::Replace { first, last, lines, checksum })
 }
 
 /// `{op: "add_file", …}` and its like.

@@ -6,6 +6,7 @@
 //! stand in files that never changed.
 
 mod company;
+mod weight;
 mod window;
 
 use serde::Deserialize;
@@ -139,6 +140,8 @@ pub struct Refusal<'o> {
     pub hash_only: Vec<u64>,
     /// The line that the text of the operation, or the hint, speaks for.
     pub suggested_line: Option<u64>,
+    /// The anchors hold, but these lines are not what their checksum says.
+    pub changed: Option<(u64, u64)>,
 }
 
 /// The anchors of one operation, which hold or move together.
@@ -155,7 +158,7 @@ struct Group<'o> {
 impl<'o> Group<'o> {
     fn of(evidence: &Evidence<'_>, operation: &'o Operation) -> Option<Group<'o>> {
         let (first, last, text) = match &operation.action {
-            LineEdit::Replace { first, last, lines } => {
+            LineEdit::Replace { first, last, lines, .. } => {
                 let text = lines.iter().find(|line| !line.trim().is_empty());
                 (first, last.as_ref(), text.map(String::as_str))
             }
@@ -220,7 +223,10 @@ pub fn resolve<'o>(
     let mut refusals = Vec::new();
     for group in &groups {
         match settle(evidence, policy, &company, group) {
-            Some(distance) => resolved.push(placed(evidence, group, distance)),
+            Some(distance) => match changed(evidence, group, distance) {
+                Some(refusal) => refusals.push(refusal),
+                None => resolved.push(placed(evidence, group, distance)),
+            },
             None => refusals.extend(refuse(evidence, policy, &mut window, group)),
         }
     }
@@ -270,12 +276,34 @@ fn settle(
 ) -> Option<i64> {
     match (group.distances.as_slice(), policy.relocate) {
         ([0], _) => Some(0),
+        (&[distance], _) if !weight::carries(evidence, group, distance) => None,
         (&[distance], Relocate::Unique) => Some(distance),
         (&[distance], Relocate::Guarded) => {
             company.permits(evidence, group, distance).then_some(distance)
         }
         _ => None,
     }
+}
+
+/// The refusal of a range whose lines are not what its checksum says.
+fn changed<'o>(evidence: &Evidence<'_>, group: &Group<'o>, distance: i64) -> Option<Refusal<'o>> {
+    let LineEdit::Replace { checksum: Some(checksum), .. } = &group.operation.action else {
+        return None;
+    };
+    if checksum.holds(evidence.text, &evidence.index, distance) {
+        return None;
+    }
+    let now = |line: u64| line.saturating_add_signed(distance).clamp(1, evidence.count().max(1));
+    Some(Refusal {
+        operation: group.operation,
+        anchor: group.first,
+        code: Code::HashMismatch,
+        near: Vec::new(),
+        hint_differs: false,
+        hash_only: Vec::new(),
+        suggested_line: None,
+        changed: Some((now(checksum.first), now(checksum.last))),
+    })
 }
 
 fn placed<'o>(evidence: &Evidence<'_>, group: &Group<'o>, distance: i64) -> Resolved<'o> {
@@ -339,6 +367,7 @@ fn refusal<'o>(
         hint_differs,
         hash_only,
         suggested_line,
+        changed: None,
     }
 }
 

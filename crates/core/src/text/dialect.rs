@@ -104,6 +104,9 @@ pub struct Dialect {
     pub memory_lines: MemoryLines,
     /// How anchors are read.
     pub grammar: Grammar,
+    /// Whether echoes and wraps in a model's text are taken as the origin of the dialect was
+    /// recorded to take them; otherwise by rules that harm less.
+    pub recorded_repairs: bool,
 }
 
 const HEX: &[u8] = b"0123456789abcdef";
@@ -129,6 +132,7 @@ pub static DIALECTS: [Dialect; 5] = [
         seed: Seed::Zero,
         memory_lines: MemoryLines::Terminated,
         grammar: Grammar::Lenient,
+        recorded_repairs: false,
     },
     Dialect {
         name: "pi26",
@@ -140,6 +144,7 @@ pub static DIALECTS: [Dialect; 5] = [
         seed: Seed::Zero,
         memory_lines: MemoryLines::Terminated,
         grammar: Grammar::Lenient,
+        recorded_repairs: false,
     },
     Dialect {
         name: "cli",
@@ -156,6 +161,7 @@ pub static DIALECTS: [Dialect; 5] = [
         seed: Seed::Zero,
         memory_lines: MemoryLines::Terminated,
         grammar: Grammar::Lenient,
+        recorded_repairs: false,
     },
     Dialect {
         name: "omp",
@@ -172,6 +178,7 @@ pub static DIALECTS: [Dialect; 5] = [
         seed: Seed::Zero,
         memory_lines: MemoryLines::Split,
         grammar: Grammar::Strict,
+        recorded_repairs: true,
     },
     Dialect {
         name: "omp13",
@@ -188,6 +195,7 @@ pub static DIALECTS: [Dialect; 5] = [
         seed: Seed::LineNumberWithoutWord,
         memory_lines: MemoryLines::Split,
         grammar: Grammar::Strict,
+        recorded_repairs: true,
     },
 ];
 

@@ -23,6 +23,8 @@ pub struct Anchor {
 /// a collision of hashes cannot pass.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Hint {
+    /// The white space in front of the text, as written.
+    indentation: String,
     /// The whole text, normalized.
     whole: Vec<u8>,
     /// When the text ends in the mark of a cut line: what stands before the mark, normalized.
@@ -37,7 +39,13 @@ impl Hint {
         let rule = &dialect.normalization;
         let prefix = cut_mark_start(text)
             .map(|start| normalize::normalized(rule, &text.as_bytes()[..start]));
-        Some(Hint { whole: normalize::normalized(rule, text.as_bytes()), prefix })
+        let indentation = text[..text.len() - text.trim_start().len()].to_owned();
+        Some(Hint { indentation, whole: normalize::normalized(rule, text.as_bytes()), prefix })
+    }
+
+    /// The white space in front of the text.
+    pub fn indentation(&self) -> &str {
+        &self.indentation
     }
 
     /// Whether `line` (text without terminator) is the line that the hint shows.

@@ -11,6 +11,7 @@ use crate::disk::bytes::{
 use crate::error::{Code, Error, Message, Result, Term};
 use crate::text::lines::{Unit, count_lines};
 use crate::threads;
+use crate::view::checksum::Checksum;
 use crate::view::excerpt::{Context, Excerpt, Limits, Page};
 use crate::view::pattern::{Pattern, Query};
 use crate::view::render::{kept_room_bytes, rendered_size_bound};
@@ -36,6 +37,8 @@ pub struct ReadRequest {
     pub max_matches: Option<u64>,
     /// The label of the file's encoding, where it has no byte order mark.
     pub encoding: Option<String>,
+    /// Whether the view says the checksum of its lines.
+    pub checksum: bool,
 }
 
 /// What a file is.
@@ -133,6 +136,8 @@ pub struct FileView {
     pub mime_type: Option<&'static str>,
     /// The hash of the whole content.
     pub snapshot: String,
+    /// The checksum of the lines shown, where it was asked for and they are consecutive.
+    pub checksum: Option<Checksum>,
     /// Why there is no view: of the kind [`ViewKind::Error`], and of no other.
     pub error: Option<Error>,
 }
@@ -377,6 +382,14 @@ fn finish_view(
         0 => first_line - 1,
         _ => shown.page.last_line(),
     };
+    let is_asked = request.checksum && request.search.is_none() && end_line >= first_line;
+    let checksum = if is_asked {
+        let start = offset_of_line(document.text(), first_line, cancel)?;
+        let shown = document.text().get(start..).unwrap_or_default();
+        Some(Checksum::of(first_line, end_line, shown))
+    } else {
+        None
+    };
     let next_line = shown.next_line;
     let is_cut = shown.page.is_cut();
     let (text, is_ascii) = into_string(scope, &request.path, shown.page.into_text())?;
@@ -399,6 +412,7 @@ fn finish_view(
         lossy: document.lossy(),
         mime_type: None,
         snapshot: document.snapshot(cancel)?,
+        checksum,
         error: None,
     })
 }

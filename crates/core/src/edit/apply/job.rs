@@ -171,11 +171,13 @@ impl<'a> Job<'a> {
         for file in self.files {
             applied.relocations.extend(file.relocations.iter().cloned());
             applied.repairs.extend(file.repairs.iter().cloned());
+            applied.warnings.extend(file.warnings.iter().cloned());
             applied.noops.extend(file.noops.iter().cloned());
         }
         applied.noops.extend(self.tasks.noops.iter().cloned());
         applied.relocations.sort_by_key(|one| one.operation);
         applied.repairs.sort_by_key(|one| one.operation);
+        applied.warnings.sort_by_key(|one| one.operation);
         applied.noops.sort_by_key(|one| one.operation);
         if let Some(context_lines) = manner.diff_context_lines {
             for (operation, change, _) in &mut files {

@@ -33,6 +33,8 @@ pub(super) struct FileEdits<'o> {
     pub(super) place: Place,
     stamp: Stamp,
     pub(super) operations: Vec<&'o Operation>,
+    /// What the one who wrote the patch was shown of the file, where the patch says so.
+    pub(super) snapshots: Vec<&'o str>,
     /// Names through which the edits reach the file, links included.
     names: Vec<PathBuf>,
 }
@@ -201,6 +203,16 @@ impl<'a> Lookups<'a> {
                 Err(error) => failures.push(operation.index, Some(&operation.path), error),
             }
         }
+        for (path, snapshot) in &patch.snapshots {
+            // Of files that the patch does not edit it says nothing.
+            let at = match found.get(path.as_str()) {
+                Some(known) => known.clone().ok(),
+                None => self.edited_as(path, &tasks),
+            };
+            if let Some(at) = at {
+                tasks.edits[at].snapshots.push(snapshot);
+            }
+        }
         let mut seen = Seen::new();
         for operation in &patch.files {
             if let Err(error) = self.whole_file(operation, &mut tasks, &mut seen) {
@@ -209,6 +221,12 @@ impl<'a> Lookups<'a> {
             }
         }
         (tasks, failures)
+    }
+
+    /// The edited file that another spelling of its path leads to.
+    fn edited_as(&self, path: &str, tasks: &Tasks<'_>) -> Option<usize> {
+        let place = self.base.existing(path).ok()?;
+        tasks.edits.iter().position(|edits| edits.place.canonical() == place.canonical())
     }
 
     /// Finds a file to edit: its place in `Tasks::edits`. Different paths to one file, hard links included, are one file.
@@ -232,6 +250,7 @@ impl<'a> Lookups<'a> {
                 place: place.clone(),
                 stamp,
                 operations: Vec::new(),
+                snapshots: Vec::new(),
                 names: Vec::new(),
             });
             tasks.edits.len() - 1

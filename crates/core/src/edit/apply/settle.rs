@@ -9,17 +9,19 @@ use super::noop;
 use super::options::EditOptions;
 use super::values::{self, ValueEdits};
 use crate::disk::bytes::{Document, Loaded, contained, load_place};
-use crate::edit::outcome::{Noop, NoopReason, Relocation, Repair};
+use crate::edit::outcome::{Failure, Noop, NoopReason, Relocation, Repair, Warning};
 use crate::edit::plan::{Edit, Plan, PlanText, find_matches, plan};
 use crate::edit::repair::{self, EditSite, ModelText};
-use crate::edit::report::FileReport;
+use crate::edit::report::{AnchorReport, FileReport, reindented_message, repeated_failure};
 use crate::edit::request::{InsertAt, LineEdit, Operation};
 use crate::edit::resolve::{Evidence, Resolved, Spot};
-use crate::edit::session::{Recall, resolve_plainly};
+use crate::edit::session::{
+    HeldMemory, Lesson, LineSet, MemoryLimits, Recall, Refusal, resolve_plainly,
+};
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
-use crate::text::lines::LineIndex;
+use crate::text::lines::{LineIndex, Unit};
 use crate::view::scope::Scope;
 
 /// A file whose operations are all in order.
@@ -30,6 +32,7 @@ pub(super) struct Settled {
     pub(super) plan: Plan,
     pub(super) relocations: Vec<Relocation>,
     pub(super) repairs: Vec<Repair>,
+    pub(super) warnings: Vec<Warning>,
     pub(super) noops: Vec<Noop>,
     operations: usize,
 }
@@ -66,8 +69,21 @@ pub(super) fn settle_file(
         Ok(loaded) => editable(loaded, path),
         Err(error) => Err(error),
     };
-    match document {
-        Ok(document) => settle_contained(scope.dialect, document, path, edits, options, recall),
+    let with_shown = document.and_then(|document| {
+        let current = if edits.snapshots.is_empty() {
+            String::new()
+        } else {
+            document.snapshot(scope.cancel)?
+        };
+        Ok((edits.snapshots.iter().all(|&shown| shown == current), document))
+    });
+    match with_shown {
+        Ok((is_as_shown, document)) => {
+            let shown = (recall.is_none() && is_as_shown && !edits.snapshots.is_empty())
+                .then(|| memory_of(edits.place.canonical(), &document));
+            let recall = recall.or_else(|| shown.as_ref().map(Recall::of_unchanged));
+            settle_contained(scope.dialect, document, path, edits, options, recall)
+        }
         Err(error) => {
             let mut failures = Failures::default();
             for operation in &edits.operations {
@@ -76,6 +92,15 @@ pub(super) fn settle_file(
             Err(failures)
         }
     }
+}
+
+/// A memory of all lines of a file as it is. It keeps no text: nobody changes it meanwhile.
+fn memory_of(file: &Path, document: &Document) -> HeldMemory {
+    let index = LineIndex::new(document.text(), Unit::Byte);
+    let memory = HeldMemory::new(MemoryLimits { bytes: 0, ..MemoryLimits::default() });
+    let (file, text) = (file.to_owned(), memory.version(document.text()));
+    memory.learn(&[Lesson::Shown { file, text, lines: LineSet::of(1, index.count()) }]);
+    memory
 }
 
 /// As [`settle_document`]; a panic, which bytes that change under a mapping can cause, is this
@@ -151,8 +176,14 @@ pub(super) fn settle_document(
         failures.push_refusal(*refused);
         Vec::new()
     });
-    let mut repairs = Vec::new();
-    let mut edits = mend(&evidence, options, &resolved, &mut repairs);
+    let Mended { mut edits, repairs, warnings, refused } =
+        mend(&evidence, path, options, &resolved);
+    if !refused.is_empty() {
+        failures.push_refusal(match &recall {
+            Some((recall, file)) => recall.refusal(file, evidence.text, refused),
+            None => Refusal { failures: refused, lesson: None },
+        });
+    }
     for &operation in &forward {
         match find_matches(&subject, operation) {
             Ok(matches) => edits.extend(matches),
@@ -182,7 +213,16 @@ pub(super) fn settle_document(
         operations.iter().filter(unchanged).map(|one| noop(one, NoopReason::Unchanged)).collect();
     let relocations = resolved.iter().flat_map(|one| relocations(&evidence, path, one)).collect();
     let index = evidence.index;
-    Ok(Settled { document, index, plan, relocations, repairs, noops, operations: operations.len() })
+    Ok(Settled {
+        document,
+        index,
+        plan,
+        relocations,
+        repairs,
+        warnings,
+        noops,
+        operations: operations.len(),
+    })
 }
 
 fn some(path: &str) -> Option<&str> {
@@ -213,24 +253,32 @@ fn backwards(operation: &Operation) -> Option<Error> {
 }
 
 /// The edits of operations by anchor, their texts repaired.
+#[derive(Default)]
+struct Mended<'o> {
+    edits: Vec<Edit<'o>>,
+    repairs: Vec<Repair>,
+    warnings: Vec<Warning>,
+    /// Texts that repeat the lines next to them.
+    refused: Vec<(Failure, AnchorReport)>,
+}
+
 fn mend<'o>(
     evidence: &Evidence<'_>,
+    path: &str,
     options: &EditOptions,
     resolved: &[Resolved<'o>],
-    repairs: &mut Vec<Repair>,
-) -> Vec<Edit<'o>> {
+) -> Mended<'o> {
     let line = |number: u64| -> Option<Cow<'_, str>> {
         Some(String::from_utf8_lossy(evidence.line(number)?))
     };
-    let mut edits = Vec::with_capacity(resolved.len());
+    let mut mended = Mended::default();
     for one in resolved {
         let (LineEdit::Replace { lines, .. } | LineEdit::Insert { lines, .. }) =
             &one.operation.action
         else {
             continue;
         };
-        let place = place_of(one);
-        let mut draft = ModelText { place, lines: lines.clone() };
+        let mut draft = ModelText { place: place_of(one), lines: lines.clone() };
         if !one.operation.verbatim {
             let is_touched = |number: u64| {
                 resolved.iter().any(|other| {
@@ -245,16 +293,25 @@ fn mend<'o>(
             };
             let mut applied = Vec::new();
             draft = repair::repair(&options.repairs, &subject, draft, &mut applied);
-            repairs.extend(applied.into_iter().map(|done| Repair {
+            mended.repairs.extend(applied.into_iter().map(|done| Repair {
                 rule: done.rule,
                 operation: one.operation.index,
                 before: done.before,
                 after: done.after,
             }));
+            let repeats = repair::repeats(&options.repairs, &subject, &draft);
+            mended.refused.extend(repeated_failure(evidence, path, one.operation, &repeats));
+            let hint = one.operation.action.anchors().next().and_then(|one| one.hint.as_ref());
+            let reindented = repair::reindented(&subject, &draft, hint);
+            mended.warnings.extend(reindented.map(|found| Warning {
+                operation: one.operation.index,
+                path: path.to_owned(),
+                message: reindented_message(one.operation, &found),
+            }));
         }
-        edits.push(edit_of(one, draft));
+        mended.edits.push(edit_of(one, draft));
     }
-    edits
+    mended
 }
 
 fn place_of(resolved: &Resolved<'_>) -> EditSite {

@@ -28,7 +28,7 @@ fn try_edit(bytes: &[u8], edits: serde_json::Value) -> std::result::Result<Vec<u
 
 fn edits_of<'o>(subject: &PlanText<'_>, operation: &'o Operation) -> Result<Vec<Edit<'o>>> {
     Ok(match &operation.action {
-        LineEdit::Replace { first, last, lines } => vec![Edit::Replace {
+        LineEdit::Replace { first, last, lines, .. } => vec![Edit::Replace {
             operation,
             first: u64::from(first.line),
             last: u64::from(last.as_ref().unwrap_or(first).line),

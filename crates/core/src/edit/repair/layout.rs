@@ -1,4 +1,4 @@
-//! Rules about how lines are laid out: indentation, echoes, merges, wraps, hyphens.
+//! Rules about how lines are laid out: indentation, merges, wraps, hyphens.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -46,41 +46,6 @@ fn is_block_at_margin(first: &str, second: Option<&String>, indent: &str) -> boo
     let opens = first.trim_end().ends_with(['{', '(', '[', ':']);
     let inner = second.map_or(0, |line| indentation(line).len());
     opens && inner > 0 && inner <= indent.len()
-}
-
-/// `echoes`: the text repeats the line that it is inserted at, or the lines around the block
-/// that it replaces.
-pub(super) fn drop_echoes(
-    subject: &Surroundings<'_, '_>,
-    draft: &ModelText,
-) -> Option<Vec<String>> {
-    if draft.lines.len() < 2 {
-        return None;
-    }
-    let (above, below) = match draft.place {
-        EditSite::After(line) => (Some(line), None),
-        EditSite::Before(line) => (None, Some(line)),
-        EditSite::Between(after, before) => (Some(after), Some(before)),
-        EditSite::Lines(first, last) if draft.lines.len() as u64 > draft.line_count() => {
-            (first.checked_sub(1), Some(last + 1))
-        }
-        _ => (None, None),
-    };
-    let echoes = |number: Option<u64>, line: &String| {
-        number
-            .and_then(|number| (subject.line)(number))
-            .is_some_and(|text| alike_without_white_space(&text, line))
-    };
-    let mut lines = draft.lines.clone();
-    if echoes(above, &lines[0]) {
-        lines.remove(0);
-    }
-    // An insert has to leave something; a block whose text is nothing but its surroundings goes.
-    let may_be_all = matches!(draft.place, EditSite::Lines(..));
-    if (lines.len() > 1 || may_be_all) && lines.last().is_some_and(|line| echoes(below, line)) {
-        lines.pop();
-    }
-    Some(lines)
 }
 
 /// Tokens after which a statement goes on in the next line.
@@ -168,8 +133,17 @@ pub(super) fn restore_wraps(
     for line in subject.replaced(draft) {
         old.entry(without_white_space(&line)).or_default().push(line.into_owned());
     }
+    // A blank line adds nothing to another, and a line that is an old one is that one still: a
+    // model that copies the lines around its change has not wrapped what stands beside them.
+    let canons = draft.lines.iter().map(|line| without_white_space(line));
+    let parts: Vec<Option<String>> = canons
+        .map(|canon| {
+            let is_whole = canon.is_empty() || old.contains_key(&canon);
+            Some(canon).filter(|_| subject.dialect.recorded_repairs || !is_whole)
+        })
+        .collect();
     old.retain(|canon, lines| lines.len() == 1 && units(canon) >= WRAP_MIN_UNITS);
-    let wraps = wraps_of(&old, &draft.lines);
+    let wraps = wraps_of(&old, &parts);
     let mut uses: HashMap<&str, usize> = HashMap::new();
     for wrap in &wraps {
         *uses.entry(&wrap.canon).or_default() += 1;
@@ -187,14 +161,15 @@ pub(super) fn restore_wraps(
     Some(lines)
 }
 
-fn wraps_of(old: &HashMap<String, Vec<String>>, lines: &[String]) -> Vec<Wrap> {
+/// The runs of `parts` that are an old line together; `None` is part of no such run.
+fn wraps_of(old: &HashMap<String, Vec<String>>, parts: &[Option<String>]) -> Vec<Wrap> {
     let longest = old.keys().map(String::len).max().unwrap_or(0);
-    let canons: Vec<String> = lines.iter().map(|line| without_white_space(line)).collect();
     let mut wraps = Vec::new();
-    for start in 0..lines.len() {
+    for start in 0..parts.len() {
         let mut canon = String::new();
-        for (count, line) in (1..=WRAP_LIMIT_LINES).zip(&canons[start..]) {
-            canon.push_str(line);
+        let run = parts[start..].iter().map_while(Option::as_ref);
+        for (count, part) in (1..=WRAP_LIMIT_LINES).zip(run) {
+            canon.push_str(part);
             if canon.len() > longest {
                 break;
             }

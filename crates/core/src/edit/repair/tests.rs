@@ -13,12 +13,16 @@ const FILE: [&str; 9] = [
     "plain",
 ];
 
-fn run(rule: Rule, place: EditSite, lines: &[&str]) -> Option<Vec<String>> {
+fn run(
+    dialect: &'static Dialect,
+    rule: Rule,
+    place: EditSite,
+    lines: &[&str],
+) -> Option<Vec<String>> {
     let mut rules = RepairRules::none();
     rules.switch(rule.name(), true).unwrap();
     let line = |number: u64| FILE.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-    let subject =
-        Surroundings { dialect: Dialect::default_dialect(), line: &line, is_touched: &|_| false };
+    let subject = Surroundings { dialect, line: &line, is_touched: &|_| false };
     let draft = ModelText { place, lines: lines.iter().map(|&line| line.to_owned()).collect() };
     let mut applied = Vec::new();
     let mended = repair(&rules, &subject, draft.clone(), &mut applied);
@@ -31,9 +35,24 @@ fn run(rule: Rule, place: EditSite, lines: &[&str]) -> Option<Vec<String>> {
 }
 
 fn check(rule: Rule, place: EditSite, lines: &[&str], expected: Option<&[&str]>) {
+    check_in(Dialect::default_dialect(), rule, place, lines, expected);
+}
+
+/// As `check`, with rules as the origin of dialect `omp` was recorded to have them.
+fn check_recorded(rule: Rule, place: EditSite, lines: &[&str], expected: Option<&[&str]>) {
+    check_in(Dialect::by_name("omp").unwrap(), rule, place, lines, expected);
+}
+
+fn check_in(
+    dialect: &'static Dialect,
+    rule: Rule,
+    place: EditSite,
+    lines: &[&str],
+    expected: Option<&[&str]>,
+) {
     let expected: Option<Vec<String>> =
         expected.map(|lines| lines.iter().map(|&line| line.to_owned()).collect());
-    assert_eq!(run(rule, place, lines), expected, "{rule:?} {place:?} {lines:?}");
+    assert_eq!(run(dialect, rule, place, lines), expected, "{rule:?} {place:?} {lines:?}");
 }
 
 #[test]
@@ -111,14 +130,96 @@ fn lost_indentation() {
 }
 
 #[test]
-fn echoes_of_neighbours() {
-    let check = |place, lines: &[&str], expected| check(Rule::Echoes, place, lines, expected);
+fn recorded_echoes_of_neighbours() {
+    let check =
+        |place, lines: &[&str], expected| check_recorded(Rule::Echoes, place, lines, expected);
     check(EditSite::After(2), &["start() {", "x"], Some(&["x"]));
     check(EditSite::Before(6), &["x", "}"], Some(&["x"]));
     check(EditSite::Between(2, 3), &["  start() {", "x", FILE[2]], Some(&["x"]));
     check(EditSite::Lines(5, 5), &[FILE[3], "x", FILE[5]], Some(&["x"]));
     check(EditSite::After(2), &["  start() {"], None);
     check(EditSite::Lines(3, 5), &[FILE[1], "x", "y"], None);
+}
+
+/// The lines that a text repeats: first, last, whether at its start.
+fn repeated(dialect: &str, place: EditSite, lines: &[&str]) -> Vec<(u64, u64, bool)> {
+    repeated_beside(dialect, &|_| false, place, lines)
+}
+
+fn repeated_beside(
+    dialect: &str,
+    is_touched: &dyn Fn(u64) -> bool,
+    place: EditSite,
+    lines: &[&str],
+) -> Vec<(u64, u64, bool)> {
+    let line = |number: u64| FILE.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
+    let dialect = Dialect::by_name(dialect).unwrap();
+    let subject = Surroundings { dialect, line: &line, is_touched };
+    let draft = ModelText { place, lines: lines.iter().map(|&line| line.to_owned()).collect() };
+    let found = repeats(&RepairRules::default(), &subject, &draft);
+    found.into_iter().map(|one| (one.first, one.last, one.at_start)).collect()
+}
+
+#[test]
+fn a_text_that_repeats_its_neighbours_is_found() {
+    let repeated = |place, lines: &[&str]| repeated("pi", place, lines);
+    assert_eq!(repeated(EditSite::Lines(5, 5), &[FILE[3], "x"]), [(4, 4, true)]);
+    assert_eq!(repeated(EditSite::Lines(5, 5), &[FILE[2], FILE[3], "x"]), [(3, 4, true)]);
+    assert_eq!(repeated(EditSite::Lines(3, 4), &["x", FILE[4], FILE[5]]), [(5, 6, false)]);
+    assert_eq!(
+        repeated(EditSite::Lines(3, 3), &[FILE[1], "x", FILE[3]]),
+        [(2, 2, true), (4, 4, false)]
+    );
+    assert_eq!(repeated(EditSite::After(2), &[FILE[1], "x"]), [(2, 2, true)]);
+    assert_eq!(repeated(EditSite::After(2), &["x", FILE[2]]), [(3, 3, false)]);
+    assert_eq!(repeated(EditSite::Before(2), &["x", FILE[1]]), [(2, 2, false)]);
+    assert_eq!(repeated(EditSite::Between(1, 3), &[FILE[1], "x"]), [(2, 2, true)]);
+    assert_eq!(repeated(EditSite::After(9), &[FILE[8]]), [(9, 9, true)]);
+}
+
+#[test]
+fn what_only_looks_like_a_repeat_is_let_through() {
+    let repeated = |place, lines: &[&str]| repeated("pi", place, lines);
+    // Other white space, nothing but brackets, a gap between, no neighbour.
+    assert_eq!(repeated(EditSite::After(2), &["start() {", "x"]), []);
+    assert_eq!(repeated(EditSite::Lines(5, 5), &["x", FILE[5]]), []);
+    assert_eq!(repeated(EditSite::Lines(5, 5), &[FILE[2], "x"]), []);
+    assert_eq!(repeated(EditSite::End, &[FILE[8]]), []);
+    assert_eq!(repeated(EditSite::Lines(1, 9), &["x"]), []);
+    // Another operation changes the neighbour, so it does not stay.
+    let touched = |number| number == 4;
+    assert_eq!(repeated_beside("pi", &touched, EditSite::Lines(5, 5), &[FILE[3], "x"]), []);
+    // A line that was twice there before may be twice there afterwards.
+    let line = |number: u64| (number <= 3).then(|| if number < 3 { "a" } else { "b" }.into());
+    let subject =
+        Surroundings { dialect: Dialect::default_dialect(), line: &line, is_touched: &|_| false };
+    let draft =
+        ModelText { place: EditSite::Lines(2, 3), lines: vec!["a".to_owned(), "c".to_owned()] };
+    assert_eq!(repeats(&RepairRules::default(), &subject, &draft), []);
+    // Recorded rules, and a rule that is switched off.
+    assert_eq!(repeated_beside("omp", &|_| false, EditSite::After(2), &[FILE[1], "x"]), []);
+    let line = |number: u64| FILE.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
+    let subject =
+        Surroundings { dialect: Dialect::default_dialect(), line: &line, is_touched: &|_| false };
+    let draft = ModelText { place: EditSite::After(2), lines: vec![FILE[1].to_owned()] };
+    assert_eq!(repeats(&RepairRules::none(), &subject, &draft), []);
+    assert_eq!(repeats(&RepairRules::default(), &subject, &draft).len(), 1);
+}
+
+#[test]
+fn brackets_that_are_repeated_go_where_they_are_too_many() {
+    let check = |place, lines: &[&str], expected| check(Rule::Echoes, place, lines, expected);
+    check(EditSite::Lines(5, 5), &["    x();", "  }"], Some(&["    x();"]));
+    check(EditSite::Lines(5, 5), &["    x();", "  }", "}"], Some(&["    x();"]));
+    check(EditSite::After(5), &["    if (a) {", "    }", "  }"], Some(&["    if (a) {", "    }"]));
+    check(EditSite::After(6), &["  }", "  stop() {", "  }"], Some(&["  stop() {", "  }"]));
+    // They close what the text opens, or stand elsewhere, or are all of it.
+    check(EditSite::Lines(5, 5), &["    x(() => {", "  }"], None);
+    check(EditSite::After(5), &["    if (a) {", "  }"], None);
+    check(EditSite::Lines(5, 5), &["    x();", "}"], None);
+    check(EditSite::Lines(5, 5), &["  }"], None);
+    // Letters are no brackets.
+    check(EditSite::Lines(3, 3), &["  start() {", "x"], None);
 }
 
 #[test]
@@ -161,7 +262,8 @@ fn wraps_indentation_and_hyphens() {
 fn regression_wraps_that_are_found_twice_stay() {
     let old = FILE[4];
     // With or without the empty line it is the same old line.
-    check(Rule::Wraps, EditSite::Lines(5, 5), &["return call(total,", "range – 1);", ""], None);
+    let lines = ["return call(total,", "range – 1);", ""];
+    check_recorded(Rule::Wraps, EditSite::Lines(5, 5), &lines, None);
     check(
         Rule::Wraps,
         EditSite::Lines(5, 5),
@@ -171,19 +273,49 @@ fn regression_wraps_that_are_found_twice_stay() {
 }
 
 #[test]
+fn regression_lines_beside_a_change_are_no_wrap() {
+    let old = FILE[4];
+    let wrapped = ["    return call(total,", "      range – 1);"];
+    let check =
+        |lines: &[&str], expected| check(Rule::Wraps, EditSite::Lines(5, 6), lines, expected);
+    // An empty line beside a line that stays, and one between the parts.
+    check(&["", old, "  }"], None);
+    check(&[old, "", "x"], None);
+    check(&[wrapped[0], "", wrapped[1]], None);
+    check(&[wrapped[0], wrapped[1], ""], Some(&[old, ""]));
+    // A part that is an old line alone.
+    let line = |number: u64| ["total", "total + 1;", "+ 1;"].get((number as usize) - 1);
+    let line = |number: u64| line(number).map(|&line| line.into());
+    for (name, expected) in [("pi", 2), ("omp", 1)] {
+        let dialect = Dialect::by_name(name).unwrap();
+        let subject = Surroundings { dialect, line: &line, is_touched: &|_| false };
+        let lines = vec!["total".to_owned(), "+ 1;".to_owned()];
+        let draft = ModelText { place: EditSite::Lines(1, 3), lines };
+        let mended = layout::restore_wraps(&subject, &draft).unwrap();
+        assert_eq!(mended.len(), expected, "{name}");
+    }
+}
+
+#[test]
 fn regression_a_text_of_nothing_but_its_surroundings_goes() {
-    check(Rule::Echoes, EditSite::Lines(5, 5), &[FILE[3], FILE[5]], Some(&[]));
-    check(Rule::Echoes, EditSite::Between(5, 6), &[FILE[4], FILE[5]], Some(&[FILE[5]]));
+    check_recorded(Rule::Echoes, EditSite::Lines(5, 5), &[FILE[3], FILE[5]], Some(&[]));
+    check_recorded(Rule::Echoes, EditSite::Between(5, 6), &[FILE[4], FILE[5]], Some(&[FILE[5]]));
 }
 
 #[test]
 fn rules_are_switched_by_name() {
+    let (pi, omp) = (Dialect::default_dialect(), Dialect::by_name("omp").unwrap());
     let mut rules = RepairRules::default();
+    assert!(rules.has(Rule::Echoes, pi) && !rules.has(Rule::Echoes, omp));
     rules.switch("strip-plus", false).unwrap();
+    rules.switch("wraps", true).unwrap();
+    assert!(!rules.has(Rule::StripPlus, pi) && rules.has(Rule::Wraps, pi));
+    assert!(rules.has(Rule::InheritIndent, pi) && rules.has(Rule::Echoes, pi));
     rules.switch("echoes", true).unwrap();
-    assert!(
-        !rules.has(Rule::StripPlus) && rules.has(Rule::Echoes) && rules.has(Rule::InheritIndent)
-    );
+    assert!(rules.has(Rule::Echoes, omp));
+    rules.switch("echoes", false).unwrap();
+    assert!(!rules.has(Rule::Echoes, pi));
+    assert!(!Rule::ALL.into_iter().any(|rule| RepairRules::none().has(rule, pi)));
     let error = rules.switch("strip-minus", true).unwrap_err();
     assert!(error.message.contains("strip-plus, strip-anchors"), "{}", error.message);
 }
@@ -227,4 +359,39 @@ fn the_slack_of_a_merge_counts_code_units() {
         let draft = ModelText { place: EditSite::Lines(1, 1), lines };
         assert_eq!(layout::expand_merge(&subject, &draft).map(|draft| draft.place), place);
     }
+}
+
+/// The line, old and new indentation that are told of a text for lines of `FILE`.
+fn told(place: EditSite, hint: Option<&str>, lines: &[&str]) -> Option<(u64, String, String)> {
+    let dialect = Dialect::default_dialect();
+    let line = |number: u64| FILE.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
+    let subject = Surroundings { dialect, line: &line, is_touched: &|_| false };
+    let anchor = hint.map(|hint| {
+        let hash = hash_line(dialect, 5, hint);
+        crate::view::anchor::Anchor::parse(
+            dialect,
+            &format!("{}|{hint}", dialect.anchor_text(5, hash)),
+        )
+    });
+    let anchor = anchor.transpose().unwrap();
+    let hint = anchor.as_ref().and_then(|anchor| anchor.hint.as_ref());
+    let draft = ModelText { place, lines: lines.iter().map(|&line| line.to_owned()).collect() };
+    reindented(&subject, &draft, hint).map(|found| (found.line, found.old, found.new))
+}
+
+#[test]
+fn a_text_with_another_indentation_than_its_line_is_told() {
+    let one = EditSite::Lines(5, 5);
+    let found = |line, old: &str, new: &str| Some((line, old.to_owned(), new.to_owned()));
+    assert_eq!(told(one, None, &["  return call(total, range);"]), found(5, "    ", "  "));
+    assert_eq!(told(EditSite::Lines(3, 4), None, &["x", "  seconds;"]), found(4, "      ", "  "));
+    // As it was, another line, the indentation alone: what was meant.
+    assert_eq!(told(one, None, &["    return call(total, range);"]), None);
+    assert_eq!(told(one, None, &["  while (true) {", "    return call(total, range);"]), None);
+    assert_eq!(told(one, None, &["  return call(total, range – 1);"]), None);
+    assert_eq!(told(EditSite::After(5), None, &["  return call(total, range);"]), None);
+    // The text behind the anchor says how the line was shown.
+    let shown = "  return call(total, range – 1);";
+    assert_eq!(told(one, Some(shown), &["  done();"]), found(5, "    ", "  "));
+    assert_eq!(told(one, Some(FILE[4]), &["  return call(total, range);"]), None);
 }

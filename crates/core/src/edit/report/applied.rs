@@ -4,6 +4,8 @@ use super::{CONTEXT_LINES, Rows};
 use crate::disk::bytes::Document;
 use crate::edit::outcome::{Applied, Change, FileChange, NoopReason, Relocation};
 use crate::edit::plan::{Plan, Region};
+use crate::edit::repair::Reindented;
+use crate::edit::request::Operation;
 use crate::text::dialect::Dialect;
 use crate::text::hash::mixes_line_number;
 use crate::text::lines::{LineIndex, Lines, Unit};
@@ -169,6 +171,24 @@ pub fn relocation_rows(relocations: &[Relocation]) -> String {
     relocations.iter().map(row).collect()
 }
 
+/// The warning of a text that is indented otherwise than the lines that it replaces.
+pub fn reindented_message(operation: &Operation, found: &Reindented) -> String {
+    let white_space = |text: &str| match text {
+        "" => "not indented".to_owned(),
+        _ if text.bytes().all(|byte| byte == b' ') => {
+            format!("indented by {} space{}", text.len(), if text.len() == 1 { "" } else { "s" })
+        }
+        _ => format!("indented by {text:?}"),
+    };
+    format!(
+        "Operation {}: line {} was {}, its new text is {}: if others have indented it anew since it was shown, mend the new text.",
+        operation.index,
+        found.line,
+        white_space(&found.old),
+        white_space(&found.new)
+    )
+}
+
 /// The whole report; `rows` has one entry for each file of `applied.files`.
 pub fn applied_text(applied: &Applied, rows: &[String]) -> String {
     let mut out = String::new();
@@ -183,6 +203,9 @@ pub fn applied_text(applied: &Applied, rows: &[String]) -> String {
             repair.operation,
             repair.rule.name()
         );
+    }
+    for warning in &applied.warnings {
+        out += &format!("{}\n", warning.message);
     }
     for noop in &applied.noops {
         out += &match noop.reason {

@@ -7,6 +7,7 @@ use super::{CONTEXT_LINES, Rows};
 use crate::edit::outcome::Failure;
 use crate::edit::resolve::{Evidence, Refusal};
 use crate::error::{Code, Terms};
+use crate::view::checksum::Checksum;
 use crate::view::render::{GAP, file_header, one_line};
 
 /// How many lines with the same hash a report names.
@@ -122,6 +123,9 @@ fn report(
 ) -> AnchorReport {
     let line = u64::from(refusal.anchor.line);
     let anchor = refusal.anchor.text(evidence.dialect);
+    if let Some(lines) = refusal.changed {
+        return changed_report(evidence, path, &anchor, lines);
+    }
     let headline = match refusal.code {
         Code::LineOutOfRange => format!("Line out of range at {anchor}."),
         Code::AmbiguousAnchor => format!("Ambiguous anchor at {anchor}."),
@@ -145,6 +149,30 @@ fn report(
         truth: truth(evidence, window_lines, refusal),
         remap: fresh.map(|fresh| (anchor, fresh)),
     }
+}
+
+/// Of so many lines that differ from their checksum a report shows what they are.
+const CHANGED_LIMIT_LINES: u64 = 200;
+
+/// The report of lines that are not what their checksum says.
+fn changed_report(
+    evidence: &Evidence<'_>,
+    path: &str,
+    anchor: &str,
+    (first, last): (u64, u64),
+) -> AnchorReport {
+    let shown_last = last.min(first.saturating_add(CHANGED_LIMIT_LINES - 1));
+    let left_out = match last - shown_last {
+        0 => String::new(),
+        _ => format!(" Read the rest, from line {} on.", shown_last + 1),
+    };
+    let start = evidence.index.span(evidence.text, first).map_or(0, |span| span.start);
+    let fresh = Checksum::of(first, shown_last, &evidence.text[start..]);
+    let truth = format!(
+        "Among the lines of the checksum some have changed since they were shown: use the lines above, of which the checksum is {fresh}.{left_out}"
+    );
+    let headline = format!("Checksum mismatch at {anchor}.");
+    AnchorReport::new(evidence, path, headline, &[(first, shown_last)], truth)
 }
 
 /// Lines of a file, each rendered once however many failures show it.

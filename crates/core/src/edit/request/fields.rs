@@ -6,6 +6,7 @@ use crate::edit::json::{JsonAnchor, JsonValue};
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
 use crate::view::anchor::{Anchor, quote};
+use crate::view::checksum::Checksum;
 
 /// The fields of an object.
 pub(super) struct Fields<'a> {
@@ -168,6 +169,44 @@ impl<'a> Fields<'a> {
         Anchor::parse_range(dialect, text).map_err(|error| self.about(name, error))
     }
 
+    /// The checksum of lines around those from `first` to `last`, if there is one.
+    pub(super) fn checksum(&self, first: u32, last: u32) -> Result<Option<Checksum>> {
+        let expected = "a checksum as a view has it, like 12-40:9f3a2c81";
+        let Some(text) = self.optional_text("checksum", expected)? else {
+            return Ok(None);
+        };
+        let checksum = Checksum::parse(text).ok_or_else(|| self.wrong("checksum", expected))?;
+        if checksum.first > first.into() || checksum.last < last.into() {
+            return Err(self.invalid(&format!(
+                "has the checksum of lines {} to {}, but is about lines {first} to {last}: all of them must be among those",
+                checksum.first, checksum.last
+            )));
+        }
+        Ok(Some(checksum))
+    }
+
+    /// Paths with the snapshots of their files.
+    pub(super) fn snapshots(&self) -> Result<Vec<(String, String)>> {
+        let given = match self.get("snapshots") {
+            None | Some(Value::Null) => return Ok(Vec::new()),
+            Some(Value::Object(given)) => given,
+            Some(_) => return Err(self.wrong("snapshots", "an object {path: snapshot}")),
+        };
+        let snapshot = |(path, value): &(String, Value)| match value {
+            Value::String(text) if is_snapshot(text) => Ok((path.clone(), text.clone())),
+            other => Err(Error::new(
+                Code::InvalidOperation,
+                format!(
+                    "{}: the snapshot of {} is {}: expected 32 hexadecimal digits, as a view has them",
+                    self.subject,
+                    quote(path),
+                    noun(other)
+                ),
+            )),
+        };
+        given.iter().map(snapshot).collect()
+    }
+
     /// An anchor, `BOF` or `EOF`.
     pub(super) fn position(
         &self,
@@ -262,6 +301,11 @@ fn tag_text(dialect: &Dialect, tag: &Value) -> Option<String> {
 fn split_lines(text: &str) -> impl Iterator<Item = String> {
     let text = text.strip_suffix('\n').unwrap_or(text);
     text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line).to_owned())
+}
+
+/// Whether a text is what a view can say of a file's content.
+fn is_snapshot(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 /// What a value is, for messages.

@@ -56,6 +56,7 @@ fn every_operation_is_read() {
                 first: a.clone(),
                 last: Some(b.clone()),
                 lines: vec!["x".into()],
+                checksum: None,
             }),
         ),
         (
@@ -75,6 +76,7 @@ fn every_operation_is_read() {
                 first: a.clone(),
                 last: Some(b.clone()),
                 lines: vec![],
+                checksum: None,
             }),
         ),
         (
@@ -83,6 +85,7 @@ fn every_operation_is_read() {
                 first: a.clone(),
                 last: Some(b.clone()),
                 lines: vec![],
+                checksum: None,
             }),
         ),
         (
@@ -120,6 +123,7 @@ fn foreign_shapes_mean_the_same_operations() {
         first: a.clone(),
         last: None,
         lines: lines.iter().map(|&line| line.into()).collect(),
+        checksum: None,
     };
     let insert = |at: InsertAt, line: &str| LineEdit::Insert { at, lines: vec![line.into()] };
     let cases = [
@@ -129,7 +133,12 @@ fn foreign_shapes_mean_the_same_operations() {
         (json!({"replace_lines": {"start_anchor": "1:a3", "new_text": "x\ny"}}), set(&["x", "y"])),
         (
             json!({"replace_lines": {"start_anchor": "1:a3", "end_anchor": "2:b4"}}),
-            LineEdit::Replace { first: a.clone(), last: Some(b.clone()), lines: vec![] },
+            LineEdit::Replace {
+                first: a.clone(),
+                last: Some(b.clone()),
+                lines: vec![],
+                checksum: None,
+            },
         ),
         (
             json!({"insert_after": {"anchor": "1:a3", "text": ""}}),
@@ -143,7 +152,12 @@ fn foreign_shapes_mean_the_same_operations() {
         (json!({"op": "set", "tag": {"line": 1, "hash": "a3"}, "content": ""}), set(&[])),
         (
             json!({"op": "replace", "first": "1:a3", "last": "2:b4", "content": []}),
-            LineEdit::Replace { first: a.clone(), last: Some(b.clone()), lines: vec![] },
+            LineEdit::Replace {
+                first: a.clone(),
+                last: Some(b.clone()),
+                lines: vec![],
+                checksum: None,
+            },
         ),
         (json!({"op": "append", "content": "x"}), insert(InsertAt::End, "x")),
         (
@@ -312,4 +326,62 @@ proptest! {
         let _ = read(json!({"operations": operations.clone()}));
         let _ = read(json!({"path": "p", "edits": operations}));
     }
+}
+
+#[test]
+fn snapshots_and_checksums_of_a_wrong_shape_are_named() {
+    let dialect = Dialect::default_dialect();
+    let refused = |patch: serde_json::Value| {
+        let failures = parse(dialect, Target::Files, &patch.into()).unwrap_err();
+        assert_eq!(failures[0].code, Code::InvalidOperation, "{}", failures[0].message);
+        failures[0].message.clone()
+    };
+    for (snapshots, expected) in [
+        (
+            json!(["a"]),
+            "the patch: the field snapshots is an array of 1: expected an object {path: snapshot}",
+        ),
+        (json!("a"), "snapshots is the string"),
+        (
+            json!({"a.txt": 5}),
+            "the patch: the snapshot of \"a.txt\" is the number 5: expected 32 hexadecimal digits",
+        ),
+        (json!({"a.txt": "A".repeat(32)}), "expected 32 hexadecimal digits"),
+        (json!({"a.txt": ""}), "expected 32 hexadecimal digits"),
+    ] {
+        let message = refused(json!({"operations": [], "snapshots": snapshots}));
+        assert!(message.contains(expected), "{message}");
+        refused(json!({"path": "a.txt", "edits": [], "snapshots": snapshots}));
+    }
+    let hash = "0123456789abcdef0123456789abcdef";
+    let read = |snapshots| {
+        let patch = json!({"operations": [], "snapshots": snapshots});
+        parse(dialect, Target::Files, &patch.into()).unwrap().snapshots
+    };
+    assert_eq!(read(json!({"a.txt": hash})), [("a.txt".to_owned(), hash.to_owned())]);
+    assert_eq!(read(json!(null)), []);
+
+    let range = |checksum: serde_json::Value| json!({"operations": [{"op": "replace_range", "path": "a", "start_anchor": "5:a3", "end_anchor": "8:b1", "text": "x", "checksum": checksum}]});
+    assert!(parse(dialect, Target::Files, &range(json!("5-8:01234567")).into()).is_ok());
+    for checksum in [
+        "",
+        "5:01234567",
+        "5-8",
+        "5-8:0123456",
+        "5-8:0123456g",
+        "8-5:01234567",
+        "0-8:01234567",
+        "+5-8:01234567",
+    ] {
+        let message = refused(range(json!(checksum)));
+        assert!(message.contains("expected a checksum as a view has it"), "{message}");
+    }
+    assert!(refused(range(json!(5))).contains("checksum is the number 5"));
+    let message = refused(range(json!("6-9:01234567")));
+    assert!(
+        message.contains("the checksum of lines 6 to 9, but is about lines 5 to 8"),
+        "{message}"
+    );
+    let insert = json!({"operations": [{"op": "insert_after", "path": "a", "anchor": "5:a3", "text": "x", "checksum": "5-5:01234567"}]});
+    assert!(refused(insert).contains("goes with operations that replace or delete lines"));
 }

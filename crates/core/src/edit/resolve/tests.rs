@@ -1,5 +1,6 @@
 use super::*;
 use crate::edit::request::{Target, parse};
+use crate::view::checksum::Checksum;
 use serde_json::json;
 
 /// Where the operations of `edits` (on the text `lines`) take place, or what refused them.
@@ -189,4 +190,65 @@ fn the_phantom_line_is_the_end() {
         let resolved = resolve(&evidence, &policy, &[&operations[0]]).unwrap();
         assert_eq!(resolved[0].spot, Spot::Gap(2));
     }
+}
+
+/// Where an edit of the line `{}` from line 5 takes place that is now on line 20.
+fn moved_brace(name: &str, operation: impl Fn(String) -> serde_json::Value) -> Result<Spot, Code> {
+    let mut lines = file();
+    lines[19] = "{}".to_owned();
+    let text = lines.join("\n");
+    let dialect = Dialect::by_name(name).unwrap();
+    let anchor = dialect.anchor_text(5, hash_line(dialect, 5, "{}"));
+    let edits = json!([operation(anchor)]);
+    let operations = parse(dialect, Target::Text, &edits.into()).unwrap().edits;
+    let evidence = Evidence::new(dialect, text.as_bytes());
+    let policy = Policy { relocate: Relocate::Unique, window_lines: RELOCATE_WINDOW_LINES };
+    let resolved = resolve(&evidence, &policy, &operations.iter().collect::<Vec<_>>());
+    resolved.map(|found| found[0].spot).map_err(|refusals| refusals[0].code)
+}
+
+#[test]
+fn a_line_of_few_letters_is_followed_with_its_text_or_a_long_hash_only() {
+    let spot = Ok(Spot::Lines(20, 20));
+    assert_eq!(moved_brace("pi", |anchor| set(&anchor, "x")), Err(Code::HashMismatch));
+    assert_eq!(moved_brace("pi", |anchor| delete(&anchor)), Err(Code::HashMismatch));
+    assert_eq!(moved_brace("pi", |anchor| set(&format!("{anchor}|{{}}"), "x")), spot);
+    assert_eq!(moved_brace("pi26", |anchor| set(&anchor, "x")), spot);
+    // One end of a range that says something is enough.
+    let line_21 = file()[20].clone();
+    let range = |anchor: String| json!({"op": "replace_range", "start_anchor": anchor, "end_anchor": at(6, &line_21), "text": "x"});
+    assert_eq!(moved_brace("pi", range), Ok(Spot::Lines(20, 21)));
+}
+
+#[test]
+fn a_checksum_tells_what_lies_between_the_ends() {
+    let shown = file();
+    let checksum = |first: usize, last: usize| {
+        let text = shown[first - 1..].join("\n");
+        Checksum::of(first as u64, last as u64, text.as_bytes()).to_string()
+    };
+    let range = |checksum: String| json!([{"op": "delete", "start_anchor": at(5, &shown[4]), "end_anchor": at(8, &shown[7]), "checksum": checksum}]);
+    let run = |lines: &[String], checksum: String| {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        places(Relocate::Guarded, &lines, range(checksum))
+    };
+    assert_eq!(run(&shown, checksum(5, 8)), Ok(vec![Spot::Lines(5, 8)]));
+    assert_eq!(run(&shown, checksum(1, 40)), Ok(vec![Spot::Lines(5, 8)]));
+    // Others changed a line inside, or only its white space.
+    let refused = Err(vec![(0, Code::HashMismatch)]);
+    for changed in ["other".to_owned(), format!(" {}", shown[6])] {
+        let mut lines = shown.clone();
+        lines[6] = changed;
+        assert_eq!(run(&lines, checksum(5, 8)), refused);
+        assert_eq!(run(&lines, checksum(1, 40)), refused);
+    }
+    // Outside of the checksum's lines all may change; they move with the range.
+    let mut lines = shown.clone();
+    lines[2] = "other".to_owned();
+    assert_eq!(run(&lines, checksum(5, 8)), Ok(vec![Spot::Lines(5, 8)]));
+    assert_eq!(run(&lines, checksum(1, 40)), refused);
+    lines.splice(0..0, (0..7).map(|n| format!("new {n}")));
+    assert_eq!(run(&lines, checksum(5, 8)), Ok(vec![Spot::Lines(12, 15)]));
+    // The last lines it counts are gone.
+    assert_eq!(run(&shown[..30], checksum(1, 40)), refused);
 }

@@ -52,7 +52,27 @@ pub struct Recall<'m> {
     pub as_of: Moment,
 }
 
-impl Recall<'_> {
+impl<'m> Recall<'m> {
+    /// The memory of one who was shown a file as it is now.
+    pub fn of_unchanged(memory: &'m HeldMemory) -> Recall<'m> {
+        Recall { memory, unseen: Unseen::Refuse, as_of: memory.hold() }
+    }
+
+    /// A refusal whose lines count as shown once it is certain.
+    pub fn refusal(
+        &self,
+        file: &Path,
+        text: &[u8],
+        failures: Vec<(Failure, AnchorReport)>,
+    ) -> Refusal {
+        let mut lines = LineSet::default();
+        for number in failures.iter().flat_map(|(_, report)| report.numbers()) {
+            lines.insert(number..number + 1);
+        }
+        let (file, text) = (file.to_owned(), self.memory.version(text));
+        Refusal { failures, lesson: Some(Lesson::Shown { file, text, lines }) }
+    }
+
     /// Settles operations on a file by what was shown of it.
     pub fn resolve<'o>(
         &self,
@@ -88,13 +108,7 @@ impl Recall<'_> {
         if refused.is_empty() {
             return Ok(resolved);
         }
-        let mut lines = LineSet::default();
-        for number in refused.iter().flat_map(|(_, report)| report.numbers()) {
-            lines.insert(number..number + 1);
-        }
-        let (file, text) = (file.to_owned(), self.memory.version(evidence.text));
-        let lesson = Some(Lesson::Shown { file, text, lines });
-        Err(Box::new(Refusal { failures: refused, lesson }))
+        Err(Box::new(self.refusal(file, evidence.text, refused)))
     }
 }
 

@@ -51,6 +51,7 @@ struct RequestShape {
     context_after: Option<u64>,
     max_matches: Option<u64>,
     encoding: Option<String>,
+    checksum: Option<bool>,
 }
 
 impl From<RequestShape> for ReadRequest {
@@ -68,6 +69,7 @@ impl From<RequestShape> for ReadRequest {
             },
             max_matches: given.max_matches,
             encoding: given.encoding,
+            checksum: given.checksum.unwrap_or_default(),
         }
     }
 }
@@ -95,6 +97,8 @@ enum ViewShape<'a> {
         bom: bool,
         lossy: bool,
         snapshot: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        checksum: Option<String>,
     },
     Binary {
         path: &'a str,
@@ -153,6 +157,7 @@ impl Serialize for FileView {
                 bom: self.bom,
                 lossy: self.lossy,
                 snapshot,
+                checksum: self.checksum.map(|checksum| checksum.to_string()),
             },
             ViewKind::Binary => ViewShape::Binary { path, text, snapshot },
             ViewKind::Image => {

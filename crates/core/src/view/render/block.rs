@@ -406,6 +406,7 @@ mod tests {
             text_mark: dialect.text_mark,
             width: dialect.width,
             normalization: dialect.normalization,
+            recorded_repairs: dialect.recorded_repairs,
             seed: dialect.seed,
             memory_lines: dialect.memory_lines,
             grammar: dialect.grammar,

@@ -1,0 +1,192 @@
+//! Echoes: a text that begins or ends with the lines next to its place, which stay where they
+//! are and would be there twice.
+//!
+//! What a model meant by them is not known: dropping them was wrong more often than right, so
+//! they are a refusal, which costs one round. Only brackets are dropped, where the balance of
+//! brackets says that they are too many. Dialects with recorded repairs drop as their origin does.
+
+use super::{EditSite, ModelText, RepairRules, Rule, Surroundings, alike_without_white_space};
+
+/// So many lines, at most, are compared at each end.
+const MAX_ECHO_LINES: usize = 32;
+
+/// Lines next to the place of a text that the text repeats.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repeat {
+    /// The first of the lines.
+    pub first: u64,
+    /// The last of the lines.
+    pub last: u64,
+    /// Whether the text begins with them; otherwise it ends with them.
+    pub at_start: bool,
+}
+
+/// The lines that stay on both sides of a text: from `above` up, and from `below` down.
+#[derive(Clone, Copy)]
+struct Neighbours {
+    above: u64,
+    below: u64,
+}
+
+impl Neighbours {
+    fn of(place: EditSite) -> Option<Neighbours> {
+        Some(match place {
+            EditSite::Lines(first, last) => Neighbours { above: first - 1, below: last + 1 },
+            EditSite::After(line) => Neighbours { above: line, below: line + 1 },
+            EditSite::Before(line) | EditSite::Between(_, line) => {
+                Neighbours { above: line - 1, below: line }
+            }
+            EditSite::End => return None,
+        })
+    }
+
+    /// The lines next to a text at its start or end, `count` of them in the order of the file.
+    fn run(self, at_start: bool, count: usize) -> Option<(u64, u64)> {
+        let further = count as u64 - 1;
+        if at_start {
+            Some((self.above.checked_sub(further)?, self.above))
+        } else {
+            Some((self.below, self.below + further))
+        }
+    }
+}
+
+/// The lines of letters or digits beside the place of a text that it begins or ends with,
+/// exactly: they would be there twice. Lines that another operation changes do not count, and
+/// neither does what the replaced lines begin or end with themselves.
+///
+/// None where the rule `echoes` is switched off, or drops them as recorded.
+pub fn repeats(
+    rules: &RepairRules,
+    subject: &Surroundings<'_, '_>,
+    draft: &ModelText,
+) -> Vec<Repeat> {
+    let is_on = rules.has(Rule::Echoes, subject.dialect) && !subject.dialect.recorded_repairs;
+    let Some(neighbours) = Neighbours::of(draft.place).filter(|_| is_on) else {
+        return Vec::new();
+    };
+    let repeat = |at_start| {
+        let lengths = 1..=draft.lines.len().min(MAX_ECHO_LINES);
+        let mut runs = lengths.filter_map(|count| {
+            let text = end_of(&draft.lines, at_start, count);
+            let says_something = text.iter().any(|line| line.chars().any(char::is_alphanumeric));
+            let (first, last) = neighbours.run(at_start, count)?;
+            (says_something
+                && is_at(subject, text, first)
+                && !was_there(subject, draft, text, at_start))
+            .then_some(Repeat { first, last, at_start })
+        });
+        runs.next()
+    };
+    [true, false].into_iter().filter_map(repeat).collect()
+}
+
+fn end_of(lines: &[String], at_start: bool, count: usize) -> &[String] {
+    if at_start { &lines[..count] } else { &lines[lines.len() - count..] }
+}
+
+/// Whether the file has these lines from line `first` on, and no other operation changes them.
+fn is_at(subject: &Surroundings<'_, '_>, text: &[String], first: u64) -> bool {
+    first > 0
+        && (first..).zip(text).all(|(number, line)| {
+            (subject.line)(number).is_some_and(|known| known == *line)
+                && !(subject.is_touched)(number)
+        })
+}
+
+/// Whether the replaced lines begin (or end) with that text, too.
+fn was_there(
+    subject: &Surroundings<'_, '_>,
+    draft: &ModelText,
+    text: &[String],
+    at_start: bool,
+) -> bool {
+    let EditSite::Lines(first, last) = draft.place else {
+        return false;
+    };
+    let count = text.len() as u64;
+    let from = if at_start { Some(first) } else { (last + 1).checked_sub(count) };
+    count <= draft.line_count()
+        && from.is_some_and(|from| {
+            (from..).zip(text).all(|(number, line)| *subject.text(number) == *line)
+        })
+}
+
+/// `echoes`, where letters are refused: brackets that the text repeats go, when without them it
+/// opens and closes as much as the lines that it replaces.
+pub(super) fn drop_bracket_echoes(
+    subject: &Surroundings<'_, '_>,
+    draft: &ModelText,
+) -> Option<Vec<String>> {
+    let neighbours = Neighbours::of(draft.place)?;
+    let before = balance(subject.replaced(draft).iter().map(AsRef::as_ref));
+    let of_text = |lines: &[String]| balance(lines.iter().map(String::as_str));
+    if of_text(&draft.lines) == before {
+        return None;
+    }
+    let without = |at_start| {
+        let lengths = 1..draft.lines.len().min(MAX_ECHO_LINES);
+        let mut rests = lengths.filter_map(|count| {
+            let echo = end_of(&draft.lines, at_start, count);
+            let rest = end_of(&draft.lines, !at_start, draft.lines.len() - count);
+            let (first, _) = neighbours.run(at_start, count)?;
+            let is_bracket_echo = echo.iter().all(|line| is_brackets(line))
+                && is_at(subject, echo, first)
+                && !was_there(subject, draft, echo, at_start);
+            (is_bracket_echo && of_text(rest) == before).then(|| rest.to_vec())
+        });
+        rests.next()
+    };
+    without(false).or_else(|| without(true))
+}
+
+/// Whether a line is brackets and what stands around them, but nothing that says something.
+fn is_brackets(line: &str) -> bool {
+    line.contains(['(', ')', '[', ']', '{', '}']) && !line.chars().any(char::is_alphanumeric)
+}
+
+/// How many more brackets of each kind are opened than closed.
+fn balance<'l>(lines: impl Iterator<Item = &'l str>) -> [i64; 3] {
+    let mut open = [0; 3];
+    for byte in lines.flat_map(str::bytes) {
+        for (count, pair) in open.iter_mut().zip([b"()", b"[]", b"{}"]) {
+            *count += i64::from(byte == pair[0]) - i64::from(byte == pair[1]);
+        }
+    }
+    open
+}
+
+/// `echoes` as recorded: the text repeats, but for white space, the line that it is inserted at,
+/// or the lines around the block that it replaces.
+pub(super) fn drop_echoes(
+    subject: &Surroundings<'_, '_>,
+    draft: &ModelText,
+) -> Option<Vec<String>> {
+    if draft.lines.len() < 2 {
+        return None;
+    }
+    let (above, below) = match draft.place {
+        EditSite::After(line) => (Some(line), None),
+        EditSite::Before(line) => (None, Some(line)),
+        EditSite::Between(after, before) => (Some(after), Some(before)),
+        EditSite::Lines(first, last) if draft.lines.len() as u64 > draft.line_count() => {
+            (first.checked_sub(1), Some(last + 1))
+        }
+        _ => (None, None),
+    };
+    let echoes = |number: Option<u64>, line: &String| {
+        number
+            .and_then(|number| (subject.line)(number))
+            .is_some_and(|text| alike_without_white_space(&text, line))
+    };
+    let mut lines = draft.lines.clone();
+    if echoes(above, &lines[0]) {
+        lines.remove(0);
+    }
+    // An insert has to leave something; a block whose text is nothing but its surroundings goes.
+    let may_be_all = matches!(draft.place, EditSite::Lines(..));
+    if (lines.len() > 1 || may_be_all) && lines.last().is_some_and(|line| echoes(below, line)) {
+        lines.pop();
+    }
+    Some(lines)
+}

@@ -1,0 +1,63 @@
+//! Why a text was refused that repeats the lines next to its place: those lines, and what to do.
+
+use super::CONTEXT_LINES;
+use super::rejected::AnchorReport;
+use crate::edit::outcome::Failure;
+use crate::edit::repair::Repeat;
+use crate::edit::request::Operation;
+use crate::edit::resolve::Evidence;
+use crate::error::{Code, Terms};
+
+/// The failure of an operation whose text repeats its neighbours, and what to report of it;
+/// nothing where it repeats none.
+pub fn repeated_failure(
+    evidence: &Evidence<'_>,
+    path: &str,
+    operation: &Operation,
+    repeats: &[Repeat],
+) -> Option<(Failure, AnchorReport)> {
+    if repeats.is_empty() {
+        return None;
+    }
+    let anchor = operation.action.anchors().next()?.text(evidence.dialect);
+    let around = |one: &Repeat| {
+        let last = one.last.saturating_add(CONTEXT_LINES).min(evidence.count());
+        (one.first.saturating_sub(CONTEXT_LINES).max(1), last)
+    };
+    let ranges: Vec<_> = repeats.iter().map(around).collect();
+    let headline = format!("Repeats neighbours at {anchor}.");
+    let report = AnchorReport::new(evidence, path, headline, &ranges, truth(operation, repeats));
+    let failure = Failure {
+        operation: operation.index,
+        path: (!path.is_empty()).then(|| path.to_owned()),
+        code: Code::RepeatsNeighbours,
+        message: format!("{} {}", report.headline, report.truth),
+        anchor: Some(anchor),
+        lines: Some(report.rows()),
+        suggestion: None,
+        terms: Terms::default(),
+    };
+    Some((failure, report))
+}
+
+fn truth(operation: &Operation, repeats: &[Repeat]) -> String {
+    let named: Vec<String> = repeats
+        .iter()
+        .map(|one| {
+            let verb = if one.at_start { "begins" } else { "ends" };
+            let lines = match one.last - one.first {
+                0 => format!("line {}", one.first),
+                _ => format!("lines {}-{}", one.first, one.last),
+            };
+            format!("{verb} with {lines}")
+        })
+        .collect();
+    let is_one = matches!(repeats, [one] if one.first == one.last);
+    let (stay, them) =
+        if is_one { ("stays where it is", "it") } else { ("stay where they are", "them") };
+    format!(
+        "The text of operation {} {}, which {stay}: leave {them} out, or add \"verbatim\": true to have {them} twice.",
+        operation.index,
+        named.join(" and ")
+    )
+}
