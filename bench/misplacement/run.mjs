@@ -33,6 +33,7 @@ import { plainSubjects } from './subjects/plain.mjs'
 import { programSubjects } from './subjects/programs.mjs'
 import { publishedSubject } from './subjects/published.mjs'
 import { sessionSubjects } from './subjects/session.mjs'
+import { shownSubjects } from './subjects/shown.mjs'
 import { syntheticCases } from './synthetic.mjs'
 import { unchangedCases } from './unchanged.mjs'
 
@@ -181,7 +182,8 @@ function subjects() {
     return !error
   })
   if (sessionSubjects.length === 0) console.error('not measured: sessions, which this build lacks')
-  const all = [...sessionSubjects, ...plainSubjects, exactSubject, ...installed, publishedSubject]
+  const plain = [...plainSubjects, ...shownSubjects]
+  const all = [...sessionSubjects, ...plain, exactSubject, ...installed, publishedSubject]
   const { only } = values
   return all.filter(({ name }) => only.length === 0 || only.some((part) => name.includes(part)))
 }
@@ -217,7 +219,9 @@ function origin() {
     const args = ['-C', path, 'rev-parse', '--short=10', 'HEAD']
     return `${name} at ${execFileSync('git', args, { encoding: 'utf8' }).trim()}`
   })
-  const releases = (withPackages ? packages() : []).map(({ releases }) => `${releases[0]} to ${releases.at(-1)}`)
+  const releases = (withPackages ? packages() : []).map(
+    ({ releases }) => `${releases[0]} to ${releases.at(-1)}`,
+  )
   return [
     `Commits: ${heads.join(', ')}.`,
     ...(withPackages ? [`Releases: ${releases.join(', ')}.`] : []),

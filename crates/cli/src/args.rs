@@ -177,6 +177,7 @@ impl Read {
             context: self.matching.context(),
             max_matches: self.max_matches,
             encoding: None,
+            checksum: false,
         };
         self.files.iter().map(request).collect()
     }
