@@ -783,7 +783,7 @@ fn a_held_lock_is_waited_for_and_given_up() {
     let state = StateDir::new(dir.1.path().to_str()).unwrap();
     let soon = std::time::Instant::now() + std::time::Duration::from_secs(5);
     let keys = vec![LockKey::of_path(&dir.path("a"), "a")];
-    let held = Locks::take(&state, keys, soon, &Cancel::default()).unwrap();
+    let held = Locks::take(&OsFileSystem, &state, keys, soon, &Cancel::default()).unwrap();
     let impatient = with(&dir, |options| options.lock_timeout_ms = 20);
     let outcome = dir.run_with(json!([set("a", &anchor(1, "one"), "two")]), &impatient);
     let Outcome::Rejected(rejected) = outcome else { panic!("{outcome:?}") };

@@ -1,4 +1,5 @@
-//! The layers of the engine: each imports only from those below it.
+//! The layers of the engine: each imports only from those below it, and one module alone touches
+//! the file system.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -89,4 +90,66 @@ fn each_layer_imports_from_those_below_it() {
         }
     }
     assert!(seen > 200, "only {seen} imports were found: the test reads the wrong files");
+}
+
+/// How a touch of the file system looks: what its names begin with, and the calls on paths and
+/// open files that need no import.
+const TOUCHES: [&str; 24] = [
+    "std::fs",
+    "std::os::unix::fs",
+    "std::os::windows::fs",
+    "cap_std",
+    "cap_fs_ext",
+    "rustix::fs",
+    "rustix::io",
+    "xattr",
+    "memmap2",
+    " File::",
+    "(File::",
+    ".canonicalize()",
+    ".exists()",
+    ".try_exists()",
+    ".is_file()",
+    ".is_dir()",
+    ".is_symlink()",
+    ".metadata()",
+    ".symlink_metadata()",
+    ".read_dir()",
+    ".read_link()",
+    ".sync_all()",
+    ".try_lock()",
+    ".try_clone()",
+];
+
+/// The code of a source without comments and without its tests.
+fn code(source: &str) -> impl Iterator<Item = &str> {
+    let lines = source.lines().take_while(|line| !line.starts_with("#[cfg(test)]"));
+    lines.map(|line| line.split("//").next().unwrap_or_default())
+}
+
+/// Otherwise neither a fault at each operation nor a simulated disk would reach it. An open file
+/// may be passed on, and mapped where contents are loaded.
+#[test]
+fn only_the_seam_touches_the_file_system() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    files_below(&src, &mut files);
+    let mut seen = 0;
+    for file in files {
+        let name = file.strip_prefix(&src).unwrap().to_str().unwrap().replace('\\', "/");
+        let is_seam = name == "disk/fs.rs" || name.starts_with("disk/fs/");
+        if name.ends_with("tests.rs") {
+            continue;
+        }
+        let source = fs::read_to_string(&file).unwrap();
+        for line in code(&source) {
+            let touch = TOUCHES.iter().find(|touch| line.contains(**touch));
+            let is_file_type = line == "use std::fs::File;";
+            let is_mapping = touch == Some(&"memmap2") && name == "disk/bytes/content.rs";
+            seen += u32::from(is_seam && touch.is_some());
+            let is_allowed = touch.is_none() || is_seam || is_file_type || is_mapping;
+            assert!(is_allowed, "{name} touches the file system past disk/fs: {line}");
+        }
+    }
+    assert!(seen > 20, "only {seen} touches were found: the test reads the wrong files");
 }

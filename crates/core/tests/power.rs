@@ -385,7 +385,7 @@ fn a_cut_during_the_recovery() {
         let choices = run.recorder.states(states_per_cut(), &mut random);
         let state = &choices[random.below(choices.len())];
         run.recorder.lose(state);
-        let again = Plan { cut_at: 1 + random.below(24) as u64, ..Plan::default() };
+        let again = Plan { cut_at: 1 + random.below(72) as u64, ..Plan::default() };
         let recovery = Recorder::new(&run.stage.ground(), again);
         let _ = run.stage.recover(&recovery);
         let choices = recovery.states(states_per_cut(), &mut random);
@@ -436,6 +436,23 @@ fn a_patch_after_a_refused_one() {
         ..EVERY_KIND
     };
     survives("a patch after a refused one", scene, 1);
+}
+
+/// What a call has made of the state directory before it failed, the next one finds there, and
+/// takes for flushed.
+#[test]
+fn regression_a_patch_after_one_that_could_not_make_the_state_directory() {
+    let refused = Scene { patches: &[patch, patch], ..EVERY_KIND };
+    for (name, label) in [
+        ("the directory of locks is not made", "make directory share/state/locks"),
+        ("the entry of the state directory is not flushed", "flush directory of share/state"),
+    ] {
+        let labels = Run::new(EVERY_KIND, Plan::default()).recorder.labels();
+        let fault_at = labels.iter().position(|one| one == label).map(|at| at as u64 + 1);
+        assert!(fault_at.is_some(), "{labels:?}");
+        let figures = explore(refused, Plan { fault_at, ..Plan::default() }, 1, states_per_cut());
+        figures.unwrap_or_else(|message| panic!("{name}: {message:.3000}")).print(name);
+    }
 }
 
 /// Files whose writer has not flushed them may lose that writer's change, as without us; the

@@ -535,7 +535,7 @@ fn names_that_another_call_has_vacated_for_a_moment_are_waited_for() {
 #[test]
 fn a_fault_in_the_recovery_leaves_the_rest_to_a_later_one() {
     let before = snapshot(Scene::new().dir.path());
-    for n in (1..).step_by(9) {
+    for n in (1..).step_by(23) {
         for fault_at in 1.. {
             let scene = Scene::new();
             if !scene.crash(n, patch(scene.dir.path())) {
@@ -554,9 +554,17 @@ fn a_fault_in_the_recovery_leaves_the_rest_to_a_later_one() {
             scene.check_clean(&label);
             check_whole(&scene, &before, &label);
             assert!(report.failed.is_empty() && report.conflicts.is_empty(), "{label}: {report:?}");
-            assert!(disturbed.conflicts.is_empty(), "{label}: {disturbed:?}");
-            if fs.count() < fault_at {
-                assert!(disturbed.failed.is_empty(), "{label}: {disturbed:?}");
+            let is_over = fs.count() < fault_at;
+            match disturbed {
+                Ok(report) => {
+                    assert!(report.conflicts.is_empty(), "{label}: {report:?}");
+                    assert!(!is_over || report.failed.is_empty(), "{label}: {report:?}");
+                }
+                Err(error) => {
+                    assert!(!is_over && error.message.contains("state directory"), "{error:?}");
+                }
+            }
+            if is_over {
                 break;
             }
         }

@@ -111,6 +111,29 @@ fn regression_a_home_directory_without_a_root_is_none() {
     }
 }
 
+/// While it cannot be told where the state directory is, nothing is taken to lie outside it.
+#[test]
+fn regression_no_fault_lets_a_patch_into_the_state_directory() {
+    for fault_at in 1.. {
+        let scene = Scene::new();
+        let state = scene.path().join("state");
+        symlink(scene.state.path(), &state).unwrap();
+        let fault = || std::io::Error::from_raw_os_error(libc::EIO);
+        let fs = Interrupted::new(|at| if at == fault_at { Err(fault()) } else { Ok(()) });
+        let path = scene.state.path().join("journals/.hashline-0.journal");
+        let add = json!({"op": "add_file", "path": path, "content": "x"});
+        let patch = json!({"operations": [add]}).into();
+        let options = options(&state, Durability::Process);
+        let outcome = Workspace::on(&fs, &options).apply(&patch, &Cancel::default());
+        assert!(matches!(outcome, Ok(Outcome::Rejected(_))), "{fault_at}: {outcome:?}");
+        assert!(!path.exists(), "{fault_at}");
+        if fs.count() < fault_at {
+            assert!(fault_at > 10, "the patch takes some operations");
+            return;
+        }
+    }
+}
+
 /// A terabyte, as far as its length tells.
 #[test]
 fn regression_a_journal_without_end_is_damaged_and_not_read() {

@@ -1,22 +1,28 @@
-//! Every touch of the file system, behind one small trait, so that tests can make the n-th
-//! one fail. The production implementation is [`OsFileSystem`]; everything that differs
-//! between systems is in it and in [`stamp`].
+//! Every touch of the file system. What a patch and a recovery do to files, directories and
+//! locks is behind one trait, so that tests can let the n-th operation fail or cut the power
+//! there; where paths lead, and what searches list, is in [`place`] and [`tree`]. The production
+//! implementation is [`OsFileSystem`]; everything that differs between systems is in it and in
+//! [`stamp`].
 
 mod place;
 mod stamp;
 mod tree;
 
-use std::fs::File;
+use std::ffi::OsString;
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
 
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, DirBuilder, OpenOptions};
 
-pub use place::{Base, Lookup, Place, differ_in_case_only, not_a_file, plain};
+pub use place::{Base, Directory, Lookup, Place, differ_in_case_only, not_a_file, plain};
 pub use stamp::{FileKind, Stamp};
 pub use tree::{FoundPath, Listed};
 
-/// The operations the engine needs, each on a name in an open directory, so that a directory
-/// that is moved or replaced by a link during a call cannot redirect a later step.
+/// The operations the engine needs. Those that change something are each on a name in an open
+/// directory, so that a directory that is moved or replaced by a link during a call cannot
+/// redirect a later step.
 pub trait FileSystem: Send + Sync {
     /// Opens for reading without following a link in the last component and without blocking
     /// on a FIFO.
@@ -54,14 +60,35 @@ pub trait FileSystem: Send + Sync {
     fn link(&self, from: &Place, to: &Place) -> io::Result<()>;
     /// Makes a symbolic link that leads where the one at `from` does.
     fn copy_link(&self, from: &Place, to: &Place) -> io::Result<()>;
+    /// Where a symbolic link leads, as it says.
+    fn read_link(&self, place: &Place) -> io::Result<PathBuf>;
     /// Removes a name of a file.
     fn unlink(&self, place: &Place) -> io::Result<()>;
-    /// Makes a directory.
-    fn make_dir(&self, place: &Place) -> io::Result<()>;
+    /// Makes a directory: `private` one that only its owner may look into.
+    fn make_dir(&self, place: &Place, private: bool) -> io::Result<()>;
     /// Removes an empty directory.
     fn remove_dir(&self, place: &Place) -> io::Result<()>;
     /// Whether the user may write the file's content.
     fn may_write(&self, place: &Place) -> io::Result<bool>;
+    /// The path without links and dots.
+    fn canonicalize(&self, path: &Path) -> io::Result<PathBuf>;
+    /// Opens a directory by its path, links followed.
+    fn open_dir_at(&self, path: &Path) -> io::Result<Directory>;
+    /// Opens the directory that has the name, which may not be a link.
+    fn open_dir(&self, place: &Place) -> io::Result<Directory>;
+    /// The stamp of an open directory.
+    fn stamp_of_dir(&self, directory: &Directory) -> io::Result<Stamp>;
+    /// The names in an open directory, in no particular order.
+    fn list(&self, directory: &Directory) -> io::Result<Vec<OsString>>;
+    /// Opens a file for a lock; makes it when there is none.
+    fn open_lock(&self, place: &Place) -> io::Result<File>;
+    /// Takes the system's lock of the file, which ends with the last handle to it; waits while
+    /// somebody else has it.
+    fn lock(&self, file: &File) -> io::Result<()>;
+    /// The same without waiting: false when somebody else has it.
+    fn try_lock(&self, file: &File) -> io::Result<bool>;
+    /// Another handle to an open file, with the same position and the same lock.
+    fn duplicate(&self, file: &File) -> io::Result<File>;
     /// Which mount the name lies on, where the system tells; a rename does not lead from one to
     /// another, even on one device.
     fn mount(&self, place: &Place) -> io::Result<Option<u64>>;
@@ -154,12 +181,22 @@ impl FileSystem for OsFileSystem {
         copy_link(from, to)
     }
 
+    fn read_link(&self, place: &Place) -> io::Result<PathBuf> {
+        place.dir().read_link_contents(place.name())
+    }
+
     fn unlink(&self, place: &Place) -> io::Result<()> {
         place.dir().remove_file(place.name())
     }
 
-    fn make_dir(&self, place: &Place) -> io::Result<()> {
-        place.dir().create_dir(place.name())
+    fn make_dir(&self, place: &Place, private: bool) -> io::Result<()> {
+        let mut builder = DirBuilder::new();
+        builder.recursive(false);
+        #[cfg(unix)]
+        cap_std::fs::DirBuilderExt::mode(&mut builder, if private { 0o700 } else { 0o777 });
+        #[cfg(not(unix))]
+        let _ = private;
+        place.dir().create_dir_with(place.name(), &builder)
     }
 
     fn remove_dir(&self, place: &Place) -> io::Result<()> {
@@ -176,6 +213,50 @@ impl FileSystem for OsFileSystem {
             && !is_kept_by_sticky_bit(&self.stamp(&directory)?, stamp)
             // A file can be a mount point itself; its name then stays.
             && mount(place)? == mount(&directory)?)
+    }
+
+    fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {
+        path.canonicalize()
+    }
+
+    fn open_dir_at(&self, path: &Path) -> io::Result<Directory> {
+        Ok(Directory::new(Dir::open_ambient_dir(path, ambient_authority())?, path))
+    }
+
+    fn open_dir(&self, place: &Place) -> io::Result<Directory> {
+        let dir = cap_fs_ext::DirExt::open_dir_nofollow(place.dir(), place.name())?;
+        Ok(Directory::new(dir, place.canonical()))
+    }
+
+    fn stamp_of_dir(&self, directory: &Directory) -> io::Result<Stamp> {
+        Stamp::of_dir(directory.dir())
+    }
+
+    fn list(&self, directory: &Directory) -> io::Result<Vec<OsString>> {
+        directory.dir().entries()?.map(|entry| Ok(entry?.file_name())).collect()
+    }
+
+    fn open_lock(&self, place: &Place) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true);
+        cap_fs_ext::OpenOptionsFollowExt::follow(&mut options, cap_fs_ext::FollowSymlinks::No);
+        Ok(place.dir().open_with(place.name(), &options)?.into_std())
+    }
+
+    fn lock(&self, file: &File) -> io::Result<()> {
+        file.lock()
+    }
+
+    fn try_lock(&self, file: &File) -> io::Result<bool> {
+        match file.try_lock() {
+            Ok(()) => Ok(true),
+            Err(TryLockError::WouldBlock) => Ok(false),
+            Err(TryLockError::Error(cause)) => Err(cause),
+        }
+    }
+
+    fn duplicate(&self, file: &File) -> io::Result<File> {
+        file.try_clone()
     }
 
     fn mount(&self, place: &Place) -> io::Result<Option<u64>> {
@@ -236,7 +317,7 @@ fn reading() -> OpenOptions {
 }
 
 /// Opens `path` as the process would, for reading, without blocking on a FIFO.
-fn open_ambient(path: &std::path::Path) -> io::Result<File> {
+fn open_ambient(path: &Path) -> io::Result<File> {
     let mut options = std::fs::OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
@@ -374,15 +455,12 @@ fn may_write(place: &Place) -> io::Result<bool> {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     #[test]
     fn both_ways_to_ask_for_a_mount_give_the_same() {
         let place = |dir: &str, name: &str| {
-            let opened = Dir::open_ambient_dir(dir, cap_std::ambient_authority()).unwrap();
-            Place::in_directory(Arc::new(opened), dir.as_ref(), name.into(), name)
+            OsFileSystem.open_dir_at(dir.as_ref()).unwrap().place(name, name)
         };
         // The last component is a link, whose own mount is asked for; /proc is one of its own.
         for (dir, name) in [("/", "."), ("/", "proc"), ("/proc", "self"), ("/proc/self", "exe")] {

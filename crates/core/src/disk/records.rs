@@ -64,15 +64,15 @@ pub struct RecordStore {
 impl RecordStore {
     /// Opens, or makes, the store of a name.
     pub fn open(fs: &'static dyn FileSystem, state: StateDir, name: &str) -> Result<RecordStore> {
-        let log = state.store_file(name, LOG)?;
+        let log = state.store_file(fs, name, LOG)?;
         let (name, position) = (name.to_owned(), Position::default());
         Ok(RecordStore { fs, state, name, log, position })
     }
 
     /// Takes the lock that whoever writes must hold.
-    pub fn lock(&self, timeout: Duration) -> Result<Locks> {
+    pub fn lock(&self, timeout: Duration) -> Result<Locks<'static>> {
         let key = LockKey::of_store(&self.name, self.log.shown());
-        Locks::take(&self.state, vec![key], Instant::now() + timeout, &Cancel::default())
+        Locks::take(self.fs, &self.state, vec![key], Instant::now() + timeout, &Cancel::default())
     }
 
     /// How long the log is that was read.
@@ -161,7 +161,7 @@ impl RecordStore {
         self.fs.rename(&fresh, &self.log).map_err(fault)?;
         let head = text.as_bytes().get(..HEAD_BYTES).map(<[u8]>::to_vec);
         self.position = Position { head, bytes: text.len() as u64 };
-        for name in self.state.store_names(&self.name)? {
+        for name in self.state.store_names(self.fs, &self.name)? {
             let hash = name.to_str().filter(|name| name.len() == HASH_LETTERS);
             let hash = hash.and_then(|name| u128::from_str_radix(name, 16).ok());
             if hash.is_some_and(|hash| !keep.contains(&hash)) {
@@ -203,8 +203,8 @@ impl RecordStore {
 /// Removes the stores of which nothing was written for so long, unless somebody uses them.
 pub fn sweep(fs: &dyn FileSystem, state: &StateDir, age: Duration) {
     let Ok(now) = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) else { return };
-    for name in state.stores() {
-        let Ok(log) = state.store_file(&name, LOG) else { continue };
+    for name in state.stores(fs) {
+        let Ok(log) = state.store_file(fs, &name, LOG) else { continue };
         let is_old = |stamp: Stamp| {
             let age_ns = now.as_nanos() as i128 - stamp.modified_ns;
             age_ns > age.as_nanos() as i128
@@ -214,10 +214,11 @@ pub fn sweep(fs: &dyn FileSystem, state: &StateDir, age: Duration) {
             continue;
         }
         let key = LockKey::of_store(&name, log.shown());
-        let Ok(_lock) = Locks::take(state, vec![key], Instant::now(), &Cancel::default()) else {
+        let Ok(_lock) = Locks::take(fs, state, vec![key], Instant::now(), &Cancel::default())
+        else {
             continue;
         };
-        for file in state.store_names(&name).unwrap_or_default() {
+        for file in state.store_names(fs, &name).unwrap_or_default() {
             let _ = fs.unlink(&log.sibling(file));
         }
         state.remove_store(fs, &name);
@@ -330,7 +331,7 @@ mod tests {
         let news = other.read().unwrap();
         assert!(news.is_new_log);
         assert_eq!(news.records, ["whole"]);
-        assert_eq!(one.state.store_names("one").unwrap().len(), 2);
+        assert_eq!(one.state.store_names(&OsFileSystem, "one").unwrap().len(), 2);
     }
 
     #[test]

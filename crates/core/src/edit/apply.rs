@@ -93,7 +93,13 @@ fn apply_patch(
     for clash in names::forbidden(&tasks.name_changes(), &tasks.edited_names()) {
         failures.push(clash.operation, patch.path_of(clash.operation), clash.error);
     }
-    let refused_names = tasks.moves_within_one_inode().into_iter().chain(tasks.below_state(state));
+    // Where it cannot be told what lies in the state directory, nothing is changed.
+    let state_path = match state.canonical(scope.fs) {
+        Ok(path) => path,
+        Err(error) => return refused(scope, &patch, error),
+    };
+    let below_state = tasks.below_state(&state_path);
+    let refused_names = tasks.moves_within_one_inode().into_iter().chain(below_state);
     for (operation, error) in refused_names {
         failures.push(operation, patch.path_of(operation), error);
     }

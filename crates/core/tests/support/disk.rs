@@ -6,9 +6,11 @@
 //!
 //! What may be lost: an entry that was changed since its directory was flushed, but of two
 //! changes of the same name or the same file never the first one alone; and of the content of
-//! a file, what was written since the file was flushed, sector by sector.
+//! a file, what was written since the file was flushed, sector by sector. The files of locks are
+//! never flushed and never missed; all of them share the fate of the first other change.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs::{self, File, FileTimes, Permissions};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -17,7 +19,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::SystemTime;
 
 use hashline_core::disk::commit::TEMPORARY_PREFIX;
-use hashline_core::disk::fs::{FileSystem, OsFileSystem, Place, Stamp};
+use hashline_core::disk::fs::{Directory, FileSystem, OsFileSystem, Place, Stamp};
 
 /// What a disk writes as one.
 const SECTOR_BYTES: usize = 512;
@@ -27,6 +29,9 @@ const EXHAUSTIVE: usize = 6;
 
 /// The first states of a cut, which are always tried.
 const EXTREMES: usize = 2;
+
+/// The name of the directory of locks.
+const LOCKS: &str = "locks";
 
 /// The label of a file that nobody has written to.
 pub const UNWRITTEN: &str = "of an unwritten file";
@@ -121,6 +126,14 @@ impl Change {
                 .any(|path| self.entry.paths().contains(path) || is_below(path))
     }
 
+    /// Whether it is one of locks or their directory.
+    fn is_of_locks(&self) -> bool {
+        self.entry
+            .paths()
+            .iter()
+            .any(|path| path.components().any(|part| part.as_os_str() == LOCKS))
+    }
+
     /// Whether this change is one within a directory that an earlier one makes.
     fn is_inside(&self, earlier: &Change) -> bool {
         match &earlier.entry {
@@ -163,7 +176,6 @@ struct Log {
     flushes: Vec<u64>,
     changes: Vec<Change>,
     contents: BTreeMap<u64, Content>,
-    directories: BTreeSet<PathBuf>,
     graves: u64,
 }
 
@@ -218,17 +230,7 @@ pub struct Found {
 impl Recorder {
     /// Watches what happens below `ground`, which holds nothing that is not flushed.
     pub fn new(ground: &Path, plan: Plan) -> Recorder {
-        fn walk(dir: &Path, out: &mut BTreeSet<PathBuf>) {
-            out.insert(dir.to_owned());
-            for entry in fs::read_dir(dir).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() && !path.is_symlink() {
-                    walk(&path, out);
-                }
-            }
-        }
         let mut log = Log::default();
-        walk(ground, &mut log.directories);
         fs::create_dir_all(ground.join("graves")).unwrap();
         log.graves = fs::read_dir(ground.join("graves")).unwrap().count() as u64;
         Recorder { plan, ground: ground.to_owned(), log: Mutex::new(log) }
@@ -284,10 +286,7 @@ impl Recorder {
     fn step(&self, name: &str, on: On<'_>) -> io::Result<MutexGuard<'_, Log>> {
         let mut log = self.log.lock().unwrap();
         let shown = match on {
-            On::Place(place) => {
-                log.notice_directories(&self.ground, place.canonical());
-                self.shown(place.canonical())
-            }
+            On::Place(place) => self.shown(place.canonical()),
             On::File(file) => {
                 let content = log.contents.get(&file.metadata()?.ino());
                 content.map_or_else(|| UNWRITTEN.to_owned(), |content| content.label.clone())
@@ -304,7 +303,8 @@ impl Recorder {
     fn shown(&self, path: &Path) -> String {
         let relative = path.strip_prefix(&self.ground).unwrap_or(path);
         let name = relative.file_name().unwrap_or_default().to_string_lossy();
-        match (name.starts_with(TEMPORARY_PREFIX), relative.extension(), relative.parent()) {
+        let is_random = name.starts_with(TEMPORARY_PREFIX) || name.ends_with(".lock");
+        match (is_random, relative.extension(), relative.parent()) {
             (true, Some(ending), Some(dir)) => {
                 format!("{}/*.{}", dir.display(), ending.to_string_lossy())
             }
@@ -332,13 +332,15 @@ impl Recorder {
     /// what was not flushed is lost, or only its content is.
     pub fn states(&self, limit: usize, random: &mut Random) -> Vec<Found> {
         let log = self.log.lock().unwrap();
-        let pending: Vec<usize> =
-            (0..log.changes.len()).filter(|&at| !log.changes[at].is_flushed).collect();
+        let (locks, pending): (Vec<usize>, Vec<usize>) = (0..log.changes.len())
+            .filter(|&at| !log.changes[at].is_flushed)
+            .partition(|&at| log.changes[at].is_of_locks());
         let number = pending.len();
         let mut states = Vec::new();
         let mut add = |chosen: &dyn Fn(usize) -> bool, contents: Contents| {
             let mut entries = vec![false; log.changes.len()];
             pending.iter().enumerate().for_each(|(nth, &at)| entries[at] = chosen(nth));
+            locks.iter().for_each(|&at| entries[at] = number > 0 && chosen(0));
             let contents = if log.is_dirty() { contents } else { Contents::All };
             let state = Found { entries: log.closed(entries), contents };
             if !states.contains(&state) {
@@ -409,22 +411,7 @@ impl Recorder {
 }
 
 impl Log {
-    /// Directories that were made past the recorder: those of the state.
-    fn notice_directories(&mut self, ground: &Path, path: &Path) {
-        let above: Vec<_> = path.ancestors().collect();
-        for dir in above.into_iter().rev() {
-            if dir.starts_with(ground) && !self.directories.contains(dir) && dir.is_dir() {
-                self.change(Entry::MakeDir(dir.to_owned()), vec![]);
-            }
-        }
-    }
-
     fn change(&mut self, entry: Entry, inodes: Vec<u64>) {
-        match &entry {
-            Entry::MakeDir(dir) => drop(self.directories.insert(dir.clone())),
-            Entry::RemoveDir(dir) => drop(self.directories.remove(dir)),
-            _ => {}
-        }
         let directories =
             entry.paths().iter().filter_map(|path| path.parent()).map(Path::to_owned).collect();
         self.changes.push(Change { entry, inodes, directories, is_flushed: false });
@@ -704,9 +691,13 @@ impl FileSystem for Recorder {
         Ok(())
     }
 
-    fn make_dir(&self, place: &Place) -> io::Result<()> {
+    fn read_link(&self, place: &Place) -> io::Result<PathBuf> {
+        OsFileSystem.read_link(place)
+    }
+
+    fn make_dir(&self, place: &Place, private: bool) -> io::Result<()> {
         let mut log = self.step("make directory", On::Place(place))?;
-        OsFileSystem.make_dir(place)?;
+        OsFileSystem.make_dir(place, private)?;
         log.change(Entry::MakeDir(place.canonical().to_owned()), vec![]);
         Ok(())
     }
@@ -716,6 +707,48 @@ impl FileSystem for Recorder {
         OsFileSystem.remove_dir(place)?;
         log.change(Entry::RemoveDir(place.canonical().to_owned()), vec![]);
         Ok(())
+    }
+
+    fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {
+        OsFileSystem.canonicalize(path)
+    }
+
+    fn open_dir_at(&self, path: &Path) -> io::Result<Directory> {
+        OsFileSystem.open_dir_at(path)
+    }
+
+    fn open_dir(&self, place: &Place) -> io::Result<Directory> {
+        OsFileSystem.open_dir(place)
+    }
+
+    fn stamp_of_dir(&self, directory: &Directory) -> io::Result<Stamp> {
+        OsFileSystem.stamp_of_dir(directory)
+    }
+
+    fn list(&self, directory: &Directory) -> io::Result<Vec<OsString>> {
+        OsFileSystem.list(directory)
+    }
+
+    fn open_lock(&self, place: &Place) -> io::Result<File> {
+        if OsFileSystem.stamp(place).is_ok() {
+            return OsFileSystem.open_lock(place);
+        }
+        let mut log = self.step("create", On::Place(place))?;
+        let file = OsFileSystem.open_lock(place)?;
+        log.change(Entry::New(place.canonical().to_owned()), vec![file.metadata()?.ino()]);
+        Ok(file)
+    }
+
+    fn lock(&self, file: &File) -> io::Result<()> {
+        OsFileSystem.lock(file)
+    }
+
+    fn try_lock(&self, file: &File) -> io::Result<bool> {
+        OsFileSystem.try_lock(file)
+    }
+
+    fn duplicate(&self, file: &File) -> io::Result<File> {
+        OsFileSystem.duplicate(file)
     }
 
     fn may_write(&self, place: &Place) -> io::Result<bool> {

@@ -4,9 +4,10 @@
 #![allow(dead_code, reason = "each test binary uses a part of this")]
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -15,8 +16,9 @@ use hashline_core::cancel::Cancel;
 use hashline_core::disk::commit::{
     RecoveryReport, StateDir, TEMPORARY_PREFIX, recover_transactions,
 };
-use hashline_core::disk::fs::{FileSystem, OsFileSystem, Place, Stamp};
+use hashline_core::disk::fs::{Directory, FileSystem, OsFileSystem, Place, Stamp};
 use hashline_core::edit::apply::{ApplyOptions, Durability};
+use hashline_core::error::Error;
 use hashline_core::text::dialect::Dialect;
 use hashline_core::text::hash::hash_line;
 use hashline_core::workspace::WorkspaceOptions;
@@ -69,14 +71,14 @@ pub fn temporaries(dir: &Path) -> Vec<String> {
 
 /// Works off the journals of a state directory.
 pub fn recover(state: &Path) -> RecoveryReport {
-    recover_through(&OsFileSystem, state)
+    recover_through(&OsFileSystem, state).unwrap()
 }
 
 /// The same on a file system of the test's.
-pub fn recover_through(fs: &dyn FileSystem, state: &Path) -> RecoveryReport {
+pub fn recover_through(fs: &dyn FileSystem, state: &Path) -> Result<RecoveryReport, Error> {
     let state = StateDir::new(state.to_str()).unwrap();
     let deadline = Instant::now() + Duration::from_secs(10);
-    recover_transactions(fs, &state, deadline, &Cancel::default()).unwrap()
+    recover_transactions(fs, &state, deadline, &Cancel::default())
 }
 
 /// Says on the screen, past the capture of a passing test's output, what was not tried and why.
@@ -265,8 +267,18 @@ forward! {
     link(from: &Place, to: &Place) -> ();
     copy_link(from: &Place, to: &Place) -> ();
     unlink(place: &Place) -> ();
-    make_dir(place: &Place) -> ();
+    read_link(place: &Place) -> PathBuf;
+    make_dir(place: &Place, private: bool) -> ();
     remove_dir(place: &Place) -> ();
+    canonicalize(path: &Path) -> PathBuf;
+    open_dir_at(path: &Path) -> Directory;
+    open_dir(place: &Place) -> Directory;
+    stamp_of_dir(directory: &Directory) -> Stamp;
+    list(directory: &Directory) -> Vec<OsString>;
+    open_lock(place: &Place) -> File;
+    lock(file: &File) -> ();
+    try_lock(file: &File) -> bool;
+    duplicate(file: &File) -> File;
     may_write(place: &Place) -> bool;
     mount(place: &Place) -> Option<u64>;
     may_replace(place: &Place, stamp: &Stamp) -> bool;

@@ -116,7 +116,8 @@ fn rewrite(
         let (temporary, saved) = (beside(&target), beside(&target));
         return Ok(Step::Rewrite { target, old, temporary, saved });
     }
-    let near_the_journal = || Ok(Lookup::Found(ground.state.file(path, temporary_name())?));
+    let near_the_journal =
+        || Ok(Lookup::Found(ground.state.file(ground.fs, path, temporary_name())?));
     let (saved, ready) = (near_the_journal()?, near_the_journal()?);
     Ok(Step::RewriteInPlace { target, old, saved, ready })
 }

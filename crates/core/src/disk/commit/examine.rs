@@ -1,7 +1,7 @@
 //! A look at a state directory: what waits there for a recovery, and whether its file system has
 //! what transactions need, by trying it.
 
-use std::fs::TryLockError;
+use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -53,14 +53,13 @@ impl StateReport {
 pub fn examine_state(fs: &dyn FileSystem, state: &StateDir) -> Result<StateReport> {
     let path = state.path().to_string_lossy().into_owned();
     let mut report = StateReport { path, ..StateReport::default() };
-    for name in state.journal_names()? {
+    for name in state.journal_names(fs)? {
         if Path::new(&name).extension().is_some_and(|ending| ending == FINISHED) {
-            look_at_journal(fs, &state.file("the journal", name)?, &mut report)?;
+            look_at_journal(fs, &state.file(fs, "the journal", name)?, &mut report)?;
         }
     }
     let id = Path::new(&temporary_name()).with_extension(TRIAL);
-    report.trials = trials(fs, &state.file("a file on trial", id.into())?);
-    state.flush_made(fs)?;
+    report.trials = trials(fs, &state.file(fs, "a file on trial", id.into())?);
     Ok(report)
 }
 
@@ -90,12 +89,12 @@ fn trials(fs: &dyn FileSystem, place: &Place) -> Vec<Trial> {
         fs.write(&mut file, b"tried\n")?;
         Ok(file)
     });
-    let with_file = |work: &dyn Fn(&std::fs::File) -> io::Result<()>| match &file {
+    let with_file = |work: &dyn Fn(&File) -> io::Result<()>| match &file {
         Ok(file) => work(file),
         Err(cause) => Err(cause.kind().into()),
     };
     tried("write a file", true, with_file(&|_| Ok(())));
-    tried("lock it", true, with_file(&|file| file.try_lock().map_err(lock_failure)));
+    tried("lock it", true, with_file(&|file| lock(fs, file)));
     tried("flush it", true, with_file(&|file| fs.sync(file)));
     tried("flush its directory", true, fs.sync_dir(place));
     // Without it, what an exchange does is done by a rename.
@@ -118,11 +117,8 @@ fn trials(fs: &dyn FileSystem, place: &Place) -> Vec<Trial> {
     trials
 }
 
-fn lock_failure(failure: TryLockError) -> io::Error {
-    match failure {
-        TryLockError::Error(cause) => cause,
-        TryLockError::WouldBlock => io::ErrorKind::WouldBlock.into(),
-    }
+fn lock(fs: &dyn FileSystem, file: &File) -> io::Result<()> {
+    if fs.try_lock(file)? { Ok(()) } else { Err(io::ErrorKind::WouldBlock.into()) }
 }
 
 #[cfg(test)]

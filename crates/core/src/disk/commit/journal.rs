@@ -186,8 +186,7 @@ impl Journal {
         loop {
             attempts -= 1;
             let id = Path::new(&temporary_name()).with_extension("");
-            let unfinished = state.file("the journal", id.with_extension(UNFINISHED).into())?;
-            state.flush_made(fs)?;
+            let unfinished = state.file(fs, "the journal", id.with_extension(UNFINISHED).into())?;
             match Journal::begin(fs, &unfinished, &line, sync) {
                 // A recovery took the file between its creation and its lock.
                 Err(cause) if attempts > 0 && cause.kind() == std::io::ErrorKind::NotFound => {}
@@ -210,7 +209,7 @@ impl Journal {
     ) -> std::io::Result<Journal> {
         let place = finished(unfinished);
         let mut file = fs.create_new(unfinished, true)?;
-        file.lock()?;
+        fs.lock(&file)?;
         fs.write(&mut file, line)?;
         if sync {
             fs.sync(&file)?;

@@ -5,14 +5,17 @@
 //! spellings meet, and one of its path, which stays while a commit gives the path another
 //! inode. They are taken in sorted order, so that no two calls wait for each other.
 
-use std::fs::{File, TryLockError};
+use std::fmt::{Debug, Formatter};
+use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::StateDir;
+use super::stage::look;
 use crate::cancel::Cancel;
 use crate::disk::bytes::snapshot;
-use crate::disk::fs::{FileKind, Place, Stamp};
+use crate::disk::fs::{FileKind, FileSystem, Place, Stamp};
 use crate::error::{Code, Error, Message, Result, Term};
 use crate::threads;
 
@@ -57,67 +60,74 @@ impl LockKey {
 }
 
 /// Locks that are held until this is dropped.
-#[derive(Debug, Default)]
-pub struct Locks {
+pub struct Locks<'a> {
+    fs: &'a dyn FileSystem,
     held: Vec<(Place, File)>,
+}
+
+impl Debug for Locks<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.held.iter().map(|(place, _)| place.canonical())).finish()
+    }
 }
 
 /// How long to sleep between two tries, at first and at most.
 const FIRST_PAUSE: Duration = Duration::from_micros(200);
 const LONGEST_PAUSE: Duration = Duration::from_millis(4);
 
-impl Locks {
+impl<'a> Locks<'a> {
     /// Takes all locks, in sorted order, waiting until `deadline` at most.
     pub fn take(
+        fs: &'a dyn FileSystem,
         state: &StateDir,
         mut keys: Vec<LockKey>,
         deadline: Instant,
         cancel: &Cancel,
-    ) -> Result<Locks> {
+    ) -> Result<Locks<'a>> {
         keys.sort();
         keys.dedup_by(|one, other| one.name == other.name);
-        let mut locks = Locks::default();
+        let mut locks = Locks { fs, held: Vec::new() };
         for key in &keys {
-            let held = take_one(state, key, deadline, cancel)?;
+            let held = take_one(fs, state, key, deadline, cancel)?;
             locks.held.push(held);
         }
         Ok(locks)
     }
 }
 
-impl Drop for Locks {
+impl Drop for Locks<'_> {
     fn drop(&mut self) {
         for (place, _held) in &self.held {
             // While it is held: nobody can hold another file of this name (see `is_named`).
-            let _ = place.dir().remove_file(place.name());
+            let _ = self.fs.unlink(place);
         }
     }
 }
 
 /// Removes the locks of dead processes.
-pub(super) fn sweep(state: &StateDir) {
-    for place in state.lock_places() {
-        if Stamp::of_place(&place).is_ok_and(|stamp| stamp.kind == FileKind::File)
-            && let Ok(file) = place.dir().open(place.name())
-            && let file = file.into_std()
-            && file.try_lock().is_ok()
-            && is_named(&place, &file).is_ok_and(|named| named)
+pub(super) fn sweep(fs: &dyn FileSystem, state: &StateDir) {
+    for place in state.lock_places(fs) {
+        if fs.stamp(&place).is_ok_and(|stamp| stamp.kind == FileKind::File)
+            && let Ok(file) = fs.open(&place)
+            && fs.try_lock(&file).is_ok_and(|is_taken| is_taken)
+            && is_named(fs, &place, &file).is_ok_and(|is_named| is_named)
         {
-            let _ = place.dir().remove_file(place.name());
+            let _ = fs.unlink(&place);
         }
     }
 }
 
 fn take_one(
+    fs: &dyn FileSystem,
     state: &StateDir,
     key: &LockKey,
     deadline: Instant,
     cancel: &Cancel,
 ) -> Result<(Place, File)> {
-    if let Tried::Taken(place, file) = try_one(state, key)? {
+    if let Tried::Taken(place, file) = try_one(fs, state, key)? {
         return Ok((place, file));
     }
-    threads::waiting(|| wait_for(state, key, deadline, cancel))
+    threads::waiting(|| wait_for(fs, state, key, deadline, cancel))
 }
 
 /// What came of one try to take a lock.
@@ -129,18 +139,21 @@ enum Tried {
     Removed,
 }
 
-fn try_one(state: &StateDir, key: &LockKey) -> Result<Tried> {
+fn try_one(fs: &dyn FileSystem, state: &StateDir, key: &LockKey) -> Result<Tried> {
     let fault = |cause| Error::io("lock", &key.shown, &cause);
-    let (place, file) = state.lock_file(&key.name)?;
-    match file.try_lock() {
-        Ok(()) if is_named(&place, &file).map_err(fault)? => Ok(Tried::Taken(place, file)),
-        Ok(()) => Ok(Tried::Removed),
-        Err(TryLockError::WouldBlock) => Ok(Tried::Held),
-        Err(TryLockError::Error(cause)) => Err(fault(cause)),
+    let (place, file) = state.lock_file(fs, &key.name)?;
+    if !fs.try_lock(&file).map_err(fault)? {
+        return Ok(Tried::Held);
+    }
+    if is_named(fs, &place, &file).map_err(fault)? {
+        Ok(Tried::Taken(place, file))
+    } else {
+        Ok(Tried::Removed)
     }
 }
 
 fn wait_for(
+    fs: &dyn FileSystem,
     state: &StateDir,
     key: &LockKey,
     deadline: Instant,
@@ -148,7 +161,7 @@ fn wait_for(
 ) -> Result<(Place, File)> {
     let mut pause = FIRST_PAUSE;
     loop {
-        match try_one(state, key)? {
+        match try_one(fs, state, key)? {
             Tried::Taken(place, file) => return Ok((place, file)),
             Tried::Removed => pause = FIRST_PAUSE,
             Tried::Held => {}
@@ -170,18 +183,15 @@ fn wait_for(
 }
 
 /// Whether `place` still names the open file.
-fn is_named(place: &Place, file: &File) -> std::io::Result<bool> {
-    let held = Stamp::of_file(file)?;
-    match Stamp::of_place(place) {
-        Ok(there) => Ok(there.is_same_file(&held)),
-        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(cause) => Err(cause),
-    }
+fn is_named(fs: &dyn FileSystem, place: &Place, file: &File) -> io::Result<bool> {
+    let held = fs.stamp_of(file)?;
+    Ok(look(fs, place)?.is_some_and(|there| there.is_same_file(&held)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::disk::fs::OsFileSystem;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     fn state() -> (tempfile::TempDir, StateDir) {
@@ -214,8 +224,14 @@ mod tests {
                 scope.spawn(move || {
                     for round in 0..50 {
                         let keys = keys((thread + round) % 2 == 0);
-                        let _locks =
-                            Locks::take(state, keys, in_seconds(60), &Cancel::default()).unwrap();
+                        let _locks = Locks::take(
+                            &OsFileSystem,
+                            state,
+                            keys,
+                            in_seconds(60),
+                            &Cancel::default(),
+                        )
+                        .unwrap();
                         assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
                         assert_eq!(inside.fetch_sub(1, Ordering::SeqCst), 1);
                     }
@@ -229,13 +245,16 @@ mod tests {
     fn waiting_ends_at_the_deadline_and_when_cancelled() {
         let (_dir, state) = state();
         let keys = || vec![LockKey::of_path(Path::new("/a"), "a.txt")];
-        let _held = Locks::take(&state, keys(), in_seconds(60), &Cancel::default()).unwrap();
-        let error = Locks::take(&state, keys(), Instant::now(), &Cancel::default()).unwrap_err();
+        let _held =
+            Locks::take(&OsFileSystem, &state, keys(), in_seconds(60), &Cancel::default()).unwrap();
+        let error = Locks::take(&OsFileSystem, &state, keys(), Instant::now(), &Cancel::default())
+            .unwrap_err();
         assert_eq!(error.code, Code::LockTimeout);
         assert!(error.message.contains("a.txt"), "{}", error.message);
         let cancel = Cancel::default();
         cancel.cancel();
-        let error = Locks::take(&state, keys(), in_seconds(60), &cancel).unwrap_err();
+        let error =
+            Locks::take(&OsFileSystem, &state, keys(), in_seconds(60), &cancel).unwrap_err();
         assert_eq!(error.code, Code::Aborted);
     }
 }

@@ -11,7 +11,7 @@ mod shape;
 mod torn;
 mod transaction;
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::time::Instant;
@@ -92,16 +92,16 @@ pub fn recover_beneath(
 ) -> Result<RecoveryReport> {
     let state = ground.state;
     let mut report = RecoveryReport::default();
-    for name in state.journal_names()? {
+    for name in state.journal_names(ground.fs)? {
         cancel.check()?;
         let ending = Path::new(&name).extension();
         if ending.is_some_and(|ending| ending == FINISHED || ending == UNFINISHED) {
-            let place = state.file("the journal", name)?;
+            let place = state.file(ground.fs, "the journal", name)?;
             one_journal(ground, &place, deadline, cancel, &mut report)?;
         }
     }
     if !report.is_empty() {
-        super::lock::sweep(state);
+        super::lock::sweep(ground.fs, state);
     }
     Ok(report)
 }
@@ -109,11 +109,11 @@ pub fn recover_beneath(
 /// Whether there is a journal about one of the files of `keys`, whose locks the caller holds:
 /// then it is that of a dead process, and perhaps being recovered by another.
 pub fn is_abandoned(ground: Ground<'_>, keys: &[LockKey]) -> Result<bool> {
-    for name in ground.state.journal_names()? {
+    for name in ground.state.journal_names(ground.fs)? {
         if Path::new(&name).extension().is_none_or(|ending| ending != FINISHED) {
             continue;
         }
-        let place = ground.state.file("the journal", name)?;
+        let place = ground.state.file(ground.fs, "the journal", name)?;
         let read = || match ground.fs.stamp(&place)? {
             stamp if is_trusted(&stamp) => {
                 read_journal(ground.fs, &mut ground.fs.open(&place)?).map(Some)
@@ -199,13 +199,9 @@ pub(super) fn lock_abandoned(
         Ok(file) => file,
         Err(cause) => return unless_gone("open", &cause),
     };
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            report.live += 1;
-            return Ok(None);
-        }
-        Err(TryLockError::Error(cause)) => return Err(Error::io("lock", &shown(place), &cause)),
+    if !fs.try_lock(&file).map_err(|cause| Error::io("lock", &shown(place), &cause))? {
+        report.live += 1;
+        return Ok(None);
     }
     // Another recovery may have worked it off between our open and our lock.
     match fs.stamp(place).and_then(|there| Ok(there.is_same_file(&fs.stamp_of(&file)?))) {
@@ -228,7 +224,7 @@ fn locked_journal(
         // Its owner died before it had done anything.
         return fs.unlink(place).map_err(|cause| fault("remove", &cause));
     }
-    let mut reading = file.try_clone().map_err(|cause| fault("read", &cause))?;
+    let mut reading = fs.duplicate(file).map_err(|cause| fault("read", &cause))?;
     let bytes = read_journal(fs, &mut reading).map_err(|cause| fault("read", &cause))?;
     let Some(records) = parse_journal(&bytes).filter(|records| is_well_formed(records)) else {
         report.damaged.push(shown(place));

@@ -169,7 +169,7 @@ impl<'a> Staged<'a> {
         if self.known.contains_key(place.canonical()) {
             return Ok(());
         }
-        match self.fs.make_dir(place) {
+        match self.fs.make_dir(place, false) {
             Ok(()) => self.directories.push(place.clone()),
             // Made by someone else meanwhile: theirs to keep.
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
@@ -255,7 +255,7 @@ impl<'a> Staged<'a> {
 
 /// Appends the content of one open file to another, from the start.
 pub(super) fn copy_content(fs: &dyn FileSystem, from: &File, to: &mut File) -> io::Result<()> {
-    let mut source = from.try_clone()?;
+    let mut source = fs.duplicate(from)?;
     fs.seek(&mut source, 0)?;
     let mut chunk = Vec::new();
     loop {

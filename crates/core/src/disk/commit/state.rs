@@ -6,13 +6,9 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
-use cap_fs_ext::{DirExt, FollowSymlinks, OpenOptionsFollowExt};
-use cap_std::ambient_authority;
-use cap_std::fs::{Dir, OpenOptions};
-
-use crate::disk::fs::{FileSystem, Place, Stamp};
+use crate::disk::fs::{Directory, FileKind, FileSystem, Place, Stamp};
 use crate::error::{Error, Message, Result, Term};
 
 /// The name of the default directory below the platform's directory for state.
@@ -22,12 +18,10 @@ const APPLICATION: &str = "hashline";
 #[derive(Debug)]
 pub struct StateDir {
     path: PathBuf,
-    /// The open directory of journals, and its path without links.
-    journals: OnceLock<(Arc<Dir>, PathBuf)>,
+    /// The open directory of journals.
+    journals: OnceLock<Directory>,
     /// The same of locks.
-    locks: OnceLock<(Arc<Dir>, PathBuf)>,
-    /// Directories that were made and are not flushed yet, the upper ones first.
-    made: Mutex<Vec<PathBuf>>,
+    locks: OnceLock<Directory>,
 }
 
 impl StateDir {
@@ -49,12 +43,7 @@ impl StateDir {
                 )
             })?,
         };
-        Ok(StateDir {
-            path,
-            journals: OnceLock::new(),
-            locks: OnceLock::new(),
-            made: Mutex::default(),
-        })
+        Ok(StateDir { path, journals: OnceLock::new(), locks: OnceLock::new() })
     }
 
     /// The path.
@@ -67,12 +56,20 @@ impl StateDir {
         self.path.join(JOURNALS)
     }
 
+    /// The path without links, as far as there is something.
+    pub(crate) fn canonical(&self, fs: &dyn FileSystem) -> Result<PathBuf> {
+        match fs.canonicalize(&self.path) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(self.path.clone()),
+            other => other.map_err(|cause| fault(&self.path, &cause)),
+        }
+    }
+
     /// The names of all files among the journals, sorted.
-    pub(super) fn journal_names(&self) -> Result<Vec<OsString>> {
+    pub(super) fn journal_names(&self, fs: &dyn FileSystem) -> Result<Vec<OsString>> {
         let directory = self.journals_path();
-        match self.open_checked(JOURNALS).and_then(|dir| list(&dir)) {
+        match self.open_checked(fs, JOURNALS).and_then(|dir| list(fs, &dir)) {
             // Windows says the same of what would lie below a file.
-            Err(_) if self.path.is_file() => {
+            Err(_) if is_file(fs, &self.path) => {
                 Err(fault(&self.path, &io::ErrorKind::NotADirectory.into()))
             }
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -81,34 +78,19 @@ impl StateDir {
     }
 
     /// A file among the journals, for work on the file `shown`.
-    pub(super) fn file(&self, shown: &str, name: OsString) -> Result<Place> {
-        let (dir, path) = match self.journals.get() {
-            Some(known) => known,
-            None => {
-                let opened = self.open_private(JOURNALS)?;
-                self.journals.get_or_init(|| opened)
-            }
-        };
-        Ok(Place::in_directory(Arc::clone(dir), path, name, shown))
+    pub(super) fn file(&self, fs: &dyn FileSystem, shown: &str, name: OsString) -> Result<Place> {
+        Ok(self.kept_open(fs, &self.journals, JOURNALS)?.place(name, shown))
     }
 
     /// Opens, or makes, the file of a lock.
-    pub(super) fn lock_file(&self, name: &str) -> Result<(Place, File)> {
+    pub(super) fn lock_file(&self, fs: &dyn FileSystem, name: &str) -> Result<(Place, File)> {
         let fault = |cause| fault(&self.path.join(LOCKS).join(name), &cause);
-        let (dir, path) = match self.locks.get() {
-            Some(known) => known,
-            None => {
-                let opened = self.open_private(LOCKS)?;
-                self.locks.get_or_init(|| opened)
-            }
-        };
-        let place = Place::in_directory(Arc::clone(dir), path, name.into(), name);
-        match open_lock(&place) {
+        let place = self.kept_open(fs, &self.locks, LOCKS)?.place(name, name);
+        match fs.open_lock(&place) {
             // Someone has removed the directory meanwhile.
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
-                let (dir, path) = self.open_private(LOCKS)?;
-                let place = Place::in_directory(dir, &path, name.into(), name);
-                let file = open_lock(&place).map_err(fault)?;
+                let place = self.open_private(fs, LOCKS)?.place(name, name);
+                let file = fs.open_lock(&place).map_err(fault)?;
                 Ok((place, file))
             }
             opened => Ok((place, opened.map_err(fault)?)),
@@ -116,119 +98,146 @@ impl StateDir {
     }
 
     /// The files of all locks that are there, as far as they can be looked at.
-    pub(super) fn lock_places(&self) -> Vec<Place> {
-        let Ok(dir) = self.open_checked(LOCKS).map(Arc::new) else { return Vec::new() };
-        let path = self.path.join(LOCKS);
-        let names = list(&dir).unwrap_or_default();
-        let place = |name| Place::in_directory(Arc::clone(&dir), &path, name, "a lock");
-        names.into_iter().map(place).collect()
+    pub(super) fn lock_places(&self, fs: &dyn FileSystem) -> Vec<Place> {
+        let Ok(dir) = self.open_checked(fs, LOCKS) else { return Vec::new() };
+        let names = list(fs, &dir).unwrap_or_default();
+        names.into_iter().map(|name| dir.place(name, "a lock")).collect()
     }
 
     /// A file for a version that a recovery keeps.
     pub(super) fn kept_file(&self, fs: &dyn FileSystem, name: &str) -> Result<Place> {
-        let (dir, path) = self.open_private("kept")?;
-        self.flush_made(fs)?;
-        let shown = path.join(name).to_string_lossy().into_owned();
-        Ok(Place::in_directory(dir, &path, name.into(), &shown))
+        let dir = self.open_private(fs, "kept")?;
+        let shown = dir.path().join(name).to_string_lossy().into_owned();
+        Ok(dir.place(name, &shown))
+    }
+
+    /// A directory of ours that stays open for later calls.
+    fn kept_open<'d>(
+        &self,
+        fs: &dyn FileSystem,
+        known: &'d OnceLock<Directory>,
+        name: &str,
+    ) -> Result<&'d Directory> {
+        if let Some(known) = known.get() {
+            return Ok(known);
+        }
+        let opened = self.open_private(fs, name)?;
+        Ok(known.get_or_init(|| opened))
     }
 
     /// A file in the directory of a store of records, which is made if there is none.
-    pub(in crate::disk) fn store_file(&self, store: &str, name: &str) -> Result<Place> {
-        let (dir, path) = self.open_private(&format!("{STORE_PREFIX}{store}"))?;
-        let shown = path.join(name).to_string_lossy().into_owned();
-        Ok(Place::in_directory(dir, &path, name.into(), &shown))
+    pub(in crate::disk) fn store_file(
+        &self,
+        fs: &dyn FileSystem,
+        store: &str,
+        name: &str,
+    ) -> Result<Place> {
+        let dir = self.open_private(fs, &format!("{STORE_PREFIX}{store}"))?;
+        let shown = dir.path().join(name).to_string_lossy().into_owned();
+        Ok(dir.place(name, &shown))
     }
 
     /// The names of all files in the directory of a store.
-    pub(in crate::disk) fn store_names(&self, store: &str) -> Result<Vec<OsString>> {
+    pub(in crate::disk) fn store_names(
+        &self,
+        fs: &dyn FileSystem,
+        store: &str,
+    ) -> Result<Vec<OsString>> {
         let name = format!("{STORE_PREFIX}{store}");
-        let listed = self.open_checked(&name).and_then(|dir| list(&dir));
+        let listed = self.open_checked(fs, &name).and_then(|dir| list(fs, &dir));
         listed.map_err(|cause| fault(&self.path.join(name), &cause))
     }
 
     /// The names of all stores.
-    pub(in crate::disk) fn stores(&self) -> Vec<String> {
-        let above = Dir::open_ambient_dir(&self.path, ambient_authority());
-        let names = above.and_then(|dir| list(&dir)).unwrap_or_default();
+    pub(in crate::disk) fn stores(&self, fs: &dyn FileSystem) -> Vec<String> {
+        let above = fs.open_dir_at(&self.path);
+        let names = above.and_then(|dir| list(fs, &dir)).unwrap_or_default();
         let names = names.iter().filter_map(|name| name.to_str()?.strip_prefix(STORE_PREFIX));
         names.map(str::to_owned).collect()
     }
 
     /// Removes the directory of a store, if it is empty.
     pub(in crate::disk) fn remove_store(&self, fs: &dyn FileSystem, store: &str) {
-        let Ok(above) = Dir::open_ambient_dir(&self.path, ambient_authority()) else { return };
-        let name = OsString::from(format!("{STORE_PREFIX}{store}"));
-        let _ = fs.remove_dir(&Place::in_directory(Arc::new(above), &self.path, name, store));
+        let Ok(above) = fs.open_dir_at(&self.path) else { return };
+        let _ = fs.remove_dir(&above.place(format!("{STORE_PREFIX}{store}"), store));
     }
 
     /// Makes and opens a directory of ours; its path comes without links, since recoveries
     /// compare paths.
-    fn open_private(&self, name: &str) -> Result<(Arc<Dir>, PathBuf)> {
+    fn open_private(&self, fs: &dyn FileSystem, name: &str) -> Result<Directory> {
         let path = self.path.join(name);
-        let fault = |cause| fault(&path, &cause);
-        self.make_private(&self.path)?;
-        let dir = match self.open_checked(name) {
+        let dir = match self.open_checked(fs, name) {
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
-                self.make_private(&path)?;
-                self.open_checked(name)
+                make_private(fs, &path).and_then(|()| self.open_checked(fs, name))
             }
             opened => opened,
         };
-        let dir = dir.map_err(fault)?;
-        let path = self.path.canonicalize().map_err(fault)?.join(name);
-        Ok((Arc::new(dir), path))
+        dir.map_err(|cause| fault(&path, &cause))
     }
 
     /// Opens a directory of ours, if nobody else can have put anything in it or in its place.
-    fn open_checked(&self, name: &str) -> io::Result<Dir> {
-        let above = Dir::open_ambient_dir(&self.path, ambient_authority())?;
-        check_owner(&above, Trust::Owner)?;
-        let dir = match above.open_dir_nofollow(name) {
-            Err(cause) if above.symlink_metadata(name).is_ok_and(|entry| !entry.is_dir()) => {
+    fn open_checked(&self, fs: &dyn FileSystem, name: &str) -> io::Result<Directory> {
+        let above = open_canonical(fs, &self.path)?;
+        check_owner(fs, &above, Trust::Owner)?;
+        let place = above.place(name, name);
+        let is_other = |entry: Stamp| entry.kind != FileKind::Directory;
+        let dir = match fs.open_dir(&place) {
+            Err(cause) if fs.stamp(&place).is_ok_and(is_other) => {
                 let why = format!("is no directory ({cause}), and links are not followed");
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
             }
             opened => opened?,
         };
-        check_owner(&dir, Trust::OnlyWriter)?;
+        check_owner(fs, &dir, Trust::OnlyWriter)?;
         Ok(dir)
     }
+}
 
-    /// Makes a directory that only its owner may look into: journals name files.
-    fn make_private(&self, path: &Path) -> Result<()> {
-        let missing: Vec<_> = path.ancestors().take_while(|above| !above.exists()).collect();
-        let mut builder = std::fs::DirBuilder::new();
-        builder.recursive(true);
-        #[cfg(unix)]
-        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(path).map_err(|cause| fault(path, &cause))?;
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        // Locks need not last.
-        let lasts = |path: &&Path| path.file_name() != Some(LOCKS.as_ref());
-        made.extend(missing.into_iter().rev().filter(lasts).map(Path::to_owned));
-        Ok(())
-    }
+/// Opens a directory by its path without links.
+fn open_canonical(fs: &dyn FileSystem, path: &Path) -> io::Result<Directory> {
+    fs.open_dir_at(&fs.canonicalize(path)?)
+}
 
-    /// Forces the directories that were made to the disk: a journal in a directory that a power
-    /// cut takes away is no journal. Also when this call does not flush or comes to nothing,
-    /// since later ones find the directories there.
-    pub(crate) fn flush_made(&self, fs: &dyn FileSystem) -> Result<()> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Some(path) = made.last() {
-            let fault = |cause| fault(path, &cause);
-            let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-                made.pop();
-                continue;
-            };
-            let parent = parent.canonicalize().map_err(fault)?;
-            let dir = Dir::open_ambient_dir(&parent, ambient_authority()).map_err(fault)?;
-            let shown = path.to_string_lossy();
-            let place = Place::in_directory(Arc::new(dir), &parent, name.to_owned(), &shown);
-            fs.sync_dir(&place).map_err(fault)?;
-            made.pop();
+/// Makes a directory that only its owner may look into, since journals name files, and the
+/// missing ones above it. Each is forced to the disk at once, also when this call does not
+/// flush: a journal in a directory that a power cut takes away is no journal, and later calls
+/// find the directory there.
+fn make_private(fs: &dyn FileSystem, path: &Path) -> io::Result<()> {
+    let Some(parent) = path.parent() else { return Err(io::ErrorKind::NotFound.into()) };
+    let above = match open_canonical(fs, parent) {
+        Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+            make_private(fs, parent)?;
+            open_canonical(fs, parent)?
         }
-        Ok(())
-    }
+        opened => opened?,
+    };
+    // `..` is there when what it is behind is.
+    let Some(name) = path.file_name() else { return Ok(()) };
+    let place = above.place(name, &path.to_string_lossy());
+    let made = match fs.make_dir(&place, true) {
+        // By another call, which may not have flushed it yet.
+        Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
+            return flush_entry(fs, &place);
+        }
+        made => made.and_then(|()| flush_entry(fs, &place)),
+    };
+    made.inspect_err(|_| {
+        // Also when it only seems not to have been made: later calls would take it for flushed.
+        let _ = fs.remove_dir(&place);
+    })
+}
+
+/// Forces the entry of a directory of ours to the disk. Locks and stores need not last.
+fn flush_entry(fs: &dyn FileSystem, place: &Place) -> io::Result<()> {
+    let is_store = place.name().as_encoded_bytes().starts_with(STORE_PREFIX.as_bytes());
+    if place.name() == LOCKS || is_store { Ok(()) } else { fs.sync_dir(place) }
+}
+
+/// Whether there is a file where a directory should be.
+fn is_file(fs: &dyn FileSystem, path: &Path) -> bool {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return false };
+    let stamp = open_canonical(fs, parent).and_then(|above| fs.stamp(&above.place(name, "")));
+    stamp.is_ok_and(|stamp| stamp.kind == FileKind::File)
 }
 
 /// The directories in the state directory.
@@ -248,8 +257,8 @@ enum Trust {
 }
 
 #[cfg(unix)]
-fn check_owner(dir: &Dir, trust: Trust) -> io::Result<()> {
-    let stamp = Stamp::of_dir(dir)?;
+fn check_owner(fs: &dyn FileSystem, dir: &Directory, trust: Trust) -> io::Result<()> {
+    let stamp = fs.stamp_of_dir(dir)?;
     let is_ours = stamp.owner.0 == rustix::process::geteuid().as_raw();
     let why = if !is_ours && (trust == Trust::OnlyWriter || stamp.owner.0 != 0) {
         format!("belongs to another user (number {}), and is not trusted", stamp.owner.0)
@@ -263,23 +272,15 @@ fn check_owner(dir: &Dir, trust: Trust) -> io::Result<()> {
 
 /// The state directory is below the user's own, and takes its access list from there.
 #[cfg(not(unix))]
-fn check_owner(_: &Dir, _: Trust) -> io::Result<()> {
+fn check_owner(_: &dyn FileSystem, _: &Directory, _: Trust) -> io::Result<()> {
     Ok(())
 }
 
 /// The names in a directory, sorted.
-fn list(dir: &Dir) -> io::Result<Vec<OsString>> {
-    let mut names =
-        dir.entries()?.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()?;
+fn list(fs: &dyn FileSystem, dir: &Directory) -> io::Result<Vec<OsString>> {
+    let mut names = fs.list(dir)?;
     names.sort();
     Ok(names)
-}
-
-fn open_lock(place: &Place) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true);
-    options.follow(FollowSymlinks::No);
-    Ok(place.dir().open_with(place.name(), &options)?.into_std())
 }
 
 fn fault(path: &Path, cause: &io::Error) -> Error {

@@ -32,7 +32,7 @@ pub struct Place {
 
 impl Place {
     /// The open directory.
-    pub fn dir(&self) -> &Dir {
+    pub(super) fn dir(&self) -> &Dir {
         &self.dir
     }
 
@@ -51,11 +51,6 @@ impl Place {
         &self.shown
     }
 
-    /// A name in a directory that is open already, at `path`; `shown` is for messages.
-    pub fn in_directory(dir: Arc<Dir>, path: &Path, name: OsString, shown: &str) -> Place {
-        Place { dir, canonical: path.join(&name), name, shown: shown.to_owned() }
-    }
-
     /// The directory itself.
     pub fn directory(&self) -> Place {
         Place { name: OsString::from("."), ..self.clone() }
@@ -66,6 +61,35 @@ impl Place {
         let name = name.into();
         let canonical = self.canonical.with_file_name(&name);
         Place { dir: Arc::clone(&self.dir), name, canonical, shown: self.shown.clone() }
+    }
+}
+
+/// An open directory.
+#[derive(Clone, Debug)]
+pub struct Directory {
+    dir: Arc<Dir>,
+    path: PathBuf,
+}
+
+impl Directory {
+    pub(super) fn new(dir: Dir, path: &Path) -> Directory {
+        Directory { dir: Arc::new(dir), path: path.to_owned() }
+    }
+
+    pub(super) fn dir(&self) -> &Dir {
+        &self.dir
+    }
+
+    /// The path by which it was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A name in it; `shown` is for messages.
+    pub fn place(&self, name: impl Into<OsString>, shown: &str) -> Place {
+        let name = name.into();
+        let canonical = self.path.join(&name);
+        Place { dir: Arc::clone(&self.dir), name, canonical, shown: shown.to_owned() }
     }
 }
 

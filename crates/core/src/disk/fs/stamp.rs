@@ -56,17 +56,17 @@ pub struct Stamp {
 
 impl Stamp {
     /// The stamp of an open file.
-    pub fn of_file(file: &File) -> io::Result<Stamp> {
+    pub(super) fn of_file(file: &File) -> io::Result<Stamp> {
         Ok(Stamp::from_metadata(&Metadata::from_file(file)?))
     }
 
     /// The stamp of an open directory.
-    pub fn of_dir(dir: &cap_std::fs::Dir) -> io::Result<Stamp> {
+    pub(super) fn of_dir(dir: &cap_std::fs::Dir) -> io::Result<Stamp> {
         Ok(Stamp::from_metadata(&dir.dir_metadata()?))
     }
 
     /// The stamp of what has a name; of the link itself when it is one.
-    pub fn of_place(place: &super::Place) -> io::Result<Stamp> {
+    pub(super) fn of_place(place: &super::Place) -> io::Result<Stamp> {
         Ok(Stamp::from_metadata(&place.dir().symlink_metadata(place.name())?))
     }
 

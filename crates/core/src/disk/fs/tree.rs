@@ -66,6 +66,11 @@ impl Base {
         }
     }
 
+    /// Whether there is something at an absolute path, links followed.
+    pub fn exists(&self, path: &Path) -> bool {
+        path.exists()
+    }
+
     /// At most `limit_bytes` of the file at an absolute path, links followed.
     pub fn read_start(&self, path: &Path, limit_bytes: u64) -> io::Result<Vec<u8>> {
         let file = match self.beneath(path) {

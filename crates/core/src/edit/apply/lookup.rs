@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::failures::Failures;
 use super::noop;
-use crate::disk::commit::{LockKey, StateDir};
+use crate::disk::commit::LockKey;
 use crate::disk::fs::{
     Base, FileKind, FileSystem, Lookup, Place, Stamp, differ_in_case_only, not_a_file,
 };
@@ -105,8 +105,7 @@ impl Tasks<'_> {
     }
 
     /// The files that lie below `state`: what is there decides what a recovery does.
-    pub(super) fn below_state(&self, state: &StateDir) -> Vec<(usize, Error)> {
-        let state = state.path().canonicalize().unwrap_or_else(|_| state.path().to_owned());
+    pub(super) fn below_state(&self, state: &Path) -> Vec<(usize, Error)> {
         let edits = self.edits.iter().map(|edits| {
             let operation = edits.operations.first().map_or(0, |one| one.index);
             (operation, edits.place.shown(), edits.place.canonical().to_owned())
@@ -120,7 +119,7 @@ impl Tasks<'_> {
             paths.into_iter().map(|path| (one.operation, one.path.as_str(), path))
         });
         let refusal = |(operation, shown, path): (usize, &str, PathBuf)| {
-            path.starts_with(&state).then(|| {
+            path.starts_with(state).then(|| {
                 let what = format!(
                     "{shown}: lies in the state directory {}, which patches must not touch (option ",
                     state.display()
@@ -274,7 +273,7 @@ impl<'a> Lookups<'a> {
             let Ok(named) = self.base.named_path(&next) else { break };
             tasks.missing.push(LockKey::of_path(&named.path(), path));
             let Lookup::Found(place) = named else { break };
-            let Ok(target) = place.dir().read_link_contents(place.name()) else { break };
+            let Ok(target) = self.fs.read_link(&place) else { break };
             next = place.canonical().with_file_name(target);
         }
     }

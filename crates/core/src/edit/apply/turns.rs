@@ -13,24 +13,24 @@ use crate::error::{Code, Error, Message, Result, Term};
 use crate::threads;
 
 /// The tasks of a patch, and the locks of everything it is about.
-pub(super) struct Locked<'o> {
+pub(super) struct Locked<'a, 'o> {
     pub(super) tasks: Tasks<'o>,
     pub(super) failures: Failures,
-    pub(super) _locks: Locks,
+    pub(super) _locks: Locks<'a>,
 }
 
 /// Takes the locks of a patch's files, and of names that nobody has: another call may have
 /// vacated them for a moment. Paths are looked up again once the locks are held: by then
 /// another call may have put other files there, which have other locks. What a dead process
 /// left of these files is recovered first, but not by a dry run, which writes nothing.
-pub(super) fn lock<'o>(
-    ground: Ground<'_>,
+pub(super) fn lock<'a, 'o>(
+    ground: Ground<'a>,
     patch: &'o Patch,
     timeout_ms: u64,
     dry_run: bool,
     cancel: &Cancel,
     recovered: &mut String,
-) -> Result<Locked<'o>> {
+) -> Result<Locked<'a, 'o>> {
     let deadline = Instant::now() + Duration::from_millis(timeout_ms);
     let Ground { fs, base, state } = ground;
     loop {
@@ -48,8 +48,7 @@ pub(super) fn lock<'o>(
             Lookups::new(fs, base).tasks(patch)
         };
         let keys = look_up().0.lock_keys();
-        let locks = Locks::take(state, keys.clone(), deadline, cancel)?;
-        state.flush_made(fs)?;
+        let locks = Locks::take(fs, state, keys.clone(), deadline, cancel)?;
         let is_abandoned = is_abandoned(ground, &keys)?;
         let (tasks, failures) = look_up();
         if !is_abandoned && tasks.lock_keys() == keys {

@@ -182,8 +182,8 @@ impl<'a> Filter<'a> {
 
     fn read_sources(&self, dir: &Path, sources: Sources) -> IgnoreTexts {
         let git = self.gitignore;
-        let is_repository =
-            git && sources.repository && [".git", ".jj"].iter().any(|name| dir.join(name).exists());
+        let is_there = |name: &&str| self.base.exists(&dir.join(name));
+        let is_repository = git && sources.repository && [".git", ".jj"].iter().any(is_there);
         let read = |wanted, name| if wanted { self.read(dir.join(name)) } else { None };
         let exclude = |git_dir: PathBuf| self.read(git_dir.join("info").join("exclude"));
         IgnoreTexts {

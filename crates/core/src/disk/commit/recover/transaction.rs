@@ -30,7 +30,7 @@ pub(super) fn work_off(
     let Ground { fs, base, state } = ground;
     base.forget();
     let mut recovery = Recovery { fs, state, base, touched: Vec::new(), conflicts: Vec::new() };
-    let _locks = Locks::take(state, recovery.lock_keys(steps)?, deadline, cancel)?;
+    let _locks = Locks::take(fs, state, recovery.lock_keys(steps)?, deadline, cancel)?;
     let files: Vec<String> = steps
         .iter()
         .flat_map(JournalStep::targets)
@@ -97,7 +97,7 @@ impl Recovery<'_> {
         if let Some(name) = path.file_name()
             && is_temporary(path)
         {
-            let own = self.state.file("the journal", name.to_owned())?;
+            let own = self.state.file(self.fs, "the journal", name.to_owned())?;
             if own.canonical() == path {
                 return Ok(Lookup::Found(own));
             }
