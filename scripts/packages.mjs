@@ -2,7 +2,7 @@
 // this package beside them, for tests that need other people's packages.
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -17,13 +17,14 @@ export function installPackages(folder) {
   const lock = readFileSync(join(folder, 'package-lock.json'), 'utf8')
   const stamp = join(folder, 'node_modules', '.installed-lock.json')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return undefined
-  console.log(`npm ci in ${folder}`)
-  const { status, stderr, error } = spawnSync('npm', ['ci', '--ignore-scripts'], {
+  console.log(`npm install in ${folder}`)
+  // Not `npm ci`: that fails where a registry lacks what is optional for other platforms.
+  const { status, stderr, error } = spawnSync('npm', ['install', '--no-save', '--ignore-scripts'], {
     cwd: folder,
     encoding: 'utf8',
     shell: process.platform === 'win32',
   })
-  if (status !== 0) return `npm ci failed in ${folder}: ${error?.message ?? stderr}`
+  if (status !== 0) return `npm install failed in ${folder}: ${error?.message ?? stderr}`
   const link = join(folder, 'node_modules', 'hashline-native')
   rmSync(link, { recursive: true, force: true })
   symlinkSync(root, link, 'junction')
@@ -32,7 +33,24 @@ export function installPackages(folder) {
 }
 
 /**
- * The same for a test: what to give as `skip` to the tests that need the packages. Where `CI` is
+ * Puts a plug-in of this repository among the packages of a folder, with the files that npm would
+ * publish.
+ * @param {string} plugin the folder of the plug-in
+ * @param {string} folder
+ * @returns {string} where it is then
+ */
+export function placePlugin(plugin, folder) {
+  const { name, files } = JSON.parse(readFileSync(join(plugin, 'package.json'), 'utf8'))
+  const place = join(folder, 'node_modules', name)
+  rmSync(place, { recursive: true, force: true })
+  for (const file of ['package.json', ...files]) {
+    cpSync(join(plugin, file), join(place, file), { recursive: true })
+  }
+  return place
+}
+
+/**
+ * Installs for a test, and tells what to give as `skip` to tests that need the packages. Where `CI` is
  * set, tests must run, so that it throws there.
  * @param {string} folder
  * @returns {string | false}

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const folders = ['examples'].flatMap((parent) =>
+const folders = ['examples', 'integrations'].flatMap((parent) =>
   readdirSync(join(root, parent), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => join(parent, name)),

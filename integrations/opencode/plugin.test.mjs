@@ -1,0 +1,187 @@
+// The plug-in in the real opencode, headless, against a model that plays a script.
+
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { call, startModelServer } from '../../__test__/modelServer.mjs'
+import { withMess } from '../../__test__/support.mjs'
+import { placePlugin, skipWithout } from '../../scripts/packages.mjs'
+
+/** @import { Step, Turn } from '../../__test__/modelServer.mjs' */
+
+const FOLDER = dirname(fileURLToPath(import.meta.url))
+const AGENT = join(FOLDER, 'agent')
+const TSC = join(FOLDER, '../../node_modules/typescript/bin/tsc')
+const skip = skipWithout(AGENT)
+const PROGRAM = join(
+  AGENT,
+  `node_modules/opencode-${process.platform}-${process.arch}/bin/opencode`,
+)
+
+/** The anchor of the line that holds `text`. @param {string} shown @param {string} text */
+function anchorOf(shown, text) {
+  const row = shown.split('\n').find((one) => one.includes(text))
+  assert.ok(row, `${text} in ${shown}`)
+  return row.split('|')[0].trim()
+}
+
+/** @param {string} anchor @param {string} text */
+const setLine = (anchor, text) =>
+  call('apply_hash', { operations: [{ op: 'set_line', path: 'greet.js', anchor, text }] })
+
+/**
+ * Runs opencode in a directory of its own, with nothing of the user's.
+ * @param {Step[]} steps
+ * @param {(dir: string, run: (...args: string[]) => Promise<string>, turns: Turn[]) => Promise<void>} body
+ * @param {object} [config]
+ */
+const withAgent = (steps, body, config = {}) =>
+  withMess({ 'work/greet.js': SOURCE, 'work/dot.png': PNG }, async (dir, stateDir) => {
+    const server = await startModelServer(steps)
+    const plugin = placePlugin(FOLDER, AGENT)
+    const settings = {
+      $schema: 'https://opencode.ai/config.json',
+      plugin: [pathToFileURL(join(plugin, 'index.js')).href],
+      model: 'scripted/model',
+      small_model: 'scripted/model',
+      autoupdate: false,
+      share: 'disabled',
+      provider: {
+        scripted: {
+          npm: '@ai-sdk/openai-compatible',
+          options: { baseURL: `${server.url}/v1`, apiKey: 'none' },
+          models: {
+            model: {
+              name: 'model',
+              tool_call: true,
+              modalities: { input: ['text', 'image'], output: ['text'] },
+              limit: { context: 200_000, output: 8192 },
+            },
+          },
+        },
+      },
+      ...config,
+    }
+    const env = {
+      PATH: process.env.PATH,
+      HOME: dir,
+      // opencode installs packages for plug-ins here, which takes it half a minute: once is enough.
+      XDG_CONFIG_HOME: join(AGENT, 'node_modules/.opencode'),
+      XDG_DATA_HOME: join(dir, 'data'),
+      XDG_CACHE_HOME: join(dir, 'cache'),
+      XDG_STATE_HOME: stateDir,
+      OPENCODE_CONFIG_CONTENT: JSON.stringify(settings),
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+      OPENCODE_DISABLE_CLAUDE_CODE: '1',
+    }
+    try {
+      const run = (/** @type {string[]} */ ...args) =>
+        finished(
+          spawn(PROGRAM, ['run', '--format', 'json', ...args], {
+            cwd: join(dir, 'work'),
+            env,
+            stdio: ['ignore', 'pipe', 'pipe'],
+          }),
+        )
+      await body(join(dir, 'work'), run, server.turns)
+      assert.deepEqual(server.faults, [])
+    } finally {
+      server.close()
+    }
+  })
+
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC',
+  'base64',
+)
+const SOURCE = "function greet(name) {\n  return 'Hello, ' + name\n}\n"
+
+/** @param {import('node:child_process').ChildProcess} child */
+async function finished(child) {
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text) => {
+      output += text
+    })
+  }
+  const code = await new Promise((resolve) => child.on('close', resolve))
+  assert.equal(code, 0, output)
+  return output
+}
+
+test('reads, is refused, edits; goes on in another process', {
+  skip,
+}, () => {
+  /** @type {Step[]} */
+  const steps = [
+    ({ tools, system }) => {
+      const names = tools.map(({ name }) => name)
+      for (const name of ['read', 'grep', 'apply_hash', 'bash'])
+        assert.ok(names.includes(name), `${names}`)
+      for (const name of ['edit', 'write', 'apply_patch']) assert.ok(!names.includes(name), name)
+      assert.match(tools.find(({ name }) => name === 'read')?.description ?? '', /NUMBER:HASH/)
+      assert.match(system, /Change files with apply_hash alone/)
+      return call('read', { path: 'greet.js', more_paths: ['dot.png'] })
+    },
+    ({ results: [shown], body }) => {
+      assert.match(shown, /^--- greet\.js ---\n1:\w\w\|function greet/)
+      assert.match(shown, /\(image, image\/png/)
+      assert.ok(JSON.stringify(body.messages).includes(PNG.toString('base64')))
+      return setLine('2:00', 'x')
+    },
+    ({ results: [refused] }) => {
+      assert.match(refused, /^Nothing was written\.\n/)
+      return setLine(anchorOf(refused, 'return'), "  return 'Hello, ' + name + '!'")
+    },
+    ({ results: [report] }) => {
+      assert.match(report, /^--- greet\.js --- 1 edit, \+1 -1\n/)
+      return { text: 'Done.' }
+    },
+    // In another process, by what the first has shown.
+    ({ body }) => {
+      const shown = body.messages.findLast((/** @type {any} */ { role }) => role === 'tool').content
+      return setLine(anchorOf(shown, 'return'), "  return 'Hi, ' + name")
+    },
+    ({ results: [report] }) => {
+      assert.match(report, /^--- greet\.js --- 1 edit, \+1 -1\n/)
+      return { text: 'Done again.' }
+    },
+  ]
+  return withAgent(steps, async (dir, run, turns) => {
+    assert.match(await run('Greet with an exclamation mark.'), /Done\./)
+    assert.match(readFileSync(join(dir, 'greet.js'), 'utf8'), /name \+ '!'/)
+    assert.equal(turns.length, steps.length - 2)
+    assert.match(await run('--continue', 'Say Hi.'), /Done again\./)
+    assert.match(readFileSync(join(dir, 'greet.js'), 'utf8'), /'Hi, ' \+ name\n/)
+  })
+})
+
+test('the plug-in agrees with the types of opencode', { skip }, () => {
+  placePlugin(FOLDER, AGENT)
+  const { status, stdout } = spawnSync(process.execPath, [TSC, '-p', AGENT], { encoding: 'utf8' })
+  assert.equal(status, 0, stdout)
+})
+
+test('who may not edit is not offered to', { skip }, () => {
+  /** @type {Step[]} */
+  const steps = [
+    ({ tools }) => {
+      const names = tools.map(({ name }) => name)
+      assert.ok(names.includes('read') && !names.includes('apply_hash'), `${names}`)
+      return { text: 'I cannot.' }
+    },
+  ]
+  const check = async (
+    /** @type {string} */ _,
+    /** @type {(prompt: string) => Promise<string>} */ run,
+  ) => {
+    assert.match(await run('Say Hi.'), /I cannot\./)
+  }
+  return withAgent(steps, check, { permission: { edit: 'deny' } })
+})

@@ -1,0 +1,300 @@
+// The extension in the real pi, headless and in its terminal interface, against a model that plays
+// a script.
+
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { call, startModelServer } from '../../__test__/modelServer.mjs'
+import { withMess } from '../../__test__/support.mjs'
+import { laterNode, placePlugin, skipWithout } from '../../scripts/packages.mjs'
+
+/** @import { Step, Turn } from '../../__test__/modelServer.mjs' */
+
+const FOLDER = dirname(fileURLToPath(import.meta.url))
+const AGENT = join(FOLDER, 'agent')
+const TSC = join(FOLDER, '../../node_modules/typescript/bin/tsc')
+const skip = skipWithout(AGENT)
+const PROGRAM = join(AGENT, 'node_modules/@earendil-works/pi-coding-agent/dist/cli.js')
+
+const SOURCE = "function greet(name) {\n  return 'Hello, ' + name\n}\n"
+const PNG = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC',
+  'base64',
+)
+
+/** The anchor of the line that holds `text`. @param {string} shown @param {string} text */
+function anchorOf(shown, text) {
+  const row = shown.split('\n').find((one) => one.includes(text))
+  assert.ok(row, `${text} in ${shown}`)
+  return row.split('|')[0].trim()
+}
+
+/** @param {string} anchor @param {string} text */
+const setLine = (anchor, text) =>
+  call('apply_hash', { operations: [{ op: 'set_line', path: 'greet.js', anchor, text }] })
+
+/**
+ * What a test of pi is given.
+ * @typedef {object} Stage
+ * @property {string} cwd
+ * @property {Turn[]} turns
+ * @property {string[]} command the program and the arguments that each run has
+ * @property {Record<string, string | undefined>} env
+ * @property {(...args: string[]) => Promise<string>} run
+ */
+
+/**
+ * Sets the stage for pi in a directory of its own, with nothing of the user's.
+ * @param {Step[]} steps
+ * @param {(stage: Stage) => Promise<void>} body
+ */
+const withAgent = (steps, body) =>
+  withMess({ 'work/greet.js': SOURCE, 'work/dot.png': PNG }, async (dir, stateDir) => {
+    const server = await startModelServer(steps)
+    const extension = join(placePlugin(FOLDER, AGENT), 'index.js')
+    const model = {
+      id: 'model',
+      name: 'model',
+      reasoning: false,
+      input: ['text', 'image'],
+      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+      contextWindow: 200_000,
+      maxTokens: 8192,
+    }
+    const provider = {
+      baseUrl: `${server.url}/v1`,
+      api: 'openai-completions',
+      apiKey: 'none',
+      models: [model],
+    }
+    mkdirSync(join(dir, 'pi'))
+    writeFileSync(
+      join(dir, 'pi/models.json'),
+      JSON.stringify({ providers: { scripted: provider } }),
+    )
+    const env = {
+      PATH: process.env.PATH,
+      HOME: dir,
+      TERM: 'xterm-256color',
+      LANG: 'C.UTF-8',
+      XDG_STATE_HOME: stateDir,
+      PI_CODING_AGENT_DIR: join(dir, 'pi'),
+    }
+    const flags = [
+      '--no-extensions',
+      '--no-skills',
+      '--no-context-files',
+      '--offline',
+      '-e',
+      extension,
+    ]
+    const command = [
+      laterNode(AGENT),
+      PROGRAM,
+      ...flags,
+      '--provider',
+      'scripted',
+      '--model',
+      'model',
+    ]
+    const cwd = join(dir, 'work')
+    const run = (/** @type {string[]} */ ...args) =>
+      finished(
+        spawn(command[0], [...command.slice(1), '--mode', 'json', ...args], {
+          cwd,
+          env,
+          stdio: ['ignore', 'pipe', 'pipe'],
+        }),
+      )
+    try {
+      await body({ cwd, turns: server.turns, command, env, run })
+      assert.deepEqual(server.faults, [])
+    } finally {
+      server.close()
+    }
+  })
+
+/** @param {import('node:child_process').ChildProcess} child */
+async function finished(child) {
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text) => {
+      output += text
+    })
+  }
+  const code = await new Promise((resolve) => child.on('close', resolve))
+  assert.equal(code, 0, output)
+  return output
+}
+
+test('the extension agrees with the types of pi', { skip }, () => {
+  placePlugin(FOLDER, AGENT)
+  const { status, stdout } = spawnSync(process.execPath, [TSC, '-p', AGENT], { encoding: 'utf8' })
+  assert.equal(status, 0, stdout)
+})
+
+/** @type {Step[]} */
+const STEPS = [
+  ({ tools, system }) => {
+    const names = tools.map(({ name }) => name)
+    for (const name of ['read', 'search', 'apply_hash', 'bash'])
+      assert.ok(names.includes(name), `${names}`)
+    for (const name of ['edit', 'write']) assert.ok(!names.includes(name), name)
+    assert.match(tools.find(({ name }) => name === 'read')?.description ?? '', /NUMBER:HASH/)
+    assert.match(system, /- read: Read files, each line with the anchor/)
+    assert.match(system, /- Change files with apply_hash alone/)
+    assert.match(system, /- Use the shell to list files/)
+    assert.doesNotMatch(system, /Use bash for file operations/)
+    return {
+      calls: [
+        ...call('read', { path: 'greet.js' }).calls,
+        ...call('read', { path: 'dot.png' }).calls,
+      ],
+    }
+  },
+  ({ results: [shown, image], body }) => {
+    assert.match(shown, /^1:\w\w\|function greet/)
+    assert.match(image, /^\(image, image\/png/)
+    assert.ok(JSON.stringify(body.messages).includes('data:image/png;base64,'))
+    return setLine('2:00', 'x')
+  },
+  ({ results: [refused] }) => {
+    assert.match(refused, /^Nothing was written\.\n/)
+    return call('apply_hash', {
+      operations: JSON.stringify([
+        {
+          op: 'set_line',
+          path: '@greet.js',
+          anchor: anchorOf(refused, 'return'),
+          text: "  return 'Hello, ' + name + '!'",
+        },
+      ]),
+    })
+  },
+  ({ results: [report] }) => {
+    assert.match(report, /^--- greet\.js --- 1 edit, \+1 -1\n/)
+    return { text: 'Done.' }
+  },
+]
+
+test('reads, is refused, edits; goes on in another process', {
+  skip,
+}, () => {
+  /** @type {Step[]} */
+  const later = [
+    ({ body }) => {
+      const shown = body.messages.findLast((/** @type {any} */ { role }) => role === 'tool').content
+      return setLine(anchorOf(shown, 'return'), "  return 'Hi, ' + name")
+    },
+    ({ results: [report] }) => {
+      assert.match(report, /^--- greet\.js --- 1 edit, \+1 -1\n/)
+      return { text: 'Done again.' }
+    },
+  ]
+  return withAgent([...STEPS, ...later], async ({ cwd, turns, run }) => {
+    const events = await run('Greet with an exclamation mark.')
+    assert.match(events, /Done\./)
+    const ends = events.split('\n').filter((row) => row.startsWith('{"type":"tool_execution_end"'))
+    assert.deepEqual(
+      ends.map((row) => JSON.parse(row)).map(({ toolName, isError }) => `${toolName} ${isError}`),
+      ['read false', 'read false', 'apply_hash true', 'apply_hash false'],
+    )
+    assert.match(readFileSync(join(cwd, 'greet.js'), 'utf8'), /name \+ '!'/)
+    assert.equal(turns.length, STEPS.length)
+    assert.match(await run('--continue', 'Say Hi.'), /Done again\./)
+    assert.match(readFileSync(join(cwd, 'greet.js'), 'utf8'), /'Hi, ' \+ name\n/)
+  })
+})
+
+const hasTmux = spawnSync('tmux', ['-V']).status === 0
+
+test('in the terminal each call is a line, and ctrl+o opens it', {
+  skip: skip || (!hasTmux && 'needs tmux'),
+}, () => {
+  /** @type {Step[]} */
+  const steps = [
+    () => call('read', { path: 'greet.js' }),
+    ({ results: [shown] }) => setLine(anchorOf(shown, 'return'), "  return 'Hi, ' + name"),
+    () => ({ text: 'It greets with Hi.' }),
+  ]
+  return withAgent(steps, async ({ cwd, command, env }) => {
+    const socket = `hashline-${process.pid}`
+    const tmux = (/** @type {string[]} */ ...args) =>
+      spawnSync('tmux', ['-L', socket, ...args], { cwd, env: { ...env }, encoding: 'utf8' }).stdout
+    try {
+      tmux('new-session', '-d', '-x', '100', '-y', '50', ...command, '--no-session', 'Say Hi.')
+      const closed = await screenWith(tmux, /It greets with Hi\./)
+      assert.match(closed, /^ read greet\.js · 3 lines$/m)
+      assert.match(closed, /^ apply_hash greet\.js · \+1 -1$/m)
+      assert.doesNotMatch(closed, /return 'Hi, '/)
+      tmux('send-keys', 'C-o')
+      const open = await screenWith(tmux, /^ \+ {2}return 'Hi, ' \+ name$/m)
+      assert.match(open, /^ - {2}return 'Hello, ' \+ name$/m)
+      assert.match(open, /^ 1:\w\w\|function greet/m)
+      if (process.env.HASHLINE_SCREENS)
+        writeFileSync(process.env.HASHLINE_SCREENS, `${closed}\n${open}`)
+    } finally {
+      tmux('kill-server')
+    }
+  })
+})
+
+const POLLS = 600
+const POLL_MS = 100
+
+/**
+ * The screen, as soon as it shows what is waited for.
+ * @param {(...args: string[]) => string} tmux
+ * @param {RegExp} awaited
+ */
+async function screenWith(tmux, awaited) {
+  let screen = ''
+  for (let poll = 0; poll < POLLS; poll++) {
+    screen = tmux('capture-pane', '-p')
+    if (awaited.test(screen)) return screen
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+  throw new assert.AssertionError({ message: `no ${awaited} on the screen:\n${screen}` })
+}
+
+test('a summary names the edited files', { skip }, () => {
+  /** @type {Step[]} */
+  const steps = [
+    () => call('read', { path: 'greet.js' }),
+    ({ results: [shown] }) => setLine(anchorOf(shown, 'return'), "  return 'Hi, ' + name"),
+    () => ({ text: 'Done.' }),
+  ]
+  return withAgent(steps, async ({ cwd, command, env }) => {
+    writeFileSync(
+      join(env.PI_CODING_AGENT_DIR ?? '', 'settings.json'),
+      '{"compaction":{"keepRecentTokens":1}}',
+    )
+    const child = spawn(command[0], [...command.slice(1), '--mode', 'rpc', '--no-session'], {
+      cwd,
+      env,
+    })
+    const events = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    /** @param {object} request @param {string} type */
+    const ask = async (request, type) => {
+      child.stdin.write(`${JSON.stringify(request)}\n`)
+      for (;;) {
+        const { value, done } = await events.next()
+        assert.ok(!done, `pi ended before ${type}`)
+        const event = JSON.parse(value)
+        if (event.type === 'response') assert.equal(event.success, true, value)
+        if (event.type === type) return event
+      }
+    }
+    try {
+      await ask({ type: 'prompt', message: 'Say Hi.' }, 'agent_settled')
+      const { data: compacted } = await ask({ type: 'compact' }, 'response')
+      assert.deepEqual(compacted.details.modifiedFiles, ['greet.js'])
+    } finally {
+      child.kill()
+    }
+  })
+})

@@ -1,0 +1,173 @@
+// pi extension: files are read, searched and edited by line anchors. `read` takes the place of
+// pi's own, `apply_hash` that of `edit` and `write`.
+
+import { HashSession } from 'hashline-native'
+import { hashTools } from 'hashline-native/tools'
+import { callRow, resultRows } from './rows.js'
+
+/**
+ * @import { ExtensionAPI, ExtensionContext, ToolDefinition } from '@earendil-works/pi-coding-agent'
+ * @import { HashTool } from 'hashline-native/tools'
+ *
+ * @typedef {{ summary: string, isError: boolean, diff?: string }} Details
+ */
+
+/** The tools of pi, and of other extensions, that edit files. */
+const EDIT_TOOLS = ['edit', 'write', 'apply_patch']
+
+/** @param {ExtensionAPI} pi */
+export default function hashline(pi) {
+  let tools = hashTools(new HashSession({ root: false }))
+  const names = Object.values(tools).map(({ name }) => name)
+
+  for (const kind of /** @type {const} */ (['read', 'search', 'apply'])) {
+    pi.registerTool(definition(tools[kind], () => tools[kind]))
+  }
+
+  pi.on('session_start', (_, ctx) => {
+    tools = rememberedTools(ctx, names)
+    const active = pi.getActiveTools()
+    pi.setActiveTools(active.filter((name) => !EDIT_TOOLS.includes(name)))
+    if (ctx.mode === 'tui') ctx.ui.setToolsExpanded(false)
+  })
+  // Another branch has shown other lines.
+  pi.on('session_tree', (_, ctx) => {
+    tools = rememberedTools(ctx, names)
+  })
+
+  pi.on('before_agent_start', (event) => withoutShellAdvice(event))
+
+  // An error that is thrown would lose the details.
+  pi.on('tool_result', ({ toolName, details }) => {
+    const isOurs = names.includes(toolName) && isDetails(details)
+    return isOurs ? { isError: details.isError } : undefined
+  })
+
+  pi.on('session_before_compact', ({ preparation }) => {
+    const { messagesToSummarize, turnPrefixMessages, fileOps } = preparation
+    for (const message of [...messagesToSummarize, ...turnPrefixMessages]) {
+      for (const path of editedPaths(message, tools.apply.name)) fileOps.edited.add(path)
+    }
+  })
+}
+
+/**
+ * @param {HashTool} described
+ * @param {() => HashTool} current that of the session that is open now
+ * @returns {ToolDefinition<any, Details>}
+ */
+function definition({ name, title, description, snippet, guidelines, inputSchema }, current) {
+  return {
+    name,
+    label: title,
+    description,
+    promptSnippet: snippet,
+    promptGuidelines: [...guidelines],
+    parameters: inputSchema,
+    prepareArguments: (args) => prepared(args),
+    renderShell: 'self',
+    async execute(_, args, signal) {
+      const { text, images, summary, isError, diff } = await current().execute(args, { signal })
+      const shown = images.map(({ mimeType, data }) => ({
+        type: /** @type {const} */ ('image'),
+        mimeType,
+        data: Buffer.from(data).toString('base64'),
+      }))
+      const details = { summary, isError, ...(diff !== undefined && { diff }) }
+      return { content: [{ type: 'text', text }, ...shown], details }
+    },
+    renderCall: (args, theme, context) => callRow(current(), args, theme, context),
+    renderResult: (result, options, theme, context) => resultRows(result, options, theme, context),
+  }
+}
+
+/**
+ * Arguments that pi's check of the schema would refuse, though it is plain what they mean.
+ * @param {any} args
+ */
+function prepared(args) {
+  if (typeof args !== 'object' || args === null) return args
+  const { file_path, ...others } = args
+  const named =
+    file_path !== undefined && others.path === undefined ? { path: file_path, ...others } : args
+  const entries = Object.entries(named).map(([field, value]) => [field, fromJson(value)])
+  return Object.fromEntries(entries)
+}
+
+/** A list that is JSON text, as a list. @param {unknown} value */
+function fromJson(value) {
+  if (typeof value !== 'string' || !/^\s*\[\s*[{"]/.test(value)) return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}
+
+/**
+ * Tools over a session that remembers what the open branch of the conversation has shown.
+ * @param {ExtensionContext} ctx
+ * @param {string[]} names
+ */
+function rememberedTools(ctx, names) {
+  // Like pi's own tools, these may read and write wherever the user may.
+  const session = new HashSession({ cwd: ctx.cwd, root: false })
+  /** @type {Map<string, unknown>} */
+  const paths = new Map()
+  for (const entry of ctx.sessionManager.getBranch()) {
+    if (entry.type !== 'message') continue
+    const { message } = entry
+    if (message.role === 'assistant') {
+      for (const part of message.content) {
+        if (part.type === 'toolCall') paths.set(part.id, part.arguments?.path)
+      }
+    }
+    if (message.role !== 'toolResult' || !names.includes(message.toolName)) continue
+    const path = paths.get(message.toolCallId)
+    for (const part of message.content) {
+      if (part.type === 'text')
+        session.observe(part.text, typeof path === 'string' ? path : undefined)
+    }
+  }
+  return hashTools(session)
+}
+
+/** pi's advice to look at files through the shell, as it stands in its prompt. */
+const SHELL_ADVICE = /^- Use (?:bash|PowerShell|bash or PowerShell) for file operations like .*$/m
+const OUR_ADVICE = '- Use the shell to list files, to build, to test and to run programs'
+
+/**
+ * Takes back the advice to read files through the shell: in the section of the prompt that has it,
+ * or where there are no sections, in the whole.
+ * @param {{ systemPrompt: string, systemPromptOptions?: { sections?: Record<string, string> } }} event
+ */
+function withoutShellAdvice({ systemPrompt, systemPromptOptions }) {
+  if (!SHELL_ADVICE.test(systemPrompt)) return undefined
+  const [, rules] = /<rules>\n?(.*?)\n?<\/rules>/s.exec(systemPrompt) ?? []
+  if (systemPromptOptions?.sections === undefined || rules === undefined) {
+    return { systemPrompt: systemPrompt.replace(SHELL_ADVICE, OUR_ADVICE) }
+  }
+  systemPromptOptions.sections.rules = rules.replace(SHELL_ADVICE, OUR_ADVICE)
+  return undefined
+}
+
+/**
+ * The files that a message's calls edit.
+ * @param {any} message
+ * @param {string} name
+ * @returns {string[]}
+ */
+function editedPaths(message, name) {
+  if (message.role !== 'assistant' || !Array.isArray(message.content)) return []
+  const calls = message.content.filter(
+    (/** @type {any} */ part) => part.type === 'toolCall' && part.name === name,
+  )
+  return calls
+    .flatMap((/** @type {any} */ { arguments: args }) => fromJson(args?.operations) ?? [])
+    .flatMap((/** @type {any} */ operation) => [operation?.path, operation?.to])
+    .filter((/** @type {unknown} */ path) => typeof path === 'string')
+}
+
+/** @param {unknown} details @returns {details is Details} */
+const isDetails = (details) =>
+  typeof details === 'object' && details !== null && 'isError' in details && 'summary' in details
