@@ -234,6 +234,25 @@ impl<'env> Js<'env> {
         napi::check_status!(unsafe { sys::napi_set_element(self.env, self.raw, index, value.raw) })
     }
 
+    /// Sets the property `name` of an object.
+    pub fn set(self, name: &CStr, value: Js<'_>) -> napi::Result<()> {
+        // SAFETY: As above; the name ends with a zero.
+        napi::check_status!(unsafe {
+            sys::napi_set_named_property(self.env, self.raw, name.as_ptr(), value.raw)
+        })
+    }
+
+    /// A part of a string, which refers to the characters of the whole one.
+    pub fn slice(self, units: std::ops::Range<usize>) -> napi::Result<Js<'env>> {
+        let slice = self.get(c"slice")?.raw;
+        let env = Env::from_raw(self.env);
+        let start = Js::from_rust(&env, units.start as f64)?.raw;
+        let end = Js::from_rust(&env, units.end as f64)?.raw;
+        let mut raw = ptr::null_mut();
+        ask!(napi_call_function(self.env, self.raw, slice, 2, [start, end].as_ptr(); raw))?;
+        Ok(Js::new(self.env, raw))
+    }
+
     /// Calls a function that does not look at `this`.
     pub fn call(self, arguments: &[sys::napi_value]) -> napi::Result<Js<'env>> {
         let mut this = ptr::null_mut();

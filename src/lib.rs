@@ -17,6 +17,7 @@ mod memory;
 mod omp;
 mod options;
 mod outcome;
+mod page;
 mod read;
 mod recover;
 mod search;

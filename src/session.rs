@@ -18,15 +18,15 @@ use napi::{Env, ValueType};
 use napi_derive::napi;
 
 use super::apply::{EditOptions, commit_options, edit_options};
-use super::bulk::Objects;
 use super::fault::{self, Result, guard};
 use super::js::Js;
 use super::options::{Field, Holder, optional, read_options};
 use super::outcome::{ApplyOutcome, apply_outcome};
-use super::read::{self, FileView};
+use super::page::{PageText, PageViews, page};
+use super::read;
 use super::search::{self, SearchResult};
 use super::task::{self, Call, Prepared};
-use super::text::{Text, Word};
+use super::text::Word;
 use super::value::to_value;
 
 /// How a session reads and edits.
@@ -214,10 +214,10 @@ pub struct ReadReport {
     /// Ready for a model: lines with anchors, a header for each file when there are several, and
     /// what there is to say beside them.
     #[napi(ts_type = "string")]
-    pub text: Text,
+    pub text: PageText,
     /// The views, in the order of the requests.
     #[napi(ts_type = "Array<FileView>")]
-    pub views: Objects<FileView>,
+    pub views: PageViews,
     /// The images among the files, up to 20 MiB each.
     pub images: Vec<ReadImage>,
     /// Where to go on, for each request that a limit cut.
@@ -231,12 +231,12 @@ impl From<workspace::ReadReport> for ReadReport {
             mime_type: Word(image.mime_type),
             data: image.data.into(),
         };
-        let view = |view| FileView::of(view, Text::alone);
         let on = |on: workspace::ReadOn| ReadOn { path: on.path, start_line: on.start_line as f64 };
         let next: Vec<ReadOn> = report.next.into_iter().map(on).collect();
+        let (text, views) = page(report.text, report.views, report.spans);
         ReadReport {
-            text: report.text.into(),
-            views: Objects(report.views.into_iter().map(view).collect()),
+            text,
+            views,
             images: report.images.into_iter().map(image).collect(),
             next: (!next.is_empty()).then_some(next),
         }

@@ -170,6 +170,9 @@ pub struct ReadReport {
     pub text: String,
     /// The views, in the order of the requests.
     pub views: Vec<FileView>,
+    /// Where in `text` the text of each view stands; empty for a view that shows none.
+    #[serde(skip)]
+    pub spans: Vec<std::ops::Range<usize>>,
     /// The images among them.
     pub images: Vec<ReadImage>,
     /// Where to go on, for each request that a limit cut.

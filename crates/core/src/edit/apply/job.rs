@@ -16,11 +16,11 @@ use crate::edit::report::{
     DELETED_LIMIT_BYTES, applied_text, created_hunks, created_rows, deleted_hunks, edited_hunks,
     relocation_rows, unshown_diff,
 };
-use crate::edit::session::{Body, HeldMemory, Lesson, LineSet, Splice, rows_shown};
+use crate::edit::session::{HeldMemory, Lesson, LineSet, Splice, Version, rows_shown};
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
-use crate::text::lines::{LineIndex, Unit, count_lines};
+use crate::text::lines::{Unit, count_lines};
 use crate::view::scope::Scope;
 
 /// The contents of files that the patch adds, by operation.
@@ -289,25 +289,26 @@ impl<'a> Job<'a> {
         settled: &Settled,
         rows: &str,
     ) -> Lesson {
-        let after = settled.text_after();
+        let after = memory.version_of_new(settled.text_after());
+        let shown = self.shown(&after, rows);
         if !memory.knows(known_as) {
             // There is nothing that the edit could have moved.
-            return self.shown_lesson(memory, file, &after, rows);
+            return Lesson::Shown { file, text: after, lines: shown };
         }
-        let before = memory.version(settled.document.text());
+        let before = memory.version(settled.document.text(), None);
         let splices = Splice::of_plan(&settled.plan);
-        let shown = self.shown(&after, rows);
-        Lesson::Edited { file, before, after: memory.version(&after), splices, shown }
+        Lesson::Edited { file, before, after, splices, shown }
     }
 
     fn shown_lesson(&self, memory: &HeldMemory, file: PathBuf, text: &[u8], rows: &str) -> Lesson {
-        Lesson::Shown { file, text: memory.version(text), lines: self.shown(text, rows) }
+        let text = memory.version_of_new(text.to_vec());
+        let lines = self.shown(&text, rows);
+        Lesson::Shown { file, text, lines }
     }
 
     /// The lines of a text that the rows of a report show.
-    fn shown(&self, text: &[u8], rows: &str) -> LineSet {
-        let index = LineIndex::new(text, Unit::Byte);
-        rows_shown(self.scope.dialect, &Body::new(text, &index), rows)
+    fn shown(&self, text: &Version, rows: &str) -> LineSet {
+        text.body().map(|body| rows_shown(self.scope.dialect, &body, rows)).unwrap_or_default()
     }
 
     fn file_change(&self, one: &FileTask, added: &AddedContents) -> (FileChange, String) {

@@ -82,7 +82,8 @@ impl Version {
         Version::owned(text.into())
     }
 
-    fn owned(text: Box<[u8]>) -> Version {
+    /// A text that was made for the memory.
+    pub fn owned(text: Box<[u8]>) -> Version {
         let index = LineIndex::new(&text, Unit::Byte);
         let hash = Body::new(&text, &index).hash;
         Version::kept(Arc::new(Kept { text, index, hash }))

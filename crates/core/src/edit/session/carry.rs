@@ -20,6 +20,7 @@ use std::collections::HashMap;
 use imara_diff::{Algorithm, Diff, Hunk, Interner, Token};
 
 use super::body::Body;
+use crate::text::lines::{Lines, Unit};
 
 /// Texts that differ in more lines than this, between the first difference and the last, are not
 /// compared any further: the work stays bounded, and the answer there is that nothing is kept.
@@ -56,9 +57,20 @@ impl Carry {
     /// Compares two texts.
     pub fn new(old: &Body<'_>, new: &Body<'_>) -> Self {
         let mut lines = Interner::new((old.count() + new.count()) as usize / 2);
-        let letters: Vec<u8> = old.lines().map(letters).collect();
-        let old: Vec<Token> = old.lines().map(|line| lines.intern(line)).collect();
-        let new: Vec<Token> = new.lines().map(|line| lines.intern(line)).collect();
+        let mut letters = Vec::with_capacity(old.count() as usize);
+        let (above, middle, below) = parts(old.text, new.text);
+        let mut old_lines = Vec::with_capacity(old.count() as usize);
+        for line in lines_of(above).chain(lines_of(middle.0)).chain(lines_of(below)) {
+            letters.push(letters_in(line));
+            old_lines.push(lines.intern(line));
+        }
+        // Lines that both begin or end with are the same ones: they are not looked up again.
+        let (top, bottom) = (lines_of(above).count(), lines_of(below).count());
+        let mut new_lines = Vec::with_capacity(new.count() as usize);
+        new_lines.extend_from_slice(&old_lines[..top]);
+        new_lines.extend(lines_of(middle.1).map(|line| lines.intern(line)));
+        new_lines.extend_from_slice(&old_lines[old_lines.len() - bottom..]);
+        let (old, new) = (old_lines, new_lines);
         let kinds = lines.num_tokens();
         let (once_old, once_new) = (once(&old, kinds), once(&new, kinds));
         let is_lone = |line: &Token| once_old[line.0 as usize] && once_new[line.0 as usize];
@@ -118,9 +130,45 @@ impl Carry {
     }
 }
 
+/// What two texts begin with in common, what each has then, and what both end with: whole lines.
+fn parts<'a>(old: &'a [u8], new: &'a [u8]) -> (&'a [u8], (&'a [u8], &'a [u8]), &'a [u8]) {
+    let same = common_prefix(old, new);
+    let top = memchr::memrchr(b'\n', &old[..same]).map_or(0, |newline| newline + 1);
+    let (above, old) = old.split_at(top);
+    let new = &new[top..];
+    let same = common_suffix(old, new);
+    // The first line of what is in common may begin before it.
+    let tail = &old[old.len() - same..];
+    let bottom = memchr::memchr(b'\n', tail).map_or(0, |newline| tail.len() - newline - 1);
+    let (old, below) = old.split_at(old.len() - bottom);
+    (above, (old, &new[..new.len() - bottom]), below)
+}
+
+/// How many bytes are compared at once.
+const COMPARED_BYTES: usize = 256;
+
+fn common_prefix(one: &[u8], other: &[u8]) -> usize {
+    let pieces = one.chunks_exact(COMPARED_BYTES).zip(other.chunks_exact(COMPARED_BYTES));
+    let whole = pieces.take_while(|(one, other)| one == other).count() * COMPARED_BYTES;
+    let rest = one[whole..].iter().zip(&other[whole..]);
+    whole + rest.take_while(|(one, other)| one == other).count()
+}
+
+fn common_suffix(one: &[u8], other: &[u8]) -> usize {
+    let pieces = one.rchunks_exact(COMPARED_BYTES).zip(other.rchunks_exact(COMPARED_BYTES));
+    let whole = pieces.take_while(|(one, other)| one == other).count() * COMPARED_BYTES;
+    let rest = one[..one.len() - whole].iter().rev().zip(other[..other.len() - whole].iter().rev());
+    whole + rest.take_while(|(one, other)| one == other).count()
+}
+
+/// The lines of a text without their terminators.
+fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    Lines::new(text, Unit::Byte).map(move |span| span.text(text))
+}
+
 /// How many letters and digits a line has, up to what is enough; outside ASCII each byte is taken
 /// for a part of one.
-fn letters(line: &[u8]) -> u8 {
+fn letters_in(line: &[u8]) -> u8 {
     let letters = line.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
     letters.take(ENOUGH_LETTERS.into()).count() as u8
 }

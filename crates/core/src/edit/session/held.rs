@@ -127,11 +127,18 @@ impl HeldMemory {
     }
 
     /// A text as the memory is to be told of it. It is copied and hashed while nobody waits for
-    /// the lock; one that the memory has already is not copied again.
-    pub fn version(&self, text: &[u8]) -> Version {
-        let hash = hash_of(text);
+    /// the lock; one that the memory has already is not copied again. `hash` is given if it is
+    /// known already.
+    pub fn version(&self, text: &[u8], hash: Option<u128>) -> Version {
+        let hash = hash.unwrap_or_else(|| hash_of(text));
         let known = self.lock().version(hash);
         known.unwrap_or_else(|| Version::of(text, self.limits.bytes))
+    }
+
+    /// As [`HeldMemory::version`], of a text that was just made: the memory does not have it, as a
+    /// rule. One that is too large is kept as long as the version.
+    pub fn version_of_new(&self, text: Vec<u8>) -> Version {
+        Version::owned(text.into())
     }
 
     /// Remembers what answers showed, and what a patch did, all at once.

@@ -69,7 +69,7 @@ impl<'m> Recall<'m> {
         for number in failures.iter().flat_map(|(_, report)| report.numbers()) {
             lines.insert(number..number + 1);
         }
-        let (file, text) = (file.to_owned(), self.memory.version(text));
+        let (file, text) = (file.to_owned(), self.memory.version(text, None));
         Refusal { failures, lesson: Some(Lesson::Shown { file, text, lines }) }
     }
 

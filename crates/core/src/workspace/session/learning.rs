@@ -47,7 +47,7 @@ impl Session {
         let load = scope.load_options();
         let read = with_file(scope.fs, scope.base, path, &load, |loaded| {
             let Loaded::Text(document) = loaded else { return Ok(None) };
-            let text = self.memory.version(document.text());
+            let text = self.memory.version(document.text(), None);
             let lines = match text.body() {
                 Some(body) => rows_shown(scope.dialect, &body, &block.rows),
                 None => {

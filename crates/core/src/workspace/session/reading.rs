@@ -1,5 +1,6 @@
 //! One read of a session: several files on one page, within the limits of one call.
 
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use super::{IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, Session, SessionLimits, canonical};
@@ -30,13 +31,18 @@ enum Seen {
     Image(&'static str, Vec<u8>),
 }
 
+/// The hash of a document's text, where that of its bytes was told and is the same.
+fn hash_of_view(document: &Document, view: &FileView) -> Option<u128> {
+    let is_same = document.is_plain() && document.bom_bytes() == 0;
+    u128::from_str_radix(&view.snapshot, 16).ok().filter(|_| is_same)
+}
+
 /// A page that is being filled.
 pub(super) struct Reading<'s> {
     session: &'s Session,
     has_headers: bool,
     left: SessionLimits,
     image_bytes_left: usize,
-    blocks: Vec<String>,
     /// Files that a limit left out.
     left_out: Vec<String>,
     report: ReadReport,
@@ -50,7 +56,6 @@ impl<'s> Reading<'s> {
             has_headers,
             left: session.options.limits,
             image_bytes_left: IMAGE_LIMIT_BYTES,
-            blocks: Vec::new(),
             left_out: Vec::new(),
             report: ReadReport::default(),
             lessons: Vec::new(),
@@ -59,30 +64,43 @@ impl<'s> Reading<'s> {
 
     /// Adds one file, as far as there is room.
     pub(super) fn add(&mut self, request: &ReadRequest, cancel: &Cancel) -> Result<()> {
-        let header = self.has_headers.then(|| file_header(&request.path) + "\n");
-        let header = header.unwrap_or_default();
+        let header =
+            if self.has_headers { file_header(&request.path) + "\n" } else { String::new() };
         let room = self.left.max_bytes.saturating_sub(header.len());
         if room == 0 || self.left.max_lines == 0 {
             self.leave_out(request);
             return Ok(());
         }
         let (view, seen, lesson) = self.view(request, room, cancel)?;
-        if matches!(seen, Seen::Text { is_cut: true, .. }) && !self.blocks.is_empty() {
+        if matches!(seen, Seen::Text { is_cut: true, .. }) && !self.report.text.is_empty() {
             // A line that fits on a page of its own is not to be cut at the end of this one.
             self.leave_out(request);
             return Ok(());
         }
-        let lines = if view.text.is_empty() { 0 } else { view.text.split('\n').count() as u64 };
+        let before = self.report.text.len();
+        self.begin_block();
+        self.report.text += &header;
+        let span = self.describe(request, &view, seen);
+        let lines = match view.text.len() {
+            0 => 0,
+            _ => memchr::memchr_iter(b'\n', view.text.as_bytes()).count() as u64 + 1,
+        };
         let matches = view.match_lines.as_ref().map_or(0, Vec::len) as u64;
-        let block = header + &self.describe(request, &view, seen);
         let left = &mut self.left;
         left.max_lines = left.max_lines.saturating_sub(lines);
-        left.max_bytes = left.max_bytes.saturating_sub(block.len() + 1);
+        left.max_bytes = left.max_bytes.saturating_sub(self.report.text.len() - before);
         left.max_matches = left.max_matches.saturating_sub(matches);
-        self.blocks.push(block);
         self.report.views.push(view);
+        self.report.spans.push(span);
         self.lessons.extend(lesson);
         Ok(())
+    }
+
+    /// A block begins on a line of its own.
+    fn begin_block(&mut self) {
+        if !self.report.text.is_empty() {
+            self.report.text.push('\n');
+        }
     }
 
     /// The page, and what it teaches.
@@ -92,11 +110,10 @@ impl<'s> Reading<'s> {
             self.left_out.truncate(MAX_NAMED_FILES);
             let named = self.left_out.join(", ");
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            self.blocks.push(format!(
-                "(Not shown, since the limit of one call is reached: {named}{more}.)"
-            ));
+            self.begin_block();
+            self.report.text +=
+                &format!("(Not shown, since the limit of one call is reached: {named}{more}.)");
         }
-        self.report.text = self.blocks.join("\n");
         (self.report, self.lessons)
     }
 
@@ -108,6 +125,7 @@ impl<'s> Reading<'s> {
         let kind = ViewKind::Unread;
         let view = FileView { path, kind, next_line, truncated: true, ..FileView::default() };
         self.report.views.push(view);
+        self.report.spans.push(0..0);
     }
 
     /// The view of one file with what is left of the limits, and what it teaches.
@@ -172,7 +190,7 @@ impl<'s> Reading<'s> {
     }
 
     fn seen_of(&self, scope: &Scope<'_>, document: &Document, view: &FileView) -> Seen {
-        let text = self.session.memory.version(document.text());
+        let text = self.session.memory.version(document.text(), hash_of_view(document, view));
         let index;
         let body = match text.body() {
             Some(body) => body,
@@ -190,45 +208,54 @@ impl<'s> Reading<'s> {
         Seen::Text { text: text.clone(), shown, is_cut }
     }
 
-    /// What a model is told of one view; images and where to go on go to the report, too.
-    fn describe(&mut self, request: &ReadRequest, view: &FileView, seen: Seen) -> String {
+    /// Tells the model of one view; images and where to go on go to the report, too. Returns where
+    /// the view's text stands.
+    fn describe(&mut self, request: &ReadRequest, view: &FileView, seen: Seen) -> Range<usize> {
+        let report = &mut self.report;
+        let start = report.text.len();
         if let Some(error) = &view.error {
-            return format!("{}: {}", error.code.as_str(), error.message);
+            report.text += &format!("{}: {}", error.code.as_str(), error.message);
+            return start..start;
         }
         match (view.kind, seen) {
             (ViewKind::Image, Seen::Image(mime_type, data)) => {
-                let text = format!("(image, {mime_type}, {} bytes)", data.len());
+                report.text += &format!("(image, {mime_type}, {} bytes)", data.len());
                 self.image_bytes_left -= data.len();
-                self.report.images.push(ReadImage { path: view.path.clone(), mime_type, data });
-                return text;
+                report.images.push(ReadImage { path: view.path.clone(), mime_type, data });
+                return start..start;
             }
             (ViewKind::Image | ViewKind::Binary, _) => {
                 let kind = view.mime_type.unwrap_or("binary file");
-                return format!("({kind}: not shown)");
+                report.text += &format!("({kind}: not shown)");
+                return start..start;
             }
-            (ViewKind::Text | ViewKind::Unread | ViewKind::Error, _) => {}
+            _ => {}
         }
-        let mut text = match (&request.search, view.match_count) {
+        let mut end = start;
+        match (&request.search, view.match_count) {
             (Some(query), Some(0)) => {
-                let lines = view.line_count;
-                format!("(no match for {} in {lines} lines)", one_line(&query.search))
+                let (search, lines) = (one_line(&query.search), view.line_count);
+                report.text += &format!("(no match for {search} in {lines} lines)");
             }
-            _ if view.line_count == 0 => "(empty file)".to_owned(),
-            _ => view.text.clone(),
-        };
+            _ if view.line_count == 0 => report.text += "(empty file)",
+            _ => {
+                report.text += &view.text;
+                end = report.text.len();
+            }
+        }
         if let Some(start_line) = view.next_line {
-            self.report.next.push(ReadOn { path: view.path.clone(), start_line });
-            let newline = if text.is_empty() { "" } else { "\n" };
-            text += &match view.match_count {
-                Some(matches) => {
-                    format!("{newline}({matches} lines match. Go on from line {start_line}.)")
+            report.next.push(ReadOn { path: view.path.clone(), start_line });
+            if report.text.len() > start {
+                report.text.push('\n');
+            }
+            report.text += &match view.match_count {
+                Some(matches) => format!("({matches} lines match. Go on from line {start_line}.)"),
+                None => {
+                    let lines = view.line_count;
+                    format!("(The file has {lines} lines. Go on from line {start_line}.)")
                 }
-                None => format!(
-                    "{newline}(The file has {} lines. Go on from line {start_line}.)",
-                    view.line_count
-                ),
             };
         }
-        text
+        start..end
     }
 }

@@ -1,0 +1,96 @@
+//! The text of a session's read, and its views, whose texts are parts of it: the engine is handed
+//! the characters once.
+
+use std::cell::Cell;
+use std::ops::Range;
+use std::ptr;
+use std::rc::Rc;
+
+use hashline_core::view::read::FileView as View;
+use hashline_core::view::render;
+use napi::bindgen_prelude::{ToNapiValue, TypeName};
+use napi::{Env, ValueType, sys};
+
+use super::bulk::Objects;
+use super::js::Js;
+use super::read::FileView;
+use super::text::Text;
+
+/// Shorter texts are handed over once more, which costs less than cutting them out.
+const CUT_MIN_BYTES: usize = 4 * 1024;
+
+/// The handle of the whole text, once it is made.
+type Made = Rc<Cell<sys::napi_value>>;
+
+/// The whole text.
+pub struct PageText {
+    text: Text,
+    made: Made,
+}
+
+/// The views of which it consists.
+pub struct PageViews {
+    views: Vec<FileView>,
+    /// The places in the whole text of the texts that are to be cut out of it.
+    cuts: Vec<(u32, Range<usize>)>,
+    made: Made,
+}
+
+/// Both, of a text and where the texts of views stand in it. They must be converted in this order.
+pub fn page(text: String, views: Vec<View>, spans: Vec<Range<usize>>) -> (PageText, PageViews) {
+    let made = Made::new(Cell::new(ptr::null_mut()));
+    // Then offsets in bytes are offsets in characters.
+    let is_ascii = text.is_ascii();
+    let mut cuts = Vec::new();
+    let views = (0..).zip(views).zip(spans).map(|((index, mut view), span)| {
+        if is_ascii && span.len() >= CUT_MIN_BYTES {
+            render::give_back(std::mem::take(&mut view.text).into_bytes());
+            cuts.push((index, span));
+        }
+        FileView::of(view, Text::alone)
+    });
+    let views = views.collect();
+    let text = Text::alone(text, is_ascii);
+    (PageText { text, made: Rc::clone(&made) }, PageViews { views, cuts, made })
+}
+
+impl TypeName for PageText {
+    fn type_name() -> &'static str {
+        "String"
+    }
+
+    fn value_type() -> ValueType {
+        ValueType::String
+    }
+}
+
+impl ToNapiValue for PageText {
+    unsafe fn to_napi_value(env: sys::napi_env, page: Self) -> napi::Result<sys::napi_value> {
+        let env = Env::from_raw(env);
+        let text = Js::from_rust(&env, page.text)?.raw();
+        page.made.set(text);
+        Ok(text)
+    }
+}
+
+impl TypeName for PageViews {
+    fn type_name() -> &'static str {
+        "Array"
+    }
+
+    fn value_type() -> ValueType {
+        ValueType::Object
+    }
+}
+
+impl ToNapiValue for PageViews {
+    unsafe fn to_napi_value(env: sys::napi_env, page: Self) -> napi::Result<sys::napi_value> {
+        let env = Env::from_raw(env);
+        let views = Js::from_rust(&env, Objects(page.views))?;
+        for (index, span) in page.cuts {
+            let text = Js::new(env.raw(), page.made.get()).slice(span)?;
+            views.element(index)?.set(c"text", text)?;
+        }
+        Ok(views.raw())
+    }
+}
