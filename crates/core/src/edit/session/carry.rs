@@ -58,9 +58,9 @@ impl Carry {
     pub fn new(old: &Body<'_>, new: &Body<'_>) -> Self {
         let mut lines = Interner::new((old.count() + new.count()) as usize / 2);
         let mut letters = Vec::with_capacity(old.count() as usize);
-        let (above, middle, below) = parts(old.text, new.text);
+        let Parts { above, old: old_middle, new: new_middle, below } = parts(old.text, new.text);
         let mut old_lines = Vec::with_capacity(old.count() as usize);
-        for line in lines_of(above).chain(lines_of(middle.0)).chain(lines_of(below)) {
+        for line in lines_of(above).chain(lines_of(old_middle)).chain(lines_of(below)) {
             letters.push(letters_in(line));
             old_lines.push(lines.intern(line));
         }
@@ -68,7 +68,7 @@ impl Carry {
         let (top, bottom) = (lines_of(above).count(), lines_of(below).count());
         let mut new_lines = Vec::with_capacity(new.count() as usize);
         new_lines.extend_from_slice(&old_lines[..top]);
-        new_lines.extend(lines_of(middle.1).map(|line| lines.intern(line)));
+        new_lines.extend(lines_of(new_middle).map(|line| lines.intern(line)));
         new_lines.extend_from_slice(&old_lines[old_lines.len() - bottom..]);
         let (old, new) = (old_lines, new_lines);
         let kinds = lines.num_tokens();
@@ -131,7 +131,7 @@ impl Carry {
 }
 
 /// What two texts begin with in common, what each has then, and what both end with: whole lines.
-fn parts<'a>(old: &'a [u8], new: &'a [u8]) -> (&'a [u8], (&'a [u8], &'a [u8]), &'a [u8]) {
+fn parts<'a>(old: &'a [u8], new: &'a [u8]) -> Parts<'a> {
     let same = common_prefix(old, new);
     let top = memchr::memrchr(b'\n', &old[..same]).map_or(0, |newline| newline + 1);
     let (above, old) = old.split_at(top);
@@ -141,7 +141,15 @@ fn parts<'a>(old: &'a [u8], new: &'a [u8]) -> (&'a [u8], (&'a [u8], &'a [u8]), &
     let tail = &old[old.len() - same..];
     let bottom = memchr::memchr(b'\n', tail).map_or(0, |newline| tail.len() - newline - 1);
     let (old, below) = old.split_at(old.len() - bottom);
-    (above, (old, &new[..new.len() - bottom]), below)
+    Parts { above, old, new: &new[..new.len() - bottom], below }
+}
+
+/// Two texts by what they have in common.
+struct Parts<'a> {
+    above: &'a [u8],
+    old: &'a [u8],
+    new: &'a [u8],
+    below: &'a [u8],
 }
 
 /// How many bytes are compared at once.
