@@ -66,10 +66,11 @@ impl Carry {
         }
         // Lines that both begin or end with are the same ones: they are not looked up again.
         let (top, bottom) = (lines_of(above).count(), lines_of(below).count());
+        let middle = top..old_lines.len() - bottom;
         let mut new_lines = Vec::with_capacity(new.count() as usize);
         new_lines.extend_from_slice(&old_lines[..top]);
-        new_lines.extend(lines_of(new_middle).map(|line| lines.intern(line)));
-        new_lines.extend_from_slice(&old_lines[old_lines.len() - bottom..]);
+        alike(&mut lines, old_middle, &old_lines[middle.clone()], new_middle, &mut new_lines);
+        new_lines.extend_from_slice(&old_lines[middle.end..]);
         let (old, new) = (old_lines, new_lines);
         let kinds = lines.num_tokens();
         let (once_old, once_new) = (once(&old, kinds), once(&new, kinds));
@@ -142,6 +143,35 @@ fn parts<'a>(old: &'a [u8], new: &'a [u8]) -> Parts<'a> {
     let bottom = memchr::memchr(b'\n', tail).map_or(0, |newline| tail.len() - newline - 1);
     let (old, below) = old.split_at(old.len() - bottom);
     Parts { above, old, new: &new[..new.len() - bottom], below }
+}
+
+/// The tokens of the lines of a text that is mostly another one: a line is compared with the one
+/// that follows the last that was found, and looked up only if it is another.
+fn alike<'a>(
+    lines: &mut Interner<&'a [u8]>,
+    old: &'a [u8],
+    old_tokens: &[Token],
+    new: &'a [u8],
+    new_tokens: &mut Vec<Token>,
+) {
+    let old: Vec<&[u8]> = lines_of(old).collect();
+    let mut places: Vec<u32> = vec![NONE; lines.num_tokens() as usize];
+    for (place, token) in (0..).zip(old_tokens) {
+        places[token.0 as usize] = place;
+    }
+    let mut next = 0;
+    for line in lines_of(new) {
+        if old.get(next).is_some_and(|old| *old == line) {
+            new_tokens.push(old_tokens[next]);
+            next += 1;
+            continue;
+        }
+        let token = lines.intern(line);
+        new_tokens.push(token);
+        if let Some(&place) = places.get(token.0 as usize).filter(|&&place| place != NONE) {
+            next = place as usize + 1;
+        }
+    }
 }
 
 /// Two texts by what they have in common.
