@@ -98,7 +98,7 @@ pub(super) fn settle_file(
 fn memory_of(file: &Path, document: &Document) -> HeldMemory {
     let index = LineIndex::new(document.text(), Unit::Byte);
     let memory = HeldMemory::new(MemoryLimits { bytes: 0, ..MemoryLimits::default() });
-    let (file, text) = (file.to_owned(), memory.version(document.text()));
+    let (file, text) = (file.to_owned(), memory.version(document.text(), None));
     memory.learn(&[Lesson::Shown { file, text, lines: LineSet::of(1, index.count()) }]);
     memory
 }
