@@ -94,10 +94,10 @@ pub(super) fn settle_file(
     }
 }
 
-/// A memory of all lines of a file as it is. It keeps no text: nobody changes it meanwhile.
+/// A memory of all lines of a file as it is.
 fn memory_of(file: &Path, document: &Document) -> HeldMemory {
     let index = LineIndex::new(document.text(), Unit::Byte);
-    let memory = HeldMemory::new(MemoryLimits { bytes: 0, ..MemoryLimits::default() });
+    let memory = HeldMemory::new(MemoryLimits::default());
     let (file, text) = (file.to_owned(), memory.version(document.text(), None));
     memory.learn(&[Lesson::Shown { file, text, lines: LineSet::of(1, index.count()) }]);
     memory
