@@ -16,11 +16,11 @@ use crate::exit::{Exit, Failure};
 use crate::output::Output;
 
 /// What all commands work with.
-struct Call<'a> {
-    shared: &'a Shared,
-    workspace: Workspace<'static>,
-    cancel: Cancel,
-    out: Output,
+pub struct Call<'a> {
+    pub shared: &'a Shared,
+    pub workspace: Workspace<'static>,
+    pub cancel: Cancel,
+    pub out: Output,
 }
 
 /// Does what the command line asks for.

@@ -77,10 +77,12 @@ pub fn report(result: Result<Exit, Failure>, as_json: bool) -> Exit {
     }
 }
 
-/// Tells an error on standard error.
+/// Tells an error on standard error, as a message or as data.
 pub fn complain(error: &Error, as_json: bool) {
-    let _ = as_json;
-    say(&error.message);
+    match serde_json::to_string(error) {
+        Ok(json) if as_json => print_to_stderr(&json),
+        _ => say(&error.message),
+    }
 }
 
 /// A line on standard error. Where that cannot be written, nobody can be told.

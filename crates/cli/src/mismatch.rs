@@ -2,19 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use hashline_core::edit::outcome::{Failure, Rejected};
+use hashline_core::edit::outcome::{Failure, Outcome, Rejected};
 use hashline_core::error::Code;
 use hashline_core::text::dialect::Dialect;
 use hashline_core::view::render::{GAP, file_header};
 
-use crate::exit::Exit;
+use crate::commands::Call;
+use crate::exit::{Exit, Failure as Trouble, print_to_stderr};
 
-/// Says on standard error why nothing was done, and how the program ends.
-pub fn tell(rejected: &Rejected, dialect: &Dialect) -> Exit {
+/// Says why nothing was done, on standard error or as data, and how the program ends.
+pub fn tell(call: &mut Call<'_>, rejected: Rejected) -> Result<Exit, Trouble> {
     let is_stale = rejected.failures.iter().all(is_stale);
-    let text = if is_stale { stale_text(rejected, dialect) } else { rejected.text.clone() };
-    crate::exit::print_to_stderr(&text);
-    if is_stale { Exit::Mismatch } else { Exit::Trouble }
+    let exit = if is_stale { Exit::Mismatch } else { Exit::Trouble };
+    if call.shared.json {
+        call.out.json(&Outcome::Rejected(rejected))?;
+        return Ok(exit);
+    }
+    let dialect = call.workspace.options().dialect;
+    let text = if is_stale { stale_text(&rejected, dialect) } else { rejected.text };
+    print_to_stderr(&text);
+    Ok(exit)
 }
 
 /// Whether fresh anchors are all that it takes.

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use hashline_core::text::dialect::Dialect;
+use serde::Serialize;
 
 use crate::paint::{self, Painter};
 
@@ -80,6 +81,12 @@ impl Output {
     pub fn line(&mut self, text: &str) -> io::Result<()> {
         let text = if self.is_terminal { paint::visible(text) } else { text.into() };
         self.out.write_all(text.as_bytes())?;
+        self.out.write_all(b"\n")
+    }
+
+    /// Prints a result as JSON, on one line.
+    pub fn json(&mut self, result: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer(&mut self.out, result)?;
         self.out.write_all(b"\n")
     }
 

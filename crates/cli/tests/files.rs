@@ -2,7 +2,8 @@
 
 mod support;
 
-use support::{Answer, Project, printed};
+use serde_json::Value;
+use support::{Answer, Project, exists, printed};
 
 const GREET: &str = "fn main() {\n    println!(\"hello\");\n}\n";
 
@@ -107,4 +108,223 @@ fn several_files_have_headers_and_fail_alone() {
     let expected = "--- a ---\n1:02|line 1\n--- - ---\n1:83|line 3\n--- b ---\n1:b2|line 2\n";
     assert_eq!((answer.code, answer.stdout.as_str()), (Some(2), expected));
     assert_eq!(answer.stderr, "hashline: missing: there is no such file\n");
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[test]
+fn json_gives_the_results_of_the_engine() {
+    let project = Project::new(&[("a", "line 1\nline 2\n"), ("b/c", "line 1\n")]);
+    let read = json(&project.run(&["--json", "read", "a", "missing"]).stdout);
+    assert_eq!(read[0]["kind"], "text");
+    assert_eq!(read[0]["text"], "1:02|line 1\n2:b2|line 2");
+    assert_eq!(read[1]["error"]["code"], "FILE_NOT_FOUND");
+    let found = json(&project.run(&["search", "1", "--json"]).stdout);
+    assert_eq!(found["matchCount"], 2);
+    assert_eq!(found["files"][1]["path"], "b/c");
+    assert_eq!(project.run(&["hash", "a", "--json"]), printed("[\"02\",\"b2\"]\n"));
+    let verified = project.run(&["verify", "a", "1:02", "--json"]);
+    assert_eq!(verified, printed("{\"status\":\"verified\"}\n"));
+    let patch = r#"{"path":"a","edits":[{"set_line":{"anchor":"1:02","new_text":"one"}}]}"#;
+    let applied = json(&project.run_with(&["apply", "--json"], patch).stdout);
+    assert_eq!((&applied["status"], &applied["files"][0]["added"]), (&"applied".into(), &1.into()));
+    let refused = project.run_with(&["apply", "--json"], patch);
+    assert_eq!((refused.code, refused.stderr.as_str()), (Some(1), ""));
+    let refused = json(&refused.stdout);
+    assert_eq!(refused["code"], "HASH_MISMATCH");
+    assert!(refused["remaps"]["1:02"].as_str().unwrap().starts_with("1:"));
+    let misused = project.run(&["--json", "read", "a", "--root", "nowhere"]);
+    assert_eq!((misused.code, misused.stdout.as_str()), (Some(2), ""));
+    assert!(json(&misused.stderr)["message"].is_string());
+    let doctor = json(&project.run(&["doctor", "--json"]).stdout);
+    assert_eq!(doctor["state"]["path"].as_str(), project.state().join("hashline").to_str());
+    assert_eq!(json(&project.run(&["recover", "--json"]).stdout)["live"], 0);
+}
+
+#[test]
+fn a_dry_run_prints_a_diff_and_writes_nothing() {
+    let project = Project::new(&[("a", "line 1\nline 2\n")]);
+    let patch = r#"{"operations":[
+        {"op":"set_line","path":"a","anchor":"2:b2","text":"two"},
+        {"op":"add_file","path":"b","content":"new\n"}]}"#;
+    let diff = "--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n line 1\n-line 2\n+two\n--- /dev/null\n+++ b/b\n@@ -0,0 +1 @@\n+new\n";
+    assert_eq!(project.run_with(&["apply", "--dry-run"], patch), printed(diff));
+    assert_eq!(project.content("a"), "line 1\nline 2\n");
+    assert!(!exists(&project.path("b")));
+    // Colours only where they are asked for.
+    let colored = project.run_with(&["apply", "--dry-run", "--color", "always"], patch).stdout;
+    assert!(colored.contains("\u{1b}[31m-line 2\u{1b}[0m\n\u{1b}[32m+two\u{1b}[0m\n"), "{colored}");
+    assert_eq!(project.run_with(&["apply", "--emit-updated"], patch).code, Some(0));
+    assert_eq!(project.content("b"), "new\n");
+}
+
+#[test]
+fn emit_updated_prints_changed_regions() {
+    let project = Project::new(&[("a", &numbers(12))]);
+    let patch = r#"{"path":"a","edits":[
+        {"set_line":{"anchor":"2:b2","new_text":"two"}},
+        {"insert_after":{"anchor":"10:84","text":"ten and a half"}}]}"#;
+    let answer = project.run_with(&["apply", "--emit-updated"], patch);
+    let expected = "---\n1:02|line 1\n2:f4|two\n3:83|line 3\n4:5f|line 4\n...\n9:1c|line 9\n10:84|line 10\n11:75|ten and a half\n12:54|line 11\n13:b3|line 12\nLines after 10 moved by +1.\n";
+    assert_eq!(answer, printed(expected));
+    let nothing = r#"{"path":"a","edits":[{"set_line":{"anchor":"2:f4","new_text":"two"}}]}"#;
+    assert_eq!(project.run_with(&["apply"], nothing), printed(""));
+}
+
+#[test]
+fn a_line_that_was_followed_is_told() {
+    let project = Project::new(&[("a", "new\nnew\nnew\nnew\nlet one = 1;\n")]);
+    let anchor = project.run_with(&["hash", "-"], "let one = 1;\n").stdout;
+    let patch = format!(
+        r#"{{"path":"a","edits":[{{"set_line":{{"anchor":"{}","new_text":"let one = 2;"}}}}]}}"#,
+        anchor.trim()
+    );
+    let answer = project.run_with(&["apply"], &patch);
+    assert_eq!((answer.code, answer.stdout.as_str()), (Some(0), ""));
+    let expected = format!("hashline: a: {} was not found there, and 5:", anchor.trim());
+    assert!(answer.stderr.starts_with(&expected), "{}", answer.stderr);
+    assert!(project.content("a").ends_with("let one = 2;\n"));
+    let strict = project.run_with(&["apply", "--relocate", "off"], &patch);
+    assert_eq!(strict.code, Some(1));
+}
+
+#[test]
+fn windows_matches_and_their_limits() {
+    let project = Project::new(&[("a", &numbers(12)), ("empty", "")]);
+    let window = project.run(&["read", "a", "--start-line", "3", "--lines", "2"]);
+    assert_eq!(window, printed("3:83|line 3\n4:5f|line 4\n"));
+    let matches =
+        project.run(&["read", "a", "--search", "LINE 1", "-A", "1", "--max-matches", "2"]);
+    assert_eq!(matches.stdout, "1:02|line 1\n2:b2|line 2\n...\n10:84|line 10\n11:54|line 11\n");
+    assert_eq!(matches.stderr, "hashline: a: 4 lines match; go on with --start-line 11\n");
+    let pattern = ["read", "a", "--search", "^line 1$", "--regex", "-s"];
+    assert_eq!(project.run(&pattern), printed("1:02|line 1\n"));
+    assert_eq!(project.run(&["read", "empty"]), printed(""));
+    let past = project.run(&["read", "a", "--start-line", "13"]);
+    assert_eq!((past.code, past.stdout.as_str()), (Some(2), ""));
+    assert_eq!(past.stderr, "hashline: a: has 12 lines, so none at line 13\n");
+    assert_eq!(project.run(&["read", "a", "--start-line", "12"]).stdout, "12:b3|line 12\n");
+}
+
+#[test]
+fn search_walks_directories() {
+    let project = Project::new(&[
+        ("src/a.rs", "one\ntwo\n"),
+        ("src/b.txt", "two\n"),
+        (".hidden", "two\n"),
+        (".ignore", "ignored\n"),
+        ("ignored", "two\n"),
+    ]);
+    let found = project.run(&["search", "two"]);
+    assert_eq!(found.stdout, "--- src/a.rs ---\n2:f4|two\n--- src/b.txt ---\n1:f4|two\n");
+    let globs = project.run(&["search", "two", "-g", "*.rs", "-B1"]);
+    assert_eq!(globs.stdout, "--- src/a.rs ---\n1:7e|one\n2:f4|two\n");
+    let all = project.run(&["search", "two", "--hidden", "--no-ignore-files", "."]);
+    assert_eq!(all.stdout.matches("--- ").count(), 4, "{}", all.stdout);
+    assert_eq!(project.run(&["search", "three"]), printed(""));
+    let piped = project.run_with(&["search", "two", "-"], "one\ntwo\n");
+    assert_eq!(piped, printed("--- - ---\n2:f4|two\n"));
+    let capped = project.run(&["search", "two", "--max-matches", "1"]);
+    assert!(capped.stderr.contains("--max-matches"), "{}", capped.stderr);
+    assert_eq!(project.run(&["search", "(", "--regex"]).code, Some(2));
+    assert_eq!(project.run(&["search", "x", "nowhere"]).code, Some(2));
+}
+
+#[test]
+fn nothing_outside_the_root_is_touched() {
+    let project = Project::new(&[("in/a", "line 1\n"), ("out", "line 1\n")]);
+    let inside = project.run(&["--root", "in", "read", "a"]);
+    assert_eq!(inside, printed("1:02|line 1\n"));
+    let outside = project.run(&["--root", "in", "read", "../out"]);
+    assert_eq!((outside.code, outside.stdout.as_str()), (Some(2), ""));
+    let patch = r#"{"path":"../out","edits":[{"set_line":{"anchor":"1:02","new_text":"x"}}]}"#;
+    let refused = project.run_with(&["apply", "--root", "in"], patch);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("OUTSIDE_ROOT"), "{}", refused.stderr);
+    assert_eq!(project.content("out"), "line 1\n");
+}
+
+#[test]
+fn what_is_no_text_is_not_shown() {
+    let project = Project::new(&[]);
+    project.write("binary", b"a\0b");
+    project.write("utf16", b"\xFF\xFEa\0\n\0b\0");
+    let binary = project.run(&["read", "binary"]);
+    assert_eq!((binary.code, binary.stdout.as_str()), (Some(2), ""));
+    assert_eq!(binary.stderr, "hashline: binary: is no text (binary), and not shown\n");
+    assert_eq!(project.run(&["read", "utf16"]).stdout.lines().count(), 2);
+    let large = project.run(&["read", "utf16", "--max-file-bytes", "3"]);
+    assert_eq!(large.code, Some(2));
+}
+
+#[test]
+fn files_that_are_read_in_pieces_look_as_if_they_were_not() {
+    let line = "é".repeat(40_000);
+    let long = format!("{}{line}\n{}", numbers(100_000), numbers(90_000).trim_end());
+    let project = Project::new(&[("a", &long)]);
+    let whole = json(&project.run(&["read", "a", "--json"]).stdout);
+    let shown = project.run(&["read", "a"]).stdout;
+    assert!(shown.strip_suffix('\n').unwrap() == whole[0]["text"].as_str().unwrap());
+    assert!(project.run_with(&["read", "-"], &long).stdout == shown);
+    let window = ["read", "a", "--start-line", "99999", "--lines", "80000"];
+    let expected: Vec<&str> = shown.lines().skip(99_998).take(80_000).collect();
+    assert!(project.run(&window).stdout.lines().eq(expected));
+}
+
+#[test]
+fn there_is_a_usage_log_where_it_is_asked_for() {
+    let project = Project::new(&[("a", "line 1\n")]);
+    let log = project.path("log");
+    for args in [&["hash", "a"][..], &["read", "missing"]] {
+        let mut command = project.command(args);
+        command.env("HASHLINE_USAGE_LOG", &log).output().unwrap();
+        assert_eq!(project.run(args).code, command.output().unwrap().status.code());
+    }
+    let lines: Vec<Value> = project.content("log").lines().map(json).collect();
+    let told: Vec<_> = lines.iter().map(|line| (&line["command"], &line["exitCode"])).collect();
+    let (hash, read) = ("hash".into(), "read".into());
+    let (done, trouble) = (0.into(), 2.into());
+    assert_eq!(told, [(&hash, &done), (&hash, &done), (&read, &trouble), (&read, &trouble)]);
+    // Files are not named.
+    assert!(!project.content("log").contains("missing"));
+    let nowhere = project.command(&["hash", "a"]).env("HASHLINE_USAGE_LOG", "no/where").output();
+    let nowhere = support::answer(nowhere.unwrap());
+    assert_eq!((nowhere.code, nowhere.stdout.as_str()), (Some(0), "1:02\n"));
+    assert!(nowhere.stderr.starts_with("hashline: HASHLINE_USAGE_LOG: no/where: "));
+}
+
+#[test]
+fn doctor_and_recover_tell_about_journals() {
+    let project = Project::new(&[]);
+    assert_eq!(project.run(&["recover"]), printed("nothing to recover\n"));
+    let sound = project.run(&["doctor"]);
+    assert_eq!((sound.code, sound.stderr.as_str()), (Some(0), ""));
+    assert!(sound.stdout.contains("patches   0 waiting for recovery, 0 at work, 0 damaged\n"));
+    assert!(!sound.stdout.contains("FAILED"), "{}", sound.stdout);
+    let journal = project.state().join("hashline/journals/x.journal");
+    std::fs::write(&journal, "damaged\n").unwrap();
+    let damaged = project.run(&["doctor"]);
+    assert_eq!(damaged.code, Some(2));
+    assert!(damaged.stdout.contains(" 1 damaged\n"), "{}", damaged.stdout);
+    let recovered = project.run(&["recover"]);
+    assert_eq!(recovered.code, Some(2));
+    assert!(recovered.stderr.contains("x.journal: is damaged"), "{}", recovered.stderr);
+    assert!(exists(&journal));
+}
+
+#[test]
+fn shells_and_manuals_know_every_command() {
+    let project = Project::new(&[]);
+    for shell in ["bash", "zsh", "fish", "powershell"] {
+        let script = project.run(&["completions", shell]);
+        assert_eq!(script.code, Some(0));
+        for word in ["verify", "emit-updated", "max-matches-per-file"] {
+            assert!(script.stdout.contains(word), "{shell}: {word}");
+        }
+    }
+    assert!(project.run(&["man"]).stdout.contains(".TH hashline 1"));
+    assert_eq!(project.run(&["man", "pages"]), printed(""));
+    assert!(project.content("pages/hashline-apply.1").contains("emit"));
 }

@@ -24,9 +24,11 @@ use crate::edit::apply::{ApplyOptions, Manner, apply_hash, verify_bytes, verify_
 use crate::edit::json::{JsonRequest, JsonView, read_json};
 use crate::edit::outcome::{Outcome, Rejected};
 use crate::edit::request::Value;
-use crate::error::{Result, Spelling, Term};
+use crate::error::{Code, Error, Result, Spelling, Term};
 use crate::text::dialect::Dialect;
-use crate::view::read::{FileView, ReadRequest, read_bytes, read_hashed};
+use crate::view::read::{
+    FileView, ReadRequest, read_bytes, read_hashed, stream_bytes, stream_file,
+};
 use crate::view::scope::Scope;
 use crate::view::search::{SearchQuery, SearchResult, search_hashed};
 
@@ -130,6 +132,51 @@ impl<'fs> Workspace<'fs> {
         cancel: &Cancel,
     ) -> Result<FileView> {
         self.scoped(cancel, |scope| read_bytes(scope, request, bytes))
+    }
+
+    /// As [`Workspace::read`] of one file, whose lines are passed on in pieces: its view has no
+    /// text, and nothing of it is kept. Fails with what went wrong, also with the file.
+    pub fn stream<E: From<Error>>(
+        &self,
+        request: &ReadRequest,
+        cancel: &Cancel,
+        pass_on: impl FnMut(&[u8]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<FileView, E> {
+        self.streamed(cancel, pass_on, |scope, pass_on| stream_file(scope, request, pass_on))
+    }
+
+    /// As [`Workspace::stream`], for bytes that came from elsewhere.
+    pub fn stream_bytes<E: From<Error>>(
+        &self,
+        request: &ReadRequest,
+        bytes: &[u8],
+        cancel: &Cancel,
+        pass_on: impl FnMut(&[u8]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<FileView, E> {
+        self.streamed(cancel, pass_on, |scope, pass_on| {
+            stream_bytes(scope, request, bytes, pass_on)
+        })
+    }
+
+    /// Keeps the failure of `pass_on`, which is the caller's, apart from those of the engine.
+    fn streamed<E: From<Error>>(
+        &self,
+        cancel: &Cancel,
+        mut pass_on: impl FnMut(&[u8]) -> std::result::Result<(), E>,
+        stream: impl FnOnce(&Scope<'_>, &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<FileView>,
+    ) -> std::result::Result<FileView, E> {
+        let mut refused = None;
+        let mut accept = |piece: &[u8]| {
+            pass_on(piece).map_err(|failure| {
+                refused = Some(failure);
+                Error::new(Code::Aborted, "nobody takes the lines that were read")
+            })
+        };
+        let streamed = self.scoped(cancel, |scope| stream(scope, &mut accept));
+        match refused {
+            Some(failure) => Err(failure),
+            None => Ok(streamed?),
+        }
     }
 
     /// Compares anchors with a file, each with the line of its number alone: what an apply would

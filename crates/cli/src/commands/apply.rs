@@ -20,10 +20,12 @@ pub fn apply(call: &mut Call<'_>, args: &Apply) -> Result<Exit, Failure> {
         diff_context_lines: args.dry_run.then_some(args.context),
     };
     match call.workspace.apply_with(&patch, &manner, &call.cancel)? {
-        Outcome::Rejected(rejected) => Ok(mismatch::tell(&rejected, options.dialect)),
+        Outcome::Rejected(rejected) => mismatch::tell(call, rejected),
         Outcome::Applied(applied) => {
             tell_liberties(&applied);
-            if args.dry_run {
+            if call.shared.json {
+                call.out.json(&Outcome::Applied(applied))?;
+            } else if args.dry_run {
                 show_diff(call, &applied)?;
             } else if args.emit_updated {
                 show_updated(call, &applied)?;

@@ -2,47 +2,61 @@
 
 use hashline_core::disk::commit::{StateReport, Trial};
 use hashline_core::text::dialect::DIALECTS;
+use serde::Serialize;
 
 use super::Call;
-use crate::exit::{Exit, Failure, complain};
+use crate::exit::{Exit, Failure};
+
+/// What there is to tell.
+#[derive(Serialize)]
+struct Report {
+    program: String,
+    version: &'static str,
+    system: &'static str,
+    processor: &'static str,
+    dialects: Vec<&'static str>,
+    dialect: &'static str,
+    state: StateReport,
+}
 
 /// `hashline doctor`
 pub fn doctor(call: &mut Call<'_>) -> Result<Exit, Failure> {
     let program = std::env::current_exe();
-    let program = program.map_or_else(|cause| cause.to_string(), |path| path.display().to_string());
-    let names: Vec<_> = DIALECTS.iter().map(|one| one.name).collect();
-    let dialect = call.workspace.options().dialect.name;
-    call.out.line(&format!("program   {program}"))?;
-    let (system, processor) = (std::env::consts::OS, std::env::consts::ARCH);
-    let version = env!("CARGO_PKG_VERSION");
-    call.out.line(&format!("version   {version}, {system} on {processor}"))?;
-    call.out.line(&format!("dialects  {}; in use: {dialect}", names.join(", ")))?;
-    match call.workspace.examine_state() {
-        Ok(report) => {
-            print(call, &report)?;
-            Ok(if report.is_sound() { Exit::Done } else { Exit::Trouble })
-        }
-        Err(error) => {
-            complain(&error, call.shared.json);
-            Ok(Exit::Trouble)
-        }
+    let report = Report {
+        program: program.map_or_else(|cause| cause.to_string(), |path| path.display().to_string()),
+        version: env!("CARGO_PKG_VERSION"),
+        system: std::env::consts::OS,
+        processor: std::env::consts::ARCH,
+        dialects: DIALECTS.iter().map(|one| one.name).collect(),
+        dialect: call.workspace.options().dialect.name,
+        state: call.workspace.examine_state()?,
+    };
+    if call.shared.json {
+        call.out.json(&report)?;
+    } else {
+        print(call, &report)?;
     }
+    Ok(if report.state.is_sound() { Exit::Done } else { Exit::Trouble })
 }
 
-fn print(call: &mut Call<'_>, report: &StateReport) -> Result<(), Failure> {
-    call.out.line(&format!("state     {}", report.path))?;
-    let advice = if report.waiting.is_empty() { "" } else { " (hashline recover)" };
-    call.out.line(&format!(
-        "patches   {} waiting for recovery{advice}, {} at work, {} damaged",
-        report.waiting.len(),
-        report.live,
-        report.damaged.len()
-    ))?;
-    for journal in report.waiting.iter().chain(&report.damaged) {
-        call.out.line(&format!("          {journal}"))?;
-    }
-    for trial in &report.trials {
-        call.out.line(&row(trial))?;
+fn print(call: &mut Call<'_>, report: &Report) -> Result<(), Failure> {
+    let Report { program, version, system, processor, dialects, dialect, state } = report;
+    let waiting = state.waiting.len();
+    let advice = if waiting == 0 { "" } else { " (hashline recover)" };
+    let (live, damaged) = (state.live, state.damaged.len());
+    let lines = [
+        format!("program   {program}"),
+        format!("version   {version}, {system} on {processor}"),
+        format!("dialects  {}; in use: {dialect}", dialects.join(", ")),
+        format!("state     {}", state.path),
+        format!(
+            "patches   {waiting} waiting for recovery{advice}, {live} at work, {damaged} damaged"
+        ),
+    ];
+    let journals = state.waiting.iter().chain(&state.damaged);
+    let journals = journals.map(|journal| format!("          {journal}"));
+    for line in lines.into_iter().chain(journals).chain(state.trials.iter().map(row)) {
+        call.out.line(&line)?;
     }
     Ok(())
 }

@@ -13,35 +13,91 @@ use crate::mismatch;
 /// `hashline read`
 pub fn read(call: &mut Call<'_>, args: &Read) -> Result<Exit, Failure> {
     let requests = args.requests();
-    let views = views(call, &requests)?;
-    let has_headers = requests.len() > 1;
+    if call.shared.json {
+        let views = views(call, &requests)?;
+        let has_failed = views.iter().any(|view| error_of(view).is_some());
+        call.out.json(&views)?;
+        return Ok(if has_failed { Exit::Trouble } else { Exit::Done });
+    }
+    let mut piped = Piped::default();
     let mut exit = Exit::Done;
-    for view in &views {
-        if let Some(error) = error_of(view) {
-            complain(&error, call.shared.json);
-            exit = Exit::Trouble;
-            continue;
+    for request in &requests {
+        match show(call, request, requests.len() > 1, &mut piped) {
+            Ok(view) => tell_what_is_left(&view),
+            Err(Failure::Engine(error)) if error.code != Code::Aborted => {
+                complain(&error, false);
+                exit = Exit::Trouble;
+            }
+            Err(failure) => return Err(failure),
         }
-        if has_headers {
-            call.out.rows(&file_header(&view.path))?;
-        }
-        call.out.rows(&view.text)?;
-        tell_what_is_left(view);
     }
     Ok(exit)
+}
+
+/// Prints one file, piece by piece.
+fn show(
+    call: &mut Call<'_>,
+    request: &ReadRequest,
+    has_header: bool,
+    piped: &mut Piped,
+) -> Result<FileView, Failure> {
+    let Call { workspace, cancel, out, .. } = call;
+    let mut header = has_header.then(|| file_header(&request.path));
+    let mut pass_on = |piece: &[u8]| -> Result<(), Failure> {
+        if let Some(header) = header.take() {
+            out.rows(&header)?;
+        }
+        Ok(out.piece_of_rows(piece)?)
+    };
+    let view = match request.path.as_str() {
+        STANDARD_INPUT => {
+            let bytes = piped.bytes(workspace.options().max_file_bytes)?;
+            workspace.stream_bytes(request, bytes, cancel, &mut pass_on)?
+        }
+        _ => workspace.stream(request, cancel, &mut pass_on)?,
+    };
+    if let Some(error) = error_of(&view) {
+        return Err(error.into());
+    }
+    // Of an empty file, the header alone.
+    pass_on(b"")?;
+    Ok(view)
+}
+
+/// Standard input, which can be read once.
+#[derive(Default)]
+struct Piped(Option<Vec<u8>>);
+
+impl Piped {
+    fn bytes(&mut self, limit_bytes: u64) -> Result<&[u8], Error> {
+        if self.0.is_none() {
+            self.0 = Some(standard_input(limit_bytes)?);
+        }
+        Ok(self.0.as_deref().unwrap_or_default())
+    }
 }
 
 /// `hashline hash`
 pub fn hash(call: &mut Call<'_>, args: &Hash) -> Result<Exit, Failure> {
     let request = ReadRequest { path: args.file.clone(), ..ReadRequest::default() };
+    let dialect = call.workspace.options().dialect;
+    let anchor_of = |row: &str| row.find(dialect.text_mark as char).unwrap_or(row.len());
+    let mut hashes = Vec::new();
     for view in views(call, &[request])? {
         if let Some(error) = error_of(&view) {
             return Err(error.into());
         }
-        let mark = call.workspace.options().dialect.text_mark as char;
         for row in view.text.lines() {
-            call.out.line(row.split(mark).next().unwrap_or(row))?;
+            let anchor = &row[..anchor_of(row)];
+            if call.shared.json {
+                hashes.push(anchor[anchor.len() - dialect.width..].to_owned());
+            } else {
+                call.out.line(anchor)?;
+            }
         }
+    }
+    if call.shared.json {
+        call.out.json(&hashes)?;
     }
     Ok(Exit::Done)
 }
@@ -56,10 +112,14 @@ pub fn verify(call: &mut Call<'_>, args: &Verify) -> Result<Exit, Failure> {
         }
         path => workspace.verify(path, &args.anchors, cancel)?,
     };
-    Ok(match refused {
-        Some(rejected) => mismatch::tell(&rejected, workspace.options().dialect),
-        None => Exit::Done,
-    })
+    match refused {
+        Some(rejected) => mismatch::tell(call, rejected),
+        None if call.shared.json => {
+            call.out.json(&serde_json::json!({"status": "verified"}))?;
+            Ok(Exit::Done)
+        }
+        None => Ok(Exit::Done),
+    }
 }
 
 /// The views of all requests, in their order.
@@ -67,14 +127,11 @@ fn views(call: &Call<'_>, requests: &[ReadRequest]) -> Result<Vec<FileView>, Fai
     let is_piped = |request: &&ReadRequest| request.path == STANDARD_INPUT;
     let named: Vec<ReadRequest> = requests.iter().filter(|one| !is_piped(one)).cloned().collect();
     let mut named = call.workspace.read(&named, &call.cancel)?.into_iter();
-    let mut piped = None;
+    let mut piped = Piped::default();
     let mut views = Vec::with_capacity(requests.len());
     for request in requests {
         if is_piped(&request) {
-            if piped.is_none() {
-                piped = Some(standard_input(call.workspace.options().max_file_bytes)?);
-            }
-            let bytes = piped.as_deref().unwrap_or_default();
+            let bytes = piped.bytes(call.workspace.options().max_file_bytes)?;
             views.push(call.workspace.read_bytes(request, bytes, &call.cancel)?);
         } else {
             views.extend(named.next());

@@ -10,15 +10,20 @@ use crate::interrupt;
 pub fn recover(call: &mut Call<'_>) -> Result<Exit, Failure> {
     interrupt::asks(&call.cancel);
     let report = call.workspace.recover(&call.cancel)?;
+    let is_done = report.damaged.is_empty() && report.failed.is_empty();
+    let exit = if is_done { Exit::Done } else { Exit::Trouble };
+    if call.shared.json {
+        call.out.json(&report)?;
+        return Ok(exit);
+    }
     print(call, &report)?;
     for journal in &report.damaged {
         say(&format!("{journal}: is damaged, of another version or another user's; it is kept"));
     }
     for error in &report.failed {
-        complain(error, call.shared.json);
+        complain(error, false);
     }
-    let is_done = report.damaged.is_empty() && report.failed.is_empty();
-    Ok(if is_done { Exit::Done } else { Exit::Trouble })
+    Ok(exit)
 }
 
 fn print(call: &mut Call<'_>, report: &RecoveryReport) -> Result<(), Failure> {

@@ -57,6 +57,12 @@ pub enum Loaded {
 }
 
 impl Loaded {
+    /// Whether all that was loaded is still in the file, which may have grown. Of bytes that are
+    /// in memory it is not asked.
+    pub fn is_still_there(&self, fs: &dyn FileSystem) -> std::io::Result<bool> {
+        Ok(self.content().version(fs)? != Version::Other)
+    }
+
     fn content(&self) -> &Content {
         match self {
             Loaded::Text(document) => &document.content,
@@ -348,6 +354,23 @@ pub fn with_file<T>(
             (Version::Other, _) => {}
         }
         options.cancel.check()?;
+    }
+    Err(changing(path))
+}
+
+/// Opens and loads a file to be shown, whole or in part. Its content may be mapped: what is made
+/// of it counts only if [`Loaded::is_still_there`] then.
+pub fn load_for_view(
+    fs: &dyn FileSystem,
+    base: &Base,
+    path: &str,
+    options: &LoadOptions,
+) -> Result<Loaded> {
+    for _ in 0..READ_ATTEMPTS {
+        match load(fs, base.open_file(path)?, path, options, Use::View) {
+            Err(error) if error.code == Code::ConcurrentChange => options.cancel.check()?,
+            other => return other,
+        }
     }
     Err(changing(path))
 }

@@ -1,6 +1,7 @@
 //! A request → a view of a file: a window of its lines, or the matches in it.
 
 mod shape;
+mod stream;
 
 use serde::Serialize;
 
@@ -16,6 +17,8 @@ use crate::view::excerpt::{Context, Excerpt, Limits, Page};
 use crate::view::pattern::{Pattern, Query};
 use crate::view::render::{kept_room_bytes, rendered_size_bound};
 use crate::view::scope::Scope;
+
+pub use stream::{stream_bytes, stream_file};
 
 /// Matches listed by a search in a file when the request sets no limit.
 pub const MAX_MATCHES: u64 = 200;
@@ -199,7 +202,7 @@ pub fn read_bytes(scope: &Scope<'_>, request: &ReadRequest, bytes: &[u8]) -> Res
     match view() {
         Err(error) if error.code != Code::Aborted => {
             let path = request.path.clone();
-            Ok(FileView { path, error: Some(error), ..FileView::default() })
+            Ok(FileView { path, kind: ViewKind::Error, error: Some(error), ..FileView::default() })
         }
         other => other,
     }

@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+use serde::Serialize;
+
 use super::StateDir;
 use super::draft::temporary_name;
 use super::journal::{FINISHED, parse_journal};
@@ -16,7 +18,7 @@ use crate::error::Result;
 const TRIAL: &str = "trial";
 
 /// What a state directory holds, and what its file system can do.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct StateReport {
     /// The directory.
     pub path: String,
@@ -31,13 +33,15 @@ pub struct StateReport {
 }
 
 /// Something that transactions do, tried in the state directory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Trial {
     /// What was tried.
     pub name: &'static str,
     /// Whether there is no other way to do what it is for.
     pub is_needed: bool,
     /// Why it failed, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 

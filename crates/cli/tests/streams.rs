@@ -1,0 +1,167 @@
+//! Streams, signals and terminals: the program among others.
+#![cfg(unix)]
+
+mod support;
+
+use std::fs;
+use std::io::Write;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use support::{Project, answer};
+
+const PATCH: &str = r#"{"path":"a","edits":[{"set_line":{"anchor":"1:02","new_text":"one"}}]}"#;
+
+fn long_text() -> String {
+    (1..=200_000).map(|number| format!("line {number}\n")).collect()
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let project = Project::new(&[("a", &long_text())]);
+    for command in ["read a", "search line . --max-matches 100000", "hash a", "read a --json"] {
+        let script =
+            format!("{{ $hashline {command}; echo code $? >&2; }} | head -c 10 >/dev/null");
+        assert_eq!(project.shell(&script).stderr, "code 0\n", "{command}");
+    }
+}
+
+#[test]
+fn a_full_disk_is_told() {
+    if !fs::exists("/dev/full").unwrap() {
+        println!("skipped: there is no /dev/full here");
+        return;
+    }
+    let project = Project::new(&[("a", "line 1\n")]);
+    for command in ["read a", "read a --json", "hash a", "search line", "doctor", "man"] {
+        let told = project.shell(&format!("$hashline {command} >/dev/full"));
+        assert_eq!(told.code, Some(2), "{command}");
+        let expected = "cannot write to standard output: No space left";
+        assert!(told.stderr.contains(expected), "{command}: {}", told.stderr);
+    }
+    // Nobody can be told, but the exit code says it.
+    assert_eq!(project.shell("$hashline read b 2>/dev/full").code, Some(2));
+}
+
+/// Waits until the process has a handler of SIGINT; false where the system does not tell.
+fn is_ready_for_interrupts(child: &Child) -> bool {
+    let status = format!("/proc/{}/status", child.id());
+    for _ in 0..2_000 {
+        let Ok(text) = fs::read_to_string(&status) else { return false };
+        let caught = text.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        // Signal 2 is the second bit.
+        if caught.is_some_and(|mask| mask & 2 != 0) {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    false
+}
+
+fn interrupt(child: &Child) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+}
+
+#[test]
+fn an_interrupt_before_the_patch_is_there_ends_the_program() {
+    let project = Project::new(&[("a", "line 1\n")]);
+    let mut command = project.command(&["apply"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // Half a patch, and the rest never comes.
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(&PATCH.as_bytes()[..20]).unwrap();
+    if !is_ready_for_interrupts(&child) {
+        println!("skipped: the system does not tell who handles signals");
+        child.kill().unwrap();
+    } else {
+        interrupt(&child);
+        let ended = answer(child.wait_with_output().unwrap());
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(130), ""));
+    }
+    assert_eq!(project.content("a"), "line 1\n");
+    drop(stdin);
+}
+
+#[test]
+fn an_interrupt_of_an_apply_that_waits_changes_nothing() {
+    let project = Project::new(&[("a", "line 1\n")]);
+    // Its locks are there from now on, and held by this test.
+    let locks = project.state().join("hashline/locks");
+    let noop = r#"{"path":"a","edits":[{"set_line":{"anchor":"1:02","new_text":"line 1"}}]}"#;
+    assert_eq!(project.run_with(&["apply"], noop).code, Some(0));
+    let held: Vec<fs::File> = fs::read_dir(&locks)
+        .map(|entries| {
+            entries.map(|entry| fs::File::open(entry.unwrap().path()).unwrap()).collect()
+        })
+        .unwrap_or_default();
+    if held.is_empty() {
+        println!("skipped: locks are removed after use");
+        return;
+    }
+    held.iter().for_each(|file| file.lock().unwrap());
+    let mut command = project.command(&["apply", "--lock-timeout", "600000"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(PATCH.as_bytes()).unwrap();
+    if !is_ready_for_interrupts(&child) {
+        println!("skipped: the system does not tell who handles signals");
+        child.kill().unwrap();
+        return;
+    }
+    interrupt(&child);
+    let ended = answer(child.wait_with_output().unwrap());
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(130), ""));
+    assert_eq!(project.content("a"), "line 1\n");
+}
+
+/// What a terminal of 80 columns gets; `None` without the program that makes one.
+fn on_a_terminal(project: &Project, script: &str) -> Option<String> {
+    if Command::new("script").arg("--version").output().is_err() {
+        println!("skipped: the program script is not installed");
+        return None;
+    }
+    let inner = format!("stty cols 80 rows 40; {script}");
+    fs::write(project.path("inner.sh"), inner).unwrap();
+    let shown = project.shell("TERM=xterm-256color script -qec 'sh inner.sh' /dev/null");
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    Some(shown.stdout.replace("\r\n", "\n"))
+}
+
+#[test]
+fn a_terminal_gets_colours_and_a_view_of_diffs() {
+    let project = Project::new(&[("a", "line 1\nline 2\n"), ("patch", PATCH)]);
+    let dry_run = "$hashline apply -i patch --dry-run";
+    let Some(view) = on_a_terminal(&project, dry_run) else { return };
+    let plain = "a  edited  +1 -1\n1   - line 1\n  1 + one\n2 2   line 2\n";
+    assert_eq!(without_colors(&view), plain);
+    assert!(view.contains("\u{1b}[31m"), "{view:?}");
+    for silent in
+        ["NO_COLOR=1 $hashline apply -i patch --dry-run", &format!("{dry_run} --color never")]
+    {
+        assert_eq!(on_a_terminal(&project, silent).unwrap(), plain, "{silent}");
+    }
+    let rows = on_a_terminal(&project, "$hashline read a").unwrap();
+    assert_eq!(rows, "\u{1b}[36m1:02|\u{1b}[0mline 1\n\u{1b}[36m2:b2|\u{1b}[0mline 2\n");
+}
+
+#[test]
+fn a_file_cannot_command_the_terminal() {
+    let project = Project::new(&[("a", "\u{1b}]0;title\u{7}x\n")]);
+    let Some(rows) = on_a_terminal(&project, "$hashline read a --color never") else { return };
+    assert!(rows.ends_with("|^[]0;title^Gx\n"), "{rows:?}");
+    // A pipe gets the bytes as they are.
+    assert!(project.run(&["read", "a"]).stdout.ends_with("|\u{1b}]0;title\u{7}x\n"));
+}
+
+fn without_colors(text: &str) -> String {
+    let mut plain = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        plain += before;
+        rest = after.split_once('m').map_or("", |(_, rest)| rest);
+    }
+    plain + rest
+}

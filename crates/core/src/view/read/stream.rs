@@ -1,0 +1,138 @@
+//! The lines of a file with their anchors, passed on piece by piece: for whoever writes them to
+//! somewhere else and never needs all of them at once.
+//!
+//! What was passed on cannot be taken back. So before each piece the file is looked at, and once
+//! it is another version than the one that was begun, the rest is an error. A file that only
+//! grows, as a log does, is passed on as long as it was.
+
+use super::{ReadRequest, Start, ViewKind, offset_after_lines, prepare, view_loaded, whole_lines};
+use crate::disk::bytes::{Document, Loaded, contained, load_bytes, load_for_view};
+use crate::error::{Code, Error, Result};
+use crate::view::excerpt::{Limits, Page};
+use crate::view::read::{FileView, count_lines_while};
+use crate::view::render::{give_back, rendered_size_bound};
+use crate::view::scope::Scope;
+
+/// Passes the lines that a request asks for on to `pass_on`, in pieces of whole lines. The view
+/// that is returned has no text. A request with a search, or with a limit in bytes, is answered
+/// as a whole, and passed on then.
+pub fn stream_file(
+    scope: &Scope<'_>,
+    request: &ReadRequest,
+    pass_on: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<FileView> {
+    let (load, _) = prepare(scope, request)?;
+    let loaded = load_for_view(scope.fs, scope.base, &request.path, &load)?;
+    stream(scope, request, &loaded, pass_on)
+}
+
+/// As [`stream_file`], for bytes that came from elsewhere.
+pub fn stream_bytes(
+    scope: &Scope<'_>,
+    request: &ReadRequest,
+    bytes: &[u8],
+    pass_on: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<FileView> {
+    let (load, _) = prepare(scope, request)?;
+    let loaded = load_bytes(&request.path, bytes, &load)?;
+    stream(scope, request, &loaded, pass_on)
+}
+
+fn stream(
+    scope: &Scope<'_>,
+    request: &ReadRequest,
+    loaded: &Loaded,
+    pass_on: &mut dyn FnMut(&[u8]) -> Result<()>,
+) -> Result<FileView> {
+    let document = match loaded {
+        Loaded::Text(document) if request.search.is_none() && !has_byte_limit(request) => document,
+        other => {
+            let (_, pattern) = prepare(scope, request)?;
+            let mut view = view_loaded(scope, other, request, pattern.as_ref())?;
+            check_version(scope, request, other)?;
+            if !view.text.is_empty() {
+                pass_on(view.text.as_bytes())?;
+                pass_on(b"\n")?;
+            }
+            view.text.clear();
+            return Ok(view);
+        }
+    };
+    let window = contained(&request.path, || window(scope, document, request))?;
+    let mut line = window.from.line;
+    let mut rest = &document.text()[window.from.offset..window.end];
+    while !rest.is_empty() {
+        scope.cancel.check()?;
+        let (piece, later) = rest.split_at(whole_lines(rest));
+        let (rows, next) = contained(&request.path, || Ok(rows(scope, piece, line)))?;
+        check_version(scope, request, loaded)?;
+        pass_on(&rows)?;
+        give_back(rows);
+        (line, rest) = (next, later);
+    }
+    Ok(FileView {
+        path: request.path.clone(),
+        kind: ViewKind::Text,
+        start_line: window.from.line,
+        end_line: line - 1,
+        truncated: window.end < document.text().len(),
+        next_line: (window.end < document.text().len()).then_some(line),
+        ..FileView::default()
+    })
+}
+
+fn has_byte_limit(request: &ReadRequest) -> bool {
+    request.limits.max_bytes.is_some()
+}
+
+/// What is passed on of a text.
+struct Window {
+    from: Start,
+    end: usize,
+}
+
+fn window(scope: &Scope<'_>, document: &Document, request: &ReadRequest) -> Result<Window> {
+    let (text, cancel) = (document.text(), scope.cancel);
+    let line = request.start_line.unwrap_or(1);
+    let offset = offset_after_lines(text, 0, line - 1, cancel)?;
+    if line > 1 && offset == text.len() {
+        let count = count_lines_while(text, cancel)?;
+        // The last line may have no terminator, and start where nothing is left.
+        if line > count.max(1) {
+            let path = &request.path;
+            let message = format!("{path}: has {count} lines, so none at line {line}");
+            return Err(Error::at(Code::LineOutOfRange, path, message));
+        }
+    }
+    let end = match request.limits.max_lines {
+        Some(lines) => offset_after_lines(text, offset, lines, cancel)?,
+        None => text.len(),
+    };
+    Ok(Window { from: Start { line, offset }, end })
+}
+
+/// The rows of a piece, each with a line feed, and the number of the line behind it.
+fn rows(scope: &Scope<'_>, piece: &[u8], line: u64) -> (Vec<u8>, u64) {
+    let lines = memchr::memchr_iter(b'\n', piece).count() as u64 + 1;
+    let size_bytes = rendered_size_bound(scope.dialect, piece.len(), lines, line + lines) + 1;
+    let mut page = Page::new(scope.dialect, Limits::default(), size_bytes);
+    page.push_lines(line, piece);
+    let next = page.last_line() + 1;
+    let mut rows = page.into_text();
+    rows.push(b'\n');
+    (rows, next)
+}
+
+fn check_version(scope: &Scope<'_>, request: &ReadRequest, loaded: &Loaded) -> Result<()> {
+    let path = &request.path;
+    let is_there = loaded.is_still_there(scope.fs).map_err(|cause| Error::io("read", path, &cause));
+    if is_there? { Ok(()) } else { Err(changed(path)) }
+}
+
+fn changed(path: &str) -> Error {
+    Error::at(
+        Code::ConcurrentChange,
+        path,
+        format!("{path}: was changed by someone else while it was being read; read it again"),
+    )
+}
