@@ -220,7 +220,7 @@ fn search_walks_directories() {
     let found = project.run(&["search", "two"]);
     assert_eq!(found.stdout, "--- src/a.rs ---\n2:f4|two\n--- src/b.txt ---\n1:f4|two\n");
     let globs = project.run(&["search", "two", "-g", "*.rs", "-B1"]);
-    assert_eq!(globs.stdout, "--- src/a.rs ---\n1:7e|one\n2:f4|two\n");
+    assert_eq!(globs.stdout, "--- src/a.rs ---\n1:60|one\n2:f4|two\n");
     let all = project.run(&["search", "two", "--hidden", "--no-ignore-files", "."]);
     assert_eq!(all.stdout.matches("--- ").count(), 4, "{}", all.stdout);
     assert_eq!(project.run(&["search", "three"]), printed(""));
