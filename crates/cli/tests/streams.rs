@@ -8,7 +8,7 @@ use std::io::Write;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use support::{Project, answer};
+use support::{Answer, Project, answer};
 
 const PATCH: &str = r#"{"path":"a","edits":[{"set_line":{"anchor":"1:02","new_text":"one"}}]}"#;
 
@@ -29,7 +29,7 @@ fn a_closed_pipe_ends_quietly() {
 #[test]
 fn a_full_disk_is_told() {
     if !fs::exists("/dev/full").unwrap() {
-        println!("skipped: there is no /dev/full here");
+        eprintln!("skipped: there is no /dev/full here");
         return;
     }
     let project = Project::new(&[("a", "line 1\n")]);
@@ -64,22 +64,37 @@ fn interrupt(child: &Child) {
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
 }
 
+/// Interrupts an apply that cannot go on, and says how it ended; `None` where the system does not
+/// tell who handles signals.
+fn interrupted(mut child: Child) -> Option<Answer> {
+    let is_ready = is_ready_for_interrupts(&child);
+    if is_ready {
+        interrupt(&child);
+    } else {
+        eprintln!("skipped: the system does not tell who handles signals");
+        child.kill().unwrap();
+    }
+    let ended = answer(child.wait_with_output().unwrap());
+    is_ready.then_some(ended)
+}
+
+fn start(project: &Project, args: &[&str]) -> Child {
+    let mut command = project.command(args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+const QUIETLY: Answer = Answer { code: Some(130), stdout: String::new(), stderr: String::new() };
+
 #[test]
 fn an_interrupt_before_the_patch_is_there_ends_the_program() {
     let project = Project::new(&[("a", "line 1\n")]);
-    let mut command = project.command(&["apply"]);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
+    let mut child = start(&project, &["apply"]);
     // Half a patch, and the rest never comes.
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(&PATCH.as_bytes()[..20]).unwrap();
-    if !is_ready_for_interrupts(&child) {
-        println!("skipped: the system does not tell who handles signals");
-        child.kill().unwrap();
-    } else {
-        interrupt(&child);
-        let ended = answer(child.wait_with_output().unwrap());
-        assert_eq!((ended.code, ended.stderr.as_str()), (Some(130), ""));
+    if let Some(ended) = interrupted(child) {
+        assert_eq!(ended, QUIETLY);
     }
     assert_eq!(project.content("a"), "line 1\n");
     drop(stdin);
@@ -92,35 +107,26 @@ fn an_interrupt_of_an_apply_that_waits_changes_nothing() {
     let locks = project.state().join("hashline/locks");
     let noop = r#"{"path":"a","edits":[{"set_line":{"anchor":"1:02","new_text":"line 1"}}]}"#;
     assert_eq!(project.run_with(&["apply"], noop).code, Some(0));
-    let held: Vec<fs::File> = fs::read_dir(&locks)
-        .map(|entries| {
-            entries.map(|entry| fs::File::open(entry.unwrap().path()).unwrap()).collect()
-        })
-        .unwrap_or_default();
+    let entries = fs::read_dir(&locks).into_iter().flatten();
+    let held: Vec<_> =
+        entries.map(|entry| fs::File::open(entry.unwrap().path()).unwrap()).collect();
     if held.is_empty() {
-        println!("skipped: locks are removed after use");
+        eprintln!("skipped: locks are removed after use");
         return;
     }
     held.iter().for_each(|file| file.lock().unwrap());
-    let mut command = project.command(&["apply", "--lock-timeout", "600000"]);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
+    let mut child = start(&project, &["apply", "--lock-timeout", "600000"]);
     child.stdin.take().unwrap().write_all(PATCH.as_bytes()).unwrap();
-    if !is_ready_for_interrupts(&child) {
-        println!("skipped: the system does not tell who handles signals");
-        child.kill().unwrap();
-        return;
+    if let Some(ended) = interrupted(child) {
+        assert_eq!(ended, QUIETLY);
     }
-    interrupt(&child);
-    let ended = answer(child.wait_with_output().unwrap());
-    assert_eq!((ended.code, ended.stderr.as_str()), (Some(130), ""));
     assert_eq!(project.content("a"), "line 1\n");
 }
 
 /// What a terminal of 80 columns gets; `None` without the program that makes one.
 fn on_a_terminal(project: &Project, script: &str) -> Option<String> {
     if Command::new("script").arg("--version").output().is_err() {
-        println!("skipped: the program script is not installed");
+        eprintln!("skipped: the program script is not installed");
         return None;
     }
     let inner = format!("stty cols 80 rows 40; {script}");
