@@ -40,6 +40,7 @@
 #![warn(clippy::mod_module_files)]
 
 pub mod cancel;
+pub mod command;
 pub mod disk;
 pub mod edit;
 pub mod error;

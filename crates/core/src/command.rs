@@ -1,0 +1,214 @@
+//! The shell guard: which parts of a command line read file contents or write files, so that a
+//! model can be told to use a tool with anchors instead.
+//!
+//! Pure: text → verdict. Imports nothing of the layers, runs nothing and looks at no file. It
+//! advises models that mean well and is no sandbox: what it promises is in `docs/guard.md`.
+
+mod argv;
+mod awk;
+mod bounds;
+mod code;
+mod grammar;
+mod judge;
+mod lexis;
+mod policy;
+mod rules;
+mod sed;
+mod word;
+mod wrap;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use serde::Serialize;
+
+use bounds::Room;
+use judge::Judged;
+pub use policy::{Policy, Tools, Unparsed};
+
+/// What is to be said of a command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Verdict {
+    /// Nothing in it reads or writes files in a way that a tool does better.
+    Allow,
+    /// Something in it reads file contents.
+    Read,
+    /// Something in it writes a file.
+    Write,
+    /// It is no shell command that can be read, or larger than what is looked at.
+    Unparsed,
+}
+
+impl Verdict {
+    /// As callers know it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Allow => "allow",
+            Verdict::Read => "read",
+            Verdict::Write => "write",
+            Verdict::Unparsed => "unparsed",
+        }
+    }
+}
+
+/// What a part of a command line does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum FindingKind {
+    /// It reads file contents.
+    Read,
+    /// It writes a file.
+    Write,
+}
+
+impl FindingKind {
+    /// As callers know it.
+    pub fn name(self) -> &'static str {
+        match self {
+            FindingKind::Read => "read",
+            FindingKind::Write => "write",
+        }
+    }
+}
+
+/// By which rule a part of a command line was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// A command that prints files: `cat f`.
+    Reader,
+    /// A command that searches files: `grep x f`.
+    Search,
+    /// A file as the input of such a command: `cat < f`, `$(< f)`.
+    Input,
+    /// A redirection into a file: `> f`.
+    Output,
+    /// A command whose job is to write a file: `tee f`, `dd of=f`.
+    Writer,
+    /// A file edited in place: `sed -i`, `perl -i`.
+    InPlace,
+    /// A file that a program of sed, awk or find writes: `sed 'w f'`.
+    Program,
+    /// `cp`, `mv`, `rm` and the like.
+    FileCommand,
+    /// `patch`, `git apply` and the like.
+    Patch,
+    /// Code given to an interpreter: `python -c "open('f', 'w')"`.
+    Interpreter,
+    /// A command that the policy names.
+    Extra,
+}
+
+impl Rule {
+    /// All of them.
+    pub const ALL: [Rule; 11] = [
+        Rule::Reader,
+        Rule::Search,
+        Rule::Input,
+        Rule::Output,
+        Rule::Writer,
+        Rule::InPlace,
+        Rule::Program,
+        Rule::FileCommand,
+        Rule::Patch,
+        Rule::Interpreter,
+        Rule::Extra,
+    ];
+
+    /// As callers know it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rule::Reader => "reader",
+            Rule::Search => "search",
+            Rule::Input => "input",
+            Rule::Output => "output",
+            Rule::Writer => "writer",
+            Rule::InPlace => "in-place",
+            Rule::Program => "program",
+            Rule::FileCommand => "file-command",
+            Rule::Patch => "patch",
+            Rule::Interpreter => "interpreter",
+            Rule::Extra => "extra",
+        }
+    }
+}
+
+/// Bytes of the command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Span {
+    /// The first one.
+    pub start: usize,
+    /// Behind the last one.
+    pub end: usize,
+}
+
+/// A part of a command line that reads or writes files.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Finding {
+    /// What it does.
+    pub kind: FindingKind,
+    /// By which rule it was found.
+    pub rule: Rule,
+    /// The name of the command, without its directory; empty where a redirection stands alone.
+    pub command: String,
+    /// The file, as far as it is known before anything runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// Where it stands: the command with its words, or the redirection. What is inside a quoted
+    /// script has the place of that word.
+    pub span: Span,
+    /// For the model: what it does, and the tool to use instead.
+    pub message: String,
+}
+
+/// A command line, judged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Judgement {
+    /// What is to be said of it.
+    pub verdict: Verdict,
+    /// Its parts that read or write files, in the order of their places.
+    pub findings: Vec<Finding>,
+}
+
+/// Judges a command line.
+///
+/// A finding counts more than what could not be read: `cat f; eval "("` is a read.
+pub fn check(command: &str, policy: &Policy) -> Judgement {
+    let judged = match bounds::room_for(command) {
+        None => None,
+        Some((Room::Small, _)) => judge_here(command, policy, Room::Small).and_then(|judged| {
+            if judged.needs_room { with_stack(command, policy) } else { Some(judged) }
+        }),
+        Some((Room::Large, _)) => with_stack(command, policy),
+    };
+    let Judged { mut findings, is_whole, .. } = judged.unwrap_or_default();
+    findings.sort_by_key(|finding| (finding.span.start, finding.span.end));
+    let has = |kind| findings.iter().any(|finding| finding.kind == kind);
+    let verdict = if has(FindingKind::Write) {
+        Verdict::Write
+    } else if has(FindingKind::Read) {
+        Verdict::Read
+    } else if is_whole {
+        Verdict::Allow
+    } else {
+        policy.unparsed.verdict()
+    };
+    Judgement { verdict, findings }
+}
+
+/// Judges on this thread. A panic of the parser is a line that cannot be read.
+fn judge_here(command: &str, policy: &Policy, room: Room) -> Option<Judged> {
+    catch_unwind(AssertUnwindSafe(|| judge::judge(command, policy, room))).ok()
+}
+
+/// Judges on a thread whose stack is large enough for all that passes the bounds.
+fn with_stack(command: &str, policy: &Policy) -> Option<Judged> {
+    let name = "hashline-guard".to_owned();
+    let thread = std::thread::Builder::new().name(name).stack_size(bounds::STACK_BYTES);
+    std::thread::scope(|scope| {
+        let run = || judge_here(command, policy, Room::Large);
+        thread.spawn_scoped(scope, run).ok()?.join().ok()?
+    })
+}

@@ -1,0 +1,92 @@
+//! What a program of awk does to files beside those that it is given.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// `print` or `printf` with a redirection behind its values: `print $1 > "out"`.
+static PRINT_TO_FILE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"\bprintf?\b[^;}\n|<>]*>>?\s*("[^"]*"|[A-Za-z_$(]\S*)"#).ok());
+
+/// `getline < "in"`.
+static GET_FROM_FILE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r#"\bgetline\b[^;}\n|<>]*<\s*("[^"]*"|[A-Za-z_$(]\S*)"#).ok());
+
+/// Files that a program writes.
+pub fn written(program: &str) -> Vec<String> {
+    named(&PRINT_TO_FILE, program)
+}
+
+/// Files that a program reads of its own accord.
+pub fn read(program: &str) -> Vec<String> {
+    named(&GET_FROM_FILE, program)
+}
+
+fn named(pattern: &LazyLock<Option<Regex>>, program: &str) -> Vec<String> {
+    let code = without_values(program);
+    let Some(pattern) = pattern.as_ref() else { return Vec::new() };
+    let found = pattern.captures_iter(&code).filter_map(|captures| {
+        // The same place of the program itself, in which texts are not blotted out.
+        let place = captures.get(1)?.range();
+        let name = program.get(place)?.trim_matches('"');
+        (!name.starts_with("/dev/std") && !name.is_empty()).then(|| name.to_owned())
+    });
+    found.collect()
+}
+
+/// The program with everything blotted out, byte for byte, in which `>` redirects nothing: texts,
+/// patterns and what stands in brackets.
+fn without_values(program: &str) -> String {
+    let mut out = Vec::with_capacity(program.len());
+    let mut brackets = 0_u32;
+    let mut in_text = false;
+    let mut bytes = program.bytes().peekable();
+    while let Some(byte) = bytes.next() {
+        let is_hidden = brackets > 0 || in_text;
+        match byte {
+            b'\\' => {
+                out.extend([b'x', b'x']);
+                bytes.next();
+                continue;
+            }
+            b'"' => {
+                in_text = !in_text;
+                out.push(if brackets > 0 { b'x' } else { byte });
+                continue;
+            }
+            b'(' if !in_text => brackets += 1,
+            b')' if !in_text => brackets = brackets.saturating_sub(1),
+            _ => {}
+        }
+        out.push(if is_hidden || !byte.is_ascii() { b'x' } else { byte });
+    }
+    out.truncate(program.len());
+    String::from_utf8(out).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn redirections_are_told_from_comparisons() {
+        for (program, expected) in [
+            ("{print > \"out\"}", &["out"][..]),
+            ("{print $1, $2 >> \"out\"; x}", &["out"]),
+            ("NR > 5 {printf \"%s > a\\n\", $0 > \"out\"}", &["out"]),
+            ("{print > $1\".txt\"}", &["$1\".txt\"}"]),
+            ("$1 > 5 {print}", &[]),
+            ("{print ($1 > 5)}", &[]),
+            ("{print \"a > b\"}", &[]),
+            ("{print > \"/dev/stderr\"}", &[]),
+            ("{print}; $1 > 3", &[]),
+        ] {
+            assert_eq!(written(program), expected, "{program}");
+        }
+        assert_eq!(
+            read("BEGIN{while ((getline line < \"in\") > 0) print line}"),
+            Vec::<String>::new()
+        );
+        assert_eq!(read("BEGIN{getline line < \"in\"}"), ["in"]);
+    }
+}

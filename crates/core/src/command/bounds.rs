@@ -1,0 +1,135 @@
+//! What is looked at, and what is too large, too deep or too dear for that.
+//!
+//! The parser crate recurses, and reads some things many times over. So a text is measured before
+//! the crate sees it: here in one pass, without recursion. Counts that keep the stack from
+//! overflowing do not trust any reading of the text: they count letters, quoted or not.
+
+use memchr::memmem;
+
+use super::lexis::{Closing, Lexis, Within};
+
+/// The longest command line that is looked at.
+pub const INPUT_LIMIT_BYTES: usize = 64 * 1024;
+
+/// So many substitutions may be open at once; also scripts within scripts (`bash -c`).
+pub const DEPTH_LIMIT: usize = 24;
+
+/// The stack for everything that is not [`Room::Small`].
+pub const STACK_BYTES: usize = 16 * 1024 * 1024;
+
+/// So many brackets, quotes and expansions may be open at once.
+pub const NESTING_LIMIT: usize = 128;
+
+/// Words and operators, each as often as it is read.
+pub const COST_LIMIT: u64 = 50_000;
+
+/// So many signs that separate commands, wherever they stand.
+const COMMANDS_LIMIT: usize = 12_000;
+
+/// Comparisons that the crate makes when it looks for braces in words.
+const BRACE_STEPS_LIMIT: u64 = 8_000_000;
+
+/// Levels that one level of nesting may have in expressions, for which the crate has no limit.
+const EXPRESSION_LIMIT: usize = 4096;
+
+/// So many things that could nest fit on the stack of any thread.
+const SMALL_NESTING: usize = 3;
+
+/// So many commands in a row fit there as well: the crate nests them, too.
+const SMALL_COMMANDS: usize = 64;
+
+/// The longest text with arithmetic or conditions that does.
+const SMALL_EXPRESSION_BYTES: usize = 1024;
+
+/// Where a text can be judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// On the caller's own stack.
+    Small,
+    /// On a stack of [`STACK_BYTES`].
+    Large,
+}
+
+/// Where a text can be judged, and its cost; `None` when it is too much.
+pub fn room_for(text: &str) -> Option<(Room, u64)> {
+    let commands = commands(text);
+    let is_long = text.len() > INPUT_LIMIT_BYTES || commands > COMMANDS_LIMIT;
+    if is_long || !fits_expressions(text) {
+        return None;
+    }
+    let measured = Lexis::new(text, 0, Within::Code(Closing::End)).read_all();
+    if measured.depth > DEPTH_LIMIT
+        || measured.nesting > NESTING_LIMIT
+        || measured.cost > COST_LIMIT
+        || measured.brace_steps > BRACE_STEPS_LIMIT
+    {
+        return None;
+    }
+    let is_small = nesting(text) <= SMALL_NESTING
+        && commands <= SMALL_COMMANDS
+        && text.len() <= small_length(text);
+    Some((if is_small { Room::Small } else { Room::Large }, measured.cost))
+}
+
+/// Whether conditions and arithmetic are shallow enough, whatever of the text belongs to them.
+fn fits_expressions(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let has = |what: &str| memmem::find(bytes, what.as_bytes()).is_some();
+    let count = |wanted: &[u8]| bytes.iter().filter(|byte| wanted.contains(byte)).count();
+    if has("[[") && count(b"(!") > EXPRESSION_LIMIT {
+        return false;
+    }
+    if !has("((") && !has("$[") {
+        return true;
+    }
+    // `- - - 1` nests with each sign, `a?b:c?d:e` with each question, `a=b=c` with each `=`.
+    let is_sign = |byte: &u8| b"-+!~ \t\n\\".contains(byte);
+    let longest = bytes.split(|byte| !is_sign(byte)).map(<[u8]>::len).max();
+    longest.unwrap_or(0) <= EXPRESSION_LIMIT && count(b"?=") <= EXPRESSION_LIMIT
+}
+
+/// How many things there are that could be nested in each other.
+fn nesting(text: &str) -> usize {
+    let letters = text.bytes().filter(|byte| b"({`!".contains(byte)).count();
+    let words = ["then", "do", "case", "elif", "function", "coproc", "time"];
+    let find = |word: &str| memmem::find_iter(text.as_bytes(), word).count();
+    letters + words.into_iter().map(find).sum::<usize>()
+}
+
+/// How long a text may be for a small stack: `a+a+a` nests with each sign.
+fn small_length(text: &str) -> usize {
+    let has_expression = ["((", "$[", "[["].iter().any(|sign| text.contains(sign));
+    if has_expression { SMALL_EXPRESSION_BYTES } else { INPUT_LIMIT_BYTES }
+}
+
+fn commands(text: &str) -> usize {
+    text.bytes().filter(|byte| b";&|\n".contains(byte)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn room(text: &str) -> Option<Room> {
+        room_for(text).map(|(room, _)| room)
+    }
+
+    #[test]
+    fn limits_are_exact() {
+        let nested = |depth: usize| format!("echo {}a{}", "$(".repeat(depth), ")".repeat(depth));
+        assert_eq!(room(&nested(3)), Some(Room::Small));
+        assert_eq!(room(&nested(DEPTH_LIMIT)), Some(Room::Large));
+        assert_eq!(room(&nested(DEPTH_LIMIT + 1)), None);
+        let quoted = |length: usize| format!("echo '{}'", "a".repeat(length - 7));
+        assert_eq!(room(&quoted(INPUT_LIMIT_BYTES)), Some(Room::Small));
+        assert_eq!(room(&quoted(INPUT_LIMIT_BYTES + 1)), None);
+    }
+
+    #[test]
+    fn large_here_documents_are_within_the_limits() {
+        let line = "  if (a[i] && !b) { $('x').y(`it's`, \"z\") } // it's {\n";
+        let text = format!("cat > f <<'EOF'\n{}EOF\n", line.repeat(60_500 / line.len()));
+        assert!(text.len() > 60_000);
+        assert_eq!(room(&text), Some(Room::Large));
+    }
+}

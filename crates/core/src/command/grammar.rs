@@ -1,0 +1,318 @@
+//! Shell text → commands. The one module that knows the parser crate: another can take its place
+//! by filling the same few types.
+
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use rable::{Node, NodeKind};
+
+/// A text as commands, in their order.
+#[derive(Debug, Default)]
+pub struct Script(pub Vec<Part>);
+
+/// A piece of a script.
+#[derive(Debug)]
+pub enum Part {
+    /// A command with its words.
+    Simple(Simple),
+    /// Commands of which each but the first reads what the one before it writes.
+    Pipeline(Vec<Part>),
+    /// A loop, a subshell, a function and the like: what runs or is expanded in it, and where its
+    /// input and output go.
+    Group {
+        /// Commands and words inside.
+        parts: Vec<Part>,
+        /// Of the whole group.
+        redirects: Vec<Redirect>,
+    },
+    /// Words that are expanded and start nothing themselves.
+    Words(Vec<Word>),
+    /// A text in which quotes are letters, such as arithmetic.
+    Text(Word),
+}
+
+/// A command with its words.
+#[derive(Debug)]
+pub struct Simple {
+    /// `NAME=value` in front.
+    pub assignments: Vec<Word>,
+    /// The name of the command and what it is given.
+    pub words: Vec<Word>,
+    /// Where its input and output go.
+    pub redirects: Vec<Redirect>,
+}
+
+/// Bytes of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Span {
+    /// The first one.
+    pub start: usize,
+    /// Behind the last one.
+    pub end: usize,
+}
+
+/// A word as it is written, with quotes.
+#[derive(Debug)]
+pub struct Word {
+    /// As it is written, without line continuations.
+    pub raw: String,
+    /// Its bytes in the text, or those of the command around it.
+    pub span: Span,
+}
+
+/// Where a command reads from or writes to.
+#[derive(Debug)]
+pub enum Redirect {
+    /// `>`, `<` and the like: the operator, the target, and the bytes of both.
+    File {
+        /// As it is written, without a number in front.
+        operator: String,
+        /// The file or descriptor.
+        target: Word,
+        /// Operator and target.
+        span: Span,
+    },
+    /// `<<`.
+    HereDoc {
+        /// The lines.
+        body: String,
+        /// Whether the shell leaves them as they are.
+        is_quoted: bool,
+        /// Of the operator and the delimiter.
+        span: Span,
+    },
+}
+
+/// The commands of a text; `None` when it does not parse.
+pub fn parse(text: &str) -> Option<Script> {
+    // A defect of the parser must not take the caller along.
+    let nodes = catch_unwind(AssertUnwindSafe(|| rable::parse(text, true))).ok()?.ok()?;
+    let places = Places::new(text);
+    let parts = nodes.iter().map(|node| places.part(node)).collect();
+    (!places.lacks_target.get()).then_some(Script(parts))
+}
+
+/// Decodes what `$'…'` holds, and appends it.
+pub fn decode_ansi_c(inside: &str, out: &mut String) {
+    let word = format!("$'{inside}'");
+    let nodes = catch_unwind(AssertUnwindSafe(|| rable::parse(&word, false)));
+    let decoded = nodes.ok().and_then(Result::ok).and_then(|nodes| {
+        let NodeKind::Command { words, .. } = &nodes.first()?.kind else { return None };
+        let NodeKind::Word { parts, .. } = &words.first()?.kind else { return None };
+        match &parts.first()?.kind {
+            NodeKind::AnsiCQuote { decoded, .. } => Some(decoded.clone()),
+            _ => None,
+        }
+    });
+    out.push_str(decoded.as_deref().unwrap_or(inside));
+}
+
+/// Turns the crate's places, which count characters, into bytes.
+struct Places<'t> {
+    text: &'t str,
+    /// Where each character starts; empty when every character is a byte.
+    starts: Vec<u32>,
+    /// Whether a redirection has no target, which the crate lets pass: `ls >`.
+    lacks_target: Cell<bool>,
+}
+
+impl<'t> Places<'t> {
+    fn new(text: &'t str) -> Places<'t> {
+        let starts = if text.is_ascii() {
+            Vec::new()
+        } else {
+            text.char_indices().map(|(at, _)| at as u32).collect()
+        };
+        Places { text, starts, lacks_target: Cell::new(false) }
+    }
+
+    fn byte(&self, place: usize) -> usize {
+        let at = match self.starts.get(place) {
+            Some(&start) => start as usize,
+            None if self.starts.is_empty() => place,
+            None => self.text.len(),
+        };
+        at.min(self.text.len())
+    }
+
+    fn span(&self, node: &Node) -> Span {
+        let start = self.byte(node.span.start);
+        Span { start, end: self.byte(node.span.end).max(start) }
+    }
+
+    fn part(&self, node: &Node) -> Part {
+        match &node.kind {
+            NodeKind::Command { assignments, words, redirects } => {
+                let span = self.span(node);
+                Part::Simple(Simple {
+                    assignments: self.words(assignments, span),
+                    words: self.words(words, span),
+                    redirects: self.redirects(redirects),
+                })
+            }
+            NodeKind::Pipeline { commands, .. } => {
+                // `|&` in front of a group is given as a redirection on its own.
+                let runs = commands.iter().filter(|c| !matches!(c.kind, NodeKind::Redirect { .. }));
+                Part::Pipeline(runs.map(|command| self.part(command)).collect())
+            }
+            NodeKind::List { .. } => group(self.list(node)),
+            NodeKind::Negation { pipeline } | NodeKind::Time { pipeline, .. } => {
+                self.part(pipeline)
+            }
+            NodeKind::Function { body, .. } | NodeKind::Coproc { command: body, .. } => {
+                self.part(body)
+            }
+            NodeKind::ConditionalExpr { body, redirects } => {
+                let mut parts = Vec::new();
+                self.condition(body, self.span(node), &mut parts);
+                Part::Group { parts, redirects: self.redirects(redirects) }
+            }
+            NodeKind::ArithmeticCommand { raw_content, redirects, .. } => {
+                let text = Word { raw: raw_content.clone(), span: self.span(node) };
+                Part::Group { parts: vec![Part::Text(text)], redirects: self.redirects(redirects) }
+            }
+            _ => self.compound(node),
+        }
+    }
+
+    /// The commands of a list, which the crate nests to the left, one level for each of them.
+    fn list(&self, node: &Node) -> Vec<Part> {
+        let mut parts = Vec::new();
+        let mut left = Some(node);
+        while let Some(node) = left.take() {
+            let NodeKind::List { items } = &node.kind else {
+                parts.push(self.part(node));
+                break;
+            };
+            if let Some((first, others)) = items.split_first() {
+                parts.extend(others.iter().rev().map(|item| self.part(&item.command)));
+                left = Some(&first.command);
+            }
+        }
+        parts.reverse();
+        parts
+    }
+
+    fn compound(&self, node: &Node) -> Part {
+        let whole = self.span(node);
+        let words = |words: &[Node]| Part::Words(self.words(words, whole));
+        let text = |raw: &String| Part::Text(Word { raw: raw.clone(), span: whole });
+        let (parts, redirects) = match &node.kind {
+            NodeKind::Subshell { body, redirects } | NodeKind::BraceGroup { body, redirects } => {
+                (vec![self.part(body)], redirects)
+            }
+            NodeKind::If { condition, then_body, else_body, redirects } => {
+                let bodies = [Some(condition), Some(then_body), else_body.as_ref()];
+                (bodies.into_iter().flatten().map(|body| self.part(body)).collect(), redirects)
+            }
+            NodeKind::While { condition, body, redirects }
+            | NodeKind::Until { condition, body, redirects } => {
+                (vec![self.part(condition), self.part(body)], redirects)
+            }
+            NodeKind::For { words: given, body, redirects, .. }
+            | NodeKind::Select { words: given, body, redirects, .. } => {
+                let given = given.as_deref().unwrap_or_default();
+                (vec![words(given), self.part(body)], redirects)
+            }
+            NodeKind::ForArith { init, cond, incr, body, redirects } => {
+                (vec![text(init), text(cond), text(incr), self.part(body)], redirects)
+            }
+            NodeKind::Case { word, patterns, redirects } => {
+                let mut parts = vec![words(std::slice::from_ref(word))];
+                for pattern in patterns {
+                    parts.push(words(&pattern.patterns));
+                    parts.extend(pattern.body.as_ref().map(|body| self.part(body)));
+                }
+                (parts, redirects)
+            }
+            // What is left is no command.
+            _ => return group(Vec::new()),
+        };
+        Part::Group { parts, redirects: self.redirects(redirects) }
+    }
+
+    /// The terms of `[[ … ]]`.
+    fn condition(&self, node: &Node, whole: Span, parts: &mut Vec<Part>) {
+        match &node.kind {
+            NodeKind::UnaryTest { operand, .. } | NodeKind::CondNot { operand } => {
+                self.condition(operand, whole, parts);
+            }
+            NodeKind::BinaryTest { left, right, .. }
+            | NodeKind::CondAnd { left, right }
+            | NodeKind::CondOr { left, right } => {
+                self.condition(left, whole, parts);
+                self.condition(right, whole, parts);
+            }
+            NodeKind::CondParen { inner } => self.condition(inner, whole, parts),
+            NodeKind::CondTerm { value, .. } => {
+                parts.push(Part::Words(vec![Word { raw: value.clone(), span: whole }]));
+            }
+            _ => {}
+        }
+    }
+
+    fn words(&self, nodes: &[Node], whole: Span) -> Vec<Word> {
+        nodes.iter().filter_map(|node| self.word(node, whole)).collect()
+    }
+
+    fn word(&self, node: &Node, whole: Span) -> Option<Word> {
+        let NodeKind::Word { value, .. } = &node.kind else { return None };
+        let span = if node.span.is_empty() { whole } else { self.span(node) };
+        Some(Word { raw: value.clone(), span })
+    }
+
+    fn redirects(&self, nodes: &[Node]) -> Vec<Redirect> {
+        nodes.iter().filter_map(|node| self.redirect(node)).collect()
+    }
+
+    fn redirect(&self, node: &Node) -> Option<Redirect> {
+        let span = self.span(node);
+        match &node.kind {
+            NodeKind::Redirect { op, target, .. } => {
+                let mut target = self.word(target, span)?;
+                if !is_target(&target.raw) {
+                    self.lacks_target.set(true);
+                }
+                // The crate says where the target ends, which is where the redirection does.
+                if self.text[span.start..span.end].ends_with(&target.raw) {
+                    target.span = Span { start: span.end - target.raw.len(), end: span.end };
+                }
+                Some(Redirect::File { operator: op.clone(), target, span })
+            }
+            NodeKind::HereDoc { content, quoted, .. } => {
+                Some(Redirect::HereDoc { body: content.clone(), is_quoted: *quoted, span })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether it is a word, and not the operator that stands where a target should.
+fn is_target(raw: &str) -> bool {
+    match raw.as_bytes() {
+        [] | [b'\n' | b';' | b'&' | b'|' | b'(' | b')', ..] => false,
+        [b'<' | b'>', rest @ ..] => rest.first() == Some(&b'('),
+        _ => true,
+    }
+}
+
+fn group(parts: Vec<Part>) -> Part {
+    Part::Group { parts, redirects: Vec::new() }
+}
+
+impl Script {
+    /// The target of the one redirection that is all there is: `$(< file)`.
+    pub fn lone_input(&self) -> Option<(&Word, Span)> {
+        let [Part::Simple(Simple { assignments, words, redirects, .. })] = self.0.as_slice() else {
+            return None;
+        };
+        match redirects.as_slice() {
+            [Redirect::File { operator, target, span }]
+                if operator == "<" && assignments.is_empty() && words.is_empty() =>
+            {
+                Some((target, *span))
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,580 @@
+//! What a single command does to files, by its name and its words.
+
+use super::argv::{Arg, Parsed, Spec, parse};
+use super::policy::lists;
+use super::{FindingKind, Policy, Rule, awk, code, sed, wrap};
+
+/// Where a command's standard input comes from.
+#[derive(Clone, Debug)]
+pub enum Input {
+    /// From wherever that of the whole line does.
+    Outer,
+    /// From another command, or a text in the line itself, which may be known.
+    Data(Option<String>),
+    /// From a file.
+    File(String),
+}
+
+/// Something that a command does.
+#[derive(Debug)]
+pub struct Hit {
+    pub kind: FindingKind,
+    pub rule: Rule,
+    /// The file, where it is known.
+    pub target: Option<String>,
+}
+
+/// What the rules look at.
+pub struct Call<'a> {
+    pub name: &'a str,
+    /// The words behind the name.
+    pub given: &'a [Arg],
+    pub input: &'a Input,
+    pub policy: &'a Policy,
+}
+
+/// The name of a command without its directory; `None` when it is known at run time alone.
+pub fn name_of(arg: &Arg) -> Option<&str> {
+    arg.is_static.then(|| arg.value.rsplit('/').next().unwrap_or_default())
+}
+
+/// Readers with those of their options that take a value.
+const READERS: [(&str, &str, &[&str]); 30] = [
+    ("cat", "", &[]),
+    ("gcat", "", &[]),
+    (
+        "bat",
+        "HrlmpST",
+        &["language", "line-range", "highlight-line", "style", "theme", "pager", "paging", "color"],
+    ),
+    (
+        "batcat",
+        "HrlmpST",
+        &["language", "line-range", "highlight-line", "style", "theme", "pager", "paging", "color"],
+    ),
+    ("zcat", "", &[]),
+    ("bzcat", "", &[]),
+    ("xzcat", "", &[]),
+    ("zstdcat", "", &[]),
+    ("tac", "s", &["separator"]),
+    ("gtac", "s", &["separator"]),
+    (
+        "nl",
+        "bdfhilnsvw",
+        &["body-numbering", "number-format", "number-width", "starting-line-number"],
+    ),
+    ("head", "nc", &["lines", "bytes"]),
+    ("ghead", "nc", &["lines", "bytes"]),
+    ("tail", "ncs", &["lines", "bytes", "pid", "sleep-interval"]),
+    ("gtail", "ncs", &["lines", "bytes", "pid", "sleep-interval"]),
+    ("less", "bhjkoOpPtTxyz#", &["pattern", "prompt", "tag", "LOG-FILE"]),
+    ("zless", "", &[]),
+    ("more", "n", &["lines"]),
+    ("zmore", "", &[]),
+    ("most", "", &[]),
+    ("pg", "", &[]),
+    ("view", "", &[]),
+    ("od", "AjNStw", &["address-radix", "skip-bytes", "read-bytes", "format"]),
+    ("god", "AjNStw", &["address-radix", "skip-bytes", "read-bytes", "format"]),
+    ("hexdump", "efns", &["length", "skip"]),
+    ("hd", "efns", &["length", "skip"]),
+    ("xxd", "cglosnR", &["cols", "len", "seek", "groupsize"]),
+    ("hexyl", "ncs", &["length", "skip"]),
+    ("strings", "nteTs", &["bytes", "radix", "encoding"]),
+    ("rev", "", &[]),
+];
+
+const GREP: Spec = Spec {
+    letters: "efmABCdD",
+    attached: "",
+    names: &[
+        "regexp",
+        "file",
+        "max-count",
+        "after-context",
+        "before-context",
+        "context",
+        "include",
+        "exclude",
+        "exclude-dir",
+        "exclude-from",
+        "label",
+        "binary-files",
+        "directories",
+        "devices",
+    ],
+    operand_ends: false,
+    single_dash: false,
+};
+
+const RG: Spec = Spec {
+    letters: "efgtTmABCjMEdr",
+    attached: "",
+    names: &[
+        "regexp",
+        "file",
+        "glob",
+        "iglob",
+        "type",
+        "type-not",
+        "max-count",
+        "after-context",
+        "before-context",
+        "context",
+        "threads",
+        "max-columns",
+        "encoding",
+        "max-depth",
+        "replace",
+        "sort",
+        "sortr",
+        "color",
+        "colors",
+        "path-separator",
+        "pre",
+        "pre-glob",
+        "engine",
+        "max-filesize",
+        "context-separator",
+        "ignore-file",
+        "type-add",
+        "type-clear",
+        "field-match-separator",
+        "field-context-separator",
+        "regex-size-limit",
+        "dfa-size-limit",
+        "hyperlink-format",
+        "hostname-bin",
+    ],
+    operand_ends: false,
+    single_dash: false,
+};
+
+const SED: Spec = Spec {
+    letters: "efl",
+    attached: "iI",
+    names: &["expression", "file", "line-length"],
+    operand_ends: false,
+    single_dash: false,
+};
+
+const AWK: Spec = Spec {
+    letters: "Fvfie",
+    attached: "",
+    names: &["field-separator", "assign", "file", "include", "source"],
+    operand_ends: true,
+    single_dash: false,
+};
+
+const PERL: Spec = Spec {
+    letters: "eEIMm",
+    attached: "ixFVD",
+    names: &[],
+    operand_ends: true,
+    single_dash: false,
+};
+
+const RUBY: Spec = Spec { letters: "eIrCE", ..PERL };
+
+const TRUNCATE: Spec = Spec {
+    letters: "sr",
+    attached: "",
+    names: &["size", "reference"],
+    operand_ends: false,
+    single_dash: false,
+};
+
+const PATCH: Spec = Spec {
+    letters: "iopBdDFgrVYz",
+    attached: "",
+    names: &["input", "output", "strip", "directory", "reject-file"],
+    operand_ends: false,
+    single_dash: false,
+};
+
+const INTERPRETER: Spec = Spec {
+    letters: "cmWXeprEIM",
+    attached: "",
+    names: &["eval", "print", "require"],
+    operand_ends: true,
+    single_dash: false,
+};
+
+const FILE_COMMANDS: [&str; 8] = ["cp", "mv", "rm", "install", "unlink", "shred", "rmdir", "rsync"];
+
+/// A `-` for standard input, a device, or another command's output: no file to read or write.
+pub fn is_no_file(value: &str, is_static: bool) -> bool {
+    let is_device = value.starts_with("/dev/") && !value.starts_with("/dev/shm");
+    let is_descriptor = value.starts_with("/proc/self/fd/");
+    let is_command = !is_static && (value.starts_with("<(") || value.starts_with(">("));
+    (is_static && matches!(value, "-" | "")) || is_device || is_descriptor || is_command
+}
+
+impl Call<'_> {
+    /// What the command does itself, whatever it runs beside.
+    pub fn hits(&self) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        let git = wrap::git(self.given).filter(|_| self.name == "git");
+        let excepted = |name: &str| self.policy.except.iter().any(|listed| listed == name);
+        let full = git.as_ref().map(|(subcommand, _)| format!("git {subcommand}"));
+        if excepted(self.name) || full.as_deref().is_some_and(excepted) {
+            return hits;
+        }
+        self.extra(full.as_deref(), &mut hits);
+        if let Some((_, letters, names)) = READERS.iter().find(|(name, ..)| *name == self.name) {
+            let spec = Spec { letters, names, ..Spec::default() };
+            self.reader(&parse(self.given, &spec), &mut hits);
+        }
+        if FILE_COMMANDS.contains(&self.name) && self.policy.file_commands {
+            self.file_command(&mut hits);
+        }
+        match self.name {
+            "grep" | "egrep" | "fgrep" | "zgrep" | "ggrep" => self.grep(&mut hits),
+            "rg" => self.ripgrep(&mut hits),
+            "sed" | "gsed" => self.sed(&mut hits),
+            "awk" | "gawk" | "mawk" | "nawk" => self.awk(&mut hits),
+            "perl" => self.in_place(&parse(self.given, &PERL), &["i"], &mut hits),
+            "ruby" => self.in_place(&parse(self.given, &RUBY), &["i"], &mut hits),
+            "yq" | "gojq" | "sd" => self.editor(&mut hits),
+            "tee" | "sponge" | "ed" | "ex" | "red" => {
+                let spec =
+                    Spec { letters: if self.name == "tee" { "" } else { "cp" }, ..Spec::default() };
+                self.writes(&parse(self.given, &spec).operands, Rule::Writer, &mut hits);
+            }
+            "truncate" => {
+                self.writes(&parse(self.given, &TRUNCATE).operands, Rule::Writer, &mut hits);
+            }
+            "dd" => self.dd(&mut hits),
+            "find" | "gfind" => self.find(&mut hits),
+            "patch" | "gpatch" | "apply_patch" | "applypatch"
+                if self.policy.patches
+                    && !parse(self.given, &PATCH).has(&["dry-run", "version", "help"]) =>
+            {
+                hits.push(Hit { kind: FindingKind::Write, rule: Rule::Patch, target: None });
+            }
+            _ => {}
+        }
+        if let Some(("apply" | "am", parsed)) = &git
+            && self.policy.patches
+            && !parsed.has(&["check", "stat", "numstat", "summary", "abort", "help"])
+        {
+            hits.push(Hit { kind: FindingKind::Write, rule: Rule::Patch, target: None });
+        }
+        if self.policy.interpreters {
+            self.interpreter(&mut hits);
+        }
+        hits
+    }
+
+    fn extra(&self, full: Option<&str>, hits: &mut Vec<Hit>) {
+        let listed = |names: &[String]| {
+            names.iter().any(|name| name == self.name || Some(name.as_str()) == full)
+        };
+        if listed(&self.policy.extra_writes) {
+            hits.push(Hit { kind: FindingKind::Write, rule: Rule::Extra, target: None });
+        }
+        if listed(&self.policy.extra_reads) {
+            let parsed = parse(self.given, &Spec::default());
+            let own = usize::from(full.is_some());
+            self.reads(parsed.operands.get(own..).unwrap_or_default(), Rule::Extra, hits);
+        }
+    }
+
+    fn hit(&self, kind: FindingKind, rule: Rule, target: &str, hits: &mut Vec<Hit>) {
+        let target = (!target.is_empty()).then(|| target.to_owned());
+        hits.push(Hit { kind, rule, target });
+    }
+
+    /// A reader without operands, or with `-`, reads what it is fed.
+    fn reader(&self, parsed: &Parsed<'_>, hits: &mut Vec<Hit>) {
+        if parsed.has(&["help", "version"]) {
+            return;
+        }
+        // `xxd in out`
+        if self.name == "xxd"
+            && let [_, output] = parsed.operands.as_slice()
+        {
+            self.writes(&[output], Rule::Writer, hits);
+        }
+        // `tail +5`
+        let is_count = |arg: &Arg| {
+            self.name.ends_with("tail") && arg.value.strip_prefix('+').is_some_and(is_number)
+        };
+        let files: Vec<_> = parsed.operands.iter().copied().filter(|arg| !is_count(arg)).collect();
+        self.reads(&files, Rule::Reader, hits);
+    }
+
+    /// The files among the operands are read; without operands, the input is.
+    fn reads(&self, operands: &[&Arg], rule: Rule, hits: &mut Vec<Hit>) {
+        let may = |arg: &Arg| {
+            is_no_file(&arg.value, arg.is_static) || lists(&self.policy.readable_paths, &arg.value)
+        };
+        if let Some(file) = operands.iter().find(|arg| !may(arg)) {
+            self.hit(FindingKind::Read, rule, &file.value, hits);
+        } else if operands.iter().all(|arg| matches!(arg.value.as_str(), "-" | "/dev/stdin")) {
+            self.reads_input(hits);
+        }
+    }
+
+    fn reads_input(&self, hits: &mut Vec<Hit>) {
+        if let Input::File(target) = self.input
+            && !is_no_file(target, true)
+            && !lists(&self.policy.readable_paths, target)
+        {
+            self.hit(FindingKind::Read, Rule::Input, target, hits);
+        }
+    }
+
+    /// The first of the operands that is a file is written, for all of them.
+    fn writes(&self, operands: &[&Arg], rule: Rule, hits: &mut Vec<Hit>) {
+        let may = |arg: &Arg| {
+            is_no_file(&arg.value, arg.is_static) || lists(&self.policy.writable_paths, &arg.value)
+        };
+        if let Some(file) = operands.iter().find(|arg| !may(arg)) {
+            self.hit(FindingKind::Write, rule, &file.value, hits);
+        }
+    }
+
+    fn grep(&self, hits: &mut Vec<Hit>) {
+        let parsed = parse(self.given, &GREP);
+        if parsed.has(&["help", "version", "V"]) {
+            return;
+        }
+        let own = usize::from(!parsed.has(&["e", "f", "regexp", "file"]));
+        let files = parsed.operands.get(own..).unwrap_or_default();
+        if files.is_empty() && parsed.has(&["r", "R", "recursive", "dereference-recursive"]) {
+            self.searches_here(hits);
+        } else {
+            self.reads(files, Rule::Search, hits);
+        }
+    }
+
+    fn ripgrep(&self, hits: &mut Vec<Hit>) {
+        let parsed = parse(self.given, &RG);
+        let lists_only = ["files", "type-list", "version", "V", "help", "h", "pcre2-version"];
+        if parsed.has(&lists_only) {
+            return;
+        }
+        let own = usize::from(!parsed.has(&["e", "f", "regexp", "file"]));
+        let files = parsed.operands.get(own..).unwrap_or_default();
+        let has_pattern = own == 0 || !parsed.operands.is_empty();
+        if files.is_empty() && has_pattern && matches!(self.input, Input::Outer) {
+            self.searches_here(hits);
+        } else {
+            self.reads(files, Rule::Search, hits);
+        }
+    }
+
+    /// A search of the working directory.
+    fn searches_here(&self, hits: &mut Vec<Hit>) {
+        if !lists(&self.policy.readable_paths, ".") {
+            self.hit(FindingKind::Read, Rule::Search, "", hits);
+        }
+    }
+
+    fn sed(&self, hits: &mut Vec<Hit>) {
+        let parsed = parse(self.given, &SED);
+        if parsed.has(&["help", "version"]) {
+            return;
+        }
+        let given: Vec<_> = parsed.values(&["e", "expression"]).collect();
+        let own = usize::from(!parsed.has(&["e", "f", "expression", "file"]));
+        let first = parsed.operands.first().filter(|_| own == 1).map(|arg| arg.value.as_str());
+        let files = parsed.operands.get(own..).unwrap_or_default();
+        for program in given.into_iter().chain(first) {
+            self.sed_program(program, hits);
+        }
+        if parsed.has(&["i", "I", "in-place"]) {
+            // The last operand: elsewhere than on Linux the first one may be a suffix.
+            match files.last() {
+                Some(_) => self.writes(
+                    &files.iter().rev().copied().collect::<Vec<_>>(),
+                    Rule::InPlace,
+                    hits,
+                ),
+                None => self.hit(FindingKind::Write, Rule::InPlace, "", hits),
+            }
+        } else {
+            self.reads(files, Rule::Reader, hits);
+        }
+    }
+
+    fn sed_program(&self, program: &str, hits: &mut Vec<Hit>) {
+        for effect in sed::effects(program) {
+            match effect {
+                sed::Effect::Writes(file) if !lists(&self.policy.writable_paths, file) => {
+                    self.hit(FindingKind::Write, Rule::Program, file, hits);
+                }
+                sed::Effect::Reads(file)
+                    if !is_no_file(file, true) && !lists(&self.policy.readable_paths, file) =>
+                {
+                    self.hit(FindingKind::Read, Rule::Program, file, hits);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn awk(&self, hits: &mut Vec<Hit>) {
+        let parsed = parse(self.given, &AWK);
+        if parsed.has(&["help", "version", "V"]) {
+            return;
+        }
+        let own = usize::from(!parsed.has(&["f", "e", "file", "source"]));
+        let program = parsed.operands.first().filter(|_| own == 1).map(|arg| arg.value.as_str());
+        for program in parsed.values(&["e", "source"]).chain(program) {
+            for file in awk::written(program) {
+                if !lists(&self.policy.writable_paths, &file) {
+                    self.hit(FindingKind::Write, Rule::Program, &file, hits);
+                }
+            }
+            for file in awk::read(program) {
+                self.hit(FindingKind::Read, Rule::Program, &file, hits);
+            }
+        }
+        let operands = parsed.operands.get(own..).unwrap_or_default();
+        let is_file = |arg: &&Arg| !is_assignment(&arg.value);
+        let files: Vec<_> = operands.iter().copied().filter(is_file).collect();
+        if parsed.values(&["i", "include"]).any(|library| library.starts_with("inplace")) {
+            self.writes(&files, Rule::InPlace, hits);
+        } else if files.is_empty() && program.is_some_and(is_begin_only) {
+            // A program of `BEGIN` alone reads nothing.
+        } else {
+            self.reads(&files, Rule::Reader, hits);
+        }
+    }
+
+    fn in_place(&self, parsed: &Parsed<'_>, names: &[&str], hits: &mut Vec<Hit>) {
+        if !parsed.has(names) {
+            return;
+        }
+        let own = usize::from(!parsed.has(&["e", "E"]));
+        match parsed.operands.get(own..).unwrap_or_default() {
+            [] => self.hit(FindingKind::Write, Rule::InPlace, "", hits),
+            files => self.writes(files, Rule::InPlace, hits),
+        }
+    }
+
+    /// Programs of which a file is an operand, and one option makes them write it.
+    fn editor(&self, hits: &mut Vec<Hit>) {
+        let parsed = parse(self.given, &Spec { letters: "fn", ..Spec::default() });
+        match self.name {
+            "sd" => {
+                let files = parsed.operands.get(2..).unwrap_or_default();
+                if !parsed.has(&["p", "preview"]) {
+                    self.writes(files, Rule::InPlace, hits);
+                }
+            }
+            _ if parsed.has(&["i", "inplace", "in-place"]) => {
+                let files = parsed.operands.last().copied();
+                self.writes(files.as_slice(), Rule::InPlace, hits);
+            }
+            _ => {}
+        }
+    }
+
+    fn dd(&self, hits: &mut Vec<Hit>) {
+        for arg in self.given {
+            if let Some(file) = arg.value.strip_prefix("of=")
+                && !is_no_file(file, arg.is_static)
+                && !lists(&self.policy.writable_paths, file)
+            {
+                self.hit(FindingKind::Write, Rule::Writer, file, hits);
+            }
+        }
+    }
+
+    fn find(&self, hits: &mut Vec<Hit>) {
+        let (files, deletes) = wrap::find_writes(self.given);
+        self.writes(&files, Rule::Program, hits);
+        if deletes && self.policy.file_commands {
+            self.hit(FindingKind::Write, Rule::FileCommand, "", hits);
+        }
+    }
+
+    fn file_command(&self, hits: &mut Vec<Hit>) {
+        let spec = Spec {
+            letters: "tSmog",
+            names: &["target-directory", "suffix", "mode", "owner", "group"],
+            ..Spec::default()
+        };
+        let parsed = parse(self.given, &spec);
+        if parsed.has(&["help", "version", "dry-run"])
+            || (self.name == "rsync" && parsed.has(&["n"]))
+        {
+            return;
+        }
+        let copies = matches!(self.name, "cp" | "install" | "rsync");
+        let directory = parsed.values(&["t", "target-directory"]).next();
+        match (copies, directory, parsed.operands.split_last()) {
+            (true, Some(directory), _) => {
+                if !lists(&self.policy.writable_paths, directory) {
+                    self.hit(FindingKind::Write, Rule::FileCommand, directory, hits);
+                }
+            }
+            // Of a copy only the last operand changes.
+            (true, None, Some((last, _))) => self.writes(&[last], Rule::FileCommand, hits),
+            _ => self.writes(&parsed.operands, Rule::FileCommand, hits),
+        }
+    }
+
+    fn interpreter(&self, hits: &mut Vec<Hit>) {
+        let Some(options) = code::code_options(self.name) else { return };
+        let spec = match self.name {
+            "perl" => PERL,
+            "ruby" => RUBY,
+            _ => INTERPRETER,
+        };
+        let parsed = parse(self.given, &spec);
+        let mut texts: Vec<&str> = parsed.values(options).collect();
+        if let [first, second, ..] = parsed.operands.as_slice()
+            && self.name == "deno"
+            && first.value == "eval"
+        {
+            texts.push(&second.value);
+        }
+        let takes_input = parsed.operands.first().is_none_or(|arg| arg.value == "-");
+        if texts.is_empty()
+            && takes_input
+            && let Input::Data(Some(text)) = self.input
+        {
+            texts.push(text);
+        }
+        if texts.iter().any(|text| code::writes(text)) {
+            self.hit(FindingKind::Write, Rule::Interpreter, "", hits);
+        } else if texts.iter().any(|text| code::reads(text)) {
+            self.hit(FindingKind::Read, Rule::Interpreter, "", hits);
+        }
+    }
+}
+
+/// The commands that a program of sed runs.
+pub fn sed_commands<'a>(name: &str, given: &'a [Arg]) -> Vec<&'a str> {
+    if !matches!(name, "sed" | "gsed") {
+        return Vec::new();
+    }
+    let parsed = parse(given, &SED);
+    let given = parsed.values(&["e", "expression"]);
+    let first = parsed.operands.first().map(|arg| arg.value.as_str());
+    let programs = given.chain(first);
+    let runs = |effect| match effect {
+        sed::Effect::Runs(command) => Some(command),
+        _ => None,
+    };
+    programs.flat_map(sed::effects).filter_map(runs).collect()
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn is_assignment(text: &str) -> bool {
+    let name = text.split_once('=').map(|(name, _)| name);
+    name.is_some_and(|name| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    })
+}
+
+fn is_begin_only(program: &str) -> bool {
+    program.trim_start().starts_with("BEGIN") && !program.contains("getline")
+}

@@ -1,0 +1,366 @@
+//! A word as it is written → the text it stands for, and the commands inside it.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::bounds::NESTING_LIMIT;
+use super::grammar::{self, Script};
+use super::lexis::{Closing, Lexis, Within};
+
+/// A word, or another text that the shell expands.
+#[derive(Debug, Default)]
+pub struct Expanded {
+    /// The text without quotes. What is known at run time alone stands in it as it is written.
+    pub value: String,
+    /// Whether nothing is left to run time.
+    pub is_static: bool,
+    /// The commands of `$(…)`, backquotes, `<(…)` and `>(…)`, in their order.
+    pub substitutions: Vec<Substitution>,
+}
+
+/// Commands inside a word.
+#[derive(Debug)]
+pub struct Substitution {
+    /// Where its text stands in the word; none when it is not there letter by letter.
+    pub at: Option<usize>,
+    /// None when it does not parse.
+    pub script: Option<Script>,
+    /// Whether its output becomes part of the word: `$(…)` and backquotes.
+    pub gives_text: bool,
+}
+
+/// What the shell makes of quotes in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quoting {
+    /// Quotes are removed: a word.
+    Word,
+    /// Quotes are letters: the body of a here-document, arithmetic.
+    Letters,
+}
+
+/// Expands as far as that can be done without running anything.
+pub fn expand(raw: &str, quoting: Quoting) -> Expanded {
+    expand_inside(raw, quoting, 0)
+}
+
+/// As [`expand`], inside of so many other expansions.
+fn expand_inside(raw: &str, quoting: Quoting, depth: usize) -> Expanded {
+    let is_plain = |byte: u8| !b"\\'\"$`<>".contains(&byte);
+    if raw.bytes().all(is_plain) {
+        return Expanded { value: raw.to_owned(), is_static: true, substitutions: Vec::new() };
+    }
+    let mut reader =
+        Reader { raw, at: 0, depth, out: Expanded { is_static: true, ..Expanded::default() } };
+    match quoting {
+        Quoting::Word => reader.word(),
+        Quoting::Letters => reader.quoted(None),
+    }
+    reader.out
+}
+
+struct Reader<'r> {
+    raw: &'r str,
+    at: usize,
+    depth: usize,
+    out: Expanded,
+}
+
+impl<'r> Reader<'r> {
+    fn byte(&self, ahead: usize) -> Option<u8> {
+        self.raw.as_bytes().get(self.at + ahead).copied()
+    }
+
+    fn rest(&self) -> &'r str {
+        self.raw.get(self.at..).unwrap_or_default()
+    }
+
+    fn word(&mut self) {
+        while let Some(byte) = self.byte(0) {
+            match byte {
+                b'\\' => self.escaped(|_| true),
+                b'\'' => {
+                    let inside = &self.rest()[1..];
+                    let end = inside.find('\'').unwrap_or(inside.len());
+                    self.out.value.push_str(&inside[..end]);
+                    self.at = (self.at + end + 2).min(self.raw.len());
+                }
+                b'"' => {
+                    self.at += 1;
+                    self.quoted(Some(b'"'));
+                }
+                b'$' => self.dollar(false),
+                b'`' => self.backquote(),
+                b'<' | b'>' if self.byte(1) == Some(b'(') => {
+                    let start = self.at;
+                    if let Some(inner) = self.bracketed(2) {
+                        self.dynamic(start);
+                        self.substitution(inner, false);
+                    } else {
+                        self.letters(1);
+                    }
+                }
+                _ => self.letters(1),
+            }
+        }
+    }
+
+    /// What double quotes hold, to the closing one; the whole text where there is none to come.
+    fn quoted(&mut self, close: Option<u8>) {
+        while let Some(byte) = self.byte(0) {
+            match byte {
+                _ if Some(byte) == close => {
+                    self.at += 1;
+                    return;
+                }
+                b'\\' => self.escaped(|next| matches!(next, '$' | '`' | '"' | '\\' | '\n')),
+                b'$' => self.dollar(true),
+                b'`' => self.backquote(),
+                _ => self.letters(1),
+            }
+        }
+    }
+
+    /// A backslash: takes its meaning from the next character, or is a letter itself.
+    fn escaped(&mut self, has_meaning: impl Fn(char) -> bool) {
+        self.at += 1;
+        match self.rest().chars().next() {
+            Some('\n') => self.at += 1,
+            Some(next) if has_meaning(next) => self.letters(1),
+            _ => self.out.value.push('\\'),
+        }
+    }
+
+    /// Takes so many bytes, and the rest of the character, as they are.
+    fn letters(&mut self, count: usize) {
+        let mut end = (self.at + count).min(self.raw.len());
+        while !self.raw.is_char_boundary(end) {
+            end += 1;
+        }
+        self.out.value.push_str(&self.raw[self.at..end]);
+        self.at = end;
+    }
+
+    /// What was read since `start` is known at run time alone.
+    fn dynamic(&mut self, start: usize) {
+        self.out.is_static = false;
+        self.out.value.push_str(&self.raw[start..self.at]);
+    }
+
+    fn dollar(&mut self, in_quotes: bool) {
+        let start = self.at;
+        let rest = self.rest();
+        if rest.starts_with("$((")
+            && let Some(inner) = self.extent(3, Within::Arithmetic(0)).filter(|_| self.ends_twice())
+        {
+            self.dynamic(start);
+            self.inside(inner.start..inner.end - 1, Quoting::Letters);
+        } else if rest.starts_with("$(") {
+            self.at = start;
+            match self.bracketed(2) {
+                Some(inner) => {
+                    self.dynamic(start);
+                    self.substitution(inner, true);
+                }
+                None => self.letters(1),
+            }
+        } else if rest.starts_with("${") {
+            match self.extent(2, Within::Parameter) {
+                Some(inner) => {
+                    self.dynamic(start);
+                    let quoting = if in_quotes { Quoting::Letters } else { Quoting::Word };
+                    self.inside(inner, quoting);
+                }
+                None => self.letters(1),
+            }
+        } else if rest.starts_with("$'") && !in_quotes {
+            let end = ansi_c_end(rest);
+            grammar::decode_ansi_c(&rest[2..end], &mut self.out.value);
+            self.at = (start + end + 1).min(self.raw.len());
+        } else if rest.starts_with("$\"") && !in_quotes {
+            self.at += 1;
+        } else {
+            let name = rest[1..].bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'_');
+            let length = match (name.count(), rest.as_bytes().get(1)) {
+                (0, Some(byte)) if b"@*#?$!-[".contains(byte) => 1,
+                (length, _) => length,
+            };
+            self.at += 1 + length;
+            if length == 0 {
+                self.out.value.push('$');
+            } else {
+                self.dynamic(start);
+            }
+        }
+    }
+
+    /// Whether what was just read ended in two brackets, as arithmetic does.
+    fn ends_twice(&self) -> bool {
+        self.raw[..self.at].ends_with("))")
+    }
+
+    /// Reads an expansion to its end; what is inside, without the last byte.
+    fn extent(&mut self, opening: usize, within: Within) -> Option<Range<usize>> {
+        let inner = self.at + opening;
+        let end = Lexis::new(self.raw, inner, within).find_close()?;
+        self.at = end;
+        Some(inner..end - 1)
+    }
+
+    /// Reads commands in brackets to the first closing one that leaves whole commands behind.
+    fn bracketed(&mut self, opening: usize) -> Option<(Range<usize>, Option<Script>)> {
+        let within = Within::Code(Closing::Substitution);
+        let start = self.at + opening;
+        let mut lexis = Lexis::new(self.raw, start, within);
+        let mut first = None;
+        for _ in 0..MAX_PATTERNS {
+            let Some(end) = lexis.find_close() else { break };
+            let inner = start..end - 1;
+            self.at = end;
+            if let Some(script) = grammar::parse(&self.raw[inner.clone()]) {
+                return Some((inner, Some(script)));
+            }
+            first.get_or_insert(inner);
+            lexis.reopen(within);
+        }
+        let first = first?;
+        self.at = first.end + 1;
+        Some((first, None))
+    }
+
+    fn substitution(&mut self, (inner, script): (Range<usize>, Option<Script>), gives_text: bool) {
+        let at = Some(inner.start);
+        self.out.substitutions.push(Substitution { at, script, gives_text });
+    }
+
+    fn backquote(&mut self) {
+        let start = self.at;
+        let inside = &self.raw[start + 1..];
+        let mut end = 0;
+        let bytes = inside.as_bytes();
+        while end < bytes.len() && bytes[end] != b'`' {
+            end += if bytes[end] == b'\\' { 2 } else { 1 };
+        }
+        if end >= bytes.len() {
+            return self.letters(1);
+        }
+        self.at = start + end + 2;
+        self.dynamic(start);
+        let text = without_backslashes(&inside[..end]);
+        let at = matches!(text, Cow::Borrowed(_)).then_some(start + 1);
+        let script = grammar::parse(&text);
+        self.out.substitutions.push(Substitution { at, script, gives_text: true });
+    }
+
+    /// Looks for commands in what an expansion holds.
+    fn inside(&mut self, inner: Range<usize>, quoting: Quoting) {
+        let text = &self.raw[inner.clone()];
+        if !text.bytes().any(|byte| b"`(".contains(&byte)) {
+            return;
+        }
+        if self.depth == NESTING_LIMIT {
+            let nothing = Substitution { at: None, script: None, gives_text: true };
+            return self.out.substitutions.push(nothing);
+        }
+        for mut substitution in expand_inside(text, quoting, self.depth + 1).substitutions {
+            substitution.at = substitution.at.map(|at| at + inner.start);
+            self.out.substitutions.push(substitution);
+        }
+    }
+}
+
+/// So many patterns of `case` inside one substitution are tried as its end.
+const MAX_PATTERNS: usize = 64;
+
+/// Where `$'…'` has its closing quote.
+fn ansi_c_end(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut end = 2;
+    while end < bytes.len() && bytes[end] != b'\'' {
+        end += if bytes[end] == b'\\' { 2 } else { 1 };
+    }
+    let mut end = end.min(bytes.len());
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
+    end
+}
+
+/// In backquotes a backslash before `` ` ``, `\` and `$` is taken away before anything is read.
+fn without_backslashes(text: &str) -> Cow<'_, str> {
+    let counts = |next: Option<&char>| matches!(next, Some('`' | '\\' | '$'));
+    if !text.contains('\\') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(next) = chars.next() {
+        if next == '\\' && counts(chars.peek()) {
+            out.extend(chars.next());
+        } else {
+            out.push(next);
+        }
+    }
+    Cow::Owned(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::grammar::Part;
+
+    fn word(raw: &str) -> (String, bool, Vec<String>) {
+        let expanded = expand(raw, Quoting::Word);
+        let names =
+            expanded.substitutions.iter().map(|inner| names(inner.script.as_ref().unwrap()));
+        (expanded.value, expanded.is_static, names.collect())
+    }
+
+    /// The first word of each simple command that is not in a group.
+    fn names(script: &Script) -> String {
+        let names = script.0.iter().map(|part| match part {
+            Part::Simple(simple) => simple.words[0].raw.as_str(),
+            _ => "(…)",
+        });
+        names.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn quotes_are_taken_away() {
+        for (raw, value) in [
+            ("c'a't", "cat"),
+            ("\\cat", "cat"),
+            ("c\"a\"t", "cat"),
+            ("$'c\\x61t'", "cat"),
+            ("$\"cat\"", "cat"),
+            ("\"a\\\"b\\c\"", "a\"b\\c"),
+            ("'a\\b'", "a\\b"),
+            ("a\\\nb", "ab"),
+            ("'é'\\é\"é\"", "ééé"),
+            ("5$", "5$"),
+            ("a=b", "a=b"),
+        ] {
+            assert_eq!(word(raw), (value.to_owned(), true, Vec::new()), "{raw}");
+        }
+    }
+
+    #[test]
+    fn commands_are_found_wherever_the_shell_runs_them() {
+        for (raw, commands) in [
+            ("a$(b c)d", &["b"][..]),
+            ("\"$(a)`b`\"", &["a", "b"]),
+            ("${x:-$(a)}", &["a"]),
+            ("\"${x:-\"$(a)\"}\"", &["a"]),
+            ("$((1 + $(a) + `b`))", &["a", "b"]),
+            ("$((a); b)", &["(…)"]),
+            ("<(a)", &["a"]),
+            ("x=(1 $(a) '$(b)')", &["a"]),
+            ("$(case x in a) b;; esac)", &["(…)"]),
+            ("`a \\`b\\``", &["a"]),
+            ("'$(a)' \\$(a)", &[]),
+        ] {
+            let (value, is_static, found) = word(raw);
+            assert_eq!(found, commands, "{raw} {value}");
+            assert_eq!(is_static, commands.is_empty(), "{raw}");
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Commands that run other commands: `sudo`, `xargs`, `bash -c`, `find -exec`.
+
+use super::argv::{Arg, Parsed, Spec, parse};
+use super::rules::name_of;
+
+/// What a command runs.
+#[derive(Debug)]
+pub enum Inner {
+    /// One or more commands with their words.
+    Commands(Vec<Vec<Arg>>),
+    /// Shell text.
+    Script(Script),
+    /// Shell text on its standard input.
+    StandardInput,
+}
+
+/// Shell text that a command is given as a word, or in several that it joins.
+#[derive(Debug)]
+pub struct Script {
+    pub text: String,
+    pub is_static: bool,
+    /// The words; the text stands in the command line letter by letter if it is a single one.
+    pub words: Vec<Arg>,
+}
+
+/// Commands in front of another: how their options read, and how many operands are theirs.
+const PREFIXES: [(&str, Spec, usize); 30] = [
+    ("sudo", front("ugpCDhRrTtU", SUDO_NAMES), 0),
+    ("doas", front("uC", &[]), 0),
+    ("env", front("uC", &["unset", "chdir"]), 0),
+    ("nice", front("n", &["adjustment"]), 0),
+    ("ionice", front("cnpPu", &["class", "classdata", "pid"]), 0),
+    ("chrt", front("pTPD", &[]), 1),
+    ("taskset", front("p", &[]), 1),
+    ("nohup", front("", &[]), 0),
+    ("setsid", front("", &[]), 0),
+    ("time", front("fo", &["format", "output"]), 0),
+    ("gtime", front("fo", &["format", "output"]), 0),
+    ("stdbuf", front("ioe", &["input", "output", "error"]), 0),
+    ("timeout", front("ks", &["kill-after", "signal"]), 1),
+    ("gtimeout", front("ks", &["kill-after", "signal"]), 1),
+    ("exec", front("a", &[]), 0),
+    ("command", front("", &[]), 0),
+    ("builtin", front("", &[]), 0),
+    ("busybox", front("", &[]), 0),
+    ("toybox", front("", &[]), 0),
+    ("unbuffer", front("", &[]), 0),
+    ("strace", front("oeabIpPsSuX", &["output", "trace"]), 0),
+    ("chroot", front("", &["userspec", "groups"]), 1),
+    ("flock", front("wE", &["timeout", "wait", "conflict-exit-code"]), 1),
+    ("faketime", front("f", &[]), 1),
+    ("caffeinate", front("tw", &[]), 0),
+    ("systemd-inhibit", front("", &[]), 0),
+    ("unshare", front("", &[]), 0),
+    ("noglob", front("", &[]), 0),
+    ("chronic", front("", &[]), 0),
+    ("winpty", front("", &[]), 0),
+];
+
+const SUDO_NAMES: &[&str] =
+    &["user", "group", "prompt", "host", "chdir", "role", "type", "other-user", "chroot"];
+
+/// Two words that stand in front of a command.
+const RUNNERS: [(&str, &str); 7] = [
+    ("uv", "run"),
+    ("poetry", "run"),
+    ("pipenv", "run"),
+    ("pdm", "run"),
+    ("hatch", "run"),
+    ("bundle", "exec"),
+    ("mise", "exec"),
+];
+
+const SHELLS: [&str; 8] = ["sh", "bash", "zsh", "dash", "ksh", "mksh", "ash", "rbash"];
+
+const XARGS: Spec = Spec {
+    letters: "aEIJLnPRsd",
+    attached: "eil",
+    names: &["arg-file", "delimiter", "max-lines", "max-args", "max-procs", "max-chars", "replace"],
+    operand_ends: true,
+    single_dash: false,
+};
+
+const fn front(letters: &'static str, names: &'static [&'static str]) -> Spec {
+    Spec { letters, attached: "", names, operand_ends: true, single_dash: false }
+}
+
+/// What a command runs; `None` when it is nothing, or nothing that can be known.
+pub fn unwrap(args: &[Arg]) -> Option<Inner> {
+    let (first, given) = args.split_first()?;
+    let name = name_of(first)?;
+    if let Some((_, spec, own)) = PREFIXES.iter().find(|(prefix, ..)| *prefix == name) {
+        return prefixed(name, given, spec, *own);
+    }
+    if SHELLS.contains(&name) {
+        return shell(given);
+    }
+    match name {
+        "eval" => joined(given),
+        "trap" => given.first().filter(|arg| arg.value != "-").and_then(script),
+        "xargs" | "gxargs" => Some(one(with_unknown(given, parse(given, &XARGS).rest)?)),
+        "parallel" => parallel(given),
+        "watch" => joined(&given[parse(given, &front("n", &["interval"])).rest..]),
+        "su" | "runuser" => user(given),
+        "script" => script_command(given),
+        "find" | "gfind" => Some(Inner::Commands(found(given))),
+        "fd" | "fdfind" => fd(given),
+        _ => {
+            let runner = RUNNERS.iter().find(|(runner, _)| *runner == name)?;
+            let (second, rest) = given.split_first()?;
+            let rest = &rest[parse(rest, &front("p", &["with", "python", "extra"])).rest..];
+            (second.value == runner.1 && !rest.is_empty()).then(|| one(rest.to_vec()))
+        }
+    }
+}
+
+fn one(command: Vec<Arg>) -> Inner {
+    Inner::Commands(vec![command])
+}
+
+fn script(arg: &Arg) -> Option<Inner> {
+    joined(std::slice::from_ref(arg))
+}
+
+/// Words that a command joins by blanks, and runs.
+fn joined(words: &[Arg]) -> Option<Inner> {
+    let words = match words.split_first() {
+        Some((first, rest)) if first.value == "--" => rest,
+        _ => words,
+    };
+    let texts: Vec<_> = words.iter().map(|word| word.value.as_str()).collect();
+    Some(Inner::Script(Script {
+        text: texts.join(" "),
+        is_static: words.iter().all(|word| word.is_static),
+        words: words.to_vec(),
+    }))
+}
+
+fn prefixed(name: &str, given: &[Arg], spec: &Spec, own: usize) -> Option<Inner> {
+    // `env -S 'cat f'` splits its value into words.
+    if name == "env"
+        && let Some(at) =
+            given.iter().position(|arg| arg.value == "-S" || arg.value == "--split-string")
+    {
+        return joined(given.get(at + 1..)?);
+    }
+    let parsed = parse(given, spec);
+    // `command -v cat` looks for a command and runs none.
+    if name == "command" && parsed.has(&["v", "V"]) {
+        return None;
+    }
+    let operands = given.get(parsed.rest + own..)?;
+    if name == "flock" && operands.first().is_some_and(|arg| arg.value == "-c") {
+        return script(operands.get(1)?);
+    }
+    let takes_assignments = matches!(name, "env" | "sudo" | "doas");
+    let assigned = operands.iter().take_while(|arg| takes_assignments && is_assignment(arg));
+    let command = &operands[assigned.count()..];
+    (!command.is_empty()).then(|| one(command.to_vec()))
+}
+
+fn is_assignment(arg: &Arg) -> bool {
+    let name = arg.value.split_once('=').map(|(name, _)| name);
+    let is_name = |name: &str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    name.is_some_and(|name| !name.is_empty() && is_name(name))
+}
+
+fn shell(given: &[Arg]) -> Option<Inner> {
+    let spec = front("oO", &["rcfile", "init-file"]);
+    let parsed = parse(given, &spec);
+    if parsed.has(&["c"]) {
+        return script(parsed.operands.first()?);
+    }
+    let is_fed = parsed.has(&["s"])
+        || parsed
+            .operands
+            .first()
+            .is_none_or(|arg| matches!(arg.value.as_str(), "-" | "/dev/stdin"));
+    is_fed.then_some(Inner::StandardInput)
+}
+
+/// The command from `rest` on, with what `xargs` adds.
+fn with_unknown(given: &[Arg], rest: usize) -> Option<Vec<Arg>> {
+    let command = given.get(rest..)?;
+    let last = command.last()?;
+    let mut command = command.to_vec();
+    command.push(Arg::unknown(last.span));
+    Some(command)
+}
+
+fn parallel(given: &[Arg]) -> Option<Inner> {
+    let spec = Spec { letters: "jaINnSdP", names: &["jobs", "arg-file", "joblog"], ..XARGS };
+    let rest = parse(given, &spec).rest;
+    let is_source = |arg: &Arg| matches!(arg.value.as_str(), ":::" | "::::" | ":::+");
+    let end = given.iter().position(is_source).unwrap_or(given.len());
+    let command = given.get(rest..end)?;
+    if let [only] = command
+        && only.value.contains(' ')
+    {
+        return script(only);
+    }
+    Some(one(with_unknown(command, 0)?))
+}
+
+fn user(given: &[Arg]) -> Option<Inner> {
+    let spec = Spec { letters: "cgGsuw", names: &["command", "shell", "user"], ..Spec::default() };
+    let at = given.iter().position(|arg| matches!(arg.value.as_str(), "-c" | "--command" | "-lc"));
+    match at {
+        Some(at) => script(given.get(at + 1)?),
+        // `runuser -u name -- command`
+        None => {
+            let rest = parse(given, &Spec { operand_ends: true, ..spec }).rest;
+            let command = given.get(rest..).filter(|command| command.len() > 1)?;
+            Some(one(command.to_vec()))
+        }
+    }
+}
+
+fn script_command(given: &[Arg]) -> Option<Inner> {
+    let ends_in_c = |arg: &Arg| {
+        let value = arg.value.as_str();
+        value == "--command"
+            || (value.starts_with('-') && !value.starts_with("--") && value.ends_with('c'))
+    };
+    let at = given.iter().position(ends_in_c)?;
+    script(given.get(at + 1)?)
+}
+
+/// The commands of `-exec` and its kin.
+fn found(given: &[Arg]) -> Vec<Vec<Arg>> {
+    let runs = |arg: &Arg| matches!(arg.value.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir");
+    let mut commands = Vec::new();
+    let mut rest = given;
+    while let Some(at) = rest.iter().position(runs) {
+        rest = &rest[at + 1..];
+        let end = rest.iter().position(|arg| arg.value == ";").unwrap_or(rest.len());
+        let plus = rest.windows(2).position(|pair| pair[0].value == "{}" && pair[1].value == "+");
+        let end = plus.map_or(end, |plus| end.min(plus + 1));
+        commands.push(rest[..end].to_vec());
+        rest = &rest[end..];
+    }
+    commands
+}
+
+fn fd(given: &[Arg]) -> Option<Inner> {
+    let runs = |arg: &Arg| matches!(arg.value.as_str(), "-x" | "--exec" | "-X" | "--exec-batch");
+    let at = given.iter().position(runs)?;
+    let rest = &given[at + 1..];
+    let end = rest.iter().position(|arg| arg.value == ";").unwrap_or(rest.len());
+    let command = &rest[..end];
+    if command.iter().any(|arg| arg.value.contains('{')) {
+        return Some(one(command.to_vec()));
+    }
+    Some(one(with_unknown(command, 0)?))
+}
+
+/// The files that `find` writes lists to, and whether it deletes what it finds.
+pub fn find_writes(given: &[Arg]) -> (Vec<&Arg>, bool) {
+    let names_file =
+        |arg: &&Arg| matches!(arg.value.as_str(), "-fprint" | "-fprint0" | "-fprintf" | "-fls");
+    let pairs = given.iter().zip(given.iter().skip(1));
+    let files = pairs.filter(|(option, _)| names_file(option)).map(|(_, file)| file).collect();
+    (files, given.iter().any(|arg| arg.value == "-delete"))
+}
+
+/// The subcommand of `git` and what it is given.
+pub fn git(given: &[Arg]) -> Option<(&str, Parsed<'_>)> {
+    let spec = front("Cc", &["git-dir", "work-tree", "namespace", "exec-path"]);
+    let rest = parse(given, &spec).rest;
+    let (subcommand, rest) = given.get(rest..)?.split_first()?;
+    Some((subcommand.value.as_str(), parse(rest, &Spec::default())))
+}
