@@ -1,0 +1,315 @@
+//! The shell guard: recorded verdicts, places of findings, and inputs made to break it.
+
+use hashline_core::command::{Finding, Policy, Rule, Verdict, check};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::Value;
+
+fn rows() -> Vec<Value> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/commands.jsonl");
+    let text = std::fs::read_to_string(path).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn findings(command: &str) -> Vec<Finding> {
+    check(command, &Policy::default()).findings
+}
+
+fn verdict(command: &str) -> Verdict {
+    check(command, &Policy::default()).verdict
+}
+
+#[test]
+fn recorded_verdicts() {
+    let rows = rows();
+    assert!(rows.len() > 900, "only {} rows", rows.len());
+    for row in rows {
+        let policy = row.get("policy").cloned().map(serde_json::from_value);
+        let policy: Policy = policy.transpose().unwrap().unwrap_or_default();
+        let judgement = check(row["command"].as_str().unwrap(), &policy);
+        assert_eq!(judgement.verdict.name(), row["verdict"], "{row} {:?}", judgement.findings);
+        let is_finding = matches!(judgement.verdict, Verdict::Read | Verdict::Write);
+        let unparsed_is_write = row["policy"]["unparsed"] == "write";
+        assert_eq!(is_finding, !judgement.findings.is_empty() || (is_finding && unparsed_is_write));
+    }
+}
+
+#[test]
+fn findings_stand_where_they_say() {
+    for (command, expected) in [
+        ("ls; cat f | wc", &["cat f"][..]),
+        ("echo é; cat é f", &["cat é f"]),
+        ("sudo -u x cat 'a b'", &["cat 'a b'"]),
+        ("echo \"é $(cat f)\"", &["cat f"]),
+        ("echo \"$(echo \"$(cat f)\")\"", &["cat f"]),
+        ("echo $((1 + $(cat f))) ${x:-`head f`}", &["cat f", "head f"]),
+        ("bash -c 'ls; cat f' x", &["cat f"]),
+        ("bash -c \"cat \\\"f\\\"\"", &["\"cat \\\"f\\\"\""]),
+        ("echo a > f 2>> 'g'", &["> f", ">> 'g'"]),
+        ("cat < f > g", &["< f", "> g"]),
+        ("find . -exec cat {} \\;", &["cat {}"]),
+        ("x=1 cat \\\n f", &["cat \\\n f"]),
+        ("cat <<EOF > f\n$(cat g)\nEOF", &["<<EOF", "> f"]),
+        ("echo $(< f)", &["< f"]),
+        ("{ cat; } < f", &["cat"]),
+        (
+            "git commit -m \"$(cat <<'EOF'\n\"\nEOF)\"; cat f",
+            &["git commit -m \"$(cat <<'EOF'\n\"\nEOF)\"; cat f"],
+        ),
+    ] {
+        let found = findings(command);
+        let places: Vec<_> =
+            found.iter().map(|one| &command[one.span.start..one.span.end]).collect();
+        assert_eq!(places, expected, "{command}");
+    }
+}
+
+#[test]
+fn a_finding_says_what_and_what_instead() {
+    let tools = serde_json::json!({"tools": {"read": "Look", "search": "Find", "edit": "Patch"}});
+    let policy: Policy = serde_json::from_value(tools).unwrap();
+    for (command, rule, name, target, tool) in [
+        ("/bin/cat a b", Rule::Reader, "cat", Some("a"), "`Look`"),
+        ("grep -rn x", Rule::Search, "grep", None, "`Find`"),
+        ("head < f", Rule::Input, "head", Some("f"), "`Look`"),
+        ("make > f", Rule::Output, "make", Some("f"), "`Patch`"),
+        ("> f", Rule::Output, "", Some("f"), "`Patch`"),
+        ("ls | tee f", Rule::Writer, "tee", Some("f"), "`Patch`"),
+        ("perl -pi -e x f", Rule::InPlace, "perl", Some("f"), "`Patch`"),
+        ("ls | sed 'w f'", Rule::Program, "sed", Some("f"), "`Patch`"),
+    ] {
+        let found = check(command, &policy).findings;
+        let [one] = found.as_slice() else { panic!("{command}: {found:?}") };
+        assert_eq!((one.rule, one.command.as_str()), (rule, name), "{command}");
+        assert_eq!(one.target.as_deref(), target, "{command}");
+        assert!(one.message.contains(tool), "{command}: {}", one.message);
+    }
+}
+
+#[test]
+fn results_are_json_in_the_spelling_of_javascript() {
+    let json = serde_json::to_value(check("sed -i x f", &Policy::default())).unwrap();
+    assert_eq!(json["verdict"], "write");
+    assert_eq!(json["findings"][0]["rule"], "in-place");
+    assert_eq!(json["findings"][0]["span"], serde_json::json!({"start": 0, "end": 10}));
+    let rules = Rule::ALL.map(|rule| serde_json::to_value(rule).unwrap());
+    assert_eq!(rules, Rule::ALL.map(|rule| Value::from(rule.name())));
+    serde_json::from_str::<Policy>(r#"{"read": true}"#).expect_err("a name that is not known");
+}
+
+#[test]
+fn what_is_too_large_or_too_deep_is_unparsed() {
+    let nested = |depth: usize| format!("echo {}cat f{}", "$(".repeat(depth), ")".repeat(depth));
+    assert_eq!(verdict(&nested(24)), Verdict::Read);
+    assert_eq!(verdict(&nested(25)), Verdict::Unparsed);
+    let scripts = |depth: usize| {
+        (0..depth).fold("cat f".to_owned(), |inner, level| {
+            format!("bash <<'E{level}'\n{inner}\nE{level}")
+        })
+    };
+    assert_eq!(verdict(&scripts(23)), Verdict::Read);
+    assert_eq!(verdict(&scripts(26)), Verdict::Unparsed);
+    let long = |length: usize| format!("cat {}", "a".repeat(length - 4));
+    assert_eq!(verdict(&long(64 * 1024)), Verdict::Read);
+    assert_eq!(verdict(&long(64 * 1024 + 1)), Verdict::Unparsed);
+    assert_eq!(verdict(&format!("{} f", "sudo ".repeat(8) + "cat")), Verdict::Read);
+    assert_eq!(verdict(&format!("{} f", "sudo ".repeat(8000) + "cat")), Verdict::Unparsed);
+}
+
+#[test]
+fn a_program_of_sixty_thousand_bytes_in_a_here_document_is_a_write() {
+    let line = "  if (a[i] && !b) { $('x').y(`it's`, \"z\") } // it's {\n";
+    let body = line.repeat(60_000 / line.len());
+    assert_eq!(verdict(&format!("cat > f.js <<'EOF'\n{body}EOF\n")), Verdict::Write);
+}
+
+/// What opens, what closes, and what stands inside and around it.
+const SHAPES: [[&str; 5]; 62] = [
+    ["$(", ")", "a", "echo ", ""],
+    ["$(", "", "", "echo ", ""],
+    ["$( \")\" ", ")", "", "echo ", ""],
+    ["`", "", "", "echo ", ""],
+    ["`a ", "`", "", "echo ", ""],
+    ["<(", ")", "a", "echo ", ""],
+    ["<(", "", "", "", ""],
+    ["${", "}", "a", "echo ", ""],
+    ["${x:-", "}", "a", "echo ", ""],
+    ["\"${x:-", "}\"", "a", "echo ", ""],
+    ["\"$(", ")\"", "a", "echo ", ""],
+    ["$((", "))", "a", "echo ", ""],
+    ["$((", "", "", "echo ", ""],
+    ["((", "))", "a", "", ""],
+    ["((", "", "", "", ""],
+    ["$[", "]", "a", "echo ", ""],
+    ["(", ")", "a", "", ""],
+    ["( ", " )", "a", "", ""],
+    ["( ", "", "", "", ""],
+    ["{ ", "; }", "a", "", ""],
+    ["{", "}", "a", "", ""],
+    ["{", "", "", "echo ", ""],
+    ["''{", "", "", "echo ", ""],
+    ["'a'", "", "{a,b}", "echo ", ""],
+    ["{a,", "}", "b", "echo ", ""],
+    ["{,", "", "", "echo ", ""],
+    ["( ", " )", "a", "[[ ", " ]]"],
+    ["! ", "", "a", "[[ ", " ]]"],
+    ["a && ( ", " )", "a", "[[ ", " ]]"],
+    ["-", "", "1", "echo $((", "))"],
+    ["- ", "", "1", "((", "))"],
+    ["!", "", "1", "((", "))"],
+    ["a?b:", "", "1", "echo $((", "))"],
+    ["a=", "", "1", "echo $((", "))"],
+    ["a[", "]", "1", "echo $((", "))"],
+    ["a+", "", "1", "echo $((", "))"],
+    ["a;", "", "", "", ""],
+    ["a\n", "", "", "", ""],
+    ["a&", "", "", "", ""],
+    ["a|", "", "a", "", ""],
+    ["a&&", "", "a", "", ""],
+    ["! ", "", "a", "", ""],
+    ["time ", "", "a", "", ""],
+    ["f() ", "", "{ a; }", "", ""],
+    ["function f ", "", "{ a; }", "", ""],
+    ["coproc ", "", "a", "", ""],
+    ["if a;then ", ";fi", "a", "", ""],
+    ["if a; then b; el", "", "", "", ""],
+    ["case a in a) ", ";; esac", "b", "", ""],
+    ["while a;do ", ";done", "b", "", ""],
+    ["<<a ", "", "", "cat ", ""],
+    ["<<a;", "", "", "cat ", "\n"],
+    ["<<a\n", "a\n", "", "cat ", ""],
+    ["\"", "", "", "echo ", ""],
+    ["'", "", "", "echo ", ""],
+    ["$'", "", "", "echo ", ""],
+    ["\\", "", "", "echo ", ""],
+    ["a=(", ")", "b", "", ""],
+    ["a[", "]", "b", "", "=1"],
+    ["@(", ")", "b", "echo ", ""],
+    ["eval ", "", "cat f", "", ""],
+    [">f ", "", "", "a ", ""],
+];
+
+#[test]
+fn shapes_made_to_break_it_end_in_a_verdict() {
+    for [open, close, inside, before, after] in SHAPES {
+        let most = 64 * 1024 - before.len() - inside.len() - after.len();
+        let most = most / (open.len() + close.len());
+        for count in [1, 23, 1000, most] {
+            let count = count.min(most);
+            let (open, close) = (open.repeat(count), close.repeat(count));
+            let command = format!("{before}{open}{inside}{close}{after}");
+            // Judged to the end, with the stack that threads of Rust have.
+            std::thread::scope(|scope| {
+                let small = std::thread::Builder::new().stack_size(2 * 1024 * 1024);
+                let run = || verdict(&command);
+                small.spawn_scoped(scope, run).unwrap().join().unwrap();
+            });
+        }
+    }
+}
+
+const PIECES: [&str; 60] = [
+    "cat",
+    "f",
+    " ",
+    " ",
+    " ",
+    "\n",
+    ";",
+    "&",
+    "|",
+    "&&",
+    "||",
+    "(",
+    ")",
+    "((",
+    "))",
+    "{ ",
+    "; }",
+    "{",
+    "}",
+    "$(",
+    "`",
+    "\"",
+    "'",
+    "\\",
+    "$",
+    "${x:-",
+    "$((",
+    "[[ ",
+    " ]]",
+    "<",
+    ">",
+    ">>",
+    "<<",
+    "<<'EOF'\n",
+    "EOF",
+    "\nEOF\n",
+    "<<<",
+    "<(",
+    "2>&1",
+    ">&",
+    "if ",
+    "then ",
+    "fi",
+    "for x in ",
+    "do ",
+    "done",
+    "case x in ",
+    ";;",
+    "esac",
+    "bash -c ",
+    "eval ",
+    "sed -i ",
+    "xargs ",
+    "é",
+    "#",
+    "$'",
+    "=",
+    "!",
+    "x=(",
+    "\0",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_pieces_in_any_order_end_in_a_verdict(pieces in vec(select(&PIECES[..]), 0..40)) {
+        let command = pieces.concat();
+        let judgement = check(&command, &Policy::default());
+        for finding in &judgement.findings {
+            prop_assert!(finding.span.start < finding.span.end, "{finding:?}");
+            prop_assert!(command.get(finding.span.start..finding.span.end).is_some());
+        }
+        let is_finding = matches!(judgement.verdict, Verdict::Read | Verdict::Write);
+        prop_assert_eq!(is_finding, !judgement.findings.is_empty());
+        // The same twice.
+        prop_assert_eq!(&check(&command, &Policy::default()), &judgement);
+    }
+
+    #[test]
+    fn a_finding_stays_one_inside_of_others(
+        inner in select(&["cat f", "echo > f", "sed -i s/a/b/ f", "ls", "grep -rn x ."][..]),
+        around in vec(select(&[
+            ("( ", ")"), ("{ ", "; }"), ("x=$( ", ")"), ("echo \"$( ", ")\""), ("if true; then ", "; fi"),
+            ("ls && ", " || true"), ("sudo ", ""), ("env A=1 ", ""), ("timeout 5 ", ""),
+            ("for i in 1; do ", "; done"), ("f() { ", "; }"), ("case x in x) ", ";; esac"),
+            ("bash <<'EOF'\n", "\nEOF\n"),
+        ][..]), 0..4),
+    ) {
+        // Words in front take a simple command only, and nothing may follow a delimiter.
+        let mut command = inner.to_owned();
+        let mut is_simple = true;
+        for (open, close) in around {
+            let is_prefix = close.is_empty();
+            if (is_prefix && !is_simple) || command.ends_with('\n') {
+                continue;
+            }
+            command = format!("{open}{command}{close}");
+            is_simple = is_simple && is_prefix;
+        }
+        prop_assert_eq!(verdict(&command), verdict(inner), "{}", command);
+    }
+}
