@@ -73,6 +73,26 @@ export type RepairRule =
   | 'confusables'
 
 /**
+ * By which rule a part of a shell command was found: a command that prints files (`cat f`) or
+ * searches them (`grep x f`), a file as its input (`cat < f`), a redirection into a file (`> f`),
+ * a command whose job is to write one (`tee f`), a file edited in place (`sed -i`), a file that a
+ * program of sed, awk or find names, a command that changes files as a whole (`cp`), a patch
+ * (`git apply`), code for an interpreter, a command that the policy names.
+ */
+export type CommandRule =
+  | 'reader'
+  | 'search'
+  | 'input'
+  | 'output'
+  | 'writer'
+  | 'in-place'
+  | 'program'
+  | 'file-command'
+  | 'patch'
+  | 'interpreter'
+  | 'extra'
+
+/**
  * Lines of text. A string is split on `\n`, one final `\n` is ignored: `"a\n"` is one line, `""`
  * one empty line. An array holds lines. `null` and the empty array are no lines, which deletes in
  * a replacement.
@@ -627,6 +647,90 @@ export interface ApplyOptions {
 
 /** What `applyHash` did, or why it did nothing. `status` tells which. */
 export type ApplyOutcome = AppliedOutcome | RejectedOutcome
+
+/**
+ * Tells which parts of a shell command line read file contents or write files, so that a model
+ * can be told which tool to use instead. Runs nothing and looks at no file.
+ *
+ * Throws an error that has a `code` for misuse of the arguments.
+ */
+export declare function checkCommand(command: string, policy?: CommandPolicy): CommandJudgement
+
+/** A part of a command line that reads or writes files. */
+export interface CommandFinding {
+  /** What it does. */
+  kind: 'read' | 'write'
+  /** By which rule it was found. */
+  rule: CommandRule
+  /** The name of the command, without its directory; empty where a redirection stands alone. */
+  command: string
+  /** The file, as far as it is known before anything runs. */
+  target?: string
+  /** Where it stands: the command with its words, or the redirection. */
+  span: CommandSpan
+  /** For the model: what it does, and the tool to use instead. */
+  message: string
+}
+
+/** A command line, judged. */
+export interface CommandJudgement {
+  /**
+   * `'write'` when a part of it writes a file, else `'read'` when one reads file contents, else
+   * `'unparsed'` when something in it cannot be read, else `'allow'`.
+   */
+  verdict: 'allow' | 'read' | 'write' | 'unparsed'
+  /** The parts that read or write files, in the order of their places. */
+  findings: Array<CommandFinding>
+}
+
+/** What `checkCommand` looks for. */
+export interface CommandPolicy {
+  /** Whether reading file contents is a finding: true when left out. */
+  reads?: boolean
+  /** Whether writing files is a finding: true when left out. */
+  writes?: boolean
+  /** Whether `cp`, `mv`, `rm` and the like are findings, too: false when left out. */
+  fileCommands?: boolean
+  /** Whether `patch`, `git apply` and the like are findings, too: false when left out. */
+  patches?: boolean
+  /**
+   * Whether code for an interpreter (`python -c`, `node -e`) is looked at, too: false when left
+   * out.
+   */
+  interpreters?: boolean
+  /** More commands that read the files they are given. */
+  extraReads?: readonly string[]
+  /** More commands that write files. */
+  extraWrites?: readonly string[]
+  /** Commands that are no findings: `'grep'`, `'git apply'`. Redirections stay findings. */
+  except?: readonly string[]
+  /** Files, and directories with all that is in them, that may be read. */
+  readablePaths?: readonly string[]
+  /** Files, and directories with all that is in them, that may be written: `'/tmp'`. */
+  writablePaths?: readonly string[]
+  /** The verdict on what cannot be read and has no finding: `'unparsed'` when left out. */
+  unparsed?: 'unparsed' | 'allow' | 'write'
+  /** The names of tools in messages. */
+  tools?: CommandTools
+}
+
+/** A part of the command line, as `slice` takes it. */
+export interface CommandSpan {
+  /** The first code unit. */
+  start: number
+  /** Behind the last code unit. */
+  end: number
+}
+
+/** How the tools are called that a model should use instead of a command. */
+export interface CommandTools {
+  /** The one that shows a file: `read` when left out. */
+  read?: string
+  /** The one that searches files: `search` when left out. */
+  search?: string
+  /** The one that edits files: `edit` when left out. */
+  edit?: string
+}
 
 /** One hunk of a diff, in the shape that the npm package `diff` has. */
 export interface DiffHunk {

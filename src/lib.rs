@@ -8,6 +8,7 @@ mod abort;
 mod apply;
 mod buffers;
 mod bulk;
+mod command;
 mod external;
 mod fault;
 mod js;
@@ -46,6 +47,7 @@ pub fn version() -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use hashline_core::command;
     use hashline_core::edit::repair::Rule;
     use hashline_core::error::Code;
     use hashline_core::text::dialect::DIALECTS;
@@ -62,6 +64,8 @@ mod tests {
         let codes: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
         assert_eq!(members_of("HashlineErrorCode"), codes);
         assert_eq!(members_of("RepairRule"), Rule::ALL.map(Rule::name));
+        let rules = command::Rule::ALL.map(command::Rule::name);
+        assert_eq!(members_of("CommandRule"), rules);
         let dialects: Vec<_> = DIALECTS.iter().map(|dialect| dialect.name).collect();
         assert_eq!(members_of("Dialect"), dialects);
     }

@@ -57,6 +57,10 @@ pub enum Holder {
     Request(Option<u32>),
     /// The query of a search.
     Query,
+    /// What a shell command is judged by.
+    Policy,
+    /// The names of tools in it.
+    PolicyTools,
     /// An object among the options.
     Inside(&'static str),
 }
@@ -67,6 +71,8 @@ impl fmt::Display for Holder {
             Holder::Arguments => out.write_str("the call"),
             Holder::Options => out.write_str("options"),
             Holder::Query => out.write_str("query"),
+            Holder::Policy => out.write_str("policy"),
+            Holder::PolicyTools => out.write_str("policy.tools"),
             Holder::Inside(name) => write!(out, "options.{name}"),
             Holder::Request(None) => out.write_str("requests"),
             Holder::Request(Some(index)) => write!(out, "requests[{index}]"),
@@ -123,7 +129,9 @@ pub fn field<'env>(
 pub fn check_object(holder: Holder, value: Js<'_>, known: &[&str]) -> Result<bool> {
     let names = || known.join(", ");
     match value.kind()? {
-        ValueType::Undefined | ValueType::Null if matches!(holder, Holder::Options) => {
+        ValueType::Undefined | ValueType::Null
+            if matches!(holder, Holder::Options | Holder::Policy) =>
+        {
             return Ok(false);
         }
         ValueType::Object if !value.is_array()? && !value.is_typed_array()? => {}

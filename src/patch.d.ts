@@ -73,6 +73,26 @@ export type RepairRule =
   | 'confusables'
 
 /**
+ * By which rule a part of a shell command was found: a command that prints files (`cat f`) or
+ * searches them (`grep x f`), a file as its input (`cat < f`), a redirection into a file (`> f`),
+ * a command whose job is to write one (`tee f`), a file edited in place (`sed -i`), a file that a
+ * program of sed, awk or find names, a command that changes files as a whole (`cp`), a patch
+ * (`git apply`), code for an interpreter, a command that the policy names.
+ */
+export type CommandRule =
+  | 'reader'
+  | 'search'
+  | 'input'
+  | 'output'
+  | 'writer'
+  | 'in-place'
+  | 'program'
+  | 'file-command'
+  | 'patch'
+  | 'interpreter'
+  | 'extra'
+
+/**
  * Lines of text. A string is split on `\n`, one final `\n` is ignored: `"a\n"` is one line, `""`
  * one empty line. An array holds lines. `null` and the empty array are no lines, which deletes in
  * a replacement.
