@@ -74,29 +74,44 @@ function definition(kind, described, toolsOf) {
         const preview = await own.execute(args, { signal, dryRun: true })
         if (preview.isError) return shown(own, args, preview)
         await askToEdit(context, preview)
-      } else {
-        const paths = kind === 'read' ? [args.path, ...(args.more_paths ?? [])] : [args.pattern]
-        await context.ask({ permission: own.name, patterns: paths, always: ['*'], metadata: {} })
       }
-      return shown(own, args, await own.execute(args, { signal }))
+      if (kind === 'search') await ask(context, own.name, [args.pattern])
+      const result = await own.execute(args, { signal })
+      // Which files they are is certain only now: a model may write a path in several ways.
+      if (kind === 'read') await ask(context, own.name, pathsOf(context, result))
+      return shown(own, args, result)
     },
   })
 }
 
 /** @param {ToolContext} context @param {ToolResult} preview */
-async function askToEdit(context, { structured, diff }) {
-  const paths = (structured.files ?? []).flatMap(({ from, path }) => [from, path])
-  const patterns = paths
-    .filter((path) => path !== undefined)
-    .map((path) => inWorktree(context, String(path)))
-  if (patterns.length === 0) return
-  const metadata = { filepath: patterns.join(', '), diff: diff ?? '' }
-  await context.ask({ permission: NAMES.apply, patterns, always: ['*'], metadata })
+async function askToEdit(context, preview) {
+  const paths = pathsOf(context, preview)
+  const metadata = { filepath: paths.join(', '), diff: preview.diff ?? '' }
+  await ask(context, NAMES.apply, paths, metadata)
 }
 
-/** A path as opencode's rules of permissions have it. @param {ToolContext} context @param {string} path */
-function inWorktree({ directory, worktree }, path) {
-  return relative(worktree, isAbsolute(path) ? path : join(directory, path))
+/**
+ * Asks for leave; throws when it is denied.
+ * @param {ToolContext} context
+ * @param {string} permission
+ * @param {string[]} patterns
+ * @param {Record<string, string>} [metadata]
+ */
+async function ask(context, permission, patterns, metadata = {}) {
+  if (patterns.length > 0) await context.ask({ permission, patterns, always: ['*'], metadata })
+}
+
+/**
+ * The files of a result, as opencode's rules of permissions have paths.
+ * @param {ToolContext} context
+ * @param {ToolResult} result
+ */
+function pathsOf({ directory, worktree }, { structured }) {
+  const paths = (structured.files ?? []).flatMap(({ from, path }) => [from, path])
+  return paths
+    .filter((path) => typeof path === 'string')
+    .map((path) => relative(worktree, isAbsolute(path) ? path : join(directory, path)))
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -168,20 +168,32 @@ test('the plug-in agrees with the types of opencode', { skip }, () => {
   assert.equal(status, 0, stdout)
 })
 
-test('who may not edit is not offered to', { skip }, () => {
+test('permissions: no editing for who may not edit, and no reading of what is denied', {
+  skip,
+}, () => {
   /** @type {Step[]} */
   const steps = [
     ({ tools }) => {
       const names = tools.map(({ name }) => name)
       assert.ok(names.includes('read') && !names.includes('apply_hash'), `${names}`)
+      return call('read', { path: '@secret.txt' })
+    },
+    ({ results: [denied] }) => {
+      assert.doesNotMatch(denied, /sesame/)
+      return call('read', { path: 'greet.js' })
+    },
+    ({ results: [shown] }) => {
+      assert.match(shown, /^1:\w\w\|function greet/)
       return { text: 'I cannot.' }
     },
   ]
   const check = async (
-    /** @type {string} */ _,
+    /** @type {string} */ dir,
     /** @type {(prompt: string) => Promise<string>} */ run,
   ) => {
+    writeFileSync(join(dir, 'secret.txt'), 'open sesame\n')
     assert.match(await run('Say Hi.'), /I cannot\./)
   }
-  return withAgent(steps, check, { permission: { edit: 'deny' } })
+  const read = { '*': 'allow', '*/secret*': 'deny' }
+  return withAgent(steps, check, { permission: { edit: 'deny', read } })
 })
