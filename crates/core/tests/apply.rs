@@ -819,11 +819,11 @@ fn snapshot_of(dir: &Dir, name: &str) -> String {
 fn in_a_file_of_its_snapshot_nothing_is_relocated() {
     let text: String = (1..=30).map(|n| format!("let value{n} = {n};\n")).collect();
     let dir = Dir::new(&[("a.txt", &text), ("b/c.txt", &text)]);
-    // The hash of line 20 with the number 10: without a snapshot it is followed.
+    // The hash of line 21 with the number 10: without a snapshot it is followed.
     let slip = |path: &str| {
-        let hash = anchor(20, "let value20 = 20;");
-        let anchor = hash.replace("20:", "10:");
-        json!([{"op": "set_line", "path": path, "anchor": anchor, "text": "let value20 = 21;"}])
+        let hash = anchor(21, "let value21 = 21;");
+        let anchor = hash.replace("21:", "10:");
+        json!([{"op": "set_line", "path": path, "anchor": anchor, "text": "let value21 = 22;"}])
     };
     let current = snapshot_of(&dir, "a.txt");
     let other = hashline_core::disk::bytes::snapshot(b"other");
@@ -837,8 +837,8 @@ fn in_a_file_of_its_snapshot_nothing_is_relocated() {
             panic!("{snapshots} let it through");
         };
         assert_eq!(rejected.code, Code::HashMismatch);
-        assert!(rejected.text.contains("is line 20's: which one?"), "{}", rejected.text);
-        assert!(rejected.text.contains("|let value20 = 20;"), "{}", rejected.text);
+        assert!(rejected.text.contains("is line 21's: which one?"), "{}", rejected.text);
+        assert!(rejected.text.contains("|let value21 = 21;"), "{}", rejected.text);
         assert_eq!(dir.read("a.txt"), text);
     }
     // What holds is applied, and a file of another snapshot has the rules of anchors alone.
