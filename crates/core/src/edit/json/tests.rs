@@ -1,5 +1,7 @@
 //! Edits by path, by example; against a naive model in `model`.
 
+mod model;
+
 use super::canonical::{canonical, hash};
 use super::path::JsonAnchor;
 use super::place::Places;

@@ -1,0 +1,364 @@
+//! Random documents in random spellings, random edits of them, and a naive model: a list of values
+//! that is edited as lists are. Compared are the values, each as it is written, the comments, and
+//! every byte that no edit is about.
+
+use std::collections::HashSet;
+
+use super::*;
+use crate::edit::json::tree::{Kind, ROOT};
+
+/// A value as it is written.
+#[derive(Clone, Debug, PartialEq)]
+enum Model {
+    Scalar(String),
+    Array(Vec<Model>),
+    /// Keys as they are written.
+    Object(Vec<(String, Model)>),
+}
+
+/// Numbers that look random and are the same each time (splitmix64).
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, below: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((mixed ^ (mixed >> 31)) % below as u64) as usize
+    }
+
+    fn chance(&mut self, percent: usize) -> bool {
+        self.roll(100) < percent
+    }
+
+    fn pick<T: Copy>(&mut self, among: &[T]) -> T {
+        among[self.roll(among.len())]
+    }
+}
+
+const SCALARS: [&str; 14] = [
+    "0", "-1", "1.0", "1e5", "12345678901234567890123", "2.50", "true", "false", "null", "\"\"",
+    "\"a, b\"", "\"\\u00e9\\n\\\"]\"", "\"// no comment\"", "\"é😀\"",
+];
+const KEYS: [&str; 9] =
+    ["\"a\"", "\"b\"", "\"c1\"", "\"a b\"", "\"\\u0064\"", "\"é\"", "\"x\\\"]:\"", "\"\"", "\"_\""];
+
+fn random_value(dice: &mut Dice, depth: usize) -> Model {
+    let kind = dice.roll(if depth == 0 { 2 } else { 4 });
+    let count = dice.roll(5);
+    match kind {
+        2 => Model::Array((0..count).map(|_| random_value(dice, depth - 1)).collect()),
+        3 => {
+            let mut members: Vec<(String, Model)> = Vec::new();
+            for _ in 0..count {
+                let key = dice.pick(&KEYS).to_owned();
+                if members.iter().all(|(known, _)| *known != key) {
+                    members.push((key, random_value(dice, depth - 1)));
+                }
+            }
+            Model::Object(members)
+        }
+        _ => Model::Scalar(dice.pick(&SCALARS).to_owned()),
+    }
+}
+
+/// How a document is written.
+struct Spelling {
+    newline: &'static str,
+    unit: &'static str,
+    colon: &'static str,
+    /// Whether values stand on lines of their own; else anything goes.
+    is_tidy: bool,
+    has_comments: bool,
+    has_trailing_commas: bool,
+    comments: usize,
+}
+
+impl Spelling {
+    fn random(dice: &mut Dice) -> Spelling {
+        Spelling {
+            newline: dice.pick(&["\n", "\r\n"]),
+            unit: dice.pick(&["  ", "\t", "    ", ""]),
+            colon: dice.pick(&[": ", ":", " : "]),
+            is_tidy: dice.chance(50),
+            has_comments: dice.chance(60),
+            has_trailing_commas: dice.chance(40),
+            comments: 0,
+        }
+    }
+
+    /// Blanks, line ends and comments.
+    fn gap(&mut self, dice: &mut Dice, out: &mut String) {
+        for _ in 0..dice.roll(3) {
+            match dice.roll(if self.has_comments { 6 } else { 4 }) {
+                0 => out.push(' '),
+                1 => out.push_str(self.newline),
+                2 => out.push('\t'),
+                3 => {}
+                4 => {
+                    self.comments += 1;
+                    *out += &format!("/*{}, \"]}}*/", self.comments);
+                }
+                _ => {
+                    self.comments += 1;
+                    *out += &format!("//{} [{{,{}", self.comments, self.newline);
+                }
+            }
+        }
+    }
+
+    fn separate(&mut self, dice: &mut Dice, depth: usize, out: &mut String) {
+        if !self.is_tidy {
+            return self.gap(dice, out);
+        }
+        if self.has_comments && dice.chance(20) {
+            self.comments += 1;
+            *out += &format!(" // {}", self.comments);
+        }
+        out.push_str(self.newline);
+        out.push_str(&self.unit.repeat(depth));
+        if self.has_comments && dice.chance(20) {
+            self.comments += 1;
+            *out += &format!("// {}{}{}", self.comments, self.newline, self.unit.repeat(depth));
+        }
+    }
+
+    fn write(&mut self, dice: &mut Dice, value: &Model, depth: usize, out: &mut String) {
+        let items: Vec<(Option<&String>, &Model)> = match value {
+            Model::Scalar(text) => return out.push_str(text),
+            Model::Array(items) => items.iter().map(|item| (None, item)).collect(),
+            Model::Object(members) => members.iter().map(|(key, item)| (Some(key), item)).collect(),
+        };
+        let is_array = matches!(value, Model::Array(_));
+        out.push(if is_array { '[' } else { '{' });
+        let count = items.len();
+        for (at, (key, item)) in items.into_iter().enumerate() {
+            self.separate(dice, depth + 1, out);
+            if let Some(key) = key {
+                out.push_str(key);
+                out.push_str(self.colon);
+            }
+            self.write(dice, item, depth + 1, out);
+            if at + 1 < count || self.has_trailing_commas {
+                if !self.is_tidy {
+                    self.gap(dice, out);
+                }
+                out.push(',');
+            }
+        }
+        if count > 0 || !self.is_tidy {
+            self.separate(dice, depth, out);
+        }
+        out.push(if is_array { ']' } else { '}' });
+    }
+}
+
+fn model_of(tree: &Tree<'_>, id: NodeId) -> Model {
+    match tree.kind(id) {
+        Kind::Array => Model::Array(tree.children(id).map(|one| model_of(tree, one)).collect()),
+        Kind::Object => Model::Object(
+            tree.children(id)
+                .map(|one| (tree.raw_key(one).unwrap().to_owned(), model_of(tree, one)))
+                .collect(),
+        ),
+        _ => Model::Scalar(tree.slice(id).to_owned()),
+    }
+}
+
+fn compact(value: &Model) -> String {
+    let (mut dice, mut out) = (Dice(0), String::new());
+    let mut spelling = Spelling {
+        newline: "",
+        unit: "",
+        colon: ":",
+        is_tidy: true,
+        has_comments: false,
+        has_trailing_commas: false,
+        comments: 0,
+    };
+    spelling.write(&mut dice, value, 0, &mut out);
+    out
+}
+
+/// What happens to a value of the document.
+#[derive(Clone, Debug)]
+enum Asked {
+    Set(Model),
+    Delete,
+    /// A value with its key, or with its index.
+    Insert(Option<String>, usize, Model),
+}
+
+/// Edits that do not get in each other's way.
+fn random_edits(dice: &mut Dice, tree: &Tree<'_>) -> Vec<(NodeId, Asked)> {
+    let mut edits: Vec<(NodeId, Asked)> = Vec::new();
+    let around = |id| std::iter::successors(Some(id), |&id| tree.parent(id)).collect::<HashSet<_>>();
+    for _ in 0..1 + dice.roll(4) {
+        let id = dice.roll(tree.count());
+        let new = random_value(dice, 2);
+        let asked = match (dice.roll(3), tree.kind(id)) {
+            (0, _) => Asked::Set(new),
+            (1, _) if id != ROOT => Asked::Delete,
+            (_, Kind::Array) => {
+                Asked::Insert(None, dice.roll(tree.children(id).count() + 1), new)
+            }
+            (_, Kind::Object) => {
+                let key = format!("\"new{}\"", edits.len());
+                Asked::Insert(Some(key), 0, new)
+            }
+            _ => Asked::Set(new),
+        };
+        let replaces = |asked: &Asked| !matches!(asked, Asked::Insert(..));
+        let clashes = edits.iter().any(|(other, what)| {
+            (replaces(what) && around(id).contains(other))
+                || (replaces(&asked) && around(*other).contains(&id))
+        });
+        if !clashes {
+            edits.push((id, asked));
+        }
+    }
+    edits
+}
+
+/// The naive edit.
+fn edited(tree: &Tree<'_>, id: NodeId, edits: &[(NodeId, Asked)]) -> Option<Model> {
+    let own = || edits.iter().filter(|(target, _)| *target == id);
+    match own().map(|(_, asked)| asked).find(|asked| !matches!(asked, Asked::Insert(..))) {
+        Some(Asked::Set(value)) => return Some(value.clone()),
+        Some(_) => return None,
+        None => {}
+    }
+    let mut kept: Vec<Option<(Option<String>, Model)>> = Vec::new();
+    for child in tree.children(id) {
+        let key = tree.raw_key(child).map(str::to_owned);
+        kept.push(edited(tree, child, edits).map(|value| (key, value)));
+    }
+    let mut items = Vec::new();
+    for gap in 0..=kept.len() {
+        for (_, asked) in own() {
+            if let Asked::Insert(key, index, value) = asked
+                && gap == if key.is_some() { kept.len() } else { *index }
+            {
+                items.push((key.clone(), value.clone()));
+            }
+        }
+        items.extend(kept.get(gap).cloned().flatten());
+    }
+    Some(match tree.kind(id) {
+        Kind::Array => Model::Array(items.into_iter().map(|(_, value)| value).collect()),
+        Kind::Object => {
+            Model::Object(items.into_iter().map(|(key, value)| (key.unwrap(), value)).collect())
+        }
+        _ => Model::Scalar(tree.slice(id).to_owned()),
+    })
+}
+
+fn request(tree: &Tree<'_>, id: NodeId, asked: &Asked) -> JsonEdit {
+    let anchor = JsonAnchor { path: path_of(tree, id), hash: hash(&canonical(tree, id)) };
+    let anchor = JsonAnchor::parse(&anchor.to_string()).unwrap();
+    let value = |model: &Model| JsonValue::parse(&compact(model)).unwrap();
+    match asked {
+        Asked::Set(new) => JsonEdit::Set { anchor, value: value(new) },
+        Asked::Delete => JsonEdit::Delete { anchor },
+        Asked::Insert(key, index, new) => JsonEdit::Insert {
+            anchor,
+            slot: match key {
+                Some(key) => JsonSlot::Key(key.trim_matches('"').to_owned()),
+                None => JsonSlot::Index(*index),
+            },
+            value: value(new),
+        },
+    }
+}
+
+/// Comments that stand in no range.
+fn comments_outside<'t>(tree: &Tree<'t>, ranges: &[(usize, usize)]) -> Vec<&'t str> {
+    let is_outside = |at: usize| ranges.iter().all(|&(start, end)| at < start || at >= end);
+    let all = tree.comments_in(0, tree.text().len()).iter();
+    let outside = all.filter(|comment| is_outside(comment.start));
+    outside.map(|comment| tree.text()[comment.start..comment.end].trim_end()).collect()
+}
+
+fn check_random(seed: u64) {
+    let mut dice = Dice(seed);
+    let model = random_value(&mut dice, 4);
+    let (mut text, mut spelling) = (String::new(), Spelling::random(&mut dice));
+    spelling.separate(&mut dice, 0, &mut text);
+    spelling.write(&mut dice, &model, 0, &mut text);
+    spelling.separate(&mut dice, 0, &mut text);
+    let tree = parse(&text);
+    assert_eq!(model_of(&tree, ROOT), model, "seed {seed}");
+    let asked = random_edits(&mut dice, &tree);
+    let edits: Vec<_> = asked.iter().map(|(id, asked)| request(&tree, *id, asked)).collect();
+    let told = || format!("seed {seed}\n{asked:?}\n{text}");
+
+    let after = apply(&text, &edits).unwrap_or_else(|refused| panic!("{refused:?} {}", told()));
+    let context = || format!("{}\n--- became\n{after}", told());
+    let after_tree = Tree::parse(&after, Grammar::WithComments, &Cancel::default());
+    let after_tree = after_tree.unwrap_or_else(|error| panic!("{} {}", error.message, context()));
+    let mut expected = edited(&tree, ROOT, &asked).unwrap();
+    // What is set to what it is stays as it is written.
+    let found = model_of(&after_tree, ROOT);
+    if found != expected {
+        let same = |model: &Model| {
+            let text = compact(model);
+            String::from_utf8(canonical(&parse(&text), ROOT)).unwrap()
+        };
+        assert_eq!(same(&found), same(&expected), "{}", context());
+        expected = found.clone();
+    }
+    assert_eq!(found, expected, "{}", context());
+
+    let targets: Vec<(usize, usize)> = asked
+        .iter()
+        .filter_map(|(id, asked)| match asked {
+            Asked::Set(_) => Some((tree.start(*id), tree.end(*id))),
+            Asked::Delete => Some((tree.member_start(*id), tree.end(*id))),
+            Asked::Insert(..) => None,
+        })
+        .collect();
+    let unchanged: Vec<&str> = comments_outside(&after_tree, &[]);
+    let kept = comments_outside(&tree, &targets);
+    let inside_kept = unchanged.iter().filter(|comment| kept.contains(comment)).count();
+    assert_eq!(inside_kept, kept.len(), "{}", context());
+
+    let numbered: Vec<_> = edits.iter().enumerate().collect();
+    for piece in plan_json(&text, &numbered).unwrap().pieces {
+        for (offset, character) in text[piece.range.clone()].char_indices() {
+            let at = piece.range.start + offset;
+            let is_target = targets.iter().any(|&(start, end)| (start..end).contains(&at));
+            let is_free = character.is_ascii_whitespace() || character == ',';
+            assert!(is_target || is_free, "{character:?} at {at} is lost: {}", context());
+        }
+    }
+    if asked.iter().all(|(_, asked)| matches!(asked, Asked::Set(_))) {
+        let mut rest: Vec<&str> = Vec::new();
+        let mut sorted = targets.clone();
+        sorted.sort_unstable();
+        let mut at = 0;
+        for (start, end) in sorted {
+            rest.push(&text[at..start]);
+            at = end;
+        }
+        rest.push(&text[at..]);
+        let mut left = after.as_str();
+        for piece in rest {
+            let found = left.find(piece);
+            assert!(found.is_some(), "{piece:?} is lost: {}", context());
+            left = &left[found.unwrap_or(0) + piece.len()..];
+        }
+    }
+}
+
+#[test]
+fn random_edits_of_random_documents_agree_with_a_naive_model() {
+    (0..500).for_each(check_random);
+}
+
+/// The long version: `cargo test -p hashline-core --lib edit::json -- --ignored`.
+#[test]
+#[ignore = "takes longer than the others"]
+fn random_edits_of_5000_documents_agree_with_a_naive_model() {
+    (1_000..6_000).for_each(check_random);
+}
