@@ -141,7 +141,7 @@ pub fn apply_hash_sync<'env>(
     task::now(env, || prepare(patch, options))
 }
 
-struct ApplyCall {
+pub struct ApplyCall {
     patch: Value,
     workspace: Workspace<'static>,
 }
@@ -160,7 +160,8 @@ impl Call for ApplyCall {
     }
 }
 
-fn prepare<'env>(patch: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, ApplyCall>> {
+/// Reads the arguments of a call that applies a patch.
+pub fn prepare<'env>(patch: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, ApplyCall>> {
     let given = ApplyOptions::read(Holder::Options, options)?;
     let (dialect, edit) = edit_options(EditOptions {
         dialect: given.dialect,

@@ -263,6 +263,14 @@ impl<'env> Js<'env> {
         Ok(Js::new(self.env, raw))
     }
 
+    /// What `JSON.stringify` makes of the value.
+    pub fn stringify(self) -> napi::Result<Js<'env>> {
+        let mut raw = ptr::null_mut();
+        ask!(napi_get_global(self.env; raw))?;
+        let json = Js::new(self.env, raw).get(c"JSON")?;
+        json.get(c"stringify")?.call(&[self.raw])
+    }
+
     /// The own enumerable string keys of an object, in an array.
     pub fn own_keys(self) -> napi::Result<Js<'env>> {
         let mut raw = ptr::null_mut();

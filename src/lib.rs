@@ -12,6 +12,7 @@ mod command;
 mod external;
 mod fault;
 mod js;
+mod json;
 mod leaving;
 mod mailbox;
 mod memory;

@@ -352,6 +352,11 @@ export interface EditsPatch {
 /** What `applyHash` applies: all of it, or nothing. */
 export type Patch = OperationsPatch | EditsPatch
 
+/** What `applyJson` applies: all of it, or nothing. */
+export type JsonPatch =
+  | { operations: readonly JsonOperation[] }
+  | { path: string; edits: readonly KeyedJsonEdit[] }
+
 /** What `applyHashToText` applies: all of it, or nothing. */
 export type TextPatch =
   | readonly TextOperation[]

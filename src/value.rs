@@ -1,7 +1,7 @@
 //! A patch as JavaScript holds it → the core's [`Value`]. Whatever is wrong with its content
 //! is for the core to say; only what is no finite tree is refused here.
 
-use hashline_core::edit::request::Value;
+use hashline_core::edit::request::{VALUE, Value};
 use hashline_core::error::Error;
 use napi::ValueType;
 
@@ -67,9 +67,13 @@ impl Reader {
         let mut fields = Vec::new();
         for index in 0..keys.array_len()? {
             let key = keys.element(index)?;
-            if let Some(value) = self.read(object.get_by(key)?, depth + 1)? {
-                fields.push((key.lossy_text()?, value));
-            }
+            let name = key.lossy_text()?;
+            let field = object.get_by(key)?;
+            let value = match name.as_str() {
+                VALUE => as_json(field)?,
+                _ => self.read(field, depth + 1)?,
+            };
+            fields.extend(value.map(|value| (name, value)));
         }
         Ok(Value::Object(fields))
     }
@@ -77,4 +81,21 @@ impl Reader {
     fn refuse(&self, why: &str) -> Error {
         Error::argument(format!("{} {why}: expected plain data", self.name))
     }
+}
+
+/// What goes into a JSON document: as `JSON.stringify` writes it, whatever that throws included.
+/// What it leaves out is no value of JSON.
+fn as_json(field: Js<'_>) -> Result<Option<Value>> {
+    match field.kind()? {
+        ValueType::Undefined => return Ok(None),
+        ValueType::Function => return Ok(Some(Value::Other("function"))),
+        ValueType::Symbol => return Ok(Some(Value::Other("symbol"))),
+        ValueType::BigInt => return Ok(Some(Value::Other("bigint"))),
+        _ => {}
+    }
+    let text = field.stringify()?;
+    Ok(match text.kind()? {
+        ValueType::String => text.text()?.map(Value::Json),
+        _ => None,
+    })
 }

@@ -1,0 +1,187 @@
+//! `readJson`, `applyJson` and their `…Sync` twins.
+
+use hashline_core::cancel::Cancel;
+use hashline_core::edit::json;
+use hashline_core::error::Result as CoreResult;
+use hashline_core::view::excerpt::Limits;
+use hashline_core::workspace::Workspace;
+use napi::{Env, ValueType};
+use napi_derive::napi;
+
+use super::apply;
+use super::fault::Result;
+use super::js::Js;
+use super::options::{Field, Holder, optional, read_options};
+use super::read;
+use super::task::{self, Call, Prepared};
+use super::text::Text;
+
+/// What to read of a JSON document.
+#[napi(object, object_to_js = false, object_from_js = false)]
+pub struct JsonRequest<'env> {
+    /// The file; relative to `root`, or to the working directory.
+    #[napi(ts_type = "string")]
+    pub path: Field<'env>,
+    /// The first line of the file that is shown, from 1.
+    #[napi(ts_type = "number")]
+    pub start_line: Option<Field<'env>>,
+    /// The most lines shown; those with anchors count.
+    #[napi(ts_type = "number")]
+    pub max_lines: Option<Field<'env>>,
+    /// The most bytes of text shown. A first line that is longer is shown cut.
+    #[napi(ts_type = "number")]
+    pub max_bytes: Option<Field<'env>>,
+    /// The WHATWG label of the encoding, where the file has no byte order mark; instead of
+    /// the option of the same name.
+    #[napi(ts_type = "string")]
+    pub encoding: Option<Field<'env>>,
+}
+
+read_options!(JsonRequest {
+    path: "path",
+    start_line: "startLine",
+    max_lines: "maxLines",
+    max_bytes: "maxBytes",
+    encoding: "encoding"
+});
+
+/// A JSON document with the anchors of its values.
+#[napi(object, object_from_js = false)]
+pub struct JsonView {
+    /// The path as requested.
+    pub path: String,
+    /// The lines of the file, joined by `\n`; above each, a comment for every value that begins in
+    /// it: `// $.a.b:34`.
+    #[napi(ts_type = "string")]
+    pub text: Text,
+    /// Lines in the whole file.
+    pub line_count: f64,
+    /// The first line of the file that is shown.
+    pub start_line: f64,
+    /// The last line of the file that is shown; `startLine - 1` when none is.
+    pub end_line: f64,
+    /// Where to go on, when the view was cut.
+    pub next_line: Option<f64>,
+    /// Whether the view was cut by a limit.
+    pub truncated: bool,
+    /// Values in the whole document.
+    pub value_count: f64,
+    /// The name of the encoding.
+    pub encoding: String,
+    /// Whether the file starts with a byte order mark.
+    pub bom: bool,
+    /// The hash of the whole content.
+    pub snapshot: String,
+}
+
+/// Reads a JSON document, which may have comments and trailing commas: as it stands in its file,
+/// with the anchors of its values.
+///
+/// Rejects with an error that has a `code` when the file cannot be read, or is not JSON
+/// (`INVALID_JSON`, with the line and column).
+#[napi(
+    ts_args_type = "request: string | JsonRequest, options?: ReadOptions",
+    ts_return_type = "Promise<JsonView>"
+)]
+pub fn read_json<'env>(
+    env: &'env Env,
+    request: Js<'env>,
+    options: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    task::later(env, || prepare(request, options))
+}
+
+/// As `readJson`, on the calling thread: throws where that rejects.
+#[napi(
+    ts_args_type = "request: string | JsonRequest, options?: Omit<ReadOptions, 'signal'>",
+    ts_return_type = "JsonView"
+)]
+pub fn read_json_sync<'env>(
+    env: &'env Env,
+    request: Js<'env>,
+    options: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    task::now(env, || prepare(request, options))
+}
+
+/// Applies edits of the values of JSON documents: all of them, or nothing. As `applyHash`, which
+/// takes the same operations beside all others.
+#[napi(
+    ts_args_type = "patch: JsonPatch, options?: ApplyOptions",
+    ts_return_type = "Promise<ApplyOutcome>"
+)]
+pub fn apply_json<'env>(
+    env: &'env Env,
+    patch: Js<'env>,
+    options: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    task::later(env, || apply::prepare(patch, options))
+}
+
+/// As `applyJson`, on the calling thread: throws where that rejects.
+#[napi(
+    ts_args_type = "patch: JsonPatch, options?: Omit<ApplyOptions, 'signal'>",
+    ts_return_type = "ApplyOutcome"
+)]
+pub fn apply_json_sync<'env>(
+    env: &'env Env,
+    patch: Js<'env>,
+    options: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    task::now(env, || apply::prepare(patch, options))
+}
+
+struct ReadJsonCall {
+    request: json::JsonRequest,
+    workspace: Workspace<'static>,
+}
+
+impl Call for ReadJsonCall {
+    type Output = json::JsonView;
+    type Answer = JsonView;
+    const WRITES: bool = false;
+
+    fn run(&self, cancel: &Cancel) -> CoreResult<Self::Output> {
+        self.workspace.read_json(&self.request, cancel)
+    }
+
+    fn answer(view: Self::Output) -> JsonView {
+        JsonView {
+            path: view.path,
+            text: Text::from(view.text),
+            line_count: view.line_count as f64,
+            start_line: view.start_line as f64,
+            end_line: view.end_line as f64,
+            next_line: view.next_line.map(|line| line as f64),
+            truncated: view.truncated,
+            value_count: view.value_count as f64,
+            encoding: view.encoding,
+            bom: view.bom,
+            snapshot: view.snapshot,
+        }
+    }
+}
+
+fn prepare<'env>(request: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, ReadJsonCall>> {
+    let (options, signal) = read::read_options(options)?;
+    let request = read_request(request)?;
+    Ok((ReadJsonCall { request, workspace: Workspace::new(options) }, signal))
+}
+
+fn read_request(value: Js<'_>) -> Result<json::JsonRequest> {
+    let holder = Holder::Request(None);
+    if value.kind()? == ValueType::String {
+        let path = Field::instead_of(holder, value).text()?;
+        return Ok(json::JsonRequest { path, ..json::JsonRequest::default() });
+    }
+    let given = JsonRequest::read(holder, value)?;
+    Ok(json::JsonRequest {
+        path: given.path.text()?,
+        start_line: optional(given.start_line, Field::count)?,
+        limits: Limits {
+            max_lines: optional(given.max_lines, Field::count)?,
+            max_bytes: optional(given.max_bytes, Field::size)?,
+        },
+        encoding: optional(given.encoding, Field::text)?,
+    })
+}
