@@ -595,6 +595,15 @@ export declare function applyHashSync(patch: Patch, options?: Omit<ApplyOptions,
  */
 export declare function applyHashToText(text: string, operations: TextPatch, options?: EditOptions): TextOutcome
 
+/**
+ * Applies edits of the values of JSON documents: all of them, or nothing. As `applyHash`, which
+ * takes the same operations beside all others.
+ */
+export declare function applyJson(patch: JsonPatch, options?: ApplyOptions): Promise<ApplyOutcome>
+
+/** As `applyJson`, on the calling thread: throws where that rejects. */
+export declare function applyJsonSync(patch: JsonPatch, options?: Omit<ApplyOptions, 'signal'>): ApplyOutcome
+
 /** How a patch is applied to files. */
 export interface ApplyOptions {
   /** The dialect of the anchors: `'pi'` when left out. */
@@ -936,6 +945,52 @@ export interface HashSessionStore {
   dir?: string
 }
 
+/** What to read of a JSON document. */
+export interface JsonRequest {
+  /** The file; relative to `root`, or to the working directory. */
+  path: string
+  /** The first line of the file that is shown, from 1. */
+  startLine?: number
+  /** The most lines shown; those with anchors count. */
+  maxLines?: number
+  /** The most bytes of text shown. A first line that is longer is shown cut. */
+  maxBytes?: number
+  /**
+   * The WHATWG label of the encoding, where the file has no byte order mark; instead of
+   * the option of the same name.
+   */
+  encoding?: string
+}
+
+/** A JSON document with the anchors of its values. */
+export interface JsonView {
+  /** The path as requested. */
+  path: string
+  /**
+   * The lines of the file, joined by `\n`; above each, a comment for every value that begins in
+   * it: `// $.a.b:34`.
+   */
+  text: string
+  /** Lines in the whole file. */
+  lineCount: number
+  /** The first line of the file that is shown. */
+  startLine: number
+  /** The last line of the file that is shown; `startLine - 1` when none is. */
+  endLine: number
+  /** Where to go on, when the view was cut. */
+  nextLine?: number
+  /** Whether the view was cut by a limit. */
+  truncated: boolean
+  /** Values in the whole document. */
+  valueCount: number
+  /** The name of the encoding. */
+  encoding: string
+  /** Whether the file starts with a byte order mark. */
+  bom: boolean
+  /** The hash of the whole content. */
+  snapshot: string
+}
+
 /** An operation that had nothing to do. */
 export interface Noop {
   /** The operation's place in the request, from 0. */
@@ -969,6 +1024,18 @@ export interface ReadImage {
   /** Its bytes. */
   data: Uint8Array
 }
+
+/**
+ * Reads a JSON document, which may have comments and trailing commas: as it stands in its file,
+ * with the anchors of its values.
+ *
+ * Rejects with an error that has a `code` when the file cannot be read, or is not JSON
+ * (`INVALID_JSON`, with the line and column).
+ */
+export declare function readJson(request: string | JsonRequest, options?: ReadOptions): Promise<JsonView>
+
+/** As `readJson`, on the calling thread: throws where that rejects. */
+export declare function readJsonSync(request: string | JsonRequest, options?: Omit<ReadOptions, 'signal'>): JsonView
 
 /** Where a read that was cut goes on. */
 export interface ReadOn {

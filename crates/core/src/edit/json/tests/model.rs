@@ -38,8 +38,20 @@ impl Dice {
 }
 
 const SCALARS: [&str; 14] = [
-    "0", "-1", "1.0", "1e5", "12345678901234567890123", "2.50", "true", "false", "null", "\"\"",
-    "\"a, b\"", "\"\\u00e9\\n\\\"]\"", "\"// no comment\"", "\"é😀\"",
+    "0",
+    "-1",
+    "1.0",
+    "1e5",
+    "12345678901234567890123",
+    "2.50",
+    "true",
+    "false",
+    "null",
+    "\"\"",
+    "\"a, b\"",
+    "\"\\u00e9\\n\\\"]\"",
+    "\"// no comment\"",
+    "\"é😀\"",
 ];
 const KEYS: [&str; 9] =
     ["\"a\"", "\"b\"", "\"c1\"", "\"a b\"", "\"\\u0064\"", "\"é\"", "\"x\\\"]:\"", "\"\"", "\"_\""];
@@ -193,16 +205,15 @@ enum Asked {
 /// Edits that do not get in each other's way.
 fn random_edits(dice: &mut Dice, tree: &Tree<'_>) -> Vec<(NodeId, Asked)> {
     let mut edits: Vec<(NodeId, Asked)> = Vec::new();
-    let around = |id| std::iter::successors(Some(id), |&id| tree.parent(id)).collect::<HashSet<_>>();
+    let around =
+        |id| std::iter::successors(Some(id), |&id| tree.parent(id)).collect::<HashSet<_>>();
     for _ in 0..1 + dice.roll(4) {
         let id = dice.roll(tree.count());
         let new = random_value(dice, 2);
         let asked = match (dice.roll(3), tree.kind(id)) {
             (0, _) => Asked::Set(new),
             (1, _) if id != ROOT => Asked::Delete,
-            (_, Kind::Array) => {
-                Asked::Insert(None, dice.roll(tree.children(id).count() + 1), new)
-            }
+            (_, Kind::Array) => Asked::Insert(None, dice.roll(tree.children(id).count() + 1), new),
             (_, Kind::Object) => {
                 let key = format!("\"new{}\"", edits.len());
                 Asked::Insert(Some(key), 0, new)
