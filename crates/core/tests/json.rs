@@ -1,0 +1,156 @@
+//! JSON documents in files: read with their anchors, edited by path beside other edits.
+
+use std::fs;
+use std::path::Path;
+
+use hashline_core::cancel::Cancel;
+use hashline_core::edit::json::JsonRequest;
+use hashline_core::edit::outcome::Outcome;
+use hashline_core::edit::request::Value;
+use hashline_core::error::Code;
+use hashline_core::view::excerpt::Limits;
+use hashline_core::workspace::{Workspace, WorkspaceOptions};
+
+const DOCUMENT: &str = "{\n  \"name\": \"demo\",\n  \"files\": [\"a.js\"], // all\n  \"id\": 12345678901234567890\n}\n";
+
+fn workspace(dir: &Path) -> Workspace<'static> {
+    Workspace::new(WorkspaceOptions {
+        root: dir.to_str().map(str::to_owned),
+        state_dir: dir.join("state").to_str().map(str::to_owned),
+        ..WorkspaceOptions::default()
+    })
+}
+
+fn read(dir: &Path, request: JsonRequest) -> Result<String, Code> {
+    let view = workspace(dir).read_json(&request, &Cancel::default());
+    view.map(|view| view.text).map_err(|error| error.code)
+}
+
+fn request(path: &str) -> JsonRequest {
+    JsonRequest { path: path.to_owned(), ..JsonRequest::default() }
+}
+
+/// The anchor of a path, as a view of the file shows it.
+fn anchor(dir: &Path, file: &str, path: &str) -> String {
+    let text = read(dir, request(file)).unwrap();
+    let row = text.lines().find(|row| row.trim_start().starts_with(&format!("// {path}:")));
+    row.unwrap().trim_start().trim_start_matches("// ").to_owned()
+}
+
+fn apply(dir: &Path, patch: &str) -> Outcome {
+    let patch = Value::from_json(patch).unwrap();
+    workspace(dir).apply(&patch, &Cancel::default()).unwrap()
+}
+
+#[test]
+fn a_document_is_shown_as_it_stands_with_the_anchors_above() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(
+        dir.path().join("a.json"),
+        "{\n  \"name\": \"demo\",\n  \"files\": [\"a.js\"],\n  \"version\": \"1.0.0\"\n}\n",
+    )
+    .unwrap();
+    let shown = "// $:7f\n{\n  // $.name:1c\n  \"name\": \"demo\",\n  // $.files:36\n  // $.files[0]:1e\n  \"files\": [\"a.js\"],\n  // $.version:a7\n  \"version\": \"1.0.0\"\n}";
+    assert_eq!(read(dir.path(), request("a.json")).unwrap(), shown);
+
+    let limits = Limits { max_lines: Some(3), max_bytes: None };
+    let part = JsonRequest { start_line: Some(2), limits, ..request("a.json") };
+    let view = workspace(dir.path()).read_json(&part, &Cancel::default()).unwrap();
+    assert_eq!(view.text, "  // $.name:1c\n  \"name\": \"demo\",");
+    assert_eq!(
+        (view.start_line, view.end_line, view.next_line, view.line_count),
+        (2, 2, Some(3), 5)
+    );
+    assert_eq!((view.truncated, view.value_count), (true, 5));
+
+    fs::write(dir.path().join("twice.json"), "{\"a\":1,\"a\":2}").unwrap();
+    let text = read(dir.path(), request("twice.json")).unwrap();
+    assert_eq!(text.matches("more than once").count(), 2, "{text}");
+}
+
+#[test]
+fn what_cannot_be_read_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, bytes) in [("empty", &b""[..]), ("nan", b"[NaN]"), ("deep", &[b'['; 100_000])] {
+        fs::write(dir.path().join(name), bytes).unwrap();
+        assert_eq!(read(dir.path(), request(name)), Err(Code::InvalidJson), "{name}");
+    }
+    fs::write(dir.path().join("binary"), b"{\0}").unwrap();
+    assert_eq!(read(dir.path(), request("binary")), Err(Code::BinaryFile));
+    assert_eq!(read(dir.path(), request("none")), Err(Code::FileNotFound));
+    assert_eq!(read(dir.path(), request("../x")), Err(Code::OutsideRoot));
+}
+
+#[test]
+fn several_documents_and_lines_are_edited_in_one_patch() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let crlf = format!("\u{feff}{}", DOCUMENT.replace('\n', "\r\n"));
+    let utf16: Vec<u8> = crlf.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fs::write(path("a.json"), &crlf).unwrap();
+    fs::write(path("b.json"), &utf16).unwrap();
+    fs::write(path("c.txt"), "}\n").unwrap();
+    let (set, list) =
+        (anchor(dir.path(), "a.json", "$.name"), anchor(dir.path(), "a.json", "$.files"));
+    let patch = format!(
+        r#"{{"operations": [
+            {{"op": "set_path", "path": "a.json", "anchor": "{set}", "value": "é"}},
+            {{"op": "set_path", "path": "b.json", "anchor": "{set}", "value": "é"}},
+            {{"op": "insert_at_path", "path": "b.json", "anchor": "{list}", "value": "b.js"}},
+            {{"op": "set_line", "path": "c.txt", "anchor": "1:18", "text": "x"}}
+        ]}}"#
+    );
+    let Outcome::Applied(applied) = apply(dir.path(), &patch) else { panic!("{patch}") };
+    assert_eq!(applied.files.len(), 3);
+    assert_eq!(fs::read_to_string(path("a.json")).unwrap(), crlf.replace("demo", "é"));
+    let expected = crlf.replace("demo", "é").replace("\"a.js\"", "\"a.js\", \"b.js\"");
+    let expected: Vec<u8> = expected.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(fs::read(path("b.json")).unwrap(), expected);
+    assert_eq!(fs::read_to_string(path("c.txt")).unwrap(), "x\n");
+}
+
+#[test]
+fn stale_anchors_are_told_together_and_nothing_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.json"), DOCUMENT).unwrap();
+    let fresh = anchor(dir.path(), "a.json", "$.name");
+    let patch = r#"{"path": "a.json", "edits": [
+        {"set_path": {"anchor": "$.name:00", "value": 1}},
+        {"delete_path": {"anchor": "$.z:00"}}
+    ]}"#;
+    let Outcome::Rejected(rejected) = apply(dir.path(), patch) else { panic!("stale") };
+    assert_eq!((rejected.code, rejected.failures.len()), (Code::HashMismatch, 2));
+    assert_eq!(rejected.failures[0].suggestion.as_deref(), Some(fresh.as_str()));
+    assert_eq!(rejected.remaps, [("$.name:00".to_owned(), fresh)]);
+    for headline in [
+        "Hash mismatch for $.name.\nExpected 00, current ",
+        "Hash mismatch for $.z.\nThere is nothing at $.z",
+    ] {
+        assert!(rejected.text.contains(headline), "{}", rejected.text);
+    }
+    assert_eq!(fs::read_to_string(dir.path().join("a.json")).unwrap(), DOCUMENT);
+}
+
+#[test]
+fn an_edit_that_changes_nothing_writes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.json"), DOCUMENT).unwrap();
+    let set = anchor(dir.path(), "a.json", "$.files");
+    let patch = format!(
+        r#"{{"path": "a.json", "edits": [{{"set_path": {{"anchor": "{set}", "value": ["a.js"]}}}}]}}"#
+    );
+    let Outcome::Applied(applied) = apply(dir.path(), &patch) else { panic!("{patch}") };
+    assert_eq!((applied.files.len(), applied.noops.len()), (0, 1));
+}
+
+#[test]
+fn invalid_bytes_elsewhere_survive() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.json"), b"{\"a\": \"\xff\", \"b\": 1}").unwrap();
+    let set = anchor(dir.path(), "a.json", "$.b");
+    let patch = format!(
+        r#"{{"path": "a.json", "edits": [{{"set_path": {{"anchor": "{set}", "value": 2}}}}]}}"#
+    );
+    assert!(matches!(apply(dir.path(), &patch), Outcome::Applied(_)));
+    assert_eq!(fs::read(dir.path().join("a.json")).unwrap(), b"{\"a\": \"\xff\", \"b\": 2}");
+}
