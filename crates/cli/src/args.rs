@@ -2,7 +2,9 @@
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
+use hashline_core::command::{Policy, Tools, Unparsed};
 use hashline_core::edit::apply::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS};
+use hashline_core::edit::json::JsonRequest;
 use hashline_core::edit::resolve::{RELOCATE_WINDOW_LINES, Relocate};
 use hashline_core::error::{Result, Term};
 use hashline_core::text::dialect::{DIALECTS, Dialect};
@@ -101,6 +103,15 @@ pub enum Command {
     /// Edit files: a patch in JSON, all of it or nothing
     #[command(after_long_help = PATCH_HELP)]
     Apply(Apply),
+    /// Show a JSON document with an anchor above every value
+    JsonRead(JsonRead),
+    /// Edit JSON documents by path: a patch in JSON, all of it or nothing
+    #[command(after_long_help = JSON_PATCH_HELP)]
+    JsonApply(Apply),
+    /// Judge a shell command: does it read or write files past the tools with anchors?
+    Check(Check),
+    /// Answer an agent that is about to call a tool
+    Hook(Hook),
     /// Finish or undo what a process that died left half done
     Recover,
     /// Tell about this program, and whether edits are safe here
@@ -120,6 +131,10 @@ impl Command {
             Command::Hash(_) => "hash",
             Command::Verify(_) => "verify",
             Command::Apply(_) => "apply",
+            Command::JsonRead(_) => "json-read",
+            Command::JsonApply(_) => "json-apply",
+            Command::Check(_) => "check",
+            Command::Hook(_) => "hook",
             Command::Recover => "recover",
             Command::Doctor => "doctor",
             Command::Completions(_) => "completions",
@@ -140,6 +155,15 @@ const PATCH_HELP: &str = r#"A patch names lines by their anchors:
 or, over several files: {"operations": [{"op": "set_line", "path": "src/a.rs", "anchor": "4:01",
 "text": "..."}, ...]} with set_line, replace_range, insert_after, insert_before, delete,
 replace_text, add_file, move_file and delete_file."#;
+
+/// The same for `hashline help json-apply`.
+const JSON_PATCH_HELP: &str = r#"A patch names values by their anchors, as json-read shows them:
+
+  {"path": "package.json", "edits": [
+    {"set_path": {"anchor": "$.version:a7", "value": "1.2.0"}},
+    {"insert_at_path": {"anchor": "$.dependencies:27", "key": "a", "value": "^1.0.0"}},
+    {"insert_at_path": {"anchor": "$.files:0c", "index": 0, "value": "lib"}},
+    {"delete_path": {"anchor": "$.scripts.test:3b"}}]}"#;
 
 #[derive(Debug, ClapArgs)]
 pub struct Read {
@@ -312,6 +336,151 @@ pub struct Apply {
     pub context: u64,
     #[command(flatten)]
     pub manner: Manner,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct JsonRead {
+    /// The document
+    #[arg(value_hint = ValueHint::FilePath)]
+    file: String,
+    /// The first line to show
+    #[arg(long, value_name = "N")]
+    start_line: Option<u64>,
+    /// How many lines to show; those with anchors count
+    #[arg(long, value_name = "N")]
+    lines: Option<u64>,
+    /// How many bytes to show
+    #[arg(long, value_name = "N")]
+    max_bytes: Option<usize>,
+}
+
+impl JsonRead {
+    /// What to read.
+    pub fn request(&self) -> JsonRequest {
+        JsonRequest {
+            path: self.file.clone(),
+            start_line: self.start_line,
+            limits: Limits { max_lines: self.lines, max_bytes: self.max_bytes },
+            encoding: None,
+        }
+    }
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Check {
+    /// The command line; - is standard input
+    #[arg(allow_hyphen_values = true)]
+    pub command: String,
+    #[command(flatten)]
+    pub guard: Guard,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Hook {
+    /// The agent, whose event is read from standard input
+    #[arg(value_enum)]
+    pub agent: Agent,
+    /// Tools of the agent that may not be called, by name
+    #[arg(long, value_name = "TOOL", value_delimiter = ',')]
+    pub deny: Vec<String>,
+    #[command(flatten)]
+    pub guard: Guard,
+}
+
+/// The agents whose events are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Agent {
+    Claude,
+    Codex,
+    Cursor,
+    Gemini,
+    Opencode,
+}
+
+/// What commands of a shell may do, and what is named instead of the others.
+#[derive(Debug, ClapArgs)]
+#[command(next_help_heading = "What commands may do")]
+pub struct Guard {
+    /// Commands may read files
+    #[arg(long)]
+    allow_reads: bool,
+    /// Commands may write files
+    #[arg(long)]
+    allow_writes: bool,
+    /// Count cp, mv, rm and the like as writing
+    #[arg(long)]
+    file_commands: bool,
+    /// Count patch, git apply and the like as writing
+    #[arg(long)]
+    patches: bool,
+    /// Look into code for interpreters: python -c, node -e
+    #[arg(long)]
+    interpreters: bool,
+    /// Another command that reads files
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    extra_read: Vec<String>,
+    /// Another command that writes files
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    extra_write: Vec<String>,
+    /// A command that may do what it does
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    except: Vec<String>,
+    /// A file or directory that commands may read
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    readable: Vec<String>,
+    /// A file or directory that commands may write
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    writable: Vec<String>,
+    /// What a command is that cannot be parsed; a hook lets it pass unless it is a write
+    #[arg(long, value_enum, default_value_t = UnparsedArg::Unparsed)]
+    unparsed: UnparsedArg,
+    /// The tool that a message names for reading
+    #[arg(long, value_name = "NAME", default_value = "hashline read")]
+    read_tool: String,
+    /// The tool that a message names for searching
+    #[arg(long, value_name = "NAME", default_value = "hashline search")]
+    search_tool: String,
+    /// The tool that a message names for editing
+    #[arg(long, value_name = "NAME", default_value = "hashline apply")]
+    edit_tool: String,
+}
+
+impl Guard {
+    /// The policy of the core.
+    pub fn policy(&self) -> Policy {
+        Policy {
+            reads: !self.allow_reads,
+            writes: !self.allow_writes,
+            file_commands: self.file_commands,
+            patches: self.patches,
+            interpreters: self.interpreters,
+            extra_reads: self.extra_read.clone(),
+            extra_writes: self.extra_write.clone(),
+            except: self.except.clone(),
+            readable_paths: self.readable.clone(),
+            writable_paths: self.writable.clone(),
+            unparsed: match self.unparsed {
+                UnparsedArg::Unparsed => Unparsed::Unparsed,
+                UnparsedArg::Allow => Unparsed::Allow,
+                UnparsedArg::Write => Unparsed::Write,
+            },
+            tools: Tools {
+                read: self.read_tool.clone(),
+                search: self.search_tool.clone(),
+                edit: self.edit_tool.clone(),
+            },
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum UnparsedArg {
+    /// Neither allowed nor a write
+    Unparsed,
+    /// Allowed
+    Allow,
+    /// A write
+    Write,
 }
 
 #[derive(Debug, ClapArgs)]

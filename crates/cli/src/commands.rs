@@ -2,6 +2,9 @@
 
 mod apply;
 mod doctor;
+mod guard;
+mod hook;
+mod json;
 mod manuals;
 mod read;
 mod recover;
@@ -26,7 +29,7 @@ pub struct Call<'a> {
 /// Does what the command line asks for.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let apply = match &args.command {
-        Command::Apply(apply) => apply.manner.apply_options(),
+        Command::Apply(apply) | Command::JsonApply(apply) => apply.manner.apply_options(),
         _ => ApplyOptions::default(),
     };
     let options = args.shared.workspace_options(apply)?;
@@ -41,7 +44,10 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Command::Search(args) => search::search(&mut call, args)?,
         Command::Hash(args) => read::hash(&mut call, args)?,
         Command::Verify(args) => read::verify(&mut call, args)?,
-        Command::Apply(args) => apply::apply(&mut call, args)?,
+        Command::Apply(args) | Command::JsonApply(args) => apply::apply(&mut call, args)?,
+        Command::JsonRead(args) => json::read(&mut call, args)?,
+        Command::Check(args) => guard::check(&mut call, args)?,
+        Command::Hook(args) => hook::hook(&mut call, args)?,
         Command::Recover => recover::recover(&mut call)?,
         Command::Doctor => doctor::doctor(&mut call)?,
         Command::Completions(args) => manuals::completions(&mut call, args)?,

@@ -12,6 +12,7 @@ mod interrupt;
 mod mismatch;
 mod output;
 mod paint;
+mod progress;
 mod usage;
 
 use clap::Parser;

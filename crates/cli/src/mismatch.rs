@@ -110,22 +110,21 @@ impl Shown<'_> {
     }
 }
 
-/// What to use instead of each anchor: the fresh one of the same line, or what is known.
+/// What to use instead of each anchor: the fresh one of the same line, or what is known. Of values
+/// in JSON documents no line is shown, so all that is known is told.
 fn instead(rejected: &Rejected) -> String {
-    let mut remaps: Vec<_> = rejected.remaps.iter().collect();
+    let is_line = |anchor: &str| number_of(anchor).is_some();
+    let mut remaps: Vec<_> = rejected.remaps.iter().filter(|(stale, _)| is_line(stale)).collect();
     remaps.sort_by_key(|(stale, _)| number_of(stale));
+    let is_mapped = |anchor: &str| remaps.iter().any(|(stale, _)| stale == anchor);
     let mut rows: Vec<String> =
-        remaps.into_iter().map(|(stale, fresh)| format!("{stale} -> {fresh}")).collect();
+        remaps.iter().map(|(stale, fresh)| format!("{stale} -> {fresh}")).collect();
     for failure in &rejected.failures {
-        let is_mapped = |anchor: &str| rejected.remaps.iter().any(|(stale, _)| stale == anchor);
         if !failure.anchor.as_deref().is_some_and(is_mapped) && !rows.contains(&failure.message) {
             rows.push(failure.message.clone());
         }
     }
-    match rows.as_slice() {
-        [] => String::new(),
-        rows => rows.join("\n"),
-    }
+    rows.join("\n")
 }
 
 /// The line number at the start of an anchor.

@@ -328,3 +328,32 @@ fn shells_and_manuals_know_every_command() {
     assert_eq!(project.run(&["man", "pages"]), printed(""));
     assert!(project.content("pages/hashline-apply.1").contains("emit"));
 }
+
+#[test]
+fn values_of_documents_are_read_and_edited_by_path() {
+    let document = "{\n  // kept\n  \"a\": 1,\n  \"b\": [1.0, 2],\n}\n";
+    let project = Project::new(&[("d.json", document)]);
+    let shown = project.run(&["json-read", "d.json"]);
+    assert_eq!((shown.code, shown.stderr.as_str()), (Some(0), ""));
+    assert!(shown.stdout.contains("  // $.a:b2\n  \"a\": 1,\n"), "{}", shown.stdout);
+    assert!(shown.stdout.contains("// $.b[0]:76\n"), "{}", shown.stdout);
+    let view = json(&project.run(&["json-read", "d.json", "--json"]).stdout);
+    assert_eq!(view["path"], "d.json");
+    let stale = r#"{"path":"d.json","edits":[
+        {"set_path":{"anchor":"$.a:00","value":2}},{"delete_path":{"anchor":"$.b[0]:00"}}]}"#;
+    let refused = project.run_with(&["json-apply"], stale);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""));
+    let messages = ["Hash mismatch for $.a.", "Hash mismatch for $.b[0].", "$.a:b2", "$.b[0]:76"];
+    for message in messages {
+        assert!(refused.stderr.contains(message), "{message}: {}", refused.stderr);
+    }
+    let patch = r#"{"path":"d.json","edits":[
+        {"set_path":{"anchor":"$.a:b2","value":12345678901234567890.0}},
+        {"delete_path":{"anchor":"$.b[0]:76"}}]}"#;
+    let dry = project.run_with(&["json-apply", "--dry-run"], patch);
+    assert!(dry.stdout.contains("\n+  \"a\": 12345678901234567890.0,\n"), "{}", dry.stdout);
+    assert_eq!(project.run_with(&["json-apply"], patch), printed(""));
+    let expected = document.replace(": 1,", ": 12345678901234567890.0,").replace("1.0, ", "");
+    assert_eq!(project.content("d.json"), expected);
+    assert_eq!(project.run(&["json-read", "missing"]).code, Some(2));
+}

@@ -211,8 +211,19 @@ impl<'fs> Workspace<'fs> {
     /// Searches files and directories. What cannot be searched is reported in the result; fails
     /// only for misuse and cancellation.
     pub fn search(&self, query: &SearchQuery, cancel: &Cancel) -> Result<SearchResult> {
+        self.search_telling(query, cancel, &|_, _| {})
+    }
+
+    /// As [`Workspace::search`]; `progress` is told now and then how many files of how many are
+    /// done.
+    pub fn search_telling(
+        &self,
+        query: &SearchQuery,
+        cancel: &Cancel,
+        progress: &dyn Fn(usize, usize),
+    ) -> Result<SearchResult> {
         cancel.check()?;
-        self.scoped(cancel, |scope| search_hashed(scope, query))
+        self.scoped(cancel, |scope| search_hashed(scope, query, progress))
     }
 
     /// Applies a patch to files: all of it or nothing. Fails only for misuse of the options,

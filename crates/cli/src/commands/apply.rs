@@ -65,6 +65,9 @@ fn tell_liberties(applied: &Applied) {
         let Relocation { path, from, to, .. } = relocation;
         say(&format!("{path}: {from} was not found there, and {to} was used"));
     }
+    for warning in &applied.warnings {
+        say(&warning.message);
+    }
     for repair in &applied.repairs {
         let (operation, rule) = (repair.operation, repair.rule.name());
         say(&format!("operation {operation}: the text was repaired ({rule})"));

@@ -5,11 +5,14 @@ use hashline_core::disk::commit::RecoveryReport;
 use super::Call;
 use crate::exit::{Exit, Failure, complain, say};
 use crate::interrupt;
+use crate::progress::Progress;
 
 /// `hashline recover`
 pub fn recover(call: &mut Call<'_>) -> Result<Exit, Failure> {
     interrupt::asks(&call.cancel);
+    let progress = Progress::begin("recovering");
     let report = call.workspace.recover(&call.cancel)?;
+    drop(progress);
     let is_done = report.damaged.is_empty() && report.failed.is_empty();
     let exit = if is_done { Exit::Done } else { Exit::Trouble };
     if call.shared.json {

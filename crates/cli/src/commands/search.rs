@@ -1,14 +1,19 @@
 //! `search`: matches in many files.
 
-use hashline_core::view::search::SearchResult;
+use hashline_core::view::excerpt::Limits;
+use hashline_core::view::read::{ReadRequest, ViewKind};
+use hashline_core::view::render::file_header;
+use hashline_core::view::search::{FileMatches, SearchQuery, SearchResult};
 
 use super::Call;
-use crate::args::Search;
+use crate::args::{STANDARD_INPUT, Search};
 use crate::exit::{Exit, Failure, complain, say};
+use crate::input::standard_input;
+use crate::progress::Progress;
 
 /// `hashline search`
 pub fn search(call: &mut Call<'_>, args: &Search) -> Result<Exit, Failure> {
-    let found = call.workspace.search(&args.query(), &call.cancel)?;
+    let found = find(call, args)?;
     if call.shared.json {
         call.out.json(&found)?;
         return Ok(exit_of(&found));
@@ -22,6 +27,73 @@ pub fn search(call: &mut Call<'_>, args: &Search) -> Result<Exit, Failure> {
     }
     tell_what_is_left(&found);
     Ok(exit_of(&found))
+}
+
+/// What is found in files, and then on standard input if that is to be searched.
+fn find(call: &Call<'_>, args: &Search) -> Result<SearchResult, Failure> {
+    let mut query = args.query();
+    let named = query.paths.len();
+    query.paths.retain(|path| path != STANDARD_INPUT);
+    let is_piped = query.paths.len() < named;
+    if is_piped && query.paths.is_empty() {
+        let mut found = SearchResult::default();
+        add_standard_input(call, &query, &mut found)?;
+        return Ok(found);
+    }
+    let progress = Progress::begin("searched");
+    let told = |done, total| progress.tell(done, total);
+    let mut found = call.workspace.search_telling(&query, &call.cancel, &told)?;
+    drop(progress);
+    if is_piped {
+        add_standard_input(call, &query, &mut found)?;
+    }
+    Ok(found)
+}
+
+fn add_standard_input(
+    call: &Call<'_>,
+    query: &SearchQuery,
+    found: &mut SearchResult,
+) -> Result<(), Failure> {
+    let left = query.max_matches.saturating_sub(found.match_count);
+    let request = ReadRequest {
+        path: STANDARD_INPUT.to_owned(),
+        search: Some(query.search.clone()),
+        context: query.context,
+        max_matches: Some(query.max_matches_per_file.unwrap_or(u64::MAX).min(left)),
+        limits: Limits { max_lines: None, max_bytes: query.max_bytes },
+        ..ReadRequest::default()
+    };
+    let bytes = standard_input(call.workspace.options().max_file_bytes)?;
+    let view = call.workspace.read_bytes(&request, &bytes, &call.cancel)?;
+    if let Some(error) = view.error {
+        found.errors.push(error);
+        return Ok(());
+    }
+    if view.kind != ViewKind::Text {
+        found.binary_skipped += 1;
+        return Ok(());
+    }
+    found.files_searched += 1;
+    found.truncated |= view.truncated;
+    let match_lines = view.match_lines.unwrap_or_default();
+    if match_lines.is_empty() {
+        return Ok(());
+    }
+    if !found.text.is_empty() {
+        found.text.push('\n');
+    }
+    let header = file_header(STANDARD_INPUT);
+    found.text.extend([header.as_str(), "\n", &view.text]);
+    found.match_count += match_lines.len() as u64;
+    found.files.push(FileMatches {
+        path: view.path,
+        match_lines,
+        match_count: view.match_count.unwrap_or_default(),
+        line_count: view.line_count,
+        truncated: view.truncated,
+    });
+    Ok(())
 }
 
 fn exit_of(found: &SearchResult) -> Exit {

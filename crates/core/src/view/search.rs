@@ -134,8 +134,13 @@ pub struct Warning {
 }
 
 /// Searches files and directories. What cannot be searched is reported in the result; fails
-/// only for misuse and cancellation.
-pub fn search_hashed(scope: &Scope<'_>, query: &SearchQuery) -> Result<SearchResult> {
+/// only for misuse and cancellation. `progress` is told now and then how many files of how many
+/// are done.
+pub fn search_hashed(
+    scope: &Scope<'_>,
+    query: &SearchQuery,
+    progress: &dyn Fn(usize, usize),
+) -> Result<SearchResult> {
     let cancel = scope.cancel;
     cancel.check()?;
     let search =
@@ -143,7 +148,7 @@ pub fn search_hashed(scope: &Scope<'_>, query: &SearchQuery) -> Result<SearchRes
     let found = walk(scope.base, query, cancel)?;
     let mut result =
         SearchResult { errors: found.errors, warnings: found.warnings, ..SearchResult::default() };
-    search.search_in_batches(&found.files, &mut result)?;
+    search.search_in_batches(&found.files, &mut result, progress)?;
     cancel.check()?;
     result.errors = result.errors.into_iter().map(|error| error.spelled(scope.spelling)).collect();
     result
@@ -189,10 +194,16 @@ struct LimitsLeft {
 }
 
 impl Search<'_> {
-    fn search_in_batches(&self, files: &[CandidateFile], result: &mut SearchResult) -> Result<()> {
+    fn search_in_batches(
+        &self,
+        files: &[CandidateFile],
+        result: &mut SearchResult,
+        progress: &dyn Fn(usize, usize),
+    ) -> Result<()> {
         let mut rest = files;
         let mut batch_files = FIRST_BATCH_FILES;
         while !rest.is_empty() {
+            progress(files.len() - rest.len(), files.len());
             let (batch, later) = rest.split_at(batch_files.min(rest.len()));
             let room = self.room(result);
             let outcomes = threads::map(batch, |file| self.search_file(file, room));

@@ -1,0 +1,34 @@
+//! `check`: what the guard says of a shell command.
+
+use hashline_core::command::{Verdict, check as judge};
+use hashline_core::error::{Code, Error};
+
+use super::Call;
+use crate::args::{Check, STANDARD_INPUT};
+use crate::exit::{Exit, Failure};
+use crate::input::standard_input;
+
+/// `hashline check`
+pub fn check(call: &mut Call<'_>, args: &Check) -> Result<Exit, Failure> {
+    let command = match args.command.as_str() {
+        STANDARD_INPUT => {
+            let bytes = standard_input(call.workspace.options().max_file_bytes)?;
+            String::from_utf8(bytes).map_err(|_| {
+                Error::new(Code::InvalidArgument, "the command on standard input is not UTF-8")
+            })?
+        }
+        command => command.to_owned(),
+    };
+    let judgement = judge(&command, &args.guard.policy());
+    if call.shared.json {
+        call.out.json(&judgement)?;
+    } else {
+        call.out.line(judgement.verdict.name())?;
+        for finding in &judgement.findings {
+            let text = command.get(finding.span.start..finding.span.end).unwrap_or_default();
+            let message = &finding.message;
+            call.out.line(&format!("{}: {text}: {message}", finding.kind.name()))?;
+        }
+    }
+    Ok(if judgement.verdict == Verdict::Allow { Exit::Done } else { Exit::Trouble })
+}

@@ -1,0 +1,130 @@
+//! `hook`: answers an agent that is about to call a tool.
+//!
+//! What each agent sends and takes is recorded in `tests/hooks`, with the packages it was found
+//! in. An event that does not concern tools is answered with an empty object, which leaves the
+//! decision to the agent; one that cannot be read is an error, which agents take for a refusal.
+
+use hashline_core::command::{Policy, Verdict, check};
+use hashline_core::error::{Code, Error};
+use serde_json::{Value, json};
+
+use super::Call;
+use crate::args::{Agent, Hook};
+use crate::exit::{Exit, Failure};
+use crate::input::standard_input;
+
+/// An event that is longer is not read.
+const EVENT_LIMIT_BYTES: u64 = 64 << 20;
+
+/// A tool that is about to be called.
+#[derive(Debug, PartialEq, Eq)]
+struct ToolCall<'e> {
+    tool: &'e str,
+    /// The command line, for a shell.
+    command: Option<&'e str>,
+}
+
+/// `hashline hook`
+pub fn hook(call: &mut Call<'_>, args: &Hook) -> Result<Exit, Failure> {
+    let bytes = standard_input(EVENT_LIMIT_BYTES)?;
+    let event: Value = serde_json::from_slice(&bytes).map_err(|cause| {
+        Error::new(Code::InvalidArgument, format!("the event is not JSON: {cause}"))
+    })?;
+    let policy = args.guard.policy();
+    let refusal = tool_call(args.agent, &event)
+        .and_then(|tool| refusal(args.agent, &tool, &args.deny, &policy));
+    call.out.json(&match refusal {
+        Some(reason) => denial(args.agent, &reason),
+        None => json!({}),
+    })?;
+    Ok(Exit::Done)
+}
+
+/// The call that an event announces, if it does.
+fn tool_call(agent: Agent, event: &Value) -> Option<ToolCall<'_>> {
+    let text = |key: &str| event.get(key).and_then(Value::as_str);
+    let input = |key: &str| event.get(key)?.get("command")?.as_str();
+    let named = |tool| (tool, "tool_input");
+    let (tool, input_key) = match (agent, text("hook_event_name")) {
+        (Agent::Claude | Agent::Codex, Some("PreToolUse")) => named(text("tool_name")?),
+        (Agent::Gemini, Some("BeforeTool")) => named(text("tool_name")?),
+        (Agent::Cursor, Some("preToolUse")) => named(text("tool_name")?),
+        (Agent::Cursor, Some("beforeShellExecution")) => {
+            return Some(ToolCall { tool: shell(agent), command: text("command") });
+        }
+        (Agent::Cursor, Some("beforeReadFile")) => {
+            return Some(ToolCall { tool: "Read", command: None });
+        }
+        (Agent::Opencode, _) => (text("tool")?, "args"),
+        _ => return None,
+    };
+    let command = (tool == shell(agent)).then(|| input(input_key)).flatten();
+    Some(ToolCall { tool, command })
+}
+
+/// The agent's name of its shell.
+fn shell(agent: Agent) -> &'static str {
+    match agent {
+        Agent::Claude | Agent::Codex => "Bash",
+        Agent::Cursor => "Shell",
+        Agent::Gemini => "run_shell_command",
+        Agent::Opencode => "bash",
+    }
+}
+
+/// The agent's names of its tools that edit and write files, where they are other words.
+fn is_known_as(agent: Agent, tool: &str, name: &str) -> bool {
+    let other = match (agent, name.to_ascii_lowercase().as_str()) {
+        (Agent::Codex, "edit" | "write") => "apply_patch",
+        (Agent::Cursor, "edit") => "Write",
+        (Agent::Gemini, "edit") => "replace",
+        (Agent::Gemini, "write") => "write_file",
+        (Agent::Gemini, "read") => "read_file",
+        _ => name,
+    };
+    tool.eq_ignore_ascii_case(name) || tool == other
+}
+
+/// Why a call may not be made, and what to call instead.
+fn refusal(agent: Agent, call: &ToolCall<'_>, deny: &[String], policy: &Policy) -> Option<String> {
+    let tool = call.tool;
+    if deny.iter().any(|name| is_known_as(agent, tool, name)) {
+        let is_reading = tool.to_ascii_lowercase().contains("read");
+        let tools = &policy.tools;
+        let instead = if is_reading { &tools.read } else { &tools.edit };
+        return Some(format!("{tool} may not be called here: use {instead}."));
+    }
+    let judgement = check(call.command?, policy);
+    match judgement.verdict {
+        Verdict::Allow | Verdict::Unparsed => None,
+        Verdict::Write if judgement.findings.is_empty() => {
+            Some("The command cannot be parsed, and may write files: write it more simply.".into())
+        }
+        Verdict::Read | Verdict::Write => {
+            let mut messages: Vec<&str> = Vec::new();
+            for finding in &judgement.findings {
+                if !messages.contains(&finding.message.as_str()) {
+                    messages.push(&finding.message);
+                }
+            }
+            Some(messages.join("\n"))
+        }
+    }
+}
+
+/// A refusal as the agent takes it.
+fn denial(agent: Agent, reason: &str) -> Value {
+    match agent {
+        Agent::Claude | Agent::Codex => json!({"hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "deny",
+            "permissionDecisionReason": reason,
+        }}),
+        // Of a shell's refusal the model is told what the user is told.
+        Agent::Cursor => {
+            json!({"permission": "deny", "user_message": reason, "agent_message": reason})
+        }
+        Agent::Gemini => json!({"decision": "deny", "reason": reason}),
+        Agent::Opencode => json!({"status": "deny", "reason": reason}),
+    }
+}

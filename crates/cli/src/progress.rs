@@ -1,0 +1,103 @@
+//! How far long work has come, on standard error, where that is a terminal.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Work that is done sooner is not told of.
+const PATIENCE: Duration = Duration::from_millis(400);
+
+/// How often the line is written anew.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// A line on a terminal that says how far work has come; dropping it takes the line away.
+pub struct Progress {
+    work: Option<(Arc<Work>, JoinHandle<()>)>,
+}
+
+#[derive(Default)]
+struct Work {
+    done: AtomicUsize,
+    total: AtomicUsize,
+    is_over: Mutex<bool>,
+    changed: Condvar,
+    is_shown: AtomicBool,
+}
+
+impl Progress {
+    /// Work that begins now: `what` is what is being done to things that are counted.
+    pub fn begin(what: &'static str) -> Progress {
+        if !io::stderr().is_terminal() {
+            return Progress { work: None };
+        }
+        let work = Arc::<Work>::default();
+        let shared = Arc::clone(&work);
+        let start = Instant::now();
+        let writer = thread::spawn(move || shared.write_until_over(what, start));
+        Progress { work: Some((work, writer)) }
+    }
+
+    /// So many of so many are done.
+    pub fn tell(&self, done: usize, total: usize) {
+        if let Some((work, _)) = &self.work {
+            work.done.store(done, Ordering::Relaxed);
+            work.total.store(total, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        let Some((work, writer)) = self.work.take() else { return };
+        *work.is_over.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        work.changed.notify_all();
+        let _ = writer.join();
+        if work.is_shown.load(Ordering::Relaxed) {
+            let _ = write!(io::stderr().lock(), "\r\x1b[K");
+        }
+    }
+}
+
+impl Work {
+    fn write_until_over(&self, what: &str, start: Instant) {
+        let mut pause = PATIENCE;
+        let mut is_over = self.is_over.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            let waited = self.changed.wait_timeout_while(is_over, pause, |is_over| !*is_over);
+            is_over = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if *is_over {
+                return;
+            }
+            pause = INTERVAL;
+            self.is_shown.store(true, Ordering::Relaxed);
+            let line = self.line(what, start.elapsed());
+            let _ = write!(io::stderr().lock(), "\r{line}\x1b[K");
+        }
+    }
+
+    fn line(&self, what: &str, elapsed: Duration) -> String {
+        let (done, total) = (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
+        let seconds = elapsed.as_secs();
+        match total {
+            0 => format!("{what}: {seconds} s"),
+            total => format!("{what} {done} of {total} files, {seconds} s"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_how_far_and_how_long() {
+        let work = Work::default();
+        let elapsed = Duration::from_millis(1_999);
+        assert_eq!(work.line("searched", elapsed), "searched: 1 s");
+        work.done.store(64, Ordering::Relaxed);
+        work.total.store(200, Ordering::Relaxed);
+        assert_eq!(work.line("searched", elapsed), "searched 64 of 200 files, 1 s");
+    }
+}

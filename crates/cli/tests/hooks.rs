@@ -1,0 +1,114 @@
+//! `hook` and `check`: events of agents as they were recorded, and the answers that they take.
+
+mod support;
+
+use serde_json::{Value, json};
+use support::{Project, printed};
+
+/// The answer by which each agent knows a refusal.
+fn denial(agent: &str, reason: &str) -> Value {
+    match agent {
+        "claude" | "codex" => json!({"hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "deny",
+            "permissionDecisionReason": reason,
+        }}),
+        "cursor" => json!({"permission": "deny", "user_message": reason, "agent_message": reason}),
+        "gemini" => json!({"decision": "deny", "reason": reason}),
+        "opencode" => json!({"status": "deny", "reason": reason}),
+        other => panic!("{other}: no agent"),
+    }
+}
+
+/// The reason that a refusal gives.
+fn reason(answer: &Value) -> &str {
+    let deep = answer.pointer("/hookSpecificOutput/permissionDecisionReason");
+    let reason = deep.or(answer.get("agent_message")).or(answer.get("reason"));
+    reason.and_then(Value::as_str).unwrap_or_default()
+}
+
+fn check_recorded(recorded: &str) {
+    let recorded: Value = serde_json::from_str(recorded).unwrap();
+    let agent = recorded["agent"].as_str().unwrap();
+    let project = Project::new(&[]);
+    let cases = recorded["cases"].as_array().unwrap();
+    assert!(cases.len() >= 3);
+    for case in cases {
+        let name = &case["name"];
+        let mut args = vec!["hook", agent];
+        args.extend(case["args"].as_array().unwrap().iter().filter_map(Value::as_str));
+        let answer = project.run_with(&args, &case["event"].to_string());
+        assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{agent}: {name}");
+        let told: Value = serde_json::from_str(&answer.stdout).unwrap();
+        match case["refused"].as_str() {
+            None => assert_eq!(told, json!({}), "{agent}: {name}"),
+            Some(part) => {
+                assert_eq!(told, denial(agent, reason(&told)), "{agent}: {name}");
+                assert!(reason(&told).contains(part), "{agent}: {name}: {told}");
+                assert!(told.to_string().contains("hashline"), "{agent}: {name}: {told}");
+            }
+        }
+    }
+}
+
+#[test]
+fn claude() {
+    check_recorded(include_str!("hooks/claude.json"));
+}
+
+#[test]
+fn codex() {
+    check_recorded(include_str!("hooks/codex.json"));
+}
+
+#[test]
+fn cursor() {
+    check_recorded(include_str!("hooks/cursor.json"));
+}
+
+#[test]
+fn gemini() {
+    check_recorded(include_str!("hooks/gemini.json"));
+}
+
+#[test]
+fn opencode() {
+    check_recorded(include_str!("hooks/opencode.json"));
+}
+
+#[test]
+fn an_event_that_cannot_be_read_is_a_refusal() {
+    let project = Project::new(&[]);
+    let answer = project.run_with(&["hook", "claude"], "{");
+    assert_eq!((answer.code, answer.stdout.as_str()), (Some(2), ""));
+    assert!(answer.stderr.starts_with("hashline: the event is not JSON: "), "{}", answer.stderr);
+}
+
+#[test]
+fn what_cannot_be_parsed_passes_unless_it_counts_as_a_write() {
+    let project = Project::new(&[]);
+    let event = json!({"tool": "bash", "args": {"command": "echo ( ("}}).to_string();
+    assert_eq!(project.run_with(&["hook", "opencode"], &event), printed("{}\n"));
+    let strict = project.run_with(&["hook", "opencode", "--unparsed", "write"], &event);
+    let told: Value = serde_json::from_str(&strict.stdout).unwrap();
+    assert_eq!(told["status"], "deny");
+}
+
+#[test]
+fn check_judges_commands() {
+    let project = Project::new(&[]);
+    assert_eq!(project.run(&["check", "git log | head"]), printed("allow\n"));
+    let read = project.run(&["check", "ls; cat a"]);
+    assert_eq!((read.code, read.stderr.as_str()), (Some(2), ""));
+    assert!(read.stdout.starts_with("read\nread: cat a: "), "{}", read.stdout);
+    assert!(read.stdout.contains("hashline read"), "{}", read.stdout);
+    let piped = project.run_with(&["check", "-", "--json"], "echo x > a");
+    let piped: Value = serde_json::from_str(&piped.stdout).unwrap();
+    assert_eq!(
+        (&piped["verdict"], &piped["findings"][0]["kind"]),
+        (&json!("write"), &json!("write"))
+    );
+    assert_eq!(project.run(&["check", "cat a", "--allow-reads"]), printed("allow\n"));
+    assert_eq!(project.run(&["check", "echo x > /tmp/a", "--writable", "/tmp"]).code, Some(0));
+    assert_eq!(project.run(&["check", "( ("]).stdout, "unparsed\n");
+}
