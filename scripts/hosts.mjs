@@ -1,6 +1,7 @@
 // The JavaScript hosts of each platform that a machine with Linux for x86-64 can run: how each is
 // had, and how it runs one test file.
 
+import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { debianPackages, npmPackage, root, run, wheel, zig } from './tools.mjs'
@@ -13,6 +14,7 @@ import { debianPackages, npmPackage, root, run, wheel, zig } from './tools.mjs'
  * @property {'tap' | 'junit'} format of the report
  * @property {Record<string, string>} env
  * @property {(path: string) => string} path what the host calls a path of this machine
+ * @property {() => void} [end] ends what has left the group of processes of a test file
  *
  * @typedef {object} Host
  * @property {string} name
@@ -209,6 +211,9 @@ function wine() {
     format: 'tap',
     env,
     path: (path) => `Z:${path.replaceAll('/', '\\')}`,
+    end: () => {
+      spawnSync('/usr/lib/wine/wineserver64', ['--kill'], { env: { ...process.env, ...env } })
+    },
   }
 }
 

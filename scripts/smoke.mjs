@@ -7,12 +7,12 @@
 // What an emulator cannot do, tests skip and say why; they know it by HASHLINE_EMULATOR. The
 // results are kept in target/smoke, for the table of `npm run build:all`.
 
-import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { hostsOf } from './hosts.mjs'
+import { runGroup } from './processGroup.mjs'
 import { addonPath, chosen } from './targets.mjs'
 import { root } from './tools.mjs'
 
@@ -38,6 +38,18 @@ mkdirSync(results, { recursive: true })
 const addon = join(root, addonPath(target))
 if (!existsSync(addon)) throw new Error(`${addon} is not there: npm run build:all -- ${target}`)
 
+/** Stops the test file that runs. @type {AbortController | undefined} */
+let running
+let interrupted = false
+for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
+  // Test files are groups of their own, which a signal to this one does not reach.
+  process.on(signal, () => {
+    interrupted = true
+    if (running === undefined) process.exit(1)
+    running.abort()
+  })
+}
+
 for (const host of hostsOf(target, values.hosts?.split(','))) {
   const ready = host.prepare()
   const total = {
@@ -46,7 +58,7 @@ for (const host of hostsOf(target, values.hosts?.split(','))) {
     skipped: /** @type {Remark[]} */ ([]),
   }
   for (const file of files()) {
-    const { passed, failed, skipped } = runFile(ready, file)
+    const { passed, failed, skipped } = await runFile(ready, file)
     total.passed += passed
     total.failed.push(...failed)
     total.skipped.push(...skipped)
@@ -80,26 +92,26 @@ function files() {
 /**
  * @param {import('./hosts.mjs').Ready} host
  * @param {string} file
- * @returns {Result}
+ * @returns {Promise<Result>}
  */
-function runFile(host, file) {
+async function runFile(host, file) {
   const report = join(results, 'report')
   rmSync(report, { force: true })
   const { command, args } = host.command(`__test__/${file}`, report)
-  const run = spawnSync(command, args, {
-    cwd: root,
-    encoding: 'utf8',
-    env: { ...process.env, NAPI_RS_NATIVE_LIBRARY_PATH: host.path(addon), ...host.env },
-    killSignal: 'SIGKILL',
-    maxBuffer: 1 << 28,
-    timeout: seconds * 1000,
-  })
+  const env = { ...process.env, NAPI_RS_NATIVE_LIBRARY_PATH: host.path(addon), ...host.env }
+  const stop = new AbortController()
+  const timer = setTimeout(() => stop.abort(), seconds * 1000)
+  running = stop
+  const run = await runGroup(command, args, { cwd: root, env }, stop.signal)
+  clearTimeout(timer)
+  if (stop.signal.aborted) host.end?.()
+  if (interrupted) process.exit(1)
   const text = existsSync(report) ? readFileSync(report, 'utf8') : run.stdout
   const result = host.format === 'junit' ? fromJunit(text) : fromTap(text)
-  if (run.error) {
-    result.failed.push({ name: file, reason: `no end within ${seconds} s (${run.error.message})` })
-  } else if (run.status !== 0 && result.failed.length === 0) {
-    const reason = `ended with ${run.signal ?? run.status}\n${run.stderr}${text}`
+  if (stop.signal.aborted) {
+    result.failed.push({ name: file, reason: `no end within ${seconds} s` })
+  } else if (run.code !== 0 && result.failed.length === 0) {
+    const reason = `ended with ${run.signal ?? run.code}\n${run.stderr}${text}`
     result.failed.push({ name: file, reason })
   }
   return result
