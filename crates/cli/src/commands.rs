@@ -14,6 +14,8 @@ use hashline_core::cancel::Cancel;
 use hashline_core::edit::apply::ApplyOptions;
 use hashline_core::workspace::Workspace;
 
+use apply::Anchors;
+
 use crate::args::{Args, Command, Shared};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
@@ -44,7 +46,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Command::Search(args) => search::search(&mut call, args)?,
         Command::Hash(args) => read::hash(&mut call, args)?,
         Command::Verify(args) => read::verify(&mut call, args)?,
-        Command::Apply(args) | Command::JsonApply(args) => apply::apply(&mut call, args)?,
+        Command::Apply(args) => apply::apply(&mut call, args, Anchors::Lines)?,
+        Command::JsonApply(args) => apply::apply(&mut call, args, Anchors::Values)?,
         Command::JsonRead(args) => json::read(&mut call, args)?,
         Command::Check(args) => guard::check(&mut call, args)?,
         Command::Hook(args) => hook::hook(&mut call, args)?,

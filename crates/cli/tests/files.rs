@@ -356,4 +356,14 @@ fn values_of_documents_are_read_and_edited_by_path() {
     let expected = document.replace(": 1,", ": 12345678901234567890.0,").replace("1.0, ", "");
     assert_eq!(project.content("d.json"), expected);
     assert_eq!(project.run(&["json-read", "missing"]).code, Some(2));
+    let patch =
+        r#"{"path":"d.json","edits":[{"insert_at_path":{"anchor":"$.b:ANCHOR","value":3}}]}"#;
+    let shown = project.run(&["json-read", "d.json"]).stdout;
+    let anchor = shown.split_once("// $.b:").unwrap().1;
+    let patch = patch.replace("ANCHOR", &anchor[..2]);
+    let updated = project.run_with(&["json-apply", "--emit-updated"], &patch);
+    assert_eq!((updated.code, updated.stderr.as_str()), (Some(0), ""));
+    let now = project.run(&["json-read", "d.json", "--start-line", "2"]).stdout;
+    assert_eq!(updated.stdout, format!("---\n{now}"));
+    assert!(now.contains("// $.b[1]:"), "{now}");
 }

@@ -3,21 +3,39 @@
 use hashline_core::edit::apply::Manner;
 use hashline_core::edit::outcome::{Applied, Outcome, Relocation};
 
-use super::Call;
+use super::{Call, json};
 use crate::args::Apply;
 use crate::exit::{Exit, Failure, say};
 use crate::input::patch;
 use crate::{diff_view, interrupt, mismatch};
 
-/// `hashline apply`
-pub fn apply(call: &mut Call<'_>, args: &Apply) -> Result<Exit, Failure> {
+/// Lines around each change of a document that are shown with it.
+const VALUES_CONTEXT_LINES: u64 = 2;
+
+/// How a report begins to tell of a patch that was interrupted, and that this call recovered.
+const RECOVERED: &str = "An interrupted patch was recovered: ";
+
+/// What anchors a report of success shows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Anchors {
+    /// Of lines.
+    Lines,
+    /// Of values in JSON documents.
+    Values,
+}
+
+/// `hashline apply` and `hashline json-apply`
+pub fn apply(call: &mut Call<'_>, args: &Apply, anchors: Anchors) -> Result<Exit, Failure> {
     let options = call.workspace.options();
     let patch = patch(&args.input, options.max_file_bytes)?;
     interrupt::asks(&call.cancel);
     let manner = Manner {
         recall: None,
         dry_run: args.dry_run,
-        diff_context_lines: args.dry_run.then_some(args.context),
+        diff_context_lines: match anchors {
+            Anchors::Values if args.emit_updated && !args.dry_run => Some(VALUES_CONTEXT_LINES),
+            _ => args.dry_run.then_some(args.context),
+        },
     };
     match call.workspace.apply_with(&patch, &manner, &call.cancel)? {
         Outcome::Rejected(rejected) => mismatch::tell(call, rejected),
@@ -28,7 +46,10 @@ pub fn apply(call: &mut Call<'_>, args: &Apply) -> Result<Exit, Failure> {
             } else if args.dry_run {
                 show_diff(call, &applied)?;
             } else if args.emit_updated {
-                show_updated(call, &applied)?;
+                match anchors {
+                    Anchors::Lines => show_updated(call, &applied)?,
+                    Anchors::Values => json::show_updated(call, &applied)?,
+                }
             }
             Ok(Exit::Done)
         }
@@ -64,6 +85,9 @@ fn tell_liberties(applied: &Applied) {
     for relocation in &applied.relocations {
         let Relocation { path, from, to, .. } = relocation;
         say(&format!("{path}: {from} was not found there, and {to} was used"));
+    }
+    for row in applied.text.lines().filter(|row| row.starts_with(RECOVERED)) {
+        say(row);
     }
     for warning in &applied.warnings {
         say(&warning.message);

@@ -1,4 +1,8 @@
-//! `json-read`: a document with the anchors of its values.
+//! `json-read`: a document with the anchors of its values; and what `json-apply` changed in one.
+
+use hashline_core::edit::json::JsonRequest;
+use hashline_core::edit::outcome::Applied;
+use hashline_core::view::render::{GAP, file_header};
 
 use super::Call;
 use crate::args::JsonRead;
@@ -19,4 +23,43 @@ pub fn read(call: &mut Call<'_>, args: &JsonRead) -> Result<Exit, Failure> {
         ));
     }
     Ok(Exit::Done)
+}
+
+/// The changed regions of documents with their new anchors, for the lines that their diffs show.
+pub fn show_updated(call: &mut Call<'_>, applied: &Applied) -> Result<(), Failure> {
+    call.out.rows("---")?;
+    let has_headers = applied.files.len() > 1;
+    for file in &applied.files {
+        if has_headers {
+            call.out.rows(&file_header(&file.path))?;
+        }
+        let hunks = file.diff.iter().flat_map(|diff| &diff.hunks);
+        for (at, hunk) in hunks.filter(|hunk| hunk.new_lines > 0).enumerate() {
+            if at > 0 {
+                call.out.rows(GAP)?;
+            }
+            let rows = rows_of(call, &file.path, hunk.new_start, hunk.new_lines)?;
+            call.out.rows(&rows)?;
+        }
+    }
+    Ok(())
+}
+
+/// The rows of some lines: those from the first line on without those behind the last.
+fn rows_of(call: &Call<'_>, path: &str, first: u64, count: u64) -> Result<String, Failure> {
+    let from = |start_line| {
+        let request = JsonRequest {
+            path: path.to_owned(),
+            start_line: Some(start_line),
+            ..JsonRequest::default()
+        };
+        call.workspace.read_json(&request, &call.cancel)
+    };
+    let view = from(first)?;
+    let next = first + count;
+    if next > view.line_count {
+        return Ok(view.text);
+    }
+    let behind = from(next)?.text;
+    Ok(view.text.strip_suffix(&behind).unwrap_or(&view.text).to_owned())
 }
