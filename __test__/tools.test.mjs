@@ -102,7 +102,7 @@ test('results are bounded and say how to go on', () =>
   withDir({ 'a.txt': numbered(5000), 'b.txt': 'b\n', empty: '' }, async (cwd, stateDir) => {
     const { read, search, apply } = toolsOf(cwd, stateDir)
     const cut = await read.execute({ path: 'a.txt', more_paths: ['b.txt'] })
-    assert.match(cut.text, /Go on from line 2001\.\)\n--- b\.txt ---\n\(Not shown/)
+    assert.match(cut.text, /Go on from line 2001\.\)\n\(Not shown, .*: b\.txt from line 1\.\)$/)
     assert.equal(cut.structured.truncated, true)
     assert.equal(cut.summary, 'a.txt: lines 1–2000 of 5000, b.txt: not shown')
     assert.equal((await read.execute({ path: 'empty' })).text, '(empty file)')

@@ -109,10 +109,10 @@ function answer({ text, views, images, next }) {
 }
 
 /** @param {FileView} view */
-function summary({ path, kind, startLine, endLine, lineCount, truncated, error }) {
+function summary({ path, kind, startLine, endLine, lineCount, error }) {
   if (error) return `${path}: ${error.code}`
+  if (kind === 'unread') return `${path}: not shown`
   if (kind !== 'text') return `${path}: ${kind}`
-  if (truncated && endLine < startLine) return `${path}: not shown`
   if (startLine === 1 && endLine === lineCount) return `${path}: ${plural(lineCount, 'line')}`
   return `${path}: lines ${startLine}–${endLine} of ${lineCount}`
 }
