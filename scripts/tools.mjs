@@ -85,6 +85,35 @@ export function debianPackages(...names) {
 }
 
 /**
+ * The unpacked files of a package of Debian, of whatever release; none of it is installed.
+ * @param {string} release
+ * @param {string} name
+ */
+export function debianFiles(release, name) {
+  return once(`debian/${name}-${release}`, (fresh) => {
+    const [state, cache] = [join(fresh, 'state'), join(fresh, 'cache')]
+    for (const dir of [state, cache]) mkdirSync(join(dir, 'partial'), { recursive: true })
+    const sources = join(fresh, 'sources.list')
+    const keys = '/usr/share/keyrings/debian-archive-keyring.gpg'
+    const archive = 'http://deb.debian.org/debian'
+    writeFileSync(sources, `deb [signed-by=${keys}] ${archive} ${release} main\n`)
+    const settings = {
+      'Dir::Etc::sourcelist': sources,
+      'Dir::Etc::sourceparts': '-',
+      'Dir::State::lists': state,
+      'Dir::Cache': cache,
+    }
+    const flags = Object.entries(settings).flatMap(([key, value]) => ['-o', `${key}=${value}`])
+    run('apt-get', [...flags, 'update'])
+    run('apt-get', [...flags, 'download', name], { cwd: fresh })
+    for (const file of readdirSync(fresh).filter((file) => file.endsWith('.deb'))) {
+      run('dpkg-deb', ['--extract', join(fresh, file), fresh])
+    }
+    for (const dir of [state, cache]) rmSync(dir, { recursive: true })
+  })
+}
+
+/**
  * Sees to it that Rust's standard library for a target is installed.
  * @param {string} triple
  */
