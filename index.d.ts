@@ -535,6 +535,8 @@ export declare class HashSession {
    * full disk. None of it makes a call fail.
    */
   get notes(): Array<string>
+  /** The dialect of its anchors. */
+  get dialect(): Dialect
   /** How many bytes the memory takes. */
   get memoryBytes(): number
 }

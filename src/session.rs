@@ -395,6 +395,12 @@ impl HashSession {
         self.session.notes()
     }
 
+    /// The dialect of its anchors.
+    #[napi(getter, ts_return_type = "Dialect")]
+    pub fn dialect(&self) -> &'static str {
+        self.session.options().workspace.dialect.name
+    }
+
     /// How many bytes the memory takes.
     #[napi(getter)]
     pub fn memory_bytes(&self) -> f64 {
