@@ -12,7 +12,7 @@ import { untyped, withDir } from './support.mjs'
 
 /** @import { HashTool, ToolResult } from 'hashline-native/tools' */
 
-const { hashTools, toAnthropic, toOpenAI, toStandardSchema, toZodShape } = library
+const { guard, hashTools, toAnthropic, toOpenAI, toStandardSchema, toZodShape } = library
 
 const numbered = (/** @type {number} */ count) =>
   Array.from({ length: count }, (_, at) => `line ${at + 1}\n`).join('')
@@ -313,7 +313,7 @@ test('a call in a few words, from arguments of which a part has arrived', () => 
 test('descriptions name the other tools as they are called, and anchors that are true', () => {
   const names = { read: 'peek', search: 'seek', apply: 'poke' }
   for (const dialect of /** @type {const} */ (['pi', 'pi26', 'cli', 'omp', 'omp13'])) {
-    const tools = hashTools(new HashSession({ dialect }), { names, dialect })
+    const tools = hashTools(new HashSession({ dialect }), { names })
     assert.deepEqual(
       Object.values(tools).map(({ name }) => name),
       Object.values(names),
@@ -460,4 +460,24 @@ test('a zod shape asks zod for each field', () => {
     more_paths: '[string] described?',
   })
   assert.deepEqual(texts(apply), { operations: '[{op,path}] described' })
+})
+
+test('the guard names the tool to use, and lets programs run', () => {
+  assert.match(
+    guard('cat greet.js | head') ?? '',
+    /^Blocked: .*\n`cat` reads `greet\.js`: .* `read`/,
+  )
+  assert.match(guard('grep -n x greet.js') ?? '', /`grep` searches `greet\.js`: .* `search`/)
+  assert.match(guard("echo 'x' > greet.js") ?? '', /`greet\.js`: .* `apply_hash`/)
+  const both = guard('sed -i s/a/b/ a.js && cat a.js', { names: { read: 'peek', apply: 'poke' } })
+  assert.match(both ?? '', /`poke`.*\n.*`peek`/)
+  for (const command of ['git log | head', 'npm test 2>&1 | tail -20', 'ls -l', '']) {
+    assert.equal(guard(command), undefined, command)
+  }
+  assert.equal(guard('cat a.js', { policy: { reads: false } }), undefined)
+  assert.equal(guard('echo "'), undefined)
+  assert.match(guard('echo "', { policy: { unparsed: 'write' } }) ?? '', /cannot be parsed/)
+  assert.throws(() => guard('ls', { policy: untyped({ write: true }) }), {
+    code: 'INVALID_ARGUMENT',
+  })
 })

@@ -3,6 +3,7 @@
 'use strict'
 
 const { applyTool } = require('./tools/apply.cjs')
+const { guard } = require('./tools/guard.cjs')
 const { readTool } = require('./tools/read.cjs')
 const { searchTool } = require('./tools/search.cjs')
 const { toolNames } = require('./tools/tool.cjs')
@@ -14,9 +15,9 @@ function hashTools(session, options = {}) {
   return {
     read: readTool(session, names),
     search: searchTool(session, names),
-    apply: applyTool(session, names, options.dialect),
+    apply: applyTool(session, names),
   }
 }
 
 /** @type {typeof import('./tools.cjs')} */
-module.exports = { hashTools, toAnthropic, toOpenAI, toStandardSchema, toZodShape }
+module.exports = { guard, hashTools, toAnthropic, toOpenAI, toStandardSchema, toZodShape }

@@ -7,7 +7,7 @@
 //   const tool = Object.values(tools).find((tool) => tool.name === call.function.name)
 //   const { text } = await tool.execute(call.function.arguments, { signal })
 
-import type { Dialect, HashSession, Repair } from '..'
+import type { CommandPolicy, HashSession, Repair } from '..'
 
 /** What the tools are called: `read`, `search` and `apply_hash` when left out. */
 export interface ToolNames {
@@ -19,8 +19,6 @@ export interface ToolNames {
 export interface HashToolsOptions {
   /** Other names; descriptions and messages use them. */
   names?: ToolNames
-  /** The session's dialect, for the example in the description: `'pi'` when left out. */
-  dialect?: Dialect
 }
 
 /** The three tools over one session, which remembers what they showed. */
@@ -158,6 +156,20 @@ export interface JsonSchema {
   items?: JsonSchema
   enum?: string[]
 }
+
+export interface GuardOptions {
+  /** What the tools are called, if not as usual. */
+  names?: ToolNames
+  /** What counts as reading and writing, and where it is allowed; as for `checkCommand`. */
+  policy?: CommandPolicy
+}
+
+/**
+ * Why a shell command is to be blocked, for the model: it reads or writes files past the tools, and
+ * this names the tool to use instead. Undefined for a command that may run, and for one that does
+ * not parse and has no such part, unless `policy.unparsed` is `'write'`.
+ */
+export function guard(command: string, options?: GuardOptions): string | undefined
 
 /** A tool of OpenAI's chat completions, and of every server that speaks them. */
 export interface OpenAITool {

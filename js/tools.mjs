@@ -2,4 +2,4 @@
 
 import tools from './tools.cjs'
 
-export const { hashTools, toAnthropic, toOpenAI, toStandardSchema, toZodShape } = tools
+export const { guard, hashTools, toAnthropic, toOpenAI, toStandardSchema, toZodShape } = tools

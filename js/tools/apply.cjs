@@ -67,10 +67,9 @@ const SCHEMA = {
 /**
  * @param {HashSession} session
  * @param {Names} names
- * @param {Dialect | undefined} dialect
  * @returns {HashTool}
  */
-function applyTool(session, names, dialect) {
+function applyTool(session, names) {
   return makeTool({
     name: names.apply,
     title: 'Apply',
@@ -78,7 +77,7 @@ function applyTool(session, names, dialect) {
       `Edits, creates, moves and deletes files, any number in one call: all operations are carried out, or none. ` +
       `Lines are named by the anchors that ${names.read}, ${names.search} and earlier answers of ${names.apply} showed; copy them exactly. ` +
       `All anchors of a call refer to the files before it. The answer shows the changed lines with new anchors, so no new ${names.read} is needed. ` +
-      `A refusal shows the lines as they are: correct the anchors and send all operations again.\n\n${example(names, dialect)}`,
+      `A refusal shows the lines as they are: correct the anchors and send all operations again.\n\n${example(names, session.dialect)}`,
     snippet: `Edit, create, move and delete files by the anchors that ${names.read} and ${names.search} show`,
     guidelines: [
       `Change files with ${names.apply} alone; put all edits that belong together into one call.`,
@@ -98,7 +97,7 @@ const EXAMPLE_LINES = ['function greet(name) {', "  const hi = 'Hi'", '  log(hi)
 /**
  * A read and an edit of what it showed.
  * @param {Names} names
- * @param {Dialect | undefined} dialect
+ * @param {Dialect} dialect
  */
 function example(names, dialect) {
   const rows = formatHashed(EXAMPLE_LINES.join('\n'), { dialect }).split('\n')
