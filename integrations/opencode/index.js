@@ -4,7 +4,7 @@
 import { isAbsolute, join, relative } from 'node:path'
 import { tool } from '@opencode-ai/plugin'
 import { HashSession } from 'hashline-native'
-import { hashTools, toZodShape } from 'hashline-native/tools'
+import { guard, hashTools, toZodShape } from 'hashline-native/tools'
 
 /**
  * @import { Plugin, PluginInput, ToolContext, ToolDefinition } from '@opencode-ai/plugin'
@@ -17,7 +17,7 @@ const NAMES = { read: 'read', search: 'grep', apply: 'apply_hash' }
 const EDIT_PERMISSION = 'edit'
 
 /** @type {Plugin} */
-const server = async (input) => {
+const server = async (input, options = {}) => {
   const sessions = new Sessions(input)
   const describing = hashTools(new HashSession(), { names: NAMES })
   const define = (/** @type {keyof typeof describing} */ kind) =>
@@ -36,6 +36,11 @@ const server = async (input) => {
           .flatMap(({ guidelines }) => guidelines)
           .join('\n'),
       )
+    },
+    'tool.execute.before': async ({ tool }, { args }) => {
+      if (tool !== 'bash' || options.guard === false) return
+      const reason = guard(String(args.command ?? ''), { names: NAMES })
+      if (reason !== undefined) throw new Error(reason)
     },
   }
 }

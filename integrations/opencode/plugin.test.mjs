@@ -115,7 +115,7 @@ async function finished(child) {
   return output
 }
 
-test('reads, is refused, edits; goes on in another process', {
+test('reads, is blocked in the shell, is refused, edits; goes on in another process', {
   skip,
 }, () => {
   /** @type {Step[]} */
@@ -133,6 +133,10 @@ test('reads, is refused, edits; goes on in another process', {
       assert.match(shown, /^--- greet\.js ---\n1:\w\w\|function greet/)
       assert.match(shown, /\(image, image\/png/)
       assert.ok(JSON.stringify(body.messages).includes(PNG.toString('base64')))
+      return call('bash', { command: 'cat greet.js', description: 'Shows the file' })
+    },
+    ({ results: [blocked] }) => {
+      assert.match(blocked, /`cat` reads `greet\.js`: use the tool `read` instead/)
       return setLine('2:00', 'x')
     },
     ({ results: [refused] }) => {
@@ -196,4 +200,16 @@ test('permissions: no editing for who may not edit, and no reading of what is de
   }
   const read = { '*': 'allow', '*/secret*': 'deny' }
   return withAgent(steps, check, { permission: { edit: 'deny', read } })
+})
+
+test('the guard can be left out', { skip }, async () => {
+  const path = pathToFileURL(join(placePlugin(FOLDER, AGENT), 'index.js')).href
+  const { default: plugin } = await import(path)
+  const input = { client: {}, directory: FOLDER, worktree: FOLDER }
+  const call = { tool: 'bash', sessionID: 's', callID: 'c' }
+  const output = { args: { command: 'cat greet.js' } }
+  const guarded = await plugin.server(input)
+  await assert.rejects(guarded['tool.execute.before'](call, output), /use the tool `read`/)
+  const free = await plugin.server(input, { guard: false })
+  await free['tool.execute.before'](call, output)
 })

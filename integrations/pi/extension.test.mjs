@@ -160,6 +160,10 @@ const STEPS = [
     assert.match(shown, /^1:\w\w\|function greet/)
     assert.match(image, /^\(image, image\/png/)
     assert.ok(JSON.stringify(body.messages).includes('data:image/png;base64,'))
+    return call('bash', { command: 'cat greet.js' })
+  },
+  ({ results: [blocked] }) => {
+    assert.match(blocked, /`cat` reads `greet\.js`: use the tool `read` instead/)
     return setLine('2:00', 'x')
   },
   ({ results: [refused] }) => {
@@ -181,7 +185,7 @@ const STEPS = [
   },
 ]
 
-test('reads, is refused, edits; goes on in another process', {
+test('reads, is blocked in the shell, is refused, edits; goes on in another process', {
   skip,
 }, () => {
   /** @type {Step[]} */
@@ -201,7 +205,7 @@ test('reads, is refused, edits; goes on in another process', {
     const ends = events.split('\n').filter((row) => row.startsWith('{"type":"tool_execution_end"'))
     assert.deepEqual(
       ends.map((row) => JSON.parse(row)).map(({ toolName, isError }) => `${toolName} ${isError}`),
-      ['read false', 'read false', 'apply_hash true', 'apply_hash false'],
+      ['read false', 'read false', 'bash true', 'apply_hash true', 'apply_hash false'],
     )
     assert.match(readFileSync(join(cwd, 'greet.js'), 'utf8'), /name \+ '!'/)
     assert.equal(turns.length, STEPS.length)
@@ -261,7 +265,7 @@ async function screenWith(tmux, awaited) {
   throw new assert.AssertionError({ message: `no ${awaited} on the screen:\n${screen}` })
 }
 
-test('a summary names the edited files', { skip }, () => {
+test('a summary names the edited files, and a person hears of the guard', { skip }, () => {
   /** @type {Step[]} */
   const steps = [
     () => call('read', { path: 'greet.js' }),
@@ -291,6 +295,8 @@ test('a summary names the edited files', { skip }, () => {
     }
     try {
       await ask({ type: 'prompt', message: 'Say Hi.' }, 'agent_settled')
+      const { data } = await ask({ type: 'bash', command: 'cat greet.js' }, 'response')
+      assert.match(data.output, /use the tool `read` instead.*\nWith !! in front/)
       const { data: compacted } = await ask({ type: 'compact' }, 'response')
       assert.deepEqual(compacted.details.modifiedFiles, ['greet.js'])
     } finally {

@@ -2,7 +2,7 @@
 // pi's own, `apply_hash` that of `edit` and `write`.
 
 import { HashSession } from 'hashline-native'
-import { hashTools } from 'hashline-native/tools'
+import { guard, hashTools } from 'hashline-native/tools'
 import { callRow, resultRows } from './rows.js'
 
 /**
@@ -14,6 +14,7 @@ import { callRow, resultRows } from './rows.js'
 
 /** The tools of pi, and of other extensions, that edit files. */
 const EDIT_TOOLS = ['edit', 'write', 'apply_patch']
+const SHELL_TOOLS = ['bash', 'powershell']
 
 /** @param {ExtensionAPI} pi */
 export default function hashline(pi) {
@@ -36,6 +37,20 @@ export default function hashline(pi) {
   })
 
   pi.on('before_agent_start', (event) => withoutShellAdvice(event))
+
+  pi.on('tool_call', ({ toolName, input }) => {
+    if (!SHELL_TOOLS.includes(toolName)) return undefined
+    const reason = guard('command' in input ? String(input.command) : '')
+    return reason === undefined ? undefined : { block: true, reason }
+  })
+
+  // What a person runs with `!` is shown to the model, what is run with `!!` is not.
+  pi.on('user_bash', ({ command, excludeFromContext }) => {
+    const reason = excludeFromContext ? undefined : guard(command)
+    if (reason === undefined) return undefined
+    const output = `${reason}\nWith !! in front the command runs, and the model does not see it.`
+    return { result: { output, exitCode: 1, cancelled: false, truncated: false } }
+  })
 
   // An error that is thrown would lose the details.
   pi.on('tool_result', ({ toolName, details }) => {
