@@ -4,7 +4,7 @@ use std::fs;
 
 use hashline_core::cancel::Cancel;
 use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::error::Code;
+use hashline_core::error::{Code, Error};
 use hashline_core::text::dialect::Dialect;
 use hashline_core::text::hash::verify;
 use hashline_core::view::anchor::Anchor;
@@ -299,4 +299,61 @@ fn regression_a_file_that_is_cut_while_it_is_looked_at_is_not_binary() {
             assert!(is_whole || view.text.is_empty(), "{place}: {}", view.line_count);
         }
     }
+}
+
+/// Streams a file of 3 MiB, and changes it when the first piece is there: what was passed on, and
+/// how it ended.
+fn streamed_while(change: impl Fn(&std::path::Path)) -> (Vec<u8>, Result<FileView, Code>) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    fs::write(&path, "a line of text\n".repeat(3 << 16)).unwrap();
+    let request = ReadRequest { path: path.to_str().unwrap().to_owned(), ..ReadRequest::default() };
+    let mut rows = Vec::new();
+    let workspace = Workspace::on(&OsFileSystem, &WorkspaceOptions::default());
+    let ended = workspace.stream(&request, &Cancel::default(), |piece| {
+        if rows.is_empty() {
+            change(&path);
+        }
+        rows.extend_from_slice(piece);
+        Ok::<(), Error>(())
+    });
+    (rows, ended.map_err(|error| error.code))
+}
+
+#[test]
+fn a_streamed_file_is_one_version_or_an_error() {
+    let (whole, ended) = streamed_while(|_| {});
+    assert_eq!(ended.unwrap().end_line, 3 << 16);
+    assert_eq!(whole.iter().filter(|&&byte| byte == b'\n').count(), 3 << 16);
+    // A log grows, and is shown as it was.
+    let (grown, ended) = streamed_while(|path| {
+        let mut log = fs::OpenOptions::new().append(true).open(path).unwrap();
+        std::io::Write::write_all(&mut log, b"one more\n").unwrap();
+    });
+    assert_eq!(ended.unwrap().end_line, 3 << 16);
+    assert!(grown == whole);
+    // Another text, or none: nothing of it is passed on.
+    for len_bytes in [0, 1 << 20, (3 << 20) - 1] {
+        let (rows, ended) = streamed_while(|path| {
+            let file = fs::OpenOptions::new().write(true).open(path).unwrap();
+            file.set_len(len_bytes).unwrap();
+        });
+        // Where files are read at once, all of it was there before.
+        let is_whole = ended.is_ok() && rows == whole;
+        let is_refused = ended.err() == Some(Code::ConcurrentChange);
+        assert!(is_whole || is_refused, "{len_bytes}");
+        assert!(whole.starts_with(&rows), "{len_bytes}");
+    }
+}
+
+#[test]
+fn a_failure_of_whoever_takes_a_stream_is_handed_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    fs::write(&path, "one\n").unwrap();
+    let request = ReadRequest { path: path.to_str().unwrap().to_owned(), ..ReadRequest::default() };
+    let workspace = Workspace::on(&OsFileSystem, &WorkspaceOptions::default());
+    let full = |_: &[u8]| Err(Error::new(Code::NoSpace, "full"));
+    let ended = workspace.stream(&request, &Cancel::default(), full);
+    assert_eq!(ended.unwrap_err().code, Code::NoSpace);
 }
