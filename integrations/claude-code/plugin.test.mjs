@@ -1,0 +1,173 @@
+// The plug-in in the real Claude Code, headless, against a model that plays a script.
+
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { call, startModelServer } from '../../__test__/modelServer.mjs'
+import { withMess } from '../../__test__/support.mjs'
+import { skipWithout } from '../../scripts/packages.mjs'
+
+/** @import { Step, Turn } from '../../__test__/modelServer.mjs' */
+
+const FOLDER = dirname(fileURLToPath(import.meta.url))
+const AGENT = join(FOLDER, 'agent')
+const ROOT = join(FOLDER, '../..')
+const skip = skipWithout(AGENT)
+const PACKAGE = `@anthropic-ai/claude-code-${process.platform}-${process.arch}`
+const PROGRAM = join(AGENT, 'node_modules', PACKAGE, 'claude')
+
+const SOURCE = "function greet(name) {\n  return 'Hello, ' + name\n}\n"
+
+/** The directory of the program `hashline`, which is built if it has to be. */
+function programDirectory() {
+  const { HASHLINE_PROGRAM_DIR: known } = process.env
+  if (known) return known
+  const args = ['build', '--quiet', '-p', 'hashline-cli']
+  const { status, stderr } = spawnSync('cargo', args, { cwd: ROOT, encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
+  return join(ROOT, 'target/debug')
+}
+
+/** The name that a tool of the plug-in has for the model. @param {Turn} turn @param {string} name */
+function nameOf({ tools }, name) {
+  const found = tools.find(
+    (tool) => tool.name.startsWith('mcp__') && tool.name.endsWith(`__${name}`),
+  )
+  assert.ok(found, `${name} among ${tools.map((tool) => tool.name)}`)
+  return found.name
+}
+
+/** The anchor of the line that holds `text`. @param {string} shown @param {string} text */
+function anchorOf(shown, text) {
+  const row = shown.split('\n').find((one) => one.includes(text))
+  assert.ok(row, `${text} in ${shown}`)
+  return row.split('|')[0].trim()
+}
+
+/** @param {Turn} turn @param {string} anchor @param {string} text */
+const setLine = (turn, anchor, text) =>
+  call(nameOf(turn, 'apply'), {
+    operations: [{ op: 'set_line', path: 'greet.js', anchor, text }],
+  })
+
+/** @param {import('node:child_process').ChildProcess} child */
+async function finished(child) {
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text) => {
+      output += text
+    })
+  }
+  const code = await new Promise((resolve) => child.on('close', resolve))
+  assert.equal(code, 0, output)
+  return output
+}
+
+/**
+ * Runs Claude Code in a directory of its own, with nothing of the user's.
+ * @param {Step[]} steps
+ * @param {string} programs the directory of the program `hashline`
+ * @param {(dir: string, output: string) => void} look
+ */
+const withAgent = (steps, programs, look) =>
+  withMess({ 'work/greet.js': SOURCE }, async (dir, stateDir) => {
+    const server = await startModelServer(steps)
+    const cwd = join(dir, 'work')
+    const env = {
+      PATH: [programs, process.env.PATH].join(delimiter),
+      HOME: dir,
+      CLAUDE_CONFIG_DIR: join(dir, 'claude'),
+      XDG_STATE_HOME: stateDir,
+      ANTHROPIC_BASE_URL: server.url,
+      ANTHROPIC_API_KEY: 'none',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      DISABLE_AUTOUPDATER: '1',
+    }
+    const args = ['-p', 'Greet with an exclamation mark.', '--plugin-dir', FOLDER]
+    args.push('--output-format', 'stream-json', '--verbose', '--model', 'scripted')
+    args.push('--allowedTools', 'mcp__plugin_hashline_hashline,Bash,Edit,Write')
+    try {
+      const child = spawn(PROGRAM, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
+      const output = await finished(child)
+      assert.deepEqual(server.faults, [])
+      look(cwd, output)
+    } finally {
+      server.close()
+    }
+  })
+
+const bash = (/** @type {string} */ command) =>
+  call('Bash', { command, description: 'A command of the test' })
+
+test('reads by anchors, is refused, edits', { skip }, (t) => {
+  const programs = programDirectory()
+  if (spawnSync(join(programs, 'hashline'), ['mcp', '--help']).status !== 0) {
+    return t.skip('this build of hashline has no command mcp')
+  }
+  /** @type {Step[]} */
+  const steps = [
+    (turn) => call(nameOf(turn, 'read'), { path: 'greet.js' }),
+    (turn) => {
+      assert.match(turn.results[0], /1:\w\w\|function greet/)
+      return setLine(turn, '2:00', 'x')
+    },
+    (turn) => {
+      assert.match(turn.results[0], /Hash mismatch/)
+      return setLine(turn, anchorOf(turn.results[0], 'return'), "  return 'Hello, ' + name + '!'")
+    },
+    ({ results: [report] }) => {
+      assert.match(report, /--- greet\.js --- 1 edit, \+1 -1\n/)
+      return { text: 'Done.' }
+    },
+  ]
+  return withAgent(steps, programs, (dir, output) => {
+    assert.match(output, /"result":"Done\."/)
+    assert.match(readFileSync(join(dir, 'greet.js'), 'utf8'), /name \+ '!'/)
+  })
+})
+
+test('the shell and the tools that edit by text are kept from files', { skip }, () => {
+  const tool = (/** @type {string} */ name) => `mcp__plugin_hashline_hashline__${name}`
+  /** @type {Step[]} */
+  const steps = [
+    () => bash('cat greet.js'),
+    ({ results: [blocked] }) => {
+      assert.ok(
+        blocked.includes(`\`cat\` reads \`greet.js\`: use the tool \`${tool('read')}\``),
+        blocked,
+      )
+      return call('Write', { file_path: 'new.js', content: '' })
+    },
+    ({ results: [blocked] }) => {
+      assert.ok(blocked.includes(`use ${tool('apply')}`), blocked)
+      return bash('ls')
+    },
+    ({ results: [listed] }) => {
+      assert.match(listed, /^greet\.js/)
+      return { text: 'Done.' }
+    },
+  ]
+  return withAgent(steps, programDirectory(), (dir, output) => {
+    assert.match(output, /"result":"Done\."/)
+    assert.equal(existsSync(join(dir, 'new.js')), false)
+  })
+})
+
+test('a hook that fails denies', { skip }, () => {
+  /** @type {Step[]} */
+  const steps = [
+    () => bash('cat greet.js'),
+    ({ results: [blocked] }) => {
+      assert.doesNotMatch(blocked, /function greet/)
+      return { text: 'Done.' }
+    },
+  ]
+  const broken = mkdtempSync(join(tmpdir(), 'hashline-broken-'))
+  writeFileSync(join(broken, 'hashline'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+  const run = withAgent(steps, broken, (_, output) => assert.match(output, /"result":"Done\."/))
+  return run.finally(() => rmSync(broken, { recursive: true }))
+})
