@@ -23,6 +23,8 @@ const LINES_AROUND = 30
  * @property {Dialect} [dialect]
  * @property {boolean} [hints]
  * @property {boolean} [parts] whether only the lines around the operations are read
+ * @property {boolean} [stored] whether another session than the one that read applies, which knows
+ *   of the reading by the store alone
  */
 
 /**
@@ -30,7 +32,8 @@ const LINES_AROUND = 30
  * @param {How} [how]
  * @returns {Subject}
  */
-function session(name, { dialect, hints, parts } = {}) {
+function session(name, { dialect, hints, parts, stored } = {}) {
+  let count = 0
   /** @type {string | undefined} */
   let scratch
   return {
@@ -46,6 +49,7 @@ function session(name, { dialect, hints, parts } = {}) {
         dialect,
         durability: 'process',
         stateDir: join(scratch, 'state'),
+        ...(stored && { store: { id: `${++count}` } }),
       }
       writeFileSync(join(dir, path), one.old)
       const reader = new HashSession(options)
@@ -53,7 +57,9 @@ function session(name, { dialect, hints, parts } = {}) {
       else readAll(reader, path)
       writeFileSync(join(dir, path), one.current)
       const operations = operationsOf(one, { dialect, hints })
-      const outcome = reader.applySync({ operations: operations.map((op) => ({ ...op, path })) })
+      const editor = stored ? new HashSession(options) : reader
+      const outcome = editor.applySync({ operations: operations.map((op) => ({ ...op, path })) })
+      if (stored) rmSync(options.stateDir, { recursive: true, force: true })
       if (outcome.status === 'rejected') return refused(outcome.code)
       const text = readFileSync(join(dir, path), 'utf8')
       return { status: 'applied', text, repaired: outcome.repairs.length > 0 }
@@ -102,6 +108,7 @@ export const sessionSubjects = HashSession
   ? [
       session('session, pi'),
       session('session, pi, only lines around read', { parts: true }),
+      session('session, pi, through the store', { stored: true }),
       session('session, pi, hints', { hints: true }),
       session('session, pi26', { dialect: 'pi26' }),
       session('session, omp13', { dialect: 'omp13' }),
