@@ -138,10 +138,8 @@ impl<C: Call> Flight<C> {
     }
 
     fn call(&self, call: &C) -> CoreResult<C::Output> {
-        let _writing = match C::WRITES {
-            true => Some(leaving::begin(&self.cancel).ok_or_else(aborted)?),
-            false => None,
-        };
+        let _writing =
+            if C::WRITES { Some(leaving::begin(&self.cancel).ok_or_else(aborted)?) } else { None };
         call.run(&self.cancel)
     }
 

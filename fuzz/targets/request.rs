@@ -9,7 +9,7 @@ use hashline_core::edit::apply::{EditOptions, apply_to_text};
 use hashline_core::text::dialect::{DIALECTS, Dialect};
 use hashline_core::edit::outcome::Outcome;
 use hashline_core::edit::repair::{Rule, RepairRules};
-use hashline_core::edit::request::{Target, Value, parse};
+use hashline_core::edit::request::{PatchKind, Value, parse};
 use hashline_core::edit::resolve::Relocate;
 use hashline_fuzz::values;
 use libfuzzer_sys::fuzz_target;
@@ -40,7 +40,7 @@ fn structured(input: &mut Unstructured<'_>) -> Result<()> {
 }
 
 fn check(dialect: &'static Dialect, value: &Value) {
-    for target in [Target::Files, Target::Text] {
+    for target in [PatchKind::Files, PatchKind::Text] {
         match parse(dialect, target, value) {
             Ok(patch) => {
                 assert!(patch.edits.is_sorted_by_key(|operation| operation.index));

@@ -35,10 +35,10 @@ impl Painter {
 
     /// A text in a style, where colours are shown.
     pub fn styled(&self, style: Style, text: &str) -> String {
-        match self.has_color {
-            _ if text.is_empty() => String::new(),
-            true => format!("{style}{text}{style:#}"),
-            false => text.to_owned(),
+        if self.has_color && !text.is_empty() {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
         }
     }
 

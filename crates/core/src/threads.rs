@@ -205,12 +205,12 @@ fn map_in<'i, T: Sync, R: Send>(
 /// Has `take_part` called on this thread, and at the same time by up to so many helpers. Once this
 /// thread is through, no helper begins any more. A panic of one is a panic of all.
 fn share(pool: &'static Pool, helpers: usize, next: &AtomicUsize, take_part: &(dyn Fn() + Sync)) {
-    // SAFETY: Only the lifetime changes. A helper calls the function between `Gate::enter` and
-    // `Gate::leave` alone, and `Closing` lets this frame go, whether by return or by a panic, only
-    // after it has shut the gate and everybody is out.
+    // SAFETY: Only the lifetime changes. A helper calls the function between `WorkGate::enter` and
+    // `WorkGate::leave` alone, and `Closing` lets this frame go, whether by return or by a panic,
+    // only after it has shut the gate and everybody is out.
     let work =
         unsafe { std::mem::transmute::<&(dyn Fn() + Sync), &'static (dyn Fn() + Sync)>(take_part) };
-    let gate = Arc::new(Gate::new(work));
+    let gate = Arc::new(WorkGate::new(work));
     let closing = Closing { gate: &gate, next };
     for _ in 0..helpers {
         // Helpers that do not come for a long time need not be many.
@@ -233,7 +233,7 @@ fn share(pool: &'static Pool, helpers: usize, next: &AtomicUsize, take_part: &(d
 const QUEUED_HELPERS_LIMIT: usize = 256;
 
 /// Where helpers come in.
-struct Gate {
+struct WorkGate {
     inside: Mutex<Inside>,
     all_out: Condvar,
 }
@@ -245,10 +245,10 @@ struct Inside {
     panic: Option<Box<dyn Any + Send>>,
 }
 
-impl Gate {
-    fn new(work: &'static (dyn Fn() + Sync)) -> Gate {
+impl WorkGate {
+    fn new(work: &'static (dyn Fn() + Sync)) -> WorkGate {
         let inside = Inside { work: Some(work), helpers: 0, panic: None };
-        Gate { inside: Mutex::new(inside), all_out: Condvar::new() }
+        WorkGate { inside: Mutex::new(inside), all_out: Condvar::new() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Inside> {
@@ -280,7 +280,7 @@ impl Gate {
 
 /// Shuts the gate when it is dropped, and waits until everybody is out.
 struct Closing<'a> {
-    gate: &'a Gate,
+    gate: &'a WorkGate,
     next: &'a AtomicUsize,
 }
 

@@ -72,10 +72,8 @@ fn child() {
         }
         Ok(())
     });
-    let durability = match task["sync"].as_bool().unwrap() {
-        true => Durability::Power,
-        false => Durability::Process,
-    };
+    let durability =
+        if task["sync"].as_bool().unwrap() { Durability::Power } else { Durability::Process };
     let options = options(state, durability);
     let patch = task["patch"].clone().into();
     let outcome = Workspace::on(&fs, &options).apply(&patch, &Cancel::default());

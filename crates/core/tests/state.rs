@@ -200,9 +200,11 @@ fn deep_directory(above: &Path, length: usize) -> std::path::PathBuf {
 /// it is refused.
 fn every_crash_is_recovered(scene: &Scene, patch: &Value, label: &str) -> bool {
     for crash_at in 1.. {
-        let fs = Interrupted::new(|at| match at >= crash_at {
-            true => Err(std::io::Error::from_raw_os_error(libc::EIO)),
-            false => Ok(()),
+        let fs = Interrupted::new(|at| {
+            if at >= crash_at {
+                return Err(std::io::Error::from_raw_os_error(libc::EIO));
+            }
+            Ok(())
         });
         let options = options(scene.state.path(), Durability::Process);
         let outcome = Workspace::on(&fs, &options).apply(&patch.clone().into(), &Cancel::default());

@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use std::fs::File;
 
 pub use charset::Charset;
-use content::{Content, LoadFailure, Use, Version};
+use content::{Content, FileVersion, LoadFailure, Use};
 
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp, is_refused_link, not_a_file};
@@ -210,7 +210,7 @@ impl Document {
     /// Whether the file is still the version that was loaded, as far as stamps can tell.
     /// Mapped content must be checked after its last use: until then it can change.
     pub fn is_current(&self, fs: &dyn FileSystem) -> std::io::Result<bool> {
-        Ok(self.content.version(fs)? == Version::Same)
+        Ok(self.content.version(fs)? == FileVersion::Same)
     }
 }
 
@@ -305,7 +305,7 @@ pub fn load_place(fs: &dyn FileSystem, place: &Place, options: &LoadOptions) -> 
             }
             // A file that was cut while it was looked at has NULs where its text was.
             Ok(loaded) => match loaded.content().version(fs) {
-                Ok(Version::Same) => return Ok(loaded),
+                Ok(FileVersion::Same) => return Ok(loaded),
                 Ok(_) => {}
                 Err(cause) => return Err(Error::io("read", place.shown(), &cause)),
             },
@@ -348,10 +348,10 @@ pub fn with_file<T>(
         let answer = contained(path, || each(&loaded));
         let version = content.version(fs).map_err(|cause| Error::io("read", path, &cause))?;
         match (version, before) {
-            (Version::Same, _) => return answer,
-            (Version::Grown, Some(before)) if before == hash()? => return answer,
-            (Version::Grown, _) => is_growing = true,
-            (Version::Other, _) => {}
+            (FileVersion::Same, _) => return answer,
+            (FileVersion::Grown, Some(before)) if before == hash()? => return answer,
+            (FileVersion::Grown, _) => is_growing = true,
+            (FileVersion::Other, _) => {}
         }
         options.cancel.check()?;
     }

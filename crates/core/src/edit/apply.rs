@@ -18,7 +18,7 @@ use crate::disk::commit::{CommitError, Ground, StateDir};
 use crate::edit::outcome::{Applied, Noop, NoopReason, Outcome, TextOutcome};
 use crate::edit::plan::names;
 use crate::edit::report::applied_text;
-use crate::edit::request::{Operation, Patch, Target, Value, parse};
+use crate::edit::request::{Operation, Patch, PatchKind, Value, parse};
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result, Term};
 use crate::text::dialect::Dialect;
@@ -64,7 +64,7 @@ fn apply_patch(
 ) -> Result<Outcome> {
     let cancel = scope.cancel;
     cancel.check()?;
-    let patch = match parse(scope.dialect, Target::Files, request) {
+    let patch = match parse(scope.dialect, PatchKind::Files, request) {
         Ok(patch) => patch,
         Err(failures) => {
             return Ok(rejected(Failures { failures, ..Failures::default() }, scope.spelling));
@@ -155,7 +155,7 @@ pub fn apply_to_text(
 ) -> TextOutcome {
     // No option stands in a refusal of a text in memory.
     let refused = |failures| TextOutcome { outcome: rejected(failures, Term::name), content: None };
-    let patch = match parse(dialect, Target::Text, operations) {
+    let patch = match parse(dialect, PatchKind::Text, operations) {
         Ok(patch) => patch,
         Err(failures) => {
             return refused(Failures { failures, ..Failures::default() });

@@ -32,9 +32,10 @@ const LINE_LIMIT_BYTES: usize = 1_000;
 pub fn recovery_rows(report: &RecoveryReport) -> String {
     let row = |conflict: &Conflict| {
         let path = one_line(&conflict.path);
-        let kept = match conflict.kept.is_empty() {
-            true => String::new(),
-            false => format!("; the patch's version is kept in {}", conflict.kept.join(", ")),
+        let kept = if conflict.kept.is_empty() {
+            String::new()
+        } else {
+            format!("; the patch's version is kept in {}", conflict.kept.join(", "))
         };
         format!(
             "\nAn interrupted patch was recovered: {path} was changed by someone else and left{kept}."

@@ -214,7 +214,7 @@ pub enum InsertAt {
 
 /// Whether operations name the file they are about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum PatchKind {
     /// Files: each operation has a path.
     Files,
     /// One text in memory: paths are left out, and so are operations on whole files.
@@ -224,11 +224,11 @@ pub enum Target {
 /// Reads a patch: every operation, or every failure.
 pub fn parse(
     dialect: &Dialect,
-    target: Target,
+    kind: PatchKind,
     patch: &Value,
 ) -> std::result::Result<Patch, Vec<Failure>> {
     let whole = |error: Error| vec![Failure::new(0, None, error)];
-    let shape = Shape::of(patch, target).map_err(whole)?;
+    let shape = Shape::of(patch, kind).map_err(whole)?;
     if shape.items.len() > MAX_OPERATIONS {
         return Err(whole(Error::argument(format!(
             "the patch has {} operations, over the limit of {MAX_OPERATIONS}: split it",
@@ -236,12 +236,12 @@ pub fn parse(
         ))));
     }
     let mut read = Patch::default();
-    if target == Target::Files {
+    if target == PatchKind::Files {
         read.snapshots = Fields::whole(patch).snapshots().map_err(whole)?;
     }
     let mut failures = Vec::new();
     for (index, item) in shape.items.iter().enumerate() {
-        let reader = Reader { dialect, target, index, shared_path: shape.path };
+        let reader = Reader { dialect, kind, index, shared_path: shape.path };
         if let Err(error) = reader.operation(item, shape.kind, &mut read) {
             let path = Fields::find_text(item, "path").or(shape.path);
             failures.push(Failure::new(index, path, error));
@@ -276,7 +276,7 @@ struct Shape<'a> {
 }
 
 impl<'a> Shape<'a> {
-    fn of(patch: &'a Value, target: Target) -> Result<Shape<'a>> {
+    fn of(patch: &'a Value, kind: PatchKind) -> Result<Shape<'a>> {
         let expected = || {
             Error::new(
                 Code::InvalidOperation,
@@ -284,7 +284,7 @@ impl<'a> Shape<'a> {
             )
         };
         let items = match patch {
-            Value::Array(items) if target == Target::Text => return Ok(Shape::list(items)),
+            Value::Array(items) if kind == PatchKind::Text => return Ok(Shape::list(items)),
             Value::Object(_) => Fields::whole(patch),
             _ => return Err(expected()),
         };
@@ -292,7 +292,7 @@ impl<'a> Shape<'a> {
             (Some(Value::Array(list)), None) => Ok(Shape::list(list)),
             (Some(_), None) => Err(items.wrong("operations", "an array of operations")),
             (None, edits) if edits.is_some() || items.get("path").is_some() => {
-                Shape::edits(&items, target)
+                Shape::edits(&items, kind)
             }
             (Some(_), Some(_)) => Err(Error::new(
                 Code::InvalidOperation,
@@ -306,10 +306,10 @@ impl<'a> Shape<'a> {
         Shape { kind: Kind::Operations, path: None, items, whole_file: Vec::new() }
     }
 
-    fn edits(fields: &Fields<'a>, target: Target) -> Result<Shape<'a>> {
-        let path = match target {
-            Target::Files => Some(fields.text("path", "the path of the file")?),
-            Target::Text => None,
+    fn edits(fields: &Fields<'a>, kind: PatchKind) -> Result<Shape<'a>> {
+        let path = match kind {
+            PatchKind::Files => Some(fields.text("path", "the path of the file")?),
+            PatchKind::Text => None,
         };
         let items = match fields.get("edits") {
             None | Some(Value::Null) => &[],
@@ -323,7 +323,7 @@ impl<'a> Shape<'a> {
         if let Some(to) = fields.optional_text("rename", "the new path of the file")? {
             whole_file.push(FileAction::Move { to: to.to_owned() });
         }
-        if target == Target::Text && !whole_file.is_empty() {
+        if kind == PatchKind::Text && !whole_file.is_empty() {
             return Err(no_whole_file());
         }
         Ok(Shape { kind: Kind::Edits, path, items, whole_file })
@@ -337,7 +337,7 @@ fn no_whole_file() -> Error {
 /// Reads one operation.
 struct Reader<'a> {
     dialect: &'a Dialect,
-    target: Target,
+    kind: PatchKind,
     index: usize,
     shared_path: Option<&'a str>,
 }
@@ -429,8 +429,8 @@ impl Reader<'_> {
     }
 
     fn path(&self, fields: &Fields<'_>, action: &Action) -> Result<String> {
-        match (self.target, self.shared_path) {
-            (Target::Text, _) => Ok(String::new()),
+        match (self.kind, self.shared_path) {
+            (PatchKind::Text, _) => Ok(String::new()),
             (_, Some(path)) => Ok(path.to_owned()),
             _ => match action {
                 Action::File(FileAction::Move { .. }) => fields.either_text("from", "from_path"),
@@ -446,7 +446,7 @@ impl Reader<'_> {
         let op = fields.text("op", &format!("one of {}", OPERATIONS.join(", ")))?;
         let dialect = self.dialect;
         let whole_file = matches!(op, "add_file" | "move_file" | "delete_file");
-        if whole_file && self.target == Target::Text {
+        if whole_file && self.kind == PatchKind::Text {
             return Err(no_whole_file());
         }
         let edit = match op {

@@ -6,7 +6,7 @@ mod outline;
 
 use std::sync::LazyLock;
 
-pub use block::{Block, BlockHasher, with_block_hasher};
+pub use block::{BlockHasher, HashedBlock, with_block_hasher};
 use xxhash_rust::xxh32::{Xxh32, xxh32};
 
 use crate::text::dialect::{Dialect, Seed};

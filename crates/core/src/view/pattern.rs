@@ -172,10 +172,11 @@ impl<'a> MatchingLines<'a> {
     /// they are to be looked at alone.
     fn begin_piece(&mut self, automaton: &Automaton) -> Result<bool> {
         let limit = self.text.len().min(self.at.saturating_add(automaton.piece_bytes));
-        let end = match limit == self.text.len() {
-            true => limit,
-            false => memchr::memrchr(b'\n', &self.text[self.at..limit])
-                .map_or(self.at, |newline| self.at + newline + 1),
+        let end = if limit == self.text.len() {
+            limit
+        } else {
+            memchr::memrchr(b'\n', &self.text[self.at..limit])
+                .map_or(self.at, |newline| self.at + newline + 1)
         };
         self.piece_end = end;
         self.watch.begin(end - self.at).map_err(|stop| stopped(stop, end - self.at))?;

@@ -255,7 +255,7 @@ fn view_document(
         // Room there is, so lines need not be counted before they are shown. Where it is not
         // enough, it grows, and what is kept for the next view is more.
         let page = Page::new(dialect, request.limits, usual_bytes);
-        let shown = show_window(text, Start { line: 1, offset: 0 }, text.len(), page, cancel)?;
+        let shown = show_window(text, ViewStart { line: 1, offset: 0 }, text.len(), page, cancel)?;
         return finish_view(scope, document, request, shown.page.last_line(), 1, shown);
     }
     let line_count = count_lines_while(text, cancel)?;
@@ -268,7 +268,7 @@ fn view_document(
     }
     let start = offset_of_line(text, start_line, cancel)?;
     let lines_left = (line_count + 1).saturating_sub(start_line);
-    let from = Start { line: start_line, offset: start };
+    let from = ViewStart { line: start_line, offset: start };
     let shown = match pattern {
         None => {
             let lines = request.limits.max_lines.map_or(lines_left, |max| max.min(lines_left));
@@ -290,7 +290,7 @@ fn view_document(
 }
 
 /// The first line of a view.
-pub(crate) struct Start {
+pub(crate) struct ViewStart {
     pub(crate) line: u64,
     pub(crate) offset: usize,
 }
@@ -306,7 +306,7 @@ pub(crate) struct Shown {
 /// The lines up to the offset `end`, which is where `max_lines` puts it, as far as they fit.
 fn show_window(
     text: &[u8],
-    from: Start,
+    from: ViewStart,
     end: usize,
     mut page: Page,
     cancel: &Cancel,
@@ -338,7 +338,7 @@ fn whole_lines(text: &[u8]) -> usize {
 /// The matches from a line on, at most `max_matches` of them; all are counted.
 pub(crate) fn show_matches(
     text: &[u8],
-    from: Start,
+    from: ViewStart,
     page: Page,
     pattern: &Pattern,
     context: Context,

@@ -9,7 +9,7 @@ pub use room::give_back;
 pub(crate) use room::{kept_room_bytes, with_room_for};
 
 use crate::text::dialect::{Dialect, MemoryLines};
-use crate::text::hash::{Block, LineHasher, floor_boundary, with_block_hasher};
+use crate::text::hash::{HashedBlock, LineHasher, floor_boundary, with_block_hasher};
 
 /// Stands between groups of lines that do not follow each other.
 pub const GAP: &str = "...";
@@ -149,7 +149,7 @@ fn for_each_block(
     dialect: &'static Dialect,
     text: &[u8],
     start_line: u64,
-    mut each: impl FnMut(&[u8], Block<'_>),
+    mut each: impl FnMut(&[u8], HashedBlock<'_>),
 ) {
     let (mut number, mut rest) = (start_line, text);
     with_block_hasher(dialect, |hasher| {
@@ -162,7 +162,7 @@ fn for_each_block(
     });
     if dialect.memory_lines == MemoryLines::Split && (text.is_empty() || text.ends_with(b"\n")) {
         let hash = LineHasher::new(dialect).hash(number, b"");
-        each(b"", Block::of_one(&[hash], 0));
+        each(b"", HashedBlock::of_one(&[hash], 0));
     }
 }
 

@@ -16,7 +16,7 @@ use crate::error::{Code, Error, Result};
 use crate::threads;
 use crate::view::excerpt::{Context, Limits, Page};
 use crate::view::pattern::{Pattern, Query};
-use crate::view::read::{Start, count_lines_while, into_string, show_matches};
+use crate::view::read::{ViewStart, count_lines_while, into_string, show_matches};
 use crate::view::render::file_header;
 use crate::view::scope::Scope;
 use walk::{CandidateFile, walk};
@@ -295,7 +295,7 @@ impl Search<'_> {
         let per_file = self.query.max_matches_per_file.unwrap_or(u64::MAX);
         let shown = show_matches(
             text,
-            Start { line: 1, offset: 0 },
+            ViewStart { line: 1, offset: 0 },
             Page::new(self.scope.dialect, limits, 0),
             &self.pattern,
             self.query.context,

@@ -117,9 +117,9 @@ impl<'de> Deserialize<'de> for SessionRoot {
     fn deserialize<D: Deserializer<'de>>(
         deserializer: D,
     ) -> std::result::Result<SessionRoot, D::Error> {
-        struct Root;
+        struct RootVisitor;
 
-        impl Visitor<'_> for Root {
+        impl Visitor<'_> for RootVisitor {
             type Value = SessionRoot;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -144,7 +144,7 @@ impl<'de> Deserialize<'de> for SessionRoot {
             }
         }
 
-        deserializer.deserialize_any(Root)
+        deserializer.deserialize_any(RootVisitor)
     }
 }
 

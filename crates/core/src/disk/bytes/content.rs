@@ -39,7 +39,7 @@ pub(super) enum Use {
 /// The bytes of a file.
 #[derive(Debug)]
 pub(super) struct Content {
-    store: Store,
+    store: Storage,
     /// The version the bytes belong to; `None` in memory.
     stamp: Option<Stamp>,
     /// The file behind a mapping, which can still change.
@@ -47,7 +47,7 @@ pub(super) struct Content {
 }
 
 #[derive(Debug)]
-enum Store {
+enum Storage {
     Owned(Vec<u8>),
     Mapped(Mapping),
 }
@@ -57,7 +57,7 @@ impl Content {
         let mut bytes = BUFFER.take();
         bytes.clear();
         bytes.extend_from_slice(text);
-        Content { store: Store::Owned(bytes), stamp: None, file: None }
+        Content { store: Storage::Owned(bytes), stamp: None, file: None }
     }
 
     /// The content of `file`, whose stamp was just taken; at most one byte over the limit.
@@ -75,25 +75,25 @@ impl Content {
             None
         };
         let store = match mapping {
-            Some(mapping) => Store::Mapped(mapping),
+            Some(mapping) => Storage::Mapped(mapping),
             None => {
                 let mut bytes = BUFFER.take();
                 bytes.clear();
                 bytes.reserve(stamp.size_bytes as usize + 1);
                 read(fs, &mut file, stamp.size_bytes, options, &mut bytes)?;
-                Store::Owned(bytes)
+                Storage::Owned(bytes)
             }
         };
         let mut content = Content { store, stamp: Some(stamp), file: Some(file) };
         let is_one_version = match content.version(fs)? {
-            Version::Same => true,
-            Version::Grown => use_of == Use::View && content.is_read_alike(fs)?,
-            Version::Other => false,
+            FileVersion::Same => true,
+            FileVersion::Grown => use_of == Use::View && content.is_read_alike(fs)?,
+            FileVersion::Other => false,
         };
         if !is_one_version {
             return Ok(None);
         }
-        if matches!(content.store, Store::Owned(_)) {
+        if matches!(content.store, Storage::Owned(_)) {
             content.file = None;
         }
         Ok(Some(content))
@@ -102,7 +102,7 @@ impl Content {
     /// Whether bytes that were read from a file which then was longer are still there: somebody
     /// may have written over them. Of mapped bytes nothing is known yet.
     fn is_read_alike(&mut self, fs: &dyn FileSystem) -> io::Result<bool> {
-        let (Store::Owned(bytes), Some(file)) = (&self.store, &mut self.file) else {
+        let (Storage::Owned(bytes), Some(file)) = (&self.store, &mut self.file) else {
             return Ok(true);
         };
         let mut again = Vec::with_capacity(bytes.len());
@@ -113,8 +113,8 @@ impl Content {
 
     pub(super) fn bytes(&self) -> &[u8] {
         match &self.store {
-            Store::Owned(bytes) => bytes,
-            Store::Mapped(mapping) => mapping.bytes(),
+            Storage::Owned(bytes) => bytes,
+            Storage::Mapped(mapping) => mapping.bytes(),
         }
     }
 
@@ -123,17 +123,19 @@ impl Content {
     }
 
     /// What the file is by now, beside the version that was loaded.
-    pub(super) fn version(&self, fs: &dyn FileSystem) -> io::Result<Version> {
-        if matches!(&self.store, Store::Mapped(mapping) if mapping.has_faulted()) {
-            return Ok(Version::Other);
+    pub(super) fn version(&self, fs: &dyn FileSystem) -> io::Result<FileVersion> {
+        if matches!(&self.store, Storage::Mapped(mapping) if mapping.has_faulted()) {
+            return Ok(FileVersion::Other);
         }
         let (Some(stamp), Some(file)) = (&self.stamp, &self.file) else {
-            return Ok(Version::Same);
+            return Ok(FileVersion::Same);
         };
         Ok(match fs.stamp_of(file)? {
-            now if now.is_same_version(stamp) => Version::Same,
-            now if now.is_same_file(stamp) && now.size_bytes > stamp.size_bytes => Version::Grown,
-            _ => Version::Other,
+            now if now.is_same_version(stamp) => FileVersion::Same,
+            now if now.is_same_file(stamp) && now.size_bytes > stamp.size_bytes => {
+                FileVersion::Grown
+            }
+            _ => FileVersion::Other,
         })
     }
 }
@@ -177,7 +179,7 @@ fn read(
 
 /// What a file is, beside what was loaded of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Version {
+pub(super) enum FileVersion {
     /// The same version.
     Same,
     /// Longer: a log, or something else was written over it.
@@ -188,7 +190,7 @@ pub(super) enum Version {
 
 impl Drop for Content {
     fn drop(&mut self) {
-        if let Store::Owned(bytes) = &mut self.store
+        if let Storage::Owned(bytes) = &mut self.store
             && bytes.capacity() <= KEEP_BUFFER_BYTES
         {
             let bytes = std::mem::take(bytes);

@@ -170,7 +170,7 @@ pub(super) struct Lookups<'a> {
 const LINKS_LIMIT: u32 = 40;
 
 /// Operations seen so far, by what they do to which file.
-type Seen<'o, A> = HashMap<(PathBuf, &'o A, bool), usize>;
+type FirstSeen<'o, A> = HashMap<(PathBuf, &'o A, bool), usize>;
 
 impl<'a> Lookups<'a> {
     pub(super) fn new(fs: &'a dyn FileSystem, base: &'a Base) -> Self {
@@ -184,7 +184,7 @@ impl<'a> Lookups<'a> {
         // A patch with many edits of one file looks it up once.
         let mut found: HashMap<&str, Result<usize>> = HashMap::new();
         let mut by_file: HashMap<(u64, u64), usize> = HashMap::new();
-        let mut seen = Seen::new();
+        let mut seen = FirstSeen::new();
         for operation in &patch.edits {
             let found = found.entry(&operation.path).or_insert_with(|| {
                 self.find(&operation.path, &mut tasks, &mut by_file).inspect_err(|error| {
@@ -212,7 +212,7 @@ impl<'a> Lookups<'a> {
                 tasks.edits[at].snapshots.push(snapshot);
             }
         }
-        let mut seen = Seen::new();
+        let mut seen = FirstSeen::new();
         for operation in &patch.files {
             if let Err(error) = self.whole_file(operation, &mut tasks, &mut seen) {
                 self.note_missing(&error, &operation.path, &mut tasks);
@@ -296,7 +296,7 @@ impl<'a> Lookups<'a> {
         &self,
         operation: &'o Operation<FileAction>,
         tasks: &mut Tasks<'o>,
-        seen: &mut Seen<'o, FileAction>,
+        seen: &mut FirstSeen<'o, FileAction>,
     ) -> Result<()> {
         let task = match &operation.action {
             FileAction::Add { content } => {
@@ -354,7 +354,7 @@ impl<'a> Lookups<'a> {
 
 /// The no-op of an exact repeat.
 fn repeats<'o, A: Eq + Hash>(
-    seen: &mut Seen<'o, A>,
+    seen: &mut FirstSeen<'o, A>,
     key: PathBuf,
     operation: &'o Operation<A>,
 ) -> Option<Noop> {
@@ -370,7 +370,7 @@ fn repeats<'o, A: Eq + Hash>(
 
 /// The operations on a text in memory, each once.
 pub(super) fn without_duplicates(operations: &[Operation]) -> (Vec<&Operation>, Vec<Noop>) {
-    let mut seen = Seen::new();
+    let mut seen = FirstSeen::new();
     let mut kept = Vec::with_capacity(operations.len());
     let mut noops = Vec::new();
     for operation in operations {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::disk::bytes::Charset;
-use crate::edit::request::{InsertAt, LineEdit, Target, parse};
+use crate::edit::request::{InsertAt, LineEdit, PatchKind, parse};
 use crate::edit::splice::splice;
 use crate::text::dialect::Dialect;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ fn try_edit(bytes: &[u8], edits: serde_json::Value) -> std::result::Result<Vec<u
     let document = Document::from_text(bytes);
     let index = LineIndex::new(document.body(), document.unit());
     let subject = PlanText { document: &document, index: &index };
-    let operations = parse(Dialect::default_dialect(), Target::Text, &edits.into()).unwrap();
+    let operations = parse(Dialect::default_dialect(), PatchKind::Text, &edits.into()).unwrap();
     let mut planned = Vec::new();
     for operation in &operations.edits {
         planned.extend(edits_of(&subject, operation).map_err(|error| error.message)?);
@@ -239,7 +239,7 @@ fn unencodable_text_names_the_character() {
     let index = LineIndex::new(document.body(), document.unit());
     let subject = PlanText { document: &document, index: &index };
     let edits = json!([set(1, json!("変"))]);
-    let operations = parse(Dialect::default_dialect(), Target::Text, &edits.into()).unwrap();
+    let operations = parse(Dialect::default_dialect(), PatchKind::Text, &edits.into()).unwrap();
     let edits = edits_of(&subject, &operations.edits[0]).unwrap();
     let clash = plan(&subject, edits).unwrap_err().remove(0);
     assert_eq!(clash.error.code, Code::UnencodableText);

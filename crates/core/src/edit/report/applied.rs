@@ -33,7 +33,7 @@ pub struct FileReport<'a> {
 }
 
 /// A region in the numbers of the new file, with its text.
-struct Shown<'a> {
+struct ShownRegion<'a> {
     region: &'a Region,
     /// The number of its first new line.
     first: u64,
@@ -78,25 +78,25 @@ impl FileReport<'_> {
         self.index.count().saturating_add_signed(shift)
     }
 
-    fn regions(&self) -> Vec<Shown<'_>> {
+    fn regions(&self) -> Vec<ShownRegion<'_>> {
         let charset = self.document.charset();
         let mut shift = 0;
         let regions = self.plan.regions.iter().map(|region| {
             let first = (region.after_line + 1).saturating_add_signed(shift);
             shift += region.shift();
-            Shown { region, first, shift, text: charset.decode(&region.bytes).0.into_owned() }
+            ShownRegion { region, first, shift, text: charset.decode(&region.bytes).0.into_owned() }
         });
         regions.collect()
     }
 
     /// Whether the lines shown around two regions follow each other.
-    fn meets(&self, one: &Shown<'_>, other: &Shown<'_>) -> bool {
+    fn meets(&self, one: &ShownRegion<'_>, other: &ShownRegion<'_>) -> bool {
         let between = other.region.after_line - (one.region.after_line + one.region.old_lines);
         between <= 2 * CONTEXT_LINES
     }
 
     /// Regions that are shown together, the lines around and between them, and the shift.
-    fn block(&self, block: &[Shown<'_>], rows: &mut Rows) {
+    fn block(&self, block: &[ShownRegion<'_>], rows: &mut Rows) {
         let (first, last) = (&block[0], &block[block.len() - 1]);
         let mut old = (first.region.after_line + 1).saturating_sub(CONTEXT_LINES).max(1);
         let mut shift = first.shift - first.region.shift();
@@ -126,19 +126,18 @@ impl FileReport<'_> {
 
     fn shift_note(&self, after: u64, shift: i64) -> String {
         let note = format!("Lines after {after} moved by {shift:+}.");
-        match mixes_line_number(self.dialect) && shift != 0 {
-            true => format!("{note} Those without letters or digits have new hashes."),
-            false => note,
+        if mixes_line_number(self.dialect) && shift != 0 {
+            format!("{note} Those without letters or digits have new hashes.")
+        } else {
+            note
         }
     }
 }
 
-fn new_lines(shown: &Shown<'_>, rows: &mut Rows) {
+fn new_lines(shown: &ShownRegion<'_>, rows: &mut Rows) {
     let count = shown.region.new_lines;
-    let hidden = match count > REGION_LIMIT_LINES {
-        true => REGION_END_LINES..count - REGION_END_LINES,
-        false => 0..0,
-    };
+    let hidden =
+        if count > REGION_LIMIT_LINES { REGION_END_LINES..count - REGION_END_LINES } else { 0..0 };
     for (offset, span) in (0..).zip(Lines::new(&shown.text, Unit::Byte)) {
         if !hidden.contains(&offset) {
             rows.line(shown.first + offset, span.text(&shown.text));

@@ -44,7 +44,7 @@ struct Stretch {
 }
 
 /// One change in the numbers of both texts, counted from 0.
-struct Change<'t> {
+struct TextChange<'t> {
     first: usize,
     removed: Vec<&'t [u8]>,
     added: Vec<&'t [u8]>,
@@ -54,7 +54,8 @@ struct Change<'t> {
 pub fn edited_hunks(report: &FileReport<'_>, context_lines: u64) -> Vec<DiffHunk> {
     let old = OldLines { text: report.document.text(), index: report.index };
     let stretches = stretches(report, &old);
-    let changes: Vec<Change<'_>> = stretches.iter().flat_map(|one| changes_in(&old, one)).collect();
+    let changes: Vec<TextChange<'_>> =
+        stretches.iter().flat_map(|one| changes_in(&old, one)).collect();
     hunks_of(&old, &changes, context_lines)
 }
 
@@ -74,7 +75,7 @@ fn hunks_of_whole(removed: Vec<&[u8]>, added: Vec<&[u8]>) -> Vec<DiffHunk> {
     }
     let index = LineIndex::new(b"", Unit::Byte);
     let nothing = OldLines { text: b"", index: &index };
-    let change = Change { first: 0, removed, added };
+    let change = TextChange { first: 0, removed, added };
     hunks_of(&nothing, &[change], 0)
 }
 
@@ -131,19 +132,19 @@ fn stretches(report: &FileReport<'_>, old: &OldLines<'_>) -> Vec<Stretch> {
 }
 
 /// What really differs within a stretch.
-fn changes_in<'t>(old: &OldLines<'t>, stretch: &'t Stretch) -> Vec<Change<'t>> {
+fn changes_in<'t>(old: &OldLines<'t>, stretch: &'t Stretch) -> Vec<TextChange<'t>> {
     let first = stretch.before;
     let removed = old.lines(first, first + stretch.old_lines);
     let added = lines_of(&stretch.text);
     if removed.len() + added.len() > COMPARED_LINES {
-        return vec![Change { first, removed, added }];
+        return vec![TextChange { first, removed, added }];
     }
     let mut input: InternedInput<&[u8]> = InternedInput::default();
     input.update_before(removed.iter().copied());
     input.update_after(added.iter().copied());
     let mut diff = Diff::compute(Algorithm::Histogram, &input);
     diff.postprocess_lines(&input);
-    let changes = diff.hunks().map(|hunk| Change {
+    let changes = diff.hunks().map(|hunk| TextChange {
         first: first + hunk.before.start as usize,
         removed: removed[hunk.before.start as usize..hunk.before.end as usize].to_vec(),
         added: added[hunk.after.start as usize..hunk.after.end as usize].to_vec(),
@@ -152,7 +153,7 @@ fn changes_in<'t>(old: &OldLines<'t>, stretch: &'t Stretch) -> Vec<Change<'t>> {
 }
 
 /// Changes with the lines around them; those near each other share a hunk.
-fn hunks_of(old: &OldLines<'_>, changes: &[Change<'_>], context_lines: u64) -> Vec<DiffHunk> {
+fn hunks_of(old: &OldLines<'_>, changes: &[TextChange<'_>], context_lines: u64) -> Vec<DiffHunk> {
     let context = usize::try_from(context_lines).unwrap_or(usize::MAX);
     let mut hunks: Vec<DiffHunk> = Vec::new();
     // One past the last old line that a hunk shows, and how much later lines have moved.
@@ -256,10 +257,10 @@ mod tests {
     use proptest::prelude::*;
 
     /// Lines that take the place of others, by number: `(first, removed, lines)`.
-    type Change = (u64, u64, &'static [&'static str]);
+    type Replaced = (u64, u64, &'static [&'static str]);
 
     /// The text after, and its hunks.
-    fn hunks(before: &str, changes: &[Change], context_lines: u64) -> (String, Vec<DiffHunk>) {
+    fn hunks(before: &str, changes: &[Replaced], context_lines: u64) -> (String, Vec<DiffHunk>) {
         let document = Document::from_text(before.as_bytes());
         let index = LineIndex::new(document.text(), Unit::Byte);
         let operations: Vec<Operation<LineEdit>> = (0..changes.len())
@@ -286,14 +287,14 @@ mod tests {
         (String::from_utf8(after).unwrap(), edited_hunks(&report, context_lines))
     }
 
-    fn unified(before: &str, changes: &[Change], context_lines: u64) -> String {
+    fn unified(before: &str, changes: &[Replaced], context_lines: u64) -> String {
         unified_diff(Some("f"), Some("f"), &hunks(before, changes, context_lines).1)
     }
 
     #[test]
     fn changes_near_each_other_share_a_hunk() {
         let before: String = (1..=20).map(|n| format!("{n}\n")).collect();
-        let changes: [Change; 3] = [(4, 1, &["four"]), (8, 1, &[]), (17, 1, &["17", "17b"])];
+        let changes: [Replaced; 3] = [(4, 1, &["four"]), (8, 1, &[]), (17, 1, &["17", "17b"])];
         let expected = "--- a/f\n+++ b/f\n@@ -2,9 +2,8 @@\n 2\n 3\n-4\n+four\n 5\n 6\n 7\n-8\n 9\n 10\n@@ -16,4 +15,5 @@\n 16\n 17\n+17b\n 18\n 19\n";
         assert_eq!(unified(&before, &changes, 2), expected);
     }

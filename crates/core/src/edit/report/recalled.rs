@@ -92,9 +92,10 @@ fn truth(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
     let line = u64::from(refused.anchor.line);
     let dialect = evidence.dialect;
     let hash = dialect.hash_text(refused.anchor.hash);
-    let forgotten = match refused.forgotten {
-        true => " (Some of what was shown of this file earlier is no longer remembered.)",
-        false => "",
+    let forgotten = if refused.forgotten {
+        " (Some of what was shown of this file earlier is no longer remembered.)"
+    } else {
+        ""
     };
     match &refused.why {
         Why::NotShown { lines } => {

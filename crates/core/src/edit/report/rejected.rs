@@ -209,9 +209,10 @@ fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &Refusal<'_>) -> S
     let fresh = |line: u64| evidence.fresh(line).unwrap_or_default();
     let plural = if evidence.count() == 1 { "" } else { "s" };
     let past_end = line > evidence.count();
-    let or_same = match past_end || refusal.hint_differs {
-        true => String::new(),
-        false => format!(", or {} for line {line}", fresh(line)),
+    let or_same = if past_end || refusal.hint_differs {
+        String::new()
+    } else {
+        format!(", or {} for line {line}", fresh(line))
     };
     let place = match refusal.near.as_slice() {
         [] if refusal.hint_differs => {
@@ -255,11 +256,10 @@ fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &Refusal<'_>) -> S
             )
         }
     };
-    match past_end {
-        true => {
-            format!("The file has {} line{plural}. {place}", evidence.count()).trim_end().to_owned()
-        }
-        false => place,
+    if past_end {
+        format!("The file has {} line{plural}. {place}", evidence.count()).trim_end().to_owned()
+    } else {
+        place
     }
 }
 

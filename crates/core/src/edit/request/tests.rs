@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 fn read(patch: serde_json::Value) -> std::result::Result<Patch, Vec<Failure>> {
-    parse(Dialect::default_dialect(), Target::Files, &patch.into())
+    parse(Dialect::default_dialect(), PatchKind::Files, &patch.into())
 }
 
 fn one(operation: serde_json::Value) -> Action {
@@ -279,7 +279,7 @@ fn lone_surrogates_are_refused() {
         ("text".into(), Value::IllFormed),
     ]);
     let patch = Value::Object(vec![("operations".into(), Value::Array(vec![operation]))]);
-    let failures = parse(Dialect::default_dialect(), Target::Files, &patch).unwrap_err();
+    let failures = parse(Dialect::default_dialect(), PatchKind::Files, &patch).unwrap_err();
     assert_eq!(failures[0].code, Code::UnencodableText);
 }
 
@@ -332,7 +332,7 @@ proptest! {
 fn snapshots_and_checksums_of_a_wrong_shape_are_named() {
     let dialect = Dialect::default_dialect();
     let refused = |patch: serde_json::Value| {
-        let failures = parse(dialect, Target::Files, &patch.into()).unwrap_err();
+        let failures = parse(dialect, PatchKind::Files, &patch.into()).unwrap_err();
         assert_eq!(failures[0].code, Code::InvalidOperation, "{}", failures[0].message);
         failures[0].message.clone()
     };
@@ -356,13 +356,13 @@ fn snapshots_and_checksums_of_a_wrong_shape_are_named() {
     let hash = "0123456789abcdef0123456789abcdef";
     let read = |snapshots| {
         let patch = json!({"operations": [], "snapshots": snapshots});
-        parse(dialect, Target::Files, &patch.into()).unwrap().snapshots
+        parse(dialect, PatchKind::Files, &patch.into()).unwrap().snapshots
     };
     assert_eq!(read(json!({"a.txt": hash})), [("a.txt".to_owned(), hash.to_owned())]);
     assert_eq!(read(json!(null)), []);
 
     let range = |checksum: serde_json::Value| json!({"operations": [{"op": "replace_range", "path": "a", "start_anchor": "5:a3", "end_anchor": "8:b1", "text": "x", "checksum": checksum}]});
-    assert!(parse(dialect, Target::Files, &range(json!("5-8:01234567")).into()).is_ok());
+    assert!(parse(dialect, PatchKind::Files, &range(json!("5-8:01234567")).into()).is_ok());
     for checksum in [
         "",
         "5:01234567",

@@ -17,12 +17,12 @@ pub(super) struct HashWindow<'e, 'a> {
     hasher: LineHasher,
     /// Hashes with their lines in ascending order, by number of the chunk; not used where the hash
     /// depends on who asks.
-    chunks: HashMap<u64, Vec<(u32, Found<'a>)>>,
+    chunks: HashMap<u64, Vec<(u32, FoundLine<'a>)>>,
 }
 
 /// A line that was found.
 #[derive(Clone, Copy)]
-struct Found<'a> {
+struct FoundLine<'a> {
     number: u64,
     text: &'a [u8],
 }
@@ -81,32 +81,33 @@ impl<'e, 'a> HashWindow<'e, 'a> {
     }
 
     /// The lines within the window that have its hash, whatever its hint says, ascending.
-    fn lines_with_hash(&mut self, anchor: &Anchor) -> Vec<Found<'a>> {
+    fn lines_with_hash(&mut self, anchor: &Anchor) -> Vec<FoundLine<'a>> {
         let named = u64::from(anchor.line);
         let first = named.saturating_sub(self.size_lines).max(1);
         let last = named.saturating_add(self.size_lines).min(self.evidence.count());
         if first > last {
             return Vec::new();
         }
-        match mixes_line_number(self.evidence.dialect) {
-            true => self.each_line(anchor, first, last),
-            false => self.known_lines(anchor.hash, first, last),
+        if mixes_line_number(self.evidence.dialect) {
+            self.each_line(anchor, first, last)
+        } else {
+            self.known_lines(anchor.hash, first, last)
         }
     }
 
     /// Lines whose hashes depend on who asks: each is made anew.
-    fn each_line(&mut self, anchor: &Anchor, first: u64, last: u64) -> Vec<Found<'a>> {
+    fn each_line(&mut self, anchor: &Anchor, first: u64, last: u64) -> Vec<FoundLine<'a>> {
         let mut found = Vec::new();
         for (number, text) in lines_from(self.evidence, first).take_while(|one| one.0 <= last) {
             if self.hash_of(anchor, number, text) == anchor.hash {
-                found.push(Found { number, text });
+                found.push(FoundLine { number, text });
             }
         }
         found
     }
 
     /// Lines whose hashes are known, or made once.
-    fn known_lines(&mut self, hash: u32, first: u64, last: u64) -> Vec<Found<'a>> {
+    fn known_lines(&mut self, hash: u32, first: u64, last: u64) -> Vec<FoundLine<'a>> {
         let mut found = Vec::new();
         for number in first / CHUNK_LINES..=last / CHUNK_LINES {
             let chunk = self.chunk(number);
@@ -117,14 +118,14 @@ impl<'e, 'a> HashWindow<'e, 'a> {
         found
     }
 
-    fn chunk(&mut self, number: u64) -> &[(u32, Found<'a>)] {
+    fn chunk(&mut self, number: u64) -> &[(u32, FoundLine<'a>)] {
         let (evidence, hasher) = (self.evidence, &mut self.hasher);
         self.chunks.entry(number).or_insert_with(|| {
             let first = (number * CHUNK_LINES).max(1);
             let end = (number + 1) * CHUNK_LINES;
             let lines = lines_from(evidence, first).take_while(|one| one.0 < end);
             let hashed =
-                lines.map(|(number, text)| (hasher.hash(number, text), Found { number, text }));
+                lines.map(|(number, text)| (hasher.hash(number, text), FoundLine { number, text }));
             let mut chunk: Vec<_> = hashed.collect();
             chunk.sort_unstable_by_key(|(hash, line)| (*hash, line.number));
             chunk

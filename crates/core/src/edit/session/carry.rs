@@ -315,10 +315,7 @@ fn common_ends(old: &[Token], new: &[Token]) -> (usize, usize) {
     let top = old.iter().zip(new).take_while(|(one, other)| one == other).count();
     let bottom = old.iter().rev().zip(new.iter().rev());
     let bottom = bottom.take_while(|(one, other)| one == other).count();
-    match top + bottom <= shorter {
-        true => (top, bottom),
-        false => (shorter - bottom, shorter - top),
-    }
+    if top + bottom <= shorter { (top, bottom) } else { (shorter - bottom, shorter - top) }
 }
 
 /// For each line of `old` the line of `new` that it is by one diff.

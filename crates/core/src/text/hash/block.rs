@@ -28,25 +28,25 @@ pub struct BlockHasher {
 
 /// Lines that were hashed together.
 #[derive(Clone, Copy, Debug)]
-pub struct Block<'a> {
+pub struct HashedBlock<'a> {
     /// The hash of each line.
     pub hashes: &'a [u32],
     /// Where each line but the last ends in the text, terminator included; for the last one,
-    /// which may be of any length, see [`Block::len_bytes`].
+    /// which may be of any length, see [`HashedBlock::len_bytes`].
     ends: &'a [u32],
     len_bytes: usize,
 }
 
-impl<'a> Block<'a> {
+impl<'a> HashedBlock<'a> {
     /// No line, or one: of `len_bytes` bytes.
-    pub(crate) fn of_one(hashes: &'a [u32], len_bytes: usize) -> Block<'a> {
-        Block { hashes, ends: &[], len_bytes }
+    pub(crate) fn of_one(hashes: &'a [u32], len_bytes: usize) -> HashedBlock<'a> {
+        HashedBlock { hashes, ends: &[], len_bytes }
     }
 
     /// Lines that end where `ends` says.
-    fn of(hashes: &'a [u32], ends: &'a [u32]) -> Block<'a> {
+    fn of(hashes: &'a [u32], ends: &'a [u32]) -> HashedBlock<'a> {
         let (last, before) = ends.split_last().map_or((0, ends), |(&last, before)| (last, before));
-        Block { hashes, ends: before, len_bytes: last as usize }
+        HashedBlock { hashes, ends: before, len_bytes: last as usize }
     }
 
     /// How much of the text the lines take.
@@ -111,7 +111,7 @@ impl BlockHasher {
 
     /// Hashes the first lines of `text`: as many as fit a block, at least one unless there is
     /// none. `first_line` is the number of the first.
-    pub fn hash_block(&mut self, first_line: u64, text: &[u8]) -> Block<'_> {
+    pub fn hash_block(&mut self, first_line: u64, text: &[u8]) -> HashedBlock<'_> {
         let chunk = &text[..chunk_end(text)];
         self.hashes.clear();
         if chunk.len() > CHUNK_LIMIT_BYTES {
@@ -134,7 +134,7 @@ impl BlockHasher {
         };
         lanes::hash_all(self.level, texts, &mut self.hashes);
         reduce(&mut self.hashes, self.dialect.modulus());
-        Block::of(&self.hashes, self.compacted.ends())
+        HashedBlock::of(&self.hashes, self.compacted.ends())
     }
 
     /// What compacting leaves to do: the white space at the end, and the seeds. Both come from
@@ -174,7 +174,12 @@ impl BlockHasher {
     }
 
     /// Hashes the lines of the outline, which are the first `chunk_bytes` of `text`.
-    fn hash_in_place(&mut self, first_line: u64, text: &[u8], chunk_bytes: usize) -> Block<'_> {
+    fn hash_in_place(
+        &mut self,
+        first_line: u64,
+        text: &[u8],
+        chunk_bytes: usize,
+    ) -> HashedBlock<'_> {
         self.outline_texts(first_line, text);
         let (starts, stops, seeds) = (self.outline.starts(), &self.stops[..], &self.seeds[..]);
         // The last ones stand too near to the end of the text for the lanes.
@@ -198,7 +203,7 @@ impl BlockHasher {
             lanes::hash_all(self.level, texts, &mut self.hashes);
         }
         reduce(&mut self.hashes, self.dialect.modulus());
-        Block::of(&self.hashes, self.outline.ends())
+        HashedBlock::of(&self.hashes, self.outline.ends())
     }
 
     /// Where the hashed texts of the outline's lines end, and their seeds.
@@ -229,10 +234,10 @@ impl BlockHasher {
         }
     }
 
-    fn hash_long_line(&mut self, number: u64, line: &[u8]) -> Block<'_> {
+    fn hash_long_line(&mut self, number: u64, line: &[u8]) -> HashedBlock<'_> {
         let text = line.strip_suffix(b"\n").unwrap_or(line);
         self.hashes.push(self.single.hash(number, text.strip_suffix(b"\r").unwrap_or(text)));
-        Block::of_one(&self.hashes, line.len())
+        HashedBlock::of_one(&self.hashes, line.len())
     }
 }
 

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use super::counter::{Counter, DIGITS_LIMIT};
 use super::rendered_size_bound;
 use crate::text::dialect::{DIALECTS, Dialect, MemoryLines};
-use crate::text::hash::Block;
+use crate::text::hash::HashedBlock;
 use crate::text::simd::Level;
 
 /// Texts up to this length are copied in one step of this size: a step of a fixed size is a few
@@ -74,7 +74,7 @@ impl BlockRenderer {
     }
 
     /// Appends the lines of a block at the start of `text`, each with a line feed behind it.
-    pub(crate) fn append(&mut self, text: &[u8], block: Block<'_>, out: &mut Vec<u8>) {
+    pub(crate) fn append(&mut self, text: &[u8], block: HashedBlock<'_>, out: &mut Vec<u8>) {
         let count = block.hashes.len() as u64;
         let last = self.number.value.saturating_add(count);
         let bound = rendered_size_bound(self.dialect, block.len_bytes(), count, last);
@@ -97,13 +97,13 @@ impl BlockRenderer {
     /// The same with wider steps.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-    fn write_lines_avx2(&mut self, text: &[u8], block: Block<'_>, room: &mut Room) -> usize {
+    fn write_lines_avx2(&mut self, text: &[u8], block: HashedBlock<'_>, room: &mut Room) -> usize {
         self.write_lines(text, block, room)
     }
 
     /// Writes a block to the front of `room` and says how many bytes that took.
     #[inline(always)]
-    fn write_lines(&mut self, text: &[u8], block: Block<'_>, room: &mut Room) -> usize {
+    fn write_lines(&mut self, text: &[u8], block: HashedBlock<'_>, room: &mut Room) -> usize {
         match self.dialect.width {
             2 if !self.pairs.is_empty() => self.write_lines_with::<4>(text, block, room),
             4 if !self.pairs.is_empty() => self.write_lines_with::<6>(text, block, room),
@@ -116,7 +116,7 @@ impl BlockRenderer {
     fn write_lines_with<const HEAD_BYTES: usize>(
         &mut self,
         text: &[u8],
-        block: Block<'_>,
+        block: HashedBlock<'_>,
         room: &mut Room,
     ) -> usize {
         let Some((&last_hash, mut hashes)) = block.hashes.split_last() else {

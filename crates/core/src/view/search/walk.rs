@@ -228,8 +228,8 @@ impl Walk<'_> {
                 self.cancel.check()?;
             }
             match self.look_at(directory, filter, &rules, entry) {
-                Ok(Some(Entry::File(file))) => judged.files.push(file),
-                Ok(Some(Entry::Directory(below))) => judged.directories.push(below),
+                Ok(Some(WalkEntry::File(file))) => judged.files.push(file),
+                Ok(Some(WalkEntry::Directory(below))) => judged.directories.push(below),
                 Ok(None) => {}
                 Err(error) => judged.errors.push(error),
             }
@@ -244,7 +244,7 @@ impl Walk<'_> {
         filter: &Filter<'_>,
         rules: &Arc<IgnoreRules>,
         entry: &Listed,
-    ) -> Result<Option<Entry>> {
+    ) -> Result<Option<WalkEntry>> {
         let kind = match entry.kind {
             FileKind::Special => return Ok(None),
             FileKind::Link if !self.query.follow_links => return Ok(None),
@@ -272,9 +272,9 @@ impl Walk<'_> {
         let origin = directory.origin;
         Ok(match kind {
             FileKind::File => {
-                Some(Entry::File(CandidateFile { shown, named: false, path, origin }))
+                Some(WalkEntry::File(CandidateFile { shown, named: false, path, origin }))
             }
-            FileKind::Directory => Some(Entry::Directory(Directory {
+            FileKind::Directory => Some(WalkEntry::Directory(Directory {
                 trail: extend(directory.trail.as_ref(), canonical, entry, &shown)?,
                 path,
                 shown,
@@ -297,7 +297,7 @@ struct Judged {
 }
 
 /// What a walk goes on with.
-enum Entry {
+enum WalkEntry {
     File(CandidateFile),
     Directory(Directory),
 }

@@ -10,7 +10,7 @@ use crate::view::render::header_paths;
 use crate::view::scope::Scope;
 
 /// Rows below one header, which may be read as one of several paths, the longest first.
-struct Block {
+struct RowsOfFile {
     paths: Vec<String>,
     rows: String,
 }
@@ -41,7 +41,7 @@ impl Session {
     }
 
     /// What the rows of one file teach. A file that cannot be read now teaches nothing.
-    fn lesson_of(&self, scope: &Scope<'_>, block: &Block) -> Result<Option<Lesson>> {
+    fn lesson_of(&self, scope: &Scope<'_>, block: &RowsOfFile) -> Result<Option<Lesson>> {
         let found = block.paths.iter().find_map(|path| Some((path, canonical(scope, path).ok()?)));
         let Some((path, file)) = found else { return Ok(None) };
         let load = scope.load_options();
@@ -64,16 +64,16 @@ impl Session {
 }
 
 /// The rows of a text by the headers above them.
-fn blocks(text: &str, path: Option<&str>) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
+fn blocks(text: &str, path: Option<&str>) -> Vec<RowsOfFile> {
+    let mut blocks: Vec<RowsOfFile> = Vec::new();
     if let Some(path) = path {
-        blocks.push(Block { paths: vec![path.to_owned()], rows: String::new() });
+        blocks.push(RowsOfFile { paths: vec![path.to_owned()], rows: String::new() });
     }
     for row in text.lines() {
         let paths = header_paths(row);
         if !paths.is_empty() {
             let paths = paths.into_iter().map(str::to_owned).collect();
-            blocks.push(Block { paths, rows: String::new() });
+            blocks.push(RowsOfFile { paths, rows: String::new() });
         } else if let Some(block) = blocks.last_mut() {
             block.rows += row;
             block.rows.push('\n');
