@@ -1,14 +1,9 @@
 //! `applyHash` and `applyHashSync`, and the options of every edit.
 
-use hashline_core::cancel::Cancel;
-use hashline_core::edit::apply::{self, Durability};
-use hashline_core::edit::outcome::Outcome;
-use hashline_core::edit::repair::RepairRules;
-use hashline_core::edit::request::Value;
-use hashline_core::edit::resolve::{RELOCATE_WINDOW_MAX_LINES, Relocate};
-use hashline_core::error::{Error, Result as CoreResult};
-use hashline_core::text::dialect::Dialect;
-use hashline_core::workspace::{Workspace, WorkspaceOptions};
+use hashline_core::{
+    self as core, Cancel, Dialect, Durability, Error, Outcome, RELOCATE_WINDOW_MAX_LINES, Relocate,
+    RepairRules, Result as CoreResult, Value, Workspace, WorkspaceOptions,
+};
 use napi::{Env, ValueType};
 use napi_derive::napi;
 
@@ -186,25 +181,25 @@ pub fn prepare<'env>(patch: Js<'env>, options: Js<'env>) -> Result<Prepared<'env
 
 /// The options of a commit, added to those of an edit.
 pub fn commit_options(
-    edit: apply::EditOptions,
+    edit: core::EditOptions,
     durability: Option<Field<'_>>,
     lock_timeout_ms: Option<Field<'_>>,
-) -> Result<apply::ApplyOptions> {
+) -> Result<core::ApplyOptions> {
     let choices = [("power", Durability::Power), ("process", Durability::Process)];
-    Ok(apply::ApplyOptions {
+    Ok(core::ApplyOptions {
         edit,
         durability: optional(durability, |field| field.choice(&choices))?.unwrap_or_default(),
-        lock_timeout_ms: optional(lock_timeout_ms, Field::count)?.unwrap_or(apply::LOCK_TIMEOUT_MS),
+        lock_timeout_ms: optional(lock_timeout_ms, Field::count)?.unwrap_or(core::LOCK_TIMEOUT_MS),
     })
 }
 
 /// The options that edits of files and of texts in memory share.
-pub fn edit_options(given: EditOptions<'_>) -> Result<(&'static Dialect, apply::EditOptions)> {
-    let defaults = apply::EditOptions::default();
+pub fn edit_options(given: EditOptions<'_>) -> Result<(&'static Dialect, core::EditOptions)> {
+    let defaults = core::EditOptions::default();
     let relocate =
         [("guarded", Relocate::Guarded), ("unique", Relocate::Unique), ("off", Relocate::Off)];
     let dialect = optional(given.dialect, Field::dialect)?;
-    let options = apply::EditOptions {
+    let options = core::EditOptions {
         relocate: optional(given.relocate, |field| field.choice(&relocate))?
             .unwrap_or(defaults.relocate),
         relocate_window_lines: optional(given.relocate_window, window)?

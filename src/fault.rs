@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Once;
 
-use hashline_core::error::{Code, Error as CoreError};
+use hashline_core::{Code, Error as CoreError};
 use napi::bindgen_prelude::ToNapiValue;
 use napi::{Env, check_status, sys};
 

@@ -4,8 +4,7 @@ use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::ptr;
 
-use hashline_core::disk::bytes::string_of;
-use hashline_core::view::anchor::quote;
+use hashline_core::{quote, string_of};
 use napi::bindgen_prelude::{FromNapiValue, ToNapiValue, TypeName, ValidateNapiValue};
 use napi::{Env, Status, ValueType, sys};
 

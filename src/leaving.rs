@@ -6,7 +6,7 @@
 
 use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
 
-use hashline_core::cancel::Cancel;
+use hashline_core::Cancel;
 
 struct Writers {
     /// The flags of calls that may write, by number.

@@ -15,7 +15,7 @@ use std::ptr;
 use std::rc::Rc;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use hashline_core::cancel::Cancel;
+use hashline_core::Cancel;
 use napi::{Env, check_status, sys};
 
 use super::abort::Subscription;

@@ -1,10 +1,6 @@
 //! `formatHashed`, `hashLines`, `verify`, `applyHashToText`: what needs no file system.
 
-use hashline_core::disk::bytes::{string_of, valid_utf8};
-use hashline_core::edit::apply;
-use hashline_core::text::dialect::Dialect;
-use hashline_core::text::hash;
-use hashline_core::view::render;
+use hashline_core::{self as core, Dialect, string_of, valid_utf8};
 use napi::{Env, ValueType};
 use napi_derive::napi;
 
@@ -44,7 +40,7 @@ pub fn format_hashed<'env>(
 ) -> napi::Result<Js<'env>> {
     returned(env, || {
         let (dialect, start_line) = format_options(options)?;
-        with_utf8(text, |text| Text::of_bytes(render::format_hashed(dialect, text, start_line)))
+        with_utf8(text, |text| Text::of_bytes(core::format_hashed(dialect, text, start_line)))
     })
 }
 
@@ -62,7 +58,7 @@ pub fn hash_lines<'env>(
 ) -> napi::Result<Js<'env>> {
     returned(env, || {
         let (dialect, start_line) = format_options(options)?;
-        with_utf8(text, |text| Ok(render::hash_lines(dialect, text, start_line)))
+        with_utf8(text, |text| Ok(core::hash_lines(dialect, text, start_line)))
     })
 }
 
@@ -85,7 +81,7 @@ pub fn verify<'env>(
         let expected = Field::argument("expectedHash", expected_hash).text()?;
         let dialect = Field::optional_argument("dialect", dialect)?;
         let dialect = optional(dialect, Field::dialect)?.unwrap_or(Dialect::default_dialect());
-        Ok(hash::verify(dialect, line_number, &text, &expected))
+        Ok(core::verify_hash(dialect, line_number, &text, &expected))
     })
 }
 
@@ -105,7 +101,7 @@ pub fn apply_hash_to_text<'env>(
         let (dialect, options) = edit_options(EditOptions::read(Holder::Options, options)?)?;
         with_text(Field::argument("text", text), |text| {
             let operations = to_value("operations", operations)?;
-            text_outcome(apply::apply_to_text(dialect, text, &operations, &options))
+            text_outcome(core::apply_to_text(dialect, text, &operations, &options))
         })
     })
 }

@@ -3,10 +3,7 @@
 
 use std::ptr;
 
-use hashline_core::edit::omp::{self, BLOCK_UNITS, count_line_feeds};
-use hashline_core::error::Error;
-use hashline_core::text::hash::mixes_line_number;
-use hashline_core::view::render;
+use hashline_core::{self as core, BLOCK_UNITS, Error, count_line_feeds, mixes_line_number};
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
 use napi_derive::napi;
@@ -34,10 +31,10 @@ pub fn format_lines<'env>(
             if may_hold_lone_surrogate(bytes) && text.has_lone_surrogate()? {
                 return Ok(None);
             }
-            if mixes_line_number(dialect) && !omp::has_clear_words(bytes) {
+            if mixes_line_number(dialect) && !core::has_clear_words(bytes) {
                 return Ok(None);
             }
-            Ok(Some(Text::of_bytes(render::format_hashed(dialect, bytes, start_line))?))
+            Ok(Some(Text::of_bytes(core::format_hashed(dialect, bytes, start_line))?))
         })
     })
 }
@@ -47,7 +44,7 @@ pub fn format_lines<'env>(
 pub fn hash_text<'env>(env: &'env Env, text: Js<'env>, seed: Js<'env>) -> napi::Result<Js<'env>> {
     returned(env, || {
         let seed = Field::argument("seed", seed).whole(0, u64::from(u32::MAX))? as u32;
-        with_utf8(Field::argument("text", text), |bytes| Ok(omp::hash_text(bytes, seed)))
+        with_utf8(Field::argument("text", text), |bytes| Ok(core::hash_text(bytes, seed)))
     })
 }
 

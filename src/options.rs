@@ -4,8 +4,7 @@
 use std::ffi::CStr;
 use std::fmt;
 
-use hashline_core::error::{Code, Error};
-use hashline_core::text::dialect::Dialect;
+use hashline_core::{Code, Dialect, Error};
 use napi::ValueType;
 
 use super::fault::Result;

@@ -1,6 +1,6 @@
 //! The core's outcome of an edit → what JavaScript sees.
 
-use hashline_core::edit::outcome::{self as core, NoopReason, Outcome};
+use hashline_core::{self as core, NoopReason, Outcome};
 use napi::bindgen_prelude::{Either, ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
 use napi_derive::napi;
@@ -303,8 +303,8 @@ impl From<core::FileChange> for FileChange {
     }
 }
 
-impl From<&hashline_core::edit::report::DiffHunk> for DiffHunk {
-    fn from(hunk: &hashline_core::edit::report::DiffHunk) -> DiffHunk {
+impl From<&core::DiffHunk> for DiffHunk {
+    fn from(hunk: &core::DiffHunk) -> DiffHunk {
         DiffHunk {
             old_start: hunk.old_start as f64,
             old_lines: hunk.old_lines as f64,

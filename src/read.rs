@@ -1,11 +1,9 @@
 //! `readHashed` and `readHashedSync`.
 
-use hashline_core::cancel::Cancel;
-use hashline_core::error::{Error, Result as CoreResult, Term};
-use hashline_core::view::excerpt::{Context, Limits};
-use hashline_core::view::pattern::Query;
-use hashline_core::view::read::{self, ViewKind};
-use hashline_core::workspace::{Workspace, WorkspaceOptions};
+use hashline_core::{
+    self as core, Cancel, Context, Error, Limits, Query, Result as CoreResult, Term, ViewKind,
+    Workspace, WorkspaceOptions,
+};
 use napi::{Env, ValueType};
 use napi_derive::napi;
 
@@ -169,7 +167,7 @@ impl From<Error> for ViewError {
 }
 
 impl FileView {
-    pub fn of(view: read::FileView, to_text: fn(String, bool) -> Text) -> FileView {
+    pub fn of(view: core::FileView, to_text: fn(String, bool) -> Text) -> FileView {
         let is_text = view.kind == ViewKind::Text;
         let is_read = is_text || matches!(view.kind, ViewKind::Binary | ViewKind::Image);
         let is_shown = is_text || view.kind == ViewKind::Unread;
@@ -233,7 +231,7 @@ pub fn read_hashed_sync<'env>(
 const MANY: usize = 32;
 
 struct ReadCall {
-    requests: Vec<read::ReadRequest>,
+    requests: Vec<core::ReadRequest>,
     workspace: Workspace<'static>,
 }
 
@@ -297,26 +295,26 @@ fn spelling(term: Term) -> &'static str {
     }
 }
 
-pub fn read_requests(value: Js<'_>) -> Result<Vec<read::ReadRequest>> {
+pub fn read_requests(value: Js<'_>) -> Result<Vec<core::ReadRequest>> {
     if !value.is_array()? {
         return Ok(vec![read_request(None, value)?]);
     }
     (0..value.array_len()?).map(|index| read_request(Some(index), value.element(index)?)).collect()
 }
 
-fn read_request(index: Option<u32>, value: Js<'_>) -> Result<read::ReadRequest> {
+fn read_request(index: Option<u32>, value: Js<'_>) -> Result<core::ReadRequest> {
     let holder = Holder::Request(index);
     if value.kind()? == ValueType::String {
-        return Ok(read::ReadRequest {
+        return Ok(core::ReadRequest {
             path: Field::instead_of(holder, value).text()?,
-            ..read::ReadRequest::default()
+            ..core::ReadRequest::default()
         });
     }
     let given = ReadRequest::read(holder, value)?;
     let regex = optional(given.regex, Field::flag)?.unwrap_or_default();
     let case_sensitive = optional(given.case_sensitive, Field::flag)?.unwrap_or_default();
     let query = |search| Query { search, regex, case_sensitive };
-    Ok(read::ReadRequest {
+    Ok(core::ReadRequest {
         path: given.path.text()?,
         start_line: optional(given.start_line, Field::count)?,
         limits: Limits {

@@ -1,10 +1,9 @@
 //! `recoverTransactions` and `recoverTransactionsSync`.
 
-use hashline_core::cancel::Cancel;
-use hashline_core::disk::commit;
-use hashline_core::edit::apply::{ApplyOptions, LOCK_TIMEOUT_MS};
-use hashline_core::error::{Error, Result as CoreResult};
-use hashline_core::workspace::{Workspace, WorkspaceOptions};
+use hashline_core::{
+    self as core, ApplyOptions, Cancel, Error, LOCK_TIMEOUT_MS, Result as CoreResult, Workspace,
+    WorkspaceOptions,
+};
 use napi::Env;
 use napi_derive::napi;
 
@@ -104,15 +103,15 @@ struct RecoverCall {
 }
 
 impl Call for RecoverCall {
-    type Output = commit::RecoveryReport;
+    type Output = core::RecoveryReport;
     type Answer = RecoveryReport;
     const WRITES: bool = true;
 
-    fn run(&self, cancel: &Cancel) -> CoreResult<commit::RecoveryReport> {
+    fn run(&self, cancel: &Cancel) -> CoreResult<core::RecoveryReport> {
         self.workspace.recover(cancel)
     }
 
-    fn answer(report: commit::RecoveryReport) -> RecoveryReport {
+    fn answer(report: core::RecoveryReport) -> RecoveryReport {
         RecoveryReport {
             finished: report.finished,
             undone: report.undone,
@@ -138,8 +137,8 @@ fn prepare(options: Js<'_>) -> Result<Prepared<'_, RecoverCall>> {
     Ok((RecoverCall { workspace: Workspace::new(options) }, given.signal))
 }
 
-impl From<commit::Conflict> for RecoveryConflict {
-    fn from(conflict: commit::Conflict) -> RecoveryConflict {
+impl From<core::Conflict> for RecoveryConflict {
+    fn from(conflict: core::Conflict) -> RecoveryConflict {
         RecoveryConflict { path: conflict.path, kept: conflict.kept }
     }
 }

@@ -1,11 +1,6 @@
 //! `searchHashed` and `searchHashedSync`.
 
-use hashline_core::cancel::Cancel;
-use hashline_core::error::{Error, Result as CoreResult};
-use hashline_core::view::excerpt::Context;
-use hashline_core::view::pattern::Query;
-use hashline_core::view::search;
-use hashline_core::workspace::Workspace;
+use hashline_core::{self as core, Cancel, Context, Error, Query, Result as CoreResult, Workspace};
 use napi::Env;
 use napi_derive::napi;
 
@@ -183,12 +178,12 @@ pub fn search_hashed_sync<'env>(
 }
 
 struct SearchCall {
-    query: search::SearchQuery,
+    query: core::SearchQuery,
     workspace: Workspace<'static>,
 }
 
 impl Call for SearchCall {
-    type Output = search::SearchResult;
+    type Output = core::SearchResult;
     type Answer = SearchResult;
     const WRITES: bool = false;
 
@@ -207,8 +202,8 @@ fn prepare<'env>(query: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, Se
     Ok((SearchCall { query, workspace: Workspace::new(options) }, signal))
 }
 
-pub fn search_query(given: SearchQuery<'_>) -> Result<search::SearchQuery> {
-    let defaults = search::SearchQuery::new(Query {
+pub fn search_query(given: SearchQuery<'_>) -> Result<core::SearchQuery> {
+    let defaults = core::SearchQuery::new(Query {
         search: given.search.text()?,
         regex: optional(given.regex, Field::flag)?.unwrap_or_default(),
         case_sensitive: optional(given.case_sensitive, Field::flag)?.unwrap_or_default(),
@@ -216,7 +211,7 @@ pub fn search_query(given: SearchQuery<'_>) -> Result<search::SearchQuery> {
     let flag = |field, default| {
         Ok::<_, super::fault::Fault>(optional(field, Field::flag)?.unwrap_or(default))
     };
-    Ok(search::SearchQuery {
+    Ok(core::SearchQuery {
         paths: optional(given.paths, Field::texts)?.unwrap_or_default(),
         context: Context {
             before: optional(given.context_before, Field::count)?.unwrap_or_default(),
@@ -236,8 +231,8 @@ pub fn search_query(given: SearchQuery<'_>) -> Result<search::SearchQuery> {
     })
 }
 
-impl From<search::SearchResult> for SearchResult {
-    fn from(result: search::SearchResult) -> SearchResult {
+impl From<core::SearchResult> for SearchResult {
+    fn from(result: core::SearchResult) -> SearchResult {
         SearchResult {
             text: result.text.into(),
             files: result.files.into_iter().map(FileMatches::from).collect(),
@@ -251,8 +246,8 @@ impl From<search::SearchResult> for SearchResult {
     }
 }
 
-impl From<search::FileMatches> for FileMatches {
-    fn from(matches: search::FileMatches) -> FileMatches {
+impl From<core::FileMatches> for FileMatches {
+    fn from(matches: core::FileMatches) -> FileMatches {
         let lines = matches.match_lines.into_iter();
         FileMatches {
             path: matches.path,
@@ -270,8 +265,8 @@ impl From<Error> for SearchError {
     }
 }
 
-impl From<search::Warning> for SearchWarning {
-    fn from(warning: search::Warning) -> SearchWarning {
+impl From<core::SearchWarning> for SearchWarning {
+    fn from(warning: core::SearchWarning) -> SearchWarning {
         SearchWarning { path: warning.path, message: warning.message }
     }
 }

@@ -2,16 +2,10 @@
 
 use std::sync::Arc;
 
-use hashline_core::cancel::Cancel;
-use hashline_core::edit::outcome::Outcome;
-use hashline_core::edit::request::Value;
-use hashline_core::edit::session::{MemoryLimits, Unseen};
-use hashline_core::error::{Code, Error, Result as CoreResult};
-use hashline_core::view::read as view;
-use hashline_core::view::search::{self as find, SearchResult as Found};
-use hashline_core::workspace::{
-    self, Gate, ReadTurn, Session, SessionOptions, SessionRoot, StoreOptions, WorkspaceOptions,
-    WriteTurn,
+use hashline_core::{
+    self as core, Cancel, Code, Error, Gate, MemoryLimits, Outcome, ReadTurn, Result as CoreResult,
+    SearchResult as Found, Session, SessionOptions, SessionRoot, StoreOptions, Unseen, Value,
+    WorkspaceOptions, WriteTurn,
 };
 use napi::bindgen_prelude::Uint8Array;
 use napi::{Env, ValueType};
@@ -224,14 +218,14 @@ pub struct ReadReport {
     pub next: Option<Vec<ReadOn>>,
 }
 
-impl From<workspace::ReadReport> for ReadReport {
-    fn from(report: workspace::ReadReport) -> ReadReport {
-        let image = |image: workspace::ReadImage| ReadImage {
+impl From<core::ReadReport> for ReadReport {
+    fn from(report: core::ReadReport) -> ReadReport {
+        let image = |image: core::ReadImage| ReadImage {
             path: image.path,
             mime_type: Word(image.mime_type),
             data: image.data.into(),
         };
-        let on = |on: workspace::ReadOn| ReadOn { path: on.path, start_line: on.start_line as f64 };
+        let on = |on: core::ReadOn| ReadOn { path: on.path, start_line: on.start_line as f64 };
         let next: Vec<ReadOn> = report.next.into_iter().map(on).collect();
         let (text, views) = page(report.text, report.views, report.spans);
         ReadReport {
@@ -451,11 +445,11 @@ const DIFF_CONTEXT_LINES: u64 = 3;
 struct ReadCall {
     session: Arc<Session>,
     turn: Option<ReadTurn>,
-    requests: Vec<view::ReadRequest>,
+    requests: Vec<core::ReadRequest>,
 }
 
 impl Call for ReadCall {
-    type Output = workspace::ReadReport;
+    type Output = core::ReadReport;
     type Answer = ReadReport;
     const WRITES: bool = false;
 
@@ -463,12 +457,12 @@ impl Call for ReadCall {
         Some(self.turn.insert(self.session.reading()).gate())
     }
 
-    fn run(&self, cancel: &Cancel) -> CoreResult<workspace::ReadReport> {
+    fn run(&self, cancel: &Cancel) -> CoreResult<core::ReadReport> {
         let turn = self.turn.as_ref().ok_or_else(no_turn)?;
         self.session.read(turn, &self.requests, cancel)
     }
 
-    fn answer(report: workspace::ReadReport) -> ReadReport {
+    fn answer(report: core::ReadReport) -> ReadReport {
         report.into()
     }
 }
@@ -476,7 +470,7 @@ impl Call for ReadCall {
 struct SearchCall {
     session: Arc<Session>,
     turn: Option<ReadTurn>,
-    query: find::SearchQuery,
+    query: core::SearchQuery,
 }
 
 impl Call for SearchCall {
@@ -575,10 +569,10 @@ fn root(field: Field<'_>) -> Result<SessionRoot> {
     Ok(SessionRoot::Unbounded)
 }
 
-fn limits(field: Field<'_>) -> Result<workspace::SessionLimits> {
+fn limits(field: Field<'_>) -> Result<core::SessionLimits> {
     let given = HashSessionLimits::read(Holder::Inside("limits"), field.value())?;
-    let defaults = workspace::SessionLimits::default();
-    Ok(workspace::SessionLimits {
+    let defaults = core::SessionLimits::default();
+    Ok(core::SessionLimits {
         max_lines: optional(given.max_lines, Field::count)?.unwrap_or(defaults.max_lines),
         max_bytes: optional(given.max_bytes, Field::size)?.unwrap_or(defaults.max_bytes),
         max_matches: optional(given.max_matches, Field::count)?.unwrap_or(defaults.max_matches),

@@ -3,9 +3,7 @@
 use std::ptr;
 
 use encoding_rs::mem;
-use hashline_core::disk::bytes::string_and_is_ascii;
-use hashline_core::error::{Code, Error};
-use hashline_core::view::render;
+use hashline_core::{self as core, Code, Error, string_and_is_ascii};
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
 
@@ -125,7 +123,7 @@ impl Characters {
             units.truncate(len);
             Characters::Utf16(units)
         };
-        render::give_back(text.into_bytes());
+        core::give_back(text.into_bytes());
         decoded
     }
 
@@ -171,7 +169,7 @@ impl Characters {
                 text.into_bytes()
             }
         };
-        render::give_back(bytes);
+        core::give_back(bytes);
         Ok(raw)
     }
 }

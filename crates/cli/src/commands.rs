@@ -10,9 +10,7 @@ mod read;
 mod recover;
 mod search;
 
-use hashline_core::cancel::Cancel;
-use hashline_core::edit::apply::ApplyOptions;
-use hashline_core::workspace::Workspace;
+use hashline_core::{ApplyOptions, Cancel, Workspace};
 
 use apply::Anchors;
 

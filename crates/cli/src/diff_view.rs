@@ -2,8 +2,7 @@
 //! within a line that is replaced by one other the part that differs.
 
 use anstyle::{Effects, Style};
-use hashline_core::edit::outcome::{Change, FileChange};
-use hashline_core::edit::report::DiffHunk;
+use hashline_core::{Change, DiffHunk, FileChange};
 use unicode_width::UnicodeWidthChar;
 
 use crate::paint::{ADDED, HEADER, Painter, QUIET, REMOVED};

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use hashline_core::error::{Code, Error};
+use hashline_core::{Code, Error};
 
 /// The exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

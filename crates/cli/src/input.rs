@@ -2,8 +2,7 @@
 
 use std::io::{self, Read};
 
-use hashline_core::edit::request::Value;
-use hashline_core::error::{Code, Error, Result};
+use hashline_core::{Code, Error, Result, Value};
 
 use crate::args::STANDARD_INPUT;
 

@@ -4,7 +4,7 @@
 
 use std::sync::OnceLock;
 
-use hashline_core::cancel::Cancel;
+use hashline_core::Cancel;
 
 use crate::exit::Exit;
 

@@ -4,8 +4,7 @@
 use std::borrow::Cow;
 
 use anstyle::{AnsiColor, Style};
-use hashline_core::text::dialect::Dialect;
-use hashline_core::view::render::GAP;
+use hashline_core::{Dialect, GAP};
 
 /// Anchors, gaps and numbers: there, but not in the way.
 pub const QUIET: Style = AnsiColor::Cyan.on_default();

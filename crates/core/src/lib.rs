@@ -1,16 +1,22 @@
 //! The engine behind `hashline-native`: lines with anchors, read, searched and edited.
 //!
-//! Four layers, each of which imports only from those before it: [`text`] ← [`disk`] ← [`view`]
-//! ← [`edit`]. Beside them stand the kinds of refusals ([`error`]), cancellation
-//! ([`cancel`]) and threads ([`threads`]); over them, what faces hold: a [`workspace`].
+//! Layers, each of which imports only from those before it: `text` ← `disk` ← `view` ← `edit` ←
+//! `workspace`. Faces import from the list below, and mostly need three things:
+//!
+//! - a [`Workspace`]: files to read, search and edit, by [`WorkspaceOptions`];
+//! - a [`Session`]: the same for one model, with a memory of what it was shown;
+//! - an [`Error`], with a [`Code`] and a message that the face spells ([`Term`]).
+//!
+//! Requests ([`ReadRequest`], [`SearchQuery`]) and options are read from data, and answers
+//! ([`FileView`], [`SearchResult`], [`Outcome`], [`ReadReport`], [`RecoveryReport`]) written as
+//! data, with `serde`, in the shapes that JavaScript has.
 //!
 //! A session reads a file, and edits the line that it showed:
 //!
 //! ```
-//! use hashline_core::cancel::Cancel;
-//! use hashline_core::edit::outcome::Outcome;
-//! use hashline_core::view::read::ReadRequest;
-//! use hashline_core::workspace::{Session, SessionOptions, WorkspaceOptions};
+//! use hashline_core::{
+//!     Cancel, Outcome, ReadRequest, Session, SessionOptions, WorkspaceOptions,
+//! };
 //! use serde_json::json;
 //!
 //! let dir = tempfile::tempdir()?;
@@ -39,13 +45,53 @@
 #![deny(missing_docs)]
 #![warn(clippy::mod_module_files)]
 
+// Faces import from the list below; what tests and benches look into is there by its path, too.
+#[doc(hidden)]
 pub mod cancel;
 pub mod command;
+#[doc(hidden)]
 pub mod disk;
+#[doc(hidden)]
 pub mod edit;
+#[doc(hidden)]
 pub mod error;
 mod shape;
+#[doc(hidden)]
 pub mod text;
+#[doc(hidden)]
 pub mod threads;
+#[doc(hidden)]
 pub mod view;
+#[doc(hidden)]
 pub mod workspace;
+
+pub use self::{
+    cancel::Cancel,
+    disk::bytes::{string_and_is_ascii, string_of, valid_utf8},
+    disk::commit::{Conflict, RecoveryReport, StateReport, Trial},
+    edit::apply::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS, Manner, apply_to_text},
+    edit::omp::{BLOCK_UNITS, CodeUnit, count_line_feeds, has_clear_words, hash_text},
+    edit::outcome::{
+        Applied, Change, Failure, FileChange, FileDiff, Noop, NoopReason, Outcome, Rejected,
+        Relocation, Repair, TextOutcome, Warning,
+    },
+    edit::repair::{RepairRules, Rule},
+    edit::report::DiffHunk,
+    edit::request::Value,
+    edit::resolve::{RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate},
+    edit::session::{MemoryLimits, Unseen},
+    error::{Code, Error, Message, Result, Spelling, Term},
+    text::dialect::{DIALECTS, Dialect},
+    text::hash::{mixes_line_number, verify as verify_hash},
+    threads::CALLS,
+    view::anchor::quote,
+    view::excerpt::{Context, Limits},
+    view::pattern::Query,
+    view::read::{FileView, LineEnding, ReadRequest, ViewKind},
+    view::render::{GAP, file_header, format_hashed, give_back, hash_lines},
+    view::search::{FileMatches, MAX_MATCHES, SearchQuery, SearchResult, SearchWarning},
+    workspace::{
+        Gate, IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, ReadTurn, Session, SessionLimits,
+        SessionOptions, SessionRoot, Start, StoreOptions, Workspace, WorkspaceOptions, WriteTurn,
+    },
+};

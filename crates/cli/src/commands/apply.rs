@@ -1,7 +1,6 @@
 //! `apply`: a patch on files.
 
-use hashline_core::edit::apply::Manner;
-use hashline_core::edit::outcome::{Applied, Outcome, Relocation};
+use hashline_core::{Applied, Manner, Outcome, Relocation};
 
 use super::{Call, json};
 use crate::args::Apply;

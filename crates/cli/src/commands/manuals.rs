@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use clap::CommandFactory;
-use hashline_core::error::Error;
+use hashline_core::Error;
 
 use super::Call;
 use crate::args::{Args, Completions, Man};

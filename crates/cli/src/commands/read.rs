@@ -1,8 +1,6 @@
 //! `read`, `hash` and `verify`: one look at files.
 
-use hashline_core::error::{Code, Error};
-use hashline_core::view::read::{FileView, ReadRequest, ViewKind};
-use hashline_core::view::render::file_header;
+use hashline_core::{Code, Error, FileView, ReadRequest, ViewKind, file_header};
 
 use super::Call;
 use crate::args::{Hash, Read, STANDARD_INPUT, Verify};

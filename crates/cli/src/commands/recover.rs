@@ -1,6 +1,6 @@
 //! `recover`: what a process that died left half done.
 
-use hashline_core::disk::commit::RecoveryReport;
+use hashline_core::RecoveryReport;
 
 use super::Call;
 use crate::exit::{Exit, Failure, complain, say};

@@ -60,7 +60,7 @@ impl Loaded {
     /// Whether all that was loaded is still in the file, which may have grown. Of bytes that are
     /// in memory it is not asked.
     pub fn is_still_there(&self, fs: &dyn FileSystem) -> std::io::Result<bool> {
-        Ok(self.content().version(fs)? != Version::Other)
+        Ok(self.content().version(fs)? != FileVersion::Other)
     }
 
     fn content(&self) -> &Content {

@@ -236,7 +236,7 @@ pub fn parse(
         ))));
     }
     let mut read = Patch::default();
-    if target == PatchKind::Files {
+    if kind == PatchKind::Files {
         read.snapshots = Fields::whole(patch).snapshots().map_err(whole)?;
     }
     let mut failures = Vec::new();

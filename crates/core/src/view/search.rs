@@ -121,12 +121,12 @@ pub struct SearchResult {
     /// What could not be searched, by path.
     pub errors: Vec<Error>,
     /// Ignore files that do not count as they stand, by path.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<SearchWarning>,
 }
 
 /// What a search did otherwise than somebody may think who knows the files.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Warning {
+pub struct SearchWarning {
     /// The file that it is about.
     pub path: String,
     /// What, and why; names the file.

@@ -5,7 +5,9 @@
 //! it is another version than the one that was begun, the rest is an error. A file that only
 //! grows, as a log does, is passed on as long as it was.
 
-use super::{ReadRequest, Start, ViewKind, offset_after_lines, prepare, view_loaded, whole_lines};
+use super::{
+    ReadRequest, ViewKind, ViewStart, offset_after_lines, prepare, view_loaded, whole_lines,
+};
 use crate::disk::bytes::{Document, Loaded, contained, load_bytes, load_for_view};
 use crate::error::{Code, Error, Result};
 use crate::view::excerpt::{Limits, Page};
@@ -87,7 +89,7 @@ fn has_byte_limit(request: &ReadRequest) -> bool {
 
 /// What is passed on of a text.
 struct Window {
-    from: Start,
+    from: ViewStart,
     end: usize,
 }
 
@@ -108,7 +110,7 @@ fn window(scope: &Scope<'_>, document: &Document, request: &ReadRequest) -> Resu
         Some(lines) => offset_after_lines(text, offset, lines, cancel)?,
         None => text.len(),
     };
-    Ok(Window { from: Start { line, offset }, end })
+    Ok(Window { from: ViewStart { line, offset }, end })
 }
 
 /// The rows of a piece, each with a line feed, and the number of the line behind it.

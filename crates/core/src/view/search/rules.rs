@@ -14,7 +14,7 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 use ignore::overrides::{Override, OverrideBuilder};
 
-use super::{SearchQuery, Warning};
+use super::{SearchQuery, SearchWarning};
 use crate::disk::fs::{Base, Listed};
 use crate::error::{Error, Result};
 use crate::text::lines::{Lines, Unit};
@@ -54,7 +54,7 @@ pub(super) struct Filter<'a> {
     start_dir: PathBuf,
     /// How much of all ignore files may still count.
     left_bytes: usize,
-    warnings: Vec<Warning>,
+    warnings: Vec<SearchWarning>,
 }
 
 /// The ignore files of a directory, linked to those of the directories above it. A directory
@@ -129,14 +129,14 @@ impl<'a> Filter<'a> {
     }
 
     /// What of the ignore files does not count, by path.
-    pub(super) fn into_warnings(mut self) -> Vec<Warning> {
+    pub(super) fn into_warnings(mut self) -> Vec<SearchWarning> {
         self.warnings.sort();
         self.warnings.dedup();
         self.warnings
     }
 
     /// Notes what does not count.
-    pub(super) fn warn(&mut self, mut warnings: Vec<Warning>) {
+    pub(super) fn warn(&mut self, mut warnings: Vec<SearchWarning>) {
         self.warnings.append(&mut warnings);
         self.warnings.truncate(WARNINGS_LIMIT);
     }
@@ -230,10 +230,10 @@ impl<'a> Filter<'a> {
         }
     }
 
-    fn warning(&self, path: &Path, what: &str) -> Warning {
+    fn warning(&self, path: &Path, what: &str) -> SearchWarning {
         let shown = path.strip_prefix(&self.start_dir).unwrap_or(path);
         let path = shown.to_string_lossy().into_owned();
-        Warning { message: format!("{path}: {what}"), path }
+        SearchWarning { message: format!("{path}: {what}"), path }
     }
 
     /// The rules that hold in the directory `dir`, whose ignore files are `texts`.
@@ -242,7 +242,7 @@ impl<'a> Filter<'a> {
         above: &Arc<IgnoreRules>,
         dir: &Path,
         texts: &IgnoreTexts,
-        warnings: &mut Vec<Warning>,
+        warnings: &mut Vec<SearchWarning>,
     ) -> Arc<IgnoreRules> {
         let is_repository = texts.is_repository;
         let mut rules = |text: &Option<IgnoreText>| self.rules(dir, text.as_ref(), &mut *warnings);
@@ -273,7 +273,7 @@ impl<'a> Filter<'a> {
         &self,
         dir: &Path,
         text: Option<&IgnoreText>,
-        warnings: &mut Vec<Warning>,
+        warnings: &mut Vec<SearchWarning>,
     ) -> Option<Gitignore> {
         let IgnoreText { path, content } = text?;
         let content = content.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(content);

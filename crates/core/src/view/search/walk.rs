@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf, is_separator};
 use std::sync::Arc;
 
 use super::rules::{Filter, IgnoreRules, IgnoreTexts};
-use super::{SearchQuery, Warning};
+use super::{SearchQuery, SearchWarning};
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileKind, Listed, plain};
 use crate::error::{Code, Error, Result};
@@ -36,7 +36,7 @@ pub(super) struct Walked {
     /// What could not be looked at, in no particular order.
     pub(super) errors: Vec<Error>,
     /// Ignore files that do not count as they stand, by path.
-    pub(super) warnings: Vec<Warning>,
+    pub(super) warnings: Vec<SearchWarning>,
 }
 
 /// So many directories are looked at before the next are: what their ignore files hold is in
@@ -293,7 +293,7 @@ struct Judged {
     files: Vec<CandidateFile>,
     directories: Vec<Directory>,
     errors: Vec<Error>,
-    warnings: Vec<Warning>,
+    warnings: Vec<SearchWarning>,
 }
 
 /// What a walk goes on with.
