@@ -23,6 +23,7 @@ pub(super) fn inherit_indent(
         || !is_plain_word
         || replaced.iter().any(|line| at_margin(line))
         || is_block_at_margin(first, draft.filled().nth(1), indent)
+        || is_beside_margin(subject, draft)
         || alike_without_white_space(&replaced.join(""), &draft.lines.concat())
     {
         return None;
@@ -43,9 +44,30 @@ pub(super) fn inherit_indent(
 /// the next is indented, but no deeper than the old lines were. A line that had lost its
 /// indentation would have deeper ones below it.
 fn is_block_at_margin(first: &str, second: Option<&String>, indent: &str) -> bool {
-    let opens = first.trim_end().ends_with(['{', '(', '[', ':']);
     let inner = second.map_or(0, |line| indentation(line).len());
-    opens && inner > 0 && inner <= indent.len()
+    opens_block(first) && inner > 0 && inner <= indent.len()
+}
+
+/// Whether the text stands beside one at the margin that says something: then it may well belong
+/// there itself. The line that opens the block around it is none of that kind.
+fn is_beside_margin(subject: &Surroundings<'_, '_>, draft: &ModelText) -> bool {
+    let EditSite::Lines(first, last) = draft.place else {
+        return false;
+    };
+    let filled = |number: u64| (subject.line)(number).filter(|line| !line.trim().is_empty());
+    let above = (1..first).rev().take(NEAR_LINES).find_map(filled);
+    let below = (last + 1..).take(NEAR_LINES).find_map(filled);
+    let says_something = |line: &str| line.chars().any(char::is_alphanumeric);
+    let at_margin = |line: &str| indentation(line).is_empty() && says_something(line);
+    above.is_some_and(|line| at_margin(&line) && !opens_block(&line))
+        || below.is_some_and(|line| at_margin(&line))
+}
+
+/// How far from a text its neighbours are looked for beyond empty lines.
+const NEAR_LINES: usize = 5;
+
+fn opens_block(line: &str) -> bool {
+    line.trim_end().ends_with(['{', '(', '[', ':'])
 }
 
 /// Tokens after which a statement goes on in the next line.

@@ -348,6 +348,32 @@ fn a_block_at_the_margin_keeps_its_place() {
 }
 
 #[test]
+fn a_text_beside_the_margin_keeps_its_place() {
+    let dialect = Dialect::default_dialect();
+    let mended = |file: &[&'static str]| {
+        let line =
+            |number: u64| file.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
+        let subject = Surroundings { dialect, line: &line, is_touched: &|_| false };
+        let at = file.iter().position(|line| line.contains("old")).unwrap() as u64 + 1;
+        let draft = ModelText { place: EditSite::Lines(at, at), lines: vec!["new".into()] };
+        layout::inherit_indent(&subject, &draft)
+    };
+    // Text that was indented, of which the rest is at the margin by now.
+    assert_eq!(mended(&["Title", "-----", "", "    old", "", "more text"]), None);
+    assert_eq!(mended(&["text", "", "    old", "    still"]), None);
+    assert_eq!(mended(&["    code", "    old", "", "text"]), None);
+    // Inside of a block.
+    for file in [
+        &["def f():", "    old", "    b = 2"][..],
+        &["f() {", "    old", "}", "more"],
+        &["    a", "    old", "    b"],
+        &["    old"],
+    ] {
+        assert_eq!(mended(file).as_deref(), Some(&["    new".to_owned()][..]), "{file:?}");
+    }
+}
+
+#[test]
 fn the_slack_of_a_merge_counts_code_units() {
     let dialect = Dialect::by_name("omp").unwrap();
     let line =
