@@ -182,6 +182,30 @@ test('what is plainly meant is taken as meant, and told', () =>
     assert.equal(readFileSync(join(cwd, 'b.txt'), 'utf8'), 'a\n+c\nd\ne\n')
   }))
 
+test('a field that is empty is left out, but a text that is empty is one', () =>
+  withDir({ 'a.txt': 'a\nb\n' }, async (cwd, stateDir) => {
+    const { read, apply } = toolsOf(cwd, stateDir)
+    const { text } = await read.execute({ path: 'a.txt' })
+    const [first, last] = [anchorOf(text, 'a'), anchorOf(text, 'b')]
+    const blank = { op: 'set_line', path: 'a.txt', anchor: first, text: '', verbatim: false }
+    const gone = {
+      op: 'delete',
+      path: 'a.txt',
+      anchor: '',
+      range: '',
+      start_anchor: last,
+      end_anchor: last,
+    }
+    const done = await apply.execute({ operations: [blank, gone] })
+    assert.equal(done.isError, false, done.text)
+    assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), '\n')
+    const missing = await apply.execute({
+      operations: [{ ...gone, start_anchor: '', op: 'delete' }],
+    })
+    assert.match(missing.text, /operation 0/)
+    assert.equal(missing.isError, true)
+  }))
+
 test('null in a text deletes; other shapes of edits are left to the session', () =>
   withDir({ 'a.txt': 'a\nb\nc\n' }, async (cwd, stateDir) => {
     const { read, apply } = toolsOf(cwd, stateDir)

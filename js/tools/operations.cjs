@@ -114,9 +114,12 @@ function operation(session, value, shared, place, repairs) {
   return result
 }
 
+/** Fields in which an empty string says something. */
+const TEXTS = ['text', 'old_text', 'new_text', 'content']
+
 /**
  * An operation without the fields that models leave empty: null anywhere but in a text, where it
- * deletes, and nothing in fields of other operations.
+ * deletes, an empty string where no text belongs, and nothing in fields of other operations.
  * @param {Record<string, unknown>} value
  * @param {string} place
  * @param {ArgumentRepair[]} repairs
@@ -125,8 +128,10 @@ function withoutUnused(value, place, repairs) {
   const own = FIELDS.get(String(value.op))
   const isOwn = (/** @type {string} */ field) =>
     own === undefined || ['op', 'path', 'verbatim', ...own].includes(field)
-  const isUnused = (/** @type {string} */ field, /** @type {unknown} */ held) =>
-    isOwn(field) ? held === null && field !== 'text' : isEmpty(held)
+  const isUnused = (/** @type {string} */ field, /** @type {unknown} */ held) => {
+    if (!isOwn(field)) return isEmpty(held)
+    return field !== 'text' && (held === null || (held === '' && !TEXTS.includes(field)))
+  }
   const entries = Object.entries(value).filter(([field, held]) => {
     if (!isUnused(field, held)) return true
     repairs.push({ rule: 'unused', field: `${place}.${field}`, message: 'left out, since empty' })
