@@ -126,8 +126,9 @@ const TEXTS = ['text', 'old_text', 'new_text', 'content']
  */
 function withoutUnused(value, place, repairs) {
   const own = FIELDS.get(String(value.op))
-  const isOwn = (/** @type {string} */ field) =>
-    own === undefined || ['op', 'path', 'verbatim', ...own].includes(field)
+  // What is empty in an operation that is not described here may say something.
+  if (own === undefined) return { ...value }
+  const isOwn = (/** @type {string} */ field) => ['op', 'path', 'verbatim', ...own].includes(field)
   const isUnused = (/** @type {string} */ field, /** @type {unknown} */ held) => {
     if (!isOwn(field)) return isEmpty(held)
     return field !== 'text' && (held === null || (held === '' && !TEXTS.includes(field)))
