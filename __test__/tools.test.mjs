@@ -199,6 +199,9 @@ test('a field that is empty is left out, but a text that is empty is one', () =>
     const done = await apply.execute({ operations: [blank, gone] })
     assert.equal(done.isError, false, done.text)
     assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), '\n')
+    // What the schema does not describe may say something by null.
+    const other = await apply.execute({ operations: [{ op: 'frob', path: 'a.txt', value: null }] })
+    assert.deepEqual(rules(other), [])
     const missing = await apply.execute({
       operations: [{ ...gone, start_anchor: '', op: 'delete' }],
     })
