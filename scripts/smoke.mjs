@@ -95,7 +95,8 @@ function files() {
  * @returns {Promise<Result>}
  */
 async function runFile(host, file) {
-  const report = join(results, 'report')
+  // Of its own, since several of these may run at once.
+  const report = join(results, `report-${process.pid}`)
   rmSync(report, { force: true })
   const { command, args } = host.command(`__test__/${file}`, report)
   const env = { ...process.env, NAPI_RS_NATIVE_LIBRARY_PATH: host.path(addon), ...host.env }
@@ -107,6 +108,7 @@ async function runFile(host, file) {
   if (stop.signal.aborted) host.end?.()
   if (interrupted) process.exit(1)
   const text = existsSync(report) ? readFileSync(report, 'utf8') : run.stdout
+  rmSync(report, { force: true })
   const result = host.format === 'junit' ? fromJunit(text) : fromTap(text)
   if (stop.signal.aborted) {
     result.failed.push({ name: file, reason: `no end within ${seconds} s` })
