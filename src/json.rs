@@ -1,10 +1,6 @@
 //! `readJson`, `applyJson` and their `…Sync` twins.
 
-use hashline_core::cancel::Cancel;
-use hashline_core::edit::json;
-use hashline_core::error::Result as CoreResult;
-use hashline_core::view::excerpt::Limits;
-use hashline_core::workspace::Workspace;
+use hashline_core::{self as core, Cancel, Limits, Result as CoreResult, Workspace};
 use napi::{Env, ValueType};
 use napi_derive::napi;
 
@@ -132,12 +128,12 @@ pub fn apply_json_sync<'env>(
 }
 
 struct ReadJsonCall {
-    request: json::JsonRequest,
+    request: core::JsonRequest,
     workspace: Workspace<'static>,
 }
 
 impl Call for ReadJsonCall {
-    type Output = json::JsonView;
+    type Output = core::JsonView;
     type Answer = JsonView;
     const WRITES: bool = false;
 
@@ -168,14 +164,14 @@ fn prepare<'env>(request: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, 
     Ok((ReadJsonCall { request, workspace: Workspace::new(options) }, signal))
 }
 
-fn read_request(value: Js<'_>) -> Result<json::JsonRequest> {
+fn read_request(value: Js<'_>) -> Result<core::JsonRequest> {
     let holder = Holder::Request(None);
     if value.kind()? == ValueType::String {
         let path = Field::instead_of(holder, value).text()?;
-        return Ok(json::JsonRequest { path, ..json::JsonRequest::default() });
+        return Ok(core::JsonRequest { path, ..core::JsonRequest::default() });
     }
     let given = JsonRequest::read(holder, value)?;
-    Ok(json::JsonRequest {
+    Ok(core::JsonRequest {
         path: given.path.text()?,
         start_line: optional(given.start_line, Field::count)?,
         limits: Limits {

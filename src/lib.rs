@@ -48,10 +48,10 @@ pub fn version() -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use hashline_core::Code;
+    use hashline_core::DIALECTS;
+    use hashline_core::Rule;
     use hashline_core::command;
-    use hashline_core::edit::repair::Rule;
-    use hashline_core::error::Code;
-    use hashline_core::text::dialect::DIALECTS;
 
     #[test]
     fn the_written_declarations_list_what_the_core_has() {

@@ -6,8 +6,8 @@ use std::ops::Range;
 use std::ptr;
 use std::rc::Rc;
 
-use hashline_core::view::read::FileView as View;
-use hashline_core::view::render;
+use hashline_core::FileView as View;
+use hashline_core::give_back;
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
 
@@ -44,7 +44,7 @@ pub fn page(text: String, views: Vec<View>, spans: Vec<Range<usize>>) -> (PageTe
     let mut cuts = Vec::new();
     let views = (0..).zip(views).zip(spans).map(|((index, mut view), span)| {
         if is_ascii && span.len() >= CUT_MIN_BYTES {
-            render::give_back(std::mem::take(&mut view.text).into_bytes());
+            give_back(std::mem::take(&mut view.text).into_bytes());
             cuts.push((index, span));
         }
         FileView::of(view, Text::alone)

@@ -1,8 +1,8 @@
 //! A patch as JavaScript holds it → the core's [`Value`]. Whatever is wrong with its content
 //! is for the core to say; only what is no finite tree is refused here.
 
-use hashline_core::edit::request::{VALUE, Value};
-use hashline_core::error::Error;
+use hashline_core::Error;
+use hashline_core::{VALUE, Value};
 use napi::ValueType;
 
 use super::fault::Result;

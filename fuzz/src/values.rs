@@ -1,8 +1,8 @@
 //! Values as a model might send them: the right words in the wrong places.
 
 use arbitrary::{Result, Unstructured};
-use hashline_core::text::dialect::Dialect;
-use hashline_core::edit::request::Value;
+use hashline_core::internals::text::dialect::Dialect;
+use hashline_core::internals::edit::request::Value;
 
 /// Names and words of all three request shapes.
 const WORDS: [&str; 54] = [

@@ -9,16 +9,16 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use hashline_core::edit::apply::{ApplyOptions, Durability, EditOptions, apply_to_text};
-use hashline_core::cancel::Cancel;
-use hashline_core::text::dialect::{DIALECTS, Dialect};
-use hashline_core::error::Code;
-use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::text::hash::hash_line;
-use hashline_core::edit::outcome::{Applied, NoopReason, Outcome};
-use hashline_core::view::read::{ReadRequest};
-use hashline_core::edit::request::Value;
-use hashline_core::workspace::{Workspace, WorkspaceOptions};
+use hashline_core::internals::edit::apply::{ApplyOptions, Durability, EditOptions, apply_to_text};
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::text::dialect::{DIALECTS, Dialect};
+use hashline_core::internals::error::Code;
+use hashline_core::internals::disk::fs::OsFileSystem;
+use hashline_core::internals::text::hash::hash_line;
+use hashline_core::internals::edit::outcome::{Applied, NoopReason, Outcome};
+use hashline_core::internals::view::read::{ReadRequest};
+use hashline_core::internals::edit::request::Value;
+use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
 use hashline_fuzz::naive::{self, Expected, File, Op};
 use libfuzzer_sys::fuzz_target;
 

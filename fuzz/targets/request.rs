@@ -5,12 +5,12 @@
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
-use hashline_core::edit::apply::{EditOptions, apply_to_text};
-use hashline_core::text::dialect::{DIALECTS, Dialect};
-use hashline_core::edit::outcome::Outcome;
-use hashline_core::edit::repair::{Rule, RepairRules};
-use hashline_core::edit::request::{PatchKind, Value, parse};
-use hashline_core::edit::resolve::Relocate;
+use hashline_core::internals::edit::apply::{EditOptions, apply_to_text};
+use hashline_core::internals::text::dialect::{DIALECTS, Dialect};
+use hashline_core::internals::edit::outcome::Outcome;
+use hashline_core::internals::edit::repair::{Rule, RepairRules};
+use hashline_core::internals::edit::request::{PatchKind, Value, parse};
+use hashline_core::internals::edit::resolve::Relocate;
 use hashline_fuzz::values;
 use libfuzzer_sys::fuzz_target;
 

@@ -2,17 +2,17 @@
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
+use hashline_core::JsonRequest;
+use hashline_core::Query;
+use hashline_core::ReadRequest;
+use hashline_core::WorkspaceOptions;
 use hashline_core::command::{Policy, Tools, Unparsed};
-use hashline_core::edit::apply::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS};
-use hashline_core::edit::json::JsonRequest;
-use hashline_core::edit::resolve::{RELOCATE_WINDOW_LINES, Relocate};
-use hashline_core::error::{Result, Term};
-use hashline_core::text::dialect::{DIALECTS, Dialect};
-use hashline_core::view::excerpt::{Context, Limits};
-use hashline_core::view::pattern::Query;
-use hashline_core::view::read::ReadRequest;
-use hashline_core::view::search::{MAX_MATCHES, SearchQuery};
-use hashline_core::workspace::WorkspaceOptions;
+use hashline_core::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS};
+use hashline_core::{Context, Limits};
+use hashline_core::{DIALECTS, Dialect};
+use hashline_core::{MAX_MATCHES, SearchQuery};
+use hashline_core::{RELOCATE_WINDOW_LINES, Relocate};
+use hashline_core::{Result, Term};
 
 /// The name that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";

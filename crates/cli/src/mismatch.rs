@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use hashline_core::edit::outcome::{Failure, Outcome, Rejected};
-use hashline_core::error::Code;
-use hashline_core::text::dialect::Dialect;
-use hashline_core::view::render::{GAP, file_header};
+use hashline_core::Code;
+use hashline_core::Dialect;
+use hashline_core::{Failure, Outcome, Rejected};
+use hashline_core::{GAP, file_header};
 
 use crate::commands::Call;
 use crate::exit::{Exit, Failure as Trouble, print_to_stderr};

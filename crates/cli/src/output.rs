@@ -4,7 +4,7 @@
 use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 
 use anstream::{AutoStream, ColorChoice};
-use hashline_core::text::dialect::Dialect;
+use hashline_core::Dialect;
 use serde::Serialize;
 
 use crate::paint::{self, Painter};

@@ -14,14 +14,14 @@ use std::path::Path;
 
 use criterion::measurement::WallTime;
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use hashline_core::cancel::Cancel;
-use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::text::dialect::Dialect;
-use hashline_core::text::normalize::compact::{CHUNK_LIMIT_BYTES, Compacted, Compactor};
-use hashline_core::text::simd::Level;
-use hashline_core::view::read::ReadRequest;
-use hashline_core::view::render::format_hashed;
-use hashline_core::workspace::{Workspace, WorkspaceOptions};
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::disk::fs::OsFileSystem;
+use hashline_core::internals::text::dialect::Dialect;
+use hashline_core::internals::text::normalize::compact::{CHUNK_LIMIT_BYTES, Compacted, Compactor};
+use hashline_core::internals::text::simd::Level;
+use hashline_core::internals::view::read::ReadRequest;
+use hashline_core::internals::view::render::format_hashed;
+use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
 use stage::{hash, hash_one_by_one};
 
 const SIZE_BYTES: usize = 8 << 20;

@@ -16,14 +16,14 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hashline_core::edit::resolve::Spot;
-use hashline_core::edit::session::{
+use hashline_core::internals::edit::resolve::Spot;
+use hashline_core::internals::edit::session::{
     Body, Found, LineSet, Locator, Memory, MemoryLimits, Target, Unseen, Version,
 };
-use hashline_core::text::dialect::Dialect;
-use hashline_core::text::hash::hash_line;
-use hashline_core::text::lines::{LineIndex, Unit};
-use hashline_core::view::anchor::Anchor;
+use hashline_core::internals::text::dialect::Dialect;
+use hashline_core::internals::text::hash::hash_line;
+use hashline_core::internals::text::lines::{LineIndex, Unit};
+use hashline_core::internals::view::anchor::Anchor;
 use serde::Deserialize;
 
 #[derive(Deserialize)]

@@ -8,8 +8,8 @@ mod stage;
 use std::hint::black_box;
 use std::time::Instant;
 
-use hashline_core::text::dialect::Dialect;
-use hashline_core::text::simd::Level;
+use hashline_core::internals::text::dialect::Dialect;
+use hashline_core::internals::text::simd::Level;
 use serde_json::{Map, Value, json};
 
 fn main() {

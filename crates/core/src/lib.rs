@@ -45,31 +45,23 @@
 #![deny(missing_docs)]
 #![warn(clippy::mod_module_files)]
 
-// Faces import from the list below; what tests and benches look into is there by its path, too.
-#[doc(hidden)]
-pub mod cancel;
+mod cancel;
 pub mod command;
-#[doc(hidden)]
-pub mod disk;
-#[doc(hidden)]
-pub mod edit;
-#[doc(hidden)]
-pub mod error;
+mod disk;
+mod edit;
+mod error;
 mod shape;
-#[doc(hidden)]
-pub mod text;
-#[doc(hidden)]
-pub mod threads;
-#[doc(hidden)]
-pub mod view;
-#[doc(hidden)]
-pub mod workspace;
+mod text;
+mod threads;
+mod view;
+mod workspace;
 
 pub use self::{
     cancel::Cancel,
     disk::bytes::{string_and_is_ascii, string_of, valid_utf8},
     disk::commit::{Conflict, RecoveryReport, StateReport, Trial},
     edit::apply::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS, Manner, apply_to_text},
+    edit::json::{JsonRequest, JsonView},
     edit::omp::{BLOCK_UNITS, CodeUnit, count_line_feeds, has_clear_words, hash_text},
     edit::outcome::{
         Applied, Change, Failure, FileChange, FileDiff, Noop, NoopReason, Outcome, Rejected,
@@ -77,7 +69,7 @@ pub use self::{
     },
     edit::repair::{RepairRules, Rule},
     edit::report::DiffHunk,
-    edit::request::Value,
+    edit::request::{VALUE, Value},
     edit::resolve::{RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate},
     edit::session::{MemoryLimits, Unseen},
     error::{Code, Error, Message, Result, Spelling, Term},
@@ -95,3 +87,40 @@ pub use self::{
         SessionOptions, SessionRoot, Start, StoreOptions, Workspace, WorkspaceOptions, WriteTurn,
     },
 };
+
+/// What tests, benches and fuzz targets look into: nothing of it is promised to anybody else.
+#[doc(hidden)]
+pub mod internals {
+    /// See `cancel.rs`.
+    pub mod cancel {
+        pub use crate::cancel::*;
+    }
+    /// See `disk.rs`.
+    pub mod disk {
+        pub use crate::disk::*;
+    }
+    /// See `edit.rs`.
+    pub mod edit {
+        pub use crate::edit::*;
+    }
+    /// See `error.rs`.
+    pub mod error {
+        pub use crate::error::*;
+    }
+    /// See `text.rs`.
+    pub mod text {
+        pub use crate::text::*;
+    }
+    /// See `threads.rs`.
+    pub mod threads {
+        pub use crate::threads::*;
+    }
+    /// See `view.rs`.
+    pub mod view {
+        pub use crate::view::*;
+    }
+    /// See `workspace.rs`.
+    pub mod workspace {
+        pub use crate::workspace::*;
+    }
+}

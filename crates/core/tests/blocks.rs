@@ -4,11 +4,11 @@
 //! Texts end where their memory ends, so that under AddressSanitizer
 //! (CONTRIBUTING.md, "The kernels") a look past the end is an error.
 
-use hashline_core::text::dialect::{DIALECTS, Dialect};
-use hashline_core::text::hash::{BlockHasher, LineHasher, with_block_hasher};
-use hashline_core::text::lines::{Lines, Unit};
-use hashline_core::text::simd::Level;
-use hashline_core::view::render::{format_hashed, render_line};
+use hashline_core::internals::text::dialect::{DIALECTS, Dialect};
+use hashline_core::internals::text::hash::{BlockHasher, LineHasher, with_block_hasher};
+use hashline_core::internals::text::lines::{Lines, Unit};
+use hashline_core::internals::text::simd::Level;
+use hashline_core::internals::view::render::{format_hashed, render_line};
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 
@@ -213,7 +213,7 @@ proptest! {
 }
 
 fn formatted_line_by_line(dialect: &'static Dialect, text: &[u8], first: u64) -> Vec<u8> {
-    use hashline_core::text::dialect::MemoryLines;
+    use hashline_core::internals::text::dialect::MemoryLines;
     let lines: Vec<&[u8]> = match dialect.memory_lines {
         MemoryLines::Split => text.split(|&byte| byte == b'\n').collect(),
         MemoryLines::Terminated => {

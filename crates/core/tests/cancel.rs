@@ -4,18 +4,18 @@
 use std::fs;
 use std::path::Path;
 
-use hashline_core::cancel::Cancel;
-use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::edit::apply::{ApplyOptions, Durability};
-use hashline_core::edit::outcome::Outcome;
-use hashline_core::edit::request::Value;
-use hashline_core::error::{Code, Error, Result};
-use hashline_core::threads;
-use hashline_core::view::excerpt::Limits;
-use hashline_core::view::pattern::Query;
-use hashline_core::view::read::ReadRequest;
-use hashline_core::view::search::SearchQuery;
-use hashline_core::workspace::{Workspace, WorkspaceOptions};
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::disk::fs::OsFileSystem;
+use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
+use hashline_core::internals::edit::outcome::Outcome;
+use hashline_core::internals::edit::request::Value;
+use hashline_core::internals::error::{Code, Error, Result};
+use hashline_core::internals::threads;
+use hashline_core::internals::view::excerpt::Limits;
+use hashline_core::internals::view::pattern::Query;
+use hashline_core::internals::view::read::ReadRequest;
+use hashline_core::internals::view::search::SearchQuery;
+use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
 
 const MIB: usize = 1 << 20;
 

@@ -17,12 +17,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use hashline_core::cancel::Cancel;
-use hashline_core::disk::commit::{StateDir, recover_transactions};
-use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::edit::apply::Durability;
-use hashline_core::edit::outcome::Outcome;
-use hashline_core::workspace::Workspace;
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::disk::commit::{StateDir, recover_transactions};
+use hashline_core::internals::disk::fs::OsFileSystem;
+use hashline_core::internals::edit::apply::Durability;
+use hashline_core::internals::edit::outcome::Outcome;
+use hashline_core::internals::workspace::Workspace;
 use serde_json::{Value, json};
 use support::{Interrupted, anchor, fill, journals, options, patch, scratch, snapshot};
 

@@ -15,13 +15,13 @@ use std::fmt::{Display, Formatter};
 use std::io;
 use std::sync::OnceLock;
 
-use hashline_core::cancel::Cancel;
-use hashline_core::disk::commit::{RecoveryReport, TEMPORARY_PREFIX};
-use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::edit::apply::Durability;
-use hashline_core::edit::outcome::Outcome;
-use hashline_core::error::{Code, Error};
-use hashline_core::workspace::Workspace;
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::disk::commit::{RecoveryReport, TEMPORARY_PREFIX};
+use hashline_core::internals::disk::fs::OsFileSystem;
+use hashline_core::internals::edit::apply::Durability;
+use hashline_core::internals::edit::outcome::Outcome;
+use hashline_core::internals::error::{Code, Error};
+use hashline_core::internals::workspace::Workspace;
 use support::{Interrupted, Scene, journals, options, patch, recover, recover_through, snapshot};
 
 /// More operations than any of these patches takes: a runaway loop shows as a failure.

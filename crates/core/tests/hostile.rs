@@ -4,12 +4,12 @@
 use std::fs;
 use std::path::Path;
 
-use hashline_core::cancel::Cancel;
-use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::error::{Code, Result};
-use hashline_core::view::pattern::Query;
-use hashline_core::view::search::{SearchQuery, SearchResult};
-use hashline_core::workspace::{Workspace, WorkspaceOptions};
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::disk::fs::OsFileSystem;
+use hashline_core::internals::error::{Code, Result};
+use hashline_core::internals::view::pattern::Query;
+use hashline_core::internals::view::search::{SearchQuery, SearchResult};
+use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
 
 fn nested(open: &str, close: &str) -> String {
     let depth = 30_000;

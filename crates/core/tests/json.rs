@@ -3,13 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use hashline_core::cancel::Cancel;
-use hashline_core::edit::json::JsonRequest;
-use hashline_core::edit::outcome::Outcome;
-use hashline_core::edit::request::Value;
-use hashline_core::error::Code;
-use hashline_core::view::excerpt::Limits;
-use hashline_core::workspace::{Workspace, WorkspaceOptions};
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::edit::json::JsonRequest;
+use hashline_core::internals::edit::outcome::Outcome;
+use hashline_core::internals::edit::request::Value;
+use hashline_core::internals::error::Code;
+use hashline_core::internals::view::excerpt::Limits;
+use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
 
 const DOCUMENT: &str = "{\n  \"name\": \"demo\",\n  \"files\": [\"a.js\"], // all\n  \"id\": 12345678901234567890\n}\n";
 

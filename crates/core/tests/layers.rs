@@ -78,6 +78,10 @@ fn each_layer_imports_from_those_below_it() {
     files_below(&src, &mut files);
     let mut seen = 0;
     for file in files {
+        // The list of exports names all of them.
+        if file == src.join("lib.rs") {
+            continue;
+        }
         let own = layer_of(&file, &src);
         let source = fs::read_to_string(&file).unwrap();
         let is_apart = file.strip_prefix(&src).unwrap().to_str().unwrap().starts_with("command");

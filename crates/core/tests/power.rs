@@ -21,14 +21,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use disk::{Found, Plan, Random, Recorder, UNWRITTEN};
-use hashline_core::cancel::Cancel;
-use hashline_core::disk::commit::{
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::disk::commit::{
     RecoveryReport, StateDir, TEMPORARY_PREFIX, recover_transactions,
 };
-use hashline_core::disk::fs::{FileSystem, OsFileSystem};
-use hashline_core::edit::apply::Durability;
-use hashline_core::edit::outcome::Outcome;
-use hashline_core::workspace::Workspace;
+use hashline_core::internals::disk::fs::{FileSystem, OsFileSystem};
+use hashline_core::internals::edit::apply::Durability;
+use hashline_core::internals::edit::outcome::Outcome;
+use hashline_core::internals::workspace::Workspace;
 use serde_json::{Value, json};
 use support::{anchor, journals, options, scratch, snapshot};
 

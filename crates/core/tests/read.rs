@@ -2,17 +2,17 @@
 
 use std::fs;
 
-use hashline_core::cancel::Cancel;
-use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::error::{Code, Error};
-use hashline_core::text::dialect::Dialect;
-use hashline_core::text::hash::verify;
-use hashline_core::view::anchor::Anchor;
-use hashline_core::view::excerpt::{Context, Limits};
-use hashline_core::view::pattern::Query;
-use hashline_core::view::read::{FileView, LineEnding, ReadRequest, ViewKind};
-use hashline_core::view::render::give_back;
-use hashline_core::workspace::{Workspace, WorkspaceOptions};
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::disk::fs::OsFileSystem;
+use hashline_core::internals::error::{Code, Error};
+use hashline_core::internals::text::dialect::Dialect;
+use hashline_core::internals::text::hash::verify;
+use hashline_core::internals::view::anchor::Anchor;
+use hashline_core::internals::view::excerpt::{Context, Limits};
+use hashline_core::internals::view::pattern::Query;
+use hashline_core::internals::view::read::{FileView, LineEnding, ReadRequest, ViewKind};
+use hashline_core::internals::view::render::give_back;
+use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
 
 #[path = "support/mod.rs"]
 mod support;

@@ -3,8 +3,10 @@
 
 use std::borrow::Cow;
 
-use hashline_core::edit::repair::{EditSite, ModelText, RepairRules, Rule, Surroundings, repair};
-use hashline_core::text::dialect::Dialect;
+use hashline_core::internals::edit::repair::{
+    EditSite, ModelText, RepairRules, Rule, Surroundings, repair,
+};
+use hashline_core::internals::text::dialect::Dialect;
 use serde_json::Value;
 
 fn rows() -> Vec<Value> {

@@ -10,13 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use hashline_core::cancel::Cancel;
-use hashline_core::disk::commit::RecoveryReport;
-use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::edit::apply::{ApplyOptions, Durability, Manner};
-use hashline_core::edit::outcome::{Applied, Outcome};
-use hashline_core::error::Code;
-use hashline_core::workspace::{Workspace, WorkspaceOptions};
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::disk::commit::RecoveryReport;
+use hashline_core::internals::disk::fs::OsFileSystem;
+use hashline_core::internals::edit::apply::{ApplyOptions, Durability, Manner};
+use hashline_core::internals::edit::outcome::{Applied, Outcome};
+use hashline_core::internals::error::Code;
+use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
 use serde_json::{Value, json};
 use support::{
     Interrupted, anchor, fill, journals, options, patch, recover, recover_through, scratch,

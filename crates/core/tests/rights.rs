@@ -12,12 +12,12 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hashline_core::cancel::Cancel;
-use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::edit::apply::Durability;
-use hashline_core::edit::outcome::Outcome;
-use hashline_core::error::Code;
-use hashline_core::workspace::Workspace;
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::disk::fs::OsFileSystem;
+use hashline_core::internals::edit::apply::Durability;
+use hashline_core::internals::edit::outcome::Outcome;
+use hashline_core::internals::error::Code;
+use hashline_core::internals::workspace::Workspace;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde_json::{Value, json};
 use support::{

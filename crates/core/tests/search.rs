@@ -5,18 +5,18 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hashline_core::cancel::Cancel;
-use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::error::{Code, Result};
-use hashline_core::text::dialect::DIALECTS;
-use hashline_core::text::hash::hash_line;
-use hashline_core::threads;
-use hashline_core::view::anchor::Anchor;
-use hashline_core::view::excerpt::Context;
-use hashline_core::view::pattern::Query;
-use hashline_core::view::read::ReadRequest;
-use hashline_core::view::search::{SearchQuery, SearchResult};
-use hashline_core::workspace::{Workspace, WorkspaceOptions};
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::disk::fs::OsFileSystem;
+use hashline_core::internals::error::{Code, Result};
+use hashline_core::internals::text::dialect::DIALECTS;
+use hashline_core::internals::text::hash::hash_line;
+use hashline_core::internals::threads;
+use hashline_core::internals::view::anchor::Anchor;
+use hashline_core::internals::view::excerpt::Context;
+use hashline_core::internals::view::pattern::Query;
+use hashline_core::internals::view::read::ReadRequest;
+use hashline_core::internals::view::search::{SearchQuery, SearchResult};
+use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
 use proptest::prelude::*;
 
 /// A directory of files, removed at the end of the test.
@@ -131,7 +131,7 @@ fn check_text(result: &SearchResult, query: &SearchQuery, options: &WorkspaceOpt
             let content = whole.split_once(mark).unwrap().1;
             let hash = hash_line(options.dialect, number, content);
             assert_eq!(anchor.hash, hash, "{line}");
-            let agrees = |hint: &hashline_core::view::anchor::Hint| {
+            let agrees = |hint: &hashline_core::internals::view::anchor::Hint| {
                 hint.agrees(options.dialect, content.as_bytes())
             };
             assert!(anchor.hint.as_ref().is_none_or(agrees), "{line}");

@@ -3,16 +3,16 @@
 use std::fs;
 use std::sync::{Arc, Mutex};
 
-use hashline_core::cancel::Cancel;
-use hashline_core::edit::apply::{ApplyOptions, Durability};
-use hashline_core::edit::outcome::{Applied, Outcome, Rejected};
-use hashline_core::error::Code;
-use hashline_core::text::dialect::Dialect;
-use hashline_core::text::hash::hash_line;
-use hashline_core::view::pattern::Query;
-use hashline_core::view::read::ReadRequest;
-use hashline_core::view::search::SearchQuery;
-use hashline_core::workspace::{
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
+use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
+use hashline_core::internals::error::Code;
+use hashline_core::internals::text::dialect::Dialect;
+use hashline_core::internals::text::hash::hash_line;
+use hashline_core::internals::view::pattern::Query;
+use hashline_core::internals::view::read::ReadRequest;
+use hashline_core::internals::view::search::SearchQuery;
+use hashline_core::internals::workspace::{
     ReadReport, Session, SessionLimits, SessionOptions, WorkspaceOptions,
 };
 use serde_json::{Value, json};
@@ -188,7 +188,7 @@ fn files_that_were_never_read_are_refused_unless_matching_is_allowed() {
     let scene = Scene::new(&[("f", &numbered(3))]);
     assert_eq!(scene.refuse(json!([set(2, "line 2", "x")])).code, Code::NotShown);
     let scene = Scene::with(&[("f", &numbered(3))], |options| {
-        options.unseen = hashline_core::edit::session::Unseen::Match;
+        options.unseen = hashline_core::internals::edit::session::Unseen::Match;
     });
     scene.apply(json!([set(2, "line 2", "x")]));
     assert_eq!(scene.content("f"), "line 1\nx\nline 3\n");

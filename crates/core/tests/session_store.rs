@@ -3,13 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use hashline_core::cancel::Cancel;
-use hashline_core::edit::apply::{ApplyOptions, Durability};
-use hashline_core::edit::outcome::Outcome;
-use hashline_core::edit::session::MemoryLimits;
-use hashline_core::error::Code;
-use hashline_core::view::read::ReadRequest;
-use hashline_core::workspace::{Session, SessionOptions, StoreOptions, WorkspaceOptions};
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
+use hashline_core::internals::edit::outcome::Outcome;
+use hashline_core::internals::edit::session::MemoryLimits;
+use hashline_core::internals::error::Code;
+use hashline_core::internals::view::read::ReadRequest;
+use hashline_core::internals::workspace::{
+    Session, SessionOptions, StoreOptions, WorkspaceOptions,
+};
 use serde_json::{Value, json};
 
 struct Scene {

@@ -9,13 +9,13 @@ use std::fs;
 use std::path::Path;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use hashline_core::cancel::Cancel;
-use hashline_core::disk::commit::{Conflict, RecoveryReport};
-use hashline_core::edit::apply::apply_to_text;
-use hashline_core::error::{Code, Error};
-use hashline_core::view::read::ReadRequest;
-use hashline_core::view::search::SearchQuery;
-use hashline_core::workspace::{Session, SessionOptions, Workspace, WorkspaceOptions};
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::disk::commit::{Conflict, RecoveryReport};
+use hashline_core::internals::edit::apply::apply_to_text;
+use hashline_core::internals::error::{Code, Error};
+use hashline_core::internals::view::read::ReadRequest;
+use hashline_core::internals::view::search::SearchQuery;
+use hashline_core::internals::workspace::{Session, SessionOptions, Workspace, WorkspaceOptions};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 

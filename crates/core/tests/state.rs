@@ -10,13 +10,13 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::Command;
 
-use hashline_core::cancel::Cancel;
-use hashline_core::disk::commit::StateDir;
-use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::edit::apply::Durability;
-use hashline_core::edit::outcome::Outcome;
-use hashline_core::error::Code;
-use hashline_core::workspace::Workspace;
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::disk::commit::StateDir;
+use hashline_core::internals::disk::fs::OsFileSystem;
+use hashline_core::internals::edit::apply::Durability;
+use hashline_core::internals::edit::outcome::Outcome;
+use hashline_core::internals::error::Code;
+use hashline_core::internals::workspace::Workspace;
 use serde_json::{Value, json};
 use support::{Interrupted, Scene, journals, options, recover, scratch, tell_skipped};
 

@@ -15,13 +15,13 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use hashline_core::cancel::Cancel;
-use hashline_core::disk::commit::TEMPORARY_PREFIX;
-use hashline_core::disk::fs::OsFileSystem;
-use hashline_core::edit::apply::Durability;
-use hashline_core::edit::outcome::Outcome;
-use hashline_core::error::Code;
-use hashline_core::workspace::Workspace;
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::disk::commit::TEMPORARY_PREFIX;
+use hashline_core::internals::disk::fs::OsFileSystem;
+use hashline_core::internals::edit::apply::Durability;
+use hashline_core::internals::edit::outcome::Outcome;
+use hashline_core::internals::error::Code;
+use hashline_core::internals::workspace::Workspace;
 use serde_json::{Value, json};
 use support::{Scene, journals, options, patch, recover, scratch, snapshot, tell_skipped};
 

@@ -1,9 +1,9 @@
 //! Every recorded hash and rendering, to the character.
 
-use hashline_core::text::dialect::Dialect;
-use hashline_core::text::hash::{hash_line, verify};
-use hashline_core::text::normalize::normalized;
-use hashline_core::view::render::format_hashed;
+use hashline_core::internals::text::dialect::Dialect;
+use hashline_core::internals::text::hash::{hash_line, verify};
+use hashline_core::internals::text::normalize::normalized;
+use hashline_core::internals::view::render::format_hashed;
 use serde_json::Value;
 
 fn rows(name: &str) -> Vec<Value> {

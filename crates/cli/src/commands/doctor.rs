@@ -1,7 +1,7 @@
 //! `doctor`: this program, and whether edits are safe where it runs.
 
-use hashline_core::disk::commit::{StateReport, Trial};
-use hashline_core::text::dialect::DIALECTS;
+use hashline_core::DIALECTS;
+use hashline_core::{StateReport, Trial};
 use serde::Serialize;
 
 use super::Call;

@@ -5,7 +5,7 @@
 //! decision to the agent; one that cannot be read is an error, which agents take for a refusal.
 
 use hashline_core::command::{Policy, Verdict, check};
-use hashline_core::error::{Code, Error};
+use hashline_core::{Code, Error};
 use serde_json::{Value, json};
 
 use super::Call;

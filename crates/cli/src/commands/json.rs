@@ -1,8 +1,8 @@
 //! `json-read`: a document with the anchors of its values; and what `json-apply` changed in one.
 
-use hashline_core::edit::json::JsonRequest;
-use hashline_core::edit::outcome::Applied;
-use hashline_core::view::render::{GAP, file_header};
+use hashline_core::Applied;
+use hashline_core::JsonRequest;
+use hashline_core::{GAP, file_header};
 
 use super::Call;
 use crate::args::JsonRead;

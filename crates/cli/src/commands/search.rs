@@ -1,9 +1,9 @@
 //! `search`: matches in many files.
 
-use hashline_core::view::excerpt::Limits;
-use hashline_core::view::read::{ReadRequest, ViewKind};
-use hashline_core::view::render::file_header;
-use hashline_core::view::search::{FileMatches, SearchQuery, SearchResult};
+use hashline_core::Limits;
+use hashline_core::file_header;
+use hashline_core::{FileMatches, SearchQuery, SearchResult};
+use hashline_core::{ReadRequest, ViewKind};
 
 use super::Call;
 use crate::args::{STANDARD_INPUT, Search};

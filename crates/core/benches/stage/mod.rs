@@ -1,10 +1,10 @@
 //! The stages that benches, examples and the count of instructions run: sums of hashes, so that
 //! nothing can be left out.
 
-use hashline_core::text::dialect::Dialect;
-use hashline_core::text::hash::{BlockHasher, LineHasher};
-use hashline_core::text::lines::{Lines, Unit};
-use hashline_core::text::simd::Level;
+use hashline_core::internals::text::dialect::Dialect;
+use hashline_core::internals::text::hash::{BlockHasher, LineHasher};
+use hashline_core::internals::text::lines::{Lines, Unit};
+use hashline_core::internals::text::simd::Level;
 
 /// All lines, by blocks.
 pub fn hash(dialect: &'static Dialect, level: Level, bytes: &[u8]) -> u64 {

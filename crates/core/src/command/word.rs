@@ -306,7 +306,7 @@ fn without_backslashes(text: &str) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::grammar::Part;
+    use super::super::grammar::Part;
 
     fn word(raw: &str) -> (String, bool, Vec<String>) {
         let expanded = expand(raw, Quoting::Word);

@@ -1,8 +1,8 @@
 //! Every touch of the file system. What a patch and a recovery do to files, directories and
 //! locks is behind one trait, so that tests can let the n-th operation fail or cut the power
-//! there; where paths lead, and what searches list, is in [`place`] and [`tree`]. The production
+//! there; where paths lead, and what searches list, is in `place` and `tree`. The production
 //! implementation is [`OsFileSystem`]; everything that differs between systems is in it and in
-//! [`stamp`].
+//! `stamp`.
 
 mod place;
 mod stamp;

@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::SystemTime;
 
-use hashline_core::disk::commit::TEMPORARY_PREFIX;
-use hashline_core::disk::fs::{Directory, FileSystem, OsFileSystem, Place, Stamp};
+use hashline_core::internals::disk::commit::TEMPORARY_PREFIX;
+use hashline_core::internals::disk::fs::{Directory, FileSystem, OsFileSystem, Place, Stamp};
 
 /// What a disk writes as one.
 const SECTOR_BYTES: usize = 512;

@@ -12,16 +12,16 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use hashline_core::cancel::Cancel;
-use hashline_core::disk::commit::{
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::disk::commit::{
     RecoveryReport, StateDir, TEMPORARY_PREFIX, recover_transactions,
 };
-use hashline_core::disk::fs::{Directory, FileSystem, OsFileSystem, Place, Stamp};
-use hashline_core::edit::apply::{ApplyOptions, Durability};
-use hashline_core::error::Error;
-use hashline_core::text::dialect::Dialect;
-use hashline_core::text::hash::hash_line;
-use hashline_core::workspace::WorkspaceOptions;
+use hashline_core::internals::disk::fs::{Directory, FileSystem, OsFileSystem, Place, Stamp};
+use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
+use hashline_core::internals::error::Error;
+use hashline_core::internals::text::dialect::Dialect;
+use hashline_core::internals::text::hash::hash_line;
+use hashline_core::internals::workspace::WorkspaceOptions;
 use serde_json::{Value, json};
 
 /// Every entry below a directory: content of files, target of links, mark of directories.
