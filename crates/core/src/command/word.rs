@@ -305,8 +305,8 @@ fn without_backslashes(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use super::super::grammar::Part;
+    use super::*;
 
     fn word(raw: &str) -> (String, bool, Vec<String>) {
         let expanded = expand(raw, Quoting::Word);

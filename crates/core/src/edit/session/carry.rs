@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use imara_diff::{Algorithm, Diff, Hunk, Interner, Token};
 
 use super::body::Body;
-use crate::text::lines::{Lines, Unit};
+use crate::text::lines::{Lines, Unit, count_lines};
 
 /// Texts that differ in more lines than this, between the first difference and the last, are not
 /// compared any further: the work stays bounded, and the answer there is that nothing is kept.
@@ -58,18 +58,20 @@ impl Carry {
     pub fn new(old: &Body<'_>, new: &Body<'_>) -> Self {
         let mut lines = Interner::new((old.count() + new.count()) as usize / 2);
         let mut letters = Vec::with_capacity(old.count() as usize);
-        let Parts { above, old: old_middle, new: new_middle, below } = parts(old.text, new.text);
-        let mut old_lines = Vec::with_capacity(old.count() as usize);
-        for line in lines_of(above).chain(lines_of(old_middle)).chain(lines_of(below)) {
+        let Parts { above, new: new_middle, below } = parts(old.text, new.text);
+        let texts: Vec<&[u8]> = lines_of(old.text).collect();
+        let mut old_lines = Vec::with_capacity(texts.len());
+        for &line in &texts {
             letters.push(letters_in(line));
             old_lines.push(lines.intern(line));
         }
         // Lines that both begin or end with are the same ones: they are not looked up again.
-        let (top, bottom) = (lines_of(above).count(), lines_of(below).count());
-        let middle = top..old_lines.len() - bottom;
+        let (top, bottom) = (count_lines(above, Unit::Byte), count_lines(below, Unit::Byte));
+        let middle = top as usize..texts.len() - bottom as usize;
         let mut new_lines = Vec::with_capacity(new.count() as usize);
-        new_lines.extend_from_slice(&old_lines[..top]);
-        alike(&mut lines, old_middle, &old_lines[middle.clone()], new_middle, &mut new_lines);
+        new_lines.extend_from_slice(&old_lines[..middle.start]);
+        let (old_texts, old_tokens) = (&texts[middle.clone()], &old_lines[middle.clone()]);
+        alike(&mut lines, old_texts, old_tokens, new_middle, &mut new_lines);
         new_lines.extend_from_slice(&old_lines[middle.end..]);
         let (old, new) = (old_lines, new_lines);
         let kinds = lines.num_tokens();
@@ -141,20 +143,19 @@ fn parts<'a>(old: &'a [u8], new: &'a [u8]) -> Parts<'a> {
     // The first line of what is in common may begin before it.
     let tail = &old[old.len() - same..];
     let bottom = memchr::memchr(b'\n', tail).map_or(0, |newline| tail.len() - newline - 1);
-    let (old, below) = old.split_at(old.len() - bottom);
-    Parts { above, old, new: &new[..new.len() - bottom], below }
+    let below = &old[old.len() - bottom..];
+    Parts { above, new: &new[..new.len() - bottom], below }
 }
 
 /// The tokens of the lines of a text that is mostly another one: a line is compared with the one
 /// that follows the last that was found, and looked up only if it is another.
 fn alike<'a>(
     lines: &mut Interner<&'a [u8]>,
-    old: &'a [u8],
+    old: &[&'a [u8]],
     old_tokens: &[Token],
     new: &'a [u8],
     new_tokens: &mut Vec<Token>,
 ) {
-    let old: Vec<&[u8]> = lines_of(old).collect();
     let mut places: Vec<u32> = vec![NONE; lines.num_tokens() as usize];
     for (place, token) in (0..).zip(old_tokens) {
         places[token.0 as usize] = place;
@@ -174,10 +175,9 @@ fn alike<'a>(
     }
 }
 
-/// Two texts by what they have in common.
+/// Two texts by what they have in common, and what the new one has between.
 struct Parts<'a> {
     above: &'a [u8],
-    old: &'a [u8],
     new: &'a [u8],
     below: &'a [u8],
 }
