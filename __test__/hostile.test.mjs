@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { applyHashToText, searchHashedSync } from 'hashline-native'
 import { assertThrows, withDir } from './support.mjs'
 
@@ -10,8 +11,9 @@ const depth = 30_000
 const nested = `${'{'.repeat(depth)}a${'}'.repeat(depth)}`
 
 const source = `
-  const { searchHashed, searchHashedSync } = require(process.argv[1])
-  const options = { root: process.argv[2] }
+  const [addon, root] = process.argv.slice(-2)
+  const { searchHashed, searchHashedSync } = require(addon)
+  const options = { root }
   const found = searchHashedSync({ search: 'needle' }, options)
   searchHashed({ search: 'needle' }, options).then((same) => {
     console.log(JSON.stringify([found.warnings, same.warnings.length, found.matchCount]))
@@ -21,7 +23,7 @@ const source = `
 for (const name of ['.gitignore', '.ignore', '.git/info/exclude']) {
   test(`deep braces in ${name} do not end the process`, () =>
     withDir({ [name]: `${nested}\n`, '.git/HEAD': '', 'a.txt': 'needle\n' }, (root) => {
-      const module = new URL('../index.js', import.meta.url).pathname
+      const module = fileURLToPath(new URL('../index.js', import.meta.url))
       const child = spawnSync(process.execPath, ['-e', source, module, root], { encoding: 'utf8' })
       assert.equal(child.status, 0, `${child.signal} ${child.stderr}`)
       const [warnings, again, matches] = JSON.parse(child.stdout)

@@ -6,17 +6,18 @@ import { readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from '
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { applyHash, readHashed, readHashedSync, searchHashed } from 'hashline-native'
 import { leftovers } from '../stress/attack.mjs'
 import { withDir, withMess } from './support.mjs'
 
-const module = new URL('../index.js', import.meta.url).pathname
+const module = fileURLToPath(new URL('../index.js', import.meta.url))
 
 // Runs until it is told that it has lost the right to make threads, and again when it has it back.
 const threadless = `
-  const { readHashed, readHashedSync, searchHashedSync, applyHash } = require(process.argv[1])
-  const [root, stateDir] = process.argv.slice(2)
+  const [addon, root, stateDir] = process.argv.slice(-3)
+  const { readHashed, readHashedSync, searchHashedSync, applyHash } = require(addon)
   const names = ['a.txt', 'b.txt', 'c.txt']
   async function round(number) {
     const operations = names.map((path) => ({ op: 'add_file', path: path + number, content: 'x\\n' }))
@@ -160,8 +161,8 @@ test('synchronous calls of many files do not wait for calls under way', () =>
   }))
 
 const leaving = `
-  const { applyHash } = require(process.argv[1])
-  const [root, stateDir, when] = process.argv.slice(2)
+  const [addon, root, stateDir, when] = process.argv.slice(-4)
+  const { applyHash } = require(addon)
   const operations = Array.from({ length: 40 }, (_, n) => ({ op: 'add_file', path: n + '.txt', content: 'x' }))
   applyHash({ operations }, { root, stateDir, durability: 'process' })
   setTimeout(() => process.exit(7), Number(when))
