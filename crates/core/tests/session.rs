@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
+use hashline_core::internals::edit::json::JsonRequest;
 use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
 use hashline_core::internals::error::Code;
 use hashline_core::internals::text::dialect::Dialect;
@@ -581,4 +582,25 @@ fn a_text_that_repeats_its_neighbours_is_refused_and_its_lines_count_as_shown() 
     assert!(rejected.text.contains(&row), "{}", rejected.text);
     // Line 7 was never read, but the refusal has shown it.
     scene.apply(json!([set(7, &lines[6], "seven")]));
+}
+
+#[test]
+fn documents_are_read_where_files_are() {
+    let elsewhere = tempfile::tempdir().unwrap();
+    fs::write(elsewhere.path().join("b.json"), "{\"b\": 2}\n").unwrap();
+    let path_of = |name: &str| elsewhere.path().join(name).to_str().unwrap().to_owned();
+    let roots = [path_of("none"), path_of("")];
+    let scene =
+        Scene::with(&[("a.json", "{\"a\": 1}\n")], |options| options.read_roots = roots.into());
+    let read = |path: &str| {
+        let request = JsonRequest { path: path.to_owned(), ..JsonRequest::default() };
+        let view = scene.session.read_json(&scene.session.reading(), &request, &Cancel::default());
+        view.map(|view| view.text).map_err(|error| error.code)
+    };
+    assert_eq!(read("a.json").unwrap(), "// $:77\n// $.a:b2\n{\"a\": 1}");
+    assert!(read(&path_of("b.json")).unwrap().contains("// $.b:"));
+    assert_eq!(read(&path_of("c.json")), Err(Code::FileNotFound));
+    let outside = tempfile::tempdir().unwrap();
+    let outside = outside.path().join("d.json").to_str().unwrap().to_owned();
+    assert_eq!(read(&outside), Err(Code::OutsideRoot));
 }

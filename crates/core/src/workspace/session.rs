@@ -22,10 +22,11 @@ use crate::disk::commit::StateDir;
 use crate::disk::fs::OsFileSystem;
 use crate::disk::records::{RecordStore, sweep};
 use crate::edit::apply::Manner;
+use crate::edit::json::{JsonRequest, JsonView};
 use crate::edit::outcome::Outcome;
 use crate::edit::request::Value;
 use crate::edit::session::{HeldMemory, Lesson, MemoryLimits, Moment, Recall, Unseen};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::view::read::{FileView, ReadRequest};
 use crate::view::scope::Scope;
 use crate::view::search::{SearchQuery, SearchResult};
@@ -300,6 +301,29 @@ impl Session {
         Ok(report)
     }
 
+    /// Reads a JSON document, with the anchors of its values. Of its lines nothing counts as
+    /// shown: edits by path name values by their hashes alone.
+    pub fn read_json(
+        &self,
+        turn: &ReadTurn,
+        request: &JsonRequest,
+        cancel: &Cancel,
+    ) -> Result<JsonView> {
+        self.turns.wait(&turn.0.ticket, cancel)?;
+        let mut answer = self.workspace.read_json(request, cancel);
+        for workspace in &self.readable {
+            if !matches!(&answer, Err(error) if error.code == Code::OutsideRoot) {
+                break;
+            }
+            match workspace.read_json(request, cancel) {
+                // A directory that is not there holds no file to read.
+                Err(error) if error.path.as_deref() != Some(&request.path) => cancel.check()?,
+                other => answer = other,
+            }
+        }
+        answer
+    }
+
     /// Searches files, within the limits of one call.
     pub fn search(
         &self,
@@ -307,12 +331,24 @@ impl Session {
         query: &SearchQuery,
         cancel: &Cancel,
     ) -> Result<SearchResult> {
+        self.search_telling(turn, query, cancel, &|_, _| {})
+    }
+
+    /// As [`Session::search`]; `progress` is told now and then how many files of how many are
+    /// done.
+    pub fn search_telling(
+        &self,
+        turn: &ReadTurn,
+        query: &SearchQuery,
+        cancel: &Cancel,
+        progress: &dyn Fn(usize, usize),
+    ) -> Result<SearchResult> {
         self.turns.wait(&turn.0.ticket, cancel)?;
         let limits = &self.options.limits;
         let mut query = query.clone();
         query.max_matches = query.max_matches.min(limits.max_matches);
         query.max_bytes = Some(query.max_bytes.unwrap_or(usize::MAX).min(limits.max_bytes));
-        let result = self.workspace.search(&query, cancel)?;
+        let result = self.workspace.search_telling(&query, cancel, progress)?;
         self.learn_rows(&result.text, None, cancel)?;
         Ok(result)
     }
