@@ -5,7 +5,6 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
 use hashline_core::JsonRequest;
 use hashline_core::Query;
 use hashline_core::ReadRequest;
-use hashline_core::WorkspaceOptions;
 use hashline_core::command::{Policy, Tools, Unparsed};
 use hashline_core::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS};
 use hashline_core::{Context, Limits};
@@ -13,6 +12,7 @@ use hashline_core::{DIALECTS, Dialect};
 use hashline_core::{MAX_MATCHES, SearchQuery};
 use hashline_core::{RELOCATE_WINDOW_LINES, Relocate};
 use hashline_core::{Result, Term};
+use hashline_core::{StoreOptions, WorkspaceOptions};
 
 /// The name that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";
@@ -75,10 +75,15 @@ impl Shared {
             ..WorkspaceOptions::default()
         })
     }
+
+    /// The directory that bounds reading and writing.
+    pub fn root(&self) -> Option<&str> {
+        self.root.as_deref()
+    }
 }
 
 /// How this program writes what messages of the core name.
-fn spelling(term: Term) -> &'static str {
+pub fn spelling(term: Term) -> &'static str {
     match term {
         Term::LockTimeout => "--lock-timeout",
         Term::StateDir => "--state-dir",
@@ -112,6 +117,8 @@ pub enum Command {
     Check(Check),
     /// Answer an agent that is about to call a tool
     Hook(Hook),
+    /// Serve the Model Context Protocol on standard input and output, for an agent
+    Mcp(Mcp),
     /// Finish or undo what a process that died left half done
     Recover,
     /// Tell about this program, and whether edits are safe here
@@ -135,6 +142,7 @@ impl Command {
             Command::JsonApply(_) => "json-apply",
             Command::Check(_) => "check",
             Command::Hook(_) => "hook",
+            Command::Mcp(_) => "mcp",
             Command::Recover => "recover",
             Command::Doctor => "doctor",
             Command::Completions(_) => "completions",
@@ -481,6 +489,30 @@ enum UnparsedArg {
     Allow,
     /// A write
     Write,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct Mcp {
+    /// Where to work: paths start in the first, which is read and written; the others are read
+    /// only [default: the roots that the agent names, else the working directory]
+    #[arg(value_name = "ROOT", value_hint = ValueHint::DirPath)]
+    pub roots: Vec<String>,
+    /// Answer with structured content beside the text; some agents show their model that alone
+    #[arg(long)]
+    pub structured: bool,
+    /// Keep what is shown under this name, beyond the connection and for others who give it
+    #[arg(long, value_name = "ID", env = "HASHLINE_SESSION")]
+    session: Option<String>,
+    #[command(flatten)]
+    pub manner: Manner,
+}
+
+impl Mcp {
+    /// Where the session is kept, if it is.
+    pub fn store(&self) -> Option<StoreOptions> {
+        let id = self.session.clone().filter(|id| !id.is_empty())?;
+        Some(StoreOptions { id, dir: None })
+    }
 }
 
 #[derive(Debug, ClapArgs)]

@@ -6,6 +6,7 @@ mod guard;
 mod hook;
 mod json;
 mod manuals;
+mod mcp;
 mod read;
 mod recover;
 mod search;
@@ -30,6 +31,7 @@ pub struct Call<'a> {
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let apply = match &args.command {
         Command::Apply(apply) | Command::JsonApply(apply) => apply.manner.apply_options(),
+        Command::Mcp(mcp) => mcp.manner.apply_options(),
         _ => ApplyOptions::default(),
     };
     let options = args.shared.workspace_options(apply)?;
@@ -49,6 +51,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Command::JsonRead(args) => json::read(&mut call, args)?,
         Command::Check(args) => guard::check(&mut call, args)?,
         Command::Hook(args) => hook::hook(&mut call, args)?,
+        // It has the call to itself, standard output included.
+        Command::Mcp(args) => return mcp::mcp(call, args),
         Command::Recover => recover::recover(&mut call)?,
         Command::Doctor => doctor::doctor(&mut call)?,
         Command::Completions(args) => manuals::completions(&mut call, args)?,

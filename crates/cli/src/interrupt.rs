@@ -8,19 +8,25 @@ use hashline_core::Cancel;
 
 use crate::exit::Exit;
 
-/// The flag of the call that must not be cut off.
-static CALL: OnceLock<Cancel> = OnceLock::new();
+/// What asks the work to stop that must not be cut off.
+static STOP: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
 /// From now on Ctrl-C ends the process, with the exit code that shells know.
 pub fn ends_the_process() {
     // Where no handler can be set, the system ends the process.
-    let _ = ctrlc::set_handler(|| match CALL.get() {
-        Some(cancel) => cancel.cancel(),
+    let _ = ctrlc::set_handler(|| match STOP.get() {
+        Some(stop) => stop(),
         None => std::process::exit(Exit::Interrupted.code().into()),
     });
 }
 
 /// From now on Ctrl-C asks the call with this flag to stop, and nothing more.
 pub fn asks(cancel: &Cancel) {
-    let _ = CALL.set(cancel.clone());
+    let cancel = cancel.clone();
+    calls(move || cancel.cancel());
+}
+
+/// From now on Ctrl-C calls this, and nothing more.
+pub fn calls(stop: impl Fn() + Send + Sync + 'static) {
+    let _ = STOP.set(Box::new(stop));
 }

@@ -77,6 +77,7 @@ impl Project {
             .current_dir(self.path(""))
             .env("XDG_STATE_HOME", self.state())
             .env_remove("HASHLINE_USAGE_LOG")
+            .env_remove("HASHLINE_SESSION")
             .env_remove("NO_COLOR")
             .env_remove("CLICOLOR_FORCE");
     }

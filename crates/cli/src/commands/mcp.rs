@@ -1,0 +1,141 @@
+//! `mcp`: the engine as tools of an agent, over the Model Context Protocol on standard input and
+//! output.
+//!
+//! `server` answers the client's requests, one session for the connection; `roots` says where it
+//! works. `tool` is what the tools have in common, which are `read`, `search`, `apply` and `json`;
+//! `arguments` and `operations` take what models write. `stdout` is the pipe to the client.
+//!
+//! Names, words and schemas of `read`, `search` and `apply` are those of the tools in JavaScript
+//! (`js/tools`).
+
+mod apply;
+mod arguments;
+mod json;
+mod operations;
+mod read;
+mod roots;
+mod search;
+mod server;
+mod stdout;
+mod tool;
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+
+use hashline_core::{Code, Error, SessionOptions, Term};
+use rmcp::ServiceExt;
+use rmcp::service::{QuitReason, ServerInitializeError};
+use tokio::sync::{Notify, mpsc};
+
+use super::Call;
+use crate::args::{Mcp, spelling};
+use crate::exit::{Exit, Failure};
+use crate::interrupt;
+use server::{Server, Settings};
+use stdout::Stdout;
+
+/// `hashline mcp`
+pub fn mcp(call: Call<'_>, args: &Mcp) -> Result<Exit, Failure> {
+    let mut workspace = call.workspace.options().clone();
+    workspace.spelling = spelling_for_models;
+    let settings = Settings {
+        roots: roots_of(call.shared.root(), &args.roots)?,
+        options: SessionOptions { workspace, ..SessionOptions::default() },
+        store: args.store(),
+        is_structured: args.structured,
+    };
+    // The client's messages leave by this process's standard output, which the call holds.
+    drop(call);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build()
+        .map_err(|cause| Error::io("start", "the server", &cause))?;
+    let exit = runtime.block_on(serve(settings));
+    // The thread that reads standard input may wait there for ever.
+    runtime.shutdown_background();
+    exit
+}
+
+/// The directories of the command line, which have to be there.
+fn roots_of(root: Option<&str>, more: &[String]) -> Result<Vec<String>, Error> {
+    let roots: Vec<String> =
+        root.into_iter().map(str::to_owned).chain(more.iter().cloned()).collect();
+    for root in &roots {
+        let about = std::fs::metadata(root).map_err(|cause| Error::io("open", root, &cause))?;
+        if !about.is_dir() {
+            let message = format!("{root}: is no directory, and cannot be worked in");
+            return Err(Error::at(Code::NotAFile, root, message));
+        }
+    }
+    Ok(roots)
+}
+
+/// How the tools write what messages of the core name.
+fn spelling_for_models(term: Term) -> &'static str {
+    match term {
+        Term::StartLine => "start_line",
+        Term::MaxLines => "max_lines",
+        other => spelling(other),
+    }
+}
+
+/// Serves one client, until it goes or the user interrupts.
+async fn serve(settings: Settings) -> Result<Exit, Failure> {
+    let (stop, gone) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let interrupted = Arc::clone(&stop);
+    interrupt::calls(move || interrupted.notify_one());
+    let (busy, mut all_done) = mpsc::channel(1);
+    let transport = (tokio::io::stdin(), Stdout::new(Arc::clone(&gone)));
+    let starting = Server::new(settings, busy).serve(transport);
+    let running = tokio::select! {
+        started = starting => match started {
+            Ok(running) => running,
+            Err(error) => return ended_early(error),
+        },
+        () = stop.notified() => return Ok(Exit::Interrupted),
+    };
+    let token = running.cancellation_token();
+    let exit = {
+        let mut waiting = pin!(running.waiting());
+        tokio::select! {
+            quit = &mut waiting => ended(quit)?,
+            exit = first(stop.notified(), gone.notified()) => {
+                token.cancel();
+                ended(waiting.await)?;
+                exit
+            }
+        }
+    };
+    // Calls that are still at work stop at their next look, but never in the midst of a change.
+    let _ = all_done.recv().await;
+    Ok(exit)
+}
+
+/// How the program ends, by what came first.
+async fn first(stop: impl Future<Output = ()>, gone: impl Future<Output = ()>) -> Exit {
+    tokio::select! {
+        () = stop => Exit::Interrupted,
+        () = gone => Exit::Done,
+    }
+}
+
+fn ended(quit: Result<QuitReason, tokio::task::JoinError>) -> Result<Exit, Error> {
+    match quit {
+        Ok(QuitReason::Closed | QuitReason::Cancelled) => Ok(Exit::Done),
+        other => Err(Error::new(Code::Internal, format!("the server broke off: {other:?}"))),
+    }
+}
+
+/// A connection that ended before it began.
+fn ended_early(error: ServerInitializeError) -> Result<Exit, Failure> {
+    match error {
+        // Whoever closes a pipe has seen enough.
+        ServerInitializeError::ConnectionClosed(_)
+        | ServerInitializeError::TransportError { .. } => Ok(Exit::Done),
+        other => {
+            Err(Error::argument(format!("the client began otherwise than expected: {other}"))
+                .into())
+        }
+    }
+}
