@@ -57,18 +57,22 @@ pub fn mcp(call: Call<'_>, args: &Mcp) -> Result<Exit, Failure> {
     exit
 }
 
-/// The directories of the command line, which have to be there.
+/// The directories of the command line, which have to be there. They are absolute, since those
+/// behind the first are not beneath it.
 fn roots_of(root: Option<&str>, more: &[String]) -> Result<Vec<String>, Error> {
-    let roots: Vec<String> =
-        root.into_iter().map(str::to_owned).chain(more.iter().cloned()).collect();
-    for root in &roots {
-        let about = std::fs::metadata(root).map_err(|cause| Error::io("open", root, &cause))?;
-        if !about.is_dir() {
-            let message = format!("{root}: is no directory, and cannot be worked in");
-            return Err(Error::at(Code::NotAFile, root, message));
-        }
+    root.into_iter().chain(more.iter().map(String::as_str)).map(absolute_directory).collect()
+}
+
+fn absolute_directory(path: &str) -> Result<String, Error> {
+    let fault = |cause| Error::io("open", path, &cause);
+    if !std::fs::metadata(path).map_err(fault)?.is_dir() {
+        let message = format!("{path}: is no directory, and cannot be worked in");
+        return Err(Error::at(Code::NotAFile, path, message));
     }
-    Ok(roots)
+    let absolute = std::path::absolute(path).map_err(fault)?;
+    absolute.into_os_string().into_string().map_err(|path| {
+        Error::argument(format!("{path:?} is not valid Unicode, as paths of tools have to be"))
+    })
 }
 
 /// How the tools write what messages of the core name.

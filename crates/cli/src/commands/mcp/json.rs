@@ -39,8 +39,8 @@ const READ_DESCRIPTION: &str = "Reads a JSON document, with comments or without,
 
 fn apply_description(_: &Dialect) -> String {
     let edits = json!([
-        {"op": "set_path", "path": "package.json", "anchor": "$.version:b7", "value": "\"1.1.0\""},
-        {"op": "insert_at_path", "path": "package.json", "anchor": "$.scripts:44", "key": "test", "value": "\"node --test\""},
+        {"op": "set_path", "path": "package.json", "anchor": "$.version:a7", "value": "\"1.1.0\""},
+        {"op": "insert_at_path", "path": "package.json", "anchor": "$.scripts:89", "key": "test", "value": "\"node --test\""},
     ]);
     format!(
         "Edits values of JSON documents by path, any number in one call: all operations are carried out, or none. \

@@ -114,7 +114,8 @@ impl Server {
             tokio::select! {
                 biased;
                 () = context.ct.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
-                () = report.next() => {}
+                // Told to the end, before anything else: no word may come behind the answer.
+                () = report.due() => report.tell().await,
                 finished = &mut running => break finished,
             }
         };
@@ -190,11 +191,17 @@ impl<'a> Report<'a> {
         Report { peer, token, progress, ticks: tokio::time::interval(TOLD_EVERY), told: None }
     }
 
-    /// Waits for the time to tell, and tells; for ever, where nobody asked. The first time is at
-    /// once.
-    async fn next(&mut self) {
-        let Some(token) = &self.token else { return std::future::pending().await };
+    /// Waits for the time to tell; for ever, where nobody asked. The first time is at once.
+    async fn due(&mut self) {
+        if self.token.is_none() {
+            return std::future::pending().await;
+        }
         self.ticks.tick().await;
+    }
+
+    /// Tells how far the call has come, if that is further than it was.
+    async fn tell(&mut self) {
+        let Some(token) = &self.token else { return };
         let (done, total) = (&self.progress.done, &self.progress.total);
         let (done, total) = (done.load(Ordering::Relaxed), total.load(Ordering::Relaxed));
         if self.told.is_some_and(|told| told >= done) {
