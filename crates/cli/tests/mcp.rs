@@ -1,0 +1,681 @@
+//! `mcp`: a client that speaks with the program over pipes.
+
+mod support;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+
+use serde_json::{Value, json};
+use support::Project;
+
+/// A client, message by message.
+struct Client {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+    last_id: u64,
+    /// The roots that it tells, when it is asked.
+    roots: Vec<String>,
+    /// Notifications that it got.
+    notices: Vec<Value>,
+}
+
+/// What a tool answered.
+#[derive(Debug)]
+struct Answer {
+    text: String,
+    is_error: bool,
+    result: Value,
+}
+
+impl Client {
+    /// The program, and nothing said.
+    fn start(project: &Project, args: &[&str]) -> Client {
+        let mut command = project.command(&["mcp"]);
+        command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let stdin = child.stdin.take();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        Client { child, stdin, stdout, last_id: 0, roots: Vec::new(), notices: Vec::new() }
+    }
+
+    /// The program, after the handshake.
+    fn connect(project: &Project, args: &[&str]) -> Client {
+        let mut client = Client::start(project, args);
+        client.shake_hands(&json!({}));
+        client
+    }
+
+    fn shake_hands(&mut self, capabilities: &Value) -> Value {
+        let answer = self.request(
+            "initialize",
+            &json!({
+                "protocolVersion": "2025-11-25",
+                "capabilities": capabilities,
+                "clientInfo": {"name": "test", "version": "1"},
+            }),
+        );
+        self.notify("notifications/initialized", &json!({}));
+        answer["result"].clone()
+    }
+
+    /// Says one line, which need not be a message.
+    fn say(&mut self, line: &str) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
+        stdin.flush().unwrap();
+    }
+
+    fn notify(&mut self, method: &str, params: &Value) {
+        self.say(&json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string());
+    }
+
+    /// Sends a request and does not wait; returns its id.
+    fn send(&mut self, method: &str, params: &Value) -> u64 {
+        self.last_id += 1;
+        let id = self.last_id;
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+        self.say(&message.to_string());
+        id
+    }
+
+    /// The next message. All that comes is protocol.
+    fn next(&mut self) -> Value {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        let message: Value = serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line:?}"));
+        assert_eq!(message["jsonrpc"], "2.0", "{message}");
+        message
+    }
+
+    /// The answer to a request; notifications are kept, and the question for roots is answered.
+    /// An answer to any other request is not expected.
+    fn answer_to(&mut self, id: u64) -> Value {
+        loop {
+            let message = self.next();
+            if message["method"] == "roots/list" {
+                let roots: Vec<Value> = self
+                    .roots
+                    .iter()
+                    .map(|path| json!({"uri": format!("file://{path}")}))
+                    .collect();
+                let answer = json!({
+                    "jsonrpc": "2.0", "id": message["id"], "result": {"roots": roots},
+                });
+                self.say(&answer.to_string());
+            } else if message.get("method").is_some() {
+                self.notices.push(message);
+            } else {
+                assert_eq!(message["id"], id, "{message}");
+                return message;
+            }
+        }
+    }
+
+    fn request(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.send(method, params);
+        self.answer_to(id)
+    }
+
+    fn call(&mut self, tool: &str, arguments: &Value) -> Answer {
+        let message = self.request("tools/call", &json!({"name": tool, "arguments": arguments}));
+        answer_of(&message)
+    }
+
+    fn read(&mut self, path: &str) -> Answer {
+        self.call("read", &json!({"path": path}))
+    }
+
+    fn set_line(&mut self, path: &str, anchor: &str, text: &str) -> Answer {
+        let operation = json!({"op": "set_line", "path": path, "anchor": anchor, "text": text});
+        self.call("apply", &json!({"operations": [operation]}))
+    }
+
+    /// Closes the program's input, and says how it ended and what it still printed.
+    fn leave(mut self) -> (Option<i32>, String, String) {
+        drop(self.stdin.take());
+        let mut rest = String::new();
+        std::io::Read::read_to_string(&mut self.stdout, &mut rest).unwrap();
+        let output = self.child.wait_with_output().unwrap();
+        (output.status.code(), rest, String::from_utf8(output.stderr).unwrap())
+    }
+}
+
+fn answer_of(message: &Value) -> Answer {
+    let result = message["result"].clone();
+    let text = result["content"][0]["text"].as_str();
+    let text = text.unwrap_or_else(|| panic!("{message}")).to_owned();
+    Answer { text, is_error: result["isError"] == true, result }
+}
+
+/// Ended by the end of its input: no word but protocol.
+const QUIETLY: (Option<i32>, String, String) = (Some(0), String::new(), String::new());
+
+const LINES: &str = "line 1\nline 2\nline 3\n";
+
+#[test]
+fn a_conversation() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let mut client = Client::start(&project, &[]);
+    let about = client.shake_hands(&json!({}));
+    assert_eq!(about["protocolVersion"], "2025-11-25");
+    assert_eq!(about["serverInfo"]["name"], "hashline");
+    assert!(about["instructions"].as_str().unwrap().contains("read"));
+    let shown = client.read("a.txt");
+    assert_eq!(shown.text, "1:02|line 1\n2:b2|line 2\n3:83|line 3");
+    assert!(!shown.is_error);
+    // Text alone: some clients show their model the structure instead.
+    assert_eq!(shown.result.get("structuredContent"), None);
+    assert_eq!(shown.result["content"].as_array().unwrap().len(), 1);
+    let done = client.set_line("a.txt", "2:b2", "line two");
+    assert!(!done.is_error);
+    assert!(done.text.starts_with("--- a.txt --- 1 edit, +1 -1\n"), "{}", done.text);
+    assert_eq!(project.content("a.txt"), "line 1\nline two\nline 3\n");
+    // The old anchor is refused with the line as it is, and the one of the refusal holds.
+    let stale = client.set_line("a.txt", "2:b2", "line 2 again");
+    assert!(stale.is_error);
+    assert!(stale.text.starts_with("Nothing was written.\n"), "{}", stale.text);
+    let row = stale.text.lines().find(|row| row.ends_with("|line two")).unwrap().to_owned();
+    assert!(!client.set_line("a.txt", &row, "line 2 again").is_error);
+    assert_eq!(project.content("a.txt"), "line 1\nline 2 again\nline 3\n");
+    assert_eq!(client.leave(), QUIETLY);
+}
+
+/// What no schema may have, at any level: not every vendor takes it.
+const FORBIDDEN: &[&str] = &[
+    "oneOf",
+    "anyOf",
+    "allOf",
+    "not",
+    "$ref",
+    "$defs",
+    "definitions",
+    "const",
+    "if",
+    "patternProperties",
+    "additionalProperties",
+];
+
+fn check_schema(schema: &Value, place: &str) {
+    let fields = schema.as_object().unwrap();
+    for forbidden in FORBIDDEN {
+        assert!(!fields.contains_key(*forbidden), "{place}: {forbidden}");
+    }
+    let kind = fields["type"].as_str().unwrap_or_else(|| panic!("{place}: {schema}"));
+    assert!(["object", "array", "string", "integer", "boolean"].contains(&kind), "{place}: {kind}");
+    if let Some(allowed) = fields.get("enum") {
+        assert_eq!(kind, "string", "{place}");
+        assert!(allowed.as_array().unwrap().iter().all(Value::is_string), "{place}");
+    }
+    if kind == "array" {
+        check_schema(&fields["items"], &format!("{place}[]"));
+    }
+    if kind == "object" {
+        let properties = fields["properties"].as_object().unwrap();
+        for (name, property) in properties {
+            check_schema(property, &format!("{place}.{name}"));
+        }
+        for required in fields["required"].as_array().unwrap() {
+            assert!(properties.contains_key(required.as_str().unwrap()), "{place}: {required}");
+        }
+    }
+}
+
+#[test]
+fn tools_are_described_so_that_every_vendor_takes_them() {
+    let project = Project::new(&[]);
+    let mut client = Client::connect(&project, &[]);
+    let listed = client.request("tools/list", &json!({}))["result"]["tools"].clone();
+    let tools = listed.as_array().unwrap();
+    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["read", "search", "apply", "read_json", "apply_json"]);
+    for tool in tools {
+        let name = tool["name"].as_str().unwrap();
+        check_schema(&tool["inputSchema"], name);
+        assert!(tool["description"].as_str().unwrap().len() > 100, "{name}");
+        assert_eq!(tool["_meta"]["anthropic/alwaysLoad"], true, "{name}");
+        let writes = name.starts_with("apply");
+        let hints = json!({
+            "title": tool["title"],
+            "readOnlyHint": !writes,
+            "destructiveHint": writes,
+            "idempotentHint": !writes,
+            "openWorldHint": false,
+        });
+        assert_eq!(tool["annotations"], hints, "{name}");
+    }
+    // Models write fields in the order of the schema.
+    let operation = &tools[2]["inputSchema"]["properties"]["operations"]["items"];
+    let fields: Vec<&String> = operation["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(fields[..3], ["op", "path", "anchor"]);
+    assert_eq!(client.leave(), QUIETLY);
+}
+
+#[test]
+fn the_examples_of_descriptions_are_true() {
+    let project = Project::new(&[
+        ("greet.js", "function greet(name) {\n  const hi = 'Hi'\n  log(hi)\n}\n"),
+        ("package.json", "{\n  \"version\": \"1.0.0\",\n  \"scripts\": {}\n}\n"),
+    ]);
+    let mut client = Client::connect(&project, &[]);
+    let listed = client.request("tools/list", &json!({}))["result"]["tools"].clone();
+    client.read("greet.js");
+    client.call("read_json", &json!({"path": "package.json"}));
+    for tool in ["apply", "apply_json"] {
+        let description = listed.as_array().unwrap().iter().find(|one| one["name"] == tool);
+        let description = description.unwrap()["description"].as_str().unwrap();
+        let arguments: Value = serde_json::from_str(description.lines().last().unwrap()).unwrap();
+        let done = client.call(tool, &arguments);
+        assert!(!done.is_error, "{}", done.text);
+    }
+    let edited = "function greet(name) {\n  const hi = 'Hi, ' + name\n  log(hi)\n  return hi\n}\n";
+    assert_eq!(project.content("greet.js"), edited);
+    let package: Value = serde_json::from_str(&project.content("package.json")).unwrap();
+    assert_eq!(package, json!({"version": "1.1.0", "scripts": {"test": "node --test"}}));
+}
+
+#[test]
+fn two_files_are_edited_together_or_not_at_all() {
+    let project = Project::new(&[("a.txt", LINES), ("b.txt", LINES)]);
+    let mut client = Client::connect(&project, &[]);
+    let shown = client.call("read", &json!({"path": "a.txt", "more_paths": "[\"b.txt\"]"}));
+    assert!(shown.text.contains("--- a.txt ---\n1:02|line 1\n"), "{}", shown.text);
+    assert!(shown.text.contains("--- b.txt ---\n1:02|line 1\n"), "{}", shown.text);
+    assert!(shown.text.contains("\n(more_paths: taken as the JSON that the string holds.)"));
+    let both = |anchor: &str| {
+        json!([
+            {"op": "set_line", "path": "a.txt", "anchor": "1:02", "text": "one"},
+            {"op": "delete", "path": "b.txt", "anchor": anchor},
+        ])
+    };
+    let refused = client.call("apply", &json!({"operations": both("3:00")}));
+    assert!(refused.is_error);
+    assert_eq!((project.content("a.txt"), project.content("b.txt")), (LINES.into(), LINES.into()));
+    // As a string, which some models send.
+    let done = client.call("apply", &json!({"operations": both("3:83").to_string()}));
+    assert!(!done.is_error, "{}", done.text);
+    assert_eq!(project.content("a.txt"), "one\nline 2\nline 3\n");
+    assert_eq!(project.content("b.txt"), "line 1\nline 2\n");
+    assert_eq!(client.leave(), QUIETLY);
+}
+
+#[test]
+fn a_search_shows_lines_to_edit() {
+    let project = Project::new(&[("a.txt", LINES), ("sub/b.txt", "other\nline 7\n")]);
+    let mut client = Client::connect(&project, &[]);
+    let found = client.call("search", &json!({"pattern": "LINE [27]"}));
+    assert!(
+        found.text.starts_with("--- a.txt ---\n2:b2|line 2\n--- sub/b.txt ---\n"),
+        "{}",
+        found.text
+    );
+    assert!(!client.set_line("a.txt", "2:b2", "two").is_error);
+    let cut = client.call("search", &json!({"pattern": "line", "max_matches": "1"}));
+    let advice = "(1 match is shown, and there are more. Narrow pattern, paths or globs, or go on with read a.txt from line 2.)";
+    assert!(cut.text.contains(advice), "{}", cut.text);
+    let none = client.call("search", &json!({"pattern": "a(b", "literal": true}));
+    assert_eq!(none.text, "(no match for \"a(b\" in 2 files)");
+    let wrong = client.call("search", &json!({"pattern": "a(b"}));
+    assert!(wrong.is_error);
+    assert!(wrong.text.starts_with("INVALID_PATTERN: "), "{}", wrong.text);
+}
+
+#[test]
+fn values_of_documents_are_edited_by_path() {
+    let project = Project::new(&[("a.json", "{\n  \"a\": 1, // one\n  \"b\": [1, 2]\n}\n")]);
+    let mut client = Client::connect(&project, &[]);
+    let shown = client.call("read_json", &json!({"path": "a.json"}));
+    assert!(shown.text.contains("  // $.a:b2\n  \"a\": 1, // one\n"), "{}", shown.text);
+    let row = shown.text.lines().find(|row| row.contains("$.b:")).unwrap();
+    let list = row.trim_start_matches([' ', '/']);
+    let operations = json!([
+        {"op": "set_path", "path": "a.json", "anchor": "$.a:b2", "value": "12345678901234567890.50"},
+        {"op": "insert_at_path", "path": "a.json", "anchor": list, "value": "no JSON", "index": "0"},
+    ]);
+    let done = client.call("apply_json", &json!({"operations": operations}));
+    assert!(!done.is_error, "{}", done.text);
+    assert!(done.text.contains("taken as a string, since it is no JSON"), "{}", done.text);
+    let edited = "{\n  \"a\": 12345678901234567890.50, // one\n  \"b\": [\"no JSON\", 1, 2]\n}\n";
+    assert_eq!(project.content("a.json"), edited);
+    let stale = client.call("apply_json", &json!({"operations": operations}));
+    assert!(stale.is_error);
+    assert!(stale.text.starts_with("Nothing was written.\n"), "{}", stale.text);
+    let page = client.call("read_json", &json!({"path": "a.json", "max_lines": 4}));
+    assert!(page.text.ends_with("\n(The file has 4 lines. Go on from line 3.)"), "{}", page.text);
+}
+
+#[test]
+fn an_answer_keeps_within_its_limits_and_says_how_to_go_on() {
+    let long: String = (1..=5_000).map(|number| format!("line {number}\n")).collect();
+    let list: String = (1..=5_000).map(|number| format!("{number},\n")).collect();
+    let document = format!("[\n{list}0]\n");
+    let wide = "x".repeat(200_000);
+    let project = Project::new(&[("long.txt", &long), ("wide.txt", &wide), ("a.json", &document)]);
+    let mut client = Client::connect(&project, &[]);
+    for (tool, arguments) in [
+        ("read", json!({"path": "long.txt"})),
+        ("read", json!({"path": "long.txt", "max_lines": 4_000})),
+        ("read", json!({"path": "wide.txt"})),
+        ("read", json!({"path": "long.txt", "more_paths": ["wide.txt", "long.txt"]})),
+        ("read_json", json!({"path": "a.json"})),
+        ("search", json!({"pattern": "line", "context": 9})),
+        ("search", json!({"pattern": "x"})),
+    ] {
+        let answer = client.call(tool, &arguments);
+        assert!(!answer.is_error, "{}", answer.text);
+        // What says how to go on comes behind that.
+        let place = format!("{tool} {arguments}");
+        assert!(answer.text.lines().count() <= 2_005, "{place}: {}", answer.text.lines().count());
+        assert!(answer.text.len() <= 51_200 + 500, "{place}: {}", answer.text.len());
+        let last = answer.text.lines().last().unwrap();
+        let says = last.contains("o on ") || last.contains("Not shown") || last.contains("bytes]");
+        assert!(says, "{place}: {}", &last[last.len().saturating_sub(200)..]);
+    }
+    // Many lines at once: the answer is cut, the edit is not.
+    let operation =
+        json!({"op": "insert_after", "path": "long.txt", "anchor": "EOF", "text": long});
+    let done = client.call("apply", &json!({"operations": [operation]}));
+    assert!(!done.is_error && done.text.len() <= 51_200 + 500, "{}", done.text.len());
+    assert_eq!(project.content("long.txt"), long.repeat(2));
+}
+
+#[test]
+fn malformed_calls_are_answered() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let mut client = Client::connect(&project, &[]);
+    let cases = [
+        ("apply", json!({}), "the field operations is missing"),
+        ("apply", json!({"operations": "[{"}), "no JSON"),
+        ("apply", json!({"operations": 5}), "INVALID_OPERATION"),
+        ("apply", json!({"operations": [{"op": "fly", "path": "a.txt"}]}), "fly"),
+        ("apply", json!({"operations": [null]}), "INVALID_OPERATION"),
+        ("apply", json!([1]), "the arguments are an array"),
+        ("apply", json!("x"), "no JSON"),
+        ("apply", json!(7), "the arguments are the number 7"),
+        (
+            "apply_json",
+            json!({"operations": [{"op": "set_path", "path": "a.txt", "anchor": "$"}]}),
+            "",
+        ),
+    ];
+    for (tool, arguments, part) in cases {
+        let refused = client.call(tool, &arguments);
+        assert!(refused.is_error, "{arguments}: {}", refused.text);
+        assert!(refused.text.starts_with("Nothing was written.\n"), "{}", refused.text);
+        assert!(refused.text.contains(part), "{arguments}: {}", refused.text);
+    }
+    for (tool, arguments, part) in [
+        ("read", json!({}), "read: the field path is missing: expected the path of a file"),
+        ("read", json!({"path": ["a"]}), "the field path is an array: expected a string"),
+        ("read", json!({"path": "a.txt", "start_line": "x"}), "expected a whole number from 1"),
+        ("read", json!({"path": "none"}), "FILE_NOT_FOUND"),
+        ("read", json!({"path": "../a.txt"}), "OUTSIDE_ROOT"),
+        ("search", json!({}), "the field pattern is missing"),
+        ("read_json", json!({"path": "a.txt"}), "INVALID_JSON"),
+    ] {
+        let refused = client.call(tool, &arguments);
+        assert!(refused.is_error, "{arguments}: {}", refused.text);
+        assert!(refused.text.contains(part), "{arguments}: {}", refused.text);
+    }
+    // Not even calls, or no messages at all.
+    let unknown = client.request("tools/call", &json!({"name": "fly"}));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    let nameless = client.request("tools/call", &json!({"arguments": {}}));
+    assert_eq!(nameless["error"]["code"], -32602, "{nameless}");
+    assert_eq!(client.request("fly", &json!({}))["error"]["code"], -32601);
+    for line in ["nonsense", "{\"a\":", "\"\\ud800\"", "", "\u{0}"] {
+        client.say(line);
+    }
+    assert_eq!(client.read("a.txt").text.lines().count(), 3);
+    assert_eq!(project.content("a.txt"), LINES);
+    assert_eq!(client.leave(), QUIETLY);
+}
+
+#[test]
+fn what_is_plainly_meant_is_taken_as_meant() {
+    let project = Project::new(&[("a.txt", LINES), ("@b.txt", "b\n"), ("ü x.txt", "u\n")]);
+    let mut client = Client::connect(&project, &[]);
+    let path = project.path("").to_str().unwrap().to_owned();
+    for (arguments, first) in [
+        (json!({"file_path": "a.txt", "offset": "2", "limit": 1}), "2:b2|line 2"),
+        (json!({"path": "@a.txt", "start_line": 3.0}), "3:83|line 3"),
+        (json!({"path": "@b.txt"}), "1:"),
+        (json!({"path": format!("file://{path}/%C3%BC%20x.txt")}), "1:"),
+        (json!("{\"path\": \"a.txt\"}"), "1:02|line 1"),
+    ] {
+        let shown = client.call("read", &arguments);
+        assert!(!shown.is_error && shown.text.starts_with(first), "{arguments}: {}", shown.text);
+    }
+    let one = json!({"op": "set_line", "file_path": "@a.txt", "anchor": "1:02", "text": "one",
+        "content": "", "all": false, "end_anchor": null});
+    let done = client.call("apply", &json!({"operations": one}));
+    assert!(!done.is_error, "{}", done.text);
+    assert!(done.text.contains("(operations: taken as an array of one.)"), "{}", done.text);
+    assert!(!done.text.contains("left out"), "{}", done.text);
+    assert_eq!(project.content("a.txt"), "one\nline 2\nline 3\n");
+    let moved = json!([{"op": "move_file", "path": "a.txt", "to": "c.txt"}]);
+    assert!(!client.call("apply", &json!({"operations": moved})).is_error);
+    assert_eq!(project.content("c.txt"), "one\nline 2\nline 3\n");
+}
+
+#[test]
+fn structure_comes_beside_the_text_where_it_is_asked_for() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let mut client = Client::connect(&project, &["--structured"]);
+    let shown = client.read("a.txt");
+    assert!(shown.text.starts_with("1:02|line 1\n"));
+    let structure = &shown.result["structuredContent"];
+    assert_eq!(structure["files"][0]["lineCount"], 3);
+    assert_eq!(structure["truncated"], false);
+    let stale = client.set_line("a.txt", "1:00", "x");
+    assert_eq!(stale.result["structuredContent"]["status"], "rejected");
+    assert_eq!(stale.result["structuredContent"]["code"], "HASH_MISMATCH");
+    let wrong = client.call("search", &json!({}));
+    assert_eq!(wrong.result["structuredContent"], json!({"code": "INVALID_ARGUMENT"}));
+}
+
+#[test]
+fn images_are_shown_as_images() {
+    let project = Project::new(&[]);
+    let pixel = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x02\0\0\0";
+    project.write("dot.png", pixel);
+    let mut client = Client::connect(&project, &[]);
+    let shown = client.read("dot.png");
+    assert_eq!(shown.result["content"][1]["type"], "image");
+    assert_eq!(shown.result["content"][1]["mimeType"], "image/png");
+    let data = shown.result["content"][1]["data"].as_str().unwrap();
+    assert!(data.starts_with("iVBORw0KGgo"), "{data}");
+}
+
+#[test]
+fn roots_are_those_of_the_command_line() {
+    let project = Project::new(&[("x/a.txt", "a\n"), ("y/b.txt", "b\n"), ("c.txt", "c\n")]);
+    let mut client = Client::start(&project, &["x", "y"]);
+    client.roots = vec![project.path("").to_str().unwrap().to_owned()];
+    client.shake_hands(&json!({"roots": {}}));
+    assert!(client.read("a.txt").text.ends_with("|a"));
+    let other = project.path("y/b.txt").to_str().unwrap().to_owned();
+    let shown = client.read(&other);
+    assert!(shown.text.ends_with("|b"), "{}", shown.text);
+    assert!(client.read("../c.txt").text.starts_with("OUTSIDE_ROOT"));
+    // The others are for reading.
+    let refused = client.set_line(&other, &shown.text, "B");
+    assert!(refused.is_error && refused.text.contains("OUTSIDE_ROOT"), "{}", refused.text);
+    assert_eq!(client.leave(), QUIETLY);
+    let missing = project.run(&["mcp", "none"]);
+    assert_eq!((missing.code, missing.stdout.as_str()), (Some(2), ""));
+    assert!(missing.stderr.contains("none"), "{}", missing.stderr);
+    assert_eq!(project.run(&["mcp", "c.txt"]).code, Some(2));
+}
+
+#[test]
+fn roots_are_those_of_the_client() {
+    let project = Project::new(&[("x/a.txt", "a\n"), ("y/a.txt", "b\n"), ("a.txt", "c\n")]);
+    let path_of = |name: &str| project.path(name).to_str().unwrap().to_owned();
+    let mut client = Client::start(&project, &[]);
+    client.roots = vec![path_of("x")];
+    client.shake_hands(&json!({"roots": {"listChanged": true}}));
+    assert!(client.read("a.txt").text.ends_with("|a"));
+    assert!(client.read("../a.txt").text.starts_with("OUTSIDE_ROOT"));
+    client.roots = vec![path_of("y")];
+    client.notify("notifications/roots/list_changed", &json!({}));
+    assert!(client.read("a.txt").text.ends_with("|b"));
+    assert_eq!(client.leave(), QUIETLY);
+    // One that has none works where the program was started.
+    let mut client = Client::start(&project, &[]);
+    client.shake_hands(&json!({"roots": {}}));
+    assert!(client.read("a.txt").text.ends_with("|c"));
+    assert!(client.read("../a.txt").text.starts_with("OUTSIDE_ROOT"));
+}
+
+#[test]
+fn without_a_handshake() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let mut client = Client::start(&project, &[]);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    });
+    let about = client.request("server/discover", &json!({"_meta": meta}));
+    let versions = about["result"]["supportedVersions"].to_string();
+    assert!(versions.contains("2026-07-28") && versions.contains("2025-11-25"), "{about}");
+    let listed = client.request("tools/list", &json!({"_meta": meta}));
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 5, "{listed}");
+    let call =
+        |name: &str, arguments: Value| json!({"name": name, "arguments": arguments, "_meta": meta});
+    let shown = client.request("tools/call", &call("read", json!({"path": "a.txt"})));
+    assert_eq!(shown["result"]["resultType"], "complete", "{shown}");
+    assert!(answer_of(&shown).text.starts_with("1:02|line 1\n"));
+    let operation = json!({"op": "delete", "path": "a.txt", "anchor": "2:b2"});
+    let done = client.request("tools/call", &call("apply", json!({"operations": [operation]})));
+    assert!(!answer_of(&done).is_error, "{done}");
+    assert_eq!(project.content("a.txt"), "line 1\nline 3\n");
+    let refused = client.request("tools/call", &call("apply", json!([1])));
+    assert_eq!(refused["result"]["resultType"], "complete", "{refused}");
+    assert!(answer_of(&refused).text.starts_with("Nothing was written.\n"));
+    assert_eq!(client.leave(), QUIETLY);
+}
+
+#[test]
+fn progress_is_told_to_who_asks() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let mut client = Client::connect(&project, &[]);
+    let arguments = json!({"pattern": "line"});
+    let params = json!({"name": "search", "arguments": arguments, "_meta": {"progressToken": "t"}});
+    client.request("tools/call", &params);
+    assert!(!client.notices.is_empty());
+    for notice in &client.notices {
+        assert_eq!(notice["method"], "notifications/progress");
+        assert_eq!(notice["params"]["progressToken"], "t");
+    }
+    client.notices.clear();
+    client.call("search", &arguments);
+    assert!(client.notices.is_empty(), "{:?}", client.notices);
+}
+
+/// The locks of files that were edited, held by this test.
+fn hold_locks(project: &Project) -> Vec<fs::File> {
+    let entries = fs::read_dir(project.state().join("hashline/locks")).into_iter().flatten();
+    let held: Vec<_> =
+        entries.map(|entry| fs::File::open(entry.unwrap().path()).unwrap()).collect();
+    held.iter().for_each(|file| file.lock().unwrap());
+    held
+}
+
+#[test]
+fn a_cancelled_call_changes_nothing_and_holds_up_no_other() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let mut client = Client::connect(&project, &["--lock-timeout", "600000"]);
+    client.read("a.txt");
+    assert!(!client.set_line("a.txt", "1:02", "one").is_error);
+    let held = hold_locks(&project);
+    if held.is_empty() {
+        eprintln!("skipped: locks are removed after use");
+        return;
+    }
+    let operations = json!([{"op": "delete", "path": "a.txt", "anchor": "2:b2"}]);
+    let waiting = client
+        .send("tools/call", &json!({"name": "apply", "arguments": {"operations": operations}}));
+    client.notify("notifications/cancelled", &json!({"requestId": waiting, "reason": "test"}));
+    // A read waits for edits before it: that it is answered, and nothing else is, says that the
+    // apply has ended without an answer.
+    assert_eq!(client.read("a.txt").text.lines().count(), 3);
+    drop(held);
+    assert!(!client.set_line("a.txt", "3:83", "three").is_error);
+    assert_eq!(project.content("a.txt"), "one\nline 2\nthree\n");
+    assert_eq!(client.leave(), QUIETLY);
+}
+
+#[test]
+fn calls_are_carried_out_in_their_order() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let mut client = Client::start(&project, &[]);
+    client.roots = vec![project.path("").to_str().unwrap().to_owned()];
+    client.shake_hands(&json!({"roots": {}}));
+    let add =
+        |text: &str| json!({"op": "insert_after", "path": "a.txt", "anchor": "EOF", "text": text});
+    let mut ids = Vec::new();
+    for number in 0..50 {
+        let arguments = json!({"operations": [add(&format!("new {number}"))]});
+        ids.push(client.send("tools/call", &json!({"name": "apply", "arguments": arguments})));
+    }
+    for _ in &ids {
+        // Answers may overtake each other.
+        let message = loop {
+            let message = client.next();
+            if message["method"] != "roots/list" {
+                break message;
+            }
+            let root = format!("file://{}", client.roots[0]);
+            let result = json!({"roots": [{"uri": root}]});
+            client
+                .say(&json!({"jsonrpc": "2.0", "id": message["id"], "result": result}).to_string());
+        };
+        assert!(!answer_of(&message).is_error, "{message}");
+    }
+    let expected: String = (0..50).map(|number| format!("new {number}\n")).collect();
+    assert_eq!(project.content("a.txt"), format!("{LINES}{expected}"));
+}
+
+#[test]
+fn a_closed_pipe_ends_the_program() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    // Before a word was said.
+    assert_eq!(Client::start(&project, &[]).leave(), QUIETLY);
+    // What was asked before the end of input is still answered.
+    let mut client = Client::connect(&project, &[]);
+    client.send("tools/call", &json!({"name": "read", "arguments": {"path": "a.txt"}}));
+    let (code, rest, stderr) = client.leave();
+    assert_eq!((code, stderr.as_str()), (Some(0), ""));
+    assert!(rest.contains("1:02|line 1"), "{rest}");
+    // Nobody reads, and the input stays open.
+    let client = Client::connect(&project, &[]);
+    let Client { mut child, stdin, stdout, .. } = client;
+    drop(stdout);
+    let mut stdin = stdin.unwrap();
+    let request = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/list"});
+    stdin.write_all(format!("{request}\n").as_bytes()).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    drop(stdin);
+}
+
+#[test]
+fn a_session_outlives_its_connection() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let stored = ["--session", "s"];
+    let mut client = Client::connect(&project, &stored);
+    client.read("a.txt");
+    assert_eq!(client.leave(), QUIETLY);
+    // Others put a line in front: the anchor still means the line that was shown.
+    project.write("a.txt", format!("line 0\n{LINES}").as_bytes());
+    let mut client = Client::connect(&project, &stored);
+    let done = client.set_line("a.txt", "2:b2", "two");
+    assert!(!done.is_error, "{}", done.text);
+    assert_eq!(project.content("a.txt"), "line 0\nline 1\ntwo\nline 3\n");
+    // Another session was shown nothing.
+    let mut stranger = Client::connect(&project, &["--session", "t"]);
+    let refused = stranger.set_line("a.txt", "3:00", "three");
+    assert!(refused.is_error, "{}", refused.text);
+}
