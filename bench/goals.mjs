@@ -37,6 +37,14 @@ export const GOALS = {
   'search-frequent': { work: 'search 10,000 files, frequent pattern', most: 1.2 },
   'apply-one': { work: 'one edit in 50,000 lines on disk', most: 3 },
   'apply-many': { work: '1,000 edits in 1,000,000 lines', most: 2 },
+  'session-read': { work: 'a session reads 2,000 lines', most: 1.25 },
+  'session-read-stored': { work: 'a session on disk reads 2,000 lines' },
+  'session-apply': { work: 'a session edits a file of 10,000 lines', most: 2 },
+  'session-apply-changed': {
+    work: 'a session edits a file of 10,000 lines that others changed at two places',
+    most: 2,
+  },
+  'session-memory': { work: 'memory of a process after 100,000 reads and edits by a session' },
   'omp-format': { work: 'format 2,000 lines in memory', least: 8 },
   'omp-apply': { work: 'one edit in 2,000 lines in memory', least: 8 },
   'omp-apply-call': {

@@ -45,6 +45,7 @@ const GROUPS = {
   memory: async () => (await import('./cases/memory.mjs')).memoryRows,
   search: async () => (await import('./cases/search.mjs')).searchRows,
   apply: async () => (await import('./cases/apply.mjs')).applyRows,
+  session: async () => (await import('./cases/session.mjs')).sessionRows,
   growth: async () => (await import('./cases/growth.mjs')).growthRows,
 }
 

@@ -1,0 +1,129 @@
+// What memory costs: reads and edits of a session beside those of the plain functions.
+
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { applyHashSync, HashSession, readHashedSync } from 'hashline-native'
+import { compare, summary } from '../measure.mjs'
+
+/** @import { Bench, Row } from '../run.mjs' */
+
+const PAGE_LINES = 2_000
+const LINES = 10_000
+const ROUNDS = 200
+const CALLS = 50_000
+
+const line = (/** @type {number} */ number) =>
+  `  const value${number} = compute(${number}, 'some text') // a line of source\n`
+const textOf = (/** @type {number} */ count) =>
+  Array.from({ length: count }, (_, at) => line(at + 1)).join('')
+
+/** @param {Bench} bench @returns {Promise<Row[]>} */
+export async function sessionRows({ scratchDir }) {
+  const cwd = join(scratchDir, 'session')
+  mkdirSync(cwd, { recursive: true })
+  const limits = { maxLines: LINES, maxBytes: 64 << 20 }
+  const options = /** @type {const} */ ({
+    cwd,
+    stateDir: join(scratchDir, 'state'),
+    durability: 'process',
+    limits,
+  })
+  return [
+    await reads(options, 'session-read'),
+    await reads({ ...options, store: { id: 'bench' } }, 'session-read-stored'),
+    applies(options, 'session-apply', textOf(LINES)),
+    applies(options, 'session-apply-changed', changed(textOf(LINES))),
+    memory(options),
+  ]
+}
+
+/** As others change it: a line at the start, and one far behind the line that is edited. */
+const changed = (/** @type {string} */ text) =>
+  `// new\n${text.replace(line((LINES * 4) / 5), 'changed\n')}`
+
+/**
+ * @param {ConstructorParameters<typeof HashSession>[0] & { cwd: string }} options
+ * @param {string} id
+ * @returns {Promise<Row>}
+ */
+async function reads(options, id) {
+  const path = 'page.js'
+  writeFileSync(join(options.cwd, path), textOf(PAGE_LINES))
+  const session = new HashSession(options)
+  const samples = await compare({
+    ours: () => session.readSync(path),
+    peer: () => readHashedSync(join(options.cwd, path), { root: options.cwd }),
+  })
+  return { id, ours: 'session.read', peer: 'readHashed', samples }
+}
+
+/**
+ * The edit alone is timed; what is shown before it, and what others do, is not.
+ * @param {ConstructorParameters<typeof HashSession>[0] & { cwd: string, stateDir: string }} options
+ * @param {string} id
+ * @param {string} now the file when it is edited
+ * @returns {Row}
+ */
+function applies(options, id, now) {
+  const file = join(options.cwd, 'edited.js')
+  const wanted = line(LINES / 2).trimEnd()
+  const { stateDir, durability } = { durability: /** @type {const} */ ('process'), ...options }
+  const timed = (/** @type {() => { status: string, text: string }} */ apply) => {
+    const started = process.hrtime.bigint()
+    const { status, text } = apply()
+    const time = Number(process.hrtime.bigint() - started)
+    assert.equal(status, 'applied', text)
+    return time
+  }
+  const rowOf = (/** @type {string} */ text) => text.split('\n').find((row) => row.endsWith(wanted))
+  /** @type {{ ours: number[], peer: number[] }} */
+  const times = { ours: [], peer: [] }
+  for (let round = 0; round < ROUNDS; round++) {
+    const edit = (/** @type {string} */ path, /** @type {string | undefined} */ row) => ({
+      operations: [
+        /** @type {const} */ ({
+          op: 'set_line',
+          path,
+          anchor: row?.split('|')[0] ?? '',
+          text: `new ${round}`,
+        }),
+      ],
+    })
+    writeFileSync(file, textOf(LINES))
+    const session = new HashSession(options)
+    const shown = rowOf(session.readSync('edited.js').text)
+    writeFileSync(file, now)
+    times.ours.push(timed(() => session.applySync(edit('edited.js', shown))))
+    writeFileSync(file, now)
+    const fresh = rowOf(readHashedSync(file)[0].text)
+    const patch = edit(file, fresh)
+    times.peer.push(timed(() => applyHashSync(patch, { stateDir, durability })))
+  }
+  const samples = { ours: summary(times.ours), peer: summary(times.peer) }
+  return { id, ours: 'session.apply', peer: 'applyHash', samples }
+}
+
+/**
+ * @param {ConstructorParameters<typeof HashSession>[0] & { cwd: string }} options
+ * @returns {Row}
+ */
+function memory(options) {
+  writeFileSync(join(options.cwd, 'small.js'), textOf(100))
+  const session = new HashSession(options)
+  let rows = session.readSync('small.js').text.split('\n')
+  const run = (/** @type {number} */ calls) => {
+    for (let call = 0; call < calls; call++) {
+      const text = `  edit${call}`
+      const anchor = rows[call % 100].split('|')[0]
+      const edit = /** @type {const} */ ({ op: 'set_line', path: 'small.js', anchor, text })
+      assert.equal(session.applySync({ operations: [edit] }).status, 'applied')
+      rows = session.readSync('small.js').text.split('\n')
+    }
+    return process.memoryUsage.rss()
+  }
+  const peer = run(CALLS / 50)
+  const ours = run(CALLS)
+  const note = `the memory itself takes ${session.memoryBytes} bytes`
+  return { id: 'session-memory', ours: '100,000', peer: '2,000', values: { ours, peer }, note }
+}
