@@ -597,7 +597,7 @@ fn documents_are_read_where_files_are() {
         let view = scene.session.read_json(&scene.session.reading(), &request, &Cancel::default());
         view.map(|view| view.text).map_err(|error| error.code)
     };
-    assert_eq!(read("a.json").unwrap(), "// $:77\n// $.a:b2\n{\"a\": 1}");
+    assert_eq!(read("a.json").unwrap(), "// $:4d\n// $.a:b2\n{\"a\": 1}");
     assert!(read(&path_of("b.json")).unwrap().contains("// $.b:"));
     assert_eq!(read(&path_of("c.json")), Err(Code::FileNotFound));
     let outside = tempfile::tempdir().unwrap();
