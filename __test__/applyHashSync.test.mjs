@@ -59,7 +59,7 @@ test('what had nothing to do is told', () =>
   }))
 
 test('relocations and repairs are told', () =>
-  withDir({ 'a.txt': 'new\nnew\nnew\nnew\nnew\n  const x = 10;\n' }, (root, stateDir) => {
+  withDir({ 'a.txt': '  a\n  b\n  c\n  d\n  e\n  const x = 10;\n' }, (root, stateDir) => {
     const outcome = applyHashSync(
       {
         operations: [{ op: 'set_line', path: 'a.txt', anchor: '1:61', text: 'const x = 11;' }],
