@@ -253,6 +253,37 @@ fn a_place_that_cannot_be_written_is_noted_and_calls_go_on() {
     assert!(notes.iter().any(|note| note.contains("was not written")), "{notes:?}");
 }
 
+/// The lock can be had, the log cannot be written.
+#[test]
+fn regression_a_log_that_cannot_be_written_takes_nothing_from_the_memory() {
+    let scene = Scene::new(&[("f", &numbered(4))]);
+    let session = scene.open();
+    let rows = read(&Session::new(scene.options()), "f");
+    let store = fs::read_dir(scene.state.path()).unwrap().map(|entry| entry.unwrap().path());
+    let store = store.into_iter().find(|path| path.to_str().unwrap().contains("store-")).unwrap();
+    fs::create_dir(store.join("log")).unwrap();
+    assert_eq!(read(&session, "f"), rows);
+    assert!(matches!(apply(&session, set(&rows[1], "x")), Outcome::Applied(_)));
+    let notes = session.notes();
+    assert!(notes.iter().any(|note| note.contains("was not written")), "{notes:?}");
+}
+
+#[test]
+fn regression_a_text_over_the_bound_is_not_stored_when_it_is_edited() {
+    let scene = Scene::new(&[("f", &numbered(9_000))]);
+    let limits = MemoryLimits { bytes: 80_000, ..MemoryLimits::default() };
+    let options = SessionOptions { memory: limits, ..scene.options() };
+    let store = StoreOptions { id: "one".into(), dir: None };
+    let session = Session::open(options, &store).unwrap();
+    let rows = read(&session, "f");
+    for row in &rows[..4] {
+        let outcome = apply(&session, set(row, &format!("edited {row}")));
+        assert!(matches!(outcome, Outcome::Applied(_)), "{row}: {outcome:?}");
+        let bytes: u64 = scene.stored().iter().map(|path| fs::metadata(path).unwrap().len()).sum();
+        assert!(bytes < 30_000, "{bytes} bytes");
+    }
+}
+
 #[test]
 fn ids_are_any_text_on_one_line() {
     let scene = Scene::new(&[("f", &numbered(4))]);

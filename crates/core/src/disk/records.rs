@@ -50,6 +50,8 @@ struct Position {
     /// The first line of the log, which no other log has.
     head: Option<Vec<u8>>,
     bytes: u64,
+    /// What the log was when it was read to its end.
+    stamp: Option<Stamp>,
 }
 
 /// A store of records.
@@ -83,6 +85,12 @@ impl RecordStore {
     /// Reads on.
     pub fn read(&mut self) -> Result<News> {
         let fault = |cause| self.fault("read", &cause);
+        // Most calls find the log as the last one left it.
+        if let (Some(known), Ok(now)) = (self.position.stamp, self.fs.stamp(&self.log))
+            && now.is_same_content(&known)
+        {
+            return Ok(News::default());
+        }
         let mut file = match self.fs.open(&self.log) {
             Ok(file) => file,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
@@ -92,6 +100,8 @@ impl RecordStore {
             }
             Err(cause) => return Err(fault(cause)),
         };
+        // Before it is read: what comes meanwhile is news the next time.
+        let stamp = Some(self.fs.stamp_of(&file).map_err(fault)?);
         let mut head = Vec::new();
         self.fs.read(&mut file, HEAD_BYTES as u64, &mut head).map_err(fault)?;
         head.truncate(HEAD_BYTES);
@@ -114,7 +124,7 @@ impl RecordStore {
             }
         }
         let head = Some(head).filter(|head| head.len() == HEAD_BYTES);
-        self.position = Position { head, bytes: start + read_bytes };
+        self.position = Position { head, bytes: start + read_bytes, stamp };
         Ok(news)
     }
 
@@ -139,6 +149,7 @@ impl RecordStore {
         records.iter().for_each(|record| push_line(&mut text, record));
         self.fs.seek(&mut file, size_bytes).map_err(fault)?;
         self.fs.write(&mut file, text.as_bytes()).map_err(fault)?;
+        self.position.stamp = Some(self.fs.stamp_of(&file).map_err(fault)?);
         self.position.bytes = size_bytes + text.len() as u64;
         if size_bytes == 0 {
             self.position.head = text.as_bytes().get(..HEAD_BYTES).map(<[u8]>::to_vec);
@@ -157,10 +168,11 @@ impl RecordStore {
         records.iter().for_each(|record| push_line(&mut text, record));
         let mut file = self.fs.create_new(&fresh, true).map_err(fault)?;
         self.fs.write(&mut file, text.as_bytes()).map_err(fault)?;
+        let stamp = Some(self.fs.stamp_of(&file).map_err(fault)?);
         drop(file);
         self.fs.rename(&fresh, &self.log).map_err(fault)?;
         let head = text.as_bytes().get(..HEAD_BYTES).map(<[u8]>::to_vec);
-        self.position = Position { head, bytes: text.len() as u64 };
+        self.position = Position { head, bytes: text.len() as u64, stamp };
         for name in self.state.store_names(self.fs, &self.name)? {
             let hash = name.to_str().filter(|name| name.len() == HASH_LETTERS);
             let hash = hash.and_then(|name| u128::from_str_radix(name, 16).ok());

@@ -146,14 +146,14 @@ impl HeldMemory {
         let learn = || {
             let mut memory = self.lock();
             lessons.iter().for_each(|lesson| memory.learn(lesson));
-            memory
         };
         match &self.store {
-            None => drop(learn()),
+            None => learn(),
             Some(_) if lessons.is_empty() => {}
             Some(store) => {
                 let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
-                store.write(lessons, |store| self.take_over(store), || learn().clone());
+                let image = || self.lock().image();
+                store.write(lessons, |store| self.take_over(store), learn, image);
             }
         }
     }
@@ -175,7 +175,7 @@ impl HeldMemory {
     }
 
     fn take_over(&self, store: &mut Store) {
-        let empty = self.lock().emptied();
+        let empty = || self.lock().emptied();
         let news = store.news(&empty, &|hash| self.lock().version(hash));
         if news.is_empty() {
             return;

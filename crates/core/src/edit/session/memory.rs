@@ -554,7 +554,7 @@ impl Memory {
     /// A memory that was written down, for the calls that `empty` knows of.
     pub(super) fn restored(
         image: MemoryImage,
-        empty: &Memory,
+        empty: Memory,
         text: &impl Fn(TextRef) -> Version,
     ) -> Memory {
         let hash = |hash: String| u128::from_str_radix(&hash, 16).ok();
@@ -563,7 +563,7 @@ impl Memory {
             now: image.now,
             files: files.collect(),
             forgotten: image.forgotten.into_iter().filter_map(hash).collect(),
-            ..empty.clone()
+            ..empty
         };
         for kept in image.texts {
             memory.keep(&text(kept));

@@ -83,10 +83,11 @@ impl Store {
         }
     }
 
-    /// What others have written since the last look. `known` is what the memory holds already.
+    /// What others have written since the last look. `empty` gives a memory that has learned
+    /// nothing, `known` what the memory holds already.
     pub(super) fn news(
         &mut self,
-        empty: &Memory,
+        empty: &dyn Fn() -> Memory,
         known: &dyn Fn(u128) -> Option<Version>,
     ) -> Vec<Taught> {
         let news = match self.records.read() {
@@ -99,13 +100,13 @@ impl Store {
         let mut damaged = news.damaged;
         let mut taught = Vec::new();
         if news.is_new_log {
-            taught.push(Taught::Memory(Box::new(empty.clone())));
+            taught.push(Taught::Memory(Box::new(empty())));
         }
         let text = |text: TextRef| self.version(&text, known);
         for record in &news.records {
             match serde_json::from_str(record) {
                 Ok(Record::Memory(image)) => {
-                    taught.push(Taught::Memory(Box::new(Memory::restored(image, empty, &text))));
+                    taught.push(Taught::Memory(Box::new(Memory::restored(image, empty(), &text))));
                 }
                 Ok(record) => taught.extend(lesson(record, &text).map(Taught::Lesson)),
                 Err(_) => damaged += 1,
@@ -128,22 +129,26 @@ impl Store {
         }
     }
 
-    /// Writes lessons behind what `catch_up` reads, while nobody else writes. Then, if it is
-    /// worth it, writes the memory as a whole, which `learned` gives.
+    /// Writes lessons behind what `catch_up` reads, while nobody else writes, and has the memory
+    /// `learn` them whatever came of that. Records that outgrew the memory are replaced by its
+    /// `image`.
     pub(super) fn write(
         &mut self,
         lessons: &[Lesson],
         catch_up: impl FnOnce(&mut Store),
-        learned: impl FnOnce() -> Memory,
+        learn: impl FnOnce(),
+        image: impl FnOnce() -> MemoryImage,
     ) {
         let lock = self.records.lock(LOCK_TIMEOUT);
         catch_up(self);
-        let written = match lock {
-            Ok(_held) => self.append(lessons).and_then(|()| self.settle(learned)),
-            Err(error) => {
-                learned();
-                Err(error)
-            }
+        let (_held, written) = match lock {
+            Ok(held) => (Some(held), self.append(lessons)),
+            Err(error) => (None, Err(error)),
+        };
+        learn();
+        let written = match written {
+            Ok(()) if self.is_outgrown() => self.replace(image()),
+            written => written,
         };
         if let Err(error) = written {
             self.note(format!("the session's memory was not written: {}", error.message));
@@ -164,21 +169,23 @@ impl Store {
         if lines.is_empty() { Ok(()) } else { self.records.append(&lines) }
     }
 
+    /// Keeps a text, unless it is over the bound of the memory alone.
     fn put(&mut self, text: &Version) -> Result<()> {
-        let Some(body) = text.body() else { return Ok(()) };
+        let Some(body) = text.body().filter(|body| body.text.len() <= self.limit_bytes) else {
+            return Ok(());
+        };
         self.put_bytes += body.text.len();
         self.records.put(text.hash, body.text)
     }
 
-    /// Puts the memory as a whole in the place of records that outgrew it.
-    fn settle(&mut self, learned: impl FnOnce() -> Memory) -> Result<()> {
-        let memory = learned();
+    fn is_outgrown(&self) -> bool {
         let records_bytes = self.records.log_bytes();
-        let outgrown = records_bytes > MAX_RECORDS_BYTES && records_bytes > 2 * self.whole_bytes;
-        if !outgrown && self.put_bytes <= 2 * self.limit_bytes {
-            return Ok(());
-        }
-        let image = memory.image();
+        (records_bytes > MAX_RECORDS_BYTES && records_bytes > 2 * self.whole_bytes)
+            || self.put_bytes > 2 * self.limit_bytes
+    }
+
+    /// Puts the memory as a whole in the place of all records.
+    fn replace(&mut self, image: MemoryImage) -> Result<()> {
         let keep: HashSet<u128> = image.texts().collect();
         let line = match serde_json::to_string(&Record::Memory(image)) {
             Ok(line) => line,
