@@ -21,7 +21,7 @@ use crate::edit::session::{
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
-use crate::text::lines::{LineIndex, Unit};
+use crate::text::lines::LineIndex;
 use crate::view::scope::Scope;
 
 /// A file whose operations are all in order.
@@ -96,10 +96,10 @@ pub(super) fn settle_file(
 
 /// A memory of all lines of a file as it is.
 fn memory_of(file: &Path, document: &Document) -> HeldMemory {
-    let index = LineIndex::new(document.text(), Unit::Byte);
     let memory = HeldMemory::new(MemoryLimits::default());
     let (file, text) = (file.to_owned(), memory.version(document.text(), None));
-    memory.learn(&[Lesson::Shown { file, text, lines: LineSet::of(1, index.count()) }]);
+    let lines = LineSet::of(1, text.count());
+    memory.learn(&[Lesson::Shown { file, text, lines }]);
     memory
 }
 

@@ -36,9 +36,13 @@ impl<'a> Body<'a> {
 
     /// The texts of all lines.
     pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        let text = self.text;
-        Lines::new(text, Unit::Byte).map(move |span| span.text(text))
+        lines_of(self.text)
     }
+}
+
+/// The lines of a text without their terminators.
+pub(super) fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    Lines::new(text, Unit::Byte).map(move |span| span.text(text))
 }
 
 /// A text that memory owns.
@@ -96,6 +100,14 @@ impl Version {
     /// The text and its lines, if it was not too large.
     pub fn body(&self) -> Option<Body<'_>> {
         self.kept.as_deref().map(Kept::body)
+    }
+
+    /// Looks at `text`, which this is of, through what is kept of it, or anew.
+    pub fn look<T>(&self, text: &[u8], look: impl FnOnce(&Body<'_>) -> T) -> T {
+        match self.body() {
+            Some(body) => look(&body),
+            None => look(&Body::new(text, &LineIndex::new(text, Unit::Byte))),
+        }
     }
 
     /// The number of its lines.

@@ -19,8 +19,8 @@ use std::collections::HashMap;
 
 use imara_diff::{Algorithm, Diff, Hunk, Interner, Token};
 
-use super::body::Body;
-use crate::text::lines::{Lines, Unit, count_lines};
+use super::body::{Body, lines_of};
+use crate::text::lines::{Unit, count_lines};
 
 /// Texts that differ in more lines than this, between the first difference and the last, are not
 /// compared any further: the work stays bounded, and the answer there is that nothing is kept.
@@ -197,11 +197,6 @@ fn common_suffix(one: &[u8], other: &[u8]) -> usize {
     let whole = pieces.take_while(|(one, other)| one == other).count() * COMPARED_BYTES;
     let rest = one[..one.len() - whole].iter().rev().zip(other[..other.len() - whole].iter().rev());
     whole + rest.take_while(|(one, other)| one == other).count()
-}
-
-/// The lines of a text without their terminators.
-fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    Lines::new(text, Unit::Byte).map(move |span| span.text(text))
 }
 
 /// How many letters and digits a line has, up to what is enough; outside ASCII each byte is taken

@@ -5,7 +5,6 @@ use crate::cancel::Cancel;
 use crate::disk::bytes::{Loaded, with_file};
 use crate::edit::session::{Body, Lesson, rows_shown};
 use crate::error::Result;
-use crate::text::lines::{LineIndex, Unit};
 use crate::view::render::header_paths;
 use crate::view::scope::Scope;
 
@@ -48,13 +47,8 @@ impl Session {
         let read = with_file(scope.fs, scope.base, path, &load, |loaded| {
             let Loaded::Text(document) = loaded else { return Ok(None) };
             let text = self.memory.version(document.text(), None);
-            let lines = match text.body() {
-                Some(body) => rows_shown(scope.dialect, &body, &block.rows),
-                None => {
-                    let index = LineIndex::new(document.text(), Unit::Byte);
-                    rows_shown(scope.dialect, &Body::new(document.text(), &index), &block.rows)
-                }
-            };
+            let rows = |body: &Body<'_>| rows_shown(scope.dialect, body, &block.rows);
+            let lines = text.look(document.text(), rows);
             Ok(Some((text, lines)))
         });
         scope.cancel.check()?;

@@ -6,9 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use super::{IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, Session, SessionLimits, canonical};
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Document, Loaded};
-use crate::edit::session::{Body, Lesson, LineSet, Version, rows_shown};
+use crate::edit::session::{Lesson, LineSet, Version, rows_shown};
 use crate::error::{Code, Error, Result};
-use crate::text::lines::{LineIndex, Unit};
 use crate::view::read::{FileView, ReadRequest, ViewKind, read_hashed};
 use crate::view::render::{file_header, one_line};
 use crate::view::scope::Scope;
@@ -191,21 +190,19 @@ impl<'s> Reading<'s> {
 
     fn seen_of(&self, scope: &Scope<'_>, document: &Document, view: &FileView) -> Seen {
         let text = self.session.memory.version(document.text(), hash_of_view(document, view));
-        let index;
-        let body = match text.body() {
-            Some(body) => body,
-            None => {
-                index = LineIndex::new(document.text(), Unit::Byte);
-                Body::new(document.text(), &index)
-            }
-        };
-        let shown = match view.match_lines {
-            None if view.end_line >= view.start_line => LineSet::of(view.start_line, view.end_line),
-            _ => rows_shown(scope.dialect, &body, &view.text),
-        };
-        let is_cut = view.start_line == view.end_line
-            && body.line(view.start_line).is_some_and(|line| !view.text.as_bytes().ends_with(line));
-        Seen::Text { text: text.clone(), shown, is_cut }
+        let (shown, is_cut) = text.look(document.text(), |body| {
+            let shown = match view.match_lines {
+                None if view.end_line >= view.start_line => {
+                    LineSet::of(view.start_line, view.end_line)
+                }
+                _ => rows_shown(scope.dialect, body, &view.text),
+            };
+            let is_beginning = |line: &[u8]| !view.text.as_bytes().ends_with(line);
+            let is_cut = view.start_line == view.end_line
+                && body.line(view.start_line).is_some_and(is_beginning);
+            (shown, is_cut)
+        });
+        Seen::Text { text, shown, is_cut }
     }
 
     /// Tells the model of one view; images and where to go on go to the report, too. Returns where
