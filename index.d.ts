@@ -488,14 +488,6 @@ export interface FailedView extends NoText {
 export type FileView = TextView | BinaryView | ImageView | UnreadView | FailedView
 
 /**
- * Which binding artifact the generated loader actually loaded: `'native'` for
- * a native addon, otherwise the `platformArchABI` of the WASI flavor. Every
- * flavor napi-rs can build is listed, because `NAPI_RS_NATIVE_LIBRARY_PATH`
- * can point the loader at a WASI artifact this package does not build itself.
- */
-export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-wasip1'
-
-/**
  * One model's work on files, with a memory of what it was shown: an anchor means the line that
  * was shown, and nothing else. Lines that reads and searches show count as shown, and so do the
  * fresh anchors of an outcome and the lines of a refusal.

@@ -27,7 +27,7 @@ const { status, error } = spawnSync('cargo', ['check', '--package', 'hashline-na
 if (error) throw error
 if (status !== 0) process.exit(status ?? 1)
 
-// The rest is what `napi build --platform` does, from the same configuration.
+// The rest is what `napi build --platform --no-js` does, from the same configuration.
 const config = await readNapiConfig(join(root, 'package.json'))
 const { dts } = await generateTypeDef({
   typeDefDir,
@@ -35,7 +35,6 @@ const { dts } = await generateTypeDef({
   constEnum: config.constEnum,
   runtimeStringEnum: config.runtimeStringEnum,
   cwd: root,
-  declareBindingTarget: true,
 })
 
 let committed = ''

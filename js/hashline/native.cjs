@@ -11,6 +11,6 @@
  */
 
 /** @type {{ omp: Native }} */
-const addon = /** @type {any} */ (require('../../index.js'))
+const addon = /** @type {any} */ (require('../addon.cjs'))
 
 module.exports = addon.omp

@@ -1,0 +1,61 @@
+// How the addon is found, and what a user is told who lacks it.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { TARGETS } from '../scripts/targets.mjs'
+
+const require = createRequire(import.meta.url)
+const path = (/** @type {string} */ name) => fileURLToPath(new URL(`../${name}`, import.meta.url))
+const { PLATFORMS, platformError } = require('../js/platform.cjs')
+
+test('what is exported is what the addon has and what is declared', () => {
+  const exported = Object.keys(require('../index.js')).sort()
+  // The functions of `omp` are for js/hashline alone.
+  const { omp: _, ...functions } = /** @type {any} */ (require('../js/addon.cjs'))
+  assert.deepEqual(exported, Object.keys(functions).sort())
+  const declarations = readFileSync(path('index.d.ts'), 'utf8')
+  const declared = declarations.matchAll(/^export declare (?:function|class|const) (\w+)/gm)
+  assert.deepEqual(exported, [...new Set([...declared].map(([, name]) => name))].sort())
+})
+
+test('all lists of platforms are the same', () => {
+  assert.deepEqual(PLATFORMS, Object.keys(TARGETS).sort())
+  assert.deepEqual(PLATFORMS, readdirSync(path('npm')).sort())
+  const loader = readFileSync(path('js/addon.cjs'), 'utf8')
+  for (const pattern of [/hashline-native\.([\w-]+)\.node'\)/g, /'hashline-native-([\w-]+)'\)/g]) {
+    assert.deepEqual(
+      [...loader.matchAll(pattern)].map(([, name]) => name),
+      PLATFORMS,
+    )
+  }
+})
+
+test('a platform without a package is told so in one line, with those that have one', () => {
+  const { message } = platformError('freebsd-x64')
+  assert.match(message, /^hashline-native has no package for freebsd-x64, .*linux-x64-gnu/)
+  assert.doesNotMatch(message, /\n/)
+})
+
+for (const [platform, arch, name] of [
+  ['sunos', 'x64', 'sunos-x64'],
+  ['linux', 's390x', 'linux-s390x-'],
+  ['win32', 'ia32', 'win32-ia32-msvc'],
+]) {
+  test(`on ${platform} ${arch} loading says that there is no package`, () => {
+    const pretend = `Object.defineProperties(process, {
+      platform: { value: ${JSON.stringify(platform)} }, arch: { value: ${JSON.stringify(arch)} } })`
+    const call = `try { require(${JSON.stringify(path('index.js'))}) } catch (e) { console.log(e.message) }`
+    const addon = run(['-e', `${pretend}; ${call}`])
+    assert.match(addon.stdout, new RegExp(`^hashline-native has no package for ${name}[^\\n]*\\n$`))
+  })
+}
+
+/** @param {string[]} args */
+function run(args) {
+  const { NAPI_RS_NATIVE_LIBRARY_PATH: _, ...env } = process.env
+  return spawnSync(process.execPath, args, { encoding: 'utf8', env })
+}

@@ -1,0 +1,47 @@
+// The functions of the addon, by names that `import { … }` finds without running this.
+
+'use strict'
+
+const {
+  HashSession,
+  applyHash,
+  applyHashSync,
+  applyHashToText,
+  applyJson,
+  applyJsonSync,
+  checkCommand,
+  formatHashed,
+  hashLines,
+  readHashed,
+  readHashedSync,
+  readJson,
+  readJsonSync,
+  recoverTransactions,
+  recoverTransactionsSync,
+  searchHashed,
+  searchHashedSync,
+  verify,
+  version,
+} = require('./js/addon.cjs')
+
+module.exports = {
+  HashSession,
+  applyHash,
+  applyHashSync,
+  applyHashToText,
+  applyJson,
+  applyJsonSync,
+  checkCommand,
+  formatHashed,
+  hashLines,
+  readHashed,
+  readHashedSync,
+  readJson,
+  readJsonSync,
+  recoverTransactions,
+  recoverTransactionsSync,
+  searchHashed,
+  searchHashedSync,
+  verify,
+  version,
+}

@@ -1,0 +1,97 @@
+// Loads the addon: one that was built in this folder, else the one of the platform package.
+
+'use strict'
+
+const { platformError, platformName } = require('./platform.cjs')
+
+module.exports = load()
+
+function load() {
+  // Under the name by which all addons of napi-rs take it.
+  const chosen = process.env.NAPI_RS_NATIVE_LIBRARY_PATH
+  if (chosen) return require(chosen)
+  const name = platformName()
+  const addon = builtHere(name) ?? installed(name)
+  if (addon === undefined) throw platformError(name)
+  return addon
+}
+
+// Bundlers (and `bun build --compile`) pack what literal calls of `require` name, and leave alone
+// what is not there when the call is directly in a `try`. Hence two lists of names and no loop.
+
+/**
+ * The addon that `npm run build` has put into this folder.
+ * @param {string} name of the platform
+ */
+function builtHere(name) {
+  try {
+    switch (name) {
+      case 'darwin-arm64':
+        return require('../hashline-native.darwin-arm64.node')
+      case 'darwin-x64':
+        return require('../hashline-native.darwin-x64.node')
+      case 'linux-arm-gnueabihf':
+        return require('../hashline-native.linux-arm-gnueabihf.node')
+      case 'linux-arm64-gnu':
+        return require('../hashline-native.linux-arm64-gnu.node')
+      case 'linux-arm64-musl':
+        return require('../hashline-native.linux-arm64-musl.node')
+      case 'linux-x64-gnu':
+        return require('../hashline-native.linux-x64-gnu.node')
+      case 'linux-x64-musl':
+        return require('../hashline-native.linux-x64-musl.node')
+      case 'win32-arm64-msvc':
+        return require('../hashline-native.win32-arm64-msvc.node')
+      case 'win32-x64-msvc':
+        return require('../hashline-native.win32-x64-msvc.node')
+    }
+  } catch (error) {
+    // One that is there and does not load is told of; another must not take its place unnoticed.
+    if (!isMissing(error)) throw error
+  }
+  return undefined
+}
+
+/**
+ * The addon of the platform package.
+ * @param {string} name of the platform
+ */
+function installed(name) {
+  try {
+    switch (name) {
+      case 'darwin-arm64':
+        return require('hashline-native-darwin-arm64')
+      case 'darwin-x64':
+        return require('hashline-native-darwin-x64')
+      case 'linux-arm-gnueabihf':
+        return require('hashline-native-linux-arm-gnueabihf')
+      case 'linux-arm64-gnu':
+        return require('hashline-native-linux-arm64-gnu')
+      case 'linux-arm64-musl':
+        return require('hashline-native-linux-arm64-musl')
+      case 'linux-x64-gnu':
+        return require('hashline-native-linux-x64-gnu')
+      case 'linux-x64-musl':
+        return require('hashline-native-linux-x64-musl')
+      case 'win32-arm64-msvc':
+        return require('hashline-native-win32-arm64-msvc')
+      case 'win32-x64-msvc':
+        return require('hashline-native-win32-x64-msvc')
+    }
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    throw platformError(name, firstLine(error))
+  }
+  return undefined
+}
+
+/** @param {unknown} error */
+function isMissing(error) {
+  return /** @type {NodeJS.ErrnoException} */ (error)?.code === 'MODULE_NOT_FOUND'
+}
+
+/** @param {unknown} error */
+function firstLine(error) {
+  const text = error instanceof Error ? error.message : String(error)
+  return text.split('\n')[0]
+}

@@ -1,0 +1,94 @@
+// Which of the platform packages belongs to this process, and what to tell a user who lacks it.
+
+'use strict'
+
+const { closeSync, openSync, readSync } = require('node:fs')
+
+const { name: PACKAGE, version: VERSION } = require('../package.json')
+
+/** The platforms with a package of their own, by the names that napi-rs gives them. */
+const PLATFORMS = [
+  'darwin-arm64',
+  'darwin-x64',
+  'linux-arm-gnueabihf',
+  'linux-arm64-gnu',
+  'linux-arm64-musl',
+  'linux-x64-gnu',
+  'linux-x64-musl',
+  'win32-arm64-msvc',
+  'win32-x64-msvc',
+]
+
+/** The name of the platform that this process runs on, whether it has a package or not. */
+function platformName() {
+  const { platform, arch } = process
+  if (platform === 'win32') return `win32-${arch}-msvc`
+  if (platform !== 'linux') return `${platform}-${arch}`
+  const libc = isMusl() ? 'musl' : 'gnu'
+  return arch === 'arm' ? `linux-arm-${libc}eabihf` : `linux-${arch}-${libc}`
+}
+
+/**
+ * Whether the C library of this process is musl: by the dynamic loader that its program asks for,
+ * which says more than what else is installed. A report of the process, which takes milliseconds,
+ * is for programs that do not name one at their start.
+ */
+function isMusl() {
+  const head = headOf('/proc/self/exe')
+  if (head.includes('/ld-musl-')) return true
+  if (head.includes('/ld-linux')) return false
+  const report = /** @type {any} */ (process.report)
+  if (!report) return false
+  report.excludeNetwork = true
+  const { header, sharedObjects } = report.getReport()
+  if (header?.glibcVersionRuntime) return false
+  return (
+    sharedObjects?.some((/** @type {string} */ path) => /\/(ld-|libc\.)musl-/.test(path)) ?? false
+  )
+}
+
+/** @param {string} path */
+function headOf(path) {
+  try {
+    const file = openSync(path, 'r')
+    try {
+      const buffer = Buffer.alloc(4096)
+      return buffer.toString('latin1', 0, readSync(file, buffer))
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    return ''
+  }
+}
+
+/** @param {string} name */
+const platformPackage = (name) => `${PACKAGE}-${name}`
+
+/**
+ * The error for a process whose platform package is not there, or is no use: in one line, what is
+ * missing, where, and what to do.
+ * @param {string} name of the platform
+ * @param {string} [problem] why what is installed cannot be used
+ */
+function platformError(name, problem) {
+  if (!PLATFORMS.includes(name)) {
+    const known = PLATFORMS.join(', ')
+    const remedy = 'use one of these, or build it from its sources (npm run build)'
+    return new Error(`${PACKAGE} has no package for ${name}, but for ${known}: ${remedy}.`)
+  }
+  const wanted = platformPackage(name)
+  if (problem !== undefined) {
+    const remedy = `npm install ${wanted}@${VERSION} --force, or build it from its sources`
+    return new Error(
+      `${wanted} is installed, but does not run on this ${name}: ${problem}. Remedy: ${remedy}.`,
+    )
+  }
+  const remedy =
+    'remove node_modules and install again, with optional dependencies and on this platform'
+  return new Error(
+    `${PACKAGE} needs the package ${wanted} on ${name}, and it is not installed. Remedy: ${remedy}, or npm install ${wanted}@${VERSION}.`,
+  )
+}
+
+module.exports = { PLATFORMS, platformError, platformName, platformPackage }
