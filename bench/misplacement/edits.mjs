@@ -8,9 +8,37 @@ const MOST_LINES = 6
 /**
  * @param {string[]} lines
  * @param {Random} random
- * @returns {Edit}
+ * @returns {Edit | undefined} none where the new lines repeat those around them: whether such an
+ * edit means what it says cannot be known
  */
 export function randomEdit(lines, random) {
+  const edit = anyEdit(lines, random)
+  return repeatsNeighbours(edit, lines) ? undefined : edit
+}
+
+/**
+ * Whether the new lines begin with the lines above them or end with those below.
+ * @param {Edit} edit
+ * @param {string[]} lines
+ */
+function repeatsNeighbours(edit, lines) {
+  const above = lines.slice(0, 'after' in edit ? edit.after : edit.first - 1)
+  const below = lines.slice('after' in edit ? edit.after : edit.last)
+  const alike = (/** @type {string[]} */ one, /** @type {string[]} */ other) =>
+    one.length === other.length && one.every((line, at) => line === other[at])
+  return edit.lines.some((_, at) => {
+    const count = at + 1
+    const atStart = alike(edit.lines.slice(0, count), above.slice(-count))
+    return atStart || alike(edit.lines.slice(-count), below.slice(0, count))
+  })
+}
+
+/**
+ * @param {string[]} lines
+ * @param {Random} random
+ * @returns {Edit}
+ */
+function anyEdit(lines, random) {
   const kind = random.pick(['replace', 'replace', 'insert', 'delete'])
   const count = Math.min(lines.length, 1 + random.below(MOST_LINES))
   const first = 1 + random.below(lines.length - count + 1)

@@ -67,6 +67,7 @@ function apartFrom(lines, random) {
   const edits = []
   for (let left = 2 + random.below(MOST_HUNKS); left > 0; left--) {
     const edit = randomEdit(lines, random)
+    if (!edit) continue
     if (edits.every((other) => endOf(edit) < startOf(other) || endOf(other) < startOf(edit))) {
       edits.push(edit)
     }

@@ -86,6 +86,7 @@ export function* syntheticCases({ source, path, old }, random) {
   if (!old.final || old.lines.length < LEAST_LINES) return
   for (let count = 0; count < CASES_OF_A_TEXT; count++) {
     const edit = randomEdit(old.lines, random)
+    if (!edit) continue
     /** @type {Line[]} */
     const lines = old.lines.map((text, id) => ({ text, id }))
     const names = changeLines(lines, edit, random)

@@ -24,6 +24,7 @@ export function* unchangedCases({ source, path, old }, random) {
   const text = withLines(old, old.lines)
   for (let count = 0; count < CASES_OF_A_TEXT; count++) {
     const edit = randomEdit(old.lines, random)
+    if (!edit) continue
     const truth = withLines(old, edited(old.lines, [edit]))
     if (truth === text || truth === '') continue
     const file = { source, change: 'none', path, old: text, oldLines: old.lines, current: text }

@@ -113,11 +113,15 @@ fn was_there(
 }
 
 /// `echoes`, where letters are refused: brackets that the text repeats go, when without them it
-/// opens and closes as much as the lines that it replaces.
+/// opens and closes as much as the lines that it replaces. An insertion replaces none that could
+/// say how much it should open or close, and stays as it is.
 pub(super) fn drop_bracket_echoes(
     subject: &Surroundings<'_, '_>,
     draft: &ModelText,
 ) -> Option<Vec<String>> {
+    let EditSite::Lines(..) = draft.place else {
+        return None;
+    };
     let neighbours = Neighbours::of(draft.place)?;
     let before = balance(subject.replaced(draft).iter().map(AsRef::as_ref));
     let of_text = |lines: &[String]| balance(lines.iter().map(String::as_str));

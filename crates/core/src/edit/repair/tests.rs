@@ -211,8 +211,11 @@ fn brackets_that_are_repeated_go_where_they_are_too_many() {
     let check = |place, lines: &[&str], expected| check(Rule::Echoes, place, lines, expected);
     check(EditSite::Lines(5, 5), &["    x();", "  }"], Some(&["    x();"]));
     check(EditSite::Lines(5, 5), &["    x();", "  }", "}"], Some(&["    x();"]));
-    check(EditSite::After(5), &["    if (a) {", "    }", "  }"], Some(&["    if (a) {", "    }"]));
-    check(EditSite::After(6), &["  }", "  stop() {", "  }"], Some(&["  stop() {", "  }"]));
+    check(
+        EditSite::Lines(5, 5),
+        &["    if (a) {", "    }", "  }"],
+        Some(&["    if (a) {", "    }"]),
+    );
     // They close what the text opens, or stand elsewhere, or are all of it.
     check(EditSite::Lines(5, 5), &["    x(() => {", "  }"], None);
     check(EditSite::After(5), &["    if (a) {", "  }"], None);
@@ -220,6 +223,13 @@ fn brackets_that_are_repeated_go_where_they_are_too_many() {
     check(EditSite::Lines(5, 5), &["  }"], None);
     // Letters are no brackets.
     check(EditSite::Lines(3, 3), &["  start() {", "x"], None);
+}
+
+#[test]
+fn regression_brackets_of_an_insertion_stay() {
+    let check = |place, lines: &[&str]| check(Rule::Echoes, place, lines, None);
+    check(EditSite::After(5), &["    if (a) {", "    }", "  }"]);
+    check(EditSite::After(6), &["  }", "  stop() {", "  }"]);
 }
 
 #[test]
