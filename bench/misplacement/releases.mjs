@@ -34,7 +34,8 @@ const FOLDERS = {
 
 export function install() {
   if (existsSync(installedDir)) return
-  execFileSync('npm', ['ci', '--ignore-scripts', '--legacy-peer-deps'], {
+  // Not `npm ci`: it refuses a lock file without optional packages for other platforms.
+  execFileSync('npm', ['install', '--no-save', '--ignore-scripts', '--legacy-peer-deps'], {
     cwd: packagesDir,
     stdio: 'inherit',
   })
