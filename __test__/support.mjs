@@ -166,3 +166,19 @@ export const NO_COUNTS = [
   [true, 'true'],
   [{}, 'an object'],
 ]
+
+/**
+ * Waits until a process has ended, well, and returns what it wrote to both streams.
+ * @param {import('node:child_process').ChildProcess} child
+ */
+export async function finished(child) {
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text) => {
+      output += text
+    })
+  }
+  const code = await new Promise((resolve) => child.on('close', resolve))
+  assert.equal(code, 0, output)
+  return output
+}

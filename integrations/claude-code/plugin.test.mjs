@@ -8,7 +8,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { call, startModelServer } from '../../__test__/modelServer.mjs'
-import { withMess } from '../../__test__/support.mjs'
+import { finished, withMess } from '../../__test__/support.mjs'
 import { skipWithout } from '../../scripts/packages.mjs'
 
 /** @import { Step, Turn } from '../../__test__/modelServer.mjs' */
@@ -53,19 +53,6 @@ const setLine = (turn, anchor, text) =>
   call(nameOf(turn, 'apply'), {
     operations: [{ op: 'set_line', path: 'greet.js', anchor, text }],
   })
-
-/** @param {import('node:child_process').ChildProcess} child */
-async function finished(child) {
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text) => {
-      output += text
-    })
-  }
-  const code = await new Promise((resolve) => child.on('close', resolve))
-  assert.equal(code, 0, output)
-  return output
-}
 
 /**
  * Runs Claude Code in a directory of its own, with nothing of the user's.

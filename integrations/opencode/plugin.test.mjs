@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { call, startModelServer } from '../../__test__/modelServer.mjs'
-import { withMess } from '../../__test__/support.mjs'
+import { finished, withMess } from '../../__test__/support.mjs'
 import { placePlugin, skipWithout } from '../../scripts/packages.mjs'
 
 /** @import { Step, Turn } from '../../__test__/modelServer.mjs' */
@@ -101,19 +101,6 @@ const PNG = Buffer.from(
   'base64',
 )
 const SOURCE = "function greet(name) {\n  return 'Hello, ' + name\n}\n"
-
-/** @param {import('node:child_process').ChildProcess} child */
-async function finished(child) {
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text) => {
-      output += text
-    })
-  }
-  const code = await new Promise((resolve) => child.on('close', resolve))
-  assert.equal(code, 0, output)
-  return output
-}
 
 test('reads, is blocked in the shell, is refused, edits; goes on in another process', {
   skip,

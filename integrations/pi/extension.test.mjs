@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { call, startModelServer } from '../../__test__/modelServer.mjs'
-import { withMess } from '../../__test__/support.mjs'
+import { finished, withMess } from '../../__test__/support.mjs'
 import { laterNode, placePlugin, skipWithout } from '../../scripts/packages.mjs'
 
 /** @import { Step, Turn } from '../../__test__/modelServer.mjs' */
@@ -117,19 +117,6 @@ const withAgent = (steps, body) =>
       server.close()
     }
   })
-
-/** @param {import('node:child_process').ChildProcess} child */
-async function finished(child) {
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.setEncoding('utf8').on('data', (text) => {
-      output += text
-    })
-  }
-  const code = await new Promise((resolve) => child.on('close', resolve))
-  assert.equal(code, 0, output)
-  return output
-}
 
 test('the extension agrees with the types of pi', { skip }, () => {
   placePlugin(FOLDER, AGENT)

@@ -4,7 +4,7 @@ use hashline_core::{Dialect, Outcome, WriteTurn, format_hashed};
 use serde_json::{Value as Json, json};
 
 use super::arguments::{Arguments, Trouble};
-use super::operations::patch;
+use super::operations::{patch, schema_of_patch};
 use super::tool::{Answer, Call, Definition, NOTHING_WRITTEN, Work, within, without_text};
 
 pub const APPLY: Definition = Definition {
@@ -83,17 +83,7 @@ fn input_schema() -> Json {
         },
         "required": ["op", "path"],
     });
-    json!({
-        "type": "object",
-        "properties": {
-            "operations": {
-                "type": "array",
-                "description": "All are carried out, or none",
-                "items": operation,
-            },
-        },
-        "required": ["operations"],
-    })
+    schema_of_patch(operation)
 }
 
 /// Diffs show so many unchanged lines around each change.

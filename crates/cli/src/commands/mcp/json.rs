@@ -5,6 +5,7 @@ use serde_json::{Value as Json, json};
 
 use super::apply::apply;
 use super::arguments::{Arguments, Trouble, plain_path};
+use super::operations::schema_of_patch;
 use super::tool::{Answer, Call, Definition, MAX_BYTES, MAX_LINES, Work, without_text};
 
 pub const READ_JSON: Definition = Definition {
@@ -81,17 +82,7 @@ fn apply_schema() -> Json {
         },
         "required": ["op", "path", "anchor"],
     });
-    json!({
-        "type": "object",
-        "properties": {
-            "operations": {
-                "type": "array",
-                "description": "All are carried out, or none",
-                "items": operation,
-            },
-        },
-        "required": ["operations"],
-    })
+    schema_of_patch(operation)
 }
 
 fn read_json(call: &Call, turn: &ReadTurn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {

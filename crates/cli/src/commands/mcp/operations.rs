@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hashline_core::{VALUE, Value};
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use super::arguments::{
     Arguments, JSON_TEXT, OtherNames, Repairs, TAKEN_AS_JSON, TAKEN_AS_ONE, Trouble, UNUSED,
@@ -37,6 +37,21 @@ const SHARED: &[&str] = &["op", "path", "verbatim"];
 const PATHS: &[&str] = &["path", "from", "to", "from_path", "to_path"];
 
 const OPERATIONS: &str = "operations";
+
+/// The input schema of a tool that takes operations of this schema.
+pub fn schema_of_patch(operation: Json) -> Json {
+    json!({
+        "type": "object",
+        "properties": {
+            OPERATIONS: {
+                "type": "array",
+                "description": "All are carried out, or none",
+                "items": operation,
+            },
+        },
+        "required": [OPERATIONS],
+    })
+}
 
 /// The patch that the arguments ask for, as far as they are one: the session checks it.
 pub fn patch(base: &Path, given: &mut Arguments<'_>) -> Result<Value, Trouble> {
