@@ -70,17 +70,11 @@ pub(super) fn settle_file(
         Err(error) => Err(error),
     };
     let with_shown = document.and_then(|document| {
-        let current = if edits.snapshots.is_empty() {
-            String::new()
-        } else {
-            document.snapshot(scope.cancel)?
-        };
-        Ok((edits.snapshots.iter().all(|&shown| shown == current), document))
+        let shown = shown_by_snapshots(scope, edits, &document, recall.is_some())?;
+        Ok((document, shown))
     });
     match with_shown {
-        Ok((is_as_shown, document)) => {
-            let shown = (recall.is_none() && is_as_shown && !edits.snapshots.is_empty())
-                .then(|| memory_of(edits.place.canonical(), &document));
+        Ok((document, shown)) => {
             let recall = recall.or_else(|| shown.as_ref().map(Recall::of_unchanged));
             settle_contained(scope.dialect, document, path, edits, options, recall)
         }
@@ -92,6 +86,24 @@ pub(super) fn settle_file(
             Err(failures)
         }
     }
+}
+
+/// A memory of the whole file, where the patch carries its snapshots, no session remembers it, and
+/// it is as they say.
+fn shown_by_snapshots(
+    scope: &Scope<'_>,
+    edits: &FileEdits<'_>,
+    document: &Document,
+    is_remembered: bool,
+) -> Result<Option<HeldMemory>> {
+    if edits.snapshots.is_empty() || is_remembered {
+        return Ok(None);
+    }
+    contained(edits.place.shown(), || {
+        let current = document.snapshot(scope.cancel)?;
+        let is_as_shown = edits.snapshots.iter().all(|&shown| shown == current);
+        Ok(is_as_shown.then(|| memory_of(edits.place.canonical(), document)))
+    })
 }
 
 /// A memory of all lines of a file as it is.
