@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::{EditSite, ModelText, Surroundings, alike_without_white_space, indentation};
 use crate::text::dialect::WhiteSpace;
 use crate::text::normalize::without_white_space;
+use crate::text::similarity::similarity;
 
 /// `inherit-indent`: the text of an indented block whose first line lost its indentation.
 pub(super) fn inherit_indent(
@@ -29,6 +30,9 @@ pub(super) fn inherit_indent(
         return None;
     }
     let only_first = filled.all(|line| line.starts_with(indent));
+    if !only_first && !is_like_any(first, &replaced) {
+        return None;
+    }
     let mut seen_first = false;
     let mend = |line: &String| {
         if line.trim().is_empty() || (seen_first && only_first) {
@@ -38,6 +42,16 @@ pub(super) fn inherit_indent(
         format!("{indent}{line}")
     };
     Some(draft.lines.iter().map(mend).collect())
+}
+
+/// From this similarity on, a line is taken for a changed version of another.
+const CHANGED_LINE: f64 = 0.5;
+
+/// Whether a line is one of the old ones or a changed version of it. A text of several lines at
+/// the margin that begins with none may be another one, which belongs there.
+fn is_like_any(line: &str, old: &[impl AsRef<str>]) -> bool {
+    let trimmed = line.trim();
+    old.iter().any(|old| similarity(trimmed, old.as_ref().trim()) >= CHANGED_LINE)
 }
 
 /// Whether a text begins with a block that belongs at the margin: its first line opens one, and

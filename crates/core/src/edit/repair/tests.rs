@@ -115,8 +115,8 @@ fn lost_indentation() {
     check(EditSite::Lines(5, 5), &["return run();"], Some(&["    return run();"]));
     check(
         EditSite::Lines(3, 4),
-        &["if (a)", "", "  b();"],
-        Some(&["    if (a)", "", "      b();"]),
+        &["const total = first;", "", "  b();"],
+        Some(&["    const total = first;", "", "      b();"]),
     );
     check(EditSite::Lines(3, 4), &["if (a)", "      b();"], Some(&["    if (a)", "      b();"]));
     // A dedent, a line at the margin, no word, a preprocessor line, text at the margin already.
@@ -355,6 +355,26 @@ fn a_block_at_the_margin_keeps_its_place() {
     assert_eq!(lost[0], "    fn new() {");
     let lost = mended(&["let a = 1;", "    let b = 2;"]).unwrap();
     assert_eq!(lost, ["    let a = 1;", "    let b = 2;"]);
+}
+
+#[test]
+fn regression_another_text_at_the_margin_keeps_its_place() {
+    let dialect = Dialect::default_dialect();
+    let file = ["  {", "    test {copy of a list} {", "        push a", "    }"];
+    let line = |number: u64| file.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
+    let subject = Surroundings { dialect, line: &line, is_touched: &|_| false };
+    let mended = |lines: &[&str]| {
+        let lines = lines.iter().map(|&line| line.to_owned()).collect();
+        layout::inherit_indent(&subject, &ModelText { place: EditSite::Lines(2, 2), lines })
+    };
+    assert_eq!(
+        mended(&["source common", "foreach one of all {", "    test \"copy of $one\" {"]),
+        None
+    );
+    // One line alone, and a line that was changed with others after it.
+    assert_eq!(mended(&["source common"]).unwrap(), ["    source common"]);
+    let lost = mended(&["test {copy of the list} {", "setup one"]).unwrap();
+    assert_eq!(lost, ["    test {copy of the list} {", "    setup one"]);
 }
 
 #[test]
