@@ -6,6 +6,9 @@
 //! a line that nobody believes. Contents come before the records that name them. Nothing is forced
 //! to the disk: after a power cut the newest records may be missing or damaged, and then they do
 //! not count.
+//!
+//! Between calls nothing of it is open: a store may lie idle for days, and meanwhile anyone may
+//! remove its directory (which Windows refuses while it is open) or put another in its place.
 
 use std::collections::HashSet;
 use std::io;
@@ -59,22 +62,29 @@ pub struct RecordStore {
     fs: &'static dyn FileSystem,
     state: StateDir,
     name: String,
-    log: Place,
+    /// The path of the log, for messages.
+    shown: String,
     position: Position,
 }
 
 impl RecordStore {
     /// Opens, or makes, the store of a name.
     pub fn open(fs: &'static dyn FileSystem, state: StateDir, name: &str) -> Result<RecordStore> {
-        let log = state.store_file(fs, name, LOG)?;
+        let shown = state.store_file(fs, name, LOG)?.shown().to_owned();
         let (name, position) = (name.to_owned(), Position::default());
-        Ok(RecordStore { fs, state, name, log, position })
+        Ok(RecordStore { fs, state, name, shown, position })
+    }
+
+    /// The log in its directory, which is made anew if somebody has removed it.
+    fn log(&self) -> Result<Place> {
+        self.state.store_file(self.fs, &self.name, LOG)
     }
 
     /// Takes the lock that whoever writes must hold.
     pub fn lock(&self, timeout: Duration) -> Result<Locks<'static>> {
-        let key = LockKey::of_store(&self.name, self.log.shown());
-        Locks::take(self.fs, &self.state, vec![key], Instant::now() + timeout, &Cancel::default())
+        let key = LockKey::of_store(&self.name, &self.shown);
+        let state = self.state.closed();
+        Locks::take(self.fs, &state, vec![key], Instant::now() + timeout, &Cancel::default())
     }
 
     /// How long the log is that was read.
@@ -85,13 +95,14 @@ impl RecordStore {
     /// Reads on.
     pub fn read(&mut self) -> Result<News> {
         let fault = |cause| self.fault("read", &cause);
+        let log = self.log()?;
         // Most calls find the log as the last one left it.
-        if let (Some(known), Ok(now)) = (self.position.stamp, self.fs.stamp(&self.log))
+        if let (Some(known), Ok(now)) = (self.position.stamp, self.fs.stamp(&log))
             && now.is_same_content(&known)
         {
             return Ok(News::default());
         }
-        let mut file = match self.fs.open(&self.log) {
+        let mut file = match self.fs.open(&log) {
             Ok(file) => file,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
                 // Somebody cleared the directory. What was read is true all the same.
@@ -131,10 +142,9 @@ impl RecordStore {
     /// Adds records at the end. The lock is held, and the log was read to its end under it.
     pub fn append(&mut self, records: &[String]) -> Result<()> {
         let fault = |cause| self.fault("write", &cause);
-        let opened = match self.fs.open_for_rewrite(&self.log) {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
-                self.fs.create_new(&self.log, true)
-            }
+        let log = self.log()?;
+        let opened = match self.fs.open_for_rewrite(&log) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => self.fs.create_new(&log, true),
             opened => opened,
         };
         let mut file = opened.map_err(fault)?;
@@ -161,7 +171,8 @@ impl RecordStore {
     /// The lock is held. A process that dies in between leaves the old log or the new one.
     pub fn replace(&mut self, records: &[String], keep: &HashSet<u128>) -> Result<()> {
         let fault = |cause| self.fault("write", &cause);
-        let fresh = self.log.sibling("log.new");
+        let log = self.log()?;
+        let fresh = log.sibling("log.new");
         let _ = self.fs.unlink(&fresh);
         let mut text = String::new();
         push_line(&mut text, &head());
@@ -170,14 +181,14 @@ impl RecordStore {
         self.fs.write(&mut file, text.as_bytes()).map_err(fault)?;
         let stamp = Some(self.fs.stamp_of(&file).map_err(fault)?);
         drop(file);
-        self.fs.rename(&fresh, &self.log).map_err(fault)?;
+        self.fs.rename(&fresh, &log).map_err(fault)?;
         let head = text.as_bytes().get(..HEAD_BYTES).map(<[u8]>::to_vec);
         self.position = Position { head, bytes: text.len() as u64, stamp };
         for name in self.state.store_names(self.fs, &self.name)? {
             let hash = name.to_str().filter(|name| name.len() == HASH_LETTERS);
             let hash = hash.and_then(|name| u128::from_str_radix(name, 16).ok());
             if hash.is_some_and(|hash| !keep.contains(&hash)) {
-                let _ = self.fs.unlink(&self.log.sibling(name));
+                let _ = self.fs.unlink(&log.sibling(name));
             }
         }
         Ok(())
@@ -186,11 +197,11 @@ impl RecordStore {
     /// Keeps a content under its hash. The lock is held.
     pub fn put(&self, hash: u128, content: &[u8]) -> Result<()> {
         let fault = |cause| self.fault("write", &cause);
-        let place = self.log.sibling(content_name(hash));
+        let place = self.log()?.sibling(content_name(hash));
         if self.fs.stamp(&place).is_ok_and(|stamp| stamp.size_bytes == content.len() as u64) {
             return Ok(());
         }
-        let fresh = self.log.sibling("content.new");
+        let fresh = place.sibling("content.new");
         let _ = self.fs.unlink(&fresh);
         let mut file = self.fs.create_new(&fresh, true).map_err(fault)?;
         self.fs.write(&mut file, content).map_err(fault)?;
@@ -201,14 +212,14 @@ impl RecordStore {
     /// The content of a hash; `None` if it is not there, or is another one.
     pub fn get(&self, hash: u128) -> Option<Vec<u8>> {
         let name = content_name(hash);
-        let mut file = self.fs.open(&self.log.sibling(&name)).ok()?;
+        let mut file = self.fs.open(&self.log().ok()?.sibling(&name)).ok()?;
         let mut content = Vec::new();
         self.fs.read(&mut file, u64::MAX, &mut content).ok()?;
         (snapshot(&content) == name).then_some(content)
     }
 
     fn fault(&self, verb: &str, cause: &io::Error) -> Error {
-        Error::io(verb, self.log.shown(), cause)
+        Error::io(verb, &self.shown, cause)
     }
 }
 
@@ -306,7 +317,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut one = store(dir.path());
         append(&mut one, &["first", "second"]);
-        let log = one.log.canonical().to_owned();
+        let log = one.log().unwrap().canonical().to_owned();
         let whole = std::fs::read(&log).unwrap();
         let lines: Vec<usize> = memchr::memchr_iter(b'\n', &whole).map(|end| end + 1).collect();
         assert_eq!(lines.len(), 3);
@@ -354,9 +365,26 @@ mod tests {
         assert_eq!(one.get(hash), None);
         one.put(hash, b"text").unwrap();
         assert_eq!(one.get(hash).as_deref(), Some(&b"text"[..]));
-        let place = one.log.sibling(content_name(hash));
+        let place = one.log().unwrap().sibling(content_name(hash));
         std::fs::write(place.canonical(), b"tex!").unwrap();
         assert_eq!(one.get(hash), None);
+    }
+
+    #[test]
+    fn a_store_whose_directory_was_removed_is_made_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let state_dir = dir.path().join("state");
+        let mut one = store(&state_dir);
+        append(&mut one, &["a"]);
+        std::fs::remove_dir_all(&state_dir).unwrap();
+        assert!(one.read().unwrap().records.is_empty());
+        append(&mut one, &["b"]);
+        one.put(1, b"text").unwrap();
+        assert_eq!(store(&state_dir).read().unwrap().records, ["b"]);
+        // Another one has taken its place.
+        std::fs::remove_dir_all(&state_dir).unwrap();
+        append(&mut store(&state_dir), &["c"]);
+        assert_eq!(one.read().unwrap().records, ["c"]);
     }
 
     #[cfg(unix)]
@@ -366,7 +394,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut one = store(dir.path());
         append(&mut one, &["a"]);
-        let log = one.log.canonical().to_owned();
+        let log = one.log().unwrap().canonical().to_owned();
         let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(log.parent().unwrap()), mode(&log)), (0o700, 0o600));
         let day = Duration::from_secs(86_400);

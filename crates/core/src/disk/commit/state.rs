@@ -46,6 +46,11 @@ impl StateDir {
         Ok(StateDir { path, journals: OnceLock::new(), locks: OnceLock::new() })
     }
 
+    /// The same directory, of which nothing is open.
+    pub(in crate::disk) fn closed(&self) -> StateDir {
+        StateDir { path: self.path.clone(), journals: OnceLock::new(), locks: OnceLock::new() }
+    }
+
     /// The path.
     pub fn path(&self) -> &Path {
         &self.path
