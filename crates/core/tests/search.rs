@@ -364,6 +364,20 @@ fn globs_decide_in_order() {
 }
 
 #[test]
+fn globs_hold_however_the_path_is_written() {
+    let tree =
+        Tree::new(&[("a.txt", "needle"), ("sub/a.txt", "needle"), ("x/sub/a.txt", "needle")]);
+    for path in [".", "sub", "./sub/", &tree.full(""), &tree.full("sub"), &tree.full("sub/a.txt")] {
+        let query = SearchQuery {
+            paths: vec![path.to_owned()],
+            globs: vec!["/sub/*.txt".to_owned()],
+            ..text("needle")
+        };
+        assert_eq!(tree.search(&query).match_count, 1, "{path}");
+    }
+}
+
+#[test]
 fn depth_is_limited() {
     let tree = Tree::new(&[("a", "needle"), ("b/c", "needle"), ("b/d/e", "needle")]);
     for (max_depth, expected) in

@@ -5,6 +5,7 @@
 
 mod query;
 mod rules;
+mod shown;
 mod walk;
 
 use std::ops::ControlFlow;

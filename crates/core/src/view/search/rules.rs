@@ -14,8 +14,9 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder, gitconfig_excludes_path};
 use ignore::overrides::{Override, OverrideBuilder};
 
+use super::shown::tidy;
 use super::{SearchQuery, SearchWarning};
-use crate::disk::fs::{Base, Listed};
+use crate::disk::fs::{Base, Listed, plain};
 use crate::error::{Error, Result};
 use crate::text::lines::{Lines, Unit};
 use crate::view::anchor::quote;
@@ -51,6 +52,7 @@ pub(super) struct Filter<'a> {
     gitignore: bool,
     ignore_files: bool,
     parent_ignore_files: bool,
+    /// Where relative paths start: without links, as the paths of entries are.
     start_dir: PathBuf,
     /// How much of all ignore files may still count.
     left_bytes: usize,
@@ -107,7 +109,7 @@ impl<'a> Filter<'a> {
             gitignore: query.gitignore,
             ignore_files: query.ignore_files,
             parent_ignore_files: query.parent_ignore_files,
-            start_dir,
+            start_dir: start_dir.canonicalize().unwrap_or(start_dir),
             left_bytes: IGNORE_TOTAL_LIMIT_BYTES,
             warnings: Vec::new(),
         };
@@ -232,7 +234,7 @@ impl<'a> Filter<'a> {
 
     fn warning(&self, path: &Path, what: &str) -> SearchWarning {
         let shown = path.strip_prefix(&self.start_dir).unwrap_or(path);
-        let path = shown.to_string_lossy().into_owned();
+        let path = tidy(&shown.to_string_lossy());
         SearchWarning { message: format!("{path}: {what}"), path }
     }
 
@@ -394,7 +396,10 @@ fn globs(start_dir: &Path, globs: &[String]) -> Result<Override> {
             quote(glob)
         )));
     }
-    let mut builder = OverrideBuilder::new(start_dir);
+    // What is matched are paths as results show them.
+    let shown_dir = start_dir.to_str().map(plain);
+    let shown_dir = shown_dir.as_deref().map_or(start_dir, Path::new);
+    let mut builder = OverrideBuilder::new(shown_dir);
     let invalid = |glob: &str, cause: &ignore::Error| {
         Error::argument(format!("invalid glob {glob:?}: {cause}"))
     };

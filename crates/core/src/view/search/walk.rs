@@ -4,14 +4,14 @@
 //! paths; what comes out is sorted. So timing never shows.
 
 use std::cmp::Ordering;
-use std::ffi::OsStr;
-use std::path::{Component, Path, PathBuf, is_separator};
+use std::path::{Path, PathBuf, is_separator};
 use std::sync::Arc;
 
 use super::rules::{Filter, IgnoreRules, IgnoreTexts};
+use super::shown::{join, tidy};
 use super::{SearchQuery, SearchWarning};
 use crate::cancel::Cancel;
-use crate::disk::fs::{Base, FileKind, Listed, plain};
+use crate::disk::fs::{Base, FileKind, Listed};
 use crate::error::{Code, Error, Result};
 use crate::threads;
 
@@ -325,46 +325,6 @@ fn extend(
     })))
 }
 
-/// The path of an entry as the query leads to it, with forward slashes.
-fn join(dir: &str, name: &OsStr) -> String {
-    let name = name.to_string_lossy();
-    let separator = separator(dir);
-    if dir.is_empty() || dir.ends_with(separator) {
-        format!("{dir}{name}")
-    } else {
-        format!("{dir}{separator}{name}")
-    }
-}
-
-/// What stands between the names of a path: behind `\\?\` Windows takes a forward slash for a
-/// part of a name.
-fn separator(path: &str) -> char {
-    if cfg!(windows) && path.starts_with(r"\\?\") { '\\' } else { '/' }
-}
-
-/// A path of the query without `.` components and doubled or final slashes; empty for the
-/// directory where relative paths start.
-fn tidy(path: &str) -> String {
-    let mut tidy = String::with_capacity(path.len());
-    let mut is_prefix = false;
-    for component in Path::new(&*plain(path)).components() {
-        match component {
-            Component::CurDir => {}
-            Component::RootDir => tidy.push(separator(&tidy)),
-            Component::Prefix(prefix) => tidy.push_str(&prefix.as_os_str().to_string_lossy()),
-            // In `C:name` there is no slash: the path starts in the current directory of C.
-            Component::ParentDir | Component::Normal(_) if is_prefix => {
-                tidy.push_str(&component.as_os_str().to_string_lossy());
-            }
-            Component::ParentDir | Component::Normal(_) => {
-                tidy = join(&tidy, component.as_os_str());
-            }
-        }
-        is_prefix = matches!(component, Component::Prefix(_));
-    }
-    tidy
-}
-
 fn unnameable(shown: &str) -> Error {
     Error::at(
         Code::Io,
@@ -394,37 +354,6 @@ mod tests {
                 assert_eq!(by_components(one, other), at.cmp(&other_at), "{one:?} {other:?}");
                 assert_eq!(by_components(one, other), one.cmp(other), "{one:?} {other:?}");
             }
-        }
-    }
-
-    #[test]
-    fn spellings_are_tidied() {
-        for (path, expected) in [
-            (".", ""),
-            ("./", ""),
-            ("a", "a"),
-            ("./a//b/", "a/b"),
-            ("a/./b", "a/b"),
-            ("../a", "../a"),
-            ("a/../b", "a/../b"),
-        ] {
-            assert_eq!(tidy(path), expected, "{path}");
-        }
-        #[cfg(unix)]
-        for (path, expected) in [("/", "/"), ("/a/", "/a"), ("//a", "/a"), ("a\\b", "a\\b")] {
-            assert_eq!(tidy(path), expected, "{path}");
-        }
-        #[cfg(windows)]
-        for (path, expected) in [
-            (r"C:\a\b", "C:/a/b"),
-            (r"c:/a\.\b\", "c:/a/b"),
-            ("C:a/b", "C:a/b"),
-            (r"\\?\C:\a\b", "C:/a/b"),
-            (r"\\?\C:\", "C:/"),
-            (r"\\?\UNC\server\share\a", r"\\server\share/a"),
-            (r"\\?\Volume{0}\a\b", r"\\?\Volume{0}\a\b"),
-        ] {
-            assert_eq!(tidy(path), expected, "{path}");
         }
     }
 }

@@ -1,0 +1,83 @@
+//! Paths as results show them: as the query leads there, with forward slashes.
+
+use std::ffi::OsStr;
+use std::path::{Component, Path};
+
+use crate::disk::fs::plain;
+
+/// The path of an entry as the query leads to it, with forward slashes.
+pub(super) fn join(dir: &str, name: &OsStr) -> String {
+    let name = name.to_string_lossy();
+    let separator = separator(dir);
+    if dir.is_empty() || dir.ends_with(separator) {
+        format!("{dir}{name}")
+    } else {
+        format!("{dir}{separator}{name}")
+    }
+}
+
+/// What stands between the names of a path: behind `\\?\` Windows takes a forward slash for a
+/// part of a name.
+fn separator(path: &str) -> char {
+    if cfg!(windows) && path.starts_with(r"\\?\") { '\\' } else { '/' }
+}
+
+/// A path of the query without `.` components and doubled or final slashes; empty for the
+/// directory where relative paths start.
+pub(super) fn tidy(path: &str) -> String {
+    let mut tidy = String::with_capacity(path.len());
+    let mut is_prefix = false;
+    for component in Path::new(&*plain(path)).components() {
+        match component {
+            Component::CurDir => {}
+            Component::RootDir => tidy.push(separator(&tidy)),
+            Component::Prefix(prefix) => tidy.push_str(&prefix.as_os_str().to_string_lossy()),
+            // In `C:name` there is no slash: the path starts in the current directory of C.
+            Component::ParentDir | Component::Normal(_) if is_prefix => {
+                tidy.push_str(&component.as_os_str().to_string_lossy());
+            }
+            Component::ParentDir | Component::Normal(_) => {
+                tidy = join(&tidy, component.as_os_str());
+            }
+        }
+        is_prefix = matches!(component, Component::Prefix(_));
+    }
+    tidy
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_are_tidied() {
+        for (path, expected) in [
+            (".", ""),
+            ("./", ""),
+            ("a", "a"),
+            ("./a//b/", "a/b"),
+            ("a/./b", "a/b"),
+            ("../a", "../a"),
+            ("a/../b", "a/../b"),
+        ] {
+            assert_eq!(tidy(path), expected, "{path}");
+        }
+        #[cfg(unix)]
+        for (path, expected) in [("/", "/"), ("/a/", "/a"), ("//a", "/a"), ("a\\b", "a\\b")] {
+            assert_eq!(tidy(path), expected, "{path}");
+        }
+        #[cfg(windows)]
+        for (path, expected) in [
+            (r"C:\a\b", "C:/a/b"),
+            (r"c:/a\.\b\", "c:/a/b"),
+            ("C:a/b", "C:a/b"),
+            (r"\\?\C:\a\b", "C:/a/b"),
+            (r"\\?\C:\", "C:/"),
+            (r"\\?\UNC\server\share\a", r"\\server\share/a"),
+            (r"\\?\Volume{0}\a\b", r"\\?\Volume{0}\a\b"),
+            (r".git\info\exclude", ".git/info/exclude"),
+        ] {
+            assert_eq!(tidy(path), expected, "{path}");
+        }
+    }
+}
