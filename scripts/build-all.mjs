@@ -16,6 +16,8 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -64,15 +66,27 @@ function build(name) {
   if (name.startsWith('win32')) {
     const flags = ['--release', '--target', target, '--target-dir', BUILT]
     show('cargo', ['zigbuild', ...flags], env)
-    const library = join(BUILT, triple, 'release', 'hashline_native.dll')
-    copyFileSync(library, join(root, addonPath(name)))
+    put(join(BUILT, triple, 'release', 'hashline_native.dll'), join(root, addonPath(name)))
     return
   }
   const napi = join(root, 'node_modules', '.bin', 'napi')
   const where = ['--target-dir', BUILT, '--output-dir', outOf(name)]
   const flags = ['--platform', '--release', '--no-js', '--cross-compile', '--target', target]
   show(napi, ['build', ...flags, ...where], env)
-  copyFileSync(join(outOf(name), addonName(name)), join(root, addonPath(name)))
+  put(join(outOf(name), addonName(name)), join(root, addonPath(name)))
+}
+
+/**
+ * Puts a copy of a file in the place of another one, whose content stays with those who have it
+ * open: a host that has loaded an addon would crash if it were written over.
+ * @param {string} from
+ * @param {string} to
+ */
+function put(from, to) {
+  const fresh = `${to}.new`
+  rmSync(fresh, { force: true })
+  copyFileSync(from, fresh)
+  renameSync(fresh, to)
 }
 
 /**
