@@ -16,7 +16,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { applyHashSync, recoverTransactionsSync } from 'hashline-native'
 import { leftovers } from '../stress/attack.mjs'
-import { withMess } from './support.mjs'
+import { isEmulated, withMess } from './support.mjs'
 
 /** @import { ApplyOptions, HashlineError, Operation } from 'hashline-native' */
 
@@ -155,7 +155,7 @@ for (const durability of /** @type {const} */ (['power', 'process'])) {
         })
         const before = snapshot(large)
         const results = new Set()
-        for (let free = 0; free <= 100 * KIB; free += 4 * KIB) {
+        for (let free = 0; free <= 100 * KIB; free += (isEmulated ? 20 : 4) * KIB) {
           for (const name of ['journals', 'locks'])
             mkdirSync(join(stateDir, name), { recursive: true })
           fill(small, free)
@@ -203,7 +203,7 @@ test('a journal that is full at any byte refuses, and nothing is left', { skip }
   withSmallDisk((small, large) => {
     const [stateDir, dir] = [join(small, 'state'), join(large, 'files')]
     // The longer the names, the nearer the first record gets to the end of its last page.
-    for (let longer = 0; longer < 4200; longer += 40) {
+    for (let longer = 0; longer < 4200; longer += isEmulated ? 400 : 40) {
       mkdirSync(dir)
       const names = Array.from({ length: 20 }, (_, at) => {
         return `${at}-${'n'.repeat(Math.min(220, Math.max(0, longer - at * 220)))}`

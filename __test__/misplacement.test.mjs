@@ -16,12 +16,13 @@ import { syntheticCases } from '../bench/misplacement/synthetic.mjs'
 import { interval, percent } from '../bench/misplacement/tally.mjs'
 import { decoded, edited, withLines } from '../bench/misplacement/text.mjs'
 import { unchangedCases } from '../bench/misplacement/unchanged.mjs'
+import { isEmulated } from './support.mjs'
 
 /** @import { Case } from '../bench/misplacement/cases.mjs' */
 /** @import { Pair } from '../bench/misplacement/git.mjs' */
 /** @import { Random } from '../bench/misplacement/random.mjs' */
 
-const TEXTS = 100
+const TEXTS = isEmulated ? 15 : 100
 /** Each dialect, each value of `relocate`, and hints. */
 const PLAIN = ['pi', 'pi, hints', 'pi, relocate unique', 'pi, relocate off', 'pi26', 'cli', 'omp13']
 
@@ -62,8 +63,13 @@ function within(rows, bounds) {
   assert.deepEqual([...scenarios].sort(), Object.keys(bounds).sort())
   for (const { scenario, subject, tally } of rows) {
     const bound = bounds[scenario][subject.startsWith('session') ? 'session' : 'plain']
-    const wrong = (100 * tally.wrong) / tally.all
-    assert.ok(wrong <= bound, `${scenario}: ${subject}: ${tally.wrong} of ${tally.all} wrong`)
+    const count = (bound * tally.all) / 100
+    // Of few cases, one alone is more than a bound in percent.
+    const allowed = isEmulated ? Math.ceil(count) : count
+    assert.ok(
+      tally.wrong <= allowed,
+      `${scenario}: ${subject}: ${tally.wrong} of ${tally.all} wrong`,
+    )
   }
 }
 
@@ -84,7 +90,7 @@ describe('edits by old anchors', () => {
   })
 
   test('an unchanged file', async () => {
-    const rows = await tallied(generated(unchangedCases, 20))
+    const rows = await tallied(generated(unchangedCases, TEXTS / 5))
     within(rows, {
       'unchanged file: the anchors that were shown': { plain: 0, session: 0 },
       "unchanged file: a number with a neighbour's hash": { plain: 22.7, session: 0 },
