@@ -4,7 +4,7 @@
 
 const { closeSync, openSync, readSync } = require('node:fs')
 
-const { name: PACKAGE, version: VERSION } = require('../package.json')
+const PACKAGE = 'hashline-native'
 
 /** The platforms with a package of their own, by the names that napi-rs gives them. */
 const PLATFORMS = [
@@ -40,11 +40,8 @@ function isMusl() {
   const report = /** @type {any} */ (process.report)
   if (!report) return false
   report.excludeNetwork = true
-  const { header, sharedObjects } = report.getReport()
-  if (header?.glibcVersionRuntime) return false
-  return (
-    sharedObjects?.some((/** @type {string} */ path) => /\/(ld-|libc\.)musl-/.test(path)) ?? false
-  )
+  const { header } = report.getReport()
+  return header !== undefined && header.glibcVersionRuntime === undefined
 }
 
 /** @param {string} path */
@@ -78,8 +75,9 @@ function platformError(name, problem) {
     return new Error(`${PACKAGE} has no package for ${name}, but for ${known}: ${remedy}.`)
   }
   const wanted = platformPackage(name)
+  const { version } = require('../package.json')
   if (problem !== undefined) {
-    const remedy = `npm install ${wanted}@${VERSION} --force, or build it from its sources`
+    const remedy = `npm install ${wanted}@${version} --force, or build it from its sources`
     return new Error(
       `${wanted} is installed, but does not run on this ${name}: ${problem}. Remedy: ${remedy}.`,
     )
@@ -87,7 +85,7 @@ function platformError(name, problem) {
   const remedy =
     'remove node_modules and install again, with optional dependencies and on this platform'
   return new Error(
-    `${PACKAGE} needs the package ${wanted} on ${name}, and it is not installed. Remedy: ${remedy}, or npm install ${wanted}@${VERSION}.`,
+    `${PACKAGE} needs the package ${wanted} on ${name}, and it is not installed. Remedy: ${remedy}, or npm install ${wanted}@${version}.`,
   )
 }
 

@@ -1,5 +1,5 @@
-// Builds the addon for every platform, on Linux for x86-64, and puts each beside its manifest
-// below npm/, where napi-rs expects it.
+// Builds the addon and the program for every platform, on Linux, and puts them beside their
+// manifest below npm/, where napi-rs expects the addon.
 // `npm run build:all [-- TARGET…] [--force] [--table]`
 //
 // Zig is the C compiler and linker for all of them (its headers and libraries of C are what fixes
@@ -22,7 +22,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { addonName, addonPath, chosen, TARGETS } from './targets.mjs'
+import { buildProgram } from './build-program.mjs'
+import { addonName, addonPath, chosen, programPath, TARGETS } from './targets.mjs'
 import { pythonBin, root, run, rustTarget, zig } from './tools.mjs'
 
 const BUILT = join(root, 'target', 'cross')
@@ -46,6 +47,7 @@ for (const name of values.table ? [] : names) {
   console.log(`${name}: building`)
   try {
     build(name)
+    buildItsProgram(name)
     writeFileSync(markPath(name), state)
     console.log(`${name}: built in ${((performance.now() - start) / 1000).toFixed(0)} s`)
   } catch (error) {
@@ -74,6 +76,25 @@ function build(name) {
   const flags = ['--platform', '--release', '--no-js', '--cross-compile', '--target', target]
   show(napi, ['build', ...flags, ...where], env)
   put(join(outOf(name), addonName(name)), join(root, addonPath(name)))
+}
+
+/**
+ * Builds the program that rides beside the addon.
+ * @param {string} name
+ */
+function buildItsProgram(name) {
+  const { triple, glibc } = TARGETS[name]
+  const target = glibc ? `${triple}.${glibc}` : triple
+  const command = ['cargo', 'zigbuild', '--target', target, '--target-dir', BUILT]
+  const { RUSTFLAGS = '', ...env } = environment(name)
+  // Only a library has a name by which it is looked for.
+  const flags = RUSTFLAGS.split(/(?=-C )/).filter((flag) => !flag.includes('-install_name'))
+  const output = join(BUILT, triple, 'release')
+  buildProgram(name, {
+    command,
+    output,
+    env: RUSTFLAGS ? { ...env, RUSTFLAGS: flags.join('') } : env,
+  })
 }
 
 /**
@@ -153,7 +174,8 @@ function markPath(name) {
  * @param {string} state
  */
 function isBuilt(name, state) {
-  if (!existsSync(markPath(name)) || !existsSync(join(root, addonPath(name)))) return false
+  const made = [markPath(name), join(root, addonPath(name)), join(root, programPath(name))]
+  if (!made.every((path) => existsSync(path))) return false
   return readFileSync(markPath(name), 'utf8') === state
 }
 

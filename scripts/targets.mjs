@@ -35,6 +35,18 @@ export const addonName = (name) => `hashline-native.${name}.node`
 export const addonPath = (name) => `npm/${name}/${addonName(name)}`
 
 /**
+ * The file name of a target's program.
+ * @param {string} name
+ */
+export const programName = (name) => (name.startsWith('win32') ? 'hashline.exe' : 'hashline')
+
+/**
+ * Where the built program of a target is put.
+ * @param {string} name
+ */
+export const programPath = (name) => `npm/${name}/${programName(name)}`
+
+/**
  * The targets that were named on the command line; without any, all.
  * @param {string[]} names
  */

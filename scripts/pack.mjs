@@ -1,0 +1,216 @@
+// Packs the packages that are published: the main one, and one for each platform.
+// `npm run pack [-- --all]`
+//
+// The main package gets a manifest without what only development needs, and with the packages of
+// the platforms as optional dependencies. With --all it is an error if an addon or a program is
+// missing or was built for another platform; without, a platform that has none gets a package with
+// a manifest alone. The tarballs go to target/packages.
+
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import { addonName, addonPath, programName, programPath, TARGETS } from './targets.mjs'
+import { root, run } from './tools.mjs'
+
+/** What one platform's addon may weigh, and the compressed package of a platform. */
+export const ADDON_LIMIT_BYTES = 4_000_000
+export const PLATFORM_LIMIT_BYTES = 4_000_000
+
+/**
+ * @typedef {object} Packed
+ * @property {string} name
+ * @property {string} tarball its path
+ * @property {number} size of the tarball, in bytes
+ * @property {number} unpackedSize
+ * @property {{ path: string, size: number, mode: number }[]} files
+ */
+
+/**
+ * Packs the main package and those of some platforms.
+ * @param {string} out the directory for the tarballs; what is there is removed
+ * @param {string[]} platforms
+ * @param {Record<string, Record<string, string>>} [binaries] files to take instead of those below
+ *   npm/, by platform and name
+ * @returns {Packed[]}
+ */
+export function pack(out, platforms, binaries = {}) {
+  rmSync(out, { recursive: true, force: true })
+  const staged = join(out, 'staged')
+  const folders = [stageMain(join(staged, 'main'))]
+  for (const name of platforms) {
+    folders.push(stagePlatform(name, join(staged, name), binaries[name] ?? binariesOf(name)))
+  }
+  const flags = ['--json', '--ignore-scripts', '--pack-destination', out]
+  const packed = run('npm', ['pack', ...flags, ...folders], { shell: process.platform === 'win32' })
+  rmSync(staged, { recursive: true })
+  return JSON.parse(packed).map((/** @type {any} */ { name, filename, ...rest }) => ({
+    ...rest,
+    name,
+    tarball: join(out, filename),
+  }))
+}
+
+/** @param {string} folder */
+function stageMain(folder) {
+  const manifest = readManifest('.')
+  const {
+    scripts: _,
+    devDependencies: _1,
+    overrides: _2,
+    allowScripts: _3,
+    napi: _4,
+    ...rest
+  } = manifest
+  const platforms = Object.keys(TARGETS).map((name) => [
+    `${manifest.name}-${name}`,
+    manifest.version,
+  ])
+  mkdirSync(folder, { recursive: true })
+  for (const file of [...manifest.files, 'README.md', 'LICENSE']) {
+    cpSync(join(root, file), join(folder, file), { recursive: true })
+  }
+  writeManifest(folder, { ...rest, optionalDependencies: Object.fromEntries(platforms) })
+  return folder
+}
+
+/**
+ * @param {string} name
+ * @param {string} folder
+ * @param {Record<string, string>} binaries
+ */
+function stagePlatform(name, folder, binaries) {
+  const manifest = readManifest(join('npm', name))
+  const { version, repository } = readManifest('.')
+  if (manifest.version !== version) {
+    throw new Error(`npm/${name} is ${manifest.version}, the main package ${version}`)
+  }
+  mkdirSync(folder, { recursive: true })
+  for (const [file, path] of Object.entries(binaries)) {
+    copyFileSync(path, join(folder, file))
+    // What came through an archive of artifacts may have lost its permissions.
+    chmodSync(join(folder, file), file === programName(name) ? 0o755 : 0o644)
+  }
+  copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
+  writeFileSync(
+    join(folder, 'README.md'),
+    `# ${manifest.name}\n\nThe addon and the program of \`hashline-native\` for ${name}. Install \`hashline-native\`, which asks for this package where it fits.\n`,
+  )
+  writeManifest(folder, repository ? { ...manifest, repository } : manifest)
+  return folder
+}
+
+/**
+ * The files for a platform that there are, by the names that they have in the package.
+ * @param {string} name
+ * @returns {Record<string, string>}
+ */
+function binariesOf(name) {
+  const files = [
+    [addonName(name), join(root, addonPath(name))],
+    [programName(name), join(root, programPath(name))],
+  ]
+  return Object.fromEntries(files.filter(([, path]) => existsSync(path)))
+}
+
+/**
+ * What a release lacks: files that are not there, or that are for another system or processor.
+ * @returns {string[]}
+ */
+export function lacking() {
+  return Object.keys(TARGETS).flatMap((name) =>
+    [addonPath(name), programPath(name)].flatMap((path) => {
+      if (!existsSync(join(root, path))) return [`${path} is missing`]
+      const kind = kindOf(readFileSync(join(root, path)))
+      const { triple } = TARGETS[name]
+      return kind === wantedKind(triple) ? [] : [`${path} is ${kind}, not ${wantedKind(triple)}`]
+    }),
+  )
+}
+
+/** @param {string} triple */
+function wantedKind(triple) {
+  const [processor] = triple.split('-')
+  const format = triple.includes('windows') ? 'PE' : triple.includes('apple') ? 'Mach-O' : 'ELF'
+  return `${format} for ${processor.replace('armv7', 'arm')}`
+}
+
+/**
+ * The format of a program or library and the processor it is for, by its first bytes.
+ * @param {Buffer} bytes
+ */
+function kindOf(bytes) {
+  if (bytes.readUInt32BE(0) === 0x7f454c46) {
+    const processors = { 62: 'x86_64', 183: 'aarch64', 40: 'arm' }
+    return `ELF for ${name(processors, bytes.readUInt16LE(0x12))}`
+  }
+  if (bytes.readUInt32LE(0) === 0xfeedfacf) {
+    return `Mach-O for ${name({ 16777223: 'x86_64', 16777228: 'aarch64' }, bytes.readUInt32LE(4))}`
+  }
+  if (bytes.readUInt16BE(0) === 0x4d5a) {
+    const machine = bytes.readUInt16LE(bytes.readUInt32LE(0x3c) + 4)
+    return `PE for ${name({ 34404: 'x86_64', 43620: 'aarch64' }, machine)}`
+  }
+  return 'no library or program'
+
+  /**
+   * @param {Record<number, string>} names
+   * @param {number} number
+   */
+  function name(names, number) {
+    return names[number] ?? `processor ${number}`
+  }
+}
+
+/** @param {string} folder */
+function readManifest(folder) {
+  return JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+}
+
+/**
+ * @param {string} folder
+ * @param {object} manifest
+ */
+function writeManifest(folder, manifest) {
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`)
+}
+
+/**
+ * What is larger than it may be.
+ * @param {Packed[]} packages
+ */
+export function oversized(packages) {
+  return packages.flatMap(({ name, size, files }) => {
+    const addon = files.find(({ path }) => path.endsWith('.node'))
+    const told = []
+    if (addon && addon.size > ADDON_LIMIT_BYTES) told.push(`${addon.path} has ${addon.size} bytes`)
+    if (size > PLATFORM_LIMIT_BYTES) told.push(`${name} has ${size} bytes, compressed`)
+    return told
+  })
+}
+
+function main() {
+  const { values } = parseArgs({ options: { all: { type: 'boolean' } } })
+  const missing = values.all ? lacking() : []
+  if (missing.length > 0) throw new Error(`a release is not complete:\n${missing.join('\n')}`)
+  const packages = pack(join(root, 'target', 'packages'), Object.keys(TARGETS))
+  for (const { tarball, size, files } of packages) {
+    const binaries = files.filter(({ path }) => /\.node$|^hashline(\.exe)?$/.test(path))
+    const told = binaries.map(({ path, size }) => `${path} ${(size / 1e6).toFixed(2)} MB`)
+    const contents = told.join(', ') || `${files.length} files`
+    console.log(`${relative(root, tarball)}: ${(size / 1e6).toFixed(2)} MB (${contents})`)
+  }
+  const large = oversized(packages)
+  if (large.length > 0) throw new Error(`too large:\n${large.join('\n')}`)
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main()
