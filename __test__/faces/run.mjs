@@ -1,0 +1,198 @@
+// Runs the cases of vectors/faces.jsonl through a face, and writes what it answers as lines that
+// are the same for every face.
+//
+// A line is JSON in one way of writing it: keys in the order of their code points, no blanks, no
+// escapes that can be left out. It has the answers of the calls of a case, and all that is in its
+// directory afterwards, byte for byte. The path of the directory is written as `<dir>`.
+
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+/**
+ * A text, or bytes that are none, or a symbolic link.
+ * @typedef {string | { base64: string } | { link: string }} Content
+ *
+ * One call: what it is given, and its options. Where a case has a session, its reads, searches
+ * and patches are those of the session.
+ * @typedef {object} Call
+ * @property {'read' | 'search' | 'apply' | 'readJson' | 'applyToText' | 'format' | 'hashLines'
+ *   | 'checkCommand' | 'recover' | 'observe' | 'forget' | 'write'} call
+ * @property {any} given for `write`, files that somebody else writes
+ * @property {string} [text]
+ * @property {any} [options]
+ *
+ * @typedef {object} Case
+ * @property {string} name
+ * @property {Record<string, Content>} files
+ * @property {object} [session] its options
+ * @property {Call[]} calls
+ * @property {{ answers: unknown[], files: Record<string, Content> }} expected
+ *
+ * The functions of a face, by the names that those of `hashline-native` have.
+ * @typedef {Pick<typeof import('hashline-native'), 'readHashedSync' | 'searchHashedSync' |
+ *   'applyHashSync' | 'readJsonSync' | 'applyHashToText' | 'formatHashed' | 'hashLines' |
+ *   'checkCommand' | 'recoverTransactionsSync'> & { HashSession: new (options?: any) => any }} Face
+ */
+
+/** @param {string} path @returns {Case[]} */
+export function loadCases(path) {
+  const rows = readFileSync(path, 'utf8').split('\n')
+  return rows.filter((row) => row !== '').map((row) => JSON.parse(row))
+}
+
+/**
+ * The line that a face has to write for a case.
+ * @param {Case} one
+ */
+export const expectedLine = ({ name, expected }) => canonical({ name, ...expected })
+
+/**
+ * What a face answers to a case.
+ * @param {Case} one
+ * @param {Face} face
+ */
+export function lineOf({ name, files, session, calls }, face) {
+  const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'hashline-faces-')))
+  const [dir, stateDir] = [join(scratch, 'dir'), join(scratch, 'state')]
+  try {
+    mkdirSync(dir)
+    write(dir, files)
+    const open = session && new face.HashSession({ ...session, cwd: dir, stateDir })
+    const answers = calls.map((call) => answerOf(() => made(call, face, open, dir, stateDir)))
+    open?.close?.()
+    const line = canonical({ name, answers, files: contents(dir) })
+    return line.replaceAll(dir, '<dir>')
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+/** @param {() => unknown} call */
+function answerOf(call) {
+  try {
+    return { answer: call() ?? null }
+  } catch (thrown) {
+    const { code, message, path } = /** @type {any} */ (thrown)
+    if (code === undefined) throw thrown
+    return { error: path === undefined ? { code, message } : { code, message, path } }
+  }
+}
+
+/**
+ * @param {Call} call
+ * @param {Face} face
+ * @param {any} session
+ * @param {string} dir
+ * @param {string} stateDir
+ */
+function made({ call, given, text = '', options }, face, session, dir, stateDir) {
+  const reading = { ...options, root: dir }
+  const writing = { durability: 'process', ...reading, stateDir }
+  switch (call) {
+    case 'read':
+      return session ? readBy(session, given) : face.readHashedSync(given, reading)
+    case 'search':
+      return session ? session.searchSync(given) : face.searchHashedSync(given, reading)
+    case 'apply':
+      return session ? session.applySync(given, options) : face.applyHashSync(given, writing)
+    case 'readJson':
+      return face.readJsonSync(given, reading)
+    case 'applyToText':
+      return face.applyHashToText(text, given, options)
+    case 'format':
+      return face.formatHashed(bytesOf(given), options)
+    case 'hashLines':
+      return face.hashLines(bytesOf(given), options)
+    case 'checkCommand':
+      return face.checkCommand(given, options)
+    case 'recover':
+      return face.recoverTransactionsSync({ stateDir })
+    case 'observe':
+      return session.observe(given, options?.path)
+    case 'forget':
+      return session.forget(given ?? undefined)
+    case 'write':
+      return write(dir, given)
+  }
+}
+
+/** @param {any} session @param {any} given */
+function readBy(session, given) {
+  const report = session.readSync(given)
+  const images = report.images.map((/** @type {any} */ image) => {
+    return { ...image, data: Buffer.from(image.data).toString('base64') }
+  })
+  return { ...report, images }
+}
+
+/** @param {Content} content */
+function bytesOf(content) {
+  if (typeof content === 'string') return content
+  return new Uint8Array(Buffer.from('base64' in content ? content.base64 : '', 'base64'))
+}
+
+/** @param {string} dir @param {Record<string, Content>} files */
+function write(dir, files) {
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(dir, name)
+    mkdirSync(dirname(path), { recursive: true })
+    if (typeof content === 'object' && 'link' in content) symlinkSync(content.link, path)
+    else writeFileSync(path, bytesOf(content))
+  }
+}
+
+/**
+ * All that is below a directory.
+ * @param {string} dir
+ * @returns {Record<string, Content>}
+ */
+function contents(dir) {
+  /** @type {Record<string, Content>} */
+  const found = {}
+  const visit = (/** @type {string} */ below) => {
+    for (const name of readdirSync(join(dir, below))) {
+      const path = below === '' ? name : `${below}/${name}`
+      const stat = lstatSync(join(dir, path))
+      if (stat.isDirectory()) visit(path)
+      else if (stat.isSymbolicLink()) found[path] = { link: readlinkSync(join(dir, path)) }
+      else found[path] = contentOf(readFileSync(join(dir, path)))
+    }
+  }
+  visit('')
+  return found
+}
+
+/** @param {Buffer} bytes @returns {Content} */
+function contentOf(bytes) {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return { base64: bytes.toString('base64') }
+  }
+}
+
+/**
+ * JSON in one way of writing it.
+ * @param {unknown} value
+ * @returns {string}
+ */
+export function canonical(value) {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const fields = Object.entries(value).filter(([, field]) => field !== undefined)
+  // The order of UTF-8 is that of code points; that of JavaScript's strings is another.
+  fields.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${canonical(field)}`).join(',')}}`
+}

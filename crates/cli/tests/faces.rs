@@ -1,0 +1,326 @@
+//! The cases of `vectors/faces.jsonl` as far as the program has commands for them: it answers what
+//! the addon answers, byte for byte. How a line is made is in `__test__/faces/run.mjs`; here the
+//! answers of a case and what is left of its files are held against the recorded ones.
+//!
+//! Two things are put right before: the program names options in its own way, and its guard
+//! counts the bytes of a command where JavaScript counts code units.
+
+#![cfg(unix)]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use base64::prelude::{BASE64_STANDARD, Engine};
+use serde_json::{Map, Value, json};
+use support::Project;
+
+/// How the program spells options that messages name, and how JavaScript does.
+const SPELLINGS: [(&str, &str); 4] = [
+    ("--max-file-bytes", "maxFileBytes"),
+    ("--max-bytes", "maxBytes"),
+    ("--start-line", "startLine"),
+    ("--lines", "maxLines"),
+];
+
+/// JSON in one way of writing it: the keys in order.
+fn canonical(value: &Value) -> String {
+    fn sorted(value: &Value) -> Value {
+        match value {
+            Value::Array(items) => items.iter().map(sorted).collect(),
+            Value::Object(fields) => {
+                let mut fields: Vec<_> = fields.iter().collect();
+                fields.sort_by_key(|(key, _)| key.as_str());
+                let fields = fields.into_iter().map(|(key, field)| (key.clone(), sorted(field)));
+                Value::Object(fields.collect())
+            }
+            other => other.clone(),
+        }
+    }
+    sorted(value).to_string()
+}
+
+fn write(project: &Project, files: &Value) {
+    for (name, content) in files.as_object().unwrap() {
+        if let Some(target) = content.get("link").and_then(Value::as_str) {
+            std::os::unix::fs::symlink(target, project.path(name)).unwrap();
+        } else if let Some(bytes) = content.get("base64").and_then(Value::as_str) {
+            project.write(name, &BASE64_STANDARD.decode(bytes).unwrap());
+        } else {
+            project.write(name, content.as_str().unwrap().as_bytes());
+        }
+    }
+}
+
+/// All that is below a directory.
+fn contents(dir: &Path, prefix: &str, found: &mut Map<String, Value>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let name = format!("{prefix}{}", path.file_name().unwrap().to_str().unwrap());
+        let kind = path.symlink_metadata().unwrap().file_type();
+        if kind.is_dir() {
+            contents(&path, &format!("{name}/"), found);
+        } else if kind.is_symlink() {
+            found.insert(name, json!({"link": fs::read_link(&path).unwrap()}));
+        } else {
+            let content = match String::from_utf8(fs::read(&path).unwrap()) {
+                Ok(text) => json!(text),
+                Err(error) => json!({"base64": BASE64_STANDARD.encode(error.as_bytes())}),
+            };
+            found.insert(name, content);
+        }
+    }
+}
+
+/// The words of a command line, and what stands on its input.
+struct Words {
+    words: Vec<String>,
+    input: String,
+}
+
+/// Options by the names of JavaScript, to be turned into words; what is left has none.
+struct Options<'a> {
+    left: Map<String, Value>,
+    words: &'a mut Vec<String>,
+}
+
+impl Options<'_> {
+    fn value(&mut self, name: &str, word: &str) {
+        match self.left.remove(name) {
+            None | Some(Value::Null) => {}
+            Some(Value::String(text)) => self.words.extend([word.to_owned(), text]),
+            Some(other) => self.words.extend([word.to_owned(), other.to_string()]),
+        }
+    }
+
+    fn values(&mut self, name: &str, word: &str) {
+        for value in many(self.left.remove(name)) {
+            self.words.extend([word.to_owned(), value]);
+        }
+    }
+
+    /// A word that stands for a flag that is not `default`.
+    fn flag(&mut self, name: &str, word: &str, default: bool) {
+        if self.left.remove(name).is_some_and(|value| value != Value::Bool(default)) {
+            self.words.push(word.to_owned());
+        }
+    }
+
+    /// Nothing where an option has no word.
+    fn end(self) -> Option<()> {
+        self.left.is_empty().then_some(())
+    }
+}
+
+/// A string, or an array of strings.
+fn many(value: Option<Value>) -> Vec<String> {
+    match value {
+        Some(Value::String(one)) => vec![one],
+        Some(Value::Array(items)) => {
+            items.iter().map(|item| item.as_str().unwrap().to_owned()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What calls of all kinds may be given.
+fn shared(given: &Value, words: &mut Vec<String>) -> Map<String, Value> {
+    let left = given.as_object().cloned().unwrap_or_default();
+    let mut options = Options { left, words };
+    options.left.entry("dialect").or_insert(json!("pi"));
+    options.value("dialect", "--dialect");
+    options.value("encoding", "--encoding");
+    options.value("maxFileBytes", "--max-file-bytes");
+    options.left
+}
+
+/// The options of a request to look for something.
+fn matching(options: &mut Options<'_>) {
+    options.flag("regex", "--regex", false);
+    options.flag("caseSensitive", "--case-sensitive", false);
+    options.value("contextBefore", "--before");
+    options.value("contextAfter", "--after");
+    options.value("maxMatches", "--max-matches");
+    options.value("maxBytes", "--max-bytes");
+}
+
+/// The command line of a call; `None` where there is none.
+fn words_of(call: &Value, dir: &str) -> Option<Words> {
+    let mut words: Vec<String> = ["--json", "--root", dir].map(str::to_owned).to_vec();
+    let own = shared(&call["options"], &mut words);
+    let (given, mut input) = (&call["given"], String::new());
+    let is_plain = own.is_empty();
+    match call["call"].as_str().unwrap() {
+        "read" if is_plain => read_words(given, &mut words)?,
+        "search" if is_plain => search_words(given, &mut words)?,
+        "readJson" if is_plain => {
+            words.push("json-read".to_owned());
+            let mut options = Options { left: request(given), words: &mut words };
+            let path = options.left.remove("path")?.as_str()?.to_owned();
+            options.value("startLine", "--start-line");
+            options.value("maxLines", "--lines");
+            options.value("maxBytes", "--max-bytes");
+            options.end()?;
+            words.extend(["--".to_owned(), path]);
+        }
+        "apply" => {
+            words.push("apply".to_owned());
+            let mut options = Options { left: own, words: &mut words };
+            options.left.entry("durability").or_insert(json!("process"));
+            options.value("durability", "--durability");
+            options.value("relocate", "--relocate");
+            options.value("relocateWindow", "--relocate-window");
+            options.flag("dryRun", "--dry-run", false);
+            options.value("context", "--context");
+            options.end()?;
+            input = given.to_string();
+        }
+        "checkCommand" => check_words(given, own, &mut words)?,
+        "recover" => words.push("recover".to_owned()),
+        _ => return None,
+    }
+    (!words.iter().any(|word| word.contains('\0'))).then_some(Words { words, input })
+}
+
+/// A path alone is a request, too.
+fn request(given: &Value) -> Map<String, Value> {
+    let alone = || json!({"path": given}).as_object().cloned();
+    given.as_object().cloned().or_else(alone).unwrap()
+}
+
+/// Several files are read in one way.
+fn read_words(given: &Value, words: &mut Vec<String>) -> Option<()> {
+    let given = given.as_array().cloned().unwrap_or_else(|| vec![given.clone()]);
+    let mut requests: Vec<_> = given.iter().map(request).collect();
+    let paths: Vec<_> = requests.iter_mut().filter_map(|one| one.remove("path")).collect();
+    let first = requests.first()?.clone();
+    if requests.iter().any(|other| *other != first) {
+        return None;
+    }
+    words.push("read".to_owned());
+    let mut options = Options { left: first, words };
+    options.value("startLine", "--start-line");
+    options.value("maxLines", "--lines");
+    options.value("search", "--search");
+    matching(&mut options);
+    options.end()?;
+    words.push("--".to_owned());
+    words.extend(paths.iter().map(|path| path.as_str().unwrap().to_owned()));
+    Some(())
+}
+
+fn search_words(given: &Value, words: &mut Vec<String>) -> Option<()> {
+    words.push("search".to_owned());
+    let mut options = Options { left: given.as_object()?.clone(), words };
+    let pattern = options.left.remove("search")?.as_str()?.to_owned();
+    let paths = many(options.left.remove("paths"));
+    matching(&mut options);
+    options.value("maxMatchesPerFile", "--max-matches-per-file");
+    options.value("maxDepth", "--max-depth");
+    options.values("globs", "--glob");
+    options.flag("hidden", "--hidden", false);
+    options.flag("followLinks", "--follow-links", false);
+    options.flag("gitignore", "--no-gitignore", true);
+    options.flag("ignoreFiles", "--no-ignore-files", true);
+    options.flag("parentIgnoreFiles", "--no-parent-ignore-files", true);
+    options.end()?;
+    words.extend(["--".to_owned(), pattern]);
+    words.extend(paths);
+    Some(())
+}
+
+fn check_words(given: &Value, left: Map<String, Value>, words: &mut Vec<String>) -> Option<()> {
+    words.push("check".to_owned());
+    let mut options = Options { left, words };
+    let tools = options.left.remove("tools").unwrap_or_default();
+    for name in ["read", "search", "edit"] {
+        let tool = tools[name].as_str().unwrap_or(name).to_owned();
+        options.words.extend([format!("--{name}-tool"), tool]);
+    }
+    options.flag("reads", "--allow-reads", true);
+    options.flag("writes", "--allow-writes", true);
+    options.flag("fileCommands", "--file-commands", false);
+    options.flag("patches", "--patches", false);
+    options.flag("interpreters", "--interpreters", false);
+    options.values("extraReads", "--extra-read");
+    options.values("extraWrites", "--extra-write");
+    options.values("except", "--except");
+    options.values("readablePaths", "--readable");
+    options.values("writablePaths", "--writable");
+    options.value("unparsed", "--unparsed");
+    options.end()?;
+    words.extend(["--".to_owned(), given.as_str()?.to_owned()]);
+    Some(())
+}
+
+/// What the program answers, as the addon would.
+fn answer(project: &Project, call: &Value, words: &Words) -> Value {
+    let mut all = vec!["--state-dir".to_owned(), project.state().to_str().unwrap().to_owned()];
+    all.extend(words.words.iter().cloned());
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let run = project.run_with(&all, &words.input);
+    let (kind, mut text) =
+        if run.stdout.is_empty() { ("error", run.stderr) } else { ("answer", run.stdout) };
+    for (ours, theirs) in SPELLINGS {
+        text = text.replace(ours, theirs);
+    }
+    text = text.replace(project.path("").to_str().unwrap().trim_end_matches('/'), "<dir>");
+    let mut answer: Value =
+        serde_json::from_str(&text).unwrap_or_else(|_| panic!("{all:?}: {text}"));
+    if call["call"] == "checkCommand" {
+        let command = call["given"].as_str().unwrap();
+        for finding in answer["findings"].as_array_mut().unwrap() {
+            for end in ["start", "end"] {
+                let bytes = finding["span"][end].as_u64().unwrap() as usize;
+                finding["span"][end] = json!(command[..bytes].encode_utf16().count());
+            }
+        }
+    }
+    json!({ kind: answer })
+}
+
+/// Dry runs that go well need no memory to be the same from the program. (Refusals tell what a
+/// session remembers.)
+fn is_dry(call: &Value, expected: &Value) -> bool {
+    call["options"]["dryRun"] == true && expected["answer"]["status"] == "applied"
+}
+
+/// The calls of a case that the program can make, with what they have to answer; nothing where it
+/// lacks a command for one of them.
+fn calls_of<'a>(case: &'a Value, dir: &str) -> Option<Vec<(&'a Value, &'a Value, Words)>> {
+    let calls = case["calls"].as_array()?.iter().zip(case["expected"]["answers"].as_array()?);
+    if case.get("session").is_some() {
+        let is_shown =
+            calls.clone().all(|(call, expected)| call["call"] == "read" || is_dry(call, expected));
+        let dry = calls.filter(|(call, expected)| is_shown && is_dry(call, expected));
+        let dry: Option<Vec<_>> =
+            dry.map(|(call, expected)| Some((call, expected, words_of(call, dir)?))).collect();
+        return dry.filter(|dry| !dry.is_empty());
+    }
+    calls.map(|(call, expected)| Some((call, expected, words_of(call, dir)?))).collect()
+}
+
+#[test]
+fn the_program_answers_as_the_addon_does() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/faces.jsonl");
+    let (mut seen, mut dry_runs) = (0, 0);
+    for row in fs::read_to_string(path).unwrap().lines() {
+        let case: Value = serde_json::from_str(row).unwrap();
+        let project = Project::new(&[]);
+        let dir = project.path("").to_str().unwrap().trim_end_matches('/').to_owned();
+        let Some(calls) = calls_of(&case, &dir) else { continue };
+        write(&project, &case["files"]);
+        for (call, expected, words) in &calls {
+            let is = answer(&project, call, words);
+            assert_eq!(canonical(&is), canonical(expected), "{}: {:?}", case["name"], words.words);
+            dry_runs += usize::from(is_dry(call, expected));
+        }
+        let mut files = Map::new();
+        contents(&project.path(""), "", &mut files);
+        let (is, expected) = (canonical(&files.into()), canonical(&case["expected"]["files"]));
+        assert_eq!(is, expected, "{}", case["name"]);
+        seen += 1;
+    }
+    assert!(seen >= 300 && dry_runs >= 3, "{seen} cases, {dry_runs} dry runs");
+}

@@ -1,0 +1,276 @@
+// The cases that every face has to answer alike.
+
+import { formatHashed, hashLines } from 'hashline-native'
+import { edits } from './edits.mjs'
+import { jsonEdits } from './json.mjs'
+import { sessions } from './sessions.mjs'
+
+/** @import { Call, Case, Content } from '../../__test__/faces/run.mjs' */
+/** @typedef {Omit<Case, 'expected'>} Given */
+
+export const DIALECTS = /** @type {const} */ (['pi', 'pi26', 'cli', 'omp', 'omp13'])
+
+const base64 = (/** @type {Buffer} */ bytes) => ({ base64: bytes.toString('base64') })
+const utf16 = (/** @type {string} */ text) => Buffer.from(`\ufeff${text}`, 'utf16le')
+
+/** @type {Record<string, Content>} */
+export const CONTENTS = {
+  'lf.txt': 'one\ntwo\n\n  three {\n}\n',
+  'crlf.txt': 'one\r\ntwo\r\n\r\n  three {\r\n}\r\n',
+  'mixed.txt': 'one\r\ntwo\nthree\r\n',
+  'open.txt': 'one\ntwo',
+  'empty.txt': '',
+  'newline.txt': '\n',
+  'bom.txt': '\ufeffone\ntwo\n',
+  'unicode.txt': 'größe = “7”\n日本語 \u{1f600} e\u0301\n\u00a0\u2028inside\n',
+  'utf16.txt': base64(utf16('größe\r\n日本語 \u{1f600}\r\n')),
+  'utf16be.txt': base64(utf16('one\ntwo\n').swap16()),
+  'latin.txt': base64(Buffer.from('gr\xf6\xdfe\nna\xefve\n', 'latin1')),
+  'blank.txt': '\n  \n\t\n\n',
+  'carriage.txt': 'one\rtwo\nthree\r\r\n',
+  'control.txt': 'a\u0001b\n\u001b[31mred\u001b[0m\n',
+  'binary.bin': base64(Buffer.from([0, 1, 2, 255, 254, 0, 0, 10, 13, 0])),
+  'image.png': base64(Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex')),
+}
+
+/**
+ * The anchors of a text.
+ * @param {string} text
+ * @param {import('hashline-native').Dialect} [dialect]
+ */
+export function anchors(text, dialect = 'pi') {
+  const mark = dialect.startsWith('omp') ? '#' : ':'
+  const number = (/** @type {string} */ hash, /** @type {number} */ at) => `${at + 1}${mark}${hash}`
+  return hashLines(text, { dialect }).map(number)
+}
+
+/** @returns {Given[]} */
+function reads() {
+  const made = DIALECTS.flatMap((dialect) =>
+    Object.entries(CONTENTS).map(([path, content]) => ({
+      name: `read ${path} in ${dialect}`,
+      files: { [path]: content },
+      calls: [{ call: /** @type {const} */ ('read'), given: path, options: { dialect } }],
+    })),
+  )
+  const lines = `${Array.from({ length: 40 }, (_, at) => `line ${at} ${'x'.repeat(at)}`).join('\n')}\n`
+  const code = 'let Alpha = 1\nlet beta = alpha\n// ALPHA\nreturn beta\n'
+  const files = { 'many.txt': lines, 'code.js': code, ...CONTENTS, 'dir/inner.txt': 'inner\n' }
+  /** @type {[string, unknown, object?][]} */
+  const asked = [
+    ['of all files', Object.keys(CONTENTS)],
+    ['from a line on', { path: 'many.txt', startLine: 39 }],
+    ['from a line past the end', { path: 'many.txt', startLine: 99 }],
+    ['of some lines', { path: 'many.txt', startLine: 3, maxLines: 2 }],
+    ['of no lines', { path: 'many.txt', maxLines: 0 }],
+    ['of some bytes', { path: 'many.txt', maxBytes: 100 }],
+    ['of fewer bytes than a line has', { path: 'many.txt', startLine: 40, maxBytes: 9 }],
+    ['of a cut character', { path: 'unicode.txt', startLine: 2, maxBytes: 16 }],
+    ['with a search', { path: 'code.js', search: 'alpha' }],
+    ['with a search by case', { path: 'code.js', search: 'alpha', caseSensitive: true }],
+    ['with a pattern', { path: 'code.js', search: '^let \\w+', regex: true }],
+    ['with a pattern that looks around', { path: 'code.js', search: '(?<=let )b', regex: true }],
+    ['with context', { path: 'code.js', search: 'ALPHA', contextBefore: 1, contextAfter: 1 }],
+    ['with few matches', { path: 'many.txt', search: 'line', maxMatches: 3 }],
+    ['without matches', { path: 'many.txt', search: 'none of it' }],
+    ['with a checksum', { path: 'many.txt', startLine: 2, maxLines: 3, checksum: true }],
+    ['in an encoding', { path: 'latin.txt', encoding: 'latin1' }],
+    ['in an encoding of all', 'latin.txt', { encoding: 'windows-1252' }],
+    ['in an encoding that is none', { path: 'latin.txt', encoding: 'klingon' }],
+    ['of a missing file', 'none.txt'],
+    ['of a missing directory', 'none/at/all.txt'],
+    ['of a directory', 'dir'],
+    ['of a file as a directory', 'lf.txt/inner'],
+    ['of no path', ''],
+    ['above the root', '../other.txt'],
+    ['of a path with NUL', 'a\0b'],
+    ['by a link', 'link.txt'],
+    ['by a link that leads out', 'out.txt'],
+    ['by a link that leads nowhere', 'gone.txt'],
+    ['by a link in the path', 'linked/inner.txt'],
+    ['by a path with dots', './dir/../dir/./inner.txt'],
+    ['of the line 0', { path: 'lf.txt', startLine: 0 }],
+    ['with a pattern that does not compile', { path: 'lf.txt', search: '(', regex: true }],
+    ['of a file that is too large', 'many.txt', { maxFileBytes: 100 }],
+    ['of good and bad files', ['lf.txt', 'none.txt', { path: 'crlf.txt', maxLines: 1 }]],
+    ['of nothing', []],
+    ['of one file twice', ['lf.txt', 'lf.txt']],
+  ]
+  const links = {
+    'link.txt': { link: 'lf.txt' },
+    'out.txt': { link: '../../outside.txt' },
+    'gone.txt': { link: 'nowhere.txt' },
+    linked: { link: 'dir' },
+  }
+  const special = asked.map(([name, given, options]) => ({
+    name: `read ${name}`,
+    files: { ...files, ...links },
+    calls: [{ call: /** @type {const} */ ('read'), given, ...(options && { options }) }],
+  }))
+  return [...made, ...special]
+}
+
+/** @returns {Given[]} */
+function searches() {
+  const files = {
+    'a.js': 'const alpha = 1\nconst beta = 2\nexport { alpha }\n',
+    'src/b.js': 'import { alpha } from "../a.js"\r\nalpha()\r\n',
+    'src/deep/c.ts': `${'Alpha beta\n'.repeat(6)}`,
+    'src/.hidden.js': 'alpha hidden\n',
+    'src/dist/out.js': 'alpha out\n',
+    'src/notes.txt': 'größe alpha \u{1f600}\n',
+    'utf16.txt': CONTENTS['utf16.txt'],
+    'latin.txt': CONTENTS['latin.txt'],
+    'binary.bin': CONTENTS['binary.bin'],
+    '.gitignore': 'dist/\n',
+    '.ignore': 'notes.txt\n',
+    'linked.js': { link: 'src/b.js' },
+    outside: { link: '../../elsewhere' },
+  }
+  /** @type {[string, object, object?][]} */
+  const asked = [
+    ['all', {}],
+    ['by case', { caseSensitive: true }],
+    ['a pattern', { search: '\\balpha\\(', regex: true }],
+    ['a pattern with a back-reference', { search: '(\\w)\\1', regex: true }],
+    ['with context', { contextBefore: 1, contextAfter: 2 }],
+    ['in a file', { paths: 'a.js' }],
+    ['in a directory', { paths: ['src/deep'] }],
+    ['in several places', { paths: ['src/b.js', 'a.js', 'src/deep'] }],
+    ['by globs', { globs: ['*.js', '!src/**'] }],
+    ['by one glob', { globs: '*.ts' }],
+    ['few matches', { maxMatches: 2 }],
+    ['no matches', { maxMatches: 0 }],
+    ['few matches of a file', { maxMatchesPerFile: 1 }],
+    ['few bytes', { maxBytes: 60 }],
+    ['one byte', { maxBytes: 1 }],
+    ['hidden files', { hidden: true }],
+    ['what git ignores', { gitignore: false }],
+    ['what is ignored otherwise', { ignoreFiles: false }],
+    ['without the ignore files above', { paths: 'src', parentIgnoreFiles: false }],
+    ['by links', { followLinks: true }],
+    ['not deep', { maxDepth: 1 }],
+    ['two deep', { maxDepth: 2 }],
+    ['characters', { search: '\u{1f600}', ignoreFiles: false }],
+    ['nothing', { search: 'not to be found' }],
+    ['the empty text', { search: '', paths: 'a.js' }],
+    ['a missing place', { paths: ['none', 'a.js'] }],
+    ['above the root', { paths: ['..'] }],
+    ['a pattern that does not compile', { search: '[', regex: true }],
+    ['a glob that is none', { globs: ['['] }],
+    ['in an encoding', { search: 'größe' }, { encoding: 'latin1' }],
+    ['in large files', {}, { maxFileBytes: 40 }],
+    ...DIALECTS.map(
+      (dialect) => /** @type {[string, object, object]} */ ([`in ${dialect}`, {}, { dialect }]),
+    ),
+  ]
+  return asked.map(([name, query, options]) => ({
+    name: `search ${name}`,
+    files,
+    calls: [{ call: 'search', given: { search: 'alpha', ...query }, ...(options && { options }) }],
+  }))
+}
+
+/** @returns {Given[]} */
+function texts() {
+  const text = 'one\ntwo\n日本語\n'
+  const made = DIALECTS.map((dialect) => ({
+    name: `a text in ${dialect}`,
+    files: {},
+    calls: Object.values(CONTENTS).flatMap((given) => [
+      { call: /** @type {const} */ ('format'), given, options: { dialect, startLine: 9 } },
+      { call: /** @type {const} */ ('hashLines'), given, options: { dialect } },
+    ]),
+  }))
+  const [first, second] = anchors(text)
+  const operations = [
+    [{ op: 'set_line', anchor: first, text: 'ONE' }],
+    [{ op: 'delete', start_anchor: first, end_anchor: second }],
+    [{ op: 'insert_before', anchor: 'EOF', text: ['\u{1f600}', 'end'] }],
+    [{ op: 'replace_text', old_text: '本', new_text: '' }],
+    [{ op: 'set_line', anchor: '2:00', text: 'stale' }],
+    [{ op: 'jump' }],
+    [],
+  ]
+  return [
+    ...made,
+    {
+      name: 'edits of a text in memory',
+      files: {},
+      calls: operations.map((given) => ({ call: 'applyToText', text, given })),
+    },
+    {
+      name: 'a text that is edited without repairs',
+      files: {},
+      calls: [true, false, { 'strip-plus': false }].map((repairs) => ({
+        call: 'applyToText',
+        text,
+        given: [{ op: 'set_line', anchor: first, text: ['+ONE', '+more'] }],
+        options: { repairs },
+      })),
+    },
+  ]
+}
+
+/** @returns {Given[]} */
+function commands() {
+  const lines = [
+    'ls -l',
+    'cat a.txt',
+    'grep -rn "größe" . | head -5',
+    'echo hi > out.txt',
+    "sed -i 's/a/b/' f",
+    'cat <<EOF > f\nx\nEOF',
+    'tee "日本語.txt" < in',
+    'git apply p.patch',
+    'cp a b && mv b c',
+    "python3 -c \"open('f', 'w')\"",
+    'eval "("',
+    '',
+    'find . -name "*.js" -exec cat {} +',
+    'sudo env A=1 sh -c "cat /etc/passwd"',
+    'echo "\u{1f600}"; cat "\u{1f600}.txt"',
+    'x=$(< f)',
+    'awk \'{print > "o"}\' f',
+  ]
+  const policies = [
+    undefined,
+    { reads: false },
+    { writes: false, unparsed: 'write' },
+    { fileCommands: true, patches: true, interpreters: true },
+    { extraReads: ['ls'], except: ['cat', 'git apply'], writablePaths: ['out.txt'] },
+    { tools: { read: 'show', edit: 'change' }, readablePaths: ['a.txt'] },
+  ]
+  return policies.map((options, at) => ({
+    name: `commands by policy ${at}`,
+    files: {},
+    calls: lines.map((given) => ({ call: 'checkCommand', given, ...(options && { options }) })),
+  }))
+}
+
+/**
+ * All of them, always the same.
+ * @returns {Given[]}
+ */
+export function cases() {
+  const recoveries = [
+    {
+      name: 'nothing to recover',
+      files: {},
+      calls: [{ call: /** @type {const} */ ('recover'), given: null }],
+    },
+  ]
+  return [
+    ...reads(),
+    ...searches(),
+    ...texts(),
+    ...commands(),
+    ...edits(),
+    ...jsonEdits(),
+    ...sessions(),
+    ...recoveries,
+  ]
+}
+
+/** @param {string} text */
+export const rows = (text) => formatHashed(text).split('\n')

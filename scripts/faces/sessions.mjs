@@ -1,0 +1,102 @@
+// Sessions: what was shown, what others change, dry runs.
+
+import { anchors, CONTENTS } from './cases.mjs'
+
+/** @import { Call } from '../../__test__/faces/run.mjs' */
+/** @import { Given } from './cases.mjs' */
+
+const TEXT = 'one\ntwo\nthree\nfour\nfive\n'
+
+/** @returns {Given[]} */
+export function sessions() {
+  const a = anchors(TEXT)
+  const read = /** @type {Call} */ ({ call: 'read', given: 'a.txt' })
+  /** @type {(operations: object[], options?: object) => Call} */
+  const apply = (operations, options) => ({
+    call: 'apply',
+    given: { operations: operations.map((one) => ({ path: 'a.txt', ...one })) },
+    ...(options && { options }),
+  })
+  const set = { op: 'set_line', anchor: a[1], text: 'TWO' }
+  /** @type {(files: Given['files']) => Call} */
+  const write = (given) => ({ call: 'write', given })
+  const files = { 'a.txt': TEXT, 'b.txt': 'b\n', 'image.png': CONTENTS['image.png'] }
+  /** @type {[string, Call[], object?][]} */
+  const made = [
+    ['an edit of what was shown', [read, apply([set])]],
+    ['an edit of what was not shown', [apply([set])]],
+    ['an edit of what was not shown, matched', [apply([set])], { unseen: 'match' }],
+    [
+      'a dry run',
+      [read, apply([set], { dryRun: true }), apply([set], { dryRun: true, context: 0 })],
+    ],
+    [
+      'a dry run that is refused',
+      [read, apply([{ op: 'delete', anchor: '2:00' }], { dryRun: true })],
+    ],
+    [
+      'a dry run of files',
+      [
+        read,
+        apply(
+          [
+            { op: 'add_file', path: 'new/c.txt', content: 'c\n' },
+            { op: 'delete_file', path: 'b.txt' },
+            { op: 'move_file', from: 'a.txt', to: 'd.txt' },
+          ],
+          { dryRun: true, context: 1 },
+        ),
+      ],
+    ],
+    [
+      'a read of several files',
+      [{ call: 'read', given: ['a.txt', 'none.txt', 'b.txt', 'image.png'] }],
+    ],
+    [
+      'a read within limits',
+      [{ call: 'read', given: ['a.txt', 'b.txt'] }],
+      { limits: { maxLines: 3 } },
+    ],
+    ['a search and an edit', [{ call: 'search', given: { search: 'TWO' } }, apply([set])]],
+    [
+      'an edit after others inserted lines',
+      [read, write({ 'a.txt': `zero\n${TEXT}` }), apply([set])],
+    ],
+    [
+      'an edit of a line that others changed',
+      [read, write({ 'a.txt': TEXT.replace('two', '2') }), apply([set])],
+    ],
+    [
+      'an edit of a line that others deleted',
+      [read, write({ 'a.txt': TEXT.replace('two\n', '') }), apply([set])],
+    ],
+    [
+      'edits one after the other by old anchors',
+      [
+        read,
+        apply([{ op: 'insert_before', anchor: 'BOF', text: ['x', 'y'] }]),
+        apply([set]),
+        apply([{ op: 'delete', anchor: a[4] }]),
+      ],
+    ],
+    [
+      'what was learned elsewhere',
+      [{ call: 'observe', given: `${a[1]}|two`, options: { path: 'a.txt' } }, apply([set])],
+    ],
+    ['what was forgotten', [read, { call: 'forget', given: 'a.txt' }, apply([set])]],
+    ['all that was forgotten', [read, { call: 'forget', given: null }, apply([set])]],
+    ['a write out of the root', [apply([{ op: 'add_file', path: '../x.txt', content: '' }])]],
+    [
+      'a search within limits',
+      [{ call: 'search', given: { search: '' } }],
+      { limits: { maxMatches: 2 } },
+    ],
+    ['another dialect', [read], { dialect: 'omp13' }],
+  ]
+  return made.map(([name, calls, session]) => ({
+    name: `session: ${name}`,
+    files,
+    session: session ?? {},
+    calls,
+  }))
+}
