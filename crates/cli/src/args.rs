@@ -164,7 +164,7 @@ or, over several files: {"operations": [{"op": "set_line", "path": "src/a.rs", "
 "text": "..."}, ...]} with set_line, replace_range, insert_after, insert_before, delete,
 replace_text, add_file, move_file and delete_file."#;
 
-/// The same for `hashline help json-apply`.
+/// What a patch of JSON documents looks like, for `hashline help json-apply`.
 const JSON_PATCH_HELP: &str = r#"A patch names values by their anchors, as json-read shows them:
 
   {"path": "package.json", "edits": [

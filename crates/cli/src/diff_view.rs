@@ -13,7 +13,7 @@ const TAB_COLUMNS: usize = 4;
 /// The columns of a terminal that does not tell.
 const USUAL_COLUMNS: usize = 80;
 
-/// Fewer columns for a text are no use: the terminal may break the line itself.
+/// The fewest columns in which a text is broken: below that the terminal may break it itself.
 const LEAST_TEXT_COLUMNS: usize = 20;
 
 /// The view of all files.
@@ -200,8 +200,8 @@ fn mark_differences(rows: &mut [Row<'_>]) {
     }
 }
 
-/// What is left of two texts without what they begin and end with alike; nothing where that is
-/// all but nothing, since then everything differs.
+/// The parts of two texts that differ, without what both begin and end with; both are empty
+/// where the texts have next to nothing in common.
 fn differing_parts(old: &str, new: &str) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
     let alike = |(one, other): &(char, char)| one == other;
     let bytes = |(one, _): (char, char)| one.len_utf8();

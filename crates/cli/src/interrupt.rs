@@ -8,7 +8,7 @@ use hashline_core::Cancel;
 
 use crate::exit::Exit;
 
-/// What asks the work to stop that must not be cut off.
+/// What Ctrl-C calls while there is work that must not be cut off.
 static STOP: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
 /// From now on Ctrl-C ends the process, with the exit code that shells know.

@@ -90,7 +90,7 @@ fn headline(files: &[(&str, Shown<'_>)], dialect: &Dialect) -> String {
 }
 
 impl Shown<'_> {
-    /// Each line counts once, and one past the end not at all.
+    /// Counts each line once, and none past the end.
     fn keep_what_is_there(&mut self) {
         self.named.sort_unstable();
         self.named.dedup();

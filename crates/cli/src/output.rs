@@ -16,7 +16,7 @@ const BUFFER_BYTES: usize = 64 << 10;
 pub struct Output {
     out: BufWriter<StdoutLock<'static>>,
     painter: Painter,
-    /// What follows each other is written to somebody's eyes.
+    /// Whether somebody reads along.
     is_terminal: bool,
 }
 
@@ -95,7 +95,7 @@ impl Output {
         self.out.write_all(bytes)
     }
 
-    /// Writes what is still collected: what fails only now has failed, too.
+    /// Writes what is still collected. Output that fails only now has failed as well.
     pub fn finish(mut self) -> io::Result<()> {
         self.out.flush()?;
         self.out.get_mut().flush()

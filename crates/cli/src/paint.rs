@@ -10,9 +10,9 @@ use hashline_core::{Dialect, GAP};
 pub const QUIET: Style = AnsiColor::Cyan.on_default();
 /// Headers.
 pub const HEADER: Style = Style::new().bold();
-/// What is new, and what is gone.
+/// What was added.
 pub const ADDED: Style = AnsiColor::Green.on_default();
-/// See [`ADDED`].
+/// What was removed.
 pub const REMOVED: Style = AnsiColor::Red.on_default();
 
 /// How texts are painted.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Work that is done sooner is not told of.
+/// Nothing is shown of work that is done sooner.
 const PATIENCE: Duration = Duration::from_millis(400);
 
 /// How often the line is written anew.
@@ -39,7 +39,7 @@ impl Progress {
         Progress { work: Some((work, writer)) }
     }
 
-    /// So many of so many are done.
+    /// Tells that `done` of `total` things are done.
     pub fn tell(&self, done: usize, total: usize) {
         if let Some((work, _)) = &self.work {
             work.done.store(done, Ordering::Relaxed);

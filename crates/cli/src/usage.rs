@@ -23,7 +23,7 @@ impl Record {
     }
 
     /// Appends one line, in one write: commands that end at the same time do not mix theirs.
-    /// It names neither files nor texts.
+    /// The line names neither files nor texts.
     pub fn write(self, command: &str, exit: Exit) {
         let Some(file) = self.file else { return };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -131,7 +131,7 @@ impl Error {
         Error::new(Code::InvalidArgument, message)
     }
 
-    /// The same, its message between two others.
+    /// This error, with text before and after its message.
     pub fn within(self, before: impl Into<Message>, after: impl Into<Message>) -> Self {
         let message = Message { text: self.message, terms: self.terms };
         let Message { text: message, terms } = before.into() + message + after;

@@ -229,7 +229,7 @@ fn share(pool: &'static Pool, helpers: usize, next: &AtomicUsize, take_part: &(d
     }
 }
 
-/// So many helpers are asked for at a time, in all calls together.
+/// How many helpers may be asked for at a time, by all calls together.
 const QUEUED_HELPERS_LIMIT: usize = 256;
 
 /// Where helpers come in.

@@ -1,11 +1,11 @@
 //! Files as a model sees them: lines with anchors, within limits.
 //!
 //! An *anchor* is a line number and the hash of the line (`anchor`); `render` writes lines with
-//! theirs; a `checksum` says in one word what many lines were. An *excerpt* is what is shown of a text: a page, or matches with context around them
-//! (`excerpt`, `pattern`). `read` makes a view of one file, `search` of many; what the files of a call have in
-//! common is its `scope`.
+//! theirs; a `checksum` says in one word what many lines were. An *excerpt* is what is shown of a
+//! text: a page, or matches with context around them (`excerpt`, `pattern`). `read` makes a view of
+//! one file, `search` of many; what the files of a call have in common is its `scope`.
 //!
-//! May import: `error`, `cancel`, `threads`, `text`, `disk`.
+//! May import: `error`, `cancel`, `shape`, `threads`, `text`, `disk`.
 
 pub mod anchor;
 pub mod checksum;

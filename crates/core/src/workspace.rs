@@ -4,6 +4,8 @@
 //!
 //! A workspace keeps nothing open: each call opens the root when it begins and holds it to its
 //! end, so a directory that is put in the root's place between two calls is the next one's root.
+//!
+//! May import: `error`, `cancel`, `shape`, `threads`, `text`, `disk`, `view`, `edit`.
 
 mod directories;
 mod session;

@@ -17,9 +17,9 @@ const RECOVERED: &str = "An interrupted patch was recovered: ";
 /// What anchors a report of success shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Anchors {
-    /// Of lines.
+    /// The anchors of lines.
     Lines,
-    /// Of values in JSON documents.
+    /// The anchors of values in JSON documents.
     Values,
 }
 
@@ -79,7 +79,7 @@ fn show_updated(call: &mut Call<'_>, applied: &Applied) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What was done otherwise than asked for is told even where success is silent.
+/// Tells what was done otherwise than asked for, even where success is silent.
 fn tell_liberties(applied: &Applied) {
     for relocation in &applied.relocations {
         let Relocation { path, from, to, .. } = relocation;

@@ -13,7 +13,7 @@ use crate::args::{Agent, Hook};
 use crate::exit::{Exit, Failure};
 use crate::input::standard_input;
 
-/// An event that is longer is not read.
+/// The longest event that is read.
 const EVENT_LIMIT_BYTES: u64 = 64 << 20;
 
 /// A tool that is about to be called.

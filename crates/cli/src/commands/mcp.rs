@@ -116,7 +116,7 @@ async fn serve(settings: Settings) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
-/// How the program ends, by what came first.
+/// How the program ends: by the wish of the user, or since nobody reads any more.
 async fn first(stop: impl Future<Output = ()>, gone: impl Future<Output = ()>) -> Exit {
     tokio::select! {
         () = stop => Exit::Interrupted,

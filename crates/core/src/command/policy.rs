@@ -8,15 +8,15 @@ use super::Verdict;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Policy {
-    /// Commands that read file contents.
+    /// Whether commands that read file contents are findings.
     pub reads: bool,
-    /// Commands and redirections that write files.
+    /// Whether commands and redirections that write files are findings.
     pub writes: bool,
-    /// Also `cp`, `mv`, `rm` and the like count as writes.
+    /// Whether `cp`, `mv`, `rm` and the like count as writes.
     pub file_commands: bool,
-    /// Also `patch`, `git apply` and the like count as writes.
+    /// Whether `patch`, `git apply` and the like count as writes.
     pub patches: bool,
-    /// Also code given to an interpreter (`python -c`, `node -e`) is looked at.
+    /// Whether code given to an interpreter (`python -c`, `node -e`) is looked at.
     pub interpreters: bool,
     /// Names of more commands that read files: with an operand, or a file as their input.
     pub extra_reads: Vec<String>,

@@ -85,7 +85,7 @@ pub trait FileSystem: Send + Sync {
     /// Takes the system's lock of the file, which ends with the last handle to it; waits while
     /// somebody else has it.
     fn lock(&self, file: &File) -> io::Result<()>;
-    /// The same without waiting: false when somebody else has it.
+    /// Takes the system's lock of the file if nobody else has it; false otherwise.
     fn try_lock(&self, file: &File) -> io::Result<bool>;
     /// Another handle to an open file, with the same position and the same lock.
     fn duplicate(&self, file: &File) -> io::Result<File>;
@@ -416,7 +416,7 @@ fn mount(place: &Place) -> io::Result<Option<u64>> {
     }
 }
 
-/// The same from what the kernel tells about an open file.
+/// The mount that a place is on, by what the kernel tells about an open file.
 #[cfg(target_os = "linux")]
 fn mount_of_opened(place: &Place) -> io::Result<Option<u64>> {
     use rustix::fs::{Mode, OFlags, openat};

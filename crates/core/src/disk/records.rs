@@ -43,7 +43,7 @@ pub struct News {
     pub is_new_log: bool,
     /// The records, oldest first.
     pub records: Vec<String>,
-    /// Lines that are none.
+    /// Lines that are no records.
     pub damaged: u64,
 }
 
@@ -223,7 +223,7 @@ impl RecordStore {
     }
 }
 
-/// Removes the stores of which nothing was written for so long, unless somebody uses them.
+/// Removes the stores to which nothing was written for `age`, unless somebody uses them.
 pub fn sweep(fs: &dyn FileSystem, state: &StateDir, age: Duration) {
     let Ok(now) = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) else { return };
     for name in state.stores(fs) {

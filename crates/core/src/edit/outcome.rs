@@ -91,15 +91,15 @@ pub struct FileChange {
 /// What became of a file's text.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct FileDiff {
-    /// In the unified format.
+    /// The change in the unified format.
     #[serde(rename = "diff")]
     pub text: String,
-    /// The same, hunk by hunk.
+    /// The change, hunk by hunk.
     pub hunks: Vec<DiffHunk>,
 }
 
 impl FileDiff {
-    /// Of the hunks of a file; `None` stands for no file.
+    /// The diff that consists of these hunks; a name that is `None` stands for no file.
     pub(crate) fn of(from: Option<&str>, to: Option<&str>, hunks: Vec<DiffHunk>) -> FileDiff {
         FileDiff { text: unified_diff(from, to, &hunks), hunks }
     }

@@ -20,7 +20,7 @@ pub enum SessionRoot {
 }
 
 impl SessionOptions {
-    /// The same options with these directories: where relative paths start (the working directory
+    /// These options with directories: where relative paths start (the working directory
     /// of the process when `None`), what bounds reading and writing, and directories that may be
     /// read beside that. A refusal begins with the option's name.
     pub fn in_directories(

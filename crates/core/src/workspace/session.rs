@@ -50,7 +50,7 @@ impl Default for SessionLimits {
     }
 }
 
-/// Images are handed over up to so many bytes in one call.
+/// How many bytes of images one call hands over.
 pub const IMAGE_LIMIT_BYTES: usize = 20 << 20;
 
 /// What a session is made of.
@@ -82,7 +82,7 @@ pub struct StoreOptions {
 /// Sessions that nobody wrote to for so long are removed when another one is opened.
 const KEPT_FOR: Duration = Duration::from_secs(14 * 86_400);
 
-/// An id has so many characters at most.
+/// How long an id may be.
 const MAX_ID_CHARACTERS: usize = 200;
 
 /// A place in the order of a session's calls. It is taken when a call is made, whenever the
@@ -128,14 +128,14 @@ impl Turn {
 }
 
 impl ReadTurn {
-    /// The gate before it.
+    /// The gate at which the call waits for this turn.
     pub fn gate(&self) -> Gate {
         self.0.gate()
     }
 }
 
 impl WriteTurn {
-    /// The gate before it.
+    /// The gate at which the call waits for this turn.
     pub fn gate(&self) -> Gate {
         self.0.gate()
     }

@@ -86,7 +86,7 @@ fn input_schema() -> Json {
     schema_of_patch(operation)
 }
 
-/// Diffs show so many unchanged lines around each change.
+/// How many unchanged lines diffs show around each change.
 const DIFF_CONTEXT_LINES: u64 = 3;
 
 /// Carries out the operations of `apply`, and those of `apply_json`.

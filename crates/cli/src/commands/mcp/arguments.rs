@@ -37,17 +37,18 @@ pub struct Repair {
 pub struct Repairs(Vec<Repair>);
 
 impl Repairs {
-    /// Notes one.
+    /// Notes a repair.
     pub fn add(&mut self, rule: &'static str, field: &str, message: impl Into<String>) {
         self.0.push(Repair { rule, field: field.to_owned(), message: message.into() });
     }
 
-    /// All of them.
+    /// All repairs of the call.
     pub fn all(&self) -> &[Repair] {
         &self.0
     }
 
-    /// What the model is told of them: all but of empty fields, which strict schemas ask for.
+    /// What the model is told of the repairs. Empty fields are not mentioned: strict schemas ask for
+    /// them.
     pub fn told(&self) -> String {
         let worth = self.0.iter().filter(|repair| repair.rule != UNUSED);
         worth.map(|Repair { field, message, .. }| format!("\n({field}: {message}.)")).collect()
@@ -260,7 +261,7 @@ pub fn missing(field: &str, what: &str, values: &Map<String, Json>) -> Trouble {
     malformed(format!("the field {field} is missing: expected {what} (fields given: {given})"))
 }
 
-/// So much of a string is quoted.
+/// How much of a string a message quotes.
 const QUOTED_CHARACTERS: usize = 80;
 
 /// How a message calls a value.

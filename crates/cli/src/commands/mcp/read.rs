@@ -56,7 +56,7 @@ fn read(call: &Call, turn: &ReadTurn, mut given: Arguments<'_>) -> Result<Answer
     Ok(answer(call.session.read(turn, &requests, &call.cancel)?))
 }
 
-/// The window belongs to the first file; of the others as much is shown as there is room for.
+/// The window belongs to the first file; the others are shown as far as there is room.
 fn requests(call: &Call, given: &mut Arguments<'_>) -> Result<Vec<ReadRequest>, Trouble> {
     let mut more = given.texts("more_paths")?;
     let path = match given.optional_text("path")?.filter(|path| !path.is_empty()) {

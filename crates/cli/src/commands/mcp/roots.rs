@@ -9,7 +9,7 @@ use rmcp::service::RequestContext;
 
 use crate::exit::say;
 
-/// A client that says that it has roots, and then does not tell them, is waited for so long.
+/// How long to wait for a client that says that it has roots, and then does not tell them.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The directories that the client names. None, if it does not name any: in protocol revisions

@@ -41,7 +41,7 @@ pub struct Settings {
     pub roots: Vec<String>,
     /// The session, but for its directories.
     pub options: SessionOptions,
-    /// Where it is kept.
+    /// Where the session is kept.
     pub store: Option<StoreOptions>,
     /// Whether answers have structured content.
     pub is_structured: bool,
@@ -59,7 +59,7 @@ pub struct Server {
     place: Mutex<Option<Place>>,
     /// The client has other roots now.
     has_moved: AtomicBool,
-    /// Dropped by whoever is done; the other end hears when all are.
+    /// Every call that is under way holds one; the other end hears when the last is dropped.
     busy: mpsc::Sender<()>,
 }
 
@@ -71,7 +71,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// So many of so many are done.
+    /// Tells that `done` of `total` things are done.
     pub fn tell(&self, done: usize, total: usize) {
         self.total.store(total, Ordering::Relaxed);
         self.done.store(done, Ordering::Relaxed);
@@ -179,7 +179,7 @@ struct Report<'a> {
     told: Option<usize>,
 }
 
-/// Clients hear of progress so often.
+/// How often clients hear of progress.
 const TOLD_EVERY: Duration = Duration::from_millis(500);
 
 impl<'a> Report<'a> {
@@ -244,7 +244,7 @@ impl ServerHandler for Server {
         Ok(self.call(&request.name, arguments, &context).await?.into())
     }
 
-    /// Calls whose arguments are no object arrive here. Their model is to hear of it.
+    /// Answers calls whose arguments are no object: the model is to hear of it.
     async fn on_custom_request(
         &self,
         request: CustomRequest,

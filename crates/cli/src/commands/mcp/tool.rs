@@ -17,7 +17,7 @@ use super::server::Progress;
 /// How the answer to a call begins that was to write and is refused.
 pub const NOTHING_WRITTEN: &str = "Nothing was written.";
 
-/// So many lines and bytes one answer may hold.
+/// How many lines and bytes one answer may hold.
 pub const MAX_LINES: usize = 2_000;
 pub const MAX_BYTES: usize = 51_200;
 
@@ -168,7 +168,7 @@ pub fn without_text(value: impl serde::Serialize) -> Json {
     data
 }
 
-/// So many of something.
+/// A number of things, in words.
 pub fn plural(count: u64, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }

@@ -33,7 +33,7 @@ impl LockKey {
         LockKey::of_inode((stamp.device, stamp.inode), shown)
     }
 
-    /// The same by the numbers alone.
+    /// The key of an existing file whose device and inode are known already.
     pub(super) fn of_inode((device, inode): (u64, u64), shown: &str) -> LockKey {
         LockKey::new(&format!("file {device} {inode}"), shown)
     }

@@ -268,8 +268,8 @@ pub(super) fn copy_content(fs: &dyn FileSystem, from: &File, to: &mut File) -> i
     }
 }
 
-/// As [`sync_directories`], after something was taken away. A directory that this user may not
-/// read cannot be flushed; nothing was staged in it that would have to last.
+/// Flushes the directories from which something was taken away. One that this user may not read
+/// cannot be flushed; nothing was staged in it that would have to last.
 pub(super) fn sync_removals<'p>(
     fs: &dyn FileSystem,
     places: impl IntoIterator<Item = &'p Place>,

@@ -20,7 +20,7 @@ pub struct StateDir {
     path: PathBuf,
     /// The open directory of journals.
     journals: OnceLock<Directory>,
-    /// The same of locks.
+    /// The open directory of locks.
     locks: OnceLock<Directory>,
 }
 

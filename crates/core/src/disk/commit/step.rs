@@ -26,7 +26,7 @@ pub(super) enum Step<N, V> {
 }
 
 impl<N, V> Step<N, V> {
-    /// The same step in other terms.
+    /// This step in terms of other names and versions.
     pub(super) fn try_map<M, W, E>(
         &self,
         mut name: impl FnMut(&N) -> Result<M, E>,
@@ -136,7 +136,7 @@ impl<N, V> Step<N, V> {
         }
     }
 
-    /// Those of them that can be left when everything is in place.
+    /// The temporary names that can still be there when everything is in place.
     pub(super) fn leftovers(&self) -> Vec<&N> {
         match self {
             Step::Rewrite { .. } | Step::RewriteInPlace { .. } | Step::Delete { .. } => {

@@ -122,8 +122,8 @@ pub(super) fn exchange_back(
     Ok(())
 }
 
-/// The same where names cannot be exchanged. The new version keeps a name: should another step
-/// not be taken back, a recovery needs it to finish the patch.
+/// Puts the old version back where names cannot be exchanged. The new version keeps a name: should
+/// another step not be taken back, a recovery needs it to finish the patch.
 fn restore(
     fs: &dyn FileSystem,
     saved: &Place,

@@ -154,7 +154,7 @@ impl Base {
         Base::open_at(root, None)
     }
 
-    /// The same, with relative paths that start in another directory than the root.
+    /// Opens the root, if there is one; relative paths start in another directory.
     pub fn open_at(root: Option<&str>, start: Option<&str>) -> Result<Base> {
         let root = root.map(Root::open).transpose()?;
         let start = start.map(start_directory).transpose()?;
@@ -216,7 +216,7 @@ impl Base {
         self.look_up(path, false)
     }
 
-    /// The same for a path whose names need not be UTF-8.
+    /// The place of a name that need not be UTF-8, a link in the last component not followed.
     pub fn named_path(&self, path: &Path) -> Result<Lookup> {
         let shown = path.to_string_lossy();
         let full = self.full(&shown, path)?;

@@ -10,7 +10,7 @@ use crate::edit::session::{Refused, Why};
 use crate::error::{Code, Terms};
 use crate::text::hash::hash_line;
 
-/// Of so many lines, never shown or changed, a refusal shows what they are.
+/// The most lines that a refusal shows of those that were never shown, or have changed since.
 const UNSEEN_LIMIT_LINES: u64 = 200;
 
 /// The failure of one refused anchor, and what to report of it.

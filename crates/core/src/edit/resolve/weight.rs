@@ -5,7 +5,7 @@
 
 use super::{Evidence, Group, moved};
 
-/// So many letters or digits a found line has to have.
+/// How many letters or digits a line must have for a stale anchor to be taken to mean it.
 const ENOUGH_LETTERS: usize = 4;
 
 /// Hashes of dialects with so many of them speak for themselves.

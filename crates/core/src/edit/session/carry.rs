@@ -43,7 +43,7 @@ pub struct Carry {
     new: Vec<Token>,
     /// For each old line the new one by all three diffs, counted from 0.
     by_all: Vec<u32>,
-    /// The same by at least two.
+    /// For each old line the new one by at least two of the three diffs.
     by_two: Vec<u32>,
     /// How many letters and digits old lines have, up to what is enough.
     letters: Vec<u8>,
@@ -218,7 +218,7 @@ fn is_in_once(text: &[Token], lines: &[Token]) -> bool {
     text.windows(lines.len()).filter(|window| *window == lines).take(2).count() == 1
 }
 
-/// Of each kind of line whether a text has exactly one.
+/// For each kind of line, whether a text has exactly one.
 fn once(text: &[Token], kinds: u32) -> Vec<bool> {
     let mut counts = vec![0u32; kinds as usize];
     for line in text {
@@ -320,7 +320,7 @@ fn compared(algorithm: Algorithm, old: &[Token], new: &[Token], kinds: u32) -> V
     mapped(old, new, &diff.hunks().collect::<Vec<_>>())
 }
 
-/// The same by Myers from the back.
+/// For each line of `old` the line of `new` that it is by Myers's diff from the end upwards.
 fn compared_backwards(old: &[Token], new: &[Token], kinds: u32) -> Vec<u32> {
     let reversed = |text: &[Token]| text.iter().rev().copied().collect::<Vec<_>>();
     let mut map = compared(Algorithm::Myers, &reversed(old), &reversed(new), kinds);

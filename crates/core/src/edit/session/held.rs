@@ -87,7 +87,7 @@ impl HeldMemory {
         memory
     }
 
-    /// The same memory for a session of its own, for which no call is waiting, and which is not
+    /// A copy of the memory for another session, for which no call is waiting, and which is not
     /// kept on disk.
     pub fn fork(&self) -> HeldMemory {
         self.catch_up();
@@ -135,8 +135,8 @@ impl HeldMemory {
         known.unwrap_or_else(|| Version::of(text, self.limits.bytes))
     }
 
-    /// As [`HeldMemory::version`], of a text that was just made: the memory does not have it, as a
-    /// rule. One that is too large is kept as long as the version.
+    /// The version of a text that was just made, which the memory as a rule does not have. A text
+    /// that is too large for it is kept as long as the version.
     pub fn version_of_new(&self, text: Vec<u8>) -> Version {
         Version::owned(text.into())
     }

@@ -94,8 +94,8 @@ pub struct Placed {
     pub anchor_line: Option<u64>,
     /// How far down the line of the first anchor is from where it was shown.
     pub distance: i64,
-    /// As `distance`, for the second anchor of two: ends that were shown at different times may
-    /// have moved differently.
+    /// How far down the line of the second anchor is from where it was shown: ends that were shown
+    /// at different times may have moved differently.
     pub last_distance: i64,
     /// How that is known.
     pub how: How,

@@ -88,7 +88,7 @@ impl BlockHasher {
         }
     }
 
-    /// The same memory for another dialect.
+    /// A hasher of another dialect, which takes over the memory of this one.
     fn in_dialect(self, dialect: &'static Dialect) -> BlockHasher {
         if std::ptr::eq(self.dialect, dialect) {
             return self;

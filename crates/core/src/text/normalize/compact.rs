@@ -349,7 +349,7 @@ impl Compactor {
 struct Drops {
     /// By the low half of a byte: the one byte with it that is dropped, else 0xFF.
     by_low_half: [u8; 16],
-    /// The same bytes as two ranges, each up to before its second number.
+    /// The bytes that are dropped, as two ranges, each without its end.
     ranges: [(u8, u8); 2],
     /// The byte that ends a line, if one does.
     newline: Option<u8>,

@@ -13,7 +13,7 @@ use crate::view::render::{file_header, one_line};
 use crate::view::scope::Scope;
 use crate::workspace::Workspace;
 
-/// Of so many files that a limit left out it is said which.
+/// How many of the files that a limit left out are named.
 const MAX_NAMED_FILES: usize = 10;
 
 /// What a view was made of, kept until the view is known to be the one that is returned.
@@ -95,7 +95,7 @@ impl<'s> Reading<'s> {
         Ok(())
     }
 
-    /// A block begins on a line of its own.
+    /// Begins a block, which has to begin on a line of its own.
     fn begin_block(&mut self) {
         if !self.report.text.is_empty() {
             self.report.text.push('\n');

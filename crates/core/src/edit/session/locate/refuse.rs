@@ -7,7 +7,7 @@ use crate::edit::session::memory::View;
 use crate::error::Code;
 use crate::view::anchor::Anchor;
 
-/// Of so many lines it is said what they were.
+/// The most lines of which a refusal says what they were.
 const MAX_SHOWN_LINES: u64 = 20;
 
 /// How far around a line its neighbours are looked at for the hash that was given for it.
