@@ -212,7 +212,7 @@ pub struct ReadReport {
     /// The views, in the order of the requests.
     #[napi(ts_type = "Array<FileView>")]
     pub views: PageViews,
-    /// The images among the files, up to 20 MiB each.
+    /// The images among the files, up to 20 MiB in one call.
     pub images: Vec<ReadImage>,
     /// Where to go on, for each request that a limit cut.
     pub next: Option<Vec<ReadOn>>,
@@ -366,13 +366,14 @@ impl HashSession {
         })
     }
 
-    /// A session of its own that remembers all that this one does: for a branch, a subagent.
+    /// A session of its own that remembers all that this one does by now: for a branch, a
+    /// subagent. What calls that still wait will show is not part of it.
     #[napi]
     pub fn fork(&self) -> HashSession {
         HashSession { session: Arc::new(self.session.fork()) }
     }
 
-    /// Forgets what was shown of a file, or of all files.
+    /// Forgets what was shown of a file, or of all files, also by calls that still wait.
     #[napi(ts_args_type = "path?: string", ts_return_type = "void")]
     pub fn forget<'env>(&self, env: &'env Env, path: Js<'env>) -> napi::Result<Js<'env>> {
         fault::returned(env, || {
@@ -452,6 +453,7 @@ impl Call for ReadCall {
     type Output = core::ReadReport;
     type Answer = ReadReport;
     const WRITES: bool = false;
+    const IS_REMEMBERED: bool = true;
 
     fn enter(&mut self) -> Option<Gate> {
         Some(self.turn.insert(self.session.reading()).gate())
@@ -477,6 +479,7 @@ impl Call for SearchCall {
     type Output = Found;
     type Answer = SearchResult;
     const WRITES: bool = false;
+    const IS_REMEMBERED: bool = true;
 
     fn enter(&mut self) -> Option<Gate> {
         Some(self.turn.insert(self.session.reading()).gate())

@@ -23,6 +23,9 @@ pub trait Call: Send + 'static {
     /// Whether it changes files: then what was done is told, even to a caller who has lost his
     /// interest meanwhile.
     const WRITES: bool;
+    /// Whether its answer has consequences besides itself: then an answer that is there is told,
+    /// too. What a session showed is remembered as shown.
+    const IS_REMEMBERED: bool = false;
 
     /// Takes the call's place among others of its kind, after the last bit of JavaScript that can
     /// run before it begins. The gate, if there is one, says when it may.
@@ -166,7 +169,7 @@ fn settle<C: Call>(
     waiting: &Waiting,
     output: CoreResult<C::Output>,
 ) -> napi::Result<Settled> {
-    let is_late = !C::WRITES && waiting.cancel.is_cancelled();
+    let is_late = !C::WRITES && !C::IS_REMEMBERED && waiting.cancel.is_cancelled();
     let answered = guard(|| match output {
         Ok(_) if is_late => Err(Fault::Refused(aborted())),
         Ok(output) => Ok(Js::from_rust(env, C::answer(output))?.raw()),

@@ -16,9 +16,10 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use hashline_core::Cancel;
 use hashline_core::internals::edit::resolve::Spot;
 use hashline_core::internals::edit::session::{
-    Body, Found, LineSet, Locator, Memory, MemoryLimits, Target, Unseen, Version,
+    Body, Found, LineSet, Locator, Memory, MemoryLimits, Showing, Target, Unseen, Version,
 };
 use hashline_core::internals::text::dialect::Dialect;
 use hashline_core::internals::text::hash::hash_line;
@@ -132,10 +133,11 @@ fn applied(case: &Case) -> Option<String> {
     let file = Path::new(&case.path);
     let mut memory = Memory::new(MemoryLimits::default());
     let shown = Version::of(case.old.as_bytes(), usize::MAX);
-    memory.show(file, &shown, &LineSet::of(1, old.count()));
+    memory.show(file, &shown, &LineSet::of(1, old.count()), Showing::Asked);
     let record = memory.record(file);
     let current = Body::new(case.current.as_bytes(), &new_index);
-    let mut locator = Locator::new(&record, current, dialect, Unseen::Refuse, None);
+    let cancel = Cancel::default();
+    let mut locator = Locator::new(&record, current, dialect, Unseen::Refuse, None, &cancel);
     let anchor = |line: u32| {
         let text = old.line(u64::from(line)).map(String::from_utf8_lossy).unwrap_or_default();
         Anchor { line, hash: hash_line(dialect, u64::from(line), &text), hint: None }

@@ -403,7 +403,13 @@ fn images_of_one_call_have_a_bound_in_all() {
     let report = report.unwrap();
     let images: Vec<_> = report.images.iter().map(|image| image.path.as_str()).collect();
     assert_eq!(images, ["a.png", "b.png"]);
-    assert!(report.text.ends_with("--- c.png ---\n(image/png: not shown)"), "{}", report.text);
+    assert!(
+        report.text.ends_with(
+            "--- c.png ---\n(image/png: not shown, since images of one call are shown up to 20 MiB)"
+        ),
+        "{}",
+        report.text
+    );
 }
 
 #[test]

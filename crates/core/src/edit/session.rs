@@ -23,7 +23,7 @@ pub use carry::Carry;
 pub use held::{HeldMemory, Lesson};
 pub use lines::LineSet;
 pub use locate::{Found, How, Locator, Placed, Refused, ShownLine, Target, Unseen, Why};
-pub use memory::{FileRecord, Memory, MemoryLimits, Moment};
+pub use memory::{FileRecord, Memory, MemoryLimits, Moment, Showing};
 pub use recall::{Recall, Refusal, Settlement, resolve_plainly, rows_shown};
 pub use track::{Splice, Track};
 

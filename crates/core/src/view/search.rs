@@ -146,7 +146,7 @@ pub fn search_hashed(
     cancel.check()?;
     let search =
         Search { scope, query, pattern: Pattern::new(&query.search)?, load: scope.load_options() };
-    let found = walk(scope.base, query, cancel)?;
+    let found = walk(scope.fs, scope.base, query, cancel)?;
     let mut result =
         SearchResult { errors: found.errors, warnings: found.warnings, ..SearchResult::default() };
     search.search_in_batches(&found.files, &mut result, progress)?;

@@ -6,6 +6,7 @@
 
 mod learning;
 mod reading;
+mod searching;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -252,17 +253,29 @@ impl Session {
     }
 
     /// Forgets what was shown of a file, or of all files.
+    ///
+    /// What calls that were made before have yet to show is forgotten, too.
     pub fn forget(&self, path: Option<&str>) -> Result<()> {
-        let Some(path) = path else {
-            self.memory.learn(&[Lesson::AllForgotten]);
-            return Ok(());
-        };
-        let file = self.workspace.scoped(&Cancel::default(), |scope| {
-            // One that is gone by now can be forgotten, too.
-            canonical(scope, path).or_else(|_| Ok(scope.base.named(path)?.path()))
-        })?;
-        self.memory.learn(&[Lesson::Forgotten { file }]);
+        let file = path.map(|path| self.named(path)).transpose()?;
+        self.memory.forget(file);
         Ok(())
+    }
+
+    /// The name under which a file is remembered. One that is gone by now has one, too.
+    fn named(&self, path: &str) -> Result<PathBuf> {
+        let name = |workspace: &Workspace<'static>| {
+            workspace.scoped(&Cancel::default(), |scope| {
+                canonical(scope, path).or_else(|_| Ok(scope.base.named(path)?.path()))
+            })
+        };
+        let mut found = name(&self.workspace);
+        for workspace in &self.readable {
+            if !matches!(&found, Err(error) if error.code == Code::OutsideRoot) {
+                break;
+            }
+            found = name(workspace).or(found);
+        }
+        found
     }
 
     /// Takes the place of a read or a search in the order of calls.
@@ -297,7 +310,7 @@ impl Session {
         let (report, lessons) = reading.finish();
         // What a cancelled call would have shown was not shown.
         cancel.check()?;
-        self.memory.learn(&lessons);
+        self.memory.learn_from_call(lessons, turn.0.as_of);
         Ok(report)
     }
 
@@ -348,8 +361,9 @@ impl Session {
         let mut query = query.clone();
         query.max_matches = query.max_matches.min(limits.max_matches);
         query.max_bytes = Some(query.max_bytes.unwrap_or(usize::MAX).min(limits.max_bytes));
-        let result = self.workspace.search_telling(&query, cancel, progress)?;
-        self.learn_rows(&result.text, None, cancel)?;
+        let result = self.search_in_order(&query, cancel, progress)?;
+        let lessons = self.lessons_of_rows(&result.text, None, cancel)?;
+        self.memory.learn_from_call(lessons, turn.0.as_of);
         Ok(result)
     }
 
@@ -357,7 +371,13 @@ impl Session {
     /// files or of the file that `path` names. Only rows that are true of the files as they are
     /// now count; returns how many lines they are.
     pub fn observe(&self, text: &str, path: Option<&str>, cancel: &Cancel) -> Result<u64> {
-        self.learn_rows(text, path, cancel)
+        let lessons = self.lessons_of_rows(text, path, cancel)?;
+        self.memory.learn(&lessons);
+        let lines = lessons.iter().map(|lesson| match lesson {
+            Lesson::Shown { lines, .. } => lines.count(),
+            _ => 0,
+        });
+        Ok(lines.sum())
     }
 
     /// Applies a patch whose anchors mean the lines that were shown.
@@ -372,7 +392,7 @@ impl Session {
         self.turns.wait(&turn.0.ticket, cancel)?;
         let (memory, unseen, as_of) = (&*self.memory, self.options.unseen, turn.0.as_of);
         let manner = Manner {
-            recall: Some(Recall { memory, unseen, as_of }),
+            recall: Some(Recall { memory, unseen, as_of, cancel }),
             dry_run,
             diff_context_lines: Some(diff_context_lines),
         };

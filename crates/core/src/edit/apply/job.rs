@@ -16,7 +16,7 @@ use crate::edit::report::{
     DELETED_LIMIT_BYTES, applied_text, created_hunks, created_rows, deleted_hunks, edited_hunks,
     relocation_rows, unshown_diff,
 };
-use crate::edit::session::{HeldMemory, Lesson, LineSet, Splice, Version, rows_shown};
+use crate::edit::session::{HeldMemory, Lesson, LineSet, Showing, Splice, Version, rows_shown};
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
@@ -271,7 +271,7 @@ impl<'a> Job<'a> {
                 Task::Add { to, .. } => {
                     let bytes = added.get(&one.operation).map_or(&[][..], Vec::as_slice);
                     let document = Document::from_text(bytes);
-                    arrivals.push(self.shown_lesson(memory, to.path(), document.text(), rows));
+                    arrivals.push(self.written_lesson(memory, to.path(), document.text(), rows));
                 }
             }
         }
@@ -293,17 +293,24 @@ impl<'a> Job<'a> {
         let shown = self.shown(&after, rows);
         if !memory.knows(known_as) {
             // There is nothing that the edit could have moved.
-            return Lesson::Shown { file, text: after, lines: shown };
+            let showing = Showing::Told;
+            return Lesson::Shown { file, text: after, lines: shown, showing };
         }
         let before = memory.version(settled.document.text(), None);
         let splices = Splice::of_plan(&settled.plan);
         Lesson::Edited { file, before, after, splices, shown }
     }
 
-    fn shown_lesson(&self, memory: &HeldMemory, file: PathBuf, text: &[u8], rows: &str) -> Lesson {
+    fn written_lesson(
+        &self,
+        memory: &HeldMemory,
+        file: PathBuf,
+        text: &[u8],
+        rows: &str,
+    ) -> Lesson {
         let text = memory.version_of_new(text.to_vec());
-        let lines = self.shown(&text, rows);
-        Lesson::Shown { file, text, lines }
+        let shown = self.shown(&text, rows);
+        Lesson::Written { file, text, shown }
     }
 
     /// The lines of a text that the rows of a report show.

@@ -16,7 +16,7 @@ use crate::edit::report::{AnchorReport, FileReport, reindented_message, repeated
 use crate::edit::request::{InsertAt, LineEdit, Operation};
 use crate::edit::resolve::{Evidence, Resolved, Spot};
 use crate::edit::session::{
-    HeldMemory, Lesson, LineSet, MemoryLimits, Recall, Refusal, resolve_plainly,
+    HeldMemory, Lesson, LineSet, MemoryLimits, Recall, Refusal, Showing, resolve_plainly,
 };
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
@@ -75,7 +75,9 @@ pub(super) fn settle_file(
     });
     match with_shown {
         Ok((document, shown)) => {
-            let recall = recall.or_else(|| shown.as_ref().map(Recall::of_unchanged));
+            let recall = recall.or_else(|| {
+                shown.as_ref().map(|memory| Recall::of_unchanged(memory, scope.cancel))
+            });
             settle_contained(scope.dialect, document, path, edits, options, recall)
         }
         Err(error) => {
@@ -111,7 +113,7 @@ fn memory_of(file: &Path, document: &Document) -> HeldMemory {
     let memory = HeldMemory::new(MemoryLimits::default());
     let (file, text) = (file.to_owned(), memory.version(document.text(), None));
     let lines = LineSet::of(1, text.count());
-    memory.learn(&[Lesson::Shown { file, text, lines }]);
+    memory.learn(&[Lesson::Shown { file, text, lines, showing: Showing::Asked }]);
     memory
 }
 

@@ -131,7 +131,7 @@ fn truth(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
         Why::Disagree { places } => {
             let places: Vec<String> = places.iter().map(u64::to_string).collect();
             format!(
-                "It was shown in several versions of the file, and these lines are now at {}: use the lines above.",
+                "It was shown in several versions of the file, and these lines are now at {}: read the one that you mean again, then its anchor is clear.",
                 places.join(" and ")
             )
         }

@@ -20,6 +20,7 @@ use std::collections::HashMap;
 use imara_diff::{Algorithm, Diff, Hunk, Interner, Token};
 
 use super::body::{Body, lines_of};
+use crate::cancel::Cancel;
 use crate::text::lines::{Unit, count_lines};
 
 /// Texts that differ in more lines than this, between the first difference and the last, are not
@@ -33,6 +34,9 @@ const MAX_EDITS: usize = 2_000;
 
 /// What is in each text once must have so many letters or digits to prove that it is the same.
 const ENOUGH_LETTERS: u8 = 4;
+
+/// So many lines are looked at between two looks at the flag that cancels.
+const PIECE_LINES: usize = 1 << 16;
 
 /// In the place of a line that is not kept.
 const NONE: u32 = u32::MAX;
@@ -54,16 +58,19 @@ pub struct Carry {
 }
 
 impl Carry {
-    /// Compares two texts.
-    pub fn new(old: &Body<'_>, new: &Body<'_>) -> Self {
+    /// Compares two texts; `None` once the call is cancelled.
+    pub fn new(old: &Body<'_>, new: &Body<'_>, cancel: &Cancel) -> Option<Self> {
         let mut lines = Interner::new((old.count() + new.count()) as usize / 2);
         let mut letters = Vec::with_capacity(old.count() as usize);
         let Parts { above, new: new_middle, below } = parts(old.text, new.text);
         let texts: Vec<&[u8]> = lines_of(old.text).collect();
         let mut old_lines = Vec::with_capacity(texts.len());
-        for &line in &texts {
-            letters.push(letters_in(line));
-            old_lines.push(lines.intern(line));
+        for piece in texts.chunks(PIECE_LINES) {
+            cancel.check().ok()?;
+            for &line in piece {
+                letters.push(letters_in(line));
+                old_lines.push(lines.intern(line));
+            }
         }
         // Lines that both begin or end with are the same ones: they are not looked up again.
         let (top, bottom) = (count_lines(above, Unit::Byte), count_lines(below, Unit::Byte));
@@ -71,7 +78,7 @@ impl Carry {
         let mut new_lines = Vec::with_capacity(new.count() as usize);
         new_lines.extend_from_slice(&old_lines[..middle.start]);
         let (old_texts, old_tokens) = (&texts[middle.clone()], &old_lines[middle.clone()]);
-        alike(&mut lines, old_texts, old_tokens, new_middle, &mut new_lines);
+        alike(&mut lines, old_texts, old_tokens, new_middle, &mut new_lines, cancel)?;
         new_lines.extend_from_slice(&old_lines[middle.end..]);
         let (old, new) = (old_lines, new_lines);
         let kinds = lines.num_tokens();
@@ -80,8 +87,8 @@ impl Carry {
         let says_enough = |letters: &u8| *letters == ENOUGH_LETTERS;
         let lone = old.iter().zip(&letters);
         let lone = lone.map(|(line, letters)| is_lone(line) && says_enough(letters)).collect();
-        let (by_all, by_two) = agreed(&old, &new, kinds);
-        Carry { old, new, by_all, by_two, letters, lone, runs: HashMap::new() }
+        let (by_all, by_two) = agreed(&old, &new, kinds, cancel)?;
+        Some(Carry { old, new, by_all, by_two, letters, lone, runs: HashMap::new() })
     }
 
     /// Whether the texts have the same lines.
@@ -155,13 +162,17 @@ fn alike<'a>(
     old_tokens: &[Token],
     new: &'a [u8],
     new_tokens: &mut Vec<Token>,
-) {
+    cancel: &Cancel,
+) -> Option<()> {
     let mut places: Vec<u32> = vec![NONE; lines.num_tokens() as usize];
     for (place, token) in (0..).zip(old_tokens) {
         places[token.0 as usize] = place;
     }
     let mut next = 0;
-    for line in lines_of(new) {
+    for (at, line) in lines_of(new).enumerate() {
+        if at % PIECE_LINES == 0 {
+            cancel.check().ok()?;
+        }
         if old.get(next).is_some_and(|old| *old == line) {
             new_tokens.push(old_tokens[next]);
             next += 1;
@@ -173,6 +184,7 @@ fn alike<'a>(
             next = place as usize + 1;
         }
     }
+    Some(())
 }
 
 /// Two texts by what they have in common, and what the new one has between.
@@ -213,9 +225,28 @@ fn together(map: &[u32], from: usize, to: usize) -> Option<u64> {
     is_kept.then_some(u64::from(now))
 }
 
-/// Whether lines are somewhere in a text, and nowhere else.
+/// Whether lines are somewhere in a text, and nowhere else: by Knuth, Morris and Pratt, since
+/// texts that repeat themselves would make a search line by line quadratic.
 fn is_in_once(text: &[Token], lines: &[Token]) -> bool {
-    text.windows(lines.len()).filter(|window| *window == lines).take(2).count() == 1
+    // For each beginning of the lines, how long its longest end is that they begin with, too.
+    let mut borders = vec![0; lines.len()];
+    let mut border = 0;
+    for at in 1..lines.len() {
+        while border > 0 && lines[at] != lines[border] {
+            border = borders[border - 1];
+        }
+        border += usize::from(lines[at] == lines[border]);
+        borders[at] = border;
+    }
+    let (mut matched, mut found) = (0, 0);
+    for line in text {
+        while matched > 0 && (matched == lines.len() || *line != lines[matched]) {
+            matched = borders[matched - 1];
+        }
+        matched += usize::from(*line == lines[matched]);
+        found += usize::from(matched == lines.len());
+    }
+    found == 1
 }
 
 /// For each kind of line, whether a text has exactly one.
@@ -228,7 +259,13 @@ fn once(text: &[Token], kinds: u32) -> Vec<bool> {
 }
 
 /// For each line of `old` the line of `new` that it is: by all three diffs, and by two.
-fn agreed(old: &[Token], new: &[Token], kinds: u32) -> (Vec<u32>, Vec<u32>) {
+fn agreed(
+    old: &[Token],
+    new: &[Token],
+    kinds: u32,
+    cancel: &Cancel,
+) -> Option<(Vec<u32>, Vec<u32>)> {
+    cancel.check().ok()?;
     let (top, bottom) = common_ends(old, new);
     let (above, below) = (&old[top..old.len() - bottom], &new[top..new.len() - bottom]);
     if above.len() + below.len() > MAX_DIFFERENT_LINES || !are_near(above, below, kinds) {
@@ -237,10 +274,12 @@ fn agreed(old: &[Token], new: &[Token], kinds: u32) -> (Vec<u32>, Vec<u32>) {
             after: top as u32..(new.len() - bottom) as u32,
         };
         let ends = mapped(old, new, &[between]);
-        return (ends.clone(), ends);
+        return Some((ends.clone(), ends));
     }
     let forwards = compared(Algorithm::Myers, old, new, kinds);
+    cancel.check().ok()?;
     let rarest = compared(Algorithm::Histogram, old, new, kinds);
+    cancel.check().ok()?;
     let backwards = compared_backwards(old, new, kinds);
     let all =
         |(one, two, three): (u32, u32, u32)| if one == two && two == three { one } else { NONE };
@@ -257,7 +296,7 @@ fn agreed(old: &[Token], new: &[Token], kinds: u32) -> (Vec<u32>, Vec<u32>) {
         let pairs = forwards.iter().zip(&backwards).zip(&rarest);
         pairs.map(|((&one, &two), &three)| (one, two, three))
     };
-    (votes().map(all).collect(), votes().map(most).collect())
+    Some((votes().map(all).collect(), votes().map(most).collect()))
 }
 
 /// Whether one text becomes the other by a bearable number of edits. Lines that only one of them

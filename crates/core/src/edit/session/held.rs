@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::body::{Version, hash_of};
 use super::lines::LineSet;
-use super::memory::{FileRecord, Memory, MemoryLimits, Moment};
+use super::memory::{FileRecord, Memory, MemoryLimits, Moment, Showing};
 use super::store::{Store, Taught};
 use super::track::Splice;
 use crate::disk::records::RecordStore;
@@ -21,6 +21,17 @@ pub enum Lesson {
         text: Version,
         /// The lines.
         lines: LineSet,
+        /// How that came.
+        showing: Showing,
+    },
+    /// A patch made it.
+    Written {
+        /// The file.
+        file: PathBuf,
+        /// Its text.
+        text: Version,
+        /// The lines that the report shows.
+        shown: LineSet,
     },
     /// A patch edited it.
     Edited {
@@ -49,14 +60,30 @@ pub enum Lesson {
     AllForgotten,
 }
 
+impl Lesson {
+    /// The file that it is about, if it is about what is in one.
+    fn file(&self) -> Option<&Path> {
+        match self {
+            Lesson::Shown { file, .. }
+            | Lesson::Written { file, .. }
+            | Lesson::Edited { file, .. } => Some(file),
+            Lesson::Moved { .. } | Lesson::Forgotten { .. } | Lesson::AllForgotten => None,
+        }
+    }
+}
+
 impl Memory {
     /// Remembers what an answer showed of a file, or what a patch did to it.
     pub fn learn(&mut self, lesson: &Lesson) {
         match lesson {
-            Lesson::Shown { file, text, lines } => self.show(file, text, lines),
+            Lesson::Shown { file, text, lines, showing } => self.show(file, text, lines, *showing),
+            Lesson::Written { file, text, shown } => {
+                self.written(file, text);
+                self.show(file, text, shown, Showing::Told);
+            }
             Lesson::Edited { file, before, after, splices, shown } => {
                 self.edited(file, before, after, splices);
-                self.show(file, after, shown);
+                self.show(file, after, shown, Showing::Told);
             }
             Lesson::Moved { moves } => self.rename_all(moves),
             Lesson::Forgotten { file } => self.forget(file),
@@ -99,6 +126,11 @@ impl HeldMemory {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// This moment.
+    pub fn now(&self) -> Moment {
+        self.lock().now()
+    }
+
     /// The moment in which a call is made. Nothing that it can mean is dropped until
     /// [`HeldMemory::let_go`].
     pub fn hold(&self) -> Moment {
@@ -139,6 +171,23 @@ impl HeldMemory {
     /// that is too large for it is kept as long as the version.
     pub fn version_of_new(&self, text: Vec<u8>) -> Version {
         Version::owned(text.into())
+    }
+
+    /// Forgets a file, or everything: also what calls that were made before have yet to teach.
+    pub fn forget(&self, file: Option<PathBuf>) {
+        self.lock().forget_from_now(file.as_deref());
+        self.learn(&[file.map_or(Lesson::AllForgotten, |file| Lesson::Forgotten { file })]);
+    }
+
+    /// As [`HeldMemory::learn`], from a call that was made at a moment and is over by now. What
+    /// was to be forgotten since is not learned.
+    pub fn learn_from_call(&self, lessons: Vec<Lesson>, as_of: Moment) {
+        let mut lessons = lessons;
+        {
+            let memory = self.lock();
+            lessons.retain(|one| one.file().is_none_or(|file| memory.is_wanted(file, as_of)));
+        }
+        self.learn(&lessons);
     }
 
     /// Remembers what answers showed, and what a patch did, all at once.

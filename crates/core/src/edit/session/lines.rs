@@ -60,6 +60,11 @@ impl LineSet {
         missing
     }
 
+    /// The lines of this set that are not in another.
+    pub fn without(&self, other: &LineSet) -> LineSet {
+        self.0.iter().flat_map(|range| other.missing(range.clone())).collect()
+    }
+
     /// The lines of a range that are in the set.
     pub(super) fn within(&self, range: Range<u64>) -> Vec<Range<u64>> {
         let first = self.0.partition_point(|one| one.end <= range.start);
@@ -120,6 +125,7 @@ mod tests {
             prop_assert_eq!(set.count(), naive.len() as u64);
             let ask = ask.0..ask.0 + ask.1;
             let missing: Vec<u64> = set.missing(ask.clone()).into_iter().flatten().collect();
+            prop_assert_eq!(set.without(&LineSet::from(vec![ask.clone()])).ranges().iter().cloned().flatten().collect::<Vec<_>>(), naive.iter().copied().filter(|line| !ask.contains(line)).collect::<Vec<_>>());
             prop_assert_eq!(missing, ask.clone().filter(|line| !naive.contains(line)).collect::<Vec<_>>());
             prop_assert!(ask.into_iter().all(|line| set.contains(line) == naive.contains(&line)));
         }

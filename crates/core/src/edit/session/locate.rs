@@ -6,6 +6,7 @@
 mod refuse;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use serde::Deserialize;
 
@@ -13,6 +14,7 @@ use super::body::Body;
 use super::carry::Carry;
 use super::lines::LineSet;
 use super::memory::{FileMemory, FileRecord, Lineage, Moment, View};
+use crate::cancel::Cancel;
 use crate::edit::resolve::Spot;
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
@@ -137,6 +139,7 @@ pub struct Locator<'a> {
     hasher: LineHasher,
     unseen: Unseen,
     as_of: Option<Moment>,
+    cancel: &'a Cancel,
     carries: HashMap<(u128, u128), Carry>,
     known: HashMap<usize, LineSet>,
 }
@@ -150,6 +153,7 @@ impl<'a> Locator<'a> {
         dialect: &'static Dialect,
         unseen: Unseen,
         as_of: Option<Moment>,
+        cancel: &'a Cancel,
     ) -> Self {
         Locator {
             record,
@@ -158,6 +162,7 @@ impl<'a> Locator<'a> {
             hasher: LineHasher::new(dialect),
             unseen,
             as_of,
+            cancel,
             carries: HashMap::new(),
             known: HashMap::new(),
         }
@@ -179,22 +184,38 @@ impl<'a> Locator<'a> {
     /// is none.
     fn by_views<'o>(&mut self, target: &Target<'o>) -> Option<Result<Landed, Refused<'o>>> {
         let (first, last) = target.ends();
-        let mut newest: Option<Result<Landed, (usize, &'a View, Why)>> = None;
+        let mut newest: Option<(usize, &'a View, Result<Landed, Why>)> = None;
         for (at, view) in self.views() {
             if !(self.shows(at, view, first) && self.shows(at, view, last)) {
                 continue;
             }
+            if newest
+                .as_ref()
+                .is_some_and(|(_, newest, _)| self.has_taken_over(newest, view, target))
+            {
+                continue;
+            }
             let landed = self.land(at, view, target);
             match (&newest, landed) {
-                (None, landed) => newest = Some(landed.map_err(|why| (at, view, why))),
-                (Some(Ok(one)), Ok(other)) if one.block != other.block => {
+                (None, landed) => newest = Some((at, view, landed)),
+                (Some((_, _, Ok(one))), Ok(other)) if one.block != other.block => {
                     let places = vec![one.block.first, other.block.first];
                     return Some(Err(self.refused(target, at, view, Why::Disagree { places })));
                 }
                 _ => {}
             }
         }
-        Some(newest?.map_err(|(at, view, why)| self.refused(target, at, view, why)))
+        let (at, view, landed) = newest?;
+        Some(landed.map_err(|why| self.refused(target, at, view, why)))
+    }
+
+    /// Whether what a view says of a target's ends counts alone, and not what an older one says:
+    /// the model asked for these lines since. Without that, nobody could say which of two lines
+    /// with one number and one hash is meant; what an edit reports does not tell, since the model
+    /// may not have read it when it made its next call.
+    fn has_taken_over(&self, newest: &View, older: &View, target: &Target<'_>) -> bool {
+        let Block { first, last } = target.block();
+        [first, last].into_iter().all(|line| newest.was_asked_since(older, line, self.as_of))
     }
 
     /// The views that a call may mean, the one that was shown last first.
@@ -202,7 +223,7 @@ impl<'a> Locator<'a> {
         let lineages = self.file.into_iter().flat_map(|file| file.lineages.iter().enumerate());
         let mut views: Vec<_> = lineages
             .flat_map(|(at, lineage)| lineage.views.iter().map(move |view| (at, view)))
-            .filter(|(_, view)| self.as_of.is_none_or(|as_of| view.since <= as_of))
+            .filter(|(_, view)| view.is_known(self.as_of))
             .collect();
         // A text that came back has its views twice: those of the newer lineage count first.
         views.sort_by_key(|(at, view)| std::cmp::Reverse((view.last, *at)));
@@ -232,7 +253,7 @@ impl<'a> Locator<'a> {
     /// Whether a view showed the line of an anchor with its hash and the text behind it.
     fn shows(&mut self, at: usize, view: &'a View, anchor: &Anchor) -> bool {
         let line = u64::from(anchor.line);
-        if !view.shown.contains(line) {
+        if !view.shows(line, self.as_of) {
             return false;
         }
         let Some(text) = self.text_in(at, view, line).map(<[u8]>::to_vec) else {
@@ -261,7 +282,7 @@ impl<'a> Locator<'a> {
             let known = if lineage.tip == view.hash {
                 Known::Lineage(at)
             } else {
-                Known::Shown(view.shown.clone())
+                Known::Shown(view.shown_as_of(self.as_of))
             };
             return Ok(Landed { block: shown, how: How::Unchanged, known, tip: shown });
         }
@@ -304,7 +325,13 @@ impl<'a> Locator<'a> {
         let (Some(old), Some(new)) = (self.body(from), self.body(to)) else {
             return Err(Why::Forgotten);
         };
-        let carry = self.carries.entry((from, to)).or_insert_with(|| Carry::new(&old, &new));
+        let carry = match self.carries.entry((from, to)) {
+            Entry::Occupied(known) => known.into_mut(),
+            // A refusal of a call that was cancelled is told to nobody.
+            Entry::Vacant(free) => {
+                free.insert(Carry::new(&old, &new, self.cancel).ok_or(Why::Forgotten)?)
+            }
+        };
         carried(carry, target, block).ok_or(Why::Changed)
     }
 
@@ -323,6 +350,9 @@ impl<'a> Locator<'a> {
             return None;
         }
         let (block, known) = (target.block(), Known::Lineage(at));
+        if !self.is_one_place(target, at, block.first, block.last) {
+            return None;
+        }
         Some(Landed { block, how: How::OwnEdits, known, tip: block })
     }
 
@@ -358,13 +388,22 @@ impl<'a> Locator<'a> {
             _ => None,
         };
         match (line(first), line(last)) {
-            (Some(first), Some(last)) if first < last => {
+            (Some(first), Some(last))
+                if first < last && self.is_one_place(target, at, first, last) =>
+            {
                 let block = Block { first, last };
                 let known = Known::Lineage(at);
                 self.placed(target, Landed { block, how: How::OwnEdits, known, tip: block })
             }
             _ => self.diagnose(target),
         }
+    }
+
+    /// Whether two lines that were shown at different times enclose what the target names: of a
+    /// place between lines, nothing but what the session itself put there.
+    fn is_one_place(&self, target: &Target<'_>, at: usize, first: u64, last: u64) -> bool {
+        let is_written = || self.lineage(at).written.missing(first + 1..last).is_empty();
+        !matches!(target, Target::Between(..)) || is_written()
     }
 
     /// The place, unless a range encloses lines that the model never saw: it would remove them.

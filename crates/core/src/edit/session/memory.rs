@@ -48,8 +48,20 @@ const MAX_HELD_VIEWS: usize = 256;
 const MAX_FORGOTTEN_FILES: usize = 10_000;
 
 /// A moment in the life of a memory: what is shown later cannot be what an earlier call means.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Moment(u64);
+
+/// How lines came to be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Showing {
+    /// A read or a search was asked for them.
+    Asked,
+    /// An answer to something else told them: the report of an edit, a refusal.
+    Told,
+}
+
+/// When the oldest and the newest call was made that is not carried out yet.
+type Held = Option<(Moment, Moment)>;
 
 /// Numbers under which lines were shown, all of one text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -59,6 +71,14 @@ pub(super) struct View {
     pub(super) hash: u128,
     /// The lines that were shown, by their numbers in that text.
     pub(super) shown: LineSet,
+    /// Those of them that were shown while calls waited which cannot mean them, and when.
+    #[serde(skip)]
+    late: Vec<(Moment, LineSet)>,
+    /// Those of them that were asked for, at the last time nothing else of the file was shown.
+    #[serde(default)]
+    asked: LineSet,
+    #[serde(default)]
+    asked_at: Moment,
     /// Where its lines are in the tip.
     pub(super) track: Track,
     /// Shown lines that an own edit removed, with their texts.
@@ -70,9 +90,88 @@ pub(super) struct View {
 }
 
 impl View {
+    /// A view of a text as it is.
+    fn new(hash: u128, shown: LineSet, now: Moment) -> View {
+        View {
+            hash,
+            shown,
+            late: Vec::new(),
+            asked: LineSet::default(),
+            asked_at: Moment::default(),
+            track: Track::identity(),
+            gone: BTreeMap::new(),
+            since: now,
+            last: now,
+        }
+    }
+
+    /// Shows more of the text. `elsewhere` is when another text of the file was shown last.
+    fn show(
+        &mut self,
+        lines: &LineSet,
+        showing: Showing,
+        now: Moment,
+        elsewhere: Moment,
+        held: Held,
+    ) {
+        match held {
+            Some((oldest, newest)) if self.since <= newest => {
+                self.late.retain(|(moment, _)| *moment > oldest);
+                let fresh = lines.without(&self.shown);
+                if !fresh.is_empty() {
+                    self.late.push((now, fresh));
+                }
+            }
+            _ => self.late.clear(),
+        }
+        self.shown.extend(lines);
+        self.last = now;
+        if showing == Showing::Asked {
+            if elsewhere > self.asked_at {
+                self.asked = LineSet::default();
+            }
+            self.asked.extend(lines);
+            self.asked_at = now;
+        }
+    }
+
+    /// Whether a call that was made at a moment can mean anything of it.
+    pub(super) fn is_known(&self, as_of: Option<Moment>) -> bool {
+        as_of.is_none_or(|as_of| self.since <= as_of)
+    }
+
+    /// Whether a call that was made at a moment can mean this line of it.
+    pub(super) fn shows(&self, line: u64, as_of: Option<Moment>) -> bool {
+        let is_late = |as_of: Moment| {
+            self.late.iter().any(|(moment, lines)| *moment > as_of && lines.contains(line))
+        };
+        self.is_known(as_of) && self.shown.contains(line) && !as_of.is_some_and(is_late)
+    }
+
+    /// The lines of it that a call which was made at a moment can mean.
+    pub(super) fn shown_as_of(&self, as_of: Option<Moment>) -> LineSet {
+        let mut shown = self.shown.clone();
+        for (moment, lines) in &self.late {
+            if as_of.is_some_and(|as_of| *moment > as_of) {
+                shown = shown.without(lines);
+            }
+        }
+        shown
+    }
+
+    /// Whether the model asked for a line of this text after it was shown anything of another
+    /// view: then that is the one it has in mind.
+    pub(super) fn was_asked_since(&self, other: &View, line: u64, as_of: Option<Moment>) -> bool {
+        self.asked_at > other.last
+            && as_of.is_none_or(|as_of| self.asked_at <= as_of)
+            && self.asked.contains(line)
+    }
+
     fn bytes(&self) -> usize {
         let gone: usize = self.gone.values().map(|line| line.len() + 64).sum();
-        size_of::<View>() + size_of_val(self.shown.ranges()) + self.track.bytes() + gone
+        let late: usize = self.late.iter().map(|(_, lines)| size_of_val(lines.ranges())).sum();
+        let lines = size_of_val(self.shown.ranges()) + size_of_val(self.asked.ranges()) + late;
+        size_of::<View>() + lines + self.track.bytes() + gone
     }
 
     /// How many of its lines are still there.
@@ -119,26 +218,31 @@ impl Lineage {
         Lineage { base: hash, track, tip: hash, written, views, used, changed: Moment(0) }
     }
 
-    fn show(&mut self, lines: &LineSet, now: Moment, held: Option<Moment>) {
+    /// The view of the tip as it is; a new one if there is none. What was shown of the same text
+    /// before is shown by that, too: the older view follows lines that may since have left and
+    /// come back elsewhere. The second value says whether a view was dropped for it.
+    fn view_of_tip(&mut self, now: Moment, held: Held) -> (&mut View, bool) {
         let tip = self.tip;
-        if let Some(view) = self.views.iter_mut().find(|view| view.hash == tip) {
-            view.shown.extend(lines);
-            view.last = now;
-            return;
-        }
-        let (shown, track) = (lines.clone(), Track::identity());
-        let gone = BTreeMap::new();
-        self.views.push(View { hash: tip, shown, track, gone, since: now, last: now });
-        if self.views.len() > MAX_VIEWS {
-            self.thin_out(held);
-        }
+        let is_tip = |view: &View| view.hash == tip && view.track.is_identity();
+        let (at, is_thinner) = match self.views.iter().rposition(is_tip) {
+            Some(at) => (at, false),
+            None => {
+                let mut shown = LineSet::default();
+                let same = self.views.iter().filter(|view| view.hash == tip);
+                same.for_each(|view| shown.extend(&view.shown));
+                self.views.push(View::new(tip, shown, now));
+                let is_thinner = self.views.len() > MAX_VIEWS && self.thin_out(held);
+                (self.views.len() - 1, is_thinner)
+            }
+        };
+        (&mut self.views[at], is_thinner)
     }
 
     /// Drops the view of the older half that would be missed least. Reports of edits show a few
     /// lines each; the page that they all started from must outlive them, and so must what calls
     /// mean that have been made but not carried out.
-    fn thin_out(&mut self, held: Option<Moment>) {
-        let is_free = |view: &View| held.is_none_or(|held| view.since > held);
+    fn thin_out(&mut self, held: Held) -> bool {
+        let is_free = |view: &View| held.is_none_or(|(oldest, _)| view.since > oldest);
         let free = |views: &[View]| {
             let free = views.iter().enumerate().filter(|(_, view)| is_free(view));
             free.min_by_key(|(at, view)| (view.live(), *at)).map(|(at, _)| at)
@@ -146,9 +250,8 @@ impl Lineage {
         let newest = self.views.len() - 1;
         let least = free(&self.views[..MAX_VIEWS / 2]).or_else(|| free(&self.views[..newest]));
         let most = self.views.len() > MAX_HELD_VIEWS;
-        if let Some(at) = least.or(most.then_some(0)) {
-            self.views.remove(at);
-        }
+        let least = least.or(most.then_some(0));
+        least.map(|at| self.views.remove(at)).is_some()
     }
 
     /// Follows an own edit. Of a text that is too large to be kept, the lines that are gone are
@@ -181,9 +284,8 @@ impl Lineage {
     /// The lines of the tip that the model knows: shown under some number, or written by it.
     pub(super) fn known(&self, as_of: Option<Moment>) -> LineSet {
         let mut known = self.written.clone();
-        let meant = |view: &&View| as_of.is_none_or(|as_of| view.since <= as_of);
-        for view in self.views.iter().filter(meant) {
-            known.extend(&view.track.set(&view.shown));
+        for view in self.views.iter().filter(|view| view.is_known(as_of)) {
+            known.extend(&view.track.set(&view.shown_as_of(as_of)));
         }
         known
     }
@@ -230,12 +332,14 @@ impl FileMemory {
             match &mut found {
                 Some(found) => {
                     found.shown.extend(&view.shown);
+                    found.late.extend(view.late.iter().cloned());
                     found.since = found.since.min(view.since);
                     found.last = found.last.max(view.last);
                 }
                 None => {
                     let (track, gone) = (Track::identity(), BTreeMap::new());
-                    found = Some(View { track, gone, ..view.clone() });
+                    let asked = LineSet::default();
+                    found = Some(View { track, gone, asked, ..view.clone() });
                 }
             }
         }
@@ -244,6 +348,18 @@ impl FileMemory {
 
     fn refers_to(&self, hash: u128) -> bool {
         self.lineages.iter().any(|one| one.tip == hash || one.base == hash)
+    }
+
+    /// The texts that it refers to.
+    fn hashes(&self) -> impl Iterator<Item = u128> + '_ {
+        self.lineages.iter().flat_map(|one| [one.base, one.tip])
+    }
+
+    /// When a text other than this was shown last.
+    fn shown_elsewhere(&self, hash: u128) -> Moment {
+        let views = self.lineages.iter().flat_map(|one| &one.views);
+        let others = views.filter(|view| view.hash != hash);
+        others.map(|view| view.last).max().unwrap_or_default()
     }
 }
 
@@ -286,6 +402,8 @@ pub struct Memory {
     forgotten: HashSet<u128>,
     /// When calls were made that are not carried out yet, and how many at each moment.
     held: BTreeMap<Moment, usize>,
+    /// What was to be forgotten, and when, while calls waited that were made before.
+    forgets: Vec<(Moment, Option<PathBuf>)>,
 }
 
 impl Memory {
@@ -314,24 +432,56 @@ impl Memory {
                 self.held.remove(&moment);
             }
         }
+        let oldest = self.held.keys().next();
+        self.forgets.retain(|(moment, _)| oldest.is_some_and(|oldest| moment > oldest));
+    }
+
+    fn held(&self) -> Held {
+        Some((*self.held.keys().next()?, *self.held.keys().next_back()?))
+    }
+
+    /// Notes that a file, or everything, is to be forgotten now: what calls that were made before
+    /// have yet to learn of it does not count.
+    pub fn forget_from_now(&mut self, file: Option<&Path>) {
+        let now = self.tick();
+        if !self.held.is_empty() {
+            self.forgets.push((now, file.map(Path::to_owned)));
+        }
+    }
+
+    /// Whether what a call that was made at a moment learns of a file still counts.
+    pub fn is_wanted(&self, file: &Path, as_of: Moment) -> bool {
+        !self.forgets.iter().any(|(moment, forgotten)| {
+            *moment > as_of && forgotten.as_deref().is_none_or(|forgotten| forgotten == file)
+        })
     }
 
     /// An empty memory with the same limits, for the same calls.
     pub(super) fn emptied(&self) -> Memory {
-        Memory { now: self.now, held: self.held.clone(), ..Memory::new(self.limits) }
+        let (held, forgets) = (self.held.clone(), self.forgets.clone());
+        Memory { now: self.now, held, forgets, ..Memory::new(self.limits) }
     }
 
     /// Takes over what another memory knows. Moments go on from the later one, so that what is
     /// learned from here on is later than every call that was made.
     pub(super) fn become_other(&mut self, other: Memory) {
         let now = self.now.max(other.now);
-        let held = std::mem::take(&mut self.held);
-        *self = Memory { now, held, limits: self.limits, ..other };
+        let (held, forgets) = (std::mem::take(&mut self.held), std::mem::take(&mut self.forgets));
+        *self = Memory { now, held, forgets, limits: self.limits, ..other };
+        if self.held.is_empty() {
+            return;
+        }
+        // Its moments are of another clock: calls that wait cannot mean what is taken over.
+        let now = self.tick();
+        for file in self.files.values_mut() {
+            let lineages = Arc::make_mut(file).lineages.iter_mut();
+            lineages.flat_map(|one| &mut one.views).for_each(|view| view.since = now);
+        }
     }
 
     /// The same memory for a session of its own, for which no call is waiting.
     pub fn fork(&self) -> Memory {
-        Memory { held: BTreeMap::new(), ..self.clone() }
+        Memory { held: BTreeMap::new(), forgets: Vec::new(), ..self.clone() }
     }
 
     /// What is known of a file.
@@ -359,16 +509,35 @@ impl Memory {
     }
 
     /// Remembers that lines of a text were shown.
-    pub fn show(&mut self, file: &Path, text: &Version, lines: &LineSet) {
+    pub fn show(&mut self, file: &Path, text: &Version, lines: &LineSet, showing: Showing) {
         if lines.is_empty() {
             return;
         }
-        let (now, limits) = (self.tick(), self.limits);
-        let held = self.held.keys().next().copied();
+        let (now, limits, held) = (self.tick(), self.limits, self.held());
         let known = self.file_mut(file);
-        known.lineage(text.hash, now, &limits).show(lines, now, held);
+        let mut hashes: Vec<u128> = known.hashes().collect();
+        let elsewhere = known.shown_elsewhere(text.hash);
+        let (view, is_thinner) = known.lineage(text.hash, now, &limits).view_of_tip(now, held);
+        view.show(lines, showing, now, elsewhere, held);
+        known.forgotten |= is_thinner;
         self.keep(text);
-        self.settle(file);
+        hashes.push(text.hash);
+        self.settle(file, hashes);
+    }
+
+    /// Remembers that the session wrote the whole of a file: its lines are known, though no
+    /// numbers of them were shown.
+    pub fn written(&mut self, file: &Path, text: &Version) {
+        if text.count == 0 {
+            return;
+        }
+        let (now, limits) = (self.tick(), self.limits);
+        let known = self.file_mut(file);
+        let mut hashes: Vec<u128> = known.hashes().collect();
+        known.lineage(text.hash, now, &limits).written = LineSet::of(1, text.count);
+        self.keep(text);
+        hashes.push(text.hash);
+        self.settle(file, hashes);
     }
 
     /// Remembers that an edit of the session made one text of another: the lines that it left
@@ -383,31 +552,35 @@ impl Memory {
         }
         let (now, limits) = (self.tick(), self.limits);
         let known = self.file_mut(file);
+        let mut hashes: Vec<u128> = known.hashes().collect();
         known.lineage(before.hash, now, &limits).follow(before.body(), after.hash, splices, now);
         self.keep(before);
         self.keep(after);
-        self.settle(file);
+        hashes.extend([before.hash, after.hash]);
+        self.settle(file, hashes);
     }
 
     /// Remembers that files have other names, all at once: they may have changed names with each
     /// other.
     pub fn rename_all(&mut self, moves: &[(PathBuf, PathBuf)]) {
         let taken: Vec<_> = moves.iter().map(|(from, _)| self.files.remove(from)).collect();
+        let mut hashes = Vec::new();
         for ((_, to), file) in moves.iter().zip(taken) {
             self.forgotten.remove(&path_hash(to));
-            match file {
+            let replaced = match file {
                 Some(file) => self.files.insert(to.clone(), file),
                 None => self.files.remove(to),
             };
+            hashes.extend(replaced.iter().flat_map(|file| file.hashes()));
         }
-        self.release();
+        self.release(hashes);
     }
 
     /// Forgets a file.
     pub fn forget(&mut self, file: &Path) {
-        if self.files.remove(file).is_some() {
+        if let Some(known) = self.files.remove(file) {
             self.note_forgotten(file);
-            self.release();
+            self.release(known.hashes());
         }
     }
 
@@ -417,7 +590,8 @@ impl Memory {
         for file in files {
             self.note_forgotten(&file);
         }
-        self.release();
+        self.texts.clear();
+        self.text_bytes = 0;
     }
 
     /// What it takes: the texts, each counted once, and what is known of their lines.
@@ -460,8 +634,9 @@ impl Memory {
         self.texts.insert(text.hash, Arc::clone(kept));
     }
 
-    /// Brings the memory back within its bounds after `file` has changed.
-    fn settle(&mut self, file: &Path) {
+    /// Brings the memory back within its bounds after `file` has changed. It referred to these
+    /// texts before, or they were put there for it.
+    fn settle(&mut self, file: &Path, hashes: Vec<u128>) {
         if let Some(known) = self.files.get_mut(file) {
             let known = Arc::make_mut(known);
             known.bytes = size_of::<FileMemory>()
@@ -471,7 +646,7 @@ impl Memory {
         while self.files.len() > self.limits.files.max(1) {
             self.drop_oldest_file();
         }
-        self.release();
+        self.release(hashes);
         while self.bytes() > self.limits.bytes {
             if !self.drop_oldest_text() && !self.drop_oldest_file() {
                 break;
@@ -479,11 +654,15 @@ impl Memory {
         }
     }
 
-    /// Drops the texts that no lineage refers to.
-    fn release(&mut self) {
-        let files = &self.files;
-        self.texts.retain(|&hash, _| files.values().any(|file| file.refers_to(hash)));
-        self.text_bytes = self.texts.values().map(|kept| kept.bytes()).sum();
+    /// Drops those of some texts that no lineage refers to any more.
+    fn release(&mut self, hashes: impl IntoIterator<Item = u128>) {
+        for hash in hashes {
+            if self.texts.contains_key(&hash)
+                && !self.files.values().any(|file| file.refers_to(hash))
+            {
+                self.text_bytes -= self.texts.remove(&hash).map_or(0, |kept| kept.bytes());
+            }
+        }
     }
 
     /// Drops the texts of the lineage that was not used for longest. What is left of it still
@@ -565,10 +744,11 @@ impl Memory {
             forgotten: image.forgotten.into_iter().filter_map(hash).collect(),
             ..empty
         };
-        for kept in image.texts {
+        let referred: HashSet<u128> =
+            memory.files.values().flat_map(|file| file.hashes()).collect();
+        for kept in image.texts.into_iter().filter(|text| referred.contains(&text.hash)) {
             memory.keep(&text(kept));
         }
-        memory.release();
         memory
     }
 }

@@ -7,7 +7,8 @@ use super::body::Body;
 use super::held::{HeldMemory, Lesson};
 use super::lines::LineSet;
 use super::locate::{Found, Locator, Placed, Target, Unseen};
-use super::memory::Moment;
+use super::memory::{Moment, Showing};
+use crate::cancel::Cancel;
 use crate::edit::outcome::Failure;
 use crate::edit::report::{AnchorReport, anchor_failures, recalled_failure};
 use crate::edit::request::{InsertAt, LineEdit, Operation};
@@ -50,12 +51,14 @@ pub struct Recall<'m> {
     pub unseen: Unseen,
     /// When the call was made: what was shown since cannot be what it means.
     pub as_of: Moment,
+    /// Looked at between steps. The caller looks as well, before it tells of a refusal.
+    pub cancel: &'m Cancel,
 }
 
 impl<'m> Recall<'m> {
     /// The memory of one who was shown a file as it is now.
-    pub fn of_unchanged(memory: &'m HeldMemory) -> Recall<'m> {
-        Recall { memory, unseen: Unseen::Refuse, as_of: memory.hold() }
+    pub fn of_unchanged(memory: &'m HeldMemory, cancel: &'m Cancel) -> Recall<'m> {
+        Recall { memory, unseen: Unseen::Refuse, as_of: memory.now(), cancel }
     }
 
     /// A refusal whose lines count as shown once it is certain.
@@ -70,7 +73,8 @@ impl<'m> Recall<'m> {
             lines.insert(number..number + 1);
         }
         let (file, text) = (file.to_owned(), self.memory.version(text, None));
-        Refusal { failures, lesson: Some(Lesson::Shown { file, text, lines }) }
+        let showing = Showing::Told;
+        Refusal { failures, lesson: Some(Lesson::Shown { file, text, lines, showing }) }
     }
 
     /// Settles operations on a file by what was shown of it.
@@ -85,9 +89,12 @@ impl<'m> Recall<'m> {
         let body = Body::new(evidence.text, &evidence.index);
         let record = self.memory.record(file);
         let (dialect, as_of) = (evidence.dialect, Some(self.as_of));
-        let mut locator = Locator::new(&record, body, dialect, self.unseen, as_of);
+        let mut locator = Locator::new(&record, body, dialect, self.unseen, as_of, self.cancel);
         let (mut resolved, mut refused, mut plain) = (Vec::new(), Vec::new(), Vec::new());
         for &operation in operations {
+            if self.cancel.is_cancelled() {
+                return Err(Box::default());
+            }
             let Some(target) = target_of(evidence, operation) else {
                 // Without an anchor there is nothing to remember.
                 plain.push(operation);

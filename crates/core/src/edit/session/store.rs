@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::body::Version;
 use super::held::Lesson;
 use super::lines::LineSet;
-use super::memory::{Memory, MemoryImage};
+use super::memory::{Memory, MemoryImage, Showing};
 use super::track::Splice;
 use crate::disk::records::RecordStore;
 use crate::error::Result;
@@ -40,12 +40,37 @@ pub(super) struct TextRef {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum Record {
-    Shown { file: PathBuf, text: TextRef, lines: LineSet },
-    Edited { file: PathBuf, before: TextRef, after: TextRef, splices: Vec<Splice>, shown: LineSet },
-    Moved { moves: Vec<(PathBuf, PathBuf)> },
-    Forgotten { file: PathBuf },
+    Shown {
+        file: PathBuf,
+        text: TextRef,
+        lines: LineSet,
+        #[serde(default, skip_serializing_if = "is_false")]
+        asked: bool,
+    },
+    Written {
+        file: PathBuf,
+        text: TextRef,
+        shown: LineSet,
+    },
+    Edited {
+        file: PathBuf,
+        before: TextRef,
+        after: TextRef,
+        splices: Vec<Splice>,
+        shown: LineSet,
+    },
+    Moved {
+        moves: Vec<(PathBuf, PathBuf)>,
+    },
+    Forgotten {
+        file: PathBuf,
+    },
     AllForgotten,
     Memory(MemoryImage),
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// What the records have to teach.
@@ -203,7 +228,7 @@ impl Store {
 
 fn texts(lesson: &Lesson) -> Vec<&Version> {
     match lesson {
-        Lesson::Shown { text, .. } => vec![text],
+        Lesson::Shown { text, .. } | Lesson::Written { text, .. } => vec![text],
         Lesson::Edited { before, after, .. } => vec![before, after],
         Lesson::Moved { .. } | Lesson::Forgotten { .. } | Lesson::AllForgotten => Vec::new(),
     }
@@ -215,7 +240,13 @@ fn text_ref(text: &Version) -> TextRef {
 
 fn record(lesson: &Lesson) -> Record {
     match lesson.clone() {
-        Lesson::Shown { file, text, lines } => Record::Shown { file, text: text_ref(&text), lines },
+        Lesson::Shown { file, text, lines, showing } => {
+            let asked = showing == Showing::Asked;
+            Record::Shown { file, text: text_ref(&text), lines, asked }
+        }
+        Lesson::Written { file, text, shown } => {
+            Record::Written { file, text: text_ref(&text), shown }
+        }
         Lesson::Edited { file, before, after, splices, shown } => {
             let (before, after) = (text_ref(&before), text_ref(&after));
             Record::Edited { file, before, after, splices, shown }
@@ -228,8 +259,12 @@ fn record(lesson: &Lesson) -> Record {
 
 fn lesson(record: Record, text: &impl Fn(TextRef) -> Version) -> Option<Lesson> {
     Some(match record {
-        Record::Shown { file, text: shown, lines } => {
-            Lesson::Shown { file, text: text(shown), lines }
+        Record::Shown { file, text: shown, lines, asked } => {
+            let showing = if asked { Showing::Asked } else { Showing::Told };
+            Lesson::Shown { file, text: text(shown), lines, showing }
+        }
+        Record::Written { file, text: written, shown } => {
+            Lesson::Written { file, text: text(written), shown }
         }
         Record::Edited { file, before, after, splices, shown } => {
             let (before, after) = (text(before), text(after));

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::*;
+use crate::cancel::Cancel;
 use crate::edit::resolve::Spot;
 use crate::error::Code;
 use crate::text::dialect::Dialect;
@@ -51,9 +52,13 @@ impl Session {
     }
 
     fn show(&mut self, first: u64, last: u64) {
+        self.show_how(first, last, Showing::Told);
+    }
+
+    fn show_how(&mut self, first: u64, last: u64, showing: Showing) {
         let text = version(&self.text);
         let shown = LineSet::of(first, last.min(text.count()));
-        self.memory.show(Path::new(FILE), &text, &shown);
+        self.memory.show(Path::new(FILE), &text, &shown, showing);
     }
 
     /// Others write the file.
@@ -86,7 +91,8 @@ impl Session {
     ) -> T {
         with(&self.text, |body| {
             let record = self.memory.record(Path::new(FILE));
-            let mut locator = Locator::new(&record, *body, pi(), unseen, as_of);
+            let cancel = Cancel::default();
+            let mut locator = Locator::new(&record, *body, pi(), unseen, as_of, &cancel);
             read(locator.locate(target))
         })
     }
@@ -315,6 +321,182 @@ fn what_the_session_undid_is_as_it_was() {
 }
 
 #[test]
+fn regression_numbers_of_a_text_that_came_back_are_its_own() {
+    // Own edits lead back to the first text, but its lines are others: the second `same` of now
+    // was not there before.
+    let mut session = Session::showing("same other same end");
+    session.edit(1, 2, &[]);
+    session.edit(2, 0, &["other", "same"]);
+    session.edit(4, 1, &["end"]);
+    session.show_how(1, 4, Showing::Asked);
+    session.edit(1, 0, &["x", "y"]);
+    assert_eq!(session.line(3, "same"), Spot::Lines(5, 5));
+    // A line that was replaced and put back is one that was shown.
+    let mut session = Session::showing("a b c");
+    session.edit(2, 1, &["B"]);
+    session.edit(2, 1, &["b"]);
+    session.show_how(1, 3, Showing::Asked);
+    session.edit(1, 0, &["x"]);
+    assert_eq!(session.line(2, "b"), Spot::Lines(3, 3));
+}
+
+#[test]
+fn regression_a_line_that_was_read_again_is_clear() {
+    let mut session = Session::showing("f } g } h");
+    session.edit(1, 0, &["e", "}"]);
+    // Line 2 was a closing brace before the edit, and its report shows that it is one again.
+    session.show(1, 3);
+    assert_eq!(session.line_refused(2, "}").0, Code::AmbiguousAnchor);
+    // The refusal shows it as well, and the model may not have read that yet, either.
+    session.show(1, 4);
+    assert_eq!(session.line_refused(2, "}").0, Code::AmbiguousAnchor);
+    // A call that was made before the model read the file again means what it was refused for.
+    let then = session.memory.now();
+    session.show_how(1, 4, Showing::Asked);
+    assert_eq!(session.line(2, "}"), Spot::Lines(2, 2));
+    let brace = anchor(2, "}");
+    session.find_as_of(&Target::Line(&brace), Unseen::Refuse, Some(then), |found| {
+        assert!(matches!(found, Found::Refused(_)));
+    });
+    // What is shown of another text later makes it doubtful again.
+    session.edit(1, 0, &["d", "}"]);
+    session.show(1, 3);
+    assert_eq!(session.line_refused(2, "}").0, Code::AmbiguousAnchor);
+}
+
+#[test]
+fn regression_a_call_does_not_mean_what_its_neighbour_was_shown() {
+    let mut session = Session { memory: Memory::default(), text: lines("a b c d e f g h") };
+    session.show(1, 2);
+    session.show(7, 8);
+    let call = session.memory.hold();
+    // Another call, made at the same time, is refused and shown what lies between.
+    session.show(3, 6);
+    let (first, last) = (anchor(2, "b"), anchor(7, "g"));
+    let range = Target::Range(&first, &last);
+    session.find_as_of(&range, Unseen::Refuse, Some(call), |found| {
+        assert!(
+            matches!(&found, Found::Refused(why) if why[0].code == Code::NotShown),
+            "{found:?}"
+        );
+    });
+    let one = anchor(4, "d");
+    session.find_as_of(&Target::Line(&one), Unseen::Refuse, Some(call), |found| {
+        assert!(
+            matches!(&found, Found::Refused(why) if why[0].code == Code::NotShown),
+            "{found:?}"
+        );
+    });
+    session.memory.let_go(call);
+    let call = session.memory.hold();
+    session.find_as_of(&range, Unseen::Refuse, Some(call), |found| {
+        assert!(matches!(found, Found::Placed(Placed { spot: Spot::Lines(2, 7), .. })));
+    });
+}
+
+#[test]
+fn regression_lines_that_are_far_apart_are_no_place() {
+    let mut session = Session { memory: Memory::default(), text: lines("a b c d e f") };
+    session.show(1, 2);
+    session.edit(3, 1, &[]);
+    session.show(5, 5);
+    let (after, before) = (anchor(2, "b"), anchor(5, "f"));
+    session.refused(&Target::Between(&after, &before));
+    // With nothing between but what the session wrote, they are one.
+    let mut session = Session { memory: Memory::default(), text: lines("a b c d") };
+    session.show(1, 2);
+    session.edit(3, 0, &["own"]);
+    session.show(4, 4);
+    let (after, before) = (anchor(2, "b"), anchor(4, "c"));
+    let found = session.placed(&Target::Between(&after, &before));
+    assert_eq!(found.spot, Spot::Gap(3));
+}
+
+/// One step in the life of a file that only the session edits.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Lines in the place of so many, from a line on.
+    Edit(usize, usize, Vec<usize>),
+    /// The lines from one to another are shown, told or asked for.
+    Show(usize, usize, bool),
+    /// One of the anchors so far is used.
+    Use(usize),
+}
+
+fn steps() -> impl proptest::strategy::Strategy<Value = Vec<Step>> {
+    use proptest::prelude::*;
+    let edit = (0usize..9, 0usize..4, prop::collection::vec(0usize..3, 0..3));
+    let show = (0usize..9, 0usize..9, any::<bool>());
+    let step = prop_oneof![
+        edit.prop_map(|(first, removed, new)| Step::Edit(first, removed, new)),
+        show.prop_map(|(first, last, asked)| Step::Show(first, last, asked)),
+        any::<usize>().prop_map(Step::Use),
+    ];
+    prop::collection::vec(step, 1..40)
+}
+
+proptest::proptest! {
+    /// The lines are of three kinds, so that texts come back all the time. An anchor may be
+    /// refused, but never be taken for a line that it was not shown for.
+    #[test]
+    fn own_edits_never_lead_an_anchor_astray(steps in steps()) {
+        const KINDS: [&str; 3] = ["one", "two", "three"];
+        let mut session = Session { memory: Memory::default(), text: lines("one two one three two") };
+        let mut ids: Vec<usize> = (0..5).collect();
+        let mut next = 5;
+        // Number, text, text of the file, and which lines that has meant.
+        let mut shown: Vec<(u64, String, String, Vec<usize>)> = Vec::new();
+        for step in steps {
+            let count = ids.len();
+            match step {
+                Step::Edit(first, removed, new) => {
+                    let first = first.min(count);
+                    let removed = removed.min(count - first);
+                    let texts: Vec<&str> = new.iter().map(|&kind| KINDS[kind]).collect();
+                    let old: Vec<&str> = session.text.lines().skip(first).take(removed).collect();
+                    if old == texts {
+                        continue;
+                    }
+                    session.edit(first as u64 + 1, removed as u64, &texts);
+                    ids.splice(first..first + removed, next..next + texts.len());
+                    next += texts.len();
+                    // In a text that is there again, each number means what it says there.
+                    for (number, _, text, meant) in &mut shown {
+                        if *text == session.text {
+                            meant.push(ids[*number as usize - 1]);
+                        }
+                    }
+                }
+                Step::Show(first, last, asked) if count > 0 => {
+                    let (first, last) = (first.min(count - 1), last.min(count - 1));
+                    let showing = if asked { Showing::Asked } else { Showing::Told };
+                    session.show_how(first as u64 + 1, first.max(last) as u64 + 1, showing);
+                    let texts: Vec<&str> = session.text.lines().collect();
+                    for at in first..=first.max(last) {
+                        let row = (at as u64 + 1, texts[at].to_owned(), session.text.clone(), vec![ids[at]]);
+                        shown.push(row);
+                    }
+                }
+                Step::Use(which) if !shown.is_empty() => {
+                    let (number, text, ..) = &shown[which % shown.len()];
+                    let one = anchor(*number as u32, text);
+                    session.find(&Target::Line(&one), Unseen::Refuse, |found| {
+                        if let Found::Placed(Placed { spot: Spot::Lines(line, _), .. }) = found {
+                            let id = ids[line as usize - 1];
+                            let is_meant = shown.iter().any(|(n, t, _, meant)| n == number && t == text && meant.contains(&id));
+                            // Numbers of now are known of lines that were shown or written.
+                            let by_tip = line == *number;
+                            assert!(is_meant || by_tip, "{number} {text} is taken for line {line}");
+                        }
+                    });
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
 fn a_range_may_begin_in_one_report_and_end_in_another() {
     let mut session = Session { memory: Memory::default(), text: lines("a b c d e f g h") };
     session.show(1, 4);
@@ -361,7 +543,7 @@ fn memory_is_bounded_and_says_what_it_forgot() {
     let mut memory = Memory::new(limits);
     for at in 0..100 {
         let text = format!("{at}\n").repeat(100 + at);
-        memory.show(Path::new(&file(at % 10)), &version(&text), &LineSet::of(1, 5));
+        memory.show(Path::new(&file(at % 10)), &version(&text), &LineSet::of(1, 5), Showing::Asked);
         assert!(memory.bytes() <= limits.bytes);
         assert!(memory.files() <= limits.files);
     }

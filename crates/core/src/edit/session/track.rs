@@ -65,6 +65,11 @@ impl Track {
         Track(vec![Run { lines: 0..u64::MAX, shift: 0 }])
     }
 
+    /// Whether every line is where it was.
+    pub fn is_identity(&self) -> bool {
+        *self == Track::identity()
+    }
+
     /// Where a line is now, if it is.
     pub fn line(&self, number: u64) -> Option<u64> {
         let at = self.0.partition_point(|run| run.lines.end <= number);

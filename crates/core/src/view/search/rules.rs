@@ -16,7 +16,7 @@ use ignore::overrides::{Override, OverrideBuilder};
 
 use super::shown::tidy;
 use super::{SearchQuery, SearchWarning};
-use crate::disk::fs::{Base, Listed, plain};
+use crate::disk::fs::{Base, FileSystem, Listed, plain};
 use crate::error::{Error, Result};
 use crate::text::lines::{Lines, Unit};
 use crate::view::anchor::quote;
@@ -99,7 +99,11 @@ struct IgnoreText {
 
 impl<'a> Filter<'a> {
     /// The filter of a query; fails on a bad glob.
-    pub(super) fn new(base: &'a Base, query: &SearchQuery) -> Result<Filter<'a>> {
+    pub(super) fn new(
+        fs: &dyn FileSystem,
+        base: &'a Base,
+        query: &SearchQuery,
+    ) -> Result<Filter<'a>> {
         let start_dir = base.start_dir()?;
         let mut filter = Filter {
             base,
@@ -109,7 +113,7 @@ impl<'a> Filter<'a> {
             gitignore: query.gitignore,
             ignore_files: query.ignore_files,
             parent_ignore_files: query.parent_ignore_files,
-            start_dir: start_dir.canonicalize().unwrap_or(start_dir),
+            start_dir: fs.canonicalize(&start_dir).unwrap_or(start_dir),
             left_bytes: IGNORE_TOTAL_LIMIT_BYTES,
             warnings: Vec::new(),
         };

@@ -11,7 +11,7 @@ use super::rules::{Filter, IgnoreRules, IgnoreTexts};
 use super::shown::{join, tidy};
 use super::{SearchQuery, SearchWarning};
 use crate::cancel::Cancel;
-use crate::disk::fs::{Base, FileKind, Listed};
+use crate::disk::fs::{Base, FileKind, FileSystem, Listed};
 use crate::error::{Code, Error, Result};
 use crate::threads;
 
@@ -47,8 +47,13 @@ const BATCH_DIRECTORIES: usize = 256;
 const LOOK_ENTRIES: usize = 1024;
 
 /// Finds the files of a query; fails only for misuse and cancellation.
-pub(super) fn walk(base: &Base, query: &SearchQuery, cancel: &Cancel) -> Result<Walked> {
-    let mut filter = Filter::new(base, query)?;
+pub(super) fn walk(
+    fs: &dyn FileSystem,
+    base: &Base,
+    query: &SearchQuery,
+    cancel: &Cancel,
+) -> Result<Walked> {
+    let mut filter = Filter::new(fs, base, query)?;
     let mut walked = Walked::default();
     let here = [".".to_owned()];
     let paths = if query.paths.is_empty() { &here[..] } else { &query.paths };

@@ -1,10 +1,13 @@
 //! Learning from rows with anchors: those of a search, and those that a tool showed earlier.
 
+use std::collections::HashMap;
+use std::path::PathBuf;
+
 use super::{Session, canonical};
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Loaded, with_file};
-use crate::edit::session::{Body, Lesson, rows_shown};
-use crate::error::Result;
+use crate::edit::session::{Body, Lesson, Showing, rows_shown};
+use crate::error::{Code, Result};
 use crate::view::render::header_paths;
 use crate::view::scope::Scope;
 
@@ -15,62 +18,89 @@ struct RowsOfFile {
 }
 
 impl Session {
-    /// Learns the rows of a text that are true of the files as they are now; returns how many.
-    pub(super) fn learn_rows(
+    /// What the rows of a text teach that are true of the files as they are now.
+    pub(super) fn lessons_of_rows(
         &self,
         text: &str,
         path: Option<&str>,
         cancel: &Cancel,
-    ) -> Result<u64> {
-        let blocks = blocks(text, path);
-        let lessons = self.workspace.scoped(cancel, |scope| {
-            let mut lessons = Vec::new();
-            for block in &blocks {
-                lessons.extend(self.lesson_of(scope, block)?);
+    ) -> Result<Vec<Lesson>> {
+        let mut left = blocks(text, path);
+        let mut lessons = Vec::new();
+        let workspaces = std::iter::once(&self.workspace).chain(&self.readable);
+        for workspace in workspaces {
+            let learn = workspace.scoped(cancel, |scope| {
+                let mut strange = Vec::new();
+                for block in std::mem::take(&mut left) {
+                    match file_of(scope, &block) {
+                        Some((path, file)) => {
+                            lessons.extend(self.lesson_of(scope, path, file, &block.rows)?);
+                        }
+                        None => strange.push(block),
+                    }
+                }
+                left = strange;
+                Ok(())
+            });
+            match learn {
+                Err(error) if error.code == Code::Aborted => return Err(error),
+                // A directory that is not there holds no file to learn of.
+                _ => {}
             }
-            Ok(lessons)
-        })?;
+        }
         cancel.check()?;
-        self.memory.learn(&lessons);
-        let lines = lessons.iter().map(|lesson| match lesson {
-            Lesson::Shown { lines, .. } => lines.count(),
-            _ => 0,
-        });
-        Ok(lines.sum())
+        Ok(lessons)
     }
 
     /// What the rows of one file teach. A file that cannot be read now teaches nothing.
-    fn lesson_of(&self, scope: &Scope<'_>, block: &RowsOfFile) -> Result<Option<Lesson>> {
-        let found = block.paths.iter().find_map(|path| Some((path, canonical(scope, path).ok()?)));
-        let Some((path, file)) = found else { return Ok(None) };
+    fn lesson_of(
+        &self,
+        scope: &Scope<'_>,
+        path: &str,
+        file: PathBuf,
+        rows: &str,
+    ) -> Result<Option<Lesson>> {
         let load = scope.load_options();
         let read = with_file(scope.fs, scope.base, path, &load, |loaded| {
             let Loaded::Text(document) = loaded else { return Ok(None) };
             let text = self.memory.version(document.text(), None);
-            let rows = |body: &Body<'_>| rows_shown(scope.dialect, body, &block.rows);
+            let rows = |body: &Body<'_>| rows_shown(scope.dialect, body, rows);
             let lines = text.look(document.text(), rows);
             Ok(Some((text, lines)))
         });
         scope.cancel.check()?;
         let seen = read.ok().flatten().filter(|(_, lines)| !lines.is_empty());
-        Ok(seen.map(|(text, lines)| Lesson::Shown { file, text, lines }))
+        let showing = Showing::Asked;
+        Ok(seen.map(|(text, lines)| Lesson::Shown { file, text, lines, showing }))
     }
 }
 
+/// Which file of a workspace the rows are of, if it is one.
+fn file_of<'b>(scope: &Scope<'_>, block: &'b RowsOfFile) -> Option<(&'b str, PathBuf)> {
+    block.paths.iter().find_map(|path| Some((path.as_str(), canonical(scope, path).ok()?)))
+}
+
 /// The rows of a text by the headers above them.
+///
+/// A file whose header comes several times is one block: it is looked at once.
 fn blocks(text: &str, path: Option<&str>) -> Vec<RowsOfFile> {
     let mut blocks: Vec<RowsOfFile> = Vec::new();
-    if let Some(path) = path {
-        blocks.push(RowsOfFile { paths: vec![path.to_owned()], rows: String::new() });
-    }
+    let mut places: HashMap<Vec<String>, usize> = HashMap::new();
+    let mut block_of = |blocks: &mut Vec<RowsOfFile>, paths: Vec<String>| {
+        *places.entry(paths).or_insert_with_key(|paths| {
+            blocks.push(RowsOfFile { paths: paths.clone(), rows: String::new() });
+            blocks.len() - 1
+        })
+    };
+    let mut open = path.map(|path| block_of(&mut blocks, vec![path.to_owned()]));
     for row in text.lines() {
         let paths = header_paths(row);
         if !paths.is_empty() {
             let paths = paths.into_iter().map(str::to_owned).collect();
-            blocks.push(RowsOfFile { paths, rows: String::new() });
-        } else if let Some(block) = blocks.last_mut() {
-            block.rows += row;
-            block.rows.push('\n');
+            open = Some(block_of(&mut blocks, paths));
+        } else if let Some(at) = open {
+            blocks[at].rows += row;
+            blocks[at].rows.push('\n');
         }
     }
     blocks.retain(|block| !block.rows.is_empty());

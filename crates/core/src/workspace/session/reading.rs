@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::{IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, Session, SessionLimits, canonical};
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Document, Loaded};
-use crate::edit::session::{Lesson, LineSet, Version, rows_shown};
+use crate::edit::session::{Lesson, LineSet, Showing, Version, rows_shown};
 use crate::error::{Code, Error, Result};
 use crate::view::read::{FileView, ReadRequest, ViewKind, read_hashed};
 use crate::view::render::{file_header, one_line};
@@ -180,9 +180,12 @@ impl<'s> Reading<'s> {
         let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
         let lesson = match (&seen, &view.error) {
             // A file that is gone by now is not remembered: it cannot be edited either.
-            (Seen::Text { text, shown, .. }, None) => canonical(scope, &request.path)
-                .ok()
-                .map(|file| Lesson::Shown { file, text: text.clone(), lines: shown.clone() }),
+            (Seen::Text { text, shown, .. }, None) => {
+                canonical(scope, &request.path).ok().map(|file| {
+                    let (text, lines) = (text.clone(), shown.clone());
+                    Lesson::Shown { file, text, lines, showing: Showing::Asked }
+                })
+            }
             _ => None,
         };
         Ok((view, seen, lesson))
@@ -221,9 +224,16 @@ impl<'s> Reading<'s> {
                 report.images.push(ReadImage { path: view.path.clone(), mime_type, data });
                 return start..start;
             }
-            (ViewKind::Image | ViewKind::Binary, _) => {
-                let kind = view.mime_type.unwrap_or("binary file");
-                report.text += &format!("({kind}: not shown)");
+            (ViewKind::Image, _) => {
+                let kind = view.mime_type.unwrap_or("image");
+                let limit_mib = IMAGE_LIMIT_BYTES >> 20;
+                report.text += &format!(
+                    "({kind}: not shown, since images of one call are shown up to {limit_mib} MiB)"
+                );
+                return start..start;
+            }
+            (ViewKind::Binary, _) => {
+                report.text += "(binary file: not shown)";
                 return start..start;
             }
             _ => {}

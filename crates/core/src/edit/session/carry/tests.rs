@@ -6,7 +6,8 @@ use crate::text::lines::{LineIndex, Unit};
 fn carry(old: &str, new: &str) -> Carry {
     let index = |text: &str| LineIndex::new(text.as_bytes(), Unit::Byte);
     let (old_index, new_index) = (index(old), index(new));
-    Carry::new(&Body::new(old.as_bytes(), &old_index), &Body::new(new.as_bytes(), &new_index))
+    let (old, new) = (Body::new(old.as_bytes(), &old_index), Body::new(new.as_bytes(), &new_index));
+    Carry::new(&old, &new, &Cancel::default()).unwrap()
 }
 
 /// Where each line is found on its own; `-` where it is not. Words are lines.

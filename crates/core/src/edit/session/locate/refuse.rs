@@ -216,7 +216,7 @@ impl<'a> Locator<'a> {
             None => {}
         }
         let views = self.views();
-        let Some(&(at, view)) = views.iter().find(|(_, view)| view.shown.contains(line)) else {
+        let Some(&(at, view)) = views.iter().find(|(_, view)| view.shows(line, self.as_of)) else {
             if line > self.current.count() {
                 return Some(self.refusal(
                     anchor,

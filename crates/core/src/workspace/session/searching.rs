@@ -1,0 +1,67 @@
+//! Searching in the directories of a session: the one that confines it, and those that may be
+//! read beside it.
+
+use super::Session;
+use crate::cancel::Cancel;
+use crate::error::{Code, Error, Result};
+use crate::view::search::{SearchQuery, SearchResult};
+
+impl Session {
+    /// Searches in the session's own directory, and for paths outside of it in the other ones.
+    pub(super) fn search_in_order(
+        &self,
+        query: &SearchQuery,
+        cancel: &Cancel,
+        progress: &dyn Fn(usize, usize),
+    ) -> Result<SearchResult> {
+        let mut result = self.workspace.search_telling(query, cancel, progress)?;
+        for workspace in &self.readable {
+            let outside = paths_outside(query, &result);
+            if outside.is_empty() || result.truncated {
+                break;
+            }
+            let mut rest = query.clone();
+            rest.paths = outside;
+            rest.max_matches = query.max_matches.saturating_sub(result.match_count);
+            rest.max_bytes = query.max_bytes.map(|bytes| bytes.saturating_sub(result.text.len()));
+            match workspace.search_telling(&rest, cancel, progress) {
+                Ok(more) => add(&mut result, more, &rest.paths),
+                Err(error) if error.code == Code::Aborted => return Err(error),
+                // A directory that is not there holds nothing to search.
+                Err(_) => {}
+            }
+        }
+        Ok(result)
+    }
+}
+
+/// The paths of a query that were not searched, since they lie outside of the root.
+fn paths_outside(query: &SearchQuery, result: &SearchResult) -> Vec<String> {
+    let is_outside = |path: &&String| {
+        let about = |error: &&Error| error.path.as_deref() == Some(path.as_str());
+        result.errors.iter().any(|error| error.code == Code::OutsideRoot && about(&error))
+    };
+    query.paths.iter().filter(is_outside).cloned().collect()
+}
+
+/// Adds what another search found, which says of these paths what there is to say.
+fn add(result: &mut SearchResult, more: SearchResult, paths: &[String]) {
+    let is_said = |error: &Error| {
+        error
+            .path
+            .as_ref()
+            .is_some_and(|path| error.code == Code::OutsideRoot && paths.contains(path))
+    };
+    result.errors.retain(|error| !is_said(error));
+    result.errors.extend(more.errors);
+    if !result.text.is_empty() && !more.text.is_empty() {
+        result.text.push('\n');
+    }
+    result.text += &more.text;
+    result.files.extend(more.files);
+    result.match_count += more.match_count;
+    result.files_searched += more.files_searched;
+    result.binary_skipped += more.binary_skipped;
+    result.truncated |= more.truncated;
+    result.warnings.extend(more.warnings);
+}
