@@ -610,3 +610,99 @@ fn documents_are_read_where_files_are() {
     let outside = outside.path().join("d.json").to_str().unwrap().to_owned();
     assert_eq!(read(&outside), Err(Code::OutsideRoot));
 }
+
+#[test]
+fn regression_directories_to_read_are_searched_observed_and_forgotten_in() {
+    let other = tempfile::tempdir().unwrap();
+    let file = other.path().join("g");
+    fs::write(&file, "there\n").unwrap();
+    let (file, root) = (file.to_str().unwrap(), other.path().to_str().unwrap().to_owned());
+    let scene = Scene::with(&[("f", "there, too\n")], |options| {
+        options.read_roots = vec!["/missing directory".into(), root.clone()];
+    });
+    let search = Query { search: "there".into(), regex: false, case_sensitive: true };
+    let mut query = SearchQuery::new(search);
+    query.paths = vec![".".into(), root, "/etc".into()];
+    let turn = scene.session.reading();
+    let found = scene.session.search(&turn, &query, &Cancel::default()).unwrap();
+    drop(turn);
+    assert_eq!((found.match_count, found.files.len()), (2, 2), "{}", found.text);
+    let errors: Vec<_> = found.errors.iter().map(|error| error.path.as_deref()).collect();
+    assert_eq!(errors, [Some("/etc")]);
+    scene.session.forget(Some(file)).unwrap();
+    let rows = scene.read(file).text;
+    assert_eq!(scene.session.observe(&rows, Some(file), &Cancel::default()).unwrap(), 1);
+}
+
+#[test]
+fn regression_what_was_to_be_forgotten_is_not_taught_by_a_call_that_waited() {
+    let scene = Scene::new(&[("f", &numbered(5)), ("g", "one line\n")]);
+    let waiting = scene.session.reading();
+    scene.session.forget(Some("f")).unwrap();
+    scene.session.read(&waiting, &requests(&["f", "g"]), &Cancel::default()).unwrap();
+    drop(waiting);
+    assert_eq!(scene.refuse(json!([set(2, "line 2", "x")])).code, Code::NotShown);
+    let g = json!({"op": "set_line", "path": "g", "anchor": anchor(1, "one line"), "text": "x"});
+    scene.apply(json!([g]));
+    // The refusal has shown it since.
+    scene.apply(json!([set(2, "line 2", "x")]));
+}
+
+#[test]
+fn regression_the_lines_of_a_new_file_of_its_own_are_known() {
+    let scene = Scene::new(&[]);
+    scene.apply(json!([{"op": "add_file", "path": "f", "content": numbered(50)}]));
+    scene.read_lines("f", Some(1), Some(2));
+    scene.read_lines("f", Some(46), Some(2));
+    scene.apply(json!([{
+        "op": "delete", "path": "f",
+        "start_anchor": anchor(2, "line 2"), "end_anchor": anchor(46, "line 46"),
+    }]));
+    assert_eq!(scene.content("f").lines().count(), 5);
+}
+
+#[test]
+fn regression_two_refused_calls_do_not_help_each_other() {
+    let scene = Scene::new(&[("f", &numbered(30))]);
+    scene.read_lines("f", Some(1), Some(5));
+    scene.read_lines("f", Some(20), Some(5));
+    let range = || {
+        json!({"operations": [{
+            "op": "replace_range", "path": "f", "text": "z",
+            "start_anchor": anchor(3, "line 3"), "end_anchor": anchor(22, "line 22"),
+        }]})
+    };
+    let turns = [scene.session.writing(), scene.session.writing()];
+    for turn in turns {
+        let patch = range().into();
+        let outcome = scene.session.apply(&turn, &patch, false, 3, &Cancel::default()).unwrap();
+        assert!(matches!(outcome, Outcome::Rejected(_)));
+    }
+    // By now the model has read what it was refused for.
+    scene.apply(json!(range()["operations"]));
+    assert_eq!(scene.content("f").lines().count(), 11);
+}
+
+#[test]
+fn regression_comparing_large_texts_ends_with_its_call() {
+    let lines = |others: &str| -> String {
+        (0..200_000)
+            .map(|n| format!("line {n}{}\n", if n % 1000 == 0 { others } else { "" }))
+            .collect()
+    };
+    let scene = Scene::new(&[("f", &lines(""))]);
+    scene.read_lines("f", Some(1), Some(20));
+    scene.write("f", &lines(" of others"));
+    let patch = json!({"operations": [set(5, "line 4", "x")]}).into();
+    let looks = || {
+        let (turn, cancel) = (scene.session.writing(), Cancel::default());
+        let outcome = scene.session.apply(&turn, &patch, true, 3, &cancel);
+        assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
+        cancel.looks()
+    };
+    for look in 1..looks() {
+        let (turn, cancel) = (scene.session.writing(), Cancel::at_look(look));
+        let error = scene.session.apply(&turn, &patch, true, 3, &cancel).map(|_| look).unwrap_err();
+        assert_eq!(error.code, Code::Aborted);
+    }
+}
