@@ -518,9 +518,12 @@ export declare class HashSession {
    * files as they are now count. Returns how many lines were learned.
    */
   observe(text: string, path?: string): number
-  /** A session of its own that remembers all that this one does: for a branch, a subagent. */
+  /**
+   * A session of its own that remembers all that this one does by now: for a branch, a
+   * subagent. What calls that still wait will show is not part of it.
+   */
   fork(): HashSession
-  /** Forgets what was shown of a file, or of all files. */
+  /** Forgets what was shown of a file, or of all files, also by calls that still wait. */
   forget(path?: string): void
   /**
    * What went wrong with keeping the session on disk: damaged records that were left out, a
@@ -1068,7 +1071,7 @@ export interface ReadReport {
   text: string
   /** The views, in the order of the requests. */
   views: Array<FileView>
-  /** The images among the files, up to 20 MiB each. */
+  /** The images among the files, up to 20 MiB in one call. */
   images: Array<ReadImage>
   /** Where to go on, for each request that a limit cut. */
   next?: Array<ReadOn>
