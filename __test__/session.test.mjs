@@ -160,6 +160,26 @@ test('a cancelled call ends, and those behind it go on', () =>
     assert.equal((await next).status, 'applied')
   }))
 
+test('regression: what a cancelled read shows nobody is not known', () =>
+  withDir({ 'a.txt': numbered(2000) }, async (cwd, stateDir) => {
+    const [, anchor] = session(cwd, stateDir).readSync('a.txt').text.split('\n')
+    const operations = [/** @type {const} */ ({ op: 'set_line', path: 'a.txt', anchor, text: 'x' })]
+    // The signal comes before, during and after the work, whenever that is.
+    for (let spins = 0; spins < 60; spins++) {
+      const one = session(cwd, stateDir)
+      const controller = new AbortController()
+      const read = one.read('a.txt', { signal: controller.signal })
+      for (let spin = 0; spin < spins ** 3; spin++) Math.sqrt(spin)
+      controller.abort()
+      const isShown = await read.then(
+        () => true,
+        () => false,
+      )
+      const { status } = one.applySync({ operations }, { dryRun: true })
+      assert.equal(status, isShown ? 'applied' : 'rejected')
+    }
+  }))
+
 test('a call may be made while another one reads its signal', () =>
   withDir({ 'a.txt': 'a\nb\n' }, async (cwd, stateDir) => {
     const one = session(cwd, stateDir)
