@@ -706,3 +706,29 @@ fn regression_comparing_large_texts_ends_with_its_call() {
         assert_eq!(error.code, Code::Aborted);
     }
 }
+
+#[test]
+fn regression_of_a_long_range_the_lines_are_shown_that_changed() {
+    let scene = Scene::new(&[("f", &numbered(900))]);
+    scene.read("f");
+    scene.write("f", &numbered(900).replace("line 500\n", "other\n"));
+    let range = json!({
+        "op": "replace_range", "path": "f", "text": "z",
+        "start_anchor": anchor(100, "line 100"), "end_anchor": anchor(850, "line 850"),
+    });
+    let rejected = scene.refuse(json!([range]));
+    assert_eq!(rejected.code, Code::HashMismatch);
+    for row in ["|other", "|line 500", "(of 751 lines)"] {
+        assert!(rejected.text.contains(row), "{row}: {}", rejected.text);
+    }
+}
+
+#[test]
+fn a_file_that_others_have_emptied_is_told_to_be_empty() {
+    let scene = Scene::new(&[("f", &numbered(3))]);
+    scene.read("f");
+    scene.write("f", "");
+    let rejected = scene.refuse(json!([set(2, "line 2", "x")]));
+    assert!(rejected.text.contains("The file is empty now."), "{}", rejected.text);
+    assert!(rejected.text.contains("|line 2"), "{}", rejected.text);
+}

@@ -98,6 +98,9 @@ fn truth(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
         ""
     };
     match &refused.why {
+        Why::OwnEdit | Why::Changed | Why::Forgotten if evidence.count() == 0 => {
+            format!("The file is empty now.{}", as_shown(evidence, refused))
+        }
         Why::NotShown { lines } => {
             let numbers = spans(lines);
             let (they_are, them) =
@@ -185,7 +188,11 @@ fn as_shown(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
         format!("\n- {}|{cut}", evidence.dialect.anchor_text(shown.number, hash))
     };
     let rows: String = refused.shown.iter().map(row).collect();
-    format!(" They were:{rows}")
+    let left_out = match refused.left_out {
+        0 => String::new(),
+        lines => format!("\n(of {} lines)", lines + refused.shown.len() as u64),
+    };
+    format!(" They were:{rows}{left_out}")
 }
 
 fn is_one(lines: &[std::ops::Range<u64>]) -> bool {

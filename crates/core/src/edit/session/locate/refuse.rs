@@ -10,6 +10,9 @@ use crate::view::anchor::Anchor;
 /// The most lines of which a refusal says what they were.
 const MAX_SHOWN_LINES: u64 = 20;
 
+/// Of a longer block, so many lines above the first that has changed.
+const CHANGED_CONTEXT_LINES: u64 = 2;
+
 /// How far around a line its neighbours are looked at for the hash that was given for it.
 const NEIGHBOUR_LINES: u64 = 100;
 
@@ -22,8 +25,11 @@ pub struct Refused<'o> {
     pub code: Code,
     /// What is wrong.
     pub why: Why,
-    /// The lines of the target as they were shown, at most the first 20.
+    /// The lines of the target as they were shown: at most 20, of more lines those around the
+    /// first that has changed.
     pub shown: Vec<ShownLine>,
+    /// How many lines of it are left out there.
+    pub left_out: u64,
     /// The lines of the current text to look at instead; empty (0, 0) when it has none.
     pub now: (u64, u64),
     /// Something that was shown of the file is not remembered any more: what is taken for never
@@ -99,22 +105,44 @@ impl<'a> Locator<'a> {
         why: Why,
     ) -> Refused<'o> {
         let block = target.block();
-        let last = block.last.min(block.first + MAX_SHOWN_LINES - 1);
-        let lines = (block.first..=last).filter(|&line| view.shown.contains(line));
-        let shown = lines.filter_map(|number| {
-            let text = self.text_in(at, view, number)?.to_vec();
-            Some(ShownLine { number, text })
-        });
-        let shown = shown.collect();
+        let first = self.first_changed(at, view, block.first, block.last);
+        let last = block.last.min(first + MAX_SHOWN_LINES - 1);
+        let lines = (first..=last).filter(|&line| view.shown.contains(line));
+        let shown: Vec<_> = lines
+            .filter_map(|number| {
+                let text = self.text_in(at, view, number)?.to_vec();
+                Some(ShownLine { number, text })
+            })
+            .collect();
         let now = match &why {
             Why::Disagree { places } => (places.iter().min(), places.iter().max()),
             _ => (None, None),
         };
         let now = match now {
             (Some(&first), Some(&last)) => (first, last),
+            _ if first > block.first => self.guess(at, view, first, last),
             _ => self.guess(at, view, block.first, block.last),
         };
-        self.refusal(target.ends().0, why, shown, now)
+        let refused = self.refusal(target.ends().0, why, shown, now);
+        let left_out = (block.last - block.first + 1).saturating_sub(refused.shown.len() as u64);
+        Refused { left_out, ..refused }
+    }
+
+    /// Where to begin to show a block of many lines: a little above the first that is not what it
+    /// was, if that is known.
+    fn first_changed(&self, at: usize, view: &View, first: u64, last: u64) -> u64 {
+        if last - first < MAX_SHOWN_LINES {
+            return first;
+        }
+        let tip = self.lineage(at).tip;
+        let carry = self.carries.get(&(tip, self.current.hash));
+        let is_kept = |line: u64| {
+            let line = view.track.line(line);
+            let carried = |line| carry.is_some_and(|carry| carry.kept(line).is_some());
+            line.is_some_and(|line| tip == self.current.hash || carried(line))
+        };
+        let changed = (first..=last).find(|&line| !is_kept(line));
+        changed.map_or(first, |line| line.saturating_sub(CHANGED_CONTEXT_LINES).max(first))
     }
 
     /// Roughly where lines of a view are now: counted from the nearest line above of which that
@@ -156,6 +184,7 @@ impl<'a> Locator<'a> {
             code: why.code(),
             why,
             shown,
+            left_out: 0,
             now,
             forgotten: self.record.has_forgotten(),
         }
