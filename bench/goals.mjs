@@ -1,11 +1,13 @@
 // What each measurement is to reach. `most`: ours takes at most so many times what the peer takes;
-// `least`: the peer takes at least so many times what ours takes.
+// `least`: the peer takes at least so many times what ours takes. `beyond`: ours takes at most so
+// much longer.
 
 /**
  * @typedef {object} Goal
  * @property {string} work what is measured
  * @property {number} [most]
  * @property {number} [least] 0: no goal, but shown alike
+ * @property {number} [beyond] ours takes at most so many nanoseconds more than the peer
  */
 
 /** @type {Record<string, Goal>} */
@@ -61,6 +63,8 @@ export const GOALS = {
     work: "one edit in 10,000 lines with the engine's outcome and text for the model",
   },
   'omp-hash': { work: 'the hash of one line', most: 1 },
+  load: { work: 'start Node and load the addon', beyond: 5e6 },
+  'load-bun': { work: 'start Bun and load the addon', beyond: 5e6 },
   'growth-view': { work: 'growth: view of a whole file', most: 2.2 },
   'growth-read': { work: 'growth: first page of a file', most: 2.2 },
   'growth-search': { work: 'growth: search in a file', most: 2.2 },
@@ -73,7 +77,12 @@ export const GOALS = {
  * @param {number} ours
  * @param {number} peer
  */
-export function judge({ most, least }, ours, peer) {
+export function judge({ most, least, beyond }, ours, peer) {
+  if (beyond !== undefined) {
+    const more = ours - peer
+    const goal = `at most ${beyond / 1e6} ms longer`
+    return { text: `${round(more / 1e6)} ms longer`, goal, met: more <= beyond }
+  }
   if (least !== undefined) {
     const ratio = peer / ours
     if (least === 0) return { text: `${round(ratio)} × faster`, goal: '', met: undefined }

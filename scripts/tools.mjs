@@ -17,10 +17,11 @@ const PYTHON_PACKAGES = ['ziglang==0.15.2', 'cargo-zigbuild==0.24.0', 'lief==1.0
  * The directory of a package of npm, whatever platform it is for. No script of it is run.
  * @param {string} name
  * @param {string} version
+ * @param {Record<string, string>} [overrides] versions of what it depends on
  */
-export function npmPackage(name, version) {
+export function npmPackage(name, version, overrides = {}) {
   const dir = once(`npm/${name.replace('/', '+')}-${version}`, (fresh) => {
-    writeFileSync(join(fresh, 'package.json'), '{ "private": true }')
+    writeFileSync(join(fresh, 'package.json'), JSON.stringify({ private: true, overrides }))
     const flags = ['--no-save', '--no-package-lock', '--ignore-scripts', '--force']
     run('npm', ['install', ...flags, `${name}@${version}`], { cwd: fresh })
   })

@@ -1,0 +1,188 @@
+// The packages as they are published, installed by npm from files, without a registry: what is in
+// them, and that they work where nothing of this repository is. `npm run install-test` does the same
+// with a registry and all package managers.
+
+import assert from 'node:assert/strict'
+import { execFileSync, spawnSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import {
+  bareEnvironment,
+  call,
+  checkComplaints,
+  endProgram,
+  makeProject,
+  runExamples,
+  runProgram,
+  runTypeScript,
+} from '../scripts/consumer.mjs'
+import { pack } from '../scripts/pack.mjs'
+import { addonName, addonPath, programName, programPath, TARGETS } from '../scripts/targets.mjs'
+import { root } from '../scripts/tools.mjs'
+import { isEmulated } from './support.mjs'
+
+/** @import { Packed } from '../scripts/pack.mjs' */
+
+const require = createRequire(import.meta.url)
+const { platformName } = require('../js/platform.cjs')
+const { READ, REFUSAL, REPORT } = require('./fixtures/install/listings.cjs')
+
+const skip =
+  (isEmulated && 'no npm runs in an emulator') ||
+  (process.versions.deno !== undefined && 'Deno has no npm of its own')
+const platform = platformName()
+const dir = mkdtempSync(join(tmpdir(), 'hashline-install-'))
+const consumer = { dir, host: process.execPath, env: bareEnvironment(join(process.execPath, '..')) }
+const installed = join(dir, 'node_modules', `hashline-native-${platform}`)
+const launcher = join(dir, 'node_modules', 'hashline-native', 'bin', 'hashline.cjs')
+/** @type {Packed} */
+let main
+/** @type {Packed} */
+let native
+
+before(() => {
+  if (skip) return
+  const binaries = {
+    [addonName(platform)]: newest('npm run build', addonName(platform), addonPath(platform)),
+    [programName(platform)]: slim(
+      newest(
+        'cargo build -p hashline-cli',
+        programPath(platform),
+        join('target', 'release', programName(platform)),
+        join('target', 'debug', programName(platform)),
+      ),
+    ),
+  }
+  ;[main, native] = pack(join(dir, 'packed'), [platform], { [platform]: binaries })
+  makeProject(dir)
+  const flags = ['--offline', '--ignore-scripts', '--no-audit', '--no-fund']
+  const { status, stderr } = call(consumer, 'npm', [
+    'install',
+    ...flags,
+    main.tarball,
+    native.tarball,
+  ])
+  assert.equal(status, 0, stderr)
+})
+
+after(() => rmSync(dir, { recursive: true, force: true }))
+
+test('the main package has what git has of its folders, and no scripts', { skip }, () => {
+  const listed = ['bin', 'index.js', 'index.d.ts', 'js', 'LICENSE', 'README.md', 'package.json']
+  const tracked = execFileSync('git', ['ls-files', '-z', ...listed], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+  assert.deepEqual(
+    main.files.map(({ path }) => path).sort(),
+    tracked.split('\0').filter(Boolean).sort(),
+  )
+  const { scripts, dependencies, devDependencies, optionalDependencies, version } = require(
+    join(dir, 'node_modules', 'hashline-native', 'package.json'),
+  )
+  assert.deepEqual([scripts, dependencies, devDependencies], [undefined, undefined, undefined])
+  const wanted = Object.keys(TARGETS).map((name) => [`hashline-native-${name}`, version])
+  assert.deepEqual(optionalDependencies, Object.fromEntries(wanted))
+})
+
+test('a platform package has an addon, a program that may be run, and a licence', { skip }, () => {
+  assert.deepEqual(
+    native.files.map(({ path }) => path).sort(),
+    ['LICENSE', 'README.md', addonName(platform), programName(platform), 'package.json'].sort(),
+  )
+  assert.equal(statSync(join(installed, programName(platform))).mode & 0o111, 0o111)
+})
+
+test('every platform package names its files, its system and its processor', () => {
+  for (const name of Object.keys(TARGETS)) {
+    const manifest = require(`../npm/${name}/package.json`)
+    const [system, processor] = name.split('-')
+    assert.deepEqual(manifest.files, [addonName(name), programName(name)])
+    assert.deepEqual([manifest.os, manifest.cpu], [[system], [processor]])
+    assert.equal(manifest.main, addonName(name))
+    const libc = { gnu: ['glibc'], musl: ['musl'] }[name.split('-')[2]]
+    assert.deepEqual(manifest.libc, libc, name)
+  }
+})
+
+test("the README's examples run as an ES module and in CommonJS", { skip }, () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8')
+  for (const listing of [READ, REPORT, REFUSAL]) assert.ok(readme.includes(listing), listing)
+  runExamples(consumer)
+})
+
+test('TypeScript finds the declarations as bundlers and as Node do', { skip }, () => {
+  runTypeScript(consumer, join(root, 'node_modules', 'typescript', 'bin', 'tsc'))
+})
+
+test('the program is started with arguments, streams and exit codes', { skip }, async () => {
+  const bin = join(dir, 'node_modules', '.bin', 'hashline')
+  const program = await runProgram(consumer, [bin])
+  assert.equal(program, realpathSync(join(installed, programName(platform))))
+})
+
+test(
+  'a signal to the launcher ends the program',
+  {
+    skip: skip || (process.platform === 'win32' && 'there are no signals'),
+  },
+  () => endProgram(consumer, launcher),
+)
+
+test('without its platform package it says what to install', { skip }, () => {
+  renameSync(installed, `${installed}.away`)
+  const says = new RegExp(
+    `^hashline-native needs the package hashline-native-${platform} on ${platform}`,
+  )
+  checkComplaints(consumer, launcher, says, says)
+  renameSync(`${installed}.away`, installed)
+})
+
+test('an addon that does not load is told of with its reason', { skip }, () => {
+  renameSync(installed, `${installed}.away`)
+  mkdirSync(installed)
+  writeFileSync(
+    join(installed, 'package.json'),
+    readFileSync(join(`${installed}.away`, 'package.json')),
+  )
+  writeFileSync(join(installed, addonName(platform)), 'no library')
+  const says = `^hashline-native-${platform} is installed, but does not run on this ${platform}: .+ Remedy: `
+  checkComplaints(consumer, launcher, new RegExp(says))
+  rmSync(installed, { recursive: true })
+  renameSync(`${installed}.away`, installed)
+})
+
+/**
+ * A program without what is there to debug it, which takes long to compress. Where there is no
+ * `strip`, it stays as it is.
+ * @param {string} program
+ */
+function slim(program) {
+  const stripped = join(dir, 'stripped')
+  return spawnSync('strip', ['-o', stripped, program]).status === 0 ? stripped : program
+}
+
+/**
+ * The one of these files that was made last.
+ * @param {string} remedy
+ * @param {...string} paths
+ */
+function newest(remedy, ...paths) {
+  const there = paths.map((path) => join(root, path)).filter((path) => existsSync(path))
+  assert.ok(there.length > 0, `none of ${paths.join(', ')} is there: ${remedy}`)
+  const age = (/** @type {string} */ path) => statSync(path).mtimeMs
+  return there.reduce((last, path) => (age(path) > age(last) ? path : last))
+}

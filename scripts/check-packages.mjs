@@ -1,0 +1,21 @@
+// What others' tools say of the packages: `publint` of their manifests, and
+// `@arethetypeswrong/cli` of whether every way to look for a module finds declarations that fit.
+
+import { join } from 'node:path'
+import { npmPackage, run } from './tools.mjs'
+
+/** @import { Packed } from './pack.mjs' */
+
+/**
+ * Throws with what is told of a package.
+ * @param {Packed[]} packages
+ */
+export function checkPackages(packages) {
+  const publint = join(npmPackage('publint', '0.3.25'), 'src', 'cli.js')
+  const attw = join(npmPackage('@arethetypeswrong/cli', '0.18.5'), 'dist', 'index.js')
+  for (const { name, tarball } of packages) {
+    run(process.execPath, [publint, tarball, '--strict'])
+    if (name === 'hashline-native') run(process.execPath, [attw, tarball])
+    console.log(`${name}: no complaints`)
+  }
+}
