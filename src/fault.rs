@@ -1,10 +1,8 @@
 //! What goes wrong → a JavaScript `Error` with `code`, thrown or as a rejection.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
-use std::sync::Once;
 
+pub use hashline_core::guard;
 use hashline_core::{Code, Error as CoreError};
 use napi::bindgen_prelude::ToNapiValue;
 use napi::{Env, check_status, sys};
@@ -120,33 +118,6 @@ pub fn rejected<'env>(env: &'env Env, reason: Js<'_>) -> napi::Result<Js<'env>> 
     Ok(Js::new(env.raw(), promise))
 }
 
-/// Runs `work`; a panic becomes `INTERNAL` instead of the end of the host process.
-pub fn guard<T, E: From<CoreError>>(
-    work: impl FnOnce() -> std::result::Result<T, E>,
-) -> std::result::Result<T, E> {
-    be_silent();
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
-        let message = format!("a bug in the engine: {}", panic_message(&*payload));
-        Err(CoreError::new(Code::Internal, message).into())
-    })
-}
-
-/// Lets panics print nothing: every one of this library is contained, what is known of it is in
-/// its error, and the host's stderr is no place for paths of the build. (The hook is this
-/// library's own: it has its own copy of the standard library, and so has any other addon.)
-fn be_silent() {
-    static SILENT: Once = Once::new();
-    SILENT.call_once(|| std::panic::set_hook(Box::new(|_| {})));
-}
-
-fn panic_message(payload: &(dyn Any + Send)) -> &str {
-    match (payload.downcast_ref::<&str>(), payload.downcast_ref::<String>()) {
-        (Some(message), _) => message,
-        (_, Some(message)) => message,
-        _ => "a panic without message",
-    }
-}
-
 /// Runs a synchronous call: its result, or an exception. Tells the engine what was lent to it,
 /// which it may ask for whether or not an exception waits.
 pub fn returned<T: ToNapiValue>(
@@ -156,52 +127,4 @@ pub fn returned<T: ToNapiValue>(
     let answered = guard(|| Ok(Js::from_rust(env, work()?)?));
     external::report(env)?;
     answered.map_err(|fault: Fault| fault.throw(env))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn refusal(outcome: std::result::Result<(), CoreError>) -> (Code, String) {
-        let error = outcome.unwrap_err();
-        (error.code, error.message)
-    }
-
-    #[test]
-    fn guard_turns_panics_into_internal_errors() {
-        let plain = refusal(guard(|| panic!("no line")));
-        let formatted = refusal(guard(|| panic!("line {}", 7)));
-        let odd = refusal(guard(|| std::panic::panic_any(7)));
-        let bug = |what: &str| (Code::Internal, format!("a bug in the engine: {what}"));
-        assert_eq!(plain, bug("no line"));
-        assert_eq!(formatted, bug("line 7"));
-        assert_eq!(odd, bug("a panic without message"));
-    }
-
-    /// In a process of its own, whose stderr can be looked at.
-    #[test]
-    fn contained_panics_print_nothing() {
-        const INNER: &str = "HASHLINE_TEST_OF_PANICS";
-        if std::env::var_os(INNER).is_some() {
-            assert!(guard(|| -> std::result::Result<(), CoreError> { panic!("a path") }).is_err());
-            return;
-        }
-        let name = "fault::tests::contained_panics_print_nothing";
-        let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args([name, "--exact", "--nocapture"])
-            .env(INNER, "1")
-            .output()
-            .unwrap();
-        let (out, err) =
-            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(output.status.success() && out.contains("1 passed"), "{out}{err}");
-        assert!(!out.contains("a path") && !err.contains("panicked"), "{out}{err}");
-    }
-
-    #[test]
-    fn guard_hands_on_results_and_errors() {
-        assert_eq!(guard(|| Ok::<_, CoreError>(7)).unwrap(), 7);
-        let error = guard(|| Err::<(), _>(CoreError::argument("no"))).unwrap_err();
-        assert_eq!(error.code, Code::InvalidArgument);
-    }
 }

@@ -72,7 +72,7 @@ pub use self::{
     edit::request::{VALUE, Value},
     edit::resolve::{RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate},
     edit::session::{MemoryLimits, Unseen},
-    error::{Code, Error, Message, Result, Spelling, Term},
+    error::{Code, Error, Message, Result, Spelling, Term, guard},
     text::dialect::{DIALECTS, Dialect},
     text::hash::{mixes_line_number, verify as verify_hash},
     threads::CALLS,
