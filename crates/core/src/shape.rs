@@ -3,9 +3,10 @@
 //! to what is made of it.
 
 use std::fmt;
+use std::marker::PhantomData;
 
-use serde::de::value::SeqAccessDeserializer;
-use serde::de::{Error, SeqAccess, Visitor};
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 /// A string, or an array of strings.
@@ -34,6 +35,36 @@ impl<'de> Deserialize<'de> for OneOrMany {
 
         deserializer.deserialize_any(Given)
     }
+}
+
+/// Reads a request that is an object, or the path alone that it would have.
+pub(crate) fn path_or_object<'de, S, D>(
+    deserializer: D,
+    of_path: impl FnOnce(String) -> S,
+) -> Result<S, D::Error>
+where
+    S: Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    struct Given<S, F>(F, PhantomData<S>);
+
+    impl<'de, S: Deserialize<'de>, F: FnOnce(String) -> S> Visitor<'de> for Given<S, F> {
+        type Value = S;
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("a path, or an object with a path")
+        }
+
+        fn visit_str<E: Error>(self, path: &str) -> Result<S, E> {
+            Ok((self.0)(path.to_owned()))
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<S, A::Error> {
+            S::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+
+    deserializer.deserialize_any(Given(of_path, PhantomData))
 }
 
 /// A number of bytes in memory; more than there can be is as good as the most.

@@ -9,6 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
+use hashline_core::JsonRequest;
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::commit::{Conflict, RecoveryReport};
 use hashline_core::internals::edit::apply::apply_to_text;
@@ -185,6 +186,9 @@ fn what_is_not_known_is_refused_by_name() {
         (refusal::<ReadRequest>(json!({"path": "a", "startline": 1})), "unknown field `startline`"),
         (refusal::<ReadRequest>(json!({"startLine": 1})), "missing field `path`"),
         (refusal::<ReadRequest>(json!(1)), "a path, or an object with a path"),
+        (refusal::<JsonRequest>(json!({"path": "a", "search": "b"})), "unknown field `search`"),
+        (refusal::<JsonRequest>(json!({})), "missing field `path`"),
+        (refusal::<JsonRequest>(json!([])), "a path, or an object with a path"),
         (refusal::<SearchQuery>(json!({"search": "a", "path": "b"})), "unknown field `path`"),
         (refusal::<SearchQuery>(json!({"search": "a", "paths": 1})), "a string or an array"),
         (refusal::<WorkspaceOptions>(json!({"cwd": "a"})), "unknown field `cwd`"),

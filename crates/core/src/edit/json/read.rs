@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::canonical::all_hashes;
 use super::path::Step;
@@ -12,6 +12,7 @@ use super::tree::{Grammar, Kind, NodeId, Tree};
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Charset, Document, LoadOptions, Loaded, valid_utf8, with_file};
 use crate::error::{Code, Error, Result};
+use crate::shape::{path_or_object, size};
 use crate::text::hash::floor_boundary;
 use crate::text::lines::{Lines, Unit};
 use crate::view::excerpt::Limits;
@@ -28,6 +29,33 @@ pub struct JsonRequest {
     pub limits: Limits,
     /// The label of the file's encoding, where it has no byte order mark.
     pub encoding: Option<String>,
+}
+
+/// A request as data (`serde`).
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct RequestShape {
+    path: String,
+    start_line: Option<u64>,
+    max_lines: Option<u64>,
+    max_bytes: Option<u64>,
+    encoding: Option<String>,
+}
+
+/// A request is an object, or a path.
+impl<'de> Deserialize<'de> for JsonRequest {
+    fn deserialize<D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> std::result::Result<JsonRequest, D::Error> {
+        let of_path = |path| RequestShape { path, ..RequestShape::default() };
+        let given = path_or_object(deserializer, of_path)?;
+        Ok(JsonRequest {
+            path: given.path,
+            start_line: given.start_line,
+            limits: Limits { max_lines: given.max_lines, max_bytes: given.max_bytes.map(size) },
+            encoding: given.encoding,
+        })
+    }
 }
 
 /// A document with the anchors of its values.

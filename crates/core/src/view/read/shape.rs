@@ -1,43 +1,22 @@
 //! Requests and views as data (`serde`).
 
-use std::fmt;
-
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{FileView, LineEnding, ReadRequest, ViewKind};
 use crate::error::{Code, Error};
-use crate::shape::size;
+use crate::shape::{path_or_object, size};
 use crate::view::excerpt::{Context, Limits};
 use crate::view::pattern::Query;
 
 /// A request is an object, or a path.
 impl<'de> Deserialize<'de> for ReadRequest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Request;
-
-        impl<'de> Visitor<'de> for Request {
-            type Value = ReadRequest;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a path, or an object with a path")
-            }
-
-            fn visit_str<E: serde::de::Error>(self, path: &str) -> Result<ReadRequest, E> {
-                Ok(ReadRequest { path: path.to_owned(), ..ReadRequest::default() })
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ReadRequest, A::Error> {
-                RequestShape::deserialize(MapAccessDeserializer::new(map)).map(Into::into)
-            }
-        }
-
-        deserializer.deserialize_any(Request)
+        let of_path = |path| RequestShape { path, ..RequestShape::default() };
+        path_or_object(deserializer, of_path).map(Into::into)
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct RequestShape {
     path: String,
