@@ -28,6 +28,8 @@ mod task;
 mod text;
 mod value;
 
+// The C interface, whose functions this library exports as well.
+use hashline_capi as _;
 use napi::bindgen_prelude::{Object, retain_current_module_for_unload_safety};
 use napi_derive::napi;
 

@@ -1,0 +1,147 @@
+//! The calls: JSON → the core's requests and options, the core's answer → JSON.
+
+use hashline_core::{
+    Cancel, Code, Dialect, Error, FileView, JsonRequest, ReadRequest, Result, SearchQuery, Term,
+    Value, ViewKind, Workspace, WorkspaceOptions, apply_to_text, command, format_hashed,
+    hash_lines, string_of,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::buffer::{Input, parsed};
+
+/// How C callers write what messages of the core name.
+pub(crate) fn spelling(term: Term) -> &'static str {
+    match term {
+        Term::LockTimeout => "lockTimeoutMs",
+        Term::StateDir => "stateDir",
+        Term::MaxFileBytes => "maxFileBytes",
+        Term::StartLine => "startLine",
+        Term::MaxLines => "maxLines",
+        Term::MaxBytes => "maxBytes",
+        Term::Recover => "hashline_recover()",
+    }
+}
+
+/// An answer as JSON.
+pub(crate) fn data(answer: &impl Serialize) -> Result<Vec<u8>> {
+    serde_json::to_vec(answer)
+        .map_err(|cause| Error::new(Code::Internal, format!("the answer is no JSON: {cause}")))
+}
+
+fn workspace(options: Input<'_>) -> Result<Workspace<'static>> {
+    let given: WorkspaceOptions = options.json_or_default()?;
+    Ok(Workspace::new(WorkspaceOptions { spelling, ..given }))
+}
+
+/// A request alone, or several in an array.
+pub(crate) fn requests(input: Input<'_>) -> Result<Vec<ReadRequest>> {
+    let text = input.text()?;
+    if text.trim_start().starts_with('[') {
+        return parsed(input.name(), text);
+    }
+    Ok(vec![parsed(input.name(), text)?])
+}
+
+/// A patch; what is wrong with its operations is for the core to say.
+pub(crate) fn patch(input: Input<'_>) -> Result<Value> {
+    Value::from_json(input.text()?)
+        .map_err(|error| Error::argument(format!("{}: {}", input.name(), error.message)))
+}
+
+pub(crate) fn read(input: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
+    let requests = requests(input)?;
+    data(&workspace(options)?.read(&requests, &Cancel::default())?)
+}
+
+pub(crate) fn read_text(request: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
+    let request: ReadRequest = request.json()?;
+    let views = workspace(options)?.read(&[request], &Cancel::default())?;
+    views.into_iter().next().map_or(Ok(Vec::new()), rows)
+}
+
+/// The text of a view, or why there is none.
+fn rows(view: FileView) -> Result<Vec<u8>> {
+    let FileView { path, kind, text, error, .. } = view;
+    match error {
+        Some(error) => Err(error),
+        None if kind == ViewKind::Text => Ok(text.into_bytes()),
+        None => {
+            let message = format!("{path}: is no text ({}), and has no lines", kind.as_str());
+            Err(Error::at(Code::BinaryFile, &path, message))
+        }
+    }
+}
+
+pub(crate) fn read_json(request: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
+    let request: JsonRequest = request.json()?;
+    data(&workspace(options)?.read_json(&request, &Cancel::default())?)
+}
+
+pub(crate) fn search(query: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
+    let query: SearchQuery = query.json()?;
+    data(&workspace(options)?.search(&query, &Cancel::default())?)
+}
+
+pub(crate) fn apply(input: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
+    let patch = patch(input)?;
+    data(&workspace(options)?.apply(&patch, &Cancel::default())?)
+}
+
+pub(crate) fn apply_text(
+    text: Input<'_>,
+    operations: Input<'_>,
+    options: Input<'_>,
+) -> Result<Vec<u8>> {
+    let (text, operations) = (text.text()?, patch(operations)?);
+    let WorkspaceOptions { dialect, apply, .. } = options.json_or_default()?;
+    data(&apply_to_text(dialect, text, &operations, &apply.edit))
+}
+
+pub(crate) fn recover(options: Input<'_>) -> Result<Vec<u8>> {
+    data(&workspace(options)?.recover(&Cancel::default())?)
+}
+
+/// How a text in memory is formatted and hashed.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct FormatOptions {
+    dialect: Option<String>,
+    start_line: Option<u64>,
+}
+
+impl FormatOptions {
+    fn read(self) -> Result<(&'static Dialect, u64)> {
+        let dialect =
+            self.dialect.map_or(Ok(Dialect::default_dialect()), |name| Dialect::by_name(&name))?;
+        match self.start_line.unwrap_or(1) {
+            line if (1..=u32::MAX.into()).contains(&line) => Ok((dialect, line)),
+            line => Err(Error::argument(format!(
+                "options: startLine is {line}: expected a whole number from 1 to {}",
+                u32::MAX
+            ))),
+        }
+    }
+}
+
+/// Invalid sequences are shown and hashed as U+FFFD.
+fn with_utf8<T>(bytes: &[u8], work: impl FnOnce(&[u8]) -> T) -> T {
+    match hashline_core::valid_utf8(bytes) {
+        Some(_) => work(bytes),
+        None => work(string_of(bytes.to_vec()).as_bytes()),
+    }
+}
+
+pub(crate) fn format(text: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
+    let (dialect, start_line) = options.json_or_default::<FormatOptions>()?.read()?;
+    Ok(with_utf8(text.bytes()?, |text| format_hashed(dialect, text, start_line)))
+}
+
+pub(crate) fn hashes(text: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
+    let (dialect, start_line) = options.json_or_default::<FormatOptions>()?.read()?;
+    data(&with_utf8(text.bytes()?, |text| hash_lines(dialect, text, start_line)))
+}
+
+pub(crate) fn check_command(line: Input<'_>, policy: Input<'_>) -> Result<Vec<u8>> {
+    let line = line.text()?;
+    data(&command::check(line, &policy.json_or_default()?))
+}

@@ -1,0 +1,111 @@
+//! Sessions, which callers name by numbers: a number that is none is refused, however it came
+//! about, and a session that is closed lasts until the calls that use it are done.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hashline_core::{
+    Cancel, Error, JsonRequest, Result, SearchQuery, Session, SessionOptions, StoreOptions,
+};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::buffer::Input;
+use crate::calls::{data, patch, requests, spelling};
+
+struct Sessions {
+    open: Option<HashMap<u64, Arc<Session>>>,
+    last: u64,
+}
+
+static SESSIONS: Mutex<Sessions> = Mutex::new(Sessions { open: None, last: 0 });
+
+fn sessions() -> MutexGuard<'static, Sessions> {
+    SESSIONS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn keep(session: Session) -> u64 {
+    let mut sessions = sessions();
+    sessions.last += 1;
+    let number = sessions.last;
+    sessions.open.get_or_insert_default().insert(number, Arc::new(session));
+    number
+}
+
+fn session(number: u64) -> Result<Arc<Session>> {
+    let session = sessions().open.as_ref().and_then(|open| open.get(&number).cloned());
+    session.ok_or_else(|| Error::argument(format!("session {number} is not open")))
+}
+
+/// The options of a session are those of the core, and where it is kept.
+pub(crate) fn open(options: Input<'_>) -> Result<u64> {
+    let mut given: Map<String, Value> = options.json_or_default()?;
+    let wrong = |cause: serde_json::Error| Error::argument(format!("options: {cause}"));
+    let store = given.remove("store").unwrap_or(Value::Null);
+    let store: Option<StoreOptions> = serde_json::from_value(store).map_err(wrong)?;
+    let mut options: SessionOptions =
+        serde_json::from_value(Value::Object(given)).map_err(wrong)?;
+    options.workspace.spelling = spelling;
+    Ok(keep(match store {
+        Some(store) => Session::open(options, &store)?,
+        None => Session::new(options),
+    }))
+}
+
+pub(crate) fn fork(number: u64) -> Result<u64> {
+    Ok(keep(session(number)?.fork()))
+}
+
+/// Whether there was one to close.
+pub(crate) fn close(number: u64) -> bool {
+    // What it remembers is let go of when others may use the table again.
+    let closed = sessions().open.as_mut().and_then(|open| open.remove(&number));
+    closed.is_some()
+}
+
+pub(crate) fn read(number: u64, input: Input<'_>) -> Result<Vec<u8>> {
+    let (session, requests) = (session(number)?, requests(input)?);
+    data(&session.read(&session.reading(), &requests, &Cancel::default())?)
+}
+
+pub(crate) fn read_json(number: u64, input: Input<'_>) -> Result<Vec<u8>> {
+    let (session, request) = (session(number)?, input.json::<JsonRequest>()?);
+    data(&session.read_json(&session.reading(), &request, &Cancel::default())?)
+}
+
+pub(crate) fn search(number: u64, input: Input<'_>) -> Result<Vec<u8>> {
+    let (session, query) = (session(number)?, input.json::<SearchQuery>()?);
+    data(&session.search(&session.reading(), &query, &Cancel::default())?)
+}
+
+/// How one patch is applied.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+struct PatchOptions {
+    dry_run: Option<bool>,
+    context: Option<u64>,
+}
+
+/// How many unchanged lines diffs show around each change.
+const CONTEXT_LINES: u64 = 3;
+
+pub(crate) fn apply(number: u64, input: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
+    let (session, patch) = (session(number)?, patch(input)?);
+    let PatchOptions { dry_run, context } = options.json_or_default()?;
+    let (is_dry, context) = (dry_run.unwrap_or_default(), context.unwrap_or(CONTEXT_LINES));
+    data(&session.apply(&session.writing(), &patch, is_dry, context, &Cancel::default())?)
+}
+
+pub(crate) fn observe(number: u64, text: Input<'_>, path: Input<'_>) -> Result<Vec<u8>> {
+    let session = session(number)?;
+    data(&session.observe(text.text()?, path.text_if_there()?, &Cancel::default())?)
+}
+
+pub(crate) fn forget(number: u64, path: Input<'_>) -> Result<Vec<u8>> {
+    session(number)?.forget(path.text_if_there()?)?;
+    data(&Value::Null)
+}
+
+pub(crate) fn notes(number: u64) -> Result<Vec<u8>> {
+    data(&session(number)?.notes())
+}

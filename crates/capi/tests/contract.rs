@@ -1,0 +1,366 @@
+//! What a caller in C may rely on, seen from Rust: answers and errors, what is refused, threads,
+//! sessions. `__test__/capi.test.mjs` has callers in C and Python.
+
+use std::ffi::CStr;
+use std::ptr;
+use std::sync::Once;
+use std::thread;
+
+use hashline_capi::*;
+use serde_json::{Value, json};
+
+/// Text of a buffer, which is freed.
+fn taken(buffer: &mut HashlineBuffer) -> String {
+    assert!(!buffer.data.is_null());
+    // SAFETY: The library filled it; a NUL stands behind its bytes.
+    let bytes = unsafe { std::slice::from_raw_parts(buffer.data, buffer.len + 1) };
+    assert_eq!(bytes.last(), Some(&0));
+    let text = String::from_utf8(bytes[..buffer.len].to_vec()).unwrap();
+    // SAFETY: It is freed once, and a second time as nothing.
+    unsafe {
+        hashline_free(buffer);
+        hashline_free(buffer);
+    }
+    assert!(buffer.data.is_null() && buffer.len == 0);
+    text
+}
+
+/// A code, a message, and a path where there is one.
+type Failure = (String, String, Option<String>);
+
+/// The library's first call silences panics, those of failing tests included.
+fn tests_are_heard() {
+    static HEARD: Once = Once::new();
+    HEARD.call_once(|| {
+        hashline_session_close(0);
+        drop(std::panic::take_hook());
+    });
+}
+
+fn empty() -> (HashlineBuffer, HashlineError) {
+    tests_are_heard();
+    let none = || HashlineBuffer { data: ptr::null_mut(), len: 0 };
+    (none(), HashlineError { code: ptr::null(), message: none(), path: none() })
+}
+
+fn failure(error: &mut HashlineError) -> Failure {
+    // SAFETY: The library's names of codes are never freed.
+    let code = unsafe { CStr::from_ptr(error.code) }.to_str().unwrap().to_owned();
+    let path = (!error.path.data.is_null()).then(|| taken(&mut error.path));
+    (code, taken(&mut error.message), path)
+}
+
+/// Makes a call with room for its answer.
+fn called(
+    call: impl FnOnce(*mut HashlineBuffer, *mut HashlineError) -> bool,
+) -> Result<String, Failure> {
+    let (mut answer, mut error) = empty();
+    if call(&raw mut answer, &raw mut error) {
+        assert!(error.code.is_null() && error.message.data.is_null() && error.path.data.is_null());
+        return Ok(taken(&mut answer));
+    }
+    assert!(answer.data.is_null());
+    Err(failure(&mut error))
+}
+
+type TwoInputs = unsafe extern "C" fn(
+    *const u8,
+    usize,
+    *const u8,
+    usize,
+    *mut HashlineBuffer,
+    *mut HashlineError,
+) -> bool;
+
+fn two(function: TwoInputs, first: &str, second: &str) -> Result<String, Failure> {
+    // SAFETY: All of it is borrowed for the call.
+    called(|answer, error| unsafe {
+        function(first.as_ptr(), first.len(), second.as_ptr(), second.len(), answer, error)
+    })
+}
+
+fn data(answer: Result<String, Failure>) -> Value {
+    serde_json::from_str(&answer.unwrap()).unwrap()
+}
+
+fn refusal(answer: Result<String, Failure>) -> (String, String) {
+    let (code, message, _) = answer.unwrap_err();
+    (code, message)
+}
+
+#[test]
+fn versions() {
+    // SAFETY: It ends in NUL and is never freed.
+    let version = unsafe { CStr::from_ptr(hashline_version()) };
+    assert_eq!(version.to_str().unwrap(), env!("CARGO_PKG_VERSION"));
+    assert_eq!(hashline_abi_version(), HASHLINE_ABI_VERSION);
+}
+
+#[test]
+fn what_is_read_can_be_edited_and_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.txt"), "one\ntwo\n").unwrap();
+    let options =
+        json!({"root": dir.path(), "stateDir": dir.path().join("state"), "durability": "process"})
+            .to_string();
+    let rows = two(hashline_read_text, r#""a.txt""#, &options).unwrap();
+    let views = data(two(hashline_read, r#"["a.txt", {"path": "b.txt"}]"#, &options));
+    assert_eq!(views[0]["text"], rows);
+    assert_eq!(views[1]["error"]["code"], "FILE_NOT_FOUND");
+    let row = rows.lines().nth(1).unwrap();
+    let edit = json!({"op": "set_line", "path": "a.txt", "anchor": row, "text": "TWO"});
+    let outcome = data(two(hashline_apply, &json!({"operations": [edit]}).to_string(), &options));
+    assert_eq!(outcome["status"], "applied");
+    assert_eq!(std::fs::read_to_string(dir.path().join("a.txt")).unwrap(), "one\nTWO\n");
+    let found = data(two(hashline_search, r#"{"search": "two"}"#, &options));
+    assert_eq!(found["matchCount"], 1);
+    // SAFETY: As in `two`.
+    let report = data(called(|answer, error| unsafe {
+        hashline_recover(options.as_ptr(), options.len(), answer, error)
+    }));
+    assert_eq!(report["finished"], json!([]));
+}
+
+#[test]
+fn texts_in_memory() {
+    let rows = two(hashline_format, "one\ntwo\n", r#"{"startLine": 7}"#).unwrap();
+    let hashes = data(two(hashline_hash_lines, "one\ntwo\n", ""));
+    let anchors: Vec<_> = rows.lines().map(|row| row.split('|').next().unwrap()).collect();
+    let expected: Vec<_> = (7..)
+        .zip(hashes.as_array().unwrap())
+        .map(|(number, hash)| format!("{number}:{}", hash.as_str().unwrap()))
+        .collect();
+    assert_eq!(anchors, expected);
+    let judgement = data(two(hashline_check_command, "é; cat a", "null"));
+    assert_eq!(judgement["verdict"], "read");
+    // Places count bytes.
+    assert_eq!(judgement["findings"][0]["span"], json!({"start": 4, "end": 9}));
+}
+
+#[test]
+fn misuse_is_refused_with_what_was_wrong() {
+    let cases = [
+        (two(hashline_read, "", ""), "requests: EOF while parsing"),
+        (two(hashline_read, r#"{"path": "a", "startline": 1}"#, ""), "unknown field `startline`"),
+        (two(hashline_read, r#"["a", 1]"#, ""), "a path, or an object with a path"),
+        (two(hashline_read, "[]", r#"{"dialect": "hex"}"#), "options: unknown dialect \"hex\""),
+        (two(hashline_read, "[]", "[]"), "options: "),
+        (two(hashline_search, "{}", ""), "query: missing field `search`"),
+        (two(hashline_apply, "{", ""), "patch: not valid JSON at line 1"),
+        (two(hashline_format, "a", r#"{"startLine": 0}"#), "startLine is 0"),
+        (two(hashline_check_command, "a", r#"{"tools": 1}"#), "policy: invalid type"),
+    ];
+    for (answer, part) in cases {
+        let (code, message) = refusal(answer);
+        assert_eq!(code, "INVALID_ARGUMENT", "{message}");
+        assert!(message.contains(part), "{part:?} not in: {message}");
+    }
+}
+
+#[test]
+fn what_is_no_input_is_refused() {
+    let byte = *b"\xff";
+    let here = byte.as_ptr();
+    let cases = [
+        (ptr::null(), 0, "requests is null"),
+        (ptr::null(), 5, "requests is null and has 5 bytes"),
+        (here, usize::MAX, "expected at most 1073741824"),
+        (here, HASHLINE_MAX_INPUT_BYTES + 1, "requests has 1073741825 bytes"),
+        (here, 1, "requests is not UTF-8: the byte at 0"),
+    ];
+    for (data, len, part) in cases {
+        // SAFETY: What is too long, or null, is not read.
+        let answer = called(|answer, error| unsafe {
+            hashline_read(data, len, ptr::null(), 0, answer, error)
+        });
+        let (code, message) = refusal(answer);
+        assert_eq!(code, "INVALID_ARGUMENT");
+        assert!(message.contains(part), "{part:?} not in: {message}");
+    }
+}
+
+#[test]
+fn answers_and_errors_that_nobody_wants() {
+    let (mut answer, mut error) = empty();
+    let (path, bad) = (r#""a.txt""#, "{");
+    // SAFETY: Null stands for no room.
+    unsafe {
+        let none = ptr::null_mut();
+        let read = |text: &str, answer, error| {
+            hashline_read(text.as_ptr(), text.len(), ptr::null(), 0, answer, error)
+        };
+        assert!(!read(path, none, &raw mut error));
+        assert_eq!(failure(&mut error).0, "INVALID_ARGUMENT");
+        assert!(!read(bad, &raw mut answer, ptr::null_mut()));
+        assert!(answer.data.is_null());
+        assert!(read(path, &raw mut answer, ptr::null_mut()));
+        assert!(taken(&mut answer).contains("FILE_NOT_FOUND"));
+        assert!(!hashline_session_open(ptr::null(), 0, ptr::null_mut(), ptr::null_mut()));
+        hashline_free(ptr::null_mut());
+    }
+}
+
+#[test]
+fn errors_name_their_file() {
+    let (code, message, path) = two(hashline_read_json, r#""none.json""#, "").unwrap_err();
+    assert_eq!((code.as_str(), path.as_deref()), ("FILE_NOT_FOUND", Some("none.json")));
+    assert_eq!(message, "none.json: there is no such file");
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.bin"), b"\0\x01\x02\xff").unwrap();
+    let options = json!({"root": dir.path(), "maxFileBytes": 3}).to_string();
+    let (code, message, _) = two(hashline_read_text, r#""a.bin""#, &options).unwrap_err();
+    assert_eq!(code, "FILE_TOO_LARGE");
+    assert!(message.contains("maxFileBytes"), "{message}");
+    let options = json!({"root": dir.path()}).to_string();
+    let (code, ..) = two(hashline_read_text, r#""a.bin""#, &options).unwrap_err();
+    assert_eq!(code, "BINARY_FILE");
+}
+
+fn open(options: &str) -> Result<u64, Failure> {
+    let (mut session, (_, mut error)) = (0, empty());
+    // SAFETY: As in `two`.
+    let is_open = unsafe {
+        let options = (options.as_ptr(), options.len());
+        hashline_session_open(options.0, options.1, &raw mut session, &raw mut error)
+    };
+    if is_open { Ok(session) } else { Err(failure(&mut error)) }
+}
+
+type OneInput =
+    unsafe extern "C" fn(u64, *const u8, usize, *mut HashlineBuffer, *mut HashlineError) -> bool;
+
+fn one(function: OneInput, session: u64, input: &str) -> Result<String, Failure> {
+    // SAFETY: As in `two`.
+    called(|answer, error| unsafe { function(session, input.as_ptr(), input.len(), answer, error) })
+}
+
+fn session_apply(session: u64, patch: &Value, options: &str) -> Value {
+    let patch = patch.to_string();
+    // SAFETY: As in `two`.
+    data(called(|answer, error| unsafe {
+        let patch = (patch.as_ptr(), patch.len());
+        let options = (options.as_ptr(), options.len());
+        hashline_session_apply(session, patch.0, patch.1, options.0, options.1, answer, error)
+    }))
+}
+
+#[test]
+fn sessions() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.txt"), "one\ntwo\n").unwrap();
+    let options = json!({"cwd": dir.path(), "stateDir": state.path(), "durability": "process"});
+    let session = open(&options.to_string()).unwrap();
+    let patch =
+        json!({"path": "a.txt", "edits": [{"set_line": {"anchor": "2:f4", "new_text": "x"}}]});
+    assert_eq!(session_apply(session, &patch, "")["code"], "NOT_SHOWN");
+    let other = {
+        let (mut other, (_, mut error)) = (0, empty());
+        // SAFETY: As in `two`.
+        assert!(unsafe { hashline_session_fork(session, &raw mut other, &raw mut error) });
+        other
+    };
+    let report = data(one(hashline_session_read, session, r#""a.txt""#));
+    assert!(report["text"].as_str().unwrap().contains("2:f4|two"));
+    let outcome = session_apply(session, &patch, r#"{"dryRun": true, "context": 0}"#);
+    assert_eq!(outcome["files"][0]["hunks"][0]["lines"], json!(["-two", "+x"]), "{outcome}");
+    assert_eq!(std::fs::read_to_string(dir.path().join("a.txt")).unwrap(), "one\ntwo\n");
+    assert_eq!(session_apply(session, &patch, "")["status"], "applied");
+    assert_eq!(data(one(hashline_session_search, other, r#"{"search": "x"}"#))["matchCount"], 1);
+    let rows = "--- a.txt ---\n1:60|one";
+    let seen = two_of(hashline_session_observe, other, rows);
+    assert_eq!(data(seen), 1);
+    assert_eq!(data(one(hashline_session_forget, other, "a.txt")), Value::Null);
+    // SAFETY: As in `two`.
+    let notes = called(|answer, error| unsafe { hashline_session_notes(other, answer, error) });
+    assert_eq!(data(notes), json!([]));
+    assert!(hashline_session_close(session) && !hashline_session_close(session));
+    let (code, message) = refusal(one(hashline_session_read, session, r#""a.txt""#));
+    assert_eq!(code, "INVALID_ARGUMENT");
+    assert!(message.contains(&format!("session {session} is not open")), "{message}");
+    assert!(hashline_session_close(other) && !hashline_session_close(0));
+    assert!(open(r#"{"unseen": "guess"}"#).unwrap_err().1.contains("unknown variant `guess`"));
+    assert!(open(r#"{"store": {}}"#).unwrap_err().1.contains("missing field `id`"));
+}
+
+type ObserveFunction = unsafe extern "C" fn(
+    u64,
+    *const u8,
+    usize,
+    *const u8,
+    usize,
+    *mut HashlineBuffer,
+    *mut HashlineError,
+) -> bool;
+
+/// A call whose second input is left out.
+fn two_of(function: ObserveFunction, session: u64, text: &str) -> Result<String, Failure> {
+    // SAFETY: As in `two`.
+    called(|answer, error| unsafe {
+        function(session, text.as_ptr(), text.len(), ptr::null(), 0, answer, error)
+    })
+}
+
+#[test]
+fn a_session_that_is_kept_is_there_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.txt"), "one\n").unwrap();
+    let options = json!({
+        "cwd": dir.path(), "stateDir": state.path(), "store": {"id": "kept"},
+        "durability": "process",
+    });
+    let patch =
+        json!({"path": "a.txt", "edits": [{"set_line": {"anchor": "1:60", "new_text": "x"}}]});
+    let first = open(&options.to_string()).unwrap();
+    one(hashline_session_read, first, r#""a.txt""#).unwrap();
+    assert!(hashline_session_close(first));
+    let second = open(&options.to_string()).unwrap();
+    assert_eq!(session_apply(second, &patch, "")["status"], "applied");
+    assert!(hashline_session_close(second));
+}
+
+#[test]
+fn threads_share_sessions_and_functions() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.txt"), "one\ntwo\n").unwrap();
+    let session = open(&json!({"cwd": dir.path()}).to_string()).unwrap();
+    let expected = one(hashline_session_read, session, r#""a.txt""#).unwrap();
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    let read = one(hashline_session_read, session, r#""a.txt""#).unwrap();
+                    assert_eq!(read, expected);
+                    assert_eq!(data(two(hashline_hash_lines, "one\n", "")), json!(["60"]));
+                }
+            });
+        }
+    });
+    assert!(hashline_session_close(session));
+}
+
+/// What no file can hold is refused, not altered.
+#[test]
+fn lone_surrogates_are_not_altered() {
+    let (code, _) = refusal(two(hashline_read, r#""\ud800""#, ""));
+    assert_eq!(code, "INVALID_ARGUMENT");
+    let operations = r#"[{"op": "replace_text", "old_text": "a", "new_text": "\ud800"}]"#;
+    // SAFETY: As in `two`.
+    let answer = called(|answer, error| unsafe {
+        let (text, operations) = ("a\n", operations);
+        hashline_apply_text(
+            text.as_ptr(),
+            text.len(),
+            operations.as_ptr(),
+            operations.len(),
+            ptr::null(),
+            0,
+            answer,
+            error,
+        )
+    });
+    let (code, message) = refusal(answer);
+    assert_eq!(code, "INVALID_ARGUMENT");
+    assert!(message.contains("unpaired high surrogate"), "{message}");
+}
