@@ -1,12 +1,15 @@
 // One set of cases (vectors/faces.jsonl) through every face, each of which has to write the same
 // lines, byte for byte: how they are made is in faces/run.mjs. The program answers them in
-// crates/cli/tests/faces.rs.
+// crates/cli/tests/faces.rs, Deno in `npm run test:deno`.
 
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import * as addon from 'hashline-native'
+import { binaryPath } from '../js/ffi/library.mjs'
 import { cases } from '../scripts/faces/cases.mjs'
 import { expectedLine, lineOf, loadCases } from './faces/run.mjs'
 
@@ -26,4 +29,39 @@ test('the cases are those that are made for it', () => {
 
 test('the addon answers as recorded', { skip: elsewhere }, () => {
   for (const [at, one] of all.entries()) assert.equal(lineOf(one, addon), expected[at])
+})
+
+/**
+ * Runs a program that prints the lines of its face.
+ * @param {string} command
+ * @param {string[]} args
+ */
+function assertPrints(command, ...args) {
+  const printed = spawnSync(command, args, { encoding: 'utf8', maxBuffer: 1 << 26, cwd: root })
+  assert.equal(printed.status, 0, printed.error?.message ?? printed.stderr)
+  const lines = printed.stdout.split('\n')
+  for (const [at, line] of expected.entries()) assert.equal(lines[at], line)
+  assert.equal(printed.stdout, `${expected.join('\n')}\n`)
+}
+
+test('hashline-native/bun answers as recorded', (t) => {
+  const bun = join(root, 'node_modules', '.bin', 'bun')
+  if (!existsSync(bun)) return t.skip('Bun is not installed here')
+  if (process.env.HASHLINE_EMULATOR) return t.skip('Bun is there for the machine itself alone')
+  assertPrints(bun, join(root, '__test__/faces/print.mjs'), join(root, 'js/bun.mjs'), path)
+})
+
+test('the C interface answers as recorded, to Python', { skip: elsewhere }, (t) => {
+  if (spawnSync('python3', ['--version']).error) return t.skip('there is no python3')
+  if (process.env.HASHLINE_EMULATOR) return t.skip('Python is there for the machine itself alone')
+  assertPrints('python3', join(root, '__test__/faces/driver.py'), binaryPath(), path)
+})
+
+test('hashline-native/bun gives all memory back', (t) => {
+  const bun = join(root, 'node_modules', '.bin', 'bun')
+  if (!existsSync(bun)) return t.skip('Bun is not installed here')
+  if (process.env.HASHLINE_EMULATOR) return t.skip('Bun is there for the machine itself alone')
+  const script = join(root, 'stress/ffi-memory.mjs')
+  const { status, stderr } = spawnSync(bun, [script, '--calls', '4000'], { encoding: 'utf8' })
+  assert.equal(status, 0, stderr)
 })

@@ -47,6 +47,7 @@ const GROUPS = {
   apply: async () => (await import('./cases/apply.mjs')).applyRows,
   session: async () => (await import('./cases/session.mjs')).sessionRows,
   load: async () => (await import('./cases/load.mjs')).loadRows,
+  ffi: async () => (await import('./cases/ffi.mjs')).ffiRows,
   growth: async () => (await import('./cases/growth.mjs')).growthRows,
 }
 

@@ -1,0 +1,256 @@
+// The functions of the addon over the C interface: values → JSON, a call, JSON → values. Whoever
+// opens the library says how it is called.
+
+/** @import * as Addon from '../../index.js' */
+
+/**
+ * An input of a call: bytes, or nothing where it is left out.
+ * @typedef {Uint8Array | undefined} Input
+ *
+ * A refusal, as the C interface hands it over.
+ * @typedef {{ code: string, message: string, path?: string }} Refusal
+ *
+ * How the functions of the C interface are called.
+ * @typedef {object} Library
+ * @property {(name: string, inputs: Input[], session?: number) => string} call the answer; throws
+ *   what `refuse` makes of a refusal
+ * @property {(name: string, inputs: Input[], session?: number) => number} open the number of a
+ *   new session
+ * @property {(session: number) => void} close
+ */
+
+const encoder = new TextEncoder()
+
+/** @param {Refusal} refusal */
+export function refuse({ code, message, path }) {
+  const error = Object.assign(new Error(message), { code })
+  return path === undefined ? error : Object.assign(error, { path })
+}
+
+/**
+ * @param {string} name
+ * @param {unknown} value
+ */
+function bytesOf(name, value) {
+  if (value instanceof Uint8Array) return value
+  return encoder.encode(wellFormed(name, value))
+}
+
+/**
+ * A text to the letter: what UTF-8 cannot say would be altered silently.
+ * @param {string} name
+ * @param {unknown} text
+ */
+function wellFormed(name, text) {
+  if (typeof text !== 'string') {
+    const message = `${name} is no string: expected a string`
+    throw refuse({ code: 'INVALID_ARGUMENT', message })
+  }
+  if (!LONE_SURROGATE.test(text)) return text
+  const message = `${name} holds a lone surrogate: expected a string that is valid Unicode`
+  throw refuse({ code: 'UNENCODABLE_TEXT', message })
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/u
+
+/** How `JSON.stringify` writes a lone surrogate; backslashes in front of it come in pairs. */
+const ESCAPED_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/
+
+/**
+ * @param {string} name
+ * @param {unknown} value
+ */
+function json(name, value) {
+  const text = JSON.stringify(value) ?? 'null'
+  if (ESCAPED_SURROGATE.test(text)) {
+    const message = `${name} holds a lone surrogate: expected strings that are valid Unicode`
+    throw refuse({ code: 'UNENCODABLE_TEXT', message })
+  }
+  return encoder.encode(text)
+}
+
+/** @param {unknown} value */
+const optionsOf = (value) => (value === undefined ? undefined : json('options', value))
+
+/**
+ * Places in bytes → places in UTF-16 code units.
+ * @param {string} text
+ */
+function units(text) {
+  const bytes = encoder.encode(text)
+  if (bytes.length === text.length) return (/** @type {number} */ place) => place
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  return (/** @type {number} */ place) => decoder.decode(bytes.subarray(0, place)).length
+}
+
+/** @param {string} text */
+const bytesOfBase64 = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
+
+/**
+ * @param {Library} library
+ */
+export function functionsOver({ call, open, close }) {
+  /**
+   * @param {string} name
+   * @param {Input[]} inputs
+   * @param {number} [session]
+   */
+  const answer = (name, inputs, session) => JSON.parse(call(name, inputs, session))
+  const abandoned = new FinalizationRegistry(close)
+
+  class HashSession {
+    /** @type {number | undefined} */
+    #number
+
+    /**
+     * @param {Addon.HashSessionOptions} [options]
+     * @param {HashSession} [model] the session that it remembers all of
+     */
+    constructor(options, model) {
+      const number = model
+        ? open('hashline_session_fork', [], model.#open)
+        : open('hashline_session_open', [optionsOf(options)])
+      this.#number = number
+      abandoned.register(this, number, this)
+    }
+
+    get #open() {
+      if (this.#number !== undefined) return this.#number
+      throw refuse({ code: 'INVALID_ARGUMENT', message: 'the session is closed' })
+    }
+
+    /** @param {string | Addon.ReadRequest | readonly (string | Addon.ReadRequest)[]} requests */
+    readSync(requests) {
+      const report = answer('hashline_session_read', [json('requests', requests)], this.#open)
+      for (const image of report.images) image.data = bytesOfBase64(image.data)
+      return report
+    }
+
+    /** @param {Addon.SearchQuery} query */
+    searchSync(query) {
+      return answer('hashline_session_search', [json('query', query)], this.#open)
+    }
+
+    /**
+     * @param {Addon.Patch} patch
+     * @param {Omit<Addon.SessionApplyOptions, 'signal'>} [options]
+     */
+    applySync(patch, options) {
+      const inputs = [json('patch', patch), optionsOf(options)]
+      return answer('hashline_session_apply', inputs, this.#open)
+    }
+
+    /**
+     * @param {string} text
+     * @param {string} [path]
+     */
+    observe(text, path) {
+      const inputs = [bytesOf('text', text), path === undefined ? path : bytesOf('path', path)]
+      return answer('hashline_session_observe', inputs, this.#open)
+    }
+
+    /** @param {string} [path] */
+    forget(path) {
+      const input = path === undefined ? path : bytesOf('path', path)
+      answer('hashline_session_forget', [input], this.#open)
+    }
+
+    fork() {
+      return new HashSession(undefined, this)
+    }
+
+    get notes() {
+      return answer('hashline_session_notes', [], this.#open)
+    }
+
+    close() {
+      if (this.#number === undefined) return
+      abandoned.unregister(this)
+      close(this.#number)
+      this.#number = undefined
+    }
+  }
+
+  return {
+    HashSession,
+
+    /**
+     * @param {string | Addon.ReadRequest | readonly (string | Addon.ReadRequest)[]} requests
+     * @param {Omit<Addon.ReadOptions, 'signal'>} [options]
+     */
+    readHashedSync: (requests, options) =>
+      answer('hashline_read', [json('requests', requests), optionsOf(options)]),
+
+    /**
+     * @param {string | Addon.ReadRequest} request
+     * @param {Omit<Addon.ReadOptions, 'signal'>} [options]
+     */
+    readText: (request, options) =>
+      call('hashline_read_text', [json('request', request), optionsOf(options)]),
+
+    /**
+     * @param {string | Addon.JsonRequest} request
+     * @param {Omit<Addon.ReadOptions, 'signal'>} [options]
+     */
+    readJsonSync: (request, options) =>
+      answer('hashline_read_json', [json('request', request), optionsOf(options)]),
+
+    /**
+     * @param {Addon.SearchQuery} query
+     * @param {Omit<Addon.SearchOptions, 'signal'>} [options]
+     */
+    searchHashedSync: (query, options) =>
+      answer('hashline_search', [json('query', query), optionsOf(options)]),
+
+    /**
+     * @param {Addon.Patch} patch
+     * @param {Omit<Addon.ApplyOptions, 'signal'>} [options]
+     */
+    applyHashSync: (patch, options) =>
+      answer('hashline_apply', [json('patch', patch), optionsOf(options)]),
+
+    /**
+     * @param {string} text
+     * @param {Addon.TextPatch} operations
+     * @param {Addon.EditOptions} [options]
+     */
+    applyHashToText: (text, operations, options) =>
+      answer('hashline_apply_text', [
+        bytesOf('text', text),
+        json('operations', operations),
+        optionsOf(options),
+      ]),
+
+    /**
+     * @param {string | Uint8Array} text
+     * @param {Addon.FormatOptions} [options]
+     */
+    formatHashed: (text, options) =>
+      call('hashline_format', [bytesOf('text', text), optionsOf(options)]),
+
+    /**
+     * @param {string | Uint8Array} text
+     * @param {Addon.FormatOptions} [options]
+     */
+    hashLines: (text, options) =>
+      answer('hashline_hash_lines', [bytesOf('text', text), optionsOf(options)]),
+
+    /**
+     * @param {string} command
+     * @param {Addon.CommandPolicy} [policy]
+     */
+    checkCommand: (command, policy) => {
+      const given = policy === undefined ? undefined : json('policy', policy)
+      const judgement = answer('hashline_check_command', [bytesOf('command', command), given])
+      const place = units(command)
+      for (const { span } of judgement.findings) {
+        span.start = place(span.start)
+        span.end = place(span.end)
+      }
+      return judgement
+    },
+
+    /** @param {Omit<Addon.RecoverOptions, 'signal'>} [options] */
+    recoverTransactionsSync: (options) => answer('hashline_recover', [optionsOf(options)]),
+  }
+}
