@@ -1,0 +1,89 @@
+// The functions of the C interface, opened by `Deno.dlopen`.
+
+import { functionsOver, refuse } from '../../js/ffi/functions.mjs'
+import { binaryPath } from '../../js/ffi/library.mjs'
+
+/** @import { Input } from '../../js/ffi/functions.mjs' */
+
+/** @type {any} */
+const { Deno } = globalThis
+
+/** @param {number} inputs @param {boolean} [ofSession] */
+const declared = (inputs, ofSession = false) => ({
+  parameters: [
+    ...(ofSession ? ['u64'] : []),
+    ...Array.from({ length: inputs }, () => ['buffer', 'usize']).flat(),
+    'buffer',
+    'buffer',
+  ],
+  result: 'bool',
+})
+
+const { symbols } = Deno.dlopen(binaryPath(), {
+  hashline_free: { parameters: ['buffer'], result: 'void' },
+  hashline_read: declared(2),
+  hashline_read_text: declared(2),
+  hashline_read_json: declared(2),
+  hashline_search: declared(2),
+  hashline_apply: declared(2),
+  hashline_apply_text: declared(3),
+  hashline_format: declared(2),
+  hashline_hash_lines: declared(2),
+  hashline_check_command: declared(2),
+  hashline_recover: declared(1),
+  hashline_session_open: declared(1),
+  hashline_session_fork: declared(0, true),
+  hashline_session_close: { parameters: ['u64'], result: 'bool' },
+  hashline_session_read: declared(1, true),
+  hashline_session_search: declared(1, true),
+  hashline_session_apply: declared(2, true),
+  hashline_session_observe: declared(2, true),
+  hashline_session_forget: declared(1, true),
+  hashline_session_notes: declared(0, true),
+})
+
+/** A copy of the text that a room names, which is given back. @param {BigUint64Array} room */
+function taken(room) {
+  const data = Deno.UnsafePointer.create(room[0])
+  if (data === null) return undefined
+  const bytes = Deno.UnsafePointerView.getArrayBuffer(data, Number(room[1]))
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  symbols.hashline_free(room)
+  return text
+}
+
+/**
+ * @param {string} name
+ * @param {Input[]} inputs
+ * @param {number} [session]
+ */
+function called(name, inputs, session) {
+  const [answer, error] = [new BigUint64Array(2), new BigUint64Array(5)]
+  const given = inputs.flatMap((input) => {
+    if (input === undefined) return [null, 0]
+    // A buffer without bytes is null to Deno.
+    return input.length === 0 ? [new Uint8Array(1), 0] : [input, input.length]
+  })
+  const of = session === undefined ? [] : [BigInt(session)]
+  if (symbols[name](...of, ...given, answer, error)) return answer
+  const code = Deno.UnsafePointerView.getCString(Deno.UnsafePointer.create(error[0]))
+  const [message, path] = [taken(error.subarray(1, 3)), taken(error.subarray(3, 5))]
+  throw refuse({ code, message: message ?? '', path })
+}
+
+export const {
+  applyHashSync,
+  applyHashToText,
+  checkCommand,
+  formatHashed,
+  HashSession,
+  hashLines,
+  readHashedSync,
+  readJsonSync,
+  recoverTransactionsSync,
+  searchHashedSync,
+} = functionsOver({
+  call: (name, inputs, session) => taken(called(name, inputs, session)) ?? '',
+  open: (name, inputs, session) => Number(called(name, inputs, session)[0]),
+  close: (session) => symbols.hashline_session_close(BigInt(session)),
+})

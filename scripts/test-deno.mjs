@@ -1,0 +1,46 @@
+// `npm run test:deno`: the cases of vectors/faces.jsonl under Deno, once through Node-API and once
+// through the C interface by `Deno.dlopen`. Deno comes from npm, into target/tools; without
+// network that is skipped and said so, or fails where CI is set.
+
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { expectedLine, loadCases } from '../__test__/faces/run.mjs'
+import { hostsOf } from './hosts.mjs'
+import { root } from './tools.mjs'
+
+/** Deno's own program, as `npm run smoke` has it. */
+function program() {
+  try {
+    const [host] = hostsOf('linux-x64-gnu', ['deno'])
+    return host.prepare().command('', '').command
+  } catch (error) {
+    if (process.env.CI) throw error
+    const { message } = /** @type {Error} */ (error)
+    console.log(`skipped: Deno cannot be had (${message.split('\n')[0]})`)
+    process.exit()
+  }
+}
+
+const deno = program()
+const path = join(root, 'vectors', 'faces.jsonl')
+const expected = `${loadCases(path).map(expectedLine).join('\n')}\n`
+for (const [face, module] of [
+  ['Node-API', 'index.js'],
+  ['Deno.dlopen', '__test__/faces/deno.mjs'],
+]) {
+  if (!existsSync(join(root, module))) throw new Error(`${module} is missing: npm run build`)
+  const script = join(root, '__test__/faces/print.mjs')
+  const { status, stdout, stderr } = spawnSync(
+    deno,
+    ['run', '--allow-all', '--no-check', script, join(root, module), path],
+    { encoding: 'utf8', maxBuffer: 1 << 26, env: { ...process.env, NO_COLOR: '1' } },
+  )
+  if (status !== 0) throw new Error(`${face}: ${stderr}`)
+  const [is, should] = [stdout.split('\n'), expected.split('\n')]
+  const at = should.findIndex((line, index) => line !== is[index])
+  if (at >= 0 || stdout !== expected) {
+    throw new Error(`${face} answers\n${is[at]}\ninstead of\n${should[at]}`)
+  }
+  console.log(`Deno, ${face}: ${should.length - 1} cases as recorded`)
+}
