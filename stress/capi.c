@@ -140,8 +140,9 @@ int main(int count, char **words) {
   CHECK(hashline_abi_version() == HASHLINE_ABI_VERSION && strlen(hashline_version()) > 4);
   /* The first option is where paths start: that of sessions is put in its place. */
   snprintf(options, sizeof options,
-           "{\"root\":\"%s\",\"stateDir\":\"%s-state\",\"durability\":\"process\"}", words[1],
-           words[1]);
+           "{\"root\":\"%s\",\"stateDir\":\"%s-state\",\"durability\":\"process\","
+           "\"lockTimeoutMs\":600000}",
+           words[1], words[1]);
   long rounds = atol(words[2]);
   pthread_t threads[THREADS];
   for (int i = 0; i < THREADS; i++) CHECK(pthread_create(&threads[i], NULL, work, &rounds) == 0);
