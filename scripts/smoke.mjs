@@ -1,6 +1,9 @@
 // The JavaScript suite with the addon of a platform, under every host of that platform that can
 // be had on Linux for x86-64: of its own, under qemu-user, under Wine.
-// `npm run smoke -- TARGET [--hosts node22,deno] [--files worker,writers] [--seconds 300]`
+// `npm run smoke -- TARGET [--hosts node22,deno] [--files worker,writers] [--seconds 300] [--rust]`
+//
+// With --rust it is the tests of the core in Rust instead, built for the platform and started by
+// the first of these hosts' emulators.
 //
 // The addon is the one that `npm run build:all` has put below npm/; the hosts come from npm and
 // PyPI, the emulators from Debian. Each test file is a process of its own with a limit of time.
@@ -13,20 +16,23 @@ import { basename, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { hostsOf } from './hosts.mjs'
 import { runGroup } from './processGroup.mjs'
+import { fromJunit, fromLibtest, fromTap } from './reports.mjs'
+import { rustTests } from './rust-tests.mjs'
 import { addonPath, chosen } from './targets.mjs'
 import { root } from './tools.mjs'
 
-/** @import { Host } from './hosts.mjs' */
-/** @typedef {{ name: string, reason: string }} Remark */
-/** @typedef {{ passed: number, failed: Remark[], skipped: Remark[] }} Result */
+/** @import { Ready } from './hosts.mjs' */
+/** @import { Result } from './reports.mjs' */
 
 const results = join(root, 'target', 'smoke')
+const SUFFIX = '.test.mjs'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     hosts: { type: 'string' },
     files: { type: 'string' },
+    rust: { type: 'boolean', default: false },
     seconds: { type: 'string', default: '300' },
   },
 })
@@ -36,7 +42,6 @@ if (positionals.length !== 1) throw new Error('usage: npm run smoke -- TARGET [-
 const [target] = chosen(positionals)
 mkdirSync(results, { recursive: true })
 const addon = join(root, addonPath(target))
-if (!existsSync(addon)) throw new Error(`${addon} is not there: npm run build:all -- ${target}`)
 
 /** Stops the test file that runs. @type {AbortController | undefined} */
 let running
@@ -50,55 +55,94 @@ for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
   })
 }
 
-for (const host of hostsOf(target, values.hosts?.split(','))) {
-  const ready = host.prepare()
-  const total = {
-    passed: 0,
-    failed: /** @type {Remark[]} */ ([]),
-    skipped: /** @type {Remark[]} */ ([]),
+const hosts = hostsOf(target, values.hosts?.split(','))
+if (values.rust) {
+  const [{ name, prepare }] = hosts
+  const ready = prepare()
+  await runAll(`rust-${name}`, chosenOf(rustTests(target)), ({ program }) => {
+    const [command, ...args] = [...ready.starter, program]
+    return runOne(ready, { command, args }, fromLibtest)
+  })
+} else {
+  if (!existsSync(addon)) throw new Error(`${addon} is not there: npm run build:all -- ${target}`)
+  for (const host of hosts) {
+    const ready = host.prepare()
+    await runAll(host.name, chosenOf(testFiles()), ({ name }) => runFile(ready, name))
   }
-  for (const file of files()) {
-    const { passed, failed, skipped } = await runFile(ready, file)
-    total.passed += passed
-    total.failed.push(...failed)
-    total.skipped.push(...skipped)
-    const counts = `${passed} passed, ${failed.length} failed, ${skipped.length} skipped`
-    console.log(`${target} ${host.name} ${file}: ${counts}`)
-    for (const { name, reason } of failed) console.log(`  FAILED ${name}\n${indented(reason)}`)
-    for (const { name, reason } of skipped) console.log(`  skipped ${name}: ${reason}`)
-  }
-  const { passed, failed, skipped } = total
-  console.log(
-    `${target} ${host.name}: ${passed} passed, ${failed.length} failed, ${skipped.length} skipped`,
-  )
-  if (failed.length > 0) process.exitCode = 1
-  if (values.files === undefined) {
-    const sha256 = createHash('sha256').update(readFileSync(addon)).digest('hex')
-    const record = { target, host: host.name, sha256, ...total }
-    const path = join(results, `${target}.${host.name}.json`)
-    writeFileSync(path, `${JSON.stringify(record, undefined, 2)}\n`)
-  }
-}
-
-/** The test files that were asked for. */
-function files() {
-  const wanted = values.files?.split(',').map((name) => `${name}.test.mjs`)
-  const all = readdirSync(join(root, '__test__')).filter((name) => name.endsWith('.test.mjs'))
-  const unknown = wanted?.find((name) => !all.includes(name))
-  if (unknown !== undefined) throw new Error(`no such test file: ${unknown}`)
-  return wanted ?? all.sort()
 }
 
 /**
- * @param {import('./hosts.mjs').Ready} host
- * @param {string} file
+ * Runs tests one after the other, tells of each, and keeps the results of all.
+ * @template {{ name: string }} Test
+ * @param {string} host
+ * @param {Test[]} tests
+ * @param {(test: Test) => Promise<Result>} runTest
+ */
+async function runAll(host, tests, runTest) {
+  /** @type {Result} */
+  const total = { passed: 0, failed: [], skipped: [] }
+  const counts = (/** @type {Result} */ { passed, failed, skipped }) =>
+    `${passed} passed, ${failed.length} failed, ${skipped.length} skipped`
+  for (const test of tests) {
+    const result = await runTest(test)
+    total.passed += result.passed
+    total.failed.push(...result.failed)
+    total.skipped.push(...result.skipped)
+    console.log(`${target} ${host} ${test.name}: ${counts(result)}`)
+    for (const { name, reason } of result.failed) {
+      console.log(`  FAILED ${name}\n${indented(reason)}`)
+    }
+    for (const { name, reason } of result.skipped) console.log(`  skipped ${name}: ${reason}`)
+  }
+  console.log(`${target} ${host}: ${counts(total)}`)
+  if (total.failed.length > 0) process.exitCode = 1
+  if (values.files !== undefined) return
+  const sha256 = values.rust ? undefined : checksum(addon)
+  const path = join(results, `${target}.${host}.json`)
+  writeFileSync(path, `${JSON.stringify({ target, host, sha256, ...total }, undefined, 2)}\n`)
+}
+
+function testFiles() {
+  const names = readdirSync(join(root, '__test__')).filter((name) => name.endsWith(SUFFIX))
+  return names.sort().map((name) => ({ name: name.slice(0, -SUFFIX.length) }))
+}
+
+/**
+ * The tests that were asked for.
+ * @template {{ name: string }} Test
+ * @param {Test[]} all
+ */
+function chosenOf(all) {
+  const wanted = values.files?.split(',')
+  const unknown = wanted?.find((name) => !all.some((test) => test.name === name))
+  if (unknown !== undefined) throw new Error(`no such test: ${unknown}`)
+  return all.filter(({ name }) => wanted?.includes(name) ?? true)
+}
+
+/**
+ * @param {Ready} host
+ * @param {string} name of a test file
  * @returns {Promise<Result>}
  */
-async function runFile(host, file) {
+async function runFile(host, name) {
   // Of its own, since several of these may run at once.
   const report = join(results, `report-${process.pid}`)
   rmSync(report, { force: true })
-  const { command, args } = host.command(`__test__/${file}`, report)
+  const program = host.command(`__test__/${name}${SUFFIX}`, report)
+  const result = await runOne(host, program, host.format === 'junit' ? fromJunit : fromTap, report)
+  rmSync(report, { force: true })
+  return result
+}
+
+/**
+ * Runs a program of tests within the limit of time.
+ * @param {Ready} host
+ * @param {{ command: string, args: string[] }} program
+ * @param {(text: string) => Result} parse
+ * @param {string} [report] where it may write what it has to tell
+ * @returns {Promise<Result>}
+ */
+async function runOne(host, { command, args }, parse, report) {
   const env = { ...process.env, NAPI_RS_NATIVE_LIBRARY_PATH: host.path(addon), ...host.env }
   const stop = new AbortController()
   const timer = setTimeout(() => stop.abort(), seconds * 1000)
@@ -107,57 +151,21 @@ async function runFile(host, file) {
   clearTimeout(timer)
   if (stop.signal.aborted) host.end?.()
   if (interrupted) process.exit(1)
-  const text = existsSync(report) ? readFileSync(report, 'utf8') : run.stdout
-  rmSync(report, { force: true })
-  const result = host.format === 'junit' ? fromJunit(text) : fromTap(text)
+  const text = report && existsSync(report) ? readFileSync(report, 'utf8') : run.stdout
+  const result = parse(text)
+  const name = basename(args.at(-1) ?? command)
   if (stop.signal.aborted) {
-    result.failed.push({ name: file, reason: `no end within ${seconds} s` })
+    result.failed.push({ name, reason: `no end within ${seconds} s` })
   } else if (run.code !== 0 && result.failed.length === 0) {
     const reason = `ended with ${run.signal ?? run.code}\n${run.stderr}${text}`
-    result.failed.push({ name: file, reason })
+    result.failed.push({ name, reason })
   }
   return result
 }
 
-/**
- * @param {string} text
- * @returns {Result}
- */
-function fromTap(text) {
-  /** @type {Result} */
-  const result = { passed: 0, failed: [], skipped: [] }
-  const points = text.split(/^(?=(?:not )?ok \d)/m)
-  for (const point of points) {
-    const found = /^(not )?ok \d+(?: - )?(.*?)(?: # (SKIP|TODO) ?(.*))?$/m.exec(point)
-    if (!found || !point.startsWith(found[0])) continue
-    const [all, not, name, directive, reason] = found
-    // Node 18 counts a file as a test of its own.
-    if (basename(name).endsWith('.test.mjs')) continue
-    if (directive !== undefined) result.skipped.push({ name, reason: reason || 'no reason given' })
-    else if (not) result.failed.push({ name, reason: point.slice(all.length).trim() })
-    else result.passed++
-  }
-  return result
-}
-
-/**
- * @param {string} text
- * @returns {Result}
- */
-function fromJunit(text) {
-  /** @type {Result} */
-  const result = { passed: 0, failed: [], skipped: [] }
-  for (const [, attributes, body = ''] of text.matchAll(
-    /<testcase ([^>]*?)(?:\/>|>([\s\S]*?)<\/testcase>)/g,
-  )) {
-    const name = /name="([^"]*)"/.exec(attributes)?.[1] ?? ''
-    if (body.includes('<failure')) result.failed.push({ name, reason: body.trim() })
-    else if (body.includes('<skipped')) {
-      const reason = /message="([^"]*)"/.exec(body)?.[1] ?? 'the file says why'
-      result.skipped.push({ name, reason })
-    } else result.passed++
-  }
-  return result
+/** @param {string} path */
+function checksum(path) {
+  return createHash('sha256').update(readFileSync(path)).digest('hex')
 }
 
 /** @param {string} text */

@@ -23,6 +23,15 @@ export const TARGETS = {
 }
 
 /**
+ * What Rust calls a target, and what cargo-zigbuild does, which also wants to know the oldest glibc.
+ * @param {string} name
+ */
+export function rustTriple(name) {
+  const { triple, glibc } = TARGETS[name]
+  return { triple, zigTriple: glibc ? `${triple}.${glibc}` : triple }
+}
+
+/**
  * The file name of a target's addon.
  * @param {string} name
  */

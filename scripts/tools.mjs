@@ -48,6 +48,11 @@ export function zig() {
   return join(run(join(pythonBin(), 'python3'), ['-c', code]).trim(), 'zig')
 }
 
+/** What cargo-zigbuild needs in its environment. */
+export function zigEnvironment() {
+  return { CARGO_ZIGBUILD_ZIG_PATH: zig(), PATH: `${pythonBin()}:${process.env.PATH}` }
+}
+
 /**
  * The unpacked files of a package of PyPI, built for the given platform.
  * @param {string} name

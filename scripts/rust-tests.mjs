@@ -1,0 +1,36 @@
+// The tests of the core in Rust, built for another platform.
+
+import { join } from 'node:path'
+import { rustTriple } from './targets.mjs'
+import { root, run, rustTarget, zigEnvironment } from './tools.mjs'
+
+/** As releases are built, without what takes most of the time. */
+const QUICK = {
+  CARGO_PROFILE_RELEASE_LTO: 'off',
+  CARGO_PROFILE_RELEASE_CODEGEN_UNITS: '16',
+  CARGO_PROFILE_RELEASE_OPT_LEVEL: '1',
+}
+
+/**
+ * Builds the programs of tests: the core's own, by the name `lib`, and those below its `tests`.
+ * @param {string} target
+ * @returns {{ name: string, program: string }[]}
+ */
+export function rustTests(target) {
+  const { triple, zigTriple } = rustTriple(target)
+  rustTarget(triple)
+  const where = ['--target', zigTriple, '--target-dir', join(root, 'target', 'cross')]
+  const flags = ['--no-run', '--release', '--lib', '--tests', '--message-format=json']
+  const messages = run('cargo-zigbuild', ['test', '-p', 'hashline-core', ...flags, ...where], {
+    env: { ...process.env, ...zigEnvironment(), ...QUICK },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  return messages
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line))
+    .filter(({ executable, profile }) => executable && profile?.test)
+    .map(({ executable, target: { name, kind } }) => {
+      return { name: kind.includes('test') ? name : 'lib', program: executable }
+    })
+}
