@@ -56,6 +56,7 @@ for (const [platform, arch, name] of [
 
 /** @param {string[]} args */
 function run(args) {
-  const { NAPI_RS_NATIVE_LIBRARY_PATH: _, ...env } = process.env
+  // Under Deno a child also gets the variables that its environment leaves out.
+  const env = { ...process.env, NAPI_RS_NATIVE_LIBRARY_PATH: '' }
   return spawnSync(process.execPath, args, { encoding: 'utf8', env })
 }
