@@ -1,7 +1,7 @@
 // Sessions: they remember what they showed. Each case is a session of its own that reads the old
 // file; then the file is replaced by the current one, and the session applies the edit.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import native from 'hashline-native'
@@ -59,7 +59,7 @@ function session(name, { dialect, hints, parts, stored } = {}) {
       const operations = operationsOf(one, { dialect, hints })
       const editor = stored ? new HashSession(options) : reader
       const outcome = editor.applySync({ operations: operations.map((op) => ({ ...op, path })) })
-      if (stored) rmSync(options.stateDir, { recursive: true, force: true })
+      if (stored) removeStores(options.stateDir)
       if (outcome.status === 'rejected') return refused(outcome.code)
       const text = readFileSync(join(dir, path), 'utf8')
       return { status: 'applied', text, repaired: outcome.repairs.length > 0 }
@@ -68,6 +68,16 @@ function session(name, { dialect, hints, parts, stored } = {}) {
       if (scratch) rmSync(scratch, { recursive: true, force: true })
     },
   }
+}
+
+/**
+ * Removes what sessions have stored; the directory of state stays, since making it waits for the
+ * disk.
+ * @param {string} stateDir
+ */
+function removeStores(stateDir) {
+  const names = readdirSync(stateDir).filter((name) => name.startsWith('store-'))
+  for (const name of names) rmSync(join(stateDir, name), { recursive: true })
 }
 
 /**
