@@ -84,15 +84,8 @@ function build(name) {
 function buildItsProgram(name) {
   const { triple, zigTriple } = rustTriple(name)
   const command = ['cargo', 'zigbuild', '--target', zigTriple, '--target-dir', BUILT]
-  const { RUSTFLAGS = '', ...env } = environment(name)
-  // Only a library has a name by which it is looked for.
-  const flags = RUSTFLAGS.split(/(?=-C )/).filter((flag) => !flag.includes('-install_name'))
   const output = join(BUILT, triple, 'release')
-  buildProgram(name, {
-    command,
-    output,
-    env: RUSTFLAGS ? { ...env, RUSTFLAGS: flags.join('') } : env,
-  })
+  buildProgram(name, { command, output, env: environment(name) })
 }
 
 /**
@@ -118,9 +111,8 @@ function environment(name) {
   if (name.startsWith('win32')) return { ...env, LIBNODE_PATH: emptyLibrary() }
   const { macos } = TARGETS[name]
   if (!macos) return env
-  // The name that the linker would write is a path of this machine. The compiler would strip
-  // symbols with a program of Apple's; the linker can do it as well.
-  const links = ['-Wl,-dead_strip_dylibs', `-Wl,-install_name,@rpath/${addonName(name)}`, '-s']
+  // The compiler would strip symbols with a program of Apple's; the linker can do it as well.
+  const links = ['-Wl,-dead_strip_dylibs', '-s']
   return {
     ...env,
     CARGO_PROFILE_RELEASE_STRIP: 'none',
