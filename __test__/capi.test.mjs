@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { version } from 'hashline-native'
-import { binaryPath } from '../js/ffi/library.mjs'
+import { binaryPath } from '../js/ffi/library.cjs'
 import { withMess } from './support.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

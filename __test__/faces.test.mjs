@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import * as addon from 'hashline-native'
-import { binaryPath } from '../js/ffi/library.mjs'
+import { binaryPath } from '../js/ffi/library.cjs'
 import { cases } from '../scripts/faces/cases.mjs'
 import { expectedLine, lineOf, loadCases } from './faces/run.mjs'
 

@@ -1,9 +1,9 @@
 // The functions of the C interface, opened by `Deno.dlopen`.
 
-import { functionsOver, refuse } from '../../js/ffi/functions.mjs'
-import { binaryPath } from '../../js/ffi/library.mjs'
+import { functionsOver, refuse } from '../../js/ffi/functions.cjs'
+import { binaryPath } from '../../js/ffi/library.cjs'
 
-/** @import { Input } from '../../js/ffi/functions.mjs' */
+/** @import { Input } from '../../js/ffi/functions.cjs' */
 
 /** @type {any} */
 const { Deno } = globalThis

@@ -1,4 +1,4 @@
-// What `../bun.mjs` uses of `bun:ffi`, for checking it without the types of all of Bun.
+// What `../bun.cjs` uses of `bun:ffi`, for checking it without the types of all of Bun.
 
 declare module 'bun:ffi' {
   type Pointer = number & { readonly pointer: unique symbol }

@@ -1,6 +1,8 @@
 // The functions of the addon over the C interface: values → JSON, a call, JSON → values. Whoever
 // opens the library says how it is called.
 
+'use strict'
+
 /** @import * as Addon from '../../index.js' */
 
 /**
@@ -22,7 +24,7 @@
 const encoder = new TextEncoder()
 
 /** @param {Refusal} refusal */
-export function refuse({ code, message, path }) {
+function refuse({ code, message, path }) {
   const error = Object.assign(new Error(message), { code })
   return path === undefined ? error : Object.assign(error, { path })
 }
@@ -89,7 +91,7 @@ const bytesOfBase64 = (text) => Uint8Array.from(atob(text), (letter) => letter.c
 /**
  * @param {Library} library
  */
-export function functionsOver({ call, open, close }) {
+function functionsOver({ call, open, close }) {
   /**
    * @param {string} name
    * @param {Input[]} inputs
@@ -254,3 +256,5 @@ export function functionsOver({ call, open, close }) {
     recoverTransactionsSync: (options) => answer('hashline_recover', [optionsOf(options)]),
   }
 }
+
+module.exports = { functionsOver, refuse }

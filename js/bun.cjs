@@ -1,0 +1,125 @@
+// `hashline-native/bun`: the binary opened by `bun:ffi`, without Node-API in between.
+
+'use strict'
+
+const { CString, dlopen, FFIType, ptr, toArrayBuffer } = require('bun:ffi')
+const { functionsOver, refuse } = require('./ffi/functions.cjs')
+const { binaryPath } = require('./ffi/library.cjs')
+
+/** @import { Input } from './ffi/functions.cjs' */
+
+/** The version of the C interface that this module knows. */
+const ABI_VERSION = 1
+
+const { ptr: pointer, u64, u32, bool } = FFIType
+
+/**
+ * @param {number} inputs
+ * @param {boolean} [ofSession]
+ */
+const declared = (inputs, ofSession = false) => ({
+  args: [
+    ...(ofSession ? [u64] : []),
+    ...Array.from({ length: inputs }, () => [pointer, u64]).flat(),
+    pointer,
+    pointer,
+  ],
+  returns: bool,
+})
+
+const { symbols } = dlopen(binaryPath(), {
+  hashline_version: { args: [], returns: pointer },
+  hashline_abi_version: { args: [], returns: u32 },
+  hashline_free: { args: [pointer], returns: FFIType.void },
+  hashline_read: declared(2),
+  hashline_read_text: declared(2),
+  hashline_read_json: declared(2),
+  hashline_search: declared(2),
+  hashline_apply: declared(2),
+  hashline_apply_text: declared(3),
+  hashline_format: declared(2),
+  hashline_hash_lines: declared(2),
+  hashline_check_command: declared(2),
+  hashline_recover: declared(1),
+  hashline_session_open: declared(1),
+  hashline_session_fork: declared(0, true),
+  hashline_session_close: { args: [u64], returns: bool },
+  hashline_session_read: declared(1, true),
+  hashline_session_search: declared(1, true),
+  hashline_session_apply: declared(2, true),
+  hashline_session_observe: declared(2, true),
+  hashline_session_forget: declared(1, true),
+  hashline_session_notes: declared(0, true),
+})
+
+if (symbols.hashline_abi_version() !== ABI_VERSION) {
+  const has = symbols.hashline_abi_version()
+  throw new Error(
+    `hashline-native: the binary has version ${has} of the C interface, not ${ABI_VERSION}`,
+  )
+}
+
+// Rooms for what a call hands over; none calls back, so one of each is enough. A buffer is a
+// pointer and a length, an error a pointer to its code and two buffers.
+const answer = new BigUint64Array(2)
+const error = new BigUint64Array(5)
+const [answerPtr, errorPtr] = [ptr(answer), ptr(error)]
+const [messagePtr, pathPtr] = [ptr(error, 8), ptr(error, 24)]
+
+/** A pointer that is not null, for an input without bytes. */
+const nowhere = ptr(new Uint8Array(1))
+
+/**
+ * A copy of the bytes that a room names.
+ * @param {BigUint64Array} room
+ * @param {number} at
+ */
+function text(room, at) {
+  const [data, length] = [Number(room[at]), Number(room[at + 1])]
+  return length === 0 ? '' : Buffer.from(toArrayBuffer(data, 0, length)).toString()
+}
+
+/** What the room for an error says; its buffers are given back. */
+function refusal() {
+  const code = new CString(Number(error[0])).toString()
+  const path = error[3] === 0n ? undefined : text(error, 3)
+  const message = text(error, 1)
+  symbols.hashline_free(messagePtr)
+  symbols.hashline_free(pathPtr)
+  return refuse({ code, message, path })
+}
+
+/**
+ * @param {string} name
+ * @param {Input[]} inputs
+ * @param {number} [session]
+ */
+function called(name, inputs, session) {
+  const given = inputs.flatMap((input) => {
+    if (input === undefined) return [null, 0]
+    return input.length === 0 ? [nowhere, 0] : [input, input.length]
+  })
+  const of = session === undefined ? [] : [session]
+  if (!symbols[name](...of, ...given, answerPtr, errorPtr)) throw refusal()
+}
+
+const functions = functionsOver({
+  call(name, inputs, session) {
+    called(name, inputs, session)
+    const copy = text(answer, 0)
+    symbols.hashline_free(answerPtr)
+    return copy
+  },
+  open(name, inputs, session) {
+    called(name, inputs, session)
+    return Number(answer[0])
+  },
+  close(session) {
+    symbols.hashline_session_close(session)
+  },
+})
+
+/** The version of the engine. */
+const version = () => new CString(symbols.hashline_version()).toString()
+
+module.exports = { ...functions, version }
