@@ -85,9 +85,14 @@ function installed(name) {
   return undefined
 }
 
-/** @param {unknown} error */
+/**
+ * Whether a module is not there, rather than no use. In what `bun build` makes, a call of `require`
+ * for one that was not there then throws an error without a code.
+ * @param {unknown} error
+ */
 function isMissing(error) {
-  return /** @type {NodeJS.ErrnoException} */ (error)?.code === 'MODULE_NOT_FOUND'
+  const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+  return code === 'MODULE_NOT_FOUND' || /^Cannot (?:find|require) module/.test(message)
 }
 
 /** @param {unknown} error */

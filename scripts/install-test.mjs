@@ -232,7 +232,7 @@ function newConsumer(name, manager, command = name) {
   const [dir, bin, home] = ['project', 'bin', 'home'].map((part) => join(work, name, part))
   rmSync(join(work, name), { recursive: true, force: true })
   for (const made of [dir, bin, home]) mkdirSync(made, { recursive: true })
-  for (const tool of ['sh', 'env', 'uname', 'ldd', 'getconf']) {
+  for (const tool of ['sh', 'env', 'sed', 'dirname', 'basename', 'uname']) {
     const path = `/usr/bin/${tool}`
     if (existsSync(path)) symlinkSync(path, join(bin, tool))
   }
