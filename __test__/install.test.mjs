@@ -81,7 +81,8 @@ before(() => {
 after(() => rmSync(dir, { recursive: true, force: true }))
 
 test('the main package has what git has of its folders, and no scripts', { skip }, () => {
-  const listed = ['bin', 'index.js', 'index.d.ts', 'js', 'LICENSE', 'README.md', 'package.json']
+  const { files } = require('../package.json')
+  const listed = [...files, 'LICENSE', 'README.md', 'package.json']
   const tracked = execFileSync('git', ['ls-files', '-z', ...listed], {
     cwd: root,
     encoding: 'utf8',
