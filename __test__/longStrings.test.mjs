@@ -18,17 +18,20 @@ const KINDS = ['const value = compute(12)', 'const größe = 1', '请选择一�
 /** So many views that their long texts are lent. */
 const FILES = 40
 
+/** Those with a byte a unit, as which Node 26 counts all lent strings. */
+const NARROW_KINDS = KINDS.slice(0, 2)
+
 /** @param {number} file @param {number} lines */
-function content(file, lines) {
-  const line = KINDS[file % KINDS.length]
+function content(file, lines, kinds = KINDS) {
+  const line = kinds[file % kinds.length]
   return Array.from({ length: lines }, (_, at) => `${line} ${at} of ${file}`)
 }
 
 /**
  * @param {(root: string, files: string[], texts: string[][]) => void | Promise<void>} body
  */
-function withFiles(body) {
-  const texts = Array.from({ length: FILES }, (_, file) => content(file, 1000))
+function withFiles(body, kinds = KINDS) {
+  const texts = Array.from({ length: FILES }, (_, file) => content(file, 1000, kinds))
   const named = texts.map((lines, file) => [`${file}.txt`, `${lines.join('\n')}\n`])
   const files = named.map(([name]) => name)
   return withDir(Object.fromEntries(named), (root) => body(root, files, texts))
@@ -260,7 +263,7 @@ for (const flags of [[], ['--single-threaded-gc']]) {
         const kept = runReader(flags, root, files, 'keep')
         assert.ok(kept.most <= bound, `${kept.most} bytes of views that are all kept`)
         assert.ok(kept.atEnd > 0.9 * LENT_LIMIT_BYTES, `lending stopped at ${kept.atEnd} bytes`)
-      }),
+      }, NARROW_KINDS),
   )
 }
 
