@@ -22,6 +22,7 @@ const { values } = parseArgs({
 const rounds = Number(values.rounds)
 if (!(rounds > 0)) throw new Error('--rounds must be a number above 0')
 const only = values.only.split(',')
+const TOLD_LIMIT = 4000
 const scratch = mkdtempSync(join(tmpdir(), 'hashline-capi-'))
 
 /**
@@ -36,8 +37,10 @@ function run(what, command, args, env = {}) {
     encoding: 'utf8',
     env: { ...process.env, ...env },
   })
-  if (status !== 0) throw new Error(`${what}: ${error?.message ?? `${stdout}${stderr}`}`)
-  return `${stdout}${stderr}`
+  const told = `${stdout}${stderr}`
+  // The reports are long, and end with what counts.
+  if (status !== 0) throw new Error(`${what}: ${error?.message ?? told.slice(-TOLD_LIMIT)}`)
+  return told
 }
 
 /** @param {string} name @param {string[]} flags */
