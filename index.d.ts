@@ -363,8 +363,305 @@ export type TextPatch =
   | { operations: readonly TextOperation[] }
   | { edits: readonly (KeyedEdit | KeyedJsonEdit | TaggedEdit)[] }
 
+/** In which dialect anchors are written. */
+export interface DialectOptions {
+  /** The dialect of the anchors: `'pi'` when left out. */
+  dialect?: Dialect
+}
+
+/** How a text in memory is formatted. */
+export interface FormatOptions extends DialectOptions {
+  /** The number of the first line: 1 when left out. */
+  startLine?: number
+}
+
+/** How files become lines. */
+export interface FileOptions extends DialectOptions {
+  /**
+   * The WHATWG label of the encoding of files without byte order mark, and of new files: UTF-8
+   * when left out.
+   */
+  encoding?: string
+  /** Larger files are refused: 1 GiB when left out. */
+  maxFileBytes?: number
+}
+
+/** How files are read. */
+export interface ReadOptions extends FileOptions {
+  /**
+   * Relative paths start here, and nothing outside is read or written. Without it paths are taken
+   * as the process would.
+   */
+  root?: string
+  /** Cancels the call: the promise is rejected with an `AbortError`. */
+  signal?: AbortSignal
+}
+
 /** How files are searched: the options of a read. */
 export type SearchOptions = ReadOptions
+
+/** How a text in memory is edited. */
+export interface EditOptions extends DialectOptions {
+  /**
+   * What to do with an anchor whose line has another hash. `'guarded'` (when left out): look
+   * nearby, and follow the hash unless the patch itself speaks against it. `'unique'`: follow a
+   * hash that is unique nearby. `'off'`: refuse. In a session it counts for anchors of lines that
+   * were never shown, with `unseen: 'match'`.
+   */
+  relocate?: 'guarded' | 'unique' | 'off'
+  /**
+   * How far from its number a line is looked for, in lines each way: 100 when left out, 1,000 at
+   * most.
+   */
+  relocateWindow?: number
+  /**
+   * Which repairs may be made to a model's text: the default ones (`true`, or left out), none
+   * (`false`), or the default ones with some switched on or off.
+   */
+  repairs?: boolean | Partial<Record<RepairRule, boolean>>
+}
+
+/** Where calls that edit the same files meet. */
+export interface StateOptions {
+  /**
+   * Where journals and locks are kept, outside the edited files' tree: the platform's directory
+   * for state when left out. Only calls with the same one take turns and recover what another left
+   * half done.
+   */
+  stateDir?: string
+  /**
+   * How long to wait for other calls that edit the same files, in milliseconds: 10,000 when left
+   * out. Then the patch is refused with `LOCK_TIMEOUT`.
+   */
+  lockTimeoutMs?: number
+}
+
+/** How files are changed. */
+export interface CommitOptions extends StateOptions {
+  /**
+   * What a finished call is safe from: a power cut (`'power'`, when left out), or only the end of
+   * the process (`'process'`), which is faster.
+   */
+  durability?: 'power' | 'process'
+}
+
+/** How a patch is applied to files. */
+export interface ApplyOptions extends ReadOptions, EditOptions, CommitOptions {
+  /**
+   * Cancels the call, as long as it has not begun to change files: the promise is rejected with an
+   * `AbortError`.
+   */
+  signal?: AbortSignal
+}
+
+/** How interrupted patches are recovered. */
+export interface RecoverOptions extends StateOptions {
+  /** Cancels the call between two patches: the promise is rejected with an `AbortError`. */
+  signal?: AbortSignal
+}
+
+/** How a session reads and edits. */
+export interface HashSessionOptions extends FileOptions, EditOptions, CommitOptions {
+  /** Where relative paths start: the working directory of the process when left out. */
+  cwd?: string
+  /**
+   * Nothing outside is written, nor read unless `readRoots` name it: `cwd` when left out, `false`
+   * for no bounds.
+   */
+  root?: string | false
+  /** Directories that may be read beside the root. */
+  readRoots?: string | readonly string[]
+  /**
+   * What to do with anchors of lines that were never shown: `'refuse'` (when left out), or
+   * `'match'` them with the lines as they are, as `applyHash` does.
+   */
+  unseen?: 'refuse' | 'match'
+  /** How much one call shows. */
+  limits?: HashSessionLimits
+  /** How much is remembered. */
+  memory?: HashSessionMemory
+  /**
+   * Keeps the session on disk, so that it outlives the process and is shared with others: in
+   * memory alone when left out.
+   */
+  store?: HashSessionStore
+}
+
+/** How much one call of a session shows. */
+export interface HashSessionLimits {
+  /** Lines of all files that a read shows: 2,000 when left out. */
+  maxLines?: number
+  /** Bytes of text that a read or a search shows: 51,200 when left out. */
+  maxBytes?: number
+  /** Matches that a read or a search shows: 200 when left out. */
+  maxMatches?: number
+}
+
+/** How much a session remembers; what was shown first is forgotten first. */
+export interface HashSessionMemory {
+  /** Bytes in all: 64 MiB when left out. */
+  maxBytes?: number
+  /** Files: 256 when left out. */
+  maxFiles?: number
+  /** Versions of a file that others made: 8 when left out. */
+  maxVersions?: number
+}
+
+/**
+ * Where a session is kept. Processes that name the same one have the same session. Nobody's but
+ * the user's to read, and removed 14 days after it was last written.
+ */
+export interface HashSessionStore {
+  /** Its name: 1 to 200 characters. */
+  id: string
+  /** The directory: `stateDir` when left out. */
+  dir?: string
+}
+
+/** How one read or search of a session is made. */
+export interface SessionReadOptions {
+  /** Cancels the call: the promise is rejected with an `AbortError`. */
+  signal?: AbortSignal
+}
+
+/** How one patch of a session is applied. */
+export interface SessionApplyOptions {
+  /**
+   * Cancels the call, as long as it has not begun to change files: the promise is rejected with an
+   * `AbortError`.
+   */
+  signal?: AbortSignal
+  /** Checks and tells everything, and writes nothing: false when left out. */
+  dryRun?: boolean
+  /** How many unchanged lines the diffs show around each change: 3 when left out. */
+  context?: number
+}
+
+/** A file, and how much of it is shown. */
+export interface FileRequest {
+  /** The file; relative to `root`, or to the working directory. */
+  path: string
+  /** The first line shown, from 1. */
+  startLine?: number
+  /** The most lines shown. */
+  maxLines?: number
+  /** The most bytes of text shown. A first line that is longer is shown cut. */
+  maxBytes?: number
+  /**
+   * The WHATWG label of the encoding, where the file has no byte order mark; instead of the option
+   * of the same name.
+   */
+  encoding?: string
+}
+
+/** Which lines match a search, and how many lines around them are shown. */
+export interface MatchOptions {
+  /**
+   * Whether `search` is a regular expression (the syntax of Rust's `regex`, with look-around and
+   * back-references): false when left out.
+   */
+  regex?: boolean
+  /** Whether letters match only their own case: false when left out. */
+  caseSensitive?: boolean
+  /** Lines shown before each match: 0 when left out. */
+  contextBefore?: number
+  /** Lines shown after each match: 0 when left out. */
+  contextAfter?: number
+}
+
+/** What to read of one file. */
+export interface ReadRequest extends FileRequest, MatchOptions {
+  /** Show only the lines that match this text or pattern. */
+  search?: string
+  /** The most matches listed: 200 when left out. */
+  maxMatches?: number
+  /** Whether the view says the checksum of its lines: false when left out. */
+  checksum?: boolean
+}
+
+/** What to read of a JSON document. */
+export interface JsonRequest extends FileRequest {
+  /** The most lines shown; those with anchors count. */
+  maxLines?: number
+}
+
+/** What to search for, and where. */
+export interface SearchQuery extends MatchOptions {
+  /** The text or pattern; a match lies within one line. */
+  search: string
+  /** Files and directories: the root, or else the working directory, when left out. */
+  paths?: string | readonly string[]
+  /**
+   * Globs of the files to search, as in a `.gitignore`, relative to where paths start; those that
+   * start with `!` exclude, and of several that match the last one decides.
+   */
+  globs?: string | readonly string[]
+  /** The most matches shown of all files together: 1000 when left out. */
+  maxMatches?: number
+  /** The most matches shown of each file. */
+  maxMatchesPerFile?: number
+  /** The most bytes of text shown, in whole lines. A first line that is longer is shown cut. */
+  maxBytes?: number
+  /** Whether hidden files and directories are searched: false when left out. */
+  hidden?: boolean
+  /**
+   * Whether to pass over what `.gitignore`, `.git/info/exclude` and, without `root`, git's ignore
+   * file of the user name: true when left out.
+   */
+  gitignore?: boolean
+  /** Whether to pass over what `.ignore` files name: true when left out. */
+  ignoreFiles?: boolean
+  /**
+   * Whether those files count in the directories above a path too, up to the root: true when left
+   * out.
+   */
+  parentIgnoreFiles?: boolean
+  /** Whether symbolic links met in directories are followed: false when left out. */
+  followLinks?: boolean
+  /** How far below a path to look; 1 is the files in the directory itself. */
+  maxDepth?: number
+}
+
+/** What `checkCommand` looks for. */
+export interface CommandPolicy {
+  /** Whether reading file contents is a finding: true when left out. */
+  reads?: boolean
+  /** Whether writing files is a finding: true when left out. */
+  writes?: boolean
+  /** Whether `cp`, `mv`, `rm` and the like are findings, too: false when left out. */
+  fileCommands?: boolean
+  /** Whether `patch`, `git apply` and the like are findings, too: false when left out. */
+  patches?: boolean
+  /**
+   * Whether code for an interpreter (`python -c`, `node -e`) is looked at, too: false when left
+   * out.
+   */
+  interpreters?: boolean
+  /** More commands that read the files they are given. */
+  extraReads?: string | readonly string[]
+  /** More commands that write files. */
+  extraWrites?: string | readonly string[]
+  /** Commands that are no findings: `'grep'`, `'git apply'`. Redirections stay findings. */
+  except?: string | readonly string[]
+  /** Files, and directories with all that is in them, that may be read. */
+  readablePaths?: string | readonly string[]
+  /** Files, and directories with all that is in them, that may be written: `'/tmp'`. */
+  writablePaths?: string | readonly string[]
+  /** The verdict on what cannot be read and has no finding: `'unparsed'` when left out. */
+  unparsed?: 'unparsed' | 'allow' | 'write'
+  /** The names of tools in messages. */
+  tools?: CommandTools
+}
+
+/** How the tools are called that a model should use instead of a command. */
+export interface CommandTools {
+  /** The one that shows a file: `read` when left out. */
+  read?: string
+  /** The one that searches files: `search` when left out. */
+  search?: string
+  /** The one that edits files: `edit` when left out. */
+  edit?: string
+}
 
 /** What a read shows of a file that holds text. */
 export interface TextView {
@@ -601,61 +898,6 @@ export declare function applyJson(patch: JsonPatch, options?: ApplyOptions): Pro
 /** As `applyJson`, on the calling thread: throws where that rejects. */
 export declare function applyJsonSync(patch: JsonPatch, options?: Omit<ApplyOptions, 'signal'>): ApplyOutcome
 
-/** How a patch is applied to files. */
-export interface ApplyOptions {
-  /** The dialect of the anchors: `'pi'` when left out. */
-  dialect?: Dialect
-  /**
-   * Relative paths start here, and nothing outside is read or written. Without it paths
-   * are taken as the process would.
-   */
-  root?: string
-  /**
-   * The WHATWG label of the encoding of files without byte order mark, and of new
-   * files: UTF-8 when left out.
-   */
-  encoding?: string
-  /** Larger files are refused: 1 GiB when left out. */
-  maxFileBytes?: number
-  /**
-   * What to do with an anchor whose line has another hash. `'guarded'` (when left out):
-   * look nearby, and follow the hash unless the patch itself speaks against it.
-   * `'unique'`: follow a hash that is unique nearby. `'off'`: refuse.
-   */
-  relocate?: 'guarded' | 'unique' | 'off'
-  /**
-   * How far from its number a line is looked for, in lines each way: 100 when left out,
-   * 1,000 at most.
-   */
-  relocateWindow?: number
-  /**
-   * Which repairs may be made to a model's text: the default ones (`true`, or left
-   * out), none (`false`), or the default ones with some switched on or off.
-   */
-  repairs?: boolean | Partial<Record<RepairRule, boolean>>
-  /**
-   * What a finished call is safe from: a power cut (`'power'`, when left out), or only
-   * the end of the process (`'process'`), which is faster.
-   */
-  durability?: 'power' | 'process'
-  /**
-   * Where journals and locks are kept, outside the edited files' tree: the platform's
-   * directory for state when left out. Only calls with the same one take turns and recover
-   * what another left half done.
-   */
-  stateDir?: string
-  /**
-   * How long to wait for other calls that edit the same files, in milliseconds: 10,000 when
-   * left out. Then the patch is refused with `LOCK_TIMEOUT`.
-   */
-  lockTimeoutMs?: number
-  /**
-   * Cancels the call, as long as it has not begun to change files: the promise is
-   * rejected with an `AbortError`.
-   */
-  signal?: AbortSignal
-}
-
 /** What `applyHash` did, or why it did nothing. `status` tells which. */
 export type ApplyOutcome = AppliedOutcome | RejectedOutcome
 
@@ -694,53 +936,12 @@ export interface CommandJudgement {
   findings: Array<CommandFinding>
 }
 
-/** What `checkCommand` looks for. */
-export interface CommandPolicy {
-  /** Whether reading file contents is a finding: true when left out. */
-  reads?: boolean
-  /** Whether writing files is a finding: true when left out. */
-  writes?: boolean
-  /** Whether `cp`, `mv`, `rm` and the like are findings, too: false when left out. */
-  fileCommands?: boolean
-  /** Whether `patch`, `git apply` and the like are findings, too: false when left out. */
-  patches?: boolean
-  /**
-   * Whether code for an interpreter (`python -c`, `node -e`) is looked at, too: false when left
-   * out.
-   */
-  interpreters?: boolean
-  /** More commands that read the files they are given. */
-  extraReads?: readonly string[]
-  /** More commands that write files. */
-  extraWrites?: readonly string[]
-  /** Commands that are no findings: `'grep'`, `'git apply'`. Redirections stay findings. */
-  except?: readonly string[]
-  /** Files, and directories with all that is in them, that may be read. */
-  readablePaths?: readonly string[]
-  /** Files, and directories with all that is in them, that may be written: `'/tmp'`. */
-  writablePaths?: readonly string[]
-  /** The verdict on what cannot be read and has no finding: `'unparsed'` when left out. */
-  unparsed?: 'unparsed' | 'allow' | 'write'
-  /** The names of tools in messages. */
-  tools?: CommandTools
-}
-
 /** A part of the command line, as `slice` takes it. */
 export interface CommandSpan {
   /** The first code unit. */
   start: number
   /** Behind the last code unit. */
   end: number
-}
-
-/** How the tools are called that a model should use instead of a command. */
-export interface CommandTools {
-  /** The one that shows a file: `read` when left out. */
-  read?: string
-  /** The one that searches files: `search` when left out. */
-  search?: string
-  /** The one that edits files: `edit` when left out. */
-  edit?: string
 }
 
 /** One hunk of a diff, in the shape that the npm package `diff` has. */
@@ -755,28 +956,6 @@ export interface DiffHunk {
   newLines: number
   /** The lines, each after a space, `-` or `+`; notes after a backslash. */
   lines: Array<string>
-}
-
-/** How a text in memory is edited. */
-export interface EditOptions {
-  /** The dialect of the anchors: `'pi'` when left out. */
-  dialect?: Dialect
-  /**
-   * What to do with an anchor whose line has another hash. `'guarded'` (when left out):
-   * look nearby, and follow the hash unless the patch itself speaks against it.
-   * `'unique'`: follow a hash that is unique nearby. `'off'`: refuse.
-   */
-  relocate?: 'guarded' | 'unique' | 'off'
-  /**
-   * How far from its number a line is looked for, in lines each way: 100 when left out,
-   * 1,000 at most.
-   */
-  relocateWindow?: number
-  /**
-   * Which repairs may be made to a model's text: the default ones (`true`, or left
-   * out), none (`false`), or the default ones with some switched on or off.
-   */
-  repairs?: boolean | Partial<Record<RepairRule, boolean>>
 }
 
 /** Why an operation, or one anchor of it, was refused. */
@@ -845,119 +1024,12 @@ export interface FileMatches {
  */
 export declare function formatHashed(text: string | Uint8Array, options?: FormatOptions): string
 
-/** How a text in memory is formatted. */
-export interface FormatOptions {
-  /** The dialect of the anchors: `'pi'` when left out. */
-  dialect?: Dialect
-  /** The number of the first line: 1 when left out. */
-  startLine?: number
-}
-
 /**
  * The hash of each line of a text in memory, without line numbers.
  *
  * Bytes are taken as UTF-8; invalid sequences are hashed as U+FFFD.
  */
 export declare function hashLines(text: string | Uint8Array, options?: FormatOptions): string[]
-
-/** How much one call of a session shows. */
-export interface HashSessionLimits {
-  /** Lines of all files that a read shows: 2,000 when left out. */
-  maxLines?: number
-  /** Bytes of text that a read or a search shows: 51,200 when left out. */
-  maxBytes?: number
-  /** Matches that a read or a search shows: 200 when left out. */
-  maxMatches?: number
-}
-
-/** How much a session remembers; what was shown first is forgotten first. */
-export interface HashSessionMemory {
-  /** Bytes in all: 64 MiB when left out. */
-  maxBytes?: number
-  /** Files: 256 when left out. */
-  maxFiles?: number
-  /** Versions of a file that others made: 8 when left out. */
-  maxVersions?: number
-}
-
-/** How a session reads and edits. */
-export interface HashSessionOptions {
-  /** Where relative paths start: the working directory of the process when left out. */
-  cwd?: string
-  /**
-   * Nothing outside is written, nor read unless `readRoots` name it: `cwd` when left out,
-   * `false` for no bounds.
-   */
-  root?: string | false
-  /** Directories that may be read beside the root. */
-  readRoots?: string | readonly string[]
-  /** The dialect of the anchors: `'pi'` when left out. */
-  dialect?: Dialect
-  /**
-   * What to do with anchors of lines that were never shown: `'refuse'` (when left out), or
-   * `'match'` them with the lines as they are, as `applyHash` does.
-   */
-  unseen?: 'refuse' | 'match'
-  /** How much one call shows. */
-  limits?: HashSessionLimits
-  /** How much is remembered. */
-  memory?: HashSessionMemory
-  /**
-   * Keeps the session on disk, so that it outlives the process and is shared with others:
-   * in memory alone when left out.
-   */
-  store?: HashSessionStore
-  /**
-   * The WHATWG label of the encoding of files without byte order mark, and of new
-   * files: UTF-8 when left out.
-   */
-  encoding?: string
-  /** Larger files are refused: 1 GiB when left out. */
-  maxFileBytes?: number
-  /**
-   * As for `applyHash`; counts for anchors of lines that were never shown, with
-   * `unseen: 'match'`.
-   */
-  relocate?: 'guarded' | 'unique' | 'off'
-  /** As for `applyHash`. */
-  relocateWindow?: number
-  /** As for `applyHash`. */
-  repairs?: boolean | Partial<Record<RepairRule, boolean>>
-  /** As for `applyHash`. */
-  durability?: 'power' | 'process'
-  /** As for `applyHash`. */
-  stateDir?: string
-  /** As for `applyHash`. */
-  lockTimeoutMs?: number
-}
-
-/**
- * Where a session is kept. Processes that name the same one have the same session. Nobody's
- * but the user's to read, and removed 14 days after it was last written.
- */
-export interface HashSessionStore {
-  /** Its name: 1 to 200 characters. */
-  id?: string
-  /** The directory: `stateDir` when left out. */
-  dir?: string
-}
-
-/** What to read of a JSON document. */
-export interface JsonRequest {
-  /** The file; relative to `root`, or to the working directory. */
-  path: string
-  /** The first line of the file that is shown, from 1. */
-  startLine?: number
-  /** The most lines shown; those with anchors count. */
-  maxLines?: number
-  /** The most bytes of text shown. A first line that is longer is shown cut. */
-  maxBytes?: number
-  /**
-   * The WHATWG label of the encoding, where the file has no byte order mark; instead of
-   * the option of the same name.
-   */
-  encoding?: string
-}
 
 /** A JSON document with the anchors of its values. */
 export interface JsonView {
@@ -1042,26 +1114,6 @@ export interface ReadOn {
   startLine: number
 }
 
-/** How files are read. */
-export interface ReadOptions {
-  /** The dialect of the anchors: `'pi'` when left out. */
-  dialect?: Dialect
-  /**
-   * Relative paths start here, and nothing outside is read. Without it paths are taken
-   * as the process would.
-   */
-  root?: string
-  /**
-   * The WHATWG label of the encoding of files without byte order mark: UTF-8 when left
-   * out.
-   */
-  encoding?: string
-  /** Larger files are refused: 1 GiB when left out. */
-  maxFileBytes?: number
-  /** Cancels the call: the promise is rejected with an `AbortError`. */
-  signal?: AbortSignal
-}
-
 /** What a read of a session shows. */
 export interface ReadReport {
   /**
@@ -1075,56 +1127,6 @@ export interface ReadReport {
   images: Array<ReadImage>
   /** Where to go on, for each request that a limit cut. */
   next?: Array<ReadOn>
-}
-
-/** What to read of one file. */
-export interface ReadRequest {
-  /** The file; relative to `root`, or to the working directory. */
-  path: string
-  /** The first line shown, from 1. */
-  startLine?: number
-  /** The most lines shown. */
-  maxLines?: number
-  /** The most bytes of text shown. A first line that is longer is shown cut. */
-  maxBytes?: number
-  /** Show only the lines that match this text or pattern. */
-  search?: string
-  /**
-   * Whether `search` is a regular expression (the syntax of Rust's `regex`, with
-   * look-around and back-references): false when left out.
-   */
-  regex?: boolean
-  /** Whether letters match only their own case: false when left out. */
-  caseSensitive?: boolean
-  /** Lines shown before each match: 0 when left out. */
-  contextBefore?: number
-  /** Lines shown after each match: 0 when left out. */
-  contextAfter?: number
-  /** The most matches listed: 200 when left out. */
-  maxMatches?: number
-  /**
-   * The WHATWG label of the encoding, where the file has no byte order mark; instead of
-   * the option of the same name.
-   */
-  encoding?: string
-  /** Whether the view says the checksum of its lines: false when left out. */
-  checksum?: boolean
-}
-
-/** How interrupted patches are recovered. */
-export interface RecoverOptions {
-  /**
-   * Where journals and locks are, as for the calls that were interrupted: the platform's
-   * directory for state when left out.
-   */
-  stateDir?: string
-  /**
-   * How long to wait for calls that edit files of an interrupted patch, in milliseconds:
-   * 10,000 when left out.
-   */
-  lockTimeoutMs?: number
-  /** Cancels the call between two patches: the promise is rejected with an `AbortError`. */
-  signal?: AbortSignal
 }
 
 /**
@@ -1242,54 +1244,6 @@ export declare function searchHashed(query: SearchQuery, options?: SearchOptions
 /** As `searchHashed`, on the calling thread: throws where that rejects its promise. */
 export declare function searchHashedSync(query: SearchQuery, options?: Omit<SearchOptions, 'signal'>): SearchResult
 
-/** What to search for, and where. */
-export interface SearchQuery {
-  /** The text or pattern; a match lies within one line. */
-  search: string
-  /** Files and directories: the root, or else the working directory, when left out. */
-  paths?: string | readonly string[]
-  /**
-   * Whether `search` is a regular expression (the syntax of Rust's `regex`, with
-   * look-around and back-references): false when left out.
-   */
-  regex?: boolean
-  /** Whether letters match only their own case: false when left out. */
-  caseSensitive?: boolean
-  /** Lines shown before each match: 0 when left out. */
-  contextBefore?: number
-  /** Lines shown after each match: 0 when left out. */
-  contextAfter?: number
-  /**
-   * Globs of the files to search, as in a `.gitignore`, relative to where paths start; those
-   * that start with `!` exclude, and of several that match the last one decides.
-   */
-  globs?: string | readonly string[]
-  /** The most matches shown of all files together: 1000 when left out. */
-  maxMatches?: number
-  /** The most matches shown of each file. */
-  maxMatchesPerFile?: number
-  /** The most bytes of text shown, in whole lines. A first line that is longer is shown cut. */
-  maxBytes?: number
-  /** Whether hidden files and directories are searched: false when left out. */
-  hidden?: boolean
-  /**
-   * Whether to pass over what `.gitignore`, `.git/info/exclude` and, without `root`, git's
-   * ignore file of the user name: true when left out.
-   */
-  gitignore?: boolean
-  /** Whether to pass over what `.ignore` files name: true when left out. */
-  ignoreFiles?: boolean
-  /**
-   * Whether those files count in the directories above a path too, up to the root: true when
-   * left out.
-   */
-  parentIgnoreFiles?: boolean
-  /** Whether symbolic links met in directories are followed: false when left out. */
-  followLinks?: boolean
-  /** How far below a path to look; 1 is the files in the directory itself. */
-  maxDepth?: number
-}
-
 /** What a search found. */
 export interface SearchResult {
   /**
@@ -1322,25 +1276,6 @@ export interface SearchWarning {
   path: string
   /** What, and why; names the file. */
   message: string
-}
-
-/** How one patch of a session is applied. */
-export interface SessionApplyOptions {
-  /**
-   * Cancels the call, as long as it has not begun to change files: the promise is
-   * rejected with an `AbortError`.
-   */
-  signal?: AbortSignal
-  /** Checks and tells everything, and writes nothing: false when left out. */
-  dryRun?: boolean
-  /** How many unchanged lines the diffs show around each change: 3 when left out. */
-  context?: number
-}
-
-/** How one read or search of a session is made. */
-export interface SessionReadOptions {
-  /** Cancels the call: the promise is rejected with an `AbortError`. */
-  signal?: AbortSignal
 }
 
 /** What `applyHashToText` did, or why it did nothing. `status` tells which. */

@@ -2,8 +2,7 @@
 // are what this package takes and gives, and what its declarations say.
 
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -15,6 +14,7 @@ import {
   recoverTransactionsSync,
   searchHashedSync,
 } from 'hashline-native'
+import { compile } from './compile.mjs'
 import { isEmulated, withMess } from './support.mjs'
 
 /**
@@ -160,32 +160,3 @@ test('the declared types hold what is given and answered, and nothing else', (t)
     assert.match(compile(dir, ["export const view: api.FileView = { kind: 'text' }"]), /lineCount/)
   })
 })
-
-/**
- * What the compiler has to say.
- * @param {string} dir
- * @param {string[]} lines
- */
-function compile(dir, lines) {
-  const declarations = JSON.stringify(join(root, 'index.d.ts'))
-  const file = join(dir, 'shapes.mts')
-  writeFileSync(file, `import type * as api from ${declarations}\n${lines.join('\n')}\n`)
-  const compiler = join(root, 'node_modules/typescript/bin/tsc')
-  const flags = [
-    '--ignoreConfig',
-    '--noEmit',
-    '--strict',
-    '--module',
-    'nodenext',
-    '--target',
-    'es2022',
-  ]
-  const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')]
-  const { stdout, stderr, error } = spawnSync(
-    process.execPath,
-    [compiler, ...flags, ...types, file],
-    { encoding: 'utf8' },
-  )
-  if (error) throw error
-  return stdout + stderr
-}

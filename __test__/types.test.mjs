@@ -22,7 +22,7 @@ function summary(outcome) {
 
 /**
  * What a view has is told by its kind.
-"" * @param {FileView} view
+ * @param {FileView} view
  * @returns {string | number}
  */
 function summaryOf(view) {

@@ -4,83 +4,33 @@ use hashline_core::command::{self as core, Judgement, Policy, Tools, Unparsed};
 use napi::Env;
 use napi_derive::napi;
 
-use super::fault::{Result, returned};
+use super::fault::returned;
 use super::js::Js;
-use super::options::{Field, Holder, optional, read_options};
+use super::options::{self, Field, Holder, Table, read_inside, row};
 use super::text::Word;
 
-/// What `checkCommand` looks for.
-#[napi(object, object_to_js = false, object_from_js = false)]
-pub struct CommandPolicy<'env> {
-    /// Whether reading file contents is a finding: true when left out.
-    #[napi(ts_type = "boolean")]
-    pub reads: Option<Field<'env>>,
-    /// Whether writing files is a finding: true when left out.
-    #[napi(ts_type = "boolean")]
-    pub writes: Option<Field<'env>>,
-    /// Whether `cp`, `mv`, `rm` and the like are findings, too: false when left out.
-    #[napi(ts_type = "boolean")]
-    pub file_commands: Option<Field<'env>>,
-    /// Whether `patch`, `git apply` and the like are findings, too: false when left out.
-    #[napi(ts_type = "boolean")]
-    pub patches: Option<Field<'env>>,
-    /// Whether code for an interpreter (`python -c`, `node -e`) is looked at, too: false when left
-    /// out.
-    #[napi(ts_type = "boolean")]
-    pub interpreters: Option<Field<'env>>,
-    /// More commands that read the files they are given.
-    #[napi(ts_type = "readonly string[]")]
-    pub extra_reads: Option<Field<'env>>,
-    /// More commands that write files.
-    #[napi(ts_type = "readonly string[]")]
-    pub extra_writes: Option<Field<'env>>,
-    /// Commands that are no findings: `'grep'`, `'git apply'`. Redirections stay findings.
-    #[napi(ts_type = "readonly string[]")]
-    pub except: Option<Field<'env>>,
-    /// Files, and directories with all that is in them, that may be read.
-    #[napi(ts_type = "readonly string[]")]
-    pub readable_paths: Option<Field<'env>>,
-    /// Files, and directories with all that is in them, that may be written: `'/tmp'`.
-    #[napi(ts_type = "readonly string[]")]
-    pub writable_paths: Option<Field<'env>>,
-    /// The verdict on what cannot be read and has no finding: `'unparsed'` when left out.
-    #[napi(ts_type = "'unparsed' | 'allow' | 'write'")]
-    pub unparsed: Option<Field<'env>>,
-    /// The names of tools in messages.
-    #[napi(ts_type = "CommandTools")]
-    pub tools: Option<Field<'env>>,
-}
+/// `CommandPolicy`.
+const POLICY: Table<Policy> = &[&[
+    row!("reads", Field::flag => reads),
+    row!("writes", Field::flag => writes),
+    row!("fileCommands", Field::flag => file_commands),
+    row!("patches", Field::flag => patches),
+    row!("interpreters", Field::flag => interpreters),
+    row!("extraReads", Field::texts => extra_reads),
+    row!("extraWrites", Field::texts => extra_writes),
+    row!("except", Field::texts => except),
+    row!("readablePaths", Field::texts => readable_paths),
+    row!("writablePaths", Field::texts => writable_paths),
+    row!("unparsed", |field: Field<'_>| field.choice(&Unparsed::ALL) => unparsed),
+    row!("tools", |field| read_inside(field, Holder::PolicyTools, TOOLS) => tools),
+]];
 
-read_options!(CommandPolicy {
-    reads: "reads",
-    writes: "writes",
-    file_commands: "fileCommands",
-    patches: "patches",
-    interpreters: "interpreters",
-    extra_reads: "extraReads",
-    extra_writes: "extraWrites",
-    except: "except",
-    readable_paths: "readablePaths",
-    writable_paths: "writablePaths",
-    unparsed: "unparsed",
-    tools: "tools"
-});
-
-/// How the tools are called that a model should use instead of a command.
-#[napi(object, object_to_js = false, object_from_js = false)]
-pub struct CommandTools<'env> {
-    /// The one that shows a file: `read` when left out.
-    #[napi(ts_type = "string")]
-    pub read: Option<Field<'env>>,
-    /// The one that searches files: `search` when left out.
-    #[napi(ts_type = "string")]
-    pub search: Option<Field<'env>>,
-    /// The one that edits files: `edit` when left out.
-    #[napi(ts_type = "string")]
-    pub edit: Option<Field<'env>>,
-}
-
-read_options!(CommandTools { read: "read", search: "search", edit: "edit" });
+/// `CommandTools`.
+const TOOLS: Table<Tools> = &[&[
+    row!("read", Field::text => read),
+    row!("search", Field::text => search),
+    row!("edit", Field::text => edit),
+]];
 
 /// A command line, judged.
 #[napi(object, object_from_js = false)]
@@ -136,7 +86,9 @@ pub fn check_command<'env>(
 ) -> napi::Result<Js<'env>> {
     returned(env, || {
         let command = Field::argument("command", command).text()?;
-        let judgement = core::check(&command, &read_policy(policy)?);
+        let mut given = Policy::default();
+        options::read(Holder::Policy, policy, POLICY, &mut given)?;
+        let judgement = core::check(&command, &given);
         Ok(CommandJudgement::of(judgement, &command))
     })
 }
@@ -157,39 +109,4 @@ impl CommandJudgement {
         });
         CommandJudgement { verdict: Word(judgement.verdict.name()), findings: findings.collect() }
     }
-}
-
-fn read_policy(value: Js<'_>) -> Result<Policy> {
-    let given = CommandPolicy::read(Holder::Policy, value)?;
-    let defaults = Policy::default();
-    let flag = |field, default| {
-        Ok::<_, super::fault::Fault>(optional(field, Field::flag)?.unwrap_or(default))
-    };
-    let names =
-        |field| Ok::<_, super::fault::Fault>(optional(field, Field::texts)?.unwrap_or_default());
-    Ok(Policy {
-        reads: flag(given.reads, defaults.reads)?,
-        writes: flag(given.writes, defaults.writes)?,
-        file_commands: flag(given.file_commands, defaults.file_commands)?,
-        patches: flag(given.patches, defaults.patches)?,
-        interpreters: flag(given.interpreters, defaults.interpreters)?,
-        extra_reads: names(given.extra_reads)?,
-        extra_writes: names(given.extra_writes)?,
-        except: names(given.except)?,
-        readable_paths: names(given.readable_paths)?,
-        writable_paths: names(given.writable_paths)?,
-        unparsed: optional(given.unparsed, |field| field.choice(&Unparsed::ALL))?
-            .unwrap_or_default(),
-        tools: optional(given.tools, |field| read_tools(field.value()))?.unwrap_or_default(),
-    })
-}
-
-fn read_tools(value: Js<'_>) -> Result<Tools> {
-    let given = CommandTools::read(Holder::PolicyTools, value)?;
-    let defaults = Tools::default();
-    Ok(Tools {
-        read: optional(given.read, Field::text)?.unwrap_or(defaults.read),
-        search: optional(given.search, Field::text)?.unwrap_or(defaults.search),
-        edit: optional(given.edit, Field::text)?.unwrap_or(defaults.edit),
-    })
 }

@@ -1,45 +1,25 @@
 //! `readJson`, `applyJson` and their `…Sync` twins.
 
-use hashline_core::{self as core, Cancel, Limits, Result as CoreResult, Workspace};
+use hashline_core::{self as core, Cancel, Result as CoreResult, Workspace};
 use napi::{Env, ValueType};
 use napi_derive::napi;
 
 use super::apply;
 use super::fault::Result;
 use super::js::Js;
-use super::options::{Field, Holder, optional, read_options};
+use super::options::{self, Field, Holder, Table, row, workspace_options};
 use super::read;
 use super::task::{self, Call, Prepared};
 use super::text::Text;
 
-/// What to read of a JSON document.
-#[napi(object, object_to_js = false, object_from_js = false)]
-pub struct JsonRequest<'env> {
-    /// The file; relative to `root`, or to the working directory.
-    #[napi(ts_type = "string")]
-    pub path: Field<'env>,
-    /// The first line of the file that is shown, from 1.
-    #[napi(ts_type = "number")]
-    pub start_line: Option<Field<'env>>,
-    /// The most lines shown; those with anchors count.
-    #[napi(ts_type = "number")]
-    pub max_lines: Option<Field<'env>>,
-    /// The most bytes of text shown. A first line that is longer is shown cut.
-    #[napi(ts_type = "number")]
-    pub max_bytes: Option<Field<'env>>,
-    /// The WHATWG label of the encoding, where the file has no byte order mark; instead of
-    /// the option of the same name.
-    #[napi(ts_type = "string")]
-    pub encoding: Option<Field<'env>>,
-}
-
-read_options!(JsonRequest {
-    path: "path",
-    start_line: "startLine",
-    max_lines: "maxLines",
-    max_bytes: "maxBytes",
-    encoding: "encoding"
-});
+/// `JsonRequest`.
+const REQUEST: Table<core::JsonRequest> = &[&[
+    row!(required "path", Field::text => path),
+    row!("startLine", Field::count => start_line),
+    row!("maxLines", Field::count => limits.max_lines),
+    row!("maxBytes", Field::size => limits.max_bytes),
+    row!("encoding", Field::text => encoding),
+]];
 
 /// A JSON document with the anchors of its values.
 #[napi(object, object_from_js = false)]
@@ -159,7 +139,7 @@ impl Call for ReadJsonCall {
 }
 
 fn prepare<'env>(request: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, ReadJsonCall>> {
-    let (options, signal) = read::read_options(options)?;
+    let (options, signal) = workspace_options(options, read::OPTIONS)?;
     let request = read_request(request)?;
     Ok((ReadJsonCall { request, workspace: Workspace::new(options) }, signal))
 }
@@ -170,14 +150,7 @@ fn read_request(value: Js<'_>) -> Result<core::JsonRequest> {
         let path = Field::instead_of(holder, value).text()?;
         return Ok(core::JsonRequest { path, ..core::JsonRequest::default() });
     }
-    let given = JsonRequest::read(holder, value)?;
-    Ok(core::JsonRequest {
-        path: given.path.text()?,
-        start_line: optional(given.start_line, Field::count)?,
-        limits: Limits {
-            max_lines: optional(given.max_lines, Field::count)?,
-            max_bytes: optional(given.max_bytes, Field::size)?,
-        },
-        encoding: optional(given.encoding, Field::text)?,
-    })
+    let mut request = core::JsonRequest::default();
+    options::read(holder, value, REQUEST, &mut request)?;
+    Ok(request)
 }

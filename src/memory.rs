@@ -1,30 +1,31 @@
 //! `formatHashed`, `hashLines`, `verify`, `applyHashToText`: what needs no file system.
 
-use hashline_core::{self as core, Dialect, string_of, valid_utf8};
+use hashline_core::{self as core, Dialect, WorkspaceOptions, string_of, valid_utf8};
 use napi::{Env, ValueType};
 use napi_derive::napi;
 
-use super::apply::{EditOptions, edit_options};
 use super::buffers::with_text;
 use super::fault::{Result, returned};
 use super::js::Js;
-use super::options::{Field, Holder, optional, read_options};
+use super::options::{self, Field, Holder, OfWorkspace, Table, optional, row, workspace_options};
 use super::outcome::text_outcome;
 use super::text::Text;
 use super::value::to_value;
 
-/// How a text in memory is formatted.
-#[napi(object, object_to_js = false, object_from_js = false)]
-pub struct FormatOptions<'env> {
-    /// The dialect of the anchors: `'pi'` when left out.
-    #[napi(ts_type = "Dialect")]
-    pub dialect: Option<Field<'env>>,
-    /// The number of the first line: 1 when left out.
-    #[napi(ts_type = "number")]
-    pub start_line: Option<Field<'env>>,
-}
+/// `FormatOptions`.
+const FORMAT: Table<Format> = &[&[
+    row!("dialect", Field::dialect => dialect),
+    row!("startLine", Field::line_number => start_line),
+]];
 
-read_options!(FormatOptions { dialect: "dialect", start_line: "startLine" });
+/// `EditOptions`.
+const EDIT: Table<WorkspaceOptions> = &[WorkspaceOptions::DIALECT, WorkspaceOptions::EDIT];
+
+/// How a text in memory is formatted.
+struct Format {
+    dialect: &'static Dialect,
+    start_line: u64,
+}
 
 /// The lines of a text in memory, each with its anchor in front, joined by line feeds.
 ///
@@ -39,7 +40,7 @@ pub fn format_hashed<'env>(
     options: Js<'env>,
 ) -> napi::Result<Js<'env>> {
     returned(env, || {
-        let (dialect, start_line) = format_options(options)?;
+        let Format { dialect, start_line } = format(options)?;
         with_utf8(text, |text| Text::of_bytes(core::format_hashed(dialect, text, start_line)))
     })
 }
@@ -57,7 +58,7 @@ pub fn hash_lines<'env>(
     options: Js<'env>,
 ) -> napi::Result<Js<'env>> {
     returned(env, || {
-        let (dialect, start_line) = format_options(options)?;
+        let Format { dialect, start_line } = format(options)?;
         with_utf8(text, |text| Ok(core::hash_lines(dialect, text, start_line)))
     })
 }
@@ -98,19 +99,19 @@ pub fn apply_hash_to_text<'env>(
     options: Js<'env>,
 ) -> napi::Result<Js<'env>> {
     returned(env, || {
-        let (dialect, options) = edit_options(EditOptions::read(Holder::Options, options)?)?;
+        let (options, _) = workspace_options(options, EDIT)?;
         with_text(Field::argument("text", text), |text| {
             let operations = to_value("operations", operations)?;
-            text_outcome(core::apply_to_text(dialect, text, &operations, &options))
+            let edit = &options.apply.edit;
+            text_outcome(core::apply_to_text(options.dialect, text, &operations, edit))
         })
     })
 }
 
-fn format_options(value: Js<'_>) -> Result<(&'static Dialect, u64)> {
-    let given = FormatOptions::read(Holder::Options, value)?;
-    let dialect = optional(given.dialect, Field::dialect)?;
-    let start_line = optional(given.start_line, Field::line_number)?;
-    Ok((dialect.unwrap_or(Dialect::default_dialect()), start_line.unwrap_or(1)))
+fn format(value: Js<'_>) -> Result<Format> {
+    let mut given = Format { dialect: Dialect::default_dialect(), start_line: 1 };
+    options::read(Holder::Options, value, FORMAT, &mut given)?;
+    Ok(given)
 }
 
 /// Runs `work` with the argument `text` as valid UTF-8; bytes that are, and that no other thread

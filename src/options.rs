@@ -1,41 +1,68 @@
 //! Objects of options: known names only, each value of the right type, or `INVALID_ARGUMENT`
 //! that says which option, what it was and what was expected.
+//!
+//! The properties that an object may have stand in one table: for each its name, how its value is
+//! read and where it goes. What users read of it is an interface in `patch.d.ts`;
+//! `__test__/options.test.mjs` compares the two.
+
+mod field;
+mod workspace;
 
 use std::ffi::CStr;
-use std::fmt;
 
-use hashline_core::{Code, Dialect, Error};
+use hashline_core::Error;
 use napi::ValueType;
 
 use super::fault::Result;
 use super::js::Js;
+pub use field::{Field, Holder, optional};
+pub use workspace::{OfWorkspace, ROOT, workspace_defaults, workspace_options};
 
-/// The largest number that JavaScript counts to without gaps.
-const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
+/// The properties of an object, in parts that several tables may have.
+pub type Table<T> = &'static [&'static [Row<T>]];
 
-/// Makes `$name::read`, which takes the fields of an interface of options out of an object.
-/// (The interface itself cannot be declared by a macro: napi loses its documentation then.)
-macro_rules! read_options {
-    ($name:ident { $($field:ident: $js_name:literal),* }) => {
-        impl<'env> $name<'env> {
-            /// The fields of `value`; none when it is undefined or null.
-            pub fn read(
-                holder: $crate::options::Holder,
-                value: $crate::js::Js<'env>,
-            ) -> $crate::fault::Result<Self> {
-                use $crate::options::{FromField, c_name, check_object, field};
-                let present = check_object(holder, value, &[$($js_name),*])?;
-                Ok($name {
-                    $($field: {
-                        let c_name = const { c_name(concat!($js_name, "\0")) };
-                        FromField::from_field(field(holder, $js_name, c_name, value, present)?)?
-                    },)*
-                })
-            }
+/// A property, made by the macro `row` unless it is a signal.
+pub struct Row<T> {
+    pub name: &'static str,
+    pub c_name: &'static CStr,
+    /// Whether a missing value is read as well, and so refused.
+    pub is_required: bool,
+    /// Reads the value; there is none for a signal, which the call itself looks at.
+    pub set: Option<Setter<T>>,
+}
+
+/// Reads a value and puts it in its place.
+pub type Setter<T> = fn(&mut T, Field<'_>) -> Result<()>;
+
+impl<T: 'static> Row<T> {
+    /// The option that cancels a call.
+    pub const SIGNAL: &'static [Row<T>] =
+        &[Row { name: "signal", c_name: c"signal", is_required: false, set: None }];
+}
+
+/// Makes a row: the name, how the value is read, and the field that it goes to, or what is done
+/// with it. A name after `required` must be there.
+macro_rules! row {
+    (required $($row:tt)+) => {
+        $crate::options::Row { is_required: true, ..$crate::options::row!($($row)+) }
+    };
+    ($name:literal, $read:expr => |$given:ident, $value:ident| $put:expr) => {
+        $crate::options::Row {
+            name: $name,
+            c_name: $crate::options::c_name(concat!($name, "\0")),
+            is_required: false,
+            set: Some(|$given, field| {
+                let $value = ($read)(field)?;
+                $put;
+                Ok(())
+            }),
         }
     };
+    ($name:literal, $read:expr => $($place:tt)+) => {
+        $crate::options::row!($name, $read => |given, value| given.$($place)+ = value.into())
+    };
 }
-pub(super) use read_options;
+pub(super) use row;
 
 /// A name that ends in NUL.
 pub const fn c_name(name: &str) -> &CStr {
@@ -45,88 +72,42 @@ pub const fn c_name(name: &str) -> &CStr {
     }
 }
 
-/// What a value was found in, for messages.
-#[derive(Clone, Copy, Debug)]
-pub enum Holder {
-    /// It is an argument itself.
-    Arguments,
-    /// The last argument.
-    Options,
-    /// The only request of a read, or the one at an index.
-    Request(Option<u32>),
-    /// The query of a search.
-    Query,
-    /// What a shell command is judged by.
-    Policy,
-    /// The names of tools in it.
-    PolicyTools,
-    /// An object among the options.
-    Inside(&'static str),
-}
-
-impl fmt::Display for Holder {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Holder::Arguments => out.write_str("the call"),
-            Holder::Options => out.write_str("options"),
-            Holder::Query => out.write_str("query"),
-            Holder::Policy => out.write_str("policy"),
-            Holder::PolicyTools => out.write_str("policy.tools"),
-            Holder::Inside(name) => write!(out, "options.{name}"),
-            Holder::Request(None) => out.write_str("requests"),
-            Holder::Request(Some(index)) => write!(out, "requests[{index}]"),
-        }
-    }
-}
-
-/// A value with its name.
-#[derive(Clone, Copy)]
-pub struct Field<'env> {
+/// Puts the properties of `value` in their places; leaves what is missing as it is. Returns the
+/// signal, if there is one.
+pub fn read<'env, T>(
     holder: Holder,
-    name: &'static str,
-    /// The element of an array that it is.
-    index: Option<u32>,
     value: Js<'env>,
-}
-
-/// How a field of an options object is taken: as it is, or as none when it is missing.
-pub trait FromField<'env>: Sized {
-    fn from_field(field: Option<Field<'env>>) -> Result<Self>;
-}
-
-impl<'env> FromField<'env> for Option<Field<'env>> {
-    fn from_field(field: Option<Field<'env>>) -> Result<Self> {
-        match field {
-            Some(field) if !field.value.is_missing()? => Ok(Some(field)),
-            _ => Ok(None),
-        }
-    }
-}
-
-impl<'env> FromField<'env> for Field<'env> {
-    fn from_field(field: Option<Field<'env>>) -> Result<Self> {
-        field.ok_or_else(|| Error::argument("a required object is missing").into())
-    }
-}
-
-/// The field `name` of an object, or none when there is no object.
-pub fn field<'env>(
-    holder: Holder,
-    name: &'static str,
-    c_name: &CStr,
-    object: Js<'env>,
-    present: bool,
+    table: Table<T>,
+    given: &mut T,
 ) -> Result<Option<Field<'env>>> {
-    if !present {
+    if !check_object(holder, value, table)? {
         return Ok(None);
     }
-    let value = object.get(c_name)?;
-    Ok(Some(Field { holder, name, index: None, value }))
+    let mut signal = None;
+    for row in table.iter().copied().flatten() {
+        let field = Field::property(holder, row.name, value.get(row.c_name)?);
+        if !row.is_required && field.is_missing()? {
+            continue;
+        }
+        match row.set {
+            Some(set) => set(given, field)?,
+            None => signal = Some(field),
+        }
+    }
+    Ok(signal)
+}
+
+/// An object within another one; what it leaves out is as by default.
+pub fn read_inside<T: Default>(field: Field<'_>, holder: Holder, table: Table<T>) -> Result<T> {
+    let mut given = T::default();
+    read(holder, field.value(), table, &mut given)?;
+    Ok(given)
 }
 
 /// Whether there is an object; refuses what is no object and has names that are not known.
-pub fn check_object(holder: Holder, value: Js<'_>, known: &[&str]) -> Result<bool> {
-    let names = || known.join(", ");
+fn check_object<T>(holder: Holder, value: Js<'_>, table: Table<T>) -> Result<bool> {
+    let known = || table.iter().copied().flatten().map(|row| row.name);
+    let names = || known().collect::<Vec<_>>().join(", ");
     match value.kind()? {
         ValueType::Undefined | ValueType::Null
             if matches!(holder, Holder::Options | Holder::Policy) =>
@@ -150,7 +131,7 @@ pub fn check_object(holder: Holder, value: Js<'_>, known: &[&str]) -> Result<boo
     let keys = value.own_keys()?;
     for index in 0..keys.array_len()? {
         let key = keys.element(index)?.lossy_text()?;
-        if !known.contains(&key.as_str()) {
+        if known().all(|name| name != key) {
             return Err(Error::argument(format!(
                 "{holder} has the unknown name {key:?}: the known ones are {}",
                 names()
@@ -159,140 +140,4 @@ pub fn check_object(holder: Holder, value: Js<'_>, known: &[&str]) -> Result<boo
         }
     }
     Ok(true)
-}
-
-/// Reads a field that may be left out.
-pub fn optional<'env, T>(
-    field: Option<Field<'env>>,
-    read: impl FnOnce(Field<'env>) -> Result<T>,
-) -> Result<Option<T>> {
-    field.map(read).transpose()
-}
-
-impl<'env> Field<'env> {
-    /// A value that stands where its holder's object might.
-    pub fn instead_of(holder: Holder, value: Js<'env>) -> Self {
-        Field { holder, name: "", index: None, value }
-    }
-
-    /// An argument of the call.
-    pub fn argument(name: &'static str, value: Js<'env>) -> Self {
-        Field { holder: Holder::Arguments, name, index: None, value }
-    }
-
-    /// An argument that may be left out.
-    pub fn optional_argument(name: &'static str, value: Js<'env>) -> Result<Option<Self>> {
-        FromField::from_field(Some(Field::argument(name, value)))
-    }
-
-    pub fn value(self) -> Js<'env> {
-        self.value
-    }
-
-    /// The refusal of the value.
-    pub fn wrong(self, expected: &str) -> super::fault::Fault {
-        match self.value.describe() {
-            Ok(is) => Error::argument(format!("{self} is {is}: expected {expected}")).into(),
-            Err(error) => error.into(),
-        }
-    }
-
-    pub fn is(self, kind: ValueType) -> Result<bool> {
-        Ok(self.value.kind()? == kind)
-    }
-
-    pub fn flag(self) -> Result<bool> {
-        if self.is(ValueType::Boolean)? {
-            Ok(self.value.boolean()?)
-        } else {
-            Err(self.wrong("true or false"))
-        }
-    }
-
-    pub fn text(self) -> Result<String> {
-        if !self.is(ValueType::String)? {
-            return Err(self.wrong("a string"));
-        }
-        self.value.text()?.ok_or_else(|| {
-            Error::new(
-                Code::UnencodableText,
-                format!("{self} holds a lone surrogate: expected a string that is valid Unicode"),
-            )
-            .into()
-        })
-    }
-
-    /// A string, or an array of strings.
-    pub fn texts(self) -> Result<Vec<String>> {
-        if self.is(ValueType::String)? {
-            return Ok(vec![self.text()?]);
-        }
-        if !self.value.is_array()? {
-            return Err(self.wrong("a string or an array of strings"));
-        }
-        (0..self.value.array_len()?)
-            .map(|index| {
-                let item = Field { index: Some(index), value: self.value.element(index)?, ..self };
-                item.text()
-            })
-            .collect()
-    }
-
-    /// A whole number within bounds.
-    pub fn whole(self, min: u64, max: u64) -> Result<u64> {
-        if self.is(ValueType::Number)? {
-            let number = self.value.number()?;
-            if number.fract() == 0.0 && number >= min as f64 && number <= max as f64 {
-                return Ok(number as u64);
-            }
-        }
-        Err(self.wrong(&format!("a whole number from {min} to {max}")))
-    }
-
-    /// A number of things.
-    pub fn count(self) -> Result<u64> {
-        self.whole(0, MAX_SAFE_INTEGER)
-    }
-
-    /// The number of a line, as an anchor can say it.
-    pub fn line_number(self) -> Result<u64> {
-        self.whole(1, u32::MAX.into())
-    }
-
-    /// A number of bytes in memory; more than there can be is as good as the most.
-    pub fn size(self) -> Result<usize> {
-        Ok(usize::try_from(self.count()?).unwrap_or(usize::MAX))
-    }
-
-    /// One of a few words.
-    pub fn choice<T: Copy>(self, choices: &[(&str, T)]) -> Result<T> {
-        let word = if self.is(ValueType::String)? { self.value.text()? } else { None };
-        let found = choices.iter().find(|(name, _)| word.as_deref() == Some(*name));
-        found.map(|(_, choice)| *choice).ok_or_else(|| {
-            let names: Vec<_> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
-            self.wrong(&format!("one of {}", names.join(", ")))
-        })
-    }
-
-    pub fn dialect(self) -> Result<&'static Dialect> {
-        if !self.is(ValueType::String)? {
-            return Err(self.wrong("the name of a dialect"));
-        }
-        Dialect::by_name(&self.value.lossy_text()?)
-            .map_err(|error| Error::argument(format!("{self}: {}", error.message)).into())
-    }
-}
-
-impl fmt::Display for Field<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.holder {
-            Holder::Arguments => out.write_str(self.name),
-            holder if self.name.is_empty() => holder.fmt(out),
-            holder => write!(out, "{holder}.{}", self.name),
-        }?;
-        match self.index {
-            Some(index) => write!(out, "[{index}]"),
-            None => Ok(()),
-        }
-    }
 }

@@ -1,8 +1,7 @@
 //! `readHashed` and `readHashedSync`.
 
 use hashline_core::{
-    self as core, Cancel, Context, Error, Limits, Query, Result as CoreResult, Term, ViewKind,
-    Workspace, WorkspaceOptions,
+    self as core, Cancel, Error, Query, Result as CoreResult, ViewKind, Workspace, WorkspaceOptions,
 };
 use napi::{Env, ValueType};
 use napi_derive::napi;
@@ -10,97 +9,39 @@ use napi_derive::napi;
 use super::bulk::{Objects, bulk, converted};
 use super::fault::Result;
 use super::js::Js;
-use super::options::{Field, Holder, optional, read_options};
+use super::options::{self, Field, Holder, OfWorkspace, ROOT, Row, Table, row, workspace_options};
 use super::task::{self, Call, Prepared};
-use super::text::{STRING_LIMIT_UNITS, Text, Word};
+use super::text::{Text, Word};
 
-/// What to read of one file.
-#[napi(object, object_to_js = false, object_from_js = false)]
-pub struct ReadRequest<'env> {
-    /// The file; relative to `root`, or to the working directory.
-    #[napi(ts_type = "string")]
-    pub path: Field<'env>,
-    /// The first line shown, from 1.
-    #[napi(ts_type = "number")]
-    pub start_line: Option<Field<'env>>,
-    /// The most lines shown.
-    #[napi(ts_type = "number")]
-    pub max_lines: Option<Field<'env>>,
-    /// The most bytes of text shown. A first line that is longer is shown cut.
-    #[napi(ts_type = "number")]
-    pub max_bytes: Option<Field<'env>>,
-    /// Show only the lines that match this text or pattern.
-    #[napi(ts_type = "string")]
-    pub search: Option<Field<'env>>,
-    /// Whether `search` is a regular expression (the syntax of Rust's `regex`, with
-    /// look-around and back-references): false when left out.
-    #[napi(ts_type = "boolean")]
-    pub regex: Option<Field<'env>>,
-    /// Whether letters match only their own case: false when left out.
-    #[napi(ts_type = "boolean")]
-    pub case_sensitive: Option<Field<'env>>,
-    /// Lines shown before each match: 0 when left out.
-    #[napi(ts_type = "number")]
-    pub context_before: Option<Field<'env>>,
-    /// Lines shown after each match: 0 when left out.
-    #[napi(ts_type = "number")]
-    pub context_after: Option<Field<'env>>,
-    /// The most matches listed: 200 when left out.
-    #[napi(ts_type = "number")]
-    pub max_matches: Option<Field<'env>>,
-    /// The WHATWG label of the encoding, where the file has no byte order mark; instead of
-    /// the option of the same name.
-    #[napi(ts_type = "string")]
-    pub encoding: Option<Field<'env>>,
-    /// Whether the view says the checksum of its lines: false when left out.
-    #[napi(ts_type = "boolean")]
-    pub checksum: Option<Field<'env>>,
-}
+/// `ReadOptions`.
+pub const OPTIONS: Table<WorkspaceOptions> =
+    &[WorkspaceOptions::DIALECT, ROOT, WorkspaceOptions::FILES, Row::SIGNAL];
 
-read_options!(ReadRequest {
-    path: "path",
-    start_line: "startLine",
-    max_lines: "maxLines",
-    max_bytes: "maxBytes",
-    search: "search",
-    regex: "regex",
-    case_sensitive: "caseSensitive",
-    context_before: "contextBefore",
-    context_after: "contextAfter",
-    max_matches: "maxMatches",
-    encoding: "encoding",
-    checksum: "checksum"
-});
-
-/// How files are read.
-#[napi(object, object_to_js = false, object_from_js = false)]
-pub struct ReadOptions<'env> {
-    /// The dialect of the anchors: `'pi'` when left out.
-    #[napi(ts_type = "Dialect")]
-    pub dialect: Option<Field<'env>>,
-    /// Relative paths start here, and nothing outside is read. Without it paths are taken
-    /// as the process would.
-    #[napi(ts_type = "string")]
-    pub root: Option<Field<'env>>,
-    /// The WHATWG label of the encoding of files without byte order mark: UTF-8 when left
-    /// out.
-    #[napi(ts_type = "string")]
-    pub encoding: Option<Field<'env>>,
-    /// Larger files are refused: 1 GiB when left out.
-    #[napi(ts_type = "number")]
-    pub max_file_bytes: Option<Field<'env>>,
-    /// Cancels the call: the promise is rejected with an `AbortError`.
-    #[napi(ts_type = "AbortSignal")]
-    pub signal: Option<Field<'env>>,
-}
-
-read_options!(ReadOptions {
-    dialect: "dialect",
-    root: "root",
-    encoding: "encoding",
-    max_file_bytes: "maxFileBytes",
-    signal: "signal"
-});
+/// `ReadRequest`.
+const REQUEST: Table<core::ReadRequest> = &[&[
+    row!(required "path", Field::text => path),
+    row!("startLine", Field::count => start_line),
+    row!("maxLines", Field::count => limits.max_lines),
+    row!("maxBytes", Field::size => limits.max_bytes),
+    row!("search", Field::text => |request, search| {
+        request.search = Some(Query { search, regex: false, case_sensitive: false });
+    }),
+    row!("regex", Field::flag => |request, is| {
+        if let Some(query) = &mut request.search {
+            query.regex = is;
+        }
+    }),
+    row!("caseSensitive", Field::flag => |request, is| {
+        if let Some(query) = &mut request.search {
+            query.case_sensitive = is;
+        }
+    }),
+    row!("contextBefore", Field::count => context.before),
+    row!("contextAfter", Field::count => context.after),
+    row!("maxMatches", Field::count => max_matches),
+    row!("encoding", Field::text => encoding),
+    row!("checksum", Field::flag => checksum),
+]];
 
 /// What was read of one file: declared in `patch.d.ts`, where its kind says which fields there
 /// are.
@@ -253,46 +194,9 @@ impl Call for ReadCall {
 }
 
 fn prepare<'env>(requests: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, ReadCall>> {
-    let (options, signal) = read_options(options)?;
+    let (options, signal) = workspace_options(options, OPTIONS)?;
     let requests = read_requests(requests)?;
     Ok((ReadCall { requests, workspace: Workspace::new(options) }, signal))
-}
-
-/// The options of a read or a search, and the signal apart.
-pub fn read_options(value: Js<'_>) -> Result<(WorkspaceOptions, Option<Field<'_>>)> {
-    let given = ReadOptions::read(Holder::Options, value)?;
-    let defaults = workspace_defaults();
-    let options = WorkspaceOptions {
-        dialect: optional(given.dialect, Field::dialect)?.unwrap_or(defaults.dialect),
-        root: optional(given.root, Field::text)?,
-        encoding: optional(given.encoding, Field::text)?,
-        max_file_bytes: optional(given.max_file_bytes, Field::count)?
-            .unwrap_or(defaults.max_file_bytes),
-        ..defaults
-    };
-    Ok((options, given.signal))
-}
-
-/// What holds for every workspace of this face.
-pub fn workspace_defaults() -> WorkspaceOptions {
-    WorkspaceOptions {
-        string_limit_units: STRING_LIMIT_UNITS,
-        spelling,
-        ..WorkspaceOptions::default()
-    }
-}
-
-/// How JavaScript writes what messages of the core name.
-fn spelling(term: Term) -> &'static str {
-    match term {
-        Term::LockTimeout => "lockTimeoutMs",
-        Term::StateDir => "stateDir",
-        Term::MaxFileBytes => "maxFileBytes",
-        Term::StartLine => "startLine",
-        Term::MaxLines => "maxLines",
-        Term::MaxBytes => "maxBytes",
-        Term::Recover => "recoverTransactions()",
-    }
 }
 
 pub fn read_requests(value: Js<'_>) -> Result<Vec<core::ReadRequest>> {
@@ -310,24 +214,7 @@ fn read_request(index: Option<u32>, value: Js<'_>) -> Result<core::ReadRequest> 
             ..core::ReadRequest::default()
         });
     }
-    let given = ReadRequest::read(holder, value)?;
-    let regex = optional(given.regex, Field::flag)?.unwrap_or_default();
-    let case_sensitive = optional(given.case_sensitive, Field::flag)?.unwrap_or_default();
-    let query = |search| Query { search, regex, case_sensitive };
-    Ok(core::ReadRequest {
-        path: given.path.text()?,
-        start_line: optional(given.start_line, Field::count)?,
-        limits: Limits {
-            max_lines: optional(given.max_lines, Field::count)?,
-            max_bytes: optional(given.max_bytes, Field::size)?,
-        },
-        search: optional(given.search, Field::text)?.map(query),
-        context: Context {
-            before: optional(given.context_before, Field::count)?.unwrap_or_default(),
-            after: optional(given.context_after, Field::count)?.unwrap_or_default(),
-        },
-        max_matches: optional(given.max_matches, Field::count)?,
-        encoding: optional(given.encoding, Field::text)?,
-        checksum: optional(given.checksum, Field::flag)?.unwrap_or_default(),
-    })
+    let mut request = core::ReadRequest::default();
+    options::read(holder, value, REQUEST, &mut request)?;
+    Ok(request)
 }

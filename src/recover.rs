@@ -1,40 +1,19 @@
 //! `recoverTransactions` and `recoverTransactionsSync`.
 
 use hashline_core::{
-    self as core, ApplyOptions, Cancel, Error, LOCK_TIMEOUT_MS, Result as CoreResult, Workspace,
-    WorkspaceOptions,
+    self as core, Cancel, Error, Result as CoreResult, Workspace, WorkspaceOptions,
 };
 use napi::Env;
 use napi_derive::napi;
 
 use super::fault::Result;
 use super::js::Js;
-use super::options::{Field, Holder, optional, read_options};
-use super::read;
+use super::options::{OfWorkspace, Row, Table, workspace_options};
 use super::task::{self, Call, Prepared};
 use super::text::Word;
 
-/// How interrupted patches are recovered.
-#[napi(object, object_to_js = false, object_from_js = false)]
-pub struct RecoverOptions<'env> {
-    /// Where journals and locks are, as for the calls that were interrupted: the platform's
-    /// directory for state when left out.
-    #[napi(ts_type = "string")]
-    pub state_dir: Option<Field<'env>>,
-    /// How long to wait for calls that edit files of an interrupted patch, in milliseconds:
-    /// 10,000 when left out.
-    #[napi(ts_type = "number")]
-    pub lock_timeout_ms: Option<Field<'env>>,
-    /// Cancels the call between two patches: the promise is rejected with an `AbortError`.
-    #[napi(ts_type = "AbortSignal")]
-    pub signal: Option<Field<'env>>,
-}
-
-read_options!(RecoverOptions {
-    state_dir: "stateDir",
-    lock_timeout_ms: "lockTimeoutMs",
-    signal: "signal"
-});
+/// `RecoverOptions`.
+const OPTIONS: Table<WorkspaceOptions> = &[WorkspaceOptions::STATE, Row::SIGNAL];
 
 /// What a recovery found and did.
 #[napi(object, object_from_js = false)]
@@ -124,17 +103,8 @@ impl Call for RecoverCall {
 }
 
 fn prepare(options: Js<'_>) -> Result<Prepared<'_, RecoverCall>> {
-    let given = RecoverOptions::read(Holder::Options, options)?;
-    let lock_timeout_ms = optional(given.lock_timeout_ms, Field::count)?;
-    let options = WorkspaceOptions {
-        state_dir: optional(given.state_dir, Field::text)?,
-        apply: ApplyOptions {
-            lock_timeout_ms: lock_timeout_ms.unwrap_or(LOCK_TIMEOUT_MS),
-            ..ApplyOptions::default()
-        },
-        ..read::workspace_defaults()
-    };
-    Ok((RecoverCall { workspace: Workspace::new(options) }, given.signal))
+    let (options, signal) = workspace_options(options, OPTIONS)?;
+    Ok((RecoverCall { workspace: Workspace::new(options) }, signal))
 }
 
 impl From<core::Conflict> for RecoveryConflict {

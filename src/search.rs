@@ -1,91 +1,35 @@
 //! `searchHashed` and `searchHashedSync`.
 
-use hashline_core::{self as core, Cancel, Context, Error, Query, Result as CoreResult, Workspace};
+use hashline_core::{self as core, Cancel, Error, Query, Result as CoreResult, Workspace};
 use napi::Env;
 use napi_derive::napi;
 
 use super::fault::Result;
 use super::js::Js;
-use super::options::{Field, Holder, optional, read_options};
+use super::options::{self, Field, Holder, Table, row, workspace_options};
 use super::read;
 use super::task::{self, Call, Prepared};
 use super::text::{Text, Word};
 
-/// What to search for, and where.
-#[napi(object, object_to_js = false, object_from_js = false)]
-pub struct SearchQuery<'env> {
-    /// The text or pattern; a match lies within one line.
-    #[napi(ts_type = "string")]
-    pub search: Field<'env>,
-    /// Files and directories: the root, or else the working directory, when left out.
-    #[napi(ts_type = "string | readonly string[]")]
-    pub paths: Option<Field<'env>>,
-    /// Whether `search` is a regular expression (the syntax of Rust's `regex`, with
-    /// look-around and back-references): false when left out.
-    #[napi(ts_type = "boolean")]
-    pub regex: Option<Field<'env>>,
-    /// Whether letters match only their own case: false when left out.
-    #[napi(ts_type = "boolean")]
-    pub case_sensitive: Option<Field<'env>>,
-    /// Lines shown before each match: 0 when left out.
-    #[napi(ts_type = "number")]
-    pub context_before: Option<Field<'env>>,
-    /// Lines shown after each match: 0 when left out.
-    #[napi(ts_type = "number")]
-    pub context_after: Option<Field<'env>>,
-    /// Globs of the files to search, as in a `.gitignore`, relative to where paths start; those
-    /// that start with `!` exclude, and of several that match the last one decides.
-    #[napi(ts_type = "string | readonly string[]")]
-    pub globs: Option<Field<'env>>,
-    /// The most matches shown of all files together: 1000 when left out.
-    #[napi(ts_type = "number")]
-    pub max_matches: Option<Field<'env>>,
-    /// The most matches shown of each file.
-    #[napi(ts_type = "number")]
-    pub max_matches_per_file: Option<Field<'env>>,
-    /// The most bytes of text shown, in whole lines. A first line that is longer is shown cut.
-    #[napi(ts_type = "number")]
-    pub max_bytes: Option<Field<'env>>,
-    /// Whether hidden files and directories are searched: false when left out.
-    #[napi(ts_type = "boolean")]
-    pub hidden: Option<Field<'env>>,
-    /// Whether to pass over what `.gitignore`, `.git/info/exclude` and, without `root`, git's
-    /// ignore file of the user name: true when left out.
-    #[napi(ts_type = "boolean")]
-    pub gitignore: Option<Field<'env>>,
-    /// Whether to pass over what `.ignore` files name: true when left out.
-    #[napi(ts_type = "boolean")]
-    pub ignore_files: Option<Field<'env>>,
-    /// Whether those files count in the directories above a path too, up to the root: true when
-    /// left out.
-    #[napi(ts_type = "boolean")]
-    pub parent_ignore_files: Option<Field<'env>>,
-    /// Whether symbolic links met in directories are followed: false when left out.
-    #[napi(ts_type = "boolean")]
-    pub follow_links: Option<Field<'env>>,
-    /// How far below a path to look; 1 is the files in the directory itself.
-    #[napi(ts_type = "number")]
-    pub max_depth: Option<Field<'env>>,
-}
-
-read_options!(SearchQuery {
-    search: "search",
-    paths: "paths",
-    regex: "regex",
-    case_sensitive: "caseSensitive",
-    context_before: "contextBefore",
-    context_after: "contextAfter",
-    globs: "globs",
-    max_matches: "maxMatches",
-    max_matches_per_file: "maxMatchesPerFile",
-    max_bytes: "maxBytes",
-    hidden: "hidden",
-    gitignore: "gitignore",
-    ignore_files: "ignoreFiles",
-    parent_ignore_files: "parentIgnoreFiles",
-    follow_links: "followLinks",
-    max_depth: "maxDepth"
-});
+/// `SearchQuery`.
+const QUERY: Table<core::SearchQuery> = &[&[
+    row!(required "search", Field::text => search.search),
+    row!("paths", Field::texts => paths),
+    row!("regex", Field::flag => search.regex),
+    row!("caseSensitive", Field::flag => search.case_sensitive),
+    row!("contextBefore", Field::count => context.before),
+    row!("contextAfter", Field::count => context.after),
+    row!("globs", Field::texts => globs),
+    row!("maxMatches", Field::count => max_matches),
+    row!("maxMatchesPerFile", Field::count => max_matches_per_file),
+    row!("maxBytes", Field::size => max_bytes),
+    row!("hidden", Field::flag => hidden),
+    row!("gitignore", Field::flag => gitignore),
+    row!("ignoreFiles", Field::flag => ignore_files),
+    row!("parentIgnoreFiles", Field::flag => parent_ignore_files),
+    row!("followLinks", Field::flag => follow_links),
+    row!("maxDepth", Field::size => max_depth),
+]];
 
 /// What a search found.
 #[napi(object, object_from_js = false)]
@@ -197,38 +141,16 @@ impl Call for SearchCall {
 }
 
 fn prepare<'env>(query: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, SearchCall>> {
-    let (options, signal) = read::read_options(options)?;
-    let query = search_query(SearchQuery::read(Holder::Query, query)?)?;
+    let (options, signal) = workspace_options(options, read::OPTIONS)?;
+    let query = search_query(query)?;
     Ok((SearchCall { query, workspace: Workspace::new(options) }, signal))
 }
 
-pub fn search_query(given: SearchQuery<'_>) -> Result<core::SearchQuery> {
-    let defaults = core::SearchQuery::new(Query {
-        search: given.search.text()?,
-        regex: optional(given.regex, Field::flag)?.unwrap_or_default(),
-        case_sensitive: optional(given.case_sensitive, Field::flag)?.unwrap_or_default(),
-    });
-    let flag = |field, default| {
-        Ok::<_, super::fault::Fault>(optional(field, Field::flag)?.unwrap_or(default))
-    };
-    Ok(core::SearchQuery {
-        paths: optional(given.paths, Field::texts)?.unwrap_or_default(),
-        context: Context {
-            before: optional(given.context_before, Field::count)?.unwrap_or_default(),
-            after: optional(given.context_after, Field::count)?.unwrap_or_default(),
-        },
-        globs: optional(given.globs, Field::texts)?.unwrap_or_default(),
-        max_matches: optional(given.max_matches, Field::count)?.unwrap_or(defaults.max_matches),
-        max_matches_per_file: optional(given.max_matches_per_file, Field::count)?,
-        max_bytes: optional(given.max_bytes, Field::size)?,
-        hidden: flag(given.hidden, defaults.hidden)?,
-        gitignore: flag(given.gitignore, defaults.gitignore)?,
-        ignore_files: flag(given.ignore_files, defaults.ignore_files)?,
-        parent_ignore_files: flag(given.parent_ignore_files, defaults.parent_ignore_files)?,
-        follow_links: flag(given.follow_links, defaults.follow_links)?,
-        max_depth: optional(given.max_depth, Field::size)?,
-        ..defaults
-    })
+pub fn search_query(value: Js<'_>) -> Result<core::SearchQuery> {
+    let anything = Query { search: String::new(), regex: false, case_sensitive: false };
+    let mut query = core::SearchQuery::new(anything);
+    options::read(Holder::Query, value, QUERY, &mut query)?;
+    Ok(query)
 }
 
 impl From<core::SearchResult> for SearchResult {

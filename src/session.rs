@@ -1,20 +1,20 @@
 //! The class `HashSession`.
 
+mod options;
+
 use std::sync::Arc;
 
 use hashline_core::{
-    self as core, Cancel, Code, Error, Gate, MemoryLimits, Outcome, ReadTurn, Result as CoreResult,
-    SearchResult as Found, Session, SessionOptions, SessionRoot, StoreOptions, Unseen, Value,
-    WorkspaceOptions, WriteTurn,
+    self as core, Cancel, Code, Error, Gate, Outcome, ReadTurn, Result as CoreResult,
+    SearchResult as Found, Session, Value, WriteTurn,
 };
+use napi::Env;
 use napi::bindgen_prelude::Uint8Array;
-use napi::{Env, ValueType};
 use napi_derive::napi;
 
-use super::apply::{EditOptions, commit_options, edit_options};
 use super::fault::{self, Result, guard};
 use super::js::Js;
-use super::options::{Field, Holder, optional, read_options};
+use super::options::{Field, optional};
 use super::outcome::{ApplyOutcome, apply_outcome};
 use super::page::{PageText, PageViews, page};
 use super::read;
@@ -22,164 +22,7 @@ use super::search::{self, SearchResult};
 use super::task::{self, Call, Prepared};
 use super::text::Word;
 use super::value::to_value;
-
-/// How a session reads and edits.
-#[napi(object, object_to_js = false, object_from_js = false)]
-pub struct HashSessionOptions<'env> {
-    /// Where relative paths start: the working directory of the process when left out.
-    #[napi(ts_type = "string")]
-    pub cwd: Option<Field<'env>>,
-    /// Nothing outside is written, nor read unless `readRoots` name it: `cwd` when left out,
-    /// `false` for no bounds.
-    #[napi(ts_type = "string | false")]
-    pub root: Option<Field<'env>>,
-    /// Directories that may be read beside the root.
-    #[napi(ts_type = "string | readonly string[]")]
-    pub read_roots: Option<Field<'env>>,
-    /// The dialect of the anchors: `'pi'` when left out.
-    #[napi(ts_type = "Dialect")]
-    pub dialect: Option<Field<'env>>,
-    /// What to do with anchors of lines that were never shown: `'refuse'` (when left out), or
-    /// `'match'` them with the lines as they are, as `applyHash` does.
-    #[napi(ts_type = "'refuse' | 'match'")]
-    pub unseen: Option<Field<'env>>,
-    /// How much one call shows.
-    #[napi(ts_type = "HashSessionLimits")]
-    pub limits: Option<Field<'env>>,
-    /// How much is remembered.
-    #[napi(ts_type = "HashSessionMemory")]
-    pub memory: Option<Field<'env>>,
-    /// Keeps the session on disk, so that it outlives the process and is shared with others:
-    /// in memory alone when left out.
-    #[napi(ts_type = "HashSessionStore")]
-    pub store: Option<Field<'env>>,
-    /// The WHATWG label of the encoding of files without byte order mark, and of new
-    /// files: UTF-8 when left out.
-    #[napi(ts_type = "string")]
-    pub encoding: Option<Field<'env>>,
-    /// Larger files are refused: 1 GiB when left out.
-    #[napi(ts_type = "number")]
-    pub max_file_bytes: Option<Field<'env>>,
-    /// As for `applyHash`; counts for anchors of lines that were never shown, with
-    /// `unseen: 'match'`.
-    #[napi(ts_type = "'guarded' | 'unique' | 'off'")]
-    pub relocate: Option<Field<'env>>,
-    /// As for `applyHash`.
-    #[napi(ts_type = "number")]
-    pub relocate_window: Option<Field<'env>>,
-    /// As for `applyHash`.
-    #[napi(ts_type = "boolean | Partial<Record<RepairRule, boolean>>")]
-    pub repairs: Option<Field<'env>>,
-    /// As for `applyHash`.
-    #[napi(ts_type = "'power' | 'process'")]
-    pub durability: Option<Field<'env>>,
-    /// As for `applyHash`.
-    #[napi(ts_type = "string")]
-    pub state_dir: Option<Field<'env>>,
-    /// As for `applyHash`.
-    #[napi(ts_type = "number")]
-    pub lock_timeout_ms: Option<Field<'env>>,
-}
-
-read_options!(HashSessionOptions {
-    cwd: "cwd",
-    root: "root",
-    read_roots: "readRoots",
-    dialect: "dialect",
-    unseen: "unseen",
-    limits: "limits",
-    memory: "memory",
-    store: "store",
-    encoding: "encoding",
-    max_file_bytes: "maxFileBytes",
-    relocate: "relocate",
-    relocate_window: "relocateWindow",
-    repairs: "repairs",
-    durability: "durability",
-    state_dir: "stateDir",
-    lock_timeout_ms: "lockTimeoutMs"
-});
-
-/// How much one call of a session shows.
-#[napi(object, object_to_js = false, object_from_js = false)]
-pub struct HashSessionLimits<'env> {
-    /// Lines of all files that a read shows: 2,000 when left out.
-    #[napi(ts_type = "number")]
-    pub max_lines: Option<Field<'env>>,
-    /// Bytes of text that a read or a search shows: 51,200 when left out.
-    #[napi(ts_type = "number")]
-    pub max_bytes: Option<Field<'env>>,
-    /// Matches that a read or a search shows: 200 when left out.
-    #[napi(ts_type = "number")]
-    pub max_matches: Option<Field<'env>>,
-}
-
-read_options!(HashSessionLimits {
-    max_lines: "maxLines",
-    max_bytes: "maxBytes",
-    max_matches: "maxMatches"
-});
-
-/// How much a session remembers; what was shown first is forgotten first.
-#[napi(object, object_to_js = false, object_from_js = false)]
-pub struct HashSessionMemory<'env> {
-    /// Bytes in all: 64 MiB when left out.
-    #[napi(ts_type = "number")]
-    pub max_bytes: Option<Field<'env>>,
-    /// Files: 256 when left out.
-    #[napi(ts_type = "number")]
-    pub max_files: Option<Field<'env>>,
-    /// Versions of a file that others made: 8 when left out.
-    #[napi(ts_type = "number")]
-    pub max_versions: Option<Field<'env>>,
-}
-
-read_options!(HashSessionMemory {
-    max_bytes: "maxBytes",
-    max_files: "maxFiles",
-    max_versions: "maxVersions"
-});
-
-/// Where a session is kept. Processes that name the same one have the same session. Nobody's
-/// but the user's to read, and removed 14 days after it was last written.
-#[napi(object, object_to_js = false, object_from_js = false)]
-pub struct HashSessionStore<'env> {
-    /// Its name: 1 to 200 characters.
-    #[napi(ts_type = "string")]
-    pub id: Option<Field<'env>>,
-    /// The directory: `stateDir` when left out.
-    #[napi(ts_type = "string")]
-    pub dir: Option<Field<'env>>,
-}
-
-read_options!(HashSessionStore { id: "id", dir: "dir" });
-
-/// How one read or search of a session is made.
-#[napi(object, object_to_js = false, object_from_js = false)]
-pub struct SessionReadOptions<'env> {
-    /// Cancels the call: the promise is rejected with an `AbortError`.
-    #[napi(ts_type = "AbortSignal")]
-    pub signal: Option<Field<'env>>,
-}
-
-read_options!(SessionReadOptions { signal: "signal" });
-
-/// How one patch of a session is applied.
-#[napi(object, object_to_js = false, object_from_js = false)]
-pub struct SessionApplyOptions<'env> {
-    /// Cancels the call, as long as it has not begun to change files: the promise is
-    /// rejected with an `AbortError`.
-    #[napi(ts_type = "AbortSignal")]
-    pub signal: Option<Field<'env>>,
-    /// Checks and tells everything, and writes nothing: false when left out.
-    #[napi(ts_type = "boolean")]
-    pub dry_run: Option<Field<'env>>,
-    /// How many unchanged lines the diffs show around each change: 3 when left out.
-    #[napi(ts_type = "number")]
-    pub context: Option<Field<'env>>,
-}
-
-read_options!(SessionApplyOptions { signal: "signal", dry_run: "dryRun", context: "context" });
+use options::ApplyOptions;
 
 /// An image that was read.
 #[napi(object, object_from_js = false)]
@@ -253,7 +96,7 @@ impl HashSession {
     #[napi(constructor, ts_args_type = "options?: HashSessionOptions")]
     pub fn new(env: &Env, options: Js<'_>) -> napi::Result<Self> {
         let made = guard(|| {
-            let (options, store) = session_options(options)?;
+            let (options, store) = options::session_options(options)?;
             Ok::<_, fault::Fault>(match store {
                 Some(store) => Session::open(options, &store)?,
                 None => Session::new(options),
@@ -409,10 +252,10 @@ impl HashSession {
         requests: Js<'env>,
         options: Js<'env>,
     ) -> Result<Prepared<'env, ReadCall>> {
-        let given = SessionReadOptions::read(Holder::Options, options)?;
+        let signal = options::read_options(options)?;
         let requests = read::read_requests(requests)?;
         let session = Arc::clone(&self.session);
-        Ok((ReadCall { session, turn: None, requests }, given.signal))
+        Ok((ReadCall { session, turn: None, requests }, signal))
     }
 
     fn prepare_search<'env>(
@@ -420,10 +263,10 @@ impl HashSession {
         query: Js<'env>,
         options: Js<'env>,
     ) -> Result<Prepared<'env, SearchCall>> {
-        let given = SessionReadOptions::read(Holder::Options, options)?;
-        let query = search::search_query(search::SearchQuery::read(Holder::Query, query)?)?;
+        let signal = options::read_options(options)?;
+        let query = search::search_query(query)?;
         let session = Arc::clone(&self.session);
-        Ok((SearchCall { session, turn: None, query }, given.signal))
+        Ok((SearchCall { session, turn: None, query }, signal))
     }
 
     fn prepare_apply<'env>(
@@ -431,17 +274,12 @@ impl HashSession {
         patch: Js<'env>,
         options: Js<'env>,
     ) -> Result<Prepared<'env, ApplyCall>> {
-        let given = SessionApplyOptions::read(Holder::Options, options)?;
-        let dry_run = optional(given.dry_run, Field::flag)?.unwrap_or_default();
-        let context_lines = optional(given.context, Field::count)?.unwrap_or(DIFF_CONTEXT_LINES);
+        let (options, signal) = options::apply_options(options)?;
         let patch = to_value("patch", patch)?;
         let session = Arc::clone(&self.session);
-        Ok((ApplyCall { session, turn: None, patch, dry_run, context_lines }, given.signal))
+        Ok((ApplyCall { session, turn: None, patch, options }, signal))
     }
 }
-
-/// Lines of context in a diff, as most tools have.
-const DIFF_CONTEXT_LINES: u64 = 3;
 
 struct ReadCall {
     session: Arc<Session>,
@@ -499,8 +337,7 @@ struct ApplyCall {
     session: Arc<Session>,
     turn: Option<WriteTurn>,
     patch: Value,
-    dry_run: bool,
-    context_lines: u64,
+    options: ApplyOptions,
 }
 
 impl Call for ApplyCall {
@@ -514,7 +351,8 @@ impl Call for ApplyCall {
 
     fn run(&self, cancel: &Cancel) -> CoreResult<Outcome> {
         let turn = self.turn.as_ref().ok_or_else(no_turn)?;
-        self.session.apply(turn, &self.patch, self.dry_run, self.context_lines, cancel)
+        let ApplyOptions { dry_run, context_lines } = self.options;
+        self.session.apply(turn, &self.patch, dry_run, context_lines, cancel)
     }
 
     fn answer(outcome: Outcome) -> ApplyOutcome {
@@ -524,78 +362,4 @@ impl Call for ApplyCall {
 
 fn no_turn() -> Error {
     Error::new(Code::Internal, "a call of a session without its turn")
-}
-
-fn session_options(value: Js<'_>) -> Result<(SessionOptions, Option<StoreOptions>)> {
-    let given = HashSessionOptions::read(Holder::Options, value)?;
-    let (dialect, edit) = edit_options(EditOptions {
-        dialect: given.dialect,
-        relocate: given.relocate,
-        relocate_window: given.relocate_window,
-        repairs: given.repairs,
-    })?;
-    let unseen = [("refuse", Unseen::Refuse), ("match", Unseen::Match)];
-    let defaults = read::workspace_defaults();
-    let cwd = optional(given.cwd, Field::text)?;
-    let root = optional(given.root, root)?.unwrap_or_default();
-    let read_roots = optional(given.read_roots, Field::texts)?.unwrap_or_default();
-    let store = optional(given.store, store)?;
-    let options = SessionOptions {
-        workspace: WorkspaceOptions {
-            dialect,
-            encoding: optional(given.encoding, Field::text)?,
-            max_file_bytes: optional(given.max_file_bytes, Field::count)?
-                .unwrap_or(defaults.max_file_bytes),
-            state_dir: optional(given.state_dir, Field::text)?,
-            apply: commit_options(edit, given.durability, given.lock_timeout_ms)?,
-            ..defaults
-        },
-        read_roots: Vec::new(),
-        unseen: optional(given.unseen, |field| field.choice(&unseen))?.unwrap_or_default(),
-        limits: optional(given.limits, limits)?.unwrap_or_default(),
-        memory: optional(given.memory, memory)?.unwrap_or_default(),
-    };
-    let options = options
-        .in_directories(cwd.as_deref(), root, &read_roots)
-        .map_err(|error| Error::argument(format!("{}.{}", Holder::Options, error.message)))?;
-    Ok((options, store))
-}
-
-/// The option `root`.
-fn root(field: Field<'_>) -> Result<SessionRoot> {
-    if !field.is(ValueType::Boolean)? {
-        return Ok(SessionRoot::At(field.text()?));
-    }
-    if field.flag()? {
-        return Err(field.wrong("a directory, or false"));
-    }
-    Ok(SessionRoot::Unbounded)
-}
-
-fn limits(field: Field<'_>) -> Result<core::SessionLimits> {
-    let given = HashSessionLimits::read(Holder::Inside("limits"), field.value())?;
-    let defaults = core::SessionLimits::default();
-    Ok(core::SessionLimits {
-        max_lines: optional(given.max_lines, Field::count)?.unwrap_or(defaults.max_lines),
-        max_bytes: optional(given.max_bytes, Field::size)?.unwrap_or(defaults.max_bytes),
-        max_matches: optional(given.max_matches, Field::count)?.unwrap_or(defaults.max_matches),
-    })
-}
-
-fn store(field: Field<'_>) -> Result<StoreOptions> {
-    let given = HashSessionStore::read(Holder::Inside("store"), field.value())?;
-    let Some(id) = optional(given.id, Field::text)? else {
-        return Err(Error::argument("options.store names no session: give it an id").into());
-    };
-    Ok(StoreOptions { id, dir: optional(given.dir, Field::text)? })
-}
-
-fn memory(field: Field<'_>) -> Result<MemoryLimits> {
-    let given = HashSessionMemory::read(Holder::Inside("memory"), field.value())?;
-    let defaults = MemoryLimits::default();
-    Ok(MemoryLimits {
-        bytes: optional(given.max_bytes, Field::size)?.unwrap_or(defaults.bytes),
-        files: optional(given.max_files, Field::size)?.unwrap_or(defaults.files),
-        versions: optional(given.max_versions, Field::size)?.unwrap_or(defaults.versions),
-    })
 }

@@ -1,0 +1,168 @@
+// The interfaces of options and requests in `index.d.ts` are what the addon takes: it is asked,
+// by values that it must refuse, which names it knows and what it expects of each.
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import {
+  applyHash,
+  applyHashToText,
+  applyJson,
+  checkCommand,
+  formatHashed,
+  HashSession,
+  hashLines,
+  readHashed,
+  readJson,
+  recoverTransactions,
+  searchHashed,
+} from 'hashline-native'
+import { compile } from './compile.mjs'
+import { isEmulated, UNUSED_STATE, withMess } from './support.mjs'
+
+const session = new HashSession({ stateDir: UNUSED_STATE })
+
+/**
+ * The calls that take an object of each interface, which comes as the last argument.
+ * @type {Record<string, ((value: any) => unknown)[]>}
+ */
+const CALLS = {
+  FormatOptions: [(value) => formatHashed('', value), (value) => hashLines('', value)],
+  EditOptions: [(value) => applyHashToText('', [], value)],
+  ReadOptions: [(value) => readHashed([], value), (value) => readJson('a', value)],
+  SearchOptions: [(value) => searchHashed({ search: 'a' }, value)],
+  ApplyOptions: [
+    (value) => applyHash({ operations: [] }, value),
+    (value) => applyJson({ operations: [] }, value),
+  ],
+  RecoverOptions: [(value) => recoverTransactions(value)],
+  ReadRequest: [(value) => readHashed(value), (value) => session.read(value)],
+  JsonRequest: [(value) => readJson(value)],
+  SearchQuery: [(value) => searchHashed(value), (value) => session.search(value)],
+  CommandPolicy: [(value) => checkCommand('', value)],
+  CommandTools: [(value) => checkCommand('', { tools: value })],
+  HashSessionOptions: [(value) => new HashSession(value)],
+  HashSessionLimits: [(value) => new HashSession({ limits: value })],
+  HashSessionMemory: [(value) => new HashSession({ memory: value })],
+  HashSessionStore: [(value) => new HashSession({ store: value })],
+  SessionReadOptions: [
+    (value) => session.read([], value),
+    (value) => session.search({ search: 'a' }, value),
+  ],
+  SessionApplyOptions: [(value) => session.apply({ operations: [] }, value)],
+}
+
+/** The types of what messages say that is expected. Interfaces of objects in objects are added. */
+const TYPES = new Map([
+  ['true or false', 'boolean'],
+  ['a string', 'string'],
+  ['a directory, or false', 'string | false'],
+  ['a string or an array of strings', 'string | readonly string[]'],
+  ['the name of a dialect', 'api.Dialect'],
+  ['an AbortSignal', 'AbortSignal'],
+  [
+    'true, false, or an object from rules to true or false',
+    'boolean | Partial<Record<api.RepairRule, boolean>>',
+  ],
+])
+
+/** @param {string} expected */
+function typeOf(expected) {
+  const type = TYPES.get(expected)
+  if (type) return type
+  if (expected.startsWith('a whole number from ')) return 'number'
+  assert.match(expected, /^one of "/)
+  return expected.slice('one of '.length).replaceAll(', ', ' | ')
+}
+
+/**
+ * What a call answers to a value that it must refuse.
+ * @param {(value: any) => unknown} call
+ * @param {unknown} value
+ */
+async function refusal(call, value) {
+  try {
+    await call(value)
+  } catch (error) {
+    return /** @type {Error} */ (error).message
+  }
+  return undefined
+}
+
+/**
+ * The names of the properties that a call knows.
+ * @param {(value: any) => unknown} call
+ */
+async function namesOf(call) {
+  const message = await refusal(call, { '?': 0 })
+  const list = /has the unknown name "\?": the known ones are (.+)$/.exec(message ?? '')
+  assert.ok(list, message)
+  return list[1].split(', ')
+}
+
+/** Values of properties without which some calls look at no other. */
+const NEEDED = { path: 'a', search: 'a', id: 'a' }
+
+/**
+ * What is expected of a property. `true` tells more of one that is a string or false.
+ * @param {(value: any) => unknown} call
+ * @param {string} name
+ * @param {string[]} names
+ */
+async function expectedOf(call, name, names) {
+  const others = Object.entries(NEEDED).filter(([other]) => names.includes(other))
+  const given = (/** @type {unknown} */ value) => ({ ...Object.fromEntries(others), [name]: value })
+  const expected = async (/** @type {unknown} */ value, /** @type {string} */ is) => {
+    const message = (await refusal(call, given(value))) ?? ''
+    return new RegExp(`\\.${name} is ${is}: expected (.+)$`).exec(message)?.[1]
+  }
+  const ofTrue = await expected(true, 'true')
+  const ofSymbol = await expected(Symbol('none'), 'a symbol')
+  assert.ok(ofSymbol, name)
+  return ofTrue && TYPES.has(ofTrue) ? ofTrue : ofSymbol
+}
+
+/**
+ * The type of the objects that a call takes, as TypeScript writes it.
+ * @param {(value: any) => unknown} call
+ */
+async function taken(call) {
+  const missing = /\.(\w+) is undefined|: give it an (\w+)$/.exec((await refusal(call, {})) ?? '')
+  const names = await namesOf(call)
+  const properties = names.map(async (name) => {
+    const mark = missing?.slice(1).includes(name) ? '' : '?'
+    return `${name}${mark}: ${typeOf(await expectedOf(call, name, names))}`
+  })
+  return `{ ${(await Promise.all(properties)).join('; ')} }`
+}
+
+/** Types that tell whether two others are the same, name by name. */
+const SAME = [
+  'type Flat<T> = { [Name in keyof T]: T[Name] }',
+  // The functions stand here as they are: of an alias the compiler compares arguments alone.
+  'type Is<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false',
+  'type Same<A, B> = Is<Flat<A>, Flat<B>>',
+]
+
+/** @param {string} name @param {string} type @param {number} [index] */
+const compared = (name, type, index = 0) =>
+  `export const same${name}${index}: Same<api.${name}, ${type}> = true`
+
+test('options and requests are declared as the addon takes them', async (t) => {
+  if (isEmulated) return t.skip('the compiler is not there')
+  for (const name of ['HashSessionLimits', 'HashSessionMemory', 'HashSessionStore', 'CommandTools'])
+    TYPES.set(`an object with ${(await namesOf(CALLS[name][0])).join(', ')}`, `api.${name}`)
+  /** @type {string[]} */
+  const lines = []
+  for (const [name, calls] of Object.entries(CALLS)) {
+    for (const [index, call] of calls.entries()) {
+      lines.push(compared(name, await taken(call), index))
+    }
+  }
+  // The comparison itself: one name too few or too many, an option that is none, another type.
+  const tools = '{ read?: string; search?: string'
+  lines.push(compared('CommandTools', `${tools}; edit?: string }`, 1))
+  for (const other of ['', '; edit: string', '; edit?: number', '; edit?: string; x?: string']) {
+    lines.push('// @ts-expect-error', compared('CommandTools', `${tools}${other} }`, lines.length))
+  }
+  await withMess({}, (dir) => assert.equal(compile(dir, [...SAME, ...lines]), ''))
+})

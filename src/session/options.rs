@@ -1,0 +1,144 @@
+//! The options of a session, and of its calls.
+
+use hashline_core::{
+    Error, MemoryLimits, SessionLimits, SessionOptions, SessionRoot, StoreOptions, Unseen,
+    WorkspaceOptions,
+};
+use napi::ValueType;
+
+use crate::fault::Result;
+use crate::js::Js;
+use crate::options::{
+    Field, Holder, OfWorkspace, Row, Table, read, read_inside, row, workspace_defaults,
+};
+
+/// `HashSessionOptions`.
+const OPTIONS: Table<Given> = &[
+    &[
+        row!("cwd", Field::text => cwd),
+        row!("root", root => root),
+        row!("readRoots", Field::texts => read_roots),
+    ],
+    Given::DIALECT,
+    &[
+        row!("unseen", unseen => options.unseen),
+        row!("limits", |field| read_inside(field, Holder::Inside("limits"), LIMITS) => options.limits),
+        row!("memory", |field| read_inside(field, Holder::Inside("memory"), MEMORY) => options.memory),
+        row!("store", store => store),
+    ],
+    Given::FILES,
+    Given::EDIT,
+    Given::COMMIT,
+    Given::STATE,
+];
+
+/// `HashSessionLimits`.
+const LIMITS: Table<SessionLimits> = &[&[
+    row!("maxLines", Field::count => max_lines),
+    row!("maxBytes", Field::size => max_bytes),
+    row!("maxMatches", Field::count => max_matches),
+]];
+
+/// `HashSessionMemory`.
+const MEMORY: Table<MemoryLimits> = &[&[
+    row!("maxBytes", Field::size => bytes),
+    row!("maxFiles", Field::size => files),
+    row!("maxVersions", Field::size => versions),
+]];
+
+/// `HashSessionStore`.
+const STORE: Table<Store> = &[&[row!("id", Field::text => id), row!("dir", Field::text => dir)]];
+
+/// `SessionReadOptions`.
+const READ: Table<()> = &[Row::SIGNAL];
+
+/// `SessionApplyOptions`.
+const APPLY: Table<ApplyOptions> = &[
+    Row::SIGNAL,
+    &[row!("dryRun", Field::flag => dry_run), row!("context", Field::count => context_lines)],
+];
+
+/// What a session is made of, before its directories are looked at.
+struct Given {
+    cwd: Option<String>,
+    root: SessionRoot,
+    read_roots: Vec<String>,
+    store: Option<StoreOptions>,
+    options: SessionOptions,
+}
+
+impl OfWorkspace for Given {
+    fn workspace(&mut self) -> &mut WorkspaceOptions {
+        &mut self.options.workspace
+    }
+}
+
+/// Where a session is kept, as it was written.
+#[derive(Default)]
+struct Store {
+    id: Option<String>,
+    dir: Option<String>,
+}
+
+/// How one patch is applied.
+pub struct ApplyOptions {
+    pub dry_run: bool,
+    /// How many unchanged lines diffs show around each change.
+    pub context_lines: u64,
+}
+
+/// Lines of context in a diff, as most tools have.
+const DIFF_CONTEXT_LINES: u64 = 3;
+
+/// The options of a session, and where it is kept, if anywhere.
+pub fn session_options(value: Js<'_>) -> Result<(SessionOptions, Option<StoreOptions>)> {
+    let workspace = workspace_defaults();
+    let mut given = Given {
+        cwd: None,
+        root: SessionRoot::default(),
+        read_roots: Vec::new(),
+        store: None,
+        options: SessionOptions { workspace, ..SessionOptions::default() },
+    };
+    read(Holder::Options, value, OPTIONS, &mut given)?;
+    let options = given
+        .options
+        .in_directories(given.cwd.as_deref(), given.root, &given.read_roots)
+        .map_err(|error| Error::argument(format!("{}.{}", Holder::Options, error.message)))?;
+    Ok((options, given.store))
+}
+
+/// The signal of a read or a search.
+pub fn read_options(value: Js<'_>) -> Result<Option<Field<'_>>> {
+    read(Holder::Options, value, READ, &mut ())
+}
+
+/// The options of an apply, and its signal.
+pub fn apply_options(value: Js<'_>) -> Result<(ApplyOptions, Option<Field<'_>>)> {
+    let mut options = ApplyOptions { dry_run: false, context_lines: DIFF_CONTEXT_LINES };
+    let signal = read(Holder::Options, value, APPLY, &mut options)?;
+    Ok((options, signal))
+}
+
+/// The option `root`.
+fn root(field: Field<'_>) -> Result<SessionRoot> {
+    if !field.is(ValueType::Boolean)? {
+        return Ok(SessionRoot::At(field.text()?));
+    }
+    if field.flag()? {
+        return Err(field.wrong("a directory, or false"));
+    }
+    Ok(SessionRoot::Unbounded)
+}
+
+fn unseen(field: Field<'_>) -> Result<Unseen> {
+    field.choice(&[("refuse", Unseen::Refuse), ("match", Unseen::Match)])
+}
+
+fn store(field: Field<'_>) -> Result<StoreOptions> {
+    let given = read_inside(field, Holder::Inside("store"), STORE)?;
+    let Some(id) = given.id else {
+        return Err(Error::argument("options.store names no session: give it an id").into());
+    };
+    Ok(StoreOptions { id, dir: given.dir })
+}
