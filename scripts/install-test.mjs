@@ -87,13 +87,14 @@ const MANAGERS = {
     program: yarn4Script,
     install: () => ['add', 'hashline-native'],
     start: ['yarn4', 'hashline'],
-    files: (url) => ({ '.yarnrc.yml': yarnSettings(url, 'node-modules') }),
+    // Without a lock file it takes a folder further up for the project.
+    files: (url) => ({ '.yarnrc.yml': yarnSettings(url, 'node-modules'), 'yarn.lock': '' }),
   },
   'yarn4-pnp': {
     program: yarn4Script,
     install: () => ['add', 'hashline-native'],
     start: ['yarn4-pnp', 'hashline'],
-    files: (url) => ({ '.yarnrc.yml': yarnSettings(url, 'pnp') }),
+    files: (url) => ({ '.yarnrc.yml': yarnSettings(url, 'pnp'), 'yarn.lock': '' }),
     host: ['--require', './.pnp.cjs', '--loader', './.pnp.loader.mjs', '--no-warnings'],
   },
   bun: {
@@ -164,10 +165,10 @@ async function tryManager(name) {
     await endProgram(consumer, launcher)
     pretendAnother(consumer, launcher, manager)
   }
-  console.log(`${name}: installed and used`)
   const shown = words.filter((word) => !/^--(?:cache|store)|\//.test(word)).join(' ')
   const command = `${name.replace(/\d.*/, '')} ${shown}`
   const times = [milliseconds, call1].map((time) => `${(time / 1000).toFixed(1)} s`)
+  console.log(`${name}: installed in ${times[0]}, ${megabytes(size)}, and used`)
   return [name, `\`${command}\``, times[0], megabytes(size), times[1]]
 }
 
