@@ -121,7 +121,7 @@ fn apply_patch(
     if manner.dry_run {
         return Ok(Outcome::Applied(applied));
     }
-    let lessons = manner.recall.map(|recall| job.lessons(recall.memory, &added, &rows));
+    let lessons = manner.recall.map(|recall| job.lessons(&recall, manner.is_silent, &added, &rows));
     match job.commit(&added, cancel) {
         Ok(()) => {
             if let (Some(recall), Some(lessons)) = (manner.recall, lessons) {

@@ -210,9 +210,12 @@ impl Session {
             )));
         }
         let dir = store.dir.as_deref().or(options.workspace.state_dir.as_deref());
-        sweep(&OsFileSystem, &StateDir::new(dir)?, KEPT_FOR);
-        let name = snapshot(id.as_bytes());
-        let records = RecordStore::open(&OsFileSystem, StateDir::new(dir)?, &name)?;
+        let records = || {
+            sweep(&OsFileSystem, &StateDir::new(dir)?, KEPT_FOR);
+            RecordStore::open(&OsFileSystem, StateDir::new(dir)?, &snapshot(id.as_bytes()))
+        };
+        let spelling = options.workspace.spelling;
+        let records = records().map_err(|error| error.spelled(spelling))?;
         let memory = HeldMemory::kept_in(records, options.memory);
         Ok(Session::with_memory(options, memory))
     }
@@ -389,14 +392,28 @@ impl Session {
         diff_context_lines: u64,
         cancel: &Cancel,
     ) -> Result<Outcome> {
+        let diff_context_lines = Some(diff_context_lines);
+        self.apply_with(
+            turn,
+            patch,
+            &Manner { dry_run, diff_context_lines, ..Manner::default() },
+            cancel,
+        )
+    }
+
+    /// As [`Session::apply`], with what is special about this one patch; what was shown is the
+    /// session's to say.
+    pub fn apply_with(
+        &self,
+        turn: &WriteTurn,
+        patch: &Value,
+        manner: &Manner<'_>,
+        cancel: &Cancel,
+    ) -> Result<Outcome> {
         self.turns.wait(&turn.0.ticket, cancel)?;
         let (memory, unseen, as_of) = (&*self.memory, self.options.unseen, turn.0.as_of);
-        let manner = Manner {
-            recall: Some(Recall { memory, unseen, as_of, cancel }),
-            dry_run,
-            diff_context_lines: Some(diff_context_lines),
-        };
-        self.workspace.apply_with(patch, &manner, cancel)
+        let recall = Some(Recall { memory, unseen, as_of, cancel });
+        self.workspace.apply_with(patch, &Manner { recall, ..*manner }, cancel)
     }
 }
 

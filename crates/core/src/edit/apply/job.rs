@@ -16,7 +16,9 @@ use crate::edit::report::{
     DELETED_LIMIT_BYTES, applied_text, created_hunks, created_rows, deleted_hunks, edited_hunks,
     relocation_rows, unshown_diff,
 };
-use crate::edit::session::{HeldMemory, Lesson, LineSet, Showing, Splice, Version, rows_shown};
+use crate::edit::session::{
+    HeldMemory, Lesson, LineSet, Recall, Showing, Splice, Version, rows_shown,
+};
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
@@ -242,16 +244,21 @@ impl<'a> Job<'a> {
     /// What a session has to learn of the patch once it is committed.
     pub(super) fn lessons(
         &self,
-        memory: &HeldMemory,
+        recall: &Recall<'_>,
+        is_silent: bool,
         added: &AddedContents,
         rows: &RowsOfFiles,
     ) -> Vec<Lesson> {
+        let memory = recall.memory;
+        let edited_lesson = |known_as, file, settled, rows| {
+            self.edited_lesson(memory, known_as, file, settled, rows, is_silent)
+        };
         let rows_of = |operation: usize| rows.get(&operation).map_or("", String::as_str);
         let mut lessons = Vec::new();
         for (edits, file) in self.edited_in_place() {
             let name = edits.place.canonical();
             let rows = rows_of(edits.operations[0].index);
-            lessons.push(self.edited_lesson(memory, name, name.to_owned(), file, rows));
+            lessons.push(edited_lesson(name, name.to_owned(), file, rows));
         }
         // Names that are given up first: moves may chain and swap.
         let (mut moves, mut arrivals) = (Vec::new(), Vec::new());
@@ -265,7 +272,7 @@ impl<'a> Job<'a> {
                     moves.push((from.canonical().to_owned(), to.path()));
                     if let Some(file) = self.edit_of(one) {
                         let before = from.canonical();
-                        arrivals.push(self.edited_lesson(memory, before, to.path(), file, rows));
+                        arrivals.push(edited_lesson(before, to.path(), file, rows));
                     }
                 }
                 Task::Add { to, .. } => {
@@ -288,16 +295,20 @@ impl<'a> Job<'a> {
         file: PathBuf,
         settled: &Settled,
         rows: &str,
+        is_silent: bool,
     ) -> Lesson {
         let after = memory.version_of_new(settled.text_after());
-        let shown = self.shown(&after, rows);
+        let splices = Splice::of_plan(&settled.plan);
+        let mut shown = self.shown(&after, rows);
+        if is_silent {
+            shown = shown.common(&Splice::written(&splices));
+        }
         if !memory.knows(known_as) {
             // There is nothing that the edit could have moved.
             let showing = Showing::Told;
             return Lesson::Shown { file, text: after, lines: shown, showing };
         }
         let before = memory.version(settled.document.text(), None);
-        let splices = Splice::of_plan(&settled.plan);
         Lesson::Edited { file, before, after, splices, shown }
     }
 

@@ -10,6 +10,8 @@ pub struct Manner<'a> {
     pub recall: Option<Recall<'a>>,
     /// Everything is checked and reported, and nothing is written.
     pub dry_run: bool,
+    /// Nobody sees the report of success: of its lines those count as shown that the patch wrote.
+    pub is_silent: bool,
     /// With how many lines of context each change is told as a diff; not at all when `None`.
     pub diff_context_lines: Option<u64>,
 }

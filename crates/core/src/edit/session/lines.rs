@@ -72,6 +72,11 @@ impl LineSet {
         within.map(|one| one.start.max(range.start)..one.end.min(range.end)).collect()
     }
 
+    /// The lines that are in both sets.
+    pub fn common(&self, other: &LineSet) -> LineSet {
+        other.0.iter().flat_map(|range| self.within(range.clone())).collect()
+    }
+
     /// The ranges, in order.
     pub fn ranges(&self) -> &[Range<u64>] {
         &self.0

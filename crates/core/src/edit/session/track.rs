@@ -24,6 +24,19 @@ impl Splice {
         plan.regions.iter().map(Splice::of_region).collect()
     }
 
+    /// The lines that edits wrote, by their numbers in the text that they made.
+    pub fn written(splices: &[Splice]) -> LineSet {
+        let (mut written, mut shift) = (LineSet::default(), 0i64);
+        for splice in splices {
+            let first = splice.first.saturating_add_signed(shift);
+            if splice.inserted > 0 {
+                written.insert(first..first + splice.inserted);
+            }
+            shift += splice.inserted as i64 - splice.removed as i64;
+        }
+        written
+    }
+
     fn of_region(region: &Region) -> Splice {
         let kept = region.kept.0 + region.kept.1;
         Splice {
