@@ -23,7 +23,7 @@ use crate::disk::commit::{
 };
 use crate::disk::fs::{Base, FileSystem, OsFileSystem};
 use crate::edit::apply::{ApplyOptions, Manner, apply_hash, verify_bytes, verify_file};
-use crate::edit::json::{JsonRequest, JsonView, read_json};
+use crate::edit::json::{JsonRequest, JsonView, read_json, read_json_bytes};
 use crate::edit::outcome::{Outcome, Rejected};
 use crate::edit::request::Value;
 use crate::error::{Code, Error, Result, Spelling, Term};
@@ -208,6 +208,17 @@ impl<'fs> Workspace<'fs> {
     /// or is not JSON.
     pub fn read_json(&self, request: &JsonRequest, cancel: &Cancel) -> Result<JsonView> {
         self.scoped(cancel, |scope| read_json(scope, request))
+    }
+
+    /// As [`Workspace::read_json`], for bytes that came from elsewhere; the path of the request is
+    /// what they are called.
+    pub fn read_json_bytes(
+        &self,
+        request: &JsonRequest,
+        bytes: &[u8],
+        cancel: &Cancel,
+    ) -> Result<JsonView> {
+        self.scoped(cancel, |scope| read_json_bytes(scope, request, bytes))
     }
 
     /// Searches files and directories. What cannot be searched is reported in the result; fails

@@ -27,7 +27,7 @@ use tree::{Grammar, NodeId, Tree};
 
 pub use path::{JsonAnchor, JsonPath, Step};
 pub use place::Refusal as JsonAnchorRefusal;
-pub use read::{JsonRequest, JsonView, read_json};
+pub use read::{JsonRequest, JsonView, read_json, read_json_bytes};
 pub use tree::DEPTH_LIMIT;
 pub use value::JsonValue;
 pub(crate) use value::request;

@@ -10,8 +10,10 @@ use super::canonical::all_hashes;
 use super::path::Step;
 use super::tree::{Grammar, Kind, NodeId, Tree};
 use crate::cancel::Cancel;
-use crate::disk::bytes::{Charset, Document, LoadOptions, Loaded, valid_utf8, with_file};
-use crate::error::{Code, Error, Result};
+use crate::disk::bytes::{
+    Charset, Document, LoadOptions, Loaded, load_bytes, valid_utf8, with_file,
+};
+use crate::error::{Code, Error, Message, Result, Term};
 use crate::shape::{path_or_object, size};
 use crate::text::hash::floor_boundary;
 use crate::text::lines::{Lines, Unit};
@@ -90,19 +92,39 @@ pub struct JsonView {
 
 /// Reads a document. Fails when the file cannot be read, or is not JSON.
 pub fn read_json(scope: &Scope<'_>, request: &JsonRequest) -> Result<JsonView> {
+    let load = prepare(scope, request)?;
+    with_file(scope.fs, scope.base, &request.path, &load, |loaded| {
+        view_loaded(scope, request, loaded)
+    })
+}
+
+/// As [`read_json`], for bytes that came from elsewhere; the path is what they are called.
+pub fn read_json_bytes(scope: &Scope<'_>, request: &JsonRequest, bytes: &[u8]) -> Result<JsonView> {
+    let load = prepare(scope, request)?;
+    view_loaded(scope, request, &load_bytes(&request.path, bytes, &load)?)
+}
+
+/// Checks a request, and says how its file is loaded.
+fn prepare(scope: &Scope<'_>, request: &JsonRequest) -> Result<LoadOptions> {
     scope.cancel.check()?;
     let own = request.encoding.as_deref().map(Charset::by_label).transpose()?;
     let load = LoadOptions { charset: own.or(scope.charset), ..scope.load_options() };
     if request.start_line == Some(0) {
-        return Err(Error::argument("the first line is 0: lines are numbered from 1"));
+        return Err(Error::argument(
+            Message::from(Term::StartLine) + " is 0: lines are numbered from 1",
+        ));
     }
-    with_file(scope.fs, scope.base, &request.path, &load, |loaded| match loaded {
+    Ok(load)
+}
+
+fn view_loaded(scope: &Scope<'_>, request: &JsonRequest, loaded: &Loaded) -> Result<JsonView> {
+    match loaded {
         Loaded::Binary(_) => {
             let message = format!("{}: is a binary file, not JSON", request.path);
             Err(Error::at(Code::BinaryFile, &request.path, message))
         }
         Loaded::Text(document) => view_document(scope, request, document),
-    })
+    }
 }
 
 fn view_document(
