@@ -11,6 +11,11 @@ pub fn standard_input(limit_bytes: u64) -> Result<Vec<u8>> {
     all_of(io::stdin().lock(), "standard input", limit_bytes)
 }
 
+/// A text without the byte order mark that some shells put in front of what they pass on.
+pub fn without_mark(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes)
+}
+
 /// The patch in a file or on standard input.
 pub fn patch(path: &str, limit_bytes: u64) -> Result<Value> {
     let (bytes, shown) = match path {
@@ -24,7 +29,7 @@ pub fn patch(path: &str, limit_bytes: u64) -> Result<Value> {
     let not_json = |cause: &dyn std::fmt::Display| {
         Error::new(Code::InvalidOperation, format!("{shown}: the patch is not JSON: {cause}"))
     };
-    let text = std::str::from_utf8(&bytes).map_err(|cause| not_json(&cause))?;
+    let text = std::str::from_utf8(without_mark(&bytes)).map_err(|cause| not_json(&cause))?;
     Value::from_json(text).map_err(|error| not_json(&error.message))
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::Call;
 use crate::args::{Agent, Hook};
 use crate::exit::{Exit, Failure};
-use crate::input::standard_input;
+use crate::input::{standard_input, without_mark};
 
 /// The longest event that is read.
 const EVENT_LIMIT_BYTES: u64 = 64 << 20;
@@ -27,7 +27,7 @@ struct ToolCall<'e> {
 /// `hashline hook`
 pub fn hook(call: &mut Call<'_>, args: &Hook) -> Result<Exit, Failure> {
     let bytes = standard_input(EVENT_LIMIT_BYTES)?;
-    let event: Value = serde_json::from_slice(&bytes).map_err(|cause| {
+    let event: Value = serde_json::from_slice(without_mark(&bytes)).map_err(|cause| {
         Error::new(Code::InvalidArgument, format!("the event is not JSON: {cause}"))
     })?;
     let policy = args.guard.policy();
