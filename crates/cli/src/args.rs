@@ -130,6 +130,17 @@ pub enum Command {
 }
 
 impl Command {
+    /// The session that it belongs to, for commands that end at once.
+    pub fn kept(&self) -> Option<&Kept> {
+        match self {
+            Command::Read(read) => Some(&read.kept),
+            Command::Search(search) => Some(&search.kept),
+            Command::JsonRead(read) => Some(&read.kept),
+            Command::Apply(apply) | Command::JsonApply(apply) => Some(&apply.kept),
+            _ => None,
+        }
+    }
+
     /// The name by which the user called it.
     pub fn name(&self) -> &'static str {
         match self {
@@ -192,9 +203,11 @@ pub struct Read {
     search: Option<String>,
     #[command(flatten)]
     matching: Matching,
-    /// How many matches to show of each file [default: 200]
-    #[arg(long, value_name = "N", requires = "search")]
-    max_matches: Option<u64>,
+    /// How many matches to show of each file
+    #[arg(long, value_name = "N", requires = "search", default_value_t = 200)]
+    max_matches: u64,
+    #[command(flatten)]
+    pub kept: Kept,
 }
 
 impl Read {
@@ -207,7 +220,7 @@ impl Read {
             limits: Limits { max_lines: self.lines, max_bytes: self.max_bytes },
             search: search.clone(),
             context: self.matching.context(),
-            max_matches: self.max_matches,
+            max_matches: Some(self.max_matches),
             encoding: None,
             checksum: false,
         };
@@ -287,6 +300,8 @@ pub struct Search {
     /// How far below a path to look; 1 is the files in the directory itself
     #[arg(long, value_name = "N")]
     max_depth: Option<usize>,
+    #[command(flatten)]
+    pub kept: Kept,
 }
 
 impl Search {
@@ -343,12 +358,14 @@ pub struct Apply {
     #[arg(long, value_name = "N", default_value_t = 3)]
     pub context: u64,
     #[command(flatten)]
+    pub kept: Kept,
+    #[command(flatten)]
     pub manner: Manner,
 }
 
 #[derive(Debug, ClapArgs)]
 pub struct JsonRead {
-    /// The document
+    /// The document; - is standard input
     #[arg(value_hint = ValueHint::FilePath)]
     file: String,
     /// The first line to show
@@ -360,6 +377,8 @@ pub struct JsonRead {
     /// How many bytes to show
     #[arg(long, value_name = "N")]
     max_bytes: Option<usize>,
+    #[command(flatten)]
+    pub kept: Kept,
 }
 
 impl JsonRead {
@@ -500,15 +519,23 @@ pub struct Mcp {
     /// Answer with structured content beside the text; some agents show their model that alone
     #[arg(long)]
     pub structured: bool,
-    /// Keep what is shown under this name, beyond the connection and for others who give it
-    #[arg(long, value_name = "ID", env = "HASHLINE_SESSION")]
-    session: Option<String>,
+    #[command(flatten)]
+    pub kept: Kept,
     #[command(flatten)]
     pub manner: Manner,
 }
 
-impl Mcp {
-    /// Where the session is kept, if it is.
+/// The session that outlives the command.
+#[derive(Debug, ClapArgs)]
+pub struct Kept {
+    /// Remember what is shown, under this name: edits of all who give it mean the lines that were
+    /// shown. An empty name is none
+    #[arg(long, value_name = "ID", env = "HASHLINE_SESSION")]
+    session: Option<String>,
+}
+
+impl Kept {
+    /// Where the session is kept, if there is one.
     pub fn store(&self) -> Option<StoreOptions> {
         let id = self.session.clone().filter(|id| !id.is_empty())?;
         Some(StoreOptions { id, dir: None })

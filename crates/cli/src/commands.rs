@@ -11,18 +11,19 @@ mod read;
 mod recover;
 mod search;
 
-use hashline_core::{ApplyOptions, Cancel, Workspace};
+use hashline_core::{ApplyOptions, Cancel};
 
 use apply::Anchors;
 
-use crate::args::{Args, Command, Shared};
-use crate::exit::{Exit, Failure};
+use crate::args::{Args, Command, Kept, Shared};
+use crate::exit::{Exit, Failure, say};
+use crate::files::Files;
 use crate::output::Output;
 
 /// What all commands work with.
 pub struct Call<'a> {
     pub shared: &'a Shared,
-    pub workspace: Workspace<'static>,
+    pub files: Files,
     pub cancel: Cancel,
     pub out: Output,
 }
@@ -35,10 +36,11 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         _ => ApplyOptions::default(),
     };
     let options = args.shared.workspace_options(apply)?;
+    let store = args.command.kept().and_then(Kept::store);
     let mut call = Call {
         shared: &args.shared,
         out: Output::new(options.dialect),
-        workspace: Workspace::new(options),
+        files: Files::open(options, store.as_ref())?,
         cancel: Cancel::default(),
     };
     let exit = match &args.command {
@@ -59,5 +61,6 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Command::Man(args) => manuals::man(&mut call, args)?,
     };
     call.out.finish()?;
+    call.files.notes().iter().for_each(|note| say(note));
     Ok(exit)
 }

@@ -7,6 +7,7 @@ mod args;
 mod commands;
 mod diff_view;
 mod exit;
+mod files;
 mod input;
 mod interrupt;
 mod mismatch;

@@ -18,8 +18,10 @@ pub fn tell(call: &mut Call<'_>, rejected: Rejected) -> Result<Exit, Trouble> {
         call.out.json(&Outcome::Rejected(rejected))?;
         return Ok(exit);
     }
-    let dialect = call.workspace.options().dialect;
-    let text = if is_stale { stale_text(&rejected, dialect) } else { rejected.text };
+    let dialect = call.files.workspace().options().dialect;
+    // A memory knows more than that a line has changed, and says so itself.
+    let is_plain = is_stale && !call.files.has_memory();
+    let text = if is_plain { stale_text(&rejected, dialect) } else { rejected.text };
     print_to_stderr(&text);
     Ok(exit)
 }

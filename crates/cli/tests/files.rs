@@ -21,6 +21,20 @@ fn read_prints_anchors_and_apply_takes_them() {
     assert!(stderr.starts_with("1 line has changed since last read. "), "{stderr}");
 }
 
+#[test]
+fn regression_a_byte_order_mark_in_front_of_a_patch_is_no_part_of_it() {
+    let project = Project::new(&[("a", "line 1\n")]);
+    let patch = r#"{"path":"a","edits":[{"set_line":{"anchor":"1:02","new_text":"one"}}]}"#;
+    assert_eq!(project.run_with(&["apply"], &format!("\u{feff}{patch}")), printed(""));
+    assert_eq!(project.content("a"), "one\n");
+    let event =
+        r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"cat a"}}"#;
+    let answers = [event.to_owned(), format!("\u{feff}{event}")]
+        .map(|event| project.run_with(&["hook", "claude"], &event));
+    assert!(answers[0].stdout.contains("\"deny\""), "{:?}", answers[0]);
+    assert_eq!(answers[0], answers[1]);
+}
+
 fn numbers(last: u32) -> String {
     (1..=last).map(|number| format!("line {number}\n")).collect()
 }
@@ -356,6 +370,11 @@ fn values_of_documents_are_read_and_edited_by_path() {
     let expected = document.replace(": 1,", ": 12345678901234567890.0,").replace("1.0, ", "");
     assert_eq!(project.content("d.json"), expected);
     assert_eq!(project.run(&["json-read", "missing"]).code, Some(2));
+    let piped = project.run_with(&["json-read", "-"], "[1, 1.0]");
+    assert_eq!(piped, printed("// $:0f\n// $[0]:b2\n// $[1]:76\n[1, 1.0]\n"));
+    let broken = project.run_with(&["json-read", "-"], "[1,");
+    assert_eq!((broken.code, broken.stdout.as_str()), (Some(2), ""));
+    assert!(broken.stderr.starts_with("hashline: -: not valid JSON at line 1, "));
     let patch =
         r#"{"path":"d.json","edits":[{"insert_at_path":{"anchor":"$.b:ANCHOR","value":3}}]}"#;
     let shown = project.run(&["json-read", "d.json"]).stdout;

@@ -25,18 +25,18 @@ pub enum Anchors {
 
 /// `hashline apply` and `hashline json-apply`
 pub fn apply(call: &mut Call<'_>, args: &Apply, anchors: Anchors) -> Result<Exit, Failure> {
-    let options = call.workspace.options();
-    let patch = patch(&args.input, options.max_file_bytes)?;
+    let patch = patch(&args.input, call.files.workspace().options().max_file_bytes)?;
     interrupt::asks(&call.cancel);
     let manner = Manner {
         recall: None,
         dry_run: args.dry_run,
+        is_silent: !(call.shared.json || args.emit_updated && anchors == Anchors::Lines),
         diff_context_lines: match anchors {
             Anchors::Values if args.emit_updated && !args.dry_run => Some(VALUES_CONTEXT_LINES),
             _ => args.dry_run.then_some(args.context),
         },
     };
-    match call.workspace.apply_with(&patch, &manner, &call.cancel)? {
+    match call.files.apply(&patch, &manner, &call.cancel)? {
         Outcome::Rejected(rejected) => mismatch::tell(call, rejected),
         Outcome::Applied(applied) => {
             tell_liberties(&applied);

@@ -28,8 +28,8 @@ pub fn doctor(call: &mut Call<'_>) -> Result<Exit, Failure> {
         system: std::env::consts::OS,
         processor: std::env::consts::ARCH,
         dialects: DIALECTS.iter().map(|one| one.name).collect(),
-        dialect: call.workspace.options().dialect.name,
-        state: call.workspace.examine_state()?,
+        dialect: call.files.workspace().options().dialect.name,
+        state: call.files.workspace().examine_state()?,
     };
     if call.shared.json {
         call.out.json(&report)?;

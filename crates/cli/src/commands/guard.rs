@@ -12,7 +12,7 @@ use crate::input::standard_input;
 pub fn check(call: &mut Call<'_>, args: &Check) -> Result<Exit, Failure> {
     let command = match args.command.as_str() {
         STANDARD_INPUT => {
-            let bytes = standard_input(call.workspace.options().max_file_bytes)?;
+            let bytes = standard_input(call.files.workspace().options().max_file_bytes)?;
             String::from_utf8(bytes).map_err(|_| {
                 Error::new(Code::InvalidArgument, "the command on standard input is not UTF-8")
             })?

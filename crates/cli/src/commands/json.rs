@@ -5,12 +5,21 @@ use hashline_core::JsonRequest;
 use hashline_core::{GAP, file_header};
 
 use super::Call;
-use crate::args::JsonRead;
+use crate::args::{JsonRead, STANDARD_INPUT};
 use crate::exit::{Exit, Failure, say};
+use crate::input::standard_input;
 
 /// `hashline json-read`
 pub fn read(call: &mut Call<'_>, args: &JsonRead) -> Result<Exit, Failure> {
-    let view = call.workspace.read_json(&args.request(), &call.cancel)?;
+    let request = args.request();
+    let view = match request.path.as_str() {
+        STANDARD_INPUT => {
+            let workspace = call.files.workspace();
+            let bytes = standard_input(workspace.options().max_file_bytes)?;
+            workspace.read_json_bytes(&request, &bytes, &call.cancel)?
+        }
+        _ => call.files.read_json(&request, &call.cancel)?,
+    };
     if call.shared.json {
         call.out.json(&view)?;
         return Ok(Exit::Done);
@@ -53,7 +62,7 @@ fn rows_of(call: &Call<'_>, path: &str, first: u64, count: u64) -> Result<String
             start_line: Some(start_line),
             ..JsonRequest::default()
         };
-        call.workspace.read_json(&request, &call.cancel)
+        call.files.read_json(&request, &call.cancel)
     };
     let view = from(first)?;
     let next = first + count;

@@ -37,12 +37,12 @@ use stdout::Stdout;
 
 /// `hashline mcp`
 pub fn mcp(call: Call<'_>, args: &Mcp) -> Result<Exit, Failure> {
-    let mut workspace = call.workspace.options().clone();
+    let mut workspace = call.files.workspace().options().clone();
     workspace.spelling = spelling_for_models;
     let settings = Settings {
         roots: roots_of(call.shared.root(), &args.roots)?,
         options: SessionOptions { workspace, ..SessionOptions::default() },
-        store: args.store(),
+        store: args.kept.store(),
         is_structured: args.structured,
     };
     // The client's messages leave by this process's standard output, which the call holds.

@@ -39,7 +39,7 @@ fn show(
     has_header: bool,
     piped: &mut Piped,
 ) -> Result<FileView, Failure> {
-    let Call { workspace, cancel, out, .. } = call;
+    let Call { files, cancel, out, .. } = call;
     let mut header = has_header.then(|| file_header(&request.path));
     let mut pass_on = |piece: &[u8]| -> Result<(), Failure> {
         if let Some(header) = header.take() {
@@ -49,10 +49,10 @@ fn show(
     };
     let view = match request.path.as_str() {
         STANDARD_INPUT => {
-            let bytes = piped.bytes(workspace.options().max_file_bytes)?;
-            workspace.stream_bytes(request, bytes, cancel, &mut pass_on)?
+            let bytes = piped.bytes(files.workspace().options().max_file_bytes)?;
+            files.workspace().stream_bytes(request, bytes, cancel, &mut pass_on)?
         }
-        _ => workspace.stream(request, cancel, &mut pass_on)?,
+        _ => files.stream(request, cancel, &mut pass_on)?,
     };
     if let Some(error) = error_of(&view) {
         return Err(error.into());
@@ -78,7 +78,7 @@ impl Piped {
 /// `hashline hash`
 pub fn hash(call: &mut Call<'_>, args: &Hash) -> Result<Exit, Failure> {
     let request = ReadRequest { path: args.file.clone(), ..ReadRequest::default() };
-    let dialect = call.workspace.options().dialect;
+    let dialect = call.files.workspace().options().dialect;
     let anchor_of = |row: &str| row.find(dialect.text_mark as char).unwrap_or(row.len());
     let mut hashes = Vec::new();
     for view in views(call, &[request])? {
@@ -102,7 +102,7 @@ pub fn hash(call: &mut Call<'_>, args: &Hash) -> Result<Exit, Failure> {
 
 /// `hashline verify`
 pub fn verify(call: &mut Call<'_>, args: &Verify) -> Result<Exit, Failure> {
-    let (workspace, cancel) = (&call.workspace, &call.cancel);
+    let (workspace, cancel) = (call.files.workspace(), &call.cancel);
     let refused = match args.file.as_str() {
         STANDARD_INPUT => {
             let bytes = standard_input(workspace.options().max_file_bytes)?;
@@ -124,13 +124,13 @@ pub fn verify(call: &mut Call<'_>, args: &Verify) -> Result<Exit, Failure> {
 fn views(call: &Call<'_>, requests: &[ReadRequest]) -> Result<Vec<FileView>, Failure> {
     let is_piped = |request: &&ReadRequest| request.path == STANDARD_INPUT;
     let named: Vec<ReadRequest> = requests.iter().filter(|one| !is_piped(one)).cloned().collect();
-    let mut named = call.workspace.read(&named, &call.cancel)?.into_iter();
+    let mut named = call.files.read(&named, &call.cancel)?.into_iter();
     let mut piped = Piped::default();
     let mut views = Vec::with_capacity(requests.len());
     for request in requests {
         if is_piped(&request) {
-            let bytes = piped.bytes(call.workspace.options().max_file_bytes)?;
-            views.push(call.workspace.read_bytes(request, bytes, &call.cancel)?);
+            let bytes = piped.bytes(call.files.workspace().options().max_file_bytes)?;
+            views.push(call.files.workspace().read_bytes(request, bytes, &call.cancel)?);
         } else {
             views.extend(named.next());
         }

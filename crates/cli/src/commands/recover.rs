@@ -11,7 +11,7 @@ use crate::progress::Progress;
 pub fn recover(call: &mut Call<'_>) -> Result<Exit, Failure> {
     interrupt::asks(&call.cancel);
     let progress = Progress::begin("recovering");
-    let report = call.workspace.recover(&call.cancel)?;
+    let report = call.files.workspace().recover(&call.cancel)?;
     drop(progress);
     let is_done = report.damaged.is_empty() && report.failed.is_empty();
     let exit = if is_done { Exit::Done } else { Exit::Trouble };

@@ -42,7 +42,7 @@ fn find(call: &Call<'_>, args: &Search) -> Result<SearchResult, Failure> {
     }
     let progress = Progress::begin("searched");
     let told = |done, total| progress.tell(done, total);
-    let mut found = call.workspace.search_telling(&query, &call.cancel, &told)?;
+    let mut found = call.files.search(&query, &call.cancel, &told)?;
     drop(progress);
     if is_piped {
         add_standard_input(call, &query, &mut found)?;
@@ -64,8 +64,8 @@ fn add_standard_input(
         limits: Limits { max_lines: None, max_bytes: query.max_bytes },
         ..ReadRequest::default()
     };
-    let bytes = standard_input(call.workspace.options().max_file_bytes)?;
-    let view = call.workspace.read_bytes(&request, &bytes, &call.cancel)?;
+    let bytes = standard_input(call.files.workspace().options().max_file_bytes)?;
+    let view = call.files.workspace().read_bytes(&request, &bytes, &call.cancel)?;
     if let Some(error) = view.error {
         found.errors.push(error);
         return Ok(());

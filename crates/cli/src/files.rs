@@ -1,0 +1,110 @@
+//! What commands read and edit: files as they are, or through a session that is kept on disk, so
+//! that commands, hooks and servers that name it share one memory of what was shown.
+//!
+//! Both print the same. A session only adds what anchors mean by its memory, and what went wrong
+//! with keeping it.
+
+use hashline_core::{
+    Cancel, Error, FileView, JsonRequest, JsonView, Manner, Outcome, ReadRequest, Result,
+    SearchQuery, SearchResult, Session, SessionLimits, SessionOptions, StoreOptions, Value,
+    Workspace, WorkspaceOptions,
+};
+
+/// Commands show what they are asked for, however much that is.
+const UNLIMITED: SessionLimits =
+    SessionLimits { max_lines: u64::MAX, max_bytes: usize::MAX, max_matches: u64::MAX };
+
+/// Files, and the memory of what was shown of them, if there is one.
+pub struct Files {
+    workspace: Workspace<'static>,
+    session: Option<Session>,
+}
+
+impl Files {
+    /// The files of a workspace; with a store the session that is kept there.
+    pub fn open(options: WorkspaceOptions, store: Option<&StoreOptions>) -> Result<Files> {
+        let open = |store| {
+            let (workspace, limits) = (options.clone(), UNLIMITED);
+            let options = SessionOptions { workspace, limits, ..SessionOptions::default() };
+            Session::open(options, store)
+        };
+        let session = store.map(open).transpose()?;
+        Ok(Files { workspace: Workspace::new(options), session })
+    }
+
+    /// The files without the memory: for standard input, and for what no session has to know.
+    pub fn workspace(&self) -> &Workspace<'static> {
+        &self.workspace
+    }
+
+    /// Reads files, each with a view of its own.
+    pub fn read(&self, requests: &[ReadRequest], cancel: &Cancel) -> Result<Vec<FileView>> {
+        let Some(session) = &self.session else { return self.workspace.read(requests, cancel) };
+        let mut views = Vec::with_capacity(requests.len());
+        for request in requests {
+            // One at a time: on a page of its own each view is as it would be without a session.
+            let request = std::slice::from_ref(request);
+            views.extend(session.read(&session.reading(), request, cancel)?.views);
+        }
+        Ok(views)
+    }
+
+    /// Reads one file and passes its lines on in pieces; they are remembered before.
+    pub fn stream<E: From<Error>>(
+        &self,
+        request: &ReadRequest,
+        cancel: &Cancel,
+        mut pass_on: impl FnMut(&[u8]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<FileView, E> {
+        if self.session.is_none() {
+            return self.workspace.stream(request, cancel, pass_on);
+        }
+        let mut views = self.read(std::slice::from_ref(request), cancel)?;
+        let mut view = views.pop().unwrap_or_default();
+        if !view.text.is_empty() {
+            pass_on(view.text.as_bytes())?;
+            pass_on(b"\n")?;
+        }
+        view.text.clear();
+        Ok(view)
+    }
+
+    /// Searches files and directories.
+    pub fn search(
+        &self,
+        query: &SearchQuery,
+        cancel: &Cancel,
+        progress: &dyn Fn(usize, usize),
+    ) -> Result<SearchResult> {
+        match &self.session {
+            Some(session) => session.search_telling(&session.reading(), query, cancel, progress),
+            None => self.workspace.search_telling(query, cancel, progress),
+        }
+    }
+
+    /// Reads a JSON document.
+    pub fn read_json(&self, request: &JsonRequest, cancel: &Cancel) -> Result<JsonView> {
+        match &self.session {
+            Some(session) => session.read_json(&session.reading(), request, cancel),
+            None => self.workspace.read_json(request, cancel),
+        }
+    }
+
+    /// Applies a patch.
+    pub fn apply(&self, patch: &Value, manner: &Manner<'_>, cancel: &Cancel) -> Result<Outcome> {
+        match &self.session {
+            Some(session) => session.apply_with(&session.writing(), patch, manner, cancel),
+            None => self.workspace.apply_with(patch, manner, cancel),
+        }
+    }
+
+    /// Whether anchors mean what a memory says.
+    pub fn has_memory(&self) -> bool {
+        self.session.is_some()
+    }
+
+    /// What went wrong with keeping the session.
+    pub fn notes(&self) -> Vec<String> {
+        self.session.as_ref().map(Session::notes).unwrap_or_default()
+    }
+}

@@ -1,0 +1,257 @@
+//! `--session`: processes that share one memory of what was shown.
+
+mod support;
+
+use std::fs;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use support::{Answer, Project, answer, printed};
+
+/// Two functions that end alike: the hash of a `}` says nothing about which is meant.
+const TWO: &str = "fn one() {\n    first();\n}\nfn two() {\n    second();\n}\n";
+
+fn numbers(last: u32) -> String {
+    (1..=last).map(|number| format!("line {number}\n")).collect()
+}
+
+/// What follows the anchor's number in the output of `read` or `search`.
+fn anchor(rows: &str, text: &str) -> String {
+    let row = rows.lines().find(|row| row.ends_with(&format!("|{text}")));
+    row.unwrap_or_else(|| panic!("{text:?} in {rows}")).split('|').next().unwrap().to_owned()
+}
+
+fn patch(edits: Value) -> String {
+    json!({"path": "a", "edits": edits}).to_string()
+}
+
+fn set_line(anchor: &str, text: &str) -> String {
+    patch(json!([{"set_line": {"anchor": anchor, "new_text": text}}]))
+}
+
+fn replace_lines(first: &str, last: &str, text: &str) -> String {
+    patch(json!([{"replace_lines": {"start_anchor": first, "end_anchor": last, "new_text": text}}]))
+}
+
+#[test]
+fn a_line_that_was_shown_to_one_process_is_found_by_another() {
+    let before = format!("{TWO}// end\n");
+    let project = Project::new(&[("a", &before)]);
+    let shown = project.run(&["read", "a", "--session", "s"]).stdout;
+    // Where the end of the first function was, that of another one is now.
+    let changed = format!("fn zero() {{\n}}\n{}", before.replacen("first", "fi(\n);\nrst", 1));
+    project.write("a", changed.as_bytes());
+    let end = anchor(&shown, "// end");
+    let edit = set_line(&end, "// the end");
+    assert_eq!(project.run_with(&["apply", "--session", "s"], &edit).code, Some(0));
+    assert_eq!(project.content("a"), changed.replace("// end", "// the end"));
+}
+
+#[test]
+fn a_line_that_others_changed_is_refused_and_told_as_it_was() {
+    let project = Project::new(&[("a", TWO)]);
+    let shown = project.run(&["read", "a", "--session", "s"]).stdout;
+    // A brace stands at that line again, and is another one.
+    let changed = "fn zero() {\n\n}\nfn two() {\n    second();\n}\n";
+    project.write("a", changed.as_bytes());
+    let edit = replace_lines(&anchor(&shown, "    first();"), "3:18", "    last();\n}");
+    let refused = project.run_with(&["apply", "--session", "s"], &edit);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""));
+    for part in ["Someone else has changed these lines", "They were:", "|    first();"] {
+        assert!(refused.stderr.contains(part), "{part}: {}", refused.stderr);
+    }
+    assert_eq!(project.content("a"), changed);
+    // As data, on standard output.
+    let refused = project.run_with(&["apply", "--session", "s", "--json"], &edit);
+    let told: Value = serde_json::from_str(&refused.stdout).unwrap();
+    assert_eq!((refused.code, &told["code"]), (Some(1), &"HASH_MISMATCH".into()));
+}
+
+#[test]
+fn lines_that_were_never_shown_are_refused_once() {
+    let project = Project::new(&[("a", &numbers(12))]);
+    let hashes = project.run(&["hash", "a"]).stdout;
+    let ninth = hashes.lines().nth(8).unwrap();
+    project.run(&["read", "a", "--lines", "2", "--session", "s"]);
+    let edit = set_line(ninth, "nine");
+    let refused = project.run_with(&["apply", "--session", "s"], &edit);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""));
+    assert!(refused.stderr.contains("Line 9 was never shown to you."), "{}", refused.stderr);
+    assert!(refused.stderr.contains("9:1c|line 9"), "{}", refused.stderr);
+    assert_eq!(project.content("a"), numbers(12));
+    // The refusal has shown it.
+    assert_eq!(project.run_with(&["apply", "--session", "s"], &edit), printed(""));
+    assert_eq!(project.content("a"), numbers(12).replace("line 9\n", "nine\n"));
+    // Others have memories of their own, and without any the hash is enough.
+    assert_eq!(
+        project.run_with(&["apply", "--session", "t"], &set_line("1:02", "x")).code,
+        Some(1)
+    );
+    assert_eq!(project.run_with(&["apply"], &set_line("1:02", "one")), printed(""));
+}
+
+#[test]
+fn a_range_takes_no_lines_along_that_nobody_saw() {
+    let project = Project::new(&[("a", &numbers(12))]);
+    let found = project.run(&["search", "line [37]$", "--regex", "a", "--session", "s"]).stdout;
+    let edit = replace_lines(&anchor(&found, "line 3"), &anchor(&found, "line 7"), "all");
+    let refused = project.run_with(&["apply", "--session", "s"], &edit);
+    assert_eq!(refused.code, Some(1));
+    assert!(refused.stderr.contains("Lines 4-6 were never shown to you."), "{}", refused.stderr);
+    assert_eq!(project.content("a"), numbers(12));
+}
+
+#[test]
+fn the_environment_names_the_session_and_an_empty_name_is_none() {
+    let project = Project::new(&[("a", &numbers(3))]);
+    let run = |args: &[&str]| {
+        let mut command = project.command(args);
+        command.env("HASHLINE_SESSION", "s").stdin(fs::File::open(project.path("patch")).unwrap());
+        answer(command.output().unwrap())
+    };
+    project.write("patch", set_line("2:b2", "two").as_bytes());
+    assert_eq!(run(&["apply"]).code, Some(1));
+    assert_eq!(run(&["apply", "--session", "t"]).code, Some(1));
+    assert_eq!(run(&["apply", "--session", ""]), printed(""));
+    assert_eq!(project.content("a"), "line 1\ntwo\nline 3\n");
+    let long = "x".repeat(201);
+    for id in ["a\nb", long.as_str()] {
+        let refused = project.run(&["read", "a", "--session", id]);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
+        assert!(refused.stderr.starts_with("hashline: the id of a session is "));
+    }
+}
+
+#[test]
+fn a_session_prints_what_is_printed_without_one() {
+    let long = format!("{}{}\n{}", numbers(500), "é".repeat(20_000), numbers(2_500));
+    let document = "{\n  // kept\n  \"a\": [1.0, 2]\n}\n";
+    let project = Project::new(&[("a", &long), ("b", "line 3"), ("e", ""), ("d.json", document)]);
+    project.write("binary", b"a\0b");
+    for command in [
+        "read a",
+        "read a b e - missing binary",
+        "read a --json",
+        "read a missing --json",
+        "read a --start-line 498 --lines 5",
+        "read a --start-line 501 --max-bytes 100",
+        "read a --start-line 9000",
+        "read a --search LINE -C 1",
+        "read a --search 4 --max-matches 3 --start-line 20",
+        "search line -C 1",
+        "search line --max-matches 5000 --json",
+        "search line - b",
+        "search ( --regex",
+        "json-read d.json",
+        "json-read d.json --lines 2",
+        "json-read b",
+        "--root missing read a",
+    ] {
+        let args: Vec<&str> = command.split(' ').collect();
+        let plain = project.run_with(&args, "line 1\n");
+        let kept = project.run_with(&[&args[..], &["--session", "s"]].concat(), "line 1\n");
+        assert_eq!(kept, plain, "{command}");
+    }
+}
+
+#[test]
+fn edits_by_path_are_followed_as_the_sessions_own() {
+    let project = Project::new(&[("a", "{\n  \"x\": [1, 2],\n  \"y\": {},\n  \"z\": {}\n}\n")]);
+    let session = ["--session", "s"];
+    let shown = project.run(&["read", "a", "--session", "s"]).stdout;
+    let values = project.run(&["json-read", "a", "--session", "s"]).stdout;
+    let list = values.lines().find_map(|row| row.trim().strip_prefix("// $.x:")).unwrap();
+    let edit = patch(json!([{"set_path": {"anchor": format!("$.x:{list}"), "value": {"a": {}}}}]));
+    assert_eq!(project.run_with(&[&["json-apply"], &session[..]].concat(), &edit), printed(""));
+    let edit = set_line(&anchor(&shown, "  \"z\": {}"), "  \"z\": 1");
+    assert_eq!(project.run_with(&[&["apply"], &session[..]].concat(), &edit), printed(""));
+    let now: Value = serde_json::from_str(&project.content("a")).unwrap();
+    assert_eq!(now, json!({"x": {"a": {}}, "y": {}, "z": 1}));
+}
+
+#[test]
+fn what_a_silent_apply_does_not_print_was_not_shown() {
+    for (is_silent, code) in [(true, Some(1)), (false, Some(0))] {
+        let project = Project::new(&[("a", &numbers(9))]);
+        let shown = project.run(&["read", "a", "--search", "line", "--session", "s"]);
+        assert_eq!(shown.code, Some(0));
+        // Someone else puts a line there, and this session edits a line two lines above.
+        let changed = numbers(9).replace("line 6\n", "line 6\nnew\n");
+        project.write("a", changed.as_bytes());
+        let edit = set_line(&anchor(&shown.stdout, "line 5"), "five");
+        let arguments = ["apply", "--session", "s", "--emit-updated"];
+        let applied = project.run_with(&arguments[..if is_silent { 3 } else { 4 }], &edit);
+        assert_eq!(applied.code, Some(0), "{applied:?}");
+        // From the edited line to the new one.
+        let hashes = project.run(&["hash", "a"]).stdout;
+        let hashes: Vec<&str> = hashes.lines().collect();
+        let range = replace_lines(hashes[4], hashes[6], "all");
+        let answer = project.run_with(&["apply", "--session", "s"], &range);
+        assert_eq!(answer.code, code, "{answer:?}");
+    }
+}
+
+#[test]
+fn a_dry_run_teaches_nothing() {
+    let project = Project::new(&[("a", &numbers(5))]);
+    let shown = project.run(&["read", "a", "--session", "s"]).stdout;
+    let dry = set_line(&anchor(&shown, "line 2"), "two\ntwo and a half");
+    let arguments = ["apply", "--session", "s", "--dry-run"];
+    let told = project.run_with(&arguments, &dry);
+    assert_eq!(told, project.run_with(&["apply", "--dry-run"], &dry));
+    assert!(told.stdout.contains("\n+two and a half\n"));
+    let edit = set_line(&anchor(&shown, "line 4"), "four");
+    assert_eq!(project.run_with(&arguments[..3], &edit), printed(""));
+    assert_eq!(project.content("a"), numbers(5).replace("line 4", "four"));
+}
+
+#[test]
+fn processes_at_the_same_time_share_a_session() {
+    let project = Project::new(&[("a", &numbers(40))]);
+    let shown = project.run(&["read", "a", "--session", "s"]).stdout;
+    let edits = (1..=8).map(|at| {
+        let text = format!("line {}", 5 * at);
+        let insert = json!([{"insert_after": {"anchor": anchor(&shown, &text), "text": format!("after {text}")}}]);
+        project.write(&format!("patch{at}"), patch(insert).as_bytes());
+        let mut command = project.command(&["apply", "--session", "s", "-i", &format!("patch{at}")]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    });
+    let edits: Vec<_> = edits.collect();
+    for child in edits {
+        let Answer { code, stderr, .. } = answer(child.wait_with_output().unwrap());
+        assert_eq!(code, Some(0), "{stderr}");
+    }
+    let expected: String =
+        (1..=40)
+            .map(|n| {
+                if n % 5 == 0 {
+                    format!("line {n}\nafter line {n}\n")
+                } else {
+                    format!("line {n}\n")
+                }
+            })
+            .collect();
+    assert_eq!(project.content("a"), expected);
+}
+
+#[test]
+fn a_session_that_cannot_be_kept_is_told_and_stops_nothing() {
+    let project = Project::new(&[("a", "line 1\n")]);
+    project.run(&["read", "a", "--session", "s"]);
+    let state = project.state().join("hashline");
+    let stores = fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().path());
+    let mut stores = stores.filter(|path| path.to_str().unwrap().contains("/store-"));
+    let store = stores.next().unwrap();
+    // The log of what was shown can be neither read nor written.
+    fs::remove_file(store.join("log")).unwrap();
+    fs::create_dir(store.join("log")).unwrap();
+    let Answer { code, stdout, stderr } = project.run(&["read", "a", "--session", "s"]);
+    assert_eq!((code, stdout.as_str()), (Some(0), "1:02|line 1\n"), "{stderr}");
+    assert!(stderr.contains("hashline: the session's memory was not written: "), "{stderr}");
+    // Where there is no place for one at all, none is made up.
+    fs::remove_dir_all(&store).unwrap();
+    fs::write(&store, "").unwrap();
+    let Answer { code, stdout, stderr } = project.run(&["read", "a", "--session", "s"]);
+    assert_eq!((code, stdout.as_str()), (Some(2), ""));
+    assert!(stderr.contains("(option --state-dir)"), "{stderr}");
+}
