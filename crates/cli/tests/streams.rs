@@ -4,8 +4,8 @@
 mod support;
 
 use std::fs;
-use std::io::Write;
-use std::process::{Child, Command, Stdio};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use support::{Answer, Project, answer};
@@ -100,27 +100,84 @@ fn an_interrupt_before_the_patch_is_there_ends_the_program() {
     drop(stdin);
 }
 
-#[test]
-fn an_interrupt_of_an_apply_that_waits_changes_nothing() {
-    let project = Project::new(&[("a", "line 1\n")]);
-    // Its locks are there from now on, and held by this test.
-    let locks = project.state().join("hashline/locks");
+/// Holds the locks of the file `a`, whose first line is `line 1`; `None` where nothing is to hold.
+fn hold_locks(project: &Project) -> Option<Vec<fs::File>> {
+    // They are there once an edit has used them.
     let noop = r#"{"path":"a","edits":[{"set_line":{"anchor":"1:02","new_text":"line 1"}}]}"#;
     assert_eq!(project.run_with(&["apply"], noop).code, Some(0));
-    let entries = fs::read_dir(&locks).into_iter().flatten();
+    let entries = fs::read_dir(project.state().join("hashline/locks")).into_iter().flatten();
     let held: Vec<_> =
         entries.map(|entry| fs::File::open(entry.unwrap().path()).unwrap()).collect();
     if held.is_empty() {
         eprintln!("skipped: locks are removed after use");
-        return;
+        return None;
     }
     held.iter().for_each(|file| file.lock().unwrap());
+    Some(held)
+}
+
+#[test]
+fn an_interrupt_of_an_apply_that_waits_changes_nothing() {
+    let project = Project::new(&[("a", "line 1\n")]);
+    let Some(_held) = hold_locks(&project) else { return };
     let mut child = start(&project, &["apply", "--lock-timeout", "600000"]);
     child.stdin.take().unwrap().write_all(PATCH.as_bytes()).unwrap();
     if let Some(ended) = interrupted(child) {
         assert_eq!(ended, QUIETLY);
     }
     assert_eq!(project.content("a"), "line 1\n");
+}
+
+/// A server that has answered, and what it is to be told next.
+fn serve(project: &Project) -> (Child, ChildStdin, BufReader<ChildStdout>) {
+    let mut child = start(project, &["mcp"]);
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}"#;
+    let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+    writeln!(stdin, "{hello}").unwrap();
+    let mut answer = String::new();
+    stdout.read_line(&mut answer).unwrap();
+    assert!(answer.contains("serverInfo"), "{answer}");
+    writeln!(stdin, "{ready}").unwrap();
+    (child, stdin, stdout)
+}
+
+#[test]
+fn an_interrupt_ends_a_server_that_has_nothing_to_do() {
+    let project = Project::new(&[]);
+    let (child, stdin, stdout) = serve(&project);
+    interrupt(&child);
+    assert_eq!(answer(child.wait_with_output().unwrap()), QUIETLY);
+    drop((stdin, stdout));
+}
+
+#[test]
+fn an_interrupt_of_a_server_whose_edit_waits_changes_nothing() {
+    let project = Project::new(&[("a", "line 1\n")]);
+    let Some(held) = hold_locks(&project) else { return };
+    let (child, mut stdin, mut stdout) = serve(&project);
+    let edit = r#"{"op":"set_line","path":"a","anchor":"1:02","text":"one"}"#;
+    let call = |id: u32, name: &str, arguments: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"{name}","arguments":{arguments}}}}}"#
+        )
+    };
+    writeln!(stdin, "{}", call(2, "read", r#"{"path":"a"}"#)).unwrap();
+    let mut shown = String::new();
+    stdout.read_line(&mut shown).unwrap();
+    assert!(shown.contains("1:02|line 1"), "{shown}");
+    writeln!(stdin, "{}", call(3, "apply", &format!(r#"{{"operations":[{edit}]}}"#))).unwrap();
+    // A request that is answered although the edit waits: so the edit has arrived.
+    writeln!(stdin, r#"{{"jsonrpc":"2.0","id":4,"method":"ping"}}"#).unwrap();
+    let mut pong = String::new();
+    stdout.read_line(&mut pong).unwrap();
+    assert!(pong.contains("\"id\":4"), "{pong}");
+    interrupt(&child);
+    let ended = answer(child.wait_with_output().unwrap());
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(130), ""));
+    assert_eq!(project.content("a"), "line 1\n");
+    drop((held, stdin, stdout));
 }
 
 /// What a terminal of 80 columns gets; `None` without the program that makes one.
@@ -151,6 +208,42 @@ fn a_terminal_gets_colours_and_a_view_of_diffs() {
     }
     let rows = on_a_terminal(&project, "$hashline read a").unwrap();
     assert_eq!(rows, "\u{1b}[36m1:02|\u{1b}[0mline 1\n\u{1b}[36m2:b2|\u{1b}[0mline 2\n");
+}
+
+#[test]
+fn a_terminal_is_told_how_far_a_long_search_has_come() {
+    if Command::new("script").arg("--version").output().is_err() {
+        eprintln!("skipped: the program script is not installed");
+        return;
+    }
+    // Each file takes this pattern as many steps as it is given: far longer than one waits.
+    let line = format!("{}\n", "a".repeat(40));
+    let project = Project::new(&[]);
+    for file in 0..40 {
+        project.write(&format!("dir/{file}"), line.repeat(4_000).as_bytes());
+    }
+    let search = r"exec $hashline search -e '(?=(a+)+$)b' dir";
+    fs::write(project.path("inner.sh"), search).unwrap();
+    let mut terminal = Command::new("script")
+        .args(["-qec", "sh inner.sh", "/dev/null"])
+        .current_dir(project.path(""))
+        .env("hashline", env!("CARGO_BIN_EXE_hashline"))
+        .env("TERM", "xterm-256color")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut shown = Vec::new();
+    let stdout = BufReader::new(terminal.stdout.take().unwrap());
+    // The line is written over again and again, and has no end.
+    let told = stdout.bytes().map_while(Result::ok).any(|byte| {
+        shown.push(byte);
+        shown.ends_with(b" of 40 files, ")
+    });
+    terminal.kill().unwrap();
+    terminal.wait().unwrap();
+    let shown = String::from_utf8_lossy(&shown);
+    assert!(told && shown.contains("\rsearched "), "{shown:?}");
 }
 
 #[test]
