@@ -1,11 +1,12 @@
 // What each measurement is to reach. `most`: ours takes at most so many times what the peer takes;
 // `least`: the peer takes at least so many times what ours takes. `beyond`: ours takes at most so
-// much longer.
+// much longer. `withinMs`: what ours takes, the peer being shown for comparison.
 
 /**
  * @typedef {object} Goal
  * @property {string} work what is measured
  * @property {number} [most]
+ * @property {number} [withinMs] ours takes at most so many milliseconds
  * @property {number} [least] 0: no goal, but shown alike
  * @property {number} [beyond] ours takes at most so many nanoseconds more than the peer
  */
@@ -47,6 +48,22 @@ export const GOALS = {
     most: 2,
   },
   'session-memory': { work: 'memory of a process after 100,000 reads and edits by a session' },
+  'cli-start': { work: 'start of the program', most: 3 },
+  'cli-start-node': { work: 'start of the program' },
+  'cli-hook': { work: 'a hook judges a shell command, start to end', withinMs: 10 },
+  'cli-hook-node': { work: 'a hook judges a shell command, start to end' },
+  'cli-read': { work: 'the program reads a file of 86 MB' },
+  'cli-read-node': { work: 'the program reads a file of 86 MB' },
+  'cli-read-memory': { work: 'peak memory of the program reading 86 MB' },
+  'cli-read-other': { work: 'the program reads a file of 86 MB', most: 0.5 },
+  'cli-read-other-memory': { work: 'peak memory of the program reading 86 MB', most: 0.5 },
+  'cli-search-rare': { work: 'the program searches 10,000 files, rare pattern', most: 1.2 },
+  'cli-search-frequent': { work: 'the program searches 10,000 files, frequent pattern', most: 1.2 },
+  'cli-json': { work: 'the program edits a value in a lock file of 5 MB', most: 3 },
+  'cli-json-power': {
+    work: 'the program edits a value in a lock file of 5 MB, safe from power cuts',
+    most: 3,
+  },
   'omp-format': { work: 'format 2,000 lines in memory', least: 8 },
   'omp-apply': { work: 'one edit in 2,000 lines in memory', least: 8 },
   'omp-apply-call': {
@@ -84,7 +101,7 @@ export const GOALS = {
  * @param {number} ours
  * @param {number} peer
  */
-export function judge({ most, least, beyond }, ours, peer) {
+export function judge({ most, least, beyond, withinMs }, ours, peer) {
   if (beyond !== undefined) {
     const more = ours - peer
     const goal = `at most ${beyond / 1e6} ms longer`
@@ -97,6 +114,9 @@ export function judge({ most, least, beyond }, ours, peer) {
   }
   const ratio = ours / peer
   const text = `${round(ratio)} × the peer`
+  if (withinMs !== undefined) {
+    return { text, goal: `at most ${withinMs} ms`, met: ours <= withinMs * 1e6 }
+  }
   if (most === undefined) return { text, goal: '', met: undefined }
   return { text, goal: `at most ${most} ×`, met: ratio <= most }
 }

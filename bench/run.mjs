@@ -38,7 +38,7 @@ import { printRow, writeReport } from './report.mjs'
 /** A package of its own, so that nobody but this command installs what it needs. */
 const packagesDir = fileURLToPath(new URL('packages/', import.meta.url))
 
-/** @type {Record<string, () => Promise<(bench: Bench) => Promise<Row[]>>>} */
+/** @type {Record<string, () => Promise<(bench: Bench) => Promise<Row[]> | AsyncGenerator<Row>>>} */
 const GROUPS = {
   hash: async () => (await import('./cases/hash.mjs')).hashRows,
   read: async () => (await import('./cases/read.mjs')).readRows,
@@ -48,6 +48,7 @@ const GROUPS = {
   session: async () => (await import('./cases/session.mjs')).sessionRows,
   load: async () => (await import('./cases/load.mjs')).loadRows,
   ffi: async () => (await import('./cases/ffi.mjs')).ffiRows,
+  cli: async () => (await import('./cases/cli.mjs')).cliRows,
   growth: async () => (await import('./cases/growth.mjs')).growthRows,
 }
 
@@ -64,7 +65,9 @@ function prepare() {
     corpora: corpora(join(packagesDir, 'node_modules'), cacheDir),
     cacheDir,
     scratchDir: mkdtempSync(join(cacheDir, 'scratch-')),
-    peer: peerModule(),
+    get peer() {
+      return peerModule()
+    },
     bun: fileURLToPath(new URL('../node_modules/.bin/bun', import.meta.url)),
     growthMib: [64, 128, 256, 512, 1024],
   }
@@ -76,7 +79,7 @@ try {
   const rows = []
   for (const [name, load] of Object.entries(GROUPS)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue
-    for (const row of await (await load())(bench)) {
+    for await (const row of await (await load())(bench)) {
       printRow(row)
       rows.push(row)
     }

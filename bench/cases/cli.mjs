@@ -1,0 +1,243 @@
+// The program `hashline`, beside other programs: every call is a process of its own, started by a
+// shell, as people, scripts and agents start it.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { compare } from '../measure.mjs'
+
+/** @import { Bench, Row } from '../run.mjs' */
+/** @import { Sample } from '../measure.mjs' */
+
+const PROGRAM =
+  process.env.HASHLINE_PROGRAM ??
+  fileURLToPath(new URL('../../target/release/hashline', import.meta.url))
+
+/** A shell starts so many programs in a row, so that its own start counts for little. */
+const STARTS = 20
+
+const DOCUMENT_BYTES = 5_000_000
+
+/** @param {Bench} bench @returns {AsyncGenerator<Row>} */
+export async function* cliRows(bench) {
+  if (!existsSync(PROGRAM)) {
+    throw new Error(`${PROGRAM} is not there: run cargo build --release -p hashline-cli`)
+  }
+  for (const rows of [starts, hook, read, search, document]) yield* await rows(bench)
+}
+
+/** @returns {Promise<Row[]>} */
+async function starts() {
+  const samples = await eachOf({
+    ours: repeated('"$hashline" --version'),
+    true: repeated('/bin/true'),
+    node: repeated('node -e 0', 1),
+  })
+  const row = beside(samples, 'hashline --version')
+  return [row('cli-start', 'true'), row('cli-start-node', 'node', 'node -e 0')]
+}
+
+/** @param {Bench} bench @returns {Promise<Row[]>} */
+async function hook({ scratchDir }) {
+  const event = join(scratchDir, 'event.json')
+  const call = { hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input: {} }
+  call.tool_input = { command: 'cd app && sed -n 1,40p src/main.ts | head; npm test 2>&1 | tail' }
+  writeFileSync(event, JSON.stringify(call))
+  const answer = run(`"$hashline" hook claude <'${event}'`)
+  assert.match(answer, /"permissionDecision":"deny"/)
+  const samples = await eachOf({
+    ours: repeated(`"$hashline" hook claude <'${event}'`),
+    true: repeated(`/bin/true <'${event}'`),
+    node: repeated(`node -e 0 <'${event}'`, 1),
+  })
+  const row = beside(samples, 'hashline hook')
+  return [row('cli-hook', 'true'), row('cli-hook-node', 'node', 'node -e 0')]
+}
+
+/** @param {Bench} bench @returns {Promise<Row[]>} */
+async function read({ corpora: { large } }) {
+  const other = otherHashline()
+  const commands = {
+    ours: `"$hashline" read '${large}'`,
+    cat: `cat '${large}'`,
+    node: `node -e "require('fs').readFileSync('${large}', 'utf8')"`,
+    ...(other && { other: `'${other}' read '${large}'` }),
+  }
+  const samples = await eachOf(
+    Object.fromEntries(Object.entries(commands).map(([name, one]) => [name, repeated(one, 1)])),
+    60,
+  )
+  const row = beside(samples, 'hashline read')
+  const note = other ? undefined : 'no other program called hashline is on the path'
+  const memory = (/** @type {string} */ id, /** @type {string} */ peer) => ({
+    id,
+    ours: 'hashline read',
+    peer: /** @type {string} */ (peer === 'other' ? 'hashline of others' : 'the file'),
+    values: {
+      ours: peakBytes(commands.ours),
+      peer: peer === 'other' ? peakBytes(String(commands.other)) : statSync(large).size,
+    },
+  })
+  return [
+    { ...row('cli-read', 'cat'), note },
+    row('cli-read-node', 'node', 'fs.readFileSync, Node started'),
+    memory('cli-read-memory', 'cat'),
+    ...(other
+      ? [
+          row('cli-read-other', 'other', 'hashline of others'),
+          memory('cli-read-other-memory', 'other'),
+        ]
+      : []),
+  ]
+}
+
+/** @param {Bench} bench @returns {Promise<Row[]>} */
+async function search({ corpora: { tree } }) {
+  const rows = []
+  const patterns = { rare: 'getUnionOrIntersectionProperty', frequent: 'return' }
+  for (const [name, pattern] of Object.entries(patterns)) {
+    const ours = `"$hashline" search -s -C2 --max-matches 10000000 '${pattern}' '${tree}'`
+    const found = JSON.parse(run(`${ours} --json`))
+    const counts = run(`rg -c --no-filename -F '${pattern}' '${tree}'`).split('\n').filter(Boolean)
+    const lines = counts.reduce((sum, count) => sum + Number(count), 0)
+    assert.deepEqual([found.files.length, found.matchCount], [counts.length, lines])
+    const samples = await eachOf(
+      { ours: repeated(ours, 1), rg: repeated(`rg -n -C2 -F '${pattern}' '${tree}'`, 1) },
+      60,
+    )
+    const row = beside(samples, 'hashline search')(`cli-search-${name}`, 'rg', 'rg -n -C2')
+    rows.push({ ...row, note: `\`${pattern}\`: ${lines} lines of ${counts.length} files` })
+  }
+  return rows
+}
+
+/**
+ * One edit of a lock file, beside reading and writing as many bytes; once so that the death of the
+ * process does no harm, and once so that a power cut does none.
+ * @param {Bench} bench @returns {Promise<Row[]>}
+ */
+async function document({ scratchDir }) {
+  const [path, copy] = ['lock.json', 'copy.json'].map((name) => join(scratchDir, name))
+  const text = lockFile()
+  writeFileSync(path, text)
+  const name = Object.keys(JSON.parse(text).packages).at(-2) ?? ''
+  const anchor = `$.packages[${JSON.stringify(name)}].version`
+  const version = JSON.parse(text).packages[name].version
+  const value = (/** @type {string} */ text) => {
+    writeFileSync(copy, JSON.stringify(text))
+    return copy
+  }
+  const patches = [version, '0.0.0-other'].map((from, at, versions) => {
+    const hash = /\$:(\w\w)/.exec(run(`"$hashline" json-read '${value(from)}'`))?.[1]
+    const set = { set_path: { anchor: `${anchor}:${hash}`, value: versions[1 - at] } }
+    const patch = join(scratchDir, `patch-${at}.json`)
+    writeFileSync(patch, JSON.stringify({ path, edits: [set] }))
+    return patch
+  })
+  const flip = (/** @type {string} */ durability) => {
+    const apply = `"$hashline" json-apply --state-dir '${join(scratchDir, 'state')}' --durability ${durability}`
+    return repeated(patches.map((patch) => `${apply} -i '${patch}'`).join(' && '), 1, 2)
+  }
+  const samples = await eachOf(
+    {
+      process: flip('process'),
+      cp: repeated(`cp '${path}' '${copy}'`, 4),
+      power: flip('power'),
+      dd: repeated(`dd if='${path}' of='${copy}' bs=1M conv=fsync status=none`, 4),
+    },
+    60,
+  )
+  assert.equal(readFileSync(path, 'utf8'), text)
+  const row = beside(samples, 'hashline json-apply')
+  return [
+    { ...row('cli-json', 'cp'), samples: { ours: samples.process, peer: samples.cp } },
+    {
+      ...row('cli-json-power', 'dd', 'dd conv=fsync'),
+      samples: { ours: samples.power, peer: samples.dd },
+    },
+  ]
+}
+
+/** This repository's lock file, its packages again and again under other names. */
+function lockFile() {
+  const lock = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8'))
+  const packages = Object.entries(lock.packages)
+  lock.packages = {}
+  for (let size = 0, round = 0; size < DOCUMENT_BYTES; round++) {
+    for (const [name, value] of packages) {
+      lock.packages[round === 0 ? name : `${name}-${round}`] = value
+      size += JSON.stringify(value, null, 4).length + name.length
+    }
+  }
+  return `${JSON.stringify(lock, null, 2)}\n`
+}
+
+/**
+ * A command, so many times in one shell; `calls`: how many programs the command itself starts.
+ * @param {string} command
+ */
+function repeated(command, times = STARTS, calls = 1) {
+  const script = `i=0; while [ $i -lt ${times} ]; do { ${command}; } >/dev/null || exit 1; i=$((i + 1)); done`
+  return { calls: times * calls, work: () => void run(script) }
+}
+
+/**
+ * The time of one call of each, taking turns.
+ * @param {Record<string, { calls: number, work: () => void }>} contestants
+ * @returns {Promise<Record<string, Sample>>}
+ */
+async function eachOf(contestants, seconds = 30) {
+  const names = Object.keys(contestants)
+  const work = names.map((name) => [name, contestants[name].work])
+  const samples = await compare(Object.fromEntries(work), { seconds })
+  const perCall = names.map((name) => {
+    const { calls } = contestants[name]
+    const { low, median, high, ...rest } = samples[name]
+    return [name, { ...rest, low: low / calls, median: median / calls, high: high / calls }]
+  })
+  return Object.fromEntries(perCall)
+}
+
+/**
+ * Rows of samples, of which one is ours.
+ * @param {Record<string, Sample>} samples
+ * @param {string} ours
+ */
+function beside(samples, ours) {
+  return (/** @type {string} */ id, /** @type {string} */ peer, shown = peer) => ({
+    id,
+    ours,
+    peer: shown,
+    samples: { ours: samples.ours, peer: samples[peer] },
+  })
+}
+
+/** What a script prints that ends well. @param {string} script */
+function run(script) {
+  const { stdout, stderr, status } = spawnSync('sh', ['-c', script], {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 30,
+    env: { ...process.env, hashline: PROGRAM, HASHLINE_SESSION: '' },
+  })
+  assert.equal(status, 0, `${script}\n${stderr}`)
+  return stdout
+}
+
+/** The most memory that a command had, in bytes; GNU time measures it. @param {string} command */
+function peakBytes(command) {
+  const script = `/usr/bin/time -f %M sh -c 'exec "$@"' sh ${command} 2>&1 >/dev/null`
+  return Number(run(script).trim().split('\n').at(-1)) * 1024
+}
+
+/** Another program of the same name on the path: the one by lispmeister shows files, too. */
+function otherHashline() {
+  const ours = realpathSync(PROGRAM)
+  const paths = (process.env.PATH ?? '').split(delimiter).map((dir) => join(dir, 'hashline'))
+  return paths.find((path) => {
+    if (!existsSync(path) || realpathSync(path) === ours) return false
+    const { stdout } = spawnSync(path, ['help'], { encoding: 'utf8' })
+    return stdout?.includes('read') && !stdout.includes('mcp')
+  })
+}
