@@ -1,12 +1,20 @@
 //! Sessions that are kept on disk: what one process was shown, another one remembers.
 
-use std::fs;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::disk::bytes::snapshot;
+use hashline_core::internals::disk::commit::StateDir;
+use hashline_core::internals::disk::fs::{Directory, FileSystem, OsFileSystem, Place, Stamp};
+use hashline_core::internals::disk::records::{RecordStore, StoreLock};
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
 use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::edit::session::MemoryLimits;
+use hashline_core::internals::edit::session::{HeldMemory, MemoryLimits};
 use hashline_core::internals::error::Code;
 use hashline_core::internals::view::read::ReadRequest;
 use hashline_core::internals::workspace::{
@@ -45,6 +53,28 @@ impl Scene {
     /// The session "one", as another process would open it.
     fn open(&self) -> Session {
         self.open_as("one")
+    }
+
+    /// The same with another bound.
+    fn open_within(&self, bytes: usize) -> Session {
+        let memory = MemoryLimits { bytes, ..MemoryLimits::default() };
+        let options = SessionOptions { memory, ..self.options() };
+        Session::open(options, &StoreOptions { id: "one".into(), dir: None }).unwrap()
+    }
+
+    /// The records of the session "one".
+    fn records(&self, fs: &'static dyn FileSystem) -> RecordStore {
+        let state = StateDir::new(self.state.path().to_str()).unwrap();
+        RecordStore::open(fs, state, &snapshot(b"one")).unwrap()
+    }
+
+    /// The lock that another process would hold while it writes.
+    fn lock(&self) -> StoreLock {
+        self.records(&OsFileSystem).lock()
+    }
+
+    fn write(&self, name: &str, content: &str) {
+        fs::write(self.dir.path().join(name), content).unwrap();
     }
 
     fn open_as(&self, id: &str) -> Session {
@@ -181,19 +211,22 @@ fn damage_is_left_out_and_noted() {
     read(&session, "g");
     let log = scene.log();
     let text = fs::read_to_string(&log).unwrap();
-    let second = text.lines().nth(1).unwrap();
-    fs::write(&log, text.replacen(second, &second.replace("shown", "shewn"), 1)).unwrap();
+    let first = text.lines().find(|line| line.contains("shown")).unwrap();
+    fs::write(&log, text.replacen(first, &first.replace("shown", "shewn"), 1)).unwrap();
     let later = scene.open();
     assert_eq!(later.notes(), ["1 damaged records of the session's memory were left out"]);
     assert!(matches!(apply(&later, set(&rows[1], "x")), Outcome::Rejected(_)));
     let edit = json!([{"op": "set_line", "path": "g", "anchor": rows[1], "text": "x"}]);
     assert!(matches!(apply(&later, edit), Outcome::Applied(_)));
-    // A text that is gone, or another: what was shown of it holds while the file is unchanged.
+    // A text that is another one: what was shown of it holds while the file is unchanged.
     for path in scene.stored().into_iter().filter(|path| !path.ends_with("log")) {
         fs::write(path, "something else").unwrap();
     }
     fs::write(&log, text).unwrap();
-    assert!(matches!(apply(&scene.open(), set(&rows[1], "x")), Outcome::Applied(_)));
+    let later = scene.open();
+    let notes = later.notes();
+    assert!(notes[0].ends_with("damaged texts of the session's memory were left out"), "{notes:?}");
+    assert!(matches!(apply(&later, set(&rows[1], "x")), Outcome::Applied(_)));
 }
 
 #[test]
@@ -227,15 +260,16 @@ fn texts_that_no_record_needs_are_dropped() {
     let limits = MemoryLimits { bytes: 30_000, ..MemoryLimits::default() };
     let options = SessionOptions { memory: limits, ..scene.options() };
     let store = StoreOptions { id: "one".into(), dir: None };
-    let session = Session::open(options, &store).unwrap();
     for round in 0..60 {
+        // Each time as a process of its own, which knows nothing of what the others put there.
+        let session = Session::open(options.clone(), &store).unwrap();
         fs::write(scene.dir.path().join("f"), format!("{round}\n").repeat(1_000)).unwrap();
         read(&session, "f");
         let bytes: u64 = scene.stored().iter().map(|path| fs::metadata(path).unwrap().len()).sum();
         assert!(bytes < 150_000, "{bytes} bytes");
         assert!(session.memory_bytes() <= limits.bytes);
+        assert_eq!(session.notes(), Vec::<String>::new());
     }
-    assert_eq!(session.notes(), Vec::<String>::new());
 }
 
 #[test]
@@ -251,6 +285,12 @@ fn a_place_that_cannot_be_written_is_noted_and_calls_go_on() {
     assert!(matches!(apply(&session, set(&rows[1], "x")), Outcome::Applied(_)));
     let notes = session.notes();
     assert!(notes.iter().any(|note| note.contains("was not written")), "{notes:?}");
+    // Once it can be written again, it is.
+    fs::remove_file(&store).unwrap();
+    scene.write("g", &numbered(4));
+    read(&session, "g");
+    let edit = json!([{"op": "set_line", "path": "g", "anchor": rows[2], "text": "x"}]);
+    assert!(matches!(apply(&scene.open(), edit), Outcome::Applied(_)));
 }
 
 /// The lock can be had, the log cannot be written.
@@ -297,4 +337,350 @@ fn ids_are_any_text_on_one_line() {
     }
     let others = fs::read_dir(scene.state.path()).unwrap().count();
     assert!(others >= 5);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn regression_stored_sessions_keep_no_file_open() {
+    let scene = Scene::new(&[("f", &numbered(4))]);
+    let sessions: Vec<Session> = (0..8).map(|at| scene.open_as(&at.to_string())).collect();
+    for session in &sessions {
+        let rows = read(session, "f");
+        apply(session, set(&rows[1], "x"));
+    }
+    let state = scene.state.path().canonicalize().unwrap();
+    let open = fs::read_dir("/proc/self/fd").unwrap();
+    let open = open.filter_map(|entry| fs::read_link(entry.unwrap().path()).ok());
+    let open: Vec<PathBuf> = open.filter(|path| path.starts_with(&state)).collect();
+    assert_eq!(open, Vec::<PathBuf>::new());
+}
+
+/// The operating system, with a count of what is read.
+struct Counting(AtomicU64);
+
+macro_rules! passed_on {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
+        $(fn $name(&self, $($argument: $type),*) -> io::Result<$result> {
+            OsFileSystem.$name($($argument),*)
+        })*
+    };
+}
+
+impl FileSystem for Counting {
+    fn read(&self, file: &mut File, limit_bytes: u64, out: &mut Vec<u8>) -> io::Result<()> {
+        let before = out.len();
+        let read = OsFileSystem.read(file, limit_bytes, out);
+        self.0.fetch_add((out.len() - before) as u64, Ordering::Relaxed);
+        read
+    }
+
+    passed_on! {
+        open(place: &Place) -> File;
+        open_for_rewrite(place: &Place) -> File;
+        create_new(place: &Place, private: bool) -> File;
+        stamp(place: &Place) -> Stamp;
+        stamp_of(file: &File) -> Stamp;
+        write(file: &mut File, bytes: &[u8]) -> ();
+        seek(file: &mut File, offset_bytes: u64) -> ();
+        set_len(file: &File, len_bytes: u64) -> ();
+        copy_attributes(file: &File, model: &File, stamp: &Stamp) -> ();
+        sync(file: &File) -> ();
+        sync_dir(place: &Place) -> ();
+        rename(from: &Place, to: &Place) -> ();
+        rename_new(from: &Place, to: &Place) -> ();
+        exchange(one: &Place, other: &Place) -> ();
+        link(from: &Place, to: &Place) -> ();
+        copy_link(from: &Place, to: &Place) -> ();
+        read_link(place: &Place) -> PathBuf;
+        unlink(place: &Place) -> ();
+        make_dir(place: &Place, private: bool) -> ();
+        remove_dir(place: &Place) -> ();
+        may_write(place: &Place) -> bool;
+        canonicalize(path: &Path) -> PathBuf;
+        open_dir_at(path: &Path) -> Directory;
+        open_dir(place: &Place) -> Directory;
+        stamp_of_dir(directory: &Directory) -> Stamp;
+        list(directory: &Directory) -> Vec<OsString>;
+        open_lock(place: &Place) -> File;
+        lock(file: &File) -> ();
+        try_lock(file: &File) -> bool;
+        duplicate(file: &File) -> File;
+        mount(place: &Place) -> Option<u64>;
+        may_replace(place: &Place, stamp: &Stamp) -> bool;
+    }
+}
+
+#[test]
+fn regression_opening_a_store_reads_each_text_once() {
+    let scene = Scene::new(&[("f", &numbered(20_000))]);
+    let session = scene.open();
+    for _ in 0..12 {
+        read(&session, "f");
+    }
+    let counting: &'static Counting = Box::leak(Box::new(Counting(AtomicU64::new(0))));
+    let memory = HeldMemory::kept_in(scene.records(counting), MemoryLimits::default());
+    assert!(memory.bytes() > 200_000);
+    let text_bytes = numbered(20_000).len() as u64;
+    let read_bytes = counting.0.load(Ordering::Relaxed);
+    assert!((text_bytes..text_bytes * 3 / 2).contains(&read_bytes), "{read_bytes} bytes");
+    // Of versions that own edits made, the first and the last one are needed, and those of which
+    // an edit removed lines that were shown.
+    let rows = read(&session, "f");
+    for row in &rows[..6] {
+        let insert = json!([{"op": "insert_after", "path": "f", "anchor": row, "text": "new"}]);
+        assert!(matches!(apply(&session, insert), Outcome::Applied(_)));
+    }
+    counting.0.store(0, Ordering::Relaxed);
+    let memory = HeldMemory::kept_in(scene.records(counting), MemoryLimits::default());
+    assert!(memory.bytes() > 400_000);
+    let read_bytes = counting.0.load(Ordering::Relaxed);
+    assert!((2 * text_bytes..text_bytes * 5 / 2).contains(&read_bytes), "{read_bytes} bytes");
+}
+
+/// How often a read looks whether it is cancelled.
+fn looks_of_a_read(scene: &Scene) -> u64 {
+    let (session, cancel) = (scene.open_as("other"), Cancel::default());
+    let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
+    session.read(&session.reading(), &[request], &cancel).unwrap();
+    cancel.looks()
+}
+
+#[test]
+fn regression_a_call_that_waits_for_another_process_can_be_cancelled() {
+    let scene = Scene::new(&[("f", &numbered(4))]);
+    let looks = looks_of_a_read(&scene);
+    let session = scene.open();
+    let held = scene.lock().take(Duration::from_secs(60), &Cancel::default()).unwrap();
+    let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
+    let cancel = Cancel::at_look(looks + 3);
+    let error = session.read(&session.reading(), &[request], &cancel).unwrap_err();
+    assert_eq!(error.code, Code::Aborted);
+    drop(held);
+    // What it would have shown was not shown.
+    let rows = read(&Session::new(scene.options()), "f");
+    assert!(matches!(apply(&session, set(&rows[1], "x")), Outcome::Rejected(_)));
+}
+
+#[test]
+fn regression_nobody_waits_for_a_call_that_waits_for_another_process() {
+    let scene = Scene::new(&[("f", &numbered(4))]);
+    let looks = looks_of_a_read(&scene);
+    let session = scene.open();
+    let held = scene.lock().take(Duration::from_secs(60), &Cancel::default()).unwrap();
+    let (cancel, turn) = (Cancel::default(), session.reading());
+    std::thread::scope(|scope| {
+        let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
+        let reader = scope.spawn(|| session.read(&turn, &[request], &cancel).unwrap());
+        // Beyond that it looks while it waits, until two seconds are over.
+        while cancel.looks() < looks + 2 {
+            std::thread::yield_now();
+        }
+        // Were these to wait for the call, it would give up before they go on.
+        drop((session.writing(), session.reading(), session.fork()));
+        let notes = session.notes();
+        drop(held);
+        let rows = reader.join().unwrap().text;
+        let rows: Vec<&str> = rows.lines().collect();
+        assert_eq!(notes, Vec::<String>::new());
+        assert_eq!(session.notes(), Vec::<String>::new());
+        assert!(matches!(apply(&scene.open(), set(rows[1], "x")), Outcome::Applied(_)));
+    });
+}
+
+#[test]
+fn regression_calls_made_at_once_mean_what_other_processes_showed_before() {
+    let scene = Scene::new(&[("f", &numbered(4)), ("g", &numbered(4))]);
+    let (one, other) = (scene.open(), scene.open());
+    let rows = read(&other, "f");
+    read(&other, "g");
+    let (first, second) = (one.writing(), one.writing());
+    for (turn, path) in [(first, "f"), (second, "g")] {
+        let edit = json!([{"op": "set_line", "path": path, "anchor": rows[1], "text": "x"}]);
+        let patch = json!({"operations": edit}).into();
+        let outcome = one.apply(&turn, &patch, false, 3, &Cancel::default()).unwrap();
+        assert!(matches!(outcome, Outcome::Applied(_)), "{path}: {outcome:?}");
+    }
+}
+
+fn line_of(record: &str) -> String {
+    format!("{} {record}\n", snapshot(record.as_bytes()))
+}
+
+/// Puts `to` in the place of the `at`th number of a record; false if there are fewer.
+fn put_number(value: &mut Value, at: &mut usize, to: u64) -> bool {
+    match value {
+        Value::Number(_) if *at == 0 => {
+            *value = to.into();
+            true
+        }
+        Value::Number(_) => {
+            *at -= 1;
+            false
+        }
+        Value::Array(values) => values.iter_mut().any(|one| put_number(one, at, to)),
+        Value::Object(values) => values.values_mut().any(|one| put_number(one, at, to)),
+        _ => false,
+    }
+}
+
+/// A program that is out of order writes numbers that no text has, with true checksums.
+#[test]
+fn regression_numbers_that_no_text_has_are_damage() {
+    let scene = Scene::new(&[("f", &numbered(9)), ("g", &numbered(9))]);
+    let session = scene.open_within(4_000);
+    let rows = read(&session, "f");
+    read(&session, "g");
+    apply(&session, set(&rows[3], "four"));
+    apply(&session, set(&rows[5], "six\nand a half"));
+    let log = scene.log();
+    let with_lessons = fs::read_to_string(&log).unwrap();
+    // Then the memory as a whole takes the place of its lessons.
+    let pages = (0..40).map(|page| format!("{page}{}", "x".repeat(300)));
+    for page in pages {
+        scene.write("h", &page);
+        read(&session, "h");
+        apply(&session, set(&rows[7], &page[..9]));
+    }
+    let as_a_whole = fs::read_to_string(&log).unwrap();
+    assert!(as_a_whole.contains("\"memory\":"), "{as_a_whole}");
+    let content = scene.content("f");
+    let mut mutations = 0;
+    for text in [with_lessons, as_a_whole] {
+        let records: Vec<&str> = text.lines().map(|line| &line[33..]).collect();
+        let is_whole = text.contains("\"memory\":");
+        for (changed, record) in records.iter().enumerate().skip(1) {
+            if is_whole && !record.contains("\"memory\":") {
+                continue;
+            }
+            let value: Value = serde_json::from_str(record).unwrap();
+            for number in 0.. {
+                let mut is_number = false;
+                for to in [0, 1 << 33, u64::MAX] {
+                    let mut value = value.clone();
+                    is_number = put_number(&mut value, &mut number.clone(), to);
+                    let mut lines: Vec<String> = records.iter().map(|one| line_of(one)).collect();
+                    lines[changed] = line_of(&value.to_string());
+                    fs::write(&log, lines.concat()).unwrap();
+                    scene.write("f", &content);
+                    let later = scene.open_within(4_000);
+                    apply(&later, set(&rows[1], "one"));
+                    apply(
+                        &later,
+                        json!([{"op": "replace_range", "path": "f", "start_anchor": rows[2], "end_anchor": rows[6], "text": "x"}]),
+                    );
+                    read(&later, "f");
+                    mutations += 1;
+                }
+                if !is_number {
+                    break;
+                }
+            }
+        }
+    }
+    assert!(mutations > 100, "{mutations}");
+}
+
+#[test]
+fn regression_a_short_record_does_not_ask_for_all_memory() {
+    let scene = Scene::new(&[("f", &numbered(9))]);
+    read(&scene.open(), "f");
+    let log = scene.log();
+    let mut text = fs::read_to_string(&log).unwrap();
+    let name = snapshot(numbered(9).as_bytes());
+    let file = scene.dir.path().canonicalize().unwrap().join("f");
+    // More lines than any text has, and as many as the largest one.
+    for (lines, half) in [(1u64 << 53, 1u64 << 33), (u64::from(u32::MAX), 1 << 31)] {
+        let before = json!({"hash": name, "lines": lines});
+        let after = json!({"hash": "1", "lines": lines});
+        let all = json!([{"start": 1, "end": lines}]);
+        let splices = json!([{"first": 1, "removed": half, "inserted": half}]);
+        let shown = json!({"shown": {"file": file, "text": before, "lines": all}});
+        let edited = json!({"edited": {"file": file, "before": before, "after": after, "splices": splices, "shown": all}});
+        text += &(line_of(&shown.to_string()) + &line_of(&edited.to_string()));
+    }
+    fs::write(&log, text).unwrap();
+    let later = scene.open();
+    assert_eq!(later.notes(), ["2 damaged records of the session's memory were left out"]);
+    let rows = read(&later, "f");
+    assert!(matches!(apply(&later, set(&rows[1], "x")), Outcome::Applied(_)));
+}
+
+#[test]
+fn regression_a_damaged_text_heals() {
+    let scene = Scene::new(&[("f", &numbered(9))]);
+    read(&scene.open(), "f");
+    let text = scene.stored().into_iter().find(|path| !path.ends_with("log")).unwrap();
+    let mut content = fs::read(&text).unwrap();
+    content[3] ^= 1;
+    fs::write(&text, content).unwrap();
+    let later = scene.open();
+    assert_eq!(later.notes(), ["1 damaged texts of the session's memory were left out"]);
+    let rows = read(&later, "f");
+    assert_eq!(fs::read_to_string(&text).unwrap(), numbered(9));
+    // Whoever comes now knows the text, and so the lines in another one.
+    scene.write("f", &format!("new\n{}", numbered(9)));
+    assert!(matches!(apply(&scene.open(), set(&rows[4], "five")), Outcome::Applied(_)));
+}
+
+#[test]
+fn regression_a_log_of_another_version_stays() {
+    let scene = Scene::new(&[("f", &numbered(4))]);
+    read(&scene.open(), "f");
+    let log = scene.log();
+    let other = line_of("log 2 something") + &line_of("what only it knows");
+    fs::write(&log, &other).unwrap();
+    let session = scene.open();
+    let rows = read(&session, "f");
+    assert!(matches!(apply(&session, set(&rows[1], "x")), Outcome::Applied(_)));
+    assert_eq!(fs::read_to_string(&log).unwrap(), other);
+    let notes = session.notes();
+    assert!(notes.iter().any(|note| note.contains("its format is 2")), "{notes:?}");
+}
+
+#[test]
+fn regression_a_smaller_process_takes_nothing_from_a_larger_one() {
+    let scene = Scene::new(&[("f", &numbered(2_000))]);
+    let rows = read(&scene.open(), "f");
+    let small = scene.open_within(9_000);
+    let gone = scene.dir.path().join("a-name-that-makes-records-long".repeat(6));
+    let mut longest = 0;
+    for _ in 0..6_000 {
+        small.forget(gone.to_str()).unwrap();
+        longest = longest.max(fs::metadata(scene.log()).unwrap().len());
+    }
+    assert!(fs::metadata(scene.log()).unwrap().len() < longest);
+    // It needs the text for that, which the small one has no room for.
+    scene.write("f", &format!("new\n{}", numbered(2_000)));
+    assert!(matches!(apply(&scene.open(), set(&rows[4], "five")), Outcome::Applied(_)));
+}
+
+#[test]
+fn regression_edits_that_move_nothing_leave_no_record_of_it() {
+    let scene = Scene::new(&[("f", &numbered(4))]);
+    let session = scene.open();
+    let rows = read(&session, "f");
+    apply(&session, set(&rows[1], "x"));
+    let log = fs::read_to_string(scene.log()).unwrap();
+    assert!(log.contains("{\"edited\"") && !log.contains("{\"moved\""), "{log}");
+}
+
+/// What was read before somebody cleared the store is true all the same, whether or not this
+/// process looked while it was gone.
+#[test]
+fn regression_a_cleared_store_takes_nothing_from_the_memory() {
+    for looks in [false, true] {
+        let names = ["f", "g", "h"];
+        let scene = Scene::new(&names.map(|name| (name, "one\ntwo\n")));
+        let session = scene.open();
+        let rows = read(&session, "f");
+        fs::remove_dir_all(scene.log().parent().unwrap()).unwrap();
+        if looks {
+            session.fork();
+        }
+        read(&scene.open(), "g");
+        for name in ["f", "g"] {
+            let edit = json!([{"op": "set_line", "path": name, "anchor": rows[1], "text": "x"}]);
+            assert!(matches!(apply(&session, edit), Outcome::Applied(_)), "{name}, {looks}");
+        }
+    }
 }

@@ -107,7 +107,7 @@ fn apply_patch(
     if let Some(rejected) = failures.into_rejected(scope.spelling) {
         // The answer is certain from here on, and what it shows is shown.
         if let Some(recall) = manner.recall {
-            recall.memory.learn_from_call(shown, recall.as_of);
+            recall.memory.learn_from_call(shown, recall.as_of, cancel);
         }
         return Ok(Outcome::Rejected(rejected));
     }
@@ -125,7 +125,7 @@ fn apply_patch(
     match job.commit(&added, cancel) {
         Ok(()) => {
             if let (Some(recall), Some(lessons)) = (manner.recall, lessons) {
-                recall.memory.learn_from_call(lessons, recall.as_of);
+                recall.memory.learn_from_call(lessons, recall.as_of, cancel);
             }
             Ok(Outcome::Applied(applied))
         }

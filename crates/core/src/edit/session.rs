@@ -20,7 +20,7 @@ mod track;
 
 pub use body::{Body, Version};
 pub use carry::Carry;
-pub use held::{HeldMemory, Lesson};
+pub use held::{HeldMemory, Learning, Lesson};
 pub use lines::LineSet;
 pub use locate::{Found, How, Locator, Placed, Refused, ShownLine, Target, Unseen, Why};
 pub use memory::{FileRecord, Memory, MemoryLimits, Moment, Showing};

@@ -311,9 +311,10 @@ impl Session {
             reading.add(request, cancel)?;
         }
         let (report, lessons) = reading.finish();
+        let learning = self.memory.ready(lessons, Some(turn.0.as_of), cancel);
         // What a cancelled call would have shown was not shown.
         cancel.check()?;
-        self.memory.learn_from_call(lessons, turn.0.as_of);
+        learning.learn();
         Ok(report)
     }
 
@@ -366,7 +367,9 @@ impl Session {
         query.max_bytes = Some(query.max_bytes.unwrap_or(usize::MAX).min(limits.max_bytes));
         let result = self.search_in_order(&query, cancel, progress)?;
         let lessons = self.lessons_of_rows(&result.text, None, cancel)?;
-        self.memory.learn_from_call(lessons, turn.0.as_of);
+        let learning = self.memory.ready(lessons, Some(turn.0.as_of), cancel);
+        cancel.check()?;
+        learning.learn();
         Ok(result)
     }
 
@@ -375,12 +378,15 @@ impl Session {
     /// now count; returns how many lines they are.
     pub fn observe(&self, text: &str, path: Option<&str>, cancel: &Cancel) -> Result<u64> {
         let lessons = self.lessons_of_rows(text, path, cancel)?;
-        self.memory.learn(&lessons);
         let lines = lessons.iter().map(|lesson| match lesson {
             Lesson::Shown { lines, .. } => lines.count(),
             _ => 0,
         });
-        Ok(lines.sum())
+        let lines = lines.sum();
+        let learning = self.memory.ready(lessons, None, cancel);
+        cancel.check()?;
+        learning.learn();
+        Ok(lines)
     }
 
     /// Applies a patch whose anchors mean the lines that were shown.
@@ -411,7 +417,9 @@ impl Session {
         cancel: &Cancel,
     ) -> Result<Outcome> {
         self.turns.wait(&turn.0.ticket, cancel)?;
-        let (memory, unseen, as_of) = (&*self.memory, self.options.unseen, turn.0.as_of);
+        // What other processes were shown before the call was made, it may mean.
+        let as_of = self.memory.catch_up(turn.0.as_of);
+        let (memory, unseen) = (&*self.memory, self.options.unseen);
         let recall = Some(Recall { memory, unseen, as_of, cancel });
         self.workspace.apply_with(patch, &Manner { recall, ..*manner }, cancel)
     }

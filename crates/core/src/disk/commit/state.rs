@@ -142,6 +142,24 @@ impl StateDir {
         Ok(dir.place(name, &shown))
     }
 
+    /// The same where it is for others to make the directory: `None` if there is none.
+    pub(in crate::disk) fn store_file_if_made(
+        &self,
+        fs: &dyn FileSystem,
+        store: &str,
+        name: &str,
+    ) -> Result<Option<Place>> {
+        let directory = format!("{STORE_PREFIX}{store}");
+        match self.open_checked(fs, &directory) {
+            Ok(dir) => {
+                let shown = dir.path().join(name).to_string_lossy().into_owned();
+                Ok(Some(dir.place(name, &shown)))
+            }
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(cause) => Err(fault(&self.path.join(directory), &cause)),
+        }
+    }
+
     /// The names of all files in the directory of a store.
     pub(in crate::disk) fn store_names(
         &self,

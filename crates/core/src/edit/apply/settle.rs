@@ -8,6 +8,7 @@ use super::lookup::FileEdits;
 use super::noop;
 use super::options::EditOptions;
 use super::values::{self, ValueEdits};
+use crate::cancel::Cancel;
 use crate::disk::bytes::{Document, Loaded, contained, load_place};
 use crate::edit::outcome::{Failure, Noop, NoopReason, Relocation, Repair, Warning};
 use crate::edit::plan::{Edit, Plan, PlanText, find_matches, plan};
@@ -113,7 +114,8 @@ fn memory_of(file: &Path, document: &Document) -> HeldMemory {
     let memory = HeldMemory::new(MemoryLimits::default());
     let (file, text) = (file.to_owned(), memory.version(document.text(), None));
     let lines = LineSet::of(1, text.count());
-    memory.learn(&[Lesson::Shown { file, text, lines, showing: Showing::Asked }]);
+    let lesson = Lesson::Shown { file, text, lines, showing: Showing::Asked };
+    memory.learn(vec![lesson], &Cancel::default());
     memory
 }
 

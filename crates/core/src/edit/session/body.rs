@@ -114,6 +114,11 @@ impl Version {
     pub fn count(&self) -> u64 {
         self.count
     }
+
+    /// What it takes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.kept.as_deref().map_or(0, Kept::bytes)
+    }
 }
 
 /// The hash by which a text is known.

@@ -6,9 +6,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::body::{Version, hash_of};
 use super::lines::LineSet;
 use super::memory::{FileRecord, Memory, MemoryLimits, Moment, Showing};
-use super::store::{Store, Taught};
+use super::store::{Notes, Store, StoreLocked, take};
 use super::track::Splice;
-use crate::disk::records::RecordStore;
+use crate::cancel::Cancel;
+use crate::disk::records::{RecordStore, StoreLock};
 
 /// What a session learns from one answer about one file.
 #[derive(Clone, Debug)]
@@ -96,30 +97,79 @@ impl Memory {
 pub struct HeldMemory {
     memory: Mutex<Memory>,
     limits: MemoryLimits,
-    /// Where it is kept, if it is. Whoever needs both takes this lock first.
-    store: Option<Mutex<Store>>,
+    kept: Option<Kept>,
+}
+
+/// Where a memory is kept on disk.
+struct Kept {
+    /// Whoever needs the store and the memory locks the store first. Nobody waits for another
+    /// process while he holds it.
+    store: Mutex<Store>,
+    /// What keeps other processes from writing: it is taken before the store.
+    lock: StoreLock,
+    notes: Notes,
+}
+
+impl Kept {
+    fn store(&self) -> MutexGuard<'_, Store> {
+        self.store.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Lessons that are about to be learned, while no other process writes.
+pub struct Learning<'m> {
+    held: &'m HeldMemory,
+    lessons: Vec<Lesson>,
+    /// When the call was made that teaches them, if it is one that had to wait.
+    as_of: Option<Moment>,
+    /// Where they are kept on disk, and the lock.
+    kept: Option<(&'m Kept, StoreLocked)>,
+}
+
+impl Learning<'_> {
+    /// Remembers what answers showed, and what a patch did, all at once. What was to be forgotten
+    /// since the call was made is not learned.
+    pub fn learn(self) {
+        let Learning { held, mut lessons, as_of, kept } = self;
+        if let Some(as_of) = as_of {
+            let memory = held.lock();
+            lessons.retain(|one| one.file().is_none_or(|file| memory.is_wanted(file, as_of)));
+        }
+        match kept {
+            None => {
+                let mut memory = held.lock();
+                lessons.iter().for_each(|lesson| memory.learn(lesson));
+            }
+            Some((kept, locked)) => {
+                kept.store().learn(&lessons, &held.memory, as_of, &locked);
+            }
+        }
+    }
 }
 
 impl HeldMemory {
     /// An empty memory.
     pub fn new(limits: MemoryLimits) -> HeldMemory {
-        HeldMemory { memory: Mutex::new(Memory::new(limits)), limits, store: None }
+        HeldMemory { memory: Mutex::new(Memory::new(limits)), limits, kept: None }
     }
 
     /// A memory that is kept on disk: what others keep there, and have kept, is remembered.
     pub fn kept_in(records: RecordStore, limits: MemoryLimits) -> HeldMemory {
-        let store = Some(Mutex::new(Store::new(records, limits.bytes)));
-        let memory = HeldMemory { store, ..HeldMemory::new(limits) };
-        memory.catch_up();
-        memory
+        let lock = records.lock();
+        let mut store = Store::new(records, limits);
+        let (notes, memory) = (store.notes(), HeldMemory::new(limits));
+        store.catch_up(&memory.memory, None);
+        HeldMemory { kept: Some(Kept { store: Mutex::new(store), lock, notes }), ..memory }
     }
 
     /// A copy of the memory for another session, for which no call is waiting, and which is not
-    /// kept on disk.
+    /// kept on disk. What others have kept is in it, unless a call is just about to learn that.
     pub fn fork(&self) -> HeldMemory {
-        self.catch_up();
+        if let Some(Ok(mut store)) = self.kept.as_ref().map(|kept| kept.store.try_lock()) {
+            store.catch_up(&self.memory, None);
+        }
         let memory = Mutex::new(self.lock().fork());
-        HeldMemory { memory, limits: self.limits, store: None }
+        HeldMemory { memory, limits: self.limits, kept: None }
     }
 
     fn lock(&self) -> MutexGuard<'_, Memory> {
@@ -132,9 +182,9 @@ impl HeldMemory {
     }
 
     /// The moment in which a call is made. Nothing that it can mean is dropped until
-    /// [`HeldMemory::let_go`].
+    /// [`HeldMemory::let_go`]. Nothing is waited for here: what others have kept until then is
+    /// learned when the call's work begins, with [`HeldMemory::catch_up`].
     pub fn hold(&self) -> Moment {
-        self.catch_up();
         self.lock().hold()
     }
 
@@ -176,65 +226,46 @@ impl HeldMemory {
     /// Forgets a file, or everything: also what calls that were made before have yet to teach.
     pub fn forget(&self, file: Option<PathBuf>) {
         self.lock().forget_from_now(file.as_deref());
-        self.learn(&[file.map_or(Lesson::AllForgotten, |file| Lesson::Forgotten { file })]);
+        let lesson = file.map_or(Lesson::AllForgotten, |file| Lesson::Forgotten { file });
+        self.learn(vec![lesson], &Cancel::default());
     }
 
-    /// As [`HeldMemory::learn`], from a call that was made at a moment and is over by now. What
-    /// was to be forgotten since is not learned.
-    pub fn learn_from_call(&self, lessons: Vec<Lesson>, as_of: Moment) {
-        let mut lessons = lessons;
-        {
-            let memory = self.lock();
-            lessons.retain(|one| one.file().is_none_or(|file| memory.is_wanted(file, as_of)));
-        }
-        self.learn(&lessons);
+    /// Gets ready to learn: waits, if the memory is kept on disk, until no other process writes
+    /// there. That ends after two seconds, and when the call is cancelled. `as_of` is when the
+    /// call was made, if it is one that had to wait.
+    pub fn ready(
+        &self,
+        lessons: Vec<Lesson>,
+        as_of: Option<Moment>,
+        cancel: &Cancel,
+    ) -> Learning<'_> {
+        let kept = self.kept.as_ref().filter(|_| !lessons.is_empty());
+        let kept = kept.map(|kept| (kept, take(&kept.lock, cancel)));
+        Learning { held: self, lessons, as_of, kept }
+    }
+
+    /// Remembers what a call that was made at a moment showed and did; on disk, too, unless that
+    /// takes too long or the call is cancelled.
+    pub fn learn_from_call(&self, lessons: Vec<Lesson>, as_of: Moment, cancel: &Cancel) {
+        self.ready(lessons, Some(as_of), cancel).learn();
     }
 
     /// Remembers what answers showed, and what a patch did, all at once.
-    pub fn learn(&self, lessons: &[Lesson]) {
-        let learn = || {
-            let mut memory = self.lock();
-            lessons.iter().for_each(|lesson| memory.learn(lesson));
-        };
-        match &self.store {
-            None => learn(),
-            Some(_) if lessons.is_empty() => {}
-            Some(store) => {
-                let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
-                let image = || self.lock().image();
-                store.write(lessons, |store| self.take_over(store), learn, image);
-            }
-        }
+    pub fn learn(&self, lessons: Vec<Lesson>, cancel: &Cancel) {
+        self.ready(lessons, None, cancel).learn();
     }
 
     /// What went wrong with keeping it on disk.
     pub fn notes(&self) -> Vec<String> {
-        let notes = self
-            .store
-            .as_ref()
-            .map(|store| store.lock().unwrap_or_else(PoisonError::into_inner).notes());
-        notes.unwrap_or_default()
+        self.kept.as_ref().map(|kept| kept.notes.all()).unwrap_or_default()
     }
 
-    /// Learns what other processes have kept since.
-    fn catch_up(&self) {
-        if let Some(store) = &self.store {
-            self.take_over(&mut store.lock().unwrap_or_else(PoisonError::into_inner));
-        }
-    }
-
-    fn take_over(&self, store: &mut Store) {
-        let empty = || self.lock().emptied();
-        let news = store.news(&empty, &|hash| self.lock().version(hash));
-        if news.is_empty() {
-            return;
-        }
-        let mut memory = self.lock();
-        for taught in news {
-            match taught {
-                Taught::Lesson(lesson) => memory.learn(&lesson),
-                Taught::Memory(other) => memory.become_other(*other),
-            }
+    /// Learns what other processes have kept until now, for a call that was made at a moment.
+    /// Returns the moment until which it may mean what was shown.
+    pub fn catch_up(&self, as_of: Moment) -> Moment {
+        match &self.kept {
+            Some(kept) => kept.store().catch_up(&self.memory, Some(as_of)),
+            None => as_of,
         }
     }
 }

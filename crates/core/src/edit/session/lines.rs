@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Line numbers as sorted ranges that do not touch.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Vec<Range<u64>>")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LineSet(Vec<Range<u64>>);
 
 impl LineSet {
     /// The lines from `first` to `last`, both included.
     pub fn of(first: u64, last: u64) -> LineSet {
         let mut set = LineSet::default();
-        set.insert(first..last + 1);
+        set.insert(first..last.saturating_add(1));
         set
     }
 
@@ -87,15 +87,26 @@ impl LineSet {
         self.0.iter().map(|one| one.end - one.start).sum()
     }
 
+    /// Whether they can be lines of a text that has so many, or the one behind its last.
+    pub(super) fn fits(&self, count: u64) -> bool {
+        let first = self.0.first().is_none_or(|one| one.start >= 1);
+        let last = self.0.last().is_none_or(|one| one.end <= count.saturating_add(2));
+        first && last
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-impl From<Vec<Range<u64>>> for LineSet {
-    fn from(ranges: Vec<Range<u64>>) -> Self {
-        ranges.into_iter().collect()
+/// Ranges that are not in order are damage: no set is written so.
+impl<'de> Deserialize<'de> for LineSet {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let ranges = Vec::<Range<u64>>::deserialize(from)?;
+        let is_set = ranges.iter().all(|one| one.start < one.end)
+            && ranges.windows(2).all(|two| two[0].end < two[1].start);
+        if is_set { Ok(LineSet(ranges)) } else { Err(D::Error::custom("no set of lines")) }
     }
 }
 
@@ -130,7 +141,7 @@ mod tests {
             prop_assert_eq!(set.count(), naive.len() as u64);
             let ask = ask.0..ask.0 + ask.1;
             let missing: Vec<u64> = set.missing(ask.clone()).into_iter().flatten().collect();
-            prop_assert_eq!(set.without(&LineSet::from(vec![ask.clone()])).ranges().iter().cloned().flatten().collect::<Vec<_>>(), naive.iter().copied().filter(|line| !ask.contains(line)).collect::<Vec<_>>());
+            prop_assert_eq!(set.without(&LineSet::from_iter([ask.clone()])).ranges().iter().cloned().flatten().collect::<Vec<_>>(), naive.iter().copied().filter(|line| !ask.contains(line)).collect::<Vec<_>>());
             prop_assert_eq!(missing, ask.clone().filter(|line| !naive.contains(line)).collect::<Vec<_>>());
             prop_assert!(ask.into_iter().all(|line| set.contains(line) == naive.contains(&line)));
         }

@@ -6,6 +6,8 @@
 //! long session cost two texts, however many they are, and between lineages there is a change
 //! by others, of which nothing is known but the two texts.
 
+mod shared;
+
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,8 +19,10 @@ use super::lines::LineSet;
 use super::store::{TextRef, hex};
 use super::track::{Splice, Track};
 
+pub(super) use shared::MAX_LINES;
+
 /// How much a memory holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryLimits {
     /// Bytes in all.
@@ -176,7 +180,18 @@ impl View {
 
     /// How many of its lines are still there.
     fn live(&self) -> u64 {
-        self.shown.count() - self.gone.len() as u64
+        self.shown.count().saturating_sub(self.gone.len() as u64)
+    }
+
+    /// Keeps the texts of the shown lines that an edit of the tip removes.
+    fn remember_gone(&mut self, tip: Body<'_>, splices: &[Splice]) {
+        for splice in splices {
+            for (number, line) in self.shown_in(splice.lines()) {
+                if let Some(text) = tip.line(line) {
+                    self.gone.insert(number, text.into());
+                }
+            }
+        }
     }
 
     /// The shown lines among those that are now in a range of the tip: their numbers in the view,
@@ -259,12 +274,8 @@ impl Lineage {
     fn follow(&mut self, before: Option<Body<'_>>, after: u128, splices: &[Splice], now: Moment) {
         self.changed = now;
         for view in &mut self.views {
-            for one in splices {
-                for (number, line) in view.shown_in(one.first..one.first + one.removed) {
-                    if let Some(text) = before.and_then(|before| before.line(line)) {
-                        view.gone.insert(number, text.into());
-                    }
-                }
+            if let Some(before) = before {
+                view.remember_gone(before, splices);
             }
             view.track.follow(splices);
         }
@@ -344,6 +355,13 @@ impl FileMemory {
             }
         }
         found.into_iter().collect()
+    }
+
+    /// Finds out what it takes beside its texts.
+    fn measure(&mut self, file: &Path) {
+        self.bytes = size_of::<FileMemory>()
+            + file.as_os_str().len()
+            + self.lineages.iter().map(Lineage::bytes).sum::<usize>();
     }
 
     fn refers_to(&self, hash: u128) -> bool {
@@ -460,23 +478,6 @@ impl Memory {
     pub(super) fn emptied(&self) -> Memory {
         let (held, forgets) = (self.held.clone(), self.forgets.clone());
         Memory { now: self.now, held, forgets, ..Memory::new(self.limits) }
-    }
-
-    /// Takes over what another memory knows. Moments go on from the later one, so that what is
-    /// learned from here on is later than every call that was made.
-    pub(super) fn become_other(&mut self, other: Memory) {
-        let now = self.now.max(other.now);
-        let (held, forgets) = (std::mem::take(&mut self.held), std::mem::take(&mut self.forgets));
-        *self = Memory { now, held, forgets, limits: self.limits, ..other };
-        if self.held.is_empty() {
-            return;
-        }
-        // Its moments are of another clock: calls that wait cannot mean what is taken over.
-        let now = self.tick();
-        for file in self.files.values_mut() {
-            let lineages = Arc::make_mut(file).lineages.iter_mut();
-            lineages.flat_map(|one| &mut one.views).for_each(|view| view.since = now);
-        }
     }
 
     /// The same memory for a session of its own, for which no call is waiting.
@@ -638,15 +639,17 @@ impl Memory {
     /// texts before, or they were put there for it.
     fn settle(&mut self, file: &Path, hashes: Vec<u128>) {
         if let Some(known) = self.files.get_mut(file) {
-            let known = Arc::make_mut(known);
-            known.bytes = size_of::<FileMemory>()
-                + file.as_os_str().len()
-                + known.lineages.iter().map(Lineage::bytes).sum::<usize>();
+            Arc::make_mut(known).measure(file);
         }
         while self.files.len() > self.limits.files.max(1) {
             self.drop_oldest_file();
         }
         self.release(hashes);
+        self.fit_bytes();
+    }
+
+    /// Drops what was not used for longest until the rest is within the bound.
+    fn fit_bytes(&mut self) {
         while self.bytes() > self.limits.bytes {
             if !self.drop_oldest_text() && !self.drop_oldest_file() {
                 break;
@@ -707,9 +710,9 @@ pub(super) struct MemoryImage {
 }
 
 impl MemoryImage {
-    /// The hashes of its texts.
-    pub(super) fn texts(&self) -> impl Iterator<Item = u128> + '_ {
-        self.texts.iter().map(|text| text.hash)
+    /// Its texts.
+    pub(super) fn texts(&self) -> impl Iterator<Item = &TextRef> + '_ {
+        self.texts.iter()
     }
 }
 
@@ -730,24 +733,21 @@ impl Memory {
         }
     }
 
-    /// A memory that was written down, for the calls that `empty` knows of.
-    pub(super) fn restored(
-        image: MemoryImage,
-        empty: Memory,
-        text: &impl Fn(TextRef) -> Version,
-    ) -> Memory {
+    /// A memory that was written down, without its texts, for the calls that `empty` knows of.
+    pub(super) fn restored(image: MemoryImage, empty: Memory) -> Memory {
         let hash = |hash: String| u128::from_str_radix(&hash, 16).ok();
-        let files = image.files.into_iter().map(|(file, known)| (file, Arc::new(known)));
         let mut memory = Memory {
             now: image.now,
-            files: files.collect(),
+            files: HashMap::new(),
             forgotten: image.forgotten.into_iter().filter_map(hash).collect(),
             ..empty
         };
-        let referred: HashSet<u128> =
-            memory.files.values().flat_map(|file| file.hashes()).collect();
-        for kept in image.texts.into_iter().filter(|text| referred.contains(&text.hash)) {
-            memory.keep(&text(kept));
+        for (file, mut known) in image.files {
+            let over = known.lineages.len().saturating_sub(memory.limits.versions.max(1));
+            known.forgotten |= over > 0;
+            known.lineages.drain(..over);
+            memory.files.insert(file.clone(), Arc::new(known));
+            memory.settle(&file, Vec::new());
         }
         memory
     }

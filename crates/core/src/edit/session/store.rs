@@ -5,8 +5,9 @@
 //! memory as a whole takes their place. What cannot be read, or written, costs what it would have
 //! taught, and is noted; a call does not fail for it.
 
-use std::collections::HashSet;
-use std::path::PathBuf;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -14,10 +15,12 @@ use serde::{Deserialize, Serialize};
 use super::body::Version;
 use super::held::Lesson;
 use super::lines::LineSet;
-use super::memory::{Memory, MemoryImage, Showing};
+use super::memory::{MAX_LINES, Memory, MemoryImage, MemoryLimits, Moment, Showing};
 use super::track::Splice;
-use crate::disk::records::RecordStore;
-use crate::error::Result;
+use crate::cancel::Cancel;
+use crate::disk::commit::Locks;
+use crate::disk::records::{Content, News, RecordStore, StoreLock};
+use crate::error::{Code, Error, Result};
 
 /// How long a call waits for another process that is writing.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
@@ -29,11 +32,18 @@ const MAX_RECORDS_BYTES: u64 = 1 << 20;
 const MAX_NOTES: usize = 20;
 
 /// A text, by its hash.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct TextRef {
     #[serde(with = "hex")]
     pub(super) hash: u128,
     pub(super) lines: u64,
+}
+
+impl TextRef {
+    /// The text as a memory is told of it that cannot look at it.
+    fn version(&self) -> Version {
+        Version { hash: self.hash, count: self.lines, kept: None }
+    }
 }
 
 /// One record.
@@ -67,162 +77,348 @@ enum Record {
     },
     AllForgotten,
     Memory(MemoryImage),
+    /// One of the processes remembers so much.
+    Limits(MemoryLimits),
 }
 
 fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// What the records have to teach.
-pub(super) enum Taught {
-    /// One more thing.
-    Lesson(Lesson),
-    /// What the memory is, whatever it was before.
-    Memory(Box<Memory>),
+impl Record {
+    /// Reads a record. What a checksum vouches for is as it was written; that it was written by
+    /// a program in order, it does not say.
+    fn parse(text: &str) -> Option<Record> {
+        serde_json::from_str(text).ok().filter(Record::is_sound)
+    }
+
+    /// Whether its lines can be lines of its texts.
+    fn is_sound(&self) -> bool {
+        match self {
+            Record::Shown { text, lines, .. } | Record::Written { text, shown: lines, .. } => {
+                text.lines <= MAX_LINES && lines.fits(text.lines)
+            }
+            Record::Edited { before, after, splices, shown, .. } => {
+                before.lines <= MAX_LINES
+                    && after.lines <= MAX_LINES
+                    && Splice::fit(splices, before.lines, after.lines)
+                    && shown.fits(after.lines)
+            }
+            Record::Memory(image) => image.is_sound(),
+            Record::Moved { .. }
+            | Record::Forgotten { .. }
+            | Record::AllForgotten
+            | Record::Limits(_) => true,
+        }
+    }
+}
+
+/// What went wrong, for whoever asks: nobody waits for work that goes on.
+#[derive(Clone, Default)]
+pub(super) struct Notes(Arc<Mutex<Vec<String>>>);
+
+impl Notes {
+    fn lock(&self) -> MutexGuard<'_, Vec<String>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn all(&self) -> Vec<String> {
+        self.lock().clone()
+    }
+
+    fn add(&self, note: String) {
+        let mut notes = self.lock();
+        if notes.len() < MAX_NOTES && !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+}
+
+/// The lock of a store, or why it could not be had.
+pub(super) type StoreLocked = Result<Locks<'static>>;
+
+/// Waits until no other process writes, two seconds at most, or until the call is cancelled.
+pub(super) fn take(lock: &StoreLock, cancel: &Cancel) -> StoreLocked {
+    lock.take(LOCK_TIMEOUT, cancel)
 }
 
 /// A session's place on disk.
 pub(super) struct Store {
     records: RecordStore,
-    limit_bytes: usize,
-    /// Bytes of texts that were put there since the memory was written as a whole.
-    put_bytes: usize,
-    /// How long the records were when it was.
+    /// What this process remembers.
+    limits: MemoryLimits,
+    /// The most that one of the processes remembers, as the log says.
+    largest: Option<MemoryLimits>,
+    /// How many bytes the texts have there; not known before this process has added one, nor after
+    /// others may have.
+    texts_bytes: Option<u64>,
+    /// How long the records were when the memory was written as a whole.
     whole_bytes: u64,
-    notes: Vec<String>,
+    /// Texts that are not what their names say.
+    damaged: HashSet<u128>,
+    notes: Notes,
 }
 
 impl Store {
-    pub(super) fn new(records: RecordStore, limit_bytes: usize) -> Store {
-        Store { records, limit_bytes, put_bytes: 0, whole_bytes: 0, notes: Vec::new() }
+    pub(super) fn new(records: RecordStore, limits: MemoryLimits) -> Store {
+        Store {
+            records,
+            limits,
+            largest: None,
+            texts_bytes: None,
+            whole_bytes: 0,
+            damaged: HashSet::new(),
+            notes: Notes::default(),
+        }
     }
 
-    /// What went wrong so far.
-    pub(super) fn notes(&self) -> Vec<String> {
+    /// What went wrong so far, and will.
+    pub(super) fn notes(&self) -> Notes {
         self.notes.clone()
     }
 
-    fn note(&mut self, note: String) {
-        if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
-    }
-
-    /// What others have written since the last look. `empty` gives a memory that has learned
-    /// nothing, `known` what the memory holds already.
-    pub(super) fn news(
-        &mut self,
-        empty: &dyn Fn() -> Memory,
-        known: &dyn Fn(u128) -> Option<Version>,
-    ) -> Vec<Taught> {
+    /// Has the memory learn what others have written since the last look: all of it at once. A
+    /// call that was made at a moment may mean what was shown until the one that is returned.
+    pub(super) fn catch_up(&mut self, memory: &Mutex<Memory>, call: Option<Moment>) -> Moment {
+        let as_of = call.unwrap_or_default();
         let news = match self.records.read() {
             Ok(news) => news,
             Err(error) => {
-                self.note(format!("the session's memory was not read: {}", error.message));
-                return Vec::new();
+                self.notes.add(format!("the session's memory was not read: {}", error.message));
+                return as_of;
             }
         };
-        let mut damaged = news.damaged;
-        let mut taught = Vec::new();
         if news.is_new_log {
-            taught.push(Taught::Memory(Box::new(empty())));
+            (self.largest, self.whole_bytes) = (None, 0);
         }
-        let text = |text: TextRef| self.version(&text, known);
-        for record in &news.records {
-            match serde_json::from_str(record) {
-                Ok(Record::Memory(image)) => {
-                    taught.push(Taught::Memory(Box::new(Memory::restored(image, empty(), &text))));
+        if news.records.is_empty() && news.damaged == 0 {
+            return as_of;
+        }
+        self.texts_bytes = None;
+        let mut learned = lock(memory).clone();
+        let known = learned.now();
+        let is_other = self.replay(&news, &mut learned, true);
+        // Of a memory as a whole, nobody knows what of it is older than a call.
+        let known = if is_other { Moment::default() } else { known };
+        lock(memory).take_over(learned, known, call)
+    }
+
+    /// Has a memory learn records, and says whether one of them was a memory as a whole. Texts are
+    /// read once, and only those of which something is needed: lines that an edit removed, and
+    /// those that are still known of in the end.
+    fn replay(&mut self, news: &News, memory: &mut Memory, with_notes: bool) -> bool {
+        let (mut texts, mut is_other, mut damaged) = (HashMap::new(), false, news.damaged);
+        for line in &news.records {
+            let Some(record) = Record::parse(line) else {
+                damaged += 1;
+                continue;
+            };
+            texts.extend(text_refs(&record).map(|text| (text.hash, *text)));
+            match record {
+                Record::Memory(image) => {
+                    self.whole_bytes = line.len() as u64;
+                    let restored = Memory::restored(image, memory.emptied());
+                    let before = std::mem::replace(memory, restored);
+                    memory.adopt_texts(&before);
+                    is_other = true;
                 }
-                Ok(record) => taught.extend(lesson(record, &text).map(Taught::Lesson)),
-                Err(_) => damaged += 1,
+                Record::Limits(limits) => self.note_limits(limits),
+                record => {
+                    let lesson = lesson(record, |file, before, splices| {
+                        let mut known = memory.version(before.hash);
+                        if known.is_none() && memory.loses_lines(file, before.hash, splices) {
+                            known = self.load(before, memory.limits());
+                        }
+                        known.unwrap_or_else(|| before.version())
+                    });
+                    lesson.iter().for_each(|lesson| memory.learn(lesson));
+                }
             }
         }
-        if damaged > 0 {
-            self.note(format!("{damaged} damaged records of the session's memory were left out"));
+        self.supply(memory, &texts);
+        if damaged > 0 && with_notes {
+            self.notes
+                .add(format!("{damaged} damaged records of the session's memory were left out"));
         }
-        taught
+        is_other
     }
 
-    fn version(&self, text: &TextRef, known: &dyn Fn(u128) -> Option<Version>) -> Version {
-        if let Some(version) = known(text.hash) {
-            return version;
+    /// Gives a memory the texts that it knows of and lacks, as far as they are within its bound.
+    fn supply(&mut self, memory: &mut Memory, named: &HashMap<u128, TextRef>) {
+        let (mut texts, mut forgotten) = (Vec::new(), Vec::new());
+        let mut room_bytes = memory.limits().bytes;
+        for hash in memory.lacking() {
+            let Some(named) = named.get(&hash) else { continue };
+            let text = (room_bytes > 0).then(|| self.load(named, memory.limits())).flatten();
+            match text {
+                Some(text) => {
+                    room_bytes = room_bytes.saturating_sub(text.bytes());
+                    texts.push(text);
+                }
+                None => forgotten.push(hash),
+            }
         }
-        let content = self.records.get(text.hash);
-        match content.filter(|content| content.len() <= self.limit_bytes) {
-            Some(content) => Version::of(&content, self.limit_bytes),
-            None => Version { hash: text.hash, count: text.lines, kept: None },
+        memory.supply(&texts, &forgotten);
+    }
+
+    fn load(&mut self, text: &TextRef, limits: MemoryLimits) -> Option<Version> {
+        match self.records.get(text.hash, limits.bytes as u64) {
+            Content::Whole(content) => {
+                let version = Version::owned(content.into());
+                Some(version).filter(|version| version.count == text.lines)
+            }
+            Content::Missing => None,
+            Content::Damaged => {
+                if self.damaged.insert(text.hash) {
+                    let damaged = self.damaged.len();
+                    self.notes.add(format!(
+                        "{damaged} damaged texts of the session's memory were left out"
+                    ));
+                }
+                None
+            }
         }
     }
 
-    /// Writes lessons behind what `catch_up` reads, while nobody else writes, and has the memory
-    /// `learn` them whatever came of that. Records that outgrew the memory are replaced by its
-    /// `image`.
-    pub(super) fn write(
+    fn note_limits(&mut self, limits: MemoryLimits) {
+        self.largest = Some(self.largest.map_or(limits, |largest| largest.larger(limits)));
+    }
+
+    /// Writes lessons behind what others have written, while nobody else writes, and has the
+    /// memory learn them whatever came of that. Records that outgrew the memory are replaced.
+    pub(super) fn learn(
         &mut self,
         lessons: &[Lesson],
-        catch_up: impl FnOnce(&mut Store),
-        learn: impl FnOnce(),
-        image: impl FnOnce() -> MemoryImage,
+        memory: &Mutex<Memory>,
+        call: Option<Moment>,
+        locked: &StoreLocked,
     ) {
-        let lock = self.records.lock(LOCK_TIMEOUT);
-        catch_up(self);
-        let (_held, written) = match lock {
-            Ok(held) => (Some(held), self.append(lessons)),
-            Err(error) => (None, Err(error)),
+        self.catch_up(memory, call);
+        let written = match locked {
+            Ok(_) => self.append(lessons).map_err(|error| error.message),
+            Err(error) => Err(self.without_lock(error)),
         };
-        learn();
+        {
+            let mut memory = lock(memory);
+            lessons.iter().for_each(|lesson| memory.learn(lesson));
+        }
         let written = match written {
-            Ok(()) if self.is_outgrown() => self.replace(image()),
+            Ok(()) if self.is_outgrown() => self.replace(memory).map_err(|error| error.message),
             written => written,
         };
-        if let Err(error) = written {
-            self.note(format!("the session's memory was not written: {}", error.message));
+        if let Err(why) = written {
+            self.notes.add(format!("the session's memory was not written: {why}"));
         }
+    }
+
+    /// What became of lessons without the lock.
+    fn without_lock(&self, error: &Error) -> String {
+        let why = match error.code {
+            Code::LockTimeout => "another process was writing there for two seconds",
+            Code::Aborted => "the call was cancelled while another process was writing there",
+            _ => return error.message.clone(),
+        };
+        format!("{why}; what the call showed is remembered by this process alone")
     }
 
     fn append(&mut self, lessons: &[Lesson]) -> Result<()> {
         let mut lines = Vec::new();
+        for hash in std::mem::take(&mut self.damaged) {
+            self.records.discard(hash, self.limits.bytes as u64);
+        }
+        let largest = self.largest.map_or(self.limits, |largest| largest.larger(self.limits));
+        if self.largest != Some(largest) {
+            lines.extend(serde_json::to_string(&Record::Limits(largest)));
+        }
         for lesson in lessons {
+            if matches!(lesson, Lesson::Moved { moves } if moves.is_empty()) {
+                continue;
+            }
             for text in texts(lesson) {
                 self.put(text)?;
             }
             match serde_json::to_string(&record(lesson)) {
                 Ok(line) => lines.push(line),
-                Err(cause) => self.note(format!("a file is not in the session's memory: {cause}")),
+                Err(cause) => {
+                    self.notes.add(format!("a file is not in the session's memory: {cause}"));
+                }
             }
         }
-        if lines.is_empty() { Ok(()) } else { self.records.append(&lines) }
+        if !lines.is_empty() {
+            self.records.append(&lines)?;
+        }
+        self.largest = Some(largest);
+        Ok(())
     }
 
     /// Keeps a text, unless it is over the bound of the memory alone.
     fn put(&mut self, text: &Version) -> Result<()> {
-        let Some(body) = text.body().filter(|body| body.text.len() <= self.limit_bytes) else {
+        let Some(body) = text.body().filter(|body| body.text.len() <= self.limits.bytes) else {
             return Ok(());
         };
-        self.put_bytes += body.text.len();
-        self.records.put(text.hash, body.text)
+        let written = self.records.put(text.hash, body.text)?;
+        if written > 0 {
+            self.texts_bytes = Some(match self.texts_bytes {
+                Some(bytes) => bytes + written,
+                None => self.records.contents_bytes()?,
+            });
+        }
+        Ok(())
     }
 
     fn is_outgrown(&self) -> bool {
         let records_bytes = self.records.log_bytes();
+        let limit_bytes = self.largest.unwrap_or(self.limits).bytes as u64;
         (records_bytes > MAX_RECORDS_BYTES && records_bytes > 2 * self.whole_bytes)
-            || self.put_bytes > 2 * self.limit_bytes
+            || self.texts_bytes.is_some_and(|bytes| bytes > limit_bytes.saturating_mul(2))
     }
 
     /// Puts the memory as a whole in the place of all records.
-    fn replace(&mut self, image: MemoryImage) -> Result<()> {
-        let keep: HashSet<u128> = image.texts().collect();
-        let line = match serde_json::to_string(&Record::Memory(image)) {
-            Ok(line) => line,
+    fn replace(&mut self, memory: &Mutex<Memory>) -> Result<()> {
+        let image = self.image(memory)?;
+        let keep: HashSet<u128> = image.texts().map(|text| text.hash).collect();
+        let largest = self.largest.unwrap_or(self.limits);
+        let records = [Record::Memory(image), Record::Limits(largest)];
+        let lines: serde_json::Result<Vec<String>> =
+            records.iter().map(serde_json::to_string).collect();
+        let lines = match lines {
+            Ok(lines) => lines,
             Err(cause) => {
-                self.note(format!("the session's memory was not shortened: {cause}"));
+                self.notes.add(format!("the session's memory was not shortened: {cause}"));
                 return Ok(());
             }
         };
-        self.records.replace(&[line], &keep)?;
+        self.records.replace(&lines, &keep)?;
         self.whole_bytes = self.records.log_bytes();
-        self.put_bytes = 0;
+        self.texts_bytes = None;
         Ok(())
+    }
+
+    /// The memory of the process that remembers most: this one's, or what it would be after all
+    /// records.
+    fn image(&mut self, memory: &Mutex<Memory>) -> Result<MemoryImage> {
+        let largest = self.largest.unwrap_or(self.limits);
+        if largest == self.limits {
+            return Ok(lock(memory).image());
+        }
+        let news = self.records.unread().read()?;
+        let mut all = Memory::new(largest);
+        self.replay(&news, &mut all, false);
+        Ok(all.image())
+    }
+}
+
+fn lock(memory: &Mutex<Memory>) -> MutexGuard<'_, Memory> {
+    memory.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The texts that a record names.
+fn text_refs(record: &Record) -> Box<dyn Iterator<Item = &TextRef> + '_> {
+    match record {
+        Record::Shown { text, .. } | Record::Written { text, .. } => Box::new([text].into_iter()),
+        Record::Edited { before, after, .. } => Box::new([before, after].into_iter()),
+        Record::Memory(image) => Box::new(image.texts()),
+        _ => Box::new(std::iter::empty()),
     }
 }
 
@@ -257,23 +453,27 @@ fn record(lesson: &Lesson) -> Record {
     }
 }
 
-fn lesson(record: Record, text: &impl Fn(TextRef) -> Version) -> Option<Lesson> {
+/// What a record teaches. `before` finds the text that an edit changed.
+fn lesson(
+    record: Record,
+    before_edit: impl FnOnce(&Path, &TextRef, &[Splice]) -> Version,
+) -> Option<Lesson> {
     Some(match record {
-        Record::Shown { file, text: shown, lines, asked } => {
+        Record::Shown { file, text, lines, asked } => {
             let showing = if asked { Showing::Asked } else { Showing::Told };
-            Lesson::Shown { file, text: text(shown), lines, showing }
+            Lesson::Shown { file, text: text.version(), lines, showing }
         }
-        Record::Written { file, text: written, shown } => {
-            Lesson::Written { file, text: text(written), shown }
+        Record::Written { file, text, shown } => {
+            Lesson::Written { file, text: text.version(), shown }
         }
         Record::Edited { file, before, after, splices, shown } => {
-            let (before, after) = (text(before), text(after));
+            let (before, after) = (before_edit(&file, &before, &splices), after.version());
             Lesson::Edited { file, before, after, splices, shown }
         }
         Record::Moved { moves } => Lesson::Moved { moves },
         Record::Forgotten { file } => Lesson::Forgotten { file },
         Record::AllForgotten => Lesson::AllForgotten,
-        Record::Memory(_) => return None,
+        Record::Memory(_) | Record::Limits(_) => return None,
     })
 }
 
@@ -289,5 +489,52 @@ pub(super) mod hex {
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u128, D::Error> {
         let text = String::deserialize(from)?;
         u128::from_str_radix(&text, 16).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::commit::StateDir;
+    use crate::disk::fs::OsFileSystem;
+
+    #[test]
+    fn regression_a_note_on_another_process_names_no_option() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = StateDir::new(dir.path().to_str()).unwrap();
+        let records = RecordStore::open(&OsFileSystem, state, "one").unwrap();
+        let (one, other) = (records.lock(), records.lock());
+        let limits = MemoryLimits::default();
+        let mut store = Store::new(records, limits);
+        let memory = Mutex::new(Memory::new(limits));
+        let _held = one.take(LOCK_TIMEOUT, &Cancel::default()).unwrap();
+        let cancelled = Cancel::default();
+        cancelled.cancel();
+        let lesson = Lesson::Shown {
+            file: "f".into(),
+            text: Version::of(b"text\n", 100),
+            lines: LineSet::of(1, 1),
+            showing: Showing::Asked,
+        };
+        for (timeout, cancel, why) in [
+            (
+                Duration::ZERO,
+                Cancel::default(),
+                "another process was writing there for two seconds",
+            ),
+            (
+                LOCK_TIMEOUT,
+                cancelled,
+                "the call was cancelled while another process was writing there",
+            ),
+        ] {
+            let locked = other.take(timeout, &cancel);
+            store.learn(std::slice::from_ref(&lesson), &memory, None, &locked);
+            let note = format!(
+                "the session's memory was not written: {why}; what the call showed is remembered by this process alone"
+            );
+            assert_eq!(store.notes().all().last(), Some(&note));
+            assert!(lock(&memory).knows(Path::new("f")));
+        }
     }
 }

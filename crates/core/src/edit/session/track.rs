@@ -37,6 +37,25 @@ impl Splice {
         written
     }
 
+    /// The lines that were removed.
+    pub(super) fn lines(&self) -> Range<u64> {
+        self.first..self.first.saturating_add(self.removed)
+    }
+
+    /// Whether splices can make one text of another: they are in order, apart, and within lines
+    /// that the texts have.
+    pub(super) fn fit(splices: &[Splice], lines_before: u64, lines_after: u64) -> bool {
+        let (mut at, mut inserted) = (1, 0u64);
+        splices.iter().all(|splice| {
+            let lines = splice.lines();
+            // The line behind the last one is where a text without a final newline grows.
+            let is_behind = lines.start >= at && lines.end <= lines_before.saturating_add(2);
+            at = lines.end;
+            inserted = inserted.saturating_add(splice.inserted);
+            is_behind && inserted <= lines_after.saturating_add(1)
+        })
+    }
+
     fn of_region(region: &Region) -> Splice {
         let kept = region.kept.0 + region.kept.1;
         Splice {
@@ -61,6 +80,10 @@ impl Run {
             ..self.lines.end.saturating_add_signed(self.shift)
     }
 }
+
+/// Lines are not numbered beyond this, nor do they move further. A text has fewer than 2³² of
+/// them; what stands in for its end is larger than any number.
+const MAX_LINE: u64 = 1 << 40;
 
 /// Where the lines of one text are in another one: those that are still there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -151,11 +174,28 @@ impl Track {
                 at += 1;
             }
             if let Some(splice) = splice {
-                from = splice.first + splice.removed;
+                from = splice.lines().end;
                 shift += splice.inserted as i64 - splice.removed as i64;
             }
         }
         self.0 = runs;
+    }
+
+    /// Whether it is one that edits can make: lines are in order before and after, and lines of a
+    /// text stay lines of a text.
+    pub(super) fn is_sound(&self) -> bool {
+        let (mut from, mut to) = (0, 0);
+        self.0.iter().all(|run| {
+            let (lines, target) = (&run.lines, run.target());
+            let is_in_order = lines.start >= from
+                && lines.start < lines.end
+                && target.start >= to
+                && target.start < target.end;
+            (from, to) = (lines.end, target.end);
+            let is_known = run.shift.unsigned_abs() <= MAX_LINE && lines.start <= MAX_LINE;
+            let is_line = lines.start == 0 || target.start > 0;
+            is_in_order && is_known && is_line && (lines.start > 0 || run.shift >= 0)
+        })
     }
 
     /// What it takes in memory.
@@ -191,11 +231,14 @@ mod tests {
                     splices.push(Splice { first, removed, inserted });
                     first += removed;
                 }
+                let before = naive.len() as u64;
                 for splice in splices.iter().rev() {
                     let at = splice.first as usize - 1;
                     naive.splice(at..at + splice.removed as usize, vec![None; splice.inserted as usize]);
                 }
+                prop_assert!(Splice::fit(&splices, before, naive.len() as u64));
                 track.follow(&splices);
+                prop_assert!(track.is_sound());
                 for line in 1..=count {
                     let now = naive.iter().position(|one| *one == Some(line));
                     prop_assert_eq!(track.line(line), now.map(|at| at as u64 + 1));
