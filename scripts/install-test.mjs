@@ -148,7 +148,8 @@ async function tryManager(name) {
   const size = sizeOf(consumer.dir)
   makeProject(consumer.dir, { keepManifest: true })
   const first = performance.now()
-  assert.equal(call(consumer, consumer.host, [...(consumer.before ?? []), 'common.cjs']).status, 0)
+  const ran = call(consumer, consumer.host, [...(consumer.before ?? []), 'common.cjs'])
+  assert.equal(ran.status, 0, ran.stderr)
   const call1 = performance.now() - first
   runExamples(consumer)
   // The compiler that finds packages without node_modules is that of Yarn itself.
@@ -259,6 +260,7 @@ function newConsumer(name, manager, command = name) {
 function yarnSettings(url, linker) {
   const settings = {
     nodeLinker: linker,
+    pnpEnableEsmLoader: linker === 'pnp',
     npmRegistryServer: url,
     unsafeHttpWhitelist: ['127.0.0.1'],
     enableScripts: false,
