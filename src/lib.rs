@@ -67,7 +67,7 @@ mod tests {
         let codes: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
         assert_eq!(members_of("HashlineErrorCode"), codes);
         assert_eq!(members_of("RepairRule"), Rule::ALL.map(Rule::name));
-        let rules = command::Rule::ALL.map(command::Rule::name);
+        let rules = command::CommandRule::ALL.map(command::CommandRule::name);
         assert_eq!(members_of("CommandRule"), rules);
         let dialects: Vec<_> = DIALECTS.iter().map(|dialect| dialect.name).collect();
         assert_eq!(members_of("Dialect"), dialects);

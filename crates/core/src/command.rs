@@ -21,7 +21,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::Serialize;
 
-use bounds::Room;
+use bounds::StackRoom;
 use judge::Judged;
 pub use policy::{Policy, Tools, Unparsed};
 
@@ -40,7 +40,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// As callers know it.
+    /// The word that callers see.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Allow => "allow",
@@ -62,7 +62,7 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// As callers know it.
+    /// The word that callers see.
     pub fn name(self) -> &'static str {
         match self {
             FindingKind::Read => "read",
@@ -74,7 +74,7 @@ impl FindingKind {
 /// By which rule a part of a command line was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Rule {
+pub enum CommandRule {
     /// A command that prints files: `cat f`.
     Reader,
     /// A command that searches files: `grep x f`.
@@ -99,43 +99,43 @@ pub enum Rule {
     Extra,
 }
 
-impl Rule {
+impl CommandRule {
     /// All of them.
-    pub const ALL: [Rule; 11] = [
-        Rule::Reader,
-        Rule::Search,
-        Rule::Input,
-        Rule::Output,
-        Rule::Writer,
-        Rule::InPlace,
-        Rule::Program,
-        Rule::FileCommand,
-        Rule::Patch,
-        Rule::Interpreter,
-        Rule::Extra,
+    pub const ALL: [CommandRule; 11] = [
+        CommandRule::Reader,
+        CommandRule::Search,
+        CommandRule::Input,
+        CommandRule::Output,
+        CommandRule::Writer,
+        CommandRule::InPlace,
+        CommandRule::Program,
+        CommandRule::FileCommand,
+        CommandRule::Patch,
+        CommandRule::Interpreter,
+        CommandRule::Extra,
     ];
 
-    /// As callers know it.
+    /// The word that callers see.
     pub fn name(self) -> &'static str {
         match self {
-            Rule::Reader => "reader",
-            Rule::Search => "search",
-            Rule::Input => "input",
-            Rule::Output => "output",
-            Rule::Writer => "writer",
-            Rule::InPlace => "in-place",
-            Rule::Program => "program",
-            Rule::FileCommand => "file-command",
-            Rule::Patch => "patch",
-            Rule::Interpreter => "interpreter",
-            Rule::Extra => "extra",
+            CommandRule::Reader => "reader",
+            CommandRule::Search => "search",
+            CommandRule::Input => "input",
+            CommandRule::Output => "output",
+            CommandRule::Writer => "writer",
+            CommandRule::InPlace => "in-place",
+            CommandRule::Program => "program",
+            CommandRule::FileCommand => "file-command",
+            CommandRule::Patch => "patch",
+            CommandRule::Interpreter => "interpreter",
+            CommandRule::Extra => "extra",
         }
     }
 }
 
 /// Bytes of the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Span {
+pub struct CommandSpan {
     /// The first one.
     pub start: usize,
     /// Behind the last one.
@@ -149,7 +149,7 @@ pub struct Finding {
     /// What it does.
     pub kind: FindingKind,
     /// By which rule it was found.
-    pub rule: Rule,
+    pub rule: CommandRule,
     /// The name of the command, without its directory; empty where a redirection stands alone.
     pub command: String,
     /// The file, as far as it is known before anything runs.
@@ -157,7 +157,7 @@ pub struct Finding {
     pub target: Option<String>,
     /// Where it stands: the command with its words, or the redirection. What is inside a quoted
     /// script has the place of that word.
-    pub span: Span,
+    pub span: CommandSpan,
     /// For the model: what it does, and the tool to use instead.
     pub message: String,
 }
@@ -178,10 +178,12 @@ pub struct Judgement {
 pub fn check(command: &str, policy: &Policy) -> Judgement {
     let judged = match bounds::room_for(command) {
         None => None,
-        Some((Room::Small, _)) => judge_here(command, policy, Room::Small).and_then(|judged| {
-            if judged.needs_room { with_stack(command, policy) } else { Some(judged) }
-        }),
-        Some((Room::Large, _)) => with_stack(command, policy),
+        Some((StackRoom::Small, _)) => {
+            judge_here(command, policy, StackRoom::Small).and_then(|judged| {
+                if judged.needs_room { with_stack(command, policy) } else { Some(judged) }
+            })
+        }
+        Some((StackRoom::Large, _)) => with_stack(command, policy),
     };
     let Judged { mut findings, is_whole, .. } = judged.unwrap_or_default();
     findings.sort_by_key(|finding| (finding.span.start, finding.span.end));
@@ -199,7 +201,7 @@ pub fn check(command: &str, policy: &Policy) -> Judgement {
 }
 
 /// Judges on this thread. A panic of the parser is a line that cannot be read.
-fn judge_here(command: &str, policy: &Policy, room: Room) -> Option<Judged> {
+fn judge_here(command: &str, policy: &Policy, room: StackRoom) -> Option<Judged> {
     catch_unwind(AssertUnwindSafe(|| judge::judge(command, policy, room))).ok()
 }
 
@@ -208,7 +210,7 @@ fn with_stack(command: &str, policy: &Policy) -> Option<Judged> {
     let name = "hashline-guard".to_owned();
     let thread = std::thread::Builder::new().name(name).stack_size(bounds::STACK_BYTES);
     std::thread::scope(|scope| {
-        let run = || judge_here(command, policy, Room::Large);
+        let run = || judge_here(command, policy, StackRoom::Large);
         thread.spawn_scoped(scope, run).ok()?.join().ok()?
     })
 }

@@ -12,7 +12,7 @@
 //! A *session* remembers the lines that were shown, so that an anchor means the line that the
 //! model saw, whatever happened to the file since.
 //!
-//! May import: `error`, `cancel`, `threads`, `text`, `disk`, `view`.
+//! May import: `error`, `cancel`, `shape`, `threads`, `text`, `disk`, `view`.
 
 pub mod apply;
 pub mod json;

@@ -1,6 +1,6 @@
 //! The shell guard: recorded verdicts, places of findings, and inputs made to break it.
 
-use hashline_core::command::{Finding, Policy, Rule, Verdict, check};
+use hashline_core::command::{CommandRule, Finding, Policy, Verdict, check};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -70,14 +70,14 @@ fn a_finding_says_what_and_what_instead() {
     let tools = serde_json::json!({"tools": {"read": "Look", "search": "Find", "edit": "Patch"}});
     let policy: Policy = serde_json::from_value(tools).unwrap();
     for (command, rule, name, target, tool) in [
-        ("/bin/cat a b", Rule::Reader, "cat", Some("a"), "`Look`"),
-        ("grep -rn x", Rule::Search, "grep", None, "`Find`"),
-        ("head < f", Rule::Input, "head", Some("f"), "`Look`"),
-        ("make > f", Rule::Output, "make", Some("f"), "`Patch`"),
-        ("> f", Rule::Output, "", Some("f"), "`Patch`"),
-        ("ls | tee f", Rule::Writer, "tee", Some("f"), "`Patch`"),
-        ("perl -pi -e x f", Rule::InPlace, "perl", Some("f"), "`Patch`"),
-        ("ls | sed 'w f'", Rule::Program, "sed", Some("f"), "`Patch`"),
+        ("/bin/cat a b", CommandRule::Reader, "cat", Some("a"), "`Look`"),
+        ("grep -rn x", CommandRule::Search, "grep", None, "`Find`"),
+        ("head < f", CommandRule::Input, "head", Some("f"), "`Look`"),
+        ("make > f", CommandRule::Output, "make", Some("f"), "`Patch`"),
+        ("> f", CommandRule::Output, "", Some("f"), "`Patch`"),
+        ("ls | tee f", CommandRule::Writer, "tee", Some("f"), "`Patch`"),
+        ("perl -pi -e x f", CommandRule::InPlace, "perl", Some("f"), "`Patch`"),
+        ("ls | sed 'w f'", CommandRule::Program, "sed", Some("f"), "`Patch`"),
     ] {
         let found = check(command, &policy).findings;
         let [one] = found.as_slice() else { panic!("{command}: {found:?}") };
@@ -93,8 +93,8 @@ fn results_are_json_in_the_spelling_of_javascript() {
     assert_eq!(json["verdict"], "write");
     assert_eq!(json["findings"][0]["rule"], "in-place");
     assert_eq!(json["findings"][0]["span"], serde_json::json!({"start": 0, "end": 10}));
-    let rules = Rule::ALL.map(|rule| serde_json::to_value(rule).unwrap());
-    assert_eq!(rules, Rule::ALL.map(|rule| Value::from(rule.name())));
+    let rules = CommandRule::ALL.map(|rule| serde_json::to_value(rule).unwrap());
+    assert_eq!(rules, CommandRule::ALL.map(|rule| Value::from(rule.name())));
     serde_json::from_str::<Policy>(r#"{"read": true}"#).expect_err("a name that is not known");
 }
 

@@ -1,8 +1,11 @@
 //! The layers of the engine: each imports only from those below it, and one module alone touches
 //! the file system.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use hashline_core::DIALECTS;
 
 /// From the bottom up. What stands beside the layers may be imported by all of them.
 const LAYERS: [&str; 5] = ["text", "disk", "view", "edit", "workspace"];
@@ -31,6 +34,13 @@ fn layer_of(file: &Path, src: &Path) -> Option<usize> {
     }
     let layer = LAYERS.iter().position(|layer| *layer == module);
     Some(layer.unwrap_or_else(|| panic!("{first} is no layer, and not beside them")))
+}
+
+/// What a layer may import, as its header says.
+fn announced(layer: usize, src: &Path) -> Vec<String> {
+    let header = fs::read_to_string(src.join(format!("{}.rs", LAYERS[layer]))).unwrap();
+    let line = header.lines().find_map(|line| line.strip_prefix("//! May import: ")).unwrap();
+    line.split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
 /// The modules of the crate root that a source names.
@@ -83,10 +93,15 @@ fn each_layer_imports_from_those_below_it() {
             continue;
         }
         let own = layer_of(&file, &src);
+        let announced =
+            own.map(|own| [announced(own, &src), vec![LAYERS[own].to_owned()]].concat());
         let source = fs::read_to_string(&file).unwrap();
         let is_apart = file.strip_prefix(&src).unwrap().to_str().unwrap().starts_with("command");
         assert!(!is_apart || imports(&source).next().is_none(), "{} imports", file.display());
         for import in imports(&source) {
+            let is_announced =
+                announced.as_ref().is_none_or(|all| all.iter().any(|one| one == import));
+            assert!(is_announced, "{}: its layer does not announce {import}", file.display());
             let Some(other) = LAYERS.iter().position(|layer| *layer == import) else {
                 assert!(BESIDE.contains(&import), "{}: crate::{import}", file.display());
                 continue;
@@ -98,6 +113,56 @@ fn each_layer_imports_from_those_below_it() {
         }
     }
     assert!(seen > 200, "only {seen} imports were found: the test reads the wrong files");
+}
+
+/// The types that a module declares, but for those inside of its functions and implementations.
+fn declared_types(source: &str) -> impl Iterator<Item = &str> {
+    source.lines().filter(|line| line.starts_with(char::is_alphabetic)).filter_map(|line| {
+        let item = match line.strip_prefix("pub(").and_then(|rest| rest.split_once(") ")) {
+            Some((_, item)) => item,
+            None => line,
+        };
+        let mut words = item.split([' ', '(', '<', ';', '{', ':']).filter(|word| !word.is_empty());
+        let kind = words.find(|word| !["pub", "unsafe"].contains(word))?;
+        if ["struct", "enum", "trait", "type"].contains(&kind) { words.next() } else { None }
+    })
+}
+
+/// The code of the engine below `src`, without its tests, by file.
+fn code_below(src: &Path) -> Vec<(PathBuf, String)> {
+    let mut files = Vec::new();
+    files_below(src, &mut files);
+    files.retain(|file| !file.iter().any(|part| part == "tests" || part == "tests.rs"));
+    let code = |file: &PathBuf| {
+        let source = fs::read_to_string(file).unwrap();
+        source.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned()
+    };
+    files.into_iter().map(|file| (file.clone(), code(&file))).collect()
+}
+
+#[test]
+fn a_name_of_a_type_has_one_meaning() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut declared = BTreeMap::new();
+    for (file, code) in code_below(&src) {
+        for name in declared_types(&code) {
+            let other = declared.insert(name.to_owned(), file.clone());
+            assert_eq!(other, None, "{name} means something else in {}", file.display());
+        }
+    }
+    assert!(declared.len() > 300, "only {} types were found", declared.len());
+}
+
+#[test]
+fn no_code_asks_for_the_name_of_a_dialect() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let table = src.join("text/dialect.rs");
+    for (file, code) in code_below(&src).iter().filter(|(file, _)| *file != table) {
+        for dialect in &DIALECTS {
+            let name = format!("\"{}\"", dialect.name);
+            assert!(!code.contains(&name), "{} has {name}", file.display());
+        }
+    }
 }
 
 /// How a touch of the file system looks: what its names begin with, and the calls on paths and

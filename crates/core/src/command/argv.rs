@@ -1,6 +1,6 @@
 //! The words of a command → its options and its operands.
 
-use super::Span;
+use super::CommandSpan;
 
 /// A word that a command is given.
 #[derive(Clone, Debug)]
@@ -10,14 +10,14 @@ pub struct Arg {
     /// Whether nothing is left to run time.
     pub is_static: bool,
     /// Its place in the command line.
-    pub span: Span,
+    pub span: CommandSpan,
     /// Where the value stands in the command line letter by letter, if it does.
     pub letters: Option<usize>,
 }
 
 impl Arg {
     /// An operand that is known at run time alone, such as those that `xargs` adds.
-    pub fn unknown(span: Span) -> Arg {
+    pub fn unknown(span: CommandSpan) -> Arg {
         Arg { value: String::new(), is_static: false, span, letters: None }
     }
 }

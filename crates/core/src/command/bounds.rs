@@ -6,44 +6,45 @@
 
 use memchr::memmem;
 
-use super::lexis::{Closing, Lexis, Within};
+use super::lexis::{Lexis, StretchEnd, Within};
 
 /// The longest command line that is looked at.
 pub const INPUT_LIMIT_BYTES: usize = 64 * 1024;
 
-/// So many substitutions may be open at once; also scripts within scripts (`bash -c`).
+/// How many substitutions may be open at once, and how many scripts may be within each other
+/// (`bash -c`).
 pub const DEPTH_LIMIT: usize = 24;
 
-/// The stack for everything that is not [`Room::Small`].
+/// The stack for everything that is not [`StackRoom::Small`].
 pub const STACK_BYTES: usize = 16 * 1024 * 1024;
 
-/// So many brackets, quotes and expansions may be open at once.
+/// How many brackets, quotes and expansions may be open at once.
 pub const NESTING_LIMIT: usize = 128;
 
-/// Words and operators, each as often as it is read.
+/// How many words and operators may be read, each counted as often as the crate reads it.
 pub const COST_LIMIT: u64 = 50_000;
 
-/// So many signs that separate commands, wherever they stand.
+/// How many signs that separate commands there may be, wherever they stand.
 const COMMANDS_LIMIT: usize = 12_000;
 
-/// Comparisons that the crate makes when it looks for braces in words.
+/// How many comparisons the crate may make when it looks for braces in words.
 const BRACE_STEPS_LIMIT: u64 = 8_000_000;
 
-/// Levels that one level of nesting may have in expressions, for which the crate has no limit.
+/// How deep expressions may nest within one level of nesting: the crate has no limit for them.
 const EXPRESSION_LIMIT: usize = 4096;
 
-/// So many things that could nest fit on the stack of any thread.
+/// How many things that could nest fit on the stack of any thread.
 const SMALL_NESTING: usize = 3;
 
-/// So many commands in a row fit there as well: the crate nests them, too.
+/// How many commands in a row fit on the stack of any thread: the crate nests them, too.
 const SMALL_COMMANDS: usize = 64;
 
-/// The longest text with arithmetic or conditions that does.
+/// The longest text with arithmetic or conditions that fits on the stack of any thread.
 const SMALL_EXPRESSION_BYTES: usize = 1024;
 
 /// Where a text can be judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
+pub enum StackRoom {
     /// On the caller's own stack.
     Small,
     /// On a stack of [`STACK_BYTES`].
@@ -51,13 +52,13 @@ pub enum Room {
 }
 
 /// Where a text can be judged, and its cost; `None` when it is too much.
-pub fn room_for(text: &str) -> Option<(Room, u64)> {
+pub fn room_for(text: &str) -> Option<(StackRoom, u64)> {
     let commands = commands(text);
     let is_long = text.len() > INPUT_LIMIT_BYTES || commands > COMMANDS_LIMIT;
     if is_long || !fits_expressions(text) {
         return None;
     }
-    let measured = Lexis::new(text, 0, Within::Code(Closing::End)).read_all();
+    let measured = Lexis::new(text, 0, Within::Code(StretchEnd::End)).read_all();
     if measured.depth > DEPTH_LIMIT
         || measured.nesting > NESTING_LIMIT
         || measured.cost > COST_LIMIT
@@ -68,7 +69,7 @@ pub fn room_for(text: &str) -> Option<(Room, u64)> {
     let is_small = nesting(text) <= SMALL_NESTING
         && commands <= SMALL_COMMANDS
         && text.len() <= small_length(text);
-    Some((if is_small { Room::Small } else { Room::Large }, measured.cost))
+    Some((if is_small { StackRoom::Small } else { StackRoom::Large }, measured.cost))
 }
 
 /// Whether conditions and arithmetic are shallow enough, whatever of the text belongs to them.
@@ -110,18 +111,18 @@ fn commands(text: &str) -> usize {
 mod tests {
     use super::*;
 
-    fn room(text: &str) -> Option<Room> {
+    fn room(text: &str) -> Option<StackRoom> {
         room_for(text).map(|(room, _)| room)
     }
 
     #[test]
     fn limits_are_exact() {
         let nested = |depth: usize| format!("echo {}a{}", "$(".repeat(depth), ")".repeat(depth));
-        assert_eq!(room(&nested(3)), Some(Room::Small));
-        assert_eq!(room(&nested(DEPTH_LIMIT)), Some(Room::Large));
+        assert_eq!(room(&nested(3)), Some(StackRoom::Small));
+        assert_eq!(room(&nested(DEPTH_LIMIT)), Some(StackRoom::Large));
         assert_eq!(room(&nested(DEPTH_LIMIT + 1)), None);
         let quoted = |length: usize| format!("echo '{}'", "a".repeat(length - 7));
-        assert_eq!(room(&quoted(INPUT_LIMIT_BYTES)), Some(Room::Small));
+        assert_eq!(room(&quoted(INPUT_LIMIT_BYTES)), Some(StackRoom::Small));
         assert_eq!(room(&quoted(INPUT_LIMIT_BYTES + 1)), None);
     }
 
@@ -130,6 +131,6 @@ mod tests {
         let line = "  if (a[i] && !b) { $('x').y(`it's`, \"z\") } // it's {\n";
         let text = format!("cat > f <<'EOF'\n{}EOF\n", line.repeat(60_500 / line.len()));
         assert!(text.len() > 60_000);
-        assert_eq!(room(&text), Some(Room::Large));
+        assert_eq!(room(&text), Some(StackRoom::Large));
     }
 }

@@ -22,7 +22,7 @@ pub enum Part {
     Group {
         /// Commands and words inside.
         parts: Vec<Part>,
-        /// Of the whole group.
+        /// Where the input and output of the whole group go.
         redirects: Vec<Redirect>,
     },
     /// Words that are expanded and start nothing themselves.
@@ -44,7 +44,7 @@ pub struct Simple {
 
 /// Bytes of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Span {
+pub struct TextSpan {
     /// The first one.
     pub start: usize,
     /// Behind the last one.
@@ -57,7 +57,7 @@ pub struct Word {
     /// As it is written, without line continuations.
     pub raw: String,
     /// Its bytes in the text, or those of the command around it.
-    pub span: Span,
+    pub span: TextSpan,
 }
 
 /// Where a command reads from or writes to.
@@ -70,7 +70,7 @@ pub enum Redirect {
         /// The file or descriptor.
         target: Word,
         /// Operator and target.
-        span: Span,
+        span: TextSpan,
     },
     /// `<<`.
     HereDoc {
@@ -78,8 +78,8 @@ pub enum Redirect {
         body: String,
         /// Whether the shell leaves them as they are.
         is_quoted: bool,
-        /// Of the operator and the delimiter.
-        span: Span,
+        /// The bytes of the operator and the delimiter.
+        span: TextSpan,
     },
 }
 
@@ -87,7 +87,7 @@ pub enum Redirect {
 pub fn parse(text: &str) -> Option<Script> {
     // A defect of the parser must not take the caller along.
     let nodes = catch_unwind(AssertUnwindSafe(|| rable::parse(text, true))).ok()?.ok()?;
-    let places = Places::new(text);
+    let places = ByteOffsets::new(text);
     let parts = nodes.iter().map(|node| places.part(node)).collect();
     (!places.lacks_target.get()).then_some(Script(parts))
 }
@@ -108,7 +108,7 @@ pub fn decode_ansi_c(inside: &str, out: &mut String) {
 }
 
 /// Turns the crate's places, which count characters, into bytes.
-struct Places<'t> {
+struct ByteOffsets<'t> {
     text: &'t str,
     /// Where each character starts; empty when every character is a byte.
     starts: Vec<u32>,
@@ -116,14 +116,14 @@ struct Places<'t> {
     lacks_target: Cell<bool>,
 }
 
-impl<'t> Places<'t> {
-    fn new(text: &'t str) -> Places<'t> {
+impl<'t> ByteOffsets<'t> {
+    fn new(text: &'t str) -> ByteOffsets<'t> {
         let starts = if text.is_ascii() {
             Vec::new()
         } else {
             text.char_indices().map(|(at, _)| at as u32).collect()
         };
-        Places { text, starts, lacks_target: Cell::new(false) }
+        ByteOffsets { text, starts, lacks_target: Cell::new(false) }
     }
 
     fn byte(&self, place: usize) -> usize {
@@ -135,9 +135,9 @@ impl<'t> Places<'t> {
         at.min(self.text.len())
     }
 
-    fn span(&self, node: &Node) -> Span {
+    fn span(&self, node: &Node) -> TextSpan {
         let start = self.byte(node.span.start);
-        Span { start, end: self.byte(node.span.end).max(start) }
+        TextSpan { start, end: self.byte(node.span.end).max(start) }
     }
 
     fn part(&self, node: &Node) -> Part {
@@ -232,7 +232,7 @@ impl<'t> Places<'t> {
     }
 
     /// The terms of `[[ … ]]`.
-    fn condition(&self, node: &Node, whole: Span, parts: &mut Vec<Part>) {
+    fn condition(&self, node: &Node, whole: TextSpan, parts: &mut Vec<Part>) {
         match &node.kind {
             NodeKind::UnaryTest { operand, .. } | NodeKind::CondNot { operand } => {
                 self.condition(operand, whole, parts);
@@ -251,11 +251,11 @@ impl<'t> Places<'t> {
         }
     }
 
-    fn words(&self, nodes: &[Node], whole: Span) -> Vec<Word> {
+    fn words(&self, nodes: &[Node], whole: TextSpan) -> Vec<Word> {
         nodes.iter().filter_map(|node| self.word(node, whole)).collect()
     }
 
-    fn word(&self, node: &Node, whole: Span) -> Option<Word> {
+    fn word(&self, node: &Node, whole: TextSpan) -> Option<Word> {
         let NodeKind::Word { value, .. } = &node.kind else { return None };
         let span = if node.span.is_empty() { whole } else { self.span(node) };
         Some(Word { raw: value.clone(), span })
@@ -275,7 +275,7 @@ impl<'t> Places<'t> {
                 }
                 // The crate says where the target ends, which is where the redirection does.
                 if self.text[span.start..span.end].ends_with(&target.raw) {
-                    target.span = Span { start: span.end - target.raw.len(), end: span.end };
+                    target.span = TextSpan { start: span.end - target.raw.len(), end: span.end };
                 }
                 Some(Redirect::File { operator: op.clone(), target, span })
             }
@@ -287,7 +287,7 @@ impl<'t> Places<'t> {
     }
 }
 
-/// Whether it is a word, and not the operator that stands where a target should.
+/// Whether what stands where a target should is a word, and not an operator.
 fn is_target(raw: &str) -> bool {
     match raw.as_bytes() {
         [] | [b'\n' | b';' | b'&' | b'|' | b'(' | b')', ..] => false,
@@ -301,8 +301,8 @@ fn group(parts: Vec<Part>) -> Part {
 }
 
 impl Script {
-    /// The target of the one redirection that is all there is: `$(< file)`.
-    pub fn lone_input(&self) -> Option<(&Word, Span)> {
+    /// The target of the redirection of a script that is nothing else: `$(< file)`.
+    pub fn lone_input(&self) -> Option<(&Word, TextSpan)> {
         let [Part::Simple(Simple { assignments, words, redirects, .. })] = self.0.as_slice() else {
             return None;
         };

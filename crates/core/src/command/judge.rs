@@ -2,22 +2,22 @@
 //! to files.
 
 use super::argv::Arg;
-use super::bounds::{self, Room};
+use super::bounds::{self, StackRoom};
 use super::grammar::{self, Part, Redirect, Script, Simple, Word};
 use super::lexis::unglued;
 use super::policy::lists;
 use super::rules::{Call, Hit, Input, is_no_file, name_of, sed_commands};
 use super::word::{Quoting, Substitution, expand};
 use super::wrap::{self, Inner};
-use super::{Finding, FindingKind, Policy, Rule, Span};
+use super::{CommandRule, CommandSpan, Finding, FindingKind, Policy};
 
-/// Groups and scripts inside each other, in all of a line.
+/// How many groups and scripts may be inside each other, in all of a line.
 const LEVEL_LIMIT: usize = 600;
 
-/// On a small stack so many.
+/// How many of them may be inside each other on a small stack.
 const SMALL_LEVEL_LIMIT: usize = 5;
 
-/// Commands in front of a command: `sudo nice timeout 5 …`.
+/// How many commands may stand in front of a command: `sudo nice timeout 5 …`.
 const PREFIX_LIMIT: usize = 16;
 
 /// What was found in a line.
@@ -31,7 +31,7 @@ pub struct Judged {
 }
 
 /// Judges a line, with as much stack as `room` says.
-pub fn judge(command: &str, policy: &Policy, room: Room) -> Judged {
+pub fn judge(command: &str, policy: &Policy, room: StackRoom) -> Judged {
     let mut judge = Judge {
         policy,
         room,
@@ -40,51 +40,53 @@ pub fn judge(command: &str, policy: &Policy, room: Room) -> Judged {
         levels: 0,
         cost: 0,
     };
-    judge.text(command, Place::Letters(0), &Input::Outer);
+    judge.text(command, TextOrigin::Letters(0), &Input::Outer);
     judge.out
 }
 
 /// Where a text stands in the command line.
 #[derive(Clone, Copy)]
-enum Place {
+enum TextOrigin {
     /// Letter by letter, from this byte on.
     Letters(usize),
     /// Within these bytes, in another form.
-    Within(Span),
+    Within(CommandSpan),
 }
 
-impl Place {
-    fn span(self, span: grammar::Span) -> Span {
+impl TextOrigin {
+    fn span(self, span: grammar::TextSpan) -> CommandSpan {
         match self {
-            Place::Letters(start) => Span { start: start + span.start, end: start + span.end },
-            Place::Within(span) => span,
+            TextOrigin::Letters(start) => {
+                CommandSpan { start: start + span.start, end: start + span.end }
+            }
+            TextOrigin::Within(span) => span,
         }
     }
 
     /// The place of a text that begins inside this one.
-    fn inner(self, at: Option<usize>, whole: Span) -> Place {
+    fn inner(self, at: Option<usize>, whole: CommandSpan) -> TextOrigin {
         match (self, at) {
-            (Place::Letters(start), Some(at)) => Place::Letters(start + at),
-            _ => Place::Within(whole),
+            (TextOrigin::Letters(start), Some(at)) => TextOrigin::Letters(start + at),
+            _ => TextOrigin::Within(whole),
         }
     }
 }
 
 struct Judge<'p> {
     policy: &'p Policy,
-    room: Room,
+    room: StackRoom,
     out: Judged,
-    /// Scripts inside each other.
+    /// How many scripts are open inside each other.
     scripts: usize,
-    /// Those, and groups.
+    /// How many scripts and groups are open inside each other.
     levels: usize,
-    /// Of all texts that were parsed.
+    /// What all texts that were parsed have cost.
     cost: u64,
 }
 
 impl Judge<'_> {
     /// Parses and judges a text that the shell would run.
-    fn text(&mut self, text: &str, place: Place, input: &Input) {
+    fn text(&mut self, text: &str, place: TextOrigin, input: &Input) {
         let Some((room, cost)) = bounds::room_for(text) else {
             self.out.is_whole = false;
             return;
@@ -94,29 +96,29 @@ impl Judge<'_> {
             self.out.is_whole = false;
             return;
         }
-        if room == Room::Large && self.room == Room::Small {
+        if room == StackRoom::Large && self.room == StackRoom::Small {
             self.out.needs_room = true;
             return;
         }
         if let Some(script) = grammar::parse(text) {
             return self.script(&script, place, input);
         }
-        let whole = place.span(grammar::Span { start: 0, end: text.len() });
+        let whole = place.span(grammar::TextSpan { start: 0, end: text.len() });
         match unglued(text).and_then(|text| grammar::parse(&text)) {
-            Some(script) => self.script(&script, Place::Within(whole), input),
+            Some(script) => self.script(&script, TextOrigin::Within(whole), input),
             None => self.out.is_whole = false,
         }
     }
 
-    fn script(&mut self, script: &Script, place: Place, input: &Input) {
+    fn script(&mut self, script: &Script, place: TextOrigin, input: &Input) {
         self.scripts += 1;
         self.parts(&script.0, place, input);
         self.scripts -= 1;
     }
 
-    fn parts(&mut self, parts: &[Part], place: Place, input: &Input) {
+    fn parts(&mut self, parts: &[Part], place: TextOrigin, input: &Input) {
         self.levels += 1;
-        if self.room == Room::Small && self.levels > SMALL_LEVEL_LIMIT {
+        if self.room == StackRoom::Small && self.levels > SMALL_LEVEL_LIMIT {
             self.out.needs_room = true;
         } else if self.levels > LEVEL_LIMIT {
             self.out.is_whole = false;
@@ -128,7 +130,7 @@ impl Judge<'_> {
         self.levels -= 1;
     }
 
-    fn part(&mut self, part: &Part, place: Place, input: &Input) {
+    fn part(&mut self, part: &Part, place: TextOrigin, input: &Input) {
         match part {
             Part::Simple(simple) => self.simple(simple, place, input),
             Part::Pipeline(commands) => self.pipeline(commands, place, input),
@@ -145,7 +147,7 @@ impl Judge<'_> {
         }
     }
 
-    fn pipeline(&mut self, commands: &[Part], place: Place, input: &Input) {
+    fn pipeline(&mut self, commands: &[Part], place: TextOrigin, input: &Input) {
         let mut fed = None;
         for command in commands {
             let input = fed.as_ref().unwrap_or(input);
@@ -154,7 +156,7 @@ impl Judge<'_> {
         }
     }
 
-    fn simple(&mut self, simple: &Simple, place: Place, input: &Input) {
+    fn simple(&mut self, simple: &Simple, place: TextOrigin, input: &Input) {
         for assignment in &simple.assignments {
             self.word(assignment, place);
         }
@@ -169,17 +171,17 @@ impl Judge<'_> {
     }
 
     /// Judges a command by its words; `at` is where its own input is redirected.
-    fn command(&mut self, args: &[Arg], input: &Input, at: Option<Span>, prefixes: usize) {
+    fn command(&mut self, args: &[Arg], input: &Input, at: Option<CommandSpan>, prefixes: usize) {
         let Some(first) = args.first() else { return };
         if let Some(name) = name_of(first) {
             let call = Call { name, given: &args[1..], input, policy: self.policy };
             for hit in call.hits() {
                 let whole = whole(args);
-                let span = at.filter(|_| hit.rule == Rule::Input).unwrap_or(whole);
+                let span = at.filter(|_| hit.rule == CommandRule::Input).unwrap_or(whole);
                 self.found(hit, name, span);
             }
             for text in sed_commands(name, &args[1..]) {
-                self.text(text, Place::Within(whole(args)), &Input::Outer);
+                self.text(text, TextOrigin::Within(whole(args)), &Input::Outer);
             }
         }
         if prefixes == PREFIX_LIMIT {
@@ -200,17 +202,23 @@ impl Judge<'_> {
             Some(Inner::Script(script)) => self.given_script(&script, input),
             Some(Inner::StandardInput) => {
                 if let Input::Data(Some(text)) = input {
-                    self.text(text, Place::Within(at.unwrap_or(whole(args))), &Input::Data(None));
+                    self.text(
+                        text,
+                        TextOrigin::Within(at.unwrap_or(whole(args))),
+                        &Input::Data(None),
+                    );
                 }
             }
         }
     }
 
-    fn given_script(&mut self, script: &wrap::Script, input: &Input) {
+    fn given_script(&mut self, script: &wrap::NestedScript, input: &Input) {
         let place = match script.words.as_slice() {
-            [word] if word.letters.is_some() => Place::Letters(word.letters.unwrap_or_default()),
+            [word] if word.letters.is_some() => {
+                TextOrigin::Letters(word.letters.unwrap_or_default())
+            }
             [] => return,
-            words => Place::Within(whole(words)),
+            words => TextOrigin::Within(whole(words)),
         };
         let was_whole = self.out.is_whole;
         self.text(&script.text, place, input);
@@ -225,8 +233,8 @@ impl Judge<'_> {
         &mut self,
         redirects: &[Redirect],
         command: &str,
-        place: Place,
-    ) -> Option<(Input, Span)> {
+        place: TextOrigin,
+    ) -> Option<(Input, CommandSpan)> {
         let mut input = None;
         for redirect in redirects {
             match redirect {
@@ -234,7 +242,7 @@ impl Judge<'_> {
                     let span = place.span(*span);
                     if !is_quoted {
                         let substitutions = expand(body, Quoting::Letters).substitutions;
-                        self.substitutions(&substitutions, Place::Within(span), span);
+                        self.substitutions(&substitutions, TextOrigin::Within(span), span);
                     }
                     input = Some((Input::Data(Some(body.clone())), span));
                 }
@@ -257,17 +265,17 @@ impl Judge<'_> {
         input
     }
 
-    fn output(&mut self, target: &Arg, command: &str, span: Span) {
+    fn output(&mut self, target: &Arg, command: &str, span: CommandSpan) {
         let path = &target.value;
         if !is_no_file(path, target.is_static) && !lists(&self.policy.writable_paths, path) {
             let target = Some(path.clone());
-            let hit = Hit { kind: FindingKind::Write, rule: Rule::Output, target };
+            let hit = Hit { kind: FindingKind::Write, rule: CommandRule::Output, target };
             self.found(hit, command, span);
         }
     }
 
     /// Expands a word, and judges the commands inside it.
-    fn word(&mut self, word: &Word, place: Place) -> Arg {
+    fn word(&mut self, word: &Word, place: TextOrigin) -> Arg {
         let span = place.span(word.span);
         let expanded = expand(&word.raw, Quoting::Word);
         // Not where a line continuation stands in it.
@@ -278,20 +286,25 @@ impl Judge<'_> {
         let is_inside = word.raw.get(quotes..word.raw.len() - quotes.min(word.raw.len()))
             == Some(expanded.value.as_str());
         let letters = match (place, start) {
-            (Place::Letters(base), Some(start)) if is_inside => Some(base + start + quotes),
+            (TextOrigin::Letters(base), Some(start)) if is_inside => Some(base + start + quotes),
             _ => None,
         };
         Arg { value: expanded.value, is_static: expanded.is_static, span, letters }
     }
 
     /// Judges the commands in a text where quotes are letters.
-    fn expanded(&mut self, text: &Word, quoting: Quoting, place: Place) {
+    fn expanded(&mut self, text: &Word, quoting: Quoting, place: TextOrigin) {
         let span = place.span(text.span);
         let expanded = expand(&text.raw, quoting);
-        self.substitutions(&expanded.substitutions, Place::Within(span), span);
+        self.substitutions(&expanded.substitutions, TextOrigin::Within(span), span);
     }
 
-    fn substitutions(&mut self, substitutions: &[Substitution], place: Place, whole: Span) {
+    fn substitutions(
+        &mut self,
+        substitutions: &[Substitution],
+        place: TextOrigin,
+        whole: CommandSpan,
+    ) {
         for Substitution { script, at, gives_text } in substitutions {
             let Some(script) = script else {
                 self.out.is_whole = false;
@@ -309,17 +322,17 @@ impl Judge<'_> {
         }
     }
 
-    /// `$(< file)` gives what is in the file.
-    fn lone_input(&mut self, target: &Word, span: grammar::Span, place: Place) {
+    /// Notes that `$(< file)` reads a file.
+    fn lone_input(&mut self, target: &Word, span: grammar::TextSpan, place: TextOrigin) {
         let target = expand(&target.raw, Quoting::Word);
         let path = target.value;
         if !is_no_file(&path, target.is_static) && !lists(&self.policy.readable_paths, &path) {
-            let hit = Hit { kind: FindingKind::Read, rule: Rule::Input, target: Some(path) };
+            let hit = Hit { kind: FindingKind::Read, rule: CommandRule::Input, target: Some(path) };
             self.found(hit, "", place.span(span));
         }
     }
 
-    fn found(&mut self, hit: Hit, command: &str, span: Span) {
+    fn found(&mut self, hit: Hit, command: &str, span: CommandSpan) {
         let Hit { kind, rule, target } = hit;
         let is_wanted = match kind {
             FindingKind::Read => self.policy.reads,
@@ -338,13 +351,13 @@ impl Judge<'_> {
     }
 }
 
-/// So many findings are enough to say what is wrong with a line.
+/// How many findings are told of a line: they are enough to say what is wrong with it.
 const FINDINGS_LIMIT: usize = 100;
 
 /// From the first of these words to the last.
-fn whole(args: &[Arg]) -> Span {
+fn whole(args: &[Arg]) -> CommandSpan {
     let start = args.first().map_or(0, |arg| arg.span.start);
-    Span { start, end: args.iter().map(|arg| arg.span.end).max().unwrap_or(start) }
+    CommandSpan { start, end: args.iter().map(|arg| arg.span.end).max().unwrap_or(start) }
 }
 
 /// Whether the target of `>&` is a descriptor: a number, or a variable that holds one.
@@ -378,7 +391,7 @@ fn printed(part: &Part) -> Option<String> {
 fn message(
     policy: &Policy,
     kind: FindingKind,
-    rule: Rule,
+    rule: CommandRule,
     command: &str,
     target: Option<&str>,
 ) -> String {
@@ -387,20 +400,20 @@ fn message(
     let who =
         if command.is_empty() { "This redirection".to_owned() } else { format!("`{command}`") };
     match (kind, rule) {
-        (_, Rule::Search) => {
+        (_, CommandRule::Search) => {
             let what = if what.is_empty() { " files".to_owned() } else { what };
             format!(
                 "{who} searches{what}: use the tool `{}` instead, whose matches have anchors.",
                 tools.search
             )
         }
-        (FindingKind::Read, Rule::Interpreter) => {
+        (FindingKind::Read, CommandRule::Interpreter) => {
             format!(
                 "Code for {who} reads a file: use the tool `{}` instead, which shows lines with anchors.",
                 tools.read
             )
         }
-        (FindingKind::Write, Rule::Interpreter) => {
+        (FindingKind::Write, CommandRule::Interpreter) => {
             format!("Code for {who} writes a file: use the tool `{}` instead.", tools.edit)
         }
         (FindingKind::Read, _) => {
@@ -410,7 +423,7 @@ fn message(
                 tools.read
             )
         }
-        (FindingKind::Write, Rule::Output) => {
+        (FindingKind::Write, CommandRule::Output) => {
             let who = if command.is_empty() { who } else { format!("The output of {who}") };
             let who = if command.is_empty() {
                 format!("{who} writes")

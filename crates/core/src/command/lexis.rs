@@ -8,7 +8,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Within {
     /// Commands: the whole text, or what a pair of brackets holds.
-    Code(Closing),
+    Code(StretchEnd),
     /// `"…"`.
     Quotes,
     /// `${…}`.
@@ -19,7 +19,7 @@ pub enum Within {
 
 /// What ends a stretch of commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Closing {
+pub enum StretchEnd {
     /// The end of the text.
     End,
     /// The `)` of a subshell, an array or a pattern.
@@ -33,19 +33,20 @@ pub enum Closing {
 impl Within {
     /// Whether commands in it run on their own, for the sake of their output.
     fn is_substitution(self) -> bool {
-        matches!(self, Within::Code(Closing::Substitution | Closing::Backquote))
+        matches!(self, Within::Code(StretchEnd::Substitution | StretchEnd::Backquote))
     }
 }
 
 /// A level of nesting, and the word that is being read there.
-struct Level {
+struct Nesting {
     within: Within,
-    word: Word,
+    word: WordCost,
 }
 
-/// What makes a word dear: braces are looked for in the whole of it, past each of its parts.
+/// What makes a word expensive to read: after each of its parts, braces are looked for in all of
+/// it.
 #[derive(Clone, Copy, Default)]
-struct Word {
+struct WordCost {
     start: usize,
     braces: u64,
     parts: u64,
@@ -61,24 +62,24 @@ struct HereDoc {
 pub struct Lexis<'t> {
     text: &'t [u8],
     at: usize,
-    levels: Vec<Level>,
+    levels: Vec<Nesting>,
     here_docs: Vec<HereDoc>,
     substitutions: usize,
     /// Where the bracket of a substitution follows the delimiter of a here-document.
     glued: Vec<usize>,
-    /// How many substitutions were open at once, at most.
+    /// The most substitutions that were open at once.
     pub depth: usize,
-    /// How many brackets, quotes and expansions of any kind were.
+    /// The most brackets, quotes and expansions of any kind that were open at once.
     pub nesting: usize,
-    /// Words and operators, each as often as the grammar crate reads it.
+    /// How many words and operators there are, each counted as often as the grammar crate reads it.
     pub cost: u64,
-    /// Steps of the crate's search for braces.
+    /// How many steps the crate's search for braces takes.
     pub brace_steps: u64,
 }
 
 impl<'t> Lexis<'t> {
     pub fn new(text: &'t str, at: usize, within: Within) -> Lexis<'t> {
-        let level = Level { within, word: Word { start: at, ..Word::default() } };
+        let level = Nesting { within, word: WordCost { start: at, ..WordCost::default() } };
         Lexis {
             text: text.as_bytes(),
             at,
@@ -122,8 +123,8 @@ impl<'t> Lexis<'t> {
         match (byte, level.within) {
             (b'\\', _) => self.at = (self.at + 2).min(self.text.len()),
             (b'$', _) => self.dollar(),
-            (b'`', Within::Code(Closing::Backquote)) => self.leave(1),
-            (b'`', _) => self.open(Within::Code(Closing::Backquote), 1),
+            (b'`', Within::Code(StretchEnd::Backquote)) => self.leave(1),
+            (b'`', _) => self.open(Within::Code(StretchEnd::Backquote), 1),
             (b'"', Within::Quotes) => self.leave(1),
             (b'"', _) => self.open(Within::Quotes, 1),
             (b'\'', Within::Quotes) => self.at += 1,
@@ -136,19 +137,22 @@ impl<'t> Lexis<'t> {
         true
     }
 
-    fn code(&mut self, byte: u8, closing: Closing) {
+    fn code(&mut self, byte: u8, closing: StretchEnd) {
         match byte {
             b'(' if self.next_is(b'(') && self.is_at_word_start() => {
                 self.open(Within::Arithmetic(0), 2);
             }
             b'(' if self.at > 0 && matches!(self.text[self.at - 1], b'<' | b'>') => {
-                self.open(Within::Code(Closing::Substitution), 1);
+                self.open(Within::Code(StretchEnd::Substitution), 1);
             }
-            b'(' => self.open(Within::Code(Closing::Bracket), 1),
-            b')' if matches!(closing, Closing::Bracket | Closing::Substitution) => self.leave(1),
+            b'(' => self.open(Within::Code(StretchEnd::Bracket), 1),
+            b')' if matches!(closing, StretchEnd::Bracket | StretchEnd::Substitution) => {
+                self.leave(1);
+            }
             b'#' if self.is_at_word_start() => {
-                let ends =
-                    |byte: &u8| *byte == b'\n' || (*byte == b'`' && closing == Closing::Backquote);
+                let ends = |byte: &u8| {
+                    *byte == b'\n' || (*byte == b'`' && closing == StretchEnd::Backquote)
+                };
                 let rest = &self.text[self.at..];
                 self.at += rest.iter().position(ends).unwrap_or(rest.len());
             }
@@ -194,7 +198,7 @@ impl<'t> Lexis<'t> {
         if rest.starts_with(b"((") {
             self.open(Within::Arithmetic(0), 3);
         } else if rest.starts_with(b"(") {
-            self.open(Within::Code(Closing::Substitution), 2);
+            self.open(Within::Code(StretchEnd::Substitution), 2);
         } else if rest.starts_with(b"{") {
             self.open(Within::Parameter, 2);
         } else if rest.starts_with(b"'") && !in_quotes {
@@ -300,7 +304,8 @@ impl<'t> Lexis<'t> {
             self.depth = self.depth.max(self.substitutions);
         }
         self.count_token();
-        self.levels.push(Level { within, word: Word { start: self.at, ..Word::default() } });
+        self.levels
+            .push(Nesting { within, word: WordCost { start: self.at, ..WordCost::default() } });
         self.nesting = self.nesting.max(self.levels.len());
     }
 
@@ -318,12 +323,12 @@ impl<'t> Lexis<'t> {
         self.count_token();
         self.at += length;
         if let Some(level) = self.levels.last_mut() {
-            level.word = Word { start: self.at, ..Word::default() };
+            level.word = WordCost { start: self.at, ..WordCost::default() };
         }
     }
 
     fn end_word(&mut self) {
-        if let Some(Level { word, .. }) = self.levels.last() {
+        if let Some(Nesting { word, .. }) = self.levels.last() {
             let length = (self.at - word.start.min(self.at)) as u64;
             self.brace_steps += word.braces * length * (word.parts + 1);
         }
@@ -348,7 +353,7 @@ impl<'t> Lexis<'t> {
 /// The text with each bracket that follows the delimiter of a here-document on a line of its own;
 /// `None` when there is none. The shell takes `EOF)"` for both, the parser crate only `EOF)`.
 pub fn unglued(text: &str) -> Option<String> {
-    let glued = Lexis::new(text, 0, Within::Code(Closing::End)).read_all().glued;
+    let glued = Lexis::new(text, 0, Within::Code(StretchEnd::End)).read_all().glued;
     let mut out = text.to_owned();
     for at in glued.iter().rev().copied().filter(|at| text.is_char_boundary(*at)) {
         out.insert(at, '\n');
@@ -361,7 +366,7 @@ mod tests {
     use super::*;
 
     fn close_of(text: &str) -> Option<&str> {
-        let mut lexis = Lexis::new(text, 0, Within::Code(Closing::Substitution));
+        let mut lexis = Lexis::new(text, 0, Within::Code(StretchEnd::Substitution));
         lexis.find_close().map(|end| &text[..end])
     }
 
@@ -393,7 +398,8 @@ mod tests {
 
     #[test]
     fn depth_counts_substitutions_that_are_open_at_once() {
-        let depth = |text: &str| Lexis::new(text, 0, Within::Code(Closing::End)).read_all().depth;
+        let depth =
+            |text: &str| Lexis::new(text, 0, Within::Code(StretchEnd::End)).read_all().depth;
         assert_eq!(depth("echo $(a) $(b) `c`"), 1);
         assert_eq!(depth("echo \"$(a \"$(b)\" <(c))\""), 2);
         assert_eq!(depth("echo '$(a $(b))' $((1 + (2)))"), 0);

@@ -1,8 +1,11 @@
 //! What a single command does to files, by its name and its words.
 
+mod specs;
+
 use super::argv::{Arg, Parsed, Spec, parse};
 use super::policy::lists;
-use super::{FindingKind, Policy, Rule, awk, code, sed, wrap};
+use super::{CommandRule, FindingKind, Policy, awk, code, sed, wrap};
+use specs::{AWK, FILE_COMMANDS, GREP, INTERPRETER, PATCH, PERL, READERS, RG, RUBY, SED, TRUNCATE};
 
 /// Where a command's standard input comes from.
 #[derive(Clone, Debug)]
@@ -19,7 +22,7 @@ pub enum Input {
 #[derive(Debug)]
 pub struct Hit {
     pub kind: FindingKind,
-    pub rule: Rule,
+    pub rule: CommandRule,
     /// The file, where it is known.
     pub target: Option<String>,
 }
@@ -37,170 +40,6 @@ pub struct Call<'a> {
 pub fn name_of(arg: &Arg) -> Option<&str> {
     arg.is_static.then(|| arg.value.rsplit('/').next().unwrap_or_default())
 }
-
-/// Readers with those of their options that take a value.
-const READERS: [(&str, &str, &[&str]); 30] = [
-    ("cat", "", &[]),
-    ("gcat", "", &[]),
-    (
-        "bat",
-        "HrlmpST",
-        &["language", "line-range", "highlight-line", "style", "theme", "pager", "paging", "color"],
-    ),
-    (
-        "batcat",
-        "HrlmpST",
-        &["language", "line-range", "highlight-line", "style", "theme", "pager", "paging", "color"],
-    ),
-    ("zcat", "", &[]),
-    ("bzcat", "", &[]),
-    ("xzcat", "", &[]),
-    ("zstdcat", "", &[]),
-    ("tac", "s", &["separator"]),
-    ("gtac", "s", &["separator"]),
-    (
-        "nl",
-        "bdfhilnsvw",
-        &["body-numbering", "number-format", "number-width", "starting-line-number"],
-    ),
-    ("head", "nc", &["lines", "bytes"]),
-    ("ghead", "nc", &["lines", "bytes"]),
-    ("tail", "ncs", &["lines", "bytes", "pid", "sleep-interval"]),
-    ("gtail", "ncs", &["lines", "bytes", "pid", "sleep-interval"]),
-    ("less", "bhjkoOpPtTxyz#", &["pattern", "prompt", "tag", "LOG-FILE"]),
-    ("zless", "", &[]),
-    ("more", "n", &["lines"]),
-    ("zmore", "", &[]),
-    ("most", "", &[]),
-    ("pg", "", &[]),
-    ("view", "", &[]),
-    ("od", "AjNStw", &["address-radix", "skip-bytes", "read-bytes", "format"]),
-    ("god", "AjNStw", &["address-radix", "skip-bytes", "read-bytes", "format"]),
-    ("hexdump", "efns", &["length", "skip"]),
-    ("hd", "efns", &["length", "skip"]),
-    ("xxd", "cglosnR", &["cols", "len", "seek", "groupsize"]),
-    ("hexyl", "ncs", &["length", "skip"]),
-    ("strings", "nteTs", &["bytes", "radix", "encoding"]),
-    ("rev", "", &[]),
-];
-
-const GREP: Spec = Spec {
-    letters: "efmABCdD",
-    attached: "",
-    names: &[
-        "regexp",
-        "file",
-        "max-count",
-        "after-context",
-        "before-context",
-        "context",
-        "include",
-        "exclude",
-        "exclude-dir",
-        "exclude-from",
-        "label",
-        "binary-files",
-        "directories",
-        "devices",
-    ],
-    operand_ends: false,
-    single_dash: false,
-};
-
-const RG: Spec = Spec {
-    letters: "efgtTmABCjMEdr",
-    attached: "",
-    names: &[
-        "regexp",
-        "file",
-        "glob",
-        "iglob",
-        "type",
-        "type-not",
-        "max-count",
-        "after-context",
-        "before-context",
-        "context",
-        "threads",
-        "max-columns",
-        "encoding",
-        "max-depth",
-        "replace",
-        "sort",
-        "sortr",
-        "color",
-        "colors",
-        "path-separator",
-        "pre",
-        "pre-glob",
-        "engine",
-        "max-filesize",
-        "context-separator",
-        "ignore-file",
-        "type-add",
-        "type-clear",
-        "field-match-separator",
-        "field-context-separator",
-        "regex-size-limit",
-        "dfa-size-limit",
-        "hyperlink-format",
-        "hostname-bin",
-    ],
-    operand_ends: false,
-    single_dash: false,
-};
-
-const SED: Spec = Spec {
-    letters: "efl",
-    attached: "iI",
-    names: &["expression", "file", "line-length"],
-    operand_ends: false,
-    single_dash: false,
-};
-
-const AWK: Spec = Spec {
-    letters: "Fvfie",
-    attached: "",
-    names: &["field-separator", "assign", "file", "include", "source"],
-    operand_ends: true,
-    single_dash: false,
-};
-
-const PERL: Spec = Spec {
-    letters: "eEIMm",
-    attached: "ixFVD",
-    names: &[],
-    operand_ends: true,
-    single_dash: false,
-};
-
-const RUBY: Spec = Spec { letters: "eIrCE", ..PERL };
-
-const TRUNCATE: Spec = Spec {
-    letters: "sr",
-    attached: "",
-    names: &["size", "reference"],
-    operand_ends: false,
-    single_dash: false,
-};
-
-const PATCH: Spec = Spec {
-    letters: "iopBdDFgrVYz",
-    attached: "",
-    names: &["input", "output", "strip", "directory", "reject-file"],
-    operand_ends: false,
-    single_dash: false,
-};
-
-const INTERPRETER: Spec = Spec {
-    letters: "cmWXeprEIM",
-    attached: "",
-    names: &["eval", "print", "require"],
-    operand_ends: true,
-    single_dash: false,
-};
-
-const FILE_COMMANDS: [&str; 8] = ["cp", "mv", "rm", "install", "unlink", "shred", "rmdir", "rsync"];
 
 /// A `-` for standard input, a device, or another command's output: no file to read or write.
 pub fn is_no_file(value: &str, is_static: bool) -> bool {
@@ -239,10 +78,10 @@ impl Call<'_> {
             "tee" | "sponge" | "ed" | "ex" | "red" => {
                 let spec =
                     Spec { letters: if self.name == "tee" { "" } else { "cp" }, ..Spec::default() };
-                self.writes(&parse(self.given, &spec).operands, Rule::Writer, &mut hits);
+                self.writes(&parse(self.given, &spec).operands, CommandRule::Writer, &mut hits);
             }
             "truncate" => {
-                self.writes(&parse(self.given, &TRUNCATE).operands, Rule::Writer, &mut hits);
+                self.writes(&parse(self.given, &TRUNCATE).operands, CommandRule::Writer, &mut hits);
             }
             "dd" => self.dd(&mut hits),
             "find" | "gfind" => self.find(&mut hits),
@@ -250,7 +89,7 @@ impl Call<'_> {
                 if self.policy.patches
                     && !parse(self.given, &PATCH).has(&["dry-run", "version", "help"]) =>
             {
-                hits.push(Hit { kind: FindingKind::Write, rule: Rule::Patch, target: None });
+                hits.push(Hit { kind: FindingKind::Write, rule: CommandRule::Patch, target: None });
             }
             _ => {}
         }
@@ -258,7 +97,7 @@ impl Call<'_> {
             && self.policy.patches
             && !parsed.has(&["check", "stat", "numstat", "summary", "abort", "help"])
         {
-            hits.push(Hit { kind: FindingKind::Write, rule: Rule::Patch, target: None });
+            hits.push(Hit { kind: FindingKind::Write, rule: CommandRule::Patch, target: None });
         }
         if self.policy.interpreters {
             self.interpreter(&mut hits);
@@ -271,16 +110,16 @@ impl Call<'_> {
             names.iter().any(|name| name == self.name || Some(name.as_str()) == full)
         };
         if listed(&self.policy.extra_writes) {
-            hits.push(Hit { kind: FindingKind::Write, rule: Rule::Extra, target: None });
+            hits.push(Hit { kind: FindingKind::Write, rule: CommandRule::Extra, target: None });
         }
         if listed(&self.policy.extra_reads) {
             let parsed = parse(self.given, &Spec::default());
             let own = usize::from(full.is_some());
-            self.reads(parsed.operands.get(own..).unwrap_or_default(), Rule::Extra, hits);
+            self.reads(parsed.operands.get(own..).unwrap_or_default(), CommandRule::Extra, hits);
         }
     }
 
-    fn hit(&self, kind: FindingKind, rule: Rule, target: &str, hits: &mut Vec<Hit>) {
+    fn hit(&self, kind: FindingKind, rule: CommandRule, target: &str, hits: &mut Vec<Hit>) {
         let target = (!target.is_empty()).then(|| target.to_owned());
         hits.push(Hit { kind, rule, target });
     }
@@ -294,18 +133,18 @@ impl Call<'_> {
         if self.name == "xxd"
             && let [_, output] = parsed.operands.as_slice()
         {
-            self.writes(&[output], Rule::Writer, hits);
+            self.writes(&[output], CommandRule::Writer, hits);
         }
         // `tail +5`
         let is_count = |arg: &Arg| {
             self.name.ends_with("tail") && arg.value.strip_prefix('+').is_some_and(is_number)
         };
         let files: Vec<_> = parsed.operands.iter().copied().filter(|arg| !is_count(arg)).collect();
-        self.reads(&files, Rule::Reader, hits);
+        self.reads(&files, CommandRule::Reader, hits);
     }
 
     /// The files among the operands are read; without operands, the input is.
-    fn reads(&self, operands: &[&Arg], rule: Rule, hits: &mut Vec<Hit>) {
+    fn reads(&self, operands: &[&Arg], rule: CommandRule, hits: &mut Vec<Hit>) {
         let may = |arg: &Arg| {
             is_no_file(&arg.value, arg.is_static) || lists(&self.policy.readable_paths, &arg.value)
         };
@@ -321,12 +160,12 @@ impl Call<'_> {
             && !is_no_file(target, true)
             && !lists(&self.policy.readable_paths, target)
         {
-            self.hit(FindingKind::Read, Rule::Input, target, hits);
+            self.hit(FindingKind::Read, CommandRule::Input, target, hits);
         }
     }
 
-    /// The first of the operands that is a file is written, for all of them.
-    fn writes(&self, operands: &[&Arg], rule: Rule, hits: &mut Vec<Hit>) {
+    /// Notes that the first operand that is a file is written; it stands for all of them.
+    fn writes(&self, operands: &[&Arg], rule: CommandRule, hits: &mut Vec<Hit>) {
         let may = |arg: &Arg| {
             is_no_file(&arg.value, arg.is_static) || lists(&self.policy.writable_paths, &arg.value)
         };
@@ -345,7 +184,7 @@ impl Call<'_> {
         if files.is_empty() && parsed.has(&["r", "R", "recursive", "dereference-recursive"]) {
             self.searches_here(hits);
         } else {
-            self.reads(files, Rule::Search, hits);
+            self.reads(files, CommandRule::Search, hits);
         }
     }
 
@@ -361,14 +200,14 @@ impl Call<'_> {
         if files.is_empty() && has_pattern && matches!(self.input, Input::Outer) {
             self.searches_here(hits);
         } else {
-            self.reads(files, Rule::Search, hits);
+            self.reads(files, CommandRule::Search, hits);
         }
     }
 
     /// A search of the working directory.
     fn searches_here(&self, hits: &mut Vec<Hit>) {
         if !lists(&self.policy.readable_paths, ".") {
-            self.hit(FindingKind::Read, Rule::Search, "", hits);
+            self.hit(FindingKind::Read, CommandRule::Search, "", hits);
         }
     }
 
@@ -389,13 +228,13 @@ impl Call<'_> {
             match files.last() {
                 Some(_) => self.writes(
                     &files.iter().rev().copied().collect::<Vec<_>>(),
-                    Rule::InPlace,
+                    CommandRule::InPlace,
                     hits,
                 ),
-                None => self.hit(FindingKind::Write, Rule::InPlace, "", hits),
+                None => self.hit(FindingKind::Write, CommandRule::InPlace, "", hits),
             }
         } else {
-            self.reads(files, Rule::Reader, hits);
+            self.reads(files, CommandRule::Reader, hits);
         }
     }
 
@@ -403,12 +242,12 @@ impl Call<'_> {
         for effect in sed::effects(program) {
             match effect {
                 sed::Effect::Writes(file) if !lists(&self.policy.writable_paths, file) => {
-                    self.hit(FindingKind::Write, Rule::Program, file, hits);
+                    self.hit(FindingKind::Write, CommandRule::Program, file, hits);
                 }
                 sed::Effect::Reads(file)
                     if !is_no_file(file, true) && !lists(&self.policy.readable_paths, file) =>
                 {
-                    self.hit(FindingKind::Read, Rule::Program, file, hits);
+                    self.hit(FindingKind::Read, CommandRule::Program, file, hits);
                 }
                 _ => {}
             }
@@ -425,22 +264,22 @@ impl Call<'_> {
         for program in parsed.values(&["e", "source"]).chain(program) {
             for file in awk::written(program) {
                 if !lists(&self.policy.writable_paths, &file) {
-                    self.hit(FindingKind::Write, Rule::Program, &file, hits);
+                    self.hit(FindingKind::Write, CommandRule::Program, &file, hits);
                 }
             }
             for file in awk::read(program) {
-                self.hit(FindingKind::Read, Rule::Program, &file, hits);
+                self.hit(FindingKind::Read, CommandRule::Program, &file, hits);
             }
         }
         let operands = parsed.operands.get(own..).unwrap_or_default();
         let is_file = |arg: &&Arg| !is_assignment(&arg.value);
         let files: Vec<_> = operands.iter().copied().filter(is_file).collect();
         if parsed.values(&["i", "include"]).any(|library| library.starts_with("inplace")) {
-            self.writes(&files, Rule::InPlace, hits);
+            self.writes(&files, CommandRule::InPlace, hits);
         } else if files.is_empty() && program.is_some_and(is_begin_only) {
             // A program of `BEGIN` alone reads nothing.
         } else {
-            self.reads(&files, Rule::Reader, hits);
+            self.reads(&files, CommandRule::Reader, hits);
         }
     }
 
@@ -450,8 +289,8 @@ impl Call<'_> {
         }
         let own = usize::from(!parsed.has(&["e", "E"]));
         match parsed.operands.get(own..).unwrap_or_default() {
-            [] => self.hit(FindingKind::Write, Rule::InPlace, "", hits),
-            files => self.writes(files, Rule::InPlace, hits),
+            [] => self.hit(FindingKind::Write, CommandRule::InPlace, "", hits),
+            files => self.writes(files, CommandRule::InPlace, hits),
         }
     }
 
@@ -462,12 +301,12 @@ impl Call<'_> {
             "sd" => {
                 let files = parsed.operands.get(2..).unwrap_or_default();
                 if !parsed.has(&["p", "preview"]) {
-                    self.writes(files, Rule::InPlace, hits);
+                    self.writes(files, CommandRule::InPlace, hits);
                 }
             }
             _ if parsed.has(&["i", "inplace", "in-place"]) => {
                 let files = parsed.operands.last().copied();
-                self.writes(files.as_slice(), Rule::InPlace, hits);
+                self.writes(files.as_slice(), CommandRule::InPlace, hits);
             }
             _ => {}
         }
@@ -479,16 +318,16 @@ impl Call<'_> {
                 && !is_no_file(file, arg.is_static)
                 && !lists(&self.policy.writable_paths, file)
             {
-                self.hit(FindingKind::Write, Rule::Writer, file, hits);
+                self.hit(FindingKind::Write, CommandRule::Writer, file, hits);
             }
         }
     }
 
     fn find(&self, hits: &mut Vec<Hit>) {
         let (files, deletes) = wrap::find_writes(self.given);
-        self.writes(&files, Rule::Program, hits);
+        self.writes(&files, CommandRule::Program, hits);
         if deletes && self.policy.file_commands {
-            self.hit(FindingKind::Write, Rule::FileCommand, "", hits);
+            self.hit(FindingKind::Write, CommandRule::FileCommand, "", hits);
         }
     }
 
@@ -509,12 +348,12 @@ impl Call<'_> {
         match (copies, directory, parsed.operands.split_last()) {
             (true, Some(directory), _) => {
                 if !lists(&self.policy.writable_paths, directory) {
-                    self.hit(FindingKind::Write, Rule::FileCommand, directory, hits);
+                    self.hit(FindingKind::Write, CommandRule::FileCommand, directory, hits);
                 }
             }
             // Of a copy only the last operand changes.
-            (true, None, Some((last, _))) => self.writes(&[last], Rule::FileCommand, hits),
-            _ => self.writes(&parsed.operands, Rule::FileCommand, hits),
+            (true, None, Some((last, _))) => self.writes(&[last], CommandRule::FileCommand, hits),
+            _ => self.writes(&parsed.operands, CommandRule::FileCommand, hits),
         }
     }
 
@@ -541,9 +380,9 @@ impl Call<'_> {
             texts.push(text);
         }
         if texts.iter().any(|text| code::writes(text)) {
-            self.hit(FindingKind::Write, Rule::Interpreter, "", hits);
+            self.hit(FindingKind::Write, CommandRule::Interpreter, "", hits);
         } else if texts.iter().any(|text| code::reads(text)) {
-            self.hit(FindingKind::Read, Rule::Interpreter, "", hits);
+            self.hit(FindingKind::Read, CommandRule::Interpreter, "", hits);
         }
     }
 }

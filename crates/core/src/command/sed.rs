@@ -13,18 +13,18 @@ pub enum Effect<'p> {
 
 /// The effects of a program, as far as it can be read.
 pub fn effects(program: &str) -> Vec<Effect<'_>> {
-    let mut reader = Reader { program, at: 0, effects: Vec::new() };
+    let mut reader = SedReader { program, at: 0, effects: Vec::new() };
     while reader.command().is_some() {}
     reader.effects
 }
 
-struct Reader<'p> {
+struct SedReader<'p> {
     program: &'p str,
     at: usize,
     effects: Vec<Effect<'p>>,
 }
 
-impl<'p> Reader<'p> {
+impl<'p> SedReader<'p> {
     fn peek(&self) -> Option<char> {
         self.program.get(self.at..)?.chars().next()
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::bounds::NESTING_LIMIT;
 use super::grammar::{self, Script};
-use super::lexis::{Closing, Lexis, Within};
+use super::lexis::{Lexis, StretchEnd, Within};
 
 /// A word, or another text that the shell expands.
 #[derive(Debug, Default)]
@@ -43,14 +43,14 @@ pub fn expand(raw: &str, quoting: Quoting) -> Expanded {
     expand_inside(raw, quoting, 0)
 }
 
-/// As [`expand`], inside of so many other expansions.
+/// Expands a word that stands inside of `depth` other expansions.
 fn expand_inside(raw: &str, quoting: Quoting, depth: usize) -> Expanded {
     let is_plain = |byte: u8| !b"\\'\"$`<>".contains(&byte);
     if raw.bytes().all(is_plain) {
         return Expanded { value: raw.to_owned(), is_static: true, substitutions: Vec::new() };
     }
     let mut reader =
-        Reader { raw, at: 0, depth, out: Expanded { is_static: true, ..Expanded::default() } };
+        WordReader { raw, at: 0, depth, out: Expanded { is_static: true, ..Expanded::default() } };
     match quoting {
         Quoting::Word => reader.word(),
         Quoting::Letters => reader.quoted(None),
@@ -58,14 +58,14 @@ fn expand_inside(raw: &str, quoting: Quoting, depth: usize) -> Expanded {
     reader.out
 }
 
-struct Reader<'r> {
+struct WordReader<'r> {
     raw: &'r str,
     at: usize,
     depth: usize,
     out: Expanded,
 }
 
-impl<'r> Reader<'r> {
+impl<'r> WordReader<'r> {
     fn byte(&self, ahead: usize) -> Option<u8> {
         self.raw.as_bytes().get(self.at + ahead).copied()
     }
@@ -130,7 +130,7 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Takes so many bytes, and the rest of the character, as they are.
+    /// Takes `count` bytes, and the rest of the last character, as they are.
     fn letters(&mut self, count: usize) {
         let mut end = (self.at + count).min(self.raw.len());
         while !self.raw.is_char_boundary(end) {
@@ -208,7 +208,7 @@ impl<'r> Reader<'r> {
 
     /// Reads commands in brackets to the first closing one that leaves whole commands behind.
     fn bracketed(&mut self, opening: usize) -> Option<(Range<usize>, Option<Script>)> {
-        let within = Within::Code(Closing::Substitution);
+        let within = Within::Code(StretchEnd::Substitution);
         let start = self.at + opening;
         let mut lexis = Lexis::new(self.raw, start, within);
         let mut first = None;
@@ -268,7 +268,7 @@ impl<'r> Reader<'r> {
     }
 }
 
-/// So many patterns of `case` inside one substitution are tried as its end.
+/// How many patterns of `case` inside one substitution are tried as its end.
 const MAX_PATTERNS: usize = 64;
 
 /// Where `$'…'` has its closing quote.

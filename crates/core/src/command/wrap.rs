@@ -9,14 +9,14 @@ pub enum Inner {
     /// One or more commands with their words.
     Commands(Vec<Vec<Arg>>),
     /// Shell text.
-    Script(Script),
+    Script(NestedScript),
     /// Shell text on its standard input.
     StandardInput,
 }
 
 /// Shell text that a command is given as a word, or in several that it joins.
 #[derive(Debug)]
-pub struct Script {
+pub struct NestedScript {
     pub text: String,
     pub is_static: bool,
     /// The words; the text stands in the command line letter by letter if it is a single one.
@@ -129,7 +129,7 @@ fn joined(words: &[Arg]) -> Option<Inner> {
         _ => words,
     };
     let texts: Vec<_> = words.iter().map(|word| word.value.as_str()).collect();
-    Some(Inner::Script(Script {
+    Some(Inner::Script(NestedScript {
         text: texts.join(" "),
         is_static: words.iter().all(|word| word.is_static),
         words: words.to_vec(),

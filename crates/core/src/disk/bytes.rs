@@ -9,12 +9,15 @@ mod content;
 mod fault_guard;
 mod offsets;
 mod pieces;
+mod strings;
 
 use std::borrow::Cow;
 use std::fs::File;
 
 pub use charset::Charset;
 use content::{Content, FileVersion, LoadFailure, Use};
+pub(crate) use strings::string_while;
+pub use strings::{string_and_is_ascii, string_of, valid_utf8};
 
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp, is_refused_link, not_a_file};
@@ -212,35 +215,6 @@ impl Document {
     pub fn is_current(&self, fs: &dyn FileSystem) -> std::io::Result<bool> {
         Ok(self.content.version(fs)? == FileVersion::Same)
     }
-}
-
-/// Bytes as a string, if they are valid UTF-8: several times as fast as the standard library's
-/// check.
-pub fn valid_utf8(bytes: &[u8]) -> Option<&str> {
-    simdutf8::basic::from_utf8(bytes).ok()
-}
-
-/// Bytes as a string; invalid sequences become U+FFFD.
-pub fn string_of(bytes: Vec<u8>) -> String {
-    string_and_is_ascii(bytes).0
-}
-
-/// The same, and whether the string is nothing but ASCII, of which one look tells both.
-pub fn string_and_is_ascii(bytes: Vec<u8>) -> (String, bool) {
-    string_while(bytes, &Cancel::default()).expect("nobody cancels")
-}
-
-/// As [`string_and_is_ascii`], with looks at the flag.
-pub(crate) fn string_while(bytes: Vec<u8>, cancel: &Cancel) -> Result<(String, bool)> {
-    let is_ascii = pieces::is_ascii(&bytes, cancel)?;
-    let text = if is_ascii || pieces::is_utf8(&bytes, cancel)? {
-        // SAFETY: The checks on the lines above were on these bytes, which nobody else holds;
-        // ASCII is UTF-8.
-        unsafe { String::from_utf8_unchecked(bytes) }
-    } else {
-        String::from_utf8_lossy(&bytes).into_owned()
-    };
-    Ok((text, is_ascii))
 }
 
 /// The coarsest timestamps of file systems in use: those of FAT.

@@ -66,7 +66,7 @@ struct Position {
 
 /// A content, as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum StoredContent {
     /// It has its hash.
     Whole(Vec<u8>),
     /// It is not there, or larger than asked for.
@@ -323,31 +323,31 @@ impl RecordStore {
     }
 
     /// The content of a hash, up to so many bytes.
-    pub fn get(&self, hash: u128, limit_bytes: u64) -> Content {
+    pub fn get(&self, hash: u128, limit_bytes: u64) -> StoredContent {
         let log = self.state.store_file_if_made(self.fs, &self.name, LOG);
-        let Ok(Some(log)) = log else { return Content::Missing };
+        let Ok(Some(log)) = log else { return StoredContent::Missing };
         let name = content_name(hash);
         let mut file = match self.fs.open(&log.sibling(&name)) {
             Ok(file) => file,
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Content::Missing,
-            Err(_) => return Content::Damaged,
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return StoredContent::Missing,
+            Err(_) => return StoredContent::Damaged,
         };
         let mut content = match self.fs.stamp_of(&file) {
-            Ok(stamp) if stamp.size_bytes > limit_bytes => return Content::Missing,
+            Ok(stamp) if stamp.size_bytes > limit_bytes => return StoredContent::Missing,
             Ok(stamp) => Vec::with_capacity(stamp.size_bytes as usize),
-            Err(_) => return Content::Damaged,
+            Err(_) => return StoredContent::Damaged,
         };
         let read = self.fs.read(&mut file, limit_bytes, &mut content);
         if read.is_ok() && snapshot(&content) == name {
-            Content::Whole(content)
+            StoredContent::Whole(content)
         } else {
-            Content::Damaged
+            StoredContent::Damaged
         }
     }
 
     /// Removes a content that is damaged, so that it can be put there again. The lock is held.
     pub fn discard(&mut self, hash: u128, limit_bytes: u64) {
-        if self.get(hash, limit_bytes) == Content::Damaged
+        if self.get(hash, limit_bytes) == StoredContent::Damaged
             && let Ok(log) = self.log()
         {
             self.compared.remove(&hash);
@@ -528,15 +528,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut one = store(dir.path());
         let hash = u128::from_str_radix(&snapshot(b"text"), 16).unwrap();
-        assert_eq!(one.get(hash, 4), Content::Missing);
+        assert_eq!(one.get(hash, 4), StoredContent::Missing);
         assert_eq!(one.put(hash, b"text").unwrap(), 4);
         assert_eq!(one.put(hash, b"text").unwrap(), 0);
-        assert_eq!(one.get(hash, 4), Content::Whole(b"text".to_vec()));
-        assert_eq!(one.get(hash, 3), Content::Missing);
+        assert_eq!(one.get(hash, 4), StoredContent::Whole(b"text".to_vec()));
+        assert_eq!(one.get(hash, 3), StoredContent::Missing);
         assert_eq!(one.contents_bytes().unwrap(), 4);
         let place = one.log().unwrap().sibling(content_name(hash));
         std::fs::write(place.canonical(), b"tex!").unwrap();
-        assert_eq!(one.get(hash, 4), Content::Damaged);
+        assert_eq!(one.get(hash, 4), StoredContent::Damaged);
     }
 
     #[test]
@@ -609,7 +609,7 @@ mod tests {
         let place = one.log().unwrap().canonical().parent().unwrap().to_owned();
         std::fs::remove_dir(&place).unwrap();
         assert!(one.read().unwrap().records.is_empty());
-        assert_eq!(one.get(1, 4), Content::Missing);
+        assert_eq!(one.get(1, 4), StoredContent::Missing);
         assert_eq!(one.contents_bytes().unwrap(), 0);
         sweep(&OsFileSystem, &state(dir.path()), Duration::ZERO);
         assert!(!place.exists());
@@ -687,7 +687,7 @@ mod tests {
         // By the next process.
         std::fs::write(&place, b"tex!").unwrap();
         assert_eq!(one.put(hash, b"text").unwrap(), 4);
-        assert_eq!(one.get(hash, 4), Content::Whole(b"text".to_vec()));
+        assert_eq!(one.get(hash, 4), StoredContent::Whole(b"text".to_vec()));
         // And at once by whoever finds it damaged.
         std::fs::write(&place, b"te").unwrap();
         one.discard(hash, 4);

@@ -21,12 +21,12 @@ use std::ops::Range;
 
 use crate::cancel::Cancel;
 use crate::error::Error;
-use change::{Change, changes};
-use place::Places;
-use tree::{Grammar, NodeId, Tree};
+use change::{ValueChange, changes};
+use place::ValueFinder;
+use tree::{JsonGrammar, NodeId, Tree};
 
-pub use path::{JsonAnchor, JsonPath, Step};
-pub use place::Refusal as JsonAnchorRefusal;
+pub use path::{JsonAnchor, JsonPath, PathStep};
+pub use place::JsonAnchorRefusal;
 pub use read::{JsonRequest, JsonView, read_json, read_json_bytes};
 pub use tree::DEPTH_LIMIT;
 pub use value::JsonValue;
@@ -79,11 +79,11 @@ impl JsonEdit {
         }
     }
 
-    fn change(&self, id: NodeId) -> Change<'_> {
+    fn change(&self, id: NodeId) -> ValueChange<'_> {
         match self {
-            JsonEdit::Set { value, .. } => Change::Set(id, value),
-            JsonEdit::Insert { slot, value, .. } => Change::Insert(id, slot, value),
-            JsonEdit::Delete { .. } => Change::Delete(id),
+            JsonEdit::Set { value, .. } => ValueChange::Set(id, value),
+            JsonEdit::Insert { slot, value, .. } => ValueChange::Insert(id, slot, value),
+            JsonEdit::Delete { .. } => ValueChange::Delete(id),
         }
     }
 }
@@ -126,7 +126,7 @@ pub enum JsonRefusal {
 
 /// Plans edits of the document that `text` is: all of them, or every reason against them.
 pub fn plan_json(text: &str, edits: &[(usize, &JsonEdit)]) -> Result<JsonPlan, Vec<JsonRefusal>> {
-    let tree = match Tree::parse(text, Grammar::WithComments, &Cancel::default()) {
+    let tree = match Tree::parse(text, JsonGrammar::WithComments, &Cancel::default()) {
         Ok(tree) => tree,
         Err(error) => {
             let refused =
@@ -134,7 +134,7 @@ pub fn plan_json(text: &str, edits: &[(usize, &JsonEdit)]) -> Result<JsonPlan, V
             return Err(refused.collect());
         }
     };
-    let mut places = Places::new(&tree);
+    let mut places = ValueFinder::new(&tree);
     let (mut found, mut refused) = (Vec::with_capacity(edits.len()), Vec::new());
     for &(operation, edit) in edits {
         let anchor = edit.anchor();
@@ -169,8 +169,8 @@ fn path_of(tree: &Tree<'_>, id: NodeId) -> JsonPath {
     let mut at = id;
     while let Some(parent) = tree.parent(at) {
         steps.push(match tree.key(at) {
-            Some(key) => Step::Key(key.into_owned()),
-            None => Step::Index(tree.children(parent).take_while(|&child| child != at).count()),
+            Some(key) => PathStep::Key(key.into_owned()),
+            None => PathStep::Index(tree.children(parent).take_while(|&child| child != at).count()),
         });
         at = parent;
     }

@@ -35,16 +35,16 @@ pub enum Relocate {
 /// How far from its number a line is looked for by default, in lines each way.
 pub const RELOCATE_WINDOW_LINES: u64 = 100;
 
-/// The most that [`Policy::window_lines`] can be: further away a hash says nothing, and looking
+/// The most that [`RelocatePolicy::window_lines`] can be: further away a hash says nothing, and looking
 /// for it in all of a long file, for each of thousands of anchors, takes minutes.
 pub const RELOCATE_WINDOW_MAX_LINES: u64 = 1000;
 
-/// Of the lines that have a hash, so many are told of a refused anchor.
+/// The most lines with the hash of a refused anchor that its refusal names.
 const NEAR_LIMIT: usize = 16;
 
 /// How anchors are resolved.
 #[derive(Clone, Copy, Debug)]
-pub struct Policy {
+pub struct RelocatePolicy {
     /// What to do with stale anchors.
     pub relocate: Relocate,
     /// How far to look, in lines each way.
@@ -119,13 +119,13 @@ pub struct Resolved<'o> {
     pub anchor_line: Option<u64>,
     /// By how many lines its anchors were off.
     pub distance: i64,
-    /// As `distance`, for the second anchor of two.
+    /// By how many lines the second of two anchors was off.
     pub last_distance: i64,
 }
 
 /// Why an anchor was refused.
 #[derive(Clone, Debug)]
-pub struct Refusal<'o> {
+pub struct AnchorRefusal<'o> {
     /// The operation.
     pub operation: &'o Operation,
     /// The anchor.
@@ -198,9 +198,9 @@ fn moved(line: u32, distance: i64) -> u64 {
 /// settled is refused. Operations without anchors (and those on text) are passed over.
 pub fn resolve<'o>(
     evidence: &Evidence<'_>,
-    policy: &Policy,
+    policy: &RelocatePolicy,
     operations: &[&'o Operation],
-) -> Result<Vec<Resolved<'o>>, Vec<Refusal<'o>>> {
+) -> Result<Vec<Resolved<'o>>, Vec<AnchorRefusal<'o>>> {
     let mut window = HashWindow::new(evidence, policy.window_lines);
     let mut resolved = Vec::with_capacity(operations.len());
     let mut groups = Vec::new();
@@ -270,7 +270,7 @@ fn distances(window: &mut HashWindow<'_, '_>, group: &Group<'_>) -> Vec<i64> {
 /// The distance at which the group takes place, or `None` when it is refused.
 fn settle(
     evidence: &Evidence<'_>,
-    policy: &Policy,
+    policy: &RelocatePolicy,
     company: &company::Company,
     group: &Group<'_>,
 ) -> Option<i64> {
@@ -286,7 +286,11 @@ fn settle(
 }
 
 /// The refusal of a range whose lines are not what its checksum says.
-fn changed<'o>(evidence: &Evidence<'_>, group: &Group<'o>, distance: i64) -> Option<Refusal<'o>> {
+fn changed<'o>(
+    evidence: &Evidence<'_>,
+    group: &Group<'o>,
+    distance: i64,
+) -> Option<AnchorRefusal<'o>> {
     let LineEdit::Replace { checksum: Some(checksum), .. } = &group.operation.action else {
         return None;
     };
@@ -294,7 +298,7 @@ fn changed<'o>(evidence: &Evidence<'_>, group: &Group<'o>, distance: i64) -> Opt
         return None;
     }
     let now = |line: u64| line.saturating_add_signed(distance).clamp(1, evidence.count().max(1));
-    Some(Refusal {
+    Some(AnchorRefusal {
         operation: group.operation,
         anchor: group.first,
         code: Code::HashMismatch,
@@ -326,10 +330,10 @@ fn placed<'o>(evidence: &Evidence<'_>, group: &Group<'o>, distance: i64) -> Reso
 /// One refusal for each anchor that does not hold where it says.
 fn refuse<'o>(
     evidence: &Evidence<'_>,
-    policy: &Policy,
+    policy: &RelocatePolicy,
     window: &mut HashWindow<'_, '_>,
     group: &Group<'o>,
-) -> Vec<Refusal<'o>> {
+) -> Vec<AnchorRefusal<'o>> {
     let stale = |anchor: &&Anchor| !window.agrees(anchor, u64::from(anchor.line));
     let stale: Vec<_> = group.anchors().filter(stale).collect();
     let refusal = |anchor| refusal(evidence, policy, window, group, anchor);
@@ -338,11 +342,11 @@ fn refuse<'o>(
 
 fn refusal<'o>(
     evidence: &Evidence<'_>,
-    policy: &Policy,
+    policy: &RelocatePolicy,
     window: &mut HashWindow<'_, '_>,
     group: &Group<'o>,
     anchor: &'o Anchor,
-) -> Refusal<'o> {
+) -> AnchorRefusal<'o> {
     let line = u64::from(anchor.line);
     let mut near = window.lines_with(anchor);
     near.sort_by_key(|&found| (found.abs_diff(line), found));
@@ -359,7 +363,7 @@ fn refusal<'o>(
     hash_only.retain(|found| *found != line);
     hash_only.truncate(NEAR_LIMIT);
     let suggested_line = suggest(evidence, group, anchor, &near, hint_differs);
-    Refusal {
+    AnchorRefusal {
         operation: group.operation,
         anchor,
         code,

@@ -24,7 +24,7 @@ pub use held::{HeldMemory, Learning, Lesson};
 pub use lines::LineSet;
 pub use locate::{Found, How, Locator, Placed, Refused, ShownLine, Target, Unseen, Why};
 pub use memory::{FileRecord, Memory, MemoryLimits, Moment, Showing};
-pub use recall::{Recall, Refusal, Settlement, resolve_plainly, rows_shown};
+pub use recall::{FileRefusal, Recall, Settlement, resolve_plainly, rows_shown};
 pub use track::{Splice, Track};
 
 #[cfg(test)]

@@ -133,12 +133,12 @@ pub struct MatchingLines<'a> {
 /// A line that may match.
 struct CandidateLine {
     line: Span,
-    found: Finding,
+    found: MatchExtent,
 }
 
 /// What is known of a line that may match.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Finding {
+enum MatchExtent {
     /// A match begins and ends in it.
     Inside,
     /// A match begins in it and ends below.
@@ -165,7 +165,7 @@ impl<'a> MatchingLines<'a> {
             }
         }
         let line = Lines::starting_at(self.text, Unit::Byte, self.at).next();
-        Ok(line.map(|line| CandidateLine { line, found: Finding::Nothing }))
+        Ok(line.map(|line| CandidateLine { line, found: MatchExtent::Nothing }))
     }
 
     /// Goes on with as many whole lines as fit into a piece; false when not one does, or when
@@ -193,7 +193,8 @@ impl<'a> MatchingLines<'a> {
             return None;
         }
         let line = line_around(self.text, found.start());
-        let found = if found.end() <= line.text_end { Finding::Inside } else { Finding::RunsOver };
+        let found =
+            if found.end() <= line.text_end { MatchExtent::Inside } else { MatchExtent::RunsOver };
         Some(CandidateLine { line, found })
     }
 
@@ -234,12 +235,12 @@ impl Iterator for MatchingLines<'_> {
                     self.at = line.end;
                     // Behind a line that is longer than a piece, the next piece begins.
                     self.piece_end = self.piece_end.max(line.end);
-                    if found == Finding::Inside {
+                    if found == MatchExtent::Inside {
                         return Some(Ok(line));
                     }
                     // A match that runs over the end of its line can run far, and again from each
                     // of the lines below: from here on every line is looked at alone.
-                    self.whole &= found != Finding::RunsOver;
+                    self.whole &= found != MatchExtent::RunsOver;
                     let text = line.text(self.text);
                     self.matches_line(text).map(|matches| matches.then_some(line))
                 }

@@ -1,5 +1,6 @@
 //! A request → a view of a file: a window of its lines, or the matches in it.
 
+mod lines;
 mod shape;
 mod stream;
 
@@ -10,7 +11,6 @@ use crate::disk::bytes::{
     Charset, Document, LoadOptions, Loaded, load_bytes, string_while, with_file,
 };
 use crate::error::{Code, Error, Message, Result, Term};
-use crate::text::lines::{Unit, count_lines};
 use crate::threads;
 use crate::view::checksum::Checksum;
 use crate::view::excerpt::{Context, Excerpt, Limits, Page};
@@ -18,6 +18,8 @@ use crate::view::pattern::{Pattern, Query};
 use crate::view::render::{kept_room_bytes, rendered_size_bound};
 use crate::view::scope::Scope;
 
+pub(crate) use lines::count_lines_while;
+use lines::{line_ending, offset_after_lines, offset_of_line};
 pub use stream::{stream_bytes, stream_file};
 
 /// Matches listed by a search in a file when the request sets no limit.
@@ -454,66 +456,4 @@ fn utf16_units(byte: u8) -> usize {
         0xF0.. => 2,
         _ => 1,
     }
-}
-
-/// As [`count_lines`], with looks at the flag.
-pub(crate) fn count_lines_while(text: &[u8], cancel: &Cancel) -> Result<u64> {
-    if text.len() <= PIECE_BYTES {
-        return Ok(count_lines(text, Unit::Byte));
-    }
-    let mut count = u64::from(!text.ends_with(b"\n"));
-    for piece in cancel.pieces(text) {
-        count += memchr::memchr_iter(b'\n', piece?).count() as u64;
-    }
-    Ok(count)
-}
-
-fn offset_of_line(text: &[u8], line: u64, cancel: &Cancel) -> Result<usize> {
-    offset_after_lines(text, 0, line - 1, cancel)
-}
-
-fn offset_after_lines(text: &[u8], start: usize, lines: u64, cancel: &Cancel) -> Result<usize> {
-    let (mut left, mut offset) = (lines, start);
-    while left > 0 && offset < text.len() {
-        cancel.check()?;
-        let piece = &text[offset..text.len().min(offset + PIECE_BYTES)];
-        match memchr::memchr_iter(b'\n', piece).nth(left as usize - 1) {
-            Some(newline) => return Ok(offset + newline + 1),
-            None => left -= memchr::memchr_iter(b'\n', piece).count() as u64,
-        }
-        offset += piece.len();
-    }
-    Ok(offset)
-}
-
-fn line_ending(text: &[u8], cancel: &Cancel) -> Result<LineEnding> {
-    let mut has_carriage_return = false;
-    for piece in cancel.pieces(text) {
-        if memchr::memchr(b'\r', piece?).is_some() {
-            has_carriage_return = true;
-            break;
-        }
-    }
-    let (mut lf, mut crlf) = (false, false);
-    let mut start = 0;
-    for piece in cancel.pieces(text) {
-        for newline in memchr::memchr_iter(b'\n', piece?) {
-            if !has_carriage_return {
-                return Ok(LineEnding::Lf);
-            }
-            match (start + newline).checked_sub(1).map(|before| text[before]) {
-                Some(b'\r') => crlf = true,
-                _ => lf = true,
-            }
-            if lf && crlf {
-                return Ok(LineEnding::Mixed);
-            }
-        }
-        start += PIECE_BYTES;
-    }
-    Ok(match (lf, crlf) {
-        (true, _) => LineEnding::Lf,
-        (_, true) => LineEnding::CrLf,
-        _ => LineEnding::None,
-    })
 }

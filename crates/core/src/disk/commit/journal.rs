@@ -112,7 +112,7 @@ pub(super) type JournalStep = Step<JournalPath, Mark>;
 /// A record of a journal.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
-pub(super) enum Record {
+pub(super) enum JournalRecord {
     /// The first one: everything that will be touched.
     Begin { version: u32, steps: Vec<JournalStep>, directories: Vec<JournalPath> },
     /// All new content is on the disk: the marks of the staged files, by step.
@@ -121,7 +121,7 @@ pub(super) enum Record {
     Published,
 }
 
-impl Record {
+impl JournalRecord {
     fn line(&self) -> Result<Vec<u8>> {
         let json = serde_json::to_string(self)
             .map_err(|cause| Error::argument(format!("the journal cannot be written: {cause}")))?;
@@ -129,7 +129,7 @@ impl Record {
         Ok(format!("{checksum} {json}\n").into_bytes())
     }
 
-    fn parse(line: &[u8]) -> Option<Record> {
+    fn parse(line: &[u8]) -> Option<JournalRecord> {
         let (checksum, json) = std::str::from_utf8(line).ok()?.split_once(' ')?;
         (checksum == snapshot(json.as_bytes())).then(|| serde_json::from_str(json).ok()).flatten()
     }
@@ -138,19 +138,20 @@ impl Record {
 /// The records of a journal; `None` when it is damaged. A last line that was cut short by a
 /// crash counts as not written, and so does one with zeros in it: a power cut leaves them where
 /// a sector of a longer record did not reach the disk.
-pub(super) fn parse_journal(bytes: &[u8]) -> Option<Vec<Record>> {
+pub(super) fn parse_journal(bytes: &[u8]) -> Option<Vec<JournalRecord>> {
     let mut records = Vec::new();
     let mut rest = bytes;
     while let Some(end) = memchr::memchr(b'\n', rest) {
         let line = &rest[..end];
         rest = &rest[end + 1..];
-        match Record::parse(line) {
+        match JournalRecord::parse(line) {
             Some(record) => records.push(record),
             None if !records.is_empty() && rest.is_empty() && line.contains(&0) => break,
             None => return None,
         }
     }
-    matches!(records.first(), Some(Record::Begin { version: VERSION, .. })).then_some(records)
+    matches!(records.first(), Some(JournalRecord::Begin { version: VERSION, .. }))
+        .then_some(records)
 }
 
 /// The journal of a transaction of this process.
@@ -170,7 +171,7 @@ impl Journal {
         drafts: &[Draft<'_>],
         sync: bool,
     ) -> Result<Journal> {
-        let begin = Record::Begin {
+        let begin = JournalRecord::Begin {
             version: VERSION,
             steps: drafts.iter().map(journal_step).collect(),
             directories: missing_directories(drafts),
@@ -233,8 +234,9 @@ impl Journal {
         fs: &dyn FileSystem,
         staged: &[Option<Mark>],
     ) -> std::result::Result<(), (Error, bool)> {
-        let line =
-            Record::Committed { staged: staged.to_vec() }.line().map_err(|error| (error, true))?;
+        let line = JournalRecord::Committed { staged: staged.to_vec() }
+            .line()
+            .map_err(|error| (error, true))?;
         let written = fs.write(&mut self.file, &line);
         let flushed = written.and_then(|()| if self.sync { fs.sync(&self.file) } else { Ok(()) });
         let Err(cause) = flushed else { return Ok(()) };
@@ -246,7 +248,7 @@ impl Journal {
     /// From here on, a recovery only removes old versions. Without the mark it would find out
     /// by itself, but for names that moved within one inode.
     pub(super) fn mark_published(&mut self, fs: &dyn FileSystem) {
-        let Ok(line) = Record::Published.line() else { return };
+        let Ok(line) = JournalRecord::Published.line() else { return };
         // Half a record counts as none.
         if fs.write(&mut self.file, &line).is_ok() && self.sync {
             let _ = fs.sync(&self.file);
@@ -306,14 +308,14 @@ fn journal_step(draft: &Draft<'_>) -> JournalStep {
 mod tests {
     use super::*;
 
-    fn begin() -> Record {
-        Record::Begin { version: VERSION, steps: Vec::new(), directories: Vec::new() }
+    fn begin() -> JournalRecord {
+        JournalRecord::Begin { version: VERSION, steps: Vec::new(), directories: Vec::new() }
     }
 
     #[test]
     fn records_are_read_back_and_damage_is_seen() {
         let mut bytes = begin().line().unwrap();
-        bytes.extend(Record::Committed { staged: vec![None] }.line().unwrap());
+        bytes.extend(JournalRecord::Committed { staged: vec![None] }.line().unwrap());
         assert_eq!(parse_journal(&bytes).unwrap().len(), 2);
         // A last line that is cut short was never written.
         for cut in bytes.len() - 10..bytes.len() {
@@ -327,7 +329,7 @@ mod tests {
         }
         assert!(parse_journal(b"").is_none());
         assert!(parse_journal(b"something else\n").is_none());
-        let newer = Record::Begin { version: 2, steps: Vec::new(), directories: Vec::new() };
+        let newer = JournalRecord::Begin { version: 2, steps: Vec::new(), directories: Vec::new() };
         assert!(parse_journal(&newer.line().unwrap()).is_none());
     }
 
@@ -336,14 +338,14 @@ mod tests {
     #[test]
     fn a_mark_with_zeros_in_it_was_not_written() {
         let begin = begin().line().unwrap();
-        let committed = Record::Committed { staged: vec![None; 200] }.line().unwrap();
+        let committed = JournalRecord::Committed { staged: vec![None; 200] }.line().unwrap();
         for at in 0..committed.len() - 1 {
             let mut torn = [&begin[..], &committed].concat();
             let end = (begin.len() + at + 512).min(torn.len() - 1);
             torn[begin.len() + at..end].fill(0);
             assert_eq!(parse_journal(&torn).unwrap().len(), 1, "byte {at}");
             // Only the last record can be like that.
-            torn.extend(Record::Published.line().unwrap());
+            torn.extend(JournalRecord::Published.line().unwrap());
             assert!(parse_journal(&torn).is_none(), "byte {at}");
         }
         for at in 0..begin.len() {

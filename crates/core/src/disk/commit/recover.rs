@@ -18,7 +18,9 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::journal::{FINISHED, JournalStep, LIMIT_BYTES, Record, UNFINISHED, parse_journal};
+use super::journal::{
+    FINISHED, JournalRecord, JournalStep, LIMIT_BYTES, UNFINISHED, parse_journal,
+};
 use super::{Ground, LockKey, StateDir};
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp, plain};
@@ -54,7 +56,7 @@ pub struct RecoveryReport {
 }
 
 impl RecoveryReport {
-    /// The same with its paths as people write them.
+    /// This report, with its paths as people write them.
     pub fn with_plain_paths(mut self) -> RecoveryReport {
         let patches = self.finished.iter_mut().chain(&mut self.undone);
         let kept =
@@ -83,8 +85,8 @@ pub fn recover_transactions(
     recover_beneath(Ground { fs, base: &base, state }, deadline, cancel)
 }
 
-/// The same, as far as the files of a journal lie beneath the root of `ground`; a journal about
-/// others is told among the failed ones.
+/// Recovers the journals whose files lie beneath the root of `ground`; those about other files are
+/// told among the failed ones.
 pub fn recover_beneath(
     ground: Ground<'_>,
     deadline: Instant,
@@ -145,8 +147,8 @@ pub(super) fn read_journal(fs: &dyn FileSystem, file: &mut File) -> io::Result<V
     Ok(bytes)
 }
 
-fn is_about(records: &[Record], keys: &[LockKey]) -> bool {
-    let Some(Record::Begin { steps, .. }) = records.first() else { return false };
+fn is_about(records: &[JournalRecord], keys: &[LockKey]) -> bool {
+    let Some(JournalRecord::Begin { steps, .. }) = records.first() else { return false };
     let paths = steps.iter().flat_map(JournalStep::targets);
     let paths = paths.map(|path| LockKey::of_path(&path.path(), ""));
     let files = steps.iter().filter_map(JournalStep::old);

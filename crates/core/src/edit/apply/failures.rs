@@ -2,7 +2,7 @@
 
 use crate::edit::outcome::{Failure, Outcome, Rejected};
 use crate::edit::report::{AnchorReport, rejected_text};
-use crate::edit::session::{Lesson, Refusal};
+use crate::edit::session::{FileRefusal, Lesson};
 use crate::error::{Error, Spelling};
 
 /// Failures on the way to a refusal, with what is to be told of failed anchors.
@@ -25,7 +25,7 @@ impl Failures {
         self.lessons.extend(other.lessons);
     }
 
-    pub(super) fn push_refusal(&mut self, refusal: Refusal) {
+    pub(super) fn push_refusal(&mut self, refusal: FileRefusal) {
         for (failure, report) in refusal.failures {
             self.failures.push(failure);
             self.anchors.push(report);

@@ -99,7 +99,7 @@ impl Tasks<'_> {
                 );
                 Some((index, Error::at(Code::InvalidOperation, path, message)))
             }
-            _ => None,
+            Task::Add { .. } | Task::Delete { .. } => None,
         };
         self.files.iter().filter_map(refusal).collect()
     }
@@ -228,7 +228,8 @@ impl<'a> Lookups<'a> {
         tasks.edits.iter().position(|edits| edits.place.canonical() == place.canonical())
     }
 
-    /// Finds a file to edit: its place in `Tasks::edits`. Different paths to one file, hard links included, are one file.
+    /// Finds a file to edit: its place in `Tasks::edits`. Different paths to one file, hard links
+    /// included, are one file.
     fn find(
         &self,
         path: &str,

@@ -3,7 +3,9 @@
 use serde::Deserialize;
 
 use crate::edit::repair::RepairRules;
-use crate::edit::resolve::{Policy, RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate};
+use crate::edit::resolve::{
+    RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate, RelocatePolicy,
+};
 
 /// What a finished call is safe from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -38,9 +40,9 @@ impl Default for EditOptions {
 }
 
 impl EditOptions {
-    pub(super) fn policy(&self) -> Policy {
+    pub(super) fn policy(&self) -> RelocatePolicy {
         let window_lines = self.relocate_window_lines.min(RELOCATE_WINDOW_MAX_LINES);
-        Policy { relocate: self.relocate, window_lines }
+        RelocatePolicy { relocate: self.relocate, window_lines }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::edit::report::{AnchorReport, FileReport, reindented_message, repeated
 use crate::edit::request::{InsertAt, LineEdit, Operation};
 use crate::edit::resolve::{Evidence, Resolved, Spot};
 use crate::edit::session::{
-    HeldMemory, Lesson, LineSet, MemoryLimits, Recall, Refusal, Showing, resolve_plainly,
+    FileRefusal, HeldMemory, Lesson, LineSet, MemoryLimits, Recall, Showing, resolve_plainly,
 };
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
@@ -197,7 +197,7 @@ pub(super) fn settle_document(
     if !refused.is_empty() {
         failures.push_refusal(match &recall {
             Some((recall, file)) => recall.refusal(file, evidence.text, refused),
-            None => Refusal { failures: refused, lesson: None },
+            None => FileRefusal { failures: refused, lesson: None },
         });
     }
     for &operation in &forward {

@@ -68,9 +68,10 @@ pub(super) fn edits<'o>(
             Err(error) => failures.push(operation.index, named, error),
         }
     }
-    match failures.failures.is_empty() {
-        true => Ok(ValueEdits { edits, unchanged: planned.unchanged }),
-        false => Err(failures),
+    if failures.failures.is_empty() {
+        Ok(ValueEdits { edits, unchanged: planned.unchanged })
+    } else {
+        Err(failures)
     }
 }
 

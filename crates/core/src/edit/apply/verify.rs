@@ -6,7 +6,7 @@ use crate::disk::bytes::{Loaded, load_bytes, with_file};
 use crate::edit::outcome::Rejected;
 use crate::edit::report::anchor_failures;
 use crate::edit::request::{InsertAt, LineEdit, Operation};
-use crate::edit::resolve::{Evidence, Policy, RELOCATE_WINDOW_LINES, Relocate, resolve};
+use crate::edit::resolve::{Evidence, RELOCATE_WINDOW_LINES, Relocate, RelocatePolicy, resolve};
 use crate::error::{Code, Error, Result};
 use crate::view::anchor::Anchor;
 use crate::view::scope::Scope;
@@ -18,7 +18,8 @@ pub fn verify_file(scope: &Scope<'_>, path: &str, anchors: &[String]) -> Result<
     })
 }
 
-/// The same for bytes that came from elsewhere; `name` is what they are called.
+/// The refusal of those anchors that do not hold in bytes that came from elsewhere, if there are
+/// any; `name` is what the bytes are called.
 pub fn verify_bytes(
     scope: &Scope<'_>,
     name: &str,
@@ -47,7 +48,7 @@ fn verify(
         }
     }
     let evidence = Evidence::new(scope.dialect, document.text());
-    let policy = Policy { relocate: Relocate::Off, window_lines: RELOCATE_WINDOW_LINES };
+    let policy = RelocatePolicy { relocate: Relocate::Off, window_lines: RELOCATE_WINDOW_LINES };
     let operations: Vec<&Operation> = operations.iter().collect();
     if let Err(refusals) = resolve(&evidence, &policy, &operations) {
         for (failure, report) in anchor_failures(&evidence, policy.window_lines, path, &refusals) {

@@ -3,11 +3,11 @@
 
 use xxhash_rust::xxh32::xxh32;
 
-use super::tree::{Kind, NodeId, Tree};
+use super::tree::{NodeId, Tree, ValueKind};
 use crate::cancel::Cancel;
 use crate::error::Result;
 
-/// Between two looks at the flag, so many values are hashed.
+/// How many values are hashed between two looks at the flag.
 const VALUES_PER_LOOK: usize = 1 << 12;
 
 /// The canonical text of a value.
@@ -49,9 +49,9 @@ fn write(
 ) -> Result<()> {
     let start = out.len();
     match tree.kind(id) {
-        Kind::Plain => out.extend_from_slice(tree.slice(id).as_bytes()),
-        Kind::String => write_string(tree.slice(id), out),
-        Kind::Array => {
+        ValueKind::Plain => out.extend_from_slice(tree.slice(id).as_bytes()),
+        ValueKind::String => write_string(tree.slice(id), out),
+        ValueKind::Array => {
             out.push(b'[');
             for (at, child) in tree.children(id).enumerate() {
                 if at > 0 {
@@ -61,7 +61,7 @@ fn write(
             }
             out.push(b']');
         }
-        Kind::Object => {
+        ValueKind::Object => {
             let keyed = |child| (tree.key(child).unwrap_or_default(), child);
             let mut members: Vec<_> = tree.children(id).map(keyed).collect();
             members.sort_by(|one, other| one.0.cmp(&other.0));

@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use super::canonical::{canonical, quoted};
 use super::members::{Insertion, Members};
 use super::style::{Style, layout_for};
-use super::tree::{Kind, NodeId, ROOT, Tree};
+use super::tree::{NodeId, ROOT, Tree, ValueKind};
 use super::value::{JsonValue, Layout, render};
 use super::{JsonPath, JsonSlot, path_of};
 use crate::error::{Code, Error};
 
 /// An edit whose anchor is found.
 #[derive(Clone, Copy, Debug)]
-pub enum Change<'v> {
+pub enum ValueChange<'v> {
     /// The value becomes another one.
     Set(NodeId, &'v JsonValue),
     /// The value goes.
@@ -22,11 +22,11 @@ pub enum Change<'v> {
     Insert(NodeId, &'v JsonSlot, &'v JsonValue),
 }
 
-impl Change<'_> {
+impl ValueChange<'_> {
     /// The value that its anchor names.
     pub fn target(&self) -> NodeId {
         match *self {
-            Change::Set(id, _) | Change::Delete(id) | Change::Insert(id, ..) => id,
+            ValueChange::Set(id, _) | ValueChange::Delete(id) | ValueChange::Insert(id, ..) => id,
         }
     }
 }
@@ -56,24 +56,24 @@ pub struct Changes {
 /// The pieces of all changes, or why they cannot be made, by operation.
 pub fn changes(
     tree: &Tree<'_>,
-    asked: &[(usize, Change<'_>)],
+    asked: &[(usize, ValueChange<'_>)],
 ) -> Result<Changes, Vec<(usize, Error)>> {
     let mut refused = overlaps(tree, asked);
     let mut containers: BTreeMap<NodeId, Members<'_>> = BTreeMap::new();
     let mut done = Changes::default();
     for &(operation, change) in asked {
         match change {
-            Change::Set(id, value) => match set(tree, operation, id, value) {
+            ValueChange::Set(id, value) => match set(tree, operation, id, value) {
                 Some(piece) => done.pieces.push(piece),
                 None => done.unchanged.push(operation),
             },
-            Change::Delete(id) => match tree.parent(id) {
+            ValueChange::Delete(id) => match tree.parent(id) {
                 Some(parent) => {
                     members(&mut containers, tree, parent).delete(operation, id);
                 }
                 None => refused.push((operation, whole_document(operation))),
             },
-            Change::Insert(id, slot, value) => {
+            ValueChange::Insert(id, slot, value) => {
                 let members = members(&mut containers, tree, id);
                 match insertion(tree, members, operation, id, slot, value) {
                     Ok(insertion) => members.insert(insertion),
@@ -115,11 +115,11 @@ fn whole_document(operation: usize) -> Error {
 
 /// Operations that get in each other's way: two that set or delete one value, and one inside a
 /// value that another sets or deletes.
-fn overlaps(tree: &Tree<'_>, asked: &[(usize, Change<'_>)]) -> Vec<(usize, Error)> {
+fn overlaps(tree: &Tree<'_>, asked: &[(usize, ValueChange<'_>)]) -> Vec<(usize, Error)> {
     let mut replaced: HashMap<NodeId, usize> = HashMap::new();
     let mut refused = Vec::new();
     for &(operation, change) in asked {
-        if let Change::Set(id, _) | Change::Delete(id) = change
+        if let ValueChange::Set(id, _) | ValueChange::Delete(id) = change
             && let Some(other) = replaced.insert(id, operation)
         {
             let what = format!("both change {}", path_of(tree, id));
@@ -132,8 +132,8 @@ fn overlaps(tree: &Tree<'_>, asked: &[(usize, Change<'_>)]) -> Vec<(usize, Error
     for &(operation, change) in asked {
         let target = change.target();
         let from = match change {
-            Change::Set(..) | Change::Delete(..) => tree.parent(target),
-            Change::Insert(..) => Some(target),
+            ValueChange::Set(..) | ValueChange::Delete(..) => tree.parent(target),
+            ValueChange::Insert(..) => Some(target),
         };
         let around = std::iter::successors(from, |&id| tree.parent(id));
         let found = around.filter_map(|id| Some((id, *replaced.get(&id)?))).next();
@@ -197,25 +197,25 @@ fn insertion(
     };
     let count = members.count();
     let (gap, key) = match (tree.kind(id), slot) {
-        (Kind::Object, JsonSlot::Key(key)) => (count, Some(key.as_str())),
-        (Kind::Array, JsonSlot::Index(index)) if *index <= count => (*index, None),
-        (Kind::Array, JsonSlot::End) => (count, None),
-        (Kind::Array, JsonSlot::Index(index)) => {
+        (ValueKind::Object, JsonSlot::Key(key)) => (count, Some(key.as_str())),
+        (ValueKind::Array, JsonSlot::Index(index)) if *index <= count => (*index, None),
+        (ValueKind::Array, JsonSlot::End) => (count, None),
+        (ValueKind::Array, JsonSlot::Index(index)) => {
             return invalid(format!(
                 "{} has {count} elements: a value can be inserted at index 0 to {count}, not {index}",
                 path()
             ));
         }
-        (Kind::Array, JsonSlot::Key(_)) => {
+        (ValueKind::Array, JsonSlot::Key(_)) => {
             return invalid(format!(
                 "{} is an array: name an index, or nothing for its end, instead of a key",
                 path()
             ));
         }
-        (Kind::Object, JsonSlot::Index(_)) => {
+        (ValueKind::Object, JsonSlot::Index(_)) => {
             return invalid(format!("{} is an object: name a key instead of an index", path()));
         }
-        (Kind::Object, JsonSlot::End) => {
+        (ValueKind::Object, JsonSlot::End) => {
             return invalid(format!("{} is an object: the field key is missing", path()));
         }
         (kind, _) => {
@@ -242,15 +242,16 @@ fn insertion(
 fn keys_in_the_way(tree: &Tree<'_>, id: NodeId, members: &Members<'_>) -> Vec<(usize, Error)> {
     let mut inserted: HashMap<&str, usize> = HashMap::new();
     let mut refused = Vec::new();
-    let there: HashSet<_> = match members.insertions().iter().any(|one| one.key.is_some()) {
-        true => members.kept().filter_map(|child| tree.key(child)).collect(),
-        false => HashSet::new(),
+    let there: HashSet<_> = if members.insertions().iter().any(|one| one.key.is_some()) {
+        members.kept().filter_map(|child| tree.key(child)).collect()
+    } else {
+        HashSet::new()
     };
     for one in members.insertions() {
         let Some(key) = one.key.as_deref() else { continue };
         let operation = one.operation;
         let JsonPath(mut steps) = path_of(tree, id);
-        steps.push(super::Step::Key(key.to_owned()));
+        steps.push(super::PathStep::Key(key.to_owned()));
         let path = JsonPath(steps);
         if there.contains(key) {
             let message = format!(

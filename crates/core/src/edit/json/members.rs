@@ -24,7 +24,7 @@ pub struct Insertion {
 
 /// Where a value comes in.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct ValuePlace {
     /// Whether it begins a line.
     pub layout: Layout,
     /// The indentation of the line it begins, or of the one it comes into.
@@ -42,7 +42,7 @@ pub struct Members<'t> {
 }
 
 /// Deleted children side by side, and the operation of the first.
-struct Run {
+struct DeletedRun {
     first: usize,
     last: usize,
     operation: usize,
@@ -56,36 +56,36 @@ impl<'t> Members<'t> {
         Members { tree, id, children, deleted, insertions: Vec::new() }
     }
 
-    /// How many there are.
+    /// How many values there are before anything happens to them.
     pub fn count(&self) -> usize {
         self.children.len()
     }
 
-    /// Takes one away.
+    /// Deletes a value.
     pub fn delete(&mut self, operation: usize, child: NodeId) {
         if let Ok(at) = self.children.binary_search(&child) {
             self.deleted[at] = Some(operation);
         }
     }
 
-    /// Adds one.
+    /// Inserts a value.
     pub fn insert(&mut self, insertion: Insertion) {
         self.insertions.push(insertion);
     }
 
-    /// Those that are added, in the order of the request.
+    /// The inserted values, in the order of the request.
     pub fn insertions(&self) -> &[Insertion] {
         &self.insertions
     }
 
-    /// Those that stay.
+    /// The old values that stay.
     pub fn kept(&self) -> impl Iterator<Item = NodeId> + '_ {
         let kept = self.children.iter().zip(&self.deleted).filter(|(_, gone)| gone.is_none());
         kept.map(|(&child, _)| child)
     }
 
-    /// Where a value comes in that has so many old ones before it.
-    pub fn place(&self, gap: usize) -> Place {
+    /// How a new value is placed that has `gap` of the old ones before it.
+    pub fn place(&self, gap: usize) -> ValuePlace {
         let tree = self.tree;
         let own = tree.indent_at(tree.member_start(self.id));
         let unit = || Style::around(tree, self.id).unit;
@@ -95,7 +95,7 @@ impl<'t> Members<'t> {
                 Layout::Lines => own.to_owned() + &unit(),
                 Layout::Inline => own.to_owned(),
             };
-            return Place { layout, indent };
+            return ValuePlace { layout, indent };
         }
         // As the one that it comes before; at the end, as the last one.
         let model = gap.min(self.children.len() - 1);
@@ -104,15 +104,13 @@ impl<'t> Members<'t> {
             0 => tree.start(self.id) + 1,
             _ => tree.end(self.children[model - 1]),
         };
-        let layout = match tree.text()[before..start].contains('\n') {
-            true => Layout::Lines,
-            false => Layout::Inline,
-        };
+        let begins_line = tree.text()[before..start].contains('\n');
+        let layout = if begins_line { Layout::Lines } else { Layout::Inline };
         let indent = match layout {
             Layout::Lines if !tree.begins_line(start) => own.to_owned() + &unit(),
             Layout::Lines | Layout::Inline => tree.indent_at(start).to_owned(),
         };
-        Place { layout, indent }
+        ValuePlace { layout, indent }
     }
 
     /// The pieces of the text that change.
@@ -157,7 +155,7 @@ impl<'t> Members<'t> {
         let tree = self.tree;
         let first = self.insertions.first()?;
         let (start, end) = self.inside();
-        let Place { layout, indent } = self.place(0);
+        let ValuePlace { layout, indent } = self.place(0);
         let style = Style::around(tree, self.id);
         let own = tree.indent_at(tree.member_start(self.id));
         let (lead, gap, tail) = match layout {
@@ -184,10 +182,7 @@ impl<'t> Members<'t> {
         };
         // Behind the comments, and on a line of its own where they end theirs.
         let is_line = comment.is_line || layout == Layout::Lines;
-        let lead = match is_line {
-            true => style.newline.to_owned() + &indent,
-            false => " ".to_owned(),
-        };
+        let lead = if is_line { style.newline.to_owned() + &indent } else { " ".to_owned() };
         text = lead + &text;
         let start = comment.end;
         if !is_line || tree.text()[start..end].contains('\n') {
@@ -198,7 +193,7 @@ impl<'t> Members<'t> {
         Some(Piece { operation, start, end, text })
     }
 
-    /// What is added, in the order of the text.
+    /// The inserted values, in the order of the text.
     fn ordered(&self) -> Vec<&Insertion> {
         let mut ordered: Vec<&Insertion> = self.insertions.iter().collect();
         ordered.sort_by_key(|one| (one.gap, one.operation));
@@ -231,7 +226,7 @@ impl<'t> Members<'t> {
         }
     }
 
-    /// What is added, each behind the last old value before it that stays.
+    /// The pieces of inserted values, each behind the last old value before it that stays.
     fn added(&self, out: &mut Vec<Piece>) {
         let last_kept = self.deleted.iter().rposition(Option::is_none);
         let ordered = self.ordered();
@@ -244,7 +239,7 @@ impl<'t> Members<'t> {
 
     fn add(&self, one: &Insertion, comma: &str) -> Piece {
         let tree = self.tree;
-        let Place { layout, indent } = self.place(one.gap);
+        let ValuePlace { layout, indent } = self.place(one.gap);
         let style = Style::around(tree, self.id);
         let before = self.deleted[..one.gap].iter().rposition(Option::is_none);
         let behind = match before {
@@ -295,25 +290,25 @@ impl<'t> Members<'t> {
     }
 
     /// Deleted values side by side. Where comments stand between them, each is by itself.
-    fn runs(&self) -> Vec<Run> {
-        let mut runs: Vec<Run> = Vec::new();
+    fn runs(&self) -> Vec<DeletedRun> {
+        let mut runs: Vec<DeletedRun> = Vec::new();
         for (at, operation) in self.deleted.iter().enumerate() {
             let Some(operation) = *operation else { continue };
-            let joins = |run: &&mut Run| {
+            let joins = |run: &&mut DeletedRun| {
                 let between =
                     self.tree.end(self.children[at - 1])..self.tree.member_start(self.children[at]);
                 run.last + 1 == at && self.tree.comments_in(between.start, between.end).is_empty()
             };
             match runs.last_mut().filter(|run| at > 0 && joins(run)) {
                 Some(run) => run.last = at,
-                None => runs.push(Run { first: at, last: at, operation }),
+                None => runs.push(DeletedRun { first: at, last: at, operation }),
             }
         }
         runs
     }
 
     /// Takes away values side by side, the comma behind them and the blanks around them.
-    fn removed(&self, run: &Run, out: &mut Vec<Piece>) {
+    fn removed(&self, run: &DeletedRun, out: &mut Vec<Piece>) {
         let (tree, operation) = (self.tree, run.operation);
         let text = tree.text();
         let start = tree.member_start(self.children[run.first]);

@@ -3,14 +3,14 @@
 use std::fmt;
 
 use super::canonical::quoted;
-use super::tree::{Grammar, Tree, unescaped};
+use super::tree::{JsonGrammar, Tree, unescaped};
 use crate::cancel::Cancel;
 use crate::error::{Code, Error, Result};
 use crate::view::anchor::quote;
 
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
+pub enum PathStep {
     /// To the member of an object.
     Key(String),
     /// To an element of an array, from 0.
@@ -19,7 +19,7 @@ pub enum Step {
 
 /// Where a value is in its document.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct JsonPath(pub Vec<Step>);
+pub struct JsonPath(pub Vec<PathStep>);
 
 /// A value as a model saw it: where it was, and what it was.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -30,12 +30,12 @@ pub struct JsonAnchor {
     pub hash: u8,
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for PathStep {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Step::Key(key) if is_word(key) => write!(out, ".{key}"),
-            Step::Key(key) => write!(out, "[{}]", quoted(key)),
-            Step::Index(index) => write!(out, "[{index}]"),
+            PathStep::Key(key) if is_word(key) => write!(out, ".{key}"),
+            PathStep::Key(key) => write!(out, "[{}]", quoted(key)),
+            PathStep::Index(index) => write!(out, "[{index}]"),
         }
     }
 }
@@ -93,23 +93,23 @@ fn read(text: &str) -> Option<JsonAnchor> {
 }
 
 /// The step that a text begins with, and what is behind it.
-fn read_step(text: &str) -> Option<(Step, &str)> {
+fn read_step(text: &str) -> Option<(PathStep, &str)> {
     if let Some(rest) = text.strip_prefix('.') {
         let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
         let length = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
         let (key, behind) = rest.split_at(length);
-        return is_word(key).then(|| (Step::Key(key.to_owned()), behind));
+        return is_word(key).then(|| (PathStep::Key(key.to_owned()), behind));
     }
     let rest = text.strip_prefix('[')?;
     if rest.starts_with('"') {
         let length = string_length(rest)?;
         let (raw, behind) = rest.split_at(length);
-        Tree::parse(raw, Grammar::Strict, &Cancel::default()).ok()?;
-        return Some((Step::Key(unescaped(raw).into_owned()), behind.strip_prefix(']')?));
+        Tree::parse(raw, JsonGrammar::Strict, &Cancel::default()).ok()?;
+        return Some((PathStep::Key(unescaped(raw).into_owned()), behind.strip_prefix(']')?));
     }
     let length = rest.find(|digit: char| !digit.is_ascii_digit())?;
     let (digits, behind) = rest.split_at(length);
-    Some((Step::Index(digits.parse().ok()?), behind.strip_prefix(']')?))
+    Some((PathStep::Index(digits.parse().ok()?), behind.strip_prefix(']')?))
 }
 
 /// The length of the string that a text begins with, quotes included.

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 
 use super::canonical::{canonical, hash, quoted};
-use super::path::{JsonAnchor, JsonPath, Step};
-use super::tree::{Kind, NodeId, ROOT, Tree};
+use super::path::{JsonAnchor, JsonPath, PathStep};
+use super::tree::{NodeId, ROOT, Tree, ValueKind};
 use crate::error::Code;
 
 /// Why an anchor was refused.
 #[derive(Clone, Debug)]
-pub struct Refusal {
+pub struct JsonAnchorRefusal {
     /// The code.
     pub code: Code,
     /// The first line of the report.
@@ -21,7 +21,7 @@ pub struct Refusal {
 }
 
 /// Finds values by path; what was looked into once is known.
-pub struct Places<'t> {
+pub struct ValueFinder<'t> {
     tree: &'t Tree<'t>,
     elements: HashMap<NodeId, Vec<NodeId>>,
     /// By object and key: the value, and how many have that key.
@@ -35,14 +35,19 @@ const VALUE_LIMIT_CHARACTERS: usize = 200;
 /// How many keys a refusal names.
 const MAX_NAMED_KEYS: usize = 20;
 
-impl<'t> Places<'t> {
-    /// Nothing is looked at yet.
-    pub fn new(tree: &'t Tree<'t>) -> Places<'t> {
-        Places { tree, elements: HashMap::new(), members: HashMap::new(), hashes: HashMap::new() }
+impl<'t> ValueFinder<'t> {
+    /// A finder that has looked at nothing yet.
+    pub fn new(tree: &'t Tree<'t>) -> ValueFinder<'t> {
+        ValueFinder {
+            tree,
+            elements: HashMap::new(),
+            members: HashMap::new(),
+            hashes: HashMap::new(),
+        }
     }
 
     /// The value that an anchor means, if it is there and what it was.
-    pub fn find(&mut self, anchor: &JsonAnchor) -> Result<NodeId, Refusal> {
+    pub fn find(&mut self, anchor: &JsonAnchor) -> Result<NodeId, JsonAnchorRefusal> {
         let id = self.walk(&anchor.path)?;
         let current = *self.hashes.entry(id).or_insert_with(|| hash(&canonical(self.tree, id)));
         if current == anchor.hash {
@@ -50,7 +55,7 @@ impl<'t> Places<'t> {
         }
         let path = &anchor.path;
         let fresh = JsonAnchor { path: path.clone(), hash: current }.to_string();
-        Err(Refusal {
+        Err(JsonAnchorRefusal {
             code: Code::HashMismatch,
             headline: format!("Hash mismatch for {path}."),
             truth: format!(
@@ -62,13 +67,15 @@ impl<'t> Places<'t> {
         })
     }
 
-    fn walk(&mut self, path: &JsonPath) -> Result<NodeId, Refusal> {
+    fn walk(&mut self, path: &JsonPath) -> Result<NodeId, JsonAnchorRefusal> {
         let mut id = ROOT;
         for (at, step) in path.0.iter().enumerate() {
             let so_far = || JsonPath(path.0[..at].to_vec());
             let found = match (step, self.tree.kind(id)) {
-                (Step::Key(key), Kind::Object) => self.members(id).get(key.as_str()).copied(),
-                (Step::Index(index), Kind::Array) => {
+                (PathStep::Key(key), ValueKind::Object) => {
+                    self.members(id).get(key.as_str()).copied()
+                }
+                (PathStep::Index(index), ValueKind::Array) => {
                     self.elements(id).get(*index).map(|&child| (child, 1))
                 }
                 _ => None,
@@ -98,10 +105,10 @@ impl<'t> Places<'t> {
     }
 
     /// The refusal of a path that leads nowhere; `id` is how far it leads.
-    fn missing(&self, path: &JsonPath, so_far: &JsonPath, id: NodeId) -> Refusal {
+    fn missing(&self, path: &JsonPath, so_far: &JsonPath, id: NodeId) -> JsonAnchorRefusal {
         let tree = self.tree;
         let has = match tree.kind(id) {
-            Kind::Object => {
+            ValueKind::Object => {
                 let mut keys: Vec<String> = tree
                     .children(id)
                     .filter_map(|child| tree.key(child))
@@ -109,19 +116,20 @@ impl<'t> Places<'t> {
                     .collect();
                 let more = if keys.len() > MAX_NAMED_KEYS { " and more" } else { "" };
                 keys.truncate(MAX_NAMED_KEYS);
-                match keys.is_empty() {
-                    true => "is an object without keys".to_owned(),
-                    false => format!("is an object with the keys {}{more}", keys.join(", ")),
+                if keys.is_empty() {
+                    "is an object without keys".to_owned()
+                } else {
+                    format!("is an object with the keys {}{more}", keys.join(", "))
                 }
             }
-            Kind::Array => match tree.children(id).count() {
+            ValueKind::Array => match tree.children(id).count() {
                 0 => "is an array without elements".to_owned(),
                 1 => "is an array with one element, [0]".to_owned(),
                 count => format!("is an array with {count} elements, [0] to [{}]", count - 1),
             },
             kind => format!("is {}", kind.noun()),
         };
-        Refusal {
+        JsonAnchorRefusal {
             code: Code::HashMismatch,
             headline: format!("Hash mismatch for {path}."),
             truth: format!("There is nothing at {path}: {so_far} {has}."),
@@ -130,12 +138,17 @@ impl<'t> Places<'t> {
     }
 }
 
-fn ambiguous(path: &JsonPath, so_far: &JsonPath, step: &Step, count: usize) -> Refusal {
+fn ambiguous(
+    path: &JsonPath,
+    so_far: &JsonPath,
+    step: &PathStep,
+    count: usize,
+) -> JsonAnchorRefusal {
     let key = match step {
-        Step::Key(key) => quoted(key),
-        Step::Index(index) => index.to_string(),
+        PathStep::Key(key) => quoted(key),
+        PathStep::Index(index) => index.to_string(),
     };
-    Refusal {
+    JsonAnchorRefusal {
         code: Code::AmbiguousAnchor,
         headline: format!("Ambiguous anchor at {path}."),
         truth: format!(

@@ -7,8 +7,8 @@ use std::collections::HashSet;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::canonical::all_hashes;
-use super::path::Step;
-use super::tree::{Grammar, Kind, NodeId, Tree};
+use super::path::PathStep;
+use super::tree::{JsonGrammar, NodeId, Tree, ValueKind};
 use crate::cancel::Cancel;
 use crate::disk::bytes::{
     Charset, Document, LoadOptions, Loaded, load_bytes, valid_utf8, with_file,
@@ -36,7 +36,7 @@ pub struct JsonRequest {
 /// A request as data (`serde`).
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct RequestShape {
+struct JsonRequestShape {
     path: String,
     start_line: Option<u64>,
     max_lines: Option<u64>,
@@ -49,7 +49,7 @@ impl<'de> Deserialize<'de> for JsonRequest {
     fn deserialize<D: Deserializer<'de>>(
         deserializer: D,
     ) -> std::result::Result<JsonRequest, D::Error> {
-        let of_path = |path| RequestShape { path, ..RequestShape::default() };
+        let of_path = |path| JsonRequestShape { path, ..JsonRequestShape::default() };
         let given = path_or_object(deserializer, of_path)?;
         Ok(JsonRequest {
             path: given.path,
@@ -141,7 +141,7 @@ fn view_document(
         // Mapped bytes can change; the view is thrown away then.
         Error::at(Code::ConcurrentChange, path, format!("{path}: was changed"))
     })?;
-    let tree = Tree::parse(text, Grammar::WithComments, scope.cancel).map_err(about)?;
+    let tree = Tree::parse(text, JsonGrammar::WithComments, scope.cancel).map_err(about)?;
     let shown = show(&tree, request, scope.cancel).map_err(about)?;
     if shown.text.len() > scope.string_limit_units
         && shown.text.encode_utf16().count() > scope.string_limit_units
@@ -159,7 +159,7 @@ fn view_document(
     })
 }
 
-/// Between two looks at the flag, so many lines are shown.
+/// How many lines are shown between two looks at the flag.
 const LINES_PER_LOOK: u64 = 1 << 10;
 
 /// The lines of a document from the first one asked for, as far as they fit.
@@ -167,8 +167,8 @@ fn show(tree: &Tree<'_>, request: &JsonRequest, cancel: &Cancel) -> Result<JsonV
     let hashes = all_hashes(tree, cancel)?;
     let text = tree.text();
     let start_line = request.start_line.unwrap_or(1);
-    let mut walk = Walk::new(tree);
-    let mut rows = Rows::new(&request.limits);
+    let mut walk = ValueWalk::new(tree);
+    let mut rows = JsonRows::new(&request.limits);
     let (mut number, mut last, mut next) = (0, start_line - 1, None);
     for span in Lines::new(text.as_bytes(), Unit::Byte) {
         number += 1;
@@ -211,7 +211,7 @@ fn show(tree: &Tree<'_>, request: &JsonRequest, cancel: &Cancel) -> Result<JsonV
 const DUPLICATE: &str = " (this key is there more than once: edit it by line)";
 
 /// Rows of a view, within limits.
-struct Rows {
+struct JsonRows {
     text: String,
     count: u64,
     max_lines: u64,
@@ -219,11 +219,11 @@ struct Rows {
     is_cut: bool,
 }
 
-impl Rows {
-    fn new(limits: &Limits) -> Rows {
+impl JsonRows {
+    fn new(limits: &Limits) -> JsonRows {
         let max_lines = limits.max_lines.unwrap_or(u64::MAX);
         let max_bytes = limits.max_bytes.unwrap_or(usize::MAX);
-        Rows { text: String::new(), count: 0, max_lines, max_bytes, is_cut: false }
+        JsonRows { text: String::new(), count: 0, max_lines, max_bytes, is_cut: false }
     }
 
     /// Adds a line below its anchors, if there is room. The first is cut where there is not.
@@ -279,7 +279,7 @@ impl Rows {
 }
 
 /// The values of a document in order, each with its path.
-struct Walk<'a, 't> {
+struct ValueWalk<'a, 't> {
     tree: &'a Tree<'t>,
     next: NodeId,
     path: String,
@@ -298,10 +298,10 @@ struct Open<'t> {
     duplicates: HashSet<Cow<'t, str>>,
 }
 
-impl<'a, 't> Walk<'a, 't> {
-    fn new(tree: &'a Tree<'t>) -> Walk<'a, 't> {
+impl<'a, 't> ValueWalk<'a, 't> {
+    fn new(tree: &'a Tree<'t>) -> ValueWalk<'a, 't> {
         let path = String::from("$");
-        Walk { tree, next: 0, path, is_duplicate: false, open: Vec::new() }
+        ValueWalk { tree, next: 0, path, is_duplicate: false, open: Vec::new() }
     }
 
     /// The next value, if it, or its key, begins before an offset.
@@ -320,9 +320,9 @@ impl<'a, 't> Walk<'a, 't> {
             let step = match tree.key(id) {
                 Some(key) => {
                     self.is_duplicate = open.duplicates.contains(&key);
-                    Step::Key(key.into_owned())
+                    PathStep::Key(key.into_owned())
                 }
-                None => Step::Index(open.index),
+                None => PathStep::Index(open.index),
             };
             open.index += 1;
             self.path += &step.to_string();
@@ -340,7 +340,7 @@ impl<'a, 't> Walk<'a, 't> {
 /// The keys that an object has more than once.
 fn duplicates<'t>(tree: &Tree<'t>, id: NodeId) -> HashSet<Cow<'t, str>> {
     let mut twice = HashSet::new();
-    if tree.kind(id) == Kind::Object {
+    if tree.kind(id) == ValueKind::Object {
         let mut seen = HashSet::new();
         for key in tree.children(id).filter_map(|child| tree.key(child)) {
             if !seen.insert(key.clone()) {

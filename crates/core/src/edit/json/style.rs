@@ -2,7 +2,7 @@
 //! is near counts before what is far, and what a document does not tell is two blanks and a line
 //! for each value.
 
-use super::tree::{Kind, NodeId, ROOT, Tree, is_blank};
+use super::tree::{NodeId, ROOT, Tree, ValueKind, is_blank};
 use super::value::Layout;
 
 /// The style of the text around a place.
@@ -43,13 +43,13 @@ impl Style {
                 if comma_gap.as_deref() == Some("") { ":" } else { ": " }.to_owned()
             }),
             comma_gap: comma_gap.unwrap_or_else(|| " ".to_owned()),
-            object_pad: pad(Kind::Object),
-            array_pad: pad(Kind::Array),
+            object_pad: pad(ValueKind::Object),
+            array_pad: pad(ValueKind::Array),
         }
     }
 }
 
-/// Of a document whose style is not told near a place, so many values are asked.
+/// How many values of a document are asked for its style where no value near a place tells it.
 const FAR_LIMIT: usize = 1_000;
 
 /// Asks a value, then those around it, then others from the first on.
@@ -100,7 +100,7 @@ fn comma_gap_of(tree: &Tree<'_>, id: NodeId) -> Option<String> {
 }
 
 /// What stands inside the brackets of a value that is written in one line.
-fn pad_of(tree: &Tree<'_>, id: NodeId, kind: Kind) -> Option<String> {
+fn pad_of(tree: &Tree<'_>, id: NodeId, kind: ValueKind) -> Option<String> {
     let first = tree.first_child(id).filter(|_| tree.kind(id) == kind)?;
     let pad = &tree.text()[tree.start(id) + 1..tree.member_start(first)];
     is_blank(pad).then(|| pad.to_owned())
@@ -116,7 +116,7 @@ pub fn layout_of(tree: &Tree<'_>, id: NodeId) -> Option<Layout> {
 /// the one it replaces, as the nearest value of its kind beside it, as what is around it.
 pub fn layout_for(
     tree: &Tree<'_>,
-    kind: Kind,
+    kind: ValueKind,
     replaced: Option<NodeId>,
     container: Option<NodeId>,
 ) -> Layout {
@@ -133,7 +133,7 @@ const BESIDE_LIMIT: usize = 64;
 /// behind it.
 fn layout_beside(
     tree: &Tree<'_>,
-    kind: Kind,
+    kind: ValueKind,
     replaced: Option<NodeId>,
     container: NodeId,
 ) -> Option<Layout> {

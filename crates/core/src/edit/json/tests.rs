@@ -4,18 +4,18 @@ mod model;
 
 use super::canonical::{canonical, hash};
 use super::path::JsonAnchor;
-use super::place::Places;
-use super::tree::{Grammar, Tree};
+use super::place::ValueFinder;
+use super::tree::{JsonGrammar, Tree};
 use super::*;
 use crate::error::Code;
 
 fn parse(text: &str) -> Tree<'_> {
-    Tree::parse(text, Grammar::WithComments, &Cancel::default()).unwrap()
+    Tree::parse(text, JsonGrammar::WithComments, &Cancel::default()).unwrap()
 }
 
 fn error(text: &str) -> String {
     let error =
-        Tree::parse(text, Grammar::WithComments, &Cancel::default()).map(|_| ()).unwrap_err();
+        Tree::parse(text, JsonGrammar::WithComments, &Cancel::default()).map(|_| ()).unwrap_err();
     assert_eq!(error.code, Code::InvalidJson);
     error.message
 }
@@ -484,7 +484,7 @@ fn keys_that_are_there_twice_are_ambiguous() {
     for path in ["$.a", "$.b.c"] {
         let tree = parse(text);
         let stale = JsonAnchor::parse(&format!("{path}:00")).unwrap();
-        let refusal = Places::new(&tree).find(&stale).unwrap_err();
+        let refusal = ValueFinder::new(&tree).find(&stale).unwrap_err();
         assert_eq!(refusal.code, Code::AmbiguousAnchor);
         assert!(refusal.truth.contains("2 times"), "{}", refusal.truth);
     }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::canonical::quoted;
 use super::style::Style;
-use super::tree::{Grammar, Kind, NodeId, ROOT, Tree, unescaped};
+use super::tree::{JsonGrammar, NodeId, ROOT, Tree, ValueKind, unescaped};
 use crate::cancel::Cancel;
 use crate::edit::request::{VALUE, Value};
 use crate::error::{Code, Error, Result};
@@ -17,8 +17,8 @@ pub struct JsonValue(String);
 impl JsonValue {
     /// A value from its text, which is JSON to the letter, without a key that is there twice.
     pub fn parse(text: &str) -> Result<JsonValue> {
-        let tree = Tree::parse(text, Grammar::Strict, &Cancel::default())?;
-        for id in (0..tree.count()).filter(|&id| tree.kind(id) == Kind::Object) {
+        let tree = Tree::parse(text, JsonGrammar::Strict, &Cancel::default())?;
+        for id in (0..tree.count()).filter(|&id| tree.kind(id) == ValueKind::Object) {
             let mut seen = HashSet::new();
             let twice = tree.children(id).filter_map(|child| tree.key(child));
             if let Some(key) = twice.into_iter().find(|key| !seen.insert(key.clone())) {
@@ -43,30 +43,30 @@ impl JsonValue {
 
     /// The value as it can be looked into.
     pub(super) fn tree(&self) -> Tree<'_> {
-        let tree = Tree::parse(&self.0, Grammar::Strict, &Cancel::default());
+        let tree = Tree::parse(&self.0, JsonGrammar::Strict, &Cancel::default());
         tree.expect("the text was read before")
     }
 }
 
 /// A request from its text: what a field `value` holds is kept as text.
 pub(crate) fn request(text: &str) -> Result<Value> {
-    let tree = Tree::parse(text, Grammar::Strict, &Cancel::default())?;
+    let tree = Tree::parse(text, JsonGrammar::Strict, &Cancel::default())?;
     Ok(request_value(&tree, ROOT))
 }
 
 fn request_value(tree: &Tree<'_>, id: NodeId) -> Value {
     match tree.kind(id) {
-        Kind::Plain => match tree.slice(id) {
+        ValueKind::Plain => match tree.slice(id) {
             "null" => Value::Null,
             "true" => Value::Bool(true),
             "false" => Value::Bool(false),
             number => Value::Number(number.parse().unwrap_or(f64::NAN)),
         },
-        Kind::String => Value::String(unescaped(tree.slice(id)).into_owned()),
-        Kind::Array => {
+        ValueKind::String => Value::String(unescaped(tree.slice(id)).into_owned()),
+        ValueKind::Array => {
             Value::Array(tree.children(id).map(|child| request_value(tree, child)).collect())
         }
-        Kind::Object => {
+        ValueKind::Object => {
             let field = |child| {
                 let key = tree.key(child).unwrap_or_default().into_owned();
                 let value = match key.as_str() {
@@ -148,9 +148,9 @@ fn render_node(
     out: &mut String,
 ) {
     let (open, close, pad) = match tree.kind(id) {
-        Kind::Object => ('{', '}', &style.object_pad),
-        Kind::Array => ('[', ']', &style.array_pad),
-        Kind::String | Kind::Plain => {
+        ValueKind::Object => ('{', '}', &style.object_pad),
+        ValueKind::Array => ('[', ']', &style.array_pad),
+        ValueKind::String | ValueKind::Plain => {
             out.push_str(tree.slice(id));
             return;
         }

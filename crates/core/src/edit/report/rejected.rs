@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{CONTEXT_LINES, Rows};
 use crate::edit::outcome::Failure;
-use crate::edit::resolve::{Evidence, Refusal};
+use crate::edit::resolve::{AnchorRefusal, Evidence};
 use crate::error::{Code, Terms};
 use crate::view::checksum::Checksum;
 use crate::view::render::{GAP, file_header, one_line};
@@ -94,10 +94,10 @@ pub fn anchor_failures(
     evidence: &Evidence<'_>,
     window_lines: u64,
     path: &str,
-    refusals: &[Refusal<'_>],
+    refusals: &[AnchorRefusal<'_>],
 ) -> Vec<(Failure, AnchorReport)> {
     let mut shown = ShownLines { rows: Rows::new(evidence.dialect), known: HashMap::new() };
-    let failure = |refusal: &Refusal<'_>| {
+    let failure = |refusal: &AnchorRefusal<'_>| {
         let report = report(evidence, window_lines, path, refusal, &mut shown);
         let failure = Failure {
             operation: refusal.operation.index,
@@ -118,7 +118,7 @@ fn report(
     evidence: &Evidence<'_>,
     window_lines: u64,
     path: &str,
-    refusal: &Refusal<'_>,
+    refusal: &AnchorRefusal<'_>,
     rendered: &mut ShownLines,
 ) -> AnchorReport {
     let line = u64::from(refusal.anchor.line);
@@ -151,7 +151,7 @@ fn report(
     }
 }
 
-/// Of so many lines that differ from their checksum a report shows what they are.
+/// The most lines that a report shows of a block that differs from its checksum.
 const CHANGED_LIMIT_LINES: u64 = 200;
 
 /// The report of lines that are not what their checksum says.
@@ -203,7 +203,7 @@ fn is_far(line: u64, found: u64) -> bool {
 }
 
 /// What is known about the cause, and what to use instead.
-fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &Refusal<'_>) -> String {
+fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &AnchorRefusal<'_>) -> String {
     let line = u64::from(refusal.anchor.line);
     let hash = evidence.dialect.hash_text(refusal.anchor.hash);
     let fresh = |line: u64| evidence.fresh(line).unwrap_or_default();

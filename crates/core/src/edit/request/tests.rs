@@ -1,4 +1,8 @@
+use super::reader::Action;
 use super::*;
+use crate::edit::outcome::Failure;
+use crate::error::Code;
+use crate::text::dialect::Dialect;
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -13,7 +13,7 @@ fn places(
     let dialect = Dialect::default_dialect();
     let operations = parse(dialect, PatchKind::Text, &edits.into()).unwrap().edits;
     let evidence = Evidence::new(dialect, text.as_bytes());
-    let policy = Policy { relocate, window_lines: RELOCATE_WINDOW_LINES };
+    let policy = RelocatePolicy { relocate, window_lines: RELOCATE_WINDOW_LINES };
     let operations: Vec<_> = operations.iter().collect();
     match resolve(&evidence, &policy, &operations) {
         Ok(mut resolved) => {
@@ -186,7 +186,7 @@ fn the_phantom_line_is_the_end() {
         let edits = json!([{"op": op, "anchor": anchor, "text": "x"}]);
         let operations = parse(dialect, PatchKind::Text, &edits.into()).unwrap().edits;
         let evidence = Evidence::new(dialect, text.as_bytes());
-        let policy = Policy { relocate: Relocate::Off, window_lines: 100 };
+        let policy = RelocatePolicy { relocate: Relocate::Off, window_lines: 100 };
         let resolved = resolve(&evidence, &policy, &[&operations[0]]).unwrap();
         assert_eq!(resolved[0].spot, Spot::Gap(2));
     }
@@ -202,7 +202,7 @@ fn moved_brace(name: &str, operation: impl Fn(String) -> serde_json::Value) -> R
     let edits = json!([operation(anchor)]);
     let operations = parse(dialect, PatchKind::Text, &edits.into()).unwrap().edits;
     let evidence = Evidence::new(dialect, text.as_bytes());
-    let policy = Policy { relocate: Relocate::Unique, window_lines: RELOCATE_WINDOW_LINES };
+    let policy = RelocatePolicy { relocate: Relocate::Unique, window_lines: RELOCATE_WINDOW_LINES };
     let resolved = resolve(&evidence, &policy, &operations.iter().collect::<Vec<_>>());
     resolved.map(|found| found[0].spot).map_err(|refusals| refusals[0].code)
 }

@@ -97,11 +97,11 @@ impl Memory {
 pub struct HeldMemory {
     memory: Mutex<Memory>,
     limits: MemoryLimits,
-    kept: Option<Kept>,
+    kept: Option<KeptOnDisk>,
 }
 
 /// Where a memory is kept on disk.
-struct Kept {
+struct KeptOnDisk {
     /// Whoever needs the store and the memory locks the store first. Nobody waits for another
     /// process while he holds it.
     store: Mutex<Store>,
@@ -110,7 +110,7 @@ struct Kept {
     notes: Notes,
 }
 
-impl Kept {
+impl KeptOnDisk {
     fn store(&self) -> MutexGuard<'_, Store> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -123,7 +123,7 @@ pub struct Learning<'m> {
     /// When the call was made that teaches them, if it is one that had to wait.
     as_of: Option<Moment>,
     /// Where they are kept on disk, and the lock.
-    kept: Option<(&'m Kept, StoreLocked)>,
+    kept: Option<(&'m KeptOnDisk, StoreLocked)>,
 }
 
 impl Learning<'_> {
@@ -159,7 +159,7 @@ impl HeldMemory {
         let mut store = Store::new(records, limits);
         let (notes, memory) = (store.notes(), HeldMemory::new(limits));
         store.catch_up(&memory.memory, None);
-        HeldMemory { kept: Some(Kept { store: Mutex::new(store), lock, notes }), ..memory }
+        HeldMemory { kept: Some(KeptOnDisk { store: Mutex::new(store), lock, notes }), ..memory }
     }
 
     /// A copy of the memory for another session, for which no call is waiting, and which is not

@@ -12,17 +12,17 @@ use crate::cancel::Cancel;
 use crate::edit::outcome::Failure;
 use crate::edit::report::{AnchorReport, anchor_failures, recalled_failure};
 use crate::edit::request::{InsertAt, LineEdit, Operation};
-use crate::edit::resolve::{Evidence, Policy, Resolved, resolve};
+use crate::edit::resolve::{Evidence, RelocatePolicy, Resolved, resolve};
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
 use crate::view::anchor::Anchor;
 
 /// Settled operations, or why they are refused.
-pub type Settlement<'o> = Result<Vec<Resolved<'o>>, Box<Refusal>>;
+pub type Settlement<'o> = Result<Vec<Resolved<'o>>, Box<FileRefusal>>;
 
 /// Why operations on a file are refused, and what its answer shows of the file.
 #[derive(Debug, Default)]
-pub struct Refusal {
+pub struct FileRefusal {
     /// The failures, each with what is told of it.
     pub failures: Vec<(Failure, AnchorReport)>,
     /// What a session learns once the answer is certain.
@@ -33,12 +33,12 @@ pub struct Refusal {
 pub fn resolve_plainly<'o>(
     path: &str,
     evidence: &Evidence<'_>,
-    policy: &Policy,
+    policy: &RelocatePolicy,
     operations: &[&'o Operation],
 ) -> Settlement<'o> {
     resolve(evidence, policy, operations).map_err(|refusals| {
         let failures = anchor_failures(evidence, policy.window_lines, path, &refusals);
-        Box::new(Refusal { failures, lesson: None })
+        Box::new(FileRefusal { failures, lesson: None })
     })
 }
 
@@ -67,14 +67,14 @@ impl<'m> Recall<'m> {
         file: &Path,
         text: &[u8],
         failures: Vec<(Failure, AnchorReport)>,
-    ) -> Refusal {
+    ) -> FileRefusal {
         let mut lines = LineSet::default();
         for number in failures.iter().flat_map(|(_, report)| report.numbers()) {
             lines.insert(number..number + 1);
         }
         let (file, text) = (file.to_owned(), self.memory.version(text, None));
         let showing = Showing::Told;
-        Refusal { failures, lesson: Some(Lesson::Shown { file, text, lines, showing }) }
+        FileRefusal { failures, lesson: Some(Lesson::Shown { file, text, lines, showing }) }
     }
 
     /// Settles operations on a file by what was shown of it.
@@ -83,7 +83,7 @@ impl<'m> Recall<'m> {
         file: &Path,
         path: &str,
         evidence: &Evidence<'_>,
-        policy: &Policy,
+        policy: &RelocatePolicy,
         operations: &[&'o Operation],
     ) -> Settlement<'o> {
         let body = Body::new(evidence.text, &evidence.index);

@@ -19,7 +19,7 @@ use super::memory::{MAX_LINES, Memory, MemoryImage, MemoryLimits, Moment, Showin
 use super::track::Splice;
 use crate::cancel::Cancel;
 use crate::disk::commit::Locks;
-use crate::disk::records::{Content, News, RecordStore, StoreLock};
+use crate::disk::records::{News, RecordStore, StoreLock, StoredContent};
 use crate::error::{Code, Error, Result};
 
 /// How long a call waits for another process that is writing.
@@ -49,7 +49,7 @@ impl TextRef {
 /// One record.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-enum Record {
+enum SessionRecord {
     Shown {
         file: PathBuf,
         text: TextRef,
@@ -85,30 +85,31 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-impl Record {
+impl SessionRecord {
     /// Reads a record. What a checksum vouches for is as it was written; that it was written by
     /// a program in order, it does not say.
-    fn parse(text: &str) -> Option<Record> {
-        serde_json::from_str(text).ok().filter(Record::is_sound)
+    fn parse(text: &str) -> Option<SessionRecord> {
+        serde_json::from_str(text).ok().filter(SessionRecord::is_sound)
     }
 
     /// Whether its lines can be lines of its texts.
     fn is_sound(&self) -> bool {
         match self {
-            Record::Shown { text, lines, .. } | Record::Written { text, shown: lines, .. } => {
+            SessionRecord::Shown { text, lines, .. }
+            | SessionRecord::Written { text, shown: lines, .. } => {
                 text.lines <= MAX_LINES && lines.fits(text.lines)
             }
-            Record::Edited { before, after, splices, shown, .. } => {
+            SessionRecord::Edited { before, after, splices, shown, .. } => {
                 before.lines <= MAX_LINES
                     && after.lines <= MAX_LINES
                     && Splice::fit(splices, before.lines, after.lines)
                     && shown.fits(after.lines)
             }
-            Record::Memory(image) => image.is_sound(),
-            Record::Moved { .. }
-            | Record::Forgotten { .. }
-            | Record::AllForgotten
-            | Record::Limits(_) => true,
+            SessionRecord::Memory(image) => image.is_sound(),
+            SessionRecord::Moved { .. }
+            | SessionRecord::Forgotten { .. }
+            | SessionRecord::AllForgotten
+            | SessionRecord::Limits(_) => true,
         }
     }
 }
@@ -209,20 +210,20 @@ impl Store {
     fn replay(&mut self, news: &News, memory: &mut Memory, with_notes: bool) -> bool {
         let (mut texts, mut is_other, mut damaged) = (HashMap::new(), false, news.damaged);
         for line in &news.records {
-            let Some(record) = Record::parse(line) else {
+            let Some(record) = SessionRecord::parse(line) else {
                 damaged += 1;
                 continue;
             };
             texts.extend(text_refs(&record).map(|text| (text.hash, *text)));
             match record {
-                Record::Memory(image) => {
+                SessionRecord::Memory(image) => {
                     self.whole_bytes = line.len() as u64;
                     let restored = Memory::restored(image, memory.emptied());
                     let before = std::mem::replace(memory, restored);
                     memory.adopt_texts(&before);
                     is_other = true;
                 }
-                Record::Limits(limits) => self.note_limits(limits),
+                SessionRecord::Limits(limits) => self.note_limits(limits),
                 record => {
                     let lesson = lesson(record, |file, before, splices| {
                         let mut known = memory.version(before.hash);
@@ -263,12 +264,12 @@ impl Store {
 
     fn load(&mut self, text: &TextRef, limits: MemoryLimits) -> Option<Version> {
         match self.records.get(text.hash, limits.bytes as u64) {
-            Content::Whole(content) => {
+            StoredContent::Whole(content) => {
                 let version = Version::owned(content.into());
                 Some(version).filter(|version| version.count == text.lines)
             }
-            Content::Missing => None,
-            Content::Damaged => {
+            StoredContent::Missing => None,
+            StoredContent::Damaged => {
                 if self.damaged.insert(text.hash) {
                     let damaged = self.damaged.len();
                     self.notes.add(format!(
@@ -328,7 +329,7 @@ impl Store {
         }
         let largest = self.largest.map_or(self.limits, |largest| largest.larger(self.limits));
         if self.largest != Some(largest) {
-            lines.extend(serde_json::to_string(&Record::Limits(largest)));
+            lines.extend(serde_json::to_string(&SessionRecord::Limits(largest)));
         }
         for lesson in lessons {
             if matches!(lesson, Lesson::Moved { moves } if moves.is_empty()) {
@@ -378,7 +379,7 @@ impl Store {
         let image = self.image(memory)?;
         let keep: HashSet<u128> = image.texts().map(|text| text.hash).collect();
         let largest = self.largest.unwrap_or(self.limits);
-        let records = [Record::Memory(image), Record::Limits(largest)];
+        let records = [SessionRecord::Memory(image), SessionRecord::Limits(largest)];
         let lines: serde_json::Result<Vec<String>> =
             records.iter().map(serde_json::to_string).collect();
         let lines = match lines {
@@ -413,11 +414,13 @@ fn lock(memory: &Mutex<Memory>) -> MutexGuard<'_, Memory> {
 }
 
 /// The texts that a record names.
-fn text_refs(record: &Record) -> Box<dyn Iterator<Item = &TextRef> + '_> {
+fn text_refs(record: &SessionRecord) -> Box<dyn Iterator<Item = &TextRef> + '_> {
     match record {
-        Record::Shown { text, .. } | Record::Written { text, .. } => Box::new([text].into_iter()),
-        Record::Edited { before, after, .. } => Box::new([before, after].into_iter()),
-        Record::Memory(image) => Box::new(image.texts()),
+        SessionRecord::Shown { text, .. } | SessionRecord::Written { text, .. } => {
+            Box::new([text].into_iter())
+        }
+        SessionRecord::Edited { before, after, .. } => Box::new([before, after].into_iter()),
+        SessionRecord::Memory(image) => Box::new(image.texts()),
         _ => Box::new(std::iter::empty()),
     }
 }
@@ -434,46 +437,46 @@ fn text_ref(text: &Version) -> TextRef {
     TextRef { hash: text.hash, lines: text.count }
 }
 
-fn record(lesson: &Lesson) -> Record {
+fn record(lesson: &Lesson) -> SessionRecord {
     match lesson.clone() {
         Lesson::Shown { file, text, lines, showing } => {
             let asked = showing == Showing::Asked;
-            Record::Shown { file, text: text_ref(&text), lines, asked }
+            SessionRecord::Shown { file, text: text_ref(&text), lines, asked }
         }
         Lesson::Written { file, text, shown } => {
-            Record::Written { file, text: text_ref(&text), shown }
+            SessionRecord::Written { file, text: text_ref(&text), shown }
         }
         Lesson::Edited { file, before, after, splices, shown } => {
             let (before, after) = (text_ref(&before), text_ref(&after));
-            Record::Edited { file, before, after, splices, shown }
+            SessionRecord::Edited { file, before, after, splices, shown }
         }
-        Lesson::Moved { moves } => Record::Moved { moves },
-        Lesson::Forgotten { file } => Record::Forgotten { file },
-        Lesson::AllForgotten => Record::AllForgotten,
+        Lesson::Moved { moves } => SessionRecord::Moved { moves },
+        Lesson::Forgotten { file } => SessionRecord::Forgotten { file },
+        Lesson::AllForgotten => SessionRecord::AllForgotten,
     }
 }
 
 /// What a record teaches. `before` finds the text that an edit changed.
 fn lesson(
-    record: Record,
+    record: SessionRecord,
     before_edit: impl FnOnce(&Path, &TextRef, &[Splice]) -> Version,
 ) -> Option<Lesson> {
     Some(match record {
-        Record::Shown { file, text, lines, asked } => {
+        SessionRecord::Shown { file, text, lines, asked } => {
             let showing = if asked { Showing::Asked } else { Showing::Told };
             Lesson::Shown { file, text: text.version(), lines, showing }
         }
-        Record::Written { file, text, shown } => {
+        SessionRecord::Written { file, text, shown } => {
             Lesson::Written { file, text: text.version(), shown }
         }
-        Record::Edited { file, before, after, splices, shown } => {
+        SessionRecord::Edited { file, before, after, splices, shown } => {
             let (before, after) = (before_edit(&file, &before, &splices), after.version());
             Lesson::Edited { file, before, after, splices, shown }
         }
-        Record::Moved { moves } => Lesson::Moved { moves },
-        Record::Forgotten { file } => Lesson::Forgotten { file },
-        Record::AllForgotten => Lesson::AllForgotten,
-        Record::Memory(_) | Record::Limits(_) => return None,
+        SessionRecord::Moved { moves } => Lesson::Moved { moves },
+        SessionRecord::Forgotten { file } => Lesson::Forgotten { file },
+        SessionRecord::AllForgotten => Lesson::AllForgotten,
+        SessionRecord::Memory(_) | SessionRecord::Limits(_) => return None,
     })
 }
 

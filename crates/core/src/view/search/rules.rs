@@ -333,16 +333,16 @@ impl<'a> Filter<'a> {
             return by_glob.is_whitelist();
         }
         match self.by_ignore_files(rules, path, is_dir) {
-            Verdict::Ignore => false,
-            Verdict::Keep => true,
-            Verdict::Silent => self.hidden || !entry.hidden,
+            IgnoreVerdict::Ignore => false,
+            IgnoreVerdict::Keep => true,
+            IgnoreVerdict::Silent => self.hidden || !entry.hidden,
         }
     }
 
     /// The nearest file of each kind that says something about the entry; then the kinds in
     /// the order of their precedence.
-    fn by_ignore_files(&self, rules: &IgnoreRules, path: &Path, is_dir: bool) -> Verdict {
-        let [mut ignore, mut git_ignore, mut git_exclude] = [Verdict::Silent; 3];
+    fn by_ignore_files(&self, rules: &IgnoreRules, path: &Path, is_dir: bool) -> IgnoreVerdict {
+        let [mut ignore, mut git_ignore, mut git_exclude] = [IgnoreVerdict::Silent; 3];
         let mut git_holds = rules.in_repository;
         let mut next = Some(rules);
         while let Some(rules) = next {
@@ -356,33 +356,33 @@ impl<'a> Filter<'a> {
         }
         let by_files = [ignore, git_ignore, git_exclude]
             .into_iter()
-            .find(|&verdict| verdict != Verdict::Silent);
+            .find(|&verdict| verdict != IgnoreVerdict::Silent);
         match by_files {
             Some(verdict) => verdict,
-            None if rules.in_repository => Verdict::Silent.or(&self.global, path, is_dir),
-            None => Verdict::Silent,
+            None if rules.in_repository => IgnoreVerdict::Silent.or(&self.global, path, is_dir),
+            None => IgnoreVerdict::Silent,
         }
     }
 }
 
 /// What ignore files say about an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum IgnoreVerdict {
     Silent,
     Ignore,
     Keep,
 }
 
-impl Verdict {
+impl IgnoreVerdict {
     /// This verdict, or where it is silent that of `rules`.
-    fn or(self, rules: &Option<Gitignore>, path: &Path, is_dir: bool) -> Verdict {
-        let (Verdict::Silent, Some(rules)) = (self, rules) else {
+    fn or(self, rules: &Option<Gitignore>, path: &Path, is_dir: bool) -> IgnoreVerdict {
+        let (IgnoreVerdict::Silent, Some(rules)) = (self, rules) else {
             return self;
         };
         match rules.matched(path, is_dir) {
-            Match::None => Verdict::Silent,
-            Match::Ignore(_) => Verdict::Ignore,
-            Match::Whitelist(_) => Verdict::Keep,
+            Match::None => IgnoreVerdict::Silent,
+            Match::Ignore(_) => IgnoreVerdict::Ignore,
+            Match::Whitelist(_) => IgnoreVerdict::Keep,
         }
     }
 }

@@ -86,7 +86,7 @@ fn start(
     origin: usize,
     path: &str,
     walked: &mut Walked,
-) -> Option<Directory> {
+) -> Option<QueuedDirectory> {
     let found = match base.find(Path::new(path), path) {
         Ok(found) => found,
         Err(error) => {
@@ -100,7 +100,7 @@ fn start(
         return None;
     }
     let trail = Trail { canonical: found.canonical.clone(), above: None };
-    Some(Directory {
+    Some(QueuedDirectory {
         rules: filter.above(&found.canonical),
         path: found.canonical,
         shown,
@@ -139,7 +139,7 @@ struct Walk<'a> {
 }
 
 /// A directory to list.
-struct Directory {
+struct QueuedDirectory {
     /// Its absolute path; below a followed link, through that link.
     path: PathBuf,
     shown: String,
@@ -166,10 +166,10 @@ impl Walk<'_> {
     /// one after the other: how much of them counts must not depend on timing.
     fn batch(
         &self,
-        batch: &[Directory],
+        batch: &[QueuedDirectory],
         filter: &mut Filter<'_>,
         walked: &mut Walked,
-        below: &mut Vec<Directory>,
+        below: &mut Vec<QueuedDirectory>,
     ) -> Result<()> {
         let shared = &*filter;
         let listed = threads::map(batch, |directory| self.list(directory, shared));
@@ -184,7 +184,7 @@ impl Walk<'_> {
         }
         let shared = &*filter;
         for one in threads::map(&contents, |one| self.judge(one, shared)) {
-            let Judged { files, directories, errors, warnings } = one?;
+            let Listing { files, directories, errors, warnings } = one?;
             walked.files.extend(files);
             walked.errors.extend(errors);
             filter.warn(warnings);
@@ -196,7 +196,7 @@ impl Walk<'_> {
     /// What lies in a directory; `Err(None)` where there is nothing to tell.
     fn list(
         &self,
-        directory: &Directory,
+        directory: &QueuedDirectory,
         filter: &Filter<'_>,
     ) -> std::result::Result<Contents, Option<Error>> {
         let at_bottom = self.query.max_depth.is_some_and(|max| directory.depth >= max);
@@ -222,11 +222,11 @@ impl Walk<'_> {
 
     fn judge(
         &self,
-        (directory, entries, texts): &(&Directory, Vec<Listed>, IgnoreTexts),
+        (directory, entries, texts): &(&QueuedDirectory, Vec<Listed>, IgnoreTexts),
         filter: &Filter<'_>,
-    ) -> Result<Judged> {
+    ) -> Result<Listing> {
         self.cancel.check()?;
-        let mut judged = Judged::default();
+        let mut judged = Listing::default();
         let rules = filter.enter(&directory.rules, &directory.path, texts, &mut judged.warnings);
         for (index, entry) in entries.iter().enumerate() {
             if index % LOOK_ENTRIES == LOOK_ENTRIES - 1 {
@@ -245,7 +245,7 @@ impl Walk<'_> {
     /// What to do with an entry of a directory, `None` for nothing.
     fn look_at(
         &self,
-        directory: &Directory,
+        directory: &QueuedDirectory,
         filter: &Filter<'_>,
         rules: &Arc<IgnoreRules>,
         entry: &Listed,
@@ -279,7 +279,7 @@ impl Walk<'_> {
             FileKind::File => {
                 Some(WalkEntry::File(CandidateFile { shown, named: false, path, origin }))
             }
-            FileKind::Directory => Some(WalkEntry::Directory(Directory {
+            FileKind::Directory => Some(WalkEntry::Directory(QueuedDirectory {
                 trail: extend(directory.trail.as_ref(), canonical, entry, &shown)?,
                 path,
                 shown,
@@ -294,9 +294,9 @@ impl Walk<'_> {
 
 /// What is in a directory.
 #[derive(Default)]
-struct Judged {
+struct Listing {
     files: Vec<CandidateFile>,
-    directories: Vec<Directory>,
+    directories: Vec<QueuedDirectory>,
     errors: Vec<Error>,
     warnings: Vec<SearchWarning>,
 }
@@ -304,7 +304,7 @@ struct Judged {
 /// What a walk goes on with.
 enum WalkEntry {
     File(CandidateFile),
-    Directory(Directory),
+    Directory(QueuedDirectory),
 }
 
 /// The trail to a directory: `canonical` is where the link leads, if it is one.

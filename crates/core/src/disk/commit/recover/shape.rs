@@ -3,12 +3,14 @@
 use std::path::Path;
 
 use crate::disk::commit::TEMPORARY_PREFIX;
-use crate::disk::commit::journal::{JournalPath, JournalStep, Record};
+use crate::disk::commit::journal::{JournalPath, JournalRecord, JournalStep};
 
 /// Whether a journal is one that a transaction can have written: temporary files have the names
 /// of such and lie where they belong, and there is a mark or none for each step.
-pub(in crate::disk::commit) fn is_well_formed(records: &[Record]) -> bool {
-    let Some(Record::Begin { steps, directories, .. }) = records.first() else { return false };
+pub(in crate::disk::commit) fn is_well_formed(records: &[JournalRecord]) -> bool {
+    let Some(JournalRecord::Begin { steps, directories, .. }) = records.first() else {
+        return false;
+    };
     let are_beside = |path: &JournalPath, others: &[&JournalPath]| {
         let path = path.path();
         is_temporary(&path) && others.iter().all(|other| other.path().parent() == path.parent())
@@ -34,7 +36,7 @@ pub(in crate::disk::commit) fn is_well_formed(records: &[Record]) -> bool {
         all.any(|target| target.path().starts_with(directory.path()))
     };
     let has_all_marks = records.iter().all(|record| match record {
-        Record::Committed { staged } => staged.len() == steps.len(),
+        JournalRecord::Committed { staged } => staged.len() == steps.len(),
         _ => true,
     });
     steps.iter().all(is_step_in_order) && directories.iter().all(leads_to_a_target) && has_all_marks

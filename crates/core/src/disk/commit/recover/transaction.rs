@@ -8,7 +8,7 @@ use super::shape::is_temporary;
 use super::torn::is_torn;
 use super::{Conflict, RecoveryReport, shown};
 use crate::cancel::Cancel;
-use crate::disk::commit::journal::{JournalPath, JournalStep, Mark, Record};
+use crate::disk::commit::journal::{JournalPath, JournalRecord, JournalStep, Mark};
 use crate::disk::commit::publish::overwrite;
 use crate::disk::commit::stage::{copy_content, remove_empty, sync_removals};
 use crate::disk::commit::step::{Deed, Step, deeds};
@@ -19,12 +19,12 @@ use crate::error::{Code, Error, Result};
 /// Finishes or clears away one transaction, under the locks of its files.
 pub(super) fn work_off(
     ground: Ground<'_>,
-    records: &[Record],
+    records: &[JournalRecord],
     deadline: Instant,
     cancel: &Cancel,
     report: &mut RecoveryReport,
 ) -> Result<()> {
-    let Some(Record::Begin { steps, directories, .. }) = records.first() else {
+    let Some(JournalRecord::Begin { steps, directories, .. }) = records.first() else {
         return Ok(());
     };
     let Ground { fs, base, state } = ground;
@@ -37,7 +37,7 @@ pub(super) fn work_off(
         .map(|path| path.path().to_string_lossy().into_owned())
         .collect();
     let staged = records.iter().find_map(|record| match record {
-        Record::Committed { staged } => Some(staged),
+        JournalRecord::Committed { staged } => Some(staged),
         _ => None,
     });
     // Directories that the patch was about to make may be missing while it is not committed.
@@ -45,7 +45,7 @@ pub(super) fn work_off(
     recovery.check_reachable(steps, unmade)?;
     let done = match staged {
         Some(staged) => {
-            let is_published = matches!(records.last(), Some(Record::Published));
+            let is_published = matches!(records.last(), Some(JournalRecord::Published));
             recovery.finish(steps, staged, is_published)
         }
         None => recovery.clear(steps, directories),

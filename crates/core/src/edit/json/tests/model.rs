@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use super::*;
-use crate::edit::json::tree::{Kind, ROOT};
+use crate::edit::json::tree::{ROOT, ValueKind};
 
 /// A value as it is written.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,7 +76,7 @@ fn random_value(dice: &mut Dice, depth: usize) -> Model {
 }
 
 /// How a document is written.
-struct Spelling {
+struct Rendering {
     newline: &'static str,
     unit: &'static str,
     colon: &'static str,
@@ -87,9 +87,9 @@ struct Spelling {
     comments: usize,
 }
 
-impl Spelling {
-    fn random(dice: &mut Dice) -> Spelling {
-        Spelling {
+impl Rendering {
+    fn random(dice: &mut Dice) -> Rendering {
+        Rendering {
             newline: dice.pick(&["\n", "\r\n"]),
             unit: dice.pick(&["  ", "\t", "    ", ""]),
             colon: dice.pick(&[": ", ":", " : "]),
@@ -168,8 +168,10 @@ impl Spelling {
 
 fn model_of(tree: &Tree<'_>, id: NodeId) -> Model {
     match tree.kind(id) {
-        Kind::Array => Model::Array(tree.children(id).map(|one| model_of(tree, one)).collect()),
-        Kind::Object => Model::Object(
+        ValueKind::Array => {
+            Model::Array(tree.children(id).map(|one| model_of(tree, one)).collect())
+        }
+        ValueKind::Object => Model::Object(
             tree.children(id)
                 .map(|one| (tree.raw_key(one).unwrap().to_owned(), model_of(tree, one)))
                 .collect(),
@@ -180,7 +182,7 @@ fn model_of(tree: &Tree<'_>, id: NodeId) -> Model {
 
 fn compact(value: &Model) -> String {
     let (mut dice, mut out) = (Dice(0), String::new());
-    let mut spelling = Spelling {
+    let mut spelling = Rendering {
         newline: "",
         unit: "",
         colon: ":",
@@ -213,8 +215,10 @@ fn random_edits(dice: &mut Dice, tree: &Tree<'_>) -> Vec<(NodeId, Asked)> {
         let asked = match (dice.roll(3), tree.kind(id)) {
             (0, _) => Asked::Set(new),
             (1, _) if id != ROOT => Asked::Delete,
-            (_, Kind::Array) => Asked::Insert(None, dice.roll(tree.children(id).count() + 1), new),
-            (_, Kind::Object) => {
+            (_, ValueKind::Array) => {
+                Asked::Insert(None, dice.roll(tree.children(id).count() + 1), new)
+            }
+            (_, ValueKind::Object) => {
                 let key = format!("\"new{}\"", edits.len());
                 Asked::Insert(Some(key), 0, new)
             }
@@ -257,8 +261,8 @@ fn edited(tree: &Tree<'_>, id: NodeId, edits: &[(NodeId, Asked)]) -> Option<Mode
         items.extend(kept.get(gap).cloned().flatten());
     }
     Some(match tree.kind(id) {
-        Kind::Array => Model::Array(items.into_iter().map(|(_, value)| value).collect()),
-        Kind::Object => {
+        ValueKind::Array => Model::Array(items.into_iter().map(|(_, value)| value).collect()),
+        ValueKind::Object => {
             Model::Object(items.into_iter().map(|(key, value)| (key.unwrap(), value)).collect())
         }
         _ => Model::Scalar(tree.slice(id).to_owned()),
@@ -294,7 +298,7 @@ fn comments_outside<'t>(tree: &Tree<'t>, ranges: &[(usize, usize)]) -> Vec<&'t s
 fn check_random(seed: u64) {
     let mut dice = Dice(seed);
     let model = random_value(&mut dice, 4);
-    let (mut text, mut spelling) = (String::new(), Spelling::random(&mut dice));
+    let (mut text, mut spelling) = (String::new(), Rendering::random(&mut dice));
     spelling.separate(&mut dice, 0, &mut text);
     spelling.write(&mut dice, &model, 0, &mut text);
     spelling.separate(&mut dice, 0, &mut text);
@@ -306,7 +310,7 @@ fn check_random(seed: u64) {
 
     let after = apply(&text, &edits).unwrap_or_else(|refused| panic!("{refused:?} {}", told()));
     let context = || format!("{}\n--- became\n{after}", told());
-    let after_tree = Tree::parse(&after, Grammar::WithComments, &Cancel::default());
+    let after_tree = Tree::parse(&after, JsonGrammar::WithComments, &Cancel::default());
     let after_tree = after_tree.unwrap_or_else(|error| panic!("{} {}", error.message, context()));
     let mut expected = edited(&tree, ROOT, &asked).unwrap();
     // What is set to what it is stays as it is written.

@@ -1,0 +1,449 @@
+//! The shapes in which models write patches → operations. A field that is wrong makes a
+//! [`Failure`] that names the operation, the field and what was expected; the others are still
+//! read, so that one answer tells all.
+
+use super::fields::Fields;
+use super::{FileAction, InsertAt, LineEdit, Operation, Patch, PatchKind, VALUE, Value};
+use crate::edit::json::{JsonEdit, JsonSlot};
+use crate::edit::outcome::Failure;
+use crate::error::{Code, Error, Result};
+use crate::text::dialect::Dialect;
+use crate::view::anchor::Anchor;
+
+/// The largest number of operations in a patch.
+pub const MAX_OPERATIONS: usize = 10_000;
+
+/// What an operation does, as it was read.
+#[derive(Debug, PartialEq)]
+pub(super) enum Action {
+    Lines(LineEdit),
+    File(FileAction),
+}
+
+/// Reads a patch: every operation, or every failure.
+pub fn parse(
+    dialect: &Dialect,
+    kind: PatchKind,
+    patch: &Value,
+) -> std::result::Result<Patch, Vec<Failure>> {
+    let whole = |error: Error| vec![Failure::new(0, None, error)];
+    let shape = Shape::of(patch, kind).map_err(whole)?;
+    if shape.items.len() > MAX_OPERATIONS {
+        return Err(whole(Error::argument(format!(
+            "the patch has {} operations, over the limit of {MAX_OPERATIONS}: split it",
+            shape.items.len()
+        ))));
+    }
+    let mut read = Patch::default();
+    if kind == PatchKind::Files {
+        read.snapshots = Fields::whole(patch).snapshots().map_err(whole)?;
+    }
+    let mut failures = Vec::new();
+    for (index, item) in shape.items.iter().enumerate() {
+        let reader = OperationReader { dialect, kind, index, shared_path: shape.path };
+        if let Err(error) = reader.operation(item, shape.kind, &mut read) {
+            let path = Fields::find_text(item, "path").or(shape.path);
+            failures.push(Failure::new(index, path, error));
+        }
+    }
+    for (offset, action) in shape.whole_file.into_iter().enumerate() {
+        read.files.push(Operation {
+            index: shape.items.len() + offset,
+            path: shape.path.unwrap_or_default().to_owned(),
+            verbatim: false,
+            action,
+        });
+    }
+    if failures.is_empty() { Ok(read) } else { Err(failures) }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ItemKind {
+    /// `{op: "set_line", path, …}`
+    Operations,
+    /// `{set_line: {…}}` or `{op: "set", tag, …}` under one path.
+    Edits,
+}
+
+/// The outer object of a patch.
+struct Shape<'a> {
+    kind: ItemKind,
+    path: Option<&'a str>,
+    items: &'a [Value],
+    /// `delete` and `rename` beside `edits`.
+    whole_file: Vec<FileAction>,
+}
+
+impl<'a> Shape<'a> {
+    fn of(patch: &'a Value, kind: PatchKind) -> Result<Shape<'a>> {
+        let expected = || {
+            Error::new(
+                Code::InvalidOperation,
+                "a patch is an object {operations: […]}, or {path, edits: […]}",
+            )
+        };
+        let items = match patch {
+            Value::Array(items) if kind == PatchKind::Text => return Ok(Shape::list(items)),
+            Value::Object(_) => Fields::whole(patch),
+            _ => return Err(expected()),
+        };
+        match (items.get("operations"), items.get("edits")) {
+            (Some(Value::Array(list)), None) => Ok(Shape::list(list)),
+            (Some(_), None) => Err(items.wrong("operations", "an array of operations")),
+            (None, edits) if edits.is_some() || items.get("path").is_some() => {
+                Shape::edits(&items, kind)
+            }
+            (Some(_), Some(_)) => Err(Error::new(
+                Code::InvalidOperation,
+                "a patch has either operations or edits, not both",
+            )),
+            _ => Err(expected()),
+        }
+    }
+
+    fn list(items: &'a [Value]) -> Shape<'a> {
+        Shape { kind: ItemKind::Operations, path: None, items, whole_file: Vec::new() }
+    }
+
+    fn edits(fields: &Fields<'a>, kind: PatchKind) -> Result<Shape<'a>> {
+        let path = match kind {
+            PatchKind::Files => Some(fields.text("path", "the path of the file")?),
+            PatchKind::Text => None,
+        };
+        let items = match fields.get("edits") {
+            None | Some(Value::Null) => &[],
+            Some(Value::Array(items)) => items.as_slice(),
+            Some(_) => return Err(fields.wrong("edits", "an array of edits")),
+        };
+        let mut whole_file = Vec::new();
+        if fields.flag("delete")? {
+            whole_file.push(FileAction::Delete);
+        }
+        if let Some(to) = fields.optional_text("rename", "the new path of the file")? {
+            whole_file.push(FileAction::Move { to: to.to_owned() });
+        }
+        if kind == PatchKind::Text && !whole_file.is_empty() {
+            return Err(no_whole_file());
+        }
+        Ok(Shape { kind: ItemKind::Edits, path, items, whole_file })
+    }
+}
+
+fn no_whole_file() -> Error {
+    Error::new(Code::InvalidOperation, "a text in memory cannot be created, moved or deleted")
+}
+
+/// Reads one operation.
+struct OperationReader<'a> {
+    dialect: &'a Dialect,
+    kind: PatchKind,
+    index: usize,
+    shared_path: Option<&'a str>,
+}
+
+/// The operations of the first shape.
+const OPERATIONS: [&str; 12] = [
+    "set_line",
+    "replace_range",
+    "insert_after",
+    "insert_before",
+    "delete",
+    "replace_text",
+    "set_path",
+    "insert_at_path",
+    "delete_path",
+    "add_file",
+    "move_file",
+    "delete_file",
+];
+const KEYED_EDITS: [&str; 7] = [
+    "set_line",
+    "replace_lines",
+    "insert_after",
+    "replace",
+    "set_path",
+    "insert_at_path",
+    "delete_path",
+];
+/// The keys by which two operations in one object are recognized.
+const KEYS: [&str; 14] = [
+    "set_line",
+    "replace_range",
+    "replace_lines",
+    "insert_after",
+    "insert_before",
+    "delete",
+    "replace",
+    "replace_text",
+    "set_path",
+    "insert_at_path",
+    "delete_path",
+    "add_file",
+    "move_file",
+    "delete_file",
+];
+const TAGGED_EDITS: [&str; 6] = ["set", "replace", "append", "prepend", "insert", "replaceText"];
+
+impl OperationReader<'_> {
+    /// Reads one operation and adds it to the patch.
+    fn operation(&self, item: &Value, kind: ItemKind, patch: &mut Patch) -> Result<()> {
+        let fields = Fields::of_operation(item, self.index)?;
+        let keys: Vec<&str> = KEYS.into_iter().filter(|key| fields.has_value(key)).collect();
+        let op = fields.get("op");
+        if keys.len() + usize::from(op.is_some()) > 1 {
+            return Err(
+                fields.invalid("holds more than one operation: give each an object of its own")
+            );
+        }
+        let action = match (kind, op, keys.first()) {
+            (ItemKind::Operations, ..) => self.main_action(&fields)?,
+            (ItemKind::Edits, Some(_), _) => Action::Lines(self.tagged_edit(&fields)?),
+            (ItemKind::Edits, None, Some(&key)) if KEYED_EDITS.contains(&key) => {
+                Action::Lines(self.keyed_edit(key, &fields.inner(key)?)?)
+            }
+            (ItemKind::Edits, None, _) => {
+                return Err(fields.invalid(&format!(
+                    "has no known edit: expected one of {}, or op: one of {}",
+                    KEYED_EDITS.join(", "),
+                    TAGGED_EDITS.join(", ")
+                )));
+            }
+        };
+        if fields.has_value("checksum")
+            && !matches!(action, Action::Lines(LineEdit::Replace { .. }))
+        {
+            return Err(fields.invalid(
+                "has a checksum: that goes with operations that replace or delete lines",
+            ));
+        }
+        let verbatim = fields.flag("verbatim")?;
+        let (index, path) = (self.index, self.path(&fields, &action)?);
+        match action {
+            Action::Lines(action) => {
+                patch.edits.push(Operation { index, path, verbatim, action });
+            }
+            Action::File(action) => patch.files.push(Operation { index, path, verbatim, action }),
+        }
+        Ok(())
+    }
+
+    fn path(&self, fields: &Fields<'_>, action: &Action) -> Result<String> {
+        match (self.kind, self.shared_path) {
+            (PatchKind::Text, _) => Ok(String::new()),
+            (_, Some(path)) => Ok(path.to_owned()),
+            _ => match action {
+                Action::File(FileAction::Move { .. }) => fields.either_text("from", "from_path"),
+                Action::File(FileAction::Add { .. } | FileAction::Delete) | Action::Lines(_) => {
+                    fields.text("path", "the path of the file").map(str::to_owned)
+                }
+            },
+        }
+    }
+
+    /// `{op: "set_line", …}`
+    fn main_action(&self, fields: &Fields<'_>) -> Result<Action> {
+        let op = fields.text("op", &format!("one of {}", OPERATIONS.join(", ")))?;
+        let dialect = self.dialect;
+        let whole_file = matches!(op, "add_file" | "move_file" | "delete_file");
+        if whole_file && self.kind == PatchKind::Text {
+            return Err(no_whole_file());
+        }
+        let edit = match op {
+            "set_line" => {
+                let first = fields.anchor(dialect, "anchor")?;
+                replace(fields, first, None, fields.lines("text")?)?
+            }
+            "replace_range" => {
+                let first = fields.anchor(dialect, "start_anchor")?;
+                let last = fields.anchor(dialect, "end_anchor")?;
+                replace(fields, first, Some(last), fields.lines("text")?)?
+            }
+            "insert_after" => LineEdit::Insert {
+                at: fields.position(dialect, "anchor", InsertAt::After)?,
+                lines: fields.some_lines("text")?,
+            },
+            "insert_before" => LineEdit::Insert {
+                at: fields.position(dialect, "anchor", InsertAt::Before)?,
+                lines: fields.some_lines("text")?,
+            },
+            "delete" => self.delete(fields)?,
+            "replace_text" => replace_text(fields)?,
+            "set_path" | "insert_at_path" | "delete_path" => json_edit(op, fields)?,
+            _ => return file_action(op, fields).map(Action::File),
+        };
+        Ok(Action::Lines(edit))
+    }
+
+    fn delete(&self, fields: &Fields<'_>) -> Result<LineEdit> {
+        let (anchor, range) = (fields.has_value("anchor"), fields.has_value("range"));
+        let ends = fields.has_value("start_anchor") || fields.has_value("end_anchor");
+        let (first, last) = match (anchor, ends, range) {
+            (true, false, false) => (fields.anchor(self.dialect, "anchor")?, None),
+            (false, true, false) => (
+                fields.anchor(self.dialect, "start_anchor")?,
+                Some(fields.anchor(self.dialect, "end_anchor")?),
+            ),
+            (false, false, true) => {
+                let (first, last) = fields.range(self.dialect, "range")?;
+                (first, Some(last))
+            }
+            _ => {
+                return Err(fields.invalid(
+                    "names no lines, or names them twice: expected anchor, or start_anchor and end_anchor, or range",
+                ));
+            }
+        };
+        replace(fields, first, last, Vec::new())
+    }
+
+    /// `{set_line: {anchor, new_text}}` and its like.
+    fn keyed_edit(&self, key: &str, fields: &Fields<'_>) -> Result<LineEdit> {
+        let dialect = self.dialect;
+        let new_lines = |fields: &Fields<'_>| match fields.get("new_text") {
+            None => Ok(Vec::new()),
+            Some(Value::String(text)) if text.is_empty() => Ok(Vec::new()),
+            Some(_) => fields.lines("new_text"),
+        };
+        Ok(match key {
+            "set_line" => {
+                let first = fields.anchor(dialect, "anchor")?;
+                replace(fields, first, None, new_lines(fields)?)?
+            }
+            "replace_lines" => {
+                let first = fields.anchor(dialect, "start_anchor")?;
+                let last = if fields.has_value("end_anchor") {
+                    Some(fields.anchor(dialect, "end_anchor")?)
+                } else {
+                    None
+                };
+                replace(fields, first, last, new_lines(fields)?)?
+            }
+            "insert_after" => LineEdit::Insert {
+                at: fields.position(dialect, "anchor", InsertAt::After)?,
+                lines: match fields.lines("text")? {
+                    lines if lines.is_empty() => vec![String::new()],
+                    lines => lines,
+                },
+            },
+            "set_path" | "insert_at_path" | "delete_path" => json_edit(key, fields)?,
+            _ => replace_text(fields)?,
+        })
+    }
+
+    /// `{op: "set", tag, content}` and its like.
+    fn tagged_edit(&self, fields: &Fields<'_>) -> Result<LineEdit> {
+        let dialect = self.dialect;
+        let op = fields.text("op", &format!("one of {}", TAGGED_EDITS.join(", ")))?;
+        Ok(match op {
+            "set" => {
+                let first = fields.anchor(dialect, "tag")?;
+                replace(fields, first, None, fields.content()?)?
+            }
+            "replace" => {
+                let first = fields.anchor(dialect, "first")?;
+                let last = fields.anchor(dialect, "last")?;
+                replace(fields, first, Some(last), fields.content()?)?
+            }
+            "append" => LineEdit::Insert {
+                at: if fields.has_value("after") {
+                    InsertAt::After(fields.anchor(dialect, "after")?)
+                } else {
+                    InsertAt::End
+                },
+                lines: fields.some_content()?,
+            },
+            "prepend" => LineEdit::Insert {
+                at: if fields.has_value("before") {
+                    InsertAt::Before(fields.anchor(dialect, "before")?)
+                } else {
+                    InsertAt::Start
+                },
+                lines: fields.some_content()?,
+            },
+            "insert" => LineEdit::Insert {
+                at: match (fields.has_value("after"), fields.has_value("before")) {
+                    (true, true) => InsertAt::Between(
+                        fields.anchor(dialect, "after")?,
+                        fields.anchor(dialect, "before")?,
+                    ),
+                    (true, false) => InsertAt::After(fields.anchor(dialect, "after")?),
+                    (false, true) => InsertAt::Before(fields.anchor(dialect, "before")?),
+                    (false, false) => {
+                        return Err(fields.invalid("names no line: expected after, before or both"));
+                    }
+                },
+                lines: fields.some_content()?,
+            },
+            "replaceText" => replace_text(fields)?,
+            unknown => {
+                return Err(fields.invalid(&format!(
+                    "has the unknown op {unknown:?}: expected one of {}",
+                    TAGGED_EDITS.join(", ")
+                )));
+            }
+        })
+    }
+}
+
+/// A replacement, with its checksum if it has one.
+fn replace(
+    fields: &Fields<'_>,
+    first: Anchor,
+    last: Option<Anchor>,
+    lines: Vec<String>,
+) -> Result<LineEdit> {
+    let checksum = fields.checksum(first.line, last.as_ref().map_or(first.line, |one| one.line))?;
+    Ok(LineEdit::Replace { first, last, lines, checksum })
+}
+
+/// `{op: "add_file", …}` and its like.
+fn file_action(op: &str, fields: &Fields<'_>) -> Result<FileAction> {
+    Ok(match op {
+        "add_file" => FileAction::Add {
+            content: fields.text("content", "the whole content, a string")?.to_owned(),
+        },
+        "move_file" => FileAction::Move { to: fields.either_text("to", "to_path")? },
+        "delete_file" => FileAction::Delete,
+        unknown => {
+            return Err(fields.invalid(&format!(
+                "has the unknown op {unknown:?}: expected one of {}",
+                OPERATIONS.join(", ")
+            )));
+        }
+    })
+}
+
+/// `{op: "set_path", …}` and its like.
+fn json_edit(op: &str, fields: &Fields<'_>) -> Result<LineEdit> {
+    let anchor = fields.json_anchor("anchor")?;
+    Ok(LineEdit::Json(match op {
+        "set_path" => JsonEdit::Set { anchor, value: fields.json_value(VALUE)? },
+        "insert_at_path" => {
+            let slot = match (fields.has_value("key"), fields.has_value("index")) {
+                (true, true) => {
+                    return Err(fields.invalid(
+                        "names a key and an index: expected a key for an object, an index for an array",
+                    ));
+                }
+                (true, false) => JsonSlot::Key(fields.text("key", "a key, a string")?.to_owned()),
+                (false, true) => JsonSlot::Index(fields.index("index")?),
+                (false, false) => JsonSlot::End,
+            };
+            JsonEdit::Insert { anchor, slot, value: fields.json_value(VALUE)? }
+        }
+        _ => JsonEdit::Delete { anchor },
+    }))
+}
+
+fn replace_text(fields: &Fields<'_>) -> Result<LineEdit> {
+    let old_text = fields.text("old_text", "the text to replace, a string")?;
+    if old_text.is_empty() {
+        return Err(fields.wrong("old_text", "a text that is not empty"));
+    }
+    let new_text = fields.text("new_text", "the text to put there, a string")?;
+    Ok(LineEdit::ReplaceText {
+        old_text: old_text.to_owned(),
+        new_text: new_text.to_owned(),
+        all: fields.flag("all")?,
+    })
+}
