@@ -165,7 +165,7 @@ impl HeldMemory {
     /// A copy of the memory for another session, for which no call is waiting, and which is not
     /// kept on disk. What others have kept is in it, unless a call is just about to learn that.
     pub fn fork(&self) -> HeldMemory {
-        if let Some(Ok(mut store)) = self.kept.as_ref().map(|kept| kept.store.try_lock()) {
+        if let Some(Ok(mut store)) = self.kept.as_ref().map(|kept| Mutex::try_lock(&kept.store)) {
             store.catch_up(&self.memory, None);
         }
         let memory = Mutex::new(self.lock().fork());
