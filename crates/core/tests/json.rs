@@ -154,3 +154,134 @@ fn invalid_bytes_elsewhere_survive() {
     assert!(matches!(apply(dir.path(), &patch), Outcome::Applied(_)));
     assert_eq!(fs::read(dir.path().join("a.json")).unwrap(), b"{\"a\": \"\xff\", \"b\": 2}");
 }
+
+/// Edits a copy of a document, and compares it with what the edit of a text makes of it.
+fn check_edited(text: &str, edits: &[(&str, &str)], expected: &str) {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.json"), text).unwrap();
+    let rows = read(dir.path(), request("a.json")).unwrap();
+    let anchors: Vec<&str> =
+        rows.lines().filter_map(|row| row.trim().strip_prefix("// ")).collect();
+    let anchor_of = |path: &str| {
+        let is_it = |row: &&&str| row.rsplit_once(':').is_some_and(|(one, _)| one == path);
+        let anchor = anchors.iter().find(is_it).unwrap_or_else(|| panic!("no {path}"));
+        serde_json::to_string(anchor).unwrap()
+    };
+    let edit = |(path, edit): &(&str, &str)| edit.replace("ANCHOR", &anchor_of(path));
+    let edits: Vec<String> = edits.iter().map(edit).collect();
+    let patch = format!(r#"{{"path": "a.json", "edits": [{}]}}"#, edits.join(","));
+    let Outcome::Applied(_) = apply(dir.path(), &patch) else { panic!("{patch}") };
+    let found = fs::read_to_string(dir.path().join("a.json")).unwrap();
+    // Not by `assert_eq`: a document may have megabytes.
+    let differ = found.bytes().zip(expected.bytes()).position(|(one, other)| one != other);
+    let shown = |text: &str| text[differ.unwrap_or(0)..].chars().take(80).collect::<String>();
+    assert!(found == expected, "{differ:?}: {:?}, not {:?}", shown(&found), shown(expected));
+}
+
+/// A file of this repository.
+fn own(name: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)).unwrap()
+}
+
+#[test]
+fn a_package_json_keeps_every_byte_that_no_edit_is_about() {
+    let text = own("package.json");
+    let version = text.lines().find(|line| line.starts_with("  \"version\": ")).unwrap();
+    let lint = text.lines().find(|line| line.starts_with("    \"lint\": ")).unwrap();
+    let files = "    \"js\"\n  ],";
+    assert!(text.contains(files));
+    let expected = text
+        .replacen(version, "  \"version\": \"9.8.7\",", 1)
+        .replacen(&format!("{lint}\n"), "", 1)
+        .replacen(files, "    \"js\",\n    \"docs\"\n  ],", 1);
+    check_edited(
+        &text,
+        &[
+            ("$.version", r#"{"set_path":{"anchor":ANCHOR,"value":"9.8.7"}}"#),
+            ("$.scripts.lint", r#"{"delete_path":{"anchor":ANCHOR}}"#),
+            ("$.files", r#"{"insert_at_path":{"anchor":ANCHOR,"value":"docs"}}"#),
+        ],
+        &expected,
+    );
+}
+
+/// As editors and people leave them: comments of both kinds, at ends of lines and on their own,
+/// options that are switched off, a comma behind the last value, lines of Windows.
+const TSCONFIG: &str = r#"{
+  // Where the sources of this package are compiled to.
+  "extends": "../base.json",
+  "compilerOptions": {
+    /* Language */
+    "target": "es2022", /* not ES5: see {docs} */
+    // "jsx": "preserve",
+    "lib": ["es2022", "dom"], // no "webworker"
+
+    /* Output */
+    "outDir": "./dist",
+    "paths": {
+      "@/*": ["./src/*"],
+    },
+  },
+  "include": ["src", /* and */ "test"],
+}
+"#;
+
+#[test]
+fn a_tsconfig_json_keeps_its_comments() {
+    for text in [TSCONFIG.to_owned(), TSCONFIG.replace('\n', "\r\n")] {
+        let newline = if text.contains('\r') { "\r\n" } else { "\n" };
+        let expected = text
+            .replace("\"es2022\", /* not", "\"es2023\", /* not")
+            .replace("\"dom\"], //", "\"dom\", \"webworker\"], //")
+            .replace("src/*\"],", &format!("src/*\"],{newline}      \"~/*\": [\"./lib/*\"],"))
+            .replace("[\"src\", /* and */ \"test\"]", "[/* and */ \"test\"]");
+        check_edited(
+            &text,
+            &[
+                ("$.compilerOptions.target", r#"{"set_path":{"anchor":ANCHOR,"value":"es2023"}}"#),
+                (
+                    "$.compilerOptions.lib",
+                    r#"{"insert_at_path":{"anchor":ANCHOR,"value":"webworker"}}"#,
+                ),
+                (
+                    "$.compilerOptions.paths",
+                    r#"{"insert_at_path":{"anchor":ANCHOR,"key":"~/*","value":["./lib/*"]}}"#,
+                ),
+                ("$.include[0]", r#"{"delete_path":{"anchor":ANCHOR}}"#),
+            ],
+            &expected,
+        );
+    }
+}
+
+#[test]
+fn one_value_of_a_lock_file_of_5_mb_is_edited() {
+    const ENTRY: &str = "    \"node_modules/fast-check\": {";
+    let lock = own("package-lock.json");
+    let packages = "  \"packages\": {\n";
+    let (head, rest) = lock.split_once(packages).unwrap();
+    let entries = rest.strip_suffix("\n  }\n}\n").unwrap();
+    assert!(entries.contains(ENTRY));
+    let times = 5_000_000 / entries.len() + 1;
+    let copies: Vec<String> = (0..times)
+        .map(|at| {
+            // Keys of packages, which alone are indented by four, are told apart by a number.
+            let lines = entries.split('\n').map(|line| match line.strip_prefix("    \"") {
+                Some(rest) => format!("    \"{at}/{rest}"),
+                None => line.to_owned(),
+            });
+            lines.collect::<Vec<_>>().join("\n")
+        })
+        .collect();
+    let text = format!("{head}{packages}{}\n  }}\n}}\n", copies.join(",\n"));
+    assert!(text.len() > 5_000_000);
+    let at = times / 2;
+    let entry = ENTRY.replace("\"node", &format!("\"{at}/node"));
+    let start = text.find(&entry).unwrap();
+    let version = start + text[start..].find("\"version\": \"").unwrap() + 11;
+    let end = version + 1 + text[version + 1..].find('"').unwrap();
+    let expected = format!("{}0.0.0{}", &text[..=version], &text[end..]);
+    let path = format!("$.packages[\"{at}/node_modules/fast-check\"].version");
+    let set = r#"{"set_path":{"anchor":ANCHOR,"value":"0.0.0"}}"#;
+    check_edited(&text, &[(&path, set)], &expected);
+}
