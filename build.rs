@@ -11,7 +11,7 @@ fn main() {
         Ok("linux") => println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete"),
         // Else the linker writes the path where it was built into the library.
         Ok("macos") => {
-            println!("cargo::rustc-cdylib-link-arg=-Wl,-install_name,@rpath/hashline-native.node")
+            println!("cargo::rustc-cdylib-link-arg=-Wl,-install_name,@rpath/hashline-native.node");
         }
         _ => {}
     }

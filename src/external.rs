@@ -189,6 +189,34 @@ thread_local! {
     static RETURNED: Arc<AtomicI64> = Arc::default();
 }
 
+/// What an object of the engine holds outside of it: a collector that does not know sees small
+/// objects, and is in no hurry.
+pub struct Weight {
+    told_bytes: Cell<i64>,
+    /// The count of the thread that told.
+    returned: Arc<AtomicI64>,
+}
+
+impl Default for Weight {
+    fn default() -> Weight {
+        Weight { told_bytes: Cell::new(0), returned: RETURNED.with(Arc::clone) }
+    }
+}
+
+impl Weight {
+    /// Notes what the object holds now, for the next report. On the thread that made it.
+    pub fn set(&self, bytes: usize) {
+        let bytes = bytes as i64;
+        LENT.set(LENT.get() + bytes - self.told_bytes.replace(bytes));
+    }
+}
+
+impl Drop for Weight {
+    fn drop(&mut self) {
+        self.returned.fetch_add(self.told_bytes.get(), Ordering::Relaxed);
+    }
+}
+
 /// Tells the engine how much memory its strings took or returned since the last time. It counts
 /// such strings, but would collect none for their sake. Not done when they are returned, since
 /// that is in the middle of a collection.

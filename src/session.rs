@@ -12,6 +12,7 @@ use napi::Env;
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
+use super::external::Weight;
 use super::fault::{self, Result, guard};
 use super::js::Js;
 use super::options::{Field, optional};
@@ -88,6 +89,8 @@ impl From<core::ReadReport> for ReadReport {
 #[napi]
 pub struct HashSession {
     session: Arc<Session>,
+    /// What the engine is told that the memory takes.
+    weight: Weight,
 }
 
 #[napi]
@@ -103,7 +106,7 @@ impl HashSession {
             })
         });
         match made {
-            Ok(session) => Ok(HashSession { session: Arc::new(session) }),
+            Ok(session) => Ok(HashSession::of(session)),
             Err(fault) => Err(fault.throw(env)),
         }
     }
@@ -213,7 +216,7 @@ impl HashSession {
     /// subagent. What calls that still wait will show is not part of it.
     #[napi]
     pub fn fork(&self) -> HashSession {
-        HashSession { session: Arc::new(self.session.fork()) }
+        HashSession::of(self.session.fork())
     }
 
     /// Forgets what was shown of a file, or of all files, also by calls that still wait.
@@ -247,6 +250,16 @@ impl HashSession {
 }
 
 impl HashSession {
+    fn of(session: Session) -> HashSession {
+        HashSession { session: Arc::new(session), weight: Weight::default() }
+    }
+
+    /// The session for one more call. By now it has learned from those before.
+    fn for_call(&self) -> Arc<Session> {
+        self.weight.set(self.session.memory_bytes());
+        Arc::clone(&self.session)
+    }
+
     fn prepare_read<'env>(
         &self,
         requests: Js<'env>,
@@ -254,7 +267,7 @@ impl HashSession {
     ) -> Result<Prepared<'env, ReadCall>> {
         let signal = options::read_options(options)?;
         let requests = read::read_requests(requests)?;
-        let session = Arc::clone(&self.session);
+        let session = self.for_call();
         Ok((ReadCall { session, turn: None, requests }, signal))
     }
 
@@ -265,7 +278,7 @@ impl HashSession {
     ) -> Result<Prepared<'env, SearchCall>> {
         let signal = options::read_options(options)?;
         let query = search::search_query(query)?;
-        let session = Arc::clone(&self.session);
+        let session = self.for_call();
         Ok((SearchCall { session, turn: None, query }, signal))
     }
 
@@ -276,7 +289,7 @@ impl HashSession {
     ) -> Result<Prepared<'env, ApplyCall>> {
         let (options, signal) = options::apply_options(options)?;
         let patch = to_value("patch", patch)?;
-        let session = Arc::clone(&self.session);
+        let session = self.for_call();
         Ok((ApplyCall { session, turn: None, patch, options }, signal))
     }
 }

@@ -2,7 +2,7 @@
 
 use hashline_core::{Code, Error, guard};
 
-fn refusal(outcome: std::result::Result<(), Error>) -> (Code, String) {
+fn refusal(outcome: Result<(), Error>) -> (Code, String) {
     let error = outcome.unwrap_err();
     (error.code, error.message)
 }
@@ -23,7 +23,7 @@ fn guard_turns_panics_into_internal_errors() {
 fn contained_panics_print_nothing() {
     const INNER: &str = "HASHLINE_TEST_OF_PANICS";
     if std::env::var_os(INNER).is_some() {
-        assert!(guard(|| -> std::result::Result<(), Error> { panic!("a path") }).is_err());
+        assert!(guard(|| -> Result<(), Error> { panic!("a path") }).is_err());
         return;
     }
     let name = "contained_panics_print_nothing";
