@@ -146,7 +146,7 @@ test('what is plainly meant is taken as meant, and told', () =>
     const url = pathToFileURL(join(cwd, 'a.txt')).href
     const shown = await read.execute({ path: url, offset: '2', limit: null })
     assert.match(shown.text, /^2:\w\w\|b\n\(offset: taken as start_line\.\)/)
-    assert.deepEqual(rules(shown), ['other-name', 'number', 'file-url'])
+    assert.deepEqual(rules(shown), ['other-name', 'unused', 'number', 'file-url'])
     const whole = await read.execute({ file_path: '@a.txt', more_paths: '[id].txt' })
     assert.match(whole.text, /\|a\n.*\n--- \[id\]\.txt ---\n1:\w\w\|x\n/)
     assert.match(whole.text, /\(path: taken as "a\.txt"\.\)/)
@@ -164,7 +164,10 @@ test('what is plainly meant is taken as meant, and told', () =>
     const move = await apply.execute({
       operations: { op: 'move_file', path: 'a.txt', to: '@b.txt' },
     })
-    assert.deepEqual([move.summary, rules(move)], ['a.txt → b.txt', ['wrapped', 'at-path']])
+    assert.deepEqual(
+      [move.summary, rules(move)],
+      ['a.txt → b.txt', ['wrapped', 'move-path', 'at-path']],
+    )
     const bare = await apply.execute({
       op: 'replace_text',
       file: 'b.txt',
@@ -209,15 +212,129 @@ test('a field that is empty is left out, but a text that is empty is one', () =>
     assert.equal(missing.isError, true)
   }))
 
-test('null in a text deletes; other shapes of edits are left to the session', () =>
+test('other shapes of edits are left to the session', () =>
   withDir({ 'a.txt': 'a\nb\nc\n' }, async (cwd, stateDir) => {
     const { read, apply } = toolsOf(cwd, stateDir)
     const { text } = await read.execute({ path: 'a.txt' })
-    const gone = { op: 'set_line', path: 'a.txt', anchor: anchorOf(text, 'a'), text: null }
-    assert.equal((await apply.execute({ operations: [gone] })).isError, false)
     const edits = [{ set_line: { anchor: anchorOf(text, 'c'), new_text: 'C' } }]
     assert.equal((await apply.execute({ path: 'a.txt', edits })).isError, false)
-    assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'b\nC\n')
+    assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'a\nb\nC\n')
+  }))
+
+test('regression: an operation without its text, or with that of another, is refused', () =>
+  withDir({ 'a.txt': 'one\ntwo\n' }, async (cwd, stateDir) => {
+    const { read, apply } = toolsOf(cwd, stateDir)
+    const { text } = await read.execute({ path: 'a.txt' })
+    const [anchor, end_anchor] = [anchorOf(text, 'one'), anchorOf(text, 'two')]
+    const line = { path: 'a.txt', anchor }
+    /** @type {[Record<string, unknown>, RegExp][]} */
+    const cases = [
+      [{ op: 'set_line', ...line, text: null, new_text: 'ONE' }, /\.text is null: .*What new_text/],
+      [{ op: 'set_line', ...line, content: 'ONE' }, /\.text is missing: .*What content holds/],
+      [{ op: 'set_line', ...line, text: null }, /\.text is null: .*use delete/],
+      [{ op: 'set_line', ...line, text: [] }, /\.text is \[\]: .*use delete/],
+      [{ op: 'insert_after', ...line, text: null }, /\.text is null/],
+      [{ op: 'insert_before', ...line }, /\.text is missing/],
+      [
+        { op: 'replace_range', path: 'a.txt', start_anchor: anchor, end_anchor, text: null },
+        /replace_range puts/,
+      ],
+      [
+        { op: 'set_line', ...line, end_anchor, text: 'x' },
+        /set_line, which has no field end_anchor: it belongs to replace_range, delete; set_line takes anchor, text$/,
+      ],
+      [{ op: 'delete', ...line, text: 'x' }, /delete, which has no field text/],
+      [{ op: 'set_line', ...line, text: 'x', new_text: 'y' }, /its text belongs in text$/],
+      [{ op: 'set_line', ...line, text: 'x', all: true }, /no field all: .*replace_text/],
+      [
+        { op: 'replace_text', path: 'a.txt', old_text: 'one', new_text: '', text: 'ONE' },
+        /no field text: its text belongs in new_text/,
+      ],
+      [{ op: 'add_file', path: 'b', content: '', text: 'x' }, /its text belongs in content/],
+      [{ op: 'delete_file', path: 'a.txt', to: 'b' }, /delete_file takes path alone/],
+    ]
+    for (const [operation, message] of cases) {
+      const refused = await apply.execute({ operations: [operation] })
+      assert.match(refused.text, /^Nothing was written\.\napply_hash: /)
+      assert.match(refused.text, message)
+      assert.deepEqual([refused.isError, refused.structured.code], [true, 'INVALID_ARGUMENT'])
+    }
+    assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'one\ntwo\n')
+  }))
+
+test('regression: arguments that are no plain data are refused, and nothing throws', () =>
+  withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
+    const tools = toolsOf(cwd, stateDir)
+    const thrower = (/** @type {unknown} */ what) => ({
+      get path() {
+        throw what
+      },
+    })
+    /** @type {any} */
+    let deep = []
+    for (let depth = 0; depth < 50_000; depth++) deep = [deep]
+    /** @type {any} */
+    const circle = {}
+    circle.self = circle
+    const text = `{"operations":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
+    const abort = Object.assign(new Error('x'), { name: 'AbortError' })
+    const odd = [
+      { operations: [{ op: { toString: 1 }, path: 'a' }] },
+      { operations: [{ op: { toString: null } }], pattern: Symbol('x'), path: 1n },
+      { operations: deep, path: deep, pattern: deep },
+      { operations: [circle], path: circle, pattern: circle },
+      thrower('text'),
+      thrower(new Error('own')),
+      thrower(abort),
+      new Proxy(
+        {},
+        {
+          ownKeys: () => {
+            throw undefined
+          },
+        },
+      ),
+      { operations: [{ path: 'a' }] },
+    ]
+    for (const args of odd) {
+      for (const tool of Object.values(tools)) {
+        const result = await tool.execute(args)
+        assert.deepEqual([result.isError, result.structured.code], [true, 'INVALID_ARGUMENT'])
+        if (tool === tools.apply) assert.match(result.text, /^Nothing was written\.\napply_hash: /)
+      }
+    }
+    assert.match((await tools.apply.execute(text)).text, /^Nothing was written\.\n.*nest deeper/)
+  }))
+
+test('regression: every repair is reported, and only the names of the schema are advised', () =>
+  withDir({ 'a.txt': 'a\nb\n' }, async (cwd, stateDir) => {
+    const { read, search, apply } = toolsOf(cwd, stateDir)
+    assert.deepEqual(rules(await read.execute({ path: 'a.txt', max_lines: null })), ['unused'])
+    assert.deepEqual(rules(await search.execute({ pattern: 'a', globs: null })), ['unused'])
+    for (const paths of [0, false]) {
+      const refused = await search.execute({ pattern: 'a', paths })
+      assert.match(refused.text, /^search: the field paths is .*: expected an array of strings$/)
+    }
+    const add = { op: 'insert_after', path: 'a.txt', anchor: 'EOF', text: 'c', verbatim: 'true' }
+    const inner = await apply.execute({ operations: { operations: [add] } })
+    assert.deepEqual(rules(inner), ['wrapped', 'json-text'])
+    const all = { op: 'replace_text', path: 'a.txt', old_text: 'c', new_text: 'd', all: 'false' }
+    const twice = await apply.execute({ operations: JSON.stringify(JSON.stringify([all])) })
+    assert.deepEqual([twice.isError, rules(twice)], [false, ['json-text', 'json-text']])
+    const one = await apply.execute({ operations: [JSON.stringify([add, { ...add, text: 'e' }])] })
+    assert.deepEqual([one.isError, one.summary], [false, 'a.txt +2'])
+    const shared = { path: 'a.txt', operations: [{ op: 'move_file', to: 'b.txt' }] }
+    assert.deepEqual(rules(await apply.execute(shared)), ['shared-path', 'move-path'])
+    const unknown = await apply.execute({ operations: [{ op: 'write', path: 'b.txt' }] })
+    const listed = apply.inputSchema.properties?.operations.items?.properties?.op.enum ?? []
+    assert.match(
+      unknown.text,
+      new RegExp(`unknown op "write": expected one of ${listed.join(', ')}$`),
+    )
+    const absolute = await read.execute({ path: `@${join(cwd, 'b.txt')}` })
+    assert.deepEqual([absolute.isError, rules(absolute)], [false, ['at-path']])
+    const url = await read.execute({ path: `@${pathToFileURL(join(cwd, 'b.txt')).href}` })
+    assert.deepEqual([url.isError, rules(url)], [false, ['at-path', 'file-url']])
   }))
 
 test('a name that begins with @ stays where there is one', () =>
@@ -434,7 +551,8 @@ test('calls in strict mode, with null in every field that is not used, are carri
     const nulls = (/** @type {HashTool} */ tool) =>
       Object.fromEntries(Object.keys(tool.inputSchema.properties ?? {}).map((name) => [name, null]))
     const shown = await read.execute({ ...nulls(read), path: 'a.txt' })
-    assert.deepEqual([shown.isError, rules(shown)], [false, []])
+    assert.equal(shown.isError, false)
+    assert.deepEqual(new Set(rules(shown)), new Set(['unused']))
     assert.equal((await search.execute({ ...nulls(search), pattern: 'b' })).isError, false)
     const fields = Object.keys(apply.inputSchema.properties?.operations.items?.properties ?? {})
     const none = Object.fromEntries(fields.map((name) => [name, null]))

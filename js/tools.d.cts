@@ -62,12 +62,12 @@ export interface HashTool {
 
 export interface ExecuteOptions {
   /** Cancels the call, as long as it has not begun to change files. */
-  signal?: AbortSignal
+  signal?: AbortSignal | undefined
   /**
    * Of an apply: checks and tells everything, and writes nothing. For asking a person first, with
    * the `diff` of the result.
    */
-  dryRun?: boolean
+  dryRun?: boolean | undefined
 }
 
 /** What a call gives. */
@@ -121,7 +121,8 @@ export interface ArgumentRepair {
    * `json-text` (a string holding JSON where its value belongs), `wrapped` (one thing where a list
    * belongs), `at-path` (`@src/a.ts`), `file-url` (`file:///…`), `other-name` (a field under the
    * name that other tools have for it), `shared-path` (a path beside the operations), `number`
-   * (digits as a string, or a line 0), `unused` (a field that the operation does not have, empty).
+   * (digits as a string, or a line 0), `move-path` (`path` of a move, which the session calls `from`),
+   * `unused` (a field that is empty). Of the last two the text says nothing.
    */
   rule:
     | 'json-text'
@@ -131,6 +132,7 @@ export interface ArgumentRepair {
     | 'other-name'
     | 'shared-path'
     | 'number'
+    | 'move-path'
     | 'unused'
   /** Where in the arguments: `operations[0].path`. */
   field: string

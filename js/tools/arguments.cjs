@@ -13,18 +13,60 @@ const { fileURLToPath } = require('node:url')
 /** Arguments that nobody can make sense of. */
 class Malformed extends Error {}
 
+/** How deep arguments may nest, and how many values they may hold. */
+const MAX_DEPTH = 64
+const MAX_VALUES = 1_000_000
+
 /**
  * The arguments of a call. A model's null means that the field is left out.
  * @param {unknown} args an object, or its JSON text
  * @param {Record<string, string>} otherNames fields as other tools call them
+ * @param {string[]} known the fields of the schema
  * @param {ArgumentRepair[]} repairs
  */
-function takeObject(args, otherNames, repairs) {
-  const value = typeof args === 'string' ? parsed(args) : (args ?? {})
+function takeObject(args, otherNames, known, repairs) {
+  let value = typeof args === 'string' ? parsed(args) : plain(args ?? {})
+  if (typeof value === 'string') value = parsed(value)
   if (!isObject(value)) {
     throw new Malformed(`the arguments are ${noun(value)}: expected an object`)
   }
-  return new Given(renamed(value, otherNames, '', repairs), repairs)
+  const result = renamed(value, otherNames, '', repairs)
+  for (const field of [...known, ...Object.keys(otherNames)]) {
+    if (result[field] !== null) continue
+    delete result[field]
+    repairs.push({ rule: 'unused', field, message: 'left out, since empty' })
+  }
+  return new Given(result, repairs)
+}
+
+/**
+ * A copy of a value that is data and nothing else, as if it had come as JSON text: what comes after
+ * meets no getters, proxies, functions or circles.
+ * @param {unknown} value
+ */
+function plain(value) {
+  let count = 0
+  /** @param {unknown} inner @param {number} depth @returns {unknown} */
+  const copy = (inner, depth) => {
+    if (typeof inner === 'function' || typeof inner === 'symbol' || typeof inner === 'bigint') {
+      throw new Malformed(`the arguments hold a ${typeof inner}: expected what JSON can say`)
+    }
+    count += 1
+    if (count > MAX_VALUES) throw new Malformed(`the arguments hold over ${MAX_VALUES} values`)
+    if (typeof inner !== 'object' || inner === null) return inner
+    if (depth >= MAX_DEPTH) {
+      throw new Malformed(`the arguments nest deeper than ${MAX_DEPTH} levels`)
+    }
+    if (Array.isArray(inner)) return Array.from(inner, (item) => copy(item, depth + 1))
+    const entries = Object.entries(inner).filter(([, held]) => held !== undefined)
+    return Object.fromEntries(entries.map(([name, held]) => [name, copy(held, depth + 1)]))
+  }
+  try {
+    return copy(value, 0)
+  } catch (error) {
+    if (error instanceof Malformed) throw error
+    throw new Malformed('the arguments cannot be read: expected plain data')
+  }
 }
 
 /**
@@ -61,7 +103,8 @@ class Given {
    * @returns {string[]}
    */
   texts(field) {
-    const value = this.values[field] || []
+    const held = this.values[field] ?? undefined
+    const value = held === undefined || held === '' ? [] : held
     // A path may begin as JSON does: `[id]/page.tsx`.
     const inside = typeof value === 'string' ? jsonOf(value) : value
     const isList = Array.isArray(inside) && inside.every((item) => typeof item === 'string')
@@ -148,13 +191,18 @@ function jsonOf(text) {
  * @param {ArgumentRepair[]} repairs
  */
 function plainPath(session, path, field, repairs) {
+  if (/^@file:\/\//i.test(path)) {
+    const url = path.slice(1)
+    repairs.push({ rule: 'at-path', field, message: `taken as ${JSON.stringify(url)}` })
+    return plainPath(session, url, field, repairs)
+  }
   if (/^file:\/\//i.test(path)) {
     const local = pathOfUrl(path)
     if (local === undefined) throw new Malformed(`${field} is ${noun(path)}: expected a path`)
     repairs.push({ rule: 'file-url', field, message: `taken as ${JSON.stringify(local)}` })
     return local
   }
-  if (!/^@[^/\\]/.test(path) || exists(session, path) || exists(session, firstPart(path))) {
+  if (!/^@./.test(path) || exists(session, path) || exists(session, firstPart(path))) {
     return path
   }
   const plain = path.slice(1)
@@ -191,13 +239,27 @@ function exists(session, path) {
 function parsed(text, field) {
   if (text.trim() === '') return {}
   try {
-    return JSON.parse(text)
+    return plain(JSON.parse(text))
   } catch (error) {
+    if (error instanceof Malformed) throw error
     const why = error instanceof Error ? error.message : String(error)
     const what =
       field === undefined ? 'the arguments are' : `the field ${field} is a string that is`
     throw new Malformed(`${what} no JSON: ${why}`)
   }
+}
+
+/**
+ * The value in a field that holds JSON text, which may be encoded twice.
+ * @param {string} text
+ * @param {string} field
+ * @param {ArgumentRepair[]} repairs
+ */
+function decoded(text, field, repairs) {
+  let value = parsed(text, field)
+  if (typeof value === 'string') value = parsed(value, field)
+  repairs.push({ rule: 'json-text', field, message: TAKEN_AS_JSON })
+  return value
 }
 
 /**
@@ -235,13 +297,13 @@ function noun(value) {
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 module.exports = {
+  decoded,
   isObject,
   Malformed,
   missing,
-  parsed,
+  noun,
   plainPath,
   renamed,
   takeObject,
-  TAKEN_AS_JSON,
   TAKEN_AS_ONE,
 }

@@ -3,12 +3,13 @@
 'use strict'
 
 const {
+  decoded,
   isObject,
+  Malformed,
   missing,
-  parsed,
+  noun,
   plainPath,
   renamed,
-  TAKEN_AS_JSON,
   TAKEN_AS_ONE,
 } = require('./arguments.cjs')
 
@@ -20,7 +21,7 @@ const {
 
 const OTHER_NAMES = { file_path: 'path', filePath: 'path', file: 'path' }
 
-/** The fields that each operation has, beside `op`, `path` and `verbatim`. */
+/** The fields that each operation of the schema has, beside `op`, `path` and `verbatim`. */
 const FIELDS = new Map([
   ['set_line', ['anchor', 'text']],
   ['replace_range', ['start_anchor', 'end_anchor', 'text']],
@@ -32,6 +33,22 @@ const FIELDS = new Map([
   ['move_file', ['from', 'to', 'from_path', 'to_path']],
   ['delete_file', []],
 ])
+
+/** Operations that the session has and the schema leaves out. */
+const UNLISTED = ['set_path', 'insert_at_path', 'delete_path']
+
+/** The field of an operation that holds its new text. */
+const TEXT_FIELD = new Map([
+  ['set_line', 'text'],
+  ['replace_range', 'text'],
+  ['insert_after', 'text'],
+  ['insert_before', 'text'],
+  ['replace_text', 'new_text'],
+  ['add_file', 'content'],
+])
+
+/** How models name the new text, here and in other tools. */
+const TEXT_NAMES = ['text', 'new_text', 'content', 'new_content', 'new_string', 'lines']
 
 /** Fields that hold a path. */
 const PATHS = ['path', 'from', 'to', 'from_path', 'to_path']
@@ -46,7 +63,7 @@ function operations(session, { values, repairs }) {
   const shared = typeof values.path === 'string' ? values.path : undefined
   return list.map((item, at) => {
     const place = `operations[${at}]`
-    const value = itemOf(item, place, repairs)
+    const value = typeof item === 'string' ? decoded(item, place, repairs) : item
     return isObject(value) ? operation(session, value, shared, place, repairs) : value
   })
 }
@@ -59,30 +76,22 @@ function operations(session, { values, repairs }) {
  */
 function items(values, repairs) {
   const field = 'operations'
-  /** @type {any} */
   const given = values.operations ?? (values.op === undefined ? undefined : values)
   if (given === undefined) throw missing(field, 'an array of operations', values)
-  let list = given
-  if (typeof given === 'string') {
-    list = parsed(given, field)
-    repairs.push({ rule: 'json-text', field, message: TAKEN_AS_JSON })
+  let list = typeof given === 'string' ? decoded(given, field, repairs) : given
+  if (isObject(list) && list.op === undefined && list.operations !== undefined) {
+    list = list.operations
+    repairs.push({ rule: 'wrapped', field, message: 'taken from the object around them' })
+    if (typeof list === 'string') list = decoded(list, field, repairs)
   }
-  if (isObject(list) && Array.isArray(list.operations)) list = list.operations
-  if (Array.isArray(list)) return list
-  repairs.push({ rule: 'wrapped', field, message: TAKEN_AS_ONE })
-  return [list]
-}
-
-/**
- * @param {unknown} item
- * @param {string} field
- * @param {ArgumentRepair[]} repairs
- */
-function itemOf(item, field, repairs) {
-  if (typeof item !== 'string') return item
-  const value = parsed(item, field)
-  repairs.push({ rule: 'json-text', field, message: TAKEN_AS_JSON })
-  return value
+  if (!Array.isArray(list)) {
+    repairs.push({ rule: 'wrapped', field, message: TAKEN_AS_ONE })
+    return [list]
+  }
+  // All of them as JSON text, in a list of one.
+  if (list.length !== 1 || typeof list[0] !== 'string') return list
+  const inner = decoded(list[0], `${field}[0]`, repairs)
+  return Array.isArray(inner) ? inner : [inner]
 }
 
 /**
@@ -94,16 +103,22 @@ function itemOf(item, field, repairs) {
  */
 function operation(session, value, shared, place, repairs) {
   const named = renamed(value, OTHER_NAMES, `${place}.`, repairs)
-  const result = withoutUnused(named, place, repairs)
+  checkFields(named, place)
+  const result = withFlags(withoutUnused(named, place, repairs), place, repairs)
   const isMove = result.op === 'move_file'
-  if (isMove && result.from === undefined && result.from_path === undefined) {
-    // That is how the schema has it; the session calls it `from`.
-    result.from = result.path ?? shared
-    delete result.path
-  } else if (!isMove && result.path === undefined && shared !== undefined) {
+  const hasPath =
+    result.path !== undefined ||
+    (isMove && (result.from !== undefined || result.from_path !== undefined))
+  if (!hasPath && shared !== undefined) {
     result.path = shared
     const field = `${place}.path`
     repairs.push({ rule: 'shared-path', field, message: 'taken from beside the operations' })
+  }
+  if (isMove && result.from === undefined && result.from_path === undefined) {
+    // That is how the schema has it.
+    result.from = result.path
+    delete result.path
+    repairs.push({ rule: 'move-path', field: `${place}.path`, message: 'taken as from' })
   }
   for (const field of PATHS) {
     const path = result[field]
@@ -114,24 +129,85 @@ function operation(session, value, shared, place, repairs) {
   return result
 }
 
+/**
+ * Refuses an operation that would do less than the model wrote, or something else: one without its
+ * text, which would delete, and one with what belongs to another operation.
+ * @param {Record<string, unknown>} value
+ * @param {string} place
+ */
+function checkFields(value, place) {
+  const { op } = value
+  const own = typeof op === 'string' ? FIELDS.get(op) : undefined
+  if (typeof op !== 'string' || own === undefined) {
+    if (typeof op === 'string' && UNLISTED.includes(op)) return
+    const what =
+      typeof op === 'string'
+        ? `has the unknown op ${JSON.stringify(op.slice(0, 80))}`
+        : `has ${op === undefined ? 'no op' : `${noun(op)} as its op`}`
+    throw new Malformed(`${place} ${what}: expected one of ${[...FIELDS.keys()].join(', ')}`)
+  }
+  const textField = TEXT_FIELD.get(op)
+  const held = TEXT_NAMES.find((field) => field !== textField && !isEmpty(value[field]))
+  const elsewhere = held === undefined ? '' : ` What ${held} holds belongs in it.`
+  if (textField === 'text' && isNoText(value.text)) {
+    const how = value.text === undefined ? 'missing' : JSON.stringify(value.text)
+    throw new Malformed(
+      `the field ${place}.text is ${how}: ${op} puts the lines of text into the file.${elsewhere || ' To take lines away, use delete; an empty string is an empty line.'}`,
+    )
+  }
+  for (const [field, content] of Object.entries(value)) {
+    if (isCommon(field) || own.includes(field) || isEmpty(content)) continue
+    const owners = [...FIELDS.keys()].filter((other) => FIELDS.get(other)?.includes(field))
+    if (owners.length === 0 && !TEXT_NAMES.includes(field)) continue
+    const text = textField !== undefined && TEXT_NAMES.includes(field)
+    const instead = text
+      ? `its text belongs in ${textField}`
+      : `it belongs to ${owners.join(', ')}; ${op} takes ${own.length > 0 ? own.join(', ') : 'path alone'}`
+    throw new Malformed(`${place} is ${op}, which has no field ${field}: ${instead}`)
+  }
+}
+
+/** Fields that every operation may have. @param {string} field */
+const isCommon = (field) => ['op', 'path', 'verbatim'].includes(field)
+
+/** @param {unknown} text */
+const isNoText = (text) =>
+  text === null || text === undefined || (Array.isArray(text) && text.length === 0)
+
+/**
+ * An operation whose switches are switches, not words.
+ * @param {Record<string, unknown>} value
+ * @param {string} place
+ * @param {ArgumentRepair[]} repairs
+ */
+function withFlags(value, place, repairs) {
+  for (const name of ['all', 'verbatim']) {
+    const held = value[name]
+    if (held !== 'true' && held !== 'false') continue
+    value[name] = held === 'true'
+    repairs.push({ rule: 'json-text', field: `${place}.${name}`, message: `taken as ${held}` })
+  }
+  return value
+}
+
 /** Fields in which an empty string says something. */
 const TEXTS = ['text', 'old_text', 'new_text', 'content']
 
 /**
- * An operation without the fields that models leave empty: null anywhere but in a text, where it
- * deletes, an empty string where no text belongs, and nothing in fields of other operations.
+ * An operation without the fields that models leave empty: null, an empty string where
+ * no text belongs, and nothing in fields of other operations.
  * @param {Record<string, unknown>} value
  * @param {string} place
  * @param {ArgumentRepair[]} repairs
  */
 function withoutUnused(value, place, repairs) {
-  const own = FIELDS.get(String(value.op))
+  const own = typeof value.op === 'string' ? FIELDS.get(value.op) : undefined
   // What is empty in an operation that is not described here may say something.
   if (own === undefined) return { ...value }
-  const isOwn = (/** @type {string} */ field) => ['op', 'path', 'verbatim', ...own].includes(field)
+  const isOwn = (/** @type {string} */ field) => isCommon(field) || own.includes(field)
   const isUnused = (/** @type {string} */ field, /** @type {unknown} */ held) => {
     if (!isOwn(field)) return isEmpty(held)
-    return field !== 'text' && (held === null || (held === '' && !TEXTS.includes(field)))
+    return held === null || (held === '' && !TEXTS.includes(field))
   }
   const entries = Object.entries(value).filter(([field, held]) => {
     if (!isUnused(field, held)) return true
@@ -144,6 +220,12 @@ function withoutUnused(value, place, repairs) {
 }
 
 /** @param {unknown} held */
-const isEmpty = (held) => held === null || held === '' || held === false
+const isEmpty = (held) =>
+  held === null ||
+  held === undefined ||
+  held === '' ||
+  held === false ||
+  held === 'false' ||
+  (Array.isArray(held) && held.length === 0)
 
 module.exports = { operations }

@@ -67,7 +67,7 @@ function makeTool(definition) {
     inputSchema,
     annotations,
     callTitle,
-    execute: (args, options = {}) => execute(definition, args, options),
+    execute: (args, options) => execute(definition, args, options ?? {}),
   }
 }
 
@@ -100,10 +100,13 @@ async function execute(definition, args, options) {
  */
 async function answered(definition, args, options, repairs) {
   try {
-    return await definition.run(takeObject(args, definition.otherNames, repairs), options)
+    const known = Object.keys(definition.inputSchema.properties ?? {})
+    return await definition.run(takeObject(args, definition.otherNames, known, repairs), options)
   } catch (error) {
-    if (!(error instanceof Error) || error.name === 'AbortError') throw error
-    return failed(definition, error)
+    if (options.signal?.aborted && error instanceof Error && error.name === 'AbortError') {
+      throw error
+    }
+    return failed(definition, error instanceof Error ? error : new Error('an unknown fault'))
   }
 }
 
@@ -127,12 +130,15 @@ function failed({ name, writes }, error) {
   }
 }
 
+/** Repairs of what the schema itself asks for: a strict one for empty fields. */
+const UNTOLD = ['unused', 'move-path']
+
 /**
- * What the model is told of repairs: all but of empty fields, which a strict schema asks for.
+ * What the model is told of repairs.
  * @param {ArgumentRepair[]} repairs
  */
 function told(repairs) {
-  const worth = repairs.filter(({ rule }) => rule !== 'unused')
+  const worth = repairs.filter(({ rule }) => !UNTOLD.includes(rule))
   return worth.map(({ field, message }) => `\n(${field}: ${message}.)`).join('')
 }
 
