@@ -5,6 +5,7 @@ import { isAbsolute, join, relative } from 'node:path'
 import { tool } from '@opencode-ai/plugin'
 import { HashSession } from 'hashline-native'
 import { guard, hashTools, toZodShape } from 'hashline-native/tools'
+import { giveEditPermission } from './permissions.js'
 
 /**
  * @import { Plugin, PluginInput, ToolContext, ToolDefinition } from '@opencode-ai/plugin'
@@ -13,8 +14,6 @@ import { guard, hashTools, toZodShape } from 'hashline-native/tools'
 
 // `grep`, since agents of opencode may be allowed that tool and few others.
 const NAMES = { read: 'read', search: 'grep', apply: 'apply_hash' }
-/** The tools of opencode that edit files; their permission has this name. */
-const EDIT_PERMISSION = 'edit'
 
 /** @type {Plugin} */
 const server = async (input, options = {}) => {
@@ -28,7 +27,7 @@ const server = async (input, options = {}) => {
       [NAMES.search]: define('search'),
       [NAMES.apply]: define('apply'),
     },
-    config: async (config) => hideEditTools(config),
+    config: async (config) => giveEditPermission(config, NAMES.apply),
     event: async ({ event }) => sessions.hear(event),
     'experimental.chat.system.transform': async (_, { system }) => {
       system.push(
@@ -42,22 +41,6 @@ const server = async (input, options = {}) => {
       const reason = guard(String(args.command ?? ''), { names: NAMES })
       if (reason !== undefined) throw new Error(reason)
     },
-  }
-}
-
-/**
- * Takes away opencode's own editing tools: a denied permission hides them. What the user has said
- * about edits goes for `apply_hash` instead, unless something is said about that.
- * @param {Record<string, any>} config
- */
-function hideEditTools(config) {
-  const given =
-    typeof config.permission === 'string' ? { '*': config.permission } : config.permission
-  const { [EDIT_PERMISSION]: edit, ...others } = given ?? {}
-  config.permission = {
-    ...(edit !== undefined && { [NAMES.apply]: edit }),
-    ...others,
-    [EDIT_PERMISSION]: 'deny',
   }
 }
 
