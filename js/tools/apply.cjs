@@ -4,9 +4,9 @@
 
 const { formatHashed } = require('../../index.js')
 const { operations } = require('./operations.cjs')
-const { makeTool, NOTHING_WRITTEN, plural } = require('./tool.cjs')
+const { makeTool, NOTHING_WRITTEN } = require('./tool.cjs')
 const { isObject } = require('./arguments.cjs')
-const { fieldSoFar, listSoFar, oneLine } = require('./title.cjs')
+const { fieldSoFar, listSoFar, objectSoFar, oneLine } = require('./title.cjs')
 
 /**
  * @import { ApplyOutcome, Dialect, FileChange, HashSession } from '../..'
@@ -85,6 +85,7 @@ function applyTool(session, names) {
     ],
     inputSchema: SCHEMA,
     writes: true,
+    advice: `Use ${names.read} on the files for their anchors.`,
     otherNames: {},
     callTitle,
     run: async (given, { signal, dryRun }) =>
@@ -133,16 +134,16 @@ function answer(outcome) {
     const [{ path, anchor }] = outcome.failures
     const where = [path, anchor].filter((part) => part !== undefined).join(' ')
     return {
-      text: `${NOTHING_WRITTEN}\n${within(text)}`,
+      text: `${NOTHING_WRITTEN}\n${text}`,
       isError: true,
-      summary: oneLine(`refused: ${outcome.code}${where ? ` at ${where}` : ''}`),
+      summary: `refused: ${outcome.code}${where ? ` at ${where}` : ''}`,
       structured,
     }
   }
   const { text, repairs, ...structured } = outcome
   const diffs = outcome.files.flatMap(({ diff }) => (diff === undefined ? [] : [diff]))
   return {
-    text: within(text),
+    text,
     isError: false,
     summary: outcome.files.map(summary).join(', ') || 'no change',
     structured,
@@ -159,33 +160,18 @@ function summary({ path, from, change, added, removed }) {
   return `${name} ${what}${counts}`.trim()
 }
 
-const MAX_LINES = 2000
-const MAX_BYTES = 51_200
-
-/**
- * The part of a text that one answer may hold, in whole lines.
- * @param {string} text
- */
-function within(text) {
-  const lines = text.split('\n')
-  let bytes = 0
-  const fits = lines.findIndex((line, at) => {
-    bytes += Buffer.byteLength(line) + 1
-    return at >= MAX_LINES || bytes > MAX_BYTES + 1
-  })
-  if (fits === -1) return text
-  const rest = plural(lines.length - fits, 'further line is', 'further lines are')
-  return `${lines.slice(0, fits).join('\n')}\n(${rest} left out. Read the files for their anchors.)`
-}
+const PATH_NAMES = ['path', 'from', 'from_path', 'file_path', 'filePath', 'file']
 
 /** @param {unknown} args */
 function callTitle(args) {
-  const shared = fieldSoFar(args, 'path')
+  const shared = fieldSoFar(args, ...PATH_NAMES)
   /** @type {Map<string, number>} */
   const counts = new Map()
-  for (const operation of listSoFar(args, 'operations')) {
-    const path = isObject(operation) ? (operation.path ?? operation.from ?? shared) : undefined
-    if (typeof path === 'string' && path !== '') counts.set(path, (counts.get(path) ?? 0) + 1)
+  const listed = listSoFar(args, 'operations', 'edits')
+  const isBare = listed.length === 0 && fieldSoFar(args, 'op') !== undefined
+  for (const operation of isBare ? [objectSoFar(args)] : listed) {
+    const path = fieldSoFar(operation, ...PATH_NAMES) ?? (isObject(operation) ? shared : undefined)
+    if (path !== undefined) counts.set(path, (counts.get(path) ?? 0) + 1)
   }
   const files = [...counts].map(([path, count]) => (count > 1 ? `${path} ×${count}` : path))
   return oneLine(files.join(', '))

@@ -3,7 +3,7 @@
 'use strict'
 
 const { plainPath } = require('./arguments.cjs')
-const { makeTool, plural } = require('./tool.cjs')
+const { lineForm, makeTool, plural } = require('./tool.cjs')
 const { fieldSoFar, listSoFar, oneLine } = require('./title.cjs')
 
 /**
@@ -52,7 +52,7 @@ function readTool(session, names) {
     name: names.read,
     title: 'Read',
     description:
-      `Reads files. Each line comes as NUMBER:HASH|TEXT, where NUMBER:HASH is its anchor: ${names.apply} edits by these anchors. ` +
+      `Reads files. Each line comes as ${lineForm(session.dialect)}; what stands in front of TEXT, without the sign between, is its anchor: ${names.apply} edits by these anchors. ` +
       `Shows at most 2,000 lines and 50 KB, and says where to go on (start_line). Images are shown as images. ` +
       `${names.search} finds lines in many files.`,
     snippet: `Read files, each line with the anchor that ${names.apply} edits by`,
@@ -61,6 +61,7 @@ function readTool(session, names) {
     ],
     inputSchema: SCHEMA,
     writes: false,
+    advice: 'Ask for fewer files at once, or go on by start_line.',
     otherNames: OTHER_NAMES,
     callTitle,
     run: async (given, { signal }) =>
@@ -96,9 +97,11 @@ function requests(session, given) {
  * @returns {Answer}
  */
 function answer({ text, views, images, next }) {
-  const isError = views.every((view) => view.error !== undefined)
+  const failed = views.filter((view) => view.error !== undefined)
+  const isError =
+    failed.length > 0 && views.every((view) => view.error !== undefined || view.kind === 'unread')
   const files = views.map(({ text, ...about }) => about)
-  const code = isError ? views[0].error?.code : undefined
+  const code = isError ? failed[0].error?.code : undefined
   return {
     text,
     isError,
@@ -117,13 +120,22 @@ function summary({ path, kind, startLine, endLine, lineCount, error }) {
   return `${path}: lines ${startLine}–${endLine} of ${lineCount}`
 }
 
+const LIST_NAMES = ['more_paths', 'paths', 'files']
+
+/** The first path of a list, where none stands outside. @param {unknown} args */
+function first(args) {
+  const [path] = [...listSoFar(args, ...LIST_NAMES), fieldSoFar(args, ...LIST_NAMES)]
+  return typeof path === 'string' ? path : undefined
+}
+
 /** @param {unknown} args */
 function callTitle(args) {
-  const path = fieldSoFar(args, 'path') ?? fieldSoFar(args, 'file_path')
+  const path = fieldSoFar(args, 'path', 'file_path', 'filePath', 'file') ?? first(args)
   if (path === undefined) return ''
-  const start = fieldSoFar(args, 'start_line') ?? fieldSoFar(args, 'offset')
-  const more = listSoFar(args, 'more_paths').length
+  const start = fieldSoFar(args, 'start_line', 'offset', 'startLine')
+  const listed = listSoFar(args, ...LIST_NAMES).length
+  const more = fieldSoFar(args, 'path', 'file_path', 'filePath', 'file') ? listed : listed - 1
   return oneLine(`${path}${start ? `:${start}` : ''}${more > 0 ? ` and ${more} more` : ''}`)
 }
 
-module.exports = { readTool }
+module.exports = { OTHER_NAMES, readTool, requests }

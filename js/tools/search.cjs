@@ -3,7 +3,7 @@
 'use strict'
 
 const { plainPath } = require('./arguments.cjs')
-const { makeTool, plural } = require('./tool.cjs')
+const { lineForm, makeTool, plural } = require('./tool.cjs')
 const { fieldSoFar, listSoFar, oneLine } = require('./title.cjs')
 
 /**
@@ -63,11 +63,12 @@ function searchTool(session, names) {
     title: 'Search',
     description:
       `Searches files and directories for lines that match a regular expression; ignored and binary files are passed over. ` +
-      `Every line shown has its anchor, NUMBER:HASH|TEXT, so ${names.apply} can edit it without a ${names.read} first.`,
+      `Every line shown has its anchor in front, ${lineForm(session.dialect)}, so ${names.apply} can edit it without a ${names.read} first.`,
     snippet: `Search files for lines, each shown with the anchor that ${names.apply} edits by`,
     guidelines: [`Search with ${names.search} rather than grep, rg or find.`],
     inputSchema: SCHEMA,
     writes: false,
+    advice: 'Narrow pattern, paths or globs.',
     otherNames: OTHER_NAMES,
     callTitle,
     run: async (given, { signal }) => {
@@ -145,9 +146,11 @@ function goOn(names, { matchCount, files }) {
 
 /** @param {unknown} args */
 function callTitle(args) {
-  const pattern = fieldSoFar(args, 'pattern') ?? fieldSoFar(args, 'query')
+  const pattern = fieldSoFar(args, 'pattern', 'query', 'search')
   if (pattern === undefined) return ''
-  const paths = listSoFar(args, 'paths').filter((path) => typeof path === 'string')
+  const listed = listSoFar(args, 'paths')
+  const single = fieldSoFar(args, 'paths', 'path', 'file_path')
+  const paths = (listed.length > 0 ? listed : [single]).filter((path) => typeof path === 'string')
   return oneLine(`${JSON.stringify(pattern)}${paths.length > 0 ? ` in ${paths.join(', ')}` : ''}`)
 }
 

@@ -5,40 +5,55 @@
 const { isObject } = require('./arguments.cjs')
 
 const TITLE_CHARS = 100
+const LOOKED_AT_CHARS = 2000
 
 /**
  * A text for one line of a terminal.
  * @param {string} text
  */
 function oneLine(text) {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what must not get through
-  const line = text.replace(/[\s\u0000-\u001f\u007f-\u009f]+/gu, ' ').trim()
+  const line = text
+    .slice(0, LOOKED_AT_CHARS)
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what must not get through
+    .replace(/[\s\u0000-\u001f\u007f-\u009f]+/gu, ' ')
+    // What turns the direction of writing round, and halves of characters.
+    .replace(/[\u202a-\u202e\u2066-\u2069\p{Cs}]/gu, '')
+    .trim()
   const chars = [...line]
   return chars.length > TITLE_CHARS ? `${chars.slice(0, TITLE_CHARS - 1).join('')}…` : line
 }
 
 /**
- * The string or number that a field holds so far.
+ * The string or number that the first of some fields holds so far.
  * @param {unknown} args
- * @param {string} field
+ * @param {string[]} fields
  * @returns {string | undefined}
  */
-function fieldSoFar(args, field) {
-  const value = objectSoFar(args)[field]
-  if (typeof value === 'number') return String(value)
-  return typeof value === 'string' && value !== '' ? value : undefined
+function fieldSoFar(args, ...fields) {
+  const object = objectSoFar(args)
+  for (const field of fields) {
+    const value = object[field]
+    if (typeof value === 'number') return String(value)
+    if (typeof value === 'string' && value !== '') return value
+  }
+  return undefined
 }
 
 /**
- * The items that the list in a field has so far.
+ * The items that the list in the first of some fields has so far.
  * @param {unknown} args
- * @param {string} field
+ * @param {string[]} fields
  * @returns {unknown[]}
  */
-function listSoFar(args, field) {
-  const value = objectSoFar(args)[field]
-  const list = typeof value === 'string' ? valueSoFar(value) : value
-  return Array.isArray(list) ? list : isObject(list) ? [list] : []
+function listSoFar(args, ...fields) {
+  const object = objectSoFar(args)
+  for (const field of fields) {
+    const value = object[field]
+    const list = typeof value === 'string' ? valueSoFar(value) : value
+    if (Array.isArray(list)) return list
+    if (isObject(list)) return [list]
+  }
+  return []
 }
 
 /** @param {unknown} args @returns {Record<string, unknown>} */
@@ -56,7 +71,7 @@ function valueSoFar(text) {
   /** @type {string[]} what closes the objects and arrays that are open */
   const open = []
   let [isInString, isEscaped] = [false, false]
-  let [safeChars, safeClosing] = [0, '']
+  let safeChars = 0
   for (let at = 0; at < text.length; at++) {
     const char = text[at]
     if (isInString) {
@@ -67,19 +82,15 @@ function valueSoFar(text) {
     if (char === '"') isInString = true
     if (char === '{' || char === '[') open.push(char === '{' ? '}' : ']')
     if (char === '}' || char === ']') open.pop()
-    if ('{[}],'.includes(char)) {
-      safeChars = char === ',' ? at : at + 1
-      safeClosing = closing(open)
-    }
+    if ('{[}],'.includes(char)) safeChars = char === ',' ? at : at + 1
   }
   const ended = isInString ? `${isEscaped ? text.slice(0, -1) : text}"` : text
-  return parsedOr(ended + closing(open), () =>
-    parsedOr(text.slice(0, safeChars) + safeClosing, () => undefined),
+  // Behind the last safe place nothing is opened or closed, so that one closing serves both.
+  const closing = open.reverse().join('')
+  return parsedOr(ended + closing, () =>
+    parsedOr(text.slice(0, safeChars) + closing, () => undefined),
   )
 }
-
-/** @param {string[]} open */
-const closing = (open) => [...open].reverse().join('')
 
 /**
  * @param {string} text

@@ -2,10 +2,13 @@
 
 'use strict'
 
+const { formatHashed } = require('../../index.js')
 const { Malformed, takeObject } = require('./arguments.cjs')
+const { bounded, boundedNotes } = require('./bounds.cjs')
+const { oneLine } = require('./title.cjs')
 
 /**
- * @import { Repair } from '../..'
+ * @import { Dialect, Repair } from '../..'
  * @import { ArgumentRepair, ExecuteOptions, HashTool, JsonSchema, ToolImage, ToolNames, ToolResult } from '../tools.cjs'
  * @import { Arguments } from './arguments.cjs'
  */
@@ -28,6 +31,7 @@ const { Malformed, takeObject } = require('./arguments.cjs')
  * @property {string[]} guidelines
  * @property {JsonSchema} inputSchema
  * @property {boolean} writes
+ * @property {string} advice what to do about an answer that is cut
  * @property {Record<string, string>} otherNames fields as other tools call them
  * @property {(args: unknown) => string} callTitle
  * @property {(given: Arguments, options: ExecuteOptions) => Promise<Answer>} run
@@ -42,7 +46,16 @@ const NOTHING_WRITTEN = 'Nothing was written.'
  */
 function toolNames(names) {
   const { read = 'read', search = 'search', apply = 'apply_hash' } = names ?? {}
-  return { read, search, apply }
+  const all = { read, search, apply }
+  for (const [kind, name] of Object.entries(all)) {
+    if (typeof name === 'string' && /^[^\s\p{C}]{1,128}$/u.test(name)) continue
+    const what = typeof name === 'string' ? JSON.stringify(name) : String(name)
+    throw new TypeError(`names.${kind} is ${what}: expected a name without spaces`)
+  }
+  if (new Set(Object.values(all)).size < 3) {
+    throw new TypeError(`names are ${read}, ${search} and ${apply}: expected three different ones`)
+  }
+  return all
 }
 
 /**
@@ -66,7 +79,14 @@ function makeTool(definition) {
     guidelines,
     inputSchema,
     annotations,
-    callTitle,
+    callTitle: (args) => {
+      try {
+        return callTitle(args)
+      } catch {
+        // A getter of theirs, say: a title is not worth a fault.
+        return ''
+      }
+    },
     execute: (args, options) => execute(definition, args, options ?? {}),
   }
 }
@@ -86,7 +106,10 @@ async function execute(definition, args, options) {
   return {
     images: [],
     ...answer,
-    text: answer.text + told(repairs),
+    text:
+      bounded(answer.text, answer.isError && !definition.writes ? '' : ` ${definition.advice}`) +
+      told(repairs),
+    summary: oneLine(answer.summary),
     structured: { ...answer.structured, repairs: [...repairs, ...ofTexts] },
   }
 }
@@ -139,10 +162,17 @@ const UNTOLD = ['unused', 'move-path']
  */
 function told(repairs) {
   const worth = repairs.filter(({ rule }) => !UNTOLD.includes(rule))
-  return worth.map(({ field, message }) => `\n(${field}: ${message}.)`).join('')
+  return boundedNotes(worth.map(({ field, message }) => `${field}: ${message}`))
 }
+
+/**
+ * How a line with its anchor looks in a dialect: `NUMBER:HASH|TEXT`.
+ * @param {Dialect} dialect
+ */
+const lineForm = (dialect) =>
+  formatHashed('x', { dialect }).replace(/^1(\W)\w+(\W)x$/, 'NUMBER$1HASH$2TEXT')
 
 /** @param {number} count @param {string} one @param {string} [several] */
 const plural = (count, one, several = `${one}s`) => `${count} ${count === 1 ? one : several}`
 
-module.exports = { makeTool, NOTHING_WRITTEN, plural, toolNames }
+module.exports = { lineForm, makeTool, NOTHING_WRITTEN, plural, toolNames }
