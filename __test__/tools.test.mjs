@@ -12,7 +12,7 @@ import { untyped, withDir } from './support.mjs'
 
 /** @import { HashTool, ToolResult } from 'hashline-native/tools' */
 
-const { guard, hashTools, toAnthropic, toOpenAI, toStandardSchema, toZodShape } = library
+const { guard, hashTools, remember, toAnthropic, toOpenAI, toStandardSchema, toZodShape } = library
 
 const numbered = (/** @type {number} */ count) =>
   Array.from({ length: count }, (_, at) => `line ${at + 1}\n`).join('')
@@ -123,7 +123,7 @@ test('results are bounded and say how to go on', () =>
     assert.ok(Buffer.byteLength(refused.text) <= 51_200 + 200)
     assert.match(
       refused.text,
-      /\n\(\d+ further lines are left out\. Read the files for their anchors\.\)$/,
+      /\n\(\d+ further lines are left out\. Use read on the files for their anchors\.\)$/,
     )
   }))
 
@@ -336,6 +336,110 @@ test('regression: every repair is reported, and only the names of the schema are
     const url = await read.execute({ path: `@${pathToFileURL(join(cwd, 'b.txt')).href}` })
     assert.deepEqual([url.isError, rules(url)], [false, ['at-path', 'file-url']])
   }))
+
+test('regression: whatever an answer is made of, it is bounded, and one long line is cut within', () =>
+  withDir({ 'a.txt': 'a\n', 'long.txt': `x${'y'.repeat(60_000)}\nb\n` }, async (cwd, stateDir) => {
+    const { read, search, apply } = toolsOf(cwd, stateDir)
+    const many = Array.from({ length: 4000 }, (_, at) => `${'gone'.repeat(20)}${at}`)
+    const big = 'z'.repeat(200_000)
+    const rows = [
+      await read.execute({ path: 'a.txt', more_paths: many }),
+      await read.execute({ path: 'a.txt', more_paths: many.map((path) => `@${path}`) }),
+      await search.execute({ pattern: 'a', paths: many }),
+      await search.execute({ pattern: `(${big}` }),
+      await search.execute({ pattern: big, literal: true }),
+      await apply.execute(`{"operations": ${big}`),
+      await apply.execute({ operations: [{ op: 'set_line', path: big, anchor: big, text: '' }] }),
+      await read.execute({ path: big }),
+    ]
+    for (const { text, summary } of rows) {
+      assert.ok(text.split('\n').length <= 2020, `${text.split('\n').length}`)
+      assert.ok(Buffer.byteLength(text) <= 51_200 + 3000, `${Buffer.byteLength(text)}`)
+      assert.ok(summary.length <= 100)
+    }
+    await search.execute({ pattern: 'b', paths: ['long.txt'], context: 1 })
+    const stale = { op: 'set_line', path: 'long.txt', anchor: '2:zz', text: '' }
+    const refused = await apply.execute({ operations: [stale] })
+    assert.match(refused.text, /^Nothing was written\./)
+    assert.ok(Buffer.byteLength(refused.text) <= 51_200 + 3000)
+    const odd = await read.execute({ path: 'a\u001b[2J\u202e\u0007\nb' })
+    assert.equal(odd.summary, 'a [2J b: FILE_NOT_FOUND')
+  }))
+
+test('regression: a title in linear time, by every name that a call takes', () => {
+  const [read, search, apply] = describing
+  const throwing = {
+    get path() {
+      throw undefined
+    },
+  }
+  /** @type {[HashTool, unknown, string][]} */
+  const cases = [
+    [read, { filePath: 'a' }, 'a'],
+    [read, '{"file":"a","offset":3', 'a:3'],
+    [read, { paths: ['a', 'b'] }, 'a and 1 more'],
+    [search, { pattern: 'x', path: 'src' }, '"x" in src'],
+    [apply, { operations: [{ file_path: 'a' }] }, 'a'],
+    [apply, { op: 'delete_file', path: 'a' }, 'a'],
+    [apply, { path: 'a', edits: [{}, {}] }, 'a ×2'],
+    [read, { path: 'a\u202eb\ud800' }, 'ab'],
+    [read, throwing, ''],
+    [apply, throwing, ''],
+    // Closing all of them at each would build strings of 40 GB.
+    [apply, '['.repeat(200_000), ''],
+  ]
+  for (const [tool, args, title] of cases) assert.equal(tool.callTitle(args), title)
+})
+
+test('regression: what an old call showed is remembered, however it named its file', () =>
+  withDir({ 'a.txt': 'a\nb\n', 'b.txt': 'c\n' }, async (cwd, stateDir) => {
+    const tools = toolsOf(cwd, stateDir)
+    const url = pathToFileURL(join(cwd, 'a.txt')).href
+    const calls = [
+      { path: '@a.txt' },
+      { file_path: 'a.txt' },
+      { path: url },
+      { more_paths: ['a.txt'] },
+      '{"file":"a.txt"}',
+    ]
+    for (const args of calls) {
+      const { text } = await tools.read.execute(args)
+      for (const tool of [tools.read, 'peek']) {
+        const session = new HashSession({ cwd, stateDir, durability: 'process' })
+        assert.equal(remember(session, tool, args, text), 2, JSON.stringify(args))
+        const edit = { op: 'set_line', path: 'a.txt', anchor: anchorOf(text, 'b'), text: 'B' }
+        const done = await hashTools(session).apply.execute(
+          { operations: [edit] },
+          { dryRun: true },
+        )
+        assert.equal(done.isError, false, done.text)
+      }
+    }
+    const session = new HashSession({ cwd, stateDir })
+    const both = { path: 'a.txt', more_paths: ['b.txt'] }
+    assert.equal(remember(session, 'read', both, (await tools.read.execute(both)).text), 3)
+    const query = { pattern: 'c' }
+    const found = await tools.search.execute(query)
+    assert.equal(remember(session.fork(), tools.search, query, found.text), 1)
+    const stale = { operations: [{ op: 'delete', path: 'a.txt', anchor: '2:00' }] }
+    const { text } = await tools.apply.execute(stale)
+    assert.equal(remember(new HashSession({ cwd, stateDir }), tools.apply, stale, text), 2)
+    assert.equal(remember(session, 'read', undefined, untyped(undefined)), 0)
+    assert.equal(remember(session, 'read', '{', 'x'), 0)
+  }))
+
+test('regression: names that no model can call are refused, and the guard always answers', () => {
+  const session = new HashSession()
+  for (const name of [null, '', 5, 'a b', 'search']) {
+    const names = untyped({ read: name })
+    assert.throws(() => hashTools(session, { names }), TypeError)
+  }
+  assert.match(guard('\ud800 cat f; cat g') ?? '', /^Blocked: /)
+  assert.doesNotThrow(() => guard('\ud800 cat f'))
+  assert.equal(guard(untyped(null)), undefined)
+  const tools = untyped({ read: undefined })
+  assert.match(guard('cat a.js', { policy: { tools } }) ?? '', /`read`/)
+})
 
 test('a name that begins with @ stays where there is one', () =>
   withDir({ '@types/a.d.ts': 'a\n', '@b': 'b\n' }, async (cwd, stateDir) => {

@@ -5,6 +5,7 @@
 const { applyTool } = require('./tools/apply.cjs')
 const { guard } = require('./tools/guard.cjs')
 const { readTool } = require('./tools/read.cjs')
+const { remember } = require('./tools/remember.cjs')
 const { searchTool } = require('./tools/search.cjs')
 const { toolNames } = require('./tools/tool.cjs')
 const { toAnthropic, toOpenAI, toStandardSchema, toZodShape } = require('./tools/vendors.cjs')
@@ -20,4 +21,4 @@ function hashTools(session, options = {}) {
 }
 
 /** @type {typeof import('./tools.cjs')} */
-module.exports = { guard, hashTools, toAnthropic, toOpenAI, toStandardSchema, toZodShape }
+module.exports = { guard, hashTools, remember, toAnthropic, toOpenAI, toStandardSchema, toZodShape }

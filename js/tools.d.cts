@@ -27,6 +27,18 @@ export function hashTools(
   options?: HashToolsOptions,
 ): { read: HashTool; search: HashTool; apply: HashTool }
 
+/**
+ * Learns from a call of an earlier run what it showed: `session.observe`, with the path taken from
+ * the arguments as `execute` takes it (`@a.txt`, `file://`, `file_path`, JSON text …). `tool` is the
+ * tool, or its name when that is all that was kept. Returns how many lines were learned.
+ */
+export function remember(
+  session: HashSession,
+  tool: HashTool | string,
+  args: unknown,
+  text: string,
+): number
+
 /** One tool, for any framework: hand its schema to the model, and the model's call to `execute`. */
 export interface HashTool {
   /** The name by which the model calls it. */

@@ -2,4 +2,5 @@
 
 import tools from './tools.cjs'
 
-export const { guard, hashTools, toAnthropic, toOpenAI, toStandardSchema, toZodShape } = tools
+export const { guard, hashTools, remember, toAnthropic, toOpenAI, toStandardSchema, toZodShape } =
+  tools

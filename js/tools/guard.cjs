@@ -5,16 +5,33 @@
 const { checkCommand } = require('../../index.js')
 const { toolNames } = require('./tool.cjs')
 
+/** @import { CommandPolicy } from '../..' */
+
 /** @type {typeof import('../tools.cjs').guard} */
-function guard(command, { names, policy } = {}) {
+function guard(command, options) {
+  const { names, policy } = options ?? {}
   const { read, search, apply } = toolNames(names)
-  const tools = { read, search, edit: apply, ...policy?.tools }
-  const { verdict, findings } = checkCommand(command, { ...policy, tools })
+  const named = Object.entries(policy?.tools ?? {}).filter(([, name]) => name !== undefined)
+  const tools = { read, search, edit: apply, ...Object.fromEntries(named) }
+  const { verdict, findings } = checked(command, { ...policy, tools })
   if (verdict === 'allow' || verdict === 'unparsed') return undefined
   const reasons = findings.map(({ message }) => message)
   // A policy may refuse what does not parse.
   if (reasons.length === 0) reasons.push('It cannot be parsed: write it in a simpler way.')
   return ['Blocked: the command was not run.', ...new Set(reasons)].join('\n')
+}
+
+/**
+ * As `checkCommand`, but a command that is no text does not parse. Misuse of the policy throws.
+ * @param {unknown} command
+ * @param {CommandPolicy} policy
+ */
+function checked(command, policy) {
+  if (typeof command === 'string')
+    return checkCommand(command.replace(/\p{Cs}/gu, '\ufffd'), policy)
+  checkCommand('', policy)
+  const verdict = policy.unparsed === 'write' ? 'write' : 'unparsed'
+  return { verdict, findings: [] }
 }
 
 module.exports = { guard }
