@@ -20,7 +20,7 @@ const server = async (input, options = {}) => {
   const sessions = new Sessions(input)
   const describing = hashTools(new HashSession(), { names: NAMES })
   const define = (/** @type {keyof typeof describing} */ kind) =>
-    definition(kind, describing[kind], (context) => sessions.tools(context.sessionID))
+    definition(kind, describing[kind], (context) => sessions.memory(context.sessionID))
   return {
     tool: {
       [NAMES.read]: define('read'),
@@ -47,30 +47,42 @@ const server = async (input, options = {}) => {
 /**
  * @param {'read' | 'search' | 'apply'} kind
  * @param {HashTool} described
- * @param {(context: ToolContext) => Promise<Record<typeof kind, HashTool>>} toolsOf
+ * @param {(context: ToolContext) => Promise<HashSession>} sessionOf
  * @returns {ToolDefinition}
  */
-function definition(kind, described, toolsOf) {
+function definition(kind, described, sessionOf) {
   return tool({
     description: described.description,
     args: toZodShape(tool.schema, described),
     /** @param {Record<string, any>} args */
     async execute(args, context) {
-      const own = (await toolsOf(context))[kind]
+      const session = await sessionOf(context)
       const signal = context.abort
+      const own = toolOver(session, kind)
+      // What nobody may see must not count as shown, so a copy of the memory looks ahead.
+      const probe = toolOver(session.fork(), kind)
       if (kind === 'apply') {
-        const preview = await own.execute(args, { signal, dryRun: true })
-        if (preview.isError) return shown(own, args, preview)
+        const preview = await probe.execute(args, { signal, dryRun: true })
+        if (preview.isError) {
+          // A refusal shows lines of files.
+          await ask(context, NAMES.read, pathsOf(context, preview))
+          return shown(own, args, await own.execute(args, { signal, dryRun: true }))
+        }
         await askToEdit(context, preview)
       }
       if (kind === 'search') await ask(context, own.name, [args.pattern])
-      const result = await own.execute(args, { signal })
-      // Which files they are is certain only now: a model may write a path in several ways.
-      if (kind === 'read') await ask(context, own.name, pathsOf(context, result))
-      return shown(own, args, result)
+      if (kind === 'read') {
+        // A model may write a path in several ways: only the result says which files they are.
+        const preview = await probe.execute(args, { signal })
+        await ask(context, own.name, pathsOf(context, preview))
+      }
+      return shown(own, args, await own.execute(args, { signal }))
     },
   })
 }
+
+/** @param {HashSession} session @param {'read' | 'search' | 'apply'} kind */
+const toolOver = (session, kind) => hashTools(session, { names: NAMES })[kind]
 
 /** @param {ToolContext} context @param {ToolResult} preview */
 async function askToEdit(context, preview) {
@@ -96,8 +108,10 @@ async function ask(context, permission, patterns, metadata = {}) {
  * @param {ToolResult} result
  */
 function pathsOf({ directory, worktree }, { structured }) {
-  const paths = (structured.files ?? []).flatMap(({ from, path }) => [from, path])
-  return paths
+  const { files = [] } = structured
+  const failures = /** @type {{ from?: string, path?: string }[]} */ (structured.failures ?? [])
+  const paths = [...files, ...failures].flatMap(({ from, path }) => [from, path])
+  return [...new Set(paths)]
     .filter((path) => typeof path === 'string')
     .map((path) => relative(worktree, isAbsolute(path) ? path : join(directory, path)))
 }
@@ -135,19 +149,19 @@ class Sessions {
     // Without a repository the worktree is the root of the file system.
     const root = worktree === '/' ? directory : worktree
     this.options = { cwd: directory, root }
-    /** @type {Map<string, Promise<ReturnType<typeof hashTools>>>} */
-    this.tools_ = new Map()
+    /** @type {Map<string, Promise<HashSession>>} */
+    this.sessions = new Map()
   }
 
-  /** The tools of a conversation. @param {string} id */
-  tools(id) {
-    const known = this.tools_.get(id) ?? this.remembering(id)
-    this.tools_.set(id, known)
+  /** The memory of a conversation. @param {string} id */
+  memory(id) {
+    const known = this.sessions.get(id) ?? this.remembering(id)
+    this.sessions.set(id, known)
     return known
   }
 
   /**
-   * Tools over a session that remembers what the conversation has shown, which may have gone on in
+   * A session that remembers what the conversation has shown, which may have gone on in
    * another process.
    * @param {string} id
    */
@@ -160,12 +174,12 @@ class Sessions {
       const path = part.state.input.path
       session.observe(part.state.output, typeof path === 'string' ? path : undefined)
     }
-    return hashTools(session, { names: NAMES })
+    return session
   }
 
   /** @param {{ type: string, properties: any }} event */
   hear({ type, properties }) {
-    if (type === 'session.deleted') this.tools_.delete(properties.info.id)
+    if (type === 'session.deleted') this.sessions.delete(properties.info.id)
   }
 }
 

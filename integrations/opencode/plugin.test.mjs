@@ -200,3 +200,40 @@ test('the guard can be left out', { skip }, async () => {
   const free = await plugin.server(input, { guard: false })
   await free['tool.execute.before'](call, output)
 })
+
+test('what may not be read is neither shown by a refusal nor counts as shown', {
+  skip,
+}, async () => {
+  const path = pathToFileURL(join(placePlugin(FOLDER, AGENT), 'index.js')).href
+  const { default: plugin } = await import(path)
+  await withMess({ 'secret.txt': 'open sesame\n' }, async (dir) => {
+    const client = { session: { messages: async () => ({ data: [] }) } }
+    const hooks = await plugin.server({ client, directory: dir, worktree: dir })
+    /** @type {string[]} */
+    const asked = []
+    const context = (/** @type {boolean} */ isAllowed) => ({
+      sessionID: 's',
+      directory: dir,
+      worktree: dir,
+      abort: new AbortController().signal,
+      ask: async (/** @type {any} */ { permission, patterns }) => {
+        asked.push(`${permission} ${patterns}`)
+        if (!isAllowed) throw new Error('denied')
+      },
+    })
+    const { read, apply_hash: apply } = hooks.tool
+    const edit = (/** @type {string} */ anchor) => ({
+      operations: [{ op: 'set_line', path: 'secret.txt', anchor, text: 'x' }],
+    })
+    await assert.rejects(apply.execute(edit('1:00'), context(false)), /denied/)
+    await assert.rejects(read.execute({ path: '@secret.txt' }, context(false)), /denied/)
+    assert.deepEqual(asked, ['read secret.txt', 'read secret.txt'])
+    // Had the text counted as shown, the tool would call it unchanged or know its anchors.
+    const { output } = await apply.execute(edit('1:00'), context(true))
+    assert.match(output, /^Nothing was written\./)
+    const anchor = anchorOf(output, 'sesame')
+    const { output: report } = await apply.execute(edit(anchor), context(true))
+    assert.match(report, /1 edit/)
+    assert.equal(readFileSync(join(dir, 'secret.txt'), 'utf8'), 'x\n')
+  })
+})
