@@ -690,8 +690,11 @@ test('a zod shape asks zod for each field', () => {
     describe: () => type(`${text} described`),
     optional: () => type(`${text}?`),
     int: () => type('integer'),
+    strict: () => type(text),
+    catch: () => type(text),
   })
   const z = {
+    preprocess: (/** @type {any} */ _, /** @type {any} */ inner) => inner,
     string: () => type('string'),
     number: () => type('number'),
     boolean: () => type('boolean'),
@@ -704,9 +707,9 @@ test('a zod shape asks zod for each field', () => {
     Object.fromEntries(Object.entries(toZodShape(z, tool)).map(([name, { text }]) => [name, text]))
   assert.deepEqual(texts(read), {
     path: 'string described',
-    start_line: 'integer described?',
-    max_lines: 'integer described?',
-    more_paths: '[string] described?',
+    start_line: 'integer? described',
+    max_lines: 'integer? described',
+    more_paths: '[string]? described',
   })
   assert.deepEqual(texts(apply), { operations: '[{op,path}] described' })
 })

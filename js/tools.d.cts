@@ -239,7 +239,9 @@ export function toStandardSchema(tool: HashTool): ArgumentsSchema
 
 /**
  * The fields of a tool's arguments as zod types, for frameworks that want those. `z` is the zod
- * that the framework uses, of any version from 3 on.
+ * that the framework uses, 3.21 or later. The types say in JSON Schema what the model is to write,
+ * and let every value through as it is, since `execute` takes more and tells what is wrong. Fields
+ * under other names get through when the framework's object lets unknown ones pass.
  */
 export function toZodShape(
   z: { string(): unknown },

@@ -7,11 +7,16 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { HashSession } from 'hashline-native'
+import { hashTools, toZodShape } from 'hashline-native/tools'
 import { call, startModelServer } from '../../__test__/modelServer.mjs'
 import { withMess } from '../../__test__/support.mjs'
 import { skipWithout } from '../../scripts/packages.mjs'
 
-/** @import { Step, Turn } from '../../__test__/modelServer.mjs' */
+/**
+ * @import { HashTool } from 'hashline-native/tools'
+ * @import { Step, Turn } from '../../__test__/modelServer.mjs'
+ */
 
 const FOLDER = dirname(fileURLToPath(import.meta.url))
 const TSC = join(FOLDER, '../../node_modules/typescript/bin/tsc')
@@ -178,4 +183,35 @@ test('AI SDK, its own mock of a model', { skip }, async () => {
     const { output } = prompts[1].at(-1).content[0]
     assert.match(output.value, /^1:\w\w\|function greet/)
   })
+})
+
+test('regression: zod shapes let through what execute takes, and say what is to be written', {
+  skip,
+}, async () => {
+  const { read, apply } = hashTools(new HashSession())
+  const item = { op: 'set_line', path: 'a', text: null, file: 'b', all: 'true' }
+  /** @type {[HashTool, unknown][]} */
+  const calls = [
+    [apply, { operations: [{ op: 'delete', path: 'a', anchor: '1:00' }] }],
+    [apply, { operations: JSON.stringify([item]) }],
+    [apply, { operations: item }],
+    [apply, { operations: [item] }],
+    [apply, {}],
+    [read, { path: null, start_line: '5', max_lines: null, more_paths: 'a' }],
+  ]
+  for (const version of ['zod', 'zod/v3']) {
+    const { z } = await import(version)
+    for (const [tool, args] of calls) {
+      assert.deepEqual(z.object(toZodShape(z, tool)).parse(args), args)
+      assert.deepEqual(await z.object(toZodShape(z, tool)).parseAsync(args), args)
+    }
+  }
+  const { z } = await import('zod')
+  const schema = z.toJSONSchema(z.object(toZodShape(z, apply)), { io: 'input' })
+  const { operations } = apply.inputSchema.properties ?? {}
+  const { operations: ofZod } = /** @type {any} */ (schema).properties
+  assert.deepEqual(schema.required, ['operations'])
+  assert.equal(ofZod.description, operations.description)
+  const { additionalProperties, ...items } = ofZod.items
+  assert.deepEqual([additionalProperties, items], [false, operations.items])
 })

@@ -37,23 +37,44 @@ function toStandardSchema({ inputSchema }) {
 
 /** @type {typeof import('../tools.cjs').toZodShape} */
 function toZodShape(z, { inputSchema }) {
-  return zodFields(z, inputSchema)
+  return zodFields(z, inputSchema, (type) => lenient(z, type))
 }
 
 /**
  * What is used of zod. The types of its versions differ so much that one for all says little.
- * @typedef {{ describe(text: string): ZodType, optional(): ZodType, int(): ZodType }} ZodType
+ * @typedef {{ describe(text: string): ZodType, optional(): ZodType, int(): ZodType, strict(): ZodType, catch(value: (context: unknown) => unknown): ZodType }} ZodType
  * @param {any} z
  * @param {JsonSchema} schema
+ * @param {(type: ZodType) => ZodType} wrapped
  * @returns {Record<string, ZodType>}
  */
-function zodFields(z, { properties = {}, required = [] }) {
+function zodFields(z, { properties = {}, required = [] }, wrapped) {
   const fields = Object.entries(properties).map(([name, schema]) => {
-    const type = zodType(z, schema)
-    const described = schema.description === undefined ? type : type.describe(schema.description)
-    return [name, required.includes(name) ? described : described.optional()]
+    const type = wrapped(zodType(z, schema))
+    const optional = required.includes(name) ? type : type.optional()
+    const { description } = schema
+    return [name, description === undefined ? optional : optional.describe(description)]
   })
   return Object.fromEntries(fields)
+}
+
+/**
+ * A type that lets every value through as it is, and whose JSON Schema is that of `type`: what a
+ * model wrote in another form is for `execute` to take or to refuse, and to tell.
+ * @param {any} z
+ * @param {ZodType} type
+ */
+function lenient(z, type) {
+  /** @type {unknown} */
+  let given
+  const noted = (/** @type {unknown} */ value) => {
+    given = value
+    return value
+  }
+  // zod calls this straight after `noted`, since nothing in between waits; and once without a
+  // context, when it looks for a default to put into the JSON Schema.
+  const asGiven = (/** @type {unknown} */ context) => (context === undefined ? undefined : given)
+  return z.preprocess(noted, type.catch(asGiven))
 }
 
 /**
@@ -64,7 +85,8 @@ function zodFields(z, { properties = {}, required = [] }) {
 function zodType(z, schema) {
   switch (schema.type) {
     case 'object':
-      return z.object(zodFields(z, schema))
+      // Not to lose fields: a name that it does not know makes zod hand over the whole as it is.
+      return z.object(zodFields(z, schema, (type) => type)).strict()
     case 'array':
       return z.array(zodType(z, schema.items ?? { type: 'string' }))
     case 'integer':
