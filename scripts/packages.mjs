@@ -18,18 +18,25 @@ export function installPackages(folder) {
   const stamp = join(folder, 'node_modules', '.installed-lock.json')
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === lock) return undefined
   console.log(`npm install in ${folder}`)
-  // Not `npm ci`: that fails where a registry lacks what is optional for other platforms.
-  const { status, stderr, error } = spawnSync('npm', ['install', '--no-save', '--ignore-scripts'], {
-    cwd: folder,
-    encoding: 'utf8',
-    shell: process.platform === 'win32',
-  })
+  // The packages are large, and downloads: what fails is tried once more.
+  const first = npmInstall(folder)
+  const { status, stderr, error } = first.status === 0 ? first : npmInstall(folder)
   if (status !== 0) return `npm install failed in ${folder}: ${error?.message ?? stderr}`
   const link = join(folder, 'node_modules', 'hashline-native')
   rmSync(link, { recursive: true, force: true })
   symlinkSync(root, link, 'junction')
   writeFileSync(stamp, lock)
   return undefined
+}
+
+/** @param {string} folder */
+function npmInstall(folder) {
+  // Not `npm ci`: that fails where a registry lacks what is optional for other platforms.
+  return spawnSync('npm', ['install', '--no-save', '--ignore-scripts'], {
+    cwd: folder,
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+  })
 }
 
 /**

@@ -90,11 +90,10 @@ const withAgent = (steps, programs, look) =>
 const bash = (/** @type {string} */ command) =>
   call('Bash', { command, description: 'A command of the test' })
 
-test('reads by anchors, is refused, edits', { skip }, (t) => {
+test('reads by anchors, is refused, edits', { skip }, () => {
   const programs = programDirectory()
-  if (spawnSync(join(programs, 'hashline'), ['mcp', '--help']).status !== 0) {
-    return t.skip('this build of hashline has no command mcp')
-  }
+  const { status, stderr } = spawnSync(join(programs, 'hashline'), ['mcp', '--help'])
+  assert.equal(status, 0, `hashline mcp: ${stderr}`)
   /** @type {Step[]} */
   const steps = [
     (turn) => call(nameOf(turn, 'read'), { path: 'greet.js' }),
