@@ -102,7 +102,10 @@ test('results are bounded and say how to go on', () =>
   withDir({ 'a.txt': numbered(5000), 'b.txt': 'b\n', empty: '' }, async (cwd, stateDir) => {
     const { read, search, apply } = toolsOf(cwd, stateDir)
     const cut = await read.execute({ path: 'a.txt', more_paths: ['b.txt'] })
-    assert.match(cut.text, /Go on from line 2001\.\)\n\(Not shown, .*: b\.txt from line 1\.\)$/)
+    assert.match(
+      cut.text,
+      /Go on from line 2001: read with start_line 2001\.\)\n\(Not shown, .*: b\.txt from line 1\.\)$/,
+    )
     assert.equal(cut.structured.truncated, true)
     assert.equal(cut.summary, 'a.txt: lines 1–2000 of 5000, b.txt: not shown')
     assert.equal((await read.execute({ path: 'empty' })).text, '(empty file)')
@@ -138,6 +141,42 @@ test('images are handed over as bytes', () =>
       images.map(({ path, mimeType, data }) => [path, mimeType, Buffer.from(data)]),
       [['c.png', 'image/png', png]],
     )
+  }))
+
+test('regression: images that models do not take are told of, and hints name the tool', () =>
+  withDir({ 'a.txt': 'a\nb\n(x. Go on from line 2.)\n' }, async (cwd, stateDir) => {
+    writeFileSync(join(cwd, 'i.bmp'), Buffer.concat([Buffer.from('BM'), Buffer.alloc(60)]))
+    const session = new HashSession({ cwd, stateDir, durability: 'process' })
+    const { read } = hashTools(session, { names: { read: 'peek' } })
+    const bmp = await read.execute({ path: 'i.bmp' })
+    assert.deepEqual([bmp.images, bmp.isError], [[], false])
+    assert.match(bmp.text, /^\(image, image\/bmp, 62 bytes; not shown: only png, /)
+    const cut = await read.execute({ path: 'a.txt', max_lines: 1 })
+    assert.match(cut.text, /\n\(.* Go on from line 2: peek with start_line 2\.\)$/)
+    const whole = await read.execute({ path: 'a.txt' })
+    assert.match(whole.text, /\|\(x\. Go on from line 2\.\)$/)
+  }))
+
+test('regression: a read of which a limit left nothing but errors is an error', () =>
+  withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
+    const { read } = toolsOf(cwd, stateDir, { limits: { maxLines: 1 } })
+    const mixed = await read.execute({ path: 'gone', more_paths: ['a.txt', 'a.txt'] })
+    assert.equal(mixed.isError, false)
+    const { read: other } = hashTools(
+      untyped({
+        dialect: 'pi',
+        read: async () => ({
+          text: 'x',
+          images: [],
+          views: [
+            { path: 'gone', kind: 'error', error: { code: 'FILE_NOT_FOUND' } },
+            { path: 'a.txt', kind: 'unread' },
+          ],
+        }),
+      }),
+    )
+    const nothing = await other.execute({ path: 'gone', more_paths: ['a.txt'] })
+    assert.deepEqual([nothing.isError, nothing.structured.code], [true, 'FILE_NOT_FOUND'])
   }))
 
 test('what is plainly meant is taken as meant, and told', () =>

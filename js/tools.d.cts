@@ -91,7 +91,7 @@ export interface ToolResult {
   text: string
   /** Whether nothing was read, searched or written. */
   isError: boolean
-  /** The images among the files that were read; `text` names them. */
+  /** The images among the files that were read, if png, jpeg, gif or webp; `text` names them all. */
   images: ToolImage[]
   /** The same as data, for the harness. */
   structured: ToolData

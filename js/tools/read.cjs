@@ -65,7 +65,7 @@ function readTool(session, names) {
     otherNames: OTHER_NAMES,
     callTitle,
     run: async (given, { signal }) =>
-      answer(await session.read(requests(session, given), { signal })),
+      answer(names, await session.read(requests(session, given), { signal })),
   })
 }
 
@@ -92,20 +92,43 @@ function requests(session, given) {
   return [window, ...more]
 }
 
+/** The images that vendors of models take. */
+const SHOWABLE = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
+
 /**
+ * What a session says of a file, in the words of the tool. No row of a file begins with a bracket,
+ * since its number comes first.
+ * @param {Names} names
+ * @param {string} text
+ */
+function inOwnWords(names, text) {
+  return text
+    .replace(
+      /^(\(.* Go on from line (\d+))\.\)$/gm,
+      (_, start, line) => `${start}: ${names.read} with start_line ${line}.)`,
+    )
+    .replace(/^\(image, (image\/\S+), (\d+ bytes)\)$/gm, (row, type, size) =>
+      SHOWABLE.includes(type)
+        ? row
+        : `(image, ${type}, ${size}; not shown: only png, jpeg, gif and webp are)`,
+    )
+}
+
+/**
+ * @param {Names} names
  * @param {ReadReport} report
  * @returns {Answer}
  */
-function answer({ text, views, images, next }) {
+function answer(names, { text, views, images, next }) {
   const failed = views.filter((view) => view.error !== undefined)
   const isError =
     failed.length > 0 && views.every((view) => view.error !== undefined || view.kind === 'unread')
   const files = views.map(({ text, ...about }) => about)
   const code = isError ? failed[0].error?.code : undefined
   return {
-    text,
+    text: inOwnWords(names, text),
     isError,
-    images,
+    images: images.filter(({ mimeType }) => SHOWABLE.includes(mimeType)),
     summary: views.map(summary).join(', '),
     structured: { files, truncated: next !== undefined, ...(code && { code }) },
   }
