@@ -260,8 +260,22 @@ async function screenWith(tmux, awaited) {
 test('a summary names the edited files, and a person hears of the guard', { skip }, () => {
   /** @type {Step[]} */
   const steps = [
-    () => call('read', { path: 'greet.js' }),
-    ({ results: [shown] }) => setLine(anchorOf(shown, 'return'), "  return 'Hi, ' + name"),
+    () =>
+      call('apply_hash', {
+        operations: [{ op: 'set_line', path: 'refused.js', anchor: '1:00', text: 'x' }],
+      }),
+    () => call('read', { path: 'greet.js', more_paths: ['@dot.png'] }),
+    ({ results: [shown] }) =>
+      call('apply_hash', {
+        operations: [
+          {
+            op: 'set_line',
+            path: '@greet.js',
+            anchor: anchorOf(shown, 'return'),
+            text: "  return 'Hi, ' + name",
+          },
+        ],
+      }),
     () => ({ text: 'Done.' }),
   ]
   return withAgent(steps, async ({ cwd, command, env }) => {
@@ -291,6 +305,7 @@ test('a summary names the edited files, and a person hears of the guard', { skip
       assert.match(data.output, /use the tool `read` instead.*\nWith !! in front/)
       const { data: compacted } = await ask({ type: 'compact' }, 'response')
       assert.deepEqual(compacted.details.modifiedFiles, ['greet.js'])
+      assert.deepEqual(compacted.details.readFiles, ['dot.png'])
     } finally {
       child.kill()
     }

@@ -3,17 +3,20 @@
 
 import { HashSession } from 'hashline-native'
 import { guard, hashTools } from 'hashline-native/tools'
+import { prepared } from './arguments.js'
 import { callRow, resultRows } from './rows.js'
 
 /**
  * @import { ExtensionAPI, ExtensionContext, ToolDefinition } from '@earendil-works/pi-coding-agent'
- * @import { HashTool } from 'hashline-native/tools'
+ * @import { HashTool, ToolResult } from 'hashline-native/tools'
  *
- * @typedef {{ summary: string, isError: boolean, diff?: string }} Details
+ * @typedef {{ summary: string, isError: boolean, diff?: string, paths?: string[] }} Details
+ *   `paths` are the files that a call read or wrote
  */
 
 /** The tools of pi, and of other extensions, that edit files. */
 const EDIT_TOOLS = ['edit', 'write', 'apply_patch']
+// The guard knows the programs of POSIX shells; PowerShell's own commands pass.
 const SHELL_TOOLS = ['bash', 'powershell']
 
 /** @param {ExtensionAPI} pi */
@@ -61,7 +64,12 @@ export default function hashline(pi) {
   pi.on('session_before_compact', ({ preparation }) => {
     const { messagesToSummarize, turnPrefixMessages, fileOps } = preparation
     for (const message of [...messagesToSummarize, ...turnPrefixMessages]) {
-      for (const path of editedPaths(message, tools.apply.name)) fileOps.edited.add(path)
+      if (message.role !== 'toolResult' || !isDetails(message.details)) continue
+      const { toolName, details } = message
+      // What a refused call names was not touched.
+      if (details.isError) continue
+      if (toolName === tools.apply.name) addAll(fileOps.edited, details.paths)
+      if (toolName === tools.read.name) addAll(fileOps.read, details.paths)
     }
   })
 }
@@ -79,43 +87,22 @@ function definition({ name, title, description, snippet, guidelines, inputSchema
     promptSnippet: snippet,
     promptGuidelines: [...guidelines],
     parameters: inputSchema,
-    prepareArguments: (args) => prepared(args),
+    prepareArguments: (args) => prepared(args, inputSchema),
     renderShell: 'self',
     async execute(_, args, signal) {
-      const { text, images, summary, isError, diff } = await current().execute(args, { signal })
+      const result = await current().execute(args, { signal })
+      const { text, images, summary, isError, diff } = result
       const shown = images.map(({ mimeType, data }) => ({
         type: /** @type {const} */ ('image'),
         mimeType,
         data: Buffer.from(data).toString('base64'),
       }))
-      const details = { summary, isError, ...(diff !== undefined && { diff }) }
+      const paths = pathsOf(result)
+      const details = { summary, isError, paths, ...(diff !== undefined && { diff }) }
       return { content: [{ type: 'text', text }, ...shown], details }
     },
     renderCall: (args, theme, context) => callRow(current(), args, theme, context),
     renderResult: (result, options, theme, context) => resultRows(result, options, theme, context),
-  }
-}
-
-/**
- * Arguments that pi's check of the schema would refuse, though it is plain what they mean.
- * @param {any} args
- */
-function prepared(args) {
-  if (typeof args !== 'object' || args === null) return args
-  const { file_path, ...others } = args
-  const named =
-    file_path !== undefined && others.path === undefined ? { path: file_path, ...others } : args
-  const entries = Object.entries(named).map(([field, value]) => [field, fromJson(value)])
-  return Object.fromEntries(entries)
-}
-
-/** A list that is JSON text, as a list. @param {unknown} value */
-function fromJson(value) {
-  if (typeof value !== 'string' || !/^\s*\[\s*[{"]/.test(value)) return value
-  try {
-    return JSON.parse(value)
-  } catch {
-    return value
   }
 }
 
@@ -167,20 +154,21 @@ function withoutShellAdvice({ systemPrompt, systemPromptOptions }) {
 }
 
 /**
- * The files that a message's calls edit.
- * @param {any} message
- * @param {string} name
+ * The files of a call that were read or written, as the result names them.
+ * @param {ToolResult} result
  * @returns {string[]}
  */
-function editedPaths(message, name) {
-  if (message.role !== 'assistant' || !Array.isArray(message.content)) return []
-  const calls = message.content.filter(
-    (/** @type {any} */ part) => part.type === 'toolCall' && part.name === name,
-  )
-  return calls
-    .flatMap((/** @type {any} */ { arguments: args }) => fromJson(args?.operations) ?? [])
-    .flatMap((/** @type {any} */ operation) => [operation?.path, operation?.to])
-    .filter((/** @type {unknown} */ path) => typeof path === 'string')
+function pathsOf({ structured, isError }) {
+  if (isError) return []
+  return (structured.files ?? [])
+    .filter(({ error }) => error === undefined)
+    .flatMap(({ from, path }) => [from, path])
+    .filter((path) => typeof path === 'string')
+}
+
+/** @param {Set<string>} set @param {string[]} [paths] */
+function addAll(set, paths = []) {
+  for (const path of paths) set.add(path)
 }
 
 /** @param {unknown} details @returns {details is Details} */
