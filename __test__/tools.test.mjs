@@ -494,6 +494,19 @@ test('a name that begins with @ stays where there is one', () =>
     assert.deepEqual([other.summary, rules(other)], ['src/x created', ['at-path']])
   }))
 
+test('regression: whether a name begins with @ is found out without a read of the file', () =>
+  withDir({ '@a': 'a\n', b: 'b\n' }, async (cwd, stateDir) => {
+    const session = new HashSession({ cwd, stateDir, durability: 'process' })
+    session.readSync = () => assert.fail('a read')
+    const { read } = hashTools(session)
+    const shown = await read.execute({ path: '@a', more_paths: ['@b'] })
+    assert.deepEqual([shown.isError, rules(shown)], [false, ['at-path']])
+    assert.match(shown.text, /^--- @a ---\n.*\n--- b ---\n/)
+    assert.equal(existsSync(join(cwd, '@b')), false)
+    const outside = await read.execute({ path: '@../x' })
+    assert.equal(outside.isError, true)
+  }))
+
 test('malformed calls are results, in the words of the schema', () =>
   withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
     const { read, search, apply } = toolsOf(cwd, stateDir)

@@ -222,17 +222,16 @@ function pathOfUrl(url) {
   }
 }
 
-/** A line that no file has: what is asked for it is whether there is a file. */
-const LINE_OF_NO_FILE = 2 ** 32 - 1
-
 /**
- * Whether there is something at a path; nothing of it counts as shown.
+ * Whether there is something at a path. A new file there is tried, and not made: that looks at the
+ * name alone, where a read would take in the file.
  * @param {HashSession} session
  * @param {string} path
  */
 function exists(session, path) {
-  const [view] = session.readSync({ path, startLine: LINE_OF_NO_FILE, maxLines: 1 }).views
-  return view.error?.code !== 'FILE_NOT_FOUND'
+  const operations = [{ op: /** @type {const} */ ('add_file'), path, content: '' }]
+  const outcome = session.applySync({ operations }, { dryRun: true })
+  return outcome.status === 'rejected' && ['FILE_EXISTS', 'NOT_A_FILE'].includes(outcome.code)
 }
 
 /** JSON text of a model. @param {string} text @param {string} [field] @returns {unknown} */
