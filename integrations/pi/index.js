@@ -4,6 +4,7 @@
 import { HashSession } from 'hashline-native'
 import { guard, hashTools } from 'hashline-native/tools'
 import { prepared } from './arguments.js'
+import { passed } from './images.js'
 import { callRow, resultRows } from './rows.js'
 
 /**
@@ -92,14 +93,10 @@ function definition({ name, title, description, snippet, guidelines, inputSchema
     async execute(_, args, signal) {
       const result = await current().execute(args, { signal })
       const { text, images, summary, isError, diff } = result
-      const shown = images.map(({ mimeType, data }) => ({
-        type: /** @type {const} */ ('image'),
-        mimeType,
-        data: Buffer.from(data).toString('base64'),
-      }))
+      const { content, notes } = passed(images)
       const paths = pathsOf(result)
       const details = { summary, isError, paths, ...(diff !== undefined && { diff }) }
-      return { content: [{ type: 'text', text }, ...shown], details }
+      return { content: [{ type: 'text', text: [text, ...notes].join('\n') }, ...content], details }
     },
     renderCall: (args, theme, context) => callRow(current(), args, theme, context),
     renderResult: (result, options, theme, context) => resultRows(result, options, theme, context),
