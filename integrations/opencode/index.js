@@ -4,7 +4,7 @@
 import { isAbsolute, join, relative } from 'node:path'
 import { tool } from '@opencode-ai/plugin'
 import { HashSession } from 'hashline-native'
-import { guard, hashTools, toZodShape } from 'hashline-native/tools'
+import { guard, hashTools, remember, toZodShape } from 'hashline-native/tools'
 import { giveEditPermission } from './permissions.js'
 
 /**
@@ -171,8 +171,7 @@ class Sessions {
     for (const part of data.flatMap(({ parts }) => parts)) {
       if (part.type !== 'tool' || !Object.values(NAMES).includes(part.tool)) continue
       if (part.state.status !== 'completed') continue
-      const path = part.state.input.path
-      session.observe(part.state.output, typeof path === 'string' ? path : undefined)
+      remember(session, part.tool, part.state.input, part.state.output)
     }
     return session
   }

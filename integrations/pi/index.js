@@ -2,7 +2,7 @@
 // pi's own, `apply_hash` that of `edit` and `write`.
 
 import { HashSession } from 'hashline-native'
-import { guard, hashTools } from 'hashline-native/tools'
+import { guard, hashTools, remember } from 'hashline-native/tools'
 import { prepared } from './arguments.js'
 import { passed } from './images.js'
 import { callRow, resultRows } from './rows.js'
@@ -112,20 +112,19 @@ function rememberedTools(ctx, names) {
   // Like pi's own tools, these may read and write wherever the user may.
   const session = new HashSession({ cwd: ctx.cwd, root: false })
   /** @type {Map<string, unknown>} */
-  const paths = new Map()
+  const calls = new Map()
   for (const entry of ctx.sessionManager.getBranch()) {
     if (entry.type !== 'message') continue
     const { message } = entry
     if (message.role === 'assistant') {
       for (const part of message.content) {
-        if (part.type === 'toolCall') paths.set(part.id, part.arguments?.path)
+        if (part.type === 'toolCall') calls.set(part.id, part.arguments)
       }
     }
     if (message.role !== 'toolResult' || !names.includes(message.toolName)) continue
-    const path = paths.get(message.toolCallId)
+    const call = calls.get(message.toolCallId)
     for (const part of message.content) {
-      if (part.type === 'text')
-        session.observe(part.text, typeof path === 'string' ? path : undefined)
+      if (part.type === 'text') remember(session, message.toolName, call, part.text)
     }
   }
   return hashTools(session)
