@@ -180,23 +180,6 @@ test('regression: what a cancelled read shows nobody is not known', () =>
     }
   }))
 
-test(
-  'regression: the engine is told what a session holds',
-  {
-    skip: 'bun' in process.versions || 'deno' in process.versions ? 'counts of Node' : false,
-  },
-  () =>
-    withDir({ 'a.txt': `${'x'.repeat(99)}\n`.repeat(100_000) }, (cwd, stateDir) => {
-      const one = session(cwd, stateDir)
-      const before = process.memoryUsage().external
-      one.readSync({ path: 'a.txt', maxLines: 1 })
-      // The next call finds what the one before it has taught.
-      one.readSync({ path: 'a.txt', maxLines: 1 })
-      assert.ok(one.memoryBytes > 1e7)
-      assert.ok(process.memoryUsage().external - before > 8e6)
-    }),
-)
-
 test('a call may be made while another one reads its signal', () =>
   withDir({ 'a.txt': 'a\nb\n' }, async (cwd, stateDir) => {
     const one = session(cwd, stateDir)

@@ -340,6 +340,19 @@ mod tests {
     }
 
     #[test]
+    fn regression_what_an_object_holds_is_told_until_it_is_gone() {
+        let weight = Weight::default();
+        weight.set(1000);
+        assert_eq!(settle(), 1000);
+        weight.set(1000);
+        assert_eq!(settle(), 0);
+        weight.set(300);
+        assert_eq!(settle(), -700);
+        drop(weight);
+        assert_eq!(settle(), -300);
+    }
+
+    #[test]
     fn threads_that_lend_at_once_stay_within_the_account() {
         static ACCOUNT: Account = Account::new(1000);
         let take = || std::iter::from_fn(|| ACCOUNT.enter(7)).take(1000).collect::<Vec<_>>();
