@@ -7,10 +7,10 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { HashSession } from 'hashline-native'
-import { hashTools, toZodShape } from 'hashline-native/tools'
 import { call, startModelServer } from '../../__test__/modelServer.mjs'
 import { withMess } from '../../__test__/support.mjs'
+import { HashSession } from '../../index.js'
+import { hashTools, toZodShape } from '../../js/tools.mjs'
 import { skipWithout } from '../../scripts/packages.mjs'
 
 /**

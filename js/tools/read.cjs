@@ -3,7 +3,7 @@
 'use strict'
 
 const { plainPath } = require('./arguments.cjs')
-const { lineForm, makeTool, plural } = require('./tool.cjs')
+const { anchorForm, lineForm, makeTool, plural } = require('./tool.cjs')
 const { fieldSoFar, listSoFar, oneLine } = require('./title.cjs')
 
 /**
@@ -52,7 +52,7 @@ function readTool(session, names) {
     name: names.read,
     title: 'Read',
     description:
-      `Reads files. Each line comes as ${lineForm(session.dialect)}; what stands in front of TEXT, without the sign between, is its anchor: ${names.apply} edits by these anchors. ` +
+      `Reads files. Each line comes as ${lineForm(session.dialect)}, where ${anchorForm(session.dialect)} is its anchor: ${names.apply} edits by these anchors. ` +
       `Shows at most 2,000 lines and 50 KB, and says where to go on (start_line). Images are shown as images. ` +
       `${names.search} finds lines in many files.`,
     snippet: `Read files, each line with the anchor that ${names.apply} edits by`,

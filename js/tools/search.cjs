@@ -63,7 +63,7 @@ function searchTool(session, names) {
     title: 'Search',
     description:
       `Searches files and directories for lines that match a regular expression; ignored and binary files are passed over. ` +
-      `Every line shown has its anchor in front, ${lineForm(session.dialect)}, so ${names.apply} can edit it without a ${names.read} first.`,
+      `Every line shown has its anchor, ${lineForm(session.dialect)}, so ${names.apply} can edit it without a ${names.read} first.`,
     snippet: `Search files for lines, each shown with the anchor that ${names.apply} edits by`,
     guidelines: [`Search with ${names.search} rather than grep, rg or find.`],
     inputSchema: SCHEMA,

@@ -175,4 +175,10 @@ const lineForm = (dialect) =>
 /** @param {number} count @param {string} one @param {string} [several] */
 const plural = (count, one, several = `${one}s`) => `${count} ${count === 1 ? one : several}`
 
-module.exports = { lineForm, makeTool, NOTHING_WRITTEN, plural, toolNames }
+/**
+ * The anchor of such a line: `NUMBER:HASH`.
+ * @param {Dialect} dialect
+ */
+const anchorForm = (dialect) => lineForm(dialect).replace(/\WTEXT$/, '')
+
+module.exports = { anchorForm, lineForm, makeTool, NOTHING_WRITTEN, plural, toolNames }
