@@ -5,6 +5,7 @@
 const { CString, dlopen, FFIType, ptr, toArrayBuffer } = require('bun:ffi')
 const { functionsOver, refuse } = require('./ffi/functions.cjs')
 const { binaryPath } = require('./ffi/library.cjs')
+const { declarations } = require('./ffi/signatures.cjs')
 
 /** @import { Input } from './ffi/functions.cjs' */
 
@@ -13,11 +14,8 @@ const ABI_VERSION = 1
 
 const { ptr: pointer, u64, u32, bool } = FFIType
 
-/**
- * @param {number} inputs
- * @param {boolean} [ofSession]
- */
-const declared = (inputs, ofSession = false) => ({
+/** @type {Record<string, any>} */
+const described = declarations(({ inputs, ofSession }) => ({
   args: [
     ...(ofSession ? [u64] : []),
     ...Array.from({ length: inputs }, () => [pointer, u64]).flat(),
@@ -25,31 +23,15 @@ const declared = (inputs, ofSession = false) => ({
     pointer,
   ],
   returns: bool,
-})
+}))
 
+/** @type {any} */
 const { symbols } = dlopen(binaryPath(), {
   hashline_version: { args: [], returns: pointer },
   hashline_abi_version: { args: [], returns: u32 },
   hashline_free: { args: [pointer], returns: FFIType.void },
-  hashline_read: declared(2),
-  hashline_read_text: declared(2),
-  hashline_read_json: declared(2),
-  hashline_search: declared(2),
-  hashline_apply: declared(2),
-  hashline_apply_text: declared(3),
-  hashline_format: declared(2),
-  hashline_hash_lines: declared(2),
-  hashline_check_command: declared(2),
-  hashline_recover: declared(1),
-  hashline_session_open: declared(1),
-  hashline_session_fork: declared(0, true),
   hashline_session_close: { args: [u64], returns: bool },
-  hashline_session_read: declared(1, true),
-  hashline_session_search: declared(1, true),
-  hashline_session_apply: declared(2, true),
-  hashline_session_observe: declared(2, true),
-  hashline_session_forget: declared(1, true),
-  hashline_session_notes: declared(0, true),
+  ...described,
 })
 
 if (symbols.hashline_abi_version() !== ABI_VERSION) {

@@ -2,14 +2,14 @@
 
 import { functionsOver, refuse } from '../../js/ffi/functions.cjs'
 import { binaryPath } from '../../js/ffi/library.cjs'
+import { declarations } from '../../js/ffi/signatures.cjs'
 
 /** @import { Input } from '../../js/ffi/functions.cjs' */
 
 /** @type {any} */
 const { Deno } = globalThis
 
-/** @param {number} inputs @param {boolean} [ofSession] */
-const declared = (inputs, ofSession = false) => ({
+const described = declarations(({ inputs, ofSession }) => ({
   parameters: [
     ...(ofSession ? ['u64'] : []),
     ...Array.from({ length: inputs }, () => ['buffer', 'usize']).flat(),
@@ -17,29 +17,12 @@ const declared = (inputs, ofSession = false) => ({
     'buffer',
   ],
   result: 'bool',
-})
+}))
 
 const { symbols } = Deno.dlopen(binaryPath(), {
   hashline_free: { parameters: ['buffer'], result: 'void' },
-  hashline_read: declared(2),
-  hashline_read_text: declared(2),
-  hashline_read_json: declared(2),
-  hashline_search: declared(2),
-  hashline_apply: declared(2),
-  hashline_apply_text: declared(3),
-  hashline_format: declared(2),
-  hashline_hash_lines: declared(2),
-  hashline_check_command: declared(2),
-  hashline_recover: declared(1),
-  hashline_session_open: declared(1),
-  hashline_session_fork: declared(0, true),
   hashline_session_close: { parameters: ['u64'], result: 'bool' },
-  hashline_session_read: declared(1, true),
-  hashline_session_search: declared(1, true),
-  hashline_session_apply: declared(2, true),
-  hashline_session_observe: declared(2, true),
-  hashline_session_forget: declared(1, true),
-  hashline_session_notes: declared(0, true),
+  ...described,
 })
 
 /** A copy of the text that a room names, which is given back. @param {BigUint64Array} room */

@@ -1,0 +1,50 @@
+// The functions of the C interface that take texts and answer with one: what each host of a
+// foreign function interface has to be told of them.
+
+'use strict'
+
+/**
+ * @typedef {object} Signature
+ * @property {number} inputs so many texts, each a pointer and a length
+ * @property {boolean} ofSession whether the number of a session comes first
+ */
+
+/** @param {number} inputs @returns {Signature} */
+const call = (inputs) => ({ inputs, ofSession: false })
+/** @param {number} inputs @returns {Signature} */
+const sessionCall = (inputs) => ({ inputs, ofSession: true })
+
+/** @type {Record<string, Signature>} */
+const SIGNATURES = {
+  hashline_read: call(2),
+  hashline_read_text: call(2),
+  hashline_read_json: call(2),
+  hashline_search: call(2),
+  hashline_apply: call(2),
+  hashline_apply_text: call(3),
+  hashline_format: call(2),
+  hashline_hash_lines: call(2),
+  hashline_check_command: call(2),
+  hashline_recover: call(1),
+  hashline_session_open: call(1),
+  hashline_session_fork: sessionCall(0),
+  hashline_session_read: sessionCall(1),
+  hashline_session_search: sessionCall(1),
+  hashline_session_apply: sessionCall(2),
+  hashline_session_observe: sessionCall(2),
+  hashline_session_forget: sessionCall(1),
+  hashline_session_notes: sessionCall(0),
+}
+
+/**
+ * Each function as a host wants it described.
+ * @template T
+ * @param {(signature: Signature) => T} describe
+ * @returns {Record<string, T>}
+ */
+function declarations(describe) {
+  const entries = Object.entries(SIGNATURES)
+  return Object.fromEntries(entries.map(([name, signature]) => [name, describe(signature)]))
+}
+
+module.exports = { declarations }
