@@ -18,6 +18,7 @@ use rmcp::service::{NotificationContext, Peer, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value as Json, json};
 use tokio::sync::{Mutex, mpsc};
+use tokio::time::{Instant, Interval, interval_at};
 
 use super::apply::APPLY;
 use super::json::{APPLY_JSON, READ_JSON};
@@ -109,6 +110,8 @@ impl Server {
         });
         let token = context.meta.get_progress_token();
         let mut report = Report::new(&context.peer, token, &progress);
+        // The first word is sent however short the call is: who asked for progress gets some.
+        report.tell().await;
         let mut running = std::pin::pin!(running);
         let finished = loop {
             tokio::select! {
@@ -175,7 +178,7 @@ struct Report<'a> {
     peer: &'a Peer<RoleServer>,
     token: Option<ProgressToken>,
     progress: &'a Progress,
-    ticks: tokio::time::Interval,
+    ticks: Interval,
     told: Option<usize>,
 }
 
@@ -188,10 +191,11 @@ impl<'a> Report<'a> {
         token: Option<ProgressToken>,
         progress: &'a Progress,
     ) -> Report<'a> {
-        Report { peer, token, progress, ticks: tokio::time::interval(TOLD_EVERY), told: None }
+        let ticks = interval_at(Instant::now() + TOLD_EVERY, TOLD_EVERY);
+        Report { peer, token, progress, ticks, told: None }
     }
 
-    /// Waits for the time to tell; for ever, where nobody asked. The first time is at once.
+    /// Waits for the time to tell; for ever, where nobody asked.
     async fn due(&mut self) {
         if self.token.is_none() {
             return std::future::pending().await;
