@@ -10,16 +10,21 @@
 //! Between calls nothing of it is open: a store may lie idle for days, and meanwhile anyone may
 //! remove its directory (which Windows refuses while it is open) or put another in its place.
 
+mod contents;
+mod log;
+
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::cancel::Cancel;
-use crate::disk::bytes::snapshot;
 use crate::disk::commit::{LockKey, Locks, StateDir};
 use crate::disk::fs::{FileSystem, Place, Stamp};
 use crate::error::{Code, Error, Result};
+
+pub use contents::StoredContent;
+pub use log::News;
+use log::{VERSION, head, other_version, push_line, records_in};
 
 /// The log, in the store's directory.
 const LOG: &str = "log";
@@ -27,29 +32,8 @@ const LOG: &str = "log";
 /// A log that is longer is not one of ours.
 const MAX_LOG_BYTES: u64 = 256 << 20;
 
-/// What the first record of a log begins with. The version follows, then a mark that no other log
-/// has.
-const HEAD: &str = "log ";
-
-/// The version of what is written here, and of the records.
-const VERSION: &str = "1";
-
 /// The first line of a log has so many bytes at most: it is read to know the log again.
 const MAX_HEAD_BYTES: u64 = 200;
-
-/// Letters of a checksum, and of a content's name.
-const HASH_LETTERS: usize = 32;
-
-/// What a log had to tell since it was read last.
-#[derive(Debug, Default)]
-pub struct News {
-    /// The log is another one than before, or the first that was read: this is all of it.
-    pub is_new_log: bool,
-    /// The records, oldest first.
-    pub records: Vec<String>,
-    /// Lines that are no records.
-    pub damaged: u64,
-}
 
 /// How far a log was read.
 #[derive(Clone, Debug, Default)]
@@ -62,17 +46,6 @@ struct Position {
     /// The last try to read it came to its end. Whoever writes behind what was not read would
     /// never read it.
     is_at_end: bool,
-}
-
-/// A content, as it was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StoredContent {
-    /// It has its hash.
-    Whole(Vec<u8>),
-    /// It is not there, or larger than asked for.
-    Missing,
-    /// It is another one, or cannot be read.
-    Damaged,
 }
 
 /// The lock of a store, which whoever writes must hold. It is waited for without the store.
@@ -269,111 +242,9 @@ impl RecordStore {
         Ok(())
     }
 
-    /// The contents that are there.
-    fn contents(&self) -> Result<Vec<(u128, Place)>> {
-        let log = self.state.store_file_if_made(self.fs, &self.name, LOG)?;
-        let Some(log) = log else { return Ok(Vec::new()) };
-        let names = self.state.store_names(self.fs, &self.name)?;
-        let contents = names.into_iter().filter_map(|name| {
-            let letters = name.to_str().filter(|name| name.len() == HASH_LETTERS)?;
-            Some((u128::from_str_radix(letters, 16).ok()?, log.sibling(name)))
-        });
-        Ok(contents.collect())
-    }
-
-    /// How many bytes the contents have.
-    pub fn contents_bytes(&self) -> Result<u64> {
-        let contents = self.contents()?;
-        let sizes = contents.iter().filter_map(|(_, place)| self.fs.stamp(place).ok());
-        Ok(sizes.map(|stamp| stamp.size_bytes).sum())
-    }
-
-    /// Keeps a content under its hash, and says how many bytes were written for that. The lock is
-    /// held.
-    pub fn put(&mut self, hash: u128, content: &[u8]) -> Result<u64> {
-        let fault = |cause| self.fault("write", &cause);
-        let place = self.log()?.sibling(content_name(hash));
-        if let Ok(stamp) = self.fs.stamp(&place) {
-            let known = self.compared.get(&hash);
-            if known.is_some_and(|known| known.is_same_content(&stamp))
-                || (stamp.size_bytes == content.len() as u64 && self.holds(&place, content))
-            {
-                self.compared.insert(hash, stamp);
-                return Ok(0);
-            }
-        }
-        let fresh = place.sibling("content.new");
-        let _ = self.fs.unlink(&fresh);
-        let mut file = self.fs.create_new(&fresh, true).map_err(fault)?;
-        self.fs.write(&mut file, content).map_err(fault)?;
-        let stamp = self.fs.stamp_of(&file).map_err(fault)?;
-        drop(file);
-        self.fs.rename(&fresh, &place).map_err(fault)?;
-        self.compared.insert(hash, stamp);
-        Ok(content.len() as u64)
-    }
-
-    fn holds(&self, place: &Place, content: &[u8]) -> bool {
-        let mut found = Vec::with_capacity(content.len() + 1);
-        let read = self
-            .fs
-            .open(place)
-            .and_then(|mut file| self.fs.read(&mut file, content.len() as u64, &mut found));
-        read.is_ok() && found == content
-    }
-
-    /// The content of a hash, up to so many bytes.
-    pub fn get(&self, hash: u128, limit_bytes: u64) -> StoredContent {
-        let log = self.state.store_file_if_made(self.fs, &self.name, LOG);
-        let Ok(Some(log)) = log else { return StoredContent::Missing };
-        let name = content_name(hash);
-        let mut file = match self.fs.open(&log.sibling(&name)) {
-            Ok(file) => file,
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return StoredContent::Missing,
-            Err(_) => return StoredContent::Damaged,
-        };
-        let mut content = match self.fs.stamp_of(&file) {
-            Ok(stamp) if stamp.size_bytes > limit_bytes => return StoredContent::Missing,
-            Ok(stamp) => Vec::with_capacity(stamp.size_bytes as usize),
-            Err(_) => return StoredContent::Damaged,
-        };
-        let read = self.fs.read(&mut file, limit_bytes, &mut content);
-        if read.is_ok() && snapshot(&content) == name {
-            StoredContent::Whole(content)
-        } else {
-            StoredContent::Damaged
-        }
-    }
-
-    /// Removes a content that is damaged, so that it can be put there again. The lock is held.
-    pub fn discard(&mut self, hash: u128, limit_bytes: u64) {
-        if self.get(hash, limit_bytes) == StoredContent::Damaged
-            && let Ok(log) = self.log()
-        {
-            self.compared.remove(&hash);
-            let _ = self.fs.unlink(&log.sibling(content_name(hash)));
-        }
-    }
-
     fn fault(&self, verb: &str, cause: &io::Error) -> Error {
         Error::io(verb, &self.shown, cause)
     }
-}
-
-/// The whole records of a part of a log, and how many bytes the lines have.
-fn records_in(bytes: &[u8]) -> (News, u64) {
-    let (mut news, mut read_bytes) = (News::default(), 0);
-    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
-        let Some(line) = line.strip_suffix(b"\n") else { break };
-        read_bytes += line.len() as u64 + 1;
-        match record(line) {
-            Some(record) if record.starts_with(HEAD) => {}
-            Some(record) => news.records.push(record.to_owned()),
-            // Empty lines end what was left without an end.
-            None => news.damaged += u64::from(!line.is_empty()),
-        }
-    }
-    (news, read_bytes)
 }
 
 /// Removes the stores to which nothing was written for `age`, unless somebody uses them.
@@ -408,310 +279,5 @@ pub fn sweep(fs: &dyn FileSystem, state: &StateDir, age: Duration) {
     }
 }
 
-/// The version in the first line of a log, if it is not ours. A line that is damaged has none.
-fn other_version(line: &[u8]) -> Option<String> {
-    let rest = record(line.strip_suffix(b"\n")?)?.strip_prefix(HEAD)?;
-    let (version, _mark) = rest.split_once(' ').unwrap_or(("unknown", rest));
-    (version != VERSION).then(|| version.to_owned())
-}
-
-/// The first record of a log: another one for every log.
-fn head() -> String {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let mark = format!("{} {} {count}", since.as_nanos(), std::process::id());
-    format!("{HEAD}{VERSION} {}", snapshot(mark.as_bytes()))
-}
-
-fn content_name(hash: u128) -> String {
-    format!("{hash:032x}")
-}
-
-fn push_line(text: &mut String, record: &str) {
-    debug_assert!(!record.contains('\n'));
-    *text += &snapshot(record.as_bytes());
-    text.push(' ');
-    *text += record;
-    text.push('\n');
-}
-
-/// The record in a line, if its checksum is true.
-fn record(line: &[u8]) -> Option<&str> {
-    let line = std::str::from_utf8(line).ok()?;
-    let (checksum, record) = line.split_once(' ')?;
-    (checksum == snapshot(record.as_bytes())).then_some(record)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::disk::fs::OsFileSystem;
-    use std::path::Path;
-
-    const TIMEOUT: Duration = Duration::from_secs(60);
-
-    fn state(dir: &Path) -> StateDir {
-        StateDir::new(dir.to_str()).unwrap()
-    }
-
-    fn store(dir: &Path) -> RecordStore {
-        RecordStore::open(&OsFileSystem, state(dir), "one").unwrap()
-    }
-
-    fn append(store: &mut RecordStore, records: &[&str]) {
-        let _lock = store.lock().take(TIMEOUT, &Cancel::default()).unwrap();
-        store.read().unwrap();
-        let records: Vec<String> = records.iter().map(|one| (*one).to_owned()).collect();
-        store.append(&records).unwrap();
-    }
-
-    #[test]
-    fn one_reads_what_another_writes_and_not_twice() {
-        let dir = tempfile::tempdir().unwrap();
-        let (mut one, mut other) = (store(dir.path()), store(dir.path()));
-        assert!(one.read().unwrap().records.is_empty());
-        append(&mut other, &["a", "b"]);
-        assert_eq!(one.read().unwrap().records, ["a", "b"]);
-        append(&mut other, &["c"]);
-        assert_eq!(one.read().unwrap().records, ["c"]);
-        assert!(other.read().unwrap().records.is_empty());
-        assert_eq!(store(dir.path()).read().unwrap().records, ["a", "b", "c"]);
-    }
-
-    #[test]
-    fn a_line_that_was_cut_or_changed_does_not_count_and_harms_no_other() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut one = store(dir.path());
-        append(&mut one, &["first", "second"]);
-        let log = one.log().unwrap().canonical().to_owned();
-        let whole = std::fs::read(&log).unwrap();
-        let lines: Vec<usize> = memchr::memchr_iter(b'\n', &whole).map(|end| end + 1).collect();
-        assert_eq!(lines.len(), 3);
-        for end in lines[1] + 1..whole.len() - 1 {
-            std::fs::write(&log, &whole[..end]).unwrap();
-            let mut other = store(dir.path());
-            assert_eq!(other.read().unwrap().records, ["first"], "{end}");
-            append(&mut other, &["third"]);
-            let news = store(dir.path()).read().unwrap();
-            assert_eq!((news.records, news.damaged), (vec!["first".into(), "third".into()], 1));
-        }
-        for at in lines[0]..lines[1] - 1 {
-            let mut damaged = whole.clone();
-            damaged[at] ^= 1;
-            std::fs::write(&log, &damaged).unwrap();
-            let news = store(dir.path()).read().unwrap();
-            assert_eq!(news.records, ["second"], "{at}");
-        }
-    }
-
-    #[test]
-    fn a_log_that_took_the_place_of_another_is_read_from_its_start() {
-        let dir = tempfile::tempdir().unwrap();
-        let (mut one, mut other) = (store(dir.path()), store(dir.path()));
-        append(&mut one, &["a", "b"]);
-        other.read().unwrap();
-        {
-            let _lock = one.lock().take(TIMEOUT, &Cancel::default()).unwrap();
-            one.put(1, b"kept").unwrap();
-            one.put(2, b"dropped").unwrap();
-            one.replace(&["whole".to_owned()], &HashSet::from([1])).unwrap();
-        }
-        assert!(one.read().unwrap().records.is_empty());
-        let news = other.read().unwrap();
-        assert_eq!(news.records, ["whole"]);
-        assert_eq!(one.state.store_names(&OsFileSystem, "one").unwrap().len(), 2);
-    }
-
-    #[test]
-    fn contents_are_believed_only_if_they_have_their_hash() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut one = store(dir.path());
-        let hash = u128::from_str_radix(&snapshot(b"text"), 16).unwrap();
-        assert_eq!(one.get(hash, 4), StoredContent::Missing);
-        assert_eq!(one.put(hash, b"text").unwrap(), 4);
-        assert_eq!(one.put(hash, b"text").unwrap(), 0);
-        assert_eq!(one.get(hash, 4), StoredContent::Whole(b"text".to_vec()));
-        assert_eq!(one.get(hash, 3), StoredContent::Missing);
-        assert_eq!(one.contents_bytes().unwrap(), 4);
-        let place = one.log().unwrap().sibling(content_name(hash));
-        std::fs::write(place.canonical(), b"tex!").unwrap();
-        assert_eq!(one.get(hash, 4), StoredContent::Damaged);
-    }
-
-    #[test]
-    fn a_store_whose_directory_was_removed_is_made_anew() {
-        let dir = tempfile::tempdir().unwrap();
-        let state_dir = dir.path().join("state");
-        let mut one = store(&state_dir);
-        append(&mut one, &["a"]);
-        std::fs::remove_dir_all(&state_dir).unwrap();
-        assert!(one.read().unwrap().records.is_empty());
-        append(&mut one, &["b"]);
-        one.put(1, b"text").unwrap();
-        assert_eq!(store(&state_dir).read().unwrap().records, ["b"]);
-        // Another one has taken its place.
-        std::fs::remove_dir_all(&state_dir).unwrap();
-        append(&mut store(&state_dir), &["c"]);
-        assert_eq!(one.read().unwrap().records, ["c"]);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn stores_are_private_and_old_ones_are_swept() {
-        use std::os::unix::fs::PermissionsExt;
-        let dir = tempfile::tempdir().unwrap();
-        let mut one = store(dir.path());
-        append(&mut one, &["a"]);
-        let log = one.log().unwrap().canonical().to_owned();
-        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode(log.parent().unwrap()), mode(&log)), (0o700, 0o600));
-        let day = Duration::from_secs(86_400);
-        sweep(&OsFileSystem, &state(dir.path()), day);
-        assert!(log.exists());
-        let old = SystemTime::now() - 2 * day;
-        let file = std::fs::File::options().write(true).open(&log).unwrap();
-        file.set_times(std::fs::FileTimes::new().set_modified(old)).unwrap();
-        {
-            let _in_use = one.lock().take(TIMEOUT, &Cancel::default()).unwrap();
-            sweep(&OsFileSystem, &state(dir.path()), day);
-            assert!(log.exists());
-        }
-        sweep(&OsFileSystem, &state(dir.path()), day);
-        assert!(!log.parent().unwrap().exists());
-    }
-
-    /// What the process has open below a directory.
-    #[cfg(target_os = "linux")]
-    fn open_below(dir: &Path) -> usize {
-        let dir = dir.canonicalize().unwrap();
-        let open = std::fs::read_dir("/proc/self/fd").unwrap();
-        let paths = open.filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok());
-        paths.filter(|path| path.starts_with(&dir)).count()
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn regression_a_store_keeps_nothing_open() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut one = store(dir.path());
-        append(&mut one, &["a"]);
-        one.put(1, b"text").unwrap();
-        one.get(1, 4);
-        one.read().unwrap();
-        assert_eq!(open_below(dir.path()), 0);
-    }
-
-    #[test]
-    fn regression_neither_reading_nor_sweeping_makes_a_directory() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut one = store(dir.path());
-        let place = one.log().unwrap().canonical().parent().unwrap().to_owned();
-        std::fs::remove_dir(&place).unwrap();
-        assert!(one.read().unwrap().records.is_empty());
-        assert_eq!(one.get(1, 4), StoredContent::Missing);
-        assert_eq!(one.contents_bytes().unwrap(), 0);
-        sweep(&OsFileSystem, &state(dir.path()), Duration::ZERO);
-        assert!(!place.exists());
-    }
-
-    /// The directory of a process that died, or never showed anything.
-    #[cfg(unix)]
-    #[test]
-    fn regression_an_old_store_without_a_log_is_swept() {
-        let dir = tempfile::tempdir().unwrap();
-        let log = store(dir.path()).log().unwrap().canonical().to_owned();
-        let place = log.parent().unwrap();
-        let day = Duration::from_secs(86_400);
-        sweep(&OsFileSystem, &state(dir.path()), day);
-        assert!(place.exists());
-        let old = std::fs::FileTimes::new().set_modified(SystemTime::now() - 2 * day);
-        std::fs::File::open(place).unwrap().set_times(old).unwrap();
-        sweep(&OsFileSystem, &state(dir.path()), day);
-        assert!(!place.exists());
-    }
-
-    #[test]
-    fn regression_behind_records_that_were_not_read_nothing_is_written() {
-        let dir = tempfile::tempdir().unwrap();
-        append(&mut store(dir.path()), &["a", "b", "c"]);
-        let mut one = store(dir.path());
-        let log = one.log().unwrap().canonical().to_owned();
-        let whole = std::fs::read(&log).unwrap();
-        // A read that is cut comes to the end in several steps.
-        one.max_log_bytes = whole.len() as u64 - 1;
-        assert_eq!(one.read().unwrap().records, ["a", "b"]);
-        one.append(&["d".to_owned()]).unwrap_err();
-        one.replace(&["d".to_owned()], &HashSet::new()).unwrap_err();
-        assert_eq!(std::fs::read(&log).unwrap(), whole);
-        assert_eq!(one.read().unwrap().records, ["c"]);
-        one.append(&["d".to_owned()]).unwrap();
-        assert_eq!(store(dir.path()).read().unwrap().records, ["a", "b", "c", "d"]);
-        // A read that fails: what others wrote must not be passed over.
-        append(&mut store(dir.path()), &["e"]);
-        let aside = log.with_file_name("aside");
-        std::fs::rename(&log, &aside).unwrap();
-        std::fs::create_dir(&log).unwrap();
-        one.read().unwrap_err();
-        std::fs::remove_dir(&log).unwrap();
-        std::fs::rename(&aside, &log).unwrap();
-        one.append(&["f".to_owned()]).unwrap_err();
-        assert_eq!(one.read().unwrap().records, ["e"]);
-        one.append(&["f".to_owned()]).unwrap();
-    }
-
-    #[test]
-    fn regression_a_log_of_another_version_is_left_as_it_is() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut one = store(dir.path());
-        let log = one.log().unwrap().canonical().to_owned();
-        for head in ["log 2 0123", "log 0123456789abcdef0123456789abcdef"] {
-            let mut text = String::new();
-            push_line(&mut text, head);
-            push_line(&mut text, "something else");
-            std::fs::write(&log, &text).unwrap();
-            let error = one.read().unwrap_err();
-            assert!(error.message.contains("its format is "), "{}", error.message);
-            one.append(&["a".to_owned()]).unwrap_err();
-            one.replace(&["a".to_owned()], &HashSet::new()).unwrap_err();
-            assert_eq!(std::fs::read_to_string(&log).unwrap(), text);
-        }
-    }
-
-    #[test]
-    fn regression_a_damaged_content_is_written_again() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut one = store(dir.path());
-        let hash = u128::from_str_radix(&snapshot(b"text"), 16).unwrap();
-        let place = one.log().unwrap().sibling(content_name(hash)).canonical().to_owned();
-        // By the next process.
-        std::fs::write(&place, b"tex!").unwrap();
-        assert_eq!(one.put(hash, b"text").unwrap(), 4);
-        assert_eq!(one.get(hash, 4), StoredContent::Whole(b"text".to_vec()));
-        // And at once by whoever finds it damaged.
-        std::fs::write(&place, b"te").unwrap();
-        one.discard(hash, 4);
-        assert!(!place.exists());
-        one.put(hash, b"text").unwrap();
-        one.discard(hash, 4);
-        assert!(place.exists());
-    }
-
-    /// A process died while it began the log.
-    #[test]
-    fn a_log_without_a_whole_line_is_begun_anew() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut one = store(dir.path());
-        append(&mut one, &["a"]);
-        let log = one.log().unwrap().canonical().to_owned();
-        let whole = std::fs::read(&log).unwrap();
-        let head = whole.iter().position(|&byte| byte == b'\n').unwrap();
-        for end in 0..=head {
-            std::fs::write(&log, &whole[..end]).unwrap();
-            let mut other = store(dir.path());
-            append(&mut other, &["b"]);
-            let news = store(dir.path()).read().unwrap();
-            assert_eq!((news.records, news.damaged), (vec!["b".to_owned()], 0), "{end}");
-        }
-    }
-}
+mod tests;

@@ -6,6 +6,8 @@
 //! long session cost two texts, however many they are, and between lineages there is a change
 //! by others, of which nothing is known but the two texts.
 
+mod image;
+mod lineage;
 mod shared;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -16,10 +18,13 @@ use serde::{Deserialize, Serialize};
 
 use super::body::{Body, Kept, Version, hash_of};
 use super::lines::LineSet;
-use super::store::{TextRef, hex};
 use super::track::{Splice, Track};
 
+pub(super) use image::MemoryImage;
+pub(super) use lineage::{Lineage, View};
 pub(super) use shared::MAX_LINES;
+
+use lineage::Held;
 
 /// How much a memory holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,12 +47,6 @@ impl Default for MemoryLimits {
     }
 }
 
-/// So many views there may be of one lineage: a read each, and a report after each own edit.
-const MAX_VIEWS: usize = 64;
-
-/// So many views there may be where calls that wait hold on to them.
-const MAX_HELD_VIEWS: usize = 256;
-
 /// Of so many forgotten files it is known that they were forgotten.
 const MAX_FORGOTTEN_FILES: usize = 10_000;
 
@@ -62,249 +61,6 @@ pub enum Showing {
     Asked,
     /// An answer to something else told them: the report of an edit, a refusal.
     Told,
-}
-
-/// When the oldest and the newest call was made that is not carried out yet.
-type Held = Option<(Moment, Moment)>;
-
-/// Numbers under which lines were shown, all of one text.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct View {
-    /// The text.
-    #[serde(with = "hex")]
-    pub(super) hash: u128,
-    /// The lines that were shown, by their numbers in that text.
-    pub(super) shown: LineSet,
-    /// Those of them that were shown while calls waited which cannot mean them, and when.
-    #[serde(skip)]
-    late: Vec<(Moment, LineSet)>,
-    /// Those of them that were asked for, at the last time nothing else of the file was shown.
-    #[serde(default)]
-    asked: LineSet,
-    #[serde(default)]
-    asked_at: Moment,
-    /// Where its lines are in the tip.
-    pub(super) track: Track,
-    /// Shown lines that an own edit removed, with their texts.
-    #[serde(with = "texts_by_line")]
-    pub(super) gone: BTreeMap<u64, Box<[u8]>>,
-    /// When lines of it were shown for the first and for the last time.
-    pub(super) since: Moment,
-    pub(super) last: Moment,
-}
-
-impl View {
-    /// A view of a text as it is.
-    fn new(hash: u128, shown: LineSet, now: Moment) -> View {
-        View {
-            hash,
-            shown,
-            late: Vec::new(),
-            asked: LineSet::default(),
-            asked_at: Moment::default(),
-            track: Track::identity(),
-            gone: BTreeMap::new(),
-            since: now,
-            last: now,
-        }
-    }
-
-    /// Shows more of the text. `elsewhere` is when another text of the file was shown last.
-    fn show(
-        &mut self,
-        lines: &LineSet,
-        showing: Showing,
-        now: Moment,
-        elsewhere: Moment,
-        held: Held,
-    ) {
-        match held {
-            Some((oldest, newest)) if self.since <= newest => {
-                self.late.retain(|(moment, _)| *moment > oldest);
-                let fresh = lines.without(&self.shown);
-                if !fresh.is_empty() {
-                    self.late.push((now, fresh));
-                }
-            }
-            _ => self.late.clear(),
-        }
-        self.shown.extend(lines);
-        self.last = now;
-        if showing == Showing::Asked {
-            if elsewhere > self.asked_at {
-                self.asked = LineSet::default();
-            }
-            self.asked.extend(lines);
-            self.asked_at = now;
-        }
-    }
-
-    /// Whether a call that was made at a moment can mean anything of it.
-    pub(super) fn is_known(&self, as_of: Option<Moment>) -> bool {
-        as_of.is_none_or(|as_of| self.since <= as_of)
-    }
-
-    /// Whether a call that was made at a moment can mean this line of it.
-    pub(super) fn shows(&self, line: u64, as_of: Option<Moment>) -> bool {
-        let is_late = |as_of: Moment| {
-            self.late.iter().any(|(moment, lines)| *moment > as_of && lines.contains(line))
-        };
-        self.is_known(as_of) && self.shown.contains(line) && !as_of.is_some_and(is_late)
-    }
-
-    /// The lines of it that a call which was made at a moment can mean.
-    pub(super) fn shown_as_of(&self, as_of: Option<Moment>) -> LineSet {
-        let mut shown = self.shown.clone();
-        for (moment, lines) in &self.late {
-            if as_of.is_some_and(|as_of| *moment > as_of) {
-                shown = shown.without(lines);
-            }
-        }
-        shown
-    }
-
-    /// Whether the model asked for a line of this text after it was shown anything of another
-    /// view: then that is the one it has in mind.
-    pub(super) fn was_asked_since(&self, other: &View, line: u64, as_of: Option<Moment>) -> bool {
-        self.asked_at > other.last
-            && as_of.is_none_or(|as_of| self.asked_at <= as_of)
-            && self.asked.contains(line)
-    }
-
-    fn bytes(&self) -> usize {
-        let gone: usize = self.gone.values().map(|line| line.len() + 64).sum();
-        let late: usize = self.late.iter().map(|(_, lines)| size_of_val(lines.ranges())).sum();
-        let lines = size_of_val(self.shown.ranges()) + size_of_val(self.asked.ranges()) + late;
-        size_of::<View>() + lines + self.track.bytes() + gone
-    }
-
-    /// How many of its lines are still there.
-    fn live(&self) -> u64 {
-        self.shown.count().saturating_sub(self.gone.len() as u64)
-    }
-
-    /// Keeps the texts of the shown lines that an edit of the tip removes.
-    fn remember_gone(&mut self, tip: Body<'_>, splices: &[Splice]) {
-        for splice in splices {
-            for (number, line) in self.shown_in(splice.lines()) {
-                if let Some(text) = tip.line(line) {
-                    self.gone.insert(number, text.into());
-                }
-            }
-        }
-    }
-
-    /// The shown lines among those that are now in a range of the tip: their numbers in the view,
-    /// and in the tip.
-    fn shown_in(&self, tip: std::ops::Range<u64>) -> Vec<(u64, u64)> {
-        let origins = self.track.origins(tip);
-        let lines = origins.into_iter().flat_map(|(origin, now)| {
-            let shift = now as i64 - origin.start as i64;
-            let shown = self.shown.within(origin);
-            shown.into_iter().flatten().map(move |line| (line, line.saturating_add_signed(shift)))
-        });
-        lines.collect()
-    }
-}
-
-/// A text that others made, and what the session's own edits made of it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Lineage {
-    /// The text that others made.
-    #[serde(with = "hex")]
-    pub(super) base: u128,
-    /// Where its lines are in the tip.
-    pub(super) track: Track,
-    /// The text now.
-    #[serde(with = "hex")]
-    pub(super) tip: u128,
-    /// The lines of the tip that the session wrote.
-    pub(super) written: LineSet,
-    /// What was shown, oldest first.
-    pub(super) views: Vec<View>,
-    used: Moment,
-    /// When the session itself edited it last.
-    pub(super) changed: Moment,
-}
-
-impl Lineage {
-    fn new(hash: u128, views: Vec<View>, used: Moment) -> Lineage {
-        let (track, written) = (Track::identity(), LineSet::default());
-        Lineage { base: hash, track, tip: hash, written, views, used, changed: Moment(0) }
-    }
-
-    /// The view of the tip as it is; a new one if there is none. What was shown of the same text
-    /// before is shown by that, too: the older view follows lines that may since have left and
-    /// come back elsewhere. The second value says whether a view was dropped for it.
-    fn view_of_tip(&mut self, now: Moment, held: Held) -> (&mut View, bool) {
-        let tip = self.tip;
-        let is_tip = |view: &View| view.hash == tip && view.track.is_identity();
-        let (at, is_thinner) = match self.views.iter().rposition(is_tip) {
-            Some(at) => (at, false),
-            None => {
-                let mut shown = LineSet::default();
-                let same = self.views.iter().filter(|view| view.hash == tip);
-                same.for_each(|view| shown.extend(&view.shown));
-                self.views.push(View::new(tip, shown, now));
-                let is_thinner = self.views.len() > MAX_VIEWS && self.thin_out(held);
-                (self.views.len() - 1, is_thinner)
-            }
-        };
-        (&mut self.views[at], is_thinner)
-    }
-
-    /// Drops the view of the older half that would be missed least. Reports of edits show a few
-    /// lines each; the page that they all started from must outlive them, and so must what calls
-    /// mean that have been made but not carried out.
-    fn thin_out(&mut self, held: Held) -> bool {
-        let is_free = |view: &View| held.is_none_or(|(oldest, _)| view.since > oldest);
-        let free = |views: &[View]| {
-            let free = views.iter().enumerate().filter(|(_, view)| is_free(view));
-            free.min_by_key(|(at, view)| (view.live(), *at)).map(|(at, _)| at)
-        };
-        let newest = self.views.len() - 1;
-        let least = free(&self.views[..MAX_VIEWS / 2]).or_else(|| free(&self.views[..newest]));
-        let most = self.views.len() > MAX_HELD_VIEWS;
-        let least = least.or(most.then_some(0));
-        least.map(|at| self.views.remove(at)).is_some()
-    }
-
-    /// Follows an own edit. Of a text that is too large to be kept, the lines that are gone are
-    /// not known afterwards.
-    fn follow(&mut self, before: Option<Body<'_>>, after: u128, splices: &[Splice], now: Moment) {
-        self.changed = now;
-        for view in &mut self.views {
-            if let Some(before) = before {
-                view.remember_gone(before, splices);
-            }
-            view.track.follow(splices);
-        }
-        let mut all = Track::identity();
-        all.follow(splices);
-        self.written = all.set(&self.written);
-        let mut shift = 0;
-        for splice in splices {
-            let start = splice.first.saturating_add_signed(shift);
-            self.written.insert(start..start + splice.inserted);
-            shift += splice.inserted as i64 - splice.removed as i64;
-        }
-        self.track.follow(splices);
-        self.tip = after;
-    }
-
-    /// The lines of the tip that the model knows: shown under some number, or written by it.
-    pub(super) fn known(&self, as_of: Option<Moment>) -> LineSet {
-        let mut known = self.written.clone();
-        for view in self.views.iter().filter(|view| view.is_known(as_of)) {
-            known.extend(&view.track.set(&view.shown_as_of(as_of)));
-        }
-        known
-    }
-
-    fn bytes(&self) -> usize {
-        let views: usize = self.views.iter().map(View::bytes).sum();
-        size_of::<Lineage>() + self.track.bytes() + size_of_val(self.written.ranges()) + views
-    }
 }
 
 /// What is remembered of a file.
@@ -699,80 +455,6 @@ impl Memory {
     }
 }
 
-/// A memory as it is written down: texts by their hashes.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct MemoryImage {
-    now: u64,
-    files: Vec<(PathBuf, FileMemory)>,
-    texts: Vec<TextRef>,
-    forgotten: Vec<String>,
-}
-
-impl MemoryImage {
-    /// Its texts.
-    pub(super) fn texts(&self) -> impl Iterator<Item = &TextRef> + '_ {
-        self.texts.iter()
-    }
-}
-
-impl Memory {
-    /// What there is to write down.
-    pub(super) fn image(&self) -> MemoryImage {
-        // A name that is no text cannot be written down; its file is known to this process alone.
-        let files = self.files.iter().filter(|(file, _)| file.to_str().is_some());
-        let texts = self.texts.iter().map(|(&hash, kept)| {
-            let lines = kept.body().count();
-            TextRef { hash, lines }
-        });
-        MemoryImage {
-            now: self.now,
-            files: files.map(|(file, known)| (file.clone(), (**known).clone())).collect(),
-            texts: texts.collect(),
-            forgotten: self.forgotten.iter().map(|hash| format!("{hash:032x}")).collect(),
-        }
-    }
-
-    /// A memory that was written down, without its texts, for the calls that `empty` knows of.
-    pub(super) fn restored(image: MemoryImage, empty: Memory) -> Memory {
-        let hash = |hash: String| u128::from_str_radix(&hash, 16).ok();
-        let mut memory = Memory {
-            now: image.now,
-            files: HashMap::new(),
-            forgotten: image.forgotten.into_iter().filter_map(hash).collect(),
-            ..empty
-        };
-        for (file, mut known) in image.files {
-            let over = known.lineages.len().saturating_sub(memory.limits.versions.max(1));
-            known.forgotten |= over > 0;
-            known.lineages.drain(..over);
-            memory.files.insert(file.clone(), Arc::new(known));
-            memory.settle(&file, Vec::new());
-        }
-        memory
-    }
-}
-
 fn path_hash(path: &Path) -> u128 {
     hash_of(path.as_os_str().as_encoded_bytes())
-}
-
-/// Texts of lines, by their numbers. They are valid UTF-8, as all that a session sees.
-mod texts_by_line {
-    use std::collections::BTreeMap;
-
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    type Texts = BTreeMap<u64, Box<[u8]>>;
-
-    pub fn serialize<S: Serializer>(texts: &Texts, to: S) -> Result<S::Ok, S::Error> {
-        let texts: Vec<_> =
-            texts.iter().map(|(line, text)| (line, String::from_utf8_lossy(text))).collect();
-        texts.serialize(to)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Texts, D::Error> {
-        let texts = Vec::<(u64, String)>::deserialize(from)?;
-        Ok(texts.into_iter().map(|(line, text)| (line, text.into_bytes().into())).collect())
-    }
 }
