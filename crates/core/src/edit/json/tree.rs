@@ -1,9 +1,10 @@
 //! A JSON text → its values, each with the bytes where it stands.
 //!
 //! Values stand in one list, each before those in it, so that neither reading a document
-//! (`builder`) nor letting go of it takes a call for each level.
+//! (`builder`, of `tokens`) nor letting go of it takes a call for each level.
 
 mod builder;
+mod tokens;
 
 use std::borrow::Cow;
 
@@ -149,6 +150,12 @@ impl<'t> Tree<'t> {
     /// The key of a value.
     pub fn key(&self, id: NodeId) -> Option<Cow<'t, str>> {
         self.raw_key(id).map(unescaped)
+    }
+
+    /// Whether a value has a key.
+    pub fn has_key(&self, id: NodeId, key: &str) -> bool {
+        // A key is never longer than it is written.
+        self.raw_key(id).is_some_and(|raw| raw.len() >= key.len() + 2 && *unescaped(raw) == *key)
     }
 
     /// The comma behind a value.

@@ -1,12 +1,8 @@
 //! The tokens of a JSON text → its tree, or what is wrong with it and where.
 //!
-//! The tokens are those of `jsonc-parser`: comments and trailing commas are allowed, nothing else
-//! that JSON does not have.
+//! Comments and trailing commas are allowed, nothing else that JSON does not have.
 
-use jsonc_parser::errors::ParseError;
-use jsonc_parser::tokens::Token;
-use jsonc_parser::{Scanner, ScannerOptions};
-
+use super::tokens::{Token, TokenKind, Tokens, Unreadable, control_character};
 use super::{Comment, DEPTH_LIMIT, JsonGrammar, Node, NodeId, ROOT, Tree, ValueKind};
 use crate::cancel::Cancel;
 use crate::error::{Code, Error, Result};
@@ -21,6 +17,7 @@ pub(super) fn build<'t>(text: &'t str, grammar: JsonGrammar, cancel: &Cancel) ->
         grammar,
         tree: Tree { text, nodes: Vec::new(), comments: Vec::new() },
         open: Vec::new(),
+        last: ROOT,
         expected: Expected::Root,
         key: (0, 0),
     };
@@ -52,32 +49,24 @@ struct Builder<'t> {
     tree: Tree<'t>,
     /// The objects and arrays around the next token.
     open: Vec<NodeId>,
+    /// The value that was complete last.
+    last: NodeId,
     expected: Expected,
     /// The key that was read last.
     key: (u32, u32),
 }
 
-/// Only JSON's own tokens and comments.
-const TOKENS: ScannerOptions = ScannerOptions {
-    allow_single_quoted_strings: false,
-    allow_hexadecimal_numbers: false,
-    allow_unary_plus_numbers: false,
-    allow_bare_decimal_point_numbers: false,
-    allow_non_finite_numbers: false,
-    allow_extended_string_escapes: false,
-};
-
 impl Builder<'_> {
     fn run(&mut self, cancel: &Cancel) -> Result<()> {
-        let mut scanner = Scanner::new(self.text, &TOKENS);
+        let mut tokens = Tokens::of(self.text);
         for count in 1_usize.. {
             if count.is_multiple_of(TOKENS_PER_LOOK) {
                 cancel.check()?;
             }
-            let Some(token) = scanner.scan().map_err(|error| self.unreadable(&error))? else {
+            let Some(token) = tokens.scan().map_err(|error| self.unreadable(&error))? else {
                 break;
             };
-            self.token(&token, scanner.token_start(), scanner.token_end())?;
+            self.token(token)?;
         }
         match self.expected {
             Expected::Nothing => Ok(()),
@@ -96,36 +85,39 @@ impl Builder<'_> {
         }
     }
 
-    fn token(&mut self, token: &Token<'_>, start: usize, end: usize) -> Result<()> {
-        match (token, self.expected) {
-            (Token::CommentLine(_) | Token::CommentBlock(_), _) => {
+    fn token(&mut self, token: Token) -> Result<()> {
+        let Token { kind, start, end } = token;
+        match (kind, self.expected) {
+            (TokenKind::CommentLine | TokenKind::CommentBlock, _) => {
                 if self.grammar == JsonGrammar::Strict {
                     return Err(self.wrong(start, "comments are not allowed here"));
                 }
-                let is_line = matches!(token, Token::CommentLine(_));
+                let is_line = kind == TokenKind::CommentLine;
                 self.tree.comments.push(Comment { start, end, is_line });
             }
-            (Token::String(_), Expected::Key { .. }) => {
-                self.check_string(start, end)?;
+            (TokenKind::String, Expected::Key { .. }) => {
                 self.key = (start as u32, end as u32);
                 self.expected = Expected::Colon;
             }
-            (Token::Colon, Expected::Colon) => self.expected = Expected::MemberValue,
-            (Token::Comma, Expected::CommaOrEnd) => self.comma(start),
-            (Token::CloseBrace, Expected::Key { first }) => {
+            (TokenKind::StringWithControl, Expected::Key { .. }) => {
+                return Err(self.control(start, end));
+            }
+            (TokenKind::Colon, Expected::Colon) => self.expected = Expected::MemberValue,
+            (TokenKind::Comma, Expected::CommaOrEnd) => self.comma(start),
+            (TokenKind::CloseBrace, Expected::Key { first }) => {
                 self.close(ValueKind::Object, first, start)?;
             }
-            (Token::CloseBracket, Expected::Item { first }) => {
+            (TokenKind::CloseBracket, Expected::Item { first }) => {
                 self.close(ValueKind::Array, first, start)?;
             }
-            (Token::CloseBrace, Expected::CommaOrEnd) if self.is_in(ValueKind::Object) => {
+            (TokenKind::CloseBrace, Expected::CommaOrEnd) if self.is_in(ValueKind::Object) => {
                 self.close(ValueKind::Object, true, start)?;
             }
-            (Token::CloseBracket, Expected::CommaOrEnd) if self.is_in(ValueKind::Array) => {
+            (TokenKind::CloseBracket, Expected::CommaOrEnd) if self.is_in(ValueKind::Array) => {
                 self.close(ValueKind::Array, true, start)?;
             }
             (_, Expected::Root | Expected::Item { .. } | Expected::MemberValue) => {
-                self.value(token, start, end)?;
+                self.value(token)?;
             }
             _ => return Err(self.unexpected(start, end)),
         }
@@ -136,16 +128,14 @@ impl Builder<'_> {
         self.open.last().is_some_and(|&id| self.tree.kind(id) == kind)
     }
 
-    fn value(&mut self, token: &Token<'_>, start: usize, end: usize) -> Result<()> {
-        let kind = match token {
-            Token::OpenBrace => ValueKind::Object,
-            Token::OpenBracket => ValueKind::Array,
-            Token::String(_) => {
-                self.check_string(start, end)?;
-                ValueKind::String
-            }
-            Token::Number(_) | Token::Boolean(_) | Token::Null => ValueKind::Plain,
-            _ => return Err(self.unexpected(start, end)),
+    fn value(&mut self, token: Token) -> Result<()> {
+        let kind = match token.kind {
+            TokenKind::OpenBrace => ValueKind::Object,
+            TokenKind::OpenBracket => ValueKind::Array,
+            TokenKind::String => ValueKind::String,
+            TokenKind::Plain => ValueKind::Plain,
+            TokenKind::StringWithControl => return Err(self.control(token.start, token.end)),
+            _ => return Err(self.unexpected(token.start, token.end)),
         };
         let id = self.tree.nodes.len();
         let parent = self.open.last().copied().unwrap_or(ROOT) as u32;
@@ -153,17 +143,20 @@ impl Builder<'_> {
             Expected::MemberValue => self.key,
             _ => (0, 0),
         };
-        let (start, end) = (start as u32, end as u32);
+        let (start, end) = (token.start as u32, token.end as u32);
         self.tree.nodes.push(Node { kind, start, end, key, comma: 0, parent, size: 1 });
         self.expected = match kind {
             ValueKind::Object => Expected::Key { first: true },
             ValueKind::Array => Expected::Item { first: true },
-            ValueKind::String | ValueKind::Plain => self.after_value(),
+            ValueKind::String | ValueKind::Plain => {
+                self.last = id;
+                self.after_value()
+            }
         };
         if kind.is_container() {
             if self.open.len() == DEPTH_LIMIT {
                 let what = format!("values are nested deeper than {DEPTH_LIMIT} levels");
-                return Err(self.wrong(start as usize, &what));
+                return Err(self.wrong(token.start, &what));
             }
             self.open.push(id);
         }
@@ -185,37 +178,25 @@ impl Builder<'_> {
         let node = &mut self.tree.nodes[id];
         node.end = at as u32 + 1;
         node.size = size as u32;
+        self.last = id;
         self.expected = self.after_value();
         Ok(())
     }
 
     fn comma(&mut self, at: usize) {
-        let Some(&id) = self.open.last() else { return };
-        // The value before it: the last one directly in what is open.
-        let mut last = self.tree.nodes.len() - 1;
-        while self.tree.nodes[last].parent as usize != id {
-            last = self.tree.nodes[last].parent as usize;
-        }
-        self.tree.nodes[last].comma = at as u32;
-        self.expected = match self.tree.kind(id) {
-            ValueKind::Object => Expected::Key { first: false },
-            _ => Expected::Item { first: false },
+        self.tree.nodes[self.last].comma = at as u32;
+        self.expected = match self.is_in(ValueKind::Object) {
+            true => Expected::Key { first: false },
+            false => Expected::Item { first: false },
         };
     }
 
     /// JSON strings have no control characters but escaped ones.
-    fn check_string(&self, start: usize, end: usize) -> Result<()> {
-        let inside = &self.text.as_bytes()[start + 1..end - 1];
-        match inside.iter().position(|&byte| byte < 0x20) {
-            None => Ok(()),
-            Some(at) => {
-                let what = format!(
-                    "a string holds the control character U+{:04X}, which must be escaped",
-                    inside[at]
-                );
-                Err(self.wrong(start + 1 + at, &what))
-            }
-        }
+    fn control(&self, start: usize, end: usize) -> Error {
+        let (at, control) = control_character(&self.text[start..end]).unwrap_or_default();
+        let what =
+            format!("a string holds the control character U+{control:04X}, which must be escaped");
+        self.wrong(start + at, &what)
     }
 
     fn unexpected(&self, start: usize, end: usize) -> Error {
@@ -232,12 +213,8 @@ impl Builder<'_> {
         self.wrong(start, &format!("expected {expected}, found {found}"))
     }
 
-    fn unreadable(&self, error: &ParseError) -> Error {
-        let what = error.kind().to_string();
-        let mut letters = what.chars();
-        let first = letters.next().map(|letter| letter.to_ascii_lowercase());
-        let what: String = first.into_iter().chain(letters).collect();
-        self.wrong(error.range().start, &what)
+    fn unreadable(&self, error: &Unreadable) -> Error {
+        self.wrong(error.offset, &error.what)
     }
 
     fn wrong(&self, offset: usize, what: &str) -> Error {

@@ -1,0 +1,184 @@
+//! A JSON text → its tokens.
+//!
+//! `jsonc-parser` says what a token is. In documents of megabytes nearly all of them are brackets,
+//! commas, colons and strings without escapes, with blanks between: those are found here, eight
+//! bytes at a time, and all others are left to it.
+
+use jsonc_parser::errors::ParseError;
+use jsonc_parser::tokens::Token as ParserToken;
+use jsonc_parser::{Scanner, ScannerOptions};
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TokenKind {
+    OpenBrace,
+    CloseBrace,
+    OpenBracket,
+    CloseBracket,
+    Comma,
+    Colon,
+    String,
+    /// A string that holds a control character, which has to be escaped.
+    StringWithControl,
+    /// A number, `true`, `false` or `null`.
+    Plain,
+    CommentLine,
+    CommentBlock,
+    /// What is nothing in JSON.
+    Word,
+}
+
+/// A token and where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Token {
+    pub(super) kind: TokenKind,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// What is no token.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Unreadable {
+    pub(super) offset: usize,
+    pub(super) what: String,
+}
+
+/// Only JSON's own tokens and comments.
+const OPTIONS: ScannerOptions = ScannerOptions {
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
+
+/// The tokens of a text, one after the other.
+pub(super) struct Tokens<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Tokens<'t> {
+    pub(super) fn of(text: &'t str) -> Tokens<'t> {
+        Tokens { text, at: 0 }
+    }
+
+    /// The next token; none at the end.
+    #[inline]
+    pub(super) fn scan(&mut self) -> Result<Option<Token>, Unreadable> {
+        let bytes = self.text.as_bytes();
+        let start = behind_blanks(bytes, self.at);
+        let Some(&first) = bytes.get(start) else { return Ok(None) };
+        let (kind, end) = match first {
+            b'{' => (TokenKind::OpenBrace, start + 1),
+            b'}' => (TokenKind::CloseBrace, start + 1),
+            b'[' => (TokenKind::OpenBracket, start + 1),
+            b']' => (TokenKind::CloseBracket, start + 1),
+            b',' => (TokenKind::Comma, start + 1),
+            b':' => (TokenKind::Colon, start + 1),
+            b'"' => match behind_plain_text(bytes, start + 1) {
+                end if bytes.get(end) == Some(&b'"') => (TokenKind::String, end + 1),
+                _ => return self.scan_any(start),
+            },
+            _ => return self.scan_any(start),
+        };
+        self.at = end;
+        Ok(Some(Token { kind, start, end }))
+    }
+
+    /// The next token, whatever it is.
+    #[inline(never)]
+    fn scan_any(&mut self, from: usize) -> Result<Option<Token>, Unreadable> {
+        let mut scanner = Scanner::new(&self.text[from..], &OPTIONS);
+        let token = scanner.scan().map_err(|error| unreadable(from, &error))?;
+        let (start, end) = (from + scanner.token_start(), from + scanner.token_end());
+        let Some(token) = token else { return Ok(None) };
+        let kind = match kind_of(&token) {
+            TokenKind::String if control_character(&self.text[start..end]).is_some() => {
+                TokenKind::StringWithControl
+            }
+            kind => kind,
+        };
+        self.at = end;
+        Ok(Some(Token { kind, start, end }))
+    }
+}
+
+fn kind_of(token: &ParserToken<'_>) -> TokenKind {
+    match token {
+        ParserToken::OpenBrace => TokenKind::OpenBrace,
+        ParserToken::CloseBrace => TokenKind::CloseBrace,
+        ParserToken::OpenBracket => TokenKind::OpenBracket,
+        ParserToken::CloseBracket => TokenKind::CloseBracket,
+        ParserToken::Comma => TokenKind::Comma,
+        ParserToken::Colon => TokenKind::Colon,
+        ParserToken::String(_) => TokenKind::String,
+        ParserToken::Number(_) | ParserToken::Boolean(_) | ParserToken::Null => TokenKind::Plain,
+        ParserToken::CommentLine(_) => TokenKind::CommentLine,
+        ParserToken::CommentBlock(_) => TokenKind::CommentBlock,
+        ParserToken::Word(_) => TokenKind::Word,
+    }
+}
+
+/// Each byte of a word is 1.
+const ONES: u64 = u64::from_le_bytes([1; 8]);
+/// The highest bit of each byte of a word.
+const HIGH: u64 = ONES << 7;
+
+/// Eight bytes of a text, the first of them lowest.
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    let eight = bytes.get(at..at + 8)?;
+    eight.try_into().ok().map(u64::from_le_bytes)
+}
+
+/// Where blanks end. Those that are not ASCII are left to the scanner.
+fn behind_blanks(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\t' | b'\n' | b'\r' | 0x0B | 0x0C) = bytes.get(at) {
+        at += 1;
+        while let Some(word) = word(bytes, at) {
+            let others = word ^ (ONES * u64::from(b' '));
+            at += others.trailing_zeros() as usize / 8;
+            if others != 0 {
+                break;
+            }
+        }
+    }
+    at
+}
+
+/// Where the first quote, backslash or control character stands, or a place before it.
+fn behind_plain_text(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(word) = word(bytes, at) {
+        // The lowest bit that is set tells the first byte that is meant, as borrows go upwards.
+        let is = |byte: u8| {
+            let others = word ^ (ONES * u64::from(byte));
+            others.wrapping_sub(ONES) & !others
+        };
+        let is_control = word.wrapping_sub(ONES * 0x20) & !word;
+        let found = (is(b'"') | is(b'\\') | is_control) & HIGH;
+        at += found.trailing_zeros() as usize / 8;
+        if found != 0 {
+            break;
+        }
+    }
+    at
+}
+
+/// Where the first control character stands, and which it is.
+pub(super) fn control_character(text: &str) -> Option<(usize, u8)> {
+    text.bytes().enumerate().find(|&(_, byte)| byte < 0x20)
+}
+
+fn unreadable(from: usize, error: &ParseError) -> Unreadable {
+    let what = error.kind().to_string();
+    let mut letters = what.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_lowercase());
+    Unreadable {
+        offset: from + error.range().start,
+        what: first.into_iter().chain(letters).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! Tokens that are found without `jsonc-parser` are those that it finds.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::*;
+
+/// What texts are made of: all kinds of tokens, whole and cut off, and blanks of every length.
+const PIECES: [&str; 51] = [
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\"",
+    "\"a\"",
+    "\"longer than a word\"",
+    "\"eight\\u00e9\"",
+    "\"\\\"\"",
+    "\"\\\\\"",
+    "\"\\",
+    "\"\t\"",
+    "\"twelve bytes\u{1}\"",
+    "\"é😀\u{7f}\u{80}\"",
+    "\"\u{0}\"",
+    "'a'",
+    "\"\\x41\"",
+    "\"\\ud800\"",
+    "0",
+    "-1",
+    "01",
+    "1.5e-3",
+    "1.",
+    ".5",
+    "+1",
+    "0x1F",
+    "Infinity",
+    "-",
+    "true",
+    "false",
+    "null",
+    "nullx",
+    "word",
+    "/",
+    "// line",
+    "/* block */",
+    "/* open",
+    " ",
+    "  ",
+    "        ",
+    "                 ",
+    "\t",
+    "\n",
+    "\r\n",
+    "\u{0b}\u{0c}",
+    "\u{a0}",
+    "\u{2028}",
+    "\u{feff}",
+    "\u{1}",
+];
+
+/// All tokens as `jsonc-parser` finds them, and what is no token.
+fn expected(text: &str) -> (Vec<Token>, Option<Unreadable>) {
+    let (mut scanner, mut tokens) = (Scanner::new(text, &OPTIONS), Vec::new());
+    loop {
+        match scanner.scan() {
+            Ok(None) => return (tokens, None),
+            Err(error) => return (tokens, Some(unreadable(0, &error))),
+            Ok(Some(token)) => {
+                let (start, end) = (scanner.token_start(), scanner.token_end());
+                let kind = match kind_of(&token) {
+                    TokenKind::String if text[start..end].bytes().any(|byte| byte < b' ') => {
+                        TokenKind::StringWithControl
+                    }
+                    kind => kind,
+                };
+                tokens.push(Token { kind, start, end });
+            }
+        }
+    }
+}
+
+fn found(text: &str) -> (Vec<Token>, Option<Unreadable>) {
+    let (mut source, mut tokens) = (Tokens::of(text), Vec::new());
+    loop {
+        match source.scan() {
+            Ok(None) => return (tokens, None),
+            Err(error) => return (tokens, Some(error)),
+            Ok(Some(token)) => tokens.push(token),
+        }
+    }
+}
+
+#[test]
+fn each_piece_is_found_wherever_a_word_of_eight_bytes_begins() {
+    for piece in PIECES {
+        for before in 0..17 {
+            for behind in ["", ",", "          ", "\"a string\"", "\n\t{\"key\": [1, 2, 3]}"] {
+                let text = " ".repeat(before) + piece + behind;
+                assert_eq!(found(&text), expected(&text), "{text:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn strings_of_every_length_end_at_their_first_special_byte() {
+    for length in 0..40 {
+        for special in ['"', '\\', '\u{1f}', '\u{0}', '\n', '!', '#', '[', ']', '\u{80}', '\u{ff}']
+        {
+            let text = format!("\"{}{special}{}\" 1", "x".repeat(length), "y\"".repeat(3));
+            assert_eq!(found(&text), expected(&text), "{text:?}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn tokens_of_random_texts_are_those_of_the_parser(
+        pieces in prop::collection::vec(select(&PIECES[..]), 0..60),
+    ) {
+        let text = pieces.concat();
+        prop_assert_eq!(found(&text), expected(&text));
+    }
+}
