@@ -1,5 +1,6 @@
 //! Anchors of values → the values that a document has there, or why not.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::canonical::{canonical, hash, quoted};
@@ -20,14 +21,25 @@ pub struct JsonAnchorRefusal {
     pub fresh: Option<String>,
 }
 
-/// Finds values by path; what was looked into once is known.
+/// Finds values by path; what is looked into again and again is known.
 pub struct ValueFinder<'t> {
     tree: &'t Tree<'t>,
     elements: HashMap<NodeId, Vec<NodeId>>,
-    /// By object and key: the value, and how many have that key.
-    members: HashMap<NodeId, HashMap<String, (NodeId, usize)>>,
+    members: HashMap<NodeId, Members<'t>>,
     hashes: HashMap<NodeId, u8>,
 }
+
+/// The members of an object that was looked into: how often, and after a while by key the value and
+/// how many have that key.
+#[derive(Default)]
+struct Members<'t> {
+    looks: usize,
+    by_key: Option<HashMap<Cow<'t, str>, (NodeId, usize)>>,
+}
+
+/// How often an object is looked through before its keys are put in order, which takes longer than
+/// a look, but only once.
+const LOOKS_BEFORE_ORDER: usize = 4;
 
 /// How much of a value a refusal shows.
 const VALUE_LIMIT_CHARACTERS: usize = 200;
@@ -72,9 +84,7 @@ impl<'t> ValueFinder<'t> {
         for (at, step) in path.0.iter().enumerate() {
             let so_far = || JsonPath(path.0[..at].to_vec());
             let found = match (step, self.tree.kind(id)) {
-                (PathStep::Key(key), ValueKind::Object) => {
-                    self.members(id).get(key.as_str()).copied()
-                }
+                (PathStep::Key(key), ValueKind::Object) => self.member(id, key),
                 (PathStep::Index(index), ValueKind::Array) => {
                     self.elements(id).get(*index).map(|&child| (child, 1))
                 }
@@ -93,15 +103,23 @@ impl<'t> ValueFinder<'t> {
         self.elements.entry(id).or_insert_with(|| self.tree.children(id).collect())
     }
 
-    fn members(&mut self, id: NodeId) -> &HashMap<String, (NodeId, usize)> {
-        self.members.entry(id).or_insert_with(|| {
-            let mut members: HashMap<String, (NodeId, usize)> = HashMap::new();
-            for child in self.tree.children(id) {
-                let key = self.tree.key(child).unwrap_or_default().into_owned();
-                members.entry(key).or_insert((child, 0)).1 += 1;
+    /// The first value with a key, and how many have it.
+    fn member(&mut self, id: NodeId, key: &str) -> Option<(NodeId, usize)> {
+        let tree = self.tree;
+        let members = self.members.entry(id).or_default();
+        members.looks += 1;
+        if members.looks <= LOOKS_BEFORE_ORDER {
+            let mut found = tree.children(id).filter(|&child| tree.has_key(child, key));
+            return found.next().map(|first| (first, 1 + found.count()));
+        }
+        let by_key = members.by_key.get_or_insert_with(|| {
+            let mut by_key: HashMap<_, (NodeId, usize)> = HashMap::new();
+            for child in tree.children(id) {
+                by_key.entry(tree.key(child).unwrap_or_default()).or_insert((child, 0)).1 += 1;
             }
-            members
-        })
+            by_key
+        });
+        by_key.get(key).copied()
     }
 
     /// The refusal of a path that leads nowhere; `id` is how far it leads.
