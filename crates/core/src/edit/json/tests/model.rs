@@ -344,26 +344,77 @@ fn check_random(seed: u64) {
             let at = piece.range.start + offset;
             let is_target = targets.iter().any(|&(start, end)| (start..end).contains(&at));
             let is_free = character.is_ascii_whitespace() || character == ',';
-            assert!(is_target || is_free, "{character:?} at {at} is lost: {}", context());
+            let may_go = is_target || (is_free && is_between(&tree, &asked, at));
+            assert!(may_go, "{character:?} at {at} is lost: {}", context());
         }
     }
+    let mut written = Vec::new();
+    find_written((&tree, ROOT), (&after_tree, ROOT), &asked, &mut written);
+    let (before, after) = (without(&text, targets), without(&after, written));
     if asked.iter().all(|(_, asked)| matches!(asked, Asked::Set(_))) {
-        let mut rest: Vec<&str> = Vec::new();
-        let mut sorted = targets.clone();
-        sorted.sort_unstable();
-        let mut at = 0;
-        for (start, end) in sorted {
-            rest.push(&text[at..start]);
-            at = end;
+        assert_eq!(before, after, "{}", context());
+    } else {
+        // Where values come and go, so do commas and blanks.
+        assert_eq!(bare(&before), bare(&after), "{}", context());
+    }
+}
+
+/// Whether a byte stands between the values of an object or array that edits add to or take from.
+fn is_between(tree: &Tree<'_>, edits: &[(NodeId, Asked)], at: usize) -> bool {
+    let touched = edits.iter().filter_map(|(id, asked)| match asked {
+        Asked::Set(_) => None,
+        Asked::Delete => tree.parent(*id),
+        Asked::Insert(..) => Some(*id),
+    });
+    let mut around = touched.filter(|&id| (tree.start(id) + 1..tree.end(id)).contains(&at));
+    let is_inside = |child| (tree.member_start(child)..tree.end(child)).contains(&at);
+    around.any(|id| !tree.children(id).any(is_inside))
+}
+
+/// Where the values that edits wrote stand now, those in objects with their keys. `edited` puts
+/// them in the same order.
+fn find_written(
+    (tree, id): (&Tree<'_>, NodeId),
+    (after_tree, after_id): (&Tree<'_>, NodeId),
+    edits: &[(NodeId, Asked)],
+    written: &mut Vec<(usize, usize)>,
+) {
+    let of = |id| edits.iter().filter(move |(target, _)| *target == id).map(|(_, asked)| asked);
+    if of(id).any(|asked| matches!(asked, Asked::Set(_))) {
+        return written.push((after_tree.start(after_id), after_tree.end(after_id)));
+    }
+    let before: Vec<NodeId> = tree.children(id).collect();
+    let mut now = after_tree.children(after_id);
+    for gap in 0..=before.len() {
+        for asked in of(id) {
+            if let Asked::Insert(key, index, _) = asked
+                && gap == if key.is_some() { before.len() } else { *index }
+            {
+                let new = now.next().unwrap();
+                written.push((after_tree.member_start(new), after_tree.end(new)));
+            }
         }
-        rest.push(&text[at..]);
-        let mut left = after.as_str();
-        for piece in rest {
-            let found = left.find(piece);
-            assert!(found.is_some(), "{piece:?} is lost: {}", context());
-            left = &left[found.unwrap_or(0) + piece.len()..];
+        let Some(&child) = before.get(gap) else { continue };
+        if !of(child).any(|asked| matches!(asked, Asked::Delete)) {
+            find_written((tree, child), (after_tree, now.next().unwrap()), edits, written);
         }
     }
+}
+
+/// A text without some of its ranges.
+fn without(text: &str, mut ranges: Vec<(usize, usize)>) -> String {
+    ranges.sort_unstable();
+    let (mut rest, mut at) = (String::new(), 0);
+    for (start, end) in ranges {
+        rest += &text[at..start];
+        at = end;
+    }
+    rest + &text[at..]
+}
+
+/// A text without blanks and commas, wherever they stand.
+fn bare(text: &str) -> String {
+    text.replace([' ', '\t', '\r', '\n', ','], "")
 }
 
 #[test]
