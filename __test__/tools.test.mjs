@@ -1,7 +1,7 @@
 // `hashline-native/tools`: what models are told, what they may write, and what they get back.
 
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -258,6 +258,83 @@ test('other shapes of edits are left to the session', () =>
     const edits = [{ set_line: { anchor: anchorOf(text, 'c'), new_text: 'C' } }]
     assert.equal((await apply.execute({ path: 'a.txt', edits })).isError, false)
     assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'a\nb\nC\n')
+  }))
+
+test('regression: an edit in the shape of another tool does not delete for want of its text', () =>
+  withDir({ 'a.txt': 'a\nb\nc\n' }, async (cwd, stateDir) => {
+    const { read, apply } = toolsOf(cwd, stateDir)
+    const { text } = await read.execute({ path: 'a.txt' })
+    const anchor = anchorOf(text, 'b')
+    const range = { start_anchor: anchor, end_anchor: anchor }
+    /** @type {[Record<string, unknown>, RegExp][]} */
+    const cases = [
+      [{ set_line: { anchor } }, /edits\[0\]\.set_line\.new_text is missing: .*delete/],
+      [{ set_line: { anchor, new_text: null } }, /new_text is null/],
+      [{ set_line: { anchor, new_text: [] } }, /new_text is \[\]/],
+      [{ set_line: { anchor, text: 'B' } }, /set_line has no field text: .* in new_text/],
+      [{ replace_lines: range }, /edits\[0\]\.replace_lines\.new_text is missing/],
+      [{ replace_lines: { ...range, content: 'B' } }, /replace_lines has no field content/],
+      [{ op: 'set_line', anchor }, /operations\[0\]\.text is missing/],
+    ]
+    for (const [edit, message] of cases) {
+      for (const edits of [[edit], JSON.stringify([edit]), [JSON.stringify(edit)]]) {
+        const refused = await apply.execute({ path: 'a.txt', edits })
+        assert.match(refused.text, /^Nothing was written\.\napply_hash: /)
+        assert.match(refused.text, message)
+      }
+    }
+    assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'a\nb\nc\n')
+  }))
+
+test('edits in the shape of another tool are taken as leniently as operations', () =>
+  withDir({ 'a.txt': 'a\nb\nc\n' }, async (cwd, stateDir) => {
+    const { read, apply } = toolsOf(cwd, stateDir)
+    const { text } = await read.execute({ path: 'a.txt' })
+    const [a, b, c] = ['a', 'b', 'c'].map((line) => anchorOf(text, line))
+    const first = await apply.execute({
+      file_path: '@a.txt',
+      edits: JSON.stringify({ set_line: { anchor: a, new_text: 'A' } }),
+    })
+    assert.deepEqual(rules(first), ['json-text', 'wrapped', 'other-name', 'at-path'])
+    const operation = { op: 'set_line', anchor: b, text: 'B' }
+    const second = await apply.execute({ path: 'a.txt', edits: [operation] })
+    assert.deepEqual(rules(second), ['other-name', 'shared-path'])
+    const third = await apply.execute({
+      operations: [{ op: 'set_line', path: 'a.txt', anchor: c, text: 'C' }],
+      edits: [],
+    })
+    assert.equal(third.isError, false)
+    assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'A\nB\nC\n')
+  }))
+
+test('regression: half a character anywhere is refused like all that is refused', () =>
+  withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
+    const { read, apply } = toolsOf(cwd, stateDir)
+    const anchor = anchorOf((await read.execute({ path: 'a.txt' })).text, 'a')
+    const half = '\ud800'
+    const line = { op: 'set_line', path: 'a.txt', anchor, text: 'x' }
+    const url = pathToFileURL(join(cwd, 'new')).href
+    const patches = [
+      ...[half, `@${half}`, `@@${half}`, `${url}${half}`].flatMap((path) => [
+        { operations: [{ ...line, path }] },
+        { operations: [{ op: 'add_file', path, content: 'x' }] },
+        { operations: [{ op: 'move_file', path: 'a.txt', to: path }] },
+        { operations: [{ op: 'delete_file', path }] },
+        { path, operations: [{ ...line, path: undefined }] },
+        { path, edits: [{ set_line: { anchor, new_text: 'x' } }] },
+        { path: 'a.txt', edits: [], rename: path },
+      ]),
+      { operations: [{ ...line, anchor: half }] },
+      { operations: [{ ...line, text: half }] },
+      { operations: [{ op: half, path: 'a.txt' }] },
+    ]
+    for (const patch of patches) {
+      const { text, isError } = await apply.execute(patch)
+      assert.match(text, /^Nothing was written\.\n/, JSON.stringify(patch))
+      assert.ok(isError)
+    }
+    assert.deepEqual(readdirSync(cwd), ['a.txt'])
+    assert.equal(readFileSync(join(cwd, 'a.txt'), 'utf8'), 'a\n')
   }))
 
 test('regression: an operation without its text, or with that of another, is refused', () =>

@@ -3,6 +3,7 @@
 'use strict'
 
 const { formatHashed } = require('../../index.js')
+const { areOperations, editsOfFile, listedEdits } = require('./edits.cjs')
 const { operations } = require('./operations.cjs')
 const { makeTool, NOTHING_WRITTEN } = require('./tool.cjs')
 const { isObject } = require('./arguments.cjs')
@@ -118,10 +119,17 @@ function example(names, dialect) {
  * @returns {any} a patch, as far as a model's arguments are one: the session checks it
  */
 function patch(session, given) {
-  const { operations: _, ...others } = given.values
-  // The session reads other shapes, in which other tools have edits, on its own.
-  if (Array.isArray(others.edits)) return given.values
-  return { operations: operations(session, given) }
+  const edits = listedEdits(given)
+  if (edits === undefined) return { operations: operations(session, given) }
+  const { operations: others, edits: _, ...values } = given.values
+  if (others !== undefined || !areOperations(edits)) return editsOfFile(session, given, edits)
+  given.repairs.push({ rule: 'other-name', field: 'edits', message: 'taken as operations' })
+  return {
+    operations: operations(session, {
+      values: { ...values, operations: edits },
+      repairs: given.repairs,
+    }),
+  }
 }
 
 /**

@@ -196,7 +196,8 @@ function plainPath(session, path, field, repairs) {
     repairs.push({ rule: 'at-path', field, message: `taken as ${JSON.stringify(url)}` })
     return plainPath(session, url, field, repairs)
   }
-  if (/^file:\/\//i.test(path)) {
+  // Half a character would become another one in a URL: the session refuses such a path.
+  if (/^file:\/\//i.test(path) && !/\p{Cs}/u.test(path)) {
     const local = pathOfUrl(path)
     if (local === undefined) throw new Malformed(`${field} is ${noun(path)}: expected a path`)
     repairs.push({ rule: 'file-url', field, message: `taken as ${JSON.stringify(local)}` })

@@ -55,7 +55,7 @@ const PATHS = ['path', 'from', 'to', 'from_path', 'to_path']
 
 /**
  * @param {HashSession} session
- * @param {Arguments} given
+ * @param {Pick<Arguments, 'values' | 'repairs'>} given
  * @returns {unknown[]} what is still wrong with them, the session says
  */
 function operations(session, { values, repairs }) {
@@ -228,4 +228,8 @@ const isEmpty = (held) =>
   held === 'false' ||
   (Array.isArray(held) && held.length === 0)
 
-module.exports = { operations }
+/** Whether a value names an operation of the schema. @param {unknown} value */
+const isOperation = (value) =>
+  isObject(value) && typeof value.op === 'string' && FIELDS.has(value.op)
+
+module.exports = { isEmpty, isNoText, isOperation, operations, OTHER_NAMES, TEXT_NAMES }

@@ -133,6 +133,9 @@ async function answered(definition, args, options, repairs) {
   }
 }
 
+/** Errors that come before anything is looked at. */
+const MISUSE = ['INVALID_ARGUMENT', 'UNENCODABLE_TEXT']
+
 /**
  * A call that ended in an error. Of misuse it is certain that it wrote nothing; a fault of the
  * disk says itself what became of the files.
@@ -144,7 +147,7 @@ function failed({ name, writes }, error) {
   const isMalformed = error instanceof Malformed
   const code = isMalformed ? 'INVALID_ARGUMENT' : (error.code ?? 'INTERNAL')
   const text = isMalformed ? `${name}: ${error.message}` : `${code}: ${error.message}`
-  const isUntouched = writes && code === 'INVALID_ARGUMENT'
+  const isUntouched = writes && MISUSE.includes(code)
   return {
     text: isUntouched ? `${NOTHING_WRITTEN}\n${text}` : text,
     isError: true,
