@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { deflateSync } from 'node:zlib'
 import { call, startModelServer } from '../../__test__/modelServer.mjs'
 import { finished, withMess } from '../../__test__/support.mjs'
 import { laterNode, placePlugin, skipWithout } from '../../scripts/packages.mjs'
@@ -25,6 +26,46 @@ const PNG = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC',
   'base64',
 )
+
+const FILES = { 'work/greet.js': SOURCE, 'work/dot.png': PNG, 'work/wide.png': blackPng(2400, 2) }
+
+/**
+ * An image of one colour, as a file.
+ * @param {number} width
+ * @param {number} height
+ */
+function blackPng(width, height) {
+  const part = (/** @type {string} */ name, /** @type {Buffer} */ data) => {
+    const body = Buffer.concat([Buffer.from(name), data])
+    const [length, sum] = [data.length, crc32(body)].map((number) => {
+      const bytes = Buffer.alloc(4)
+      bytes.writeUInt32BE(number)
+      return bytes
+    })
+    return Buffer.concat([length, body, sum])
+  }
+  const head = Buffer.alloc(13)
+  head.writeUInt32BE(width)
+  head.writeUInt32BE(height, 4)
+  // Eight bits of grey for each point.
+  head[8] = 8
+  return Buffer.concat([
+    PNG.subarray(0, 8),
+    part('IHDR', head),
+    part('IDAT', deflateSync(Buffer.alloc((width + 1) * height))),
+    part('IEND', Buffer.alloc(0)),
+  ])
+}
+
+/** The checksum of a part of a PNG. @param {Buffer} bytes */
+function crc32(bytes) {
+  let crc = 0xffffffff
+  for (const byte of bytes) {
+    crc ^= byte
+    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
+  }
+  return ~crc >>> 0
+}
 
 /** The anchor of the line that holds `text`. @param {string} shown @param {string} text */
 function anchorOf(shown, text) {
@@ -53,7 +94,7 @@ const setLine = (anchor, text) =>
  * @param {(stage: Stage) => Promise<void>} body
  */
 const withAgent = (steps, body) =>
-  withMess({ 'work/greet.js': SOURCE, 'work/dot.png': PNG }, async (dir, stateDir) => {
+  withMess(FILES, async (dir, stateDir) => {
     const server = await startModelServer(steps)
     const extension = join(placePlugin(FOLDER, AGENT), 'index.js')
     const model = {
@@ -140,13 +181,20 @@ const STEPS = [
       calls: [
         ...call('read', { path: 'greet.js' }).calls,
         ...call('read', { path: 'dot.png' }).calls,
+        ...call('read', { path: 'wide.png' }).calls,
       ],
     }
   },
-  ({ results: [shown, image], body }) => {
+  ({ results: [shown, image, wide], body }) => {
     assert.match(shown, /^1:\w\w\|function greet/)
     assert.match(image, /^\(image, image\/png/)
-    assert.ok(JSON.stringify(body.messages).includes('data:image/png;base64,'))
+    const urls = JSON.stringify(body.messages).match(/data:image\/\w+;base64,/g)
+    assert.equal(urls?.length, 2)
+    // pi's own tool would say the same.
+    assert.match(
+      wide,
+      /\(wide\.png: \[Image: original 2400x2, displayed at 2000x2\. Multiply .*\]\)/,
+    )
     return call('bash', { command: 'cat greet.js' })
   },
   ({ results: [blocked] }) => {
@@ -192,12 +240,50 @@ test('reads, is blocked in the shell, is refused, edits; goes on in another proc
     const ends = events.split('\n').filter((row) => row.startsWith('{"type":"tool_execution_end"'))
     assert.deepEqual(
       ends.map((row) => JSON.parse(row)).map(({ toolName, isError }) => `${toolName} ${isError}`),
-      ['read false', 'read false', 'bash true', 'apply_hash true', 'apply_hash false'],
+      [
+        'read false',
+        'read false',
+        'read false',
+        'bash true',
+        'apply_hash true',
+        'apply_hash false',
+      ],
     )
     assert.match(readFileSync(join(cwd, 'greet.js'), 'utf8'), /name \+ '!'/)
     assert.equal(turns.length, STEPS.length)
     assert.match(await run('--continue', 'Say Hi.'), /Done again\./)
     assert.match(readFileSync(join(cwd, 'greet.js'), 'utf8'), /'Hi, ' \+ name\n/)
+  })
+})
+
+// pi has this tool on Windows alone.
+const POWERSHELL = `export default (pi) => pi.registerTool({
+  name: 'powershell',
+  label: 'powershell',
+  description: 'Run a command',
+  parameters: { type: 'object', properties: { command: { type: 'string' } }, required: ['command'] },
+  execute: async () => ({ content: [{ type: 'text', text: 'It ran.' }], details: {} }),
+})
+`
+
+test('PowerShell is kept from files, too', { skip }, () => {
+  /** @type {Step[]} */
+  const steps = [
+    () => call('powershell', { command: '(Get-Content greet.js) > new.js' }),
+    ({ results: [blocked] }) => {
+      assert.match(blocked, /`Get-Content` reads `greet\.js`: use the tool `read` instead/)
+      assert.match(blocked, /written to `new\.js`: use the tool `apply_hash`/)
+      return call('powershell', { command: 'npm test > $null' })
+    },
+    ({ results: [ran] }) => {
+      assert.equal(ran, 'It ran.')
+      return { text: 'Done.' }
+    },
+  ]
+  return withAgent(steps, async ({ cwd, run }) => {
+    const file = join(cwd, '../powershell.js')
+    writeFileSync(file, POWERSHELL)
+    assert.match(await run('-e', file, '--no-session', 'Look.'), /Done\./)
   })
 })
 

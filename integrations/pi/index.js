@@ -1,15 +1,18 @@
 // pi extension: files are read, searched and edited by line anchors. `read` takes the place of
 // pi's own, `apply_hash` that of `edit` and `write`.
 
+import * as host from '@earendil-works/pi-coding-agent'
 import { HashSession } from 'hashline-native'
 import { guard, hashTools, remember } from 'hashline-native/tools'
 import { prepared } from './arguments.js'
 import { passed } from './images.js'
+import { powershellGuard } from './powershell.js'
 import { callRow, resultRows } from './rows.js'
 
 /**
  * @import { ExtensionAPI, ExtensionContext, ToolDefinition } from '@earendil-works/pi-coding-agent'
  * @import { HashTool, ToolResult } from 'hashline-native/tools'
+ * @import { Resize } from './images.js'
  *
  * @typedef {{ summary: string, isError: boolean, diff?: string, paths?: string[] }} Details
  *   `paths` are the files that a call read or wrote
@@ -17,9 +20,6 @@ import { callRow, resultRows } from './rows.js'
 
 /** The tools of pi, and of other extensions, that edit files. */
 const EDIT_TOOLS = ['edit', 'write', 'apply_patch']
-// The guard knows the programs of POSIX shells; PowerShell's own commands pass.
-const SHELL_TOOLS = ['bash', 'powershell']
-
 /** @param {ExtensionAPI} pi */
 export default function hashline(pi) {
   let tools = hashTools(new HashSession({ root: false }))
@@ -43,8 +43,8 @@ export default function hashline(pi) {
   pi.on('before_agent_start', (event) => withoutShellAdvice(event))
 
   pi.on('tool_call', ({ toolName, input }) => {
-    if (!SHELL_TOOLS.includes(toolName)) return undefined
-    const reason = guard('command' in input ? String(input.command) : '')
+    const command = 'command' in input ? String(input.command) : ''
+    const reason = reasonAgainst(toolName, command, tools)
     return reason === undefined ? undefined : { block: true, reason }
   })
 
@@ -90,10 +90,11 @@ function definition({ name, title, description, snippet, guidelines, inputSchema
     parameters: inputSchema,
     prepareArguments: (args) => prepared(args, inputSchema),
     renderShell: 'self',
-    async execute(_, args, signal) {
+    async execute(_, args, signal, _onUpdate, ctx) {
       const result = await current().execute(args, { signal })
       const { text, images, summary, isError, diff } = result
-      const { content, notes } = passed(images)
+      const isSeen = ctx?.model?.input?.includes('image') ?? true
+      const { content, notes } = await passed(images, { resize: resizing(ctx), isSeen })
       const paths = pathsOf(result)
       const details = { summary, isError, paths, ...(diff !== undefined && { diff }) }
       return { content: [{ type: 'text', text: [text, ...notes].join('\n') }, ...content], details }
@@ -128,6 +129,33 @@ function rememberedTools(ctx, names) {
     }
   }
   return hashTools(session)
+}
+
+/**
+ * Why a call of a shell is to be blocked.
+ * @param {string} toolName
+ * @param {string} command
+ * @param {Record<'read' | 'search' | 'apply', HashTool>} tools
+ */
+function reasonAgainst(toolName, command, { read, search, apply }) {
+  const names = { read: read.name, search: search.name, apply: apply.name }
+  if (toolName === 'bash') return guard(command, { names })
+  return toolName === 'powershell' ? powershellGuard(command, { names, guard }) : undefined
+}
+
+/**
+ * pi's own way to make an image smaller, for the model that is asked. Older versions have none.
+ * @param {ExtensionContext} [ctx]
+ * @returns {Resize | undefined}
+ */
+function resizing(ctx) {
+  const { resizeImage, formatDimensionNote } = host
+  if (resizeImage === undefined) return undefined
+  return async (data, mimeType) => {
+    const resized = await resizeImage(data, mimeType, ctx?.model?.inputLimits?.images?.resize)
+    const note = resized ? formatDimensionNote?.(resized) : undefined
+    return resized && { ...resized, ...(note !== undefined && { note }) }
+  }
 }
 
 /** pi's advice to look at files through the shell, as it stands in its prompt. */
