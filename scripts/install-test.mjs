@@ -34,7 +34,7 @@ import {
   runProgram,
   runTypeScript,
 } from './consumer.mjs'
-import { oversized, pack } from './pack.mjs'
+import { oversized, PLUGINS, pack } from './pack.mjs'
 import { startRegistry } from './registry.mjs'
 import { addonName, addonPath, programPath, TARGETS } from './targets.mjs'
 import { npmPackage, root, run } from './tools.mjs'
@@ -112,7 +112,12 @@ if (unknown)
   throw new Error(`no such package manager: ${unknown}; there are ${Object.keys(MANAGERS)}`)
 const names = positionals.length > 0 ? positionals : Object.keys(MANAGERS)
 
-const packages = pack(join(root, 'target', 'packages'), Object.keys(TARGETS), hostBinaries())
+const packages = pack(
+  join(root, 'target', 'packages'),
+  Object.keys(TARGETS),
+  hostBinaries(),
+  PLUGINS,
+)
 for (const told of oversized(packages)) console.log(`over its goal: ${told}`)
 checkPackages(packages.filter(({ files }) => files.some(({ path }) => /\.(node|js)$/.test(path))))
 const registry = await startRegistry(join(work, 'registry'))

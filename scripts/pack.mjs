@@ -1,4 +1,4 @@
-// Packs the packages that are published: the main one, and one for each platform.
+// Packs the packages that are published: the main one, one for each platform, and the plug-ins.
 // `npm run pack [-- --all]`
 //
 // The main package gets a manifest without what only development needs, and with the packages of
@@ -22,6 +22,9 @@ import { parseArgs } from 'node:util'
 import { addonName, addonPath, programName, programPath, TARGETS } from './targets.mjs'
 import { root, run } from './tools.mjs'
 
+/** The plug-ins that are packages, by the names of their folders below integrations/. */
+export const PLUGINS = ['claude-code', 'opencode', 'pi']
+
 /** Goals: what the addon of a platform weighs, and its whole package, compressed. */
 export const ADDON_GOAL_BYTES = 4_000_000
 export const PLATFORM_GOAL_BYTES = 4_000_000
@@ -36,20 +39,22 @@ export const PLATFORM_GOAL_BYTES = 4_000_000
  */
 
 /**
- * Packs the main package and those of some platforms.
+ * Packs the main package and those of some platforms and plug-ins.
  * @param {string} out the directory for the tarballs; what is there is removed
  * @param {string[]} platforms
  * @param {Record<string, Record<string, string>>} [binaries] files to take instead of those below
  *   npm/, by platform and name
+ * @param {string[]} [plugins]
  * @returns {Packed[]}
  */
-export function pack(out, platforms, binaries = {}) {
+export function pack(out, platforms, binaries = {}, plugins = []) {
   rmSync(out, { recursive: true, force: true })
   const staged = join(out, 'staged')
   const folders = [stageMain(join(staged, 'main'))]
   for (const name of platforms) {
     folders.push(stagePlatform(name, join(staged, name), binaries[name] ?? binariesOf(name)))
   }
+  folders.push(...plugins.map((name) => stagePlugin(name, join(staged, name))))
   const flags = ['--json', '--ignore-scripts', '--pack-destination', out]
   const packed = run('npm', ['pack', ...flags, ...folders], { shell: process.platform === 'win32' })
   rmSync(staged, { recursive: true })
@@ -89,11 +94,7 @@ function stageMain(folder) {
  * @param {Record<string, string>} binaries
  */
 function stagePlatform(name, folder, binaries) {
-  const manifest = readManifest(join('npm', name))
-  const { version, repository } = readManifest('.')
-  if (manifest.version !== version) {
-    throw new Error(`npm/${name} is ${manifest.version}, the main package ${version}`)
-  }
+  const manifest = manifestBeside(join('npm', name))
   mkdirSync(folder, { recursive: true })
   for (const [file, path] of Object.entries(binaries)) {
     copyFileSync(path, join(folder, file))
@@ -102,8 +103,37 @@ function stagePlatform(name, folder, binaries) {
   }
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
   copyFileSync(join(root, 'npm', name, 'README.md'), join(folder, 'README.md'))
-  writeManifest(folder, repository ? { ...manifest, repository } : manifest)
+  writeManifest(folder, manifest)
   return folder
+}
+
+/**
+ * @param {string} name
+ * @param {string} folder
+ */
+function stagePlugin(name, folder) {
+  const source = join('integrations', name)
+  const manifest = manifestBeside(source)
+  mkdirSync(folder, { recursive: true })
+  for (const file of [...manifest.files, 'README.md', 'LICENSE']) {
+    cpSync(join(root, source, file), join(folder, file), { recursive: true })
+  }
+  writeManifest(folder, manifest)
+  return folder
+}
+
+/**
+ * The manifest of a package that is published with the main one: of the same version, and from
+ * the same repository.
+ * @param {string} folder
+ */
+function manifestBeside(folder) {
+  const manifest = readManifest(folder)
+  const { version, repository } = readManifest('.')
+  if (manifest.version !== version) {
+    throw new Error(`${folder} is ${manifest.version}, the main package ${version}`)
+  }
+  return repository ? { ...manifest, repository } : manifest
 }
 
 /**
@@ -199,7 +229,7 @@ function main() {
   const { values } = parseArgs({ options: { all: { type: 'boolean' } } })
   const missing = values.all ? lacking() : []
   if (missing.length > 0) throw new Error(`a release is not complete:\n${missing.join('\n')}`)
-  const packages = pack(join(root, 'target', 'packages'), Object.keys(TARGETS))
+  const packages = pack(join(root, 'target', 'packages'), Object.keys(TARGETS), {}, PLUGINS)
   for (const { tarball, size, files } of packages) {
     const binaries = files.filter(({ path }) => /\.node$|^hashline(\.exe)?$/.test(path))
     const told = binaries.map(({ path, size }) => `${path} ${(size / 1e6).toFixed(2)} MB`)

@@ -1,8 +1,8 @@
 // The plug-in in the real Claude Code, headless, against a model that plays a script.
 
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { test } from 'node:test'
@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { call, startModelServer } from '../../__test__/modelServer.mjs'
 import { finished, withMess } from '../../__test__/support.mjs'
 import { skipWithout } from '../../scripts/packages.mjs'
+import { installPlugin, programDirectory } from '../../scripts/plugins.mjs'
 
 /** @import { Step, Turn } from '../../__test__/modelServer.mjs' */
 
@@ -21,16 +22,6 @@ const PACKAGE = `@anthropic-ai/claude-code-${process.platform}-${process.arch}`
 const PROGRAM = join(AGENT, 'node_modules', PACKAGE, 'claude')
 
 const SOURCE = "function greet(name) {\n  return 'Hello, ' + name\n}\n"
-
-/** The directory of the program `hashline`, which is built if it has to be. */
-function programDirectory() {
-  const { HASHLINE_PROGRAM_DIR: known } = process.env
-  if (known) return known
-  const args = ['build', '--quiet', '-p', 'hashline-cli']
-  const { status, stderr } = spawnSync('cargo', args, { cwd: ROOT, encoding: 'utf8' })
-  assert.equal(status, 0, stderr)
-  return join(ROOT, 'target/debug')
-}
 
 /** The name that a tool of the plug-in has for the model. @param {Turn} turn @param {string} name */
 function nameOf({ tools }, name) {
@@ -55,12 +46,21 @@ const setLine = (turn, anchor, text) =>
   })
 
 /**
+ * How Claude Code gets the plug-in: what is done before, and the arguments that name it.
+ * @typedef {(claude: (...args: string[]) => Promise<string>, dir: string) => Promise<string[]>} Way
+ */
+
+/** @type {Way} */
+const byFolder = async () => ['--plugin-dir', FOLDER]
+
+/**
  * Runs Claude Code in a directory of its own, with nothing of the user's.
  * @param {Step[]} steps
  * @param {string} programs the directory of the program `hashline`
  * @param {(dir: string, output: string) => void} look
+ * @param {Way} [way]
  */
-const withAgent = (steps, programs, look) =>
+const withAgent = (steps, programs, look, way = byFolder) =>
   withMess({ 'work/greet.js': SOURCE }, async (dir, stateDir) => {
     const server = await startModelServer(steps)
     const cwd = join(dir, 'work')
@@ -74,12 +74,13 @@ const withAgent = (steps, programs, look) =>
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       DISABLE_AUTOUPDATER: '1',
     }
-    const args = ['-p', 'Greet with an exclamation mark.', '--plugin-dir', FOLDER]
+    const claude = (/** @type {string[]} */ ...args) =>
+      finished(spawn(PROGRAM, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] }))
+    const args = ['-p', 'Greet with an exclamation mark.', ...(await way(claude, dir))]
     args.push('--output-format', 'stream-json', '--verbose', '--model', 'scripted')
     args.push('--allowedTools', 'mcp__plugin_hashline_hashline,Bash,Edit,Write')
     try {
-      const child = spawn(PROGRAM, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
-      const output = await finished(child)
+      const output = await claude(...args)
       assert.deepEqual(server.faults, [])
       look(cwd, output)
     } finally {
@@ -156,4 +157,66 @@ test('a hook that fails denies', { skip }, () => {
   writeFileSync(join(broken, 'hashline'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
   const run = withAgent(steps, broken, (_, output) => assert.match(output, /"result":"Done\."/))
   return run.finally(() => rmSync(broken, { recursive: true }))
+})
+
+/** @type {Step[]} */
+const SHORT = [
+  (turn) => call(nameOf(turn, 'read'), { path: 'greet.js' }),
+  (turn) => {
+    assert.match(turn.results[0], /1:\w\w\|function greet/)
+    return bash('cat greet.js')
+  },
+  (turn) => {
+    const tool = nameOf(turn, 'read')
+    assert.ok(turn.results[0].includes(`use the tool \`${tool}\``), turn.results[0])
+    return { text: 'Done.' }
+  },
+]
+
+const isDone = (/** @type {string} */ _, /** @type {string} */ output) =>
+  assert.match(output, /"result":"Done\."/)
+
+test('two commands install the plug-in from a clone of the repository', { skip }, () =>
+  withAgent(SHORT, programDirectory(), isDone, async (claude, dir) => {
+    const clone = join(dir, 'clone')
+    const listed = ['.claude-plugin', 'integrations/claude-code']
+    const files = execFileSync('git', ['ls-files', '-z', ...listed], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    })
+    for (const file of files.split('\0').filter(Boolean)) {
+      cpSync(join(ROOT, file), join(clone, file))
+    }
+    assert.match(await claude('plugin', 'validate', '--strict', clone), /Validation passed/)
+    const folder = join(clone, 'integrations/claude-code')
+    assert.match(await claude('plugin', 'validate', '--strict', folder), /Validation passed/)
+    await claude('plugin', 'marketplace', 'add', clone)
+    await claude('plugin', 'install', 'hashline@hashline')
+    const [plugin, ...others] = JSON.parse(await claude('plugin', 'list', '--json'))
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+    assert.deepEqual(
+      [plugin.id, plugin.version, plugin.enabled],
+      ['hashline@hashline', version, true],
+    )
+    assert.deepEqual(others, [])
+    return []
+  }),
+)
+
+test('its package works beside the packed main package', { skip }, async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'hashline-plugin-'))
+  try {
+    const program = join(dir, 'program')
+    const built = join(programDirectory(), 'hashline')
+    // What is there to debug it takes long to compress.
+    if (spawnSync('strip', ['-o', program, built]).status !== 0) cpSync(built, program)
+    const plugin = installPlugin('claude-code', dir, { program })
+    const programs = join(dir, 'node_modules/.bin')
+    await withAgent(SHORT, programs, isDone, async (claude) => {
+      assert.match(await claude('plugin', 'validate', '--strict', plugin), /Validation passed/)
+      return ['--plugin-dir', plugin]
+    })
+  } finally {
+    rmSync(dir, { recursive: true })
+  }
 })

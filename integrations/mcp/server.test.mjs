@@ -10,6 +10,7 @@ import { test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { withMess } from '../../__test__/support.mjs'
 import { laterNode, skipWithout } from '../../scripts/packages.mjs'
+import { programDirectory } from '../../scripts/plugins.mjs'
 
 /**
  * @typedef {{ name: string, description?: string, inputSchema: object, _meta?: object }} Tool
@@ -25,20 +26,12 @@ import { laterNode, skipWithout } from '../../scripts/packages.mjs'
 
 const FOLDER = dirname(fileURLToPath(import.meta.url))
 const AGENT = join(FOLDER, 'agent')
-const ROOT = join(FOLDER, '../..')
 const skip = skipWithout(AGENT)
 
 const SOURCE = "function greet(name) {\n  return 'Hello, ' + name\n}\n"
 
-/** The program `hashline`, which is built if it has to be. */
-function program() {
-  const { HASHLINE_PROGRAM_DIR: known } = process.env
-  if (known) return join(known, 'hashline')
-  const args = ['build', '--quiet', '-p', 'hashline-cli']
-  const { status, stderr } = spawnSync('cargo', args, { cwd: ROOT, encoding: 'utf8' })
-  assert.equal(status, 0, stderr)
-  return join(ROOT, 'target/debug/hashline')
-}
+/** The program `hashline`. */
+const program = () => join(programDirectory(), 'hashline')
 
 /** A module of the packages. @param {string} name @returns {Promise<any>} */
 const load = (name) => {

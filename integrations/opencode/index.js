@@ -1,11 +1,13 @@
 // opencode plug-in: files are read, searched and edited by line anchors. `read` and `grep` take the
 // place of opencode's own, `apply_hash` that of `edit`, `write` and `apply_patch`.
 
+import { mkdirSync } from 'node:fs'
 import { isAbsolute, join, relative } from 'node:path'
 import { tool } from '@opencode-ai/plugin'
 import { HashSession } from 'hashline-native'
 import { guard, hashTools, remember, toZodShape } from 'hashline-native/tools'
 import { giveEditPermission } from './permissions.js'
+import { isAboutPlans, plansDirectory, rulesOfPlan } from './plans.js'
 
 /**
  * @import { Plugin, PluginInput, ToolContext, ToolDefinition } from '@opencode-ai/plugin'
@@ -20,14 +22,15 @@ const server = async (input, options = {}) => {
   const sessions = new Sessions(input)
   const describing = hashTools(new HashSession(), { names: NAMES })
   const define = (/** @type {keyof typeof describing} */ kind) =>
-    definition(kind, describing[kind], (context) => sessions.memory(context.sessionID))
+    definition(kind, describing[kind], (context, args) => sessions.of(context.sessionID, args))
   return {
     tool: {
       [NAMES.read]: define('read'),
       [NAMES.search]: define('search'),
       [NAMES.apply]: define('apply'),
     },
-    config: async (config) => giveEditPermission(config, NAMES.apply),
+    config: async (config) =>
+      giveEditPermission(config, NAMES.apply, rulesOfPlan(input.worktree, sessions.plans)),
     event: async ({ event }) => sessions.hear(event),
     'experimental.chat.system.transform': async (_, { system }) => {
       system.push(
@@ -47,7 +50,7 @@ const server = async (input, options = {}) => {
 /**
  * @param {'read' | 'search' | 'apply'} kind
  * @param {HashTool} described
- * @param {(context: ToolContext) => Promise<HashSession>} sessionOf
+ * @param {(context: ToolContext, args: Record<string, any>) => Promise<HashSession>} sessionOf
  * @returns {ToolDefinition}
  */
 function definition(kind, described, sessionOf) {
@@ -56,7 +59,7 @@ function definition(kind, described, sessionOf) {
     args: toZodShape(tool.schema, described),
     /** @param {Record<string, any>} args */
     async execute(args, context) {
-      const session = await sessionOf(context)
+      const session = await sessionOf(context, args)
       const signal = context.abort
       const own = toolOver(session, kind)
       // What nobody may see must not count as shown, so a copy of the memory looks ahead.
@@ -149,24 +152,39 @@ class Sessions {
     // Without a repository the worktree is the root of the file system.
     const root = worktree === '/' ? directory : worktree
     this.options = { cwd: directory, root }
+    this.plans = plansDirectory()
     /** @type {Map<string, Promise<HashSession>>} */
     this.sessions = new Map()
   }
 
-  /** The memory of a conversation. @param {string} id */
-  memory(id) {
-    const known = this.sessions.get(id) ?? this.remembering(id)
-    this.sessions.set(id, known)
-    return known
+  /**
+   * The memory of a conversation; that of its plans is another one, since these are out of bounds
+   * for all other calls.
+   * @param {string} id
+   * @param {Record<string, any>} args
+   */
+  of(id, args) {
+    const isOfPlans = isAboutPlans(args, this.plans)
+    if (isOfPlans) mkdirSync(this.plans, { recursive: true })
+    const key = isOfPlans ? `${id} plans` : id
+    const options = isOfPlans ? { ...this.options, root: this.plans } : this.options
+    const known = this.sessions.get(key)
+    if (known) return known
+    const fresh = this.remembering(id, options)
+    this.sessions.set(key, fresh)
+    // What could not be asked for now may be had later.
+    fresh.catch(() => this.sessions.delete(key))
+    return fresh
   }
 
   /**
    * A session that remembers what the conversation has shown, which may have gone on in
    * another process.
    * @param {string} id
+   * @param {{ cwd: string, root: string }} options
    */
-  async remembering(id) {
-    const session = new HashSession(this.options)
+  async remembering(id, options) {
+    const session = new HashSession(options)
     const { data = [] } = await this.client.session.messages({ path: { id } })
     for (const part of data.flatMap(({ parts }) => parts)) {
       if (part.type !== 'tool' || !Object.values(NAMES).includes(part.tool)) continue
@@ -178,7 +196,9 @@ class Sessions {
 
   /** @param {{ type: string, properties: any }} event */
   hear({ type, properties }) {
-    if (type === 'session.deleted') this.sessions.delete(properties.info.id)
+    if (type !== 'session.deleted') return
+    const { id } = properties.info
+    for (const key of [id, `${id} plans`]) this.sessions.delete(key)
   }
 }
 

@@ -6,20 +6,18 @@ const EDIT = 'edit'
 /** How agents of old configurations name these tools. */
 const OLD_NAMES = ['edit', 'write', 'patch', 'multiedit']
 
-/** What opencode's agent `plan` may edit by itself: its plans. Its own rule names only `edit`. */
-const OF_PLAN = { '*': 'deny', '.opencode/plans/*.md': 'allow' }
-
 /**
  * Hides opencode's editing tools, since a denied permission hides a tool, and gives `apply` what was
  * said about them, unless something is said about it.
  * @param {Record<string, any>} config
  * @param {string} apply the name of our tool
+ * @param {Record<string, string>} ofPlan what the agent `plan` may edit by itself
  */
-export function giveEditPermission(config, apply) {
+export function giveEditPermission(config, apply, ofPlan) {
   config.permission = { ...moved(config, apply), [EDIT]: 'deny' }
   const { plan, ...others } = config.agent ?? {}
-  const ofPlan = { ...plan, permission: { [apply]: OF_PLAN, ...moved(plan ?? {}, apply) } }
-  config.agent = { ...others, plan: ofPlan }
+  const permission = { [apply]: ofPlan, ...moved(plan ?? {}, apply) }
+  config.agent = { ...others, plan: { ...plan, permission } }
   for (const agents of [config.agent, config.mode ?? {}]) {
     for (const agent of Object.values(agents)) {
       const permission = moved(agent, apply)

@@ -3,14 +3,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { giveEditPermission } from './permissions.js'
+import { isAboutPlans, plansDirectory, rulesOfPlan } from './plans.js'
+
+const OF_PLAN = { '*': 'deny', '.opencode/plans/*.md': 'allow' }
 
 /** @param {Record<string, any>} config */
 function given(config) {
-  giveEditPermission(config, 'apply_hash')
+  giveEditPermission(config, 'apply_hash', OF_PLAN)
   return config
 }
-
-const OF_PLAN = { '*': 'deny', '.opencode/plans/*.md': 'allow' }
 
 test('the agent plan edits its plans alone', () => {
   const { agent, permission } = given({})
@@ -61,4 +62,32 @@ test('apply_hash stands where edit stood, since later rules win', () => {
 test('what is said about apply_hash itself counts', () => {
   const { permission } = given({ permission: { edit: 'deny', apply_hash: 'ask' } })
   assert.deepEqual(permission, { apply_hash: 'ask', edit: 'deny' })
+})
+
+test('plans are in the worktree, or where opencode keeps those of no repository', () => {
+  const plans = plansDirectory({ XDG_DATA_HOME: '/data' })
+  assert.equal(plans, '/data/opencode/plans')
+  assert.match(plansDirectory({}), /\/\.local\/share\/opencode\/plans$/)
+  assert.deepEqual(rulesOfPlan('/home/work', plans), {
+    ...OF_PLAN,
+    '../../data/opencode/plans/*.md': 'allow',
+  })
+  assert.ok('data/opencode/plans/*.md' in rulesOfPlan('/', plans))
+})
+
+test('a call about plans names nothing else', () => {
+  const plans = '/data/opencode/plans'
+  const plan = `${plans}/1.md`
+  assert.ok(isAboutPlans({ path: plan }, plans))
+  assert.ok(isAboutPlans({ operations: [{ op: 'add_file', path: plan, content: '' }] }, plans))
+  for (const args of [
+    {},
+    { path: '1.md' },
+    { path: plans },
+    { path: plan, more_paths: ['a.js'] },
+    { operations: [{ op: 'move_file', path: plan, to: '/a.md' }] },
+    { paths: [`${plans}/../secret`] },
+    { operations: 'x' },
+  ])
+    assert.ok(!isAboutPlans(args, plans), JSON.stringify(args))
 })

@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { call, startModelServer } from '../../__test__/modelServer.mjs'
 import { finished, withMess } from '../../__test__/support.mjs'
 import { placePlugin, skipWithout } from '../../scripts/packages.mjs'
+import { installPlugin } from '../../scripts/plugins.mjs'
 
 /** @import { Step, Turn } from '../../__test__/modelServer.mjs' */
 
@@ -37,14 +38,15 @@ const setLine = (anchor, text) =>
  * @param {Step[]} steps
  * @param {(dir: string, run: (...args: string[]) => Promise<string>, turns: Turn[]) => Promise<void>} body
  * @param {object} [config]
+ * @param {string} [place] where the plug-in is
  */
-const withAgent = (steps, body, config = {}) =>
+const withAgent = (steps, body, config = {}, place = '') =>
   withMess({ 'work/greet.js': SOURCE, 'work/dot.png': PNG }, async (dir, stateDir) => {
     const server = await startModelServer(steps)
-    const plugin = placePlugin(FOLDER, AGENT)
+    const plugin = place || join(placePlugin(FOLDER, AGENT), 'index.js')
     const settings = {
       $schema: 'https://opencode.ai/config.json',
-      plugin: [pathToFileURL(join(plugin, 'index.js')).href],
+      plugin: [pathToFileURL(plugin).href],
       model: 'scripted/model',
       small_model: 'scripted/model',
       autoupdate: false,
@@ -189,6 +191,29 @@ test('permissions: no editing for who may not edit, and no reading of what is de
   return withAgent(steps, check, { permission: { edit: 'deny', read } })
 })
 
+test('its package works beside the packed main package', { skip }, () =>
+  withMess({}, async (dir) => {
+    // The only other package that it needs is opencode's own.
+    const beside = [join(AGENT, 'node_modules/@opencode-ai/plugin')]
+    const place = installPlugin('opencode', dir, { beside })
+    /** @type {Step[]} */
+    const steps = [
+      () => call('read', { path: 'greet.js' }),
+      ({ results: [shown] }) => setLine(anchorOf(shown, 'return'), "  return 'Hi, ' + name"),
+      () => ({ text: 'Done.' }),
+    ]
+    const check = async (
+      /** @type {string} */ cwd,
+      /** @type {(prompt: string) => Promise<string>} */ run,
+    ) => {
+      assert.match(await run('Say Hi.'), /Done\./)
+      assert.match(readFileSync(join(cwd, 'greet.js'), 'utf8'), /'Hi, ' \+ name\n/)
+    }
+    // The directory of the package: what to load, its manifest says.
+    await withAgent(steps, check, {}, place)
+  }),
+)
+
 test('the guard can be left out', { skip }, async () => {
   const path = pathToFileURL(join(placePlugin(FOLDER, AGENT), 'index.js')).href
   const { default: plugin } = await import(path)
@@ -235,5 +260,55 @@ test('what may not be read is neither shown by a refusal nor counts as shown', {
     const { output: report } = await apply.execute(edit(anchor), context(true))
     assert.match(report, /1 edit/)
     assert.equal(readFileSync(join(dir, 'secret.txt'), 'utf8'), 'x\n')
+  })
+})
+
+test('plans that belong to no repository can be written and read, and nothing else beside them', {
+  skip,
+}, async () => {
+  const path = pathToFileURL(join(placePlugin(FOLDER, AGENT), 'index.js')).href
+  const { default: plugin } = await import(path)
+  await withMess({ 'work/greet.js': SOURCE, 'other.md': 'o\n' }, async (dir) => {
+    const { XDG_DATA_HOME: before } = process.env
+    process.env.XDG_DATA_HOME = join(dir, 'data')
+    try {
+      let faults = 1
+      const messages = async () => {
+        if (faults-- > 0) throw new Error('not now')
+        return { data: [] }
+      }
+      const directory = join(dir, 'work')
+      const where = { client: { session: { messages } }, directory, worktree: '/' }
+      const hooks = await plugin.server(where)
+      /** @type {Record<string, any>} */
+      const config = {}
+      await hooks.config(config)
+      const rules = config.agent.plan.permission.apply_hash
+      const plan = join(dir, 'data/opencode/plans/1.md')
+      assert.equal(rules[join(relative('/', dir), 'data/opencode/plans/*.md')], 'allow')
+      /** @type {string[]} */
+      const asked = []
+      const ask = async (/** @type {any} */ { patterns }) => asked.push(...patterns)
+      const abort = new AbortController().signal
+      const context = { sessionID: 's', directory, worktree: '/', abort, ask }
+      const { read, apply_hash: apply } = hooks.tool
+      const make = { operations: [{ op: 'add_file', path: plan, content: 'one\n' }] }
+      await assert.rejects(apply.execute(make, context), /not now/)
+      await apply.execute(make, context)
+      assert.equal(readFileSync(plan, 'utf8'), 'one\n')
+      assert.deepEqual(asked, [relative('/', plan)])
+      const { output } = await read.execute({ path: plan }, context)
+      const anchor = anchorOf(output, 'one')
+      const edit = { operations: [{ op: 'set_line', path: plan, anchor, text: 'two' }] }
+      await apply.execute(edit, context)
+      assert.equal(readFileSync(plan, 'utf8'), 'two\n')
+      for (const other of [join(dir, 'other.md'), join(dir, 'data/opencode/plans/../x.md')]) {
+        const { output: refused } = await read.execute({ path: other }, context)
+        assert.match(refused, /OUTSIDE_ROOT/)
+      }
+    } finally {
+      if (before === undefined) delete process.env.XDG_DATA_HOME
+      else process.env.XDG_DATA_HOME = before
+    }
   })
 })

@@ -12,6 +12,7 @@ import { deflateSync } from 'node:zlib'
 import { call, startModelServer } from '../../__test__/modelServer.mjs'
 import { finished, withMess } from '../../__test__/support.mjs'
 import { laterNode, placePlugin, skipWithout } from '../../scripts/packages.mjs'
+import { installPlugin } from '../../scripts/plugins.mjs'
 
 /** @import { Step, Turn } from '../../__test__/modelServer.mjs' */
 
@@ -92,11 +93,12 @@ const setLine = (anchor, text) =>
  * Sets the stage for pi in a directory of its own, with nothing of the user's.
  * @param {Step[]} steps
  * @param {(stage: Stage) => Promise<void>} body
+ * @param {() => string} [place] where the extension is
  */
-const withAgent = (steps, body) =>
+const withAgent = (steps, body, place = () => join(placePlugin(FOLDER, AGENT), 'index.js')) =>
   withMess(FILES, async (dir, stateDir) => {
     const server = await startModelServer(steps)
-    const extension = join(placePlugin(FOLDER, AGENT), 'index.js')
+    const extension = place()
     const model = {
       id: 'model',
       name: 'model',
@@ -286,6 +288,24 @@ test('PowerShell is kept from files, too', { skip }, () => {
     assert.match(await run('-e', file, '--no-session', 'Look.'), /Done\./)
   })
 })
+
+test('its package works beside the packed main package', { skip }, () =>
+  withMess({}, async (dir) => {
+    const plugin = installPlugin('pi', dir)
+    /** @type {Step[]} */
+    const steps = [
+      () => call('read', { path: 'greet.js' }),
+      ({ results: [shown] }) => setLine(anchorOf(shown, 'return'), "  return 'Hi, ' + name"),
+      () => ({ text: 'Done.' }),
+    ]
+    const check = async (/** @type {Stage} */ { cwd, run }) => {
+      assert.match(await run('--no-session', 'Say Hi.'), /Done\./)
+      assert.match(readFileSync(join(cwd, 'greet.js'), 'utf8'), /'Hi, ' \+ name\n/)
+    }
+    // By the manifest, as what pi itself installs.
+    await withAgent(steps, check, () => plugin)
+  }),
+)
 
 const hasTmux = spawnSync('tmux', ['-V']).status === 0
 const { CI, HASHLINE_WITHOUT_TMUX } = process.env

@@ -1,0 +1,48 @@
+// Where opencode's agent `plan` writes its plans: in the worktree, and where there is no repository,
+// in a directory of the user's that all projects share.
+
+import { homedir } from 'node:os'
+import { isAbsolute, join, relative } from 'node:path'
+
+/** The plans of a worktree, as opencode's rules of permissions have paths. */
+const OF_WORKTREE = join('.opencode', 'plans', '*.md')
+
+/** The directory of plans outside of worktrees, which opencode tells nobody of. */
+export function plansDirectory(env = process.env) {
+  return join(env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'opencode', 'plans')
+}
+
+/**
+ * What the agent `plan` may edit by itself: its plans. Its own rule names only `edit`.
+ * @param {string} worktree
+ * @param {string} plans
+ * @returns {Record<string, 'allow' | 'deny'>}
+ */
+export const rulesOfPlan = (worktree, plans) => ({
+  '*': 'deny',
+  [OF_WORKTREE]: 'allow',
+  [relative(worktree, join(plans, '*.md'))]: 'allow',
+})
+
+/**
+ * Whether a call is about plans outside of the worktree, and nothing else.
+ * @param {Record<string, any>} args
+ * @param {string} plans
+ */
+export function isAboutPlans(args, plans) {
+  const { path, more_paths: more, paths, operations } = args
+  const edited = listOf(operations).flatMap((one) => [one?.path, one?.from, one?.to])
+  const all = [path, ...listOf(more), ...listOf(paths), ...edited].filter(
+    (one) => typeof one === 'string',
+  )
+  return all.length > 0 && all.every((one) => isAbsolute(one) && isBelow(plans, one))
+}
+
+/** @param {unknown} value @returns {any[]} */
+const listOf = (value) => (Array.isArray(value) ? value : [])
+
+/** @param {string} dir @param {string} path */
+function isBelow(dir, path) {
+  const way = relative(dir, path)
+  return way !== '' && !way.startsWith('..') && !isAbsolute(way)
+}

@@ -1,0 +1,82 @@
+// Installs the plug-ins for agents as their users do: from packed files, beside the packed main
+// package, in a directory where nothing of this repository is.
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { call } from './consumer.mjs'
+import { pack } from './pack.mjs'
+import { addonName, addonPath, programName } from './targets.mjs'
+import { root, run } from './tools.mjs'
+
+const require = createRequire(import.meta.url)
+
+/**
+ * Packs a plug-in, checks what is in its package, and installs it.
+ * @param {string} name of its folder below integrations/
+ * @param {string} dir an empty directory
+ * @param {{ program?: string, beside?: string[] }} [options] `program`: the program `hashline`, for
+ *   the package of the platform; `beside`: more to install
+ * @returns {string} the directory of the installed plug-in
+ */
+export function installPlugin(name, dir, { program, beside = [] } = {}) {
+  const { platformName } = require('../js/platform.cjs')
+  const platform = platformName()
+  const addon = [addonName(platform), addonPath(platform)].find((path) =>
+    existsSync(join(root, path)),
+  )
+  assert.ok(addon, 'there is no addon: npm run build')
+  const binaries = {
+    [addonName(platform)]: join(root, addon),
+    ...(program && { [programName(platform)]: program }),
+  }
+  const packages = pack(join(dir, 'packed'), [platform], { [platform]: binaries }, [name])
+  const plugin = packages[2]
+  checkContents(name, plugin)
+  const home = join(dir, 'home')
+  mkdirSync(home)
+  writeFileSync(join(dir, 'package.json'), '{ "private": true }\n')
+  // As pi installs: what an agent brings itself is not looked for.
+  const flags = ['--offline', '--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund']
+  const tarballs = packages.map(({ tarball }) => tarball)
+  const consumer = { dir, host: process.execPath, env: { ...process.env, HOME: home } }
+  const done = call(consumer, 'npm', ['install', ...flags, ...tarballs, ...beside])
+  assert.equal(done.status, 0, done.stderr)
+  return join(dir, 'node_modules', plugin.name)
+}
+
+/** The directory of the program `hashline`, which is built if it has to be. */
+export function programDirectory() {
+  const { HASHLINE_PROGRAM_DIR: known } = process.env
+  if (known) return known
+  run('cargo', ['build', '--quiet', '-p', 'hashline-cli'])
+  return join(root, 'target', 'debug')
+}
+
+/**
+ * A package has what git has of its files, a licence and a page, and a manifest by which it is
+ * found and fits the main package.
+ * @param {string} name
+ * @param {import('./pack.mjs').Packed} packed
+ */
+function checkContents(name, packed) {
+  const folder = join('integrations', name)
+  const manifest = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'))
+  const listed = [...manifest.files, 'LICENSE', 'README.md', 'package.json']
+  const tracked = execFileSync('git', ['ls-files', '-z', ...listed], {
+    cwd: join(root, folder),
+    encoding: 'utf8',
+  })
+  assert.deepEqual(
+    packed.files.map(({ path }) => path).sort(),
+    tracked.split('\0').filter(Boolean).sort(),
+  )
+  const { version } = require('../package.json')
+  const { dependencies, peerDependencies } = manifest
+  assert.equal({ ...dependencies, ...peerDependencies }['hashline-native'], `^${version}`)
+  assert.equal(manifest.license, 'MIT')
+  assert.ok(manifest.keywords.includes('hashline') && manifest.engines.node, folder)
+  assert.deepEqual([manifest.scripts, manifest.devDependencies], [undefined, undefined])
+}
