@@ -7,6 +7,12 @@ const { lineHash } = require('./lineHash.cjs')
 
 /** @import { Dialect } from './native.cjs' */
 
+/** Shorter texts are formatted here: a call of native code would take longer. */
+const NATIVE_MIN_UNITS = 96
+
+/** The same where there is one line only. */
+const NATIVE_MIN_UNITS_OF_ONE_LINE = 1024
+
 /**
  * @param {Dialect} dialect
  */
@@ -36,12 +42,35 @@ function formatting(dialect) {
   }
 
   /**
+   * The same of the lines of a short text.
+   * @param {string} content
+   * @param {number} startLine
+   * @returns {string}
+   */
+  function formatShort(content, startLine) {
+    let formatted = ''
+    let index = 0
+    let start = 0
+    for (;;) {
+      const end = content.indexOf('\n', start)
+      const line = end === -1 ? content.slice(start) : content.slice(start, end)
+      const number = startLine + index
+      formatted += `${number}#${computeLineHash(number, line)}:${line}`
+      if (end === -1) return formatted
+      formatted += '\n'
+      start = end + 1
+      index++
+    }
+  }
+
+  /**
    * Each line of a text with its anchor, joined by line feeds.
    * @param {string} content
    * @param {number} [startLine]
    * @returns {string}
    */
   function formatHashLines(content, startLine = 1) {
+    if (isShort(content)) return formatShort(content, startLine)
     // Native code knows whole numbers only, strings that UTF-8 can hold, and characters that are
     // no newer than its tables.
     const formatted = isLineNumber(startLine)
@@ -51,6 +80,13 @@ function formatting(dialect) {
   }
 
   return { computeLineHash, formatLineTag, formatEach, formatHashLines }
+}
+
+/** @param {unknown} content */
+function isShort(content) {
+  if (typeof content !== 'string') return false
+  if (content.length < NATIVE_MIN_UNITS) return true
+  return content.length < NATIVE_MIN_UNITS_OF_ONE_LINE && !content.includes('\n')
 }
 
 /**

@@ -1,9 +1,16 @@
 // The hash of one line. A call of the addon costs more than hashing an ordinary line, so that is
-// done here; crates/core/src/text/hash.rs is what says how a line is hashed. The addon hashes very long lines,
-// and all the lines of a file at once.
+// done here; crates/core/src/text/hash.rs is what says how a line is hashed. The addon hashes very
+// long lines, and all the lines of a file at once.
 
 'use strict'
 
+const {
+  ASCII_END,
+  hasWord,
+  isLetterOrDigit,
+  isSurrogate,
+  isWhiteSpace,
+} = require('./characters.cjs')
 const native = require('./native.cjs')
 const { INPUT_LIMIT_BYTES, input, inputWords, xxHash32 } = require('./xxHash32.cjs')
 
@@ -16,26 +23,13 @@ const NAMES = Array.from({ length: 256 }, (_, byte) => LETTERS[byte >> 4] + LETT
 /** A character is three bytes at most for each of its code units. */
 const TEXT_LIMIT_UNITS = Math.floor(INPUT_LIMIT_BYTES / 3)
 
-const SPACE = 0x20
-const TAB = 0x09
 const CARRIAGE_RETURN = 0x0d
-const ASCII_END = 0x80
 
 /** How far `input` moves on after a character: by 0 where it is white space, which is left out. */
 const STEPS = Uint8Array.from({ length: ASCII_END }, (_, unit) => (isWhiteSpace(unit) ? 0 : 1))
 
-/** @param {number} unit */
-function isWhiteSpace(unit) {
-  return unit === SPACE || (unit >= TAB && unit <= CARRIAGE_RETURN)
-}
-
-/** @param {number} unit */
-function isLetterOrDigit(unit) {
-  const lower = unit | 0x20
-  return (lower >= 0x61 && lower <= 0x7a) || (unit >= 0x30 && unit <= 0x39)
-}
-
-const encoder = new TextEncoder()
+/** @type {InstanceType<typeof TextEncoder> | undefined} made when a text needs it */
+let encoder
 
 /**
  * Bun's own function, which gets there faster than the addon.
@@ -43,8 +37,14 @@ const encoder = new TextEncoder()
  */
 const bunXxHash32 = /** @type {any} */ (globalThis).Bun?.hash?.xxHash32
 
-/** Up to this length a line of ASCII is read here, character by character. */
-const ASCII_LIMIT_UNITS = bunXxHash32 ? 48 : 128
+/**
+ * Up to these lengths a line is read here, character by character; measured in both hosts. Where
+ * white space is left out in the midst of a line, the other way is that of a pattern.
+ */
+const OMP_ASCII_LIMIT_UNITS = INPUT_LIMIT_BYTES
+const OMP13_ASCII_LIMIT_UNITS = 48
+const OMP_WIDE_LIMIT_UNITS = bunXxHash32 ? 24 : 32
+const OMP13_WIDE_LIMIT_UNITS = bunXxHash32 ? 40 : 64
 
 /**
  * A line number as a seed of 32 bits, which keeps the low bits of a 64-bit number as the origin
@@ -64,12 +64,51 @@ function seedOf(lineNumber) {
 function textHash(text, seed) {
   if (bunXxHash32) return NAMES[bunXxHash32(text, seed) & 0xff]
   if (text.length > TEXT_LIMIT_UNITS) return NAMES[native.hashText(text, seed) & 0xff]
+  encoder ??= new TextEncoder()
   return NAMES[xxHash32(encoder.encodeInto(text, input).written, seed) & 0xff]
+}
+
+/**
+ * Writes a character of two or three bytes to `input`; returns where it ends.
+ * @param {number} unit no surrogate
+ * @param {number} at
+ */
+function writeWide(unit, at) {
+  if (unit < 0x800) {
+    input[at] = 0xc0 | (unit >> 6)
+    input[at + 1] = 0x80 | (unit & 0x3f)
+    return at + 2
+  }
+  input[at] = 0xe0 | (unit >> 12)
+  input[at + 1] = 0x80 | ((unit >> 6) & 0x3f)
+  input[at + 2] = 0x80 | (unit & 0x3f)
+  return at + 3
 }
 
 /** @param {string} line */
 function ompTextHash(line) {
   return textHash(line.replace(/\s/g, ''), 0)
+}
+
+/**
+ * The hash of a line from the first character on that is no ASCII; the others are in `input`.
+ * @param {string} line
+ * @param {number} from
+ * @param {number} written
+ */
+function ompWideHash(line, from, written) {
+  const { length } = line
+  if (length > OMP_WIDE_LIMIT_UNITS) return ompTextHash(line)
+  let end = written
+  for (let at = from; at < length; at++) {
+    const unit = line.charCodeAt(at)
+    if (isWhiteSpace(unit)) continue
+    if (unit < ASCII_END) input[end++] = unit
+    // What stands between halves of a pair may be left out, which makes them one character.
+    else if (isSurrogate(unit)) return ompTextHash(line)
+    else end = writeWide(unit, end)
+  }
+  return NAMES[xxHash32(end, 0) & 0xff]
 }
 
 /**
@@ -80,26 +119,15 @@ function ompTextHash(line) {
  */
 function ompLineHash(_idx, line) {
   const { length } = line
-  if (length > ASCII_LIMIT_UNITS) return ompTextHash(line)
+  if (length > OMP_ASCII_LIMIT_UNITS) return ompTextHash(line)
   let written = 0
   for (let at = 0; at < length; at++) {
     const unit = line.charCodeAt(at)
-    if (unit >= ASCII_END) return ompTextHash(line)
+    if (unit >= ASCII_END) return ompWideHash(line, at, written)
     input[written] = unit
     written += STEPS[unit]
   }
   return NAMES[xxHash32(written, 0) & 0xff]
-}
-
-/**
- * Whether there is a letter or digit of ASCII among the first characters, as there mostly is.
- * @param {string} text
- */
-function startsWithWord(text) {
-  const end = Math.min(text.length, 16)
-  let at = 0
-  while (at < end && !isLetterOrDigit(text.charCodeAt(at))) at++
-  return at < end
 }
 
 /**
@@ -108,8 +136,29 @@ function startsWithWord(text) {
  */
 function omp13TextHash(idx, line) {
   const text = (line.includes('\r') ? line.replace(/\r/g, '') : line).trimEnd()
-  const hasWord = startsWithWord(text) || /[\p{L}\p{N}]/u.test(text)
-  return textHash(text, hasWord ? 0 : seedOf(idx))
+  return textHash(text, hasWord(text) ? 0 : seedOf(idx))
+}
+
+/**
+ * The hash of a line from a place on; what stands before it is ASCII and in `input`.
+ * @param {number} idx
+ * @param {string} line
+ * @param {number} from
+ */
+function omp13WideHash(idx, line, from) {
+  let { length } = line
+  if (length > OMP13_WIDE_LIMIT_UNITS) return omp13TextHash(idx, line)
+  while (length > from && isWhiteSpace(line.charCodeAt(length - 1))) length--
+  let end = from
+  for (let at = from; at < length; at++) {
+    const unit = line.charCodeAt(at)
+    if (unit === CARRIAGE_RETURN || isSurrogate(unit)) return omp13TextHash(idx, line)
+    if (unit < ASCII_END) input[end++] = unit
+    else end = writeWide(unit, end)
+  }
+  let word = 0
+  while (word < length && !isLetterOrDigit(line.charCodeAt(word))) word++
+  return NAMES[xxHash32(end, word < length ? 0 : seedOf(idx)) & 0xff]
 }
 
 /**
@@ -121,11 +170,10 @@ function omp13TextHash(idx, line) {
  */
 function omp13LineHash(idx, line) {
   let { length } = line
-  if (length > ASCII_LIMIT_UNITS) return omp13TextHash(idx, line)
+  if (length > OMP13_ASCII_LIMIT_UNITS) return omp13TextHash(idx, line)
   while (length > 0 && isWhiteSpace(line.charCodeAt(length - 1))) length--
   // Four characters at a time: what is to be found out about them is found out of all at once.
   const wholeWords = length & ~3
-  let seen = 0
   let returns = 0
   let at = 0
   for (; at < wholeWords; at += 4) {
@@ -133,22 +181,23 @@ function omp13LineHash(idx, line) {
     const b = line.charCodeAt(at + 1)
     const c = line.charCodeAt(at + 2)
     const d = line.charCodeAt(at + 3)
-    seen |= a | b | c | d
     // Below zero for a carriage return alone.
     returns |=
       ((a ^ CARRIAGE_RETURN) - 1) |
       ((b ^ CARRIAGE_RETURN) - 1) |
       ((c ^ CARRIAGE_RETURN) - 1) |
       ((d ^ CARRIAGE_RETURN) - 1)
+    if ((a | b | c | d) >= ASCII_END) break
     inputWords[at >> 2] = a | (b << 8) | (c << 16) | (d << 24)
   }
+  if (returns < 0) return omp13TextHash(idx, line)
+  if (at < wholeWords) return omp13WideHash(idx, line, at)
   for (; at < length; at++) {
     const unit = line.charCodeAt(at)
-    seen |= unit
-    returns |= (unit ^ CARRIAGE_RETURN) - 1
+    if (unit >= ASCII_END) return omp13WideHash(idx, line, at)
+    if (unit === CARRIAGE_RETURN) return omp13TextHash(idx, line)
     input[at] = unit
   }
-  if (seen >= ASCII_END || returns < 0) return omp13TextHash(idx, line)
   let word = 0
   while (word < length && !isLetterOrDigit(input[word])) word++
   return NAMES[xxHash32(length, word < length ? 0 : seedOf(idx)) & 0xff]

@@ -3,6 +3,8 @@
 
 'use strict'
 
+const { isWhiteSpace, skipWhiteSpace } = require('./characters.cjs')
+
 /** Tokens after which a statement goes on in the next line; longer ones first. */
 const CONTINUATIONS = ['&&', '||', '??', '?', ':', '=', ',', '+', '-', '*', '/', '.', '(']
 
@@ -20,29 +22,6 @@ const WHITE_SPACE = /\s+/g
 /** @param {string} text */
 function withoutWhiteSpace(text) {
   return text.replace(WHITE_SPACE, '')
-}
-
-/** What `\s` is beyond ASCII. */
-const WIDE_SPACES = new Set([
-  ...[0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007, 0x2008],
-  ...[0x2009, 0x200a, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff],
-])
-
-/** @param {number} unit */
-function isWhiteSpace(unit) {
-  if (unit < 0x80) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d)
-  return WIDE_SPACES.has(unit)
-}
-
-/**
- * Where the first character is that is no white space.
- * @param {string} text
- * @param {number} from
- */
-function skipWhiteSpace(text, from) {
-  let at = from
-  while (at < text.length && isWhiteSpace(text.charCodeAt(at))) at++
-  return at
 }
 
 /**
