@@ -1,7 +1,8 @@
 //! The usage log. There is none, unless the user names a file for it.
 
-use std::ffi::OsString;
-use std::io::Write;
+use std::ffi::{OsStr, OsString};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use crate::exit::{Exit, say};
@@ -33,13 +34,18 @@ impl Record {
             "exitCode": exit.code(),
             "durationMicroseconds": self.start.elapsed().as_micros() as u64,
         });
-        let written = std::fs::OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(&file)
-            .and_then(|mut log| log.write_all(format!("{line}\n").as_bytes()));
+        let written = open(&file).and_then(|mut log| log.write_all(format!("{line}\n").as_bytes()));
         if let Err(cause) = written {
             say(&format!("{VARIABLE}: {}: {cause}", file.display()));
         }
     }
+}
+
+/// Opens the file, or makes it. A command does not wait until somebody reads a FIFO.
+fn open(path: &OsStr) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    options.open(path)
 }

@@ -43,6 +43,18 @@ fn a_full_disk_is_told() {
     assert_eq!(project.shell("$hashline read b 2>/dev/full").code, Some(2));
 }
 
+#[test]
+fn regression_a_usage_log_that_nobody_reads_does_not_stop_a_command() {
+    let project = Project::new(&[("a", "line 1\n")]);
+    if !project.shell("mkfifo log").stderr.is_empty() {
+        eprintln!("skipped: no FIFO can be made here");
+        return;
+    }
+    let told = project.shell("HASHLINE_USAGE_LOG=log $hashline hash a");
+    assert_eq!((told.code, told.stdout.as_str()), (Some(0), "1:02\n"));
+    assert!(told.stderr.starts_with("hashline: HASHLINE_USAGE_LOG: log: "), "{}", told.stderr);
+}
+
 /// Waits until the process has a handler of SIGINT; false where the system does not tell.
 fn is_ready_for_interrupts(child: &Child) -> bool {
     let status = format!("/proc/{}/status", child.id());
