@@ -16,19 +16,17 @@ mod paint;
 mod progress;
 mod usage;
 
+use std::io::Write;
+
 use clap::Parser;
 
 use args::Args;
-use exit::Exit;
+use exit::{Exit, Failure};
 
 fn main() -> std::process::ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(error) => {
-            // Whoever closed the pipe does not want the help.
-            let _ = error.print();
-            return if error.use_stderr() { Exit::Trouble } else { Exit::Done }.into();
-        }
+        Err(error) => return tell(&error).into(),
     };
     args.shared.color.write_global();
     interrupt::ends_the_process();
@@ -36,4 +34,15 @@ fn main() -> std::process::ExitCode {
     let exit = exit::report(commands::run(&args), args.shared.json);
     record.write(args.command.name(), exit);
     exit.into()
+}
+
+/// Prints what stands in place of a command: the help, the version, or what is wrong with the
+/// command line.
+fn tell(error: &clap::Error) -> Exit {
+    let printed = error.print().and_then(|()| std::io::stdout().flush());
+    if error.use_stderr() {
+        // Where standard error cannot be written, nobody can be told.
+        return Exit::Trouble;
+    }
+    exit::report(printed.map(|()| Exit::Done).map_err(Failure::Output), false)
 }

@@ -33,13 +33,16 @@ fn a_full_disk_is_told() {
         return;
     }
     let project = Project::new(&[("a", "line 1\n")]);
-    for command in ["read a", "read a --json", "hash a", "search line", "doctor", "man"] {
+    let commands = ["read a", "read a --json", "hash a", "search line", "doctor", "man"];
+    let others = ["--help", "read --help", "--version"];
+    for command in commands.into_iter().chain(others) {
         let told = project.shell(&format!("$hashline {command} >/dev/full"));
         assert_eq!(told.code, Some(2), "{command}");
         let expected = "cannot write to standard output: No space left";
         assert!(told.stderr.contains(expected), "{command}: {}", told.stderr);
     }
     // Nobody can be told, but the exit code says it.
+    assert_eq!(project.shell("$hashline no-command 2>/dev/full").code, Some(2));
     assert_eq!(project.shell("$hashline read b 2>/dev/full").code, Some(2));
 }
 
