@@ -310,6 +310,19 @@ fn there_is_a_usage_log_where_it_is_asked_for() {
 }
 
 #[test]
+fn regression_doctor_tells_what_it_knows_where_there_is_no_state() {
+    let project = Project::new(&[("a", "")]);
+    // A file is where the directory should be.
+    let told = project.run(&["doctor", "--state-dir", "a"]);
+    assert_eq!(told.code, Some(2));
+    assert!(told.stdout.contains("dialects  pi, "), "{}", told.stdout);
+    assert!(told.stderr.starts_with("hashline: the state directory: "), "{}", told.stderr);
+    let told = project.run(&["doctor", "--state-dir", "a", "--json"]);
+    assert_eq!((told.code, json(&told.stdout).get("state")), (Some(2), None));
+    assert!(json(&told.stderr)["message"].as_str().unwrap().starts_with("the state directory: "));
+}
+
+#[test]
 fn doctor_and_recover_tell_about_journals() {
     let project = Project::new(&[]);
     assert_eq!(project.run(&["recover"]), printed("nothing to recover\n"));

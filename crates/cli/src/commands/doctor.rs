@@ -5,7 +5,7 @@ use hashline_core::{StateReport, Trial};
 use serde::Serialize;
 
 use super::Call;
-use crate::exit::{Exit, Failure};
+use crate::exit::{Exit, Failure, complain};
 
 /// What there is to tell.
 #[derive(Serialize)]
@@ -16,12 +16,18 @@ struct Report {
     processor: &'static str,
     dialects: Vec<&'static str>,
     dialect: &'static str,
-    state: StateReport,
+    /// Missing when the state directory cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<StateReport>,
 }
 
 /// `hashline doctor`
 pub fn doctor(call: &mut Call<'_>) -> Result<Exit, Failure> {
     let program = std::env::current_exe();
+    let (state, failure) = match call.files.workspace().examine_state() {
+        Ok(state) => (Some(state), None),
+        Err(error) => (None, Some(error)),
+    };
     let report = Report {
         program: program.map_or_else(|cause| cause.to_string(), |path| path.display().to_string()),
         version: env!("CARGO_PKG_VERSION"),
@@ -29,36 +35,48 @@ pub fn doctor(call: &mut Call<'_>) -> Result<Exit, Failure> {
         processor: std::env::consts::ARCH,
         dialects: DIALECTS.iter().map(|one| one.name).collect(),
         dialect: call.files.workspace().options().dialect.name,
-        state: call.files.workspace().examine_state()?,
+        state,
     };
     if call.shared.json {
         call.out.json(&report)?;
     } else {
         print(call, &report)?;
     }
-    Ok(if report.state.is_sound() { Exit::Done } else { Exit::Trouble })
+    if let Some(error) = failure {
+        complain(&error, call.shared.json);
+    }
+    let is_sound = report.state.is_some_and(|state| state.is_sound());
+    Ok(if is_sound { Exit::Done } else { Exit::Trouble })
 }
 
 fn print(call: &mut Call<'_>, report: &Report) -> Result<(), Failure> {
     let Report { program, version, system, processor, dialects, dialect, state } = report;
-    let waiting = state.waiting.len();
-    let advice = if waiting == 0 { "" } else { " (hashline recover)" };
-    let (live, damaged) = (state.live, state.damaged.len());
-    let lines = [
+    let mut lines = vec![
         format!("program   {program}"),
         format!("version   {version}, {system} on {processor}"),
         format!("dialects  {}; in use: {dialect}", dialects.join(", ")),
+    ];
+    lines.extend(state.iter().flat_map(rows));
+    for line in lines {
+        call.out.line(&line)?;
+    }
+    Ok(())
+}
+
+fn rows(state: &StateReport) -> Vec<String> {
+    let waiting = state.waiting.len();
+    let advice = if waiting == 0 { "" } else { " (hashline recover)" };
+    let (live, damaged) = (state.live, state.damaged.len());
+    let mut rows = vec![
         format!("state     {}", state.path),
         format!(
             "patches   {waiting} waiting for recovery{advice}, {live} at work, {damaged} damaged"
         ),
     ];
     let journals = state.waiting.iter().chain(&state.damaged);
-    let journals = journals.map(|journal| format!("          {journal}"));
-    for line in lines.into_iter().chain(journals).chain(state.trials.iter().map(row)) {
-        call.out.line(&line)?;
-    }
-    Ok(())
+    rows.extend(journals.map(|journal| format!("          {journal}")));
+    rows.extend(state.trials.iter().map(row));
+    rows
 }
 
 fn row(trial: &Trial) -> String {
