@@ -310,6 +310,13 @@ fn there_is_a_usage_log_where_it_is_asked_for() {
 }
 
 #[test]
+fn regression_an_empty_root_is_not_called_a_file() {
+    let told = Project::new(&[("a", "")]).run(&["read", "a", "--root", ""]);
+    assert_eq!(told.code, Some(2));
+    assert_eq!(told.stderr, "hashline: the root is empty: name a directory\n");
+}
+
+#[test]
 fn regression_doctor_tells_what_it_knows_where_there_is_no_state() {
     let project = Project::new(&[("a", "")]);
     // A file is where the directory should be.

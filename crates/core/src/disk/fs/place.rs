@@ -355,6 +355,9 @@ impl Base {
 
 impl Root {
     fn open(path: &str) -> Result<Root> {
+        if path.is_empty() {
+            return Err(Error::argument("the root is empty: name a directory"));
+        }
         check_path(path)?;
         let fault = |cause: io::Error| {
             Error::at(
