@@ -4,22 +4,53 @@
 
 /** @import { Lines } from './lines.cjs' */
 
-/**
- * Lines in a row: those of the text from number `first` on, or new ones.
- * @typedef {{ first: number, count: number, lines?: undefined }
- *   | { first?: undefined, count: number, lines: string[] }} Run
- */
+/** Lines in a row: those of the text from number `first` on, or new ones. */
+class Run {
+  /**
+   * @param {number} first
+   * @param {number} count
+   * @param {string[] | undefined} lines
+   */
+  constructor(first, count, lines) {
+    this.first = first
+    this.count = count
+    this.lines = lines
+  }
 
-/** What `text.split('\n')` is to edits, without the array. Indices start at 0. */
+  /**
+   * Takes the lines from an index on out of this run; returns them as another.
+   * @param {number} index
+   */
+  cut(index) {
+    const rest = new Run(this.first + index, this.count - index, this.lines?.slice(index))
+    this.count = index
+    if (this.lines) this.lines = this.lines.slice(0, index)
+    return rest
+  }
+}
+
+/** So many runs are joined at once; fewer are added to each other, see below. */
+const MANY_RUNS = 64
+
+/**
+ * What `text.split('\n')` is to edits, without the array. Indices start at 0. There is a gap where
+ * the last edit was, and runs on both sides of it: edits that go up through the text, as most do,
+ * look at one run each.
+ */
 class Draft {
   #text
-  /** @type {Run[]} none of them empty */
-  #runs
+  /** @type {Run[]} above the gap; none of them empty */
+  #above
+  /** @type {Run[]} below the gap, the next one last; none of them empty */
+  #below = []
+  /** How many lines are above the gap. */
+  #gap
 
   /** @param {Lines} text */
   constructor(text) {
     this.#text = text
-    this.#runs = [{ first: 1, count: text.count }]
+    this.#above = [new Run(1, text.count, undefined)]
+    this.#gap = text.count
     /** How many lines there are. */
     this.length = text.count
   }
@@ -30,15 +61,20 @@ class Draft {
    * @returns {string | undefined}
    */
   at(index) {
-    if (index < 0) return undefined
-    let from = 0
-    for (const run of this.#runs) {
-      if (index < from + run.count) {
-        return run.lines ? run.lines[index - from] : this.#text.at(run.first + index - from)
+    if (index < 0 || index >= this.length) return undefined
+    let start = this.#gap
+    if (index < start) {
+      for (let position = this.#above.length - 1; ; position--) {
+        const run = this.#above[position]
+        start -= run.count
+        if (index >= start) return this.#lineOf(run, index - start)
       }
-      from += run.count
     }
-    return undefined
+    for (let position = this.#below.length - 1; ; position--) {
+      const run = this.#below[position]
+      if (index < start + run.count) return this.#lineOf(run, index - start)
+      start += run.count
+    }
   }
 
   /** Whether there is one empty line and no more. */
@@ -53,55 +89,86 @@ class Draft {
    * @param {string[]} lines
    */
   splice(index, deleteCount, lines) {
-    const runs = this.#runs
-    const end = Math.min(index + deleteCount, this.length)
-    const start = Math.min(index, end)
-    let [first, firstIndex] = [0, 0]
-    while (first < runs.length && firstIndex + runs[first].count <= start) {
-      firstIndex += runs[first++].count
-    }
-    let [last, lastIndex] = [first, firstIndex]
-    while (last < runs.length && lastIndex + runs[last].count < end) {
-      lastIndex += runs[last++].count
-    }
-    /** @type {Run[]} what takes the place of the runs from the first to the last */
-    const parts = []
-    if (start > firstIndex) parts.push(part(runs[first], 0, start - firstIndex))
-    if (lines.length > 0) parts.push({ count: lines.length, lines })
-    const rest = last < runs.length ? lastIndex + runs[last].count - end : 0
-    if (rest > 0) parts.push(part(runs[last], end - lastIndex, runs[last].count))
-    runs.splice(first, last + 1 - first, ...parts)
-    this.length += lines.length - (end - start)
+    this.#moveGap(Math.min(index, this.length))
+    const deleted = Math.min(deleteCount, this.length - this.#gap)
+    this.#drop(deleted)
+    if (lines.length > 0) this.#below.push(new Run(0, lines.length, lines))
+    this.length += lines.length - deleted
   }
 
   /** The text as it is now. */
   toString() {
+    const texts = []
+    for (const run of this.#above) texts.push(this.#textOf(run))
+    for (let at = this.#below.length - 1; at >= 0; at--) texts.push(this.#textOf(this.#below[at]))
     // Engines keep a sum of strings as such and copy its parts when the whole is looked at,
-    // all of them once. `join` would copy them now.
+    // all of them once. `join` copies them now, and is sooner done with many.
+    if (texts.length >= MANY_RUNS) return texts.join('\n')
     let text = ''
-    for (let position = 0; position < this.#runs.length; position++) {
-      const run = this.#runs[position]
-      if (position > 0) text += '\n'
-      text += run.lines
-        ? run.lines.join('\n')
-        : this.#text.slice(run.first, run.first + run.count - 1)
-    }
+    for (let at = 0; at < texts.length; at++) text += at > 0 ? `\n${texts[at]}` : texts[at]
     return text
   }
-}
 
-/**
- * The lines of a run from one index up to but not another.
- * @param {Run} run
- * @param {number} from
- * @param {number} to
- * @returns {Run}
- */
-function part(run, from, to) {
-  const count = to - from
-  return run.lines
-    ? { count, lines: run.lines.slice(from, to) }
-    : { first: run.first + from, count }
+  /** @param {number} index */
+  #moveGap(index) {
+    const above = this.#above
+    const below = this.#below
+    while (this.#gap > index) {
+      const run = above[above.length - 1]
+      const start = this.#gap - run.count
+      if (start < index) {
+        below.push(run.cut(index - start))
+        this.#gap = index
+      } else {
+        below.push(run)
+        above.pop()
+        this.#gap = start
+      }
+    }
+    while (this.#gap < index) {
+      const run = below[below.length - 1]
+      this.#takeFromBelow(index - this.#gap)
+      above.push(run)
+      this.#gap += run.count
+    }
+  }
+
+  /**
+   * Takes the next run below the gap away, or as many lines of it.
+   * @param {number} count
+   */
+  #takeFromBelow(count) {
+    const below = this.#below
+    const run = below[below.length - 1]
+    if (run.count > count) below[below.length - 1] = run.cut(count)
+    else below.pop()
+  }
+
+  /**
+   * Removes lines below the gap.
+   * @param {number} count at most as many as there are
+   */
+  #drop(count) {
+    for (let left = count; left > 0; ) {
+      const run = this.#below[this.#below.length - 1]
+      this.#takeFromBelow(left)
+      left -= run.count
+    }
+  }
+
+  /**
+   * @param {Run} run
+   * @param {number} index
+   */
+  #lineOf({ first, lines }, index) {
+    return lines ? lines[index] : this.#text.at(first + index)
+  }
+
+  /** @param {Run} run */
+  #textOf({ first, count, lines }) {
+    if (!lines) return this.#text.slice(first, first + count - 1)
+    return lines.length === 1 && typeof lines[0] === 'string' ? lines[0] : lines.join('\n')
+  }
 }
 
 module.exports = { Draft }

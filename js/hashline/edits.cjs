@@ -16,21 +16,17 @@ const { checkLineExists } = require('./tags.cjs')
  * @typedef {object} Operation
  * @property {(edit: Edit, check: Check) => void} check throws, or notes the anchors that are stale
  * @property {(edit: Edit) => string} key where it goes: with its lines, what makes a duplicate
- * @property {(edit: Edit, lineCount: number) => Rank} rank
+ * @property {(edit: Edit, lineCount: number) => number} line the one at which it works
+ * @property {number} turn its turn among the edits at the same line
  * @property {(edit: Edit, changes: C, index: number) => void} apply
  */
 
 /**
- * The line at which an edit works, and its turn among those at the same line.
- * @typedef {[line: number, precedence: number]} Rank
+ * The place of an edit among the others. That of an edit without a known operation is no number:
+ * comparing with it says nothing, so only the indices of the edits are left to go by, as in the
+ * original.
+ * @typedef {{ line: number, turn: number, index: number }} Place
  */
-
-/**
- * Of an edit without a known operation. Comparing with it says nothing, so only the indices of the
- * edits are left to go by, as in the original.
- * @type {Rank}
- */
-const UNRANKED = [Number.NaN, Number.NaN]
 
 /** Compares anchors with the lines of a text. */
 class Check {
@@ -127,37 +123,60 @@ class Changes {
 }
 
 /**
- * The edits with their indices, the last line first. Those that put the same lines at the same
- * place as an earlier one are removed before, from the array itself: callers find an edit by the
- * index that a result names.
+ * The edits in the order in which they are applied, the last line first. Those that put the same
+ * lines at the same place as an earlier one are removed before, from the array itself: callers find
+ * an edit by the index that a result names.
  * @template Edit
+ * @template {Changes} C
  * @param {Edit[]} edits
- * @param {(edit: Edit) => Rank} rankOf
+ * @param {number} lineCount
+ * @param {(edit: Edit) => Operation<Edit, C> | undefined} operationOf
  * @param {(edit: Edit) => string} keyOf what only duplicates share
  */
-function bottomUp(edits, rankOf, keyOf) {
-  const steps = ranked(edits, rankOf)
-  // Duplicates have the same rank. Mostly no two edits have, and that is seen sooner than keys
-  // are made. Among edits without a rank they stand anywhere.
+function bottomUp(edits, lineCount, operationOf, keyOf) {
+  const steps = stepsOf(edits, lineCount, operationOf)
+  // Most edits come in the order of their lines, one for each.
+  if (isAscending(steps)) return steps.reverse()
+  steps.sort(compareSteps)
+  // Duplicates are at the same place. Mostly no two edits are, and that is seen sooner than keys
+  // are made. Among edits without a place they stand anywhere.
   const mayRepeat = steps.some(
-    ({ line, precedence }, at) =>
-      Number.isNaN(line) ||
-      (at > 0 && line === steps[at - 1].line && precedence === steps[at - 1].precedence),
+    ({ line, turn }, at) =>
+      Number.isNaN(line) || (at > 0 && line === steps[at - 1].line && turn === steps[at - 1].turn),
   )
-  return mayRepeat && dropDuplicates(edits, keyOf) ? ranked(edits, rankOf) : steps
+  if (!mayRepeat || !dropDuplicates(edits, keyOf)) return steps
+  return stepsOf(edits, lineCount, operationOf).sort(compareSteps)
 }
 
 /**
  * @template Edit
+ * @template {Changes} C
  * @param {Edit[]} edits
- * @param {(edit: Edit) => Rank} rankOf
+ * @param {number} lineCount
+ * @param {(edit: Edit) => Operation<Edit, C> | undefined} operationOf
  */
-function ranked(edits, rankOf) {
-  const steps = edits.map((edit, index) => {
-    const [line, precedence] = rankOf(edit)
-    return { edit, index, line, precedence }
+function stepsOf(edits, lineCount, operationOf) {
+  return edits.map((edit, index) => {
+    const operation = operationOf(edit)
+    const line = operation ? operation.line(edit, lineCount) : Number.NaN
+    return { edit, operation, index, line, turn: operation ? operation.turn : Number.NaN }
   })
-  return steps.sort((a, b) => b.line - a.line || a.precedence - b.precedence || a.index - b.index)
+}
+
+/** @param {Place[]} steps */
+function isAscending(steps) {
+  for (let at = 1; at < steps.length; at++) {
+    if (!(steps[at].line > steps[at - 1].line)) return false
+  }
+  return steps.length > 0
+}
+
+/**
+ * @param {Place} a
+ * @param {Place} b
+ */
+function compareSteps(a, b) {
+  return b.line - a.line || a.turn - b.turn || a.index - b.index
 }
 
 /**
@@ -187,4 +206,4 @@ function areKept(lines, newLines) {
   return lines.every((line, index) => line === newLines[index])
 }
 
-module.exports = { areKept, bottomUp, Changes, Check, UNRANKED }
+module.exports = { areKept, bottomUp, Changes, Check }

@@ -2,7 +2,8 @@
 
 'use strict'
 
-const { areKept, bottomUp, Changes, Check, UNRANKED } = require('./edits.cjs')
+const { skipWhiteSpace } = require('./characters.cjs')
+const { bottomUp, Changes, Check } = require('./edits.cjs')
 const { TextLines } = require('./lines.cjs')
 
 /** @import { HashlineEdit, applyHashlineEdits } from '../omp13.cjs' */
@@ -31,11 +32,12 @@ const OPERATIONS = {
   replace_line: {
     check: ({ pos }, check) => check.holds(pos),
     key: ({ pos }) => `s:${pos.line}`,
-    rank: ({ pos }) => [pos.line, 0],
+    line: ({ pos }) => pos.line,
+    turn: 0,
     lastLine: ({ pos }) => pos.line,
     apply({ pos, lines }, changes, index) {
-      const replaced = changes.lines.between(pos.line, pos.line)
-      if (lines.length === 1 && areKept(replaced, lines)) return changes.skip(index, pos, replaced)
+      const isKept = lines.length === 1 && changes.lines.isAt(pos.line, lines[0])
+      if (isKept) return changes.skip(index, pos, lines)
       changes.replace(pos.line, pos.line, lines)
     },
   },
@@ -47,7 +49,8 @@ const OPERATIONS = {
       }
     },
     key: ({ pos, end }) => `r:${pos.line}:${end.line}`,
-    rank: ({ end }) => [end.line, 0],
+    line: ({ end }) => end.line,
+    turn: 0,
     lastLine: ({ end }) => end.line,
     apply: ({ pos, end, lines }, changes) => changes.replace(pos.line, end.line, lines),
   },
@@ -56,7 +59,8 @@ const OPERATIONS = {
       if (check.holds(edit.pos)) fill(edit)
     },
     key: ({ pos }) => `i:${pos.line}`,
-    rank: ({ pos }) => [pos.line, 1],
+    line: ({ pos }) => pos.line,
+    turn: 1,
     apply: ({ pos, lines }, changes) => changes.insertBefore(pos.line + 1, lines),
   },
   prepend_at: {
@@ -64,21 +68,33 @@ const OPERATIONS = {
       if (check.holds(edit.pos)) fill(edit)
     },
     key: ({ pos }) => `ib:${pos.line}`,
-    rank: ({ pos }) => [pos.line, 2],
+    line: ({ pos }) => pos.line,
+    turn: 2,
     apply: ({ pos, lines }, changes) => changes.insertBefore(pos.line, lines),
   },
   append_file: {
     check: fill,
     key: () => 'ieof',
-    rank: (_, lineCount) => [lineCount + 1, 1],
+    line: (_, lineCount) => lineCount + 1,
+    turn: 1,
     apply: ({ lines }, changes) => changes.insertAtEnd(lines),
   },
   prepend_file: {
     check: fill,
     key: () => 'ibef',
-    rank: () => [0, 2],
+    line: () => 0,
+    turn: 2,
     apply: ({ lines }, changes) => changes.insertAtStart(lines),
   },
+}
+
+/**
+ * Whether there is a backslash in some lines. There seldom is.
+ * @param {string[]} lines
+ */
+function holdsBackslash(lines) {
+  for (const line of lines) if (line.includes('\\')) return true
+  return false
 }
 
 /**
@@ -90,7 +106,6 @@ const OPERATIONS = {
 function restoreTabs(edits, warnings) {
   if (process.env.PI_HASHLINE_AUTOCORRECT_ESCAPED_TABS === '0') return
   for (const edit of edits) {
-    if (edit.lines.length === 0) continue
     if (!edit.lines.some((line) => line.startsWith('\\t'))) continue
     if (edit.lines.some((line) => line.includes('\t'))) continue
     edit.lines = edit.lines.map((line) =>
@@ -109,13 +124,23 @@ function restoreTabs(edits, warnings) {
  */
 function warnOfPlaceholders(edits, warnings) {
   for (const edit of edits) {
-    // An edit without lines is an error here, also one of an unknown operation.
-    if (edit.lines.length === 0) continue
     if (!edit.lines.some((line) => /\\uDDDD/i.test(line))) continue
     warnings.push(
       'Detected literal \\uDDDD in edit content; no autocorrection applied. Verify whether this should be a real Unicode escape or plain text.',
     )
   }
+}
+
+/**
+ * Whether the first characters that are no white space differ, as they mostly do.
+ * @param {string} one
+ * @param {number} from
+ * @param {string} other
+ * @param {number} otherFrom
+ */
+function beginDifferently(one, from, other, otherFrom) {
+  const unit = one.charCodeAt(skipWhiteSpace(one, from))
+  return unit !== other.charCodeAt(skipWhiteSpace(other, otherFrom))
 }
 
 /**
@@ -129,8 +154,10 @@ function warnOfDoubledEnds(module, lines, edits, warnings) {
   for (const edit of edits) {
     const lastLine = operationOf(edit)?.lastLine?.(edit)
     if (lastLine === undefined || edit.lines.length === 0 || lastLine >= lines.count) continue
+    const end = edit.lines[edit.lines.length - 1]
+    if (beginDifferently(end, 0, lines.text, lines.startOf(lastLine + 1))) continue
     const next = lines.at(lastLine + 1)
-    const last = edit.lines[edit.lines.length - 1].trim()
+    const last = end.trim()
     if (last === '' || last !== next.trim()) continue
     const tag = module.formatLineTag(lastLine + 1, next)
     warnings.push(
@@ -148,7 +175,7 @@ function warnOfDoubledEnds(module, lines, edits, warnings) {
  */
 function applyOmp13Edits(module, text, edits) {
   if (edits.length === 0) return { lines: text, firstChangedLine: undefined }
-  const lines = new TextLines(text)
+  const lines = new TextLines(text, edits.length)
   const check = new Check(lines, module.mismatchOf)
   for (const edit of edits) operationOf(edit)?.check(edit, check)
   if (check.mismatches.length > 0) {
@@ -156,14 +183,14 @@ function applyOmp13Edits(module, text, edits) {
   }
   /** @type {string[]} */
   const warnings = []
-  restoreTabs(edits, warnings)
-  warnOfPlaceholders(edits, warnings)
+  // An edit without lines is an error here, also one of an unknown operation.
+  const escaped = edits.filter((edit) => edit.lines.length > 0 && holdsBackslash(edit.lines))
+  restoreTabs(escaped, warnings)
+  warnOfPlaceholders(escaped, warnings)
   warnOfDoubledEnds(module, lines, edits, warnings)
-  const steps = bottomUp(edits, (edit) => rankOf(edit, lines.count), keyOf)
+  const steps = bottomUp(edits, lines.count, operationOf, keyOf)
   const changes = new Changes(lines)
-  for (const { edit, index } of steps) {
-    operationOf(edit)?.apply(edit, changes, index)
-  }
+  for (const { edit, operation, index } of steps) operation?.apply(edit, changes, index)
   const noopEdits = changes.noops.map(({ index, ...noop }) => ({ editIndex: index, ...noop }))
   return {
     lines: changes.draft.toString(),
@@ -171,15 +198,6 @@ function applyOmp13Edits(module, text, edits) {
     ...(warnings.length > 0 ? { warnings } : {}),
     ...(noopEdits.length > 0 ? { noopEdits } : {}),
   }
-}
-
-/**
- * @param {HashlineEdit} edit
- * @param {number} lineCount
- * @returns {[number, number]}
- */
-function rankOf(edit, lineCount) {
-  return operationOf(edit)?.rank(edit, lineCount) ?? UNRANKED
 }
 
 /** @param {HashlineEdit} edit */

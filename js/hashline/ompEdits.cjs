@@ -2,7 +2,7 @@
 
 'use strict'
 
-const { areKept, bottomUp, Changes, Check, UNRANKED } = require('./edits.cjs')
+const { areKept, bottomUp, Changes, Check } = require('./edits.cjs')
 const { TextLines } = require('./lines.cjs')
 const { indented, mergedNeighbour, unwrapped, withoutEchoes } = require('./repairs.cjs')
 
@@ -104,10 +104,17 @@ const OPERATIONS = {
   set: {
     check: ({ tag }, check) => check.holds(tag),
     key: ({ tag }) => `s:${tag.line}`,
-    rank: ({ tag }) => [tag.line, 0],
+    line: ({ tag }) => tag.line,
+    turn: 0,
     touches: ({ tag }) => [tag.line],
     apply({ tag, content }, changes, index) {
       const { line } = tag
+      if (!changes.touched) {
+        // The further lines of a text that begins with the old line are left out, too.
+        const isKept = content.length > 0 && changes.lines.isAt(line, content[0])
+        if (isKept) return changes.skip(index, tag, content.slice(0, 1))
+        return changes.replace(line, line, content)
+      }
       const [first, last] = changes.span(line, content)
       const replaced = changes.before(first, last)
       const lines =
@@ -128,7 +135,8 @@ const OPERATIONS = {
       check.holds(last)
     },
     key: ({ first, last }) => `r:${first.line}:${last.line}`,
-    rank: ({ last }) => [last.line, 0],
+    line: ({ last }) => last.line,
+    turn: 0,
     touches: ({ first, last }) => numbersBetween(first.line, last.line),
     apply({ first, last, content }, changes, index) {
       if (!changes.touched) return changes.replace(first.line, last.line, content)
@@ -144,7 +152,8 @@ const OPERATIONS = {
       if (after) check.holds(after)
     },
     key: ({ after }) => (after ? `i:${after.line}` : 'ieof'),
-    rank: ({ after }, lineCount) => [after ? after.line : lineCount + 1, 1],
+    line: ({ after }, lineCount) => (after ? after.line : lineCount + 1),
+    turn: 1,
     touches: ({ after }) => (after ? [after.line] : []),
     apply({ after, content }, changes) {
       if (!after) return changes.insertAtEnd(content)
@@ -158,7 +167,8 @@ const OPERATIONS = {
       if (before) check.holds(before)
     },
     key: ({ before }) => (before ? `ib:${before.line}` : 'ibef'),
-    rank: ({ before }) => [before ? before.line : 0, 2],
+    line: ({ before }) => (before ? before.line : 0),
+    turn: 2,
     touches: ({ before }) => (before ? [before.line] : []),
     apply({ before, content }, changes) {
       if (!before) return changes.insertAtStart(content)
@@ -175,7 +185,8 @@ const OPERATIONS = {
       check.holds(before)
     },
     key: ({ after, before }) => `ix:${after.line}:${before.line}`,
-    rank: ({ before }) => [before.line, 3],
+    line: ({ before }) => before.line,
+    turn: 3,
     touches: ({ after, before }) => [after.line, before.line],
     apply({ after, before, content }, changes) {
       const lines = changes.inserted(after.line, before.line, content)
@@ -201,18 +212,16 @@ function* numbersBetween(first, last) {
  */
 function applyOmpEdits(module, content, edits) {
   if (edits.length === 0) return { content, firstChangedLine: undefined }
-  const lines = new TextLines(content)
+  const lines = new TextLines(content, edits.length)
   const check = new Check(lines, module.mismatchOf)
   for (const edit of edits) operationOf(edit)?.check(edit, check)
   if (check.mismatches.length > 0) {
     throw new module.HashlineMismatchError(check.mismatches, content.split('\n'))
   }
   for (const edit of edits) checkHasLines(edit)
-  const steps = bottomUp(edits, (edit) => rankOf(edit, lines.count), keyOf)
+  const steps = bottomUp(edits, lines.count, operationOf, keyOf)
   const changes = new OmpChanges(lines, touchedLines(edits))
-  for (const { edit, index } of steps) {
-    operationOf(edit)?.apply(edit, changes, index)
-  }
+  for (const { edit, operation, index } of steps) operation?.apply(edit, changes, index)
   const noopEdits = changes.noops.map(({ index, loc, current }) => ({
     editIndex: index,
     loc,
@@ -250,15 +259,6 @@ function touchedLines(edits) {
     for (const line of operationOf(edit)?.touches(edit) ?? []) touched.add(line)
   }
   return touched
-}
-
-/**
- * @param {HashlineEdit} edit
- * @param {number} lineCount
- * @returns {[number, number]}
- */
-function rankOf(edit, lineCount) {
-  return operationOf(edit)?.rank(edit, lineCount) ?? UNRANKED
 }
 
 /**

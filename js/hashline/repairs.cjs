@@ -8,6 +8,9 @@ const { isWhiteSpace, skipWhiteSpace } = require('./characters.cjs')
 /** Tokens after which a statement goes on in the next line; longer ones first. */
 const CONTINUATIONS = ['&&', '||', '??', '?', ':', '=', ',', '+', '-', '*', '/', '.', '(']
 
+/** The last characters of these. */
+const CONTINUATION_ENDS = new Set([...'&|?:=,+-*/.('].map((character) => character.charCodeAt(0)))
+
 /** How much longer than both lines their merged form may be. */
 const MERGE_SLACK_UNITS = 32
 
@@ -61,7 +64,7 @@ function withoutEchoes(lines, above, below, least) {
  * @param {string[]} lines
  */
 function unwrapped(replaced, lines) {
-  if (lines.length < 2) return lines
+  if (lines.length < 2 || !mayBeWrapped(replaced, lines)) return lines
   const old = uniqueLines(replaced)
   if (old.size === 0) return lines
   /** @type {Map<string, { start: number, count: number } | undefined>} */
@@ -79,6 +82,36 @@ function unwrapped(replaced, lines) {
     mended.splice(start, count, /** @type {string} */ (old.get(text)))
   }
   return mended
+}
+
+/**
+ * Whether a run of lines has as many characters as a replaced line, white space not counted. Mostly
+ * none has, and counting is sooner done than taking lines apart.
+ * @param {string[]} replaced
+ * @param {string[]} lines
+ */
+function mayBeWrapped(replaced, lines) {
+  const wanted = new Set(replaced.map(unitsOf))
+  const units = lines.map(unitsOf)
+  for (let start = 0; start < units.length; start++) {
+    let sum = units[start]
+    const end = Math.min(units.length, start + WRAP_LIMIT_LINES)
+    for (let next = start + 1; next < end; next++) {
+      sum += units[next]
+      if (sum >= WRAP_MIN_UNITS && wanted.has(sum)) return true
+    }
+  }
+  return false
+}
+
+/**
+ * How many code units of a line are no white space.
+ * @param {string} line
+ */
+function unitsOf(line) {
+  let count = 0
+  for (let at = 0; at < line.length; at++) if (!isWhiteSpace(line.charCodeAt(at))) count++
+  return count
 }
 
 /**
@@ -139,7 +172,7 @@ function headOf(line) {
   // Only few lines end in such a token, and those are seen without taking the line apart.
   let end = line.length
   while (end > 0 && isWhiteSpace(line.charCodeAt(end - 1))) end--
-  if (end === 0 || !'&|?:=,+-*/.('.includes(line[end - 1])) return undefined
+  if (end === 0 || !CONTINUATION_ENDS.has(line.charCodeAt(end - 1))) return undefined
   const text = withoutWhiteSpace(line)
   const token = CONTINUATIONS.find((token) => text.endsWith(token))
   return token && { text, head: text.slice(0, -token.length) }
