@@ -43,6 +43,7 @@ const GROUPS = {
   hash: async () => (await import('./cases/hash.mjs')).hashRows,
   read: async () => (await import('./cases/read.mjs')).readRows,
   memory: async () => (await import('./cases/memory.mjs')).memoryRows,
+  dropin: async () => (await import('./cases/dropin.mjs')).dropinRows,
   search: async () => (await import('./cases/search.mjs')).searchRows,
   apply: async () => (await import('./cases/apply.mjs')).applyRows,
   session: async () => (await import('./cases/session.mjs')).sessionRows,

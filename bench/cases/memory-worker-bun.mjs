@@ -7,44 +7,14 @@ import { readFileSync } from 'node:fs'
 import { applyHashToText, formatHashed, readHashedSync } from 'hashline-native'
 import * as omp13 from 'hashline-native/omp13'
 import { compare } from '../measure.mjs'
+import { look, spreadEdits, turns, versions } from '../texts.mjs'
 import { serve } from '../workers.mjs'
-
-/** @import { HashlineEdit } from 'hashline-native/omp13' */
 
 const { corpora, peer } = JSON.parse(process.argv[2])
 /** @type {typeof omp13} */
 const rival = await import(peer)
 
-/** So many texts take turns; caches of the last one are of no use. */
-const TEXTS = 8
 const PEER_NAME = 'peer (Bun)'
-
-/**
- * The first lines of a text, in versions that differ in one line.
- * @param {string} path
- * @param {number} count
- */
-function versions(path, count) {
-  const lines = readFileSync(path, 'utf8').split('\n').slice(0, count)
-  return Array.from({ length: TEXTS }, (_, version) => {
-    const own = lines.with(count >> 2, `version ${version}`)
-    // Joined and cut apart again: one flat string, as a file that was read is.
-    return Buffer.from(own.join('\n')).toString()
-  })
-}
-
-/**
- * A function that gives the next of some values each time.
- * @template T
- * @param {T[]} values
- */
-function turns(values) {
-  let at = 0
-  return () => values[at++ % values.length]
-}
-
-/** @param {string} text */
-const look = (text) => text.charCodeAt(text.length >> 1)
 
 async function readPage() {
   const { page } = corpora
@@ -67,24 +37,6 @@ async function formatPage(id, ours, format) {
 }
 
 /**
- * Edits spread over a text.
- * @param {string} text
- * @param {number} count
- * @returns {HashlineEdit[]}
- */
-function spreadEdits(text, count) {
-  const lines = text.split('\n')
-  const tag = (/** @type {number} */ line) => ({
-    line,
-    hash: rival.computeLineHash(line, lines[line - 1]),
-  })
-  return Array.from({ length: count }, (_, at) => {
-    const line = Math.floor(((at + 0.5) * lines.length) / count) + 1
-    return { op: 'replace_line', pos: tag(line), lines: [`${lines[line - 1]} // changed`] }
-  })
-}
-
-/**
  * @param {string} id
  * @param {string} path
  * @param {number} lines
@@ -92,7 +44,10 @@ function spreadEdits(text, count) {
  * @param {(text: string) => unknown} [used] what is done with the result
  */
 async function applyEdits(id, path, lines, count, used = look) {
-  const tasks = versions(path, lines).map((text) => ({ text, edits: spreadEdits(text, count) }))
+  const tasks = versions(path, lines).map((text) => ({
+    text,
+    edits: spreadEdits(rival, text, count),
+  }))
   const [mine, theirs] = [turns(tasks), turns(tasks)]
   const apply = (/** @type {typeof omp13} */ module, /** @type {typeof mine} */ next) => {
     const { text, edits } = next()
@@ -108,7 +63,7 @@ async function applyEdits(id, path, lines, count, used = look) {
 
 async function applyText() {
   const tasks = versions(corpora.ascii, 10_000).map((text) => {
-    const [edit] = spreadEdits(text, 1)
+    const [edit] = spreadEdits(rival, text, 1)
     if (edit.op !== 'replace_line') throw new Error('not the edit that was made above')
     const { pos, lines } = edit
     const op = /** @type {const} */ ('set_line')
