@@ -482,6 +482,36 @@ test('regression: whatever an answer is made of, it is bounded, and one long lin
     assert.equal(odd.summary, 'a [2J b: FILE_NOT_FOUND')
   }))
 
+test('regression: what a cut answer says of the files at its end is kept', () =>
+  withDir({ 'big.txt': numbered(3000), 'a.txt': 'a\n' }, async (cwd, stateDir) => {
+    const { read } = toolsOf(cwd, stateDir)
+    const before = Array.from({ length: 12 }, () => 'a.txt')
+    const args = { path: 'a.txt', more_paths: [...before, 'big.txt', 'a.txt', 'none.txt'] }
+    const { text, structured } = await read.execute(args)
+    const rows = text.split('\n')
+    assert.ok(rows.length <= 2010, `${rows.length} lines`)
+    assert.match(text, /\n\(\d+ lines are left out here\. Ask for fewer files at once/)
+    assert.match(
+      text,
+      /\n\(The file has 3000 lines\. Go on from line 1988: read with start_line 1988\.\)\n/,
+    )
+    assert.match(text, /\n\(Not shown, .*: a\.txt from line 1, none\.txt from line 1\.\)$/)
+    assert.equal(structured.truncated, true)
+  }))
+
+test('regression: a read that cut a long line within says that something is left out', () =>
+  withDir({ 'long.txt': 'x'.repeat(60_000) }, async (cwd, stateDir) => {
+    const { structured, text } = await toolsOf(cwd, stateDir).read.execute({ path: 'long.txt' })
+    assert.match(text, /… \[\+\d+ bytes\]$/)
+    assert.equal(structured.truncated, true)
+  }))
+
+test('tools without a session, and options that are null', () => {
+  assert.throws(() => hashTools(untyped(null)), /expected a HashSession/)
+  assert.throws(() => hashTools(untyped({})), /expected a HashSession/)
+  assert.equal(hashTools(new HashSession(), untyped(null)).read.name, 'read')
+})
+
 test('regression: a title in linear time, by every name that a call takes', () => {
   const [read, search, apply] = describing
   const throwing = {

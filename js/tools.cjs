@@ -11,8 +11,11 @@ const { toolNames } = require('./tools/tool.cjs')
 const { toAnthropic, toOpenAI, toStandardSchema, toZodShape } = require('./tools/vendors.cjs')
 
 /** @type {typeof import('./tools.cjs').hashTools} */
-function hashTools(session, options = {}) {
-  const names = toolNames(options.names)
+function hashTools(session, options) {
+  if (typeof session?.read !== 'function') {
+    throw new TypeError('the session is none: expected a HashSession of hashline-native')
+  }
+  const names = toolNames(options?.names)
   return {
     read: readTool(session, names),
     search: searchTool(session, names),

@@ -10,9 +10,13 @@ const SPARE_BYTES = 1024
 /** A line longer than this is cut within, when the whole is too long. */
 const MAX_LINE_CHARS = 1000
 
+/** What stands at the end, below the last line of a file, is kept when it is no more than this. */
+const MAX_TAIL_LINES = 100
+const MAX_TAIL_BYTES = 8192
+
 /**
  * The part of a text that one answer may hold. Lines that are very long are cut first, so that what
- * stands below them is not lost; then whole lines at the end.
+ * stands below them is not lost; then whole lines, above what is said at the end.
  * @param {string} text
  * @param {string} advice what the model can do about it
  */
@@ -22,16 +26,51 @@ function bounded(text, advice) {
     lines.length <= MAX_LINES + SPARE_LINES && Buffer.byteLength(text) <= MAX_BYTES + SPARE_BYTES
   if (isShort) return text
   const cut = lines.map(shortened)
-  let bytes = 0
-  const fits = cut.findIndex((line, at) => {
-    bytes += Buffer.byteLength(line) + 1
-    return at >= MAX_LINES || bytes > MAX_BYTES
-  })
-  const rest = fits === -1 ? 0 : cut.length - fits
-  if (rest === 0) return `${cut.join('\n')}\n(Long lines are cut.${advice})`
-  const noun = rest === 1 ? 'further line is' : 'further lines are'
-  return `${cut.slice(0, fits).join('\n')}\n(${rest} ${noun} left out.${advice})`
+  if (fitting(cut, MAX_LINES, MAX_BYTES) === cut.length) {
+    return `${cut.join('\n')}\n(Long lines are cut.${advice})`
+  }
+  const tail = tailOf(cut)
+  const body = cut.slice(0, cut.length - tail.length)
+  const head = fitting(body, MAX_LINES - tail.length, MAX_BYTES - bytesOf(tail))
+  const rest = body.length - head
+  const lack = rest === 1 ? 'line is' : 'lines are'
+  const note =
+    tail.length > 0 ? `${rest} ${lack} left out here` : `${rest} further ${lack} left out`
+  return [...body.slice(0, head), `(${note}.${advice})`, ...tail].join('\n')
 }
+
+/**
+ * How many of the first lines fit.
+ * @param {string[]} lines
+ * @param {number} maxLines
+ * @param {number} maxBytes
+ */
+function fitting(lines, maxLines, maxBytes) {
+  let bytes = 0
+  const fits = lines.findIndex((line, at) => {
+    bytes += Buffer.byteLength(line) + 1
+    return at >= maxLines || bytes > maxBytes
+  })
+  return fits === -1 ? lines.length : fits
+}
+
+/** A line of a file: its number begins it, and a hash follows. */
+const ROW = /^\s*\d+[^\s\w]\w/
+
+/**
+ * The lines below the last line of a file: what is said of it and of other files. None when there
+ * is no line of a file, or when they are too many.
+ * @param {string[]} lines
+ */
+function tailOf(lines) {
+  const at = lines.findLastIndex((line) => ROW.test(line))
+  const tail = lines.slice(at + 1)
+  const isKept = at >= 0 && tail.length <= MAX_TAIL_LINES && bytesOf(tail) <= MAX_TAIL_BYTES
+  return isKept ? tail : []
+}
+
+/** @param {string[]} lines */
+const bytesOf = (lines) => lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)
 
 /** @param {string} line */
 function shortened(line) {

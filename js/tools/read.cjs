@@ -125,12 +125,15 @@ function answer(names, { text, views, images, next }) {
     failed.length > 0 && views.every((view) => view.error !== undefined || view.kind === 'unread')
   const files = views.map(({ text, ...about }) => about)
   const code = isError ? failed[0].error?.code : undefined
+  // A line may be cut within at the very end of a file, where there is nothing to go on to.
+  const truncated =
+    next !== undefined || views.some((view) => 'truncated' in view && view.truncated)
   return {
     text: inOwnWords(names, text),
     isError,
     images: images.filter(({ mimeType }) => SHOWABLE.includes(mimeType)),
     summary: views.map(summary).join(', '),
-    structured: { files, truncated: next !== undefined, ...(code && { code }) },
+    structured: { files, truncated, ...(code && { code }) },
   }
 }
 
