@@ -1,5 +1,5 @@
-// `npm run tokens`: what a model must read and write for an edit in different schemes, in bytes and
-// tokens, and how many of the edits apply after the file moved on. Edits are hunks of this
+// `npm run tokens`: what a model must read and write for an edit and what it is answered, in
+// different schemes, in bytes and tokens, and how many of the edits apply after the file moved on. Edits are hunks of this
 // repository's own commits, drawn at random.
 //
 //   --cases N   so many edits: 200
@@ -7,9 +7,10 @@
 //   --write     writes docs/tokens.md
 
 import { execFileSync } from 'node:child_process'
-import { existsSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { installPackages } from '../../scripts/packages.mjs'
 import { caseOf } from '../misplacement/cases.mjs'
 import { changesIn, pairsOfRepository } from '../misplacement/git.mjs'
 import { randomFrom } from '../misplacement/random.mjs'
@@ -19,7 +20,7 @@ import { publishedSubjectIn } from '../misplacement/subjects/published.mjs'
 import { sessionSubjects } from '../misplacement/subjects/session.mjs'
 import { resultsOf } from '../misplacement/subjects/subject.mjs'
 import { pageOf } from './page.mjs'
-import { SCHEMES } from './schemes.mjs'
+import { schemesIn } from './schemes.mjs'
 
 /** @import { Case } from '../misplacement/cases.mjs' */
 /** @import { Row } from './page.mjs' */
@@ -41,15 +42,16 @@ const LINES_AROUND = 30
 const MAX_COMMITS = 7000
 const MAX_BYTES = 400_000
 
-if (!existsSync(`${packages}/node_modules/gpt-tokenizer`)) {
-  execFileSync('npm', ['ci', '--ignore-scripts'], { cwd: packages, stdio: 'inherit' })
-}
+const lacking = installPackages(packages)
+if (lacking !== undefined) throw new Error(lacking)
 const { countTokens } = await import(
   `${packages}/node_modules/gpt-tokenizer/esm/encoding/o200k_base.js`
 )
 
 const cases = await drawnCases(Number(values.cases))
-const rows = SCHEMES.map((scheme) => measured(scheme))
+/** @type {Row[]} */
+const rows = []
+for (const scheme of schemesIn(packages)) rows.push(await measured(scheme))
 const head = execFileSync('git', ['-C', root, 'rev-parse', '--short', 'HEAD'], { encoding: 'utf8' })
 const text = pageOf(rows, { cases: cases.length, commit: head.trim(), linesAround: LINES_AROUND })
 if (values.write) writeFileSync(page, text)
@@ -73,15 +75,22 @@ async function drawnCases(count) {
   throw new Error(`there are only ${drawn.length} changes with several hunks, not ${count}`)
 }
 
-/** @param {typeof SCHEMES[number]} scheme @returns {Row} */
-function measured({ name, subject, read, write }) {
-  const reads = cases.map((one) => {
-    const [edit] = one.operations
-    const [first, last] = 'after' in edit ? [edit.after, edit.after] : [edit.first, edit.last]
-    const to = Math.min(one.oldLines.length, last + LINES_AROUND)
-    return read(one, Math.max(1, first - LINES_AROUND), to)
-  })
+/** The lines that are read for an edit. @param {Case} one */
+function windowOf({ operations: [edit], oldLines }) {
+  const [first, last] = 'after' in edit ? [edit.after, edit.after] : [edit.first, edit.last]
+  const to = Math.min(oldLines.length, last + LINES_AROUND)
+  return { from: Math.max(1, first - LINES_AROUND), to }
+}
+
+/** @param {ReturnType<typeof schemesIn>[number]} scheme @returns {Promise<Row>} */
+async function measured({ name, subject, read, write, answers }) {
+  const reads = cases.map((one) => read(one, windowOf(one).from, windowOf(one).to))
   const writes = cases.map(write)
+  const calls = cases.map((one, at) => {
+    const { path, old } = one
+    return { path, old, ...windowOf(one), args: writes[at] }
+  })
+  const answered = await answers(calls)
   const results = resultsOf(subjectOf(subject), cases)
   const isRight = (/** @type {number} */ at) => {
     const result = results[at]
@@ -89,7 +98,8 @@ function measured({ name, subject, read, write }) {
   }
   const applied = results.filter(({ status }) => status === 'applied').length
   const right = results.filter((_, at) => isRight(at)).length
-  return { name, read: sizeOf(reads), write: sizeOf(writes), right, wrong: applied - right }
+  const sizes = { read: sizeOf(reads), write: sizeOf(writes), answer: sizeOf(answered) }
+  return { name, ...sizes, right, wrong: applied - right }
 }
 
 /** @param {string[]} texts */

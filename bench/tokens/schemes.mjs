@@ -1,14 +1,17 @@
-// What a model is shown of a file and what it must write for an edit, in each of four schemes, as
-// far as they differ: the file's text as it is read, and the arguments of the call that edits.
+// What a model is shown of a file, what it must write for an edit and what it gets back, in each of
+// four schemes, as far as they differ: the file's text as it is read, the arguments of the call that
+// edits, and the answer.
 
 import { formatHashed } from 'hashline-native'
 import { unifiedDiff } from '../misplacement/diff.mjs'
 import { uniqueTextOf } from '../misplacement/subjects/exact.mjs'
 import { operationsOf } from '../misplacement/subjects/plain.mjs'
 import { sectionsOf } from '../misplacement/subjects/section.mjs'
+import { ofOurTools, ofPatch, ofPi, ofPublishedIn } from './answers.mjs'
 
 /** @import { Case } from '../misplacement/cases.mjs' */
 /** @import { Edit } from '../misplacement/text.mjs' */
+/** @import { Answers } from './answers.mjs' */
 
 /**
  * @typedef {object} Scheme
@@ -16,6 +19,7 @@ import { sectionsOf } from '../misplacement/subjects/section.mjs'
  * @property {string} subject which subject of the misplacement benchmark applies it
  * @property {(one: Case, from: number, to: number) => string} read lines `from` to `to` as shown
  * @property {(one: Case) => string} write the arguments of the call
+ * @property {Answers} answers
  */
 
 /** The tag of a file has so many characters; which ones does not matter for the count. */
@@ -26,8 +30,11 @@ const eolOf = (/** @type {Case} */ { old }) => (old.includes('\r\n') ? '\r\n' : 
 /** @param {Case} one @param {number} from @param {number} to */
 const plain = (one, from, to) => one.oldLines.slice(from - 1, to).join('\n')
 
-/** @type {Scheme[]} */
-export const SCHEMES = [
+/**
+ * @param {string} packages the folder that the peer is installed in
+ * @returns {Scheme[]}
+ */
+export const schemesIn = (packages) => [
   {
     name: 'anchors (`hashline-native/tools`)',
     subject: 'session, pi, only lines around read',
@@ -39,6 +46,7 @@ export const SCHEMES = [
       }))
       return JSON.stringify({ operations })
     },
+    answers: ofOurTools,
   },
   {
     name: 'exact text',
@@ -46,6 +54,7 @@ export const SCHEMES = [
     read: plain,
     write: (one) =>
       JSON.stringify({ path: one.path, edits: one.operations.map((edit) => exact(one, edit)) }),
+    answers: ofPi,
   },
   {
     name: 'unified diff',
@@ -56,6 +65,7 @@ export const SCHEMES = [
       const patch = unifiedDiff(one.oldLines, one.operations, { eol: '\n', final, path: one.path })
       return JSON.stringify({ patch })
     },
+    answers: ofPatch,
   },
   {
     name: 'file tag (`@oh-my-pi/hashline`)',
@@ -65,6 +75,7 @@ export const SCHEMES = [
       return [`[${one.path}#${TAG}]`, ...rows].join('\n')
     },
     write: (one) => JSON.stringify({ input: sectionsOf(`[${one.path}#${TAG}]`, one.operations) }),
+    answers: ofPublishedIn(packages),
   },
 ]
 
