@@ -10,8 +10,11 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
+
+use crate::cancel::{Cancel, PIECE_BYTES};
+use crate::error;
 
 /// Something for a thread to do. It contains its own panics.
 pub type PoolJob = Box<dyn FnOnce() + Send>;
@@ -170,6 +173,37 @@ pub fn alone<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
+/// Texts of fewer bytes are worked on by one thread: asking others would take longer.
+pub const SHARED_FROM_BYTES: usize = 4 << 20;
+
+/// Whether work of this thread on so much text is shared with others.
+pub fn are_shared(text_bytes: usize) -> bool {
+    text_bytes >= SHARED_FROM_BYTES && HELPERS.width > 1 && !ALONE.get()
+}
+
+/// Whether something holds of all pieces of a text, each of at most [`PIECE_BYTES`]. The flag is
+/// looked at before each, and after the first of which it does not hold no further one is begun.
+pub fn all<'i, T: Sync>(
+    pieces: &'i [T],
+    cancel: &Cancel,
+    holds: impl Fn(&'i T) -> bool + Sync,
+) -> error::Result<bool> {
+    let fails = AtomicBool::new(false);
+    let look = |piece: &'i T| {
+        if !fails.load(Ordering::Relaxed) {
+            cancel.check()?;
+            fails.fetch_or(!holds(piece), Ordering::Relaxed);
+        }
+        Ok(())
+    };
+    if are_shared(pieces.len() * PIECE_BYTES) {
+        map(pieces, look).into_iter().collect::<error::Result<()>>()?;
+    } else {
+        pieces.iter().try_for_each(look)?;
+    }
+    Ok(!fails.into_inner())
+}
+
 /// Does `work` for each of the items, on this thread and on those of helpers that come before it
 /// is done. The results are in the order of the items.
 pub fn map<'i, T: Sync, R: Send>(items: &'i [T], work: impl Fn(&'i T) -> R + Sync) -> Vec<R> {
@@ -299,7 +333,6 @@ impl Drop for Closing<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicBool;
     use std::sync::mpsc;
     use std::thread::ThreadId;
 

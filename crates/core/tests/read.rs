@@ -7,6 +7,7 @@ use hashline_core::internals::disk::fs::OsFileSystem;
 use hashline_core::internals::error::{Code, Error};
 use hashline_core::internals::text::dialect::Dialect;
 use hashline_core::internals::text::hash::verify;
+use hashline_core::internals::threads;
 use hashline_core::internals::view::anchor::Anchor;
 use hashline_core::internals::view::excerpt::{Context, Limits};
 use hashline_core::internals::view::pattern::Query;
@@ -171,6 +172,35 @@ fn large_files_are_the_same_mapped_or_not() {
     assert_eq!(whole.line_count, 40_000);
     let part = view(&content.as_bytes()[..line.len() * 100], ReadRequest::default());
     assert!(whole.text.starts_with(&part.text));
+}
+
+#[test]
+fn a_large_text_is_shown_alike_by_one_thread_and_by_many() {
+    let words = ["", "}", "\u{e9}t\u{e9} \u{4e2d}", "    return first + second; // and so on"];
+    let line = |at: usize| words[at * at % 7 % 4];
+    for ending in ["\n", "\r\n"] {
+        let mut content = String::new();
+        for at in 0.. {
+            if content.len() > 9 << 20 {
+                break;
+            }
+            content.push_str(line(at));
+            content.push_str(ending);
+        }
+        content.push_str("the end");
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, &content).unwrap();
+        let request =
+            ReadRequest { path: path.to_str().unwrap().to_owned(), ..ReadRequest::default() };
+        let workspace = Workspace::on(&OsFileSystem, &WorkspaceOptions::default());
+        let read = || workspace.read(std::slice::from_ref(&request), &Cancel::default()).unwrap().remove(0);
+        let (alone, shared) = (threads::alone(read), read());
+        assert!(alone.text == shared.text, "{ending:?}");
+        let but_text = |view: FileView| FileView { text: String::new(), ..view };
+        let (alone, shared) = (but_text(alone), but_text(shared));
+        assert_eq!(format!("{alone:?}"), format!("{shared:?}"));
+    }
 }
 
 #[test]

@@ -47,6 +47,20 @@ impl Page {
         }
     }
 
+    /// A page of the first lines of a file, as they were rendered elsewhere.
+    pub fn of_rendered(dialect: &'static Dialect, lines: u64, text: Vec<u8>) -> Page {
+        Page {
+            hasher: LineHasher::new(dialect),
+            limits: Limits::default(),
+            out: text,
+            first_line: (lines > 0).then_some(1),
+            last_line: lines,
+            shown_lines: lines,
+            next_line: None,
+            is_cut: false,
+        }
+    }
+
     /// Adds a line; false when it did not fit, after which nothing does.
     pub fn push(&mut self, number: u64, text: &[u8]) -> bool {
         self.add(number, text, false)

@@ -2,6 +2,7 @@
 
 mod lines;
 mod shape;
+mod shared;
 mod stream;
 
 use serde::Serialize;
@@ -20,6 +21,7 @@ use crate::view::scope::Scope;
 
 pub(crate) use lines::count_lines_while;
 use lines::{line_ending, offset_after_lines, offset_of_line};
+use shared::CountedText;
 pub use stream::{stream_bytes, stream_file};
 
 /// Matches listed by a search in a file when the request sets no limit.
@@ -260,6 +262,12 @@ fn view_document(
         let shown = show_window(text, ViewStart { line: 1, offset: 0 }, text.len(), page, cancel)?;
         return finish_view(scope, document, request, shown.page.last_line(), 1, shown);
     }
+    if is_whole
+        && threads::are_shared(text.len())
+        && let Some(shown) = show_whole(scope, text)?
+    {
+        return finish_view(scope, document, request, shown.page.last_line(), 1, shown);
+    }
     let line_count = count_lines_while(text, cancel)?;
     if start_line > line_count.max(1) {
         return Err(Error::at(
@@ -303,6 +311,15 @@ pub(crate) struct Shown {
     pub(crate) next_line: Option<u64>,
     pub(crate) match_lines: Option<Vec<u64>>,
     pub(crate) match_count: Option<u64>,
+}
+
+/// All lines of a large text, by several threads. `None` when the text changed meanwhile.
+fn show_whole(scope: &Scope<'_>, text: &[u8]) -> Result<Option<Shown>> {
+    let &Scope { dialect, cancel, .. } = scope;
+    let counted = CountedText::of(text, cancel)?;
+    let rendered = counted.render(dialect, cancel)?;
+    let page = rendered.map(|text| Page::of_rendered(dialect, counted.line_count, text));
+    Ok(page.map(|page| Shown { page, next_line: None, match_lines: None, match_count: None }))
 }
 
 /// The lines up to the offset `end`, which is where `max_lines` puts it, as far as they fit.

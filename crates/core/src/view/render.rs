@@ -6,7 +6,7 @@ mod room;
 
 pub(crate) use block::{BlockRenderer, LINE_ROOM_BYTES};
 pub use room::give_back;
-pub(crate) use room::{kept_room_bytes, with_room_for};
+pub(crate) use room::{kept_room_bytes, with_room_for, zeroed_room_for};
 
 use crate::text::dialect::{Dialect, MemoryLines};
 use crate::text::hash::{HashedBlock, LineHasher, floor_boundary, with_block_hasher};

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::{Charset, valid_utf8};
 use crate::cancel::{Cancel, PIECE_BYTES};
 use crate::error::Result;
+use crate::threads;
 
 /// The hash of a whole content: XXH3, 128 bits.
 pub(super) fn hash(bytes: &[u8], cancel: &Cancel) -> Result<u128> {
@@ -22,21 +23,16 @@ pub(super) fn is_ascii(bytes: &[u8], cancel: &Cancel) -> Result<bool> {
     if bytes.len() <= PIECE_BYTES {
         return Ok(bytes.is_ascii());
     }
-    for piece in cancel.pieces(bytes) {
-        if !piece?.is_ascii() {
-            return Ok(false);
-        }
-    }
-    Ok(true)
+    let pieces: Vec<&[u8]> = bytes.chunks(PIECE_BYTES).collect();
+    threads::all(&pieces, cancel, |piece| piece.is_ascii())
 }
 
 pub(super) fn is_utf8(bytes: &[u8], cancel: &Cancel) -> Result<bool> {
-    for piece in between_characters(bytes, cancel) {
-        if valid_utf8(piece?).is_none() {
-            return Ok(false);
-        }
+    if bytes.len() <= PIECE_BYTES {
+        return Ok(valid_utf8(bytes).is_some());
     }
-    Ok(true)
+    let pieces: Vec<&[u8]> = between_characters(bytes).collect();
+    threads::all(&pieces, cancel, |piece| valid_utf8(piece).is_some())
 }
 
 /// As [`Charset::decode`].
@@ -52,8 +48,9 @@ pub(super) fn decode<'t>(
         None if is_utf8(bytes, cancel)? => Ok((Cow::Borrowed(bytes), false)),
         None => {
             let mut text = Vec::new();
-            for piece in between_characters(bytes, cancel) {
-                text.extend_from_slice(&charset.decode(piece?).0);
+            for piece in between_characters(bytes) {
+                cancel.check()?;
+                text.extend_from_slice(&charset.decode(piece).0);
             }
             Ok((Cow::Owned(text), true))
         }
@@ -75,10 +72,7 @@ pub(super) fn decode<'t>(
 
 /// Pieces of a text in UTF-8 that end where a character ends. Where none does, the bytes are
 /// invalid, and the same ones are on both sides of the cut.
-fn between_characters<'t>(
-    mut rest: &'t [u8],
-    cancel: &Cancel,
-) -> impl Iterator<Item = Result<&'t [u8]>> {
+fn between_characters(mut rest: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
@@ -93,9 +87,7 @@ fn between_characters<'t>(
         };
         let piece;
         (piece, rest) = rest.split_at(end);
-        // One piece is not worth a look.
-        let is_all = rest.is_empty() && end <= PIECE_BYTES;
-        if is_all { Some(Ok(piece)) } else { Some(cancel.check().map(|()| piece)) }
+        Some(piece)
     })
 }
 

@@ -1,19 +1,28 @@
 //! The lines of a text: how many there are, where they start and how they end, with looks at the
 //! flag.
 
+use std::sync::{Mutex, PoisonError};
+
 use super::LineEnding;
 use crate::cancel::{Cancel, PIECE_BYTES};
 use crate::error::Result;
 use crate::text::lines::{Unit, count_lines};
+use crate::threads;
 
 /// As [`count_lines`], with looks at the flag.
 pub fn count_lines_while(text: &[u8], cancel: &Cancel) -> Result<u64> {
     if text.len() <= PIECE_BYTES {
         return Ok(count_lines(text, Unit::Byte));
     }
+    let newlines = |piece: &[u8]| memchr::memchr_iter(b'\n', piece).count() as u64;
     let mut count = u64::from(!text.ends_with(b"\n"));
+    if threads::are_shared(text.len()) {
+        let pieces: Vec<&[u8]> = text.chunks(PIECE_BYTES).collect();
+        let counts = threads::map(&pieces, |piece| cancel.check().map(|()| newlines(piece)));
+        return counts.into_iter().try_fold(count, |sum, count| Ok(sum + count?));
+    }
     for piece in cancel.pieces(text) {
-        count += memchr::memchr_iter(b'\n', piece?).count() as u64;
+        count += newlines(piece?);
     }
     Ok(count)
 }
@@ -40,33 +49,81 @@ pub fn offset_after_lines(text: &[u8], start: usize, lines: u64, cancel: &Cancel
 
 /// How lines end.
 pub fn line_ending(text: &[u8], cancel: &Cancel) -> Result<LineEnding> {
-    let mut has_carriage_return = false;
-    for piece in cancel.pieces(text) {
-        if memchr::memchr(b'\r', piece?).is_some() {
-            has_carriage_return = true;
-            break;
+    if text.len() <= PIECE_BYTES {
+        cancel.check()?;
+        return Ok(Terminators::of(b"", text).ending());
+    }
+    let seen = Mutex::new(Terminators::default());
+    let pieces: Vec<_> = (0..text.len()).step_by(PIECE_BYTES).collect();
+    threads::all(&pieces, cancel, |&start| {
+        let (before, rest) = text.split_at(start);
+        let found = Terminators::of(before, &rest[..rest.len().min(PIECE_BYTES)]);
+        let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        *seen = Terminators { lf: seen.lf || found.lf, crlf: seen.crlf || found.crlf };
+        // Where there are both there is no more to find.
+        !(seen.lf && seen.crlf)
+    })?;
+    Ok(seen.into_inner().unwrap_or_else(PoisonError::into_inner).ending())
+}
+
+/// What ends lines of a text.
+#[derive(Clone, Copy, Default)]
+struct Terminators {
+    lf: bool,
+    crlf: bool,
+}
+
+impl Terminators {
+    /// Those in a piece of a text.
+    fn of(before: &[u8], piece: &[u8]) -> Terminators {
+        let mut found = Terminators::default();
+        let has_return = before.ends_with(b"\r") || memchr::memchr(b'\r', piece).is_some();
+        for newline in memchr::memchr_iter(b'\n', piece) {
+            let is_crlf = match newline {
+                0 => before.ends_with(b"\r"),
+                at => piece[at - 1] == b'\r',
+            };
+            found.lf |= !is_crlf;
+            found.crlf |= is_crlf;
+            if !has_return || (found.lf && found.crlf) {
+                break;
+            }
+        }
+        found
+    }
+
+    fn ending(self) -> LineEnding {
+        match (self.lf, self.crlf) {
+            (true, true) => LineEnding::Mixed,
+            (true, false) => LineEnding::Lf,
+            (false, true) => LineEnding::CrLf,
+            (false, false) => LineEnding::None,
         }
     }
-    let (mut lf, mut crlf) = (false, false);
-    let mut start = 0;
-    for piece in cancel.pieces(text) {
-        for newline in memchr::memchr_iter(b'\n', piece?) {
-            if !has_carriage_return {
-                return Ok(LineEnding::Lf);
-            }
-            match (start + newline).checked_sub(1).map(|before| text[before]) {
-                Some(b'\r') => crlf = true,
-                _ => lf = true,
-            }
-            if lf && crlf {
-                return Ok(LineEnding::Mixed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings_are_found_wherever_pieces_are_cut() {
+        for shift in [0, 1, 2] {
+            for (ending, expected) in [("\n", LineEnding::Lf), ("\r\n", LineEnding::CrLf)] {
+                // A line ends at the end of the first piece, or across it.
+                let line = "x".repeat(PIECE_BYTES - shift);
+                for pieces in [1, 2, 6] {
+                    let text = format!("{line}{ending}").repeat(pieces);
+                    let found = |text: &str| line_ending(text.as_bytes(), &Cancel::default());
+                    assert_eq!(found(&text).unwrap(), expected);
+                    assert_eq!(found(&format!("{text}\r")).unwrap(), expected);
+                    assert_eq!(found(&format!("{text}\n{text}\r\n")).unwrap(), LineEnding::Mixed);
+                }
+                assert_eq!(
+                    line_ending(line.as_bytes(), &Cancel::default()).unwrap(),
+                    LineEnding::None
+                );
             }
         }
-        start += PIECE_BYTES;
     }
-    Ok(match (lf, crlf) {
-        (true, _) => LineEnding::Lf,
-        (_, true) => LineEnding::CrLf,
-        _ => LineEnding::None,
-    })
 }

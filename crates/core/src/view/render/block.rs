@@ -75,23 +75,47 @@ impl BlockRenderer {
 
     /// Appends the lines of a block at the start of `text`, each with a line feed behind it.
     pub(crate) fn append(&mut self, text: &[u8], block: HashedBlock<'_>, out: &mut Vec<u8>) {
+        out.reserve(self.room_bytes(block));
+        let written = self.write(text, block, out.spare_capacity_mut());
+        // SAFETY: Each line has written all of the room up to where it says that it ends, digits
+        // included (`write_ten` has only those of numbers that fit its register), and the next
+        // one starts there; that `written` is within the room is what its slices check.
+        unsafe { out.set_len(out.len() + written) };
+    }
+
+    /// As [`BlockRenderer::append`], to the front of `out`; says how many bytes that took. `None`
+    /// where there may be too little room; what is behind the lines may be overwritten.
+    pub(crate) fn overwrite(
+        &mut self,
+        text: &[u8],
+        block: HashedBlock<'_>,
+        out: &mut [u8],
+    ) -> Option<usize> {
+        if out.len() < self.room_bytes(block) {
+            return None;
+        }
+        // SAFETY: The types have the same layout, and what is written here are bytes: nothing of
+        // `out` becomes uninitialized.
+        let room = unsafe { &mut *(std::ptr::from_mut(out) as *mut Room) };
+        Some(self.write(text, block, room))
+    }
+
+    /// What a block takes at most, with the steps that write too much.
+    fn room_bytes(&self, block: HashedBlock<'_>) -> usize {
         let count = block.hashes.len() as u64;
         let last = self.number.value.saturating_add(count);
-        let bound = rendered_size_bound(self.dialect, block.len_bytes(), count, last);
-        out.reserve(bound + LINE_ROOM_BYTES);
-        let room = out.spare_capacity_mut();
-        let written = match self.level {
+        rendered_size_bound(self.dialect, block.len_bytes(), count, last) + LINE_ROOM_BYTES
+    }
+
+    fn write(&mut self, text: &[u8], block: HashedBlock<'_>, room: &mut Room) -> usize {
+        match self.level {
             Level::Portable => self.write_lines(text, block, room),
             // SAFETY: `with_level` made sure that the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => unsafe { self.write_lines_avx2(text, block, room) },
             #[cfg(not(target_arch = "x86_64"))]
             Level::Avx2 => unreachable!("not available"),
-        };
-        // SAFETY: Each line has written all of the room up to where it says that it ends, digits
-        // included (`write_ten` has only those of numbers that fit its register), and the next
-        // one starts there; that `written` is within the room is what its slices check.
-        unsafe { out.set_len(out.len() + written) };
+        }
     }
 
     /// The same with wider steps.

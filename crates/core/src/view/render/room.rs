@@ -51,6 +51,15 @@ pub(crate) fn with_room_for(size_bytes: usize) -> Vec<u8> {
     out
 }
 
+/// A large buffer of zeros, which are memory that nobody has touched yet.
+pub(crate) fn zeroed_room_for(size_bytes: usize) -> Vec<u8> {
+    let out = vec![0; size_bytes];
+    if size_bytes >= LARGE_BYTES {
+        ask_for_large_pages(&out);
+    }
+    out
+}
+
 #[cfg(target_os = "linux")]
 fn ask_for_large_pages(out: &Vec<u8>) {
     let page_bytes = rustix::param::page_size();

@@ -1,0 +1,246 @@
+//! A large text that several threads render, each its parts, into one buffer.
+//!
+//! A part is about a piece of whole lines. Counting first what each part holds tells the number of
+//! its first line, and to the byte where its output goes, so that no part waits for another and
+//! nothing is moved afterwards.
+
+use std::sync::{Mutex, PoisonError};
+
+use super::whole_lines;
+use crate::cancel::Cancel;
+use crate::error::Result;
+use crate::text::dialect::Dialect;
+use crate::text::hash::with_block_hasher;
+use crate::threads;
+use crate::view::render::{BlockRenderer, zeroed_room_for};
+
+/// A text, and what its parts hold.
+pub(super) struct CountedText<'a> {
+    parts: Vec<(&'a [u8], Counts)>,
+    pub(super) line_count: u64,
+}
+
+impl<'a> CountedText<'a> {
+    pub(super) fn of(text: &'a [u8], cancel: &Cancel) -> Result<CountedText<'a>> {
+        let texts: Vec<&[u8]> = parts_of(text).collect();
+        let count = |&text: &&'a [u8]| cancel.check().map(|()| (text, Counts::of(text)));
+        let parts = threads::map(&texts, count).into_iter().collect::<Result<Vec<_>>>()?;
+        let line_count = parts.iter().map(|(_, counts)| counts.lines).sum();
+        Ok(CountedText { parts, line_count })
+    }
+
+    /// All lines, joined by `\n`. `None` when the text changed meanwhile, as that of a mapped file
+    /// can.
+    pub(super) fn render(
+        &self,
+        dialect: &'static Dialect,
+        cancel: &Cancel,
+    ) -> Result<Option<Vec<u8>>> {
+        let mut line = 1;
+        let mut sizes = Vec::with_capacity(self.parts.len());
+        for (_, counts) in &self.parts {
+            sizes.push((line, rendered_size(dialect, line, counts)));
+            line += counts.lines;
+        }
+        let mut out = zeroed_room_for(sizes.iter().map(|(_, size_bytes)| size_bytes).sum());
+        let mut rest = out.as_mut_slice();
+        let mut parts = Vec::with_capacity(self.parts.len());
+        for ((text, _), &(first_line, size_bytes)) in self.parts.iter().zip(&sizes) {
+            let room;
+            (room, rest) = rest.split_at_mut(size_bytes);
+            parts.push(Mutex::new(RenderedPart { text, first_line, room }));
+        }
+        let rendered = threads::map(&parts, |part| {
+            cancel.check()?;
+            let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok(part.render(dialect))
+        });
+        drop(parts);
+        let fits = rendered.into_iter().collect::<Result<Vec<_>>>()?;
+        // The line feed behind the last line.
+        out.pop();
+        Ok(fits.into_iter().all(|fits| fits).then_some(out))
+    }
+}
+
+/// The parts of a text.
+fn parts_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let part;
+        (part, rest) = rest.split_at(if rest.is_empty() { 0 } else { whole_lines(rest) });
+        (!part.is_empty()).then_some(part)
+    })
+}
+
+/// What a part holds.
+struct Counts {
+    lines: u64,
+    /// Bytes that are not of terminators.
+    text_bytes: usize,
+}
+
+impl Counts {
+    fn of(text: &[u8]) -> Counts {
+        let newlines = memchr::memchr_iter(b'\n', text).count();
+        let is_before_newline = |at: &usize| text.get(at + 1) == Some(&b'\n');
+        let returns = memchr::memchr_iter(b'\r', text).filter(is_before_newline).count();
+        Counts {
+            lines: (newlines + usize::from(!text.ends_with(b"\n"))) as u64,
+            text_bytes: text.len().saturating_sub(newlines + returns),
+        }
+    }
+}
+
+/// How many bytes a part takes, with a line feed behind each line.
+fn rendered_size(dialect: &Dialect, first_line: u64, counts: &Counts) -> usize {
+    let anchor_bytes = dialect.width + ":|\n".len();
+    let digits = digits_before(first_line + counts.lines) - digits_before(first_line);
+    digits as usize + anchor_bytes * counts.lines as usize + counts.text_bytes
+}
+
+/// How many digits the numbers from 1 to before `end` have together.
+fn digits_before(end: u64) -> u64 {
+    let (mut digits, mut from) = (0, 1u64);
+    for width in 1.. {
+        let to = from.saturating_mul(10).min(end);
+        digits += width * to.saturating_sub(from);
+        if to == end {
+            break;
+        }
+        from = to;
+    }
+    digits
+}
+
+/// Lines, and where their output goes.
+struct RenderedPart<'a> {
+    text: &'a [u8],
+    first_line: u64,
+    room: &'a mut [u8],
+}
+
+impl RenderedPart<'_> {
+    /// Fills the room; false when the output has another size.
+    fn render(&mut self, dialect: &'static Dialect) -> bool {
+        let mut renderer = BlockRenderer::new(dialect, self.first_line);
+        let (mut line, mut rest, mut at) = (self.first_line, self.text, 0);
+        let mut last = Vec::new();
+        with_block_hasher(dialect, |hasher| {
+            while !rest.is_empty() {
+                let block = hasher.hash_block(line, rest);
+                let (block_bytes, count) = (block.len_bytes(), block.hashes.len() as u64);
+                at += match renderer.overwrite(rest, block, &mut self.room[at..]) {
+                    Some(written) => written,
+                    // The last ones, which must not write over the next part.
+                    None => {
+                        renderer.append(rest, block, &mut last);
+                        let written = last.len();
+                        let Some(room) = self.room.get_mut(at..at + written) else { return false };
+                        room.copy_from_slice(&last);
+                        last.clear();
+                        written
+                    }
+                };
+                (line, rest) = (line + count, &rest[block_bytes..]);
+            }
+            at == self.room.len()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::dialect::DIALECTS;
+    use crate::text::lines::{Lines, Unit};
+    use crate::view::render::render_line;
+
+    /// One line after the other.
+    fn naive(dialect: &'static Dialect, window: &[u8]) -> Vec<u8> {
+        let mut hasher = crate::text::hash::LineHasher::new(dialect);
+        let mut out = Vec::new();
+        for (number, span) in (1..).zip(Lines::new(window, Unit::Byte)) {
+            let text = span.text(window);
+            render_line(dialect, number, hasher.hash(number, text), text, &mut out);
+            out.push(b'\n');
+        }
+        out.pop();
+        out
+    }
+
+    /// Several pieces of lines of all kinds.
+    fn text(seed: u64, ending: &str) -> Vec<u8> {
+        let mut state = seed;
+        let mut random = |limit: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) % limit
+        };
+        let mut text = Vec::new();
+        while text.len() < 5 << 20 {
+            match random(12) {
+                0 => {}
+                1 => text.extend_from_slice("\u{e9}\u{4e2d}\u{1f600} ".repeat(9).as_bytes()),
+                2 => text.extend_from_slice(b"a\rb\r"),
+                3 if random(200) == 0 => text.resize(text.len() + (2 << 20), b'x'),
+                _ => text.extend_from_slice(
+                    &b"    return value; // and so on and on"[..random(37) as usize],
+                ),
+            }
+            let ending = if random(50) == 0 { "\n" } else { ending };
+            text.extend_from_slice(ending.as_bytes());
+        }
+        text.extend_from_slice(&b"the end\n"[..random(9) as usize]);
+        text
+    }
+
+    #[test]
+    fn parts_make_no_difference() {
+        for (seed, dialect) in DIALECTS.iter().enumerate() {
+            for ending in ["\n", "\r\n"] {
+                let window = text(seed as u64, ending);
+                let counted = CountedText::of(&window, &Cancel::default()).unwrap();
+                let shared = counted.render(dialect, &Cancel::default()).unwrap();
+                let expected = naive(dialect, &window);
+                assert!(shared == Some(expected), "{}", dialect.name);
+                let count = Lines::new(&window, Unit::Byte).count() as u64;
+                assert_eq!(counted.line_count, count);
+            }
+        }
+    }
+
+    #[test]
+    fn digits_are_counted() {
+        let mut digits = 0;
+        for end in 1..12_000u64 {
+            assert_eq!(digits_before(end), digits, "{end}");
+            digits += u64::from(end.ilog10()) + 1;
+        }
+    }
+
+    #[test]
+    fn a_text_that_changed_is_not_shown() {
+        let (window, other) = (text(1, "\n"), text(2, "\n"));
+        let dialect = Dialect::default_dialect();
+        let mut counted = CountedText::of(&window, &Cancel::default()).unwrap();
+        let shorter = &counted.parts[1].0[1..];
+        for changed in [shorter, &other[..counted.parts[1].0.len() + 1], b""] {
+            counted.parts[1].0 = changed;
+            assert_eq!(counted.render(dialect, &Cancel::default()).unwrap(), None);
+        }
+    }
+
+    #[test]
+    fn a_call_is_cancelled_between_two_parts() {
+        let window = text(1, "\n");
+        let render = |cancel: &Cancel| {
+            CountedText::of(&window, cancel)?.render(Dialect::default_dialect(), cancel)
+        };
+        let cancel = Cancel::default();
+        assert!(render(&cancel).is_ok());
+        for look in 1..=cancel.looks() {
+            let cancelled = render(&Cancel::at_look(look));
+            assert_eq!(cancelled.err().unwrap().code, crate::error::Code::Aborted);
+        }
+    }
+}
