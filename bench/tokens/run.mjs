@@ -48,11 +48,12 @@ const { countTokens } = await import(
   `${packages}/node_modules/gpt-tokenizer/esm/encoding/o200k_base.js`
 )
 
+// Before the cases are drawn: others may commit meanwhile.
+const head = execFileSync('git', ['-C', root, 'rev-parse', '--short', 'HEAD'], { encoding: 'utf8' })
 const cases = await drawnCases(Number(values.cases))
 /** @type {Row[]} */
 const rows = []
 for (const scheme of schemesIn(packages)) rows.push(await measured(scheme))
-const head = execFileSync('git', ['-C', root, 'rev-parse', '--short', 'HEAD'], { encoding: 'utf8' })
 const text = pageOf(rows, { cases: cases.length, commit: head.trim(), linesAround: LINES_AROUND })
 if (values.write) writeFileSync(page, text)
 else console.log(text)
