@@ -98,7 +98,8 @@ function ompTextHash(line) {
  */
 function ompWideHash(line, from, written) {
   const { length } = line
-  if (length > OMP_WIDE_LIMIT_UNITS) return ompTextHash(line)
+  const isFar = length - from > OMP_WIDE_LIMIT_UNITS || length > TEXT_LIMIT_UNITS
+  if (isFar) return ompTextHash(line)
   let end = written
   for (let at = from; at < length; at++) {
     const unit = line.charCodeAt(at)
