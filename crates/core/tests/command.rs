@@ -117,6 +117,16 @@ fn what_is_too_large_or_too_deep_is_unparsed() {
     assert_eq!(verdict(&format!("{} f", "sudo ".repeat(8000) + "cat")), Verdict::Unparsed);
 }
 
+/// 40 KB of nothing but `eval` took over 100 ms: each script is all of the one around it but a word.
+#[test]
+fn regression_scripts_that_repeat_what_is_around_them_are_bounded_together() {
+    let again = |evals: usize| format!("{}cat f {}", "eval ".repeat(evals), "a ".repeat(1000));
+    assert_eq!(verdict(&again(6)), Verdict::Read);
+    assert_eq!(verdict(&again(20)), Verdict::Unparsed);
+    // What is not repeated is bounded by itself.
+    assert_eq!(verdict(&format!("cat f {}", "a ".repeat(20_000))), Verdict::Read);
+}
+
 #[test]
 fn a_program_of_sixty_thousand_bytes_in_a_here_document_is_a_write() {
     let line = "  if (a[i] && !b) { $('x').y(`it's`, \"z\") } // it's {\n";

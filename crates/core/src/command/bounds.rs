@@ -24,6 +24,10 @@ pub const NESTING_LIMIT: usize = 128;
 /// How many words and operators may be read, each counted as often as the crate reads it.
 pub const COST_LIMIT: u64 = 50_000;
 
+/// How much of that all scripts within a command line (`bash -c`, `eval`) may cost together: what
+/// judging them costs is more for each word, and a word may be in all of them.
+pub const INNER_COST_LIMIT: u64 = 12_000;
+
 /// How many signs that separate commands there may be, wherever they stand.
 const COMMANDS_LIMIT: usize = 12_000;
 

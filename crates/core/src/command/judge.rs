@@ -38,7 +38,7 @@ pub fn judge(command: &str, policy: &Policy, room: StackRoom) -> Judged {
         out: Judged { is_whole: true, ..Judged::default() },
         scripts: 0,
         levels: 0,
-        cost: 0,
+        inner_cost: 0,
     };
     judge.text(command, TextOrigin::Letters(0), &Input::Outer);
     judge.out
@@ -80,8 +80,8 @@ struct Judge<'p> {
     scripts: usize,
     /// How many scripts and groups are open inside each other.
     levels: usize,
-    /// What all texts that were parsed have cost.
-    cost: u64,
+    /// What all scripts inside the command line have cost.
+    inner_cost: u64,
 }
 
 impl Judge<'_> {
@@ -91,8 +91,11 @@ impl Judge<'_> {
             self.out.is_whole = false;
             return;
         };
-        self.cost += cost;
-        if self.cost > bounds::COST_LIMIT || self.scripts > bounds::DEPTH_LIMIT {
+        // The command line itself is within its bounds.
+        if self.scripts > 0 {
+            self.inner_cost += cost;
+        }
+        if self.inner_cost > bounds::INNER_COST_LIMIT || self.scripts > bounds::DEPTH_LIMIT {
             self.out.is_whole = false;
             return;
         }
