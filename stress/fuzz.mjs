@@ -10,10 +10,11 @@
 //
 // What is found on the way is kept in fuzz/corpus/<target> and used by the next run; an input
 // that fails is kept in fuzz/artifacts/<target>, and libFuzzer prints how to run it alone.
-// fuzz/seeds/<target> holds what a first run starts from.
+// fuzz/seeds/<target> holds what a first run starts from; that of the guard also starts from the
+// commands of vectors/commands.jsonl.
 
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -37,6 +38,7 @@ for (const target of targets) {
   console.log(`\n== ${target}, ${seconds} s ==`)
   const [corpus, seeds] = ['corpus', 'seeds'].map((dir) => join('fuzz', dir, target))
   mkdirSync(join(root, corpus), { recursive: true })
+  if (target === 'command') addCommands(join(root, corpus))
   const limits = [`-max_total_time=${seconds}`, '-timeout=10', '-print_final_stats=1']
   const { status, error } = spawnSync(
     'cargo',
@@ -47,6 +49,20 @@ for (const target of targets) {
   if (status !== 0) {
     console.error(`fuzz: ${target} failed; the input is in fuzz/artifacts/${target}`)
     process.exit(status ?? 1)
+  }
+}
+
+/**
+ * The commands whose verdicts are known are seeds, too.
+ * @param {string} corpus
+ */
+function addCommands(corpus) {
+  const table = readFileSync(join(root, 'vectors', 'commands.jsonl'), 'utf8')
+  for (const [at, line] of table.split('\n').filter(Boolean).entries()) {
+    const { command } = JSON.parse(line)
+    // The target takes for text what begins with a letter.
+    const text = /^[A-Za-z]/.test(command) ? command : `true; ${command}`
+    writeFileSync(join(corpus, `command-${at}`), text)
   }
 }
 

@@ -1,4 +1,5 @@
 //! What the fuzz targets share.
 
+pub mod cost;
 pub mod naive;
 pub mod values;

@@ -1,11 +1,11 @@
 //! Values as a model might send them: the right words in the wrong places.
 
 use arbitrary::{Result, Unstructured};
-use hashline_core::internals::text::dialect::Dialect;
 use hashline_core::internals::edit::request::Value;
+use hashline_core::internals::text::dialect::Dialect;
 
 /// Names and words of all three request shapes.
-const WORDS: [&str; 54] = [
+const WORDS: [&str; 61] = [
     "operations",
     "edits",
     "path",
@@ -26,6 +26,13 @@ const WORDS: [&str; 54] = [
     "prepend",
     "insert",
     "replaceText",
+    "set_path",
+    "insert_at_path",
+    "delete_path",
+    "value",
+    "key",
+    "index",
+    "$.a[0]:b2",
     "anchor",
     "start_anchor",
     "end_anchor",
@@ -106,10 +113,7 @@ pub fn patch(input: &mut Unstructured<'_>, dialect: &Dialect) -> Result<Value> {
     let mut fields = if main {
         vec![("operations".to_owned(), Value::Array(items))]
     } else {
-        vec![
-            ("path".to_owned(), text("a.txt")),
-            ("edits".to_owned(), Value::Array(items)),
-        ]
+        vec![("path".to_owned(), text("a.txt")), ("edits".to_owned(), Value::Array(items))]
     };
     if input.ratio(1, 8)? {
         fields.push((word(input)?, value(input, 3)?));
@@ -137,10 +141,7 @@ fn anchor(input: &mut Unstructured<'_>, dialect: &Dialect) -> Result<Value> {
 fn lines(input: &mut Unstructured<'_>) -> Result<Value> {
     Ok(match input.int_in_range(0..=4)? {
         0 => Value::Null,
-        1 => Value::Array(vec![
-            Value::String(word(input)?),
-            Value::String(word(input)?),
-        ]),
+        1 => Value::Array(vec![Value::String(word(input)?), Value::String(word(input)?)]),
         2 => value(input, MAX_DEPTH - 1)?,
         _ => Value::String(word(input)?),
     })
@@ -156,24 +157,73 @@ fn fields(
         if input.ratio(1, 20)? {
             continue;
         }
-        let value = match name {
-            "text" | "new_text" | "old_text" | "content" => lines(input)?,
-            "path" | "from" | "to" => text("a.txt"),
-            "all" | "verbatim" => Value::Bool(input.arbitrary()?),
-            _ => anchor(input, dialect)?,
+        let (name, value) = match name {
+            "path_anchor" => ("anchor", path_anchor(input)?),
+            _ => (name, field(input, dialect, name)?),
         };
         fields.push((name.to_owned(), value));
     }
     Ok(fields)
 }
 
+fn field(input: &mut Unstructured<'_>, dialect: &Dialect, name: &str) -> Result<Value> {
+    Ok(match name {
+        "text" | "new_text" | "old_text" | "content" => lines(input)?,
+        "path" | "from" | "to" => text("a.txt"),
+        "all" | "verbatim" => Value::Bool(input.arbitrary()?),
+        "value" => value(input, 3)?,
+        "key" => text(&word(input)?),
+        "index" => Value::Number(f64::from(input.int_in_range(0..=4)?)),
+        _ => anchor(input, dialect)?,
+    })
+}
+
+/// A JSON document, and the anchors of its values.
+pub const DOCUMENT: &str = "{\n  // all of it\n  \"a\": [1, 1.0, {\"b c\": null}],\r\n  \"d\": {}, /* none */\n  \"a\\u0062\": \"x\",\n}\n";
+
+const DOCUMENT_ANCHORS: [&str; 8] = [
+    "$:5d",
+    "$.a:86",
+    "$.a[0]:b2",
+    "$.a[1]:76",
+    "$.a[2]:01",
+    "$.a[2][\"b c\"]:6d",
+    "$.d:89",
+    "$.ab:38",
+];
+
+/// A patch that is nearly right, of edits by path alone.
+pub fn json_patch(input: &mut Unstructured<'_>, dialect: &Dialect) -> Result<Value> {
+    let count = input.int_in_range(1..=4)?;
+    let mut items = Vec::new();
+    for _ in 0..count {
+        let (op, names) = *input.choose(&JSON_SHAPES)?;
+        let mut all = vec![("op".to_owned(), text(op))];
+        all.extend(fields(input, dialect, names)?);
+        items.push(Value::Object(all));
+    }
+    Ok(Value::Object(vec![("operations".to_owned(), Value::Array(items))]))
+}
+
+const JSON_SHAPES: [(&str, &[&str]); 4] = [
+    ("set_path", &["path_anchor", "value"]),
+    ("insert_at_path", &["path_anchor", "value", "key"]),
+    ("insert_at_path", &["path_anchor", "value", "index"]),
+    ("delete_path", &["path_anchor"]),
+];
+
+fn path_anchor(input: &mut Unstructured<'_>) -> Result<Value> {
+    Ok(match input.int_in_range(0..=9)? {
+        0 => text("$.z:00"),
+        1 => value(input, MAX_DEPTH)?,
+        _ => text(input.choose(&DOCUMENT_ANCHORS)?),
+    })
+}
+
 fn operation(input: &mut Unstructured<'_>, dialect: &Dialect) -> Result<Value> {
-    let shapes: [(&str, &[&str]); 11] = [
+    let shapes: [(&str, &[&str]); 14] = [
         ("set_line", &["path", "anchor", "text", "verbatim"]),
-        (
-            "replace_range",
-            &["path", "start_anchor", "end_anchor", "text"],
-        ),
+        ("replace_range", &["path", "start_anchor", "end_anchor", "text"]),
         ("insert_after", &["path", "anchor", "text"]),
         ("insert_before", &["path", "anchor", "text"]),
         ("delete", &["path", "anchor"]),
@@ -183,6 +233,9 @@ fn operation(input: &mut Unstructured<'_>, dialect: &Dialect) -> Result<Value> {
         ("add_file", &["path", "content"]),
         ("move_file", &["from", "to"]),
         ("delete_file", &["path"]),
+        ("set_path", &["path", "path_anchor", "value"]),
+        ("insert_at_path", &["path", "path_anchor", "value", "key", "index"]),
+        ("delete_path", &["path", "path_anchor"]),
     ];
     let (op, names) = *input.choose(&shapes)?;
     let mut all = vec![("op".to_owned(), text(op))];
@@ -191,11 +244,14 @@ fn operation(input: &mut Unstructured<'_>, dialect: &Dialect) -> Result<Value> {
 }
 
 fn edit(input: &mut Unstructured<'_>, dialect: &Dialect) -> Result<Value> {
-    let keyed: [(&str, &[&str]); 4] = [
+    let keyed: [(&str, &[&str]); 7] = [
         ("set_line", &["anchor", "new_text"]),
         ("replace_lines", &["start_anchor", "end_anchor", "new_text"]),
         ("insert_after", &["anchor", "text"]),
         ("replace", &["old_text", "new_text", "all"]),
+        ("set_path", &["path_anchor", "value"]),
+        ("insert_at_path", &["path_anchor", "value", "key", "index"]),
+        ("delete_path", &["path_anchor"]),
     ];
     let tagged: [(&str, &[&str]); 6] = [
         ("set", &["tag", "content"]),

@@ -1,11 +1,28 @@
-//! Any text as a command line: it gets a verdict, never a panic, and findings have places in it.
-//! Two sources: bytes as they are, and the words and signs of the shell in any order.
+//! Any text as a command line: it gets a verdict within the bounds that the guard promises, never
+//! a panic, and findings have places in it. Two sources: bytes as they are, and the words and signs
+//! of the shell in any order.
+//!
+//! Costs are told as they rise.
 
 #![no_main]
 
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
 use arbitrary::{Result, Unstructured};
 use hashline_core::command::{Policy, Verdict, check};
+use hashline_fuzz::cost::{Counting, Cost};
 use libfuzzer_sys::fuzz_target;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// The most that judging one line may cost: time of the processor, of all threads, and memory. Of
+/// the 64 MiB that the guard promises, 16 are the stack of its thread, which nobody allocates.
+const LIMIT: Cost = Cost { time: Duration::from_millis(50), bytes: (64 - 16) << 20 };
+
+/// What the dearest line cost, in nanoseconds and bytes.
+static DEAREST: (AtomicU64, AtomicU64) = (AtomicU64::new(0), AtomicU64::new(0));
 
 /// What structured inputs are made of.
 const PIECES: [&str; 72] = [
@@ -45,12 +62,28 @@ fn judge(command: &str) {
         ..Policy::default()
     };
     for policy in [Policy::default(), everything] {
-        let judgement = check(command, &policy);
+        let (judgement, cost) = Cost::of(|| check(command, &policy));
+        // Whatever else the machine does can be dear, too, but not each time.
+        let again = || (0..4).map(|_| Cost::of(|| check(command, &policy)).1);
+        let cost = if cost.exceeds(&LIMIT) { again().fold(cost, Cost::least) } else { cost };
+        assert!(!cost.exceeds(&LIMIT), "{cost:?} for {} bytes", command.len());
+        tell(&cost, command);
         for finding in &judgement.findings {
             assert!(command.get(finding.span.start..finding.span.end).is_some());
             assert!(!finding.message.is_empty());
         }
         let is_finding = matches!(judgement.verdict, Verdict::Read | Verdict::Write);
         assert_eq!(is_finding, !judgement.findings.is_empty());
+    }
+}
+
+/// Tells costs that are higher than all before.
+fn tell(cost: &Cost, command: &str) {
+    let time = u64::try_from(cost.time.as_nanos()).unwrap_or(u64::MAX);
+    let is_slowest = DEAREST.0.fetch_max(time, Ordering::Relaxed) < time;
+    let is_largest = DEAREST.1.fetch_max(cost.bytes, Ordering::Relaxed) < cost.bytes;
+    if is_slowest || is_largest {
+        let which = if is_slowest { "slowest" } else { "largest" };
+        eprintln!("{which} so far: {cost:?}, {} bytes", command.len());
     }
 }

@@ -1,16 +1,18 @@
 //! Any value as a patch: it is read, or refused with reasons, never a panic. Three sources:
 //! bytes as JSON, values out of the words of requests, and operations that are nearly right.
-//! What was read is also applied to a small text, with every repair on.
+//! What was read is also applied to a small text, with every repair on, and to a JSON document,
+//! which edits by path alone leave one.
 
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
 use hashline_core::internals::edit::apply::{EditOptions, apply_to_text};
-use hashline_core::internals::text::dialect::{DIALECTS, Dialect};
 use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::edit::repair::{Rule, RepairRules};
-use hashline_core::internals::edit::request::{PatchKind, Value, parse};
+use hashline_core::internals::edit::repair::{RepairRules, Rule};
+use hashline_core::internals::edit::request::{LineEdit, Patch, PatchKind, Value, parse};
 use hashline_core::internals::edit::resolve::Relocate;
+use hashline_core::internals::error::Code;
+use hashline_core::internals::text::dialect::{DIALECTS, Dialect};
 use hashline_fuzz::values;
 use libfuzzer_sys::fuzz_target;
 
@@ -30,10 +32,10 @@ fuzz_target!(|data: &[u8]| {
 
 fn structured(input: &mut Unstructured<'_>) -> Result<()> {
     let dialect = &DIALECTS[input.choose_index(DIALECTS.len())?];
-    let value = if input.arbitrary()? {
-        values::patch(input, dialect)?
-    } else {
-        values::value(input, 0)?
+    let value = match input.int_in_range(0..=3)? {
+        0 => values::value(input, 0)?,
+        1 => values::json_patch(input, dialect)?,
+        _ => values::patch(input, dialect)?,
     };
     check(dialect, &value);
     Ok(())
@@ -57,21 +59,39 @@ fn check(dialect: &'static Dialect, value: &Value) {
         repairs.switch(rule.name(), true).expect("a known rule");
     }
     for relocate in [Relocate::Guarded, Relocate::Unique, Relocate::Off] {
-        let options = EditOptions {
-            relocate,
-            repairs: repairs.clone(),
-            ..EditOptions::default()
+        let options = EditOptions { relocate, repairs: repairs.clone(), ..EditOptions::default() };
+        apply(dialect, TEXT, value, &options);
+        let Some(content) = apply(dialect, values::DOCUMENT, value, &options) else { continue };
+        let is_by_path = |patch: Patch| {
+            patch.edits.iter().all(|operation| matches!(operation.action, LineEdit::Json(_)))
         };
-        let outcome = apply_to_text(dialect, TEXT, value, &options);
-        match outcome.outcome {
-            Outcome::Applied(applied) => {
-                assert!(outcome.content.is_some() && !applied.text.is_empty())
-            }
-            Outcome::Rejected(rejected) => {
-                assert!(outcome.content.is_none() && !rejected.failures.is_empty());
-                assert_eq!(rejected.code, rejected.failures[0].code);
-                assert!(!rejected.text.is_empty());
-            }
+        if parse(dialect, PatchKind::Text, value).is_ok_and(is_by_path) {
+            // Nothing has that hash, or it is set to what it is: either way it is JSON still.
+            let probe = serde_json::json!([{"op": "delete_path", "anchor": "$.no:00"}]);
+            let probed = apply_to_text(dialect, &content, &probe.into(), &options);
+            let Outcome::Rejected(rejected) = probed.outcome else { panic!("{content}") };
+            assert_eq!(rejected.code, Code::HashMismatch, "{content}\n{}", rejected.text);
         }
     }
+}
+
+/// Applies a patch to a text; what it becomes, unless that is refused.
+fn apply(
+    dialect: &'static Dialect,
+    text: &str,
+    value: &Value,
+    options: &EditOptions,
+) -> Option<String> {
+    let outcome = apply_to_text(dialect, text, value, options);
+    match &outcome.outcome {
+        Outcome::Applied(applied) => {
+            assert!(outcome.content.is_some() && !applied.text.is_empty())
+        }
+        Outcome::Rejected(rejected) => {
+            assert!(outcome.content.is_none() && !rejected.failures.is_empty());
+            assert_eq!(rejected.code, rejected.failures[0].code);
+            assert!(!rejected.text.is_empty());
+        }
+    }
+    outcome.content
 }
