@@ -3,7 +3,9 @@
 
 use std::ptr;
 
-use hashline_core::{self as core, BLOCK_UNITS, Error, count_line_feeds, mixes_line_number};
+use hashline_core::{
+    self as core, BLOCK_UNITS, CodeUnit, Error, count_line_feeds, mixes_line_number,
+};
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
 use napi_derive::napi;
@@ -53,20 +55,46 @@ pub fn hash_text<'env>(env: &'env Env, text: Js<'env>, seed: Js<'env>) -> napi::
 #[napi(namespace = "omp", skip_typescript)]
 pub fn line_feed_counts<'env>(env: &'env Env, text: Js<'env>) -> napi::Result<Js<'env>> {
     returned(env, || {
-        let text = string(Field::argument("text", text))?;
-        let counts = with_buffers(|Buffers { utf8, utf16 }| {
-            let units = read_utf8(text, utf8)?;
-            let mut counts = vec![0; units.div_ceil(BLOCK_UNITS) + 1];
-            if utf8.len() == units {
-                count_line_feeds(utf8.as_slice(), &mut counts);
-            } else {
-                // Positions are counted in code units, so the units are what is looked at.
-                text.read_utf16(utf16)?;
-                count_line_feeds(utf16.as_slice(), &mut counts);
-            }
-            Ok(counts)
-        })?;
-        Ok(Words(counts))
+        with_units(
+            Field::argument("text", text),
+            |units| Words(counts_of(units)),
+            |units| Words(counts_of(units)),
+        )
+    })
+}
+
+/// Where the lines of a text start, as `split("\n")` cuts it: 32-bit numbers in an `ArrayBuffer`.
+#[napi(namespace = "omp", skip_typescript)]
+pub fn line_starts<'env>(env: &'env Env, text: Js<'env>) -> napi::Result<Js<'env>> {
+    returned(env, || {
+        with_units(
+            Field::argument("text", text),
+            |units| Words(core::line_starts(units)),
+            |units| Words(core::line_starts(units)),
+        )
+    })
+}
+
+fn counts_of<U: CodeUnit>(units: &[U]) -> Vec<u32> {
+    let mut counts = vec![0; units.len().div_ceil(BLOCK_UNITS) + 1];
+    count_line_feeds(units, &mut counts);
+    counts
+}
+
+/// Runs one of the functions with the code units of a string: the first where they are all ASCII.
+fn with_units<T>(
+    field: Field<'_>,
+    narrow: impl FnOnce(&[u8]) -> T,
+    wide: impl FnOnce(&[u16]) -> T,
+) -> Result<T> {
+    let text = string(field)?;
+    with_buffers(|Buffers { utf8, utf16 }| {
+        if read_utf8(text, utf8)? == utf8.len() {
+            return Ok(narrow(utf8));
+        }
+        // Positions are counted in code units, so the units are what is looked at.
+        text.read_utf16(utf16)?;
+        Ok(wide(utf16))
     })
 }
 

@@ -38,7 +38,8 @@ class AllStarts {
 
   /** @param {string} text */
   constructor(text) {
-    this.#starts = startsOf(text)
+    const isShort = text.length < NATIVE_MIN_UNITS
+    this.#starts = isShort ? startsOf(text) : new Uint32Array(native.lineStarts(text))
     this.count = this.#starts.length
   }
 

@@ -8,6 +8,7 @@
  * @property {(dialect: Dialect, text: string, startLine: number) => string | null} formatLines
  * @property {(text: string, seed: number) => number} hashText
  * @property {(text: string) => ArrayBuffer} lineFeedCounts
+ * @property {(text: string) => ArrayBuffer} lineStarts
  */
 
 /** @type {{ omp: Native }} */

@@ -7,7 +7,7 @@
 
 use std::sync::LazyLock;
 
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
 use regex::bytes::Regex;
 use xxhash_rust::xxh32::xxh32;
 
@@ -19,17 +19,28 @@ pub trait CodeUnit: Copy {
     /// How many line feeds there are in a block. Sums as narrow as the units are what compilers
     /// turn into vector instructions; one of bytes has room for a block.
     fn count_line_feeds(block: &[Self]) -> u32;
+
+    /// Where the line feeds of a text are.
+    fn line_feeds(text: &[Self]) -> impl Iterator<Item = usize>;
 }
 
 impl CodeUnit for u8 {
     fn count_line_feeds(block: &[u8]) -> u32 {
         u32::from(block.iter().map(|&unit| u8::from(unit == b'\n')).sum::<u8>())
     }
+
+    fn line_feeds(text: &[u8]) -> impl Iterator<Item = usize> {
+        memchr_iter(b'\n', text)
+    }
 }
 
 impl CodeUnit for u16 {
     fn count_line_feeds(block: &[u16]) -> u32 {
         u32::from(block.iter().map(|&unit| u16::from(unit == u16::from(b'\n'))).sum::<u16>())
+    }
+
+    fn line_feeds(text: &[u16]) -> impl Iterator<Item = usize> {
+        (0..text.len()).filter(|&at| text[at] == u16::from(b'\n'))
     }
 }
 
@@ -48,6 +59,13 @@ pub fn count_line_feeds<U: CodeUnit>(text: &[U], counts: &mut [u32]) {
     if let Some(count) = counts.next() {
         *count = total;
     }
+}
+
+/// Where the lines of `text` start, as `split("\n")` cuts it.
+pub fn line_starts<U: CodeUnit>(text: &[U]) -> Vec<u32> {
+    let mut starts = vec![0];
+    starts.extend(U::line_feeds(text).map(|at| at as u32 + 1));
+    starts
 }
 
 /// Characters that some host in use may class otherwise than this engine does: those that
@@ -122,6 +140,12 @@ mod tests {
             let (mut narrow, mut wide) = (vec![0; room], vec![0; room]);
             count_line_feeds(&bytes, &mut narrow);
             count_line_feeds(&units, &mut wide);
+            let starts = |is_line_feed: &dyn Fn(usize) -> bool| -> Vec<u32> {
+                let ends = (0..units.len()).filter(|&at| is_line_feed(at));
+                std::iter::once(0).chain(ends.map(|at| at as u32 + 1)).collect()
+            };
+            prop_assert_eq!(line_starts(&bytes), starts(&|at| bytes[at] == b'\n'));
+            prop_assert_eq!(line_starts(&units), starts(&|at| units[at] == u16::from(b'\n')));
             prop_assert_eq!(narrow, naive(&|at| bytes[at] == b'\n'));
             prop_assert_eq!(wide, naive(&|at| units[at] == u16::from(b'\n')));
         }
