@@ -11,14 +11,13 @@ import { fileURLToPath } from 'node:url'
  * @param {string} runtime the program: node or bun
  * @param {string} script
  * @param {object} task
- * @param {NodeJS.ProcessEnv} [env] added to this process's
+ * @param {{ alone?: boolean }} [place] `alone`: on one processor, so with one thread
  */
-export async function startWorker(runtime, script, task, env = {}) {
+export async function startWorker(runtime, script, task, { alone = false } = {}) {
   const path = fileURLToPath(new URL(script, import.meta.url))
-  const child = spawn(runtime, [path, JSON.stringify(task)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, ...env },
-  })
+  const command = [runtime, path, JSON.stringify(task)]
+  if (alone) command.unshift('taskset', '--cpu-list', '0')
+  const child = spawn(command[0], command.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] })
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const next = async () => {
     const { value, done } = await answers.next()

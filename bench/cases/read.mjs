@@ -17,6 +17,7 @@ export async function readRows(bench) {
     ...(await wholeFile('read-large', large)),
     ...(await wholeFile('read-mixed', mixed)),
     ...(await batch(bench)),
+    await twoThreads(bench),
     await arithmetic(),
   ]
 }
@@ -59,21 +60,14 @@ async function batch({ corpora, cacheDir, peer, bun }) {
   const start = (
     /** @type {string} */ runtime,
     /** @type {string} */ kind,
-    threads = 0,
-    dialect = 'pi',
-  ) =>
-    startWorker(
-      runtime,
-      'cases/batch-worker.mjs',
-      { kind, list, peer, dialect },
-      threads === 0 ? {} : { RAYON_NUM_THREADS: String(threads) },
-    )
+    { alone = false, dialect = 'pi' } = {},
+  ) => startWorker(runtime, 'cases/batch-worker.mjs', { kind, list, peer, dialect }, { alone })
   const workers = {
-    two: await start('node', 'ours', 2),
-    one: await start('node', 'ours', 1),
+    two: await start('node', 'ours'),
+    one: await start('node', 'ours', { alone: true }),
     wasm: await start('node', 'wasm'),
     peer: await start(bun, 'peer'),
-    bun: await start(bun, 'ours', 2, 'omp13'),
+    bun: await start(bun, 'ours', { dialect: 'omp13' }),
   }
   assertAlike(await workers.two.work(), await workers.wasm.work())
   assertAlike(await workers.bun.work(), await workers.peer.work())
@@ -114,6 +108,23 @@ async function batch({ corpora, cacheDir, peer, bun }) {
       samples: { ours: underBun, peer: rival },
     },
   ]
+}
+
+/**
+ * One large file, as the process that may use both processors reads it and one that may use one.
+ * @param {Bench} bench @returns {Promise<Row>}
+ */
+async function twoThreads({ corpora: { large }, cacheDir }) {
+  const list = join(cacheDir, 'large.json')
+  writeFileSync(list, JSON.stringify([large]))
+  const task = { kind: 'ours', list, dialect: 'pi' }
+  const start = (/** @type {boolean} */ alone) =>
+    startWorker('node', 'cases/batch-worker.mjs', task, { alone })
+  const [one, two] = [await start(true), await start(false)]
+  assertAlike(await one.work(), await two.work())
+  const samples = await compare({ ours: () => two.work(), peer: () => one.work() })
+  for (const worker of [one, two]) await worker.stop()
+  return { id: 'large-cores', ours: 'two threads', peer: 'one thread', samples }
 }
 
 /** What two threads of this machine can be faster than one. @returns {Promise<Row>} */

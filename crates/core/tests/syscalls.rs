@@ -77,7 +77,6 @@ fn traced_patch(
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "child", "--quiet"])
         .env(CHILD, task.to_string())
-        .env("RAYON_NUM_THREADS", "1")
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
