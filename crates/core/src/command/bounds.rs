@@ -34,6 +34,10 @@ const COMMANDS_LIMIT: usize = 12_000;
 /// How many comparisons the crate may make when it looks for braces in words.
 const BRACE_STEPS_LIMIT: u64 = 8_000_000;
 
+/// How many bytes the crate may read to find where brackets in a row end: it looks for `))` from
+/// each of them on, and begins again with the next.
+const BRACKET_STEPS_LIMIT: usize = 8_000_000;
+
 /// How deep expressions may nest within one level of nesting: the crate has no limit for them.
 const EXPRESSION_LIMIT: usize = 4096;
 
@@ -87,6 +91,10 @@ fn fits_expressions(text: &str) -> bool {
     if !has("((") && !has("$[") {
         return true;
     }
+    let in_a_row = bytes.windows(3).filter(|three| three == b"(((").count();
+    if in_a_row * bytes.len() > BRACKET_STEPS_LIMIT {
+        return false;
+    }
     // `- - - 1` nests with each sign, `a?b:c?d:e` with each question, `a=b=c` with each `=`.
     let is_sign = |byte: &u8| b"-+!~ \t\n\\".contains(byte);
     let longest = bytes.split(|byte| !is_sign(byte)).map(<[u8]>::len).max();
@@ -117,6 +125,15 @@ mod tests {
 
     fn room(text: &str) -> Option<StackRoom> {
         room_for(text).map(|(room, _)| room)
+    }
+
+    #[test]
+    fn regression_brackets_in_a_row_are_not_looked_for_again_and_again() {
+        let open = |brackets: usize| format!("echo `{}{}", "(".repeat(brackets), " a".repeat(8000));
+        assert!(room(&open(100)).is_some());
+        assert_eq!(room(&open(3000)), None);
+        let program = "(let ((a (b c))) (d ((e f) (((g))) h)))\n".repeat(100);
+        assert!(room(&format!("cat > f <<'E'\n{program}E\n")).is_some());
     }
 
     #[test]
