@@ -129,6 +129,8 @@ pub fn commit(
         }
     };
     if let Err((error, is_unmarked)) = journal.mark_committed(fs, &staged.marks(&steps)) {
+        // Windows removes no directory that is open, as those of steps are.
+        drop(steps);
         // A mark that is found when the staged files are gone would ask for them.
         let error =
             if is_unmarked { CommitError::Refused(error) } else { CommitError::Stuck(error) };
@@ -148,6 +150,7 @@ pub fn commit(
         }
         Err(error) => {
             let mut error = published.roll_back(error);
+            drop(steps);
             // Before the staged files go, the journal must stop asking for them.
             if !matches!(error, CommitError::Stuck(_))
                 && let Err(cause) = journal.unmark(fs)

@@ -1,15 +1,19 @@
 //! Every touch of the file system. What a patch and a recovery do to files, directories and
 //! locks is behind one trait, so that tests can let the n-th operation fail or cut the power
 //! there; where paths lead, and what searches list, is in `place` and `tree`. The production
-//! implementation is [`OsFileSystem`]; everything that differs between systems is in it and in
-//! `stamp`.
+//! implementation is [`OsFileSystem`]; everything that differs between systems is in it, in `stamp`
+//! and in `unix` and `windows`, which have the same functions.
 
 mod place;
 mod stamp;
 mod tree;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
 
 use std::ffi::OsString;
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +23,10 @@ use cap_std::fs::{Dir, DirBuilder, OpenOptions};
 pub use place::{Base, Directory, Lookup, Place, differ_in_case_only, not_a_file, plain};
 pub use stamp::{FileKind, Stamp};
 pub use tree::{FoundPath, Listed};
+#[cfg(unix)]
+use unix as system;
+#[cfg(windows)]
+use windows as system;
 
 /// The operations the engine needs. Those that change something are each on a name in an open
 /// directory, so that a directory that is moved or replaced by a link during a call cannot
@@ -104,24 +112,18 @@ impl FileSystem for OsFileSystem {
     fn open(&self, place: &Place) -> io::Result<File> {
         let mut options = reading();
         cap_fs_ext::OpenOptionsFollowExt::follow(&mut options, cap_fs_ext::FollowSymlinks::No);
-        Ok(place.dir().open_with(place.name(), &options)?.into_std())
+        open(place, &options)
     }
 
     fn open_for_rewrite(&self, place: &Place) -> io::Result<File> {
         let mut options = reading();
         options.write(true);
         cap_fs_ext::OpenOptionsFollowExt::follow(&mut options, cap_fs_ext::FollowSymlinks::No);
-        Ok(place.dir().open_with(place.name(), &options)?.into_std())
+        open(place, &options)
     }
 
     fn create_new(&self, place: &Place, private: bool) -> io::Result<File> {
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create_new(true);
-        #[cfg(unix)]
-        cap_std::fs::OpenOptionsExt::mode(&mut options, if private { 0o600 } else { 0o666 });
-        #[cfg(not(unix))]
-        let _ = private;
-        Ok(place.dir().open_with(place.name(), &options)?.into_std())
+        system::create_new(place, private)
     }
 
     fn stamp(&self, place: &Place) -> io::Result<Stamp> {
@@ -133,7 +135,7 @@ impl FileSystem for OsFileSystem {
     }
 
     fn read(&self, file: &mut File, limit_bytes: u64, out: &mut Vec<u8>) -> io::Result<()> {
-        let limit_bytes = fill(file, limit_bytes, out)?;
+        let limit_bytes = system::fill(file, limit_bytes, out)?;
         file.take(limit_bytes).read_to_end(out).map(drop)
     }
 
@@ -150,7 +152,7 @@ impl FileSystem for OsFileSystem {
     }
 
     fn copy_attributes(&self, file: &File, model: &File, stamp: &Stamp) -> io::Result<()> {
-        stamp::copy_attributes(file, model, stamp)
+        system::copy_attributes(file, model, stamp)
     }
 
     fn sync(&self, file: &File) -> io::Result<()> {
@@ -158,27 +160,27 @@ impl FileSystem for OsFileSystem {
     }
 
     fn sync_dir(&self, place: &Place) -> io::Result<()> {
-        sync_dir(place.dir())
+        system::sync_dir(place)
     }
 
     fn rename(&self, from: &Place, to: &Place) -> io::Result<()> {
-        from.dir().rename(from.name(), to.dir(), to.name())
+        system::rename(from, to)
     }
 
     fn rename_new(&self, from: &Place, to: &Place) -> io::Result<()> {
-        rename_new(from, to)
+        system::rename_new(from, to)
     }
 
     fn exchange(&self, one: &Place, other: &Place) -> io::Result<()> {
-        exchange(one, other)
+        system::exchange(one, other)
     }
 
     fn link(&self, from: &Place, to: &Place) -> io::Result<()> {
-        from.dir().hard_link(from.name(), to.dir(), to.name())
+        system::link(from, to)
     }
 
     fn copy_link(&self, from: &Place, to: &Place) -> io::Result<()> {
-        copy_link(from, to)
+        system::copy_link(from, to)
     }
 
     fn read_link(&self, place: &Place) -> io::Result<PathBuf> {
@@ -186,7 +188,7 @@ impl FileSystem for OsFileSystem {
     }
 
     fn unlink(&self, place: &Place) -> io::Result<()> {
-        place.dir().remove_file(place.name())
+        system::unlink(place)
     }
 
     fn make_dir(&self, place: &Place, private: bool) -> io::Result<()> {
@@ -200,19 +202,15 @@ impl FileSystem for OsFileSystem {
     }
 
     fn remove_dir(&self, place: &Place) -> io::Result<()> {
-        place.dir().remove_dir(place.name())
+        system::remove_dir(place)
     }
 
     fn may_write(&self, place: &Place) -> io::Result<bool> {
-        may_write(place)
+        system::may_write(place)
     }
 
     fn may_replace(&self, place: &Place, stamp: &Stamp) -> io::Result<bool> {
-        let directory = place.directory();
-        Ok(may_write(&directory)?
-            && !is_kept_by_sticky_bit(&self.stamp(&directory)?, stamp)
-            // A file can be a mount point itself; its name then stays.
-            && mount(place)? == mount(&directory)?)
+        system::may_replace(place, stamp)
     }
 
     fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {
@@ -240,19 +238,15 @@ impl FileSystem for OsFileSystem {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true);
         cap_fs_ext::OpenOptionsFollowExt::follow(&mut options, cap_fs_ext::FollowSymlinks::No);
-        Ok(place.dir().open_with(place.name(), &options)?.into_std())
+        open(place, &options)
     }
 
     fn lock(&self, file: &File) -> io::Result<()> {
-        file.lock()
+        system::lock(file)
     }
 
     fn try_lock(&self, file: &File) -> io::Result<bool> {
-        match file.try_lock() {
-            Ok(()) => Ok(true),
-            Err(TryLockError::WouldBlock) => Ok(false),
-            Err(TryLockError::Error(cause)) => Err(cause),
-        }
+        system::try_lock(file)
     }
 
     fn duplicate(&self, file: &File) -> io::Result<File> {
@@ -260,45 +254,25 @@ impl FileSystem for OsFileSystem {
     }
 
     fn mount(&self, place: &Place) -> io::Result<Option<u64>> {
-        mount(place)
+        system::mount(place)
     }
 }
 
-/// Reads as long as `out` has room, in as few calls as the system allows, and says how much
-/// of the limit is left; 0 at the end of the file. The standard library starts with little
-/// room and doubles it.
-#[cfg(unix)]
-fn fill(file: &File, mut limit_bytes: u64, out: &mut Vec<u8>) -> io::Result<u64> {
-    loop {
-        let room = out.capacity() - out.len();
-        if room == 0 || room as u64 > limit_bytes {
-            return Ok(limit_bytes);
-        }
-        let spare = rustix::buffer::spare_capacity(out);
-        match rustix::io::read(file, spare) {
-            Ok(0) => return Ok(0),
-            Ok(read) => limit_bytes -= read as u64,
-            Err(rustix::io::Errno::INTR) => {}
-            Err(other) => return Err(other.into()),
-        }
-    }
+fn open(place: &Place, options: &OpenOptions) -> io::Result<File> {
+    system::patiently(|| Ok(place.dir().open_with(place.name(), options)?.into_std()))
 }
 
-#[cfg(not(unix))]
-fn fill(_: &File, limit_bytes: u64, _: &mut Vec<u8>) -> io::Result<u64> {
-    Ok(limit_bytes)
-}
+/// What Windows says of a link that is not followed.
+#[cfg(windows)]
+const ERROR_STOPPED_ON_SYMLINK: i32 = 681;
 
 /// Whether an open failed because the name is a symbolic link, which is not followed: it was
 /// not one when it was looked up.
 pub fn is_refused_link(cause: &io::Error) -> bool {
     #[cfg(unix)]
     return cause.raw_os_error() == Some(libc::ELOOP);
-    #[cfg(not(unix))]
-    {
-        let _ = cause;
-        false
-    }
+    #[cfg(windows)]
+    return cause.raw_os_error() == Some(ERROR_STOPPED_ON_SYMLINK);
 }
 
 /// On Windows a directory is opened only with this flag; without it, it looks like a file that
@@ -328,146 +302,4 @@ fn open_ambient(path: &Path) -> io::Result<File> {
     #[cfg(windows)]
     std::os::windows::fs::OpenOptionsExt::custom_flags(&mut options, FILE_FLAG_BACKUP_SEMANTICS);
     options.open(path)
-}
-
-/// Directories are opened without the right to read them where the system has that; such a
-/// descriptor cannot be flushed, so another one is opened through it.
-#[cfg(unix)]
-fn sync_dir(dir: &Dir) -> io::Result<()> {
-    use rustix::fs::{Mode, OFlags, openat};
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    // The standard library knows how to reach the disk itself on macOS.
-    File::from(openat(dir, ".", flags, Mode::empty())?).sync_all()
-}
-
-/// Windows has no way to flush a directory; its renames are journaled by NTFS.
-#[cfg(not(unix))]
-fn sync_dir(_: &Dir) -> io::Result<()> {
-    Ok(())
-}
-
-/// Linux and macOS rename without replacing in one step. Elsewhere, and on file systems that
-/// cannot, a hard link fails when the name is taken, which gives the same guarantee.
-fn rename_new(from: &Place, to: &Place) -> io::Result<()> {
-    #[cfg(any(target_os = "linux", target_vendor = "apple"))]
-    {
-        use rustix::fs::{RenameFlags, renameat_with};
-        use rustix::io::Errno;
-        let flags = RenameFlags::NOREPLACE;
-        match renameat_with(from.dir(), from.name(), to.dir(), to.name(), flags) {
-            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {}
-            result => return Ok(result?),
-        }
-    }
-    from.dir().hard_link(from.name(), to.dir(), to.name())?;
-    from.dir().remove_file(from.name())
-}
-
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
-fn exchange(one: &Place, other: &Place) -> io::Result<()> {
-    use rustix::fs::{RenameFlags, renameat_with};
-    use rustix::io::Errno;
-    match renameat_with(one.dir(), one.name(), other.dir(), other.name(), RenameFlags::EXCHANGE) {
-        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => Err(io::ErrorKind::Unsupported.into()),
-        result => Ok(result?),
-    }
-}
-
-#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-fn exchange(_: &Place, _: &Place) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-#[cfg(unix)]
-fn copy_link(from: &Place, to: &Place) -> io::Result<()> {
-    let target = rustix::fs::readlinkat(from.dir(), from.name(), Vec::new())?;
-    Ok(rustix::fs::symlinkat(target, to.dir(), to.name())?)
-}
-
-#[cfg(not(unix))]
-fn copy_link(_: &Place, _: &Place) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-#[cfg(unix)]
-fn may_write(place: &Place) -> io::Result<bool> {
-    use rustix::fs::{Access, AtFlags, accessat};
-    match accessat(place.dir(), place.name(), Access::WRITE_OK, AtFlags::EACCESS) {
-        Ok(()) => Ok(true),
-        Err(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM | rustix::io::Errno::ROFS) => {
-            Ok(false)
-        }
-        Err(other) => Err(other.into()),
-    }
-}
-
-#[cfg(target_os = "linux")]
-fn mount(place: &Place) -> io::Result<Option<u64>> {
-    use rustix::fs::{AtFlags, StatxFlags, statx};
-    let flags = AtFlags::SYMLINK_NOFOLLOW;
-    match statx(place.dir(), place.name(), flags, StatxFlags::MNT_ID) {
-        // An emulator of another processor says that it tells, and leaves 0 there.
-        Ok(found) if found.stx_mask & StatxFlags::MNT_ID.bits() != 0 && found.stx_mnt_id != 0 => {
-            Ok(Some(found.stx_mnt_id))
-        }
-        // A kernel before 5.8 does not know the question, and a sandbox may not know the call.
-        Ok(_) | Err(rustix::io::Errno::NOSYS | rustix::io::Errno::PERM) => mount_of_opened(place),
-        Err(other) => Err(other.into()),
-    }
-}
-
-/// The mount that a place is on, by what the kernel tells about an open file.
-#[cfg(target_os = "linux")]
-fn mount_of_opened(place: &Place) -> io::Result<Option<u64>> {
-    use rustix::fs::{Mode, OFlags, openat};
-    use std::os::fd::AsRawFd;
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let opened = openat(place.dir(), place.name(), flags, Mode::empty())?;
-    // Where nothing is mounted at /proc, nobody tells.
-    let told = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", opened.as_raw_fd()));
-    let told = told.unwrap_or_default();
-    Ok(told.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok()))
-}
-
-#[cfg(not(target_os = "linux"))]
-fn mount(_: &Place) -> io::Result<Option<u64>> {
-    Ok(None)
-}
-
-/// Whether the directory lets only the file's owner, its own owner and root rename the file.
-#[cfg(unix)]
-fn is_kept_by_sticky_bit(directory: &Stamp, file: &Stamp) -> bool {
-    const STICKY: u32 = 0o1000;
-    let user = rustix::process::geteuid();
-    let is_among_owners = [file.owner.0, directory.owner.0].contains(&user.as_raw());
-    directory.mode & STICKY != 0 && !user.is_root() && !is_among_owners
-}
-
-#[cfg(not(unix))]
-fn is_kept_by_sticky_bit(_: &Stamp, _: &Stamp) -> bool {
-    false
-}
-
-#[cfg(not(unix))]
-fn may_write(place: &Place) -> io::Result<bool> {
-    Ok(!place.dir().symlink_metadata(place.name())?.permissions().readonly())
-}
-
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn both_ways_to_ask_for_a_mount_give_the_same() {
-        let place = |dir: &str, name: &str| {
-            OsFileSystem.open_dir_at(dir.as_ref()).unwrap().place(name, name)
-        };
-        // The last component is a link, whose own mount is asked for; /proc is one of its own.
-        for (dir, name) in [("/", "."), ("/", "proc"), ("/proc", "self"), ("/proc/self", "exe")] {
-            let place = place(dir, name);
-            assert_eq!(mount_of_opened(&place).unwrap(), mount(&place).unwrap(), "{dir}/{name}");
-        }
-        let [root, proc] = [place("/", "."), place("/", "proc")].map(|at| mount_of_opened(&at));
-        assert_ne!(root.unwrap(), proc.unwrap());
-    }
 }

@@ -8,6 +8,11 @@
 use std::convert::Infallible;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+// What the system's names are made of.
+#[cfg(unix)]
+use std::primitive::u8 as Unit;
+#[cfg(windows)]
+use std::primitive::u16 as Unit;
 
 use serde::{Deserialize, Serialize};
 
@@ -33,34 +38,49 @@ const BEGIN_LIMIT_BYTES: usize = 64 << 20;
 /// How often a new journal is begun when a recovery takes it for an abandoned one.
 const BEGIN_ATTEMPTS: u32 = 4;
 
-/// A path as JSON, also when it is no UTF-8.
+/// A path as JSON, also when it is no Unicode.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(super) enum JournalPath {
     Text(String),
-    Bytes(Vec<u8>),
+    Units(Vec<Unit>),
 }
 
 impl JournalPath {
     pub(super) fn new(path: &Path) -> JournalPath {
         match path.to_str() {
             Some(text) => JournalPath::Text(text.to_owned()),
-            None => JournalPath::Bytes(path.as_os_str().as_encoded_bytes().to_vec()),
+            None => JournalPath::Units(units(path)),
         }
     }
 
     pub(super) fn path(&self) -> PathBuf {
         match self {
             JournalPath::Text(text) => PathBuf::from(text),
-            #[cfg(unix)]
-            JournalPath::Bytes(bytes) => {
-                use std::os::unix::ffi::OsStringExt;
-                std::ffi::OsString::from_vec(bytes.clone()).into()
-            }
-            #[cfg(not(unix))]
-            JournalPath::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned().into(),
+            JournalPath::Units(units) => of_units(units),
         }
     }
+}
+
+#[cfg(unix)]
+fn units(path: &Path) -> Vec<Unit> {
+    path.as_os_str().as_encoded_bytes().to_vec()
+}
+
+#[cfg(windows)]
+fn units(path: &Path) -> Vec<Unit> {
+    std::os::windows::ffi::OsStrExt::encode_wide(path.as_os_str()).collect()
+}
+
+fn of_units(units: &[Unit]) -> PathBuf {
+    #[cfg(unix)]
+    use std::os::unix::ffi::OsStringExt;
+    #[cfg(windows)]
+    use std::os::windows::ffi::OsStringExt;
+    #[cfg(unix)]
+    return std::ffi::OsString::from_vec(units.to_vec()).into();
+    #[cfg(windows)]
+    return std::ffi::OsString::from_wide(units).into();
 }
 
 /// The identity and version of a file, as far as renames leave them alone.
@@ -355,12 +375,15 @@ mod tests {
         }
     }
 
-    #[cfg(unix)]
     #[test]
-    fn paths_survive_whatever_their_bytes() {
-        use std::os::unix::ffi::OsStrExt;
-        for bytes in [&b"/a/b"[..], b"/a\xFF\"\\\n/\xC3\xA9"] {
-            let path = Path::new(std::ffi::OsStr::from_bytes(bytes));
+    fn paths_survive_whatever_their_names() {
+        #[cfg(unix)]
+        let odd = of_units(b"/a\xFF\"\\\n/\xC3\xA9");
+        // Half of a pair that stands for one character.
+        #[cfg(windows)]
+        let odd = of_units(&[0x43, 0x3A, 0x5C, 0xD800, 0x61]);
+        assert!(odd.to_str().is_none());
+        for path in [Path::new("/a/b"), &odd] {
             let json = serde_json::to_string(&JournalPath::new(path)).unwrap();
             let back: JournalPath = serde_json::from_str(&json).unwrap();
             assert_eq!(back.path(), path);

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::StateDir;
+use super::recover::is_unseen;
 use super::stage::look;
 use crate::cancel::Cancel;
 use crate::disk::bytes::snapshot;
@@ -185,7 +186,10 @@ fn wait_for(
 /// Whether `place` still names the open file.
 fn is_named(fs: &dyn FileSystem, place: &Place, file: &File) -> io::Result<bool> {
     let held = fs.stamp_of(file)?;
-    Ok(look(fs, place)?.is_some_and(|there| there.is_same_file(&held)))
+    match look(fs, place) {
+        Err(cause) if is_unseen(&cause) => Ok(false),
+        there => Ok(there?.is_some_and(|there| there.is_same_file(&held))),
+    }
 }
 
 #[cfg(test)]

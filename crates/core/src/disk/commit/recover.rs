@@ -116,7 +116,7 @@ pub fn is_abandoned(ground: Ground<'_>, keys: &[LockKey]) -> Result<bool> {
             continue;
         }
         let place = ground.state.file(ground.fs, "the journal", name)?;
-        let read = || match ground.fs.stamp(&place)? {
+        let read = || match stamp(ground.fs, &place)? {
             stamp if is_trusted(&stamp) => {
                 read_journal(ground.fs, &mut ground.fs.open(&place)?).map(Some)
             }
@@ -134,6 +134,21 @@ pub fn is_abandoned(ground: Ground<'_>, keys: &[LockKey]) -> Result<bool> {
         }
     }
     Ok(false)
+}
+
+/// The stamp of a journal.
+fn stamp(fs: &dyn FileSystem, place: &Place) -> io::Result<Stamp> {
+    match fs.stamp(place) {
+        // To open it waits until it is gone.
+        Err(cause) if is_unseen(&cause) => fs.stamp_of(&fs.open(place)?),
+        other => other,
+    }
+}
+
+/// Whether a file may be one that was removed while somebody had it open: on Windows it can keep
+/// its name until that is closed, and nobody can look at it.
+pub(super) fn is_unseen(cause: &io::Error) -> bool {
+    cfg!(windows) && cause.kind() == io::ErrorKind::PermissionDenied
 }
 
 /// Whether a journal is one that only this user can have written, and no longer than such are.
@@ -187,7 +202,7 @@ pub(super) fn lock_abandoned(
         io::ErrorKind::NotFound => Ok(None),
         _ => Err(Error::io(action, &shown(place), cause)),
     };
-    match fs.stamp(place) {
+    match stamp(fs, place) {
         // A FIFO would block whoever opens it; a stranger's journal could name any file.
         Ok(stamp) if !is_trusted(&stamp) => {
             report.damaged.push(shown(place));
@@ -208,6 +223,7 @@ pub(super) fn lock_abandoned(
     // Another recovery may have worked it off between our open and our lock.
     match fs.stamp(place).and_then(|there| Ok(there.is_same_file(&fs.stamp_of(&file)?))) {
         Ok(is_there) => Ok(is_there.then_some(file)),
+        Err(cause) if is_unseen(&cause) => Ok(None),
         Err(cause) => unless_gone("look at", &cause),
     }
 }

@@ -55,11 +55,14 @@ impl<'a> Staged<'a> {
         self.remove_all()
     }
 
-    fn remove_all(&self) -> bool {
+    fn remove_all(&mut self) -> bool {
         let mut all = true;
         for file in &self.files {
             let removed = self.fs.unlink(file);
             all &= removed.is_ok() || is_gone(self.fs, file);
+        }
+        if cfg!(windows) {
+            return all & self.remove_closed_directories();
         }
         for directory in self.directories.iter().rev() {
             all &= remove_empty(self.fs, directory).is_ok();
@@ -67,6 +70,27 @@ impl<'a> Staged<'a> {
         // Once the journal is removed, nobody knows of what is left.
         let made = self.files.iter().chain(&self.directories);
         all && (!self.sync || sync_removals(self.fs, made).is_ok())
+    }
+
+    /// The same for directories where none that is open can be removed. The place of each keeps
+    /// the one above it open, so that goes last.
+    fn remove_closed_directories(&mut self) -> bool {
+        let made: BTreeSet<PathBuf> =
+            self.directories.iter().map(|place| place.canonical().to_owned()).collect();
+        let is_within =
+            |place: &Place| place.canonical().parent().is_some_and(|above| made.contains(above));
+        self.known.clear();
+        self.base.forget();
+        let mut left = std::mem::take(&mut self.files);
+        left.retain(|file| !is_within(file));
+        let mut all = true;
+        while let Some(directory) = self.directories.pop() {
+            all &= remove_empty(self.fs, &directory).is_ok();
+            if !is_within(&directory) {
+                left.push(directory);
+            }
+        }
+        all && (!self.sync || sync_removals(self.fs, &left).is_ok())
     }
 
     /// Forces the names of all temporary files and new directories to the disk, and those of the

@@ -1,4 +1,4 @@
-//! What identifies a file and its version, and what a new version takes over from the old one.
+//! What identifies a file and its version.
 
 use std::fs::File;
 use std::io;
@@ -157,72 +157,4 @@ impl SystemPart {
             owner: (0, 0),
         }
     }
-}
-
-/// Under this name Linux keeps the access control list of a file.
-#[cfg(unix)]
-const ACCESS_LIST: &str = "system.posix_acl_access";
-
-#[cfg(unix)]
-pub(super) fn copy_attributes(file: &File, model: &File, stamp: &Stamp) -> io::Result<()> {
-    use rustix::fs::{Gid, Uid, fchmod, fchown};
-    use xattr::FileExt;
-
-    let (uid, gid) = stamp.owner;
-    // Ownership first: changing it clears the set-id bits. A user who may not give a file
-    // away keeps it, and may still set the group to one of their own.
-    let mut mode = stamp.mode;
-    if fchown(file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid))).is_err() {
-        // Bits that run a program as its owner are not passed on to another owner.
-        mode &= 0o1777;
-        // Nor are the rights of a group to another group, but for those that everybody has.
-        if fchown(file, None, Some(Gid::from_raw(gid))).is_err() {
-            mode &= 0o1707 | (mode & 0o007) << 3;
-        }
-    }
-    copy_access_list(file, model)?;
-    // Labels and notes travel as extended attributes. Where the file system has none, or this
-    // user may not set one, the file does without. What the new file has from its directory goes.
-    let names: Vec<_> = model.list_xattr().into_iter().flatten().collect();
-    for name in file.list_xattr().into_iter().flatten().filter(|name| !names.contains(name)) {
-        if name != ACCESS_LIST {
-            let _ = file.remove_xattr(&name);
-        }
-    }
-    for name in names.into_iter().filter(|name| name != ACCESS_LIST) {
-        if let Ok(Some(value)) = model.get_xattr(&name) {
-            let _ = file.set_xattr(&name, &value);
-        }
-    }
-    fchmod(file, mode_bits(mode))?;
-    Ok(())
-}
-
-/// Gives `file` the access control list of `model`, or none. Where there is one, the mode's bits
-/// for the group are those of its mask, so that without it they would let others in whom it kept
-/// out; and so would a list that the new file has from its directory.
-#[cfg(unix)]
-fn copy_access_list(file: &File, model: &File) -> io::Result<()> {
-    use xattr::FileExt;
-    const NO_LISTS: [i32; 3] = [libc::ENOTSUP, libc::EOPNOTSUPP, libc::ENOSYS];
-    let list = |file: &File| match file.get_xattr(ACCESS_LIST) {
-        Err(cause) if cause.raw_os_error().is_some_and(|code| NO_LISTS.contains(&code)) => Ok(None),
-        other => other,
-    };
-    match list(model)? {
-        Some(wanted) => file.set_xattr(ACCESS_LIST, &wanted),
-        None if list(file)?.is_some() => file.remove_xattr(ACCESS_LIST),
-        None => Ok(()),
-    }
-}
-
-#[cfg(not(unix))]
-pub(super) fn copy_attributes(file: &File, model: &File, _: &Stamp) -> io::Result<()> {
-    file.set_permissions(model.metadata()?.permissions())
-}
-
-#[cfg(unix)]
-#[allow(trivial_numeric_casts, reason = "mode_t has 16 bits on macOS")]
-fn mode_bits(mode: u32) -> rustix::fs::Mode {
-    rustix::fs::Mode::from_raw_mode(mode as rustix::fs::RawMode)
 }

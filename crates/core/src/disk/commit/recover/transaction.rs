@@ -168,12 +168,22 @@ impl Recovery<'_> {
             }
         }
         for path in directories.iter().rev() {
+            self.close_directories()?;
             if let Some(place) = self.exists(path)? {
                 remove_empty(self.fs, &place)?;
                 self.touched.push(place);
             }
         }
         self.sync()
+    }
+
+    /// Windows removes no directory that is open.
+    fn close_directories(&mut self) -> Result<()> {
+        if cfg!(windows) {
+            self.sync()?;
+            self.base.forget();
+        }
+        Ok(())
     }
 
     fn remove(&mut self, path: &JournalPath) -> Result<()> {
