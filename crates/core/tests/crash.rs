@@ -5,7 +5,6 @@
 //! A short version runs with the other tests. `npm run crash-test` runs the long one, with the
 //! number of kills in the environment variable `HASHLINE_KILLS`.
 
-#![cfg(unix)]
 #![allow(clippy::print_stdout, reason = "the figures are what this test is run for")]
 
 mod support;
@@ -24,10 +23,12 @@ use hashline_core::internals::edit::apply::Durability;
 use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::workspace::Workspace;
 use serde_json::{Value, json};
-use support::{Interrupted, anchor, fill, journals, options, patch, scratch, snapshot};
+use support::{Interrupted, anchor, fill, journals, options, patch, scratch, snapshot, stride};
 
 /// Kills in the version that runs with the other tests.
 const SHORT_KILLS: u64 = 100;
+/// The same under an emulator.
+const EMULATED_KILLS: u64 = 30;
 
 /// The environment variable through which a parent tells its child what to do.
 const CHILD: &str = "HASHLINE_CRASH_CHILD";
@@ -65,10 +66,7 @@ fn child() {
             kill_after(kill_after_us);
         }
         if at == kill_at {
-            let _ = rustix::process::kill_process(
-                rustix::process::getpid(),
-                rustix::process::Signal::KILL,
-            );
+            kill();
         }
         Ok(())
     });
@@ -81,8 +79,35 @@ fn child() {
     assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
 }
 
+/// Ends this process at once, as from outside: nothing of it runs any more.
+#[cfg(unix)]
+fn kill() {
+    use rustix::process::{Signal, getpid, kill_process};
+    let _ = kill_process(getpid(), Signal::KILL);
+}
+
+#[cfg(windows)]
+fn kill() {
+    use windows_sys::Win32::System::Threading::{GetCurrentProcess, TerminateProcess};
+    // SAFETY: The handle is the one that stands for this process, and is not closed.
+    unsafe { TerminateProcess(GetCurrentProcess(), 1) };
+}
+
+/// Windows has no such timer; a thread waits without sleeping, which would take too long.
+#[cfg(windows)]
+fn kill_after(microseconds: u64) {
+    let begin = Instant::now();
+    std::thread::spawn(move || {
+        while begin.elapsed() < Duration::from_micros(microseconds) {
+            std::thread::yield_now();
+        }
+        kill();
+    });
+}
+
 /// Lets the system kill this process. It keeps the time itself: another process would have to be
 /// awake at the right moment.
+#[cfg(unix)]
 fn kill_after(microseconds: u64) {
     let none = libc::timeval { tv_sec: 0, tv_usec: 0 };
     let rest = libc::timeval { tv_sec: 0, tv_usec: microseconds as libc::suseconds_t };
@@ -166,7 +191,7 @@ fn outcome_on_copy(
 fn killed_before_every_operation() {
     let after = outcome_on_copy(&fill, &patch);
     let (mut old, mut new) = (0, 0);
-    for kill_at in 1.. {
+    for kill_at in (1..).step_by(stride()) {
         let (dir, state) = (scratch(), scratch());
         fill(dir.path());
         let before = snapshot(dir.path());
@@ -181,8 +206,9 @@ fn killed_before_every_operation() {
         }
         if status.success() {
             println!(
-                "{} operations, killed before each: {old} patches absent, {} complete",
+                "{} operations, killed before {}: {old} patches absent, {} complete",
                 kill_at - 1,
+                if stride() == 1 { "each".to_owned() } else { format!("every {}th", stride()) },
                 new - 1
             );
             assert!(kill_at > 100 && old > 0 && new > 1);
@@ -226,7 +252,7 @@ fn killed_at_random_moments() {
     let kills = std::env::var("HASHLINE_KILLS")
         .ok()
         .and_then(|text| text.parse().ok())
-        .unwrap_or(SHORT_KILLS);
+        .unwrap_or(if stride() == 1 { SHORT_KILLS } else { EMULATED_KILLS });
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let (mut old, mut new, mut late, mut under_way) = (0, 0, 0, 0);
     let mut aim = Aim::default();

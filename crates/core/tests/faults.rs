@@ -5,7 +5,6 @@
 //!
 //! `npm run fault-test` runs the long version, too.
 
-#![cfg(unix)]
 #![allow(clippy::print_stdout, reason = "the figures are what this test is run for")]
 
 mod support;
@@ -22,6 +21,7 @@ use hashline_core::internals::edit::apply::Durability;
 use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::error::{Code, Error};
 use hashline_core::internals::workspace::Workspace;
+use support::errors::{EACCES, EINTR, EIO, ENODEV, ENOSPC, ESTALE};
 use support::{Interrupted, Scene, journals, options, patch, recover, recover_through, snapshot};
 
 /// More operations than any of these patches takes: a runaway loop shows as a failure.
@@ -32,8 +32,7 @@ const FOR_GOOD: u64 = u64::MAX;
 
 /// The errors that operations fail with: disks that are broken, full or gone, rights that were
 /// taken away, calls that were interrupted, files that a server has forgotten.
-const ERRORS: [i32; 6] =
-    [libc::EIO, libc::ENOSPC, libc::EACCES, libc::EINTR, libc::ESTALE, libc::ENODEV];
+const ERRORS: [i32; 6] = [EIO, ENOSPC, EACCES, EINTR, ESTALE, ENODEV];
 
 /// Which operations fail, and how.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +50,7 @@ struct Faults {
 impl Faults {
     /// A single disk error, where names can be exchanged.
     const ONE: Faults =
-        Faults { from: 1, length: 1, errno: libc::EIO, is_late: false, can_exchange: true };
+        Faults { from: 1, length: 1, errno: EIO, is_late: false, can_exchange: true };
 
     fn file_system(self) -> Interrupted<impl Fn(u64) -> io::Result<()>> {
         let fs = Interrupted::new(move |at| {
@@ -133,7 +132,9 @@ fn run(faults: Faults) -> Option<(Found, Result<Outcome, Error>)> {
             // Nobody else is at work here.
             assert_ne!(rejected.code, Code::ConcurrentChange, "{label}");
         }
-        Err(error) => assert!(error.message.contains('/'), "names no path: {label}"),
+        Err(error) => {
+            assert!(error.message.contains(std::path::MAIN_SEPARATOR), "names no path: {label}");
+        }
     }
     (fs.count() >= faults.from).then_some((found, outcome))
 }
@@ -196,7 +197,7 @@ impl Display for Figures {
 
 /// Faults that begin at each operation in turn.
 fn every_operation(faults: Faults, figures: &mut Figures) {
-    for from in 1.. {
+    for from in (1..).step_by(support::stride()) {
         let Some((found, outcome)) = run(Faults { from, ..faults }) else {
             assert!(from > 100, "the patch took some operations");
             return;
@@ -219,7 +220,7 @@ fn every_length(faults: Faults, lengths: &[u64], name: &str) {
 #[test]
 fn single_faults() {
     let mut figures = Figures::default();
-    for errno in [libc::EIO, libc::ENOSPC, libc::EACCES, libc::EINTR] {
+    for errno in [EIO, ENOSPC, EACCES, EINTR] {
         every_operation(Faults { errno, ..Faults::ONE }, &mut figures);
     }
     every_operation(Faults { can_exchange: false, ..Faults::ONE }, &mut figures);
@@ -288,7 +289,7 @@ fn run_recovery(interrupted: Faults, recovering: Faults, figures: &mut Figures) 
 /// begin at each operation in turn.
 fn every_recovery(recovering: Faults, stride: usize, figures: &mut Figures) {
     let interrupted = Faults { length: FOR_GOOD, ..recovering };
-    let interrupted = Faults { errno: libc::EIO, is_late: false, ..interrupted };
+    let interrupted = Faults { errno: EIO, is_late: false, ..interrupted };
     let scene = Scene::new();
     let fs = Faults { length: 0, ..interrupted }.file_system();
     let options = options(scene.state.path(), Durability::Power);
@@ -297,7 +298,7 @@ fn every_recovery(recovering: Faults, stride: usize, figures: &mut Figures) {
         let interrupted = Faults { from, ..interrupted };
         let enough =
             |&at: &u64| !run_recovery(interrupted, Faults { from: at, ..recovering }, figures);
-        (1..MOST_OPERATIONS).find(enough).unwrap();
+        (1..MOST_OPERATIONS).step_by(support::stride()).find(enough).unwrap();
     }
 }
 
@@ -307,7 +308,7 @@ fn faults_during_a_recovery() {
     for length in [1, FOR_GOOD] {
         for can_exchange in [true, false] {
             let recovering = Faults { length, can_exchange, ..Faults::ONE };
-            every_recovery(recovering, 31, &mut figures);
+            every_recovery(recovering, 31 * support::stride(), &mut figures);
         }
     }
     println!("recoveries with faults: {figures}");
@@ -330,6 +331,7 @@ fn every_fault_during_a_recovery() {
 }
 
 /// The zeros that stand where a mapped text was are not its content.
+#[cfg(unix)]
 #[test]
 fn regression_a_file_that_is_cut_while_it_is_edited_is_not_binary() {
     use std::fs::File;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::disk::fs::OsFileSystem;
+use hashline_core::internals::disk::fs::{OsFileSystem, plain};
 use hashline_core::internals::error::{Code, Result};
 use hashline_core::internals::text::dialect::DIALECTS;
 use hashline_core::internals::text::hash::hash_line;
@@ -79,7 +79,8 @@ impl Tree {
             ..query.clone()
         };
         let without = self.search_as(&absolute, &WorkspaceOptions::default());
-        let top = format!("{}/", self.path.display());
+        // On Windows, results have slashes, and nothing in front of the drive.
+        let top = format!("{}/", plain(self.path.to_str().unwrap()).replace('\\', "/"));
         let without: Vec<_> = paths(&without)
             .iter()
             .map(|path| path.strip_prefix(&top).unwrap().to_owned())

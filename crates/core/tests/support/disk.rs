@@ -13,13 +13,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::{self, File, FileTimes, Permissions};
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 use std::time::SystemTime;
 
 use hashline_core::internals::disk::commit::TEMPORARY_PREFIX;
 use hashline_core::internals::disk::fs::{Directory, FileSystem, OsFileSystem, Place, Stamp};
+
+use crate::support::errors::EIO;
 
 /// What a disk writes as one.
 const SECTOR_BYTES: usize = 512;
@@ -59,11 +60,21 @@ pub struct Plan {
     pub ignored_flush: Option<u64>,
     /// Whether the system can exchange two names.
     pub can_exchange: bool,
+    /// Whether it keeps a log of names, as NTFS does: then changes of them are lost from the last
+    /// one on, and a flush of any file or a rename brings all of them to the disk. Directories
+    /// cannot be flushed.
+    pub has_log: bool,
 }
 
 impl Default for Plan {
     fn default() -> Self {
-        Plan { cut_at: u64::MAX, fault_at: None, ignored_flush: None, can_exchange: true }
+        Plan {
+            cut_at: u64::MAX,
+            fault_at: None,
+            ignored_flush: None,
+            can_exchange: cfg!(unix),
+            has_log: false,
+        }
     }
 }
 
@@ -147,7 +158,7 @@ impl Change {
 struct Version {
     bytes: Vec<u8>,
     modified: SystemTime,
-    mode: u32,
+    permissions: Permissions,
 }
 
 impl Version {
@@ -156,7 +167,7 @@ impl Version {
         let mut bytes = Vec::new();
         file.rewind()?;
         file.read_to_end(&mut bytes)?;
-        Ok(Version { bytes, modified: metadata.modified()?, mode: metadata.mode() })
+        Ok(Version { bytes, modified: metadata.modified()?, permissions: metadata.permissions() })
     }
 }
 
@@ -267,6 +278,11 @@ impl Recorder {
         self.log.lock().unwrap().count
     }
 
+    /// Whether directories cannot be flushed, so that the last changes of names are lost.
+    pub fn has_log(&self) -> bool {
+        self.plan.has_log
+    }
+
     /// Whether the power has gone.
     pub fn is_cut(&self) -> bool {
         self.count() >= self.plan.cut_at
@@ -288,14 +304,14 @@ impl Recorder {
         let shown = match on {
             On::Place(place) => self.shown(place.canonical()),
             On::File(file) => {
-                let content = log.contents.get(&file.metadata()?.ino());
+                let content = log.contents.get(&inode_of(file)?);
                 content.map_or_else(|| UNWRITTEN.to_owned(), |content| content.label.clone())
             }
         };
         log.count += 1;
         log.labels.push(format!("{name} {shown}"));
         if log.count >= self.plan.cut_at || Some(log.count) == self.plan.fault_at {
-            return Err(io::Error::from_raw_os_error(libc::EIO));
+            return Err(io::Error::from_raw_os_error(EIO));
         }
         Ok(log)
     }
@@ -303,12 +319,13 @@ impl Recorder {
     fn shown(&self, path: &Path) -> String {
         let relative = path.strip_prefix(&self.ground).unwrap_or(path);
         let name = relative.file_name().unwrap_or_default().to_string_lossy();
+        let slashed = |path: &Path| path.to_string_lossy().replace(MAIN_SEPARATOR, "/");
         let is_random = name.starts_with(TEMPORARY_PREFIX) || name.ends_with(".lock");
         match (is_random, relative.extension(), relative.parent()) {
             (true, Some(ending), Some(dir)) => {
-                format!("{}/*.{}", dir.display(), ending.to_string_lossy())
+                format!("{}/*.{}", slashed(dir), ending.to_string_lossy())
             }
-            _ => relative.display().to_string(),
+            _ => slashed(relative),
         }
     }
 
@@ -356,15 +373,18 @@ impl Recorder {
         // Up to one of them, as a journaling file system has it; all but one; one alone; any.
         for one in 0..number {
             add(&|nth| nth <= one, Contents::any(random));
+            if self.plan.has_log {
+                continue;
+            }
             add(&|nth| nth != one, Contents::any(random));
             add(&|nth| nth == one, Contents::any(random));
         }
-        if number <= EXHAUSTIVE {
+        if number <= EXHAUSTIVE && !self.plan.has_log {
             for bits in 0..1_usize << number {
                 add(&|nth| bits >> nth & 1 == 1, Contents::any(random));
             }
         }
-        for _ in 0..limit {
+        for _ in 0..if self.plan.has_log { 0 } else { limit } {
             let bits: Vec<bool> = (0..number).map(|_| random.below(2) == 0).collect();
             add(&|nth| bits[nth], Contents::any(random));
         }
@@ -419,7 +439,7 @@ impl Log {
 
     /// Remembers the version of a file before or after it is written.
     fn version(&mut self, file: &File) -> io::Result<()> {
-        let Some(content) = self.contents.get_mut(&file.metadata()?.ino()) else { return Ok(()) };
+        let Some(content) = self.contents.get_mut(&inode_of(file)?) else { return Ok(()) };
         let version = Version::of(&mut content.file)?;
         if content.versions.last() != Some(&version) {
             content.versions.push(version);
@@ -457,6 +477,11 @@ impl Log {
         for (change, is_flushed) in self.changes.iter_mut().zip(flushed) {
             change.is_flushed |= is_flushed;
         }
+    }
+
+    /// All changes so far are on the disk.
+    fn flush_log(&mut self) {
+        self.changes.iter_mut().for_each(|change| change.is_flushed = true);
     }
 
     /// With everything that is flushed, and everything that another change needs.
@@ -499,12 +524,12 @@ impl Content {
                 (self.sectors(&mut random), version)
             }
         };
-        let (modified, mode) = (version.modified, version.mode);
+        let (modified, permissions) = (version.modified, version.permissions.clone());
         let mut file = &self.file;
         file.set_len(0).unwrap();
         file.rewind().unwrap();
         file.write_all(&bytes).unwrap();
-        file.set_permissions(Permissions::from_mode(mode)).unwrap();
+        file.set_permissions(permissions).unwrap();
         file.set_times(FileTimes::new().set_modified(modified)).unwrap();
     }
 
@@ -535,14 +560,7 @@ fn take_back(entry: &Entry, grave: &Path) {
                 None => Ok(()),
             })
         }
-        Entry::Exchange { one, other } => rustix::fs::renameat_with(
-            rustix::fs::CWD,
-            one,
-            rustix::fs::CWD,
-            other,
-            rustix::fs::RenameFlags::EXCHANGE,
-        )
-        .map_err(io::Error::from),
+        Entry::Exchange { one, other } => exchange(one, other),
         Entry::Unlink { path, grave } => fs::hard_link(grave, path),
         Entry::MakeDir(path) => fs::rename(path, grave),
         Entry::RemoveDir(path) => fs::create_dir(path),
@@ -550,8 +568,28 @@ fn take_back(entry: &Entry, grave: &Path) {
     .unwrap_or_else(|cause| panic!("cannot take back {entry:?}: {cause}"));
 }
 
+#[cfg(unix)]
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
+}
+
+#[cfg(windows)]
+fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// The inode of what has the name, 0 when nothing has.
 fn inode(path: &Path) -> u64 {
-    fs::symlink_metadata(path).map_or(0, |metadata| metadata.ino())
+    #[cfg(unix)]
+    return fs::symlink_metadata(path)
+        .map_or(0, |metadata| std::os::unix::fs::MetadataExt::ino(&metadata));
+    #[cfg(windows)]
+    File::open(path).and_then(|file| inode_of(&file)).unwrap_or(0)
+}
+
+fn inode_of(file: &File) -> io::Result<u64> {
+    Ok(OsFileSystem.stamp_of(file)?.inode)
 }
 
 impl FileSystem for Recorder {
@@ -570,7 +608,7 @@ impl FileSystem for Recorder {
         let mut log = self.step("create", On::Place(place))?;
         let file = OsFileSystem.create_new(place, private)?;
         log.follow(place.canonical(), self.shown(place.canonical()))?;
-        log.change(Entry::New(place.canonical().to_owned()), vec![file.metadata()?.ino()]);
+        log.change(Entry::New(place.canonical().to_owned()), vec![inode_of(&file)?]);
         Ok(file)
     }
 
@@ -611,7 +649,10 @@ impl FileSystem for Recorder {
     fn sync(&self, file: &File) -> io::Result<()> {
         let Some(mut log) = self.flush("flush file", On::File(file))? else { return Ok(()) };
         OsFileSystem.sync(file)?;
-        if let Some(content) = log.contents.get_mut(&file.metadata()?.ino()) {
+        if self.plan.has_log {
+            log.flush_log();
+        }
+        if let Some(content) = log.contents.get_mut(&inode_of(file)?) {
             content.versions = content.versions.split_off(content.versions.len() - 1);
         }
         Ok(())
@@ -623,7 +664,9 @@ impl FileSystem for Recorder {
             return Ok(());
         };
         OsFileSystem.sync_dir(&directory)?;
-        log.flush_dir(place.canonical().parent().unwrap());
+        if !self.plan.has_log {
+            log.flush_dir(place.canonical().parent().unwrap());
+        }
         Ok(())
     }
 
@@ -637,6 +680,9 @@ impl FileSystem for Recorder {
         OsFileSystem.rename(from, to)?;
         let (from, to) = (source.to_owned(), target.to_owned());
         log.change(Entry::Rename { from, to, displaced }, inodes);
+        if self.plan.has_log {
+            log.flush_log();
+        }
         Ok(())
     }
 
@@ -646,6 +692,9 @@ impl FileSystem for Recorder {
         OsFileSystem.rename_new(from, to)?;
         let (from, to) = (from.canonical().to_owned(), to.canonical().to_owned());
         log.change(Entry::Rename { from, to, displaced: None }, inodes);
+        if self.plan.has_log {
+            log.flush_log();
+        }
         Ok(())
     }
 
@@ -735,7 +784,7 @@ impl FileSystem for Recorder {
         }
         let mut log = self.step("create", On::Place(place))?;
         let file = OsFileSystem.open_lock(place)?;
-        log.change(Entry::New(place.canonical().to_owned()), vec![file.metadata()?.ino()]);
+        log.change(Entry::New(place.canonical().to_owned()), vec![inode_of(&file)?]);
         Ok(file)
     }
 

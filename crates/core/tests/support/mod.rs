@@ -16,7 +16,9 @@ use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::commit::{
     RecoveryReport, StateDir, TEMPORARY_PREFIX, recover_transactions,
 };
-use hashline_core::internals::disk::fs::{Directory, FileSystem, OsFileSystem, Place, Stamp};
+use hashline_core::internals::disk::fs::{
+    Directory, FileSystem, OsFileSystem, Place, Stamp, plain,
+};
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
 use hashline_core::internals::error::Error;
 use hashline_core::internals::text::dialect::Dialect;
@@ -29,7 +31,8 @@ pub fn snapshot(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     fn walk(root: &Path, dir: &Path, out: &mut BTreeMap<String, Vec<u8>>) {
         for entry in fs::read_dir(dir).unwrap() {
             let path = entry.unwrap().path();
-            let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
+            let name = path.strip_prefix(root).unwrap().to_string_lossy();
+            let name = name.replace(std::path::MAIN_SEPARATOR, "/");
             if path.is_symlink() {
                 let target = fs::read_link(&path).unwrap();
                 out.insert(name, [b"-> ", target.as_os_str().as_encoded_bytes()].concat());
@@ -46,14 +49,38 @@ pub fn snapshot(dir: &Path) -> BTreeMap<String, Vec<u8>> {
     out
 }
 
-/// A scratch directory in memory where the system has one: these tests flush a lot.
+/// The numbers by which the system reports faults.
+#[cfg(unix)]
+pub mod errors {
+    #[allow(unused_imports, reason = "each test binary uses a part of this")]
+    pub use libc::{EACCES, EINTR, EIO, ENODEV, ENOSPC, ESTALE};
+}
+
+/// The same on Windows, or what comes nearest: the device reports an error, the disk is full,
+/// access is denied, somebody has the file open, the volume has changed, the device is gone.
+#[cfg(windows)]
+pub mod errors {
+    pub const EIO: i32 = 1117;
+    pub const ENOSPC: i32 = 112;
+    pub const EACCES: i32 = 5;
+    pub const EINTR: i32 = 32;
+    pub const ESTALE: i32 = 1006;
+    pub const ENODEV: i32 = 55;
+}
+
+/// A scratch directory in memory where the system has one: these tests flush a lot. Its path is
+/// one that people write and that has no other spelling.
 pub fn scratch() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
-    if memory.is_dir() {
-        tempfile::tempdir_in(memory).unwrap()
-    } else {
-        tempfile::tempdir().unwrap()
-    }
+    let place = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+    let place = place.canonicalize().unwrap();
+    tempfile::tempdir_in(&*plain(place.to_str().unwrap())).unwrap()
+}
+
+/// Of how many operations one is interrupted: of all, but under an emulator, where a patch takes a
+/// hundred times as long.
+pub fn stride() -> usize {
+    if std::env::var_os("HASHLINE_EMULATOR").is_some() { 7 } else { 1 }
 }
 
 /// Files that a state directory should not hold when nothing is under way.
@@ -105,8 +132,13 @@ pub fn fill(dir: &Path) {
         fs::write(dir.join(name), lines).unwrap();
     }
     fs::hard_link(dir.join("linked"), dir.join("second-name")).unwrap();
-    std::os::unix::fs::symlink("other", dir.join("symbolic")).unwrap();
+    // Windows lets few users make them.
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("other", dir.join(SYMBOLIC)).unwrap();
 }
+
+/// The name by which the patch of every kind edits `other`: that of a link, where there are such.
+pub const SYMBOLIC: &str = if cfg!(unix) { "symbolic" } else { "other" };
 
 /// Files and a state directory of their own.
 pub struct Scene {
@@ -133,7 +165,7 @@ pub fn patch(dir: &Path) -> Value {
     let set = |name: &str, line: &str, number: u64, text: &str| json!({"op": "set_line", "path": path(name), "anchor": anchor(number, line), "text": text});
     json!({"operations": [
         set("edited", "edited line 3", 3, "new line 3"),
-        set("symbolic", "other line 1", 1, "through the link"),
+        set(SYMBOLIC, "other line 1", 1, "through the link"),
         {"op": "replace_text", "path": path("edited"), "old_text": "edited line 9\n", "new_text": ""},
         {"op": "move_file", "from": path("moved"), "to": path("new/deep/moved")},
         {"op": "move_file", "from": path("changed"), "to": path("new/changed")},
