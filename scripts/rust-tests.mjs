@@ -14,14 +14,17 @@ const QUICK = {
 /**
  * Builds the programs of tests: the core's own, by the name `lib`, and those below its `tests`.
  * @param {string} target
+ * @param {string[]} [names] of those that are wanted; without them, all
  * @returns {{ name: string, program: string }[]}
  */
-export function rustTests(target) {
+export function rustTests(target, names) {
   const { triple, zigTriple } = rustTriple(target)
   rustTarget(triple)
   const where = ['--target', zigTriple, '--target-dir', join(root, 'target', 'cross')]
-  const flags = ['--no-run', '--release', '--lib', '--tests', '--message-format=json']
-  const messages = run('cargo-zigbuild', ['test', '-p', 'hashline-core', ...flags, ...where], {
+  const chosen = names?.flatMap((name) => (name === 'lib' ? ['--lib'] : ['--test', name]))
+  const flags = ['--no-run', '--release', '--message-format=json']
+  const tests = ['test', '-p', 'hashline-core', ...(chosen ?? ['--lib', '--tests'])]
+  const messages = run('cargo-zigbuild', [...tests, ...flags, ...where], {
     env: { ...process.env, ...zigEnvironment(), ...QUICK },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -59,7 +59,7 @@ const hosts = hostsOf(target, values.hosts?.split(','))
 if (values.rust) {
   const [{ name, prepare }] = hosts
   const ready = prepare()
-  await runAll(`rust-${name}`, chosenOf(rustTests(target)), ({ program }) => {
+  await runAll(`rust-${name}`, rustTests(target, values.files?.split(',')), ({ program }) => {
     const [command, ...args] = [...ready.starter, program]
     return runOne(ready, { command, args }, fromLibtest)
   })
