@@ -194,7 +194,9 @@ fn a_large_text_is_shown_alike_by_one_thread_and_by_many() {
         let request =
             ReadRequest { path: path.to_str().unwrap().to_owned(), ..ReadRequest::default() };
         let workspace = Workspace::on(&OsFileSystem, &WorkspaceOptions::default());
-        let read = || workspace.read(std::slice::from_ref(&request), &Cancel::default()).unwrap().remove(0);
+        let read = || {
+            workspace.read(std::slice::from_ref(&request), &Cancel::default()).unwrap().remove(0)
+        };
         let (alone, shared) = (threads::alone(read), read());
         assert!(alone.text == shared.text, "{ending:?}");
         let but_text = |view: FileView| FileView { text: String::new(), ..view };

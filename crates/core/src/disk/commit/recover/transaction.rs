@@ -388,9 +388,11 @@ impl Recovery<'_> {
         };
         self.touched.push(place.clone());
         // What came out is the old version, or a rival's, who was there just before: then
-        // theirs goes back, and the patch's is kept.
+        // theirs goes back, and the patch's is kept. Where names cannot be exchanged, a patch
+        // that was being taken back has given the new version this name, too.
         let displaced = self.there(&temporary.path())?.map(|(_, stamp)| Mark::of(&stamp));
-        if displaced.is_some_and(|displaced| displaced != *old) {
+        let is_ours = |displaced: Mark| displaced == *old || Some(&displaced) == new;
+        if displaced.is_some_and(|displaced| !is_ours(displaced)) {
             self.fs.exchange(&waiting, &place).map_err(|cause| fault(&place, &cause))?;
             return self.keep(&target.path(), &[waiting]);
         }
