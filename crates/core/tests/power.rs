@@ -348,6 +348,25 @@ fn where_a_log_keeps_the_names() {
     let plan = || Plan { can_exchange: false, has_log: true, ..Plan::default() };
     survives("names in a log", Scene { plan, ..EVERY_KIND }, 1);
     survives("names in a log, moves", Scene { plan, ..MOVES }, 1);
+    match explore_unflushed(plan(), 1, states_per_cut() * 2) {
+        Ok(figures) => figures.print("names in a log, files not flushed by their writer"),
+        Err(message) => panic!("{message}"),
+    }
+}
+
+/// The new version has two names for a moment while it is taken back; a recovery took the second
+/// one for a rival's version, and could not go on.
+#[test]
+fn regression_a_patch_that_is_taken_back_where_names_cannot_be_exchanged() {
+    let plan = || Plan { can_exchange: false, has_log: true, ..Plan::default() };
+    for (name, label) in [("halfway", "link"), ("while it was prepared", "copy attributes")] {
+        let scene = Scene { plan, ..EVERY_KIND };
+        let fault_at = operation(scene, label, 0);
+        let figures =
+            explore(scene, Plan { fault_at: Some(fault_at), ..plan() }, fault_at, states_per_cut());
+        let name = format!("names in a log, taken back {name}");
+        figures.unwrap_or_else(|message| panic!("{name}: {message:.3000}")).print(&name);
+    }
 }
 
 /// The number of the operation that is the `nth` from the end of those with this label.
