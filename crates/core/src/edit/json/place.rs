@@ -25,14 +25,14 @@ pub struct JsonAnchorRefusal {
 pub struct ValueFinder<'t> {
     tree: &'t Tree<'t>,
     elements: HashMap<NodeId, Vec<NodeId>>,
-    members: HashMap<NodeId, Members<'t>>,
+    members: HashMap<NodeId, MembersByKey<'t>>,
     hashes: HashMap<NodeId, u8>,
 }
 
 /// The members of an object that was looked into: how often, and after a while by key the value and
 /// how many have that key.
 #[derive(Default)]
-struct Members<'t> {
+struct MembersByKey<'t> {
     looks: usize,
     by_key: Option<HashMap<Cow<'t, str>, (NodeId, usize)>>,
 }
