@@ -40,6 +40,10 @@ const threadless = `
 test('a process that may make no threads does all on the one it has, and tries again', async (t) => {
   const limits = spawnSync('prlimit', ['--version'])
   if (limits.error) return t.skip('there is no prlimit')
+  if (process.versions.bun) {
+    // Seen once in many runs: it makes threads of its own at times of its own choosing.
+    return t.skip('Bun itself aborts where it can make no thread')
+  }
   await withMess({ 'a.txt': '}\n', 'b.txt': '}\n', 'c.txt': '}\n' }, async (root, stateDir) => {
     // The limit does not hold for the superuser.
     const isRoot = process.getuid?.() === 0
