@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -37,42 +38,58 @@ const threadless = `
   console.log('ready')
 `
 
-test('a process that may make no threads does all on the one it has, and tries again', async (t) => {
-  const limits = spawnSync('prlimit', ['--version'])
-  if (limits.error) return t.skip('there is no prlimit')
-  if (process.versions.bun) {
-    // Seen once in many runs: it makes threads of its own at times of its own choosing.
-    return t.skip('Bun itself aborts where it can make no thread')
-  }
-  await withMess({ 'a.txt': '}\n', 'b.txt': '}\n', 'c.txt': '}\n' }, async (root, stateDir) => {
-    // The limit does not hold for the superuser.
-    const isRoot = process.getuid?.() === 0
-    if (isRoot) spawnSync('chmod', ['777', root])
-    const state = isRoot ? join(root, '.state') : stateDir
-    const child = spawn(process.execPath, ['-e', threadless, module, root, state], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-      ...(isRoot ? { uid: 65534, gid: 65534 } : {}),
-    })
-    const lines = child.stdout.setEncoding('utf8').iterator()
-    const line = async () => `${(await lines.next()).value}`.trim()
-    assert.equal(await line(), 'ready')
-    const expected = ['applied', Array(6).fill('1:18|}'), 3]
-    // As the same user: a container may keep its superuser from setting limits of others.
-    const prlimit = (/** @type {string[]} */ ...args) => {
-      const as = isRoot ? { uid: 65534, gid: 65534 } : {}
-      const set = spawnSync('prlimit', [`--pid=${child.pid}`, ...args], { encoding: 'utf8', ...as })
-      assert.equal(set.status, 0, set.stderr)
-      return set.stdout.trim()
-    }
-    const before = prlimit('--nproc', '--output=SOFT', '--noheadings')
-    for (const limit of ['1', before]) {
-      prlimit(`--nproc=${limit}:`)
-      child.stdin.write('go\n')
-      assert.deepEqual(JSON.parse(await line()), expected)
-    }
-    const code = await new Promise((resolve) => child.on('exit', resolve))
-    assert.equal(code, 0)
+/**
+ * Has a process read, search and edit, first without the right to make threads; false when it was
+ * aborted, which Bun does to itself now and then when it wants a thread of its own.
+ * @param {string} root
+ * @param {string} stateDir
+ */
+async function worksWithoutThreads(root, stateDir) {
+  // The limit does not hold for the superuser.
+  const isRoot = process.getuid?.() === 0
+  if (isRoot) spawnSync('chmod', ['777', root])
+  const state = isRoot ? join(root, '.state') : stateDir
+  const as = isRoot ? { uid: 65534, gid: 65534 } : {}
+  const child = spawn(process.execPath, ['-e', threadless, module, root, state], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    ...as,
   })
+  const ended = once(child, 'exit')
+  const lines = child.stdout.setEncoding('utf8').iterator()
+  const line = async () => `${(await lines.next()).value}`.trim()
+  assert.equal(await line(), 'ready')
+  // As the same user: a container may keep its superuser from setting limits of others.
+  const prlimit = (/** @type {string[]} */ ...args) => {
+    const set = spawnSync('prlimit', [`--pid=${child.pid}`, ...args], { encoding: 'utf8', ...as })
+    assert.equal(set.status, 0, set.stderr)
+    return set.stdout.trim()
+  }
+  const before = prlimit('--nproc', '--output=SOFT', '--noheadings')
+  for (const limit of ['1', before]) {
+    prlimit(`--nproc=${limit}:`)
+    child.stdin.write('go\n')
+    const answer = await line()
+    if (process.versions.bun && answer === 'undefined') {
+      await ended
+      return false
+    }
+    assert.deepEqual(JSON.parse(answer), ['applied', Array(6).fill('1:18|}'), 3])
+  }
+  assert.equal((await ended)[0], 0)
+  return true
+}
+
+test('a process that may make no threads does all on the one it has, and tries again', async (t) => {
+  if (spawnSync('prlimit', ['--version']).error) return t.skip('there is no prlimit')
+  // An abort of ours would come every time.
+  for (let attempt = 1; attempt <= 3; attempt++) {
+    const works = await withMess(
+      { 'a.txt': '}\n', 'b.txt': '}\n', 'c.txt': '}\n' },
+      worksWithoutThreads,
+    )
+    if (works) return
+  }
+  assert.fail('the process was aborted three times')
 })
 
 /**
