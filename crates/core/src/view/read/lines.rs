@@ -1,6 +1,7 @@
 //! The lines of a text: how many there are, where they start and how they end, with looks at the
 //! flag.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::LineEnding;
@@ -14,17 +15,13 @@ pub fn count_lines_while(text: &[u8], cancel: &Cancel) -> Result<u64> {
     if text.len() <= PIECE_BYTES {
         return Ok(count_lines(text, Unit::Byte));
     }
-    let newlines = |piece: &[u8]| memchr::memchr_iter(b'\n', piece).count() as u64;
-    let mut count = u64::from(!text.ends_with(b"\n"));
-    if threads::are_shared(text.len()) {
-        let pieces: Vec<&[u8]> = text.chunks(PIECE_BYTES).collect();
-        let counts = threads::map(&pieces, |piece| cancel.check().map(|()| newlines(piece)));
-        return counts.into_iter().try_fold(count, |sum, count| Ok(sum + count?));
-    }
-    for piece in cancel.pieces(text) {
-        count += newlines(piece?);
-    }
-    Ok(count)
+    let count = AtomicU64::new(u64::from(!text.ends_with(b"\n")));
+    let pieces: Vec<&[u8]> = text.chunks(PIECE_BYTES).collect();
+    threads::all(&pieces, cancel, |piece| {
+        count.fetch_add(memchr::memchr_iter(b'\n', piece).count() as u64, Ordering::Relaxed);
+        true
+    })?;
+    Ok(count.into_inner())
 }
 
 /// Where a line starts.

@@ -185,9 +185,10 @@ impl Builder<'_> {
 
     fn comma(&mut self, at: usize) {
         self.tree.nodes[self.last].comma = at as u32;
-        self.expected = match self.is_in(ValueKind::Object) {
-            true => Expected::Key { first: false },
-            false => Expected::Item { first: false },
+        self.expected = if self.is_in(ValueKind::Object) {
+            Expected::Key { first: false }
+        } else {
+            Expected::Item { first: false }
         };
     }
 
