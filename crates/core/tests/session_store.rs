@@ -376,6 +376,7 @@ impl FileSystem for Counting {
 
     passed_on! {
         open(place: &Place) -> File;
+        open_state(place: &Place) -> File;
         open_for_rewrite(place: &Place) -> File;
         create_new(place: &Place, private: bool) -> File;
         stamp(place: &Place) -> Stamp;

@@ -35,6 +35,9 @@ pub trait FileSystem: Send + Sync {
     /// Opens for reading without following a link in the last component and without blocking
     /// on a FIFO.
     fn open(&self, place: &Place) -> io::Result<File>;
+    /// As `open`, a file of the state directory. Another call may be removing it just now: on
+    /// Windows it can keep its name until all have closed it, and then it is waited for.
+    fn open_state(&self, place: &Place) -> io::Result<File>;
     /// Opens for writing in place; keeps the content.
     fn open_for_rewrite(&self, place: &Place) -> io::Result<File>;
     /// Creates a file that must not exist yet: `private` for the owner alone, else with the
@@ -111,15 +114,21 @@ pub struct OsFileSystem;
 impl FileSystem for OsFileSystem {
     fn open(&self, place: &Place) -> io::Result<File> {
         let mut options = reading();
-        cap_fs_ext::OpenOptionsFollowExt::follow(&mut options, cap_fs_ext::FollowSymlinks::No);
-        open(place, &options)
+        not_following(&mut options);
+        system::open(place, &options)
+    }
+
+    fn open_state(&self, place: &Place) -> io::Result<File> {
+        let mut options = reading();
+        not_following(&mut options);
+        system::open_leaving(place, &options)
     }
 
     fn open_for_rewrite(&self, place: &Place) -> io::Result<File> {
         let mut options = reading();
         options.write(true);
-        cap_fs_ext::OpenOptionsFollowExt::follow(&mut options, cap_fs_ext::FollowSymlinks::No);
-        open(place, &options)
+        not_following(&mut options);
+        system::open(place, &options)
     }
 
     fn create_new(&self, place: &Place, private: bool) -> io::Result<File> {
@@ -237,8 +246,8 @@ impl FileSystem for OsFileSystem {
     fn open_lock(&self, place: &Place) -> io::Result<File> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true);
-        cap_fs_ext::OpenOptionsFollowExt::follow(&mut options, cap_fs_ext::FollowSymlinks::No);
-        open(place, &options)
+        not_following(&mut options);
+        system::open_leaving(place, &options)
     }
 
     fn lock(&self, file: &File) -> io::Result<()> {
@@ -258,8 +267,8 @@ impl FileSystem for OsFileSystem {
     }
 }
 
-fn open(place: &Place, options: &OpenOptions) -> io::Result<File> {
-    system::patiently(|| Ok(place.dir().open_with(place.name(), options)?.into_std()))
+fn not_following(options: &mut OpenOptions) {
+    cap_fs_ext::OpenOptionsFollowExt::follow(options, cap_fs_ext::FollowSymlinks::No);
 }
 
 /// What Windows says of a link that is not followed.

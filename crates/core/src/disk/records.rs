@@ -128,7 +128,7 @@ impl RecordStore {
             return Ok(News::default());
         }
         let fault = |cause| self.fault("read", &cause);
-        let mut file = match self.fs.open(&log) {
+        let mut file = match self.fs.open_state(&log) {
             Ok(file) => file,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(self.cleared()),
             Err(cause) => return Err(fault(cause)),

@@ -597,6 +597,10 @@ impl FileSystem for Recorder {
         OsFileSystem.open(place)
     }
 
+    fn open_state(&self, place: &Place) -> io::Result<File> {
+        OsFileSystem.open_state(place)
+    }
+
     fn open_for_rewrite(&self, place: &Place) -> io::Result<File> {
         let file = OsFileSystem.open_for_rewrite(place)?;
         let label = self.shown(place.canonical());

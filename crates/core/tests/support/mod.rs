@@ -284,6 +284,7 @@ macro_rules! forward {
 
 forward! {
     open(place: &Place) -> File;
+    open_state(place: &Place) -> File;
     open_for_rewrite(place: &Place) -> File;
     create_new(place: &Place, private: bool) -> File;
     read(file: &mut File, limit_bytes: u64, out: &mut Vec<u8>) -> ();

@@ -118,7 +118,7 @@ pub fn is_abandoned(ground: Ground<'_>, keys: &[LockKey]) -> Result<bool> {
         let place = ground.state.file(ground.fs, "the journal", name)?;
         let read = || match stamp(ground.fs, &place)? {
             stamp if is_trusted(&stamp) => {
-                read_journal(ground.fs, &mut ground.fs.open(&place)?).map(Some)
+                read_journal(ground.fs, &mut ground.fs.open_state(&place)?).map(Some)
             }
             _ => Ok(None),
         };
@@ -140,7 +140,7 @@ pub fn is_abandoned(ground: Ground<'_>, keys: &[LockKey]) -> Result<bool> {
 fn stamp(fs: &dyn FileSystem, place: &Place) -> io::Result<Stamp> {
     match fs.stamp(place) {
         // To open it waits until it is gone.
-        Err(cause) if is_unseen(&cause) => fs.stamp_of(&fs.open(place)?),
+        Err(cause) if is_unseen(&cause) => fs.stamp_of(&fs.open_state(place)?),
         other => other,
     }
 }
@@ -212,7 +212,7 @@ pub(super) fn lock_abandoned(
         Err(cause) => return unless_gone("look at", &cause),
     }
     // Not for writing: a journal that may only be read can be worked off, too.
-    let file = match fs.open(place) {
+    let file = match fs.open_state(place) {
         Ok(file) => file,
         Err(cause) => return unless_gone("open", &cause),
     };

@@ -4,6 +4,8 @@
 use std::fs::{File, TryLockError};
 use std::io;
 
+use cap_std::fs::OpenOptions;
+
 use super::{Place, Stamp};
 
 /// Reads as long as `out` has room, in as few calls as the system allows, and says how much
@@ -25,14 +27,19 @@ pub(super) fn fill(file: &File, mut limit_bytes: u64, out: &mut Vec<u8>) -> io::
     }
 }
 
-/// Does it once: nobody else's open file stands in the way here.
-pub(super) fn patiently<T>(work: impl Fn() -> io::Result<T>) -> io::Result<T> {
-    work()
+/// Opens a file: nobody else's open one stands in the way here.
+pub(super) fn open(place: &Place, options: &OpenOptions) -> io::Result<File> {
+    Ok(place.dir().open_with(place.name(), options)?.into_std())
+}
+
+/// Opens a file that somebody may be removing: its name goes at once here.
+pub(super) fn open_leaving(place: &Place, options: &OpenOptions) -> io::Result<File> {
+    open(place, options)
 }
 
 /// Creates a file that must not exist yet: `private` for the owner alone.
 pub(super) fn create_new(place: &Place, private: bool) -> io::Result<File> {
-    let mut options = cap_std::fs::OpenOptions::new();
+    let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
     let mode = if private { 0o600 } else { 0o666 };
     cap_std::fs::OpenOptionsExt::mode(&mut options, mode);

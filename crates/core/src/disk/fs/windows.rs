@@ -37,10 +37,27 @@ use super::{Place, Stamp};
 const ATTEMPTS: u32 = 9;
 /// The pause before the second try; each later one is twice as long, a quarter of a second in all.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);
+/// What is said of a file that another process has open in a way that excludes the work.
+const IN_USE: [u32; 2] = [ERROR_SHARING_VIOLATION, ERROR_LOCK_VIOLATION];
+/// What is said of names that change. Access is denied, too, to a file whose removal waits for a
+/// handle to be closed, and to the name of one that another process has open.
+const PASSING: [u32; 3] = [ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION, ERROR_LOCK_VIOLATION];
 
 /// The byte that a lock is on. Windows keeps others from reading what is locked, and a journal
 /// is read by those who wait for its files; no file is so long.
 const LOCKED_BYTE: u64 = i64::MAX as u64 - 1;
+
+/// Opens a file. That it is denied lasts: whoever has no right to a file gets none by waiting, and
+/// a call may name many such files.
+pub(super) fn open(place: &Place, options: &cap_std::fs::OpenOptions) -> io::Result<File> {
+    patiently(&IN_USE, || Ok(place.dir().open_with(place.name(), options)?.into_std()))
+}
+
+/// Opens a file that another call may be removing: it is denied until all have closed it, and gone
+/// then.
+pub(super) fn open_leaving(place: &Place, options: &cap_std::fs::OpenOptions) -> io::Result<File> {
+    patiently(&PASSING, || Ok(place.dir().open_with(place.name(), options)?.into_std()))
+}
 
 /// Creates a file that must not exist yet, with the right to give it the access list of another
 /// one, if the user may have that: on a share, it can be missing.
@@ -135,20 +152,21 @@ fn set_access_list(file: &File, list: &[u32]) -> io::Result<()> {
 /// with nothing at `to` in between.
 pub(super) fn rename(from: &Place, to: &Place) -> io::Result<()> {
     let (from, to) = (from.canonical(), to.canonical());
-    let is_through = patiently(|| match move_file(from, to, MOVEFILE_REPLACE_EXISTING) {
-        // Somebody may have the replaced file open, who let others remove it: the standard
-        // library knows how to take its name.
-        Err(cause) if is(&cause, &[ERROR_ACCESS_DENIED]) => {
-            std::fs::rename(from, to).map(|()| false)
-        }
-        other => other.map(|()| true),
-    })?;
+    let is_through =
+        patiently(&PASSING, || match move_file(from, to, MOVEFILE_REPLACE_EXISTING) {
+            // Somebody may have the replaced file open, who let others remove it: the standard
+            // library knows how to take its name.
+            Err(cause) if is(&cause, &[ERROR_ACCESS_DENIED]) => {
+                std::fs::rename(from, to).map(|()| false)
+            }
+            other => other.map(|()| true),
+        })?;
     if is_through { Ok(()) } else { flush(to) }
 }
 
 /// Renames through to the disk; fails with `AlreadyExists` when `to` exists.
 pub(super) fn rename_new(from: &Place, to: &Place) -> io::Result<()> {
-    patiently(|| move_file(from.canonical(), to.canonical(), 0))
+    patiently(&PASSING, || move_file(from.canonical(), to.canonical(), 0))
 }
 
 fn move_file(from: &Path, to: &Path, flags: u32) -> io::Result<()> {
@@ -165,7 +183,7 @@ pub(super) fn exchange(_: &Place, _: &Place) -> io::Result<()> {
 
 /// Gives the file a second name.
 pub(super) fn link(from: &Place, to: &Place) -> io::Result<()> {
-    patiently(|| std::fs::hard_link(from.canonical(), to.canonical()))
+    patiently(&PASSING, || std::fs::hard_link(from.canonical(), to.canonical()))
 }
 
 /// Few users may make symbolic links.
@@ -176,7 +194,7 @@ pub(super) fn copy_link(_: &Place, _: &Place) -> io::Result<()> {
 /// Removes a name of a file, which may be read-only, as elsewhere.
 pub(super) fn unlink(place: &Place) -> io::Result<()> {
     let path = place.canonical();
-    patiently(|| match std::fs::remove_file(path) {
+    patiently(&PASSING, || match std::fs::remove_file(path) {
         Err(cause) if is(&cause, &[ERROR_ACCESS_DENIED]) => unlink_read_only(path, cause),
         other => other,
     })
@@ -207,7 +225,7 @@ fn writable(mut permissions: Permissions) -> Permissions {
 
 /// Removes an empty directory.
 pub(super) fn remove_dir(place: &Place) -> io::Result<()> {
-    patiently(|| std::fs::remove_dir(place.canonical()))
+    patiently(&PASSING, || std::fs::remove_dir(place.canonical()))
 }
 
 /// Forces the entries of the place's directory to the disk, where the file system does that. Those
@@ -281,19 +299,23 @@ pub(super) fn mount(_: &Place) -> io::Result<Option<u64>> {
     Ok(None)
 }
 
-/// Tries again while another process has the file open in a way that excludes the work.
-pub(super) fn patiently<T>(work: impl Fn() -> io::Result<T>) -> io::Result<T> {
-    // A file whose removal waits for a handle to be closed is one that access is denied to.
-    const PASSING: [u32; 3] = [ERROR_ACCESS_DENIED, ERROR_SHARING_VIOLATION, ERROR_LOCK_VIOLATION];
-    let mut pause = FIRST_PAUSE;
+/// Tries again while the answer is one of those that pass.
+fn patiently<T>(passing: &[u32], work: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    let mut length = FIRST_PAUSE;
     for _ in 1..ATTEMPTS {
         match work() {
-            Err(cause) if is(&cause, &PASSING) => std::thread::sleep(pause),
+            Err(cause) if is(&cause, passing) => pause(length),
             other => return other,
         }
-        pause *= 2;
+        length *= 2;
     }
     work()
+}
+
+fn pause(length: Duration) {
+    #[cfg(test)]
+    tests::PAUSES.set(tests::PAUSES.get() + 1);
+    std::thread::sleep(length);
 }
 
 fn is(cause: &io::Error, codes: &[u32]) -> bool {
@@ -320,6 +342,11 @@ mod tests {
 
     use super::*;
     use crate::disk::fs::{FileSystem, OsFileSystem};
+
+    thread_local! {
+        /// How often this thread has waited for others.
+        pub(super) static PAUSES: Cell<u32> = const { Cell::new(0) };
+    }
 
     /// Files of the given names, each with its name as content.
     fn files(names: &[&str]) -> (tempfile::TempDir, Vec<Place>) {
@@ -425,19 +452,43 @@ mod tests {
     #[test]
     fn what_another_process_is_in_the_way_of_is_tried_again_and_nothing_else() {
         let times = Cell::new(0);
-        let fail = |code: u32, until: u32| {
+        let fail = |passing: &[u32], code: u32, until: u32| {
             times.set(0);
-            patiently(|| {
+            patiently(passing, || {
                 times.set(times.get() + 1);
                 let cause = io::Error::from_raw_os_error(code as i32);
                 if times.get() < until { Err(cause) } else { Ok(()) }
             })
         };
-        fail(ERROR_SHARING_VIOLATION, 3).unwrap();
+        for passing in [&IN_USE[..], &PASSING] {
+            fail(passing, ERROR_SHARING_VIOLATION, 3).unwrap();
+            assert_eq!(times.get(), 3);
+            fail(passing, ERROR_SHARING_VIOLATION, u32::MAX).unwrap_err();
+            assert_eq!(times.get(), ATTEMPTS);
+            fail(passing, ERROR_INVALID_FUNCTION, u32::MAX).unwrap_err();
+            assert_eq!(times.get(), 1);
+        }
+        fail(&PASSING, ERROR_ACCESS_DENIED, 3).unwrap();
         assert_eq!(times.get(), 3);
-        fail(ERROR_SHARING_VIOLATION, u32::MAX).unwrap_err();
-        assert_eq!(times.get(), ATTEMPTS);
-        fail(ERROR_INVALID_FUNCTION, u32::MAX).unwrap_err();
-        assert_eq!(times.get(), 1);
+    }
+
+    /// Each file of a patch that the user may not open cost a quarter of a second.
+    #[test]
+    fn regression_only_a_file_of_the_state_is_waited_for_when_it_is_denied() {
+        let (dir, places) = files(&["file"]);
+        std::fs::create_dir(dir.path().join("denied")).unwrap();
+        let place = places[0].sibling("denied");
+        // A directory looks like a file that the user may not open.
+        let mut options = cap_std::fs::OpenOptions::new();
+        options.read(true).write(true);
+        let waited = |opened: &dyn Fn() -> io::Result<File>| {
+            let before = PAUSES.get();
+            let cause = opened().unwrap_err();
+            assert_eq!(cause.raw_os_error(), Some(ERROR_ACCESS_DENIED as i32));
+            PAUSES.get() - before
+        };
+        assert_eq!(waited(&|| open(&place, &options)), 0);
+        assert_eq!(waited(&|| open_leaving(&place, &options)), ATTEMPTS - 1);
+        assert_eq!(waited(&|| OsFileSystem.open_lock(&place)), ATTEMPTS - 1);
     }
 }

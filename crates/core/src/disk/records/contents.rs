@@ -70,7 +70,7 @@ impl RecordStore {
         let mut found = Vec::with_capacity(content.len() + 1);
         let read = self
             .fs
-            .open(place)
+            .open_state(place)
             .and_then(|mut file| self.fs.read(&mut file, content.len() as u64, &mut found));
         read.is_ok() && found == content
     }
@@ -80,7 +80,7 @@ impl RecordStore {
         let log = self.state.store_file_if_made(self.fs, &self.name, LOG);
         let Ok(Some(log)) = log else { return StoredContent::Missing };
         let name = content_name(hash);
-        let mut file = match self.fs.open(&log.sibling(&name)) {
+        let mut file = match self.fs.open_state(&log.sibling(&name)) {
             Ok(file) => file,
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => return StoredContent::Missing,
             Err(_) => return StoredContent::Damaged,
