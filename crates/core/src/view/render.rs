@@ -48,20 +48,34 @@ pub fn cut_mark_bytes(hidden_bytes: usize) -> usize {
     CUT_MARK.len() + digits + CUT_MARK_END.len()
 }
 
+/// What ends the path in a header.
+const HEADER_END: &str = " ---";
+
 /// The line that stands above the lines of a file.
 pub fn file_header(path: &str) -> String {
-    format!("--- {} ---", one_line(path))
+    format!("--- {}{HEADER_END}", one_line(path))
 }
 
-/// The paths that a row may name as the header of a file, the longest first; none if it is none.
-/// A report of an edit has a summary behind the header, and a path may hold what ends one.
-pub fn header_paths(row: &str) -> Vec<&str> {
-    let Some(rest) = row.strip_prefix("--- ") else { return Vec::new() };
-    let ends = rest.rmatch_indices(" ---").filter(|(at, end)| {
+/// No system opens a path that is longer.
+const MAX_PATH_BYTES: usize = 4096;
+
+/// A name that holds what ends a header more often than this is nobody's.
+const MAX_HEADER_PATHS: usize = 8;
+
+/// The paths that a row may name as the header of a file, the longest first; nothing if it is no
+/// header. A report of an edit has a summary behind the header, and a path may hold what ends one.
+///
+/// All of them begin the longest one. A header that is longer than any path can be names none.
+pub fn header_paths(row: &str) -> Option<Vec<&str>> {
+    let rest = row.strip_prefix("--- ")?;
+    let is_end = |(at, end): &(usize, &str)| {
         let behind = &rest[at + end.len()..];
         *at > 0 && (behind.is_empty() || behind.starts_with(' '))
-    });
-    ends.map(|(at, _)| &rest[..at]).collect()
+    };
+    let near = rest.floor_char_boundary(MAX_PATH_BYTES + HEADER_END.len());
+    let ends = rest[..near].rmatch_indices(HEADER_END).filter(is_end);
+    let paths: Vec<&str> = ends.map(|(at, _)| &rest[..at]).take(MAX_HEADER_PATHS).collect();
+    (!paths.is_empty() || rest.rmatch_indices(HEADER_END).any(|end| is_end(&end))).then_some(paths)
 }
 
 /// A path on one line: a control character in a name could forge a line of a file.
@@ -201,6 +215,29 @@ mod tests {
         let mut out = Vec::new();
         render_cut_line(dialect, 7, 0, b"abc", 3, &mut out);
         assert_eq!(out, b"7:00|abc");
+    }
+
+    #[test]
+    fn headers_name_the_paths_that_they_can_mean() {
+        assert_eq!(header_paths("--- a b ---"), Some(vec!["a b"]));
+        assert_eq!(header_paths("--- a --- b --- 1 edit"), Some(vec!["a --- b", "a"]));
+        for row in ["--- a", "---  ---", "-- a ---", "--- a ---b", ""] {
+            assert_eq!(header_paths(row), None, "{row}");
+        }
+    }
+
+    #[test]
+    fn regression_a_header_names_few_paths_however_long_it_is() {
+        let row = format!("--- {}---", "a --- ".repeat(16_000));
+        let paths = header_paths(&row).unwrap();
+        assert_eq!(paths.len(), MAX_HEADER_PATHS);
+        assert!(
+            paths.iter().all(|path| path.len() <= MAX_PATH_BYTES && row[4..].starts_with(path))
+        );
+        let long = "é".repeat(MAX_PATH_BYTES / 2);
+        assert_eq!(header_paths(&file_header(&long)), Some(vec![long.as_str()]));
+        // It is a header, of a file that cannot be.
+        assert_eq!(header_paths(&file_header(&format!("{long}x"))), Some(vec![]));
     }
 
     #[test]

@@ -12,8 +12,8 @@ use crate::view::render::header_paths;
 use crate::view::scope::Scope;
 
 /// Rows below one header, which may be read as one of several paths, the longest first.
-struct RowsOfFile {
-    paths: Vec<String>,
+struct RowsOfFile<'t> {
+    paths: Vec<&'t str>,
     rows: String,
 }
 
@@ -32,6 +32,7 @@ impl Session {
             let learn = workspace.scoped(cancel, |scope| {
                 let mut strange = Vec::new();
                 for block in std::mem::take(&mut left) {
+                    scope.cancel.check()?;
                     match file_of(scope, &block) {
                         Some((path, file)) => {
                             lessons.extend(self.lesson_of(scope, path, file, &block.rows)?);
@@ -76,28 +77,28 @@ impl Session {
 }
 
 /// Which file of a workspace the rows are of, if it is one.
-fn file_of<'b>(scope: &Scope<'_>, block: &'b RowsOfFile) -> Option<(&'b str, PathBuf)> {
-    block.paths.iter().find_map(|path| Some((path.as_str(), canonical(scope, path).ok()?)))
+fn file_of<'t>(scope: &Scope<'_>, block: &RowsOfFile<'t>) -> Option<(&'t str, PathBuf)> {
+    block.paths.iter().find_map(|&path| Some((path, canonical(scope, path).ok()?)))
 }
 
 /// The rows of a text by the headers above them.
 ///
 /// A file whose header comes several times is one block: it is looked at once.
-fn blocks(text: &str, path: Option<&str>) -> Vec<RowsOfFile> {
-    let mut blocks: Vec<RowsOfFile> = Vec::new();
-    let mut places: HashMap<Vec<String>, usize> = HashMap::new();
-    let mut block_of = |blocks: &mut Vec<RowsOfFile>, paths: Vec<String>| {
-        *places.entry(paths).or_insert_with_key(|paths| {
-            blocks.push(RowsOfFile { paths: paths.clone(), rows: String::new() });
+fn blocks<'t>(text: &'t str, path: Option<&'t str>) -> Vec<RowsOfFile<'t>> {
+    let mut blocks: Vec<RowsOfFile<'t>> = Vec::new();
+    // By the longest path, which the others begin.
+    let mut places: HashMap<&'t str, usize> = HashMap::new();
+    let mut block_of = |blocks: &mut Vec<RowsOfFile<'t>>, paths: Vec<&'t str>| {
+        let longest = *paths.first()?;
+        Some(*places.entry(longest).or_insert_with(|| {
+            blocks.push(RowsOfFile { paths, rows: String::new() });
             blocks.len() - 1
-        })
+        }))
     };
-    let mut open = path.map(|path| block_of(&mut blocks, vec![path.to_owned()]));
+    let mut open = path.and_then(|path| block_of(&mut blocks, vec![path]));
     for row in text.lines() {
-        let paths = header_paths(row);
-        if !paths.is_empty() {
-            let paths = paths.into_iter().map(str::to_owned).collect();
-            open = Some(block_of(&mut blocks, paths));
+        if let Some(paths) = header_paths(row) {
+            open = block_of(&mut blocks, paths);
         } else if let Some(at) = open {
             blocks[at].rows += row;
             blocks[at].rows.push('\n');
@@ -105,4 +106,20 @@ fn blocks(text: &str, path: Option<&str>) -> Vec<RowsOfFile> {
     }
     blocks.retain(|block| !block.rows.is_empty());
     blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_stand_below_the_header_of_their_file() {
+        let name = "x".repeat(10_000);
+        let text =
+            format!("1:aa|a\n--- b --- 1 edit\n1:bb|b\n--- {name} ---\n1:cc|c\n--- b ---\n2:dd|d");
+        let found: Vec<_> =
+            blocks(&text, Some("a")).into_iter().map(|one| (one.paths, one.rows)).collect();
+        let expected = [("a", "1:aa|a\n"), ("b", "1:bb|b\n2:dd|d\n")];
+        assert_eq!(found, expected.map(|(path, rows)| (vec![path], rows.to_owned())));
+    }
 }
