@@ -10,9 +10,11 @@ mod support;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::disk::commit::RecoveryReport;
 use hashline_core::internals::disk::fs::OsFileSystem;
 use hashline_core::internals::edit::apply::Durability;
 use hashline_core::internals::edit::outcome::Outcome;
@@ -20,9 +22,7 @@ use hashline_core::internals::error::Code;
 use hashline_core::internals::workspace::Workspace;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde_json::{Value, json};
-use support::{
-    Interrupted, Scene, journals, options, patch, recover, scratch, snapshot, temporaries,
-};
+use support::{Interrupted, Scene, journals, options, patch, scratch, snapshot, temporaries};
 
 /// The environment variable through which a parent tells its child what to do.
 const CHILD: &str = "HASHLINE_RIGHTS_CHILD";
@@ -84,18 +84,38 @@ fn patch_in_a_closed_directory(task: &Value, closed_at: u64) -> Value {
     json!({"said": said, "is_done": fs.count() < closed_at})
 }
 
+/// Held while a process is started, and while this one holds the lock of a journal: until it runs
+/// its own program a child has a copy of every descriptor, and of the lock with it.
+static STARTS: Mutex<()> = Mutex::new(());
+
+fn hold_starts() -> MutexGuard<'static, ()> {
+    STARTS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn recover(state: &Path) -> RecoveryReport {
+    let _starts = hold_starts();
+    support::recover(state)
+}
+
 /// The answer of a child, run through `program` if that is given; `None` when it panicked.
 fn run(prefix: &[&str], task: &Value) -> Option<Value> {
     let exe = std::env::current_exe().unwrap();
     let mut words: Vec<PathBuf> = prefix.iter().map(PathBuf::from).collect();
     words.push(exe);
-    let output = Command::new(&words[0])
+    let mut command = Command::new(&words[0]);
+    command
         .args(&words[1..])
         .args(["--exact", "child", "--nocapture"])
         .env(CHILD, task.to_string())
         .current_dir("/")
-        .output()
-        .ok()?;
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let started = {
+        let _starts = hold_starts();
+        command.spawn()
+    };
+    let output = started.and_then(Child::wait_with_output).ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let answer = text.lines().find_map(|line| line.strip_prefix(ANSWER))?;
     serde_json::from_str(answer).ok()
@@ -115,8 +135,11 @@ impl Interruption {
             }
         });
         let options = options(scene.0.state.path(), Durability::Process);
-        let outcome = Workspace::on(&fs, &options)
-            .apply(&patch(scene.0.dir.path()).into(), &Cancel::default());
+        let outcome = {
+            let _starts = hold_starts();
+            Workspace::on(&fs, &options)
+                .apply(&patch(scene.0.dir.path()).into(), &Cancel::default())
+        };
         assert!(outcome.is_err());
         assert!(scene.is_committed());
         scene
