@@ -76,6 +76,10 @@ fn ranges(evidence: &Evidence<'_>, refused: &Refused<'_>) -> Vec<(u64, u64)> {
             let near = near.first().map(|&near| around(near, near));
             std::iter::once(around(line, line)).chain(near).collect()
         }
+        Why::Counted { now } => {
+            let line = u64::from(refused.anchor.line);
+            std::iter::once(line).chain(*now).map(|line| around(line, line)).collect()
+        }
         _ if refused.now == (0, 0) => {
             let line = u64::from(refused.anchor.line);
             vec![around(line, line)]
@@ -120,6 +124,7 @@ fn truth(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
         Why::OtherHash { near, is_current } => {
             other_hash(evidence, refused, near, *is_current, &hash)
         }
+        Why::Counted { now } => counted(evidence, refused, *now, &hash),
         Why::OtherText => {
             format!("Line {line} has that hash, but not the text behind the anchor.")
         }
@@ -150,11 +155,7 @@ fn other_hash(
     hash: &str,
 ) -> String {
     let line = u64::from(refused.anchor.line);
-    let own = refused.shown.iter().find(|shown| shown.number == line);
-    let own = own.map(|shown| {
-        let text = String::from_utf8_lossy(&shown.text);
-        evidence.dialect.hash_text(hash_line(evidence.dialect, line, &text))
-    });
+    let own = own_hash(evidence, refused);
     let fresh = |number: u64| evidence.fresh(number).unwrap_or_default();
     match (near, own) {
         (&[found, ..], Some(own)) if is_current => format!(
@@ -174,6 +175,33 @@ fn other_hash(
         ),
         _ => format!("Line {line} was shown with another hash: use the lines above."),
     }
+}
+
+/// A hash that the line was not shown with, but that the line has which is there now.
+fn counted(evidence: &Evidence<'_>, refused: &Refused<'_>, now: Option<u64>, hash: &str) -> String {
+    let line = u64::from(refused.anchor.line);
+    let own = own_hash(evidence, refused).unwrap_or_else(|| "another hash".to_owned());
+    let fresh = |number: u64| evidence.fresh(number).unwrap_or_default();
+    let shown = format!("Line {line} was shown with {own}");
+    match now {
+        Some(now) => format!(
+            "{shown} and is line {now} now; {hash} is the hash of what is line {line} now: which one? Use {} or {}.",
+            fresh(now),
+            fresh(line)
+        ),
+        None => format!(
+            "{shown} and is no longer what it was; {hash} is the hash of what is line {line} now: use {} if you mean that.",
+            fresh(line)
+        ),
+    }
+}
+
+/// The hash with which the line of an anchor was shown.
+fn own_hash(evidence: &Evidence<'_>, refused: &Refused<'_>) -> Option<String> {
+    let line = u64::from(refused.anchor.line);
+    let own = refused.shown.iter().find(|shown| shown.number == line)?;
+    let text = String::from_utf8_lossy(&own.text);
+    Some(evidence.dialect.hash_text(hash_line(evidence.dialect, line, &text)))
 }
 
 /// The lines as they were shown, marked as removed.

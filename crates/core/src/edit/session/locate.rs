@@ -336,17 +336,17 @@ impl<'a> Locator<'a> {
     }
 
     /// By the numbers that the current text has for lines that the model knows under others: a
-    /// report says by how much they moved, and the model may have counted.
+    /// report says by how much they moved, and the model may have counted. Not where such a
+    /// number was shown with another hash: then it can be a slip as well, and of those the number
+    /// is nearly always what was meant.
     fn by_tip(&mut self, target: &Target<'_>) -> Option<Landed> {
         let at = self.current_lineage().filter(|&at| !self.is_later(at))?;
         let (first, last) = target.ends();
-        let is_known = |locator: &mut Self, anchor: &Anchor| {
-            let line = u64::from(anchor.line);
-            let text = locator.current.line(line);
-            locator.known(at).contains(line)
-                && text.is_some_and(|text| locator.agrees(anchor, text))
+        let mut is_sure = |anchor| {
+            self.is_known_as(at, anchor)
+                && (anchor.hint.is_some() || !self.was_shown_otherwise(anchor))
         };
-        if !(is_known(self, first) && is_known(self, last)) {
+        if !(is_sure(first) && is_sure(last)) {
             return None;
         }
         let (block, known) = (target.block(), Known::Lineage(at));
@@ -354,6 +354,22 @@ impl<'a> Locator<'a> {
             return None;
         }
         Some(Landed { block, how: How::OwnEdits, known, tip: block })
+    }
+
+    /// Whether the line that has the number of an anchor in a lineage's tip, which is the current
+    /// text, has its hash too, and the model knows that line.
+    fn is_known_as(&mut self, at: usize, anchor: &Anchor) -> bool {
+        let line = u64::from(anchor.line);
+        let text = self.current.line(line);
+        self.known(at).contains(line) && text.is_some_and(|text| self.agrees(anchor, text))
+    }
+
+    /// Whether a view showed the number of an anchor with another line than the anchor says, or
+    /// with one that is forgotten.
+    fn was_shown_otherwise(&mut self, anchor: &Anchor) -> bool {
+        let line = u64::from(anchor.line);
+        let mut views = self.views().into_iter();
+        views.any(|(at, view)| view.shows(line, self.as_of) && !self.shows(at, view, anchor))
     }
 
     /// Whether an own edit came after the call was made: numbers as they are now, and lines that

@@ -66,6 +66,12 @@ pub enum Why {
         /// The text that was shown is the current one: the anchor is a slip, nothing is stale.
         is_current: bool,
     },
+    /// The line was shown with another hash, and own edits have moved a line with this one to the
+    /// number: either can be meant. `HASH_MISMATCH`.
+    Counted {
+        /// Where the line is now that was shown with the number, if it is there.
+        now: Option<u64>,
+    },
     /// The line was shown with that hash, but its text is not that behind the anchor:
     /// `HASH_MISMATCH`.
     OtherText,
@@ -88,9 +94,11 @@ impl Why {
             Why::NotShown { .. } | Why::Forgotten => Code::NotShown,
             Why::OutOfRange => Code::LineOutOfRange,
             Why::Disagree { .. } => Code::AmbiguousAnchor,
-            Why::OtherHash { .. } | Why::OtherText | Why::OwnEdit | Why::Changed => {
-                Code::HashMismatch
-            }
+            Why::OtherHash { .. }
+            | Why::Counted { .. }
+            | Why::OtherText
+            | Why::OwnEdit
+            | Why::Changed => Code::HashMismatch,
         }
     }
 }
@@ -261,11 +269,20 @@ impl<'a> Locator<'a> {
         };
         let why = if self.has_hash(anchor, &text) {
             Why::OtherText
+        } else if self.is_counted(anchor) {
+            let is_current = self.lineage(at).tip == self.current.hash;
+            Why::Counted { now: view.track.line(line).filter(|_| is_current) }
         } else {
             let near = self.near(at, view, anchor);
             Why::OtherHash { near, is_current: view.hash == self.current.hash }
         };
         Some(self.refused(&target, at, view, why))
+    }
+
+    /// Whether an anchor names a line that the model knows by the number that it has now.
+    fn is_counted(&mut self, anchor: &Anchor) -> bool {
+        let current = self.current_lineage().filter(|&at| !self.is_later(at));
+        current.is_some_and(|at| self.is_known_as(at, anchor))
     }
 
     /// The lines of a view, nearest first, that have the hash of an anchor, and its hint.
