@@ -210,13 +210,33 @@ pub fn map<'i, T: Sync, R: Send>(items: &'i [T], work: impl Fn(&'i T) -> R + Syn
     map_in(&HELPERS, items, work)
 }
 
+/// As [`map`]; before it takes part, this thread does something else: helpers need not wait for
+/// that.
+pub fn map_beside<'i, T: Sync, R: Send>(
+    items: &'i [T],
+    work: impl Fn(&'i T) -> R + Sync,
+    beside: impl FnOnce(),
+) -> Vec<R> {
+    map_beside_in(&HELPERS, items, work, beside)
+}
+
 fn map_in<'i, T: Sync, R: Send>(
     pool: &'static Pool,
     items: &'i [T],
     work: impl Fn(&'i T) -> R + Sync,
 ) -> Vec<R> {
+    map_beside_in(pool, items, work, || {})
+}
+
+fn map_beside_in<'i, T: Sync, R: Send>(
+    pool: &'static Pool,
+    items: &'i [T],
+    work: impl Fn(&'i T) -> R + Sync,
+    beside: impl FnOnce(),
+) -> Vec<R> {
     let helpers = pool.width.saturating_sub(1).min(items.len().saturating_sub(1));
     if helpers == 0 || ALONE.get() {
+        beside();
         return items.iter().map(work).collect();
     }
     let next = AtomicUsize::new(0);
@@ -230,15 +250,22 @@ fn map_in<'i, T: Sync, R: Send>(
         }
         done.lock().unwrap_or_else(PoisonError::into_inner).append(&mut mine);
     };
-    share(pool, helpers, &next, &take_part);
+    share(pool, helpers, &next, &take_part, beside);
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_unstable_by_key(|(index, _)| *index);
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Has `take_part` called on this thread, and at the same time by up to so many helpers. Once this
-/// thread is through, no helper begins any more. A panic of one is a panic of all.
-fn share(pool: &'static Pool, helpers: usize, next: &AtomicUsize, take_part: &(dyn Fn() + Sync)) {
+/// Has `take_part` called on this thread, after `beside`, and at the same time by up to so many
+/// helpers. Once this thread is through, no helper begins any more. A panic of one is a panic of
+/// all.
+fn share(
+    pool: &'static Pool,
+    helpers: usize,
+    next: &AtomicUsize,
+    take_part: &(dyn Fn() + Sync),
+    beside: impl FnOnce(),
+) {
     // SAFETY: Only the lifetime changes. A helper calls the function between `WorkGate::enter` and
     // `WorkGate::leave` alone, and `Closing` lets this frame go, whether by return or by a panic,
     // only after it has shut the gate and everybody is out.
@@ -256,6 +283,7 @@ fn share(pool: &'static Pool, helpers: usize, next: &AtomicUsize, take_part: &(d
             break;
         }
     }
+    beside();
     take_part();
     drop(closing);
     if let Some(payload) = gate.lock().panic.take() {
@@ -381,6 +409,23 @@ mod tests {
             here()
         });
         assert_ne!(threads[0], threads[1]);
+    }
+
+    #[test]
+    fn helpers_do_not_wait_for_what_is_done_beside() {
+        let pool = pool(2, 0);
+        let (done, is_done) = mpsc::channel();
+        // What is done beside ends when a helper has done the first item.
+        let results = map_beside_in(
+            pool,
+            &[1, 2, 3],
+            |item| {
+                done.send(()).unwrap();
+                item * 2
+            },
+            || is_done.recv().unwrap(),
+        );
+        assert_eq!(results, [2, 4, 6]);
     }
 
     #[test]

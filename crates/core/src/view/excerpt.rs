@@ -112,6 +112,18 @@ impl Page {
             && self.out.len().saturating_add(size_bytes) <= max_bytes
     }
 
+    /// As [`push_lines`](Page::push_lines), for lines that fit; `after_gap`: behind a mark for the
+    /// lines that are left out above them.
+    fn add_lines(&mut self, first: u64, text: &[u8], after_gap: bool) {
+        if after_gap {
+            if !self.out.is_empty() {
+                self.out.push(b'\n');
+            }
+            self.out.extend_from_slice(GAP.as_bytes());
+        }
+        self.push_lines(first, text);
+    }
+
     fn add(&mut self, number: u64, text: &[u8], after_gap: bool) -> bool {
         if self.next_line.is_some() {
             return false;
@@ -214,10 +226,25 @@ pub struct Excerpt<'a> {
     text: &'a [u8],
     context: Context,
     page: Page,
-    /// The first line not shown yet, and its offset.
-    next: (u64, usize),
+    /// The first line not shown yet.
+    next: LineStart,
+    /// Lines up to the next one that are to be rendered together.
+    unrendered: Option<UnbrokenLines>,
     /// Context after the last match goes up to this line.
     pending_until: u64,
+}
+
+/// A line and where it starts.
+#[derive(Clone, Copy)]
+struct LineStart {
+    number: u64,
+    offset: usize,
+}
+
+/// Lines without a gap between them, of which it is certain that they fit.
+struct UnbrokenLines {
+    first: LineStart,
+    after_gap: bool,
 }
 
 impl<'a> Excerpt<'a> {
@@ -230,7 +257,8 @@ impl<'a> Excerpt<'a> {
         first_line: u64,
         first_offset: usize,
     ) -> Self {
-        Excerpt { text, context, page, next: (first_line, first_offset), pending_until: 0 }
+        let next = LineStart { number: first_line, offset: first_offset };
+        Excerpt { text, context, page, next, unrendered: None, pending_until: 0 }
     }
 
     /// Adds a match; false when it did not fit, after which nothing does.
@@ -238,15 +266,19 @@ impl<'a> Excerpt<'a> {
         if !self.show_pending(number - 1) {
             return false;
         }
-        let earliest = number.saturating_sub(self.context.before).max(self.next.0);
-        let mut offset = span.start;
-        for _ in earliest..number {
-            // A mapped file can change between two looks at it; then the view is thrown away.
-            let above = &self.text[..offset.saturating_sub(1)];
-            offset = memchr::memrchr(b'\n', above).map_or(0, |newline| newline + 1);
+        let earliest = number.saturating_sub(self.context.before).max(self.next.number);
+        let mut gap = false;
+        if earliest > self.next.number {
+            gap = self.page.shown_lines() > 0 || self.unrendered.is_some();
+            self.render();
+            let mut offset = span.start;
+            for _ in earliest..number {
+                // A mapped file can change between two looks at it; then the view is thrown away.
+                let above = &self.text[..offset.saturating_sub(1)];
+                offset = memchr::memrchr(b'\n', above).map_or(0, |newline| newline + 1);
+            }
+            self.next = LineStart { number: earliest, offset };
         }
-        let gap = self.page.shown_lines() > 0 && earliest > self.next.0;
-        self.next = (earliest, offset);
         let fitted = self.show_until(number, gap);
         self.pending_until = number.saturating_add(self.context.after);
         fitted
@@ -255,29 +287,134 @@ impl<'a> Excerpt<'a> {
     /// Shows the context after the last match and hands back the page.
     pub fn finish(mut self) -> Page {
         self.show_pending(u64::MAX);
+        self.render();
         self.page
-    }
-
-    /// The page so far.
-    pub fn page(&self) -> &Page {
-        &self.page
     }
 
     fn show_pending(&mut self, last: u64) -> bool {
         self.show_until(self.pending_until.min(last), false)
     }
 
-    fn show_until(&mut self, last: u64, mut gap: bool) -> bool {
-        let lines = Lines::starting_at(self.text, Unit::Byte, self.next.1);
-        for span in lines {
-            if self.next.0 > last {
+    /// Shows the lines up to number `last`: later and all at once if they fit for certain,
+    /// otherwise one by one until one does not.
+    fn show_until(&mut self, last: u64, gap: bool) -> bool {
+        let start = self.next;
+        let mut end = start;
+        for span in Lines::starting_at(self.text, Unit::Byte, start.offset) {
+            if end.number > last {
                 break;
             }
-            if !self.page.add(self.next.0, span.text(self.text), std::mem::take(&mut gap)) {
+            end = LineStart { number: end.number + 1, offset: span.end };
+        }
+        if end.number == start.number {
+            return true;
+        }
+        let first = self.unrendered.as_ref().map_or(start, |lines| lines.first);
+        if self.has_room_for(first, end) {
+            self.unrendered.get_or_insert(UnbrokenLines { first, after_gap: gap });
+            self.next = end;
+            return true;
+        }
+        self.render();
+        self.show_singly(last, gap)
+    }
+
+    fn has_room_for(&self, first: LineStart, end: LineStart) -> bool {
+        let (lines, text_bytes) = (end.number - first.number, end.offset - first.offset);
+        let dialect = self.page.hasher.dialect();
+        let lines_bytes = rendered_size_bound(dialect, text_bytes, lines, end.number);
+        self.page.has_room_for(lines, lines_bytes + GAP.len() + 2)
+    }
+
+    /// Renders the lines that wait for it.
+    fn render(&mut self) {
+        if let Some(UnbrokenLines { first, after_gap }) = self.unrendered.take() {
+            let lines = &self.text[first.offset..self.next.offset];
+            self.page.add_lines(first.number, lines, after_gap);
+        }
+    }
+
+    fn show_singly(&mut self, last: u64, mut gap: bool) -> bool {
+        for span in Lines::starting_at(self.text, Unit::Byte, self.next.offset) {
+            if self.next.number > last {
+                break;
+            }
+            let text = span.text(self.text);
+            if !self.page.add(self.next.number, text, std::mem::take(&mut gap)) {
                 return false;
             }
-            self.next = (self.next.0 + 1, span.end);
+            self.next = LineStart { number: self.next.number + 1, offset: span.end };
         }
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// What an excerpt shows, and which matches it takes: every line looked at alone.
+    fn naive(
+        text: &[u8],
+        context: Context,
+        mut page: Page,
+        matches: &[u64],
+    ) -> (Vec<u8>, Vec<bool>) {
+        let lines: Vec<Span> = Lines::new(text, Unit::Byte).collect();
+        let mut next = 1;
+        let mut fits = |page: &mut Page, number: u64| {
+            let gap = page.shown_lines() > 0 && number > next;
+            let added = page.add(number, lines[number as usize - 1].text(text), gap);
+            next += u64::from(added) * (number + 1 - next);
+            added
+        };
+        let mut taken = Vec::new();
+        let mut shown_to = 0;
+        for (at, &number) in matches.iter().enumerate() {
+            let above = at.checked_sub(1).map_or(0, |at| matches[at] + context.after);
+            let mut asked = (shown_to + 1..=number)
+                .filter(|&line| line <= above || line + context.before >= number);
+            taken.push(asked.all(|line| fits(&mut page, line)));
+            shown_to = number;
+        }
+        let last = matches.last().map_or(0, |last| last + context.after).min(lines.len() as u64);
+        (shown_to + 1..=last).all(|line| fits(&mut page, line));
+        (page.into_text(), taken)
+    }
+
+    proptest! {
+        #[test]
+        fn lines_together_are_as_lines_alone(
+            lines in prop::collection::vec(("[ab é\t]{0,9}", any::<bool>()), 1..40),
+            is_last_open in any::<bool>(),
+            picks in prop::collection::btree_set(1u64..40, 1..12),
+            (before, after) in (0u64..4, 0u64..4),
+            max_lines in prop::option::of(0u64..40),
+            max_bytes in prop::option::of(0usize..400),
+        ) {
+            let mut text: String = lines
+                .iter()
+                .map(|(line, is_crlf)| format!("{line}{}", if *is_crlf { "\r\n" } else { "\n" }))
+                .collect();
+            if is_last_open {
+                text.push('x');
+            }
+            let text = text.as_bytes();
+            let spans: Vec<Span> = Lines::new(text, Unit::Byte).collect();
+            let matches: Vec<u64> =
+                picks.into_iter().filter(|&pick| pick <= spans.len() as u64).collect();
+            let (context, limits) = (Context { before, after }, Limits { max_lines, max_bytes });
+            let page = || Page::new(Dialect::default_dialect(), limits, 0);
+
+            let mut excerpt = Excerpt::new(text, context, page(), 1, 0);
+            let taken: Vec<bool> = matches
+                .iter()
+                .map(|&number| excerpt.push_match(number, spans[number as usize - 1]))
+                .collect();
+            let shown = excerpt.finish();
+            let expected = naive(text, context, page(), &matches);
+            prop_assert_eq!((shown.into_text(), taken), expected);
+        }
     }
 }

@@ -6,9 +6,11 @@
 
 mod backtrack;
 mod line;
+mod literal;
 mod watch;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use regex_automata::Input;
 use regex_automata::meta;
@@ -21,6 +23,7 @@ use crate::text::lines::{Lines, Span, Unit, line_around};
 use crate::view::anchor::quote;
 use backtrack::{Backtracker, MatchFailure};
 use line::LineSearch;
+use literal::Literal;
 use watch::{Stop, Watch};
 
 /// Longer searches are refused: what some patterns become takes thousands of times their room.
@@ -58,6 +61,8 @@ pub struct Pattern {
 
 #[derive(Debug)]
 enum Engine {
+    /// A text as it stands: linear time, whatever its length.
+    Literal(Literal),
     /// Finite automata: linear time.
     Automaton(Box<Automaton>),
     /// Look-around and back-references: bounded backtracking, line by line.
@@ -75,6 +80,32 @@ struct Automaton {
     spans_lines: bool,
     /// It asserts the end of a line, which in a whole text is not seen before `\r\n`.
     asserts_line_end: bool,
+}
+
+impl Engine {
+    /// So much is searched at once, where lines need not be looked at alone.
+    fn piece_bytes(&self) -> usize {
+        match self {
+            Engine::Literal(literal) => literal.piece_bytes,
+            Engine::Automaton(automaton) => automaton.piece_bytes,
+            Engine::Backtracking(_) => 0,
+        }
+    }
+
+    fn asserts_line_end(&self) -> bool {
+        matches!(self, Engine::Automaton(automaton) if automaton.asserts_line_end)
+    }
+
+    /// The first match in a text of whole lines, from the byte `from` on.
+    fn find(&self, text: &[u8], from: usize) -> Option<Range<usize>> {
+        match self {
+            Engine::Literal(literal) => literal.find(text, from),
+            Engine::Automaton(automaton) => {
+                automaton.regex.find(Input::new(text).range(from..)).map(|found| found.range())
+            }
+            Engine::Backtracking(_) => None,
+        }
+    }
 }
 
 impl Pattern {
@@ -109,6 +140,7 @@ impl Pattern {
         cancel: &'a Cancel,
     ) -> MatchingLines<'a> {
         let whole = match &self.engine {
+            Engine::Literal(_) => true,
             Engine::Automaton(automaton) => automaton.spans_lines,
             Engine::Backtracking(_) => false,
         };
@@ -150,19 +182,14 @@ enum MatchExtent {
 impl<'a> MatchingLines<'a> {
     /// The next line that may match: in a piece of text the one where the next match starts.
     fn candidate(&mut self) -> Result<Option<CandidateLine>> {
-        let pattern = self.pattern;
-        if let Engine::Automaton(automaton) = &pattern.engine
-            && self.whole
-        {
-            while self.at < self.text.len() {
-                if self.at == self.piece_end && !self.begin_piece(automaton)? {
-                    break;
-                }
-                if let Some(found) = self.find_in_piece(automaton) {
-                    return Ok(Some(found));
-                }
-                self.at = self.piece_end;
+        while self.whole && self.at < self.text.len() {
+            if self.at == self.piece_end && !self.begin_piece()? {
+                break;
             }
+            if let Some(found) = self.find_in_piece() {
+                return Ok(Some(found));
+            }
+            self.at = self.piece_end;
         }
         let line = Lines::starting_at(self.text, Unit::Byte, self.at).next();
         Ok(line.map(|line| CandidateLine { line, found: MatchExtent::Nothing }))
@@ -170,8 +197,9 @@ impl<'a> MatchingLines<'a> {
 
     /// Goes on with as many whole lines as fit into a piece; false when not one does, or when
     /// they are to be looked at alone.
-    fn begin_piece(&mut self, automaton: &Automaton) -> Result<bool> {
-        let limit = self.text.len().min(self.at.saturating_add(automaton.piece_bytes));
+    fn begin_piece(&mut self) -> Result<bool> {
+        let engine = &self.pattern.engine;
+        let limit = self.text.len().min(self.at.saturating_add(engine.piece_bytes()));
         let end = if limit == self.text.len() {
             limit
         } else {
@@ -182,19 +210,19 @@ impl<'a> MatchingLines<'a> {
         self.watch.begin(end - self.at).map_err(|stop| stopped(stop, end - self.at))?;
         let piece = &self.text[self.at..end];
         // From here on every line is looked at alone.
-        self.whole = !(automaton.asserts_line_end && memchr::memchr(b'\r', piece).is_some());
+        self.whole = !(engine.asserts_line_end() && memchr::memchr(b'\r', piece).is_some());
         Ok(self.whole && !piece.is_empty())
     }
 
-    fn find_in_piece(&self, automaton: &Automaton) -> Option<CandidateLine> {
+    fn find_in_piece(&self) -> Option<CandidateLine> {
         let piece = &self.text[..self.piece_end];
-        let found = automaton.regex.find(Input::new(piece).range(self.at..))?;
-        if found.start() == piece.len() && piece.ends_with(b"\n") {
+        let found = self.pattern.engine.find(piece, self.at)?;
+        if found.start == piece.len() && piece.ends_with(b"\n") {
             return None;
         }
-        let line = line_around(self.text, found.start());
+        let line = line_around(self.text, found.start);
         let found =
-            if found.end() <= line.text_end { MatchExtent::Inside } else { MatchExtent::RunsOver };
+            if found.end <= line.text_end { MatchExtent::Inside } else { MatchExtent::RunsOver };
         Some(CandidateLine { line, found })
     }
 
@@ -203,6 +231,7 @@ impl<'a> MatchingLines<'a> {
         self.watch.begin(line.len()).map_err(stopped)?;
         let pattern = self.pattern;
         match &pattern.engine {
+            Engine::Literal(literal) => literal.is_in(line, &self.watch).map_err(stopped),
             Engine::Automaton(automaton) if line.len() <= automaton.piece_bytes => {
                 Ok(automaton.regex.is_match(line))
             }
@@ -323,6 +352,9 @@ fn automaton(pattern: &str, case_sensitive: bool) -> Result<Pattern> {
     };
     if has_newline_literal(&hir) {
         return Err(spans_lines());
+    }
+    if let HirKind::Literal(literal) = hir.kind() {
+        return Ok(Pattern { engine: Engine::Literal(Literal::new(&literal.0)) });
     }
     let too_large = |cause: &dyn std::error::Error| {
         let size_bytes = AUTOMATON_LIMIT_BYTES;
@@ -500,13 +532,17 @@ mod tests {
             text in "([abé \r]{0,4}\n?){0,12}",
             piece_bytes in prop::option::of(0_usize..12),
             pattern in prop::sample::select(vec![
-                "a", "ab|b", "^a", "a$", "^$", r"\s", r"\s+b", r"a[^b]", r"\bb", r"b\b", "a*",
+                "a", "ba", "b \r", "ab|b", "^a", "a$", "^$", r"\s", r"\s+b", r"a[^b]", r"\bb", r"b\b", "a*",
                 r"(?s)a.b", r"a\s*b", r"\Aa", r"b\z", r"(?m)^ *b", r"[^a]$", "(?i)A b", r"\r",
             ]),
         ) {
             let mut compiled = Pattern::new(&query(pattern, true, true)).unwrap();
-            if let (Engine::Automaton(engine), Some(bytes)) = (&mut compiled.engine, piece_bytes) {
-                engine.piece_bytes = bytes;
+            if let Some(bytes) = piece_bytes {
+                match &mut compiled.engine {
+                    Engine::Literal(literal) => literal.piece_bytes = bytes,
+                    Engine::Automaton(automaton) => automaton.piece_bytes = bytes,
+                    Engine::Backtracking(_) => {}
+                }
             }
             let cancel = Cancel::default();
             let fast: Vec<_> =

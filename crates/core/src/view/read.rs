@@ -293,13 +293,13 @@ fn view_document(
         Some(pattern) => {
             let page = Page::new(dialect, request.limits, 0);
             let max_matches = request.max_matches.unwrap_or(MAX_MATCHES);
-            show_matches(text, from, page, pattern, request.context, max_matches, cancel)?
+            show_matches(text, from, page, pattern, request.context, max_matches, cancel)?.0
         }
     };
     finish_view(scope, document, request, line_count, start_line, shown)
 }
 
-/// The first line of a view.
+/// A line and where it starts: the first of a view, or one up to which lines are counted.
 pub(crate) struct ViewStart {
     pub(crate) line: u64,
     pub(crate) offset: usize,
@@ -354,7 +354,8 @@ fn whole_lines(text: &[u8]) -> usize {
     after(piece_end).unwrap_or(text.len())
 }
 
-/// The matches from a line on, at most `max_matches` of them; all are counted.
+/// The matches from a line on, at most `max_matches` of them; all are counted. Also the line of
+/// the last one.
 pub(crate) fn show_matches(
     text: &[u8],
     from: ViewStart,
@@ -363,7 +364,7 @@ pub(crate) fn show_matches(
     context: Context,
     max_matches: u64,
     cancel: &Cancel,
-) -> Result<Shown> {
+) -> Result<(Shown, ViewStart)> {
     let mut excerpt = Excerpt::new(text, context, page, from.line, from.offset);
     let mut lines = Vec::new();
     let mut count = 0;
@@ -387,7 +388,8 @@ pub(crate) fn show_matches(
     }
     let page = excerpt.finish();
     let next_line = page.next_line().or(first_left_out);
-    Ok(Shown { page, next_line, match_lines: Some(lines), match_count: Some(count) })
+    let shown = Shown { page, next_line, match_lines: Some(lines), match_count: Some(count) };
+    Ok((shown, ViewStart { line: number, offset }))
 }
 
 fn finish_view(

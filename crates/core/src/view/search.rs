@@ -9,6 +9,7 @@ mod shown;
 mod walk;
 
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -195,6 +196,8 @@ struct LimitsLeft {
 }
 
 impl Search<'_> {
+    /// Searches batch by batch. What a batch found is put into the result while helpers are at the
+    /// next one.
     fn search_in_batches(
         &self,
         files: &[CandidateFile],
@@ -203,21 +206,32 @@ impl Search<'_> {
     ) -> Result<()> {
         let mut rest = files;
         let mut batch_files = FIRST_BATCH_FILES;
-        while !rest.is_empty() {
+        let mut searched: (&[CandidateFile], Vec<Result<FileOutcome>>) = Default::default();
+        let is_full = AtomicBool::new(false);
+        loop {
             progress(files.len() - rest.len(), files.len());
             let (batch, later) = rest.split_at(batch_files.min(rest.len()));
             let room = self.room(result);
-            let outcomes = threads::map(batch, |file| self.search_file(file, room));
-            self.scope.cancel.check()?;
-            for (file, outcome) in batch.iter().zip(outcomes) {
-                if self.take(file, outcome, result).is_break() {
-                    return Ok(());
+            let search = |file| {
+                if is_full.load(Ordering::Relaxed) {
+                    return Ok(FileOutcome::Gone);
                 }
+                self.search_file(file, room)
+            };
+            let (files, outcomes) = searched;
+            let outcomes = threads::map_beside(batch, search, || {
+                let mut found = files.iter().zip(outcomes);
+                let ends = found.any(|(file, outcome)| self.take(file, outcome, result).is_break());
+                is_full.store(ends, Ordering::Relaxed);
+            });
+            self.scope.cancel.check()?;
+            if batch.is_empty() || is_full.load(Ordering::Relaxed) {
+                return Ok(());
             }
+            searched = (batch, outcomes);
             rest = later;
             batch_files = (batch_files * 2).min(LAST_BATCH_FILES);
         }
-        Ok(())
     }
 
     /// What the limits leave for the next file.
@@ -240,8 +254,8 @@ impl Search<'_> {
     ) -> ControlFlow<()> {
         let room = self.room(result);
         let outcome = match outcome {
-            // Its batch started with more room than is left: the one file that crosses a
-            // limit is searched once more, with exactly that.
+            // Its batch started with more room than is left: the one file that crosses a limit is
+            // searched once more, with exactly that.
             Ok(FileOutcome::Hits(hits)) if !hits.fit(room) => self.search_file(file, room),
             outcome => outcome,
         };
@@ -294,7 +308,7 @@ impl Search<'_> {
             max_bytes: Some(room.bytes.saturating_sub(header.len() + 1)),
         };
         let per_file = self.query.max_matches_per_file.unwrap_or(u64::MAX);
-        let shown = show_matches(
+        let (shown, last) = show_matches(
             text,
             ViewStart { line: 1, offset: 0 },
             Page::new(self.scope.dialect, limits, 0),
@@ -307,6 +321,8 @@ impl Search<'_> {
         if match_count == 0 {
             return Ok(FileOutcome::NoMatch);
         }
+        let below = text.get(last.offset..).unwrap_or_default();
+        let line_count = last.line - 1 + count_lines_while(below, self.scope.cancel)?;
         let match_lines = shown.match_lines.unwrap_or_default();
         let shown_matches = match_lines.len() as u64;
         let is_cut = shown.page.is_cut();
@@ -321,7 +337,7 @@ impl Search<'_> {
                 path: path.to_owned(),
                 match_lines,
                 match_count,
-                line_count: count_lines_while(text, self.scope.cancel)?,
+                line_count,
                 truncated: is_cut || shown.next_line.is_some(),
             },
         }))
