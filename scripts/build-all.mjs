@@ -27,8 +27,8 @@ import { addonName, addonPath, chosen, programPath, rustTriple, TARGETS } from '
 import { pythonBin, root, run, rustTarget, zigEnvironment } from './tools.mjs'
 
 const BUILT = join(root, 'target', 'cross')
-/** What decides what is built; directories that are not there yet or any more do no harm. */
-const SOURCES = ['Cargo.toml', 'Cargo.lock', 'build.rs', 'src', 'crates']
+/** What decides what is built, which tests do not; directories that are not there do no harm. */
+const SOURCES = ['Cargo.toml', 'Cargo.lock', 'build.rs', 'src', 'crates', ':!crates/*/tests/*']
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
