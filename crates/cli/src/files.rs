@@ -5,7 +5,7 @@
 //! with keeping it.
 
 use hashline_core::{
-    Cancel, Error, FileView, JsonRequest, JsonView, Manner, Outcome, ReadRequest, Result,
+    Cancel, Error, FileView, JsonRequest, JsonView, Manner, Outcome, ReadRequest, Result, RowSink,
     SearchQuery, SearchResult, Session, SessionLimits, SessionOptions, StoreOptions, Value,
     Workspace, WorkspaceOptions,
 };
@@ -79,6 +79,21 @@ impl Files {
         match &self.session {
             Some(session) => session.search_telling(&session.reading(), query, cancel, progress),
             None => self.workspace.search_telling(query, cancel, progress),
+        }
+    }
+
+    /// As [`Files::search`]; the text goes to `sink` as it is found, where that is possible: what a
+    /// session shows it remembers as a whole.
+    pub fn search_streaming(
+        &self,
+        query: &SearchQuery,
+        cancel: &Cancel,
+        progress: &dyn Fn(usize, usize),
+        sink: RowSink<'_>,
+    ) -> Result<SearchResult> {
+        match &self.session {
+            Some(_) => self.search(query, cancel, progress),
+            None => self.workspace.search_streaming(query, cancel, progress, sink),
         }
     }
 

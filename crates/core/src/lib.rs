@@ -81,7 +81,7 @@ pub use self::{
     view::pattern::Query,
     view::read::{FileView, LineEnding, ReadRequest, ViewKind},
     view::render::{GAP, file_header, format_hashed, give_back, hash_lines},
-    view::search::{FileMatches, MAX_MATCHES, SearchQuery, SearchResult, SearchWarning},
+    view::search::{FileMatches, MAX_MATCHES, RowSink, SearchQuery, SearchResult, SearchWarning},
     workspace::{
         Gate, IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, ReadTurn, Session, SessionLimits,
         SessionOptions, SessionRoot, Start, StoreOptions, Workspace, WorkspaceOptions, WriteTurn,

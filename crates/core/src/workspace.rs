@@ -32,7 +32,7 @@ use crate::view::read::{
     FileView, ReadRequest, read_bytes, read_hashed, stream_bytes, stream_file,
 };
 use crate::view::scope::Scope;
-use crate::view::search::{SearchQuery, SearchResult, search_hashed};
+use crate::view::search::{RowSink, SearchQuery, SearchResult, search_hashed};
 
 pub use directories::SessionRoot;
 pub use session::{
@@ -236,7 +236,20 @@ impl<'fs> Workspace<'fs> {
         progress: &dyn Fn(usize, usize),
     ) -> Result<SearchResult> {
         cancel.check()?;
-        self.scoped(cancel, |scope| search_hashed(scope, query, progress))
+        self.scoped(cancel, |scope| search_hashed(scope, query, progress, None))
+    }
+
+    /// As [`Workspace::search_telling`], but the text goes to `sink`, file by file as soon as it is
+    /// certain, and not into the result. Ends early where the sink wants no more.
+    pub fn search_streaming(
+        &self,
+        query: &SearchQuery,
+        cancel: &Cancel,
+        progress: &dyn Fn(usize, usize),
+        sink: RowSink<'_>,
+    ) -> Result<SearchResult> {
+        cancel.check()?;
+        self.scoped(cancel, |scope| search_hashed(scope, query, progress, Some(sink)))
     }
 
     /// Applies a patch to files: all of it or nothing. Fails only for misuse of the options,

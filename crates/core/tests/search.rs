@@ -64,6 +64,7 @@ impl Tree {
     fn search_as(&self, query: &SearchQuery, options: &WorkspaceOptions) -> SearchResult {
         let result = search(query, options).unwrap();
         check_text(&result, query, options);
+        check_streamed(&result, query, options);
         result
     }
 
@@ -92,6 +93,36 @@ impl Tree {
 
 fn search(query: &SearchQuery, options: &WorkspaceOptions) -> Result<SearchResult> {
     Workspace::on(&OsFileSystem, options).search(query, &Cancel::default())
+}
+
+/// What a sink gets, file by file, is what the result of a search otherwise holds.
+fn check_streamed(result: &SearchResult, query: &SearchQuery, options: &WorkspaceOptions) {
+    let mut rows = Vec::new();
+    let mut sink = |header: &str, lines: &str| {
+        rows.push(format!("{header}\n{lines}"));
+        true
+    };
+    let workspace = Workspace::on(&OsFileSystem, options);
+    let streamed =
+        workspace.search_streaming(query, &Cancel::default(), &|_, _| {}, &mut sink).unwrap();
+    assert_eq!(streamed.text, "");
+    let streamed = SearchResult { text: rows.join("\n"), ..streamed };
+    assert_eq!(format!("{streamed:?}"), format!("{result:?}"));
+}
+
+#[test]
+fn a_sink_that_wants_no_more_ends_a_search() {
+    let tree = Tree::new(&[("a", "x\n"), ("b", "x\n"), ("c", "x\n")]);
+    let mut headers = Vec::new();
+    let mut sink = |header: &str, _: &str| {
+        headers.push(header.to_owned());
+        headers.len() < 2
+    };
+    let found = Workspace::on(&OsFileSystem, &tree.options())
+        .search_streaming(&text("x"), &Cancel::default(), &|_, _| {}, &mut sink)
+        .unwrap();
+    assert_eq!(found.files.len(), 2);
+    assert_eq!(headers, ["--- a ---", "--- b ---"]);
 }
 
 /// A search for a text, case folded.

@@ -29,8 +29,9 @@ pub fn search(call: &mut Call<'_>, args: &Search) -> Result<Exit, Failure> {
     Ok(exit_of(&found))
 }
 
-/// What is found in files, and then on standard input if that is to be searched.
-fn find(call: &Call<'_>, args: &Search) -> Result<SearchResult, Failure> {
+/// What is found in files, and then on standard input if that is to be searched. Rows for a pipe
+/// or a file are printed as they are found, and are not in the result.
+fn find(call: &mut Call<'_>, args: &Search) -> Result<SearchResult, Failure> {
     let mut query = args.query();
     let named = query.paths.len();
     query.paths.retain(|path| path != STANDARD_INPUT);
@@ -42,12 +43,32 @@ fn find(call: &Call<'_>, args: &Search) -> Result<SearchResult, Failure> {
     }
     let progress = Progress::begin("searched");
     let told = |done, total| progress.tell(done, total);
+    // On a terminal the line that tells of progress would stand among the rows.
+    if !is_piped && !call.shared.json && !call.out.is_terminal() {
+        return print_as_found(call, &query, &told);
+    }
     let mut found = call.files.search(&query, &call.cancel, &told)?;
     drop(progress);
     if is_piped {
         add_standard_input(call, &query, &mut found)?;
     }
     Ok(found)
+}
+
+fn print_as_found(
+    call: &mut Call<'_>,
+    query: &SearchQuery,
+    progress: &dyn Fn(usize, usize),
+) -> Result<SearchResult, Failure> {
+    let Call { files, cancel, out, .. } = call;
+    let mut printed = Ok(());
+    let mut print = |header: &str, rows: &str| {
+        printed = out.rows(header).and_then(|()| out.rows(rows));
+        printed.is_ok()
+    };
+    let found = files.search_streaming(query, cancel, progress, &mut print);
+    printed?;
+    Ok(found?)
 }
 
 fn add_standard_input(

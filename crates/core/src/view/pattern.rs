@@ -62,7 +62,7 @@ pub struct Pattern {
 #[derive(Debug)]
 enum Engine {
     /// A text as it stands: linear time, whatever its length.
-    Literal(Literal),
+    Literal(Box<Literal>),
     /// Finite automata: linear time.
     Automaton(Box<Automaton>),
     /// Look-around and back-references: bounded backtracking, line by line.
@@ -354,7 +354,7 @@ fn automaton(pattern: &str, case_sensitive: bool) -> Result<Pattern> {
         return Err(spans_lines());
     }
     if let HirKind::Literal(literal) = hir.kind() {
-        return Ok(Pattern { engine: Engine::Literal(Literal::new(&literal.0)) });
+        return Ok(Pattern { engine: Engine::Literal(Box::new(Literal::new(&literal.0))) });
     }
     let too_large = |cause: &dyn std::error::Error| {
         let size_bytes = AUTOMATON_LIMIT_BYTES;

@@ -29,7 +29,7 @@ pub const MAX_MATCHES: u64 = 1000;
 /// Files searched before the first look at the limits; each further batch is twice as large,
 /// so that a common word stops early and a rare one seldom waits for the slowest file.
 const FIRST_BATCH_FILES: usize = 64;
-const LAST_BATCH_FILES: usize = 4096;
+const LAST_BATCH_FILES: usize = 1024;
 
 /// What to search for, and where.
 #[derive(Clone, Debug, Deserialize)]
@@ -135,23 +135,30 @@ pub struct SearchWarning {
     pub message: String,
 }
 
+/// Takes the rows of a file as soon as they are certain: the header, then the lines. What it
+/// returns says whether to go on.
+pub type RowSink<'a> = &'a mut dyn FnMut(&str, &str) -> bool;
+
 /// Searches files and directories. What cannot be searched is reported in the result; fails
 /// only for misuse and cancellation. `progress` is told now and then how many files of how many
-/// are done.
+/// are done. With a `sink` the result has no text: the sink gets it file by file.
 pub fn search_hashed(
     scope: &Scope<'_>,
     query: &SearchQuery,
     progress: &dyn Fn(usize, usize),
+    sink: Option<RowSink<'_>>,
 ) -> Result<SearchResult> {
     let cancel = scope.cancel;
     cancel.check()?;
     let search =
         Search { scope, query, pattern: Pattern::new(&query.search)?, load: scope.load_options() };
     let found = walk(scope.fs, scope.base, query, cancel)?;
-    let mut result =
+    let result =
         SearchResult { errors: found.errors, warnings: found.warnings, ..SearchResult::default() };
-    search.search_in_batches(&found.files, &mut result, progress)?;
+    let mut gathered = Gathered { result, text_bytes: 0, sink };
+    search.search_in_batches(&found.files, &mut gathered, progress)?;
     cancel.check()?;
+    let mut result = gathered.result;
     result.errors = result.errors.into_iter().map(|error| error.spelled(scope.spelling)).collect();
     result
         .errors
@@ -188,6 +195,14 @@ struct Hits {
     ran_out: bool,
 }
 
+/// What was found so far.
+struct Gathered<'a> {
+    result: SearchResult,
+    /// How long the text is, wherever it went.
+    text_bytes: usize,
+    sink: Option<RowSink<'a>>,
+}
+
 /// What is left of the limits of the whole search.
 #[derive(Clone, Copy)]
 struct LimitsLeft {
@@ -201,7 +216,7 @@ impl Search<'_> {
     fn search_in_batches(
         &self,
         files: &[CandidateFile],
-        result: &mut SearchResult,
+        gathered: &mut Gathered<'_>,
         progress: &dyn Fn(usize, usize),
     ) -> Result<()> {
         let mut rest = files;
@@ -211,7 +226,7 @@ impl Search<'_> {
         loop {
             progress(files.len() - rest.len(), files.len());
             let (batch, later) = rest.split_at(batch_files.min(rest.len()));
-            let room = self.room(result);
+            let room = self.room(gathered);
             let search = |file| {
                 if is_full.load(Ordering::Relaxed) {
                     return Ok(FileOutcome::Gone);
@@ -221,7 +236,8 @@ impl Search<'_> {
             let (files, outcomes) = searched;
             let outcomes = threads::map_beside(batch, search, || {
                 let mut found = files.iter().zip(outcomes);
-                let ends = found.any(|(file, outcome)| self.take(file, outcome, result).is_break());
+                let ends =
+                    found.any(|(file, outcome)| self.take(file, outcome, gathered).is_break());
                 is_full.store(ends, Ordering::Relaxed);
             });
             self.scope.cancel.check()?;
@@ -235,13 +251,13 @@ impl Search<'_> {
     }
 
     /// What the limits leave for the next file.
-    fn room(&self, result: &SearchResult) -> LimitsLeft {
+    fn room(&self, gathered: &Gathered<'_>) -> LimitsLeft {
         let max_bytes =
             self.query.max_bytes.unwrap_or(usize::MAX).min(self.scope.string_limit_units);
-        let newline = usize::from(!result.text.is_empty());
+        let newline = usize::from(gathered.text_bytes > 0);
         LimitsLeft {
-            matches: self.query.max_matches.saturating_sub(result.match_count),
-            bytes: max_bytes.saturating_sub(result.text.len() + newline),
+            matches: self.query.max_matches.saturating_sub(gathered.result.match_count),
+            bytes: max_bytes.saturating_sub(gathered.text_bytes + newline),
         }
     }
 
@@ -250,15 +266,16 @@ impl Search<'_> {
         &self,
         file: &CandidateFile,
         outcome: Result<FileOutcome>,
-        result: &mut SearchResult,
+        gathered: &mut Gathered<'_>,
     ) -> ControlFlow<()> {
-        let room = self.room(result);
+        let room = self.room(gathered);
         let outcome = match outcome {
             // Its batch started with more room than is left: the one file that crosses a limit is
             // searched once more, with exactly that.
             Ok(FileOutcome::Hits(hits)) if !hits.fit(room) => self.search_file(file, room),
             outcome => outcome,
         };
+        let result = &mut gathered.result;
         match outcome {
             Ok(FileOutcome::Gone) => {}
             Ok(FileOutcome::Binary) => result.binary_skipped += 1,
@@ -267,7 +284,7 @@ impl Search<'_> {
                 result.files_searched += 1;
                 result.truncated |= hits.matches.truncated;
                 let ran_out = hits.ran_out;
-                if !result.append(hits, room) || ran_out {
+                if !gathered.append(hits, room) || ran_out {
                     return ControlFlow::Break(());
                 }
             }
@@ -354,23 +371,30 @@ impl Hits {
     }
 }
 
-impl SearchResult {
-    /// Adds the matches of a file, where some are to be shown; false when they do not fit.
+impl Gathered<'_> {
+    /// Adds the matches of a file, where some are to be shown; false when they do not fit, or
+    /// nobody wants more.
     fn append(&mut self, hits: Hits, room: LimitsLeft) -> bool {
         // A cut line stands only where nothing else can be shown.
-        if !hits.fit(room) || (hits.is_cut && !self.text.is_empty()) {
-            self.truncated = true;
+        if !hits.fit(room) || (hits.is_cut && self.text_bytes > 0) {
+            self.result.truncated = true;
             return false;
         }
         if hits.matches.match_lines.is_empty() {
             return true;
         }
-        if !self.text.is_empty() {
-            self.text.push('\n');
-        }
-        self.text.extend([hits.header.as_str(), "\n", &hits.text]);
-        self.match_count += hits.matches.match_lines.len() as u64;
-        self.files.push(hits.matches);
-        true
+        let newline = usize::from(self.text_bytes > 0);
+        self.text_bytes += newline + hits.bytes();
+        self.result.match_count += hits.matches.match_lines.len() as u64;
+        let goes_on = match &mut self.sink {
+            Some(sink) => sink(&hits.header, &hits.text),
+            None => {
+                let text = &mut self.result.text;
+                text.extend([&"\n"[..newline], &hits.header, "\n", &hits.text]);
+                true
+            }
+        };
+        self.result.files.push(hits.matches);
+        goes_on
     }
 }
