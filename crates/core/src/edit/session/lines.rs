@@ -27,14 +27,40 @@ impl LineSet {
         let start = self.0.get(from).filter(|_| from < to).map_or(range.start, |one| one.start);
         let end = if from < to { self.0[to - 1].end } else { range.end };
         let joined = start.min(range.start)..end.max(range.end);
+        #[cfg(test)]
+        tests::count_moved(self.0.len() - to);
         self.0.splice(from..to, std::iter::once(joined));
     }
 
-    /// Adds all lines of another set.
+    /// Adds all lines of another set, in one go: inserted one by one, each range would move all
+    /// those behind it.
     pub fn extend(&mut self, other: &LineSet) {
-        for range in &other.0 {
-            self.insert(range.clone());
+        match other.0.as_slice() {
+            [] => {}
+            [range] => self.insert(range.clone()),
+            ranges => {
+                self.0.extend_from_slice(ranges);
+                *self = LineSet::joined(std::mem::take(&mut self.0));
+            }
         }
+    }
+
+    /// The lines of ranges in any order.
+    fn joined(mut ranges: Vec<Range<u64>>) -> LineSet {
+        ranges.retain(|one| !one.is_empty());
+        // What is in order already, or made of two parts that are, this sort merges.
+        ranges.sort_by_key(|one| one.start);
+        ranges.dedup_by(|next, last| {
+            let is_joined = next.start <= last.end;
+            if is_joined {
+                last.end = last.end.max(next.end);
+            }
+            is_joined
+        });
+        if ranges.capacity() > 2 * ranges.len() {
+            ranges.shrink_to_fit();
+        }
+        LineSet(ranges)
     }
 
     /// Whether a line is in the set.
@@ -62,7 +88,22 @@ impl LineSet {
 
     /// The lines of this set that are not in another.
     pub fn without(&self, other: &LineSet) -> LineSet {
-        self.0.iter().flat_map(|range| other.missing(range.clone())).collect()
+        let mut left = Vec::new();
+        let mut others = other.0.as_slice();
+        for range in &self.0 {
+            others = behind(others, range.start);
+            let mut at = range.start;
+            for one in others.iter().take_while(|one| one.start < range.end) {
+                if at < one.start {
+                    left.push(at..one.start);
+                }
+                at = one.end;
+            }
+            if at < range.end {
+                left.push(at..range.end);
+            }
+        }
+        LineSet(left)
     }
 
     /// The lines of a range that are in the set.
@@ -74,7 +115,14 @@ impl LineSet {
 
     /// The lines that are in both sets.
     pub fn common(&self, other: &LineSet) -> LineSet {
-        other.0.iter().flat_map(|range| self.within(range.clone())).collect()
+        let mut common = Vec::new();
+        let mut others = other.0.as_slice();
+        for range in &self.0 {
+            others = behind(others, range.start);
+            let within = others.iter().take_while(|one| one.start < range.end);
+            common.extend(within.map(|one| one.start.max(range.start)..one.end.min(range.end)));
+        }
+        LineSet(common)
     }
 
     /// The ranges, in order.
@@ -112,21 +160,79 @@ impl<'de> Deserialize<'de> for LineSet {
 
 impl FromIterator<Range<u64>> for LineSet {
     fn from_iter<I: IntoIterator<Item = Range<u64>>>(ranges: I) -> Self {
-        let mut set = LineSet::default();
-        for range in ranges {
-            set.insert(range);
-        }
-        set
+        LineSet::joined(ranges.into_iter().collect())
     }
+}
+
+/// Those of some ranges in order that do not end before a line.
+fn behind(mut ranges: &[Range<u64>], line: u64) -> &[Range<u64>] {
+    while let [first, rest @ ..] = ranges
+        && first.end <= line
+    {
+        ranges = rest;
+    }
+    ranges
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::cell::Cell;
     use std::collections::BTreeSet;
 
+    thread_local! {
+        /// How many ranges were moved to make room for others.
+        static MOVED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    pub(super) fn count_moved(ranges: usize) {
+        MOVED.set(MOVED.get() + ranges);
+    }
+
+    /// Every other line of many, beginning with one.
+    fn every_other(first: u64) -> LineSet {
+        (0..20_000).map(|at| first + 2 * at..first + 2 * at + 1).collect()
+    }
+
+    #[test]
+    fn regression_sets_of_many_ranges_are_joined_without_moving_them_again_and_again() {
+        MOVED.set(0);
+        let (odd, even) = (every_other(1), every_other(2));
+        let mut all = odd.clone();
+        all.extend(&even);
+        assert_eq!(all, LineSet::of(1, 40_000));
+        assert_eq!((all.without(&odd), all.common(&odd)), (even.clone(), odd.clone()));
+        let backwards: LineSet = odd.ranges().iter().rev().cloned().collect();
+        assert_eq!(backwards, odd);
+        assert_eq!(MOVED.get(), 0);
+    }
+
     proptest! {
+        #[test]
+        fn two_sets_are_joined_and_compared(
+            one in prop::collection::vec((0u64..40, 0u64..6), 0..12),
+            other in prop::collection::vec((0u64..40, 0u64..6), 0..12),
+        ) {
+            let set = |ranges: &[(u64, u64)]| -> (LineSet, BTreeSet<u64>) {
+                let ranges = ranges.iter().map(|&(start, count)| start..start + count);
+                (ranges.clone().collect(), ranges.flatten().collect())
+            };
+            let ((one, naive_one), (other, naive_other)) = (set(&one), set(&other));
+            let mut both = one.clone();
+            both.extend(&other);
+            for (found, naive) in [
+                (&one, naive_one.clone()),
+                (&both, &naive_one | &naive_other),
+                (&one.without(&other), &naive_one - &naive_other),
+                (&one.common(&other), &naive_one & &naive_other),
+            ] {
+                prop_assert_eq!(&found.ranges().iter().cloned().flatten().collect::<BTreeSet<_>>(), &naive);
+                prop_assert!(found.ranges().windows(2).all(|two| two[0].end < two[1].start));
+            }
+        }
+
+
         #[test]
         fn ranges_are_a_set(ranges in prop::collection::vec((0u64..40, 0u64..6), 0..12), ask in (0u64..40, 0u64..20)) {
             let mut naive = BTreeSet::new();

@@ -68,10 +68,8 @@ impl<'m> Recall<'m> {
         text: &[u8],
         failures: Vec<(Failure, AnchorReport)>,
     ) -> FileRefusal {
-        let mut lines = LineSet::default();
-        for number in failures.iter().flat_map(|(_, report)| report.numbers()) {
-            lines.insert(number..number + 1);
-        }
+        let numbers = failures.iter().flat_map(|(_, report)| report.numbers());
+        let lines = numbers.map(|number| number..number + 1).collect();
         let (file, text) = (file.to_owned(), self.memory.version(text, None));
         let showing = Showing::Told;
         FileRefusal { failures, lesson: Some(Lesson::Shown { file, text, lines, showing }) }
@@ -142,14 +140,12 @@ pub fn rows_shown(dialect: &'static Dialect, body: &Body<'_>, rows: &str) -> Lin
     if is_other {
         body.lines().for_each(|line| *counts.entry(line).or_default() += 1);
     }
-    let mut shown = LineSet::default();
-    for (number, text) in agreed {
-        let says = text.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
-        if !is_other || (counts.get(text) == Some(&1) && says.count() >= ENOUGH_LETTERS) {
-            shown.insert(number..number + 1);
-        }
-    }
-    shown
+    let says = |text: &[u8]| {
+        text.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).count()
+    };
+    let is_known = |text: &[u8]| counts.get(text) == Some(&1) && says(text) >= ENOUGH_LETTERS;
+    let shown = agreed.into_iter().filter(|(_, text)| !is_other || is_known(text));
+    shown.map(|(number, _)| number..number + 1).collect()
 }
 
 /// So many letters or digits a line must have to be known again in another text.

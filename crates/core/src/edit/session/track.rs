@@ -26,15 +26,13 @@ impl Splice {
 
     /// The lines that edits wrote, by their numbers in the text that they made.
     pub fn written(splices: &[Splice]) -> LineSet {
-        let (mut written, mut shift) = (LineSet::default(), 0i64);
-        for splice in splices {
+        let mut shift = 0i64;
+        let written = splices.iter().map(|splice| {
             let first = splice.first.saturating_add_signed(shift);
-            if splice.inserted > 0 {
-                written.insert(first..first + splice.inserted);
-            }
             shift += splice.inserted as i64 - splice.removed as i64;
-        }
-        written
+            first..first + splice.inserted
+        });
+        written.collect()
     }
 
     /// The lines that were removed.
@@ -115,16 +113,16 @@ impl Track {
 
     /// Where those of a set of lines are that are still there.
     pub fn set(&self, lines: &LineSet) -> LineSet {
-        let mut moved = LineSet::default();
-        for range in lines.ranges() {
+        let moved = lines.ranges().iter().flat_map(|range| {
             let from = self.0.partition_point(|run| run.lines.end <= range.start);
-            for run in self.0[from..].iter().take_while(|run| run.lines.start < range.end) {
+            let runs = self.0[from..].iter().take_while(|run| run.lines.start < range.end);
+            runs.map(|run| {
                 let start = run.lines.start.max(range.start).saturating_add_signed(run.shift);
                 let end = run.lines.end.min(range.end).saturating_add_signed(run.shift);
-                moved.insert(start..end);
-            }
-        }
-        moved
+                start..end
+            })
+        });
+        moved.collect()
     }
 
     /// The lines that are now in a range, as stretches of the old text, each with the line where it

@@ -246,12 +246,7 @@ impl Lineage {
         let mut all = Track::identity();
         all.follow(splices);
         self.written = all.set(&self.written);
-        let mut shift = 0;
-        for splice in splices {
-            let start = splice.first.saturating_add_signed(shift);
-            self.written.insert(start..start + splice.inserted);
-            shift += splice.inserted as i64 - splice.removed as i64;
-        }
+        self.written.extend(&Splice::written(splices));
         self.track.follow(splices);
         self.tip = after;
     }
