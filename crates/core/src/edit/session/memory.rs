@@ -6,9 +6,11 @@
 //! long session cost two texts, however many they are, and between lineages there is a change
 //! by others, of which nothing is known but the two texts.
 
+mod files;
 mod image;
 mod lineage;
 mod shared;
+mod texts;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -24,7 +26,9 @@ pub(super) use image::MemoryImage;
 pub(super) use lineage::{Lineage, View};
 pub(super) use shared::MAX_LINES;
 
+use files::Files;
 use lineage::Held;
+use texts::Texts;
 
 /// How much a memory holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -120,13 +124,26 @@ impl FileMemory {
             + self.lineages.iter().map(Lineage::bytes).sum::<usize>();
     }
 
-    fn refers_to(&self, hash: u128) -> bool {
-        self.lineages.iter().any(|one| one.tip == hash || one.base == hash)
-    }
-
     /// The texts that it refers to.
     fn hashes(&self) -> impl Iterator<Item = u128> + '_ {
         self.lineages.iter().flat_map(|one| [one.base, one.tip])
+    }
+
+    /// Forgets all but the view that was shown last.
+    fn keep_last_view(&mut self) {
+        let last = |lineage: &Lineage| lineage.views.iter().map(|view| view.last).max();
+        let Some(newest) = self.lineages.iter().map(last).max().flatten() else { return };
+        self.lineages.retain(|lineage| last(lineage) == Some(newest));
+        self.lineages.iter_mut().for_each(|one| one.views.retain(|view| view.last == newest));
+        self.forgotten = true;
+    }
+
+    /// Tells texts that it uses them.
+    fn touch(&self, texts: &mut Texts) {
+        for lineage in &self.lineages {
+            texts.touch(lineage.base, (lineage.used, false));
+            texts.touch(lineage.tip, (lineage.used, true));
+        }
     }
 
     /// When a text other than this was shown last.
@@ -168,10 +185,8 @@ impl FileRecord {
 pub struct Memory {
     limits: MemoryLimits,
     now: u64,
-    files: HashMap<PathBuf, Arc<FileMemory>>,
-    /// The texts, each once.
-    texts: HashMap<u128, Arc<Kept>>,
-    text_bytes: usize,
+    files: Files,
+    texts: Texts,
     /// Hashes of the paths that were forgotten whole.
     forgotten: HashSet<u128>,
     /// When calls were made that are not carried out yet, and how many at each moment.
@@ -250,19 +265,19 @@ impl Memory {
         };
         let hashes =
             known.iter().flat_map(|file| &file.lineages).flat_map(|one| [one.base, one.tip]);
-        let texts = hashes.filter_map(|hash| Some((hash, Arc::clone(self.texts.get(&hash)?))));
+        let texts = hashes.filter_map(|hash| Some((hash, Arc::clone(self.texts.get(hash)?))));
         let texts = texts.collect();
         FileRecord { file: known, forgotten, texts }
     }
 
     /// Whether anything is known of a file.
     pub fn knows(&self, file: &Path) -> bool {
-        self.files.contains_key(file)
+        self.files.contains(file)
     }
 
     /// A text that is remembered already.
     pub(super) fn version(&self, hash: u128) -> Option<Version> {
-        self.texts.get(&hash).map(|kept| Version::kept(Arc::clone(kept)))
+        self.texts.get(hash).map(|kept| Version::kept(Arc::clone(kept)))
     }
 
     /// Remembers that lines of a text were shown.
@@ -271,15 +286,14 @@ impl Memory {
             return;
         }
         let (now, limits, held) = (self.tick(), self.limits, self.held());
-        let known = self.file_mut(file);
-        let mut hashes: Vec<u128> = known.hashes().collect();
-        let elsewhere = known.shown_elsewhere(text.hash);
-        let (view, is_thinner) = known.lineage(text.hash, now, &limits).view_of_tip(now, held);
-        view.show(lines, showing, now, elsewhere, held);
-        known.forgotten |= is_thinner;
+        let before = self.change(file, |known| {
+            let elsewhere = known.shown_elsewhere(text.hash);
+            let (view, is_thinner) = known.lineage(text.hash, now, &limits).view_of_tip(now, held);
+            view.show(lines, showing, now, elsewhere, held);
+            known.forgotten |= is_thinner;
+        });
         self.keep(text);
-        hashes.push(text.hash);
-        self.settle(file, hashes);
+        self.settle(file, before);
     }
 
     /// Remembers that the session wrote the whole of a file: its lines are known, though no
@@ -289,12 +303,11 @@ impl Memory {
             return;
         }
         let (now, limits) = (self.tick(), self.limits);
-        let known = self.file_mut(file);
-        let mut hashes: Vec<u128> = known.hashes().collect();
-        known.lineage(text.hash, now, &limits).written = LineSet::of(1, text.count);
+        let before = self.change(file, |known| {
+            known.lineage(text.hash, now, &limits).written = LineSet::of(1, text.count);
+        });
         self.keep(text);
-        hashes.push(text.hash);
-        self.settle(file, hashes);
+        self.settle(file, before);
     }
 
     /// Remembers that an edit of the session made one text of another: the lines that it left
@@ -304,17 +317,18 @@ impl Memory {
         let shift: i64 = splices.iter().map(|one| one.inserted as i64 - one.removed as i64).sum();
         // Splices that do not tell the whole change would send anchors to wrong lines.
         let is_whole = before.count.checked_add_signed(shift) == Some(after.count);
-        if before.hash == after.hash || !self.files.contains_key(file) || !is_whole {
+        if before.hash == after.hash || !self.files.contains(file) || !is_whole {
             return;
         }
         let (now, limits) = (self.tick(), self.limits);
-        let known = self.file_mut(file);
-        let mut hashes: Vec<u128> = known.hashes().collect();
-        known.lineage(before.hash, now, &limits).follow(before.body(), after.hash, splices, now);
+        let mut known_before = self.change(file, |known| {
+            let lineage = known.lineage(before.hash, now, &limits);
+            lineage.follow(before.body(), after.hash, splices, now);
+        });
         self.keep(before);
         self.keep(after);
-        hashes.extend([before.hash, after.hash]);
-        self.settle(file, hashes);
+        known_before.push(before.hash);
+        self.settle(file, known_before);
     }
 
     /// Remembers that files have other names, all at once: they may have changed names with each
@@ -325,7 +339,7 @@ impl Memory {
         for ((_, to), file) in moves.iter().zip(taken) {
             self.forgotten.remove(&path_hash(to));
             let replaced = match file {
-                Some(file) => self.files.insert(to.clone(), file),
+                Some(file) => self.files.insert(to.as_path().into(), file),
                 None => self.files.remove(to),
             };
             hashes.extend(replaced.iter().flat_map(|file| file.hashes()));
@@ -343,17 +357,15 @@ impl Memory {
 
     /// Forgets everything.
     pub fn forget_all(&mut self) {
-        let files: Vec<PathBuf> = self.files.drain().map(|(file, _)| file).collect();
-        for file in files {
-            self.note_forgotten(&file);
+        for (file, _) in std::mem::take(&mut self.files).iter() {
+            self.note_forgotten(file);
         }
-        self.texts.clear();
-        self.text_bytes = 0;
+        self.texts = Texts::default();
     }
 
     /// What it takes: the texts, each counted once, and what is known of their lines.
     pub fn bytes(&self) -> usize {
-        self.text_bytes + self.files.values().map(|file| file.bytes).sum::<usize>()
+        self.texts.bytes() + self.files.bytes()
     }
 
     /// How many files it knows.
@@ -366,13 +378,12 @@ impl Memory {
         Moment(self.now)
     }
 
-    fn file_mut(&mut self, file: &Path) -> &mut FileMemory {
-        if !self.files.contains_key(file) {
-            let forgotten = self.forgotten.remove(&path_hash(file));
-            let fresh = FileMemory { forgotten, ..FileMemory::default() };
-            self.files.insert(file.to_owned(), Arc::new(fresh));
-        }
-        Arc::make_mut(self.files.get_mut(file).expect("it was just put there"))
+    /// Changes what is known of a file. Returns the texts that it referred to before.
+    fn change(&mut self, file: &Path, change: impl FnOnce(&mut FileMemory)) -> Vec<u128> {
+        let before = self.files.get(file).map(|known| known.hashes().collect());
+        let forgotten = before.is_none() && self.forgotten.remove(&path_hash(file));
+        self.files.change(file, FileMemory { forgotten, ..FileMemory::default() }, change);
+        before.unwrap_or_default()
     }
 
     fn note_forgotten(&mut self, file: &Path) {
@@ -384,18 +395,16 @@ impl Memory {
     /// Keeps a text, unless it is over the bound alone.
     fn keep(&mut self, text: &Version) {
         let Some(kept) = &text.kept else { return };
-        if kept.bytes() > self.limits.bytes || self.texts.contains_key(&text.hash) {
-            return;
+        if kept.bytes() <= self.limits.bytes && !self.texts.contains(text.hash) {
+            self.texts.insert(text.hash, Arc::clone(kept));
         }
-        self.text_bytes += kept.bytes();
-        self.texts.insert(text.hash, Arc::clone(kept));
     }
 
     /// Brings the memory back within its bounds after `file` has changed. It referred to these
-    /// texts before, or they were put there for it.
+    /// texts before.
     fn settle(&mut self, file: &Path, hashes: Vec<u128>) {
-        if let Some(known) = self.files.get_mut(file) {
-            Arc::make_mut(known).measure(file);
+        if let Some(known) = self.files.get(file) {
+            known.touch(&mut self.texts);
         }
         while self.files.len() > self.limits.files.max(1) {
             self.drop_oldest_file();
@@ -404,52 +413,42 @@ impl Memory {
         self.fit_bytes();
     }
 
-    /// Drops what was not used for longest until the rest is within the bound.
+    /// Drops what was not used for longest until the rest is within the bound, but for what was
+    /// shown last: whoever is asked to look at it and try again must find it remembered.
     fn fit_bytes(&mut self) {
         while self.bytes() > self.limits.bytes {
-            if !self.drop_oldest_text() && !self.drop_oldest_file() {
+            let has_older = self.files.len() > 1;
+            if !(self.drop_oldest_text() || has_older && self.drop_oldest_file()) {
                 break;
             }
+        }
+        if self.bytes() > self.limits.bytes
+            && let Some(newest) = self.files.newest().cloned()
+        {
+            self.change(&newest, FileMemory::keep_last_view);
         }
     }
 
     /// Drops those of some texts that no lineage refers to any more.
     fn release(&mut self, hashes: impl IntoIterator<Item = u128>) {
         for hash in hashes {
-            if self.texts.contains_key(&hash)
-                && !self.files.values().any(|file| file.refers_to(hash))
-            {
-                self.text_bytes -= self.texts.remove(&hash).map_or(0, |kept| kept.bytes());
+            if !self.files.refer_to(hash) {
+                self.texts.remove(hash);
             }
         }
     }
 
-    /// Drops the texts of the lineage that was not used for longest. What is left of it still
-    /// holds for a file that is just that text.
+    /// Drops the text that was not used for longest, whatever file it was used for. What is known
+    /// of its lines still holds for a file that is just that text.
     fn drop_oldest_text(&mut self) -> bool {
-        let texts = &self.texts;
-        let has_text =
-            |one: &&Lineage| [one.tip, one.base].iter().any(|hash| texts.contains_key(hash));
-        let lineages = self.files.iter().filter_map(|(file, known)| {
-            let oldest = known.lineages.iter().filter(has_text).min_by_key(|one| one.used)?;
-            Some((oldest.used, [oldest.tip, oldest.base], file))
-        });
-        let Some((_, hashes, file)) = lineages.min_by_key(|(used, ..)| *used) else {
-            return false;
-        };
-        let file = file.clone();
-        self.file_mut(&file).forgotten = true;
-        for hash in hashes {
-            self.text_bytes -= self.texts.remove(&hash).map_or(0, |kept| kept.bytes());
-        }
+        let Some(hash) = self.texts.oldest() else { return false };
+        self.files.note_lost(hash);
+        self.texts.remove(hash);
         true
     }
 
     fn drop_oldest_file(&mut self) -> bool {
-        let oldest = self.files.iter().min_by_key(|(_, file)| file.used);
-        let Some(oldest) = oldest.map(|(file, _)| file.clone()) else {
-            return false;
-        };
+        let Some(oldest) = self.files.oldest().cloned() else { return false };
         self.forget(&oldest);
         true
     }
@@ -458,3 +457,6 @@ impl Memory {
 fn path_hash(path: &Path) -> u128 {
     hash_of(path.as_os_str().as_encoded_bytes())
 }
+
+#[cfg(test)]
+mod tests;

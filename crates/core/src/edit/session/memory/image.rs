@@ -1,11 +1,11 @@
 //! A memory as it is written down, and read again.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::files::Files;
 use super::{FileMemory, Memory};
 use crate::edit::session::store::TextRef;
 
@@ -31,13 +31,13 @@ impl Memory {
     pub(in crate::edit::session) fn image(&self) -> MemoryImage {
         // A name that is no text cannot be written down; its file is known to this process alone.
         let files = self.files.iter().filter(|(file, _)| file.to_str().is_some());
-        let texts = self.texts.iter().map(|(&hash, kept)| {
+        let texts = self.texts.iter().map(|(hash, kept)| {
             let lines = kept.body().count();
             TextRef { hash, lines }
         });
         MemoryImage {
             now: self.now,
-            files: files.map(|(file, known)| (file.clone(), (**known).clone())).collect(),
+            files: files.map(|(file, known)| (file.to_owned(), (**known).clone())).collect(),
             texts: texts.collect(),
             forgotten: self.forgotten.iter().map(|hash| format!("{hash:032x}")).collect(),
         }
@@ -48,7 +48,7 @@ impl Memory {
         let hash = |hash: String| u128::from_str_radix(&hash, 16).ok();
         let mut memory = Memory {
             now: image.now,
-            files: HashMap::new(),
+            files: Files::default(),
             forgotten: image.forgotten.into_iter().filter_map(hash).collect(),
             ..empty
         };
@@ -56,7 +56,8 @@ impl Memory {
             let over = known.lineages.len().saturating_sub(memory.limits.versions.max(1));
             known.forgotten |= over > 0;
             known.lineages.drain(..over);
-            memory.files.insert(file.clone(), Arc::new(known));
+            known.measure(&file);
+            memory.files.insert(file.as_path().into(), Arc::new(known));
             memory.settle(&file, Vec::new());
         }
         memory

@@ -4,7 +4,6 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::path::Path;
-use std::sync::Arc;
 
 use super::{FileMemory, Lineage, Memory, MemoryImage, MemoryLimits, Moment, View};
 use crate::edit::session::body::Version;
@@ -53,9 +52,7 @@ impl Memory {
             return self.now();
         }
         if let Some(&first) = self.held.keys().next() {
-            for file in self.files.values_mut() {
-                Arc::make_mut(file).predate(known, first);
-            }
+            self.files.touch_all(|file| file.predate(known, first));
         }
         call.unwrap_or_default()
     }
@@ -86,7 +83,7 @@ impl Memory {
         lineages.sort_by_key(|one| Reverse(one.used));
         let mut seen = HashSet::new();
         let hashes = lineages.into_iter().flat_map(|one| [one.tip, one.base]);
-        hashes.filter(|hash| !self.texts.contains_key(hash) && seen.insert(*hash)).collect()
+        hashes.filter(|hash| !self.texts.contains(*hash) && seen.insert(*hash)).collect()
     }
 
     /// Keeps the texts that it knows of and another memory has.
@@ -94,16 +91,19 @@ impl Memory {
         for text in self.lacking().into_iter().filter_map(|hash| other.version(hash)) {
             self.keep(&text);
         }
-        self.fit_bytes();
+        self.fit_texts();
     }
 
     /// Keeps texts that it knows of; says of the others that they are forgotten.
     pub(in crate::edit::session) fn supply(&mut self, texts: &[Version], forgotten: &[u128]) {
         texts.iter().for_each(|text| self.keep(text));
-        let is_forgotten = |file: &FileMemory| forgotten.iter().any(|&hash| file.refers_to(hash));
-        for file in self.files.values_mut().filter(|file| is_forgotten(file)) {
-            Arc::make_mut(file).forgotten = true;
-        }
+        forgotten.iter().for_each(|&hash| self.files.note_lost(hash));
+        self.fit_texts();
+    }
+
+    /// Brings the memory back within its bounds after texts were kept that it knew of.
+    fn fit_texts(&mut self) {
+        self.files.values().for_each(|file| file.touch(&mut self.texts));
         self.fit_bytes();
     }
 }
