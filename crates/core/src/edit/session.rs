@@ -10,6 +10,7 @@
 
 mod body;
 mod carry;
+mod guarded;
 mod held;
 mod lines;
 mod locate;

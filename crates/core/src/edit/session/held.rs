@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::body::{Version, hash_of};
+use super::guarded::{GuardedMemory, MemoryGuard};
 use super::lines::LineSet;
 use super::memory::{FileRecord, Memory, MemoryLimits, Moment, Showing};
 use super::store::{Notes, Store, StoreLocked, take};
@@ -95,7 +96,7 @@ impl Memory {
 
 /// The memory of a session, for all of its calls.
 pub struct HeldMemory {
-    memory: Mutex<Memory>,
+    memory: GuardedMemory,
     limits: MemoryLimits,
     kept: Option<KeptOnDisk>,
 }
@@ -150,7 +151,7 @@ impl Learning<'_> {
 impl HeldMemory {
     /// An empty memory.
     pub fn new(limits: MemoryLimits) -> HeldMemory {
-        HeldMemory { memory: Mutex::new(Memory::new(limits)), limits, kept: None }
+        HeldMemory { memory: GuardedMemory::new(Memory::new(limits)), limits, kept: None }
     }
 
     /// A memory that is kept on disk: what others keep there, and have kept, is remembered.
@@ -168,12 +169,12 @@ impl HeldMemory {
         if let Some(Ok(mut store)) = self.kept.as_ref().map(|kept| Mutex::try_lock(&kept.store)) {
             store.catch_up(&self.memory, None);
         }
-        let memory = Mutex::new(self.lock().fork());
+        let memory = GuardedMemory::new(self.lock().fork());
         HeldMemory { memory, limits: self.limits, kept: None }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Memory> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MemoryGuard<'_> {
+        self.memory.lock()
     }
 
     /// This moment.
@@ -203,9 +204,9 @@ impl HeldMemory {
         self.lock().knows(file)
     }
 
-    /// Bytes that it takes.
+    /// Bytes that it takes. Nobody waits for that.
     pub fn bytes(&self) -> usize {
-        self.lock().bytes()
+        self.memory.bytes()
     }
 
     /// A text as the memory is to be told of it. It is copied and hashed while nobody waits for

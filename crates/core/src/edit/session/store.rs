@@ -13,6 +13,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::body::Version;
+use super::guarded::GuardedMemory;
 use super::held::Lesson;
 use super::lines::LineSet;
 use super::memory::{MAX_LINES, Memory, MemoryImage, MemoryLimits, Moment, Showing};
@@ -180,7 +181,7 @@ impl Store {
 
     /// Has the memory learn what others have written since the last look: all of it at once. A
     /// call that was made at a moment may mean what was shown until the one that is returned.
-    pub(super) fn catch_up(&mut self, memory: &Mutex<Memory>, call: Option<Moment>) -> Moment {
+    pub(super) fn catch_up(&mut self, memory: &GuardedMemory, call: Option<Moment>) -> Moment {
         let as_of = call.unwrap_or_default();
         let news = match self.records.read() {
             Ok(news) => news,
@@ -196,12 +197,12 @@ impl Store {
             return as_of;
         }
         self.texts_bytes = None;
-        let mut learned = lock(memory).clone();
+        let mut learned = memory.lock().clone();
         let known = learned.now();
         let is_other = self.replay(&news, &mut learned, true);
         // Of a memory as a whole, nobody knows what of it is older than a call.
         let known = if is_other { Moment::default() } else { known };
-        lock(memory).take_over(learned, known, call)
+        memory.lock().take_over(learned, known, call)
     }
 
     /// Has a memory learn records, and says whether one of them was a memory as a whole. Texts are
@@ -290,7 +291,7 @@ impl Store {
     pub(super) fn learn(
         &mut self,
         lessons: &[Lesson],
-        memory: &Mutex<Memory>,
+        memory: &GuardedMemory,
         call: Option<Moment>,
         locked: &StoreLocked,
     ) {
@@ -300,7 +301,7 @@ impl Store {
             Err(error) => Err(self.without_lock(error)),
         };
         {
-            let mut memory = lock(memory);
+            let mut memory = memory.lock();
             lessons.iter().for_each(|lesson| memory.learn(lesson));
         }
         let written = match written {
@@ -375,7 +376,7 @@ impl Store {
     }
 
     /// Puts the memory as a whole in the place of all records.
-    fn replace(&mut self, memory: &Mutex<Memory>) -> Result<()> {
+    fn replace(&mut self, memory: &GuardedMemory) -> Result<()> {
         let image = self.image(memory)?;
         let keep: HashSet<u128> = image.texts().map(|text| text.hash).collect();
         let largest = self.largest.unwrap_or(self.limits);
@@ -397,20 +398,16 @@ impl Store {
 
     /// The memory of the process that remembers most: this one's, or what it would be after all
     /// records.
-    fn image(&mut self, memory: &Mutex<Memory>) -> Result<MemoryImage> {
+    fn image(&mut self, memory: &GuardedMemory) -> Result<MemoryImage> {
         let largest = self.largest.unwrap_or(self.limits);
         if largest == self.limits {
-            return Ok(lock(memory).image());
+            return Ok(memory.lock().image());
         }
         let news = self.records.unread().read()?;
         let mut all = Memory::new(largest);
         self.replay(&news, &mut all, false);
         Ok(all.image())
     }
-}
-
-fn lock(memory: &Mutex<Memory>) -> MutexGuard<'_, Memory> {
-    memory.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The texts that a record names.
@@ -509,7 +506,7 @@ mod tests {
         let (one, other) = (records.lock(), records.lock());
         let limits = MemoryLimits::default();
         let mut store = Store::new(records, limits);
-        let memory = Mutex::new(Memory::new(limits));
+        let memory = GuardedMemory::new(Memory::new(limits));
         let _held = one.take(LOCK_TIMEOUT, &Cancel::default()).unwrap();
         let cancelled = Cancel::default();
         cancelled.cancel();
@@ -537,7 +534,7 @@ mod tests {
                 "the session's memory was not written: {why}; what the call showed is remembered by this process alone"
             );
             assert_eq!(store.notes().all().last(), Some(&note));
-            assert!(lock(&memory).knows(Path::new("f")));
+            assert!(memory.lock().knows(Path::new("f")));
         }
     }
 }
