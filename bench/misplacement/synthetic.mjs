@@ -94,10 +94,10 @@ export function* syntheticCases({ source, path, old }, random) {
     const current = withLines(old, texts(lines))
     const truth = wanted && withLines(old, wanted)
     if (current === withLines(old, old.lines) || truth === current) continue
+    const changes = names.length === 1 ? 'one change' : 'several changes'
+    const meant = truth ? 'still there' : 'gone or not what they were'
     yield {
-      scenario: truth
-        ? 'synthetic: the lines meant are still there'
-        : 'synthetic: the lines meant are gone or not what they were',
+      scenario: `synthetic, ${changes}: the lines meant are ${meant}`,
       source,
       change: names.join(', '),
       path,
@@ -111,7 +111,8 @@ export function* syntheticCases({ source, path, old }, random) {
 }
 
 /**
- * Changes some lines; in every third case first of all those meant.
+ * Changes some lines: at one place in half of the cases, otherwise at several; in every third case
+ * first of all those meant.
  * @param {Line[]} lines
  * @param {Edit} edit
  * @param {Random} random
@@ -119,18 +120,19 @@ export function* syntheticCases({ source, path, old }, random) {
 function changeLines(lines, edit, random) {
   const target = Math.max(0, startOf(edit) - ('after' in edit ? 1 : 0))
   const names = []
+  const wanted = random.below(2) === 0 ? 1 : 2 + random.below(MOST_CHANGES - 1)
   if (random.below(3) === 0) {
     const name = random.pick(ENDS)
     const count = 'after' in edit ? 1 : edit.last - edit.first + 1
     CHANGES[name](lines, target, count, random)
     names.push(`${name} the target`)
   }
-  for (let left = 1 + random.below(MOST_CHANGES); left > 0 && lines.length > 1; left--) {
+  while (names.length < wanted && lines.length > 1) {
     const name = random.pick(Object.keys(CHANGES))
-    const count = 1 + random.below(Math.min(MOST_LINES, lines.length - 1))
+    const block = 1 + random.below(Math.min(MOST_LINES, lines.length - 1))
     const near = target - NEAR + random.below(2 * NEAR)
     const at = random.below(2) === 0 ? near : random.below(lines.length)
-    CHANGES[name](lines, Math.min(Math.max(0, at), lines.length - count), count, random)
+    CHANGES[name](lines, Math.min(Math.max(0, at), lines.length - block), block, random)
     names.push(name)
   }
   return names
