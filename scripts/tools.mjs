@@ -94,9 +94,10 @@ export function debianPackages(...names) {
  * The unpacked files of a package of Debian, of whatever release; none of it is installed.
  * @param {string} release
  * @param {string} name
+ * @param {string} processor
  */
-export function debianFiles(release, name) {
-  return once(`debian/${name}-${release}`, (fresh) => {
+export function debianFiles(release, name, processor) {
+  return once(`debian/${name}-${release}-${processor}`, (fresh) => {
     const [state, cache] = [join(fresh, 'state'), join(fresh, 'cache')]
     for (const dir of [state, cache]) mkdirSync(join(dir, 'partial'), { recursive: true })
     const sources = join(fresh, 'sources.list')
@@ -104,6 +105,8 @@ export function debianFiles(release, name) {
     const archive = 'http://deb.debian.org/debian'
     writeFileSync(sources, `deb [signed-by=${keys}] ${archive} ${release} main\n`)
     const settings = {
+      'APT::Architecture': processor,
+      'APT::Architectures': processor,
       'Dir::Etc::sourcelist': sources,
       'Dir::Etc::sourceparts': '-',
       'Dir::State::lists': state,
