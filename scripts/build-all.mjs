@@ -1,12 +1,13 @@
 // Builds the addon and the program for every platform, on Linux, and puts them beside their
 // manifest below npm/, where napi-rs expects the addon.
-// `npm run build:all [-- TARGET…] [--force] [--table]`
+// `npm run build:all [-- TARGET…] [--addon] [--force] [--table]`
 //
 // Zig is the C compiler and linker for all of them (its headers and libraries of C are what fixes
 // the oldest glibc), Rust's standard libraries come from rustup. A target is built anew only when
 // its sources, the compiler or the way of building have changed, so a run that was interrupted
-// goes on where it was. At the end, or at once with --table, there is a table of what was built
-// and of where `npm run smoke` has run it.
+// goes on where it was. With --addon the program, which takes longer, is left out: tests can run
+// then, but there is no package yet. At the end, or at once with --table, there is a table of what
+// was built and of where `npm run smoke` has run it.
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -32,7 +33,11 @@ const SOURCES = ['Cargo.toml', 'Cargo.lock', 'build.rs', 'src', 'crates', ':!cra
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { force: { type: 'boolean' }, table: { type: 'boolean' } },
+  options: {
+    addon: { type: 'boolean' },
+    force: { type: 'boolean' },
+    table: { type: 'boolean' },
+  },
 })
 const names = chosen(positionals)
 /** @type {string[]} */
@@ -46,9 +51,12 @@ for (const name of values.table ? [] : names) {
   const start = performance.now()
   console.log(`${name}: building`)
   try {
+    // What is there is of this state in parts only, from here on.
+    rmSync(markPath(name), { force: true })
     build(name)
-    buildItsProgram(name)
-    writeFileSync(markPath(name), `${state}\n${overrides()}`)
+    if (!values.addon) buildItsProgram(name)
+    // A target that has no program yet is built anew the next time.
+    writeFileSync(markPath(name), `${values.addon ? '' : state}\n${overrides()}`)
     console.log(`${name}: built in ${((performance.now() - start) / 1000).toFixed(0)} s`)
   } catch (error) {
     failed.push(name)
