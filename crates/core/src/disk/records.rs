@@ -35,12 +35,18 @@ const MAX_LOG_BYTES: u64 = 256 << 20;
 /// The first line of a log has so many bytes at most: it is read to know the log again.
 const MAX_HEAD_BYTES: u64 = 200;
 
+/// So much of what was read last is compared when it is read on.
+const TAIL_BYTES: usize = 64;
+
 /// How far a log was read.
 #[derive(Clone, Debug, Default)]
 struct Position {
     /// The first line of the log, which no other log has.
     head: Option<Vec<u8>>,
     bytes: u64,
+    /// The end of what was read. A log that has something else there, or ends before it, was cut,
+    /// and others may have written behind that.
+    tail: Vec<u8>,
     /// What the log was when it was read to its end.
     stamp: Option<Stamp>,
     /// The last try to read it came to its end. Whoever writes behind what was not read would
@@ -142,16 +148,36 @@ impl RecordStore {
             return Err(self.of_other_version(&version));
         }
         let is_same = head.is_some() && self.position.head == head;
-        let start = if is_same { self.position.bytes } else { 0 };
-        let mut bytes = Vec::new();
-        self.fs.seek(&mut file, start).map_err(fault)?;
-        self.fs.read(&mut file, self.max_log_bytes, &mut bytes).map_err(fault)?;
+        let behind = if is_same { self.read_behind(&mut file)? } else { None };
+        let is_same = behind.is_some();
+        let (start, bytes) = match behind {
+            Some(bytes) => (self.position.bytes, bytes),
+            None => (0, self.read_from(&mut file, 0, self.max_log_bytes)?),
+        };
         let is_at_end = (bytes.len() as u64) < self.max_log_bytes;
         let (mut news, read_bytes) = records_in(&bytes);
         news.is_new_log = !is_same;
         let stamp = Some(stamp).filter(|_| is_at_end);
-        self.position = Position { head, bytes: start + read_bytes, stamp, is_at_end };
+        let known: &[u8] = if is_same { &self.position.tail } else { &[] };
+        let tail = tail_of(&[known, &bytes[..read_bytes as usize]].concat());
+        self.position = Position { head, bytes: start + read_bytes, tail, stamp, is_at_end };
         Ok(news)
+    }
+
+    /// What stands behind what was read before; nothing if that is not there any more.
+    fn read_behind(&self, file: &mut std::fs::File) -> Result<Option<Vec<u8>>> {
+        let Position { bytes, tail, .. } = &self.position;
+        let start = bytes.saturating_sub(tail.len() as u64);
+        let mut found = self.read_from(file, start, self.max_log_bytes + tail.len() as u64)?;
+        Ok(found.starts_with(tail).then(|| found.split_off(tail.len())))
+    }
+
+    fn read_from(&self, file: &mut std::fs::File, start: u64, limit_bytes: u64) -> Result<Vec<u8>> {
+        let fault = |cause| self.fault("read", &cause);
+        let mut bytes = Vec::new();
+        self.fs.seek(file, start).map_err(fault)?;
+        self.fs.read(file, limit_bytes, &mut bytes).map_err(fault)?;
+        Ok(bytes)
     }
 
     /// Somebody removed the log: the next one is read from its start.
@@ -203,20 +229,18 @@ impl RecordStore {
         let head = head.map(|end| text.as_bytes()[..=end].to_vec());
         records.iter().for_each(|record| push_line(&mut text, record));
         self.fs.seek(&mut file, size_bytes).map_err(fault)?;
-        if let Err(cause) = self.fs.write(&mut file, text.as_bytes()) {
-            // What of it is there would be read as news.
-            let _ = self.fs.set_len(&file, size_bytes);
-            return Err(fault(cause));
-        }
+        // What of it is there when this fails stays: others may have read it already.
+        self.fs.write(&mut file, text.as_bytes()).map_err(fault)?;
         self.position.stamp = Some(self.fs.stamp_of(&file).map_err(fault)?);
         self.position.bytes = size_bytes + text.len() as u64;
+        self.position.tail = tail_of(text.as_bytes());
         self.position.head = head.or(self.position.head.take());
         Ok(())
     }
 
     /// Puts other records in the place of all, and drops the contents that are not to be kept.
-    /// The lock is held, and the log was read to its end under it. A process that dies in between
-    /// leaves the old log or the new one.
+    /// The lock is held, and the log was read to its end under it. A process that dies in between,
+    /// and a power cut, leaves the old log or the new one.
     pub fn replace(&mut self, records: &[String], keep: &HashSet<u128>) -> Result<()> {
         self.check_is_at_end()?;
         let fault = |cause| self.fault("write", &cause);
@@ -229,22 +253,27 @@ impl RecordStore {
         records.iter().for_each(|record| push_line(&mut text, record));
         let mut file = self.fs.create_new(&fresh, true).map_err(fault)?;
         self.fs.write(&mut file, text.as_bytes()).map_err(fault)?;
+        // A name that comes to the disk before what it names would be a log without records.
+        self.fs.sync(&file).map_err(fault)?;
         let stamp = Some(self.fs.stamp_of(&file).map_err(fault)?);
         drop(file);
         self.fs.rename(&fresh, &log).map_err(fault)?;
-        self.position = Position { head, bytes: text.len() as u64, stamp, is_at_end: true };
-        self.compared.retain(|hash, _| keep.contains(hash));
-        for (hash, place) in self.contents()? {
-            if !keep.contains(&hash) {
-                let _ = self.fs.unlink(&place);
-            }
-        }
+        let (bytes, tail) = (text.len() as u64, tail_of(text.as_bytes()));
+        self.position = Position { head, bytes, tail, stamp, is_at_end: true };
+        self.drop_contents(keep)?;
+        // As far as the system can: not every one flushes directories.
+        let _ = self.fs.sync_dir(&log);
         Ok(())
     }
 
     fn fault(&self, verb: &str, cause: &io::Error) -> Error {
         Error::io(verb, &self.shown, cause)
     }
+}
+
+/// The last bytes of what was read or written.
+fn tail_of(bytes: &[u8]) -> Vec<u8> {
+    bytes[bytes.len().saturating_sub(TAIL_BYTES)..].to_vec()
 }
 
 /// Removes the stores to which nothing was written for `age`, unless somebody uses them.

@@ -1,14 +1,18 @@
 //! The contents of a store, each in a file that has its hash for a name.
 
+use std::collections::HashSet;
 use std::io;
 
 use super::{LOG, RecordStore};
 use crate::disk::bytes::snapshot;
 use crate::disk::fs::Place;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Letters of a checksum, and of a content's name.
 const HASH_LETTERS: usize = 32;
+
+/// A content that is being written.
+const UNFINISHED: &str = "content.new";
 
 /// A content, as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +38,23 @@ impl RecordStore {
         Ok(contents.collect())
     }
 
+    /// Drops all contents but some, and what a process left that died while it wrote one. Says
+    /// what it could not drop, once the rest is gone.
+    pub(super) fn drop_contents(&mut self, keep: &HashSet<u128>) -> Result<()> {
+        self.compared.retain(|hash, _| keep.contains(hash));
+        let contents = self.contents()?.into_iter().filter(|(hash, _)| !keep.contains(hash));
+        let unfinished = self.log()?.sibling(UNFINISHED);
+        let places = contents.map(|(_, place)| place).chain([unfinished]);
+        let unlink = |place: Place| match self.fs.unlink(&place) {
+            Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                Err(Error::io("remove", place.shown(), &cause))
+            }
+            _ => Ok(()),
+        };
+        // All are tried.
+        places.map(unlink).fold(Ok(()), Result::and)
+    }
+
     /// How many bytes the contents have.
     pub fn contents_bytes(&self) -> Result<u64> {
         let contents = self.contents()?;
@@ -55,7 +76,7 @@ impl RecordStore {
                 return Ok(0);
             }
         }
-        let fresh = place.sibling("content.new");
+        let fresh = place.sibling(UNFINISHED);
         let _ = self.fs.unlink(&fresh);
         let mut file = self.fs.create_new(&fresh, true).map_err(fault)?;
         self.fs.write(&mut file, content).map_err(fault)?;
