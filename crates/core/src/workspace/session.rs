@@ -247,7 +247,7 @@ impl Session {
     /// What went wrong with keeping it on disk: damaged records that were left out, a full disk.
     /// None of it makes a call fail.
     pub fn notes(&self) -> Vec<String> {
-        self.memory.notes()
+        self.memory.notes(self.options.workspace.spelling)
     }
 
     /// Bytes that its memory takes.
@@ -257,11 +257,12 @@ impl Session {
 
     /// Forgets what was shown of a file, or of all files.
     ///
-    /// What calls that were made before have yet to show is forgotten, too.
+    /// What calls that were made before have yet to show is forgotten, too. What a store has of
+    /// it is removed; if it cannot be, that is an error, and this process has forgotten all the
+    /// same.
     pub fn forget(&self, path: Option<&str>) -> Result<()> {
         let file = path.map(|path| self.named(path)).transpose()?;
-        self.memory.forget(file);
-        Ok(())
+        self.memory.forget(file).map_err(|error| error.spelled(self.options.workspace.spelling))
     }
 
     /// The name under which a file is remembered. One that is gone by now has one, too.

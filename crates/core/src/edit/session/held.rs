@@ -7,10 +7,12 @@ use super::body::{Version, hash_of};
 use super::guarded::{GuardedMemory, MemoryGuard};
 use super::lines::LineSet;
 use super::memory::{FileRecord, Memory, MemoryLimits, Moment, Showing};
-use super::store::{Notes, Store, StoreLocked, take};
+use super::notes::Notes;
+use super::store::{Store, StoreLocked, take};
 use super::track::Splice;
 use crate::cancel::Cancel;
 use crate::disk::records::{RecordStore, StoreLock};
+use crate::error::{Result, Spelling};
 
 /// What a session learns from one answer about one file.
 #[derive(Clone, Debug)]
@@ -92,6 +94,22 @@ impl Memory {
             Lesson::AllForgotten => self.forget_all(),
         }
     }
+
+    /// Remembers what a call taught that was made at a moment: all but what was to be forgotten
+    /// since.
+    pub(super) fn learn_wanted(&mut self, lessons: &[Lesson], as_of: Option<Moment>) {
+        for lesson in lessons {
+            if self.wants(lesson, as_of) {
+                self.learn(lesson);
+            }
+        }
+    }
+
+    /// Whether what a call taught that was made at a moment still counts.
+    pub(super) fn wants(&self, lesson: &Lesson, as_of: Option<Moment>) -> bool {
+        let named = lesson.file().zip(as_of);
+        named.is_none_or(|(file, as_of)| self.is_wanted(file, as_of))
+    }
 }
 
 /// The memory of a session, for all of its calls.
@@ -131,19 +149,10 @@ impl Learning<'_> {
     /// Remembers what answers showed, and what a patch did, all at once. What was to be forgotten
     /// since the call was made is not learned.
     pub fn learn(self) {
-        let Learning { held, mut lessons, as_of, kept } = self;
-        if let Some(as_of) = as_of {
-            let memory = held.lock();
-            lessons.retain(|one| one.file().is_none_or(|file| memory.is_wanted(file, as_of)));
-        }
+        let Learning { held, lessons, as_of, kept } = self;
         match kept {
-            None => {
-                let mut memory = held.lock();
-                lessons.iter().for_each(|lesson| memory.learn(lesson));
-            }
-            Some((kept, locked)) => {
-                kept.store().learn(&lessons, &held.memory, as_of, &locked);
-            }
+            None => held.lock().learn_wanted(&lessons, as_of),
+            Some((kept, locked)) => kept.store().learn(lessons, &held.memory, as_of, &locked),
         }
     }
 }
@@ -225,10 +234,20 @@ impl HeldMemory {
     }
 
     /// Forgets a file, or everything: also what calls that were made before have yet to teach.
-    pub fn forget(&self, file: Option<PathBuf>) {
+    /// What is kept of it on disk is removed; the error says why it was not.
+    pub fn forget(&self, file: Option<PathBuf>) -> Result<()> {
         self.lock().forget_from_now(file.as_deref());
         let lesson = file.map_or(Lesson::AllForgotten, |file| Lesson::Forgotten { file });
-        self.learn(vec![lesson], &Cancel::default());
+        match &self.kept {
+            None => {
+                self.lock().learn(&lesson);
+                Ok(())
+            }
+            Some(kept) => {
+                let locked = take(&kept.lock, &Cancel::default());
+                kept.store().forget(lesson, &self.memory, &locked)
+            }
+        }
     }
 
     /// Gets ready to learn: waits, if the memory is kept on disk, until no other process writes
@@ -257,8 +276,8 @@ impl HeldMemory {
     }
 
     /// What went wrong with keeping it on disk.
-    pub fn notes(&self) -> Vec<String> {
-        self.kept.as_ref().map(|kept| kept.notes.all()).unwrap_or_default()
+    pub fn notes(&self, spelling: Spelling) -> Vec<String> {
+        self.kept.as_ref().map(|kept| kept.notes.all(spelling)).unwrap_or_default()
     }
 
     /// Learns what other processes have kept until now, for a call that was made at a moment.

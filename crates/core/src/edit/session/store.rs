@@ -7,7 +7,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -17,20 +16,18 @@ use super::guarded::GuardedMemory;
 use super::held::Lesson;
 use super::lines::LineSet;
 use super::memory::{MAX_LINES, Memory, MemoryImage, MemoryLimits, Moment, Showing};
+use super::notes::{Damage, Notes, Trouble};
 use super::track::Splice;
 use crate::cancel::Cancel;
 use crate::disk::commit::Locks;
 use crate::disk::records::{News, RecordStore, StoreLock, StoredContent};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Message, Result};
 
 /// How long a call waits for another process that is writing.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Records of so many bytes, if they are twice those of the memory as a whole, are replaced by it.
 const MAX_RECORDS_BYTES: u64 = 1 << 20;
-
-/// So many things that went wrong are told.
-const MAX_NOTES: usize = 20;
 
 /// A text, by its hash.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -115,31 +112,10 @@ impl SessionRecord {
     }
 }
 
-/// What went wrong, for whoever asks: nobody waits for work that goes on.
-#[derive(Clone, Default)]
-pub(super) struct Notes(Arc<Mutex<Vec<String>>>);
-
-impl Notes {
-    fn lock(&self) -> MutexGuard<'_, Vec<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn all(&self) -> Vec<String> {
-        self.lock().clone()
-    }
-
-    fn add(&self, note: String) {
-        let mut notes = self.lock();
-        if notes.len() < MAX_NOTES && !notes.contains(&note) {
-            notes.push(note);
-        }
-    }
-}
-
 /// The lock of a store, or why it could not be had.
 pub(super) type StoreLocked = Result<Locks<'static>>;
 
-/// Waits until no other process writes, two seconds at most, or until the call is cancelled.
+/// Waits until no other process writes, but not for long, or until the call is cancelled.
 pub(super) fn take(lock: &StoreLock, cancel: &Cancel) -> StoreLocked {
     lock.take(LOCK_TIMEOUT, cancel)
 }
@@ -186,7 +162,7 @@ impl Store {
         let news = match self.records.read() {
             Ok(news) => news,
             Err(error) => {
-                self.notes.add(format!("the session's memory was not read: {}", error.message));
+                self.notes.add(Trouble::NotRead, error);
                 return as_of;
             }
         };
@@ -238,9 +214,8 @@ impl Store {
             }
         }
         self.supply(memory, &texts);
-        if damaged > 0 && with_notes {
-            self.notes
-                .add(format!("{damaged} damaged records of the session's memory were left out"));
+        if with_notes {
+            self.notes.add_damage(Damage::Record, damaged);
         }
         is_other
     }
@@ -272,10 +247,7 @@ impl Store {
             StoredContent::Missing => None,
             StoredContent::Damaged => {
                 if self.damaged.insert(text.hash) {
-                    let damaged = self.damaged.len();
-                    self.notes.add(format!(
-                        "{damaged} damaged texts of the session's memory were left out"
-                    ));
+                    self.notes.add_damage(Damage::Text, 1);
                 }
                 None
             }
@@ -287,40 +259,56 @@ impl Store {
     }
 
     /// Writes lessons behind what others have written, while nobody else writes, and has the
-    /// memory learn them whatever came of that. Records that outgrew the memory are replaced.
+    /// memory learn them whatever came of that. What was to be forgotten since the call was made
+    /// is left out. Records that outgrew the memory are replaced.
     pub(super) fn learn(
         &mut self,
-        lessons: &[Lesson],
+        mut lessons: Vec<Lesson>,
         memory: &GuardedMemory,
         call: Option<Moment>,
         locked: &StoreLocked,
     ) {
         self.catch_up(memory, call);
-        let written = match locked {
-            Ok(_) => self.append(lessons).map_err(|error| error.message),
-            Err(error) => Err(self.without_lock(error)),
-        };
         {
-            let mut memory = memory.lock();
-            lessons.iter().for_each(|lesson| memory.learn(lesson));
+            let memory = memory.lock();
+            lessons.retain(|lesson| memory.wants(lesson, call));
         }
+        let written = match locked {
+            Ok(_) => self.append(&lessons),
+            Err(error) => {
+                Err(without_lock(error, "what the call showed is remembered by this process alone"))
+            }
+        };
+        // What is to be forgotten from just now on was written, and will be removed again.
+        memory.lock().learn_wanted(&lessons, call);
         let written = match written {
-            Ok(()) if self.is_outgrown() => self.replace(memory).map_err(|error| error.message),
+            Ok(()) if self.is_outgrown() => self.replace(memory),
             written => written,
         };
         if let Err(why) = written {
-            self.notes.add(format!("the session's memory was not written: {why}"));
+            self.notes.add(Trouble::NotWritten, why);
         }
     }
 
-    /// What became of lessons without the lock.
-    fn without_lock(&self, error: &Error) -> String {
-        let why = match error.code {
-            Code::LockTimeout => "another process was writing there for two seconds",
-            Code::Aborted => "the call was cancelled while another process was writing there",
-            _ => return error.message.clone(),
+    /// Has the memory forget a file, or everything, and removes what is kept of it here: the
+    /// records of it, and the texts that nothing else needs.
+    pub(super) fn forget(
+        &mut self,
+        lesson: Lesson,
+        memory: &GuardedMemory,
+        locked: &StoreLocked,
+    ) -> Result<()> {
+        self.catch_up(memory, None);
+        let lesson = [lesson];
+        let written = match locked {
+            Ok(_) => self.append(&lesson),
+            Err(error) => Err(without_lock(error, "call again")),
         };
-        format!("{why}; what the call showed is remembered by this process alone")
+        memory.lock().learn_wanted(&lesson, None);
+        let removed = written.and_then(|()| self.replace(memory));
+        removed.map_err(|why| {
+            why.within("this process has forgotten, but what is kept on disk is still there: ", "")
+        })
     }
 
     fn append(&mut self, lessons: &[Lesson]) -> Result<()> {
@@ -342,7 +330,8 @@ impl Store {
             match serde_json::to_string(&record(lesson)) {
                 Ok(line) => lines.push(line),
                 Err(cause) => {
-                    self.notes.add(format!("a file is not in the session's memory: {cause}"));
+                    let why = Error::new(Code::Io, cause.to_string());
+                    self.notes.add(Trouble::Unnamed, why);
                 }
             }
         }
@@ -383,13 +372,9 @@ impl Store {
         let records = [SessionRecord::Memory(image), SessionRecord::Limits(largest)];
         let lines: serde_json::Result<Vec<String>> =
             records.iter().map(serde_json::to_string).collect();
-        let lines = match lines {
-            Ok(lines) => lines,
-            Err(cause) => {
-                self.notes.add(format!("the session's memory was not shortened: {cause}"));
-                return Ok(());
-            }
-        };
+        let lines = lines.map_err(|cause| {
+            Error::new(Code::Internal, format!("it cannot be written as a whole: {cause}"))
+        })?;
         self.records.replace(&lines, &keep)?;
         self.whole_bytes = self.records.log_bytes();
         self.texts_bytes = None;
@@ -408,6 +393,19 @@ impl Store {
         self.replay(&news, &mut all, false);
         Ok(all.image())
     }
+}
+
+/// What became of something without the lock, and what that means.
+fn without_lock(error: &Error, so: &str) -> Error {
+    let why = match error.code {
+        Code::LockTimeout => {
+            let seconds = LOCK_TIMEOUT.as_secs();
+            format!("another process was writing there for {seconds} seconds")
+        }
+        Code::Aborted => "the call was cancelled while another process was writing there".into(),
+        _ => return error.clone(),
+    };
+    Error::new(error.code, Message::from(format!("{why}; {so}")))
 }
 
 /// The texts that a record names.
@@ -497,31 +495,33 @@ mod tests {
     use super::*;
     use crate::disk::commit::StateDir;
     use crate::disk::fs::OsFileSystem;
+    use crate::error::Term;
 
-    #[test]
-    fn regression_a_note_on_another_process_names_no_option() {
-        let dir = tempfile::tempdir().unwrap();
-        let state = StateDir::new(dir.path().to_str()).unwrap();
-        let records = RecordStore::open(&OsFileSystem, state, "one").unwrap();
-        let (one, other) = (records.lock(), records.lock());
-        let limits = MemoryLimits::default();
-        let mut store = Store::new(records, limits);
-        let memory = GuardedMemory::new(Memory::new(limits));
-        let _held = one.take(LOCK_TIMEOUT, &Cancel::default()).unwrap();
-        let cancelled = Cancel::default();
-        cancelled.cancel();
-        let lesson = Lesson::Shown {
+    fn records_in(dir: &Path) -> RecordStore {
+        let state = StateDir::new(dir.to_str()).unwrap();
+        RecordStore::open(&OsFileSystem, state, "one").unwrap()
+    }
+
+    fn shown() -> Lesson {
+        Lesson::Shown {
             file: "f".into(),
             text: Version::of(b"text\n", 100),
             lines: LineSet::of(1, 1),
             showing: Showing::Asked,
-        };
+        }
+    }
+
+    #[test]
+    fn regression_a_note_on_another_process_names_no_option() {
+        let dir = tempfile::tempdir().unwrap();
+        let records = || records_in(dir.path());
+        let (one, other) = (records().lock(), records().lock());
+        let limits = MemoryLimits::default();
+        let _held = one.take(LOCK_TIMEOUT, &Cancel::default()).unwrap();
+        let cancelled = Cancel::default();
+        cancelled.cancel();
         for (timeout, cancel, why) in [
-            (
-                Duration::ZERO,
-                Cancel::default(),
-                "another process was writing there for two seconds",
-            ),
+            (Duration::ZERO, Cancel::default(), "another process was writing there for 2 seconds"),
             (
                 LOCK_TIMEOUT,
                 cancelled,
@@ -529,12 +529,32 @@ mod tests {
             ),
         ] {
             let locked = other.take(timeout, &cancel);
-            store.learn(std::slice::from_ref(&lesson), &memory, None, &locked);
+            let (mut store, memory) =
+                (Store::new(records(), limits), GuardedMemory::new(Memory::new(limits)));
+            store.learn(vec![shown()], &memory, None, &locked);
             let note = format!(
                 "the session's memory was not written: {why}; what the call showed is remembered by this process alone"
             );
-            assert_eq!(store.notes().all().last(), Some(&note));
+            assert_eq!(store.notes().all(Term::name), [note]);
             assert!(memory.lock().knows(Path::new("f")));
         }
+    }
+
+    /// It was asked to be forgotten after the call was made, and before what it showed was learned.
+    #[test]
+    fn regression_what_is_to_be_forgotten_is_not_written() {
+        let dir = tempfile::tempdir().unwrap();
+        let limits = MemoryLimits::default();
+        let records = records_in(dir.path());
+        let lock = records.lock();
+        let mut store = Store::new(records, limits);
+        let memory = GuardedMemory::new(Memory::new(limits));
+        let call = memory.lock().hold();
+        memory.lock().forget_from_now(None);
+        let locked = lock.take(LOCK_TIMEOUT, &Cancel::default());
+        store.learn(vec![shown()], &memory, Some(call), &locked);
+        assert!(!memory.lock().knows(Path::new("f")));
+        let records = records_in(dir.path()).read().unwrap().records;
+        assert!(records.iter().all(|record| !record.contains("shown")), "{records:?}");
     }
 }
