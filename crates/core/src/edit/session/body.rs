@@ -7,7 +7,7 @@ use twox_hash::XxHash3_128;
 use crate::text::lines::{LineIndex, Lines, Unit};
 
 /// A text as the model sees it (UTF-8, without byte order mark), with its lines and its hash.
-/// Two bodies with one hash are the same text.
+/// Two bodies with one hash are taken for the same text, unless both are there to be compared.
 #[derive(Clone, Copy)]
 pub struct Body<'a> {
     /// The text.

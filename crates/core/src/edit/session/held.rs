@@ -224,6 +224,7 @@ impl HeldMemory {
     pub fn version(&self, text: &[u8], hash: Option<u128>) -> Version {
         let hash = hash.unwrap_or_else(|| hash_of(text));
         let known = self.lock().version(hash);
+        let known = known.filter(|known| known.body().is_some_and(|body| body.text == text));
         known.unwrap_or_else(|| Version::of(text, self.limits.bytes))
     }
 

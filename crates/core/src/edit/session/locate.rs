@@ -155,10 +155,16 @@ impl<'a> Locator<'a> {
         as_of: Option<Moment>,
         cancel: &'a Cancel,
     ) -> Self {
+        // What is shorter than a text cannot tell it from all others.
+        let is_other = |body: Body<'_>| body.text != current.text;
+        let hash = match record.text(current.hash) {
+            Some(kept) if is_other(kept) => !current.hash,
+            _ => current.hash,
+        };
         Locator {
             record,
             file: record.file(),
-            current,
+            current: Body { hash, ..current },
             hasher: LineHasher::new(dialect),
             unseen,
             as_of,
@@ -291,8 +297,28 @@ impl<'a> Locator<'a> {
         if lineage.tip == self.current.hash {
             return Ok(Landed { block: tip, how: How::OwnEdits, known, tip });
         }
+        if let Some((other, same)) = self.followed(view.hash) {
+            let block = track(&same.track, target, shown).ok_or(Why::OwnEdit)?;
+            let mut known = same.track.set(&view.shown_as_of(self.as_of));
+            known.extend(self.known(other));
+            return Ok(Landed {
+                block,
+                how: How::OwnEdits,
+                known: Known::Shown(known),
+                tip: block,
+            });
+        }
         let block = self.carry(at, target, tip)?;
         Ok(Landed { block, how: How::Carried, known, tip })
+    }
+
+    /// A view of a text of which the session itself made the current one: what it knows of its
+    /// lines is exact, and true of whatever else was shown of that text. What a read found may be
+    /// learned only after an edit has changed it.
+    fn followed(&self, hash: u128) -> Option<(usize, &'a View)> {
+        let at = self.current_lineage()?;
+        let views = &self.lineage(at).views;
+        views.iter().rev().find(|view| view.hash == hash).map(|view| (at, view))
     }
 
     /// From the tip of a lineage to the current text: through the edits that the session made

@@ -653,3 +653,46 @@ fn splices_that_do_not_tell_the_whole_change_are_not_believed() {
     session.text = now;
     assert_eq!(session.line(2, "b"), Spot::Lines(4, 4));
 }
+
+/// A call looked at the file before the session edited it, and what it showed is learned after
+/// that: how the lines moved is known all the same, braces included.
+#[test]
+fn regression_what_is_learned_late_of_a_text_is_followed_through_own_edits() {
+    let mut session = Session::showing("{ } { }");
+    let before = version(&session.text);
+    session.edit(2, 1, &["new", "lines"]);
+    session.memory.show(Path::new(FILE), &before, &LineSet::of(1, 4), Showing::Asked);
+    let brace = anchor(4, "}");
+    let placed = session.placed(&Target::Line(&brace));
+    assert_eq!((placed.spot, placed.how), (Spot::Lines(5, 5), How::OwnEdits));
+    assert_eq!(session.line_refused(2, "}"), (Code::HashMismatch, Why::OwnEdit));
+    let range = (anchor(3, "{"), anchor(4, "}"));
+    assert_eq!(session.spot(&Target::Range(&range.0, &range.1)), Spot::Lines(4, 5));
+}
+
+/// Texts with one hash can be made.
+#[test]
+fn regression_another_text_with_the_hash_of_the_one_that_was_shown_is_not_taken_for_it() {
+    let session = Session::showing("a b c d");
+    let shown = version(&session.text);
+    with(&lines("x b y z"), |other| {
+        let forged = Body { hash: shown.hash, ..*other };
+        let record = session.memory.record(Path::new(FILE));
+        let cancel = Cancel::default();
+        let mut locator = Locator::new(&record, forged, pi(), Unseen::Refuse, None, &cancel);
+        let target = anchor(2, "b");
+        assert!(matches!(locator.locate(&Target::Line(&target)), Found::Refused(_)));
+    });
+    let memory = HeldMemory::new(MemoryLimits::default());
+    memory.learn(
+        vec![Lesson::Shown {
+            file: FILE.into(),
+            text: shown.clone(),
+            lines: LineSet::of(1, 4),
+            showing: Showing::Asked,
+        }],
+        &Cancel::default(),
+    );
+    let text = memory.version(b"other", Some(shown.hash));
+    assert_eq!(text.body().unwrap().text, b"other");
+}
