@@ -734,3 +734,12 @@ fn a_file_that_others_have_emptied_is_told_to_be_empty() {
     assert!(rejected.text.contains("The file is empty now."), "{}", rejected.text);
     assert!(rejected.text.contains("|line 2"), "{}", rejected.text);
 }
+
+#[test]
+fn regression_where_nothing_can_be_read_nothing_is_observed_in_silence() {
+    let scene = Scene::with(&[("f", "a\n")], |options| {
+        options.workspace.root = options.workspace.root.as_ref().map(|root| format!("{root}/gone"));
+    });
+    let error = scene.session.observe("1:aa|a", Some("f"), &Cancel::default()).unwrap_err();
+    assert_eq!(error.code, Code::InvalidArgument);
+}

@@ -28,7 +28,7 @@ impl Session {
         let mut left = blocks(text, path);
         let mut lessons = Vec::new();
         let workspaces = std::iter::once(&self.workspace).chain(&self.readable);
-        for workspace in workspaces {
+        for (at, workspace) in workspaces.enumerate() {
             let learn = workspace.scoped(cancel, |scope| {
                 let mut strange = Vec::new();
                 for block in std::mem::take(&mut left) {
@@ -44,8 +44,8 @@ impl Session {
                 Ok(())
             });
             match learn {
-                Err(error) if error.code == Code::Aborted => return Err(error),
-                // A directory that is not there holds no file to learn of.
+                Err(error) if at == 0 || error.code == Code::Aborted => return Err(error),
+                // A directory beside the root that is not there holds no file to learn of.
                 _ => {}
             }
         }
