@@ -99,12 +99,14 @@ impl TryFrom<SessionShape> for SessionOptions {
 
     fn try_from(mut given: SessionShape) -> Result<SessionOptions> {
         let workspace = given.workspace()?;
+        let memory = given.memory.unwrap_or_default();
+        memory.check()?;
         let options = SessionOptions {
             workspace,
             read_roots: Vec::new(),
             unseen: given.unseen.unwrap_or_default(),
             limits: given.limits.unwrap_or_default(),
-            memory: given.memory.unwrap_or_default(),
+            memory,
         };
         let root = given.root.unwrap_or_default();
         let read_roots = given.read_roots.unwrap_or_default().0;

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::body::{Body, Kept, Version, hash_of};
 use super::lines::LineSet;
 use super::track::{Splice, Track};
+use crate::error::{Error, Result};
 
 pub(super) use image::MemoryImage;
 pub(super) use lineage::{Lineage, View};
@@ -48,6 +49,22 @@ pub struct MemoryLimits {
 impl Default for MemoryLimits {
     fn default() -> Self {
         MemoryLimits { bytes: 64 << 20, files: 256, versions: 8 }
+    }
+}
+
+impl MemoryLimits {
+    /// Refuses bounds within which nothing can be remembered. A bound of bytes that is too small
+    /// for what was shown last gives way to it.
+    pub fn check(&self) -> Result<()> {
+        let bounds =
+            [("maxBytes", self.bytes), ("maxFiles", self.files), ("maxVersions", self.versions)];
+        match bounds.into_iter().find(|(_, bound)| *bound == 0) {
+            None => Ok(()),
+            Some((name, _)) => {
+                let message = format!("memory.{name} is 0: expected at least 1");
+                Err(Error::argument(message))
+            }
+        }
     }
 }
 
