@@ -101,6 +101,10 @@ fn set(number: u64, old: &str, new: &str) -> Value {
     json!({"op": "set_line", "path": "f", "anchor": anchor(number, old), "text": new})
 }
 
+fn literal(search: &str) -> Query {
+    Query { search: search.into(), regex: false, case_sensitive: true }
+}
+
 fn numbered(count: u64) -> String {
     (1..=count).map(|n| format!("line {n}\n")).collect()
 }
@@ -259,8 +263,7 @@ fn parallel_inserts_from_four_anchors_of_one_view_all_land_right() {
 #[test]
 fn searches_count_as_shown() {
     let scene = Scene::new(&[("f", &numbered(50)), ("g", "line 7\n")]);
-    let search = Query { search: "line 7".into(), regex: false, case_sensitive: true };
-    let query = SearchQuery::new(search);
+    let query = SearchQuery::new(literal("line 7"));
     let turn = scene.session.reading();
     let found = scene.session.search(&turn, &query, &Cancel::default()).unwrap();
     drop(turn);
@@ -742,4 +745,32 @@ fn regression_where_nothing_can_be_read_nothing_is_observed_in_silence() {
     });
     let error = scene.session.observe("1:aa|a", Some("f"), &Cancel::default()).unwrap_err();
     assert_eq!(error.code, Code::InvalidArgument);
+}
+
+#[test]
+fn regression_lines_found_in_a_file_with_an_odd_name_count_as_shown() {
+    // The header of the one shows a control character as the other's name has it.
+    let names = ["new\u{85}line", r"new\u{85}line", "--- x ---", "x --- 1 edit"];
+    let files: Vec<_> = names.iter().filter(|name| is_name(name)).collect();
+    let scene = Scene::new(&[]);
+    for (at, name) in files.iter().enumerate() {
+        scene.write(name, &format!("{}needle {at}\n", numbered(20)));
+    }
+    let query = SearchQuery::new(literal("needle"));
+    let found = scene.session.search(&scene.session.reading(), &query, &Cancel::default()).unwrap();
+    assert_eq!(found.files.len(), files.len(), "{}", found.text);
+    for (at, name) in files.iter().enumerate() {
+        let needle = anchor(21, &format!("needle {at}"));
+        scene.apply(json!([{"op": "set_line", "path": name, "anchor": needle, "text": "found"}]));
+        assert_eq!(scene.content(name), numbered(20) + "found\n");
+        // What was not found was not shown.
+        let anchor = anchor(1, "line 1");
+        let rejected = scene.refuse(json!([{"op": "delete", "path": name, "anchor": anchor}]));
+        assert_eq!(rejected.code, Code::NotShown, "{name}");
+    }
+}
+
+/// Whether a file can be called so here: on Windows a backslash separates names.
+fn is_name(name: &str) -> bool {
+    !cfg!(windows) || !name.contains('\\')
 }

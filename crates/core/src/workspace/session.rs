@@ -31,6 +31,7 @@ use crate::error::{Code, Error, Result};
 use crate::view::read::{FileView, ReadRequest};
 use crate::view::scope::Scope;
 use crate::view::search::{SearchQuery, SearchResult};
+use learning::{found_rows, rows_by_header};
 use reading::Reading;
 
 /// How much one call of a session shows.
@@ -367,7 +368,7 @@ impl Session {
         query.max_matches = query.max_matches.min(limits.max_matches);
         query.max_bytes = Some(query.max_bytes.unwrap_or(usize::MAX).min(limits.max_bytes));
         let result = self.search_in_order(&query, cancel, progress)?;
-        let lessons = self.lessons_of_rows(&result.text, None, cancel)?;
+        let lessons = self.lessons_of_rows(found_rows(&result), cancel)?;
         let learning = self.memory.ready(lessons, Some(turn.0.as_of), cancel);
         cancel.check()?;
         learning.learn();
@@ -378,7 +379,7 @@ impl Session {
     /// files or of the file that `path` names. Only rows that are true of the files as they are
     /// now count; returns how many lines they are.
     pub fn observe(&self, text: &str, path: Option<&str>, cancel: &Cancel) -> Result<u64> {
-        let lessons = self.lessons_of_rows(text, path, cancel)?;
+        let lessons = self.lessons_of_rows(rows_by_header(text, path), cancel)?;
         let lines = lessons.iter().map(|lesson| match lesson {
             Lesson::Shown { lines, .. } => lines.count(),
             _ => 0,

@@ -1,4 +1,5 @@
-//! Learning from rows with anchors: those of a search, and those that a tool showed earlier.
+//! Learning from rows with anchors: those of a search, and those that a tool showed earlier. A
+//! search says of which files its rows are; of others only their headers do.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -8,24 +9,23 @@ use crate::cancel::Cancel;
 use crate::disk::bytes::{Loaded, with_file};
 use crate::edit::session::{Body, Lesson, Showing, rows_shown};
 use crate::error::{Code, Result};
-use crate::view::render::header_paths;
+use crate::view::render::{file_header, header_paths};
 use crate::view::scope::Scope;
+use crate::view::search::SearchResult;
 
-/// Rows below one header, which may be read as one of several paths, the longest first.
-struct RowsOfFile<'t> {
+/// Rows of one file. A header may be read as one of several paths, the longest first.
+pub(super) struct RowsOfFile<'t> {
     paths: Vec<&'t str>,
     rows: String,
 }
 
 impl Session {
-    /// What the rows of a text teach that are true of the files as they are now.
+    /// What rows teach that are true of the files as they are now.
     pub(super) fn lessons_of_rows(
         &self,
-        text: &str,
-        path: Option<&str>,
+        mut left: Vec<RowsOfFile<'_>>,
         cancel: &Cancel,
     ) -> Result<Vec<Lesson>> {
-        let mut left = blocks(text, path);
         let mut lessons = Vec::new();
         let workspaces = std::iter::once(&self.workspace).chain(&self.readable);
         for (at, workspace) in workspaces.enumerate() {
@@ -81,10 +81,26 @@ fn file_of<'t>(scope: &Scope<'_>, block: &RowsOfFile<'t>) -> Option<(&'t str, Pa
     block.paths.iter().find_map(|&path| Some((path, canonical(scope, path).ok()?)))
 }
 
-/// The rows of a text by the headers above them.
+/// The rows of a search by the files that it names, in whose order they stand. A header tells less
+/// of a file: in it control characters of a name are written as others are.
+pub(super) fn found_rows(found: &SearchResult) -> Vec<RowsOfFile<'_>> {
+    let mut blocks: Vec<RowsOfFile<'_>> = Vec::new();
+    let mut files = found.files.iter().map(|file| (file_header(&file.path), &file.path)).peekable();
+    for row in found.text.split('\n') {
+        if let Some((_, path)) = files.next_if(|(header, _)| row == header) {
+            blocks.push(RowsOfFile { paths: vec![path.as_str()], rows: String::new() });
+        } else if let Some(block) = blocks.last_mut() {
+            block.rows += row;
+            block.rows.push('\n');
+        }
+    }
+    blocks
+}
+
+/// The rows of a text by the headers above them; those above the first are of the file `path`.
 ///
 /// A file whose header comes several times is one block: it is looked at once.
-fn blocks<'t>(text: &'t str, path: Option<&'t str>) -> Vec<RowsOfFile<'t>> {
+pub(super) fn rows_by_header<'t>(text: &'t str, path: Option<&'t str>) -> Vec<RowsOfFile<'t>> {
     let mut blocks: Vec<RowsOfFile<'t>> = Vec::new();
     // By the longest path, which the others begin.
     let mut places: HashMap<&'t str, usize> = HashMap::new();
@@ -118,7 +134,7 @@ mod tests {
         let text =
             format!("1:aa|a\n--- b --- 1 edit\n1:bb|b\n--- {name} ---\n1:cc|c\n--- b ---\n2:dd|d");
         let found: Vec<_> =
-            blocks(&text, Some("a")).into_iter().map(|one| (one.paths, one.rows)).collect();
+            rows_by_header(&text, Some("a")).into_iter().map(|one| (one.paths, one.rows)).collect();
         let expected = [("a", "1:aa|a\n"), ("b", "1:bb|b\n2:dd|d\n")];
         assert_eq!(found, expected.map(|(path, rows)| (vec![path], rows.to_owned())));
     }
