@@ -774,3 +774,48 @@ fn regression_lines_found_in_a_file_with_an_odd_name_count_as_shown() {
 fn is_name(name: &str) -> bool {
     !cfg!(windows) || !name.contains('\\')
 }
+
+#[test]
+fn regression_what_no_room_was_left_for_is_not_called_outside_the_root() {
+    let [outside, elsewhere] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    for dir in [&outside, &elsewhere] {
+        fs::write(dir.path().join("g"), numbered(30)).unwrap();
+    }
+    let [outside, elsewhere] =
+        [&outside, &elsewhere].map(|dir| dir.path().to_str().unwrap().to_owned());
+    let scene = Scene::with(&[("f", &numbered(30))], |options| {
+        options.read_roots = vec![outside.clone()];
+        options.limits.max_matches = 20;
+    });
+    let mut query = SearchQuery::new(literal("line"));
+    query.paths = vec![".".to_owned(), outside, elsewhere.clone()];
+    let found = scene.session.search(&scene.session.reading(), &query, &Cancel::default()).unwrap();
+    assert!(found.truncated);
+    let paths: Vec<_> = found.errors.iter().map(|error| error.path.as_deref()).collect();
+    assert_eq!(paths, [Some(elsewhere.as_str())], "{:?}", found.errors);
+    // The limit of each file leaves room for others.
+    query.max_matches_per_file = Some(5);
+    let found = scene.session.search(&scene.session.reading(), &query, &Cancel::default()).unwrap();
+    assert_eq!((found.files.len(), found.match_count, found.truncated), (2, 10, true));
+}
+
+#[test]
+fn regression_a_search_in_several_directories_keeps_its_limit_to_the_byte() {
+    let outside = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("g"), "needle\n").unwrap();
+    let root = outside.path().to_str().unwrap().to_owned();
+    let scene =
+        Scene::with(&[("f", "needle\n")], |options| options.read_roots = vec![root.clone()]);
+    let mut query = SearchQuery::new(literal("needle"));
+    query.paths = vec![".".to_owned(), root];
+    let search = |query: &SearchQuery| {
+        scene.session.search(&scene.session.reading(), query, &Cancel::default()).unwrap()
+    };
+    let whole = search(&query);
+    assert_eq!((whole.match_count, whole.truncated), (2, false));
+    query.max_bytes = Some(whole.text.len());
+    assert_eq!(search(&query).text, whole.text);
+    query.max_bytes = Some(whole.text.len() - 1);
+    let cut = search(&query);
+    assert!(cut.truncated && cut.text.len() < whole.text.len(), "{}", cut.text);
+}

@@ -120,6 +120,9 @@ pub struct SearchResult {
     /// Whether a limit left out anything; the rest of the files is then not searched, unless
     /// it was the limit of each file.
     pub truncated: bool,
+    /// Whether the rest of the files was not searched.
+    #[serde(skip)]
+    pub ran_out: bool,
     /// What could not be searched, by path.
     pub errors: Vec<Error>,
     /// Ignore files that do not count as they stand, by path.
@@ -238,6 +241,7 @@ impl Search<'_> {
                 let mut found = files.iter().zip(outcomes);
                 let ends =
                     found.any(|(file, outcome)| self.take(file, outcome, gathered).is_break());
+                gathered.result.ran_out = ends;
                 is_full.store(ends, Ordering::Relaxed);
             });
             self.scope.cancel.check()?;

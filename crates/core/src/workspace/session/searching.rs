@@ -5,6 +5,7 @@ use super::Session;
 use crate::cancel::Cancel;
 use crate::error::{Code, Error, Result};
 use crate::view::search::{SearchQuery, SearchResult};
+use crate::workspace::Workspace;
 
 impl Session {
     /// Searches in the session's own directory, and for paths outside of it in the other ones.
@@ -17,13 +18,20 @@ impl Session {
         let mut result = self.workspace.search_telling(query, cancel, progress)?;
         for workspace in &self.readable {
             let outside = paths_outside(query, &result);
-            if outside.is_empty() || result.truncated {
+            if outside.is_empty() {
                 break;
+            }
+            if result.ran_out {
+                // No room is left for what lies there, and the result says that it is cut.
+                let reached = paths_within(workspace, outside, cancel)?;
+                drop_refusals(&mut result, &reached);
+                continue;
             }
             let mut rest = query.clone();
             rest.paths = outside;
             rest.max_matches = query.max_matches.saturating_sub(result.match_count);
-            rest.max_bytes = query.max_bytes.map(|bytes| bytes.saturating_sub(result.text.len()));
+            let used = result.text.len() + usize::from(!result.text.is_empty());
+            rest.max_bytes = query.max_bytes.map(|bytes| bytes.saturating_sub(used));
             match workspace.search_telling(&rest, cancel, progress) {
                 Ok(more) => add(&mut result, more, &rest.paths),
                 Err(error) if error.code == Code::Aborted => return Err(error),
@@ -44,8 +52,29 @@ fn paths_outside(query: &SearchQuery, result: &SearchResult) -> Vec<String> {
     query.paths.iter().filter(is_outside).cloned().collect()
 }
 
-/// Adds what another search found, which says of these paths what there is to say.
-fn add(result: &mut SearchResult, more: SearchResult, paths: &[String]) {
+/// Those of some paths that lie in the directory of a workspace.
+fn paths_within(
+    workspace: &Workspace<'static>,
+    mut paths: Vec<String>,
+    cancel: &Cancel,
+) -> Result<Vec<String>> {
+    let look = workspace.scoped(cancel, |scope| {
+        paths.retain(|path| {
+            let found = scope.base.existing(path);
+            !matches!(found, Err(error) if error.code == Code::OutsideRoot)
+        });
+        Ok(())
+    });
+    match look {
+        Ok(()) => Ok(paths),
+        Err(error) if error.code == Code::Aborted => Err(error),
+        // A directory that is not there holds nothing.
+        Err(_) => Ok(Vec::new()),
+    }
+}
+
+/// Takes back that some paths lie outside of the root.
+fn drop_refusals(result: &mut SearchResult, paths: &[String]) {
     let is_said = |error: &Error| {
         error
             .path
@@ -53,6 +82,11 @@ fn add(result: &mut SearchResult, more: SearchResult, paths: &[String]) {
             .is_some_and(|path| error.code == Code::OutsideRoot && paths.contains(path))
     };
     result.errors.retain(|error| !is_said(error));
+}
+
+/// Adds what another search found, which says of these paths what there is to say.
+fn add(result: &mut SearchResult, more: SearchResult, paths: &[String]) {
+    drop_refusals(result, paths);
     result.errors.extend(more.errors);
     if !result.text.is_empty() && !more.text.is_empty() {
         result.text.push('\n');
@@ -63,5 +97,6 @@ fn add(result: &mut SearchResult, more: SearchResult, paths: &[String]) {
     result.files_searched += more.files_searched;
     result.binary_skipped += more.binary_skipped;
     result.truncated |= more.truncated;
+    result.ran_out |= more.ran_out;
     result.warnings.extend(more.warnings);
 }
