@@ -14,7 +14,7 @@ use hashline_core::internals::view::pattern::Query;
 use hashline_core::internals::view::read::ReadRequest;
 use hashline_core::internals::view::search::SearchQuery;
 use hashline_core::internals::workspace::{
-    ReadReport, Session, SessionLimits, SessionOptions, WorkspaceOptions,
+    ReadOn, ReadReport, Session, SessionLimits, SessionOptions, WorkspaceOptions,
 };
 use serde_json::{Value, json};
 
@@ -818,4 +818,32 @@ fn regression_a_search_in_several_directories_keeps_its_limit_to_the_byte() {
     query.max_bytes = Some(whole.text.len() - 1);
     let cut = search(&query);
     assert!(cut.truncated && cut.text.len() < whole.text.len(), "{}", cut.text);
+}
+
+#[test]
+fn regression_a_limit_shorter_than_a_header_lets_a_read_go_on() {
+    let name = "a long name of a file";
+    let scene = Scene::with(&[(name, "one\ntwo\n"), ("g", "three\n")], |options| {
+        options.limits.max_bytes = 10;
+    });
+    let mut left: Vec<ReadRequest> =
+        [name, "g"].map(|path| ReadRequest { path: path.into(), ..ReadRequest::default() }).into();
+    let mut rows = Vec::new();
+    for _ in 0..3 {
+        let turn = scene.session.reading();
+        let report = scene.session.read(&turn, &left, &Cancel::default()).unwrap();
+        let shown = report.views.into_iter().filter(|view| !view.text.is_empty());
+        rows.extend(shown.map(|view| (view.path, view.text)));
+        let request = |on: ReadOn| ReadRequest {
+            path: on.path,
+            start_line: Some(on.start_line),
+            ..ReadRequest::default()
+        };
+        left = report.next.into_iter().map(request).collect();
+    }
+    assert_eq!(left.len(), 0, "{rows:?}");
+    let row = |path: &str, number, text: &str| {
+        (path.to_owned(), format!("{}|{text}", anchor(number, text)))
+    };
+    assert_eq!(rows, [row(name, 1, "one"), row(name, 2, "two"), row("g", 1, "three")]);
 }

@@ -65,7 +65,12 @@ impl<'s> Reading<'s> {
     pub(super) fn add(&mut self, request: &ReadRequest, cancel: &Cancel) -> Result<()> {
         let header =
             if self.has_headers { file_header(&request.path) + "\n" } else { String::new() };
-        let room = self.left.max_bytes.saturating_sub(header.len());
+        let mut room = self.left.max_bytes.saturating_sub(header.len());
+        if room == 0 && self.report.text.is_empty() {
+            // A header that leaves no room does not count on a page that has nothing else: the
+            // next read would end where this one does.
+            room = self.left.max_bytes;
+        }
         if room == 0 || self.left.max_lines == 0 {
             self.leave_out(request);
             return Ok(());
