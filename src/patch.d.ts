@@ -589,7 +589,7 @@ export interface JsonRequest extends FileRequest {
 export interface SearchQuery extends MatchOptions {
   /** The text or pattern; a match lies within one line. */
   search: string
-  /** Files and directories: the root, or else the working directory, when left out. */
+  /** Files and directories: where relative paths start when left out. */
   paths?: string | readonly string[]
   /**
    * Globs of the files to search, as in a `.gitignore`, relative to where paths start; those that
