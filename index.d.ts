@@ -497,7 +497,10 @@ export interface HashSessionLimits {
   maxMatches?: number
 }
 
-/** How much a session remembers; what was shown first is forgotten first. */
+/**
+ * How much a session remembers, each at least 1; what was shown first is forgotten first. What was
+ * shown last is remembered even if it is over the bound of bytes.
+ */
 export interface HashSessionMemory {
   /** Bytes in all: 64 MiB when left out. */
   maxBytes?: number
@@ -787,7 +790,8 @@ export type FileView = TextView | BinaryView | ImageView | UnreadView | FailedVi
 /**
  * One model's work on files, with a memory of what it was shown: an anchor means the line that
  * was shown, and nothing else. Lines that reads and searches show count as shown, and so do the
- * fresh anchors of an outcome and the lines of a refusal.
+ * fresh anchors of an outcome and the lines of a refusal. (The fresh anchors of a dry run do not:
+ * there are no such lines.)
  *
  * Calls are carried out as if one after the other, in the order in which they are made.
  */
@@ -813,6 +817,9 @@ export declare class HashSession {
    * Learns from what a tool showed earlier, to go on where another session ended: rows with
    * anchors, under headers `--- path ---` or of the file `path`. Only rows that are true of the
    * files as they are now count. Returns how many lines were learned.
+   *
+   * It does not wait for calls that were made before: it looks at files as they are, and what it
+   * learns counts for calls that are made after it.
    */
   observe(text: string, path?: string): number
   /**
@@ -820,11 +827,15 @@ export declare class HashSession {
    * subagent. What calls that still wait will show is not part of it.
    */
   fork(): HashSession
-  /** Forgets what was shown of a file, or of all files, also by calls that still wait. */
+  /**
+   * Forgets what was shown of a file, or of all files, also by calls that still wait. What a
+   * store has of it is removed from the disk; throws if that cannot be done, though this process
+   * has forgotten it then, too.
+   */
   forget(path?: string): void
   /**
    * What went wrong with keeping the session on disk: damaged records that were left out, a
-   * full disk. None of it makes a call fail.
+   * full disk. None of it makes a call fail, but for `forget`.
    */
   get notes(): Array<string>
   /** The dialect of its anchors. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -225,6 +225,39 @@ test('a session that is kept on disk is known to other processes', () =>
     )
     assert.throws(() => session(cwd, stateDir, { store: {} }), { message: /give it an id/ })
     assert.throws(() => session(cwd, stateDir, { store: { id: '' } }), { message: /1 to 200/ })
+  }))
+
+test('what is forgotten is not on disk any more', () =>
+  withDir({ '.env': 'TOKEN=hunter2\n' }, async (cwd, stateDir) => {
+    const one = session(cwd, stateDir, { store: { id: 'one' } })
+    const { text } = one.readSync('.env')
+    const stored = () =>
+      readdirSync(stateDir, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
+    assert.ok(stored().some((content) => content.includes('hunter2')))
+    one.forget('.env')
+    assert.ok(!stored().some((content) => content.includes('hunter2')))
+    const later = session(cwd, stateDir, { store: { id: 'one' } })
+    const outcome = later.applySync({
+      operations: [{ op: 'delete', path: '.env', anchor: row(text, '|TOKEN=hunter2') }],
+    })
+    assert.equal(outcome.status === 'rejected' && outcome.code, 'NOT_SHOWN')
+  }))
+
+test('regression: within any bound an edit that was refused passes when it is repeated', () =>
+  withDir({ 'a.txt': numbered(9) }, async (cwd, stateDir) => {
+    const { text } = session(cwd, stateDir).readSync('a.txt')
+    const one = session(cwd, stateDir, { memory: { maxBytes: 1, maxFiles: 1, maxVersions: 1 } })
+    const operations = [
+      /** @type {const} */ ({ op: 'delete', path: 'a.txt', anchor: row(text, '|line 4') }),
+    ]
+    assert.equal(one.applySync({ operations }).status, 'rejected')
+    assert.equal(one.applySync({ operations }).status, 'applied')
+    for (const name of ['maxBytes', 'maxFiles', 'maxVersions']) {
+      const misuse = () => session(cwd, stateDir, { memory: { [name]: 0 } })
+      assert.throws(misuse, { message: `options.memory.${name} is 0: expected at least 1` })
+    }
   }))
 
 test('misuse is told', () =>

@@ -497,7 +497,10 @@ export interface HashSessionLimits {
   maxMatches?: number
 }
 
-/** How much a session remembers; what was shown first is forgotten first. */
+/**
+ * How much a session remembers, each at least 1; what was shown first is forgotten first. What was
+ * shown last is remembered even if it is over the bound of bytes.
+ */
 export interface HashSessionMemory {
   /** Bytes in all: 64 MiB when left out. */
   maxBytes?: number

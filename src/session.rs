@@ -83,7 +83,8 @@ impl From<core::ReadReport> for ReadReport {
 
 /// One model's work on files, with a memory of what it was shown: an anchor means the line that
 /// was shown, and nothing else. Lines that reads and searches show count as shown, and so do the
-/// fresh anchors of an outcome and the lines of a refusal.
+/// fresh anchors of an outcome and the lines of a refusal. (The fresh anchors of a dry run do not:
+/// there are no such lines.)
 ///
 /// Calls are carried out as if one after the other, in the order in which they are made.
 #[napi]
@@ -196,6 +197,9 @@ impl HashSession {
     /// Learns from what a tool showed earlier, to go on where another session ended: rows with
     /// anchors, under headers `--- path ---` or of the file `path`. Only rows that are true of the
     /// files as they are now count. Returns how many lines were learned.
+    ///
+    /// It does not wait for calls that were made before: it looks at files as they are, and what it
+    /// learns counts for calls that are made after it.
     #[napi(ts_args_type = "text: string, path?: string", ts_return_type = "number")]
     pub fn observe<'env>(
         &self,
@@ -219,7 +223,9 @@ impl HashSession {
         HashSession::of(self.session.fork())
     }
 
-    /// Forgets what was shown of a file, or of all files, also by calls that still wait.
+    /// Forgets what was shown of a file, or of all files, also by calls that still wait. What a
+    /// store has of it is removed from the disk; throws if that cannot be done, though this process
+    /// has forgotten it then, too.
     #[napi(ts_args_type = "path?: string", ts_return_type = "void")]
     pub fn forget<'env>(&self, env: &'env Env, path: Js<'env>) -> napi::Result<Js<'env>> {
         fault::returned(env, || {
@@ -230,7 +236,7 @@ impl HashSession {
     }
 
     /// What went wrong with keeping the session on disk: damaged records that were left out, a
-    /// full disk. None of it makes a call fail.
+    /// full disk. None of it makes a call fail, but for `forget`.
     #[napi(getter)]
     pub fn notes(&self) -> Vec<String> {
         self.session.notes()

@@ -101,10 +101,12 @@ pub fn session_options(value: Js<'_>) -> Result<(SessionOptions, Option<StoreOpt
         options: SessionOptions { workspace, ..SessionOptions::default() },
     };
     read(Holder::Options, value, OPTIONS, &mut given)?;
+    let wrong = |error: Error| Error::argument(format!("{}.{}", Holder::Options, error.message));
+    given.options.memory.check().map_err(wrong)?;
     let options = given
         .options
         .in_directories(given.cwd.as_deref(), given.root, &given.read_roots)
-        .map_err(|error| Error::argument(format!("{}.{}", Holder::Options, error.message)))?;
+        .map_err(wrong)?;
     Ok((options, given.store))
 }
 
