@@ -283,7 +283,7 @@ impl<'fs> Workspace<'fs> {
         };
         let report = recover().map_err(|error| error.spelled(options.spelling))?;
         let failed = report.failed.into_iter().map(|error| error.spelled(options.spelling));
-        Ok(RecoveryReport { failed: failed.collect(), ..report }.with_plain_paths())
+        Ok(RecoveryReport { failed: failed.collect(), ..report })
     }
 
     /// Looks at the state directory: what waits there for a recovery, and whether its file system

@@ -20,7 +20,9 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, DirBuilder, OpenOptions};
 
-pub use place::{Base, Directory, Lookup, Place, differ_in_case_only, not_a_file, plain};
+pub use place::{
+    Base, Directory, Lookup, Place, differ_in_case_only, not_a_file, plain, plain_path,
+};
 pub use stamp::{FileKind, Stamp};
 pub use tree::{FoundPath, Listed};
 #[cfg(unix)]

@@ -20,7 +20,7 @@ use super::StateDir;
 use super::draft::{Draft, temporary_name};
 use super::step::Step;
 use crate::disk::bytes::snapshot;
-use crate::disk::fs::{FileSystem, Lookup, Place, Stamp};
+use crate::disk::fs::{FileSystem, Lookup, Place, Stamp, plain_path};
 use crate::error::{Code, Error, Result};
 
 /// The version of the format; others are reported and left alone.
@@ -299,7 +299,7 @@ fn finished(unfinished: &Place) -> Place {
 }
 
 fn journal_fault(place: &Place, cause: &std::io::Error) -> Error {
-    let error = Error::io("write", &place.canonical().to_string_lossy(), cause);
+    let error = Error::io("write", &plain_path(place.canonical()), cause);
     error.within("the journal: ", "").without_path()
 }
 

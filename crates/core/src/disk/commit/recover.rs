@@ -23,7 +23,7 @@ use super::journal::{
 };
 use super::{Ground, LockKey, StateDir};
 use crate::cancel::Cancel;
-use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp, plain};
+use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp, plain_path};
 use crate::error::{Code, Error, Result};
 pub(super) use shape::is_well_formed;
 use transaction::work_off;
@@ -56,18 +56,6 @@ pub struct RecoveryReport {
 }
 
 impl RecoveryReport {
-    /// This report, with its paths as people write them.
-    pub fn with_plain_paths(mut self) -> RecoveryReport {
-        let patches = self.finished.iter_mut().chain(&mut self.undone);
-        let kept =
-            self.conflicts.iter_mut().flat_map(|one| one.kept.iter_mut().chain([&mut one.path]));
-        let failed = self.failed.iter_mut().filter_map(|error| error.path.as_mut());
-        for path in patches.flatten().chain(kept).chain(&mut self.damaged).chain(failed) {
-            *path = plain(path).into_owned();
-        }
-        self
-    }
-
     /// Whether there was nothing to recover.
     pub fn is_empty(&self) -> bool {
         *self == RecoveryReport { live: self.live, ..RecoveryReport::default() }
@@ -254,5 +242,5 @@ fn locked_journal(
 }
 
 pub(super) fn shown(place: &Place) -> String {
-    place.canonical().to_string_lossy().into_owned()
+    plain_path(place.canonical())
 }

@@ -10,7 +10,9 @@ use super::draft::Draft;
 use super::journal::Mark;
 use super::step::Step;
 use super::{ReadyStep, concurrent};
-use crate::disk::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp, is_refused_link};
+use crate::disk::fs::{
+    Base, FileKind, FileSystem, Lookup, Place, Stamp, is_refused_link, plain_path,
+};
 use crate::error::{Code, Error, Result};
 
 /// How much of a file is copied at a time.
@@ -311,7 +313,7 @@ pub(super) fn remove_empty(fs: &dyn FileSystem, directory: &Place) -> Result<()>
     match fs.remove_dir(directory) {
         // Some systems say `EEXIST` for one that is not empty.
         Err(cause) if !matches!(cause.kind(), AlreadyExists | DirectoryNotEmpty | NotFound) => {
-            Err(Error::io("remove", &directory.canonical().to_string_lossy(), &cause))
+            Err(Error::io("remove", &plain_path(directory.canonical()), &cause))
         }
         _ => Ok(()),
     }

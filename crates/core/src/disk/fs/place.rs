@@ -442,6 +442,11 @@ pub fn plain(path: &str) -> Cow<'_, str> {
     if is_drive { rest.into() } else { path.into() }
 }
 
+/// A path as people write it, for messages and reports.
+pub fn plain_path(path: &Path) -> String {
+    plain(&path.to_string_lossy()).into_owned()
+}
+
 /// Whether two paths are one on a file system that ignores case, and two elsewhere.
 pub fn differ_in_case_only(one: &Path, other: &Path) -> bool {
     let folded = |path: &Path| path.to_string_lossy().to_lowercase();

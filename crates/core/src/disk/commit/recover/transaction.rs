@@ -13,7 +13,7 @@ use crate::disk::commit::publish::overwrite;
 use crate::disk::commit::stage::{copy_content, remove_empty, sync_removals};
 use crate::disk::commit::step::{Deed, Step, deeds};
 use crate::disk::commit::{Ground, LockKey, Locks, StateDir, TEMPORARY_PREFIX};
-use crate::disk::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp};
+use crate::disk::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp, plain_path};
 use crate::error::{Code, Error, Result};
 
 /// Finishes or clears away one transaction, under the locks of its files.
@@ -31,11 +31,8 @@ pub(super) fn work_off(
     base.forget();
     let mut recovery = Recovery { fs, state, base, touched: Vec::new(), conflicts: Vec::new() };
     let _locks = Locks::take(fs, state, recovery.lock_keys(steps)?, deadline, cancel)?;
-    let files: Vec<String> = steps
-        .iter()
-        .flat_map(JournalStep::targets)
-        .map(|path| path.path().to_string_lossy().into_owned())
-        .collect();
+    let files: Vec<String> =
+        steps.iter().flat_map(JournalStep::targets).map(|path| plain_path(&path.path())).collect();
     let staged = records.iter().find_map(|record| match record {
         JournalRecord::Committed { staged } => Some(staged),
         _ => None,
@@ -73,7 +70,7 @@ impl Recovery<'_> {
         let mut keys = Vec::new();
         for path in steps.iter().flat_map(JournalStep::targets) {
             let path = path.path();
-            let shown = path.to_string_lossy();
+            let shown = plain_path(&path);
             keys.push(LockKey::of_path(&path, &shown));
             if let Some((_, stamp)) = self.there(&path)? {
                 keys.push(LockKey::of_file(&stamp, &shown));
@@ -138,7 +135,7 @@ impl Recovery<'_> {
                 Lookup::Missing { first, .. }
                     if unmade.iter().any(|path| path.path() == first.canonical()) => {}
                 _ => {
-                    let shown = path.to_string_lossy();
+                    let shown = plain_path(&path);
                     let message = format!(
                         "{shown}: cannot be recovered while its directory is missing or leads elsewhere"
                     );
@@ -253,7 +250,7 @@ impl Recovery<'_> {
     fn report_missing(&mut self, steps: &[JournalStep]) -> Result<()> {
         for step in steps {
             let Some(target) = step.result() else { continue };
-            let path = target.path().to_string_lossy().into_owned();
+            let path = plain_path(&target.path());
             let is_known = self.conflicts.iter().any(|one| one.path == path);
             if is_known || self.exists(target)?.is_some() {
                 continue;
@@ -288,7 +285,7 @@ impl Recovery<'_> {
             }
             let is_changed = self.exists(from)?.is_some() && self.marked(from, old)?.is_none();
             if is_changed && !is_under_way && !arrives(from) {
-                let path = from.path().to_string_lossy().into_owned();
+                let path = plain_path(&from.path());
                 self.conflicts.push(Conflict { path, kept: Vec::new() });
             }
         }
@@ -453,7 +450,7 @@ impl Recovery<'_> {
             self.fs.unlink(version).map_err(fault)?;
             self.touched.push(version.clone());
         }
-        self.conflicts.push(Conflict { path: path.to_string_lossy().into_owned(), kept });
+        self.conflicts.push(Conflict { path: plain_path(path), kept });
         Ok(())
     }
 
