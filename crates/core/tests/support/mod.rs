@@ -83,6 +83,9 @@ pub fn stride() -> usize {
     if std::env::var_os("HASHLINE_EMULATOR").is_some() { 7 } else { 1 }
 }
 
+/// How long calls of tests wait for each other: an emulator on a busy machine takes its time.
+pub const PATIENCE_MS: u64 = 600_000;
+
 /// Files that a state directory should not hold when nothing is under way.
 pub fn journals(state: &Path) -> Vec<String> {
     match fs::read_dir(state.join("journals")) {
@@ -104,7 +107,7 @@ pub fn recover(state: &Path) -> RecoveryReport {
 /// The same on a file system of the test's.
 pub fn recover_through(fs: &dyn FileSystem, state: &Path) -> Result<RecoveryReport, Error> {
     let state = StateDir::new(state.to_str()).unwrap();
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_millis(PATIENCE_MS);
     recover_transactions(fs, &state, deadline, &Cancel::default())
 }
 
@@ -182,7 +185,7 @@ pub fn patch(dir: &Path) -> Value {
 pub fn options(state: &Path, durability: Durability) -> WorkspaceOptions {
     WorkspaceOptions {
         state_dir: Some(state.to_str().unwrap().to_owned()),
-        apply: ApplyOptions { durability, ..ApplyOptions::default() },
+        apply: ApplyOptions { durability, lock_timeout_ms: PATIENCE_MS, ..ApplyOptions::default() },
         ..WorkspaceOptions::default()
     }
 }
