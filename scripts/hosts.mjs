@@ -70,7 +70,9 @@ const HOSTS = {
   'linux-x64-musl': [
     {
       name: 'node24',
-      prepare: () => wrappedNode('node24-musl', nodeOfMusl('x86_64', 'amd64'), {}),
+      prepare: () =>
+        // Programs of the machine itself cannot load a library for musl.
+        wrappedNode('node24-musl', nodeOfMusl('x86_64', 'amd64'), { HASHLINE_EMULATOR: 'musl' }),
     },
     {
       name: 'bun',
