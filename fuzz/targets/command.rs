@@ -66,7 +66,7 @@ fn judge(command: &str) {
         // Whatever else the machine does can be dear, too, but not each time.
         let again = || (0..4).map(|_| Cost::of(|| check(command, &policy)).1);
         let cost = if cost.exceeds(&LIMIT) { again().fold(cost, Cost::least) } else { cost };
-        assert!(!cost.exceeds(&LIMIT), "{cost:?} for {} bytes", command.len());
+        assert!(!cost.exceeds(&LIMIT), "{cost:?} for {} bytes: {command:?}", command.len());
         tell(&cost, command);
         for finding in &judgement.findings {
             assert!(command.get(finding.span.start..finding.span.end).is_some());

@@ -127,6 +127,28 @@ fn regression_scripts_that_repeat_what_is_around_them_are_bounded_together() {
     assert_eq!(verdict(&format!("cat f {}", "a ".repeat(20_000))), Verdict::Read);
 }
 
+/// `$(` a hundred times took three seconds there, and a thousand times did not end: what stands in
+/// a here-document is no code, and was not measured.
+#[test]
+fn regression_scripts_in_here_documents_are_measured() {
+    let body = |text: &str| verdict(&format!("cat <<E\n{text}\nE\n"));
+    let nested = |depth: usize| format!("{}cat f{}", "$(".repeat(depth), ")".repeat(depth));
+    assert_eq!(body(&nested(10)), Verdict::Read);
+    for depth in [25, 100, 10_000] {
+        assert_eq!(body(&nested(depth)), Verdict::Unparsed, "{depth}");
+    }
+    assert_eq!(body(&"$(echo a) ${b} ".repeat(1000)), Verdict::Allow);
+    assert_eq!(body(&nested(10).replace("cat f", "a").repeat(100)), Verdict::Unparsed);
+    for opening in ["${x/", "$(", "$((", "\\` $("] {
+        assert_eq!(body(&opening.repeat(10)), Verdict::Allow, "{opening}");
+        assert_eq!(body(&opening.repeat(15_000)), Verdict::Unparsed, "{opening}");
+    }
+    assert_eq!(body(&format!("${{a '{}'}}", "${b(".repeat(12_000))), Verdict::Unparsed);
+    let ended_by = |end: &str| verdict(&format!("cat <<{end}\na\n{end}\n"));
+    assert_eq!(ended_by(&"{".repeat(1000)), Verdict::Allow);
+    assert_eq!(ended_by(&"{".repeat(16_000)), Verdict::Unparsed);
+}
+
 #[test]
 fn a_program_of_sixty_thousand_bytes_in_a_here_document_is_a_write() {
     let line = "  if (a[i] && !b) { $('x').y(`it's`, \"z\") } // it's {\n";
@@ -135,7 +157,15 @@ fn a_program_of_sixty_thousand_bytes_in_a_here_document_is_a_write() {
 }
 
 /// What opens, what closes, and what stands inside and around it.
-const SHAPES: [[&str; 5]; 62] = [
+const SHAPES: [[&str; 5]; 70] = [
+    ["$(", ")", "a", "cat <<E\n", "\nE\n"],
+    ["$(", "", "", "cat <<E\n", "\nE\n"],
+    ["${x/", "", "", "cat <<E\n", "\nE\n"],
+    ["${x:-", "}", "$(a)", "cat <<E\n", "\nE\n"],
+    ["$((", "", "", "cat <<E\n", "\nE\n"],
+    ["$(case x in a) ", "", "", "cat <<E\n", "\nE\n"],
+    ["${b(", "", "", "cat <<E\n${a '", "'}\nE\n"],
+    ["{", "", "", "cat <<x", "\nE\n"],
     ["$(", ")", "a", "echo ", ""],
     ["$(", "", "", "echo ", ""],
     ["$( \")\" ", ")", "", "echo ", ""],

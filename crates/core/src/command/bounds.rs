@@ -38,6 +38,10 @@ const BRACE_STEPS_LIMIT: u64 = 8_000_000;
 /// each of them on, and begins again with the next.
 const BRACKET_STEPS_LIMIT: usize = 8_000_000;
 
+/// How many expansions of one text may turn out to have no end: each takes a look at all that
+/// follows it.
+pub const UNCLOSED_LIMIT: usize = 32;
+
 /// How deep expressions may nest within one level of nesting: the crate has no limit for them.
 const EXPRESSION_LIMIT: usize = 4096;
 

@@ -7,7 +7,7 @@ use super::grammar::{self, Part, Redirect, Script, Simple, Word};
 use super::lexis::unglued;
 use super::policy::lists;
 use super::rules::{Call, Hit, Input, is_no_file, name_of, sed_commands};
-use super::word::{Quoting, Substitution, expand};
+use super::word::{Quoting, Substitution, expand, expand_body};
 use super::wrap::{self, Inner};
 use super::{CommandRule, CommandSpan, Finding, FindingKind, Policy};
 
@@ -244,8 +244,10 @@ impl Judge<'_> {
                 Redirect::HereDoc { body, is_quoted, span } => {
                     let span = place.span(*span);
                     if !is_quoted {
-                        let substitutions = expand(body, Quoting::Letters).substitutions;
-                        self.substitutions(&substitutions, TextOrigin::Within(span), span);
+                        let left = bounds::INNER_COST_LIMIT.saturating_sub(self.inner_cost);
+                        let (expanded, cost) = expand_body(body, left);
+                        self.inner_cost += cost;
+                        self.substitutions(&expanded.substitutions, TextOrigin::Within(span), span);
                     }
                     input = Some((Input::Data(Some(body.clone())), span));
                 }

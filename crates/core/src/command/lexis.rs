@@ -227,6 +227,7 @@ impl<'t> Lexis<'t> {
         while matches!(self.text.get(self.at), Some(b' ' | b'\t')) {
             self.at += 1;
         }
+        let start = self.at;
         let mut delimiter = Vec::new();
         let mut quote = None;
         while let Some(&byte) = self.text.get(self.at) {
@@ -246,6 +247,9 @@ impl<'t> Lexis<'t> {
             self.at += 1;
         }
         self.at = self.at.min(self.text.len());
+        // The crate looks for braces in it as in any word.
+        let braces = delimiter.iter().filter(|byte| **byte == b'{').count();
+        self.brace_steps += (braces * (self.at - start)) as u64;
         self.here_docs.push(HereDoc { delimiter, strip_tabs });
     }
 

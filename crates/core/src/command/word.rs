@@ -1,9 +1,10 @@
 //! A word as it is written → the text it stands for, and the commands inside it.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::Range;
 
-use super::bounds::NESTING_LIMIT;
+use super::bounds::{self, NESTING_LIMIT, UNCLOSED_LIMIT};
 use super::grammar::{self, Script};
 use super::lexis::{Lexis, StretchEnd, Within};
 
@@ -38,19 +39,57 @@ pub enum Quoting {
     Letters,
 }
 
-/// Expands as far as that can be done without running anything.
+/// What it may cost to expand a text.
+struct Account {
+    /// Of a text that was not measured yet: how much the scripts in it may cost together.
+    script_cost: Option<Cell<u64>>,
+    /// How many expansions may still turn out to have no end.
+    unclosed: Cell<usize>,
+}
+
+impl Account {
+    fn new(script_cost: Option<u64>) -> Account {
+        Account { script_cost: script_cost.map(Cell::new), unclosed: Cell::new(UNCLOSED_LIMIT) }
+    }
+
+    /// Parses a script, unless that is too much.
+    fn parse(&self, text: &str) -> Option<Script> {
+        if let Some(left) = &self.script_cost {
+            let (_, cost) = bounds::room_for(text)?;
+            left.set(left.get().checked_sub(cost)?);
+        }
+        grammar::parse(text)
+    }
+}
+
+/// Expands as far as that can be done without running anything: a part of a text that
+/// [`bounds::room_for`] has measured.
 pub fn expand(raw: &str, quoting: Quoting) -> Expanded {
-    expand_inside(raw, quoting, 0)
+    expand_inside(raw, quoting, 0, &Account::new(None))
+}
+
+/// Expands the body of a here-document. It is no code, so nobody has measured the scripts in it:
+/// together they may cost `cost_limit`. Returns what they did cost.
+pub fn expand_body(raw: &str, cost_limit: u64) -> (Expanded, u64) {
+    let account = Account::new(Some(cost_limit));
+    let expanded = expand_inside(raw, Quoting::Letters, 0, &account);
+    let left = account.script_cost.map_or(0, Cell::into_inner);
+    (expanded, cost_limit - left)
 }
 
 /// Expands a word that stands inside of `depth` other expansions.
-fn expand_inside(raw: &str, quoting: Quoting, depth: usize) -> Expanded {
+fn expand_inside(raw: &str, quoting: Quoting, depth: usize, account: &Account) -> Expanded {
     let is_plain = |byte: u8| !b"\\'\"$`<>".contains(&byte);
     if raw.bytes().all(is_plain) {
         return Expanded { value: raw.to_owned(), is_static: true, substitutions: Vec::new() };
     }
-    let mut reader =
-        WordReader { raw, at: 0, depth, out: Expanded { is_static: true, ..Expanded::default() } };
+    let mut reader = WordReader {
+        raw,
+        at: 0,
+        depth,
+        account,
+        out: Expanded { is_static: true, ..Expanded::default() },
+    };
     match quoting {
         Quoting::Word => reader.word(),
         Quoting::Letters => reader.quoted(None),
@@ -62,6 +101,7 @@ struct WordReader<'r> {
     raw: &'r str,
     at: usize,
     depth: usize,
+    account: &'r Account,
     out: Expanded,
 }
 
@@ -96,7 +136,7 @@ impl<'r> WordReader<'r> {
                         self.dynamic(start);
                         self.substitution(inner, false);
                     } else {
-                        self.letters(1);
+                        self.unclosed();
                     }
                 }
                 _ => self.letters(1),
@@ -161,7 +201,7 @@ impl<'r> WordReader<'r> {
                     self.dynamic(start);
                     self.substitution(inner, true);
                 }
-                None => self.letters(1),
+                None => self.unclosed(),
             }
         } else if rest.starts_with("${") {
             match self.extent(2, Within::Parameter) {
@@ -170,7 +210,7 @@ impl<'r> WordReader<'r> {
                     let quoting = if in_quotes { Quoting::Letters } else { Quoting::Word };
                     self.inside(inner, quoting);
                 }
-                None => self.letters(1),
+                None => self.unclosed(),
             }
         } else if rest.starts_with("$'") && !in_quotes {
             let end = ansi_c_end(rest);
@@ -216,7 +256,7 @@ impl<'r> WordReader<'r> {
             let Some(end) = lexis.find_close() else { break };
             let inner = start..end - 1;
             self.at = end;
-            if let Some(script) = grammar::parse(&self.raw[inner.clone()]) {
+            if let Some(script) = self.account.parse(&self.raw[inner.clone()]) {
                 return Some((inner, Some(script)));
             }
             first.get_or_insert(inner);
@@ -247,8 +287,29 @@ impl<'r> WordReader<'r> {
         self.dynamic(start);
         let text = without_backslashes(&inside[..end]);
         let at = matches!(text, Cow::Borrowed(_)).then_some(start + 1);
-        let script = grammar::parse(&text);
+        let script = self.account.parse(&text);
         self.out.substitutions.push(Substitution { at, script, gives_text: true });
+    }
+
+    /// An expansion that does not end is letters. To know that takes a look at all that follows, so
+    /// of a text with many of them the rest does not parse.
+    fn unclosed(&mut self) {
+        match self.account.unclosed.get().checked_sub(1) {
+            Some(left) => {
+                self.account.unclosed.set(left);
+                self.letters(1);
+            }
+            None => {
+                self.at = self.raw.len();
+                self.does_not_parse();
+            }
+        }
+    }
+
+    fn does_not_parse(&mut self) {
+        let nothing = Substitution { at: None, script: None, gives_text: true };
+        self.out.substitutions.push(nothing);
+        self.out.is_static = false;
     }
 
     /// Looks for commands in what an expansion holds.
@@ -258,10 +319,11 @@ impl<'r> WordReader<'r> {
             return;
         }
         if self.depth == NESTING_LIMIT {
-            let nothing = Substitution { at: None, script: None, gives_text: true };
-            return self.out.substitutions.push(nothing);
+            return self.does_not_parse();
         }
-        for mut substitution in expand_inside(text, quoting, self.depth + 1).substitutions {
+        for mut substitution in
+            expand_inside(text, quoting, self.depth + 1, self.account).substitutions
+        {
             substitution.at = substitution.at.map(|at| at + inner.start);
             self.out.substitutions.push(substitution);
         }
