@@ -158,19 +158,21 @@ impl Store {
     /// Has the memory learn what others have written since the last look: all of it at once. A
     /// call that was made at a moment may mean what was shown until the one that is returned.
     pub(super) fn catch_up(&mut self, memory: &GuardedMemory, call: Option<Moment>) -> Moment {
+        self.read_on(memory, call).unwrap_or_else(|error| {
+            self.notes.add(Trouble::NotRead, error);
+            call.unwrap_or_default()
+        })
+    }
+
+    /// As [`Store::catch_up`]; says why it could not.
+    fn read_on(&mut self, memory: &GuardedMemory, call: Option<Moment>) -> Result<Moment> {
         let as_of = call.unwrap_or_default();
-        let news = match self.records.read() {
-            Ok(news) => news,
-            Err(error) => {
-                self.notes.add(Trouble::NotRead, error);
-                return as_of;
-            }
-        };
+        let news = self.records.read()?;
         if news.is_new_log {
             (self.largest, self.whole_bytes) = (None, 0);
         }
         if news.records.is_empty() && news.damaged == 0 {
-            return as_of;
+            return Ok(as_of);
         }
         self.texts_bytes = None;
         let mut learned = memory.lock().clone();
@@ -178,7 +180,7 @@ impl Store {
         let is_other = self.replay(&news, &mut learned, true);
         // Of a memory as a whole, nobody knows what of it is older than a call.
         let known = if is_other { Moment::default() } else { known };
-        memory.lock().take_over(learned, known, call)
+        Ok(memory.lock().take_over(learned, known, call))
     }
 
     /// Has a memory learn records, and says whether one of them was a memory as a whole. Texts are
@@ -298,12 +300,12 @@ impl Store {
         memory: &GuardedMemory,
         locked: &StoreLocked,
     ) -> Result<()> {
-        self.catch_up(memory, None);
+        let read = self.read_on(memory, None);
         let lesson = [lesson];
-        let written = match locked {
+        let written = read.and_then(|_| match locked {
             Ok(_) => self.append(&lesson),
             Err(error) => Err(without_lock(error, "call again")),
-        };
+        });
         memory.lock().learn_wanted(&lesson, None);
         let removed = written.and_then(|()| self.replace(memory));
         removed.map_err(|why| {
