@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::body::Body;
+use super::carry::{ENOUGH_LETTERS, letters_in};
 use super::held::{HeldMemory, Lesson};
 use super::lines::LineSet;
 use super::locate::{Found, Locator, Placed, Target, Unseen};
@@ -140,16 +141,11 @@ pub fn rows_shown(dialect: &'static Dialect, body: &Body<'_>, rows: &str) -> Lin
     if is_other {
         body.lines().for_each(|line| *counts.entry(line).or_default() += 1);
     }
-    let says = |text: &[u8]| {
-        text.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii()).count()
-    };
-    let is_known = |text: &[u8]| counts.get(text) == Some(&1) && says(text) >= ENOUGH_LETTERS;
+    let says_enough = |text: &[u8]| letters_in(text) == ENOUGH_LETTERS;
+    let is_known = |text: &[u8]| counts.get(text) == Some(&1) && says_enough(text);
     let shown = agreed.into_iter().filter(|(_, text)| !is_other || is_known(text));
     shown.map(|(number, _)| number..number + 1).collect()
 }
-
-/// So many letters or digits a line must have to be known again in another text.
-const ENOUGH_LETTERS: usize = 4;
 
 /// The anchor of a row as this engine shows lines: the mark of the text follows it directly, which
 /// tells it from anchors that are spoken of.
