@@ -198,6 +198,7 @@ bool hashline_session_observe(uint64_t session,
                               struct HashlineError *error);
 
 // Forgets what was shown of the file `path`, or of all files where `path` is null. Answers `null`.
+// What a store has of it is removed from the disk, which fails if that cannot be done.
 bool hashline_session_forget(uint64_t session,
                              const uint8_t *path,
                              size_t path_len,

@@ -414,6 +414,7 @@ pub unsafe extern "C" fn hashline_session_observe(
 }
 
 /// Forgets what was shown of the file `path`, or of all files where `path` is null. Answers `null`.
+/// What a store has of it is removed from the disk, which fails if that cannot be done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_forget(
     session: u64,
