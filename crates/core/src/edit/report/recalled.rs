@@ -190,7 +190,7 @@ fn counted(evidence: &Evidence<'_>, refused: &Refused<'_>, now: Option<u64>, has
             fresh(line)
         ),
         None => format!(
-            "{shown} and is no longer what it was; {hash} is the hash of what is line {line} now: use {} if you mean that.",
+            "{shown}, and where that is now is not certain; {hash} is the hash of what is line {line} now: use {} if you mean that, or read again what you mean.",
             fresh(line)
         ),
     }

@@ -308,6 +308,12 @@ fn regression_a_slip_behind_an_own_edit_is_asked_about() {
     assert_eq!(session.refused(&Target::Range(&first, &last)).1, Why::Counted { now: Some(4) });
     session.edit(5, 1, &["D"]);
     assert_eq!(session.line_refused(4, "c").1, Why::Counted { now: None });
+    // Others changed the file in between: the line is found all the same.
+    let mut other = Session::showing("a b c d e f");
+    other.becomes("z a b c d e f");
+    other.show(3, 3);
+    other.edit(2, 0, &["x"]);
+    assert_eq!(other.line_refused(4, "b"), (Code::HashMismatch, Why::Counted { now: Some(6) }));
     // Once it was shown with its number it is an anchor like any other.
     session.show(4, 4);
     assert_eq!(session.line(4, "c"), Spot::Lines(4, 4));

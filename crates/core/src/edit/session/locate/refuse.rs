@@ -69,7 +69,7 @@ pub enum Why {
     /// The line was shown with another hash, and own edits have moved a line with this one to the
     /// number: either can be meant. `HASH_MISMATCH`.
     Counted {
-        /// Where the line is now that was shown with the number, if it is there.
+        /// Where the line is now that was shown with the number, if that is certain.
         now: Option<u64>,
     },
     /// The line was shown with that hash, but its text is not that behind the anchor:
@@ -270,8 +270,8 @@ impl<'a> Locator<'a> {
         let why = if self.has_hash(anchor, &text) {
             Why::OtherText
         } else if self.is_counted(anchor) {
-            let is_current = self.lineage(at).tip == self.current.hash;
-            Why::Counted { now: view.track.line(line).filter(|_| is_current) }
+            let now = self.land(at, view, &target).ok().map(|landed| landed.block.first);
+            Why::Counted { now }
         } else {
             let near = self.near(at, view, anchor);
             Why::OtherHash { near, is_current: view.hash == self.current.hash }
