@@ -64,6 +64,16 @@ impl<'a> Fields<'a> {
         self.get(name).is_some_and(|value| *value != Value::Null)
     }
 
+    /// Refuses fields that are none of `known`, where `missing` is not there: it may be misspelt.
+    pub(super) fn no_others(&self, known: &[&str], missing: &str) -> Result<()> {
+        match self.object.iter().find(|(key, _)| !known.contains(&key.as_str())) {
+            None => Ok(()),
+            Some((key, _)) => Err(self.invalid(&format!(
+                "has the field {key}, which it has no use for, and no {missing}"
+            ))),
+        }
+    }
+
     /// The refusal of the whole operation.
     pub(super) fn invalid(&self, what: &str) -> Error {
         Error::new(Code::InvalidOperation, format!("{} {what}", self.subject))

@@ -111,6 +111,9 @@ impl<'a> Shape<'a> {
             PatchKind::Text => None,
         };
         let items = match fields.get("edits") {
+            None if !fields.has_value("delete") && !fields.has_value("rename") => {
+                return Err(fields.wrong("edits", "an array of edits"));
+            }
             None | Some(Value::Null) => &[],
             Some(Value::Array(items)) => items.as_slice(),
             Some(_) => return Err(fields.wrong("edits", "an array of edits")),
@@ -140,6 +143,11 @@ struct OperationReader<'a> {
     index: usize,
     shared_path: Option<&'a str>,
 }
+
+/// What `set_line` and `replace_lines` can hold. Without some of them they mean something else, so
+/// there a field that is none of these is taken for one that was misspelt.
+const LINES_FIELDS: [&str; 7] =
+    ["anchor", "start_anchor", "end_anchor", "new_text", "checksum", "verbatim", "path"];
 
 /// The operations of the first shape.
 const OPERATIONS: [&str; 12] = [
@@ -300,7 +308,7 @@ impl OperationReader<'_> {
     fn keyed_edit(&self, key: &str, fields: &Fields<'_>) -> Result<LineEdit> {
         let dialect = self.dialect;
         let new_lines = |fields: &Fields<'_>| match fields.get("new_text") {
-            None => Ok(Vec::new()),
+            None => fields.no_others(&LINES_FIELDS, "new_text").map(|()| Vec::new()),
             Some(Value::String(text)) if text.is_empty() => Ok(Vec::new()),
             Some(_) => fields.lines("new_text"),
         };
@@ -314,6 +322,7 @@ impl OperationReader<'_> {
                 let last = if fields.has_value("end_anchor") {
                     Some(fields.anchor(dialect, "end_anchor")?)
                 } else {
+                    fields.no_others(&LINES_FIELDS, "end_anchor")?;
                     None
                 };
                 replace(fields, first, last, new_lines(fields)?)?

@@ -119,6 +119,26 @@ fn every_operation_is_read() {
     }
 }
 
+/// `newtext` deleted the line, without a word.
+#[test]
+fn regression_a_misspelt_field_deletes_nothing() {
+    for (edit, part) in [
+        (json!({"set_line": {"anchor": "1:a3", "newtext": "x"}}), "field newtext"),
+        (json!({"replace_lines": {"start_anchor": "1:a3", "text": "x"}}), "no end_anchor"),
+        (
+            json!({"replace_lines": {"start_anchor": "1:a3", "end_anchr": "2:b4", "new_text": "x"}}),
+            "field end_anchr",
+        ),
+    ] {
+        let refused = read(json!({"path": "f", "edits": [edit]})).unwrap_err();
+        assert!(refused[0].message.contains(part), "{refused:?}");
+    }
+    for patch in [json!({"path": "f"}), json!({"path": "f", "edit": []})] {
+        let refused = read(patch).unwrap_err();
+        assert!(refused[0].message.contains("the field edits is missing"), "{refused:?}");
+    }
+}
+
 #[test]
 fn foreign_shapes_mean_the_same_operations() {
     let anchor = |text| Anchor::parse(Dialect::default_dialect(), text).unwrap();
