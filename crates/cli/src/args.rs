@@ -263,7 +263,7 @@ impl Matching {
 
 #[derive(Debug, ClapArgs)]
 pub struct Search {
-    /// The text to look for
+    /// The text to look for: as it stands unless --regex, in any case unless --case-sensitive
     pattern: String,
     /// Files and directories; - is standard input [default: where relative paths start]
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
@@ -305,6 +305,11 @@ pub struct Search {
 }
 
 impl Search {
+    /// Whether the text, which is looked for as it stands, holds signs of regular expressions.
+    pub fn looks_like_a_regex(&self) -> bool {
+        !self.matching.regex && self.pattern.contains(['|', '*', '+', '[', '^', '$', '\\'])
+    }
+
     /// What to search for, and where.
     pub fn query(&self) -> SearchQuery {
         SearchQuery {

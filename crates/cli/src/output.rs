@@ -95,9 +95,15 @@ impl Output {
         self.out.write_all(bytes)
     }
 
-    /// Writes what is still collected. Output that fails only now has failed as well.
-    pub fn finish(mut self) -> io::Result<()> {
+    /// Writes what is collected so far: before something is said on standard error, which may be
+    /// the same terminal or file.
+    pub fn flush(&mut self) -> io::Result<()> {
         self.out.flush()?;
         self.out.get_mut().flush()
+    }
+
+    /// Writes what is still collected. Output that fails only now has failed as well.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.flush()
     }
 }

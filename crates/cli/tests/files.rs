@@ -238,6 +238,8 @@ fn search_walks_directories() {
     let all = project.run(&["search", "two", "--hidden", "--no-ignore-files", "."]);
     assert_eq!(all.stdout.matches("--- ").count(), 4, "{}", all.stdout);
     assert_eq!(project.run(&["search", "three"]), printed(""));
+    let as_it_stands = project.run(&["search", "t.o|one"]);
+    assert!(as_it_stands.stderr.contains("--regex"), "{}", as_it_stands.stderr);
     let piped = project.run_with(&["search", "two", "-"], "one\ntwo\n");
     assert_eq!(piped, printed("--- - ---\n2:f4|two\n"));
     let capped = project.run(&["search", "two", "--max-matches", "1"]);

@@ -195,6 +195,28 @@ fn an_interrupt_of_a_server_whose_edit_waits_changes_nothing() {
     drop((held, stdin, stdout));
 }
 
+/// What is said on standard error stood above rows that were still collected.
+#[test]
+fn regression_messages_stand_where_they_belong_among_rows() {
+    let project = Project::new(&[("a", "line 1\n"), ("b", "line 1\n")]);
+    let read = project.shell("$hashline read a missing b 2>&1").stdout;
+    let at = |part: &str| read.find(part).unwrap_or_else(|| panic!("{part}: {read}"));
+    assert!(at("--- a ---") < at("hashline: missing"), "{read}");
+    assert!(at("hashline: missing") < at("--- b ---"), "{read}");
+    let found = project.shell("$hashline search line a b missing --max-matches 1 2>&1").stdout;
+    assert!(found.starts_with("--- a ---\n1:02|line 1\n"), "{found}");
+    assert!(found.contains("hashline: missing") && found.contains("a limit left out"), "{found}");
+}
+
+/// Progress was told of while a pager showed rows and the search waited for it.
+#[test]
+fn regression_progress_ends_where_rows_begin() {
+    let project = Project::new(&[("a", &long_text()), ("b", &long_text())]);
+    let search = "$hashline search line --max-matches 1000000 | { sleep 1; head -c 10; }";
+    let Some(shown) = on_a_terminal(&project, search) else { return };
+    assert_eq!(shown, "--- a ---\n");
+}
+
 /// What a terminal of 80 columns gets; `None` without the program that makes one.
 fn on_a_terminal(project: &Project, script: &str) -> Option<String> {
     if Command::new("script").arg("--version").output().is_err() {

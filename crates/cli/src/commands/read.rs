@@ -21,8 +21,9 @@ pub fn read(call: &mut Call<'_>, args: &Read) -> Result<Exit, Failure> {
     let mut exit = Exit::Done;
     for request in &requests {
         match show(call, request, requests.len() > 1, &mut piped) {
-            Ok(view) => tell_what_is_left(&view),
+            Ok(view) => tell_what_is_left(call, &view)?,
             Err(Failure::Engine(error)) if error.code != Code::Aborted => {
+                call.out.flush()?;
                 complain(&error, false);
                 exit = Exit::Trouble;
             }
@@ -152,9 +153,11 @@ fn error_of(view: &FileView) -> Option<Error> {
 }
 
 /// Says that there are matches which a limit left out; lines that were not asked for need no word.
-fn tell_what_is_left(view: &FileView) {
+fn tell_what_is_left(call: &mut Call<'_>, view: &FileView) -> Result<(), Failure> {
     if let (Some(count), Some(next)) = (view.match_count, view.next_line) {
         let path = &view.path;
+        call.out.flush()?;
         say(&format!("{path}: {count} lines match; go on with --start-line {next}"));
     }
+    Ok(())
 }

@@ -1,5 +1,7 @@
 //! `search`: matches in many files.
 
+use std::cell::RefCell;
+
 use hashline_core::Limits;
 use hashline_core::file_header;
 use hashline_core::{FileMatches, SearchQuery, SearchResult};
@@ -19,6 +21,7 @@ pub fn search(call: &mut Call<'_>, args: &Search) -> Result<Exit, Failure> {
         return Ok(exit_of(&found));
     }
     call.out.rows(&found.text)?;
+    call.out.flush()?;
     for warning in &found.warnings {
         say(&warning.message);
     }
@@ -26,11 +29,14 @@ pub fn search(call: &mut Call<'_>, args: &Search) -> Result<Exit, Failure> {
         complain(error, false);
     }
     tell_what_is_left(&found);
+    if found.match_count == 0 && args.looks_like_a_regex() {
+        say("nothing holds this text as it stands; --regex takes it for a regular expression");
+    }
     Ok(exit_of(&found))
 }
 
-/// What is found in files, and then on standard input if that is to be searched. Rows for a pipe
-/// or a file are printed as they are found, and are not in the result.
+/// What is found in files, and then on standard input if that is to be searched. Rows of files
+/// alone are printed as they are found, and are not in the result.
 fn find(call: &mut Call<'_>, args: &Search) -> Result<SearchResult, Failure> {
     let mut query = args.query();
     let named = query.paths.len();
@@ -41,12 +47,11 @@ fn find(call: &mut Call<'_>, args: &Search) -> Result<SearchResult, Failure> {
         add_standard_input(call, &query, &mut found)?;
         return Ok(found);
     }
+    if !is_piped && !call.shared.json {
+        return print_as_found(call, &query);
+    }
     let progress = Progress::begin("searched");
     let told = |done, total| progress.tell(done, total);
-    // On a terminal the line that tells of progress would stand among the rows.
-    if !is_piped && !call.shared.json && !call.out.is_terminal() {
-        return print_as_found(call, &query, &told);
-    }
     let mut found = call.files.search(&query, &call.cancel, &told)?;
     drop(progress);
     if is_piped {
@@ -55,18 +60,27 @@ fn find(call: &mut Call<'_>, args: &Search) -> Result<SearchResult, Failure> {
     Ok(found)
 }
 
-fn print_as_found(
-    call: &mut Call<'_>,
-    query: &SearchQuery,
-    progress: &dyn Fn(usize, usize),
-) -> Result<SearchResult, Failure> {
+/// Prints the rows of each file as soon as they are certain. The line that tells of progress goes
+/// before the first of them: rows and line can be on one terminal, whoever stands between.
+fn print_as_found(call: &mut Call<'_>, query: &SearchQuery) -> Result<SearchResult, Failure> {
     let Call { files, cancel, out, .. } = call;
+    let progress = RefCell::new(Some(Progress::begin("searched")));
+    let told = |done, total| {
+        if let Some(progress) = &*progress.borrow() {
+            progress.tell(done, total);
+        }
+    };
     let mut printed = Ok(());
     let mut print = |header: &str, rows: &str| {
+        progress.take();
         printed = out.rows(header).and_then(|()| out.rows(rows));
+        if printed.is_ok() && out.is_terminal() {
+            printed = out.flush();
+        }
         printed.is_ok()
     };
-    let found = files.search_streaming(query, cancel, progress, &mut print);
+    let found = files.search_streaming(query, cancel, &told, &mut print);
+    progress.take();
     printed?;
     Ok(found?)
 }
