@@ -282,7 +282,8 @@ fn files_are_added_moved_and_deleted() {
         .into_iter()
         .map(|(path, content)| {
             let path = path.canonicalize().unwrap();
-            let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+            let name = path.strip_prefix(&root).unwrap().to_str().unwrap();
+            let name = name.replace(std::path::MAIN_SEPARATOR, "/");
             (name, String::from_utf8(content).unwrap())
         })
         .collect();
