@@ -1,5 +1,7 @@
 //! Patches on real files, from the request to the bytes on disk.
 
+mod support;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -621,6 +623,9 @@ fn regression_an_edited_move_obeys_the_rules_of_an_edit() {
 
 #[test]
 fn regression_names_the_system_refuses_are_refusals() {
+    if std::env::var("HASHLINE_EMULATOR").is_ok_and(|name| name == "wine") {
+        return support::tell_skipped("Wine 8 finds no file where a name is too long");
+    }
     let dir = Dir::new(&[("a", "one\n")]);
     let long = "n".repeat(300);
     let rejected = dir.rejected(json!([
@@ -768,6 +773,9 @@ fn files_move_across_file_systems() {
 
 #[test]
 fn a_name_changes_its_case() {
+    if std::env::var("HASHLINE_EMULATOR").is_ok_and(|name| name == "wine") {
+        return support::tell_skipped("Wine 8 says that it is done, and leaves the name as it was");
+    }
     let dir = Dir::new(&[("readme", "x\n")]);
     dir.applied(json!([{"op": "move_file", "from": "readme", "to": "README"}]));
     let names: Vec<_> = dir.snapshot().into_iter().map(|(path, _)| path).collect();
