@@ -139,6 +139,7 @@ fn regression_scripts_in_here_documents_are_measured() {
     }
     assert_eq!(body(&"$(echo a) ${b} ".repeat(1000)), Verdict::Allow);
     assert_eq!(body(&nested(10).replace("cat f", "a").repeat(100)), Verdict::Unparsed);
+    assert_eq!(body(&"$(case x in a) ".repeat(4000)), Verdict::Unparsed);
     for opening in ["${x/", "$(", "$((", "\\` $("] {
         assert_eq!(body(&opening.repeat(10)), Verdict::Allow, "{opening}");
         assert_eq!(body(&opening.repeat(15_000)), Verdict::Unparsed, "{opening}");

@@ -55,8 +55,14 @@ impl Account {
     /// Parses a script, unless that is too much.
     fn parse(&self, text: &str) -> Option<Script> {
         if let Some(left) = &self.script_cost {
+            if left.get() == 0 {
+                return None;
+            }
             let (_, cost) = bounds::room_for(text)?;
-            left.set(left.get().checked_sub(cost)?);
+            left.set(left.get().saturating_sub(cost));
+            if left.get() == 0 {
+                return None;
+            }
         }
         grammar::parse(text)
     }
@@ -248,12 +254,20 @@ impl<'r> WordReader<'r> {
 
     /// Reads commands in brackets to the first closing one that leaves whole commands behind.
     fn bracketed(&mut self, opening: usize) -> Option<(Range<usize>, Option<Script>)> {
+        if self.account.unclosed.get() == 0 {
+            return None;
+        }
         let within = Within::Code(StretchEnd::Substitution);
         let start = self.at + opening;
         let mut lexis = Lexis::new(self.raw, start, within);
         let mut first = None;
         for _ in 0..MAX_PATTERNS {
-            let Some(end) = lexis.find_close() else { break };
+            let Some(end) = lexis.find_close() else {
+                // It took a look at all that follows, too.
+                let left = self.account.unclosed.get();
+                self.account.unclosed.set(left.saturating_sub(1));
+                break;
+            };
             let inner = start..end - 1;
             self.at = end;
             if let Some(script) = self.account.parse(&self.raw[inner.clone()]) {
