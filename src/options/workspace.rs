@@ -70,7 +70,7 @@ pub fn workspace_defaults() -> WorkspaceOptions {
 }
 
 /// How JavaScript writes what messages of the core name.
-fn spelling(term: Term) -> &'static str {
+pub fn spelling(term: Term) -> &'static str {
     match term {
         Term::LockTimeout => "lockTimeoutMs",
         Term::StateDir => "stateDir",
@@ -78,6 +78,8 @@ fn spelling(term: Term) -> &'static str {
         Term::StartLine => "startLine",
         Term::MaxLines => "maxLines",
         Term::MaxBytes => "maxBytes",
+        Term::MaxFiles => "maxFiles",
+        Term::MaxVersions => "maxVersions",
         Term::Recover => "recoverTransactions()",
     }
 }

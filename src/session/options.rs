@@ -9,7 +9,7 @@ use napi::ValueType;
 use crate::fault::Result;
 use crate::js::Js;
 use crate::options::{
-    Field, Holder, OfWorkspace, Row, Table, read, read_inside, row, workspace_defaults,
+    Field, Holder, OfWorkspace, Row, Table, read, read_inside, row, spelling, workspace_defaults,
 };
 
 /// `HashSessionOptions`.
@@ -102,7 +102,7 @@ pub fn session_options(value: Js<'_>) -> Result<(SessionOptions, Option<StoreOpt
     };
     read(Holder::Options, value, OPTIONS, &mut given)?;
     let wrong = |error: Error| Error::argument(format!("{}.{}", Holder::Options, error.message));
-    given.options.memory.check().map_err(wrong)?;
+    given.options.memory.check().map_err(|error| wrong(error.spelled(spelling)))?;
     let options = given
         .options
         .in_directories(given.cwd.as_deref(), given.root, &given.read_roots)

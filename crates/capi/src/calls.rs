@@ -18,6 +18,8 @@ pub(crate) fn spelling(term: Term) -> &'static str {
         Term::StartLine => "startLine",
         Term::MaxLines => "maxLines",
         Term::MaxBytes => "maxBytes",
+        Term::MaxFiles => "maxFiles",
+        Term::MaxVersions => "maxVersions",
         Term::Recover => "hashline_recover()",
     }
 }

@@ -91,6 +91,8 @@ pub fn spelling(term: Term) -> &'static str {
         Term::StartLine => "--start-line",
         Term::MaxLines => "--lines",
         Term::MaxBytes => "--max-bytes",
+        // The memory of a session has its own bounds here.
+        Term::MaxFiles | Term::MaxVersions => term.name(),
         Term::Recover => "`hashline recover`",
     }
 }

@@ -14,6 +14,7 @@ mod contents;
 mod log;
 
 use std::collections::{HashMap, HashSet};
+use std::fs::File;
 use std::io;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -165,14 +166,14 @@ impl RecordStore {
     }
 
     /// What stands behind what was read before; nothing if that is not there any more.
-    fn read_behind(&self, file: &mut std::fs::File) -> Result<Option<Vec<u8>>> {
+    fn read_behind(&self, file: &mut File) -> Result<Option<Vec<u8>>> {
         let Position { bytes, tail, .. } = &self.position;
         let start = bytes.saturating_sub(tail.len() as u64);
         let mut found = self.read_from(file, start, self.max_log_bytes + tail.len() as u64)?;
         Ok(found.starts_with(tail).then(|| found.split_off(tail.len())))
     }
 
-    fn read_from(&self, file: &mut std::fs::File, start: u64, limit_bytes: u64) -> Result<Vec<u8>> {
+    fn read_from(&self, file: &mut File, start: u64, limit_bytes: u64) -> Result<Vec<u8>> {
         let fault = |cause| self.fault("read", &cause);
         let mut bytes = Vec::new();
         self.fs.seek(file, start).map_err(fault)?;

@@ -17,8 +17,12 @@ pub enum Term {
     StartLine,
     /// The most lines of a view.
     MaxLines,
-    /// The most bytes of a view.
+    /// The most bytes of a view, or of a memory.
     MaxBytes,
+    /// The most files of a memory.
+    MaxFiles,
+    /// The most versions of a file in a memory.
+    MaxVersions,
     /// The call that recovers what was interrupted.
     Recover,
 }
@@ -33,6 +37,8 @@ impl Term {
             Term::StartLine => "start_line",
             Term::MaxLines => "max_lines",
             Term::MaxBytes => "max_bytes",
+            Term::MaxFiles => "max_files",
+            Term::MaxVersions => "max_versions",
             Term::Recover => "recover()",
         }
     }

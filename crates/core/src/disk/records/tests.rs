@@ -127,7 +127,7 @@ fn stores_are_private_and_old_ones_are_swept() {
     sweep(&OsFileSystem, &state(dir.path()), day);
     assert!(log.exists());
     let old = SystemTime::now() - 2 * day;
-    let file = std::fs::File::options().write(true).open(&log).unwrap();
+    let file = File::options().write(true).open(&log).unwrap();
     file.set_times(std::fs::FileTimes::new().set_modified(old)).unwrap();
     {
         let _in_use = one.lock().take(TIMEOUT, &Cancel::default()).unwrap();
@@ -183,7 +183,7 @@ fn regression_an_old_store_without_a_log_is_swept() {
     sweep(&OsFileSystem, &state(dir.path()), day);
     assert!(place.exists());
     let old = std::fs::FileTimes::new().set_modified(SystemTime::now() - 2 * day);
-    std::fs::File::open(place).unwrap().set_times(old).unwrap();
+    File::open(place).unwrap().set_times(old).unwrap();
     sweep(&OsFileSystem, &state(dir.path()), day);
     assert!(!place.exists());
 }

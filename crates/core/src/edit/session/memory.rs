@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::body::{Body, Kept, Version, hash_of};
 use super::lines::LineSet;
 use super::track::{Splice, Track};
-use crate::error::{Error, Result};
+use crate::error::{Error, Message, Result, Term};
 
 pub(super) use image::MemoryImage;
 pub(super) use lineage::{Lineage, View};
@@ -29,7 +29,7 @@ pub(super) use shared::MAX_LINES;
 
 use files::Files;
 use lineage::Held;
-use texts::Texts;
+use texts::KeptTexts;
 
 /// How much a memory holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -56,12 +56,15 @@ impl MemoryLimits {
     /// Refuses bounds within which nothing can be remembered. A bound of bytes that is too small
     /// for what was shown last gives way to it.
     pub fn check(&self) -> Result<()> {
-        let bounds =
-            [("maxBytes", self.bytes), ("maxFiles", self.files), ("maxVersions", self.versions)];
-        match bounds.into_iter().find(|(_, bound)| *bound == 0) {
+        let bounds = [
+            (self.bytes, Term::MaxBytes),
+            (self.files, Term::MaxFiles),
+            (self.versions, Term::MaxVersions),
+        ];
+        match bounds.into_iter().find(|(bound, _)| *bound == 0) {
             None => Ok(()),
-            Some((name, _)) => {
-                let message = format!("memory.{name} is 0: expected at least 1");
+            Some((_, term)) => {
+                let message = Message::from("memory.") + term + " is 0: expected at least 1";
                 Err(Error::argument(message))
             }
         }
@@ -156,7 +159,7 @@ impl FileMemory {
     }
 
     /// Tells texts that it uses them.
-    fn touch(&self, texts: &mut Texts) {
+    fn touch(&self, texts: &mut KeptTexts) {
         for lineage in &self.lineages {
             texts.touch(lineage.base, (lineage.used, false));
             texts.touch(lineage.tip, (lineage.used, true));
@@ -203,7 +206,7 @@ pub struct Memory {
     limits: MemoryLimits,
     now: u64,
     files: Files,
-    texts: Texts,
+    texts: KeptTexts,
     /// Hashes of the paths that were forgotten whole.
     forgotten: HashSet<u128>,
     /// When calls were made that are not carried out yet, and how many at each moment.
@@ -377,7 +380,7 @@ impl Memory {
         for (file, _) in std::mem::take(&mut self.files).iter() {
             self.note_forgotten(file);
         }
-        self.texts = Texts::default();
+        self.texts = KeptTexts::default();
     }
 
     /// What it takes: the texts, each counted once, and what is known of their lines.

@@ -266,21 +266,21 @@ impl Lineage {
     }
 }
 
-/// Texts of lines, by their numbers. They are valid UTF-8, as all that a session sees.
+/// KeptTexts of lines, by their numbers. They are valid UTF-8, as all that a session sees.
 mod texts_by_line {
     use std::collections::BTreeMap;
 
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    type Texts = BTreeMap<u64, Box<[u8]>>;
+    type KeptTexts = BTreeMap<u64, Box<[u8]>>;
 
-    pub fn serialize<S: Serializer>(texts: &Texts, to: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(texts: &KeptTexts, to: S) -> Result<S::Ok, S::Error> {
         let texts: Vec<_> =
             texts.iter().map(|(line, text)| (line, String::from_utf8_lossy(text))).collect();
         texts.serialize(to)
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Texts, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<KeptTexts, D::Error> {
         let texts = Vec::<(u64, String)>::deserialize(from)?;
         Ok(texts.into_iter().map(|(line, text)| (line, text.into_bytes().into())).collect())
     }

@@ -8,17 +8,17 @@ use crate::edit::session::body::Kept;
 
 /// When a text was used last, and whether it was the newest of its lineage then: that serves
 /// without the one that it was made of, and not the other way round.
-pub(super) type Use = (Moment, bool);
+pub(super) type LastUse = (Moment, bool);
 
-/// Texts by their hashes.
+/// KeptTexts by their hashes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Texts {
-    kept: HashMap<u128, (Arc<Kept>, Use)>,
-    by_use: BTreeSet<(Use, u128)>,
+pub(super) struct KeptTexts {
+    kept: HashMap<u128, (Arc<Kept>, LastUse)>,
+    by_use: BTreeSet<(LastUse, u128)>,
     bytes: usize,
 }
 
-impl Texts {
+impl KeptTexts {
     pub(super) fn get(&self, hash: u128) -> Option<&Arc<Kept>> {
         self.kept.get(&hash).map(|(kept, _)| kept)
     }
@@ -43,13 +43,13 @@ impl Texts {
     /// Keeps a text that is not there yet, as one that was never used.
     pub(super) fn insert(&mut self, hash: u128, kept: Arc<Kept>) {
         self.bytes += kept.bytes();
-        let never = Use::default();
+        let never = LastUse::default();
         self.by_use.insert((never, hash));
         self.kept.insert(hash, (kept, never));
     }
 
     /// Notes that a text was used.
-    pub(super) fn touch(&mut self, hash: u128, used: Use) {
+    pub(super) fn touch(&mut self, hash: u128, used: LastUse) {
         if let Some((_, known)) = self.kept.get_mut(&hash)
             && *known < used
         {
@@ -68,7 +68,7 @@ impl Texts {
 }
 
 #[cfg(test)]
-impl Texts {
+impl KeptTexts {
     /// Asserts that what is noted beside the texts is true of them.
     pub(super) fn check(&self) {
         assert_eq!(self.bytes, self.kept.values().map(|(kept, _)| kept.bytes()).sum::<usize>());
