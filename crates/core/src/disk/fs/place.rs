@@ -156,9 +156,13 @@ impl Base {
 
     /// Opens the root, if there is one; relative paths start in another directory.
     pub fn open_at(root: Option<&str>, start: Option<&str>) -> Result<Base> {
-        let root = root.map(Root::open).transpose()?;
-        let start = start.map(start_directory).transpose()?;
-        Ok(Base { root, start, dirs: Mutex::default() })
+        let opened = root.map(Root::open).transpose()?;
+        let start = match (start, &opened) {
+            // As a rule they are one directory, which need not be looked up twice.
+            (Some(start), Some(opened)) if Some(start) == root => Some(opened.canonical.clone()),
+            (start, _) => start.map(start_directory).transpose()?,
+        };
+        Ok(Base { root: opened, start, dirs: Mutex::default() })
     }
 
     /// Where relative paths start, when that is not the root.
