@@ -212,9 +212,11 @@ fn regression_messages_stand_where_they_belong_among_rows() {
 #[test]
 fn regression_progress_ends_where_rows_begin() {
     let project = Project::new(&[("a", &long_text()), ("b", &long_text())]);
-    let search = "$hashline search line --max-matches 1000000 | { sleep 1; head -c 10; }";
+    // The reader wants no more for a while, but is still there.
+    let search = "$hashline search line --max-matches 1000000 | { head -c 10; sleep 1; }";
     let Some(shown) = on_a_terminal(&project, search) else { return };
-    assert_eq!(shown, "--- a ---\n");
+    // On a busy machine something may be told before the first row.
+    assert!(shown.ends_with("--- a ---\n"), "{shown:?}");
 }
 
 /// What a terminal of 80 columns gets; `None` without the program that makes one.
