@@ -55,16 +55,22 @@ impl Account {
     /// Parses a script, unless that is too much.
     fn parse(&self, text: &str) -> Option<Script> {
         if let Some(left) = &self.script_cost {
-            if left.get() == 0 {
-                return None;
-            }
+            // What is spent is not measured any more: measuring takes time, too.
+            let before = left.get().checked_sub(1)?;
             let (_, cost) = bounds::room_for(text)?;
-            left.set(left.get().saturating_sub(cost));
+            left.set(before.saturating_sub(cost));
             if left.get() == 0 {
                 return None;
             }
         }
         grammar::parse(text)
+    }
+
+    /// Notes that an expansion has no end; false when there were too many of those.
+    fn notes_unclosed(&self) -> bool {
+        let left = self.unclosed.get().checked_sub(1);
+        self.unclosed.set(left.unwrap_or(0));
+        left.is_some()
     }
 }
 
@@ -264,8 +270,7 @@ impl<'r> WordReader<'r> {
         for _ in 0..MAX_PATTERNS {
             let Some(end) = lexis.find_close() else {
                 // It took a look at all that follows, too.
-                let left = self.account.unclosed.get();
-                self.account.unclosed.set(left.saturating_sub(1));
+                self.account.notes_unclosed();
                 break;
             };
             let inner = start..end - 1;
@@ -308,15 +313,11 @@ impl<'r> WordReader<'r> {
     /// An expansion that does not end is letters. To know that takes a look at all that follows, so
     /// of a text with many of them the rest does not parse.
     fn unclosed(&mut self) {
-        match self.account.unclosed.get().checked_sub(1) {
-            Some(left) => {
-                self.account.unclosed.set(left);
-                self.letters(1);
-            }
-            None => {
-                self.at = self.raw.len();
-                self.does_not_parse();
-            }
+        if self.account.notes_unclosed() {
+            self.letters(1);
+        } else {
+            self.at = self.raw.len();
+            self.does_not_parse();
         }
     }
 
