@@ -155,7 +155,8 @@ impl<'a> Locator<'a> {
         as_of: Option<Moment>,
         cancel: &'a Cancel,
     ) -> Self {
-        // What is shorter than a text cannot tell it from all others.
+        // Two texts can have one hash. Then the current one goes by another, under which nothing is
+        // remembered, so that it is not taken for the text that was shown.
         let is_other = |body: Body<'_>| body.text != current.text;
         let hash = match record.text(current.hash) {
             Some(kept) if is_other(kept) => !current.hash,
