@@ -69,31 +69,18 @@ impl Files {
         Ok(view)
     }
 
-    /// Searches files and directories.
+    /// Searches files and directories. The text goes to `sink`, if there is one, but not that of a
+    /// session, which remembers what it shows as a whole.
     pub fn search(
         &self,
         query: &SearchQuery,
         cancel: &Cancel,
         progress: &dyn Fn(usize, usize),
+        sink: Option<RowSink<'_>>,
     ) -> Result<SearchResult> {
         match &self.session {
             Some(session) => session.search_telling(&session.reading(), query, cancel, progress),
-            None => self.workspace.search_telling(query, cancel, progress),
-        }
-    }
-
-    /// As [`Files::search`]; the text goes to `sink` as it is found, where that is possible: what a
-    /// session shows it remembers as a whole.
-    pub fn search_streaming(
-        &self,
-        query: &SearchQuery,
-        cancel: &Cancel,
-        progress: &dyn Fn(usize, usize),
-        sink: RowSink<'_>,
-    ) -> Result<SearchResult> {
-        match &self.session {
-            Some(_) => self.search(query, cancel, progress),
-            None => self.workspace.search_streaming(query, cancel, progress, sink),
+            None => self.workspace.search_telling(query, cancel, progress, sink),
         }
     }
 

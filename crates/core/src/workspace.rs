@@ -224,32 +224,21 @@ impl<'fs> Workspace<'fs> {
     /// Searches files and directories. What cannot be searched is reported in the result; fails
     /// only for misuse and cancellation.
     pub fn search(&self, query: &SearchQuery, cancel: &Cancel) -> Result<SearchResult> {
-        self.search_telling(query, cancel, &|_, _| {})
+        self.search_telling(query, cancel, &|_, _| {}, None)
     }
 
     /// As [`Workspace::search`]; `progress` is told now and then how many files of how many are
-    /// done.
+    /// done. Where there is a `sink`, the text goes there, file by file as soon as it is certain,
+    /// and not into the result; the search ends early when the sink wants no more.
     pub fn search_telling(
         &self,
         query: &SearchQuery,
         cancel: &Cancel,
         progress: &dyn Fn(usize, usize),
+        sink: Option<RowSink<'_>>,
     ) -> Result<SearchResult> {
         cancel.check()?;
-        self.scoped(cancel, |scope| search_hashed(scope, query, progress, None))
-    }
-
-    /// As [`Workspace::search_telling`], but the text goes to `sink`, file by file as soon as it is
-    /// certain, and not into the result. Ends early where the sink wants no more.
-    pub fn search_streaming(
-        &self,
-        query: &SearchQuery,
-        cancel: &Cancel,
-        progress: &dyn Fn(usize, usize),
-        sink: RowSink<'_>,
-    ) -> Result<SearchResult> {
-        cancel.check()?;
-        self.scoped(cancel, |scope| search_hashed(scope, query, progress, Some(sink)))
+        self.scoped(cancel, |scope| search_hashed(scope, query, progress, sink))
     }
 
     /// Applies a patch to files: all of it or nothing. Fails only for misuse of the options,

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use hashline_core::Limits;
 use hashline_core::file_header;
-use hashline_core::{FileMatches, SearchQuery, SearchResult};
+use hashline_core::{FileMatches, RowSink, SearchQuery, SearchResult};
 use hashline_core::{ReadRequest, ViewKind};
 
 use super::Call;
@@ -47,22 +47,22 @@ fn find(call: &mut Call<'_>, args: &Search) -> Result<SearchResult, Failure> {
         add_standard_input(call, &query, &mut found)?;
         return Ok(found);
     }
-    if !is_piped && !call.shared.json {
-        return print_as_found(call, &query);
-    }
-    let progress = Progress::begin("searched");
-    let told = |done, total| progress.tell(done, total);
-    let mut found = call.files.search(&query, &call.cancel, &told)?;
-    drop(progress);
+    let is_printed = !is_piped && !call.shared.json;
+    let mut found = find_in_files(call, &query, is_printed)?;
     if is_piped {
         add_standard_input(call, &query, &mut found)?;
     }
     Ok(found)
 }
 
-/// Prints the rows of each file as soon as they are certain. The line that tells of progress goes
-/// before the first of them: rows and line can be on one terminal, whoever stands between.
-fn print_as_found(call: &mut Call<'_>, query: &SearchQuery) -> Result<SearchResult, Failure> {
+/// What is found in files; if asked for, the rows of each file are printed as soon as they are
+/// certain. The line that tells of progress goes before the first of them: rows and line can be on
+/// one terminal, whoever stands between.
+fn find_in_files(
+    call: &mut Call<'_>,
+    query: &SearchQuery,
+    is_printed: bool,
+) -> Result<SearchResult, Failure> {
     let Call { files, cancel, out, .. } = call;
     let progress = RefCell::new(Some(Progress::begin("searched")));
     let told = |done, total| {
@@ -79,7 +79,8 @@ fn print_as_found(call: &mut Call<'_>, query: &SearchQuery) -> Result<SearchResu
         }
         printed.is_ok()
     };
-    let found = files.search_streaming(query, cancel, &told, &mut print);
+    let sink: Option<RowSink<'_>> = if is_printed { Some(&mut print) } else { None };
+    let found = files.search(query, cancel, &told, sink);
     progress.take();
     printed?;
     Ok(found?)

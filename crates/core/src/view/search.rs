@@ -236,9 +236,9 @@ impl Search<'_> {
                 }
                 self.search_file(file, room)
             };
-            let (files, outcomes) = searched;
+            let (last_batch, outcomes) = searched;
             let outcomes = threads::map_beside(batch, search, || {
-                let mut found = files.iter().zip(outcomes);
+                let mut found = last_batch.iter().zip(outcomes);
                 let ends =
                     found.any(|(file, outcome)| self.take(file, outcome, gathered).is_break());
                 gathered.result.ran_out = ends;

@@ -15,7 +15,7 @@ impl Session {
         cancel: &Cancel,
         progress: &dyn Fn(usize, usize),
     ) -> Result<SearchResult> {
-        let mut result = self.workspace.search_telling(query, cancel, progress)?;
+        let mut result = self.workspace.search_telling(query, cancel, progress, None)?;
         for workspace in &self.readable {
             let outside = paths_outside(query, &result);
             if outside.is_empty() {
@@ -32,7 +32,7 @@ impl Session {
             rest.max_matches = query.max_matches.saturating_sub(result.match_count);
             let used = result.text.len() + usize::from(!result.text.is_empty());
             rest.max_bytes = query.max_bytes.map(|bytes| bytes.saturating_sub(used));
-            match workspace.search_telling(&rest, cancel, progress) {
+            match workspace.search_telling(&rest, cancel, progress, None) {
                 Ok(more) => add(&mut result, more, &rest.paths),
                 Err(error) if error.code == Code::Aborted => return Err(error),
                 // A directory that is not there holds nothing to search.
