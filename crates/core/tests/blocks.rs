@@ -24,13 +24,18 @@ const AWKWARD: [&str; 44] = [
 /// Checks all dialects and levels on one text.
 fn check(text: &[u8]) {
     let text: Box<[u8]> = text.into();
+    check_in_place(&text);
+}
+
+/// The same on a text that stands where it may only be read as far as it goes.
+fn check_in_place(text: &[u8]) {
     for dialect in &DIALECTS {
         let mut single = LineHasher::new(dialect);
-        let lines = (7..).zip(Lines::new(&text, Unit::Byte));
+        let lines = (7..).zip(Lines::new(text, Unit::Byte));
         let expected: Vec<(u32, usize)> =
-            lines.map(|(number, span)| (single.hash(number, span.text(&text)), span.end)).collect();
+            lines.map(|(number, span)| (single.hash(number, span.text(text)), span.end)).collect();
         for level in Level::available() {
-            let found = hashed(BlockHasher::with_level(dialect, level), &text);
+            let found = hashed(BlockHasher::with_level(dialect, level), text);
             let differs = found.iter().zip(&expected).position(|(one, other)| one != other);
             let name = (dialect.name, level.name());
             assert_eq!(differs, None, "{name:?}: the first line that differs, of {text:x?}");
@@ -51,6 +56,67 @@ fn hashed(mut hasher: BlockHasher, text: &[u8]) -> Vec<(u32, usize)> {
         start += len_bytes;
     }
     found
+}
+
+/// Texts that end at the end of a page, behind which nothing may be read: what AddressSanitizer
+/// sees, for levels that it does not know.
+#[test]
+#[cfg(unix)]
+fn nothing_is_read_behind_a_text() {
+    let mut page = GuardedPage::new();
+    for line in ["word; ", "}\n", "a\u{2019} \u{3000}\n", "\r\n  x", "a longer line of text, 1\n"] {
+        let text = line.repeat(2000);
+        for len in (0..400).chain(3000..3070).filter(|&len| text.is_char_boundary(len)) {
+            check_in_place(page.end_with(&text.as_bytes()[..len]));
+        }
+    }
+}
+
+/// A page that can be read, and behind it one that cannot.
+#[cfg(unix)]
+struct GuardedPage {
+    start: *mut u8,
+    page_bytes: usize,
+}
+
+#[cfg(unix)]
+impl GuardedPage {
+    fn new() -> GuardedPage {
+        // SAFETY: The system picks an unused place of two pages for the map, and the second one,
+        // to which nothing refers, loses its rights.
+        unsafe {
+            let page_bytes = libc::sysconf(libc::_SC_PAGESIZE) as usize;
+            let rights = libc::PROT_READ | libc::PROT_WRITE;
+            let kind = libc::MAP_PRIVATE | libc::MAP_ANON;
+            let null = std::ptr::null_mut();
+            let start = libc::mmap(null, 2 * page_bytes, rights, kind, -1, 0);
+            assert_ne!(start, libc::MAP_FAILED, "{}", std::io::Error::last_os_error());
+            let start = start.cast::<u8>();
+            let behind = start.add(page_bytes).cast();
+            assert_eq!(libc::mprotect(behind, page_bytes, libc::PROT_NONE), 0);
+            GuardedPage { start, page_bytes }
+        }
+    }
+
+    /// A copy of `text` whose last byte is the last one of the page.
+    fn end_with(&mut self, text: &[u8]) -> &[u8] {
+        assert!(text.len() <= self.page_bytes);
+        // SAFETY: All of it is within the first page, which may be read and written, and which
+        // is borrowed as long as the copy.
+        unsafe {
+            let place = self.start.add(self.page_bytes - text.len());
+            std::ptr::copy_nonoverlapping(text.as_ptr(), place, text.len());
+            std::slice::from_raw_parts(place, text.len())
+        }
+    }
+}
+
+#[cfg(unix)]
+impl Drop for GuardedPage {
+    fn drop(&mut self) {
+        // SAFETY: Both pages are this value's own, and nothing borrows it any more.
+        unsafe { libc::munmap(self.start.cast(), 2 * self.page_bytes) };
+    }
 }
 
 #[test]
