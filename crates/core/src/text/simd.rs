@@ -1,6 +1,9 @@
 //! Which instructions the hot loops run on: chosen once, at run time, from what the processor
 //! has. Every level gives the same results; tests run each that is available.
 
+#[cfg(target_arch = "aarch64")]
+pub(super) mod neon;
+
 use std::sync::OnceLock;
 
 /// A set of instructions for which the hot loops are written.
@@ -10,17 +13,20 @@ pub enum Level {
     Portable,
     /// x86-64 with AVX2, BMI1, BMI2 and POPCNT: Intel since 2013, AMD since 2015.
     Avx2,
+    /// 64-bit ARM, all of which has NEON.
+    Neon,
 }
 
 impl Level {
     /// Every level, slowest first.
-    pub const ALL: [Level; 2] = [Level::Portable, Level::Avx2];
+    pub const ALL: [Level; 3] = [Level::Portable, Level::Avx2, Level::Neon];
 
     /// The name, for benches and messages.
     pub fn name(self) -> &'static str {
         match self {
             Level::Portable => "portable",
             Level::Avx2 => "avx2",
+            Level::Neon => "neon",
         }
     }
 
@@ -37,6 +43,8 @@ impl Level {
             }
             #[cfg(not(target_arch = "x86_64"))]
             Level::Avx2 => false,
+            // What makes masks counts on the first byte being the lowest.
+            Level::Neon => cfg!(all(target_arch = "aarch64", target_endian = "little")),
         }
     }
 

@@ -7,6 +7,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 
 use xxhash_rust::xxh32::xxh32;
@@ -65,8 +67,10 @@ pub(super) fn hash_all(level: Level, texts: Texts<'_>, out: &mut Vec<u32>) {
         // SAFETY: The line above made sure that the processor has these instructions.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { avx2::hash_all(texts, out) },
-        #[cfg(not(target_arch = "x86_64"))]
-        Level::Avx2 => unreachable!("not available"),
+        // SAFETY: The line above made sure that the processor has these instructions.
+        #[cfg(target_arch = "aarch64")]
+        Level::Neon => unsafe { neon::hash_all(texts, out) },
+        _ => unreachable!("not available"),
     }
 }
 

@@ -1,8 +1,82 @@
 //! The lines of a chunk that are hashed where they stand: where each ends, and whether it holds
 //! a letter or digit, in one pass.
 
+/// Bytes of one step: as many as a mask has bits.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+const BLOCK_BYTES: usize = 64;
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+type BlockBytes = [u8; BLOCK_BYTES];
+
+/// What is known of a block; in masks one bit for each byte, the first byte's lowest.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+struct LineMasks {
+    newline: u64,
+    /// Letters and digits of ASCII.
+    word: u64,
+    has_carriage_return: bool,
+    is_ascii: bool,
+}
+
+/// The loop over the blocks of a chunk, for one set of instructions. It is a macro because
+/// functions with different instructions cannot be inlined into one that is shared. The module
+/// that uses it has a function of the same attributes, `masks(&BlockBytes) -> LineMasks`.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! outline_loop {
+    ($(#[$attribute:meta])*) => {
+        $(#[$attribute])*
+        pub(super) fn find(chunk: &[u8], out: &mut Outline) -> bool {
+            out.is_ascii = true;
+            let (blocks, rest) = chunk.as_chunks::<BLOCK_BYTES>();
+            let mut has_word = false;
+            for (index, block) in blocks.iter().enumerate() {
+                if !put(block, index * BLOCK_BYTES, &mut has_word, out) {
+                    return false;
+                }
+            }
+            if !rest.is_empty() {
+                let mut block = [0; BLOCK_BYTES];
+                block[..rest.len()].copy_from_slice(rest);
+                if !put(&block, blocks.len() * BLOCK_BYTES, &mut has_word, out) {
+                    return false;
+                }
+            }
+            // Not by a second look at the bytes, which may have changed.
+            if out.bounds[out.lines] as usize != chunk.len() {
+                out.end_line(chunk.len(), has_word);
+            }
+            true
+        }
+
+        /// Ends the lines that end in a block; false when it holds a carriage return. `has_word`
+        /// is about the line that is not over yet.
+        #[inline]
+        $(#[$attribute])*
+        fn put(block: &BlockBytes, at: usize, has_word: &mut bool, out: &mut Outline) -> bool {
+            let LineMasks { mut newline, mut word, has_carriage_return, is_ascii } = masks(block);
+            if has_carriage_return {
+                return false;
+            }
+            out.is_ascii &= is_ascii;
+            while newline != 0 {
+                let place = newline.trailing_zeros();
+                // The bits up to the newline.
+                let line = newline ^ (newline - 1);
+                newline &= newline - 1;
+                out.end_line(at + place as usize + 1, *has_word || word & line != 0);
+                word &= !line;
+                *has_word = false;
+            }
+            *has_word |= word != 0;
+            true
+        }
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 
 use crate::text::simd::Level;
 
@@ -55,8 +129,10 @@ impl Outline {
             // SAFETY: The assertion made sure that the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => unsafe { avx2::find(chunk, self) },
-            #[cfg(not(target_arch = "x86_64"))]
-            Level::Avx2 => unreachable!("not available"),
+            // SAFETY: The assertion made sure that the processor has these instructions.
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => unsafe { neon::find(chunk, self) },
+            _ => unreachable!("not available"),
         }
     }
 

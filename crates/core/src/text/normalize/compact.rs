@@ -107,6 +107,8 @@ fn last_window(rest: &[u8]) -> BlockWindow {
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod portable;
 
 use super::{Normalization, Removal, map_character};
@@ -158,6 +160,10 @@ const fn fitting_forms() -> [[u8; 256]; 3] {
     table
 }
 
+/// The forms, one bit each, that any third byte fits, of the same character or of the next.
+#[cfg(target_arch = "aarch64")]
+const ANY_THIRD_FORMS: u8 = FITTING_FORMS[2][0];
+
 /// Whether a byte begins characters that may be special.
 #[inline]
 fn is_special_lead(first: u8) -> bool {
@@ -169,6 +175,29 @@ fn is_special_lead(first: u8) -> bool {
 fn may_be_special(first: u8, second: u8, third: u8) -> bool {
     let [firsts, seconds, thirds] = &FITTING_FORMS;
     firsts[usize::from(first)] & seconds[usize::from(second)] & thirds[usize::from(third)] != 0
+}
+
+/// For each mask of eight bytes: the places of the kept ones, in order. A shuffle by them moves
+/// these bytes together.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+static KEPT_PLACES: [[u8; 8]; 256] = kept_places();
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+const fn kept_places() -> [[u8; 8]; 256] {
+    let mut table = [[0; 8]; 256];
+    let mut mask = 0;
+    while mask < 256 {
+        let (mut place, mut count) = (0, 0);
+        while place < 8 {
+            if mask >> place & 1 == 1 {
+                table[mask][count] = place;
+                count += 1;
+            }
+            place += 1;
+        }
+        mask += 1;
+    }
+    table
 }
 
 /// Compacts text by one rule, on one level of instructions.
@@ -291,8 +320,10 @@ impl Compactor {
             // SAFETY: `new` checked that the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => unsafe { avx2::compact(self, chunk, pen) },
-            #[cfg(not(target_arch = "x86_64"))]
-            Level::Avx2 => unreachable!("`new` checks the level"),
+            // SAFETY: `new` checked that the processor has these instructions.
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => unsafe { neon::compact(self, chunk, pen) },
+            _ => unreachable!("`new` checks the level"),
         };
         // Not by a second look at the bytes, which may have changed.
         let last_end = pen.lines.checked_sub(1).map_or(0, |last| pen.ends[last]);

@@ -109,7 +109,8 @@ impl BlockRenderer {
 
     fn write(&mut self, text: &[u8], block: HashedBlock<'_>, room: &mut Room) -> usize {
         match self.level {
-            Level::Portable => self.write_lines(text, block, room),
+            // To copy in wider steps, NEON needs no function of its own: all is compiled for it.
+            Level::Portable | Level::Neon => self.write_lines(text, block, room),
             // SAFETY: `with_level` made sure that the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => unsafe { self.write_lines_avx2(text, block, room) },

@@ -5,68 +5,9 @@ use std::arch::x86_64::{
     _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
 };
 
-use super::Outline;
+use super::{BLOCK_BYTES, BlockBytes, LineMasks, Outline};
 
-const BLOCK_BYTES: usize = 64;
-
-type BlockBytes = [u8; BLOCK_BYTES];
-
-/// What is known of each byte of a block, one bit each, the first byte's lowest.
-struct LineMasks {
-    newline: u64,
-    carriage_return: u64,
-    /// Letters and digits of ASCII.
-    word: u64,
-    /// Part of a character outside ASCII.
-    high: u64,
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-pub(super) fn find(chunk: &[u8], out: &mut Outline) -> bool {
-    out.is_ascii = true;
-    let (blocks, rest) = chunk.as_chunks::<BLOCK_BYTES>();
-    let mut has_word = false;
-    for (index, block) in blocks.iter().enumerate() {
-        if !put(block, index * BLOCK_BYTES, &mut has_word, out) {
-            return false;
-        }
-    }
-    if !rest.is_empty() {
-        let mut block = [0; BLOCK_BYTES];
-        block[..rest.len()].copy_from_slice(rest);
-        if !put(&block, blocks.len() * BLOCK_BYTES, &mut has_word, out) {
-            return false;
-        }
-    }
-    // Not by a second look at the bytes, which may have changed.
-    if out.bounds[out.lines] as usize != chunk.len() {
-        out.end_line(chunk.len(), has_word);
-    }
-    true
-}
-
-/// Ends the lines that end in a block; false when it holds a carriage return. `has_word` is
-/// about the line that is not over yet.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn put(block: &BlockBytes, at: usize, has_word: &mut bool, out: &mut Outline) -> bool {
-    let LineMasks { mut newline, carriage_return, mut word, high } = masks(block);
-    if carriage_return != 0 {
-        return false;
-    }
-    out.is_ascii &= high == 0;
-    while newline != 0 {
-        let place = newline.trailing_zeros();
-        // The bits up to the newline.
-        let line = newline ^ (newline - 1);
-        newline &= newline - 1;
-        out.end_line(at + place as usize + 1, *has_word || word & line != 0);
-        word &= !line;
-        *has_word = false;
-    }
-    *has_word |= word != 0;
-    true
-}
+outline_loop! { #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")] }
 
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
@@ -79,9 +20,9 @@ fn masks(block: &BlockBytes) -> LineMasks {
     let is = |bytes, value: u8| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(value as i8));
     LineMasks {
         newline: mask_of(is(low, b'\n'), is(high, b'\n')),
-        carriage_return: mask_of(is(low, b'\r'), is(high, b'\r')),
         word: mask_of(letters_and_digits(low), letters_and_digits(high)),
-        high: mask_of(low, high),
+        has_carriage_return: mask_of(is(low, b'\r'), is(high, b'\r')) != 0,
+        is_ascii: mask_of(low, high) == 0,
     }
 }
 

@@ -7,27 +7,9 @@ use std::arch::x86_64::{
     _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm256_shuffle_epi8,
 };
 
-use super::{AHEAD_BYTES, BLOCK_BYTES, BlockRoom, BlockWindow, Compactor, Drops, KeptMasks, Pen};
-
-/// For each mask of eight bytes: the places of the kept ones, in order.
-static KEPT_PLACES: [[u8; 8]; 256] = kept_places();
-
-const fn kept_places() -> [[u8; 8]; 256] {
-    let mut table = [[0; 8]; 256];
-    let mut mask = 0;
-    while mask < 256 {
-        let (mut place, mut count) = (0, 0);
-        while place < 8 {
-            if mask >> place & 1 == 1 {
-                table[mask][count] = place;
-                count += 1;
-            }
-            place += 1;
-        }
-        mask += 1;
-    }
-    table
-}
+use super::{
+    AHEAD_BYTES, BLOCK_BYTES, BlockRoom, BlockWindow, Compactor, Drops, KEPT_PLACES, KeptMasks, Pen,
+};
 
 block_loop! { #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")] }
 

@@ -1,0 +1,273 @@
+//! Four lines at once. The accumulators of one line are the lanes of a vector, as its stripes
+//! stand in memory; what follows the stripes has one lane for each line.
+
+use std::arch::aarch64::{
+    uint32x4_t, vaddq_u32, vandq_u32, vbslq_u32, vcgtq_u32, vdupq_n_u32, veorq_u32, vld1q_s32,
+    vld1q_u8, vld1q_u32, vmaxvq_u32, vmlaq_u32, vmulq_u32, vorrq_u32, vpaddq_u32,
+    vreinterpretq_u32_u8, vreinterpretq_u32_u64, vreinterpretq_u64_u32, vshlq_n_u32, vshlq_u32,
+    vshrq_n_u32, vsriq_n_u32, vst1q_u32, vsubq_u32, vtrn1q_u32, vtrn1q_u64, vtrn2q_u32, vtrn2q_u64,
+};
+
+use super::{
+    LANE_LIMIT_BYTES, PRIME_1, PRIME_2, PRIME_3, PRIME_4, PRIME_5, READ_BYTES, STRIPE_BYTES, Texts,
+    hash_long,
+};
+
+const LANES: usize = 4;
+
+/// How many groups go through the steps of which each waits for the one before.
+const TOGETHER: usize = 4;
+
+#[target_feature(enable = "neon")]
+pub(super) fn hash_all(texts: Texts<'_>, out: &mut Vec<u32>) {
+    out.reserve(texts.starts.len() + LANES);
+    let count = texts.starts.len();
+    let whole = count - count % LANES;
+    let mut first = 0;
+    while first + TOGETHER * LANES <= whole {
+        put::<TOGETHER>(texts, first, out);
+        first += TOGETHER * LANES;
+    }
+    while first < whole {
+        put::<1>(texts, first, out);
+        first += LANES;
+    }
+    if first < count {
+        put_last(texts, first, out);
+    }
+}
+
+/// Appends the hashes of so many groups, of which text number `first` is the first.
+#[inline]
+#[target_feature(enable = "neon")]
+fn put<const GROUPS: usize>(texts: Texts<'_>, first: usize, out: &mut Vec<u32>) {
+    let groups = std::array::from_fn(|at| NeonGroup::of(texts, first + at * LANES));
+    let (mut hashes, has_long) = hash_groups::<GROUPS>(&groups);
+    if has_long {
+        hash_long(texts, first, hashes.as_flattened_mut());
+    }
+    out.extend_from_slice(hashes.as_flattened());
+}
+
+/// Appends the hashes of the last texts, which are too few for a group.
+#[cold]
+#[target_feature(enable = "neon")]
+fn put_last(texts: Texts<'_>, first: usize, out: &mut Vec<u32>) {
+    let count = texts.starts.len() - first;
+    // Lanes behind the last text have no text.
+    let start = texts.starts[first];
+    let [mut starts, mut stops, mut seeds] = [[start; LANES], [start; LANES], [0; LANES]];
+    starts[..count].copy_from_slice(&texts.starts[first..]);
+    stops[..count].copy_from_slice(&texts.stops[first..first + count]);
+    seeds[..count].copy_from_slice(&texts.seeds[first..first + count]);
+    let padded = Texts { bytes: texts.bytes, starts: &starts, stops: &stops, seeds: &seeds };
+    let end = out.len() + count;
+    put::<1>(padded, 0, out);
+    out.truncate(end);
+}
+
+/// The texts of one group. [`READ_BYTES`] stand in `bytes` behind each of `starts`; nothing but
+/// [`NeonGroup::of`] makes one.
+struct NeonGroup<'a> {
+    bytes: &'a [u8],
+    starts: &'a [u32; LANES],
+    lengths: uint32x4_t,
+    seeds: &'a [u32; LANES],
+}
+
+impl<'a> NeonGroup<'a> {
+    /// The texts from number `first` on. Checks that all that lanes may read is within the bytes,
+    /// and that lengths are what they seem: bytes of a mapped file change under those who make
+    /// starts and stops of them.
+    #[inline]
+    #[target_feature(enable = "neon")]
+    fn of(texts: Texts<'a>, first: usize) -> NeonGroup<'a> {
+        let four = |numbers: &'a [u32]| -> &'a [u32; LANES] {
+            numbers[first..].first_chunk().expect("a whole group")
+        };
+        let (starts, stops) = (load(four(texts.starts)), load(four(texts.stops)));
+        let limit = |len: usize| vdupq_n_u32(len.min(i32::MAX as usize) as u32);
+        let Some(last_start) = texts.bytes.len().checked_sub(READ_BYTES) else {
+            refuse(texts, first);
+        };
+        let is_outside = vorrq_u32(
+            vcgtq_u32(starts, limit(last_start)),
+            vcgtq_u32(stops, limit(texts.bytes.len())),
+        );
+        if vmaxvq_u32(vorrq_u32(is_outside, vcgtq_u32(starts, stops))) != 0 {
+            refuse(texts, first);
+        }
+        NeonGroup {
+            bytes: texts.bytes,
+            starts: four(texts.starts),
+            lengths: vsubq_u32(stops, starts),
+            seeds: four(texts.seeds),
+        }
+    }
+}
+
+/// Says what is wrong with a text of the group that begins with text number `first`.
+#[cold]
+#[inline(never)]
+#[target_feature(enable = "neon")]
+fn refuse(texts: Texts<'_>, first: usize) -> ! {
+    texts.check(first, LANES);
+    unreachable!("vectors refuse what the check refuses");
+}
+
+/// The hashes of some groups, and whether some text is too long for its lane, whose hash then is
+/// not its hash. What has only one chain of multiplications is done for all groups together.
+#[inline]
+#[target_feature(enable = "neon")]
+fn hash_groups<const GROUPS: usize>(
+    groups: &[NeonGroup<'_>; GROUPS],
+) -> ([[u32; LANES]; GROUPS], bool) {
+    let zero = vdupq_n_u32(0);
+    let (mut hashes, mut rests, mut has_long) = ([zero; GROUPS], [[zero; 4]; GROUPS], zero);
+    for (at, group) in groups.iter().enumerate() {
+        let is_long = vcgtq_u32(group.lengths, vdupq_n_u32(LANE_LIMIT_BYTES as u32));
+        has_long = vorrq_u32(has_long, is_long);
+        // In a lane that is too long, the reading would go too far; its result is not used.
+        let stripes = vbslq_u32(is_long, zero, vshrq_n_u32::<4>(group.lengths));
+        let stripes = store(stripes);
+        hashes[at] = vaddq_u32(hash_stripes(group, &stripes), group.lengths);
+        rests[at] = rests_of(group, &stripes);
+    }
+    hash_rests(groups, &rests, &mut hashes);
+    (hashes.map(|hash| store(mix(hash))), vmaxvq_u32(has_long) != 0)
+}
+
+/// What the stripes of each text make of its seed: the accumulators put together, or where
+/// there are no stripes, the seed itself.
+#[inline]
+#[target_feature(enable = "neon")]
+fn hash_stripes(group: &NeonGroup<'_>, stripes: &[u32; LANES]) -> uint32x4_t {
+    let without_stripes = vaddq_u32(load(group.seeds), vdupq_n_u32(PRIME_5));
+    let counts = load(stripes);
+    let rounds = vmaxvq_u32(counts) as usize;
+    if rounds == 0 {
+        return without_stripes;
+    }
+    const FIRST: [u32; LANES] = [PRIME_1.wrapping_add(PRIME_2), PRIME_2, 0, PRIME_1.wrapping_neg()];
+    let mut accumulators = group.seeds.map(|seed| vaddq_u32(vdupq_n_u32(seed), load(&FIRST)));
+    for round in 0..rounds {
+        for (lane, accumulator) in accumulators.iter_mut().enumerate() {
+            let words = stripe(group, lane, round);
+            let sum = vmlaq_u32(*accumulator, words, vdupq_n_u32(PRIME_2));
+            let next = vmulq_u32(rotate::<13, 19>(sum), vdupq_n_u32(PRIME_1));
+            let is_live = vcgtq_u32(vdupq_n_u32(stripes[lane]), vdupq_n_u32(round as u32));
+            *accumulator = vbslq_u32(is_live, next, *accumulator);
+        }
+    }
+    let [one, two, three, four] = accumulators.map(|it| rotate_accumulators(it));
+    let together = vpaddq_u32(vpaddq_u32(one, two), vpaddq_u32(three, four));
+    vbslq_u32(vcgtq_u32(counts, vdupq_n_u32(0)), together, without_stripes)
+}
+
+/// Rotates each accumulator of a text by its own number of bits.
+#[inline]
+#[target_feature(enable = "neon")]
+fn rotate_accumulators(accumulators: uint32x4_t) -> uint32x4_t {
+    const LEFT: [i32; LANES] = [1, 7, 12, 18];
+    const RIGHT: [i32; LANES] = [1 - 32, 7 - 32, 12 - 32, 18 - 32];
+    // SAFETY: The arrays have the 16 bytes that are read.
+    let (left, right) = unsafe { (vld1q_s32(LEFT.as_ptr()), vld1q_s32(RIGHT.as_ptr())) };
+    vorrq_u32(vshlq_u32(accumulators, left), vshlq_u32(accumulators, right))
+}
+
+/// The last 16 bytes at most of each text, behind its stripes, as four vectors of words: the first
+/// words of all lanes, the second ones, and so on.
+#[inline]
+#[target_feature(enable = "neon")]
+fn rests_of(group: &NeonGroup<'_>, stripes: &[u32; LANES]) -> [uint32x4_t; 4] {
+    let rest = |lane: usize| stripe(group, lane, stripes[lane] as usize);
+    let (one, two, three, four) = (rest(0), rest(1), rest(2), rest(3));
+    let (even_low, odd_low) = (vtrn1q_u32(one, two), vtrn2q_u32(one, two));
+    let (even_high, odd_high) = (vtrn1q_u32(three, four), vtrn2q_u32(three, four));
+    let halves = |low, high| (vreinterpretq_u64_u32(low), vreinterpretq_u64_u32(high));
+    let first = |(low, high)| vreinterpretq_u32_u64(vtrn1q_u64(low, high));
+    let second = |(low, high)| vreinterpretq_u32_u64(vtrn2q_u64(low, high));
+    let (even, odd) = (halves(even_low, even_high), halves(odd_low, odd_high));
+    [first(even), first(odd), second(even), second(odd)]
+}
+
+/// Puts the last `length % 16` bytes of each text into its hash; they stand at the front of
+/// `rests`.
+#[inline]
+#[target_feature(enable = "neon")]
+fn hash_rests<const GROUPS: usize>(
+    groups: &[NeonGroup<'_>; GROUPS],
+    rests: &[[uint32x4_t; 4]; GROUPS],
+    hashes: &mut [uint32x4_t; GROUPS],
+) {
+    // The word that holds the bytes after the last whole word.
+    let mut last = rests.map(|rest| rest[0]);
+    for place in 0..3 {
+        for at in 0..GROUPS {
+            let words = vandq_u32(vshrq_n_u32::<2>(groups[at].lengths), vdupq_n_u32(3));
+            let is_live = vcgtq_u32(words, vdupq_n_u32(place));
+            let sum = vmlaq_u32(hashes[at], rests[at][place as usize], vdupq_n_u32(PRIME_3));
+            let next = vmulq_u32(rotate::<17, 15>(sum), vdupq_n_u32(PRIME_4));
+            hashes[at] = vbslq_u32(is_live, next, hashes[at]);
+            last[at] = vbslq_u32(is_live, rests[at][place as usize + 1], last[at]);
+        }
+    }
+    for place in 0..3 {
+        for at in 0..GROUPS {
+            let bytes = vandq_u32(groups[at].lengths, vdupq_n_u32(3));
+            let is_live = vcgtq_u32(bytes, vdupq_n_u32(place));
+            let byte = vandq_u32(last[at], vdupq_n_u32(0xFF));
+            last[at] = vshrq_n_u32::<8>(last[at]);
+            let sum = vmlaq_u32(hashes[at], byte, vdupq_n_u32(PRIME_5));
+            let next = vmulq_u32(rotate::<11, 21>(sum), vdupq_n_u32(PRIME_1));
+            hashes[at] = vbslq_u32(is_live, next, hashes[at]);
+        }
+    }
+}
+
+/// The last step: every bit of the input reaches every bit of the hash.
+#[inline]
+#[target_feature(enable = "neon")]
+fn mix(hash: uint32x4_t) -> uint32x4_t {
+    let hash = vmulq_u32(veorq_u32(hash, vshrq_n_u32::<15>(hash)), vdupq_n_u32(PRIME_2));
+    let hash = vmulq_u32(veorq_u32(hash, vshrq_n_u32::<13>(hash)), vdupq_n_u32(PRIME_3));
+    veorq_u32(hash, vshrq_n_u32::<16>(hash))
+}
+
+/// One stripe of a text, or what follows its last one: `number` is at most the number of stripes
+/// in [`LANE_LIMIT_BYTES`].
+#[inline]
+#[target_feature(enable = "neon")]
+fn stripe(group: &NeonGroup<'_>, lane: usize, number: usize) -> uint32x4_t {
+    let at = group.starts[lane] as usize + number * STRIPE_BYTES;
+    debug_assert!(at + STRIPE_BYTES <= group.bytes.len());
+    const { assert!(LANE_LIMIT_BYTES + STRIPE_BYTES <= READ_BYTES) };
+    // SAFETY: `NeonGroup::of` made sure that `READ_BYTES` stand behind each start; stripes are
+    // counted up to the number of those in `LANE_LIMIT_BYTES`, which is one less.
+    let bytes = unsafe { vld1q_u8(group.bytes.as_ptr().add(at)) };
+    vreinterpretq_u32_u8(bytes)
+}
+
+/// Rotates left by `LEFT`, which with `RIGHT` makes 32.
+#[inline]
+#[target_feature(enable = "neon")]
+fn rotate<const LEFT: i32, const RIGHT: i32>(value: uint32x4_t) -> uint32x4_t {
+    const { assert!(LEFT + RIGHT == 32) };
+    vsriq_n_u32::<RIGHT>(vshlq_n_u32::<LEFT>(value), value)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn load(words: &[u32; LANES]) -> uint32x4_t {
+    // SAFETY: The array has the 16 bytes that are read.
+    unsafe { vld1q_u32(words.as_ptr()) }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn store(vector: uint32x4_t) -> [u32; LANES] {
+    let mut words = [0; LANES];
+    // SAFETY: The array has the 16 bytes that are written.
+    unsafe { vst1q_u32(words.as_mut_ptr(), vector) };
+    words
+}
