@@ -1,35 +1,84 @@
-// Counts the instructions of the hot paths under callgrind and compares them with the numbers
-// in bench/instructions.json. A count does not depend on what else the machine does, so a
-// change of a few percent is a change of the code.
+// Counts the instructions of the hot paths and compares them with recorded numbers. A count does
+// not depend on what else the machine does, so a change of a few percent is a change of the code.
 //
-// `npm run instructions` compares; `npm run instructions -- --write` records new numbers.
+// `npm run instructions` counts under callgrind, and compares with bench/instructions.json;
+// `npm run instructions -- --arm64` counts under qemu-user, for which it installs what it needs
+// from Debian, and compares with bench/instructionsArm64.json. With `--write` it records new
+// numbers.
 
 import assert from 'node:assert/strict'
-import { execFileSync, spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-
-const REPOSITORY = dirname(dirname(fileURLToPath(import.meta.url)))
-const RECORD = join(REPOSITORY, 'bench', 'instructions.json')
-const WORKLOAD = join(REPOSITORY, 'target', 'release', 'examples', 'workload')
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { debianPackages, root, run, rustTarget } from './tools.mjs'
 
 /** How far a count may lie from the recorded one. */
 const TOLERANCE = 0.03
 
-if (process.platform !== 'linux' || process.arch !== 'x64') {
-  skip('the recorded numbers are those of x86-64 Linux')
-}
-if (spawnSync('valgrind', ['--version']).error) {
-  skip('valgrind is not installed')
-}
-build()
+/**
+ * What counts, for one processor.
+ * @typedef {object} Counter
+ * @property {string} record the file of recorded numbers
+ * @property {() => void} build makes the workload
+ * @property {() => string} list the names of all workloads, one per row
+ * @property {(workload: string[]) => number} count
+ */
+
+const BUILD = ['build', '--release', '-p', 'hashline-core', '--example', 'workload']
+const counter = process.argv.includes('--arm64') ? arm64() : x64()
+counter.build()
 const counts = countAll()
 if (process.argv.includes('--write')) {
-  writeFileSync(RECORD, `${JSON.stringify(counts, null, 2)}\n`)
-  console.log(`written: ${RECORD}`)
+  writeFileSync(counter.record, `${JSON.stringify(counts, null, 2)}\n`)
+  console.log(`written: ${counter.record}`)
 } else {
-  compare(counts, JSON.parse(readFileSync(RECORD, 'utf8')))
+  compare(counts, JSON.parse(readFileSync(counter.record, 'utf8')))
+}
+
+/** @returns {Counter} */
+function x64() {
+  if (process.platform !== 'linux' || process.arch !== 'x64') {
+    skip('the recorded numbers are those of x86-64 Linux')
+  }
+  if (spawnSync('valgrind', ['--version']).error) {
+    skip('valgrind is not installed')
+  }
+  const program = join(root, 'target', 'release', 'examples', 'workload')
+  const options = ['--tool=callgrind', '--callgrind-out-file=/dev/null', program]
+  return {
+    record: join(root, 'bench', 'instructions.json'),
+    build: () => run('cargo', BUILD, { stdio: 'inherit' }),
+    list: () => run(program, ['--list']),
+    count: (workload) => counted('valgrind', [...options, ...workload], /Collected : (\d+)/),
+  }
+}
+
+/** @returns {Counter} */
+function arm64() {
+  const target = 'aarch64-unknown-linux-gnu'
+  const program = join(root, 'target', target, 'release', 'examples', 'workload')
+  const plugin = join(root, 'target', 'tools', 'countInstructions.so')
+  const system = ['-L', '/usr/aarch64-linux-gnu']
+  const options = [...system, '-plugin', plugin, '-d', 'plugin', program]
+  const compiler = 'aarch64-linux-gnu-gcc'
+  const env = {
+    ...process.env,
+    CC_aarch64_unknown_linux_gnu: compiler,
+    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER: compiler,
+  }
+  return {
+    record: join(root, 'bench', 'instructionsArm64.json'),
+    build: () => {
+      debianPackages('qemu-user', 'gcc', 'gcc-aarch64-linux-gnu', 'libc6-dev-arm64-cross')
+      rustTarget(target)
+      mkdirSync(join(root, 'target', 'tools'), { recursive: true })
+      const source = join(root, 'bench', 'countInstructions.c')
+      run('gcc', ['-O2', '-Wall', '-Wextra', '-shared', '-fPIC', '-o', plugin, source])
+      run('cargo', [...BUILD, '--target', target], { stdio: 'inherit', env })
+    },
+    list: () => run('qemu-aarch64', [...system, program, '--list']),
+    count: (workload) => counted('qemu-aarch64', [...options, ...workload], /instructions: (\d+)/),
+  }
 }
 
 function skip(/** @type {string} */ reason) {
@@ -37,21 +86,28 @@ function skip(/** @type {string} */ reason) {
   process.exit(0)
 }
 
-function build() {
-  const command = ['build', '--release', '-p', 'hashline-core', '--example', 'workload']
-  execFileSync('cargo', command, { cwd: REPOSITORY, stdio: 'inherit' })
+/**
+ * The number that a program tells of another one that it runs.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {RegExp} told
+ */
+function counted(command, args, told) {
+  const { status, stderr, error } = spawnSync(command, args, { encoding: 'utf8' })
+  const found = told.exec(stderr ?? '')
+  assert(status === 0 && found, `${command} ${args.join(' ')}:\n${error ?? stderr}`)
+  return Number(found[1])
 }
 
 /** Instructions by stage, level and text. */
 function countAll() {
-  const rows = execFileSync(WORKLOAD, ['--list'], { encoding: 'utf8' }).trim().split('\n')
   /** @type {Map<string, number>} */
   const baselines = new Map()
   /** @type {Record<string, number>} */
   const counts = {}
-  for (const row of rows) {
+  for (const row of counter.list().trim().split('\n')) {
     const [stage, , text] = row.split(' ')
-    const count = countOne(row.split(' '))
+    const count = counter.count(row.split(' '))
     if (stage === 'none') {
       baselines.set(text, count)
     } else {
@@ -61,14 +117,6 @@ function countAll() {
     }
   }
   return counts
-}
-
-function countOne(/** @type {string[]} */ workload) {
-  const options = ['--tool=callgrind', '--callgrind-out-file=/dev/null', WORKLOAD, ...workload]
-  const { status, stderr } = spawnSync('valgrind', options, { encoding: 'utf8' })
-  const collected = /Collected : (\d+)/.exec(stderr)
-  assert(status === 0 && collected, `valgrind ${options.join(' ')}:\n${stderr}`)
-  return Number(collected[1])
 }
 
 /** Of the name of a count: stage, level, text. */
