@@ -3,6 +3,7 @@
 //! Files are searched in parallel, batch by batch in the order of their paths, and a limit
 //! counts in that order too: neither timing nor the number of threads shows in the result.
 
+mod found;
 mod query;
 mod rules;
 mod shown;
@@ -21,7 +22,8 @@ use crate::view::pattern::{Pattern, Query};
 use crate::view::read::{ViewStart, count_lines_while, into_string, show_matches};
 use crate::view::render::file_header;
 use crate::view::scope::Scope;
-use walk::{CandidateFile, walk};
+use found::{FoundFile, FoundFiles};
+use walk::{Walked, walk};
 
 /// Matches shown of all files together when the query sets no limit.
 pub const MAX_MATCHES: u64 = 1000;
@@ -153,13 +155,12 @@ pub fn search_hashed(
 ) -> Result<SearchResult> {
     let cancel = scope.cancel;
     cancel.check()?;
-    let search =
-        Search { scope, query, pattern: Pattern::new(&query.search)?, load: scope.load_options() };
-    let found = walk(scope.fs, scope.base, query, cancel)?;
-    let result =
-        SearchResult { errors: found.errors, warnings: found.warnings, ..SearchResult::default() };
+    let pattern = Pattern::new(&query.search)?;
+    let Walked { files, errors, warnings } = walk(scope.fs, scope.base, query, cancel)?;
+    let result = SearchResult { errors, warnings, ..SearchResult::default() };
     let mut gathered = Gathered { result, text_bytes: 0, sink };
-    search.search_in_batches(&found.files, &mut gathered, progress)?;
+    let search = Search { scope, query, pattern, load: scope.load_options(), found: files };
+    search.search_in_batches(&mut gathered, progress)?;
     cancel.check()?;
     let mut result = gathered.result;
     result.errors = result.errors.into_iter().map(|error| error.spelled(scope.spelling)).collect();
@@ -176,6 +177,7 @@ struct Search<'a> {
     query: &'a SearchQuery,
     pattern: Pattern,
     load: LoadOptions,
+    found: FoundFiles,
 }
 
 /// What a file turned out to hold.
@@ -218,29 +220,29 @@ impl Search<'_> {
     /// next one.
     fn search_in_batches(
         &self,
-        files: &[CandidateFile],
         gathered: &mut Gathered<'_>,
         progress: &dyn Fn(usize, usize),
     ) -> Result<()> {
+        let files = self.found.files();
         let mut rest = files;
         let mut batch_files = FIRST_BATCH_FILES;
-        let mut searched: (&[CandidateFile], Vec<Result<FileOutcome>>) = Default::default();
+        let mut searched: (&[FoundFile], Vec<Result<FileOutcome>>) = Default::default();
         let is_full = AtomicBool::new(false);
         loop {
             progress(files.len() - rest.len(), files.len());
             let (batch, later) = rest.split_at(batch_files.min(rest.len()));
             let room = self.room(gathered);
-            let search = |file| {
+            let search = |file: &FoundFile| {
                 if is_full.load(Ordering::Relaxed) {
                     return Ok(FileOutcome::Gone);
                 }
-                self.search_file(file, room)
+                self.search_file(*file, room)
             };
             let (last_batch, outcomes) = searched;
             let outcomes = threads::map_beside(batch, search, || {
-                let mut found = last_batch.iter().zip(outcomes);
+                let mut outcomes = last_batch.iter().zip(outcomes);
                 let ends =
-                    found.any(|(file, outcome)| self.take(file, outcome, gathered).is_break());
+                    outcomes.any(|(file, outcome)| self.take(*file, outcome, gathered).is_break());
                 gathered.result.ran_out = ends;
                 is_full.store(ends, Ordering::Relaxed);
             });
@@ -268,7 +270,7 @@ impl Search<'_> {
     /// Adds what a file holds to the result; breaks once a limit of the whole search is hit.
     fn take(
         &self,
-        file: &CandidateFile,
+        file: FoundFile,
         outcome: Result<FileOutcome>,
         gathered: &mut Gathered<'_>,
     ) -> ControlFlow<()> {
@@ -297,18 +299,21 @@ impl Search<'_> {
         ControlFlow::Continue(())
     }
 
-    fn search_file(&self, file: &CandidateFile, room: LimitsLeft) -> Result<FileOutcome> {
+    fn search_file(&self, file: FoundFile, room: LimitsLeft) -> Result<FileOutcome> {
         if self.scope.cancel.is_cancelled() {
             return Ok(FileOutcome::Gone);
         }
-        let path = file.shown.as_str();
+        let path = self.found.shown(file);
+        let path = path.as_str();
         let outcome =
             with_file(self.scope.fs, self.scope.base, path, &self.load, |loaded| match loaded {
                 Loaded::Binary(_) => Ok(FileOutcome::Binary),
                 Loaded::Text(document) => self.search_document(document, path, room),
             });
         match outcome {
-            Err(error) if error.code == Code::FileNotFound && !file.named => Ok(FileOutcome::Gone),
+            Err(error) if error.code == Code::FileNotFound && !file.is_named() => {
+                Ok(FileOutcome::Gone)
+            }
             Err(error) if error.path.is_none() => {
                 Err(error.within(format!("{path}: "), "").about(path))
             }

@@ -3,10 +3,10 @@
 //! Directories are taken depth by depth, those of one depth in parallel and in the order of their
 //! paths; what comes out is sorted. So timing never shows.
 
-use std::cmp::Ordering;
-use std::path::{Path, PathBuf, is_separator};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::found::{FileNames, FoundFiles, by_components};
 use super::rules::{Filter, IgnoreRules, IgnoreTexts};
 use super::shown::{join, tidy};
 use super::{SearchQuery, SearchWarning};
@@ -15,24 +15,10 @@ use crate::disk::fs::{Base, FileKind, FileSystem, Listed};
 use crate::error::{Code, Error, Result};
 use crate::threads;
 
-/// A file to search.
-#[derive(Debug)]
-pub(super) struct CandidateFile {
-    /// Its path, as the query leads to it.
-    pub(super) shown: String,
-    /// Whether the query names the file itself.
-    pub(super) named: bool,
-    /// Its absolute path, by which candidates are ordered and told apart.
-    path: PathBuf,
-    /// Which of the query's paths led here.
-    origin: usize,
-}
-
 /// What the paths of a query lead to.
 #[derive(Debug, Default)]
 pub(super) struct Walked {
-    /// The files, by path.
-    pub(super) files: Vec<CandidateFile>,
+    pub(super) files: FoundFiles,
     /// What could not be looked at, in no particular order.
     pub(super) errors: Vec<Error>,
     /// Ignore files that do not count as they stand, by path.
@@ -64,16 +50,18 @@ pub(super) fn walk(
     }
     while !level.is_empty() {
         let mut below = Vec::new();
-        for batch in level.chunks(BATCH_DIRECTORIES) {
+        let mut rest = level.into_iter();
+        while rest.len() > 0 {
+            let batch = rest.by_ref().take(BATCH_DIRECTORIES).collect();
             Walk { base, query, cancel }.batch(batch, &mut filter, &mut walked, &mut below)?;
         }
         below.sort_unstable_by(|one, other| {
-            by_components(&one.path, &other.path).then(one.origin.cmp(&other.origin))
+            let paths = [&one.path, &other.path].map(|path| [path.as_path(), Path::new("")]);
+            by_components(paths[0], paths[1]).then(one.origin.cmp(&other.origin))
         });
         level = below;
     }
-    walked.files.sort_unstable_by(CandidateFile::order);
-    walked.files.dedup_by(|later, first| later.path == first.path);
+    walked.files.sort();
     walked.warnings = filter.into_warnings();
     Ok(walked)
 }
@@ -96,7 +84,7 @@ fn start(
     };
     let shown = tidy(path);
     if found.kind != FileKind::Directory {
-        walked.files.push(CandidateFile { shown, named: true, path: found.canonical, origin });
+        walked.files.push_named(found.canonical, shown, origin);
         return None;
     }
     let trail = Trail { canonical: found.canonical.clone(), above: None };
@@ -108,28 +96,6 @@ fn start(
         origin,
         trail: query.follow_links.then(|| Arc::new(trail)),
     })
-}
-
-impl CandidateFile {
-    /// By path; of several ways to one file the one that the query names first comes first.
-    fn order(&self, other: &CandidateFile) -> Ordering {
-        by_components(&self.path, &other.path)
-            .then_with(|| self.origin.cmp(&other.origin))
-            .then_with(|| self.shown.cmp(&other.shown))
-    }
-}
-
-/// Compares absolute paths component by component, as bytes: a separator comes before any
-/// other byte, so that what lies in `a` stands before `a.txt`.
-fn by_components(one: &Path, other: &Path) -> Ordering {
-    let one = one.as_os_str().as_encoded_bytes();
-    let other = other.as_os_str().as_encoded_bytes();
-    let rank = |byte: u8| if is_separator(byte as char) { 0 } else { byte };
-    let differs = one.iter().zip(other).position(|(one, other)| one != other);
-    match differs {
-        Some(at) => rank(one[at]).cmp(&rank(other[at])),
-        None => one.len().cmp(&other.len()),
-    }
 }
 
 struct Walk<'a> {
@@ -166,15 +132,15 @@ impl Walk<'_> {
     /// one after the other: how much of them counts must not depend on timing.
     fn batch(
         &self,
-        batch: &[QueuedDirectory],
+        batch: Vec<QueuedDirectory>,
         filter: &mut Filter<'_>,
         walked: &mut Walked,
         below: &mut Vec<QueuedDirectory>,
     ) -> Result<()> {
         let shared = &*filter;
-        let listed = threads::map(batch, |directory| self.list(directory, shared));
+        let listed = threads::map(&batch, |directory| self.list(directory, shared));
         let mut contents = Vec::with_capacity(batch.len());
-        for (directory, listed) in batch.iter().zip(listed) {
+        for (directory, listed) in batch.into_iter().zip(listed) {
             let (entries, mut texts) = listed.unwrap_or_else(|error| {
                 walked.errors.extend(error);
                 Contents::default()
@@ -183,9 +149,10 @@ impl Walk<'_> {
             contents.push((directory, entries, texts));
         }
         let shared = &*filter;
-        for one in threads::map(&contents, |one| self.judge(one, shared)) {
-            let Listing { files, directories, errors, warnings } = one?;
-            walked.files.extend(files);
+        let judged = threads::map(&contents, |one| self.judge(one, shared));
+        for ((directory, ..), judged) in contents.into_iter().zip(judged) {
+            let Listing { files, directories, errors, warnings } = judged?;
+            walked.files.extend(directory.path, directory.shown, directory.origin, files);
             walked.errors.extend(errors);
             filter.warn(warnings);
             below.extend(directories);
@@ -222,7 +189,7 @@ impl Walk<'_> {
 
     fn judge(
         &self,
-        (directory, entries, texts): &(&QueuedDirectory, Vec<Listed>, IgnoreTexts),
+        (directory, entries, texts): &(QueuedDirectory, Vec<Listed>, IgnoreTexts),
         filter: &Filter<'_>,
     ) -> Result<Listing> {
         self.cancel.check()?;
@@ -233,7 +200,7 @@ impl Walk<'_> {
                 self.cancel.check()?;
             }
             match self.look_at(directory, filter, &rules, entry) {
-                Ok(Some(WalkEntry::File(file))) => judged.files.push(file),
+                Ok(Some(WalkEntry::File(name))) => judged.files.push(name),
                 Ok(Some(WalkEntry::Directory(below))) => judged.directories.push(below),
                 Ok(None) => {}
                 Err(error) => judged.errors.push(error),
@@ -243,13 +210,13 @@ impl Walk<'_> {
     }
 
     /// What to do with an entry of a directory, `None` for nothing.
-    fn look_at(
+    fn look_at<'e>(
         &self,
         directory: &QueuedDirectory,
         filter: &Filter<'_>,
         rules: &Arc<IgnoreRules>,
-        entry: &Listed,
-    ) -> Result<Option<WalkEntry>> {
+        entry: &'e Listed,
+    ) -> Result<Option<WalkEntry<'e>>> {
         let kind = match entry.kind {
             FileKind::Special => return Ok(None),
             FileKind::Link if !self.query.follow_links => return Ok(None),
@@ -271,20 +238,17 @@ impl Walk<'_> {
         if !filter.admits(rules, entry, is_dir, &path, &shown) {
             return Ok(None);
         }
-        if entry.name.to_str().is_none() {
+        let Some(name) = entry.name.to_str() else {
             return Err(unnameable(&shown));
-        }
-        let origin = directory.origin;
+        };
         Ok(match kind {
-            FileKind::File => {
-                Some(WalkEntry::File(CandidateFile { shown, named: false, path, origin }))
-            }
+            FileKind::File => Some(WalkEntry::File(name)),
             FileKind::Directory => Some(WalkEntry::Directory(QueuedDirectory {
                 trail: extend(directory.trail.as_ref(), canonical, entry, &shown)?,
                 path,
                 shown,
                 depth: directory.depth + 1,
-                origin,
+                origin: directory.origin,
                 rules: Arc::clone(rules),
             })),
             FileKind::Link | FileKind::Special => None,
@@ -295,15 +259,15 @@ impl Walk<'_> {
 /// What is in a directory.
 #[derive(Default)]
 struct Listing {
-    files: Vec<CandidateFile>,
+    files: FileNames,
     directories: Vec<QueuedDirectory>,
     errors: Vec<Error>,
     warnings: Vec<SearchWarning>,
 }
 
 /// What a walk goes on with.
-enum WalkEntry {
-    File(CandidateFile),
+enum WalkEntry<'e> {
+    File(&'e str),
     Directory(QueuedDirectory),
 }
 
@@ -344,21 +308,4 @@ fn leads_back(shown: &str) -> Error {
         shown,
         format!("{shown}: is a link to a directory that it lies in; it is not searched again"),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_ordered_by_component() {
-        let ordered = ["/a", "/a/b", "/a/b/c", "/a/b.c", "/a b", "/a-", "/a.txt", "/ab"];
-        for (at, one) in ordered.iter().enumerate() {
-            for (other_at, other) in ordered.iter().enumerate() {
-                let (one, other) = (Path::new(one), Path::new(other));
-                assert_eq!(by_components(one, other), at.cmp(&other_at), "{one:?} {other:?}");
-                assert_eq!(by_components(one, other), one.cmp(other), "{one:?} {other:?}");
-            }
-        }
-    }
 }

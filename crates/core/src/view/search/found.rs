@@ -1,0 +1,220 @@
+//! The files that a walk found, in order, each once.
+//!
+//! There may be hundreds of thousands of them. So what files of a directory have in common is
+//! kept once, and a file is where its name stands among theirs: 16 bytes and the name.
+
+use std::cmp::Ordering;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf, is_separator};
+
+use super::shown::join;
+
+/// The files that a walk found.
+#[derive(Debug, Default)]
+pub(super) struct FoundFiles {
+    places: Vec<FoundPlace>,
+    files: Vec<FoundFile>,
+}
+
+/// One of [`FoundFiles`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FoundFile {
+    /// Where its name starts among those of its place.
+    start: usize,
+    /// How long its name is; 0 for a file that the query names.
+    len: u32,
+    place: u32,
+}
+
+/// A directory with files, or a file that the query names.
+#[derive(Debug)]
+struct FoundPlace {
+    /// Its absolute path, by which files are ordered and told apart.
+    path: PathBuf,
+    /// Its path, as the query leads to it.
+    shown: String,
+    /// Which of the query's paths led here.
+    origin: usize,
+    /// The names of its files, one after the other.
+    names: String,
+}
+
+/// The names of files of a directory.
+#[derive(Debug, Default)]
+pub(super) struct FileNames {
+    joined: String,
+    lens: Vec<u32>,
+}
+
+impl FileNames {
+    /// Adds a name, which is not empty.
+    pub(super) fn push(&mut self, name: &str) {
+        self.joined.push_str(name);
+        // No file system has names of 4 GiB.
+        self.lens.push(name.len() as u32);
+    }
+}
+
+impl FoundFiles {
+    /// Adds a file that the query names: its absolute path, and the path that leads there.
+    pub(super) fn push_named(&mut self, path: PathBuf, shown: String, origin: usize) {
+        let place = self.push_place(FoundPlace { path, shown, origin, names: String::new() });
+        self.files.push(FoundFile { start: 0, len: 0, place });
+    }
+
+    /// Adds files of a directory: its absolute path, and the path that leads there.
+    pub(super) fn extend(&mut self, path: PathBuf, shown: String, origin: usize, names: FileNames) {
+        let FileNames { mut joined, lens } = names;
+        if lens.is_empty() {
+            return;
+        }
+        joined.shrink_to_fit();
+        let place = self.push_place(FoundPlace { path, shown, origin, names: joined });
+        let mut start = 0;
+        self.files.extend(lens.into_iter().map(|len| {
+            let file = FoundFile { start, len, place };
+            start += len as usize;
+            file
+        }));
+    }
+
+    /// The number of the new place; each takes hundreds of bytes, so there are no 4 Gi of them.
+    fn push_place(&mut self, place: FoundPlace) -> u32 {
+        self.places.push(place);
+        (self.places.len() - 1) as u32
+    }
+
+    /// Puts the files in the order of their paths; of several ways to one file the one stays that
+    /// the query names first.
+    pub(super) fn sort(&mut self) {
+        let FoundFiles { places, files } = self;
+        files.sort_unstable_by(|one, other| {
+            let (place, other_place) = (one.place(places), other.place(places));
+            by_path(*one, *other, places)
+                .then_with(|| place.origin.cmp(&other_place.origin))
+                .then_with(|| one.shown_in(places).cmp(&other.shown_in(places)))
+        });
+        files.dedup_by(|later, first| by_path(*later, *first, places).is_eq());
+        files.shrink_to_fit();
+    }
+
+    /// All files.
+    pub(super) fn files(&self) -> &[FoundFile] {
+        &self.files
+    }
+
+    /// The path of a file, as the query leads to it.
+    pub(super) fn shown(&self, file: FoundFile) -> String {
+        file.shown_in(&self.places)
+    }
+}
+
+impl FoundFile {
+    /// Whether the query names the file itself.
+    pub(super) fn is_named(self) -> bool {
+        self.len == 0
+    }
+
+    fn place(self, places: &[FoundPlace]) -> &FoundPlace {
+        &places[self.place as usize]
+    }
+
+    fn name(self, places: &[FoundPlace]) -> &str {
+        &self.place(places).names[self.start..self.start + self.len as usize]
+    }
+
+    fn shown_in(self, places: &[FoundPlace]) -> String {
+        let shown = &self.place(places).shown;
+        if self.is_named() {
+            return shown.clone();
+        }
+        join(shown, OsStr::new(self.name(places)))
+    }
+}
+
+/// Orders files by their absolute paths.
+fn by_path(one: FoundFile, other: FoundFile, places: &[FoundPlace]) -> Ordering {
+    let (name, other_name) = (one.name(places), other.name(places));
+    if one.place == other.place {
+        return name.cmp(other_name);
+    }
+    let (dir, other_dir) = (&one.place(places).path, &other.place(places).path);
+    by_components([dir, Path::new(name)], [other_dir, Path::new(other_name)])
+}
+
+/// Compares absolute paths component by component, as bytes: a separator comes before any
+/// other byte, so that what lies in `a` stands before `a.txt`. A path is what its two parts make
+/// when joined; the second one may be empty.
+pub(super) fn by_components(one: [&Path; 2], other: [&Path; 2]) -> Ordering {
+    let (dir, other_dir) = (bytes_of(one[0]), bytes_of(other[0]));
+    // Most differ here, and slices are quicker than what follows.
+    let differs = dir.iter().zip(other_dir).position(|(one, other)| one != other);
+    match differs {
+        Some(at) => rank(dir[at]).cmp(&rank(other_dir[at])),
+        None => {
+            let len = dir.len().min(other_dir.len());
+            joined_ranks(one).skip(len).cmp(joined_ranks(other).skip(len))
+        }
+    }
+}
+
+fn bytes_of(path: &Path) -> &[u8] {
+    path.as_os_str().as_encoded_bytes()
+}
+
+fn rank(byte: u8) -> u8 {
+    if is_separator(byte as char) { 0 } else { byte }
+}
+
+fn joined_ranks([dir, name]: [&Path; 2]) -> impl Iterator<Item = u8> {
+    let (dir, name) = (bytes_of(dir), bytes_of(name));
+    let ends_with_separator = dir.last().is_some_and(|&byte| is_separator(byte as char));
+    let between = (!name.is_empty() && !ends_with_separator).then_some(0);
+    dir.iter().map(|&byte| rank(byte)).chain(between).chain(name.iter().map(|&byte| rank(byte)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_ordered_by_component() {
+        let ordered = ["/a", "/a/b", "/a/b/c", "/a/b.c", "/a b", "/a-", "/a.txt", "/ab"];
+        for (at, one) in ordered.iter().enumerate() {
+            for (other_at, other) in ordered.iter().enumerate() {
+                let (one, other) = (Path::new(one), Path::new(other));
+                for (one, other) in
+                    ways(one).into_iter().flat_map(|it| ways(other).map(|other| (it, other)))
+                {
+                    assert_eq!(by_components(one, other), at.cmp(&other_at), "{one:?} {other:?}");
+                }
+                assert_eq!(one.cmp(other), at.cmp(&other_at), "{one:?} {other:?}");
+            }
+        }
+    }
+
+    /// A path whole, and as a directory and a name.
+    fn ways(path: &Path) -> [[&Path; 2]; 2] {
+        let name = Path::new(path.file_name().expect("a name"));
+        [[path, Path::new("")], [path.parent().expect("a directory"), name]]
+    }
+
+    #[test]
+    fn of_several_ways_to_a_file_one_stays() {
+        let mut found = FoundFiles::default();
+        let names = |names: &[&str]| {
+            let mut all = FileNames::default();
+            names.iter().for_each(|name| all.push(name));
+            all
+        };
+        found.push_named("/r/b/x".into(), "named".into(), 2);
+        found.extend("/r/b".into(), "second".into(), 1, names(&["y", "x"]));
+        found.extend("/r".into(), "first".into(), 0, names(&["b.txt", "a"]));
+        found.extend("/r/b".into(), "link".into(), 1, names(&["x"]));
+        found.extend("/empty".into(), "empty".into(), 0, FileNames::default());
+        found.sort();
+        let shown: Vec<String> = found.files().iter().map(|&file| found.shown(file)).collect();
+        assert_eq!(shown, ["first/a", "link/x", "second/y", "first/b.txt"]);
+        assert!(found.files().iter().all(|file| !file.is_named()));
+    }
+}
