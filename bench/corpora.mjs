@@ -9,6 +9,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -65,6 +66,17 @@ export function corpora(packagesDir, cacheDir) {
     tree,
     batch: filesBelow(tree).filter((_, at) => at % 2 === 0),
   }
+}
+
+/**
+ * A directory of a file system in memory that has so much room, if there is one.
+ * @param {number} bytes
+ */
+export function memoryDirWith(bytes) {
+  const dir = '/dev/shm'
+  if (!existsSync(dir)) return undefined
+  const { bavail, bsize } = statfsSync(dir)
+  return bavail * bsize > bytes ? dir : undefined
 }
 
 /**

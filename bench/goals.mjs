@@ -60,6 +60,11 @@ export const GOALS = {
   'cli-read-other-memory': { work: 'peak memory of the program reading 86 MB', most: 0.5 },
   'cli-search-rare': { work: 'the program searches 10,000 files, rare pattern', most: 1.2 },
   'cli-search-frequent': { work: 'the program searches 10,000 files, frequent pattern', most: 1.2 },
+  'cli-search-many': { work: 'the program searches 300,000 files, rare pattern', most: 1 },
+  'cli-search-many-memory': {
+    work: 'peak memory of the program searching 300,000 files',
+    most: 1.5,
+  },
   'cli-json': { work: 'the program edits a value in a lock file of 5 MB', most: 3 },
   'cli-json-power': {
     work: 'the program edits a value in a lock file of 5 MB, safe from power cuts',

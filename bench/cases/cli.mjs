@@ -3,9 +3,19 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { memoryDirWith } from '../corpora.mjs'
 import { compare } from '../measure.mjs'
 
 /** @import { Bench, Row } from '../run.mjs' */
@@ -20,12 +30,19 @@ const STARTS = 20
 
 const DOCUMENT_BYTES = 5_000_000
 
+/** In few files, and in most. */
+const PATTERNS = { rare: 'getUnionOrIntersectionProperty', frequent: 'return' }
+
+/** So often the tree of 10,000 files makes 300,000, and the room that they take. */
+const MANY_COPIES = 30
+const MANY_BYTES = 8 * 2 ** 30
+
 /** @param {Bench} bench @returns {AsyncGenerator<Row>} */
 export async function* cliRows(bench) {
   if (!existsSync(PROGRAM)) {
     throw new Error(`${PROGRAM} is not there: run cargo build --release -p hashline-cli`)
   }
-  for (const rows of [starts, hook, read, search, document]) yield* await rows(bench)
+  for (const rows of [starts, hook, read, search, searchMany, document]) yield* await rows(bench)
 }
 
 /** @returns {Promise<Row[]>} */
@@ -96,21 +113,54 @@ async function read({ corpora: { large } }) {
 /** @param {Bench} bench @returns {Promise<Row[]>} */
 async function search({ corpora: { tree } }) {
   const rows = []
-  const patterns = { rare: 'getUnionOrIntersectionProperty', frequent: 'return' }
-  for (const [name, pattern] of Object.entries(patterns)) {
-    const ours = `"$hashline" search -s -C2 --max-matches 10000000 '${pattern}' '${tree}'`
-    const found = JSON.parse(run(`${ours} --json`))
-    const counts = run(`rg -c --no-filename -F '${pattern}' '${tree}'`).split('\n').filter(Boolean)
-    const lines = counts.reduce((sum, count) => sum + Number(count), 0)
-    assert.deepEqual([found.files.length, found.matchCount], [counts.length, lines])
-    const samples = await eachOf(
-      { ours: repeated(ours, 1), rg: repeated(`rg -n -C2 -F '${pattern}' '${tree}'`, 1) },
-      60,
-    )
-    const row = beside(samples, 'hashline search')(`cli-search-${name}`, 'rg', 'rg -n -C2')
-    rows.push({ ...row, note: `\`${pattern}\`: ${lines} lines of ${counts.length} files` })
+  for (const [name, pattern] of Object.entries(PATTERNS)) {
+    rows.push((await searchOf(`cli-search-${name}`, pattern, tree)).row)
   }
   return rows
+}
+
+/**
+ * The tree so many times that it has 300,000 files, where there is room for them in memory.
+ * @param {Bench} bench @returns {Promise<Row[]>}
+ */
+async function searchMany({ corpora: { tree } }) {
+  const memoryDir = memoryDirWith(MANY_BYTES)
+  if (!memoryDir) return []
+  const dir = mkdtempSync(join(memoryDir, 'hashline-bench-'))
+  try {
+    for (let copy = 0; copy < MANY_COPIES; copy++) {
+      cpSync(tree, join(dir, `copy-${copy}`), { recursive: true })
+    }
+    const { row, commands } = await searchOf('cli-search-many', PATTERNS.rare, dir)
+    const values = { ours: peakBytes(commands.ours), peer: peakBytes(commands.rg) }
+    return [row, { id: 'cli-search-many-memory', ours: row.ours, peer: row.peer, values }]
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+/**
+ * A search of a tree, beside ripgrep's.
+ * @param {string} id
+ * @param {string} pattern
+ * @param {string} tree
+ */
+async function searchOf(id, pattern, tree) {
+  const commands = {
+    ours: `"$hashline" search -s -C2 --max-matches 10000000 '${pattern}' '${tree}'`,
+    rg: `rg -n -C2 -F '${pattern}' '${tree}'`,
+  }
+  const found = JSON.parse(run(`${commands.ours} --json`))
+  const counts = run(`rg -c --no-filename -F '${pattern}' '${tree}'`).split('\n').filter(Boolean)
+  const lines = counts.reduce((sum, count) => sum + Number(count), 0)
+  assert.deepEqual([found.files.length, found.matchCount], [counts.length, lines])
+  const samples = await eachOf(
+    { ours: repeated(commands.ours, 1), rg: repeated(commands.rg, 1) },
+    60,
+  )
+  const row = beside(samples, 'hashline search')(id, 'rg', 'rg -n -C2')
+  const note = `\`${pattern}\`: ${lines} lines of ${counts.length} files`
+  return { commands, row: { ...row, note } }
 }
 
 /**

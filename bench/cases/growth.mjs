@@ -1,17 +1,9 @@
 // Growth: the same work on files that double from one to the next.
 
-import {
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statfsSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { applyHash, readHashed } from 'hashline-native'
+import { memoryDirWith } from '../corpora.mjs'
 import { compare } from '../measure.mjs'
 
 /** @import { Bench, Row } from '../run.mjs' */
@@ -20,29 +12,21 @@ const MIB = 2 ** 20
 /** A view is one string, and the longest that V8 makes is 512 MiB. */
 const VIEW_LIMIT_BYTES = 320 * MIB
 
-/** A file system in memory: a disk holds up whoever writes gigabytes, the longer the more. */
-const MEMORY_DIR = '/dev/shm'
 /** All files, and a second version of the largest. */
 const ROOM_BYTES = 5 * 1024 * MIB
 
 /** @param {Bench} bench @returns {Promise<Row[]>} */
 export async function growthRows({ scratchDir, ...bench }) {
-  const inMemory = hasRoom(MEMORY_DIR)
-  const dir = mkdtempSync(join(inMemory ? MEMORY_DIR : scratchDir, 'hashline-bench-'))
+  // A disk holds up whoever writes gigabytes, the longer the more.
+  const memoryDir = memoryDirWith(ROOM_BYTES)
+  const dir = mkdtempSync(join(memoryDir ?? scratchDir, 'hashline-bench-'))
   try {
     const rows = await growthRowsIn(dir, bench)
-    const place = inMemory ? 'files in memory' : 'files on disk'
+    const place = memoryDir ? 'files in memory' : 'files on disk'
     return rows.map((row) => ({ ...row, note: `${row.note}; ${place}` }))
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
-}
-
-/** @param {string} dir */
-function hasRoom(dir) {
-  if (!existsSync(dir)) return false
-  const { bavail, bsize } = statfsSync(dir)
-  return bavail * bsize > ROOM_BYTES
 }
 
 /**
