@@ -10,7 +10,7 @@ import { TARGETS } from '../scripts/targets.mjs'
 
 const require = createRequire(import.meta.url)
 const path = (/** @type {string} */ name) => fileURLToPath(new URL(`../${name}`, import.meta.url))
-const { PLATFORMS, platformError } = require('../js/platform.cjs')
+const { PLATFORMS, platformError, platformName } = require('../js/platform.cjs')
 
 test('what is exported is what the addon has and what is declared', () => {
   const exported = Object.keys(require('../index.js')).sort()
@@ -52,6 +52,24 @@ for (const [platform, arch, name] of [
     const addon = run(['-e', `${pretend}; ${call}`])
     assert.match(addon.stdout, new RegExp(`^hashline-native has no package for ${name}[^\\n]*\\n$`))
   })
+}
+
+const named = process.platform === 'linux' && !process.versions.bun && namesLoader()
+
+test('no report of the process is asked for where its program names a loader', {
+  skip: !named && 'for a host on Linux whose program names one',
+}, () => {
+  const pretend = `Object.defineProperty(process, 'report', {
+    get: () => { throw new Error('a report') } })`
+  const call = `console.log(require(${JSON.stringify(path('js/platform.cjs'))}).platformName())`
+  const { stdout, stderr } = run(['-e', `${pretend}; ${call}`])
+  assert.equal(stdout, `${platformName()}\n`, stderr)
+})
+
+/** Whether the program of this process names the dynamic loader at its start. */
+function namesLoader() {
+  const head = readFileSync('/proc/self/exe').toString('latin1', 0, 4096)
+  return /\/ld-(?:linux|musl-)/.test(head)
 }
 
 /** @param {string[]} args */

@@ -30,26 +30,33 @@ function platformName() {
  * Whether the C library of this process is musl: by the dynamic loader that its program asks for,
  * which says more than what else is installed. A report of the process, which takes milliseconds
  * in Node, is for programs that do not name one at their start, and for Bun, which makes one in
- * less time than it takes to load `node:fs` there.
+ * less time than it takes to load `node:fs` there. Else nothing of reports is touched: Node loads
+ * what makes them when it is first asked for.
  */
 function isMusl() {
-  const report = /** @type {any} */ (process.report)
-  const head = report && process.versions.bun ? '' : headOf('/proc/self/exe')
+  const head = process.versions.bun && process.report ? '' : headOf('/proc/self/exe')
   if (head.includes('/ld-musl-')) return true
-  if (head.includes('/ld-linux') || !report) return false
+  if (head.includes('/ld-linux')) return false
+  const report = /** @type {any} */ (process.report)
+  if (!report) return false
   report.excludeNetwork = true
   const { header } = report.getReport()
   return header !== undefined && header.glibcVersionRuntime === undefined
 }
 
-/** @param {string} path */
+/**
+ * The first bytes of a file, as Latin-1. Without `Buffer`, whose functions Node compiles at their
+ * first call.
+ * @param {string} path
+ */
 function headOf(path) {
   const { closeSync, openSync, readSync } = require('node:fs')
   try {
     const file = openSync(path, 'r')
     try {
-      const buffer = Buffer.alloc(4096)
-      return buffer.toString('latin1', 0, readSync(file, buffer))
+      const bytes = new Uint8Array(4096)
+      const head = bytes.subarray(0, readSync(file, bytes))
+      return Reflect.apply(String.fromCharCode, null, head)
     } finally {
       closeSync(file)
     }
