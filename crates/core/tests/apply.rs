@@ -4,6 +4,7 @@ mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::fs::{Base, FileSystem, OsFileSystem};
@@ -15,6 +16,7 @@ use hashline_core::internals::text::dialect::Dialect;
 use hashline_core::internals::text::hash::hash_line;
 use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
 use serde_json::{Value, json};
+use support::Interrupted;
 
 /// A directory with files, and one for state.
 struct Dir(tempfile::TempDir, tempfile::TempDir);
@@ -787,15 +789,18 @@ fn a_name_changes_its_case() {
 #[test]
 fn threads_lose_no_edit() {
     let dir = Dir::new(&[("a", "start\n")]);
+    let patient = with(&dir, |options| options.lock_timeout_ms = support::PATIENCE_MS);
     std::thread::scope(|scope| {
         for thread in 0..4 {
-            let dir = &dir;
+            let (dir, patient) = (&dir, &patient);
             scope.spawn(move || {
                 for round in 0..25 {
                     let text = format!("thread {thread} round {round}");
-                    dir.applied(
+                    let outcome = dir.run_with(
                         json!([{"op": "insert_after", "path": "a", "anchor": "EOF", "text": text}]),
+                        patient,
                     );
+                    assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
                 }
             });
         }
@@ -806,6 +811,41 @@ fn threads_lose_no_edit() {
     lines.sort_unstable();
     lines.dedup();
     assert_eq!(lines.len(), 101);
+}
+
+/// A call that waited finds, as a rule, another file at its path than it wants the lock of: the
+/// one before it has put its new version there. It let go of the path's lock, too, and on a slow
+/// system others got there first, again and again.
+#[test]
+fn regression_a_call_that_waited_keeps_its_turn() {
+    let dir = Dir::new(&[("a", "one\n")]);
+    let (path, locks) = (dir.path("a"), dir.1.path().join("locks"));
+    let held = || fs::read_dir(&locks).map_or(0, Iterator::count);
+    let is_edited = || fs::read_to_string(&path).unwrap().contains("three");
+    // Of each operation before the edit, how many locks there were.
+    let seen = Mutex::new(Vec::new());
+    let system = Interrupted::new(|_| {
+        if is_edited() {
+            return Ok(());
+        }
+        let mut seen = seen.lock().unwrap();
+        if held() == 1 && seen.iter().all(|&count| count == 0) {
+            fs::write(dir.path("b"), "one\ntwo\n").unwrap();
+            fs::rename(dir.path("b"), &path).unwrap();
+        }
+        seen.push(held());
+        Ok(())
+    });
+    let operations = json!([{"op": "insert_after", "path": "a", "anchor": "EOF", "text": "three"}]);
+    let patch = json!({"operations": operations}).into();
+    let outcome = Workspace::on(&system, &dir.options()).apply(&patch, &Cancel::default()).unwrap();
+    assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
+    assert_eq!(dir.read("a"), "one\ntwo\nthree\n");
+    let seen = seen.into_inner().unwrap();
+    let with_locks: Vec<_> = seen.iter().skip_while(|&&count| count == 0).collect();
+    assert!(with_locks.contains(&&3), "the lock of the new file was not taken: {seen:?}");
+    assert!(!with_locks.contains(&&0), "the turn was given away: {seen:?}");
+    assert_eq!(held(), 0);
 }
 
 #[test]

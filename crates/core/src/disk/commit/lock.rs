@@ -5,6 +5,7 @@
 //! spellings meet, and one of its path, which stays while a commit gives the path another
 //! inode. They are taken in sorted order, so that no two calls wait for each other.
 
+use std::collections::BTreeMap;
 use std::fmt::{Debug, Formatter};
 use std::fs::File;
 use std::io;
@@ -63,12 +64,13 @@ impl LockKey {
 /// Locks that are held until this is dropped.
 pub struct Locks<'a> {
     fs: &'a dyn FileSystem,
-    held: Vec<(Place, File)>,
+    /// By their names. A file is locked as long as it is open.
+    held: BTreeMap<String, (Place, File)>,
 }
 
 impl Debug for Locks<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.held.iter().map(|(place, _)| place.canonical())).finish()
+        f.debug_list().entries(self.held.values().map(|(place, _)| place.canonical())).finish()
     }
 }
 
@@ -81,28 +83,62 @@ impl<'a> Locks<'a> {
     pub fn take(
         fs: &'a dyn FileSystem,
         state: &StateDir,
-        mut keys: Vec<LockKey>,
+        keys: Vec<LockKey>,
         deadline: Instant,
         cancel: &Cancel,
     ) -> Result<Locks<'a>> {
-        keys.sort();
-        keys.dedup_by(|one, other| one.name == other.name);
-        let mut locks = Locks { fs, held: Vec::new() };
-        for key in &keys {
-            let held = take_one(fs, state, key, deadline, cancel)?;
-            locks.held.push(held);
+        let mut locks = Locks { fs, held: BTreeMap::new() };
+        for key in in_order(keys) {
+            let held = take_one(fs, state, &key, deadline, cancel)?;
+            locks.held.insert(key.name, held);
         }
         Ok(locks)
+    }
+
+    /// Makes these the locks of `keys`, keeping those that are wanted still: whoever lets go of
+    /// them loses his turn to those who wait. False when another call has one that is missing; it
+    /// is not waited for, since that call may wait for one of these.
+    pub fn change_to(&mut self, state: &StateDir, keys: Vec<LockKey>) -> Result<bool> {
+        let keys = in_order(keys);
+        for key in &keys {
+            if self.held.contains_key(&key.name) {
+                continue;
+            }
+            let Tried::Taken(place, file) = try_one(self.fs, state, key)? else {
+                return Ok(false);
+            };
+            self.held.insert(key.name.clone(), (place, file));
+        }
+        self.held.retain(|name, (place, _)| {
+            let is_wanted = keys.binary_search_by(|key| key.name.cmp(name)).is_ok();
+            if !is_wanted {
+                remove(self.fs, place);
+            }
+            is_wanted
+        });
+        Ok(true)
     }
 }
 
 impl Drop for Locks<'_> {
     fn drop(&mut self) {
-        for (place, _held) in &self.held {
-            // While it is held: nobody can hold another file of this name (see `is_named`).
-            let _ = self.fs.unlink(place);
+        for (place, _held) in self.held.values() {
+            remove(self.fs, place);
         }
     }
+}
+
+/// Removes the file of a lock while it is held: nobody can hold another one of this name (see
+/// `is_named`).
+fn remove(fs: &dyn FileSystem, place: &Place) {
+    let _ = fs.unlink(place);
+}
+
+/// In the order in which everybody takes them, each once.
+fn in_order(mut keys: Vec<LockKey>) -> Vec<LockKey> {
+    keys.sort();
+    keys.dedup_by(|one, other| one.name == other.name);
+    keys
 }
 
 /// Removes the locks of dead processes.
@@ -242,6 +278,28 @@ mod tests {
                 });
             }
         });
+        assert_eq!(std::fs::read_dir(dir.path().join("locks")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn locks_change_without_letting_go_of_those_that_stay() {
+        let (dir, state) = state();
+        let keys = |names: &[&str]| -> Vec<LockKey> {
+            names.iter().map(|name| LockKey::of_path(Path::new(name), name)).collect()
+        };
+        let try_take = |names: &[&str]| {
+            Locks::take(&OsFileSystem, &state, keys(names), Instant::now(), &Cancel::default())
+        };
+        let mut locks = try_take(&["a", "b"]).unwrap();
+        assert!(locks.change_to(&state, keys(&["b", "c"])).unwrap());
+        for held in ["b", "c"] {
+            assert_eq!(try_take(&[held]).unwrap_err().code, Code::LockTimeout);
+        }
+        let others = try_take(&["a"]).unwrap();
+        // Whoever has it may wait for one of these.
+        assert!(!locks.change_to(&state, keys(&["a", "b"])).unwrap());
+        assert_eq!(try_take(&["b"]).unwrap_err().code, Code::LockTimeout);
+        drop((locks, others));
         assert_eq!(std::fs::read_dir(dir.path().join("locks")).unwrap().count(), 0);
     }
 

@@ -47,13 +47,22 @@ pub(super) fn lock<'a, 'o>(
             base.forget();
             Lookups::new(fs, base).tasks(patch)
         };
-        let keys = look_up().0.lock_keys();
-        let locks = Locks::take(fs, state, keys.clone(), deadline, cancel)?;
-        let is_abandoned = is_abandoned(ground, &keys)?;
-        let (tasks, failures) = look_up();
-        if !is_abandoned && tasks.lock_keys() == keys {
-            return Ok(Locked { tasks, failures, _locks: locks });
-        }
+        let mut keys = look_up().0.lock_keys();
+        let mut locks = Locks::take(fs, state, keys.clone(), deadline, cancel)?;
+        let is_abandoned = loop {
+            let is_abandoned = is_abandoned(ground, &keys)?;
+            let (tasks, failures) = look_up();
+            let wanted = tasks.lock_keys();
+            if !is_abandoned && wanted == keys {
+                return Ok(Locked { tasks, failures, _locks: locks });
+            }
+            // As a rule, the one who was waited for has put another file there.
+            let is_in_time = !cancel.is_cancelled() && Instant::now() < deadline;
+            if is_abandoned || !is_in_time || !locks.change_to(state, wanted.clone())? {
+                break is_abandoned;
+            }
+            keys = wanted;
+        };
         drop(locks);
         cancel.check()?;
         if is_abandoned && dry_run {
