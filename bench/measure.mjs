@@ -25,10 +25,14 @@ const now = () => Number(process.hrtime.bigint())
  * Measures functions side by side; what they return may be a promise.
  * @template {string} Name
  * @param {Record<Name, () => unknown>} contestants
- * @param {{ seconds?: number, rounds?: number }} [limits] `rounds`: at most so many
+ * @param {object} [options]
+ * @param {number} [options.seconds]
+ * @param {number} [options.rounds] at most so many
+ * @param {Partial<Record<Name, () => unknown>>} [options.before] what is done before each turn,
+ *   and not measured
  * @returns {Promise<Record<Name, Sample>>}
  */
-export async function compare(contestants, { seconds = 20, rounds = 2000 } = {}) {
+export async function compare(contestants, { seconds = 20, rounds = 2000, before = {} } = {}) {
   const names = /** @type {Name[]} */ (Object.keys(contestants))
   const times = new Map(names.map((name) => [name, /** @type {number[]} */ ([])]))
   const turns = new Map()
@@ -39,7 +43,10 @@ export async function compare(contestants, { seconds = 20, rounds = 2000 } = {})
   for (let round = 1; round <= rounds; round++) {
     // Whoever goes first in one round goes last in the next.
     const order = round % 2 === 0 ? names : names.toReversed()
-    for (const name of order) times.get(name)?.push(await turn(contestants[name], turns.get(name)))
+    for (const name of order) {
+      await before[name]?.()
+      times.get(name)?.push(await turn(contestants[name], turns.get(name)))
+    }
     if (round < LEAST_ROUNDS && round < rounds) continue
     const all = [...times.values()]
     if (all.every(isSteady) || now() > deadline) break

@@ -6,16 +6,19 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
+const COLLECT = 'collect'
+
 /**
  * Starts a script of this folder with one JSON argument. It answers each line with a line.
  * @param {string} runtime the program: node or bun
  * @param {string} script
  * @param {object} task
- * @param {{ alone?: boolean }} [place] `alone`: on one processor, so with one thread
+ * @param {{ alone?: boolean, collects?: boolean }} [place] `alone`: on one processor, so with one
+ *   thread; `collects`: under Node, it can be told to collect garbage
  */
-export async function startWorker(runtime, script, task, { alone = false } = {}) {
+export async function startWorker(runtime, script, task, { alone, collects } = {}) {
   const path = fileURLToPath(new URL(script, import.meta.url))
-  const command = [runtime, path, JSON.stringify(task)]
+  const command = [runtime, ...(collects ? ['--expose-gc'] : []), path, JSON.stringify(task)]
   if (alone) command.unshift('taskset', '--cpu-list', '0')
   const child = spawn(command[0], command.slice(1), { stdio: ['pipe', 'pipe', 'inherit'] })
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
@@ -33,6 +36,11 @@ export async function startWorker(runtime, script, task, { alone = false } = {})
       child.stdin.write('\n')
       return await next()
     },
+    /** Lets the worker collect what it has left. */
+    async collect() {
+      child.stdin.write(`${COLLECT}\n`)
+      await next()
+    },
     async stop() {
       child.stdin.end()
       if (child.exitCode === null) await once(child, 'exit')
@@ -41,14 +49,15 @@ export async function startWorker(runtime, script, task, { alone = false } = {})
 }
 
 /**
- * The other side: says that it is ready, then works once for each line.
+ * The other side: says that it is ready, then works once for each empty line.
  * @param {() => unknown} work its result, or that of its promise, is the answer
  * @param {unknown} [greeting]
  */
 export async function serve(work, greeting = null) {
   console.log(JSON.stringify(greeting))
-  for await (const _ of createInterface({ input: process.stdin })) {
-    console.log(JSON.stringify((await work()) ?? null))
+  for await (const line of createInterface({ input: process.stdin })) {
+    const answer = line === COLLECT ? globalThis.gc?.() : await work()
+    console.log(JSON.stringify(answer ?? null))
   }
 }
 
