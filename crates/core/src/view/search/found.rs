@@ -39,7 +39,7 @@ struct FoundPlace {
     names: String,
 }
 
-/// The names of files of a directory.
+/// The names of files of a directory, in order.
 #[derive(Debug, Default)]
 pub(super) struct FileNames {
     joined: String,
@@ -47,11 +47,12 @@ pub(super) struct FileNames {
 }
 
 impl FileNames {
-    /// Adds a name, which is not empty.
-    pub(super) fn push(&mut self, name: &str) {
-        self.joined.push_str(name);
+    /// None of the names is empty.
+    pub(super) fn new(mut names: Vec<&str>) -> FileNames {
+        names.sort_unstable();
         // No file system has names of 4 GiB.
-        self.lens.push(name.len() as u32);
+        let lens = names.iter().map(|name| name.len() as u32).collect();
+        FileNames { joined: names.concat(), lens }
     }
 }
 
@@ -64,11 +65,10 @@ impl FoundFiles {
 
     /// Adds files of a directory: its absolute path, and the path that leads there.
     pub(super) fn extend(&mut self, path: PathBuf, shown: String, origin: usize, names: FileNames) {
-        let FileNames { mut joined, lens } = names;
+        let FileNames { joined, lens } = names;
         if lens.is_empty() {
             return;
         }
-        joined.shrink_to_fit();
         let place = self.push_place(FoundPlace { path, shown, origin, names: joined });
         let mut start = 0;
         self.files.extend(lens.into_iter().map(|len| {
@@ -88,7 +88,8 @@ impl FoundFiles {
     /// the query names first.
     pub(super) fn sort(&mut self) {
         let FoundFiles { places, files } = self;
-        files.sort_unstable_by(|one, other| {
+        // What a walk finds at one depth is in order already: this sort takes it as a whole.
+        files.sort_by(|one, other| {
             let (place, other_place) = (one.place(places), other.place(places));
             by_path(*one, *other, places)
                 .then_with(|| place.origin.cmp(&other_place.origin))
@@ -202,11 +203,7 @@ mod tests {
     #[test]
     fn of_several_ways_to_a_file_one_stays() {
         let mut found = FoundFiles::default();
-        let names = |names: &[&str]| {
-            let mut all = FileNames::default();
-            names.iter().for_each(|name| all.push(name));
-            all
-        };
+        let names = |names: &[&str]| FileNames::new(names.to_vec());
         found.push_named("/r/b/x".into(), "named".into(), 2);
         found.extend("/r/b".into(), "second".into(), 1, names(&["y", "x"]));
         found.extend("/r".into(), "first".into(), 0, names(&["b.txt", "a"]));

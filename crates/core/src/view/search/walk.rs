@@ -193,19 +193,20 @@ impl Walk<'_> {
         filter: &Filter<'_>,
     ) -> Result<Listing> {
         self.cancel.check()?;
-        let mut judged = Listing::default();
+        let (mut judged, mut names) = (Listing::default(), Vec::new());
         let rules = filter.enter(&directory.rules, &directory.path, texts, &mut judged.warnings);
         for (index, entry) in entries.iter().enumerate() {
             if index % LOOK_ENTRIES == LOOK_ENTRIES - 1 {
                 self.cancel.check()?;
             }
             match self.look_at(directory, filter, &rules, entry) {
-                Ok(Some(WalkEntry::File(name))) => judged.files.push(name),
+                Ok(Some(WalkEntry::File(name))) => names.push(name),
                 Ok(Some(WalkEntry::Directory(below))) => judged.directories.push(below),
                 Ok(None) => {}
                 Err(error) => judged.errors.push(error),
             }
         }
+        judged.files = FileNames::new(names);
         Ok(judged)
     }
 
