@@ -153,13 +153,8 @@ const LENT_ALONE_MIN_BYTES = 64 << 20
 
 test('texts of 64 MiB and more are lent wherever they stand, and come back', { skip }, () =>
   withDir({}, async (root) => {
-    /** Lines whose characters take one byte or two in a string, and the bytes of a character. */
-    const kinds = /** @type {const} */ ([
-      [KINDS[0], 1],
-      [KINDS[1], 1],
-      [KINDS[2], 2],
-    ])
-    for (const [line, unitBytes] of kinds) {
+    // Lines whose characters take one byte or two in a string.
+    for (const line of KINDS.slice(0, 3)) {
       const lines = Math.ceil(LENT_ALONE_MIN_BYTES / (Buffer.byteLength(line) + 1))
       const content = Buffer.from(`${line}\n`.repeat(lines))
       writeFileSync(join(root, 'large'), content)
@@ -177,8 +172,8 @@ test('texts of 64 MiB and more are lent wherever they stand, and come back', { s
           assert.ok(text.startsWith('1:') && text.endsWith(`|${line}`), name)
           assert.equal(text.lastIndexOf('\n'), text.lastIndexOf(`\n${lines}:`), name)
         })
-        const size = length * unitBytes
-        assert.ok(whileThere >= size, `${name}: ${whileThere} bytes for a string of ${size}`)
+        // Of characters of two bytes, Node 26 counts one. A copy would count nothing.
+        assert.ok(whileThere >= length, `${name}: ${whileThere} bytes for ${length} characters`)
         assert.ok(afterwards < 10_000, `${name}: ${afterwards} bytes stay`)
       }
     }
