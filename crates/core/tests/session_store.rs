@@ -241,14 +241,14 @@ fn records_that_outgrow_the_memory_are_replaced_by_it() {
     let rows = read(&one, "f");
     apply(&one, set(&rows[0], "first"));
     let keeper = HeldMemory::kept_in(scene.records(&OsFileSystem), MemoryLimits::default());
-    let gone = scene.dir.path().join("a-name-that-makes-records-long".repeat(6));
+    let gone = scene.dir.path().join("a-name-that-makes-records-long".repeat(60));
     let mut longest = 0;
-    for _ in 0..6_000 {
+    for _ in 0..600 {
         keeper.learn(vec![Lesson::Forgotten { file: gone.clone() }], &Cancel::default());
         longest = longest.max(fs::metadata(scene.log()).unwrap().len());
     }
     let now = fs::metadata(scene.log()).unwrap().len();
-    assert!(longest > (1 << 20) - 1_000 && longest < (1 << 20) + 1_000, "{longest}");
+    assert!(longest > (1 << 20) - 4_000 && longest < (1 << 20) + 4_000, "{longest}");
     assert!(now < longest, "{now}");
     // Whoever reads on, and whoever comes later, knows the same.
     assert!(matches!(apply(&other, set(&rows[1], "second")), Outcome::Applied(_)));
@@ -593,7 +593,7 @@ fn regression_numbers_that_no_text_has_are_damage() {
                 continue;
             }
             let value: Value = serde_json::from_str(record).unwrap();
-            for number in 0.. {
+            for number in (0..).step_by(stride()) {
                 let mut is_number = false;
                 for to in [0, 1 << 33, u64::MAX] {
                     let mut value = value.clone();
@@ -617,7 +617,7 @@ fn regression_numbers_that_no_text_has_are_damage() {
             }
         }
     }
-    assert!(mutations > 100, "{mutations}");
+    assert!(mutations * stride() > 100, "{mutations}");
 }
 
 #[test]
@@ -683,9 +683,9 @@ fn regression_a_smaller_process_takes_nothing_from_a_larger_one() {
     let rows = read(&scene.open(), "f");
     let small = MemoryLimits { bytes: 9_000, ..MemoryLimits::default() };
     let small = HeldMemory::kept_in(scene.records(&OsFileSystem), small);
-    let gone = scene.dir.path().join("a-name-that-makes-records-long".repeat(6));
+    let gone = scene.dir.path().join("a-name-that-makes-records-long".repeat(60));
     let mut longest = 0;
-    for _ in 0..6_000 {
+    for _ in 0..600 {
         small.learn(vec![Lesson::Forgotten { file: gone.clone() }], &Cancel::default());
         longest = longest.max(fs::metadata(scene.log()).unwrap().len());
     }
