@@ -10,7 +10,7 @@ import { TARGETS } from '../scripts/targets.mjs'
 
 const require = createRequire(import.meta.url)
 const path = (/** @type {string} */ name) => fileURLToPath(new URL(`../${name}`, import.meta.url))
-const { PLATFORMS, platformError, platformName } = require('../js/platform.cjs')
+const { PLATFORMS, VERSION, platformError, platformName } = require('../js/platform.cjs')
 
 test('what is exported is what the addon has and what is declared', () => {
   const exported = Object.keys(require('../index.js')).sort()
@@ -32,6 +32,12 @@ test('all lists of platforms are the same', () => {
       PLATFORMS,
     )
   }
+})
+
+test('the version by which the loader knows its packages is that of all of them', () => {
+  assert.equal(VERSION, require('../package.json').version)
+  for (const name of PLATFORMS)
+    assert.equal(VERSION, require(`../npm/${name}/package.json`).version)
 })
 
 test('a platform without a package is told so in one line, with those that have one', () => {

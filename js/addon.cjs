@@ -2,18 +2,50 @@
 
 'use strict'
 
-const { platformError, platformName } = require('./platform.cjs')
+const { platformError, platformName, versionProblem } = require('./platform.cjs')
+
+/** Names another addon; all addons of napi-rs take it under this name. */
+const CHOICE = 'NAPI_RS_NATIVE_LIBRARY_PATH'
+const UNRESOLVED = /^(?:Cannot (?:find|require) module|require is not defined)/
+const NOT_OURS = 'it is no addon of hashline-native'
 
 module.exports = load()
 
 function load() {
-  // Under the name by which all addons of napi-rs take it.
-  const chosen = process.env.NAPI_RS_NATIVE_LIBRARY_PATH
-  if (chosen) return require(chosen)
+  const chosen = process.env[CHOICE]
+  if (chosen) return named(chosen)
   const name = platformName()
-  const addon = builtHere(name) ?? installed(name)
+  const built = builtHere(name)
+  if (built !== undefined) return built
+  const addon = installed(name)
   if (addon === undefined) throw platformError(name)
+  const problem = isOurs(addon) ? versionProblem(addon.version()) : NOT_OURS
+  if (problem !== undefined) throw platformError(name, problem)
   return addon
+}
+
+/**
+ * The addon that the environment names.
+ * @param {string} path
+ */
+function named(path) {
+  let problem = NOT_OURS
+  try {
+    const addon = require(path)
+    if (isOurs(addon)) return addon
+  } catch (error) {
+    problem = firstLine(error)
+  }
+  const remedy = 'unset it, or let it name the addon of this package'
+  throw new Error(`${CHOICE} names ${path}, which cannot be used: ${problem}: ${remedy}.`)
+}
+
+/**
+ * Whether it is an addon of this package: bundlers may put a path in its place.
+ * @param {any} addon
+ */
+function isOurs(addon) {
+  return typeof addon?.version === 'function'
 }
 
 // Bundlers (and `bun build --compile`) pack what literal calls of `require` name, and leave alone
@@ -87,16 +119,17 @@ function installed(name) {
 
 /**
  * Whether a module is not there, rather than no use. In what `bun build` makes, a call of `require`
- * for one that was not there then throws an error without a code.
+ * for one that was not there then throws an error without a code; in an ES module that `ncc` makes,
+ * it is a call of a `require` that is not there itself.
  * @param {unknown} error
  */
 function isMissing(error) {
   const { code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-  return code === 'MODULE_NOT_FOUND' || /^Cannot (?:find|require) module/.test(message)
+  return code === 'MODULE_NOT_FOUND' || UNRESOLVED.test(message)
 }
 
 /** @param {unknown} error */
 function firstLine(error) {
   const text = error instanceof Error ? error.message : String(error)
-  return text.split('\n')[0]
+  return text.split('\n')[0].replace(/\.$/, '')
 }

@@ -4,6 +4,9 @@
 
 const PACKAGE = 'hashline-native'
 
+/** The version of the package. Reading its manifest would take a part of the time of loading. */
+const VERSION = '0.1.0'
+
 /** The platforms with a package of their own, by the names that napi-rs gives them. */
 const PLATFORMS = [
   'darwin-arm64',
@@ -81,9 +84,8 @@ function platformError(name, problem) {
     return new Error(`${PACKAGE} has no package for ${name}, but for ${known}: ${remedy}.`)
   }
   const wanted = platformPackage(name)
-  const { version } = require('../package.json')
   if (problem !== undefined) {
-    const remedy = `npm install ${wanted}@${version} --force, or build it from its sources`
+    const remedy = `npm install ${wanted}@${VERSION} --force, or build it from its sources`
     return new Error(
       `${wanted} is installed, but does not run on this ${name}: ${problem}. Remedy: ${remedy}.`,
     )
@@ -91,8 +93,24 @@ function platformError(name, problem) {
   const remedy =
     'remove node_modules and install again, with optional dependencies and on this platform'
   return new Error(
-    `${PACKAGE} needs the package ${wanted} on ${name}, and it is not installed. Remedy: ${remedy}, or npm install ${wanted}@${version}.`,
+    `${PACKAGE} needs the package ${wanted} on ${name}, and it is not installed. Remedy: ${remedy}, or npm install ${wanted}@${VERSION}.`,
   )
 }
 
-module.exports = { PLATFORMS, platformError, platformName, platformPackage }
+/**
+ * Why what is installed cannot be used by this package, if it is of another version: it stays where
+ * it was named as a dependency of its own, say.
+ * @param {string} version
+ */
+function versionProblem(version) {
+  return version === VERSION ? undefined : `it is version ${version}, ${PACKAGE} is ${VERSION}`
+}
+
+module.exports = {
+  PLATFORMS,
+  VERSION,
+  platformError,
+  platformName,
+  platformPackage,
+  versionProblem,
+}

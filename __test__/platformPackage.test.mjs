@@ -1,0 +1,98 @@
+// What the loader makes of a platform package that is there, but is not what it should be. The
+// packages stand in a directory of their own, the addon being another that a few lines imitate.
+
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { withDir } from './support.mjs'
+
+const require = createRequire(import.meta.url)
+const { platformName } = require('../js/platform.cjs')
+const { version } = require('../package.json')
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const platform = platformName()
+const main = join('node_modules', 'hashline-native')
+const native = join('node_modules', `hashline-native-${platform}`)
+const RIGHT = `exports.version = () => '${version}'`
+const LOAD = `try { console.log(require('hashline-native').version()) }
+  catch (error) { console.log(error.message) }`
+
+/**
+ * Puts the main package beside a platform package.
+ * @param {{ addon?: string }} platformPackage what its addon is instead
+ * @param {(dir: string) => unknown} body
+ */
+function beside({ addon = RIGHT }, body) {
+  const manifest = JSON.stringify({ version, main: 'addon.cjs' })
+  const files = {
+    [join(native, 'package.json')]: manifest,
+    [join(native, 'addon.cjs')]: addon,
+  }
+  return withDir(files, async (dir) => {
+    for (const name of ['bin', 'js', 'index.js', 'package.json']) {
+      cpSync(join(root, name), join(dir, main, name), { recursive: true })
+    }
+    await body(dir)
+  })
+}
+
+/**
+ * What is printed when the addon is loaded.
+ * @param {string} cwd
+ * @param {string} [chosen] the addon that the environment names
+ */
+function loaded(cwd, chosen = '') {
+  const env = { ...process.env, NAPI_RS_NATIVE_LIBRARY_PATH: chosen }
+  const { stdout, stderr } = spawnSync(process.execPath, ['-e', LOAD], {
+    cwd,
+    env,
+    encoding: 'utf8',
+  })
+  return stdout || stderr
+}
+
+/** @param {string} problem */
+const unfit = (problem) =>
+  `hashline-native-${platform} is installed, but does not run on this ${platform}: ${problem}. ` +
+  `Remedy: npm install hashline-native-${platform}@${version} --force, or build it from its sources.\n`
+
+test('an addon of the same version is taken', () =>
+  beside({}, (dir) => assert.equal(loaded(dir), `${version}\n`)))
+
+test('an addon of another version is not taken for ours', () =>
+  beside({ addon: "exports.version = () => '0.0.1'" }, (dir) =>
+    assert.equal(loaded(dir), unfit(`it is version 0.0.1, hashline-native is ${version}`)),
+  ))
+
+test('what a bundler has put in place of the addon is told of where it is loaded', () =>
+  beside({ addon: "module.exports = './hashline-native-4XK2.node'" }, (dir) =>
+    assert.equal(loaded(dir), unfit('it is no addon of hashline-native')),
+  ))
+
+test('an addon that the environment names is told of by the name of the variable', () =>
+  beside({}, (dir) => {
+    const addon = join(dir, 'addon.cjs')
+    writeFileSync(addon, RIGHT)
+    assert.equal(loaded(dir, addon), `${version}\n`)
+    writeFileSync(addon, 'exports.transform = () => {}')
+    const says = (/** @type {string} */ text) =>
+      new RegExp(`^NAPI_RS_NATIVE_LIBRARY_PATH names .*${text}[^\\n]*: unset it[^\\n]*\\n$`)
+    assert.match(loaded(dir, addon), says('it is no addon of hashline-native'))
+    assert.match(loaded(dir, join(dir, 'none.node')), says('Cannot find module'))
+  }))
+
+test('a module that a bundler left out and lets fail in its own way is a missing one', () =>
+  beside({}, (dir) => {
+    const loader = join(dir, main, 'js', 'addon.cjs')
+    const leftOut = `function leftOut() {
+      throw new ReferenceError('require is not defined in ES module scope, you can use import instead')
+    }\n`
+    const text = readFileSync(loader, 'utf8').replaceAll("require('../", "leftOut('../")
+    writeFileSync(loader, leftOut + text)
+    assert.equal(loaded(dir), `${version}\n`)
+  }))
