@@ -1,10 +1,13 @@
-// What the loader makes of a platform package that is there, but is not what it should be. The
-// packages stand in a directory of their own, the addon being another that a few lines imitate.
+// What the loader and the launcher make of a platform package that is there, but is not what it
+// should be; and how the launcher ends. The packages stand in a directory of their own, the addon
+// and the program of the platform being others that a few lines imitate.
 
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { constants } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -21,22 +24,28 @@ const native = join('node_modules', `hashline-native-${platform}`)
 const RIGHT = `exports.version = () => '${version}'`
 const LOAD = `try { console.log(require('hashline-native').version()) }
   catch (error) { console.log(error.message) }`
+const noShell =
+  (process.platform === 'win32' && 'there are no signals, nor scripts of a shell') ||
+  (process.versions.deno !== undefined && 'Deno starts no launcher')
 
 /**
  * Puts the main package beside a platform package.
- * @param {{ addon?: string }} platformPackage what its addon is instead
+ * @param {{ addon?: string, program?: string, has?: string }} platformPackage what its addon and
+ *   its program are instead, and its version
  * @param {(dir: string) => unknown} body
  */
-function beside({ addon = RIGHT }, body) {
-  const manifest = JSON.stringify({ version, main: 'addon.cjs' })
+function beside({ addon = RIGHT, program = '', has = version }, body) {
+  const manifest = JSON.stringify({ version: has, main: 'addon.cjs' })
   const files = {
     [join(native, 'package.json')]: manifest,
     [join(native, 'addon.cjs')]: addon,
+    [join(native, 'hashline')]: `#!/bin/sh\n${program}\n`,
   }
   return withDir(files, async (dir) => {
     for (const name of ['bin', 'js', 'index.js', 'package.json']) {
       cpSync(join(root, name), join(dir, main, name), { recursive: true })
     }
+    chmodSync(join(dir, native, 'hashline'), 0o755)
     await body(dir)
   })
 }
@@ -96,3 +105,43 @@ test('a module that a bundler left out and lets fail in its own way is a missing
     writeFileSync(loader, leftOut + text)
     assert.equal(loaded(dir), `${version}\n`)
   }))
+
+test('a program of another version is not started', { skip: noShell }, () =>
+  beside({ program: 'echo started', has: '0.0.1' }, (dir) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [launcher(dir)], {
+      encoding: 'utf8',
+    })
+    assert.equal(stderr, unfit(`it is version 0.0.1, hashline-native is ${version}`))
+    assert.deepEqual([status, stdout], [2, ''])
+  }),
+)
+
+test('SIGINT for the launcher alone reaches the program', { skip: noShell }, () => {
+  // A child with the input of the program, so that both end with it.
+  const program = `trap 'exit 130' INT\nexec 3<&0\ncat <&3 >/dev/null &\necho ready\nwait $!`
+  return beside({ program }, async (dir) => {
+    const child = spawn(process.execPath, [launcher(dir)])
+    const ended = once(child, 'exit')
+    await once(child.stdout, 'data')
+    child.kill('SIGINT')
+    const [code, signal] = await ended
+    child.stdin.destroy()
+    assert.deepEqual([code, signal], [130, null])
+  })
+})
+
+for (const signal of /** @type {const} */ (['SIGUSR1', 'SIGPIPE', 'SIGKILL'])) {
+  test(`a program that ${signal} ends has not succeeded`, { skip: noShell }, () =>
+    beside({ program: `kill -${signal.slice(3)} $$` }, (dir) => {
+      const ended = spawnSync(process.execPath, [launcher(dir)])
+      // A host that does not die of the signal itself ends with the code that shells have for it.
+      const code = ended.status ?? 128 + constants.signals[ended.signal ?? signal]
+      assert.equal(code, 128 + constants.signals[signal])
+    }),
+  )
+}
+
+/** @param {string} dir */
+function launcher(dir) {
+  return join(dir, main, 'bin', 'hashline.cjs')
+}

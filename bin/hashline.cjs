@@ -6,15 +6,24 @@
 
 const { spawn } = require('node:child_process')
 const { existsSync } = require('node:fs')
+const { constants } = require('node:os')
 const { join } = require('node:path')
-const { platformError, platformName, platformPackage } = require('../js/platform.cjs')
+const {
+  platformError,
+  platformName,
+  platformPackage,
+  versionProblem,
+} = require('../js/platform.cjs')
 
 const PROGRAM = process.platform === 'win32' ? 'hashline.exe' : 'hashline'
 const FAILED = 2
 
-const program = builtHere() ?? installed()
-if (program === undefined) {
-  fail(platformError(platformName()).message)
+const name = platformName()
+const built = builtHere()
+const program = built ?? installed()
+const problem = built === undefined && program !== undefined ? unfit() : undefined
+if (program === undefined || problem !== undefined) {
+  fail(platformError(name, problem).message)
 } else {
   start(program)
 }
@@ -27,30 +36,54 @@ function builtHere() {
 
 function installed() {
   try {
-    return require.resolve(`${platformPackage(platformName())}/${PROGRAM}`)
+    return require.resolve(`${platformPackage(name)}/${PROGRAM}`)
   } catch {
     return undefined
   }
 }
 
+/** Why the program of the platform package is not the one of this package, if it is not. */
+function unfit() {
+  return versionProblem(require(`${platformPackage(name)}/package.json`).version)
+}
+
 /** @param {string} program */
 function start(program) {
+  passSignals(() => child)
   const child = spawn(program, process.argv.slice(2), { stdio: 'inherit' })
   child.on('error', ({ message }) => fail(`${program} cannot be started: ${message}`))
-  // Ctrl-C reaches the program by itself, which knows best when to stop; what is sent to this
-  // process alone is passed on.
-  process.on('SIGINT', () => {})
-  for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP'])) {
-    process.on(signal, () => child.kill(signal))
-  }
   child.on('exit', (code, signal) => {
-    if (signal === null) {
-      process.exitCode = code ?? FAILED
-      return
-    }
-    process.removeAllListeners(signal)
-    process.kill(process.pid, signal)
+    if (signal === null) process.exitCode = code ?? FAILED
+    else endBy(signal)
   })
+}
+
+/**
+ * Passes on what would end this process. The program knows best when to stop. Ctrl-C reaches it by
+ * itself, and a second time from here, which changes nothing: what was sent to this process alone
+ * cannot be told from it. On Windows, where only Ctrl-C is an interruption, passing it on would end
+ * the program in the midst of work.
+ * @param {() => import('node:child_process').ChildProcess} child there by the time that a signal is
+ *   handled, though the program may run, and be heard of, before `spawn` returns
+ */
+function passSignals(child) {
+  process.on('SIGINT', () => process.platform === 'win32' || child().kill('SIGINT'))
+  for (const signal of /** @type {const} */ (['SIGTERM', 'SIGHUP'])) {
+    process.on(signal, () => child().kill(signal))
+  }
+}
+
+/**
+ * Ends as the program did; with the code that shells have for it where this process does not die of
+ * such a signal.
+ * @param {NodeJS.Signals} signal
+ */
+function endBy(signal) {
+  process.exitCode = 128 + constants.signals[signal]
+  // This one would start a debugger.
+  if (signal === 'SIGUSR1') return
+  process.removeAllListeners(signal)
+  process.kill(process.pid, signal)
 }
 
 /** @param {string} message */
