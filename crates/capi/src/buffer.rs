@@ -5,7 +5,7 @@ use std::ptr;
 use std::sync::OnceLock;
 
 use hashline_core::{Code, Error, Result, guard};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 /// The most bytes of one argument: 1 GiB.
 pub const HASHLINE_MAX_INPUT_BYTES: usize = 1 << 30;
@@ -198,11 +198,23 @@ impl<'a> Input<'a> {
         parsed(self.name, self.text()?)
     }
 
+    /// What the JSON object says, which has to be there.
+    pub(crate) fn object<T: DeserializeOwned>(self) -> Result<T> {
+        let text = self.text()?;
+        if let Some(kind) = not_an_object(text) {
+            // What is no JSON is told of as such.
+            parsed::<IgnoredAny>(self.name, text)?;
+            return Err(Error::argument(format!("{} is {kind}: expected an object", self.name)));
+        }
+        parsed(self.name, text)
+    }
+
     /// The same; what is left out, or `null`, is the default.
-    pub(crate) fn json_or_default<T: DeserializeOwned + Default>(self) -> Result<T> {
+    pub(crate) fn object_or_default<T: DeserializeOwned + Default>(self) -> Result<T> {
         match self.bytes {
             None | Some([]) => Ok(T::default()),
-            Some(_) => Ok(self.json::<Option<T>>()?.unwrap_or_default()),
+            Some(_) if without_space(self.text()?) == "null" => Ok(T::default()),
+            Some(_) => self.object(),
         }
     }
 
@@ -214,6 +226,24 @@ impl<'a> Input<'a> {
     pub(crate) fn name(self) -> &'static str {
         self.name
     }
+}
+
+/// What a JSON text holds in place of an object, if it does. Structures would also take their fields
+/// from an array, by places that no caller may rely on, and would be named in what is told.
+pub(crate) fn not_an_object(text: &str) -> Option<&'static str> {
+    match without_space(text).bytes().next()? {
+        b'[' => Some("an array"),
+        b'"' => Some("a string"),
+        b'n' => Some("null"),
+        b't' | b'f' => Some("a boolean"),
+        b'-' | b'0'..=b'9' => Some("a number"),
+        _ => None,
+    }
+}
+
+/// A JSON text without the space around it.
+fn without_space(text: &str) -> &str {
+    text.trim_matches([' ', '\t', '\r', '\n'])
 }
 
 /// What a JSON text says. What is wrong with it is the argument's fault.

@@ -31,7 +31,7 @@ pub(crate) fn data(answer: &impl Serialize) -> Result<Vec<u8>> {
 }
 
 fn workspace(options: Input<'_>) -> Result<Workspace<'static>> {
-    let given: WorkspaceOptions = options.json_or_default()?;
+    let given: WorkspaceOptions = options.object_or_default()?;
     Ok(Workspace::new(WorkspaceOptions { spelling, ..given }))
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn read_json(request: Input<'_>, options: Input<'_>) -> Result<Vec<u8
 }
 
 pub(crate) fn search(query: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
-    let query: SearchQuery = query.json()?;
+    let query: SearchQuery = query.object()?;
     data(&workspace(options)?.search(&query, &Cancel::default())?)
 }
 
@@ -95,7 +95,7 @@ pub(crate) fn apply_text(
     options: Input<'_>,
 ) -> Result<Vec<u8>> {
     let (text, operations) = (text.text()?, patch(operations)?);
-    let WorkspaceOptions { dialect, apply, .. } = options.json_or_default()?;
+    let WorkspaceOptions { dialect, apply, .. } = options.object_or_default()?;
     data(&apply_to_text(dialect, text, &operations, &apply.edit))
 }
 
@@ -134,16 +134,16 @@ fn with_utf8<T>(bytes: &[u8], work: impl FnOnce(&[u8]) -> T) -> T {
 }
 
 pub(crate) fn format(text: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
-    let (dialect, start_line) = options.json_or_default::<FormatOptions>()?.read()?;
+    let (dialect, start_line) = options.object_or_default::<FormatOptions>()?.read()?;
     Ok(with_utf8(text.bytes()?, |text| format_hashed(dialect, text, start_line)))
 }
 
 pub(crate) fn hashes(text: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
-    let (dialect, start_line) = options.json_or_default::<FormatOptions>()?.read()?;
+    let (dialect, start_line) = options.object_or_default::<FormatOptions>()?.read()?;
     data(&with_utf8(text.bytes()?, |text| hash_lines(dialect, text, start_line)))
 }
 
 pub(crate) fn check_command(line: Input<'_>, policy: Input<'_>) -> Result<Vec<u8>> {
     let line = line.text()?;
-    data(&command::check(line, &policy.json_or_default()?))
+    data(&command::check(line, &policy.object_or_default()?))
 }

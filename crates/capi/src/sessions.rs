@@ -10,7 +10,7 @@ use hashline_core::{
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::buffer::Input;
+use crate::buffer::{Input, not_an_object};
 use crate::calls::{data, patch, requests, spelling};
 
 struct Sessions {
@@ -39,8 +39,15 @@ fn session(number: u64) -> Result<Arc<Session>> {
 
 /// The options of a session are those of the core, and where it is kept.
 pub(crate) fn open(options: Input<'_>) -> Result<u64> {
-    let mut given: Map<String, Value> = options.json_or_default()?;
+    let mut given: Map<String, Value> = options.object_or_default()?;
     let wrong = |cause: serde_json::Error| Error::argument(format!("options: {cause}"));
+    for name in ["store", "limits", "memory"] {
+        let value = given.get(name).filter(|value| !value.is_null());
+        if let Some(kind) = value.and_then(|value| not_an_object(&value.to_string())) {
+            let message = format!("options: {name} is {kind}: expected an object");
+            return Err(Error::argument(message));
+        }
+    }
     let store = given.remove("store").unwrap_or(Value::Null);
     let store: Option<StoreOptions> = serde_json::from_value(store).map_err(wrong)?;
     let mut options: SessionOptions =
@@ -74,7 +81,7 @@ pub(crate) fn read_json(number: u64, input: Input<'_>) -> Result<Vec<u8>> {
 }
 
 pub(crate) fn search(number: u64, input: Input<'_>) -> Result<Vec<u8>> {
-    let (session, query) = (session(number)?, input.json::<SearchQuery>()?);
+    let (session, query) = (session(number)?, input.object::<SearchQuery>()?);
     data(&session.search(&session.reading(), &query, &Cancel::default())?)
 }
 
@@ -91,7 +98,7 @@ const CONTEXT_LINES: u64 = 3;
 
 pub(crate) fn apply(number: u64, input: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
     let (session, patch) = (session(number)?, patch(input)?);
-    let PatchOptions { dry_run, context } = options.json_or_default()?;
+    let PatchOptions { dry_run, context } = options.object_or_default()?;
     let (is_dry, context) = (dry_run.unwrap_or_default(), context.unwrap_or(CONTEXT_LINES));
     data(&session.apply(&session.writing(), &patch, is_dry, context, &Cancel::default())?)
 }

@@ -144,7 +144,7 @@ fn misuse_is_refused_with_what_was_wrong() {
         (two(hashline_read, r#"{"path": "a", "startline": 1}"#, ""), "unknown field `startline`"),
         (two(hashline_read, r#"["a", 1]"#, ""), "a path, or an object with a path"),
         (two(hashline_read, "[]", r#"{"dialect": "hex"}"#), "options: unknown dialect \"hex\""),
-        (two(hashline_read, "[]", "[]"), "options: "),
+        (two(hashline_read, "[]", "[]"), "options is an array"),
         (two(hashline_search, "{}", ""), "query: missing field `search`"),
         (two(hashline_apply, "{", ""), "patch: not valid JSON at line 1"),
         (two(hashline_format, "a", r#"{"startLine": 0}"#), "startLine is 0"),
@@ -177,6 +177,52 @@ fn what_is_no_input_is_refused() {
         assert_eq!(code, "INVALID_ARGUMENT");
         assert!(message.contains(part), "{part:?} not in: {message}");
     }
+}
+
+#[test]
+fn regression_an_array_is_not_taken_for_an_object() {
+    for (function, first, second, message) in [
+        (hashline_search as TwoInputs, r#"["a"]"#, "", "query is an array: expected an object"),
+        (hashline_search, "null", "", "query is null: expected an object"),
+        (hashline_search, "\"a\"", "", "query is a string: expected an object"),
+        (hashline_read, "\"a\"", "[]", "options is an array: expected an object"),
+        (hashline_read, "\"a\"", "7", "options is a number: expected an object"),
+        (hashline_format, "a", r#" ["omp", 5]"#, "options is an array: expected an object"),
+        (hashline_hash_lines, "a", "[]", "options is an array: expected an object"),
+        (hashline_check_command, "a", "[false]", "policy is an array: expected an object"),
+    ] {
+        assert_eq!(
+            refusal(two(function, first, second)),
+            ("INVALID_ARGUMENT".into(), message.into())
+        );
+    }
+    for (options, message) in [
+        ("[]", "options is an array: expected an object"),
+        (r#"{"store": ["a", "b"]}"#, "options: store is an array: expected an object"),
+        (r#"{"limits": []}"#, "options: limits is an array: expected an object"),
+        (r#"{"memory": []}"#, "options: memory is an array: expected an object"),
+        (r#"{"store": 1}"#, "options: store is a number: expected an object"),
+    ] {
+        assert_eq!(open(options).unwrap_err().1, message);
+    }
+    let session = open("").unwrap();
+    let input = r#"{"operations": []}"#;
+    // SAFETY: As in `two`.
+    let refused = called(|answer, error| unsafe {
+        hashline_session_apply(
+            session,
+            input.as_ptr(),
+            input.len(),
+            b"[true]".as_ptr(),
+            6,
+            answer,
+            error,
+        )
+    });
+    assert_eq!(refusal(refused).1, "options is an array: expected an object");
+    // What is no JSON at all is told of as such.
+    let (_, message) = refusal(two(hashline_search, "[1,", ""));
+    assert!(message.contains("line 1 column 3"), "{message}");
 }
 
 #[test]
