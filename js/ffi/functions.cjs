@@ -63,12 +63,27 @@ const ESCAPED_SURROGATE = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/
  * @param {unknown} value
  */
 function json(name, value) {
-  const text = JSON.stringify(value) ?? 'null'
+  const text = spelled(name, value)
   if (ESCAPED_SURROGATE.test(text)) {
     const message = `${name} holds a lone surrogate: expected strings that are valid Unicode`
     throw refuse({ code: 'UNENCODABLE_TEXT', message })
   }
   return encoder.encode(text)
+}
+
+/**
+ * A value as JSON, which says no bigint, and nothing that is a part of itself.
+ * @param {string} name
+ * @param {unknown} value
+ */
+function spelled(name, value) {
+  try {
+    return JSON.stringify(value) ?? 'null'
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split('\n')[0] : String(error)
+    const message = `${name} cannot be said in JSON: ${why}`
+    throw refuse({ code: 'INVALID_ARGUMENT', message })
+  }
 }
 
 /** @param {unknown} value */
