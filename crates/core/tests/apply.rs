@@ -818,10 +818,28 @@ fn threads_lose_no_edit() {
 /// system others got there first, again and again.
 #[test]
 fn regression_a_call_that_waited_keeps_its_turn() {
+    assert_turn_is_kept(|_| {});
+}
+
+/// The last holder of the new file's lock may remove it after we opened it: then there is another
+/// one to take, and nobody to make way for.
+#[test]
+#[cfg(unix)]
+fn regression_a_lock_that_is_removed_while_it_is_taken_costs_no_turn() {
+    assert_turn_is_kept(|lock| fs::remove_file(lock).unwrap());
+}
+
+/// Edits a file that another call replaces when the first lock is taken. `on_lock` is given the
+/// file of the lock that is then taken, before it is.
+fn assert_turn_is_kept(on_lock: impl Fn(&Path) + Sync) {
     let dir = Dir::new(&[("a", "one\n")]);
     let (path, locks) = (dir.path("a"), dir.1.path().join("locks"));
     let held = || fs::read_dir(&locks).map_or(0, Iterator::count);
     let is_edited = || fs::read_to_string(&path).unwrap().contains("three");
+    let names = || -> Vec<PathBuf> {
+        fs::read_dir(&locks).into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
+    };
+    let first_names = Mutex::new(Vec::new());
     // Of each operation before the edit, how many locks there were.
     let seen = Mutex::new(Vec::new());
     let system = Interrupted::new(|_| {
@@ -833,7 +851,15 @@ fn regression_a_call_that_waited_keeps_its_turn() {
             fs::write(dir.path("b"), "one\ntwo\n").unwrap();
             fs::rename(dir.path("b"), &path).unwrap();
         }
-        seen.push(held());
+        let count = held();
+        if count == 2 && !seen.contains(&3) {
+            *first_names.lock().unwrap() = names();
+        }
+        if count == 3 && !seen.contains(&3) {
+            let first_names = first_names.lock().unwrap();
+            on_lock(names().iter().find(|name| !first_names.contains(name)).unwrap());
+        }
+        seen.push(count);
         Ok(())
     });
     let operations = json!([{"op": "insert_after", "path": "a", "anchor": "EOF", "text": "three"}]);

@@ -104,10 +104,14 @@ impl<'a> Locks<'a> {
             if self.held.contains_key(&key.name) {
                 continue;
             }
-            let Tried::Taken(place, file) = try_one(self.fs, state, key)? else {
-                return Ok(false);
+            let held = loop {
+                match try_one(self.fs, state, key)? {
+                    Tried::Taken(place, file) => break (place, file),
+                    Tried::Held => return Ok(false),
+                    Tried::Removed => {}
+                }
             };
-            self.held.insert(key.name.clone(), (place, file));
+            self.held.insert(key.name.clone(), held);
         }
         self.held.retain(|name, (place, _)| {
             let is_wanted = keys.binary_search_by(|key| key.name.cmp(name)).is_ok();
