@@ -150,13 +150,12 @@ pub(super) fn by_components(one: [&Path; 2], other: [&Path; 2]) -> Ordering {
     let (dir, other_dir) = (bytes_of(one[0]), bytes_of(other[0]));
     // Most differ here, and slices are quicker than what follows.
     let differs = dir.iter().zip(other_dir).position(|(one, other)| one != other);
-    match differs {
-        Some(at) => rank(dir[at]).cmp(&rank(other_dir[at])),
-        None => {
-            let len = dir.len().min(other_dir.len());
-            joined_ranks(one).skip(len).cmp(joined_ranks(other).skip(len))
-        }
-    }
+    let by_byte = differs.map_or(Ordering::Equal, |at| rank(dir[at]).cmp(&rank(other_dir[at])));
+    by_byte.then_with(|| {
+        // Two separators may be different bytes, so paths that differ there can still be one.
+        let alike = differs.unwrap_or(dir.len().min(other_dir.len()));
+        joined_ranks(one).skip(alike).cmp(joined_ranks(other).skip(alike))
+    })
 }
 
 fn bytes_of(path: &Path) -> &[u8] {
@@ -190,6 +189,24 @@ mod tests {
                     assert_eq!(by_components(one, other), at.cmp(&other_at), "{one:?} {other:?}");
                 }
                 assert_eq!(one.cmp(other), at.cmp(&other_at), "{one:?} {other:?}");
+            }
+        }
+    }
+
+    /// Files whose paths are told to be one are searched once.
+    #[test]
+    #[cfg(windows)]
+    fn paths_go_on_behind_separators_that_differ() {
+        for (one, other, order) in [
+            (r"C:\a\b", r"C:\a/b", Ordering::Equal),
+            (r"C:\a\b", r"C:\a/c", Ordering::Less),
+            (r"C:\a/b\d", r"C:\a\b/c", Ordering::Greater),
+        ] {
+            let (one, other) = (Path::new(one), Path::new(other));
+            for (one, other) in
+                ways(one).into_iter().flat_map(|it| ways(other).map(|other| (it, other)))
+            {
+                assert_eq!(by_components(one, other), order, "{one:?} {other:?}");
             }
         }
     }
