@@ -331,14 +331,20 @@ fn mend<'o>(
 }
 
 fn place_of(resolved: &Resolved<'_>) -> EditSite {
-    match (resolved.spot, &resolved.operation.action, resolved.anchor_line) {
-        (Spot::Lines(first, last), ..) => EditSite::Lines(first, last),
-        (_, LineEdit::Insert { at: InsertAt::After(_), .. }, Some(line)) => EditSite::After(line),
-        (_, LineEdit::Insert { at: InsertAt::Between(after, _), .. }, Some(line)) => {
+    let line = match (resolved.spot, resolved.anchor_line) {
+        (Spot::Lines(first, last), _) => return EditSite::Lines(first, last),
+        (Spot::Gap(_), None) => return EditSite::End,
+        (Spot::Gap(_), Some(line)) => line,
+    };
+    match &resolved.operation.action {
+        LineEdit::Insert { at: InsertAt::After(_), .. } => EditSite::After(line),
+        LineEdit::Insert { at: InsertAt::Between(after, _), .. } => {
             EditSite::Between(u64::from(after.line).saturating_add_signed(resolved.distance), line)
         }
-        (_, _, Some(line)) => EditSite::Before(line),
-        _ => EditSite::End,
+        LineEdit::Insert { at: InsertAt::Before(_) | InsertAt::Start | InsertAt::End, .. }
+        | LineEdit::Replace { .. }
+        | LineEdit::ReplaceText { .. }
+        | LineEdit::Json(_) => EditSite::Before(line),
     }
 }
 

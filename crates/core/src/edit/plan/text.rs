@@ -267,12 +267,9 @@ impl Needle {
 
     fn match_at(&self, body: &[u8], found: usize, from: usize) -> Option<(usize, usize)> {
         // An empty first part was found by its terminator, which starts at a `\r` before it.
-        let start = match self.parts[0].is_empty() {
-            true if body[from..found].ends_with(&self.carriage_return) => {
-                found - self.carriage_return.len()
-            }
-            _ => found,
-        };
+        let is_late =
+            self.parts[0].is_empty() && body[from..found].ends_with(&self.carriage_return);
+        let start = if is_late { found - self.carriage_return.len() } else { found };
         let mut end = start + self.parts[0].len();
         for part in &self.parts[1..] {
             end += self.terminator_at(&body[end..])?;
