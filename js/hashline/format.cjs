@@ -10,7 +10,7 @@ const { lineHash } = require('./lineHash.cjs')
 /** Shorter texts are formatted here: a call of native code would take longer. */
 const NATIVE_MIN_UNITS = 96
 
-/** The same where there is one line only. */
+/** A text of one line only is formatted here up to this length. */
 const NATIVE_MIN_UNITS_OF_ONE_LINE = 1024
 
 /**
@@ -42,7 +42,7 @@ function formatting(dialect) {
   }
 
   /**
-   * The same of the lines of a short text.
+   * The lines of a short text with their tags.
    * @param {string} content
    * @param {number} startLine
    * @returns {string}

@@ -209,7 +209,7 @@ impl<'a> Input<'a> {
         parsed(self.name, text)
     }
 
-    /// The same; what is left out, or `null`, is the default.
+    /// What the JSON text says; the default when it is left out or `null`.
     pub(crate) fn object_or_default<T: DeserializeOwned + Default>(self) -> Result<T> {
         match self.bytes {
             None | Some([]) => Ok(T::default()),

@@ -140,22 +140,22 @@ impl Error {
         Error { message, terms, ..self }
     }
 
-    /// The same with another code.
+    /// This error with another code.
     pub fn with_code(self, code: Code) -> Self {
         Error { code, ..self }
     }
 
-    /// The same, about no path in particular.
+    /// This error, about no path in particular.
     pub fn without_path(self) -> Self {
         Error { path: None, ..self }
     }
 
-    /// The same, about a path that the message names already.
+    /// This error, about a path that its message names already.
     pub fn about(self, path: &str) -> Self {
         Error { path: Some(path.to_owned()), ..self }
     }
 
-    /// The same as a face writes it.
+    /// This error with options as a face writes them.
     pub fn spelled(mut self, spelling: Spelling) -> Self {
         self.terms.spell(&mut self.message, spelling);
         self

@@ -27,7 +27,7 @@ fn check(text: &[u8]) {
     check_in_place(&text);
 }
 
-/// The same on a text that stands where it may only be read as far as it goes.
+/// Checks all dialects and levels on a text that may only be read as far as it goes.
 fn check_in_place(text: &[u8]) {
     for dialect in &DIALECTS {
         let mut single = LineHasher::new(dialect);

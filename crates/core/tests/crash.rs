@@ -27,7 +27,7 @@ use support::{Interrupted, anchor, fill, journals, options, patch, scratch, snap
 
 /// Kills in the version that runs with the other tests.
 const SHORT_KILLS: u64 = 100;
-/// The same under an emulator.
+/// Kills in that version under an emulator.
 const EMULATED_KILLS: u64 = 30;
 
 /// The environment variable through which a parent tells its child what to do.

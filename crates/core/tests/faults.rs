@@ -216,7 +216,8 @@ fn every_operation(faults: Faults, figures: &mut Figures) {
     }
 }
 
-/// The same for faults of several lengths, where names can be exchanged and where they cannot.
+/// Faults at each operation in turn, of several lengths, where names can be exchanged and where
+/// they cannot.
 fn every_length(faults: Faults, lengths: &[u64], name: &str) {
     let mut figures = Figures::default();
     for &length in lengths {
@@ -324,7 +325,8 @@ fn faults_during_a_recovery() {
     println!("recoveries with faults: {figures}");
 }
 
-/// The same for every operation at which a patch is interrupted. `npm run fault-test` runs it.
+/// Faults during the recovery of a patch that was interrupted, at every one of its operations.
+/// `npm run fault-test` runs it.
 #[test]
 #[ignore = "takes minutes"]
 fn every_fault_during_a_recovery() {

@@ -60,7 +60,7 @@ impl Scene {
         self.open_as("one")
     }
 
-    /// The same with another bound.
+    /// The session "one", whose memory has another bound.
     fn open_within(&self, bytes: usize) -> Session {
         let memory = MemoryLimits { bytes, ..MemoryLimits::default() };
         let options = SessionOptions { memory, ..self.options() };

@@ -56,7 +56,7 @@ pub mod errors {
     pub use libc::{EACCES, EINTR, EIO, ENODEV, ENOSPC, ESTALE};
 }
 
-/// The same on Windows, or what comes nearest: the device reports an error, the disk is full,
+/// The numbers that come nearest on Windows: the device reports an error, the disk is full,
 /// access is denied, somebody has the file open, the volume has changed, the device is gone.
 #[cfg(windows)]
 pub mod errors {
@@ -104,7 +104,7 @@ pub fn recover(state: &Path) -> RecoveryReport {
     recover_through(&OsFileSystem, state).unwrap()
 }
 
-/// The same on a file system of the test's.
+/// Works off the journals of a state directory, on a file system of the test's.
 pub fn recover_through(fs: &dyn FileSystem, state: &Path) -> Result<RecoveryReport, Error> {
     let state = StateDir::new(state.to_str()).unwrap();
     let deadline = Instant::now() + Duration::from_millis(PATIENCE_MS);

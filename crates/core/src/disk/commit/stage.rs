@@ -74,7 +74,7 @@ impl<'a> Staged<'a> {
         all && (!self.sync || sync_removals(self.fs, made).is_ok())
     }
 
-    /// The same for directories where none that is open can be removed. The place of each keeps
+    /// Removes all that was made where no open directory can be removed. The place of each keeps
     /// the one above it open, so that goes last.
     fn remove_closed_directories(&mut self) -> bool {
         let made: BTreeSet<PathBuf> =

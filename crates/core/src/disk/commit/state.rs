@@ -142,7 +142,7 @@ impl StateDir {
         Ok(dir.place(name, &shown))
     }
 
-    /// The same where it is for others to make the directory: `None` if there is none.
+    /// The place of a file of a store whose directory is for others to make: `None` if there is none.
     pub(in crate::disk) fn store_file_if_made(
         &self,
         fs: &dyn FileSystem,

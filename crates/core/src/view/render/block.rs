@@ -119,7 +119,7 @@ impl BlockRenderer {
         }
     }
 
-    /// The same with wider steps.
+    /// [`BlockRenderer::write_lines`], compiled for AVX2, which copies in wider steps.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
     fn write_lines_avx2(&mut self, text: &[u8], block: HashedBlock<'_>, room: &mut Room) -> usize {
@@ -213,7 +213,7 @@ impl BlockRenderer {
         Written { at, start }
     }
 
-    /// The same for numbers and widths of any length.
+    /// Writes lines whose numbers and hashes may be of any length.
     #[inline(never)]
     fn write_any_lines(
         &self,
