@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -74,8 +74,10 @@ test('no report of the process is asked for where its program names a loader', {
 
 /** Whether the program of this process names the dynamic loader at its start. */
 function namesLoader() {
-  const head = readFileSync('/proc/self/exe').toString('latin1', 0, 4096)
-  return /\/ld-(?:linux|musl-)/.test(head)
+  const [file, head] = [openSync('/proc/self/exe', 'r'), Buffer.alloc(4096)]
+  readSync(file, head)
+  closeSync(file)
+  return /\/ld-(?:linux|musl-)/.test(head.toString('latin1'))
 }
 
 /** @param {string[]} args */
