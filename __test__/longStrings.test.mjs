@@ -15,7 +15,7 @@ import { withDir } from './support.mjs'
 
 /** A line of each kind of string: ASCII, Latin-1, two bytes a unit, surrogate pairs. */
 const KINDS = ['const value = compute(12)', 'const größe = 1', '请选择一个文件', 'a🎉b']
-/** So many views that their long texts are lent. */
+/** Enough views for their long texts to be lent. */
 const FILES = 40
 
 /** Those with a byte a unit, as which Node 26 counts all lent strings. */

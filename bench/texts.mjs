@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 
 /** @import { HashlineEdit } from 'hashline-native/omp13' */
 
-/** So many texts take turns; caches of the last one are of no use. */
+/** How many texts take turns; caches of the last one are of no use. */
 const TEXTS = 8
 
 /**

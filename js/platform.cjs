@@ -33,8 +33,8 @@ function platformName() {
  * Whether the C library of this process is musl: by the dynamic loader that its program asks for,
  * which says more than what else is installed. A report of the process, which takes milliseconds
  * in Node, is for programs that do not name one at their start, and for Bun, which makes one in
- * less time than it takes to load `node:fs` there. Else nothing of reports is touched: Node loads
- * what makes them when it is first asked for.
+ * less time than it takes to load `node:fs` there. Otherwise reports are left alone:
+ * Node loads what makes them when it is first asked for.
  */
 function isMusl() {
   const head = process.versions.bun && process.report ? '' : headOf('/proc/self/exe')

@@ -43,7 +43,7 @@ import { between, counts, leftovers, Tally, withDirs } from './attack.mjs'
 /** @typedef {{ kind: Kind, dir: string, shared: SharedArrayBuffer }} WriterData */
 
 const NAMES = ['one.txt', 'two.txt']
-/** So many that a file is written in more than one page. */
+/** Enough for a file to be written in more than one page. */
 const LINES = 120
 
 // What both threads see: the round that is on, the round that is over, how long a call takes in

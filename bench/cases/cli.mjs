@@ -33,7 +33,7 @@ const DOCUMENT_BYTES = 5_000_000
 /** In few files, and in most. */
 const PATTERNS = { rare: 'getUnionOrIntersectionProperty', frequent: 'return' }
 
-/** So often the tree of 10,000 files makes 300,000, and the room that they take. */
+/** How many copies of the tree of 10,000 files make 300,000, and the room that they take. */
 const MANY_COPIES = 30
 const MANY_BYTES = 8 * 2 ** 30
 

@@ -29,7 +29,7 @@ import { decoded } from './text.mjs'
 export const GENERATED =
   /(?:^|\/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|[Cc]argo\.lock|go\.sum)$|[.-]min[./-]|\.(?:map|snap|svg|po|patch|diff)$/
 
-/** So many blobs are asked for at a time. */
+/** How many blobs are asked for at a time. */
 const BATCH = 64
 const MAX_BATCH_BYTES = 1 << 30
 

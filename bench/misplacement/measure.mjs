@@ -8,7 +8,7 @@ import { Tally } from './tally.mjs'
 /** @import { Result, Subject } from './subjects/subject.mjs' */
 /** @import { Verdict } from './tally.mjs' */
 
-/** So many cases are given at a time. */
+/** How many cases are given at a time. */
 const CHUNK = 128
 
 /**

@@ -29,7 +29,7 @@ class Run {
   }
 }
 
-/** So many runs are joined at once; fewer are added to each other, see below. */
+/** How many runs are joined at once; fewer are added to each other, see below. */
 const MANY_RUNS = 64
 
 /**

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::error::{Code, Error, Result};
 
-/// So much of a text is worked on between two looks at the flag, where the work takes about as
+/// How much of a text is worked on between two looks at the flag, where the work takes about as
 /// long as reading the text does: well under a millisecond.
 pub(crate) const PIECE_BYTES: usize = 1 << 20;
 

@@ -47,11 +47,11 @@ static HELPERS: LazyLock<Pool> = LazyLock::new(|| Pool::new(processors(), 0, sta
 pub static CALLS: LazyLock<Pool> =
     LazyLock::new(|| Pool::new(processors().max(CALLS_MIN_WIDTH), WAITING_LIMIT, start_thread));
 
-/// So many calls run at a time even where there are fewer processors: many of them wait for a
+/// How many calls can run at a time even where there are fewer processors: many of them wait for a
 /// disk.
 const CALLS_MIN_WIDTH: usize = 4;
 
-/// So many calls can wait for a lock before others queue up behind them.
+/// How many calls can wait for a lock before others queue up behind them.
 const WAITING_LIMIT: usize = 64;
 
 fn processors() -> usize {

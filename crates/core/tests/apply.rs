@@ -840,7 +840,7 @@ fn assert_turn_is_kept(on_lock: impl Fn(&Path) + Sync) {
         fs::read_dir(&locks).into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
     };
     let first_names = Mutex::new(Vec::new());
-    // Of each operation before the edit, how many locks there were.
+    // How many locks there were at each operation before the edit.
     let seen = Mutex::new(Vec::new());
     let system = Interrupted::new(|_| {
         if is_edited() {

@@ -36,7 +36,7 @@ const MAX_LOG_BYTES: u64 = 256 << 20;
 /// The first line of a log has so many bytes at most: it is read to know the log again.
 const MAX_HEAD_BYTES: u64 = 200;
 
-/// So much of what was read last is compared when it is read on.
+/// How much of what was read last is compared when it is read on.
 const TAIL_BYTES: usize = 64;
 
 /// How far a log was read.

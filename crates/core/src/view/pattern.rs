@@ -29,7 +29,7 @@ use watch::{Stop, Watch};
 /// Longer searches are refused: what some patterns become takes thousands of times their room.
 pub const SEARCH_LIMIT_BYTES: usize = 32 << 10;
 
-/// So many classes with large tables a pattern can have: `\pL`, `\w` and their like, and ranges
+/// How many classes with large tables a pattern can have: `\pL`, `\w` and their like, and ranges
 /// that end outside ASCII. Each can take a millisecond and more.
 pub const CLASSES_LIMIT: usize = 100;
 
@@ -74,7 +74,7 @@ struct Automaton {
     regex: meta::Regex,
     /// What the same pattern is without optimizations.
     nfa: NFA,
-    /// So much is searched at once.
+    /// How much is searched at once.
     piece_bytes: usize,
     /// It has no assertion that differs between a line alone and the line in its text.
     spans_lines: bool,
@@ -83,7 +83,7 @@ struct Automaton {
 }
 
 impl Engine {
-    /// So much is searched at once, where lines need not be looked at alone.
+    /// How much is searched at once where lines need not be looked at alone.
     fn piece_bytes(&self) -> usize {
         match self {
             Engine::Literal(literal) => literal.piece_bytes,

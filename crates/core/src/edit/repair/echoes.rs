@@ -7,7 +7,7 @@
 
 use super::{EditSite, ModelText, RepairRules, Rule, Surroundings, alike_without_white_space};
 
-/// So many lines, at most, are compared at each end.
+/// How many lines, at most, are compared at each end.
 const MAX_ECHO_LINES: usize = 32;
 
 /// Lines next to the place of a text that the text repeats.

@@ -35,7 +35,7 @@ const MAX_EDITS: usize = 2_000;
 /// What is in each text once must have so many letters or digits to prove that it is the same.
 pub(super) const ENOUGH_LETTERS: u8 = 4;
 
-/// So many lines are looked at between two looks at the flag that cancels.
+/// How many lines are looked at between two looks at the flag that cancels.
 const PIECE_LINES: usize = 1 << 16;
 
 /// In the place of a line that is not kept.

@@ -11,7 +11,7 @@ use crate::cancel::PIECE_BYTES;
 #[derive(Debug)]
 pub(super) struct Literal {
     finder: Finder<'static>,
-    /// So much is searched between two looks at the flag.
+    /// How much is searched between two looks at the flag.
     pub(super) piece_bytes: usize,
 }
 

@@ -25,7 +25,7 @@ use crate::view::anchor::quote;
 /// file can take hundreds of times its room.
 pub(super) const IGNORE_FILE_LIMIT_BYTES: usize = 128 << 10;
 
-/// So much of all ignore files together counts in one search; there can be one in every directory.
+/// How much of all ignore files together counts in one search; there can be one in every directory.
 pub(super) const IGNORE_TOTAL_LIMIT_BYTES: usize = 1 << 20;
 
 /// A rule with more opening braces is refused before it is parsed: the parser of globs goes one
@@ -36,7 +36,7 @@ pub(super) const GLOB_BRACES_LIMIT: usize = 64;
 /// The globs of a query may be so long together.
 pub(super) const GLOBS_LIMIT_BYTES: usize = 64 << 10;
 
-/// So many warnings are told.
+/// How many warnings are told at most.
 const WARNINGS_LIMIT: usize = 100;
 
 /// Files in which git writes the path of a directory are read up to here.

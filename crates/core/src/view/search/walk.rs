@@ -25,11 +25,11 @@ pub(super) struct Walked {
     pub(super) warnings: Vec<SearchWarning>,
 }
 
-/// So many directories are looked at before the next are: what their ignore files hold is in
+/// How many directories are looked at before the next are: what their ignore files hold is in
 /// memory at the same time.
 const BATCH_DIRECTORIES: usize = 256;
 
-/// So many entries of a directory are looked at between two looks at the flag.
+/// How many entries of a directory are looked at between two looks at the flag.
 const LOOK_ENTRIES: usize = 1024;
 
 /// Finds the files of a query; fails only for misuse and cancellation.

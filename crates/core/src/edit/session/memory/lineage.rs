@@ -11,10 +11,10 @@ use crate::edit::session::lines::LineSet;
 use crate::edit::session::store::hex;
 use crate::edit::session::track::{Splice, Track};
 
-/// So many views there may be of one lineage: a read each, and a report after each own edit.
+/// How many views there may be of one lineage: a read each, and a report after each own edit.
 const MAX_VIEWS: usize = 64;
 
-/// So many views there may be where calls that wait hold on to them.
+/// How many views there may be where calls that wait hold on to them.
 const MAX_HELD_VIEWS: usize = 256;
 
 /// When the oldest and the newest call was made that is not carried out yet.
