@@ -209,7 +209,7 @@ impl<'a> Input<'a> {
         parsed(self.name, text)
     }
 
-    /// What the JSON text says; the default when it is left out or `null`.
+    /// What the JSON object says; the default when it is left out or `null`.
     pub(crate) fn object_or_default<T: DeserializeOwned + Default>(self) -> Result<T> {
         match self.bytes {
             None | Some([]) => Ok(T::default()),
