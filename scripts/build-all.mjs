@@ -21,7 +21,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildProgram } from './build-program.mjs'
 import { addonName, addonPath, chosen, programPath, rustTriple, TARGETS } from './targets.mjs'
@@ -120,13 +120,34 @@ function environment(name) {
   const { macos } = TARGETS[name]
   if (!macos) return env
   // The compiler would strip symbols with a program of Apple's; the linker can do it as well.
-  const links = ['-Wl,-dead_strip_dylibs', '-s']
+  const links = ['-Wl,-dead_strip_dylibs', '-s', ...unusedLibraries()]
   return {
     ...env,
     CARGO_PROFILE_RELEASE_STRIP: 'none',
     MACOSX_DEPLOYMENT_TARGET: macos,
     RUSTFLAGS: links.map((link) => `-C link-arg=${link}`).join(' '),
   }
+}
+
+/**
+ * Where the linker finds descriptions of libraries of Apple's that Zig has none of. A dependency
+ * of the program names them, and the program calls nothing in them: were that to change, the
+ * linker would say so, since no function is described.
+ */
+function unusedLibraries() {
+  const sdk = join(BUILT, 'apple')
+  const framework = join('Foundation.framework', 'Foundation.tbd')
+  const libraries = {
+    'libobjc.tbd': '/usr/lib/libobjc.A.dylib',
+    [framework]: '/System/Library/Frameworks/Foundation.framework/Versions/C/Foundation',
+  }
+  for (const [name, installed] of Object.entries(libraries)) {
+    mkdirSync(dirname(join(sdk, name)), { recursive: true })
+    const lines = ['tbd-version: 4', 'targets: [ x86_64-macos, arm64-macos ]']
+    const text = ['--- !tapi-tbd', ...lines, `install-name: '${installed}'`, '...', '']
+    writeFileSync(join(sdk, name), text.join('\n'))
+  }
+  return [`-L${sdk}`, `-F${sdk}`]
 }
 
 /**
