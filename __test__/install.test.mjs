@@ -99,6 +99,15 @@ test('the main package has what git has of its folders, and no scripts', { skip 
   assert.deepEqual(optionalDependencies, Object.fromEntries(wanted))
 })
 
+test('the folder of the repository, whose manifest names no platform package, is not published', {
+  skip,
+}, () => {
+  const root = require('../package.json')
+  assert.deepEqual([root.private, 'optionalDependencies' in root], [true, false])
+  const staged = require(join(dir, 'node_modules', 'hashline-native', 'package.json'))
+  assert.equal(staged.private, undefined)
+})
+
 test('a platform package has an addon, a program that may be run, and a licence', { skip }, () => {
   assert.deepEqual(
     native.files.map(({ path }) => path).sort(),

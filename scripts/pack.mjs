@@ -74,6 +74,7 @@ function stageMain(folder) {
     overrides: _2,
     allowScripts: _3,
     napi: _4,
+    private: _5,
     ...rest
   } = manifest
   const platforms = Object.keys(TARGETS).map((name) => [
