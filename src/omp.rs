@@ -1,11 +1,12 @@
 //! What the modules in `js/` need from the addon, in a namespace of its own. They are the only
 //! callers, so these functions are not declared for others.
 
+mod lines;
+
 use std::ptr;
 
-use hashline_core::{
-    self as core, BLOCK_UNITS, CodeUnit, Error, count_line_feeds, mixes_line_number,
-};
+use hashline_core::{self as core, Error, mixes_line_number};
+use lines::{BLOCK_UNITS, CodeUnit, count_line_feeds};
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
 use napi_derive::napi;
@@ -33,7 +34,7 @@ pub fn format_lines<'env>(
             if may_hold_lone_surrogate(bytes) && text.has_lone_surrogate()? {
                 return Ok(None);
             }
-            if mixes_line_number(dialect) && !core::has_clear_words(bytes) {
+            if mixes_line_number(dialect) && !lines::has_clear_words(bytes) {
                 return Ok(None);
             }
             Ok(Some(Text::of_bytes(core::format_hashed(dialect, bytes, start_line))?))
@@ -46,7 +47,7 @@ pub fn format_lines<'env>(
 pub fn hash_text<'env>(env: &'env Env, text: Js<'env>, seed: Js<'env>) -> napi::Result<Js<'env>> {
     returned(env, || {
         let seed = Field::argument("seed", seed).whole(0, u64::from(u32::MAX))? as u32;
-        with_utf8(Field::argument("text", text), |bytes| Ok(core::hash_text(bytes, seed)))
+        with_utf8(Field::argument("text", text), |bytes| Ok(lines::hash_text(bytes, seed)))
     })
 }
 
@@ -69,8 +70,8 @@ pub fn line_starts<'env>(env: &'env Env, text: Js<'env>) -> napi::Result<Js<'env
     returned(env, || {
         with_units(
             Field::argument("text", text),
-            |units| Words(core::line_starts(units)),
-            |units| Words(core::line_starts(units)),
+            |units| Words(lines::line_starts(units)),
+            |units| Words(lines::line_starts(units)),
         )
     })
 }

@@ -16,7 +16,6 @@
 
 pub mod apply;
 pub mod json;
-pub mod omp;
 pub mod outcome;
 pub mod plan;
 pub mod repair;

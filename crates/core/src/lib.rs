@@ -62,7 +62,6 @@ pub use self::{
     disk::commit::{Conflict, RecoveryReport, StateReport, Trial},
     edit::apply::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS, Manner, apply_to_text},
     edit::json::{JsonRequest, JsonView},
-    edit::omp::{BLOCK_UNITS, CodeUnit, count_line_feeds, has_clear_words, hash_text, line_starts},
     edit::outcome::{
         Applied, Change, Failure, FileChange, FileDiff, Noop, NoopReason, Outcome, Rejected,
         Relocation, Repair, TextOutcome, Warning,

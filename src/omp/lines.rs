@@ -1,4 +1,4 @@
-//! What the in-memory modules of dialects `omp` and `omp13` need beside formatting and hashing.
+//! What the modules in `js/` for the dialects `omp` and `omp13` need beside formatting and hashing.
 //!
 //! Their edits are applied in JavaScript, to JavaScript's own strings: a string may hold half
 //! of a surrogate pair, which UTF-8 cannot, and has to come back to the character. What is here
@@ -12,10 +12,10 @@ use regex::bytes::Regex;
 use xxhash_rust::xxh32::xxh32;
 
 /// A text in blocks of this many code units is what [`count_line_feeds`] counts in.
-pub const BLOCK_UNITS: usize = 128;
+pub(super) const BLOCK_UNITS: usize = 128;
 
 /// A code unit of a text.
-pub trait CodeUnit: Copy {
+pub(super) trait CodeUnit: Copy {
     /// How many line feeds there are in a block. Sums as narrow as the units are what compilers
     /// turn into vector instructions; one of bytes has room for a block.
     fn count_line_feeds(block: &[Self]) -> u32;
@@ -48,7 +48,7 @@ impl CodeUnit for u16 {
 /// there are in all. Whoever has the text finds any line by looking through one block.
 ///
 /// `counts` has one element more than the text has blocks; what has no room is left out.
-pub fn count_line_feeds<U: CodeUnit>(text: &[U], counts: &mut [u32]) {
+pub(super) fn count_line_feeds<U: CodeUnit>(text: &[U], counts: &mut [u32]) {
     let mut total = 0;
     let mut counts = counts.iter_mut();
     for block in text.chunks(BLOCK_UNITS) {
@@ -62,7 +62,7 @@ pub fn count_line_feeds<U: CodeUnit>(text: &[U], counts: &mut [u32]) {
 }
 
 /// Where the lines of `text` start, as `split("\n")` cuts it.
-pub fn line_starts<U: CodeUnit>(text: &[U]) -> Vec<u32> {
+pub(super) fn line_starts<U: CodeUnit>(text: &[U]) -> Vec<u32> {
     let mut starts = vec![0];
     starts.extend(U::line_feeds(text).map(|at| at as u32 + 1));
     starts
@@ -81,7 +81,7 @@ static OLD_WORD: LazyLock<Regex> = LazyLock::new(|| {
 /// Whether every host agrees with this engine on which lines of UTF-8 `text` hold a letter or
 /// digit. The tables of both are of some version of Unicode, seldom of the same; a line is in
 /// doubt when nothing but characters newer than any host says that it holds one.
-pub fn has_clear_words(text: &[u8]) -> bool {
+pub(super) fn has_clear_words(text: &[u8]) -> bool {
     if text.is_ascii() {
         return true;
     }
@@ -98,7 +98,7 @@ pub fn has_clear_words(text: &[u8]) -> bool {
 }
 
 /// xxHash32, which the hash of a line is the low byte of.
-pub fn hash_text(text: &[u8], seed: u32) -> u32 {
+pub(super) fn hash_text(text: &[u8], seed: u32) -> u32 {
     xxh32(text, seed)
 }
 
