@@ -11,6 +11,7 @@ import {
   applyHashToText,
   HashSession,
   readHashedSync,
+  readJsonSync,
   recoverTransactionsSync,
   searchHashedSync,
 } from 'hashline-native'
@@ -19,7 +20,7 @@ import { isEmulated, withMess } from './support.mjs'
 
 /**
  * @typedef {object} Call
- * @property {'read' | 'search' | 'apply' | 'applyToText'} call
+ * @property {'read' | 'readJson' | 'search' | 'apply' | 'applyToText'} call
  * @property {any} given
  * @property {string} [text]
  * @property {any} answer
@@ -39,13 +40,14 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const load = (name) => JSON.parse(readFileSync(join(root, `vectors/shapes/${name}.json`), 'utf8'))
 
 /** @type {[string, Fixture][]} */
-const FIXTURES = ['FileView', 'SearchResult', 'ApplyOutcome', 'TextOutcome', 'HashSession'].map(
-  (name) => [name, load(name)],
-)
+const FIXTURES = ['FileView', 'JsonView', 'SearchResult']
+  .concat('ApplyOutcome', 'TextOutcome', 'HashSession')
+  .map((name) => [name, load(name)])
 
 /** The options that each call has, of those that a fixture names. */
 const OPTIONS = {
   read: ['dialect', 'encoding', 'maxFileBytes'],
+  readJson: ['dialect', 'encoding', 'maxFileBytes'],
   search: ['dialect', 'encoding', 'maxFileBytes'],
   apply: ['dialect', 'encoding', 'maxFileBytes', 'relocate', 'relocateWindow', 'repairs'].concat(
     'durability',
@@ -73,6 +75,8 @@ function answer({ call, given, text = '' }, options, dir, stateDir) {
   switch (call) {
     case 'read':
       return readHashedSync(given, { ...options, root: dir })
+    case 'readJson':
+      return readJsonSync(given, { ...options, root: dir })
     case 'search':
       return searchHashedSync(given, { ...options, root: dir })
     case 'apply':
@@ -96,6 +100,7 @@ function answerOfSession(session, { call, given }) {
       return session.searchSync(given)
     case 'apply':
       return session.applySync(given)
+    case 'readJson':
     case 'applyToText':
       throw new Error('a session has no such call')
   }
@@ -129,6 +134,7 @@ test('a recovery answers as the core does', () =>
 /** The declared types: of the options, of what is given, and of the answer. */
 const TYPES = {
   read: ['ReadOptions', 'string | ReadRequest | (string | ReadRequest)[]', 'FileView[]'],
+  readJson: ['ReadOptions', 'string | JsonRequest', 'JsonView'],
   search: ['SearchOptions', 'SearchQuery', 'SearchResult'],
   apply: ['ApplyOptions', 'Patch', 'ApplyOutcome'],
   applyToText: ['EditOptions', 'TextPatch', 'TextOutcome'],

@@ -107,6 +107,9 @@ fn answer(workspace: &Workspace<'_>, call: &Call) -> Value {
     match call.call.as_str() {
         "read" => data(workspace.read(&requests(&call.given), &cancel).unwrap()),
         "search" => data(workspace.search(&given::<SearchQuery>(&call.given), &cancel).unwrap()),
+        "readJson" => {
+            data(workspace.read_json(&given::<JsonRequest>(&call.given), &cancel).unwrap())
+        }
         "apply" => data(workspace.apply(&call.given.clone().into(), &cancel).unwrap()),
         "applyToText" => {
             let options = workspace.options();
@@ -137,6 +140,11 @@ fn answer_of_session(session: &Session, call: &Call) -> Value {
 #[test]
 fn views() {
     holds("FileView");
+}
+
+#[test]
+fn views_of_json() {
+    holds("JsonView");
 }
 
 #[test]
