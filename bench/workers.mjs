@@ -56,9 +56,14 @@ export async function startWorker(runtime, script, task, { alone, collects } = {
 export async function serve(work, greeting = null) {
   console.log(JSON.stringify(greeting))
   for await (const line of createInterface({ input: process.stdin })) {
-    const answer = line === COLLECT ? globalThis.gc?.() : await work()
+    const answer = line === COLLECT ? collectGarbage() : await work()
     console.log(JSON.stringify(answer ?? null))
   }
+}
+
+function collectGarbage() {
+  if (!globalThis.gc) throw new Error('the worker was not started so that it can collect')
+  globalThis.gc()
 }
 
 /**

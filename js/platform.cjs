@@ -42,8 +42,10 @@ function isMusl() {
   if (head.includes('/ld-linux')) return false
   const report = /** @type {any} */ (process.report)
   if (!report) return false
+  const { excludeNetwork } = report
   report.excludeNetwork = true
   const { header } = report.getReport()
+  report.excludeNetwork = excludeNetwork
   return header !== undefined && header.glibcVersionRuntime === undefined
 }
 
