@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -232,9 +232,10 @@ test('what is forgotten is not on disk any more', () =>
     const one = session(cwd, stateDir, { store: { id: 'one' } })
     const { text } = one.readSync('.env')
     const stored = () =>
-      readdirSync(stateDir, { recursive: true, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map((entry) => readFileSync(join(entry.parentPath, entry.name), 'utf8'))
+      readdirSync(stateDir, { recursive: true, encoding: 'utf8' })
+        .map((name) => join(stateDir, name))
+        .filter((path) => statSync(path).isFile())
+        .map((path) => readFileSync(path, 'utf8'))
     assert.ok(stored().some((content) => content.includes('hunter2')))
     one.forget('.env')
     assert.ok(!stored().some((content) => content.includes('hunter2')))
