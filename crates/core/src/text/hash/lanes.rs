@@ -5,6 +5,121 @@
 //! then what is left, four bytes at a time, and then byte by byte; then all bits are mixed.
 //! Lanes take the same steps; a lane that has no such step keeps its value.
 
+/// What levels with vectors have in common: the way through the texts, and the steps after the
+/// stripes. It is a macro because functions with different instructions cannot be inlined into
+/// one that is shared. The module that uses it has `LANES`, `TOGETHER`, the three types, of which
+/// `$limits::of(&[u8])` and `$group::of(Texts, usize, &$limits)` make two, `hash_groups`, and the
+/// operations on `$vector` that are called here, all with the same attributes.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! lane_loop {
+    ($(#[$attribute:meta])* $group:ident, $limits:ident, $vector:ident) => {
+        $(#[$attribute])*
+        pub(super) fn hash_all(texts: Texts<'_>, out: &mut Vec<u32>) {
+            out.reserve(texts.starts.len() + LANES);
+            let limits = $limits::of(texts.bytes);
+            let count = texts.starts.len();
+            let whole = count - count % LANES;
+            let mut first = 0;
+            while first + TOGETHER * LANES <= whole {
+                put::<TOGETHER>(texts, first, &limits, out);
+                first += TOGETHER * LANES;
+            }
+            while first < whole {
+                put::<1>(texts, first, &limits, out);
+                first += LANES;
+            }
+            if first < count {
+                put_last(texts, first, &limits, out);
+            }
+        }
+
+        /// Appends the hashes of so many groups, of which text number `first` is the first.
+        #[inline]
+        $(#[$attribute])*
+        fn put<const GROUPS: usize>(
+            texts: Texts<'_>,
+            first: usize,
+            limits: &$limits,
+            out: &mut Vec<u32>,
+        ) {
+            let groups = std::array::from_fn(|at| $group::of(texts, first + at * LANES, limits));
+            let (mut hashes, has_long) = hash_groups::<GROUPS>(&groups);
+            if has_long {
+                hash_long(texts, first, hashes.as_flattened_mut());
+            }
+            out.extend_from_slice(hashes.as_flattened());
+        }
+
+        /// Appends the hashes of the last texts, which are too few for a group.
+        #[cold]
+        $(#[$attribute])*
+        fn put_last(texts: Texts<'_>, first: usize, limits: &$limits, out: &mut Vec<u32>) {
+            let count = texts.starts.len() - first;
+            // Lanes behind the last text have no text.
+            let start = texts.starts[first];
+            let [mut starts, mut stops, mut seeds] = [[start; LANES], [start; LANES], [0; LANES]];
+            starts[..count].copy_from_slice(&texts.starts[first..]);
+            stops[..count].copy_from_slice(&texts.stops[first..first + count]);
+            seeds[..count].copy_from_slice(&texts.seeds[first..first + count]);
+            let padded = Texts { bytes: texts.bytes, starts: &starts, stops: &stops, seeds: &seeds };
+            let end = out.len() + count;
+            put::<1>(padded, 0, limits, out);
+            out.truncate(end);
+        }
+
+        /// Says what is wrong with a text of the group that begins with text number `first`.
+        #[cold]
+        #[inline(never)]
+        fn refuse(texts: Texts<'_>, first: usize) -> ! {
+            texts.check(first, LANES);
+            unreachable!("vectors refuse what the check refuses");
+        }
+
+        /// Puts the last `length % 16` bytes of each text into its hash; they stand at the front of
+        /// `rests`.
+        #[inline]
+        $(#[$attribute])*
+        fn hash_rests<const GROUPS: usize>(
+            groups: &[$group<'_>; GROUPS],
+            rests: &[[$vector; 4]; GROUPS],
+            hashes: &mut [$vector; GROUPS],
+        ) {
+            // The word that holds the bytes after the last whole word.
+            let mut last = rests.map(|rest| rest[0]);
+            for place in 0..3 {
+                for at in 0..GROUPS {
+                    let words = both(shift_right::<2>(groups[at].lengths), splat(3));
+                    let is_live = greater(words, splat(place));
+                    let sum = multiply_add(hashes[at], rests[at][place as usize], PRIME_3);
+                    let next = multiply(rotate::<17, 15>(sum), PRIME_4);
+                    hashes[at] = select(is_live, next, hashes[at]);
+                    last[at] = select(is_live, rests[at][place as usize + 1], last[at]);
+                }
+            }
+            for place in 0..3 {
+                for at in 0..GROUPS {
+                    let bytes = both(groups[at].lengths, splat(3));
+                    let is_live = greater(bytes, splat(place));
+                    let byte = both(last[at], splat(0xFF));
+                    last[at] = shift_right::<8>(last[at]);
+                    let sum = multiply_add(hashes[at], byte, PRIME_5);
+                    let next = multiply(rotate::<11, 21>(sum), PRIME_1);
+                    hashes[at] = select(is_live, next, hashes[at]);
+                }
+            }
+        }
+
+        /// The last step: every bit of the input reaches every bit of the hash.
+        #[inline]
+        $(#[$attribute])*
+        fn mix(hash: $vector) -> $vector {
+            let hash = multiply(differing(hash, shift_right::<15>(hash)), PRIME_2);
+            let hash = multiply(differing(hash, shift_right::<13>(hash)), PRIME_3);
+            differing(hash, shift_right::<16>(hash))
+        }
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "aarch64")]

@@ -21,59 +21,7 @@ const LANES: usize = 8;
 /// How many groups go through the steps of which each waits for the one before.
 const TOGETHER: usize = 4;
 
-#[target_feature(enable = "avx2")]
-pub(super) fn hash_all(texts: Texts<'_>, out: &mut Vec<u32>) {
-    out.reserve(texts.starts.len() + LANES);
-    let limits = ReadLimits::of(texts.bytes);
-    let count = texts.starts.len();
-    let whole = count - count % LANES;
-    let mut first = 0;
-    while first + TOGETHER * LANES <= whole {
-        put::<TOGETHER>(texts, first, &limits, out);
-        first += TOGETHER * LANES;
-    }
-    while first < whole {
-        put::<1>(texts, first, &limits, out);
-        first += LANES;
-    }
-    if first < count {
-        put_last(texts, first, &limits, out);
-    }
-}
-
-/// Appends the hashes of so many groups, of which text number `first` is the first.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn put<const GROUPS: usize>(
-    texts: Texts<'_>,
-    first: usize,
-    limits: &ReadLimits,
-    out: &mut Vec<u32>,
-) {
-    let groups = std::array::from_fn(|at| VectorGroup::of(texts, first + at * LANES, limits));
-    let (mut hashes, has_long) = hash_groups::<GROUPS>(&groups);
-    if has_long {
-        hash_long(texts, first, hashes.as_flattened_mut());
-    }
-    out.extend_from_slice(hashes.as_flattened());
-}
-
-/// Appends the hashes of the last texts, which are too few for a group.
-#[cold]
-#[target_feature(enable = "avx2")]
-fn put_last(texts: Texts<'_>, first: usize, limits: &ReadLimits, out: &mut Vec<u32>) {
-    let count = texts.starts.len() - first;
-    // Lanes behind the last text have no text.
-    let start = texts.starts[first];
-    let [mut starts, mut stops, mut seeds] = [[start; LANES], [start; LANES], [0; LANES]];
-    starts[..count].copy_from_slice(&texts.starts[first..]);
-    stops[..count].copy_from_slice(&texts.stops[first..first + count]);
-    seeds[..count].copy_from_slice(&texts.seeds[first..first + count]);
-    let padded = Texts { bytes: texts.bytes, starts: &starts, stops: &stops, seeds: &seeds };
-    let end = out.len() + count;
-    put::<1>(padded, 0, limits, out);
-    out.truncate(end);
-}
+lane_loop! { #[target_feature(enable = "avx2")] VectorGroup, ReadLimits, __m256i }
 
 /// Where texts may start and stop at most, for comparisons of numbers with signs.
 struct ReadLimits {
@@ -128,14 +76,6 @@ impl<'a> VectorGroup<'a> {
             seeds: load(eight(texts.seeds)),
         }
     }
-}
-
-/// Says what is wrong with a text of the group that begins with text number `first`.
-#[cold]
-#[inline(never)]
-fn refuse(texts: Texts<'_>, first: usize) -> ! {
-    texts.check(first, LANES);
-    unreachable!("vectors refuse what the check refuses");
 }
 
 /// The hashes of some groups, and whether some text is too long for its lane, whose hash then is
@@ -211,49 +151,6 @@ fn hash_stripes(group: &VectorGroup<'_>, stripes: __m256i) -> __m256i {
     _mm256_blendv_epi8(without_stripes, together, has_stripes)
 }
 
-/// Puts the last `length % 16` bytes of each text into its hash; they stand at the front of
-/// `rests`.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn hash_rests<const GROUPS: usize>(
-    groups: &[VectorGroup<'_>; GROUPS],
-    rests: &[[__m256i; 4]; GROUPS],
-    hashes: &mut [__m256i; GROUPS],
-) {
-    // The word that holds the bytes after the last whole word.
-    let mut last = rests.map(|rest| rest[0]);
-    for place in 0..3 {
-        for at in 0..GROUPS {
-            let words = _mm256_and_si256(_mm256_srli_epi32::<2>(groups[at].lengths), splat(3));
-            let is_live = _mm256_cmpgt_epi32(words, splat(place));
-            let sum = add(hashes[at], multiply(rests[at][place as usize], PRIME_3));
-            let next = multiply(rotate::<17, 15>(sum), PRIME_4);
-            hashes[at] = _mm256_blendv_epi8(hashes[at], next, is_live);
-            last[at] = _mm256_blendv_epi8(last[at], rests[at][place as usize + 1], is_live);
-        }
-    }
-    for place in 0..3 {
-        for at in 0..GROUPS {
-            let bytes = _mm256_and_si256(groups[at].lengths, splat(3));
-            let is_live = _mm256_cmpgt_epi32(bytes, splat(place));
-            let byte = _mm256_and_si256(last[at], splat(0xFF));
-            last[at] = _mm256_srli_epi32::<8>(last[at]);
-            let sum = add(hashes[at], multiply(byte, PRIME_5));
-            let next = multiply(rotate::<11, 21>(sum), PRIME_1);
-            hashes[at] = _mm256_blendv_epi8(hashes[at], next, is_live);
-        }
-    }
-}
-
-/// The last step: every bit of the input reaches every bit of the hash.
-#[inline]
-#[target_feature(enable = "avx2")]
-fn mix(hash: __m256i) -> __m256i {
-    let hash = multiply(_mm256_xor_si256(hash, _mm256_srli_epi32::<15>(hash)), PRIME_2);
-    let hash = multiply(_mm256_xor_si256(hash, _mm256_srli_epi32::<13>(hash)), PRIME_3);
-    _mm256_xor_si256(hash, _mm256_srli_epi32::<16>(hash))
-}
-
 /// 16 bytes of each lane's text, `offsets` (at most [`LANE_LIMIT_BYTES`]) behind its start, as four vectors of words: the
 /// first words of all lanes, the second ones, and so on.
 #[inline]
@@ -301,6 +198,42 @@ fn either(one: __m256i, other: __m256i) -> __m256i {
 #[target_feature(enable = "avx2")]
 fn multiply(value: __m256i, prime: u32) -> __m256i {
     _mm256_mullo_epi32(value, splat(prime))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn both(one: __m256i, other: __m256i) -> __m256i {
+    _mm256_and_si256(one, other)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn differing(one: __m256i, other: __m256i) -> __m256i {
+    _mm256_xor_si256(one, other)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn greater(one: __m256i, other: __m256i) -> __m256i {
+    _mm256_cmpgt_epi32(one, other)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn select(mask: __m256i, yes: __m256i, no: __m256i) -> __m256i {
+    _mm256_blendv_epi8(no, yes, mask)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn multiply_add(sum: __m256i, value: __m256i, prime: u32) -> __m256i {
+    add(sum, multiply(value, prime))
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn shift_right<const BITS: i32>(value: __m256i) -> __m256i {
+    _mm256_srli_epi32::<BITS>(value)
 }
 
 /// Rotates left by `LEFT`, which with `RIGHT` makes 32.

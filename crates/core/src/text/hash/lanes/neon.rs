@@ -18,52 +18,23 @@ const LANES: usize = 4;
 /// How many groups go through the steps of which each waits for the one before.
 const TOGETHER: usize = 4;
 
-#[target_feature(enable = "neon")]
-pub(super) fn hash_all(texts: Texts<'_>, out: &mut Vec<u32>) {
-    out.reserve(texts.starts.len() + LANES);
-    let count = texts.starts.len();
-    let whole = count - count % LANES;
-    let mut first = 0;
-    while first + TOGETHER * LANES <= whole {
-        put::<TOGETHER>(texts, first, out);
-        first += TOGETHER * LANES;
-    }
-    while first < whole {
-        put::<1>(texts, first, out);
-        first += LANES;
-    }
-    if first < count {
-        put_last(texts, first, out);
-    }
+lane_loop! { #[target_feature(enable = "neon")] NeonGroup, NeonLimits, uint32x4_t }
+
+/// Where texts may start and stop at most.
+struct NeonLimits {
+    /// None where there are too few bytes for any text.
+    last_start: Option<uint32x4_t>,
+    last_stop: uint32x4_t,
 }
 
-/// Appends the hashes of so many groups, of which text number `first` is the first.
-#[inline]
-#[target_feature(enable = "neon")]
-fn put<const GROUPS: usize>(texts: Texts<'_>, first: usize, out: &mut Vec<u32>) {
-    let groups = std::array::from_fn(|at| NeonGroup::of(texts, first + at * LANES));
-    let (mut hashes, has_long) = hash_groups::<GROUPS>(&groups);
-    if has_long {
-        hash_long(texts, first, hashes.as_flattened_mut());
+impl NeonLimits {
+    #[inline]
+    #[target_feature(enable = "neon")]
+    fn of(bytes: &[u8]) -> NeonLimits {
+        let limit = |len: usize| splat(len.min(i32::MAX as usize) as u32);
+        let last_start = bytes.len().checked_sub(READ_BYTES).map(limit);
+        NeonLimits { last_start, last_stop: limit(bytes.len()) }
     }
-    out.extend_from_slice(hashes.as_flattened());
-}
-
-/// Appends the hashes of the last texts, which are too few for a group.
-#[cold]
-#[target_feature(enable = "neon")]
-fn put_last(texts: Texts<'_>, first: usize, out: &mut Vec<u32>) {
-    let count = texts.starts.len() - first;
-    // Lanes behind the last text have no text.
-    let start = texts.starts[first];
-    let [mut starts, mut stops, mut seeds] = [[start; LANES], [start; LANES], [0; LANES]];
-    starts[..count].copy_from_slice(&texts.starts[first..]);
-    stops[..count].copy_from_slice(&texts.stops[first..first + count]);
-    seeds[..count].copy_from_slice(&texts.seeds[first..first + count]);
-    let padded = Texts { bytes: texts.bytes, starts: &starts, stops: &stops, seeds: &seeds };
-    let end = out.len() + count;
-    put::<1>(padded, 0, out);
-    out.truncate(end);
 }
 
 /// The texts of one group. [`READ_BYTES`] stand in `bytes` behind each of `starts`; nothing but
@@ -81,20 +52,16 @@ impl<'a> NeonGroup<'a> {
     /// starts and stops of them.
     #[inline]
     #[target_feature(enable = "neon")]
-    fn of(texts: Texts<'a>, first: usize) -> NeonGroup<'a> {
+    fn of(texts: Texts<'a>, first: usize, limits: &NeonLimits) -> NeonGroup<'a> {
         let four = |numbers: &'a [u32]| -> &'a [u32; LANES] {
             numbers[first..].first_chunk().expect("a whole group")
         };
         let (starts, stops) = (load(four(texts.starts)), load(four(texts.stops)));
-        let limit = |len: usize| vdupq_n_u32(len.min(i32::MAX as usize) as u32);
-        let Some(last_start) = texts.bytes.len().checked_sub(READ_BYTES) else {
+        let Some(last_start) = limits.last_start else {
             refuse(texts, first);
         };
-        let is_outside = vorrq_u32(
-            vcgtq_u32(starts, limit(last_start)),
-            vcgtq_u32(stops, limit(texts.bytes.len())),
-        );
-        if vmaxvq_u32(vorrq_u32(is_outside, vcgtq_u32(starts, stops))) != 0 {
+        let is_outside = vorrq_u32(greater(starts, last_start), greater(stops, limits.last_stop));
+        if vmaxvq_u32(vorrq_u32(is_outside, greater(starts, stops))) != 0 {
             refuse(texts, first);
         }
         NeonGroup {
@@ -106,15 +73,6 @@ impl<'a> NeonGroup<'a> {
     }
 }
 
-/// Says what is wrong with a text of the group that begins with text number `first`.
-#[cold]
-#[inline(never)]
-#[target_feature(enable = "neon")]
-fn refuse(texts: Texts<'_>, first: usize) -> ! {
-    texts.check(first, LANES);
-    unreachable!("vectors refuse what the check refuses");
-}
-
 /// The hashes of some groups, and whether some text is too long for its lane, whose hash then is
 /// not its hash. What has only one chain of multiplications is done for all groups together.
 #[inline]
@@ -122,13 +80,13 @@ fn refuse(texts: Texts<'_>, first: usize) -> ! {
 fn hash_groups<const GROUPS: usize>(
     groups: &[NeonGroup<'_>; GROUPS],
 ) -> ([[u32; LANES]; GROUPS], bool) {
-    let zero = vdupq_n_u32(0);
+    let zero = splat(0);
     let (mut hashes, mut rests, mut has_long) = ([zero; GROUPS], [[zero; 4]; GROUPS], zero);
     for (at, group) in groups.iter().enumerate() {
-        let is_long = vcgtq_u32(group.lengths, vdupq_n_u32(LANE_LIMIT_BYTES as u32));
+        let is_long = greater(group.lengths, splat(LANE_LIMIT_BYTES as u32));
         has_long = vorrq_u32(has_long, is_long);
         // In a lane that is too long, the reading would go too far; its result is not used.
-        let stripes = vbslq_u32(is_long, zero, vshrq_n_u32::<4>(group.lengths));
+        let stripes = select(is_long, zero, shift_right::<4>(group.lengths));
         let stripes = store(stripes);
         hashes[at] = vaddq_u32(hash_stripes(group, &stripes), group.lengths);
         rests[at] = rests_of(group, &stripes);
@@ -142,26 +100,26 @@ fn hash_groups<const GROUPS: usize>(
 #[inline]
 #[target_feature(enable = "neon")]
 fn hash_stripes(group: &NeonGroup<'_>, stripes: &[u32; LANES]) -> uint32x4_t {
-    let without_stripes = vaddq_u32(load(group.seeds), vdupq_n_u32(PRIME_5));
+    let without_stripes = vaddq_u32(load(group.seeds), splat(PRIME_5));
     let counts = load(stripes);
     let rounds = vmaxvq_u32(counts) as usize;
     if rounds == 0 {
         return without_stripes;
     }
     const FIRST: [u32; LANES] = [PRIME_1.wrapping_add(PRIME_2), PRIME_2, 0, PRIME_1.wrapping_neg()];
-    let mut accumulators = group.seeds.map(|seed| vaddq_u32(vdupq_n_u32(seed), load(&FIRST)));
+    let mut accumulators = group.seeds.map(|seed| vaddq_u32(splat(seed), load(&FIRST)));
     for round in 0..rounds {
         for (lane, accumulator) in accumulators.iter_mut().enumerate() {
             let words = stripe(group, lane, round);
-            let sum = vmlaq_u32(*accumulator, words, vdupq_n_u32(PRIME_2));
-            let next = vmulq_u32(rotate::<13, 19>(sum), vdupq_n_u32(PRIME_1));
-            let is_live = vcgtq_u32(vdupq_n_u32(stripes[lane]), vdupq_n_u32(round as u32));
-            *accumulator = vbslq_u32(is_live, next, *accumulator);
+            let sum = multiply_add(*accumulator, words, PRIME_2);
+            let next = multiply(rotate::<13, 19>(sum), PRIME_1);
+            let is_live = greater(splat(stripes[lane]), splat(round as u32));
+            *accumulator = select(is_live, next, *accumulator);
         }
     }
     let [one, two, three, four] = accumulators.map(|it| rotate_accumulators(it));
     let together = vpaddq_u32(vpaddq_u32(one, two), vpaddq_u32(three, four));
-    vbslq_u32(vcgtq_u32(counts, vdupq_n_u32(0)), together, without_stripes)
+    select(greater(counts, splat(0)), together, without_stripes)
 }
 
 /// Rotates each accumulator of a text by its own number of bits.
@@ -191,49 +149,6 @@ fn rests_of(group: &NeonGroup<'_>, stripes: &[u32; LANES]) -> [uint32x4_t; 4] {
     [first(even), first(odd), second(even), second(odd)]
 }
 
-/// Puts the last `length % 16` bytes of each text into its hash; they stand at the front of
-/// `rests`.
-#[inline]
-#[target_feature(enable = "neon")]
-fn hash_rests<const GROUPS: usize>(
-    groups: &[NeonGroup<'_>; GROUPS],
-    rests: &[[uint32x4_t; 4]; GROUPS],
-    hashes: &mut [uint32x4_t; GROUPS],
-) {
-    // The word that holds the bytes after the last whole word.
-    let mut last = rests.map(|rest| rest[0]);
-    for place in 0..3 {
-        for at in 0..GROUPS {
-            let words = vandq_u32(vshrq_n_u32::<2>(groups[at].lengths), vdupq_n_u32(3));
-            let is_live = vcgtq_u32(words, vdupq_n_u32(place));
-            let sum = vmlaq_u32(hashes[at], rests[at][place as usize], vdupq_n_u32(PRIME_3));
-            let next = vmulq_u32(rotate::<17, 15>(sum), vdupq_n_u32(PRIME_4));
-            hashes[at] = vbslq_u32(is_live, next, hashes[at]);
-            last[at] = vbslq_u32(is_live, rests[at][place as usize + 1], last[at]);
-        }
-    }
-    for place in 0..3 {
-        for at in 0..GROUPS {
-            let bytes = vandq_u32(groups[at].lengths, vdupq_n_u32(3));
-            let is_live = vcgtq_u32(bytes, vdupq_n_u32(place));
-            let byte = vandq_u32(last[at], vdupq_n_u32(0xFF));
-            last[at] = vshrq_n_u32::<8>(last[at]);
-            let sum = vmlaq_u32(hashes[at], byte, vdupq_n_u32(PRIME_5));
-            let next = vmulq_u32(rotate::<11, 21>(sum), vdupq_n_u32(PRIME_1));
-            hashes[at] = vbslq_u32(is_live, next, hashes[at]);
-        }
-    }
-}
-
-/// The last step: every bit of the input reaches every bit of the hash.
-#[inline]
-#[target_feature(enable = "neon")]
-fn mix(hash: uint32x4_t) -> uint32x4_t {
-    let hash = vmulq_u32(veorq_u32(hash, vshrq_n_u32::<15>(hash)), vdupq_n_u32(PRIME_2));
-    let hash = vmulq_u32(veorq_u32(hash, vshrq_n_u32::<13>(hash)), vdupq_n_u32(PRIME_3));
-    veorq_u32(hash, vshrq_n_u32::<16>(hash))
-}
-
 /// One stripe of a text, or what follows its last one: `number` is at most the number of stripes
 /// in [`LANE_LIMIT_BYTES`].
 #[inline]
@@ -246,6 +161,54 @@ fn stripe(group: &NeonGroup<'_>, lane: usize, number: usize) -> uint32x4_t {
     // counted up to the number of those in `LANE_LIMIT_BYTES`, which is one less.
     let bytes = unsafe { vld1q_u8(group.bytes.as_ptr().add(at)) };
     vreinterpretq_u32_u8(bytes)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn both(one: uint32x4_t, other: uint32x4_t) -> uint32x4_t {
+    vandq_u32(one, other)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn differing(one: uint32x4_t, other: uint32x4_t) -> uint32x4_t {
+    veorq_u32(one, other)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn greater(one: uint32x4_t, other: uint32x4_t) -> uint32x4_t {
+    vcgtq_u32(one, other)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn select(mask: uint32x4_t, yes: uint32x4_t, no: uint32x4_t) -> uint32x4_t {
+    vbslq_u32(mask, yes, no)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn multiply_add(sum: uint32x4_t, value: uint32x4_t, prime: u32) -> uint32x4_t {
+    vmlaq_u32(sum, value, splat(prime))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn shift_right<const BITS: i32>(value: uint32x4_t) -> uint32x4_t {
+    vshrq_n_u32::<BITS>(value)
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn multiply(value: uint32x4_t, prime: u32) -> uint32x4_t {
+    vmulq_u32(value, splat(prime))
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn splat(value: u32) -> uint32x4_t {
+    vdupq_n_u32(value)
 }
 
 /// Rotates left by `LEFT`, which with `RIGHT` makes 32.
