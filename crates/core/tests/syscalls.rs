@@ -11,7 +11,7 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -35,14 +35,16 @@ const CONCURRENT: i32 = 42;
 const FAULT: i32 = 43;
 const LEFT_TO_A_RECOVERY: i32 = 44;
 
-/// Not a test: what a child process runs. It begins when it is told that it is being traced, so
-/// that what the harness does is not counted.
+/// Not a test: what a child process runs. It says that it stands here, and begins when it is told
+/// that it is being traced, so that neither its start nor what the harness writes is counted, or
+/// fails.
 #[test]
 fn child() {
     let Ok(task) = std::env::var(CHILD) else {
         return;
     };
     let task: Value = serde_json::from_str(&task).unwrap();
+    std::io::stderr().write_all(b"ready\n").unwrap();
     // This very read may be the one that fails; then it is being traced, too.
     let _ = std::io::stdin().read_line(&mut String::new());
     let durability =
@@ -59,18 +61,20 @@ fn child() {
     std::process::exit(code);
 }
 
-/// Runs the patch of every kind under `strace`: how the child ended, and what was traced. `None`
-/// where it cannot be traced.
-fn traced(scene: &Scene, arguments: &[&str], sync: bool) -> Option<(i32, String)> {
+/// A child that was traced.
+struct Traced {
+    ended: i32,
+    calls: String,
+    /// What it wrote to its error output: why it died, if it did.
+    said: String,
+}
+
+/// Runs the patch of every kind under `strace`; `None` where it cannot be traced.
+fn traced(scene: &Scene, arguments: &[&str], sync: bool) -> Option<Traced> {
     traced_patch(scene, &patch(scene.path()), arguments, sync)
 }
 
-fn traced_patch(
-    scene: &Scene,
-    patch: &Value,
-    arguments: &[&str],
-    sync: bool,
-) -> Option<(i32, String)> {
+fn traced_patch(scene: &Scene, patch: &Value, arguments: &[&str], sync: bool) -> Option<Traced> {
     let log = scratch();
     let log = log.path().join("log");
     let task = json!({"state": scene.state.path(), "patch": patch, "sync": sync});
@@ -79,9 +83,13 @@ fn traced_patch(
         .env(CHILD, task.to_string())
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn()
         .unwrap();
+    let mut child_says = BufReader::new(child.stderr.take().unwrap());
+    let mut said = String::new();
+    child_says.read_line(&mut said).unwrap();
+    assert_eq!(said, "ready\n", "the child did not get as far as its task");
     let strace = Command::new("strace")
         .args(["-f", "-p", &child.id().to_string(), "-o"])
         .arg(&log)
@@ -101,24 +109,26 @@ fn traced_patch(
     }
     // It may be dead already.
     let _ = child.stdin.take().unwrap().write_all(b"go\n");
+    said.clear();
+    child_says.read_to_string(&mut said).unwrap();
     let ended = child.wait().unwrap().code();
     std::io::copy(&mut messages, &mut std::io::sink()).unwrap();
     strace.wait().unwrap();
-    let traced = fs::read(&log).ok()?;
-    Some((ended?, String::from_utf8_lossy(&traced).into_owned()))
+    let calls = String::from_utf8_lossy(&fs::read(&log).ok()?).into_owned();
+    Some(Traced { ended: ended?, calls, said })
 }
 
 /// How often each system call about files is made by the thread that makes it most often; none
 /// where nothing can be traced.
 fn calls(sync: bool) -> Option<BTreeMap<String, usize>> {
     let scene = Scene::new();
-    let (code, log) = traced(&scene, &["-e", "trace=%file,%desc"], sync)?;
-    if code != APPLIED {
+    let traced = traced(&scene, &["-e", "trace=%file,%desc"], sync)?;
+    if traced.ended != APPLIED {
         return None;
     }
     // A line is the number of the thread, and the call.
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for line in log.lines() {
+    for line in traced.calls.lines() {
         let Some((thread, call)) = line.split_once(' ') else { continue };
         let Some((name, _)) = call.trim_start().split_once('(') else { continue };
         *counts.entry((thread, name)).or_default() += 1;
@@ -145,7 +155,9 @@ fn visible(dir: &Path) -> BTreeMap<String, Vec<u8>> {
 fn check(call: &str, error: &str, when: &str, sync: bool, after: &Snapshots) -> bool {
     let scene = Scene::new();
     let inject = format!("inject={call}:error={error}:when={when}");
-    let (code, _) = traced(&scene, &["-e", &format!("trace={call}"), "-e", &inject], sync).unwrap();
+    let trace = format!("trace={call}");
+    let traced = traced(&scene, &["-e", &trace, "-e", &inject], sync).unwrap();
+    let code = traced.ended;
     let label = format!("{inject}, flushing {sync}, ended with {code}");
     let at_once = visible(scene.path());
     match code {
@@ -153,7 +165,7 @@ fn check(call: &str, error: &str, when: &str, sync: bool, after: &Snapshots) -> 
         REFUSED | FAULT => assert_eq!(at_once, after.old_visible, "{label}"),
         LEFT_TO_A_RECOVERY => {}
         CONCURRENT => panic!("{label}: nobody else is at work"),
-        _ => panic!("{label}: the process died"),
+        _ => panic!("{label}: the process died: {}", traced.said),
     }
     let report = recover(scene.state.path());
     let label = format!("{label}: {report:?}");
@@ -244,10 +256,11 @@ fn regression_a_group_is_not_let_in_when_an_access_list_cannot_be_copied() {
         let edit = json!({"op": "insert_after", "path": path, "anchor": "EOF", "text": "x"});
         let patch = json!({ "operations": [edit] });
         let arguments = ["-e", "trace=%file,%desc", "-e", &format!("inject={fault}")];
-        let Some((code, _)) = traced_patch(&scene, &patch, &arguments, false) else {
+        let Some(traced) = traced_patch(&scene, &patch, &arguments, false) else {
             tell_skipped("nothing can be traced here");
             return;
         };
+        let code = traced.ended;
         assert!([APPLIED, REFUSED].contains(&code), "{fault}: {code}");
         assert_eq!(fs::read(&path).unwrap() == before, code == REFUSED, "{fault}");
         assert_eq!(xattr::get(&path, ACCESS_LIST).unwrap().as_ref(), Some(&list), "{fault}");
