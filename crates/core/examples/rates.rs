@@ -26,16 +26,22 @@ fn main() {
     }
 }
 
+/// The times of the scan, of each level by its name, and the name of the best.
 fn rates(text: &[u8], rounds: u32) -> Value {
-    let (mut scan, mut portable, mut best) = (Vec::new(), Vec::new(), Vec::new());
+    let mut scan = Vec::new();
+    let mut levels: Vec<(Level, Vec<u64>)> =
+        Level::available().map(|level| (level, Vec::new())).collect();
     for _ in 0..rounds {
         scan.push(time(|| find_newlines(text)));
-        portable.push(time(|| {
-            stage::hash(Dialect::default_dialect(), Level::Portable, black_box(text))
-        }));
-        best.push(time(|| stage::hash(Dialect::default_dialect(), Level::best(), black_box(text))));
+        for (level, times) in &mut levels {
+            times.push(time(|| stage::hash(Dialect::default_dialect(), *level, black_box(text))));
+        }
     }
-    json!({"scan": scan, "portable": portable, "best": best, "level": Level::best().name()})
+    let mut out = json!({"scan": scan, "best": Level::best().name()});
+    for (level, times) in levels {
+        out[level.name()] = times.into();
+    }
+    out
 }
 
 fn time(work: impl Fn() -> u64) -> u64 {

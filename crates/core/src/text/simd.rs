@@ -13,19 +13,23 @@ pub enum Level {
     Portable,
     /// x86-64 with AVX2, BMI1, BMI2 and POPCNT: Intel since 2013, AMD since 2015.
     Avx2,
+    /// x86-64 with that, and of AVX-512 the parts F, BW and VBMI2: Intel's servers since 2021 and
+    /// some of its clients since 2019, AMD since 2022.
+    Avx512,
     /// 64-bit ARM, all of which has NEON.
     Neon,
 }
 
 impl Level {
     /// Every level, slowest first.
-    pub const ALL: [Level; 3] = [Level::Portable, Level::Avx2, Level::Neon];
+    pub const ALL: [Level; 4] = [Level::Portable, Level::Avx2, Level::Avx512, Level::Neon];
 
     /// The name, for benches and messages.
     pub fn name(self) -> &'static str {
         match self {
             Level::Portable => "portable",
             Level::Avx2 => "avx2",
+            Level::Avx512 => "avx512",
             Level::Neon => "neon",
         }
     }
@@ -41,8 +45,15 @@ impl Level {
                     && is_x86_feature_detected!("bmi2")
                     && is_x86_feature_detected!("popcnt")
             }
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => {
+                Level::Avx2.is_available()
+                    && is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512bw")
+                    && is_x86_feature_detected!("avx512vbmi2")
+            }
             #[cfg(not(target_arch = "x86_64"))]
-            Level::Avx2 => false,
+            Level::Avx2 | Level::Avx512 => false,
             // What makes masks counts on the first byte being the lowest.
             Level::Neon => cfg!(all(target_arch = "aarch64", target_endian = "little")),
         }

@@ -120,8 +120,154 @@ macro_rules! lane_loop {
     };
 }
 
+/// What levels have in common whose vectors hold one text in each lane from its first stripe on
+/// (x86-64). The module that uses it has, besides what [`lane_loop`] asks for, `words_at`,
+/// `greatest`, and the operations on `$vector` that are called here; `greater` makes a mask, which
+/// `either`, `any` and `select` take.
+#[cfg(target_arch = "x86_64")]
+macro_rules! stripe_lanes {
+    ($(#[$attribute:meta])* $vector:ident) => {
+        /// Where texts may start and stop at most, for comparisons of numbers with signs.
+        struct ReadLimits {
+            last_start: $vector,
+            last_stop: $vector,
+        }
+
+        impl ReadLimits {
+            #[inline]
+            $(#[$attribute])*
+            fn of(bytes: &[u8]) -> ReadLimits {
+                let limit = |len: usize| splat(i32::try_from(len).unwrap_or(i32::MAX) as u32);
+                // Where there are too few bytes, no number is small enough.
+                let last_start = bytes.len().checked_sub(READ_BYTES).map_or(splat(u32::MAX), limit);
+                ReadLimits { last_start, last_stop: limit(bytes.len()) }
+            }
+        }
+
+        /// The texts of one group, one in each lane. [`READ_BYTES`] stand in `bytes` behind each of
+        /// `starts`, and no length is negative; nothing but [`VectorGroup::of`] makes one.
+        struct VectorGroup<'a> {
+            bytes: &'a [u8],
+            starts: &'a [u32; LANES],
+            lengths: $vector,
+            seeds: $vector,
+        }
+
+        impl<'a> VectorGroup<'a> {
+            /// The texts from number `first` on. Checks that all that lanes may read is within the
+            /// bytes, and that lengths are what they seem: bytes of a mapped file change under those
+            /// who make starts and stops of them.
+            #[inline]
+            $(#[$attribute])*
+            fn of(texts: Texts<'a>, first: usize, limits: &ReadLimits) -> VectorGroup<'a> {
+                let group = |numbers: &'a [u32]| -> &'a [u32; LANES] {
+                    numbers[first..].first_chunk().expect("a whole group")
+                };
+                let (starts, stops) = (load(group(texts.starts)), load(group(texts.stops)));
+                let is_outside =
+                    either(greater(starts, limits.last_start), greater(stops, limits.last_stop));
+                let has_no_length = either(greater(splat(0), starts), greater(starts, stops));
+                if any(either(is_outside, has_no_length)) {
+                    refuse(texts, first);
+                }
+                VectorGroup {
+                    bytes: texts.bytes,
+                    starts: group(texts.starts),
+                    lengths: subtract(stops, starts),
+                    seeds: load(group(texts.seeds)),
+                }
+            }
+        }
+
+        /// The hashes of some groups, and whether some text is too long for its lane, whose hash
+        /// then is not its hash. What has only one chain of multiplications is done for all groups
+        /// together.
+        #[inline]
+        $(#[$attribute])*
+        fn hash_groups<const GROUPS: usize>(
+            groups: &[VectorGroup<'_>; GROUPS],
+        ) -> ([[u32; LANES]; GROUPS], bool) {
+            let zero = splat(0);
+            let (mut hashes, mut rests) = ([zero; GROUPS], [[zero; 4]; GROUPS]);
+            let mut has_long = greater(zero, zero);
+            for (at, group) in groups.iter().enumerate() {
+                let is_long = greater(group.lengths, splat(LANE_LIMIT_BYTES as u32));
+                has_long = either(has_long, is_long);
+                let stripes = shift_right::<4>(group.lengths);
+                hashes[at] = add(hash_stripes(group, stripes), group.lengths);
+                // In a lane that is too long, the reading would go too far; its result is not used.
+                let behind = shift_left::<4>(select(is_long, zero, stripes));
+                rests[at] = words_at(group, &store(behind));
+            }
+            hash_rests(groups, &rests, &mut hashes);
+            let mut out = [[0; LANES]; GROUPS];
+            for (hash, out) in hashes.into_iter().zip(&mut out) {
+                *out = store(mix(hash));
+            }
+            (out, any(has_long))
+        }
+
+        /// What the stripes of each text make of its seed: the accumulators put together, or where
+        /// there are no stripes, the seed itself.
+        #[inline]
+        $(#[$attribute])*
+        fn hash_stripes(group: &VectorGroup<'_>, stripes: $vector) -> $vector {
+            let seeds = group.seeds;
+            let without_stripes = add(seeds, splat(PRIME_5));
+            let rounds = (greatest(stripes) as usize).min(LANE_LIMIT_BYTES / STRIPE_BYTES);
+            if rounds == 0 {
+                return without_stripes;
+            }
+            let mut accumulators = [
+                add(seeds, splat(PRIME_1.wrapping_add(PRIME_2))),
+                add(seeds, splat(PRIME_2)),
+                seeds,
+                subtract(seeds, splat(PRIME_1)),
+            ];
+            for round in 0..rounds {
+                let offset = (round * STRIPE_BYTES) as u32;
+                let words = words_at(group, &[offset; LANES]);
+                let is_live = greater(stripes, splat(round as u32));
+                for (accumulator, word) in accumulators.iter_mut().zip(words) {
+                    let sum = multiply_add(*accumulator, word, PRIME_2);
+                    let next = multiply(rotate::<13, 19>(sum), PRIME_1);
+                    *accumulator = select(is_live, next, *accumulator);
+                }
+            }
+            let [one, two, three, four] = accumulators;
+            let together = add(
+                add(rotate::<1, 31>(one), rotate::<7, 25>(two)),
+                add(rotate::<12, 20>(three), rotate::<18, 14>(four)),
+            );
+            select(greater(stripes, splat(0)), together, without_stripes)
+        }
+
+        /// The 16 bytes of a lane's text that are `offsets` (at most [`LANE_LIMIT_BYTES`]) behind
+        /// its start.
+        #[inline]
+        $(#[$attribute])*
+        fn stripe(group: &VectorGroup<'_>, offsets: &[u32; LANES], lane: usize) -> __m128i {
+            let at = group.starts[lane] as usize + offsets[lane] as usize;
+            debug_assert!(at + STRIPE_BYTES <= group.bytes.len());
+            const { assert!(LANE_LIMIT_BYTES + STRIPE_BYTES <= READ_BYTES) };
+            // SAFETY: `VectorGroup::of` made sure that `READ_BYTES` stand behind each start, and
+            // that no length is negative as `greater` sees it, so that offsets are at most
+            // `LANE_LIMIT_BYTES`, which is 16 less.
+            unsafe { _mm_loadu_si128(group.bytes.as_ptr().add(at).cast()) }
+        }
+
+        #[inline]
+        $(#[$attribute])*
+        fn multiply_add(sum: $vector, value: $vector, prime: u32) -> $vector {
+            add(sum, multiply(value, prime))
+        }
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
@@ -182,6 +328,9 @@ pub(super) fn hash_all(level: Level, texts: Texts<'_>, out: &mut Vec<u32>) {
         // SAFETY: The line above made sure that the processor has these instructions.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { avx2::hash_all(texts, out) },
+        // SAFETY: The line above made sure that the processor has these instructions.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { avx512::hash_all(texts, out) },
         // SAFETY: The line above made sure that the processor has these instructions.
         #[cfg(target_arch = "aarch64")]
         Level::Neon => unsafe { neon::hash_all(texts, out) },

@@ -75,6 +75,8 @@ macro_rules! outline_loop {
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 
@@ -129,6 +131,9 @@ impl Outline {
             // SAFETY: The assertion made sure that the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => unsafe { avx2::find(chunk, self) },
+            // SAFETY: The assertion made sure that the processor has these instructions.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => unsafe { avx512::find(chunk, self) },
             // SAFETY: The assertion made sure that the processor has these instructions.
             #[cfg(target_arch = "aarch64")]
             Level::Neon => unsafe { neon::find(chunk, self) },

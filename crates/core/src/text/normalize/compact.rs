@@ -107,6 +107,8 @@ fn last_window(rest: &[u8]) -> BlockWindow {
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 mod portable;
@@ -320,6 +322,9 @@ impl Compactor {
             // SAFETY: `new` checked that the processor has these instructions.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 => unsafe { avx2::compact(self, chunk, pen) },
+            // SAFETY: `new` checked that the processor has these instructions.
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => unsafe { avx512::compact(self, chunk, pen) },
             // SAFETY: `new` checked that the processor has these instructions.
             #[cfg(target_arch = "aarch64")]
             Level::Neon => unsafe { neon::compact(self, chunk, pen) },
