@@ -3,13 +3,14 @@
 //
 // `npm run instructions` counts under callgrind, and compares with bench/instructions.json;
 // `npm run instructions -- --arm64` counts under qemu-user, for which it installs what it needs
-// from Debian, and compares with bench/instructionsArm64.json. With `--write` it records new
-// numbers.
+// from Debian, and compares with bench/instructionsArm64.json; `-- --avx512` counts under Bochs,
+// likewise, and compares with bench/instructionsAvx512.json. With `--write` it records new numbers.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { BARE_TARGET, bareEnvironment, prepareEmulator, runEmulated } from './bochs.mjs'
 import { debianPackages, root, run, rustTarget } from './tools.mjs'
 
 /** How far a count may lie from the recorded one. */
@@ -25,7 +26,7 @@ const TOLERANCE = 0.03
  */
 
 const BUILD = ['build', '--release', '-p', 'hashline-core', '--example', 'workload']
-const counter = process.argv.includes('--arm64') ? arm64() : x64()
+const counter = chosenCounter()
 counter.build()
 const counts = countAll()
 if (process.argv.includes('--write')) {
@@ -33,6 +34,12 @@ if (process.argv.includes('--write')) {
   console.log(`written: ${counter.record}`)
 } else {
   compare(counts, JSON.parse(readFileSync(counter.record, 'utf8')))
+}
+
+/** @returns {Counter} */
+function chosenCounter() {
+  if (process.argv.includes('--arm64')) return arm64()
+  return process.argv.includes('--avx512') ? avx512() : x64()
 }
 
 /** @returns {Counter} */
@@ -48,7 +55,8 @@ function x64() {
   return {
     record: join(root, 'bench', 'instructions.json'),
     build: () => run('cargo', BUILD, { stdio: 'inherit' }),
-    list: () => run(program, ['--list']),
+    // The emulated processor may have less than the real one.
+    list: () => run('valgrind', ['--quiet', '--tool=none', program, '--list']),
     count: (workload) => counted('valgrind', [...options, ...workload], /Collected : (\d+)/),
   }
 }
@@ -78,6 +86,26 @@ function arm64() {
     },
     list: () => run('qemu-aarch64', [...system, program, '--list']),
     count: (workload) => counted('qemu-aarch64', [...options, ...workload], /instructions: (\d+)/),
+  }
+}
+
+/** @returns {Counter} */
+function avx512() {
+  const program = join(root, 'target', BARE_TARGET, 'release', 'examples', 'workload')
+  const emulated = (/** @type {string[]} */ args) => {
+    const ended = runEmulated(program, args)
+    assert.equal(ended.status, 0, `workload ${args.join(' ')}: ${ended.output}`)
+    return ended
+  }
+  return {
+    record: join(root, 'bench', 'instructionsAvx512.json'),
+    build: () => {
+      prepareEmulator()
+      const options = ['--target', BARE_TARGET]
+      run('cargo', [...BUILD, ...options], { stdio: 'inherit', env: bareEnvironment })
+    },
+    list: () => emulated(['--list']).output,
+    count: (workload) => emulated(workload).instructions,
   }
 }
 
