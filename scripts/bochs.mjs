@@ -1,9 +1,18 @@
-// A processor with AVX-512 where there is none: the emulator Bochs, without BIOS and operating
-// system. stress/emulator has what it begins with and a monitor that runs one static program of
+// A processor with AVX-512 where there is none: the emulator Bochs, without an operating system. stress/emulator has what it begins with and a monitor that runs one static program of
 // Linux: it counts the instructions of the program, and tells of every fault. Bochs comes from
 // Debian; what it runs is built here.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { debianPackages, root, run, rustTarget } from './tools.mjs'
@@ -12,7 +21,12 @@ import { debianPackages, root, run, rustTarget } from './tools.mjs'
 export const BARE_TARGET = 'x86_64-unknown-linux-musl'
 
 /** What cargo needs in its environment to build for it: some dependencies are made of C. */
-export const bareEnvironment = { ...process.env, CC_x86_64_unknown_linux_musl: 'gcc' }
+export const bareEnvironment = {
+  ...process.env,
+  CC_x86_64_unknown_linux_musl: 'gcc',
+  // What gcc may add to that on its own is in its own library of C alone.
+  CFLAGS_x86_64_unknown_linux_musl: '-U_FORTIFY_SOURCE',
+}
 
 /** The emulated processor: an Intel of 2020, with all parts of AVX-512 that are used. */
 const PROCESSOR = 'tigerlake'
@@ -20,7 +34,13 @@ const PROCESSOR = 'tigerlake'
 /** An emulated program is a hundred times as slow as another; after this it hangs. */
 const LIMIT_MS = 3_600_000
 
+/** What the monitor has room for. */
+const DISK_LIMIT_BYTES = 0x6000000
+
 const built = join(root, 'target', 'tools', 'emulator')
+
+/** Whether there can be an emulator, which is only tried on the system that it is a package of. */
+export const mayEmulate = process.platform === 'linux' && process.arch === 'x64'
 
 /** Builds what the emulator begins with, and sees to it that all is there that building needs. */
 export function prepareEmulator() {
@@ -61,16 +81,17 @@ export function runEmulated(program, args) {
   const dir = mkdtempSync(join(tmpdir(), 'hashline-bochs-'))
   try {
     const cylinders = writeDisk(join(dir, 'disk'), program, args)
-    writeFileSync(join(dir, 'settings'), settings(dir, cylinders))
+    for (const image of ['rom.bin', 'monitor.bin'])
+      copyFileSync(join(built, image), join(dir, image))
+    writeFileSync(join(dir, 'settings'), settings(cylinders))
     // The program of Debian is the one with the debugger, which waits for a command.
     writeFileSync(join(dir, 'commands'), 'continue\n')
     // It draws its screen in a terminal, which `script` gives it. At the end it complains of the
     // shutdown that was asked for, so its exit code says nothing.
-    const command = `bochs -q -f ${join(dir, 'settings')} -rc ${join(dir, 'commands')}; true`
+    const command = ['-qec', 'bochs -q -f settings -rc commands; true', '/dev/null']
     const env = { ...process.env, TERM: 'xterm', SHELL: '/bin/sh' }
-    const options = ['-qec', command, '/dev/null']
-    run('script', options, { env, timeout: LIMIT_MS, stdio: ['ignore', 'pipe', 'pipe'] })
-    return told(readFileSync(join(dir, 'serial'), 'utf8'))
+    spawnSync('script', command, { cwd: dir, env, timeout: LIMIT_MS, stdio: 'ignore' })
+    return told(read(join(dir, 'serial')), read(join(dir, 'log')))
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
@@ -87,6 +108,8 @@ function writeDisk(path, program, args) {
   const words = Buffer.from(`${[basename(program), ...args].join('\0')}\0\0`)
   if (words.length > 512) throw new Error('the arguments are longer than 512 bytes')
   const cylinderBytes = 16 * 63 * 512
+  if (statSync(program).size > DISK_LIMIT_BYTES - cylinderBytes)
+    throw new Error(`${program} is too long`)
   const bytes = Buffer.concat([words, Buffer.alloc(512 - words.length), readFileSync(program)])
   const cylinders = Math.ceil(bytes.length / cylinderBytes)
   const rest = Buffer.alloc(cylinders * cylinderBytes - bytes.length)
@@ -94,24 +117,25 @@ function writeDisk(path, program, args) {
   return cylinders
 }
 
-/**
- * What Bochs is told: its time is the number of instructions.
- * @param {string} dir
- * @param {number} cylinders
- */
-function settings(dir, cylinders) {
+/** A file, or nothing where there is none. */
+function read(/** @type {string} */ path) {
+  return existsSync(path) ? readFileSync(path, 'utf8') : ''
+}
+
+/** What Bochs is told: its time is the number of instructions. */
+function settings(/** @type {number} */ cylinders) {
   return `\
 cpu: model=${PROCESSOR}, count=1, ips=1000000000, reset_on_triple_fault=0
 memory: guest=1024, host=1024
-romimage: file=${join(built, 'rom.bin')}
+romimage: file=rom.bin
 vgaromimage: file=/usr/share/bochs/VGABIOS-lgpl-latest
-optramimage1: file=${join(built, 'monitor.bin')}, address=0x100000
+optramimage1: file=monitor.bin, address=0x100000
 ata0: enabled=1, ioaddr1=0x1f0, ioaddr2=0x3f0, irq=14
-ata0-master: type=disk, path=${join(dir, 'disk')}, mode=flat, cylinders=${cylinders}, heads=16, spt=63
-com1: enabled=1, mode=file, dev=${join(dir, 'serial')}
+ata0-master: type=disk, path=disk, mode=flat, cylinders=${cylinders}, heads=16, spt=63
+com1: enabled=1, mode=file, dev=serial
 clock: sync=none, time0=1
 display_library: term
-log: ${join(dir, 'log')}
+log: log
 panic: action=fatal
 error: action=ignore
 info: action=ignore
@@ -120,10 +144,17 @@ speaker: enabled=0, mode=none
 `
 }
 
-/** What the monitor says behind the program's own output. */
-function told(/** @type {string} */ serial) {
-  const end = /\n(?:instructions: (\d+)\n)?EXIT (\d+)\n$/.exec(serial)
-  if (!end) return { output: serial, status: 'it did not end by itself', instructions: Number.NaN }
+/**
+ * What the monitor says behind the program's own output, or how far both came.
+ * @param {string} serial
+ * @param {string} log
+ */
+function told(serial, log) {
+  const end = /\ninstructions: (\d+)\nEXIT (\d+)\n$/.exec(serial)
+  if (!end) {
+    const status = `it did not end by itself; the emulator says: ${log.slice(-500)}`
+    return { output: serial, status, instructions: Number.NaN }
+  }
   const output = serial.slice(0, end.index)
   return { output, status: Number(end[2]), instructions: Number(end[1]) }
 }

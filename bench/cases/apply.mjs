@@ -48,6 +48,17 @@ async function manyEdits({ corpora: { large }, scratchDir }) {
 }
 
 /**
+ * The number of the first line from a number on that is not like one beside it: to put such a line
+ * back is taken for a line of the file that is meant to be kept.
+ * @param {string[]} lines
+ * @param {number} number
+ */
+function unlikeNeighbours(lines, number) {
+  const [before, line, after] = lines.slice(number - 2, number + 1).map((text) => text.trim())
+  return line === before || line === after ? unlikeNeighbours(lines, number + 1) : number
+}
+
+/**
  * A function that replaces lines of a file, and the next time puts the old ones back.
  * @param {string} path
  * @param {string} text
@@ -57,6 +68,7 @@ async function manyEdits({ corpora: { large }, scratchDir }) {
 export function flipper(path, text, numbers, scratchDir) {
   const lines = text.split('\n')
   const hashes = hashLines(text)
+  numbers = numbers.map((number) => unlikeNeighbours(lines, number))
   const changed = numbers.map((number) => `${lines[number - 1]} // changed`)
   const changedHashes = hashLines(changed.join('\n'))
   /** @type {Operation[][]} */

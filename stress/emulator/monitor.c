@@ -1,11 +1,13 @@
 /* Runs one static program of Linux on a bare emulated processor: it puts the program into memory,
  * answers the few system calls that a program of one thread makes which only computes and writes,
- * and tells of every fault. At the end it says how many instructions the program took.
+ * and tells of every fault but those of a stack that has no room left, which end the emulator. At
+ * the end it says how many instructions the program took.
  *
  * There is one address space, in which all is where it is and the program may do everything: this
- * keeps nothing apart, it only gives the program what it needs. Pages that it asks to be kept from
- * are; a touch of them is a fault. */
+ * keeps nothing apart, it only gives the program what it needs. Pages that are to have no rights at
+ * all have none, nor has what was given back; a touch of them is a fault. */
 
+#include <asm/prctl.h>
 #include <elf.h>
 #include <errno.h>
 #include <stddef.h>
@@ -22,6 +24,7 @@ enum {
   PROGRAM = DISK + 512,  /* and one more, and then the program's file */
   BASE = 0x8000000,      /* where the program runs */
   STACK_END = 0x10000000,
+  STACK_BYTES = 0x1000000,
   HEAP = 0x10000000,
   PAGE_BYTES = 4096,
   SERIAL = 0x3f8,
@@ -31,7 +34,7 @@ enum {
 
 static u64 started, heap = HEAP, *const pages = (u64 *)(TABLES + 0x100000);
 
-static void out(uint16_t port, uint8_t value) { asm volatile("out %0, %1" ::"a"(value), "Nd"(port)); }
+static void out(uint16_t port, uint8_t value) { asm volatile("out %0, %1" ::"a"(value), "Nd"(port) : "memory"); }
 
 static uint8_t in(uint16_t port) {
   uint8_t value;
@@ -46,7 +49,7 @@ static u64 now(void) {
 }
 
 static void write_msr(uint32_t number, u64 value) {
-  asm volatile("wrmsr" ::"c"(number), "a"((uint32_t)value), "d"((uint32_t)(value >> 32)));
+  asm volatile("wrmsr" ::"c"(number), "a"((uint32_t)value), "d"((uint32_t)(value >> 32)) : "memory");
 }
 
 static void put(const char *text, size_t len) {
@@ -91,13 +94,14 @@ void handle_fault(const struct fault *fault) {
   u64 address;
   asm volatile("mov %%cr2, %0" : "=r"(address));
   say("\nplace 0x"), say_number(fault->place, 16);
-  say(" (0x"), say_number(fault->place - BASE, 16);
-  say(" of the program), address 0x"), say_number(address, 16);
+  if (fault->place >= BASE) say(" (0x"), say_number(fault->place - BASE, 16), say(" of the program)");
+  say(", address 0x"), say_number(address, 16);
   end("FAULT", fault->vector);
 }
 
 /* A stub for each fault, 16 bytes long: those without a code get one. */
-asm(".balign 16\n"
+asm(".text\n"
+    ".balign 16\n"
     "fault_stubs:\n"
     ".set vector, 0\n"
     ".rept 32\n"
@@ -116,7 +120,8 @@ asm(".balign 16\n"
 
 /* A system call comes here, on the program's stack and with its rights, and goes back as if it had
  * returned. */
-asm(".balign 16\n"
+asm(".text\n"
+    ".balign 16\n"
     "enter:\n"
     "mov %rsp, %gs:0\n"
     "mov %gs:8, %rsp\n"
@@ -132,7 +137,7 @@ asm(".balign 16\n"
 extern char enter[], fault_stubs[];
 
 /* Where `enter` keeps the program's stack, and where its own begins. */
-static u64 stacks[2] = {0, 0xa0000};
+static u64 stacks[2] = {0, 0xa0000 - 8}; /* so that calls are aligned */
 
 static u64 page_of(u64 address) { return address / PAGE_BYTES; }
 
@@ -140,7 +145,7 @@ static u64 page_of(u64 address) { return address / PAGE_BYTES; }
 static void set_rights(u64 address, u64 len, u64 rights) {
   for (u64 page = page_of(address); page < page_of(address + len + PAGE_BYTES - 1); page++) {
     pages[page] = page * PAGE_BYTES | rights;
-    asm volatile("invlpg (%0)" ::"r"(page * PAGE_BYTES));
+    asm volatile("invlpg (%0)" ::"r"(page * PAGE_BYTES) : "memory");
   }
 }
 
@@ -171,18 +176,29 @@ static u64 find_place(u64 len) {
   return heap - len;
 }
 
-static u64 map(u64 len) {
+/* Pages that may be read may be written, too. */
+static u64 rights_of(u64 protection) { return protection == PROT_NONE ? 0 : 3; }
+
+static u64 map(u64 len, u64 protection) {
+  if (!len || len > MEMORY_BYTES) return len ? -ENOMEM : -EINVAL;
   len = whole_pages(len);
   u64 address = find_place(len);
   if (!address) return -ENOMEM;
   set_rights(address, len, 3);
   clear((void *)address, len);
+  set_rights(address, len, rights_of(protection));
   return address;
 }
 
-static void unmap(u64 address, u64 len) {
+static u64 protect(u64 address, u64 len, u64 protection) {
+  if (len > MEMORY_BYTES || address > MEMORY_BYTES - len) return -ENOMEM;
+  set_rights(address, len, rights_of(protection));
+  return 0;
+}
+
+static u64 unmap(u64 address, u64 len) {
+  if (!len || protect(address, len, PROT_NONE)) return -EINVAL;
   len = whole_pages(len);
-  set_rights(address, len, 0);
   for (size_t at = 0; at < hole_count;) {
     struct hole hole = holes[at];
     if (hole.address + hole.len != address && address + len != hole.address) {
@@ -196,6 +212,7 @@ static void unmap(u64 address, u64 len) {
   if (address + len == heap) heap = address;
   else if (hole_count < sizeof holes / sizeof *holes)
     holes[hole_count++] = (struct hole){address, len};
+  return 0;
 }
 
 struct part {
@@ -215,11 +232,14 @@ static u64 answer(const u64 call[7]) {
   case SYS_writev: return write_all((const void *)call[2], call[3]);
   case SYS_mmap:
     if ((call[4] & MAP_FIXED) || !(call[4] & MAP_ANONYMOUS)) return -EINVAL;
-    return map(call[2]);
-  case SYS_mprotect: set_rights(call[1], call[2], call[3] == PROT_NONE ? 0 : 3); return 0;
-  case SYS_munmap: unmap(call[1], call[2]); return 0;
-  case SYS_arch_prctl: write_msr(0xc0000100, call[2]); return 0;
-  case SYS_getrandom:
+    return map(call[2], call[3]);
+  case SYS_mprotect: return protect(call[1], call[2], call[3]);
+  case SYS_munmap: return unmap(call[1], call[2]);
+  case SYS_arch_prctl:
+    if (call[1] != ARCH_SET_FS) return -EINVAL;
+    write_msr(0xc0000100, call[2]);
+    return 0;
+  case SYS_getrandom: /* By what has run so far: the same in each run of a program. */
     for (u64 at = 0; at < call[2]; at++) ((uint8_t *)call[1])[at] = now() >> 3;
     return call[2];
   case SYS_clock_gettime:
@@ -229,8 +249,9 @@ static u64 answer(const u64 call[7]) {
   case SYS_exit_group:
     say("\ninstructions: "), say_number(now() - started, 10);
     end("EXIT", call[1]);
-  case SYS_brk: case SYS_madvise: case SYS_poll: case SYS_rt_sigaction: case SYS_rt_sigprocmask:
-  case SYS_sigaltstack: case SYS_futex: case SYS_sched_yield: return 0;
+  /* There are no signals; what is asked about them is not filled in, and nobody here looks. */
+  case SYS_rt_sigaction: case SYS_rt_sigprocmask: case SYS_sigaltstack:
+  case SYS_brk: case SYS_madvise: case SYS_poll: case SYS_futex: case SYS_sched_yield: return 0;
   case SYS_set_tid_address: case SYS_gettid: case SYS_getpid: return 1;
   case SYS_open: case SYS_openat: case SYS_stat: case SYS_readlink: case SYS_getcwd: return -ENOENT;
   default: return -ENOSYS;
@@ -254,7 +275,7 @@ static void set_up_pages(void) {
   for (u64 at = 0; at < 512; at++) tables[1024 + at] = ((u64)pages + at * PAGE_BYTES) | 3;
   for (u64 page = 0; page < page_of(MEMORY_BYTES); page++)
     pages[page] = page * PAGE_BYTES | (page ? 3 : 0);
-  asm volatile("mov %0, %%cr3" ::"r"((u64)TABLES));
+  asm volatile("mov %0, %%cr3" ::"r"((u64)TABLES) : "memory");
 }
 
 static void set_up_faults_and_calls(void) {
@@ -264,17 +285,17 @@ static void set_up_faults_and_calls(void) {
     gates[at] = (typeof(gates[0])){stub, 24, 0x8e00, stub >> 16, stub >> 32, 0};
   }
   struct __attribute__((packed)) { uint16_t limit; const void *base; } table = {511, gates};
-  asm volatile("lidt %0" ::"m"(table));
+  asm volatile("lidt %0" ::"m"(table) : "memory");
   write_msr(0xc0000101, (u64)stacks);    /* GS */
   write_msr(0xc0000081, (u64)24 << 32);  /* selectors of SYSCALL */
   write_msr(0xc0000082, (u64)enter);     /* its place */
   write_msr(0xc0000084, 0);              /* flags that it clears */
 }
 
-/* Reads the disk: its first 8 MiB, or all. */
+/* Reads all of the disk, which `scripts/bochs.mjs` makes short enough. */
 static void read_disk(void) {
   char *to = (char *)DISK;
-  for (uint32_t sector = 0; sector < 8 << 11; sector++) {
+  for (uint32_t sector = 0; sector < (BASE - DISK) / 512; sector++) {
     out(ATA + 2, 1), out(ATA + 3, sector), out(ATA + 4, sector >> 8);
     out(ATA + 5, sector >> 16), out(ATA + 6, 0xe0), out(ATA + 7, 0x20);
     while (in(ATA + 7) & 0x80) {}
@@ -293,6 +314,7 @@ static u64 load(const Elf64_Ehdr *file) {
     const Elf64_Phdr *part = &headers[at];
     if (part->p_type != PT_LOAD) continue;
     char *to = (char *)BASE + part->p_vaddr;
+    if (part->p_vaddr + part->p_memsz > STACK_END - STACK_BYTES - BASE) end("TOO LONG", part->p_memsz);
     clear(to, part->p_memsz);
     for (u64 byte = 0; byte < part->p_filesz; byte++) to[byte] = from[part->p_offset + byte];
   }
@@ -316,7 +338,7 @@ static u64 *make_stack(const Elf64_Ehdr *file) {
   return stack;
 }
 
-__attribute__((section(".first"))) void monitor(void) {
+__attribute__((section(".first"))) _Noreturn void monitor(void) {
   const Elf64_Ehdr *file = (const void *)PROGRAM;
   set_up_serial();
   set_up_pages();
@@ -324,5 +346,6 @@ __attribute__((section(".first"))) void monitor(void) {
   read_disk();
   u64 begin = load(file), *stack = make_stack(file);
   started = now();
-  asm volatile("mov %0, %%rsp; xor %%edx, %%edx; jmp *%1" ::"r"(stack), "r"(begin) : "rdx");
+  asm volatile("mov %0, %%rsp; xor %%edx, %%edx; jmp *%1" ::"r"(stack), "r"(begin) : "rdx", "memory");
+  __builtin_unreachable();
 }

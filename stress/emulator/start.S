@@ -67,6 +67,7 @@ begin_32:
     /* Paging, numeric errors, monitored coprocessor, protection; no emulation. */
     mov $0x80000023, %eax
     mov %eax, %cr0
+    fninit
     ljmpl $24, $begin_64
 
 .code64

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::commit::TEMPORARY_PREFIX;
@@ -61,6 +61,28 @@ fn child() {
     std::process::exit(code);
 }
 
+/// A process that ends with this value, if it has not by then.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Reads lines up to one that has `word`, or all there are.
+fn read_until(from: &mut impl BufRead, word: &str) -> String {
+    let mut heard = String::new();
+    loop {
+        let before = heard.len();
+        from.read_line(&mut heard).unwrap();
+        if heard.len() == before || heard[before..].contains(word) {
+            return heard;
+        }
+    }
+}
+
 /// A child that was traced.
 struct Traced {
     ended: i32,
@@ -78,42 +100,41 @@ fn traced_patch(scene: &Scene, patch: &Value, arguments: &[&str], sync: bool) ->
     let log = scratch();
     let log = log.path().join("log");
     let task = json!({"state": scene.state.path(), "patch": patch, "sync": sync});
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child", "--quiet"])
-        .env(CHILD, task.to_string())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut child_says = BufReader::new(child.stderr.take().unwrap());
-    let mut said = String::new();
-    child_says.read_line(&mut said).unwrap();
-    assert_eq!(said, "ready\n", "the child did not get as far as its task");
+    let mut child = Running(
+        Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "child", "--quiet"])
+            .env(CHILD, task.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap(),
+    );
+    let mut child_says = BufReader::new(child.0.stderr.take().unwrap());
+    let heard = read_until(&mut child_says, "ready");
+    assert!(heard.contains("ready"), "the child did not get as far as its task: {heard}");
     let strace = Command::new("strace")
-        .args(["-f", "-p", &child.id().to_string(), "-o"])
+        .args(["-f", "-p", &child.0.id().to_string(), "-o"])
         .arg(&log)
         .args(arguments)
         .stderr(Stdio::piped())
         .spawn();
-    let Ok(mut strace) = strace else {
-        child.kill().unwrap();
-        child.wait().unwrap();
+    let mut strace = Running(strace.ok()?);
+    let mut messages = BufReader::new(strace.0.stderr.take().unwrap());
+    let heard = read_until(&mut messages, "attached");
+    if !heard.contains("attached") {
+        println!("strace says: {heard}");
         return None;
-    };
-    let mut told = String::new();
-    let mut messages = BufReader::new(strace.stderr.take().unwrap());
-    messages.read_line(&mut told).unwrap();
-    if !told.contains("attached") {
-        child.kill().unwrap();
     }
+    // It tells of each new thread, and waits until somebody has read it.
+    let messages = std::thread::spawn(move || std::io::copy(&mut messages, &mut std::io::sink()));
     // It may be dead already.
-    let _ = child.stdin.take().unwrap().write_all(b"go\n");
-    said.clear();
+    let _ = child.0.stdin.take().unwrap().write_all(b"go\n");
+    let mut said = String::new();
     child_says.read_to_string(&mut said).unwrap();
-    let ended = child.wait().unwrap().code();
-    std::io::copy(&mut messages, &mut std::io::sink()).unwrap();
-    strace.wait().unwrap();
+    let ended = child.0.wait().unwrap().code();
+    messages.join().unwrap().unwrap();
+    strace.0.wait().unwrap();
     let calls = String::from_utf8_lossy(&fs::read(&log).ok()?).into_owned();
     Some(Traced { ended: ended?, calls, said })
 }

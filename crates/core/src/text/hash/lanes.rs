@@ -121,9 +121,9 @@ macro_rules! lane_loop {
 }
 
 /// What levels have in common whose vectors hold one text in each lane from its first stripe on
-/// (x86-64). The module that uses it has, besides what [`lane_loop`] asks for, `words_at`,
-/// `greatest`, and the operations on `$vector` that are called here; `greater` makes a mask, which
-/// `either`, `any` and `select` take.
+/// (x86-64): `VectorGroup`, `ReadLimits` and `hash_groups`, for [`lane_loop`]. The module that uses
+/// it has `words_at`, `greatest`, and the operations on `$vector` that are called here, all with the
+/// same attributes; `greater` makes a mask, which `either`, `any` and `select` take.
 #[cfg(target_arch = "x86_64")]
 macro_rules! stripe_lanes {
     ($(#[$attribute:meta])* $vector:ident) => {
@@ -398,10 +398,19 @@ mod tests {
             way(texts, &mut found);
             assert_eq!(found, expected);
         }
+        // Counts that end in each way: groups together, one alone, and texts too few for one.
         for level in Level::available() {
-            let mut found = Vec::new();
-            hash_all(level, texts, &mut found);
-            assert_eq!(found, expected, "{}", level.name());
+            for count in (0..=150).chain([starts.len() - 17, starts.len()]) {
+                let texts = Texts {
+                    bytes: &bytes,
+                    starts: &starts[starts.len() - count..],
+                    stops: &stops[starts.len() - count..],
+                    seeds: &seeds[starts.len() - count..],
+                };
+                let mut found = Vec::new();
+                hash_all(level, texts, &mut found);
+                assert_eq!(found, expected[starts.len() - count..], "{} {count}", level.name());
+            }
         }
     }
 
@@ -414,17 +423,19 @@ mod tests {
         let sign = 1 << 31;
         let wrong =
             [(2, 1), (0, len + 1), (slack, slack), (5, u32::MAX), (sign, sign + 1), (1, sign)];
-        type Way = fn(Texts<'_>, &mut Vec<u32>);
-        let mut ways = vec![("portable", portable::hash_in_lanes as Way)];
         // One at a time, which is the other portable way, needs no slack.
-        if Level::best() != Level::Portable {
-            ways.push(("best", |texts, out| hash_all(Level::best(), texts, out)));
-        }
-        for (name, way) in ways {
+        let others = Level::available().filter(|&level| level != Level::Portable);
+        for level in std::iter::once(None).chain(others.map(Some)) {
+            let name = level.map_or("portable", Level::name);
+            let way = |texts: Texts<'_>, out: &mut Vec<u32>| match level {
+                None => portable::hash_in_lanes(texts, out),
+                Some(level) => hash_all(level, texts, out),
+            };
             let refuses = |texts: Texts<'_>| {
                 std::panic::catch_unwind(|| way(texts, &mut Vec::new())).is_err()
             };
-            for count in [1, 8, 32, 33, 41] {
+            // Groups of 8 and 16, and four of them together.
+            for count in [1, 8, 16, 17, 32, 41, 64, 81] {
                 let seeds = vec![0; count];
                 let right = Texts { bytes: &bytes, starts: &seeds, stops: &seeds, seeds: &seeds };
                 assert!(!refuses(right), "{name}: {count}");

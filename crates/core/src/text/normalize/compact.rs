@@ -97,6 +97,24 @@ macro_rules! block_loop {
     };
 }
 
+/// Where three bytes, at one place each of three vectors, are of one of [`SPECIAL_FORMS`]. The
+/// module that uses it has `is`, `both` and `either`.
+#[cfg(target_arch = "x86_64")]
+macro_rules! special_forms {
+    ($first:expr, $second:expr, $third:expr) => {{
+        let (first, second, third) = ($first, $second, $third);
+        let second_80 = is(second, 0x80);
+        let third_80 = is(third, 0x80);
+        let c2 = both(is(first, 0xC2), either(is(second, 0x85), is(second, 0xA0)));
+        let e1 = both(is(first, 0xE1), both(is(second, 0x9A), third_80));
+        let e2_seconds = either(second_80, either(is(second, 0x81), is(second, 0x88)));
+        let e2 = both(is(first, 0xE2), e2_seconds);
+        let e3 = both(is(first, 0xE3), both(second_80, third_80));
+        let ef = both(is(first, 0xEF), both(is(second, 0xBB), is(third, 0xBF)));
+        either(either(c2, e1), either(e2, either(e3, ef)))
+    }};
+}
+
 /// The end of a chunk, and zeros behind it.
 #[cold]
 fn last_window(rest: &[u8]) -> BlockWindow {

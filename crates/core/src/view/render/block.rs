@@ -112,7 +112,7 @@ impl BlockRenderer {
             // To copy in wider steps, NEON needs no function of its own: all is compiled for it.
             Level::Portable | Level::Neon => self.write_lines(text, block, room),
             // SAFETY: `with_level` made sure that the processor has these instructions, which
-            // AVX-512 includes.
+            // `Level::Avx512` asks for, too.
             #[cfg(target_arch = "x86_64")]
             Level::Avx2 | Level::Avx512 => unsafe { self.write_lines_avx2(text, block, room) },
             #[cfg(not(target_arch = "x86_64"))]

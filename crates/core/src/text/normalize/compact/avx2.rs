@@ -43,10 +43,7 @@ fn masks(drops: &Drops, window: &BlockWindow) -> KeptMasks {
     let low_dropped = _mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, low), low);
     let high_dropped = _mm256_cmpeq_epi8(_mm256_shuffle_epi8(table, high), high);
     let newline = match drops.newline {
-        Some(byte) => {
-            let newline = _mm256_set1_epi8(byte as i8);
-            mask_of(_mm256_cmpeq_epi8(low, newline), _mm256_cmpeq_epi8(high, newline))
-        }
+        Some(byte) => mask_of(is(low, byte), is(high, byte)),
         None => 0,
     };
     KeptMasks { kept: !mask_of(low_dropped, high_dropped), newline, high: mask_of(low, high) }
@@ -58,27 +55,28 @@ fn masks(drops: &Drops, window: &BlockWindow) -> KeptMasks {
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
 fn special_mask(window: &BlockWindow) -> u64 {
     mask_of(
-        special_half(load::<0>(window), load::<1>(window), load::<2>(window)),
-        special_half(load::<32>(window), load::<33>(window), load::<34>(window)),
+        special_forms!(load::<0>(window), load::<1>(window), load::<2>(window)),
+        special_forms!(load::<32>(window), load::<33>(window), load::<34>(window)),
     )
+}
+
+/// Where bytes have a value.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn is(bytes: __m256i, value: u8) -> __m256i {
+    _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(value as i8))
 }
 
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
-fn special_half(first: __m256i, second: __m256i, third: __m256i) -> __m256i {
-    let is = |bytes, value: u8| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(value as i8));
-    let both = |one, other| _mm256_and_si256(one, other);
-    let either = |one, other| _mm256_or_si256(one, other);
-    // Those of `SPECIAL_FORMS`.
-    let second_80 = is(second, 0x80);
-    let third_80 = is(third, 0x80);
-    let c2 = both(is(first, 0xC2), either(is(second, 0x85), is(second, 0xA0)));
-    let e1 = both(is(first, 0xE1), both(is(second, 0x9A), third_80));
-    let e2_seconds = either(second_80, either(is(second, 0x81), is(second, 0x88)));
-    let e2 = both(is(first, 0xE2), e2_seconds);
-    let e3 = both(is(first, 0xE3), both(second_80, third_80));
-    let ef = both(is(first, 0xEF), both(is(second, 0xBB), is(third, 0xBF)));
-    either(either(c2, e1), either(e2, either(e3, ef)))
+fn both(one: __m256i, other: __m256i) -> __m256i {
+    _mm256_and_si256(one, other)
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,popcnt")]
+fn either(one: __m256i, other: __m256i) -> __m256i {
+    _mm256_or_si256(one, other)
 }
 
 /// 32 bytes of a window.

@@ -16,8 +16,8 @@ block_loop! { #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,bmi2,
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,bmi2,popcnt")]
 fn move_together(window: &BlockWindow, kept: u64, room: &mut BlockRoom) {
     let bytes = load::<0>(window);
-    // What stands behind the kept ones stays as it is: Bochs 2.7, under which this is tested where
-    // the processor has no AVX-512, takes the form with zeros there for nothing when all are kept.
+    // Not the form with zeros behind the kept bytes: Bochs 2.7, under which this is tested, makes
+    // nothing but zeros in it when all 64 are kept.
     let together = _mm512_mask_compress_epi8(bytes, kept, bytes);
     // SAFETY: The room has the 64 bytes that are written. They go there whole, since writing only
     // the kept ones is slow on processors of AMD.
@@ -44,16 +44,7 @@ fn masks(drops: &Drops, window: &BlockWindow) -> KeptMasks {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,bmi2,popcnt")]
 fn special_mask(window: &BlockWindow) -> u64 {
-    let (first, second, third) = (load::<0>(window), load::<1>(window), load::<2>(window));
-    // Those of `SPECIAL_FORMS`.
-    let second_80 = is(second, 0x80);
-    let third_80 = is(third, 0x80);
-    let c2 = is(first, 0xC2) & (is(second, 0x85) | is(second, 0xA0));
-    let e1 = is(first, 0xE1) & is(second, 0x9A) & third_80;
-    let e2 = is(first, 0xE2) & (second_80 | is(second, 0x81) | is(second, 0x88));
-    let e3 = is(first, 0xE3) & second_80 & third_80;
-    let ef = is(first, 0xEF) & is(second, 0xBB) & is(third, 0xBF);
-    c2 | e1 | e2 | e3 | ef
+    special_forms!(load::<0>(window), load::<1>(window), load::<2>(window))
 }
 
 /// Where bytes have a value.
@@ -61,6 +52,18 @@ fn special_mask(window: &BlockWindow) -> u64 {
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,bmi2,popcnt")]
 fn is(bytes: __m512i, value: u8) -> __mmask64 {
     _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(value as i8))
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,bmi2,popcnt")]
+fn both(one: __mmask64, other: __mmask64) -> __mmask64 {
+    one & other
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,bmi1,bmi2,popcnt")]
+fn either(one: __mmask64, other: __mmask64) -> __mmask64 {
+    one | other
 }
 
 /// 64 bytes of a window.
