@@ -52,6 +52,7 @@ async function manyEdits({ corpora: { large }, scratchDir }) {
  * back is taken for a line of the file that is meant to be kept.
  * @param {string[]} lines
  * @param {number} number
+ * @returns {number}
  */
 function unlikeNeighbours(lines, number) {
   const [before, line, after] = lines.slice(number - 2, number + 1).map((text) => text.trim())
