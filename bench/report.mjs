@@ -25,6 +25,7 @@ export function judged({ id, samples, values }) {
 function cells(row) {
   const { work, text, goal, met } = judged(row)
   const { samples, values } = row
+  if (row.cannot) return [work, `${row.ours}: not run`, row.peer, '', goal, row.cannot]
   const time = (/** @type {'ours' | 'peer'} */ who) =>
     samples ? shownTime(samples[who]) : shownBytes(values?.[who] ?? 0)
   const verdict = met === undefined ? '' : met ? 'met' : '**missed**'

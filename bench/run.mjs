@@ -33,6 +33,7 @@ import { printRow, writeReport } from './report.mjs'
  * @property {{ ours: Sample, peer: Sample }} [samples]
  * @property {{ ours: number, peer: number }} [values] in bytes
  * @property {string} [note]
+ * @property {string} [cannot] why this machine could not measure it; then there is nothing else
  */
 
 /** A package of its own, so that nobody but this command installs what it needs. */
