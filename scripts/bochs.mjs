@@ -1,6 +1,7 @@
-// A processor with AVX-512 where there is none: the emulator Bochs, without an operating system. stress/emulator has what it begins with and a monitor that runs one static program of
-// Linux: it counts the instructions of the program, and tells of every fault. Bochs comes from
-// Debian; what it runs is built here.
+// A processor with AVX-512 where there is none: the emulator Bochs, without an operating system.
+// stress/emulator has what it begins with and a monitor that runs one static program of Linux,
+// counts the instructions of the program, and tells of its faults. Bochs comes from Debian; what
+// it runs is built here.
 
 import { spawnSync } from 'node:child_process'
 import {
@@ -34,7 +35,7 @@ const PROCESSOR = 'tigerlake'
 /** An emulated program is a hundred times as slow as another; after this it hangs. */
 const LIMIT_MS = 3_600_000
 
-/** What the monitor has room for. */
+/** What the monitor has room for, from its `DISK` to its `BASE`. */
 const DISK_LIMIT_BYTES = 0x6000000
 
 const built = join(root, 'target', 'tools', 'emulator')
@@ -44,7 +45,7 @@ export const mayEmulate = process.platform === 'linux' && process.arch === 'x64'
 
 /** Builds what the emulator begins with, and sees to it that all is there that building needs. */
 export function prepareEmulator() {
-  debianPackages('binutils', 'bochs', 'bochs-term', 'bochsbios', 'gcc', 'libc6-dev', 'vgabios')
+  debianPackages('binutils', 'bochs', 'bochs-term', 'gcc', 'libc6-dev', 'vgabios')
   rustTarget(BARE_TARGET)
   mkdirSync(built, { recursive: true })
   const bare = ['-ffreestanding', '-fno-pic', '-fno-stack-protector', '-fcf-protection=none']
@@ -90,8 +91,9 @@ export function runEmulated(program, args) {
     // shutdown that was asked for, so its exit code says nothing.
     const command = ['-qec', 'bochs -q -f settings -rc commands; true', '/dev/null']
     const env = { ...process.env, TERM: 'xterm', SHELL: '/bin/sh' }
-    spawnSync('script', command, { cwd: dir, env, timeout: LIMIT_MS, stdio: 'ignore' })
-    return told(read(join(dir, 'serial')), read(join(dir, 'log')))
+    const options = /** @type {const} */ ({ cwd: dir, env, timeout: LIMIT_MS, stdio: 'ignore' })
+    const { error } = spawnSync('script', command, options)
+    return told(read(join(dir, 'serial')), error?.message ?? read(join(dir, 'log')))
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
@@ -147,12 +149,12 @@ speaker: enabled=0, mode=none
 /**
  * What the monitor says behind the program's own output, or how far both came.
  * @param {string} serial
- * @param {string} log
+ * @param {string} complaint of the emulator, or of what starts it
  */
-function told(serial, log) {
+function told(serial, complaint) {
   const end = /\ninstructions: (\d+)\nEXIT (\d+)\n$/.exec(serial)
   if (!end) {
-    const status = `it did not end by itself; the emulator says: ${log.slice(-500)}`
+    const status = `it did not end by itself: ${complaint.slice(-500)}`
     return { output: serial, status, instructions: Number.NaN }
   }
   const output = serial.slice(0, end.index)

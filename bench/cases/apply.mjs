@@ -52,11 +52,12 @@ async function manyEdits({ corpora: { large }, scratchDir }) {
  * back is taken for a line of the file that is meant to be kept.
  * @param {string[]} lines
  * @param {number} number
- * @returns {number}
  */
 function unlikeNeighbours(lines, number) {
-  const [before, line, after] = lines.slice(number - 2, number + 1).map((text) => text.trim())
-  return line === before || line === after ? unlikeNeighbours(lines, number + 1) : number
+  const text = (/** @type {number} */ number) => lines[number - 1]?.trim()
+  const isLike = () => [text(number - 1), text(number + 1)].includes(text(number))
+  while (number < lines.length && isLike()) number += 1
+  return number
 }
 
 /**
