@@ -33,7 +33,7 @@ const filesBelow = (dir) =>
 
 test('the map is short, and every path in it is there', () => {
   assert.ok(map.trimEnd().split('\n').length <= 120)
-  const bases = ['', 'crates/core/', 'crates/core/src/', 'crates/cli/src/']
+  const bases = ['', 'crates/core/', 'crates/core/src/', 'crates/cli/src/', 'crates/guard/src/']
   const isThere = (/** @type {string} */ path) =>
     bases.some(
       (base) => existsSync(join(root, base, path)) || existsSync(join(root, `${base + path}.rs`)),
@@ -73,6 +73,7 @@ test('the map names every module of the layers and of the faces', () => {
     ...modules('src', ['lib']),
     ...modules('crates/cli/src', ['main']),
     ...modules('crates/capi/src', []),
+    ...modules('crates/guard/src', ['lib']),
   ]
   assert.deepEqual(
     there.filter((path) => !named.includes(path)),

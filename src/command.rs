@@ -1,6 +1,6 @@
 //! `checkCommand`.
 
-use hashline_core::command::{self as core, Judgement, Policy, Tools, Unparsed};
+use hashline_guard::{self as core, Judgement, Policy, Tools, Unparsed};
 use napi::Env;
 use napi_derive::napi;
 

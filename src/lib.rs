@@ -53,7 +53,7 @@ mod tests {
     use hashline_core::Code;
     use hashline_core::DIALECTS;
     use hashline_core::Rule;
-    use hashline_core::command;
+    use hashline_guard::CommandRule;
 
     #[test]
     fn the_written_declarations_list_what_the_core_has() {
@@ -67,7 +67,7 @@ mod tests {
         let codes: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
         assert_eq!(members_of("HashlineErrorCode"), codes);
         assert_eq!(members_of("RepairRule"), Rule::ALL.map(Rule::name));
-        let rules = command::CommandRule::ALL.map(command::CommandRule::name);
+        let rules = CommandRule::ALL.map(CommandRule::name);
         assert_eq!(members_of("CommandRule"), rules);
         let dialects: Vec<_> = DIALECTS.iter().map(|dialect| dialect.name).collect();
         assert_eq!(members_of("Dialect"), dialects);

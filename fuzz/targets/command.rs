@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
-use hashline_core::command::{Policy, Verdict, check};
+use hashline_guard::{Policy, Verdict, check};
 use hashline_fuzz::cost::{Counting, Cost};
 use libfuzzer_sys::fuzz_target;
 

@@ -2,8 +2,8 @@
 
 use hashline_core::{
     Cancel, Code, Dialect, Error, FileView, JsonRequest, ReadRequest, Result, SearchQuery, Term,
-    Value, ViewKind, Workspace, WorkspaceOptions, apply_to_text, command, format_hashed,
-    hash_lines, string_of,
+    Value, ViewKind, Workspace, WorkspaceOptions, apply_to_text, format_hashed, hash_lines,
+    string_of,
 };
 use serde::{Deserialize, Serialize};
 
@@ -145,5 +145,5 @@ pub(crate) fn hashes(text: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
 
 pub(crate) fn check_command(line: Input<'_>, policy: Input<'_>) -> Result<Vec<u8>> {
     let line = line.text()?;
-    data(&command::check(line, &policy.object_or_default()?))
+    data(&hashline_guard::check(line, &policy.object_or_default()?))
 }

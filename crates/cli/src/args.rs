@@ -5,7 +5,6 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
 use hashline_core::JsonRequest;
 use hashline_core::Query;
 use hashline_core::ReadRequest;
-use hashline_core::command::{Policy, Tools, Unparsed};
 use hashline_core::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS};
 use hashline_core::{Context, Limits};
 use hashline_core::{DIALECTS, Dialect};
@@ -13,6 +12,7 @@ use hashline_core::{MAX_MATCHES, SearchQuery};
 use hashline_core::{RELOCATE_WINDOW_LINES, Relocate};
 use hashline_core::{Result, Term};
 use hashline_core::{StoreOptions, WorkspaceOptions};
+use hashline_guard::{Policy, Tools, Unparsed};
 
 /// The name that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";

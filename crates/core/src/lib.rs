@@ -46,7 +46,6 @@
 #![warn(clippy::mod_module_files)]
 
 mod cancel;
-pub mod command;
 mod disk;
 mod edit;
 mod error;

@@ -1,7 +1,7 @@
 //! `check`: what the guard says of a shell command.
 
-use hashline_core::command::{Verdict, check as judge};
 use hashline_core::{Code, Error};
+use hashline_guard::{Verdict, check as judge};
 
 use super::Call;
 use crate::args::{Check, STANDARD_INPUT};

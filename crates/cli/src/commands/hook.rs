@@ -4,8 +4,8 @@
 //! in. An event that does not concern tools is answered with an empty object, which leaves the
 //! decision to the agent; one that cannot be read is an error, which agents take for a refusal.
 
-use hashline_core::command::{Policy, Verdict, check};
 use hashline_core::{Code, Error};
+use hashline_guard::{Policy, Verdict, check};
 use serde_json::{Value, json};
 
 use super::Call;

@@ -1,6 +1,6 @@
 //! The shell guard: recorded verdicts, places of findings, and inputs made to break it.
 
-use hashline_core::command::{CommandRule, Finding, Policy, Verdict, check};
+use hashline_guard::{CommandRule, Finding, Policy, Verdict, check};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
