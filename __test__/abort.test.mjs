@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { applyHash, readHashed, recoverTransactions, searchHashed } from 'hashline-native'
-import { withDir } from './support.mjs'
+import { assertRejects, untyped, withDir } from './support.mjs'
 
 /** @import { HashlineError } from 'hashline-native' */
 
@@ -94,3 +94,38 @@ test('whatever was aborted before it was answered says so', () =>
       assertAborted(call.reason, 'enough')
     }
   }))
+
+test('what is no signal is refused with a code, whatever it does', async () => {
+  const fake = { aborted: false, addEventListener() {}, removeEventListener() {} }
+  const thrower = () => {
+    throw new Error('mine')
+  }
+  const cases = [
+    1,
+    'abort',
+    {},
+    Object.create(AbortSignal.prototype),
+    { ...fake, aborted: 'no' },
+    { ...fake, addEventListener: undefined },
+    { ...fake, addEventListener: thrower },
+    Object.defineProperty({ ...fake }, 'aborted', { get: thrower }),
+    // One that is another at each look.
+    Object.defineProperty({ ...fake }, 'addEventListener', {
+      get() {
+        Object.defineProperty(this, 'addEventListener', { value: undefined })
+        return fake.addEventListener
+      },
+      configurable: true,
+    }),
+  ]
+  for (const signal of cases) {
+    const call = () => readHashed('a.txt', untyped({ signal }))
+    await assertRejects(call, 'INVALID_ARGUMENT', 'options.signal is ', 'an AbortSignal')
+  }
+  const changing = { ...fake, looks: 0 }
+  Object.defineProperty(changing, 'aborted', {
+    get: () => (changing.looks++ === 0 ? false : 'no'),
+  })
+  const [view] = await readHashed('no such file', untyped({ signal: changing }))
+  assert.equal(view.kind, 'error')
+})

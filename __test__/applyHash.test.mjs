@@ -83,3 +83,25 @@ test("an exception of the caller's own code arrives as it is", async () => {
     assert.equal(outcome.reason, mine)
   }
 })
+
+test('a value that is no JSON is refused with a code and its place', async () => {
+  const circle = /** @type {any} */ ({})
+  circle.self = circle
+  let deep = /** @type {unknown[]} */ ([])
+  for (let depth = 0; depth < 100_000; depth++) deep = [deep]
+  for (const value of [circle, { big: 1n }, deep]) {
+    const patch = { operations: [{ op: 'set_path', path: 'a.json', anchor: '$:00', value }] }
+    const place = 'patch.operations[0].value cannot be written as JSON: '
+    await assertRejects(() => applyHash(untyped(patch)), 'INVALID_ARGUMENT', place)
+  }
+  const mine = new Error('mine')
+  const thrower = {
+    toJSON() {
+      throw mine
+    },
+  }
+  const edits = [{ set_path: { anchor: '$:00', value: thrower } }]
+  const [outcome] = await Promise.allSettled([applyHash(untyped({ path: 'a.json', edits }))])
+  assert.equal(outcome.status, 'rejected')
+  assert.equal(outcome.reason, mine)
+})

@@ -22,6 +22,6 @@ test('what JSON cannot say is an argument that is refused, like any other', () =
     [() => new HashSession({ limits: { maxLines: 1n } }), 'options'],
   ])
   for (const [call, name] of cases) {
-    assertThrows(call, 'INVALID_ARGUMENT', `${name} cannot be said in JSON: `)
+    assertThrows(call, 'INVALID_ARGUMENT', `${name} cannot be written as JSON: `)
   }
 })

@@ -5,7 +5,7 @@
 use napi::bindgen_prelude::{Function, FunctionRef, JsObjectValue, Object, ObjectRef};
 use napi::{Env, ValueType};
 
-use super::fault::Result;
+use super::fault::{Fault, Result};
 use super::js::{Js, take_exception};
 use super::options::Field;
 
@@ -14,42 +14,72 @@ type ChangeListeners<'env> =
     Function<'env, napi::bindgen_prelude::FnArgs<(&'static str, Listener<'env>)>, Js<'env>>;
 
 /// A signal that was passed as an option.
+///
+/// It may be of another realm, or a class of the caller's own, so it is known by what it can do;
+/// whatever it does otherwise is a mistake of the caller.
 #[derive(Clone, Copy)]
-pub struct Signal<'env>(Js<'env>);
+pub struct Signal<'env> {
+    field: Field<'env>,
+    is_aborted: bool,
+}
 
 impl<'env> Signal<'env> {
     /// Takes an option, or says what it is instead.
     pub fn read(field: Field<'env>) -> Result<Self> {
-        let signal = field.value();
-        let is_signal = field.is(ValueType::Object)?
-            && signal.get(c"aborted")?.kind()? == ValueType::Boolean
-            && signal.get(c"addEventListener")?.kind()? == ValueType::Function
-            && signal.get(c"removeEventListener")?.kind()? == ValueType::Function;
-        if is_signal { Ok(Signal(signal)) } else { Err(field.wrong("an AbortSignal")) }
+        match is_aborted(field) {
+            Ok(Some(is_aborted)) => Ok(Signal { field, is_aborted }),
+            Ok(None) | Err(_) => Err(no_signal(field)),
+        }
     }
 
-    pub fn is_aborted(self) -> napi::Result<bool> {
-        self.0.get(c"aborted")?.boolean()
+    pub fn is_aborted(self) -> bool {
+        self.is_aborted
     }
 
-    /// Why it was aborted; none where the platform does not say.
-    pub fn reason(self) -> napi::Result<Option<Js<'env>>> {
-        let reason = self.0.get(c"reason")?;
-        Ok((reason.kind()? != ValueType::Undefined).then_some(reason))
+    /// Why it was aborted; none where it does not say.
+    pub fn reason(self) -> Option<Js<'env>> {
+        reason(self.field.value())
     }
 
     /// Calls `abort` when the signal fires.
-    pub fn listen(self, abort: impl Fn() + 'static) -> napi::Result<Subscription> {
-        let env = self.0.env();
+    pub fn listen(self, abort: impl Fn() + 'static) -> Result<Subscription> {
+        let signal = self.field.value();
+        let env = signal.env();
         let listener: Listener<'_> = env.create_function_from_closure("abort", move |_| {
             abort();
             Ok(())
         })?;
-        let subscription =
-            Subscription { signal: object(self.0).create_ref()?, listener: listener.create_ref()? };
-        change(object(self.0), "addEventListener", listener)?;
-        Ok(subscription)
+        change(object(signal), "addEventListener", listener).map_err(|_| no_signal(self.field))?;
+        Ok(Subscription { signal: object(signal).create_ref()?, listener: listener.create_ref()? })
     }
+}
+
+/// Whether a signal was aborted; none where it is no signal.
+fn is_aborted(field: Field<'_>) -> napi::Result<Option<bool>> {
+    let signal = field.value();
+    if signal.kind()? != ValueType::Object
+        || signal.get(c"addEventListener")?.kind()? != ValueType::Function
+        || signal.get(c"removeEventListener")?.kind()? != ValueType::Function
+    {
+        return Ok(None);
+    }
+    let aborted = signal.get(c"aborted")?;
+    Ok(match aborted.kind()? {
+        ValueType::Boolean => Some(aborted.boolean()?),
+        _ => None,
+    })
+}
+
+/// The refusal of what is no signal. What it threw when it was looked at says less.
+fn no_signal(field: Field<'_>) -> Fault {
+    take_exception(&field.value().env());
+    field.wrong("an AbortSignal")
+}
+
+fn reason(signal: Js<'_>) -> Option<Js<'_>> {
+    let given = signal.get(c"reason").and_then(|reason| Ok((reason, reason.kind()?)));
+    take_exception(&signal.env());
+    given.ok().filter(|(_, kind)| *kind != ValueType::Undefined).map(|(reason, _)| reason)
 }
 
 /// What connects a signal to a running call.
@@ -62,7 +92,7 @@ impl Subscription {
     /// Why the signal was aborted.
     pub fn reason<'env>(&self, env: &'env Env) -> napi::Result<Option<Js<'env>>> {
         let signal = self.signal.get_value(env)?;
-        Signal(Js::from_rust(env, signal)?).reason()
+        Ok(reason(Js::from_rust(env, signal)?))
     }
 
     /// Removes the listener. Called when the call is over, so nothing that goes wrong here

@@ -8,7 +8,7 @@ use napi::bindgen_prelude::ToNapiValue;
 use napi::{Env, check_status, sys};
 
 use super::external;
-use super::js::{Js, ask, pending, take_exception};
+use super::js::{Js, ask, take_exception};
 
 /// Why a call does not return a result.
 #[derive(Debug)]
@@ -51,11 +51,7 @@ impl Fault {
 
     /// Throws into JavaScript; the result says so to the caller in Rust.
     pub fn throw(self, env: &Env) -> napi::Error {
-        let thrown = self.into_js(env).and_then(|error| {
-            // SAFETY: Both come from the running call.
-            check_status!(unsafe { sys::napi_throw(env.raw(), error.raw()) })
-        });
-        thrown.err().unwrap_or_else(pending)
+        self.into_js(env).map_or_else(|failed| failed, Js::throw)
     }
 }
 

@@ -153,6 +153,11 @@ impl<'env> Js<'env> {
         Ok(string_of(bytes))
     }
 
+    /// The text of a value, if it is a string.
+    pub fn text_if_any(self) -> napi::Result<Option<String>> {
+        if self.kind()? == ValueType::String { self.lossy_text().map(Some) } else { Ok(None) }
+    }
+
     /// Whether the value, whose kind is `String`, is one that UTF-8 cannot hold.
     pub fn has_lone_surrogate(self) -> napi::Result<bool> {
         let mut units = Vec::new();
@@ -262,6 +267,13 @@ impl<'env> Js<'env> {
         Ok(Js::new(self.env, raw))
     }
 
+    /// Throws the value into JavaScript; the result says so to the caller in Rust.
+    pub fn throw(self) -> napi::Error {
+        // SAFETY: The value comes from the running call of this environment.
+        let thrown = napi::check_status!(unsafe { sys::napi_throw(self.env, self.raw) });
+        thrown.err().unwrap_or_else(pending)
+    }
+
     /// What `JSON.stringify` makes of the value.
     pub fn stringify(self) -> napi::Result<Js<'env>> {
         let mut raw = ptr::null_mut();
@@ -364,6 +376,6 @@ pub fn take_exception(env: &Env) -> Option<Js<'_>> {
 }
 
 /// The status of an operation that JavaScript code made fail.
-pub fn pending() -> napi::Error {
+fn pending() -> napi::Error {
     napi::Error::new(Status::PendingException, String::new())
 }

@@ -77,9 +77,9 @@ pub fn later<'env, C: Call>(
 fn start<'env, C: Call>(env: &'env Env, call: C, signal: Option<Signal<'env>>) -> Result<Js<'env>> {
     let cancel = Cancel::default();
     if let Some(signal) = signal
-        && signal.is_aborted()?
+        && signal.is_aborted()
     {
-        let error = error_object(env, &aborted(), signal.reason()?)?;
+        let error = error_object(env, &aborted(), signal.reason())?;
         return Ok(rejected(env, error)?);
     }
     let mailbox = Mailbox::of(env)?;

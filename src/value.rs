@@ -1,12 +1,13 @@
 //! A patch as JavaScript holds it → the core's [`Value`]. Whatever is wrong with its content
 //! is for the core to say; only what is no finite tree is refused here.
 
-use hashline_core::Error;
-use hashline_core::{VALUE, Value};
+use std::fmt;
+
+use hashline_core::{Error, VALUE, Value};
 use napi::ValueType;
 
-use super::fault::Result;
-use super::js::Js;
+use super::fault::{Fault, Result};
+use super::js::{Js, take_exception};
 
 /// The deepest nesting; the deepest known shape has six levels.
 const MAX_DEPTH: u32 = 64;
@@ -17,7 +18,33 @@ const MAX_VALUES: u32 = 4_000_000;
 pub fn to_value(name: &'static str, value: Js<'_>) -> Result<Value> {
     let mut reader = Reader { name, values_left: MAX_VALUES };
     // An argument left out is nothing, as null is.
-    Ok(reader.read(value, 0)?.unwrap_or(Value::Null))
+    Ok(reader.read(value, &Place::Argument(name))?.unwrap_or(Value::Null))
+}
+
+/// Where a value stands, for messages: `patch.operations[0].value`.
+enum Place<'a> {
+    Argument(&'static str),
+    Item(&'a Place<'a>, u32),
+    Field(&'a Place<'a>, &'a str),
+}
+
+impl Place<'_> {
+    fn depth(&self) -> u32 {
+        match self {
+            Place::Argument(_) => 0,
+            Place::Item(holder, _) | Place::Field(holder, _) => holder.depth() + 1,
+        }
+    }
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::Argument(name) => out.write_str(name),
+            Place::Item(holder, index) => write!(out, "{holder}[{index}]"),
+            Place::Field(holder, name) => write!(out, "{holder}.{name}"),
+        }
+    }
 }
 
 struct Reader {
@@ -27,7 +54,7 @@ struct Reader {
 
 impl Reader {
     /// The value, or none for undefined.
-    fn read(&mut self, value: Js<'_>, depth: u32) -> Result<Option<Value>> {
+    fn read(&mut self, value: Js<'_>, place: &Place<'_>) -> Result<Option<Value>> {
         self.values_left = self
             .values_left
             .checked_sub(1)
@@ -38,7 +65,7 @@ impl Reader {
             ValueType::Boolean => Value::Bool(value.boolean()?),
             ValueType::Number => Value::Number(value.number()?),
             ValueType::String => value.text()?.map_or(Value::IllFormed, Value::String),
-            ValueType::Object => self.read_object(value, depth)?,
+            ValueType::Object => self.read_object(value, place)?,
             ValueType::Function => Value::Other("function"),
             ValueType::Symbol => Value::Other("symbol"),
             ValueType::BigInt => Value::Other("bigint"),
@@ -46,8 +73,8 @@ impl Reader {
         }))
     }
 
-    fn read_object(&mut self, object: Js<'_>, depth: u32) -> Result<Value> {
-        if depth >= MAX_DEPTH {
+    fn read_object(&mut self, object: Js<'_>, place: &Place<'_>) -> Result<Value> {
+        if place.depth() >= MAX_DEPTH {
             return Err(self
                 .refuse(&format!("is cyclic or nested deeper than {MAX_DEPTH} levels"))
                 .into());
@@ -55,7 +82,7 @@ impl Reader {
         if object.is_array()? {
             let mut items = Vec::new();
             for index in 0..object.array_len()? {
-                let item = self.read(object.element(index)?, depth + 1)?;
+                let item = self.read(object.element(index)?, &Place::Item(place, index))?;
                 items.push(item.unwrap_or(Value::Null));
             }
             return Ok(Value::Array(items));
@@ -69,9 +96,10 @@ impl Reader {
             let key = keys.element(index)?;
             let name = key.lossy_text()?;
             let field = object.get_by(key)?;
+            let place = Place::Field(place, &name);
             let value = match name.as_str() {
-                VALUE => as_json(field)?,
-                _ => self.read(field, depth + 1)?,
+                VALUE => as_json(field, &place)?,
+                _ => self.read(field, &place)?,
             };
             fields.extend(value.map(|value| (name, value)));
         }
@@ -83,9 +111,9 @@ impl Reader {
     }
 }
 
-/// What goes into a JSON document: as `JSON.stringify` writes it, whatever that throws included.
-/// What it leaves out is no value of JSON.
-fn as_json(field: Js<'_>) -> Result<Option<Value>> {
+/// What goes into a JSON document: as `JSON.stringify` writes it. What it leaves out is no value of
+/// JSON.
+fn as_json(field: Js<'_>, place: &Place<'_>) -> Result<Option<Value>> {
     match field.kind()? {
         ValueType::Undefined => return Ok(None),
         ValueType::Function => return Ok(Some(Value::Other("function"))),
@@ -93,9 +121,32 @@ fn as_json(field: Js<'_>) -> Result<Option<Value>> {
         ValueType::BigInt => return Ok(Some(Value::Other("bigint"))),
         _ => {}
     }
-    let text = field.stringify()?;
+    let text = field.stringify().map_err(|error| no_json(field, place, error))?;
     Ok(match text.kind()? {
         ValueType::String => text.text()?.map(Value::Json),
         _ => None,
     })
+}
+
+/// What a value is refused with that `JSON.stringify` throws at: it is a part of itself, holds a
+/// bigint, or is nested too deep for the stack. What the caller's own code throws on the way stays
+/// what it is.
+fn no_json(field: Js<'_>, place: &Place<'_>, error: napi::Error) -> Fault {
+    let env = field.env();
+    let Some(exception) = take_exception(&env) else { return error.into() };
+    let text = |name| exception.get(name).and_then(Js::text_if_any);
+    match (text(c"name"), text(c"message")) {
+        (Ok(Some(name)), Ok(Some(message))) if name == "TypeError" || name == "RangeError" => {
+            let why = message.lines().next().unwrap_or_default();
+            Error::argument(format!(
+                "{place} cannot be written as JSON: {why}: expected plain data"
+            ))
+            .into()
+        }
+        _ => {
+            // What was thrown may itself throw when it is looked at.
+            take_exception(&env);
+            exception.throw().into()
+        }
+    }
 }

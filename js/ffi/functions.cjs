@@ -72,7 +72,7 @@ function json(name, value) {
 }
 
 /**
- * A value as JSON, which says no bigint, and nothing that is a part of itself.
+ * A value as JSON, which has no bigint, and nothing that is a part of itself.
  * @param {string} name
  * @param {unknown} value
  */
@@ -81,7 +81,7 @@ function spelled(name, value) {
     return JSON.stringify(value) ?? 'null'
   } catch (error) {
     const why = error instanceof Error ? error.message.split('\n')[0] : String(error)
-    const message = `${name} cannot be said in JSON: ${why}`
+    const message = `${name} cannot be written as JSON: ${why}: expected plain data`
     throw refuse({ code: 'INVALID_ARGUMENT', message })
   }
 }
