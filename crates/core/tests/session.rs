@@ -847,3 +847,19 @@ fn regression_a_limit_shorter_than_a_header_lets_a_read_go_on() {
     };
     assert_eq!(rows, [row(name, 1, "one"), row(name, 2, "two"), row("g", 1, "three")]);
 }
+
+#[test]
+fn regression_a_range_does_not_take_another_line_than_the_last_read_showed() {
+    let text = "one\ntwo\nx\nx\nfive\nsix\n";
+    let scene = Scene::new(&[("f", text)]);
+    scene.read("f");
+    let now = format!("top\n{text}");
+    scene.write("f", &now);
+    scene.read_lines("f", Some(4), Some(1));
+    let range = json!({
+        "op": "replace_range", "path": "f", "text": "new",
+        "start_anchor": anchor(4, "x"), "end_anchor": anchor(5, "five"),
+    });
+    assert_eq!(scene.refuse(json!([range])).code, Code::AmbiguousAnchor);
+    assert_eq!(scene.content("f"), now);
+}

@@ -177,22 +177,30 @@ impl<'a> Locator<'a> {
 
     /// Decides where an operation takes place. Its anchors are in order.
     pub fn locate<'o>(&mut self, target: &Target<'o>) -> Found<'o> {
-        match self.by_views(target) {
-            Some(Ok(landed)) => self.placed(target, landed),
-            Some(Err(refused)) => Found::Refused(vec![refused]),
+        let landed = match self.by_views(target, self.views()) {
+            Some(Ok((_, view, landed))) => self.undisputed(target, landed, Some(view)),
+            Some(Err(refused)) => Err(refused),
             None => match self.by_tip(target) {
-                Some(landed) => self.placed(target, landed),
-                None => self.apart(target),
+                Some(landed) => self.undisputed(target, landed, None),
+                None => return self.apart(target),
             },
+        };
+        match landed {
+            Ok(landed) => self.placed(target, landed),
+            Err(refused) => Found::Refused(vec![refused]),
         }
     }
 
-    /// By the views in which every anchor of the target was shown as it says. `None` when there
-    /// is none.
-    fn by_views<'o>(&mut self, target: &Target<'o>) -> Option<Result<Landed, Refused<'o>>> {
+    /// By those of some views, newest first, in which every anchor of the target was shown as it
+    /// says. `None` when there is none.
+    fn by_views<'o>(
+        &mut self,
+        target: &Target<'o>,
+        views: Vec<(usize, &'a View)>,
+    ) -> Option<Result<(usize, &'a View, Landed), Refused<'o>>> {
         let (first, last) = target.ends();
         let mut newest: Option<(usize, &'a View, Result<Landed, Why>)> = None;
-        for (at, view) in self.views() {
+        for (at, view) in views {
             if !(self.shows(at, view, first) && self.shows(at, view, last)) {
                 continue;
             }
@@ -213,6 +221,7 @@ impl<'a> Locator<'a> {
             }
         }
         let (at, view, landed) = newest?;
+        let landed = landed.map(|landed| (at, view, landed));
         Some(landed.map_err(|why| self.refused(target, at, view, why)))
     }
 
@@ -223,6 +232,38 @@ impl<'a> Locator<'a> {
     fn has_taken_over(&self, newest: &View, older: &View, target: &Target<'_>) -> bool {
         let Block { first, last } = target.block();
         [first, last].into_iter().all(|line| newest.was_asked_since(older, line, self.as_of))
+    }
+
+    /// A place of a target, found by a view that shows both its ends or by no view, unless one of
+    /// the ends alone was shown elsewhere since: the model may have it from there.
+    fn undisputed<'o>(
+        &mut self,
+        target: &Target<'o>,
+        landed: Landed,
+        by: Option<&View>,
+    ) -> Result<Landed, Refused<'o>> {
+        let (Target::Range(first, last) | Target::Between(first, last)) = *target else {
+            return Ok(landed);
+        };
+        for (end, place) in [(first, landed.block.first), (last, landed.block.last)] {
+            let (end, line) = (Target::Line(end), u64::from(end.line));
+            let is_newer = |view: &View| {
+                by.is_none_or(|by| {
+                    view.last > by.since && !by.was_asked_since(view, line, self.as_of)
+                })
+            };
+            let mut views = self.views();
+            views.retain(|(_, view)| is_newer(view));
+            match self.by_views(&end, views) {
+                Some(Ok((at, view, other))) if other.block.first != place => {
+                    let places = vec![place, other.block.first];
+                    return Err(self.refused(&end, at, view, Why::Disagree { places }));
+                }
+                Some(Err(refused)) => return Err(refused),
+                _ => {}
+            }
+        }
+        Ok(landed)
     }
 
     /// The views that a call may mean, the one that was shown last first.

@@ -456,6 +456,8 @@ enum Step {
     Use(usize),
     /// The number of one of them is used with the text of another.
     Slip(usize, usize),
+    /// The lines from one of them to another are used.
+    Range(usize, usize),
 }
 
 fn steps() -> impl proptest::strategy::Strategy<Value = Vec<Step>> {
@@ -467,6 +469,7 @@ fn steps() -> impl proptest::strategy::Strategy<Value = Vec<Step>> {
         show.prop_map(|(first, last, asked)| Step::Show(first, last, asked)),
         any::<usize>().prop_map(Step::Use),
         any::<(usize, usize)>().prop_map(|(number, text)| Step::Slip(number, text)),
+        any::<(usize, usize)>().prop_map(|(first, last)| Step::Range(first, last)),
     ];
     prop::collection::vec(step, 1..40)
 }
@@ -484,6 +487,23 @@ impl Session {
                 let is_meant = shown.iter().any(|(n, t, _, meant)| {
                     (*n, t.as_str()) == (number, text) && meant.contains(&id)
                 });
+                assert!(is_meant, "{number} {text} is taken for line {line}");
+            }
+        });
+    }
+
+    /// A range from one row to another is refused, or each of its ends is the line for which its
+    /// anchor was shown last, if not for the text that is there again.
+    fn check_range(&self, first: &Row, last: &Row, shown: &[Row], ids: &[usize]) {
+        let (start, end) = (anchor(first.0 as u32, &first.1), anchor(last.0 as u32, &last.1));
+        self.find(&Target::Range(&start, &end), Unseen::Match, |found| {
+            let Found::Placed(Placed { spot: Spot::Lines(from, to), .. }) = found else { return };
+            for ((number, text, ..), line) in [(first, from), (last, to)] {
+                let id = ids[line as usize - 1];
+                let mut rows = shown.iter().rev().filter(|(n, t, ..)| (n, t) == (number, text));
+                let is_meant = |(.., meant): &Row| meant.contains(&id);
+                let is_meant = rows.next().is_some_and(is_meant)
+                    || rows.any(|row| row.2 == self.text && is_meant(row));
                 assert!(is_meant, "{number} {text} is taken for line {line}");
             }
         });
@@ -539,6 +559,12 @@ proptest::proptest! {
                     let ((number, ..), (_, text, ..)) =
                         (&shown[number % shown.len()], &shown[text % shown.len()]);
                     session.check_meant(*number, text, &shown, &ids);
+                }
+                Step::Range(first, last) if !shown.is_empty() => {
+                    let (first, last) = (&shown[first % shown.len()], &shown[last % shown.len()]);
+                    if first.0 < last.0 {
+                        session.check_range(first, last, &shown, &ids);
+                    }
                 }
                 _ => {}
             }
@@ -701,4 +727,43 @@ fn regression_another_text_with_the_hash_of_the_one_that_was_shown_is_not_taken_
     );
     let text = memory.version(b"other", Some(shown.hash));
     assert_eq!(text.body().unwrap().text, b"other");
+}
+
+/// The newer read shows the first end on the other of two like lines.
+#[test]
+fn regression_an_end_that_a_newer_text_showed_elsewhere_makes_a_range_ambiguous() {
+    let scene = |showing| {
+        let mut session =
+            Session { memory: Memory::default(), text: lines("one two x x five six") };
+        session.show_how(1, 6, Showing::Asked);
+        session.becomes("top one two x x five six");
+        session.show_how(4, 4, showing);
+        session
+    };
+    let at = |now: &[u64]| (Code::AmbiguousAnchor, Why::Disagree { places: now.to_vec() });
+    for showing in [Showing::Asked, Showing::Told] {
+        let session = scene(showing);
+        let (first, second, last) = (anchor(4, "x"), anchor(3, "x"), anchor(5, "five"));
+        assert_eq!(session.refused(&Target::Range(&first, &last)), at(&[5, 4]));
+        assert_eq!(session.refused(&Target::Between(&first, &last)), at(&[5, 4]));
+        // The same line at the other end; and a range that has nothing to do with it.
+        assert_eq!(session.refused(&Target::Range(&second, &first)), at(&[5, 4]));
+        assert_eq!(session.spot(&Target::Range(&last, &anchor(6, "six"))), Spot::Lines(6, 7));
+    }
+    // Once both ends were read again, they are clear.
+    let mut session = scene(Showing::Asked);
+    session.show_how(1, 7, Showing::Asked);
+    let (first, last) = (anchor(4, "x"), anchor(6, "five"));
+    assert_eq!(session.spot(&Target::Range(&first, &last)), Spot::Lines(4, 6));
+}
+
+/// As above, but for what is told of an own edit, and a last end that the model counted on.
+#[test]
+fn regression_a_number_that_was_counted_on_does_not_settle_the_other_end() {
+    let mut session = Session { memory: Memory::default(), text: lines("one two x x five") };
+    session.show_how(1, 5, Showing::Asked);
+    session.edit(1, 0, &["top"]);
+    let (first, last) = (anchor(4, "x"), anchor(6, "five"));
+    let why = Why::Disagree { places: vec![4, 5] };
+    assert_eq!(session.refused(&Target::Range(&first, &last)), (Code::AmbiguousAnchor, why));
 }

@@ -246,7 +246,7 @@ impl<'a> Locator<'a> {
     fn diagnose_one<'o>(&mut self, anchor: &'o Anchor) -> Option<Refused<'o>> {
         let line = u64::from(anchor.line);
         let target = Target::Line(anchor);
-        match self.by_views(&target) {
+        match self.by_views(&target, self.views()) {
             Some(Ok(_)) => return None,
             Some(Err(refused)) => return Some(refused),
             None if self.by_tip(&target).is_some() => return None,
