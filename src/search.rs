@@ -51,7 +51,7 @@ pub struct SearchResult {
     pub truncated: bool,
     /// What could not be searched, by path.
     pub errors: Vec<SearchError>,
-    /// Ignore files of which not everything counts, since it is too much, by path.
+    /// Ignore files that are cut at a limit, and files whose names are not UTF-8, by path.
     pub warnings: Vec<SearchWarning>,
 }
 

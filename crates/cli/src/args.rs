@@ -1,7 +1,9 @@
 //! The command line: commands, options, and the values of the core that they stand for.
 
 use clap::builder::PossibleValuesParser;
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::{
+    Arg, Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint,
+};
 use hashline_core::JsonRequest;
 use hashline_core::Query;
 use hashline_core::ReadRequest;
@@ -29,6 +31,29 @@ pub struct Args {
     pub shared: Shared,
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// Commands that look at no file of a workspace.
+const WITHOUT_FILES: [&str; 4] = ["check", "hook", "completions", "man"];
+
+/// The command line. Options that say how files are found are not shown where none is looked at.
+pub fn command_line() -> clap::Command {
+    let command = Args::command();
+    let is_of_files =
+        |arg: &&Arg| arg.is_global_set() && !["json", "color"].contains(&arg.get_id().as_str());
+    let hidden: Vec<Arg> = command
+        .get_arguments()
+        .filter(is_of_files)
+        .map(|arg| arg.clone().global(false).hide(true))
+        .collect();
+    WITHOUT_FILES.into_iter().fold(command, |command, name| {
+        command.mut_subcommand(name, |command| command.args(hidden.clone()))
+    })
+}
+
+/// The command line that this process was given.
+pub fn parse() -> std::result::Result<Args, clap::Error> {
+    Args::from_arg_matches(&command_line().try_get_matches()?)
 }
 
 /// What all commands have in common.
@@ -201,12 +226,12 @@ pub struct Read {
     #[arg(long, value_name = "N")]
     max_bytes: Option<usize>,
     /// Show lines with this text only
-    #[arg(long, value_name = "TEXT")]
+    #[arg(id = SEARCH, long, value_name = "TEXT")]
     search: Option<String>,
     #[command(flatten)]
     matching: Matching,
     /// How many matches to show of each file
-    #[arg(long, value_name = "N", requires = "search", default_value_t = 200)]
+    #[arg(long, value_name = "N", requires = SEARCH, default_value_t = 200)]
     max_matches: u64,
     #[command(flatten)]
     pub kept: Kept,
@@ -230,23 +255,26 @@ impl Read {
     }
 }
 
+/// The argument that says what to look for, of each command that looks for something.
+const SEARCH: &str = "search";
+
 /// What counts as a match, and what is shown around it.
 #[derive(Debug, ClapArgs)]
 struct Matching {
     /// The text is a regular expression, in the syntax of Rust; look-around works too
-    #[arg(long, short = 'e')]
+    #[arg(long, short = 'e', requires = SEARCH)]
     regex: bool,
     /// Upper and lower case differ
-    #[arg(long, short = 's')]
+    #[arg(long, short = 's', requires = SEARCH)]
     case_sensitive: bool,
     /// Show N lines after each match
-    #[arg(short = 'A', long = "after", value_name = "N")]
+    #[arg(short = 'A', long = "after", value_name = "N", requires = SEARCH)]
     after: Option<u64>,
     /// Show N lines before each match
-    #[arg(short = 'B', long = "before", value_name = "N")]
+    #[arg(short = 'B', long = "before", value_name = "N", requires = SEARCH)]
     before: Option<u64>,
     /// Show N lines before and after each match
-    #[arg(short = 'C', long = "context", value_name = "N", default_value_t = 0)]
+    #[arg(short = 'C', long = "context", value_name = "N", requires = SEARCH, default_value_t = 0)]
     context: u64,
 }
 
@@ -266,6 +294,7 @@ impl Matching {
 #[derive(Debug, ClapArgs)]
 pub struct Search {
     /// The text to look for: as it stands unless --regex, in any case unless --case-sensitive
+    #[arg(id = SEARCH, value_name = "PATTERN")]
     pattern: String,
     /// Files and directories; - is standard input [default: where relative paths start]
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
@@ -507,13 +536,11 @@ impl Guard {
     }
 }
 
+// No help of its own for each value: it would make the help of all options twice as long.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum UnparsedArg {
-    /// Neither allowed nor a write
     Unparsed,
-    /// Allowed
     Allow,
-    /// A write
     Write,
 }
 
@@ -620,10 +647,9 @@ enum DurabilityArg {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_well_formed() {
-        Args::command().debug_assert();
+        command_line().debug_assert();
     }
 }

@@ -46,6 +46,30 @@ pub enum Failure {
     Output(io::Error),
 }
 
+impl Failure {
+    /// The failure to tell of work that is done.
+    pub fn after(self, done: &str) -> Failure {
+        let mut error = match self {
+            // Its reader has seen enough.
+            Failure::Output(cause) if cause.kind() == io::ErrorKind::BrokenPipe => {
+                return Failure::Output(cause);
+            }
+            Failure::Output(cause) => unwritable(&cause),
+            Failure::Engine(error) => error,
+        };
+        // Whoever interrupts now has interrupted no more than the report.
+        if error.code == Code::Aborted {
+            error.code = Code::Io;
+        }
+        error.message = format!("{done}, but: {}", error.message);
+        Failure::Engine(error)
+    }
+}
+
+fn unwritable(cause: &io::Error) -> Error {
+    Error::new(Code::Io, format!("cannot write to standard output: {cause}"))
+}
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Failure {
         Failure::Engine(error)
@@ -70,8 +94,7 @@ pub fn report(result: Result<Exit, Failure>, as_json: bool) -> Exit {
         // Its reader has seen enough.
         Err(Failure::Output(cause)) if cause.kind() == io::ErrorKind::BrokenPipe => Exit::Done,
         Err(Failure::Output(cause)) => {
-            let message = format!("cannot write to standard output: {cause}");
-            complain(&Error::new(Code::Io, message), as_json);
+            complain(&unwritable(&cause), as_json);
             Exit::Trouble
         }
     }

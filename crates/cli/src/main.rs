@@ -18,13 +18,13 @@ mod usage;
 
 use std::io::Write;
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use hashline_core::Error;
 
-use args::Args;
 use exit::{Exit, Failure};
 
 fn main() -> std::process::ExitCode {
-    let args = match Args::try_parse() {
+    let args = match args::parse() {
         Ok(args) => args,
         Err(error) => return tell(&error).into(),
     };
@@ -39,10 +39,32 @@ fn main() -> std::process::ExitCode {
 /// Prints what stands in place of a command: the help, the version, or what is wrong with the
 /// command line.
 fn tell(error: &clap::Error) -> Exit {
-    let printed = error.print().and_then(|()| std::io::stdout().flush());
-    if error.use_stderr() {
-        // Where standard error cannot be written, nobody can be told.
-        return Exit::Trouble;
+    if !error.use_stderr() {
+        let printed = error.print().and_then(|()| std::io::stdout().flush());
+        return exit::report(printed.map(|()| Exit::Done).map_err(Failure::Output), false);
     }
-    exit::report(printed.map(|()| Exit::Done).map_err(Failure::Output), false)
+    let as_json = std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json");
+    if as_json || error.kind() == ErrorKind::InvalidUtf8 {
+        exit::complain(&usage_error(error), as_json);
+    } else {
+        // Where standard error cannot be written, nobody can be told.
+        let _ = error.print();
+    }
+    Exit::Trouble
+}
+
+/// What is wrong with the command line: in the words of clap, which does not say which argument is
+/// not UTF-8.
+fn usage_error(error: &clap::Error) -> Error {
+    let mut args = std::env::args_os();
+    let message = match args.find(|arg| arg.to_str().is_none()) {
+        Some(arg) if error.kind() == ErrorKind::InvalidUtf8 => format!(
+            "the argument {arg:?} is not UTF-8, as paths and texts must be: rename the file, or pass what it holds to standard input (-)"
+        ),
+        _ => {
+            let text = error.render().to_string();
+            text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned()
+        }
+    };
+    Error::argument(message)
 }

@@ -408,3 +408,63 @@ fn values_of_documents_are_read_and_edited_by_path() {
     assert_eq!(updated.stdout, format!("---\n{now}"));
     assert!(now.contains("// $.b[1]:"), "{now}");
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn regression_a_name_that_is_not_utf_8_silences_no_search() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let project = Project::new(&[("a", "needle\n")]);
+    let odd = project.path("").join(OsStr::from_bytes(b"b\xFF"));
+    std::fs::write(&odd, "needle\n").unwrap();
+    let Answer { code, stdout, stderr } = project.run(&["search", "needle"]);
+    assert_eq!((code, stdout.as_str()), (Some(0), "--- a ---\n1:ae|needle\n"));
+    let expected =
+        "hashline: b\\xFF: was not searched: its name is not UTF-8, so no path can name it\n";
+    assert_eq!(stderr, expected);
+    let answer = support::answer(project.command(&["read"]).arg(&odd).output().unwrap());
+    assert_eq!(answer.code, Some(2));
+    assert!(answer.stderr.contains("b\\xFF\" is not UTF-8, as paths"), "{}", answer.stderr);
+    let piped = project.shell("for odd in b*; do $hashline read - < \"$odd\"; done");
+    assert_eq!(piped, printed("1:ae|needle\n"));
+}
+
+#[test]
+fn regression_a_patch_that_names_a_missing_file_is_refused_though_it_asks_for_nothing() {
+    let project = Project::new(&[("a", "one\n")]);
+    let answer = project.run_with(&["apply"], r#"{"path":"nope","edits":[]}"#);
+    assert_eq!(answer.code, Some(2));
+    assert!(answer.stderr.contains("nope"), "{}", answer.stderr);
+    assert_eq!(project.run_with(&["apply"], r#"{"path":"a","edits":[]}"#), printed(""));
+}
+
+#[test]
+fn options_of_matches_need_something_to_look_for() {
+    let project = Project::new(&[("a", "one\n")]);
+    for option in ["-e", "-s", "-A1", "-B1", "-C1"] {
+        let Answer { code, stdout, stderr } = project.run(&["read", "a", option]);
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{option}");
+        assert!(stderr.contains("--search"), "{option}: {stderr}");
+        assert_eq!(project.run(&["search", "one", option]).code, Some(0), "{option}");
+    }
+}
+
+#[test]
+fn help_of_check_is_short_and_has_what_it_uses() {
+    let project = Project::new(&[]);
+    let help = project.run(&["check", "--help"]).stdout;
+    assert!(help.lines().count() < 40, "{help}");
+    assert!(help.contains("--json") && !help.contains("--state-dir"), "{help}");
+}
+
+#[test]
+fn usage_errors_are_data_where_data_is_asked_for() {
+    let project = Project::new(&[]);
+    for args in [&["read", "--json"][..], &["--json", "bake"], &["read", "a", "--nope", "--json"]] {
+        let Answer { code, stdout, stderr } = project.run(args);
+        assert_eq!((code, stdout.as_str()), (Some(2), ""));
+        let error: Value = serde_json::from_str(&stderr).unwrap();
+        assert_eq!(error["code"], "INVALID_ARGUMENT");
+        assert!(error["message"].as_str().unwrap().contains("Usage: hashline"), "{error}");
+    }
+}

@@ -41,6 +41,13 @@ fn a_full_disk_is_told() {
         let expected = "cannot write to standard output: No space left";
         assert!(told.stderr.contains(expected), "{command}: {}", told.stderr);
     }
+    for options in ["--emit-updated", "--json"] {
+        project.write("a", b"line 1\n");
+        let told = project.shell(&format!("echo '{PATCH}' | $hashline apply {options} >/dev/full"));
+        assert_eq!((told.code, project.content("a").as_str()), (Some(2), "one\n"));
+        let expected = "the patch was applied, but: cannot write to standard output: No space left";
+        assert!(told.stderr.contains(expected), "{options}: {}", told.stderr);
+    }
     // Nobody can be told, but the exit code says it.
     assert_eq!(project.shell("$hashline no-command 2>/dev/full").code, Some(2));
     assert_eq!(project.shell("$hashline read b 2>/dev/full").code, Some(2));

@@ -40,19 +40,35 @@ pub fn apply(call: &mut Call<'_>, args: &Apply, anchors: Anchors) -> Result<Exit
         Outcome::Rejected(rejected) => mismatch::tell(call, rejected),
         Outcome::Applied(applied) => {
             tell_liberties(&applied);
-            if call.shared.json {
-                call.out.json(&Outcome::Applied(applied))?;
-            } else if args.dry_run {
-                show_diff(call, &applied)?;
-            } else if args.emit_updated {
-                match anchors {
-                    Anchors::Lines => show_updated(call, &applied)?,
-                    Anchors::Values => json::show_updated(call, &applied)?,
-                }
+            let told = show(call, args, anchors, applied);
+            if args.dry_run {
+                told?;
+            } else {
+                told.map_err(|failure| failure.after("the patch was applied"))?;
             }
             Ok(Exit::Done)
         }
     }
+}
+
+/// Prints what was asked for of a patch that was applied, to the last byte.
+fn show(
+    call: &mut Call<'_>,
+    args: &Apply,
+    anchors: Anchors,
+    applied: Applied,
+) -> Result<(), Failure> {
+    if call.shared.json {
+        call.out.json(&Outcome::Applied(applied))?;
+    } else if args.dry_run {
+        show_diff(call, &applied)?;
+    } else if args.emit_updated {
+        match anchors {
+            Anchors::Lines => show_updated(call, &applied)?,
+            Anchors::Values => json::show_updated(call, &applied)?,
+        }
+    }
+    Ok(call.out.flush()?)
 }
 
 /// What would change: a view for eyes, or a unified diff.

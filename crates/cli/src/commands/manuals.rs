@@ -4,17 +4,16 @@
 use std::io;
 use std::path::Path;
 
-use clap::CommandFactory;
 use hashline_core::Error;
 
 use super::Call;
-use crate::args::{Args, Completions, Man};
+use crate::args::{Completions, Man, command_line};
 use crate::exit::{Exit, Failure};
 
 /// `hashline completions`
 pub fn completions(call: &mut Call<'_>, args: &Completions) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Args::command(), "hashline", &mut script);
+    clap_complete::generate(args.shell, &mut command_line(), "hashline", &mut script);
     call.out.bytes(&script)?;
     Ok(Exit::Done)
 }
@@ -25,7 +24,7 @@ pub fn man(call: &mut Call<'_>, args: &Man) -> Result<Exit, Failure> {
         Some(directory) => write_pages(directory)?,
         None => {
             let mut page = Vec::new();
-            clap_mangen::Man::new(Args::command()).render(&mut page)?;
+            clap_mangen::Man::new(command_line()).render(&mut page)?;
             call.out.bytes(&page)?;
         }
     }
@@ -37,5 +36,5 @@ fn write_pages(directory: &Path) -> Result<(), Error> {
     let shown = directory.to_string_lossy();
     let fault = |cause: io::Error| Error::io("write", &shown, &cause);
     std::fs::create_dir_all(directory).map_err(fault)?;
-    clap_mangen::generate_to(Args::command(), directory).map_err(fault)
+    clap_mangen::generate_to(command_line(), directory).map_err(fault)
 }

@@ -15,11 +15,10 @@ pub fn recover(call: &mut Call<'_>) -> Result<Exit, Failure> {
     drop(progress);
     let is_done = report.damaged.is_empty() && report.failed.is_empty();
     let exit = if is_done { Exit::Done } else { Exit::Trouble };
+    show(call, &report).map_err(|failure| failure.after("the recovery was made"))?;
     if call.shared.json {
-        call.out.json(&report)?;
         return Ok(exit);
     }
-    print(call, &report)?;
     for journal in &report.damaged {
         say(&format!("{journal}: is damaged, of another version or another user's; it is kept"));
     }
@@ -27,6 +26,16 @@ pub fn recover(call: &mut Call<'_>) -> Result<Exit, Failure> {
         complain(error, false);
     }
     Ok(exit)
+}
+
+/// Prints the report, to the last byte.
+fn show(call: &mut Call<'_>, report: &RecoveryReport) -> Result<(), Failure> {
+    if call.shared.json {
+        call.out.json(report)?;
+    } else {
+        print(call, report)?;
+    }
+    Ok(call.out.flush()?)
 }
 
 fn print(call: &mut Call<'_>, report: &RecoveryReport) -> Result<(), Failure> {

@@ -78,6 +78,8 @@ pub struct Patch {
     pub files: Vec<Operation<FileAction>>,
     /// Paths with the snapshots of the files that the one who wrote the patch was shown.
     pub snapshots: Vec<(String, String)>,
+    /// The file that a patch names which asks for nothing.
+    pub idle_path: Option<String>,
 }
 
 impl Patch {

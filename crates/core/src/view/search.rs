@@ -127,7 +127,7 @@ pub struct SearchResult {
     pub ran_out: bool,
     /// What could not be searched, by path.
     pub errors: Vec<Error>,
-    /// Ignore files that do not count as they stand, by path.
+    /// Ignore files that do not count as they stand, and what no path can name, by path.
     pub warnings: Vec<SearchWarning>,
 }
 

@@ -219,6 +219,11 @@ impl<'a> Lookups<'a> {
                 failures.push(operation.index, Some(&operation.path), error);
             }
         }
+        if let Some(path) = &patch.idle_path
+            && let Err(error) = self.file(path)
+        {
+            failures.push(0, Some(path), error);
+        }
         (tasks, failures)
     }
 
@@ -236,11 +241,7 @@ impl<'a> Lookups<'a> {
         tasks: &mut Tasks<'_>,
         by_file: &mut HashMap<(u64, u64), usize>,
     ) -> Result<usize> {
-        let place = self.base.existing(path)?;
-        let stamp = self.stamp(&place)?;
-        if stamp.kind != FileKind::File {
-            return Err(not_a_file(path, stamp.kind.noun()));
-        }
+        let (place, stamp) = self.file(path)?;
         let link = match self.base.named(path) {
             Ok(Lookup::Found(link)) => link.canonical().to_owned(),
             _ => place.canonical().to_owned(),
@@ -261,6 +262,16 @@ impl<'a> Lookups<'a> {
             }
         }
         Ok(edits)
+    }
+
+    /// The file that a path leads to.
+    fn file(&self, path: &str) -> Result<(Place, Stamp)> {
+        let place = self.base.existing(path)?;
+        let stamp = self.stamp(&place)?;
+        match stamp.kind {
+            FileKind::File => Ok((place, stamp)),
+            other => Err(not_a_file(path, other.noun())),
+        }
     }
 
     /// Notes the locks of a name that nobody has: its own, and those of the names that links lead

@@ -54,6 +54,9 @@ pub fn parse(
             action,
         });
     }
+    if read.edits.is_empty() && read.files.is_empty() {
+        read.idle_path = shape.path.map(str::to_owned);
+    }
     if failures.is_empty() { Ok(read) } else { Err(failures) }
 }
 

@@ -1,5 +1,6 @@
 //! Paths as results show them: as the query leads there, with forward slashes.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::{Component, Path};
 
@@ -7,13 +8,19 @@ use crate::disk::fs::plain;
 
 /// The path of an entry as the query leads to it, with forward slashes.
 pub(super) fn join(dir: &str, name: &OsStr) -> String {
-    let name = name.to_string_lossy();
+    let name = name.to_str().map_or_else(|| escaped(name).into(), Cow::Borrowed);
     let separator = separator(dir);
     if dir.is_empty() || dir.ends_with(separator) {
         format!("{dir}{name}")
     } else {
         format!("{dir}{separator}{name}")
     }
+}
+
+/// A name that is not UTF-8, with the bytes that are not written as escapes: `b\xFF.txt`.
+fn escaped(name: &OsStr) -> String {
+    let quoted = format!("{name:?}");
+    quoted[1..quoted.len() - 1].to_owned()
 }
 
 /// What stands between the names of a path: behind `\\?\` Windows takes a forward slash for a

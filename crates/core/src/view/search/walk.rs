@@ -202,6 +202,7 @@ impl Walk<'_> {
             match self.look_at(directory, filter, &rules, entry) {
                 Ok(Some(WalkEntry::File(name))) => names.push(name),
                 Ok(Some(WalkEntry::Directory(below))) => judged.directories.push(below),
+                Ok(Some(WalkEntry::Unnameable(shown))) => judged.warnings.push(unnameable(shown)),
                 Ok(None) => {}
                 Err(error) => judged.errors.push(error),
             }
@@ -240,7 +241,7 @@ impl Walk<'_> {
             return Ok(None);
         }
         let Some(name) = entry.name.to_str() else {
-            return Err(unnameable(&shown));
+            return Ok(Some(WalkEntry::Unnameable(shown)));
         };
         Ok(match kind {
             FileKind::File => Some(WalkEntry::File(name)),
@@ -270,6 +271,8 @@ struct Listing {
 enum WalkEntry<'e> {
     File(&'e str),
     Directory(QueuedDirectory),
+    /// Something at a path that no request can say, as it is shown.
+    Unnameable(String),
 }
 
 /// The trail to a directory: `canonical` is where the link leads, if it is one.
@@ -295,12 +298,10 @@ fn extend(
     })))
 }
 
-fn unnameable(shown: &str) -> Error {
-    Error::at(
-        Code::Io,
-        shown,
-        format!("{shown}: its name is not valid UTF-8, so that no path can name it"),
-    )
+fn unnameable(shown: String) -> SearchWarning {
+    let message =
+        format!("{shown}: was not searched: its name is not UTF-8, so no path can name it");
+    SearchWarning { path: shown, message }
 }
 
 fn leads_back(shown: &str) -> Error {
