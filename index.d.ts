@@ -330,7 +330,7 @@ export type TaggedEdit = { verbatim?: boolean } & (
  * still its snapshot no anchor is taken for another line; in one that is not, and in files of
  * which nothing is said, the rules of `relocate` hold.
  */
-export type Snapshots = Readonly<Record<string, string>>
+export type Snapshots = Readonly<Record<string, string | undefined>>
 
 /** Operations on any number of files, at most 10,000. */
 export interface OperationsPatch {
@@ -787,6 +787,29 @@ export interface FailedView extends NoText {
 /** What was read of one file: `kind` says which. */
 export type FileView = TextView | BinaryView | ImageView | UnreadView | FailedView
 
+/** What only a success has. */
+interface NotApplied {
+  files?: never
+  relocations?: never
+  repairs?: never
+  warnings?: never
+  noops?: never
+  content?: never
+}
+
+/** What only a refusal has. */
+interface NotRejected {
+  code?: never
+  failures?: never
+  remaps?: never
+}
+
+/** What `applyHash` did, or why it did nothing: `status` says which. */
+export type ApplyOutcome = (AppliedOutcome & NotRejected) | (RejectedOutcome & NotApplied)
+
+/** What `applyHashToText` did, or why it did nothing: `status` says which. */
+export type TextOutcome = (AppliedText & NotRejected) | (RejectedOutcome & NotApplied)
+
 /**
  * One model's work on files, with a memory of what it was shown: an anchor means the line that
  * was shown, and nothing else. Lines that reads and searches show count as shown, and so do the
@@ -908,9 +931,6 @@ export declare function applyJson(patch: JsonPatch, options?: ApplyOptions): Pro
 
 /** As `applyJson`, on the calling thread: throws where that rejects. */
 export declare function applyJsonSync(patch: JsonPatch, options?: Omit<ApplyOptions, 'signal'>): ApplyOutcome
-
-/** What `applyHash` did, or why it did nothing. `status` tells which. */
-export type ApplyOutcome = AppliedOutcome | RejectedOutcome
 
 /**
  * Tells which parts of a shell command line read file contents or write files, so that a model
@@ -1277,7 +1297,7 @@ export interface SearchResult {
   truncated: boolean
   /** What could not be searched, by path. */
   errors: Array<SearchError>
-  /** Ignore files of which not everything counts, since it is too much, by path. */
+  /** Ignore files that are cut at a limit, and files whose names are not UTF-8, by path. */
   warnings: Array<SearchWarning>
 }
 
@@ -1288,9 +1308,6 @@ export interface SearchWarning {
   /** What, and why; names the file. */
   message: string
 }
-
-/** What `applyHashToText` did, or why it did nothing. `status` tells which. */
-export type TextOutcome = AppliedText | RejectedOutcome
 
 /**
  * Whether the hash of a line's text is the expected one. The line number counts only in

@@ -1,4 +1,4 @@
-// What the TypeScript compiler has to say about lines that use the declarations of this package.
+// What the TypeScript compiler has to say about code that uses the declarations of this package.
 
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -7,24 +7,52 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
+/** The modules of the package, and what declares them. */
+const DECLARATIONS = {
+  'hashline-native': 'index.d.ts',
+  'hashline-native/bun': 'js/bun.d.mts',
+  'hashline-native/omp': 'js/omp.d.mts',
+  'hashline-native/omp13': 'js/omp13.d.mts',
+  'hashline-native/tools': 'js/tools.d.mts',
+}
+
 /**
  * Compiles a module of these lines, in which `api` is `index.d.ts`, and returns the complaints.
  * @param {string} dir
  * @param {string[]} lines
  */
 export function compile(dir, lines) {
-  const declarations = JSON.stringify(join(root, 'index.d.ts'))
-  const file = join(dir, 'lines.mts')
-  writeFileSync(file, `import type * as api from ${declarations}\n${lines.join('\n')}\n`)
+  const source = `import type * as api from 'hashline-native'\n${lines.join('\n')}\n`
+  return compileAll(dir, { 'lines.mts': source })
+}
+
+/**
+ * Compiles files, by name, in one run, and returns the complaints.
+ * @param {string} dir an empty directory
+ * @param {Record<string, string>} sources
+ */
+export function compileAll(dir, sources) {
+  for (const [name, source] of Object.entries(sources)) writeFileSync(join(dir, name), source)
+  const declared = Object.entries(DECLARATIONS).map(([name, file]) => [name, [join(root, file)]])
+  const configuration = {
+    compilerOptions: {
+      allowJs: true,
+      checkJs: true,
+      module: 'nodenext',
+      noEmit: true,
+      paths: Object.fromEntries(declared),
+      strict: true,
+      target: 'es2022',
+      typeRoots: [join(root, 'node_modules/@types')],
+      types: ['node'],
+    },
+    files: Object.keys(sources),
+  }
+  writeFileSync(join(dir, 'tsconfig.json'), JSON.stringify(configuration))
   const compiler = join(root, 'node_modules/typescript/bin/tsc')
-  const flags = ['--ignoreConfig', '--noEmit', '--strict']
-  const language = ['--module', 'nodenext', '--target', 'es2022']
-  const types = ['--types', 'node', '--typeRoots', join(root, 'node_modules/@types')]
-  const { stdout, stderr, error } = spawnSync(
-    process.execPath,
-    [compiler, ...flags, ...language, ...types, file],
-    { encoding: 'utf8' },
-  )
+  const { stdout, stderr, error } = spawnSync(process.execPath, [compiler, '-p', dir], {
+    encoding: 'utf8',
+  })
   if (error) throw error
   return stdout + stderr
 }

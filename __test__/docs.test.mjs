@@ -1,10 +1,15 @@
-// What the notes for developers claim to be there is there, and what there is they name.
+// What the pages claim to be there is there, what there is they name, and their code compiles.
 
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import * as api from 'hashline-native'
+import * as omp from 'hashline-native/omp'
+import * as tools from 'hashline-native/tools'
+import { compileAll } from './compile.mjs'
+import { withMess } from './support.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -120,17 +125,91 @@ test('the table of commands has those of package.json', () => {
   assert.deepEqual(named.sort(), Object.keys(JSON.parse(read('package.json')).scripts).sort())
 })
 
+/** The pages of the repository. */
+const pages = ['.', 'docs', 'examples', 'integrations']
+  .flatMap((dir) => (dir === '.' ? readdirSync(root) : filesBelow(dir)))
+  .filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
+
 test('links in notes lead to files', () => {
-  const notes = [
-    'README.md',
-    'CONTRIBUTING.md',
-    ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`),
-  ]
-  for (const note of notes.filter(
-    (file) => file.endsWith('.md') && statSync(join(root, file)).isFile(),
-  )) {
-    for (const [, target] of read(note).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)) {
-      assert.ok(existsSync(join(root, note, '..', target)), `${note} links to ${target}`)
+  for (const page of pages) {
+    for (const [, target] of read(page).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)) {
+      assert.ok(existsSync(join(root, page, '..', target)), `${page} links to ${target}`)
     }
   }
+})
+
+/** What snippets take from their surroundings. */
+const SURROUNDINGS = `
+import type * as api from 'hashline-native'
+
+interface Message {
+  tool_calls?: { id: string; function: { name: string; arguments: string } }[]
+}
+
+declare global {
+  const cwd: string
+  const model: string
+  const messages: unknown[]
+  const call: { name: string; arguments: string }
+  const ask: (request: unknown) => Promise<Message>
+  const session: api.HashSession
+}
+`
+
+/**
+ * The fenced blocks of a page in one of these languages.
+ * @param {string} page
+ * @param {string[]} languages
+ */
+const blocks = (page, ...languages) =>
+  Array.from(read(page).matchAll(/^ *```(\w+)\n([\s\S]*?)^ *```$/gm), ([, language, code]) => ({
+    language,
+    code,
+  })).filter(({ language }) => languages.includes(language))
+
+/**
+ * A snippet as a module: what is left out is left out, and names of the package that it does not
+ * import itself are imported.
+ * @param {string} code
+ */
+function moduleOf(code) {
+  const source = code.replaceAll('…', '')
+  const known = Object.entries({
+    'hashline-native': api,
+    'hashline-native/tools': tools,
+    'hashline-native/omp': omp,
+  })
+  const imports = known.flatMap(([from, exported]) => {
+    const names = Object.keys(exported).filter(
+      (name) => new RegExp(`(?<![.'\\w])${name}\\(`).test(source) && !bound(source).includes(name),
+    )
+    return names.length > 0 ? [`import { ${names.join(', ')} } from '${from}'`] : []
+  })
+  return `${[...imports, source].join('\n')}\nexport {}\n`
+}
+
+/** The names that a snippet takes in braces. @param {string} source */
+const bound = (source) =>
+  Array.from(source.matchAll(/(?:import|const) \{([^}]*)\}/g), ([, names]) => names)
+    .join()
+    .split(/[\s,]+/)
+
+test('snippets of the pages compile', () =>
+  withMess({}, (dir) => {
+    /** @type {Record<string, string>} */
+    const sources = { 'surroundings.d.mts': SURROUNDINGS }
+    for (const page of pages) {
+      blocks(page, 'js', 'ts').forEach(({ code }, index) => {
+        const name = `${page.replace(/\W/g, '_')}_${index + 1}`
+        // Names that a module in CommonJS requires have types in JavaScript alone.
+        if (code.includes('require(')) sources[`${name}.cjs`] = code
+        else sources[`${name}.mts`] = moduleOf(code)
+      })
+    }
+    assert.ok(Object.keys(sources).length > 10)
+    assert.equal(compileAll(dir, sources), '')
+  }))
+
+test('JSON in the pages is JSON', () => {
+  for (const page of pages) for (const { code } of blocks(page, 'json')) JSON.parse(code)
 })

@@ -13,8 +13,10 @@ import { UNUSED_STATE } from './support.mjs'
  * @returns {[string[], HashlineErrorCode | undefined]}
  */
 function summary(outcome) {
-  // @ts-expect-error: there are no failures before the status was looked at
-  outcome.failures
+  // Before the status was looked at, there may be none.
+  /** @type {number | undefined} */
+  const count = outcome.failures?.length
+  assert.ok(count !== 0)
   return outcome.status === 'applied'
     ? [outcome.files.map((file) => file.path), undefined]
     : [outcome.failures.map((failure) => failure.message), outcome.code]
@@ -70,12 +72,13 @@ const patches = [
   { path: 'a', edits: [{ set_line: { anchor: '1:18', new_text: 'x' } }] },
   { path: 'a', edits: [{ op: 'set', tag: '1#ZZ', content: ['x'] }], rename: 'b' },
   { path: 'a', delete: true },
+  { path: 'a', edits: [], snapshots: { a: readHashedSync('a')[0].snapshot } },
   // @ts-expect-error: no path
   { edits: [] },
 ]
 
 test('what the types forbid is refused at run time', () => {
-  assert.equal(patches.length, 5)
+  assert.equal(patches.length, 6)
   // @ts-expect-error: an unknown name
   assert.throws(() => formatHashed('', { startline: 1 }))
   // @ts-expect-error: an unknown dialect

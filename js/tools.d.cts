@@ -1,5 +1,5 @@
 // The tools of an agent over a `HashSession`: what a model is told of them, what it may write, and
-// what it gets back. Ten lines make a loop (examples/README.md):
+// what it gets back. Ten lines make a loop (examples/agents/README.md):
 //
 //   const tools = hashTools(new HashSession({ cwd }))
 //   const request = { model, messages, tools: Object.values(tools).map((tool) => toOpenAI(tool)) }
@@ -7,7 +7,15 @@
 //   const tool = Object.values(tools).find((tool) => tool.name === call.function.name)
 //   const { text } = await tool.execute(call.function.arguments, { signal })
 
-import type { CommandPolicy, HashSession, Repair } from '..'
+import type {
+  AppliedOutcome,
+  CommandPolicy,
+  FileView,
+  HashSession,
+  RejectedOutcome,
+  Repair,
+  SearchResult,
+} from '..'
 
 /** What the tools are called: `read`, `search` and `apply_hash` when left out. */
 export interface ToolNames {
@@ -25,7 +33,7 @@ export interface HashToolsOptions {
 export function hashTools(
   session: HashSession,
   options?: HashToolsOptions,
-): { read: HashTool; search: HashTool; apply: HashTool }
+): { read: HashTool<ReadData>; search: HashTool<SearchData>; apply: HashTool<ApplyData> }
 
 /**
  * Learns from a call of an earlier run what it showed: `session.observe`, with the path taken from
@@ -40,7 +48,7 @@ export function remember(
 ): number
 
 /** One tool, for any framework: hand its schema to the model, and the model's call to `execute`. */
-export interface HashTool {
+export interface HashTool<Data extends ToolData = ToolData> {
   /** The name by which the model calls it. */
   readonly name: string
   /** The name for people: `Read`. */
@@ -69,7 +77,7 @@ export interface HashTool {
    * What is wrong about it, or goes wrong, is told in a result with `isError`: the promise is
    * rejected with an `AbortError` alone, when `signal` fires.
    */
-  execute(args: unknown, options?: ExecuteOptions): Promise<ToolResult>
+  execute(args: unknown, options?: ExecuteOptions): Promise<ToolResult<Data>>
 }
 
 export interface ExecuteOptions {
@@ -83,7 +91,7 @@ export interface ExecuteOptions {
 }
 
 /** What a call gives. */
-export interface ToolResult {
+export interface ToolResult<Data extends ToolData = ToolData> {
   /**
    * For the model: at most 2,000 lines and 50 KB, and a few lines that say what is left out and
    * how to go on. (Of reads and searches the session's `limits` count.)
@@ -94,7 +102,7 @@ export interface ToolResult {
   /** The images among the files that were read, if png, jpeg, gif or webp; `text` names them all. */
   images: ToolImage[]
   /** The same as data, for the harness. */
-  structured: ToolData
+  structured: Data
   /** The outcome in a few words, for a line of a terminal: `greet.js +1 -2`. */
   summary: string
   /** Of an apply: what changed, as a unified diff. */
@@ -110,21 +118,33 @@ export interface ToolImage {
   data: Uint8Array
 }
 
-/** A call as data. Which of the fields there are depends on the tool and the outcome. */
+/** A call as data. A call that came to nothing has `code`, and may have nothing else. */
 export interface ToolData {
   /** What was taken otherwise than the model wrote it: arguments, and texts of an apply. */
   repairs: (ArgumentRepair | Repair)[]
   /** The code of what went wrong. */
   code?: string
-  /** Of a read: each file. Of a search: each file with matches. Of an apply: each that changed. */
-  files?: Record<string, unknown>[]
-  /** Of a search: the matches shown. */
-  matchCount?: number
-  /** Of a read or a search: whether a limit left out anything. */
+}
+
+/** A read as data. */
+export interface ReadData extends ToolData {
+  /** Each file, without its text. */
+  files?: WithoutText<FileView>[]
+  /** Whether a limit left out anything. */
   truncated?: boolean
-  /** Of an apply: `'applied'` or `'rejected'`. */
+}
+
+type WithoutText<T> = T extends unknown ? Omit<T, 'text'> : never
+
+/** A search as data. */
+export interface SearchData extends ToolData, Partial<Omit<SearchResult, 'text'>> {}
+
+/** An apply as data. */
+export interface ApplyData
+  extends ToolData,
+    Partial<Omit<AppliedOutcome, 'status' | 'repairs' | 'text'>>,
+    Partial<Omit<RejectedOutcome, 'status' | 'code' | 'text'>> {
   status?: 'applied' | 'rejected'
-  [more: string]: unknown
 }
 
 /** Something that a model wrote in another form than the schema says, and that was taken as meant. */

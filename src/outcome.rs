@@ -9,12 +9,10 @@ use super::fault::Result;
 use super::js::Js;
 use super::text::{Text, Word};
 
-/// What `applyHash` did, or why it did nothing. `status` tells which.
-#[napi]
+/// What `applyHash` did, or why it did nothing: declared in `patch.d.ts`.
 pub type ApplyOutcome = Either<AppliedOutcome, RejectedOutcome>;
 
-/// What `applyHashToText` did, or why it did nothing. `status` tells which.
-#[napi]
+/// What `applyHashToText` did, or why it did nothing: declared in `patch.d.ts`.
 pub type TextOutcome = Either<AppliedText, RejectedOutcome>;
 
 /// Every operation was carried out, or had nothing to do.

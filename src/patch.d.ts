@@ -330,7 +330,7 @@ export type TaggedEdit = { verbatim?: boolean } & (
  * still its snapshot no anchor is taken for another line; in one that is not, and in files of
  * which nothing is said, the rules of `relocate` hold.
  */
-export type Snapshots = Readonly<Record<string, string>>
+export type Snapshots = Readonly<Record<string, string | undefined>>
 
 /** Operations on any number of files, at most 10,000. */
 export interface OperationsPatch {
@@ -786,3 +786,26 @@ export interface FailedView extends NoText {
 
 /** What was read of one file: `kind` says which. */
 export type FileView = TextView | BinaryView | ImageView | UnreadView | FailedView
+
+/** What only a success has. */
+interface NotApplied {
+  files?: never
+  relocations?: never
+  repairs?: never
+  warnings?: never
+  noops?: never
+  content?: never
+}
+
+/** What only a refusal has. */
+interface NotRejected {
+  code?: never
+  failures?: never
+  remaps?: never
+}
+
+/** What `applyHash` did, or why it did nothing: `status` says which. */
+export type ApplyOutcome = (AppliedOutcome & NotRejected) | (RejectedOutcome & NotApplied)
+
+/** What `applyHashToText` did, or why it did nothing: `status` says which. */
+export type TextOutcome = (AppliedText & NotRejected) | (RejectedOutcome & NotApplied)
