@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { version } from 'hashline-native'
@@ -32,7 +32,8 @@ function run(command, ...args) {
 function compile(source, program) {
   const flags = ['-std=c11', '-Wall', '-Wextra', '-Werror', `-I${join(root, 'include')}`]
   const binary = binaryPath()
-  run('cc', ...flags, join(root, source), binary, '-lpthread', '-o', program)
+  const path = `-Wl,-rpath,${dirname(resolve(binary))}`
+  run('cc', ...flags, join(root, source), binary, path, '-lpthread', '-o', program)
 }
 
 test('the binary has what the header declares, and waits for nothing of Node', (t) => {
@@ -66,6 +67,24 @@ test('a program in C reads and edits', async (t) => {
     const refused = spawnSync(program, [dir, 'none.txt'], { encoding: 'utf8', env })
     assert.equal(refused.status, 1)
     assert.equal(refused.stderr, 'FILE_NOT_FOUND: none.txt: there is no such file\n')
+  })
+})
+
+test('the commands of docs/c.md, and the program from anywhere', async (t) => {
+  if (unable) return t.skip(unable)
+  const page = readFileSync(join(root, 'docs/c.md'), 'utf8')
+  const lines = /```sh\n(cp [\s\S]*?)```/.exec(page)?.[1]
+  assert.ok(lines)
+  // The page names the file of one platform.
+  const name = 'hashline-native.linux-x64-gnu.node'
+  const script = lines.replaceAll(name, basename(binaryPath()))
+  await withMess({}, (dir, stateDir) => {
+    const env = { ...process.env, HASHLINE: root, XDG_STATE_HOME: stateDir }
+    const built = spawnSync('sh', ['-ec', script], { cwd: dir, encoding: 'utf8', env })
+    assert.equal(built.status, 0, built.stderr)
+    assert.match(built.stdout, /"status":"applied"/)
+    const again = spawnSync(join(dir, 'edit'), [dir, 'edit.c'], { cwd: '/', encoding: 'utf8', env })
+    assert.equal(again.status, 0, again.stderr)
   })
 })
 

@@ -1,6 +1,6 @@
 /* Reads a file of a directory with anchors, and puts a line at its end, by the C interface.
  *
- *   cc examples/c/edit.c -Iinclude ./hashline-native.linux-x64-gnu.node -o edit
+ *   cc edit.c -IHASHLINE/include ./hashline-native.linux-x64-gnu.node -Wl,-rpath,'$ORIGIN' -o edit
  *   ./edit DIRECTORY FILE
  */
 
