@@ -4,6 +4,8 @@
 //! whose text is all that the crate gives, and how deep and dear a text is before the crate sees
 //! it. One pass, with a stack of its own instead of recursion.
 
+use std::ops::Range;
+
 /// What the text at a place is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Within {
@@ -67,6 +69,8 @@ pub struct Lexis<'t> {
     substitutions: usize,
     /// Where the bracket of a substitution follows the delimiter of a here-document.
     glued: Vec<usize>,
+    /// The bytes of here-documents.
+    pub bodies: Vec<Range<usize>>,
     /// The most substitutions that were open at once.
     pub depth: usize,
     /// The most brackets, quotes and expansions of any kind that were open at once.
@@ -87,6 +91,7 @@ impl<'t> Lexis<'t> {
             here_docs: Vec::new(),
             substitutions: usize::from(within.is_substitution()),
             glued: Vec::new(),
+            bodies: Vec::new(),
             depth: 0,
             nesting: 0,
             cost: 0,
@@ -255,6 +260,7 @@ impl<'t> Lexis<'t> {
 
     /// Behind the end of a line: skips the here-documents that begin here.
     fn skip_here_docs(&mut self) {
+        let start = self.at;
         for HereDoc { delimiter, strip_tabs } in std::mem::take(&mut self.here_docs) {
             while self.at < self.text.len() {
                 let rest = &self.text[self.at..];
@@ -277,6 +283,9 @@ impl<'t> Lexis<'t> {
                 }
                 self.at = (self.at + end + 1).min(self.text.len());
             }
+        }
+        if self.at > start {
+            self.bodies.push(start..self.at);
         }
     }
 

@@ -158,7 +158,7 @@ fn a_program_of_sixty_thousand_bytes_in_a_here_document_is_a_write() {
 }
 
 /// What opens, what closes, and what stands inside and around it.
-const SHAPES: [[&str; 5]; 70] = [
+const SHAPES: [[&str; 5]; 74] = [
     ["$(", ")", "a", "cat <<E\n", "\nE\n"],
     ["$(", "", "", "cat <<E\n", "\nE\n"],
     ["${x/", "", "", "cat <<E\n", "\nE\n"],
@@ -171,6 +171,10 @@ const SHAPES: [[&str; 5]; 70] = [
     ["$(", "", "", "echo ", ""],
     ["$( \")\" ", ")", "", "echo ", ""],
     ["`", "", "", "echo ", ""],
+    ["`# ", "", "", "", ""],
+    ["`#a ", "", "", "", ""],
+    ["`a #`b ", "", "", "", ""],
+    ["`\\\n#x", "", "", "", ""],
     ["`a ", "`", "", "echo ", ""],
     ["<(", ")", "a", "echo ", ""],
     ["<(", "", "", "", ""],
