@@ -76,6 +76,45 @@ fn opencode() {
     check_recorded(include_str!("hooks/opencode.json"));
 }
 
+/// They passed: only a text was looked at.
+#[test]
+fn regression_a_shell_whose_command_cannot_be_read_is_refused() {
+    let project = Project::new(&[]);
+    let event = |agent: &str, command: Value| match agent {
+        "cursor" => json!({"hook_event_name": "beforeShellExecution", "command": command}),
+        "gemini" => json!({"hook_event_name": "BeforeTool", "tool_name": "run_shell_command",
+            "tool_input": {"command": command}}),
+        "opencode" => json!({"tool": "bash", "args": {"command": command}}),
+        _ => json!({"hook_event_name": "PreToolUse", "tool_name": "Bash",
+            "tool_input": {"command": command}}),
+    };
+    let told = |agent: &str, event: &Value| -> Value {
+        let answer = project.run_with(&["hook", agent], &event.to_string());
+        assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{event}");
+        serde_json::from_str(&answer.stdout).unwrap()
+    };
+    for agent in ["claude", "codex", "cursor", "gemini", "opencode"] {
+        for command in [json!(5), json!(null), json!([]), json!(["ls", 5]), json!({"a": "ls"})] {
+            let told = told(agent, &event(agent, command.clone()));
+            assert_eq!(told, denial(agent, reason(&told)), "{agent}: {command}");
+            assert!(reason(&told).contains("pass it as one text"), "{agent}: {told}");
+        }
+        // Words are a command line, too.
+        let words = told(agent, &event(agent, json!(["bash", "-lc", "cat a"])));
+        assert!(reason(&words).contains("`cat` reads `a`"), "{agent}: {words}");
+        assert_eq!(told(agent, &event(agent, json!(["git", "commit", "-m", "it's"]))), json!({}));
+    }
+    for input in [json!(null), json!("cat a"), json!(["cat a"])] {
+        let event =
+            json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": input});
+        let told = told("claude", &event);
+        assert_eq!(told, denial("claude", reason(&told)), "{event}");
+    }
+    // What is no shell passes, whatever it is given.
+    let other = json!({"hook_event_name": "PreToolUse", "tool_name": "Task", "tool_input": null});
+    assert_eq!(told("claude", &other), json!({}));
+}
+
 #[test]
 fn an_event_that_cannot_be_read_is_a_refusal() {
     let project = Project::new(&[]);

@@ -2,7 +2,10 @@
 //!
 //! What each agent sends and takes is recorded in `tests/hooks`, with the packages it was found
 //! in. An event that does not concern tools is answered with an empty object, which leaves the
-//! decision to the agent; one that cannot be read is an error, which agents take for a refusal.
+//! decision to the agent; one that cannot be read is an error, which agents take for a refusal. A
+//! call of the shell whose command cannot be read is refused.
+
+use std::borrow::Cow;
 
 use hashline_core::{Code, Error};
 use hashline_guard::{Policy, Verdict, check};
@@ -20,8 +23,18 @@ const EVENT_LIMIT_BYTES: u64 = 64 << 20;
 #[derive(Debug, PartialEq, Eq)]
 struct ToolCall<'e> {
     tool: &'e str,
-    /// The command line, for a shell.
-    command: Option<&'e str>,
+    command: ShellCommand<'e>,
+}
+
+/// What a call gives to a shell.
+#[derive(Debug, PartialEq, Eq)]
+enum ShellCommand<'e> {
+    /// The tool is no shell.
+    None,
+    /// A command line.
+    Line(Cow<'e, str>),
+    /// Neither a text nor a list of words.
+    Unreadable,
 }
 
 /// `hashline hook`
@@ -43,23 +56,40 @@ pub fn hook(call: &mut Call<'_>, args: &Hook) -> Result<Exit, Failure> {
 /// The call that an event announces, if it does.
 fn tool_call(agent: Agent, event: &Value) -> Option<ToolCall<'_>> {
     let text = |key: &str| event.get(key).and_then(Value::as_str);
-    let input = |key: &str| event.get(key)?.get("command")?.as_str();
+    let input = |key: &str| event.get(key).and_then(|input| input.get("command"));
     let named = |tool| (tool, "tool_input");
     let (tool, input_key) = match (agent, text("hook_event_name")) {
         (Agent::Claude | Agent::Codex, Some("PreToolUse")) => named(text("tool_name")?),
         (Agent::Gemini, Some("BeforeTool")) => named(text("tool_name")?),
         (Agent::Cursor, Some("preToolUse")) => named(text("tool_name")?),
         (Agent::Cursor, Some("beforeShellExecution")) => {
-            return Some(ToolCall { tool: shell(agent), command: text("command") });
+            let command = shell_command(event.get("command"));
+            return Some(ToolCall { tool: shell(agent), command });
         }
         (Agent::Cursor, Some("beforeReadFile")) => {
-            return Some(ToolCall { tool: "Read", command: None });
+            return Some(ToolCall { tool: "Read", command: ShellCommand::None });
         }
         (Agent::Opencode, _) => (text("tool")?, "args"),
         _ => return None,
     };
-    let command = (tool == shell(agent)).then(|| input(input_key)).flatten();
+    let is_shell = tool == shell(agent);
+    let command = if is_shell { shell_command(input(input_key)) } else { ShellCommand::None };
     Some(ToolCall { tool, command })
+}
+
+/// A command line, or the words of a command: `["bash", "-lc", "cat a"]`.
+fn shell_command(given: Option<&Value>) -> ShellCommand<'_> {
+    match given {
+        Some(Value::String(line)) => ShellCommand::Line(Cow::Borrowed(line)),
+        Some(Value::Array(words)) if !words.is_empty() => {
+            let words: Option<Vec<_>> = words.iter().map(Value::as_str).collect();
+            words.map_or(ShellCommand::Unreadable, |words| {
+                let quoted = words.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''")));
+                ShellCommand::Line(Cow::Owned(quoted.collect::<Vec<_>>().join(" ")))
+            })
+        }
+        _ => ShellCommand::Unreadable,
+    }
 }
 
 /// The agent's name of its shell.
@@ -94,7 +124,16 @@ fn refusal(agent: Agent, call: &ToolCall<'_>, deny: &[String], policy: &Policy) 
         let instead = if is_reading { &tools.read } else { &tools.edit };
         return Some(format!("{tool} may not be called here: use {instead}."));
     }
-    let judgement = check(call.command?, policy);
+    let command = match &call.command {
+        ShellCommand::None => return None,
+        ShellCommand::Line(line) => line,
+        ShellCommand::Unreadable => {
+            return Some(format!(
+                "{tool} was called without a command that can be read: pass it as one text."
+            ));
+        }
+    };
+    let judgement = check(command, policy);
     match judgement.verdict {
         Verdict::Allow | Verdict::Unparsed => None,
         Verdict::Write if judgement.findings.is_empty() => {
