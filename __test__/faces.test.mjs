@@ -1,6 +1,6 @@
 // One set of cases (vectors/faces.jsonl) through every face, each of which has to write the same
 // lines, byte for byte: how they are made is in faces/run.mjs. The program answers them in
-// crates/cli/tests/faces.rs, Deno in `npm run test:deno`.
+// crates/cli/tests/all/faces.rs, Deno in `npm run test:deno`.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

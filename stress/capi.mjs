@@ -62,7 +62,7 @@ function directory() {
 try {
   if (only.includes('rust')) {
     const target = ['--target', 'x86_64-unknown-linux-gnu']
-    const args = ['+nightly', 'test', '-p', 'hashline-capi', '--test', 'contract', ...target]
+    const args = ['+nightly', 'test', '-p', 'hashline-capi', '--test', 'all', ...target]
     const output = run('tests in Rust, AddressSanitizer', 'cargo', args, {
       RUSTFLAGS: '-Zsanitizer=address',
       CARGO_TARGET_DIR: join(root, 'target', 'asan'),

@@ -1,9 +1,9 @@
 // Kills processes in the middle of patches and looks at what a recovery makes of it
-// (crates/core/tests/crash.rs). `npm run crash-test -- --kills 5000` for more than 1,000.
+// (crates/core/tests/processes/crash.rs). `npm run crash-test -- --kills 5000` for more than 1,000.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 
 const { values } = parseArgs({ options: { kills: { type: 'string', default: '1000' } } })
-const args = ['test', '-p', 'hashline-core', '--test', 'crash', '--', '--nocapture']
+const args = ['test', '-p', 'hashline-core', '--test', 'processes', '--', 'crash::', '--nocapture']
 const env = { ...process.env, HASHLINE_KILLS: values.kills }
 process.exitCode = spawnSync('cargo', args, { stdio: 'inherit', env }).status ?? 1

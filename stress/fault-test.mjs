@@ -1,9 +1,10 @@
 // Lets the operations of patches and recoveries fail: those of the engine's own interface
-// (crates/core/tests/faults.rs), and system calls, through strace (crates/core/tests/syscalls.rs).
+// (crates/core/tests/all/faults.rs), and system calls, through strace (crates/core/tests/processes/syscalls.rs).
 import { spawnSync } from 'node:child_process'
 
-const tests = ['--test', 'faults', '--test', 'syscalls']
-const args = ['test', '-p', 'hashline-core', ...tests, '--', '--nocapture', '--include-ignored']
+const programs = ['--test', 'all', '--test', 'processes']
+const tests = ['faults::', 'syscalls::', '--nocapture', '--include-ignored']
+const args = ['test', '-p', 'hashline-core', ...programs, '--', ...tests]
 const { status, error } = spawnSync('cargo', args, { stdio: 'inherit' })
 if (error) throw error
 process.exitCode = status ?? 1

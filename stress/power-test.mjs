@@ -1,5 +1,5 @@
 // Cuts the power of a model of the disk in the middle of patches and looks at what a recovery
-// makes of it (crates/core/tests/power.rs). `npm run power-test -- --states 500` for more than 50
+// makes of it (crates/core/tests/all/power.rs). `npm run power-test -- --states 500` for more than 50
 // states of the disk after each cut.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
@@ -9,7 +9,7 @@ if (!/^[1-9]\d*$/.test(values.states)) {
   throw new Error(`--states ${values.states}: expected a whole number from 1 on`)
 }
 const rest = ['--nocapture', '--include-ignored', '--test-threads=1']
-const args = ['test', '-p', 'hashline-core', '--test', 'power', '--', ...rest]
+const args = ['test', '-p', 'hashline-core', '--test', 'all', '--', 'power::', ...rest]
 const env = { ...process.env, HASHLINE_POWER_STATES: values.states }
 const { status, error } = spawnSync('cargo', args, { stdio: 'inherit', env })
 if (error) throw error

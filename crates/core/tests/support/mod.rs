@@ -319,3 +319,9 @@ forward! {
     mount(place: &Place) -> Option<u64>;
     may_replace(place: &Place, stamp: &Stamp) -> bool;
 }
+
+#[cfg(unix)]
+pub fn make_fifo(path: &Path) {
+    use rustix::fs::{CWD, FileType, mknodat};
+    mknodat(CWD, path, FileType::Fifo, 0o600.into(), 0).unwrap();
+}

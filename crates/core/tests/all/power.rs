@@ -9,10 +9,6 @@
 #![cfg(any(target_os = "linux", windows))]
 #![allow(clippy::print_stdout, reason = "the figures are what this test is run for")]
 
-#[path = "support/disk.rs"]
-mod disk;
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs::Permissions;
 use std::path::{Path, PathBuf};
@@ -20,7 +16,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use disk::{Found, Plan, Random, Recorder, UNWRITTEN};
+use crate::disk::{Found, Plan, Random, Recorder, UNWRITTEN};
+use crate::support::{anchor, journals, options, scratch, snapshot, stride};
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::commit::{
     RecoveryReport, StateDir, TEMPORARY_PREFIX, recover_transactions,
@@ -30,7 +27,6 @@ use hashline_core::internals::edit::apply::Durability;
 use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::workspace::Workspace;
 use serde_json::{Value, json};
-use support::{anchor, journals, options, scratch, snapshot, stride};
 
 /// States for each cut in the version that runs with the other tests.
 const SHORT_STATES: usize = 4;
@@ -285,7 +281,7 @@ fn survives(name: &str, scene: Scene, first: u64) {
 
 /// The files of the other tests, and more kinds of files.
 fn fill(dir: &Path) {
-    support::fill(dir);
+    crate::support::fill(dir);
     let lines: String = (1..=300).map(|n| format!("shrunk line {n}\n")).collect();
     std::fs::write(dir.join("shrunk"), &lines).unwrap();
     std::fs::hard_link(dir.join("shrunk"), dir.join("shrunk-too")).unwrap();
@@ -313,7 +309,7 @@ fn fill_as_on_unix(dir: &Path) {
 /// A patch of every kind of operation on them.
 fn patch(dir: &Path) -> Value {
     let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
-    let mut patch = support::patch(dir);
+    let mut patch = crate::support::patch(dir);
     let more = json!([
         {"op": "replace_text", "path": path("shrunk"), "old_text": "shrunk line 100\n", "new_text": ""},
         {"op": "replace_text", "path": path("shrunk"), "old_text": "shrunk line 1\n", "new_text": ""},

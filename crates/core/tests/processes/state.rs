@@ -3,13 +3,13 @@
 #![cfg(unix)]
 #![allow(clippy::print_stdout, reason = "a child answers so")]
 
-mod support;
-
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
+use crate::support::{Interrupted, Scene, journals, options, recover, scratch, tell_skipped};
+use crate::{hold_starts, start};
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::commit::StateDir;
 use hashline_core::internals::disk::fs::OsFileSystem;
@@ -18,7 +18,6 @@ use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::error::Code;
 use hashline_core::internals::workspace::Workspace;
 use serde_json::{Value, json};
-use support::{Interrupted, Scene, journals, options, recover, scratch, tell_skipped};
 
 /// The environment variable that makes a process a child.
 const CHILD: &str = "HASHLINE_STATE_CHILD";
@@ -97,14 +96,15 @@ fn child() {
 fn regression_a_home_directory_without_a_root_is_none() {
     for home in ["home", "./home"] {
         let dir = scratch();
-        let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child", "--nocapture"])
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command
+            .args(["--exact", "state::child", "--nocapture"])
             .current_dir(dir.path())
             .env(CHILD, "1")
             .env("HOME", home)
             .env_remove("XDG_STATE_HOME")
-            .output()
-            .unwrap();
+            .stdout(Stdio::piped());
+        let output = start(&mut command).unwrap().wait_with_output().unwrap();
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let answer = text.lines().find_map(|line| line.strip_prefix("answer: ")).unwrap();
         assert!(answer.contains("no home directory"), "{home:?}: {answer}");
@@ -200,6 +200,7 @@ fn deep_directory(above: &Path, length: usize) -> std::path::PathBuf {
 /// Crashes the patch before every operation and undoes what the recoveries make of it; false when
 /// it is refused.
 fn every_crash_is_recovered(scene: &Scene, patch: &Value, label: &str) -> bool {
+    let _starts = hold_starts();
     for crash_at in 1.. {
         let fs = Interrupted::new(|at| {
             if at >= crash_at {

@@ -1,7 +1,5 @@
 //! What a recovery does when someone else was at the files meanwhile, or at the journal.
 
-mod support;
-
 use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -9,6 +7,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use crate::support::{
+    Interrupted, anchor, fill, journals, options, patch, recover, recover_through, scratch,
+    snapshot, stride, temporaries,
+};
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::commit::RecoveryReport;
 use hashline_core::internals::disk::fs::OsFileSystem;
@@ -17,10 +19,6 @@ use hashline_core::internals::edit::outcome::{Applied, Outcome};
 use hashline_core::internals::error::Code;
 use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
 use serde_json::{Value, json};
-use support::{
-    Interrupted, anchor, fill, journals, options, patch, recover, recover_through, scratch,
-    snapshot, stride, temporaries,
-};
 use tempfile::TempDir;
 
 /// What a crash leaves: the files, and the state directory.
@@ -67,7 +65,11 @@ fn interrupt(n: u64, patch: Value, state: &Path, rival: &(dyn Fn() + Sync)) -> b
         if at + 1 == n {
             rival();
         }
-        if at >= n { Err(std::io::Error::from_raw_os_error(support::errors::EIO)) } else { Ok(()) }
+        if at >= n {
+            Err(std::io::Error::from_raw_os_error(crate::support::errors::EIO))
+        } else {
+            Ok(())
+        }
     });
     let options = options(state, Durability::Process);
     let _ = Workspace::on(&fs, &options).apply(&patch.into(), &Cancel::default());
@@ -463,7 +465,7 @@ fn links_are_kept_on_another_file_system() {
     let far = tempfile::tempdir().unwrap();
     let near = scratch();
     if fs::metadata(far.path()).unwrap().dev() == fs::metadata(near.path()).unwrap().dev() {
-        support::tell_skipped("there is only one file system here");
+        crate::support::tell_skipped("there is only one file system here");
         return;
     }
     let mut kept = 0;
@@ -550,7 +552,7 @@ fn a_fault_in_the_recovery_leaves_the_rest_to_a_later_one() {
             let label = format!("before operation {n}, fault at {fault_at} of the recovery");
             let fs = Interrupted::new(|at| {
                 if at == fault_at {
-                    Err(std::io::Error::from_raw_os_error(support::errors::EIO))
+                    Err(std::io::Error::from_raw_os_error(crate::support::errors::EIO))
                 } else {
                     Ok(())
                 }
@@ -632,7 +634,7 @@ fn rewrite_journal(path: &Path, text: &str) {
 /// A journal as it was recorded on a system with links, of a patch with every kind of step. `FILES` and `STATE` stand for
 /// the directories, and each mark has the name of its file in place of the inode.
 #[cfg(unix)]
-const RECORDED: &str = include_str!("journals/version-1.jsonl");
+const RECORDED: &str = include_str!("../journals/version-1.jsonl");
 
 /// Lays out what the first `records` records of [`RECORDED`] speak of.
 #[cfg(unix)]

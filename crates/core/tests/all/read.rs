@@ -15,10 +15,7 @@ use hashline_core::internals::view::read::{FileView, LineEnding, ReadRequest, Vi
 use hashline_core::internals::view::render::give_back;
 use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
 
-#[path = "support/mod.rs"]
-mod support;
-
-use support::Interrupted;
+use crate::support::Interrupted;
 
 /// A view of one file with `content`; every row but gaps must be a true anchor of it.
 fn view(content: &[u8], request: ReadRequest) -> FileView {

@@ -5,14 +5,15 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout, reason = "a child answers so")]
 
-mod support;
-
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::support::{
+    Interrupted, Scene, journals, options, patch, scratch, snapshot, temporaries,
+};
+use crate::{hold_starts, start};
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::commit::RecoveryReport;
 use hashline_core::internals::disk::fs::OsFileSystem;
@@ -22,7 +23,6 @@ use hashline_core::internals::error::Code;
 use hashline_core::internals::workspace::Workspace;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde_json::{Value, json};
-use support::{Interrupted, Scene, journals, options, patch, scratch, snapshot, temporaries};
 
 /// The environment variable through which a parent tells its child what to do.
 const CHILD: &str = "HASHLINE_RIGHTS_CHILD";
@@ -84,17 +84,9 @@ fn patch_in_a_closed_directory(task: &Value, closed_at: u64) -> Value {
     json!({"said": said, "is_done": fs.count() < closed_at})
 }
 
-/// Held while a process is started, and while this one holds the lock of a journal: until it runs
-/// its own program a child has a copy of every descriptor, and of the lock with it.
-static STARTS: Mutex<()> = Mutex::new(());
-
-fn hold_starts() -> MutexGuard<'static, ()> {
-    STARTS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn recover(state: &Path) -> RecoveryReport {
     let _starts = hold_starts();
-    support::recover(state)
+    crate::support::recover(state)
 }
 
 /// The answer of a child, run through `program` if that is given; `None` when it panicked.
@@ -105,17 +97,13 @@ fn run(prefix: &[&str], task: &Value) -> Option<Value> {
     let mut command = Command::new(&words[0]);
     command
         .args(&words[1..])
-        .args(["--exact", "child", "--nocapture"])
+        .args(["--exact", "rights::child", "--nocapture"])
         .env(CHILD, task.to_string())
         .current_dir("/")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    let started = {
-        let _starts = hold_starts();
-        command.spawn()
-    };
-    let output = started.and_then(Child::wait_with_output).ok()?;
+    let output = start(&mut command).and_then(Child::wait_with_output).ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let answer = text.lines().find_map(|line| line.strip_prefix(ANSWER))?;
     serde_json::from_str(answer).ok()
@@ -188,7 +176,7 @@ fn can_be_nobody() -> bool {
     let is_possible = chown(state.path(), Some(NOBODY), Some(NOBODY)).is_ok()
         && run(&AS_NOBODY, &json!({"state": state.path()})).is_some();
     if !is_possible {
-        support::tell_skipped("no process of another user can be started here");
+        crate::support::tell_skipped("no process of another user can be started here");
     }
     is_possible
 }
@@ -310,7 +298,7 @@ fn an_edit_lets_nobody_in_who_was_kept_out() {
         list.extend(number.to_le_bytes());
     }
     if let Err(cause) = xattr::set(dir.path(), "system.posix_acl_default", &list) {
-        support::tell_skipped(&format!("no access lists here: {cause}"));
+        crate::support::tell_skipped(&format!("no access lists here: {cause}"));
         return;
     }
     let edit = json!({"operations": [

@@ -1,5 +1,8 @@
-//! Panics that faces contain. In a program of its own, whose other panics may be silent.
+//! Panics that faces contain.
 
+use std::process::{Command, Stdio};
+
+use crate::start;
 use hashline_core::{Code, Error, guard};
 
 fn refusal(outcome: Result<(), Error>) -> (Code, String) {
@@ -26,12 +29,14 @@ fn contained_panics_print_nothing() {
         assert!(guard(|| -> Result<(), Error> { panic!("a path") }).is_err());
         return;
     }
-    let name = "contained_panics_print_nothing";
-    let output = std::process::Command::new(std::env::current_exe().unwrap())
+    let name = "guard::contained_panics_print_nothing";
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
         .args([name, "--exact", "--nocapture"])
         .env(INNER, "1")
-        .output()
-        .unwrap();
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let output = start(&mut command).unwrap().wait_with_output().unwrap();
     let (out, err) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success() && out.contains("1 passed"), "{out}{err}");

@@ -1,12 +1,10 @@
 //! `--session`: processes that share one memory of what was shown.
 
-mod support;
-
 use std::fs;
 use std::process::Stdio;
 
+use crate::support::{Answer, Project, answer, printed};
 use serde_json::{Value, json};
-use support::{Answer, Project, answer, printed};
 
 /// Two functions that end alike: the hash of a `}` says nothing about which is meant.
 const TWO: &str = "fn one() {\n    first();\n}\nfn two() {\n    second();\n}\n";

@@ -7,14 +7,12 @@
 
 #![cfg(unix)]
 
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::Project;
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::{Map, Value, json};
-use support::Project;
 
 /// How the program spells options that messages name, and how JavaScript does.
 const SPELLINGS: [(&str, &str); 4] = [

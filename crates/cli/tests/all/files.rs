@@ -1,9 +1,7 @@
 //! `read`, `search`, `hash`, `verify` and `apply`: what they print, and how they end.
 
-mod support;
-
+use crate::support::{Answer, Project, exists, printed};
 use serde_json::Value;
-use support::{Answer, Project, exists, printed};
 
 const GREET: &str = "fn main() {\n    println!(\"hello\");\n}\n";
 
@@ -306,7 +304,7 @@ fn there_is_a_usage_log_where_it_is_asked_for() {
     // Files are not named.
     assert!(!project.content("log").contains("missing"));
     let nowhere = project.command(&["hash", "a"]).env("HASHLINE_USAGE_LOG", "no/where").output();
-    let nowhere = support::answer(nowhere.unwrap());
+    let nowhere = crate::support::answer(nowhere.unwrap());
     assert_eq!((nowhere.code, nowhere.stdout.as_str()), (Some(0), "1:02\n"));
     assert!(nowhere.stderr.starts_with("hashline: HASHLINE_USAGE_LOG: no/where: "));
 }
@@ -422,7 +420,7 @@ fn regression_a_name_that_is_not_utf_8_silences_no_search() {
     let expected =
         "hashline: b\\xFF: was not searched: its name is not UTF-8, so no path can name it\n";
     assert_eq!(stderr, expected);
-    let answer = support::answer(project.command(&["read"]).arg(&odd).output().unwrap());
+    let answer = crate::support::answer(project.command(&["read"]).arg(&odd).output().unwrap());
     assert_eq!(answer.code, Some(2));
     assert!(answer.stderr.contains("b\\xFF\" is not UTF-8, as paths"), "{}", answer.stderr);
     let piped = project.shell("for odd in b*; do $hashline read - < \"$odd\"; done");

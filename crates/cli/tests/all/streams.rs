@@ -1,14 +1,12 @@
 //! Streams, signals and terminals: the program among others.
 #![cfg(unix)]
 
-mod support;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-use support::{Answer, Project, answer};
+use crate::support::{Answer, Project, answer};
 
 const PATCH: &str = r#"{"path":"a","edits":[{"set_line":{"anchor":"1:02","new_text":"one"}}]}"#;
 

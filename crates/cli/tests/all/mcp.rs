@@ -1,13 +1,11 @@
 //! `mcp`: a client that speaks with the program over pipes.
 
-mod support;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
 
+use crate::support::Project;
 use serde_json::{Value, json};
-use support::Project;
 
 /// A client, message by message.
 struct Client {

@@ -663,6 +663,7 @@ fn a_root_in_a_repository_has_its_gitignore() {
 #[cfg(unix)]
 mod on_unix {
     use super::*;
+    use crate::support::make_fifo;
     use std::ffi::OsStr;
     use std::os::unix::ffi::OsStrExt;
     use std::os::unix::fs::{PermissionsExt, symlink};
@@ -737,8 +738,7 @@ mod on_unix {
     fn special_files_and_nameless_ones() {
         let tree = Tree::new(&[("a.txt", "needle")]);
         let fifo = tree.full("pipe");
-        let made = std::process::Command::new("mkfifo").arg(&fifo).status();
-        assert!(made.unwrap().success());
+        make_fifo(fifo.as_ref());
         assert_eq!(tree.files(&text("needle")), ["a.txt"]);
         let query = SearchQuery { paths: vec!["pipe".into()], ..text("needle") };
         assert_eq!(error_codes(&tree.search(&query)), [("pipe", Code::NotAFile)]);

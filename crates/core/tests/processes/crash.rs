@@ -7,8 +7,6 @@
 
 #![allow(clippy::print_stdout, reason = "the figures are what this test is run for")]
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -16,6 +14,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::start;
+use crate::support::{
+    Interrupted, anchor, fill, journals, options, patch, scratch, snapshot, stride,
+};
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::commit::{StateDir, recover_transactions};
 use hashline_core::internals::disk::fs::OsFileSystem;
@@ -23,7 +25,6 @@ use hashline_core::internals::edit::apply::Durability;
 use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::workspace::Workspace;
 use serde_json::{Value, json};
-use support::{Interrupted, anchor, fill, journals, options, patch, scratch, snapshot, stride};
 
 /// Kills in the version that runs with the other tests.
 const SHORT_KILLS: u64 = 100;
@@ -131,13 +132,13 @@ fn spawn(state: &Path, patch: &Value, kill: Kill, sync: bool) -> Child {
     let task = json!({
         "state": state, "patch": patch, "kill_at": at, "kill_after_us": after_us, "sync": sync
     });
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "child", "--nocapture"])
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "crash::child", "--nocapture"])
         .env(CHILD, task.to_string())
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
+        .stderr(Stdio::null());
+    start(&mut command).unwrap()
 }
 
 /// What is found after a kill and the recovery.

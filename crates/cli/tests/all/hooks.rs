@@ -1,9 +1,7 @@
 //! `hook` and `check`: events of agents as they were recorded, and the answers that they take.
 
-mod support;
-
+use crate::support::{Project, printed};
 use serde_json::{Value, json};
-use support::{Project, printed};
 
 /// The answer by which each agent knows a refusal.
 fn denial(agent: &str, reason: &str) -> Value {
@@ -53,27 +51,27 @@ fn check_recorded(recorded: &str) {
 
 #[test]
 fn claude() {
-    check_recorded(include_str!("hooks/claude.json"));
+    check_recorded(include_str!("../hooks/claude.json"));
 }
 
 #[test]
 fn codex() {
-    check_recorded(include_str!("hooks/codex.json"));
+    check_recorded(include_str!("../hooks/codex.json"));
 }
 
 #[test]
 fn cursor() {
-    check_recorded(include_str!("hooks/cursor.json"));
+    check_recorded(include_str!("../hooks/cursor.json"));
 }
 
 #[test]
 fn gemini() {
-    check_recorded(include_str!("hooks/gemini.json"));
+    check_recorded(include_str!("../hooks/gemini.json"));
 }
 
 #[test]
 fn opencode() {
-    check_recorded(include_str!("hooks/opencode.json"));
+    check_recorded(include_str!("../hooks/opencode.json"));
 }
 
 /// They passed: only a text was looked at.

@@ -7,13 +7,15 @@
 
 #![allow(clippy::print_stdout, reason = "the figures are what this test is run for")]
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
 use std::io;
 use std::sync::OnceLock;
 
+use crate::support::errors::{EACCES, EINTR, EIO, ENODEV, ENOSPC, ESTALE};
+use crate::support::{
+    Interrupted, Scene, journals, options, patch, recover, recover_through, snapshot,
+};
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::commit::{RecoveryReport, TEMPORARY_PREFIX};
 use hashline_core::internals::disk::fs::OsFileSystem;
@@ -21,8 +23,6 @@ use hashline_core::internals::edit::apply::Durability;
 use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::error::{Code, Error};
 use hashline_core::internals::workspace::Workspace;
-use support::errors::{EACCES, EINTR, EIO, ENODEV, ENOSPC, ESTALE};
-use support::{Interrupted, Scene, journals, options, patch, recover, recover_through, snapshot};
 
 /// More operations than any of these patches takes: a runaway loop shows as a failure.
 const MOST_OPERATIONS: u64 = 3000;
@@ -202,7 +202,7 @@ impl Display for Figures {
 /// At which of the operations faults begin: at each, but under an emulator, where hundreds of
 /// patches and recoveries would take the better part of an hour.
 fn fault_stride() -> usize {
-    if support::stride() == 1 { 1 } else { 29 }
+    if crate::support::stride() == 1 { 1 } else { 29 }
 }
 
 /// Faults that begin at each operation in turn.
@@ -319,7 +319,7 @@ fn faults_during_a_recovery() {
     for length in [1, FOR_GOOD] {
         for can_exchange in [true, false] {
             let recovering = Faults { length, can_exchange, ..Faults::ONE };
-            every_recovery(recovering, 31 * support::stride(), &mut figures);
+            every_recovery(recovering, 31 * crate::support::stride(), &mut figures);
         }
     }
     println!("recoveries with faults: {figures}");
@@ -352,7 +352,7 @@ fn regression_a_file_that_is_cut_while_it_is_edited_is_not_binary() {
     let mut place = 0;
     loop {
         place += 1;
-        let (dir, state) = (support::scratch(), support::scratch());
+        let (dir, state) = (crate::support::scratch(), crate::support::scratch());
         let path = dir.path().join("a");
         std::fs::write(&path, &text).unwrap();
         let file = File::options().write(true).open(&path).unwrap();

@@ -1,7 +1,5 @@
 //! Sessions that are kept on disk: what one process was shown, another one remembers.
 
-mod support;
-
 use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -11,6 +9,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
+use crate::support::stride;
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::bytes::snapshot;
 use hashline_core::internals::disk::commit::StateDir;
@@ -25,7 +24,6 @@ use hashline_core::internals::workspace::{
     Session, SessionOptions, StoreOptions, WorkspaceOptions,
 };
 use serde_json::{Value, json};
-use support::stride;
 
 struct Scene {
     dir: tempfile::TempDir,

@@ -1,11 +1,12 @@
 //! Patches on real files, from the request to the bytes on disk.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use crate::support::Interrupted;
+#[cfg(unix)]
+use crate::support::make_fifo;
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::fs::{Base, FileSystem, OsFileSystem};
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability, EditOptions, apply_to_text};
@@ -16,7 +17,6 @@ use hashline_core::internals::text::dialect::Dialect;
 use hashline_core::internals::text::hash::hash_line;
 use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
 use serde_json::{Value, json};
-use support::Interrupted;
 
 /// A directory with files, and one for state.
 struct Dir(tempfile::TempDir, tempfile::TempDir);
@@ -424,8 +424,7 @@ fn links_modes_and_hard_links() {
 fn special_files_are_refused_at_once() {
     let dir = Dir::new(&[]);
     let fifo = dir.path("fifo");
-    rustix::fs::mknodat(rustix::fs::CWD, &fifo, rustix::fs::FileType::Fifo, 0o600.into(), 0)
-        .unwrap();
+    make_fifo(&fifo);
     assert_eq!(dir.rejected(json!([set("fifo", "1:00", "x")])).code, Code::NotAFile);
     let delete = json!([{"op": "delete_file", "path": "fifo"}]);
     assert_eq!(dir.rejected(delete).code, Code::NotAFile);
@@ -626,7 +625,7 @@ fn regression_an_edited_move_obeys_the_rules_of_an_edit() {
 #[test]
 fn regression_names_the_system_refuses_are_refusals() {
     if std::env::var("HASHLINE_EMULATOR").is_ok_and(|name| name == "wine") {
-        return support::tell_skipped("Wine 8 finds no file where a name is too long");
+        return crate::support::tell_skipped("Wine 8 finds no file where a name is too long");
     }
     let dir = Dir::new(&[("a", "one\n")]);
     let long = "n".repeat(300);
@@ -776,7 +775,9 @@ fn files_move_across_file_systems() {
 #[test]
 fn a_name_changes_its_case() {
     if std::env::var("HASHLINE_EMULATOR").is_ok_and(|name| name == "wine") {
-        return support::tell_skipped("Wine 8 says that it is done, and leaves the name as it was");
+        return crate::support::tell_skipped(
+            "Wine 8 says that it is done, and leaves the name as it was",
+        );
     }
     let dir = Dir::new(&[("readme", "x\n")]);
     dir.applied(json!([{"op": "move_file", "from": "readme", "to": "README"}]));
@@ -789,7 +790,7 @@ fn a_name_changes_its_case() {
 #[test]
 fn threads_lose_no_edit() {
     let dir = Dir::new(&[("a", "start\n")]);
-    let patient = with(&dir, |options| options.lock_timeout_ms = support::PATIENCE_MS);
+    let patient = with(&dir, |options| options.lock_timeout_ms = crate::support::PATIENCE_MS);
     std::thread::scope(|scope| {
         for thread in 0..4 {
             let (dir, patient) = (&dir, &patient);

@@ -7,14 +7,14 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stdout, reason = "the figures are what this test is run for")]
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use crate::start;
+use crate::support::{Scene, journals, options, patch, recover, scratch, snapshot, tell_skipped};
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::commit::TEMPORARY_PREFIX;
 use hashline_core::internals::disk::fs::OsFileSystem;
@@ -23,7 +23,6 @@ use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::error::Code;
 use hashline_core::internals::workspace::Workspace;
 use serde_json::{Value, json};
-use support::{Scene, journals, options, patch, recover, scratch, snapshot, tell_skipped};
 
 /// The environment variable through which a parent tells its child what to do.
 const CHILD: &str = "HASHLINE_SYSCALLS_CHILD";
@@ -100,26 +99,24 @@ fn traced_patch(scene: &Scene, patch: &Value, arguments: &[&str], sync: bool) ->
     let log = scratch();
     let log = log.path().join("log");
     let task = json!({"state": scene.state.path(), "patch": patch, "sync": sync});
-    let mut child = Running(
-        Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child", "--quiet"])
-            .env(CHILD, task.to_string())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap(),
-    );
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "syscalls::child", "--quiet"])
+        .env(CHILD, task.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let mut child = Running(start(&mut command).unwrap());
     let mut child_says = BufReader::new(child.0.stderr.take().unwrap());
     let heard = read_until(&mut child_says, "ready");
     assert!(heard.contains("ready"), "the child did not get as far as its task: {heard}");
-    let strace = Command::new("strace")
+    let mut command = Command::new("strace");
+    command
         .args(["-f", "-p", &child.0.id().to_string(), "-o"])
         .arg(&log)
         .args(arguments)
-        .stderr(Stdio::piped())
-        .spawn();
-    let mut strace = Running(strace.ok()?);
+        .stderr(Stdio::piped());
+    let mut strace = Running(start(&mut command).ok()?);
     let mut messages = BufReader::new(strace.0.stderr.take().unwrap());
     let heard = read_until(&mut messages, "attached");
     if !heard.contains("attached") {

@@ -1,0 +1,4 @@
+//! The tests of the C interface.
+
+mod contract;
+mod header;

@@ -1,0 +1,11 @@
+//! The tests of the program, as its users run it.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod faces;
+mod files;
+mod hooks;
+mod mcp;
+mod sessions;
+mod streams;

@@ -1,0 +1,25 @@
+//! The tests of the core through its interface: one program, since each further one is linked
+//! anew. Tests that start processes are in `processes`.
+
+#[cfg(any(target_os = "linux", windows))]
+#[path = "../support/disk.rs"]
+mod disk;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod apply;
+mod blocks;
+mod cancel;
+mod faults;
+mod hostile;
+mod json;
+mod layers;
+mod power;
+mod read;
+mod recorded_repairs;
+mod recovery;
+mod search;
+mod session;
+mod session_store;
+mod shapes;
+mod vectors;
