@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { constants } from 'node:os'
 import { join } from 'node:path'
@@ -114,6 +114,27 @@ test('a program of another version is not started', { skip: noShell }, () =>
     assert.equal(stderr, unfit(`it is version 0.0.1, hashline-native is ${version}`))
     assert.deepEqual([status, stdout], [2, ''])
   }),
+)
+
+test(
+  'a clone starts the program that was built in it, or says how to build it',
+  {
+    skip: noShell,
+  },
+  () =>
+    beside({ program: 'echo installed' }, (dir) => {
+      const start = () => spawnSync(process.execPath, [launcher(dir)], { encoding: 'utf8' })
+      assert.equal(start().stdout, 'installed\n')
+      rmSync(join(dir, native), { recursive: true })
+      writeFileSync(join(dir, main, 'Cargo.toml'), '')
+      const { status, stderr } = start()
+      const remedy = 'hashline: the program is not built here. Remedy: npm run build:program.\n'
+      assert.deepEqual([status, stderr], [2, remedy])
+      const built = join(dir, main, 'npm', platform)
+      mkdirSync(built, { recursive: true })
+      writeFileSync(join(built, 'hashline'), '#!/bin/sh\necho built\n', { mode: 0o755 })
+      assert.equal(start().stdout, 'built\n')
+    }),
 )
 
 test('SIGINT for the launcher alone reaches the program', { skip: noShell }, () => {

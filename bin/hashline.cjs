@@ -22,16 +22,23 @@ const name = platformName()
 const built = builtHere()
 const program = built ?? installed()
 const problem = built === undefined && program !== undefined ? unfit() : undefined
-if (program === undefined || problem !== undefined) {
+if (program === undefined && isClone()) {
+  fail('hashline: the program is not built here. Remedy: npm run build:program.')
+} else if (program === undefined || problem !== undefined) {
   fail(platformError(name, problem).message)
 } else {
   start(program)
 }
 
-/** The program that cargo has built in a clone; a package has no such folder. */
+/** The program that was built in a clone, by cargo or for the package; a package has none of it. */
 function builtHere() {
-  const path = join(__dirname, '..', 'target', 'release', PROGRAM)
-  return existsSync(path) ? path : undefined
+  const root = join(__dirname, '..')
+  const places = [join(root, 'target', 'release', PROGRAM), join(root, 'npm', name, PROGRAM)]
+  return places.find((path) => existsSync(path))
+}
+
+function isClone() {
+  return existsSync(join(__dirname, '..', 'Cargo.toml'))
 }
 
 function installed() {

@@ -1,14 +1,16 @@
 // Installs the plug-ins for agents as their users do: from packed files, beside the packed main
-// package, in a directory where nothing of this repository is.
+// package, in a directory where nothing of this repository is. `npm run plugin -- NAME DIR` does so
+// for a person who has a clone.
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { call } from './consumer.mjs'
-import { pack } from './pack.mjs'
-import { addonName, addonPath, programName } from './targets.mjs'
+import { PLUGINS, pack } from './pack.mjs'
+import { addonName, addonPath, programName, programPath } from './targets.mjs'
 import { root, run } from './tools.mjs'
 
 const require = createRequire(import.meta.url)
@@ -22,17 +24,7 @@ const require = createRequire(import.meta.url)
  * @returns {string} the directory of the installed plug-in
  */
 export function installPlugin(name, dir, { program, beside = [] } = {}) {
-  const { platformName } = require('../js/platform.cjs')
-  const platform = platformName()
-  const addon = [addonName(platform), addonPath(platform)].find((path) =>
-    existsSync(join(root, path)),
-  )
-  assert.ok(addon, 'there is no addon: npm run build')
-  const binaries = {
-    [addonName(platform)]: join(root, addon),
-    ...(program && { [programName(platform)]: program }),
-  }
-  const packages = pack(join(dir, 'packed'), [platform], { [platform]: binaries }, [name])
+  const packages = packPlugin(name, join(dir, 'packed'), program)
   const plugin = packages[2]
   checkContents(name, plugin)
   const home = join(dir, 'home')
@@ -45,6 +37,46 @@ export function installPlugin(name, dir, { program, beside = [] } = {}) {
   const done = call(consumer, 'npm', ['install', ...flags, ...tarballs, ...beside])
   assert.equal(done.status, 0, done.stderr)
   return join(dir, 'node_modules', plugin.name)
+}
+
+/**
+ * Packs a plug-in, with the main package and that of this platform before it.
+ * @param {string} name of its folder below integrations/
+ * @param {string} out the directory for the packages
+ * @param {string} [program] the program `hashline`, for the package of the platform
+ */
+function packPlugin(name, out, program) {
+  const { platformName } = require('../js/platform.cjs')
+  const platform = platformName()
+  const addon = [addonName(platform), addonPath(platform)].find((path) =>
+    existsSync(join(root, path)),
+  )
+  assert.ok(addon, 'there is no addon: npm run build')
+  const binaries = {
+    [addonName(platform)]: join(root, addon),
+    ...(program && { [programName(platform)]: program }),
+  }
+  return pack(out, [platform], { [platform]: binaries }, [name])
+}
+
+/**
+ * Installs a plug-in as a user has it, with what was built in this clone.
+ * @param {string} name of its folder below integrations/
+ * @param {string} dir
+ */
+function usePlugin(name, dir) {
+  const { platformName } = require('../js/platform.cjs')
+  const program = join(root, programPath(platformName()))
+  mkdirSync(dir, { recursive: true })
+  const manifest = join(dir, 'package.json')
+  if (!existsSync(manifest)) writeFileSync(manifest, '{ "private": true }\n')
+  const built = existsSync(program) ? program : undefined
+  const packages = packPlugin(name, join(dir, 'packed', name), built)
+  const tarballs = packages.map(({ tarball }) => tarball)
+  // What an agent brings itself is not looked for.
+  const flags = ['--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund']
+  run('npm', ['install', '--prefix', dir, ...flags, ...tarballs])
+  return join(dir, 'node_modules', packages[2].name)
 }
 
 /** The directory of the program `hashline`, which is built if it has to be. */
@@ -79,4 +111,13 @@ function checkContents(name, packed) {
   assert.equal(manifest.license, 'MIT')
   assert.ok(manifest.keywords.includes('hashline') && manifest.engines.node, folder)
   assert.deepEqual([manifest.scripts, manifest.devDependencies], [undefined, undefined])
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const [name, dir] = process.argv.slice(2)
+  if (!PLUGINS.includes(name) || dir === undefined) {
+    console.error(`usage: npm run plugin -- ${PLUGINS.join('|')} DIRECTORY`)
+    process.exit(2)
+  }
+  console.log(usePlugin(name, resolve(dir)))
 }

@@ -159,6 +159,21 @@ test('a hook that fails denies', { skip }, () => {
   return run.finally(() => rmSync(broken, { recursive: true }))
 })
 
+test('without the program, what is denied names the remedy', { skip }, () => {
+  /** @type {Step[]} */
+  const steps = [
+    () => bash('ls'),
+    ({ results: [blocked] }) => {
+      assert.match(blocked, /not on the PATH/)
+      assert.match(blocked, /npm install --global hashline-native/)
+      return { text: 'Done.' }
+    },
+  ]
+  const nothing = mkdtempSync(join(tmpdir(), 'hashline-nothing-'))
+  const run = withAgent(steps, nothing, (_, output) => assert.match(output, /"result":"Done\."/))
+  return run.finally(() => rmSync(nothing, { recursive: true }))
+})
+
 /** @type {Step[]} */
 const SHORT = [
   (turn) => call(nameOf(turn, 'read'), { path: 'greet.js' }),
