@@ -128,7 +128,7 @@ pub fn commit(
             return Err(CommitError::Refused(error));
         }
     };
-    if let Err((error, is_unmarked)) = journal.mark_committed(fs, &staged.marks(&steps)) {
+    if let Err((error, is_unmarked)) = journal.mark_committed(fs, &staged.record(&steps)) {
         // Windows removes no directory that is open, as those of steps are.
         drop(steps);
         // A mark that is found when the staged files are gone would ask for them.

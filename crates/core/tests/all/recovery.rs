@@ -12,7 +12,7 @@ use crate::support::{
     snapshot, stride, temporaries,
 };
 use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::disk::commit::RecoveryReport;
+use hashline_core::internals::disk::commit::{RecoveryReport, TEMPORARY_PREFIX};
 use hashline_core::internals::disk::fs::OsFileSystem;
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability, Manner};
 use hashline_core::internals::edit::outcome::{Applied, Outcome};
@@ -254,32 +254,203 @@ fn a_journal_waits_for_a_directory_that_was_moved_away() {
     });
 }
 
+/// The inodes of the staged files of a committed patch whose old versions are all there.
+#[cfg(unix)]
+fn staged_inodes(scene: &Scene) -> Option<Vec<u64>> {
+    let text = read_journal(scene)?;
+    let (_, json) = text.lines().find(|line| line.contains("\"committed\""))?.split_once(' ')?;
+    let record: Value = serde_json::from_str(json).unwrap();
+    let marks = record["staged"].as_array().unwrap().iter();
+    let inodes = marks.filter_map(|mark| mark["inode"].as_u64()).collect();
+    (!text.contains("\"published\"")).then_some(inodes)
+}
+
+#[cfg(unix)]
+fn paths_of(scene: &Scene, inodes: &[u64]) -> Vec<PathBuf> {
+    let paths = snapshot(scene.dir.path()).into_keys().map(|name| scene.path(&name));
+    let is_one =
+        |path: &PathBuf| path.symlink_metadata().is_ok_and(|file| inodes.contains(&file.ino()));
+    paths.filter(is_one).collect()
+}
+
+/// What a power cut leaves of a file that was not flushed: its size may be there or not.
+#[cfg(unix)]
+#[derive(Clone, Copy, Debug)]
+enum Loss {
+    Emptied,
+    Zeros,
+    Half,
+    OtherSector,
+    Removed,
+}
+
+#[cfg(unix)]
+impl Loss {
+    const ALL: [Loss; 5] =
+        [Loss::Emptied, Loss::Zeros, Loss::Half, Loss::OtherSector, Loss::Removed];
+
+    fn of_placed(self) -> Loss {
+        if matches!(self, Loss::Removed) { Loss::Emptied } else { self }
+    }
+
+    fn happen(self, path: &Path) {
+        let modified = fs::metadata(path).unwrap().modified().unwrap();
+        let mut bytes = fs::read(path).unwrap();
+        let length = bytes.len();
+        match self {
+            Loss::Emptied => bytes.clear(),
+            Loss::Zeros => bytes.fill(0),
+            Loss::Half => bytes.truncate(length / 2),
+            Loss::OtherSector => bytes.iter_mut().take(512).for_each(|byte| *byte ^= 1),
+            Loss::Removed => return fs::remove_file(path).unwrap(),
+        }
+        fs::write(path, bytes).unwrap();
+        fs::File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
+    }
+}
+
+/// The journal was flushed, and the staged files were not. A recovery put an empty file in place
+/// and removed the old version.
+#[cfg(unix)]
 #[test]
-fn temporary_files_that_someone_removed_are_reported() {
-    let (mut failed, mut conflicts) = (0, 0);
+fn regression_a_patch_whose_staged_files_a_power_cut_has_taken_is_undone() {
+    let before = snapshot(Scene::new().dir.path());
+    let mut times = 0;
+    for _ in 0..2 {
+        each_crash(|scene, label| {
+            let Some(inodes) = staged_inodes(scene) else { return };
+            let loss = Loss::ALL[times % Loss::ALL.len()];
+            // Each of them in turn, and sometimes all.
+            let lost = match times / Loss::ALL.len() % (inodes.len() + 1) {
+                0 => &inodes[..],
+                nth => &inodes[nth - 1..nth],
+            };
+            times += 1;
+            for path in paths_of(scene, lost) {
+                // Of names that were exchanged, both are there.
+                let is_waiting = path.to_str().unwrap().contains(TEMPORARY_PREFIX);
+                let loss = if is_waiting { loss } else { loss.of_placed() };
+                loss.happen(&path);
+            }
+            let report = scene.recover();
+            let label = format!("{label}, {loss:?}: {report:?}");
+            assert_eq!((report.undone.len(), report.failed.len()), (1, 0), "{label}");
+            // What is neither whole nor empty could be someone else's.
+            let is_certain = !matches!(loss, Loss::Half);
+            assert!(!is_certain || report.conflicts.is_empty(), "{label}");
+            assert_eq!(snapshot(scene.dir.path()), before, "{label}");
+            scene.check_clean(&label);
+        });
+    }
+    assert!(times * stride() > 50, "{times}");
+}
+
+/// The copies from which a file is rewritten in place are staged files, too.
+#[cfg(unix)]
+#[test]
+fn regression_a_torn_copy_is_not_written_into_a_file() {
+    let mut times = 0;
+    let (old, new) = (linked(false), linked(true));
+    for field in ["saved", "ready"] {
+        each_crash(|scene, label| {
+            let loss = Loss::ALL[times % Loss::ALL.len()];
+            let Some(text) = read_journal(scene) else { return };
+            if staged_inodes(scene).is_none() {
+                return;
+            }
+            let before = scene.read("linked");
+            let copy = text.split(&format!("\"{field}\":\"")).find_map(|rest| {
+                let path = Path::new(rest.split('"').next()?);
+                path.starts_with(scene.state.path().canonicalize().unwrap())
+                    .then(|| path.to_owned())
+            });
+            let Some(copy) = copy.filter(|path| path.exists()) else { return };
+            loss.happen(&copy);
+            let report = scene.recover();
+            let label = format!("{label}, {loss:?} of {field}: {report:?}");
+            assert!(report.failed.is_empty(), "{label}");
+            let kept = snapshot(scene.state.path());
+            let now = snapshot(scene.dir.path());
+            let found: Vec<_> = now.values().chain(kept.values()).collect();
+            // A whole version is there, and a torn file is left and told.
+            let is_there = |text: &str| found.iter().any(|content| *content == text.as_bytes());
+            assert!(is_there(&old) || is_there(&new), "{label}");
+            let after = scene.read("linked");
+            let is_told = after == before && !report.conflicts.is_empty();
+            assert!(after == old || after == new || is_told, "{label}");
+            times += 1;
+        });
+    }
+    assert!(times * stride() > 50, "{times}");
+}
+
+/// What the patch makes of the file that is rewritten in place, and what that was.
+#[cfg(unix)]
+fn linked(is_new: bool) -> String {
+    let scene = Scene::new();
+    if is_new {
+        let options = options(scene.state.path(), Durability::Process);
+        let patch = patch(scene.dir.path()).into();
+        Workspace::on(&OsFileSystem, &options).apply(&patch, &Cancel::default()).unwrap();
+    }
+    scene.read("linked")
+}
+
+/// Neither way is open: nothing that is left is removed, and the report says where it is.
+#[cfg(unix)]
+#[test]
+fn a_patch_that_can_go_neither_way_keeps_what_there_is() {
+    let before = snapshot(Scene::new().dir.path());
+    let mut times = 0;
     each_crash(|scene, label| {
-        let before = scene.read("edited");
+        let Some(inodes) = staged_inodes(scene) else { return };
+        paths_of(scene, &inodes[..1]).iter().for_each(|path| Loss::Emptied.happen(path));
+        // An old version that waits is gone, too.
+        let gone = temporaries(scene.dir.path()).into_iter().map(|name| scene.path(&name));
+        let mut gone =
+            gone.filter(|path| !inodes.contains(&path.symlink_metadata().unwrap().ino()));
+        let Some(gone) = gone.next_back() else { return };
+        let content = fs::read(&gone).unwrap();
+        fs::remove_file(&gone).unwrap();
+        let report = scene.recover();
+        assert!(report.failed.is_empty(), "{label}: {report:?}");
+        assert!(!report.conflicts.is_empty(), "{label}: {report:?}");
+        scene.check_clean(label);
+        let trees = [snapshot(scene.dir.path()), snapshot(scene.state.path())];
+        let found: Vec<_> = trees.iter().flat_map(|tree| tree.values()).collect();
+        for (name, old) in before.iter().filter(|(_, old)| **old != content) {
+            assert!(found.contains(&old), "{label}: {name} is lost: {report:?}");
+        }
+        times += 1;
+    });
+    assert!(times * stride() > 5, "{times}");
+}
+
+#[test]
+fn a_patch_whose_temporary_files_someone_removed_leaves_none_and_is_told() {
+    let (mut undone, mut conflicts) = (0, 0);
+    each_crash(|scene, label| {
         let gone = temporaries(scene.dir.path());
         for name in &gone {
             fs::remove_file(scene.path(name)).unwrap();
         }
         let report = scene.recover();
-        // What could not be finished is told, and stays to be told again.
-        assert_eq!(report.failed.is_empty(), journals(scene.state.path()).is_empty(), "{label}");
-        if !report.failed.is_empty() {
-            assert_eq!(scene.read("edited"), before, "{label}");
-            assert!(report.failed[0].message.contains("is missing"), "{label}: {report:?}");
-        } else if !report.finished.is_empty() && !gone.is_empty() {
-            for name in ["new/added", "new/changed", "deleted", "one", "two"] {
+        assert!(report.failed.is_empty(), "{label}: {report:?}");
+        scene.check_clean(label);
+        for name in ["edited", "other", "linked", "bystander"] {
+            assert!(scene.path(name).exists(), "{label}, {name}: {report:?}");
+        }
+        if !gone.is_empty() {
+            for name in ["deleted", "one", "two"] {
                 let path = scene.path(name);
                 let is_told = report.conflicts.iter().any(|one| Path::new(&one.path) == path);
-                assert_ne!(is_told, path.exists(), "{label}, {name}: {report:?}");
+                assert!(path.exists() || is_told, "{label}, {name}: {report:?}");
             }
         }
-        failed += report.failed.len();
+        undone += report.undone.len();
         conflicts += report.conflicts.len();
     });
-    assert!(failed > 0 && conflicts > 0, "{failed} {conflicts}");
+    assert!(undone > 0 && conflicts > 0, "{undone} {conflicts}");
 }
 
 #[cfg(unix)]
@@ -421,7 +592,7 @@ fn a_file_rewritten_in_place_that_someone_truncated_is_left() {
         scene.check_clean(label);
         for conflict in &report.conflicts {
             assert!(conflict.path.ends_with("linked"), "{label}");
-            assert_eq!(conflict.kept.len(), 2, "{label}");
+            assert!((1..=2).contains(&conflict.kept.len()), "{label}");
             conflicts += 1;
         }
     });

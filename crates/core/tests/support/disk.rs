@@ -31,6 +31,9 @@ const EXHAUSTIVE: usize = 6;
 /// The first states of a cut, which are always tried.
 const EXTREMES: usize = 2;
 
+/// Above the state directory, below the ground.
+pub const SHARE: &str = "share";
+
 /// The name of the directory of locks.
 const LOCKS: &str = "locks";
 
@@ -64,6 +67,9 @@ pub struct Plan {
     /// one on, and a flush of any file or a rename brings all of them to the disk. Directories
     /// cannot be flushed.
     pub has_log: bool,
+    /// Whether everything in the state directory is there: it lies on another disk, which kept
+    /// its power.
+    pub keeps_state: bool,
 }
 
 impl Default for Plan {
@@ -74,6 +80,7 @@ impl Default for Plan {
             ignored_flush: None,
             can_exchange: cfg!(unix),
             has_log: false,
+            keeps_state: false,
         }
     }
 }
@@ -350,7 +357,7 @@ impl Recorder {
     pub fn states(&self, limit: usize, random: &mut Random) -> Vec<Found> {
         let log = self.log.lock().unwrap();
         let (locks, pending): (Vec<usize>, Vec<usize>) = (0..log.changes.len())
-            .filter(|&at| !log.changes[at].is_flushed)
+            .filter(|&at| !log.changes[at].is_flushed && !self.is_kept(&log.changes[at]))
             .partition(|&at| log.changes[at].is_of_locks());
         let number = pending.len();
         let mut states = Vec::new();
@@ -358,6 +365,9 @@ impl Recorder {
             let mut entries = vec![false; log.changes.len()];
             pending.iter().enumerate().for_each(|(nth, &at)| entries[at] = chosen(nth));
             locks.iter().for_each(|&at| entries[at] = number > 0 && chosen(0));
+            for (at, change) in log.changes.iter().enumerate() {
+                entries[at] |= self.is_kept(change);
+            }
             let contents = if log.is_dirty() { contents } else { Contents::All };
             let state = Found { entries: log.closed(entries), contents };
             if !states.contains(&state) {
@@ -395,6 +405,11 @@ impl Recorder {
         states
     }
 
+    fn is_kept(&self, change: &Change) -> bool {
+        let share = self.ground.join(SHARE);
+        self.plan.keeps_state && change.entry.paths().iter().all(|path| path.starts_with(&share))
+    }
+
     /// Takes back what a state does not have.
     pub fn lose(&self, state: &Found) {
         let mut log = self.log.lock().unwrap();
@@ -407,7 +422,9 @@ impl Recorder {
             }
         }
         for content in log.contents.values_mut() {
-            content.lose(state.contents);
+            if !(self.plan.keeps_state && content.label.starts_with(SHARE)) {
+                content.lose(state.contents);
+            }
         }
     }
 

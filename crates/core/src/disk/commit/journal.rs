@@ -124,6 +124,12 @@ impl Mark {
     pub(super) fn is_same_file(&self, other: &Mark) -> bool {
         self.inode == other.inode
     }
+
+    /// Whether this version was written after the other one.
+    pub(super) fn is_later_than(&self, other: &Mark) -> bool {
+        let time = |mark: &Mark| (mark.modified_seconds, mark.modified_nanoseconds);
+        time(self) > time(other)
+    }
 }
 
 /// A step, by paths.
@@ -135,8 +141,14 @@ pub(super) type JournalStep = Step<JournalPath, Mark>;
 pub(super) enum JournalRecord {
     /// The first one: everything that will be touched.
     Begin { version: u32, steps: Vec<JournalStep>, directories: Vec<JournalPath> },
-    /// All new content is on the disk: the marks of the staged files, by step.
-    Committed { staged: Vec<Option<Mark>> },
+    /// All new content is written: the marks of the staged files, by step, and the hashes of
+    /// everything that was written, by step and in the order of its temporary files. Journals of
+    /// earlier releases have no hashes.
+    Committed {
+        staged: Vec<Option<Mark>>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        hashes: Vec<Vec<Option<String>>>,
+    },
     /// Everything is in place: only old versions are left to be removed.
     Published,
 }
@@ -252,11 +264,9 @@ impl Journal {
     pub(super) fn mark_committed(
         &mut self,
         fs: &dyn FileSystem,
-        staged: &[Option<Mark>],
+        committed: &JournalRecord,
     ) -> std::result::Result<(), (Error, bool)> {
-        let line = JournalRecord::Committed { staged: staged.to_vec() }
-            .line()
-            .map_err(|error| (error, true))?;
+        let line = committed.line().map_err(|error| (error, true))?;
         let written = fs.write(&mut self.file, &line);
         let flushed = written.and_then(|()| if self.sync { fs.sync(&self.file) } else { Ok(()) });
         let Err(cause) = flushed else { return Ok(()) };
@@ -335,7 +345,9 @@ mod tests {
     #[test]
     fn records_are_read_back_and_damage_is_seen() {
         let mut bytes = begin().line().unwrap();
-        bytes.extend(JournalRecord::Committed { staged: vec![None] }.line().unwrap());
+        bytes.extend(
+            JournalRecord::Committed { staged: vec![None], hashes: Vec::new() }.line().unwrap(),
+        );
         assert_eq!(parse_journal(&bytes).unwrap().len(), 2);
         // A last line that is cut short was never written.
         for cut in bytes.len() - 10..bytes.len() {
@@ -358,7 +370,8 @@ mod tests {
     #[test]
     fn a_mark_with_zeros_in_it_was_not_written() {
         let begin = begin().line().unwrap();
-        let committed = JournalRecord::Committed { staged: vec![None; 200] }.line().unwrap();
+        let committed = JournalRecord::Committed { staged: vec![None; 200], hashes: Vec::new() };
+        let committed = committed.line().unwrap();
         for at in 0..committed.len() - 1 {
             let mut torn = [&begin[..], &committed].concat();
             let end = (begin.len() + at + 512).min(torn.len() - 1);

@@ -1,5 +1,5 @@
-//! Recovery: what a dead process left is finished when its journal says `committed`, and
-//! cleared away when it does not.
+//! Recovery: what a dead process left is finished when its journal says `committed` and every
+//! new version is what the journal says; otherwise it is taken back, or cleared away.
 //!
 //! Every action asks first whether the file is one that the journal knows: by inode, size
 //! and time of change. What matches neither the old nor the new version was changed by
@@ -7,7 +7,10 @@
 //! state directory, and the report says so. Running a recovery twice, or half of one, is
 //! harmless.
 
+mod in_place;
+mod lost;
 mod shape;
+mod take_back;
 mod torn;
 mod transaction;
 

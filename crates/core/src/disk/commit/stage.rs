@@ -7,9 +7,10 @@ use std::io;
 use std::path::PathBuf;
 
 use super::draft::Draft;
-use super::journal::Mark;
+use super::journal::{JournalRecord, Mark};
 use super::step::Step;
 use super::{ReadyStep, concurrent};
+use crate::disk::bytes::snapshot_of_file;
 use crate::disk::fs::{
     Base, FileKind, FileSystem, Lookup, Place, Stamp, is_refused_link, plain_path,
 };
@@ -28,8 +29,8 @@ pub(super) struct Staged<'a> {
     directories: Vec<Place>,
     /// Directories that were missing, made by this transaction or meanwhile by others.
     known: BTreeMap<PathBuf, Place>,
-    /// The versions of staged files, by path.
-    marks: BTreeMap<PathBuf, Mark>,
+    /// The versions of staged files, by path, and the hashes of their contents; a link has none.
+    marks: BTreeMap<PathBuf, (Mark, Option<String>)>,
     armed: bool,
 }
 
@@ -109,18 +110,7 @@ impl<'a> Staged<'a> {
     pub(super) fn sync_sources(&self, steps: &[ReadyStep]) -> Result<()> {
         let sources = steps.iter().filter_map(ReadyStep::source).filter(|_| self.sync);
         for (place, _) in sources {
-            // Windows flushes only what is open for writing.
-            let opened =
-                if cfg!(windows) { self.fs.open_for_rewrite(place) } else { self.fs.open(place) };
-            let fault = |cause: io::Error| Error::io("flush", place.shown(), &cause);
-            match opened {
-                Ok(file) => self.fs.sync(&file).map_err(fault)?,
-                // A link has no content apart from its name.
-                Err(cause) if is_refused_link(&cause) => {}
-                // A file that this user may move or remove, but not open.
-                Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => {}
-                Err(cause) => return Err(fault(cause)),
-            }
+            sync_content(self.fs, place)?;
         }
         Ok(())
     }
@@ -130,10 +120,16 @@ impl<'a> Staged<'a> {
         self.armed = false;
     }
 
-    /// The versions of the staged files, by step.
-    pub(super) fn marks(&self, steps: &[ReadyStep]) -> Vec<Option<Mark>> {
-        let mark = |step: &ReadyStep| self.marks.get(step.staged()?.canonical()).copied();
-        steps.iter().map(mark).collect()
+    /// What the journal says of the staged files from now on.
+    pub(super) fn record(&self, steps: &[ReadyStep]) -> JournalRecord {
+        let known = |place: &Place| self.marks.get(place.canonical());
+        let mark = |step: &ReadyStep| known(step.staged()?).map(|(mark, _)| *mark);
+        let hash = |place: &Place| known(place).and_then(|(_, hash)| hash.clone());
+        let hashes = |step: &ReadyStep| step.temporaries().into_iter().map(hash).collect();
+        JournalRecord::Committed {
+            staged: steps.iter().map(mark).collect(),
+            hashes: steps.iter().map(hashes).collect(),
+        }
     }
 
     /// Makes everything that one step needs.
@@ -240,7 +236,7 @@ impl<'a> Staged<'a> {
             self.files.push(temporary.clone());
             self.fs.copy_link(from, temporary).map_err(fault)?;
             let mark = Mark::of(&self.fs.stamp(temporary).map_err(fault)?);
-            self.marks.insert(temporary.canonical().to_owned(), mark);
+            self.marks.insert(temporary.canonical().to_owned(), (mark, None));
             return Ok(());
         }
         let source = self.fs.open(from).map_err(fault)?;
@@ -274,8 +270,25 @@ impl<'a> Staged<'a> {
             self.fs.sync(&file).map_err(fault)?;
         }
         let mark = Mark::of(&self.fs.stamp_of(&file).map_err(fault)?);
-        self.marks.insert(temporary.canonical().to_owned(), mark);
+        // Read back: what it was made from may be a mapped file, which others can change.
+        let hash = snapshot_of_file(self.fs, &mut file).map_err(fault)?;
+        self.marks.insert(temporary.canonical().to_owned(), (mark, Some(hash)));
         Ok(())
+    }
+}
+
+/// Forces the content of a file to the disk.
+pub(super) fn sync_content(fs: &dyn FileSystem, place: &Place) -> Result<()> {
+    // Windows flushes only what is open for writing.
+    let opened = if cfg!(windows) { fs.open_for_rewrite(place) } else { fs.open(place) };
+    let fault = |cause: io::Error| Error::io("flush", place.shown(), &cause);
+    match opened {
+        Ok(file) => fs.sync(&file).map_err(fault),
+        // A link has no content apart from its name.
+        Err(cause) if is_refused_link(&cause) => Ok(()),
+        // A file that this user may move or remove, but not open.
+        Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(()),
+        Err(cause) => Err(fault(cause)),
     }
 }
 

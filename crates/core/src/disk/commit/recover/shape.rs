@@ -36,7 +36,11 @@ pub(in crate::disk::commit) fn is_well_formed(records: &[JournalRecord]) -> bool
         all.any(|target| target.path().starts_with(directory.path()))
     };
     let has_all_marks = records.iter().all(|record| match record {
-        JournalRecord::Committed { staged } => staged.len() == steps.len(),
+        JournalRecord::Committed { staged, hashes } => {
+            let is_for_all = steps.len() == hashes.len()
+                && steps.iter().zip(hashes).all(|(step, of)| step.temporaries().len() == of.len());
+            staged.len() == steps.len() && (hashes.is_empty() || is_for_all)
+        }
         _ => true,
     });
     steps.iter().all(is_step_in_order) && directories.iter().all(leads_to_a_target) && has_all_marks

@@ -4,12 +4,11 @@ use std::io;
 use std::path::Path;
 use std::time::Instant;
 
+use super::in_place::InPlace;
 use super::shape::is_temporary;
-use super::torn::is_torn;
 use super::{Conflict, RecoveryReport, shown};
 use crate::cancel::Cancel;
 use crate::disk::commit::journal::{JournalPath, JournalRecord, JournalStep, Mark};
-use crate::disk::commit::publish::overwrite;
 use crate::disk::commit::stage::{copy_content, remove_empty, sync_removals};
 use crate::disk::commit::step::{Deed, Step, deeds};
 use crate::disk::commit::{Ground, LockKey, Locks, StateDir, TEMPORARY_PREFIX};
@@ -33,36 +32,69 @@ pub(super) fn work_off(
     let _locks = Locks::take(fs, state, recovery.lock_keys(steps)?, deadline, cancel)?;
     let files: Vec<String> =
         steps.iter().flat_map(JournalStep::targets).map(|path| plain_path(&path.path())).collect();
-    let staged = records.iter().find_map(|record| match record {
-        JournalRecord::Committed { staged } => Some(staged),
-        _ => None,
-    });
-    // Directories that the patch was about to make may be missing while it is not committed.
-    let unmade = if staged.is_some() { &[] } else { directories.as_slice() };
-    recovery.check_reachable(steps, unmade)?;
-    let done = match staged {
-        Some(staged) => {
-            let is_published = matches!(records.last(), Some(JournalRecord::Published));
-            recovery.finish(steps, staged, is_published)
-        }
+    let mut committed = Committed::of(records);
+    // Directories that the patch was about to make may be missing while it is not committed, and
+    // after a power cut.
+    recovery.check_reachable(steps, directories)?;
+    if let Some(committed) = committed.as_mut().filter(|committed| committed.is_published) {
+        committed.is_published = recovery.is_in_place(steps, committed)?;
+    }
+    let is_undone = match &committed {
+        Some(committed) => recovery.has_lost(steps, committed)?,
+        None => true,
+    };
+    let done = match &committed {
+        Some(committed) if is_undone => recovery.take_back(steps, committed, directories),
+        Some(committed) => recovery.finish(steps, committed),
         None => recovery.clear(steps, directories),
     };
     // Also when it was not done: what was kept is found only once.
     report.conflicts.append(&mut recovery.conflicts);
     done?;
-    match staged {
-        Some(_) => report.finished.push(files),
-        None => report.undone.push(files),
+    if is_undone {
+        report.undone.push(files);
+    } else {
+        report.finished.push(files);
     }
     Ok(())
 }
 
-struct Recovery<'a> {
-    fs: &'a dyn FileSystem,
+/// What the journal of a committed transaction says of the staged files.
+pub(super) struct Committed<'j> {
+    staged: &'j [Option<Mark>],
+    hashes: &'j [Vec<Option<String>>],
+    /// Everything was in place, if only in the memory of the system.
+    pub(super) is_published: bool,
+}
+
+impl<'j> Committed<'j> {
+    fn of(records: &'j [JournalRecord]) -> Option<Committed<'j>> {
+        let is_published = matches!(records.last(), Some(JournalRecord::Published));
+        records.iter().find_map(|record| match record {
+            JournalRecord::Committed { staged, hashes } => {
+                Some(Committed { staged, hashes, is_published })
+            }
+            _ => None,
+        })
+    }
+
+    /// The version that step `at` has staged.
+    pub(super) fn mark(&self, at: usize) -> Option<&'j Mark> {
+        self.staged.get(at)?.as_ref()
+    }
+
+    /// The hash of what was written to the `nth` temporary file of step `at`.
+    pub(super) fn hash(&self, at: usize, nth: usize) -> Option<&'j str> {
+        self.hashes.get(at)?.get(nth)?.as_deref()
+    }
+}
+
+pub(super) struct Recovery<'a> {
+    pub(super) fs: &'a dyn FileSystem,
     state: &'a StateDir,
     base: &'a Base,
-    touched: Vec<Place>,
-    conflicts: Vec<Conflict>,
+    pub(super) touched: Vec<Place>,
+    pub(super) conflicts: Vec<Conflict>,
 }
 
 impl Recovery<'_> {
@@ -81,7 +113,7 @@ impl Recovery<'_> {
 
     /// The place of a path of the journal; `None` when its directory is gone, or when the
     /// path leads elsewhere by now: then it is not ours to touch.
-    fn place(&self, path: &Path) -> Result<Option<Place>> {
+    pub(super) fn place(&self, path: &Path) -> Result<Option<Place>> {
         match self.look_up(path)? {
             Lookup::Found(place) if place.canonical() == path => Ok(Some(place)),
             _ => Ok(None),
@@ -104,7 +136,7 @@ impl Recovery<'_> {
 
     /// What is at a path; `None` only when nothing is. A file that cannot be looked at just now
     /// must not be taken for one that is gone.
-    fn there(&self, path: &Path) -> Result<Option<(Place, Stamp)>> {
+    pub(super) fn there(&self, path: &Path) -> Result<Option<(Place, Stamp)>> {
         let Some(place) = self.place(path)? else { return Ok(None) };
         match self.fs.stamp(&place) {
             Ok(stamp) => Ok(Some((place, stamp))),
@@ -114,18 +146,22 @@ impl Recovery<'_> {
     }
 
     /// The place, if the file of `mark` is there.
-    fn marked(&self, path: &JournalPath, mark: &Mark) -> Result<Option<Place>> {
+    pub(super) fn marked(&self, path: &JournalPath, mark: &Mark) -> Result<Option<Place>> {
         let there = self.there(&path.path())?.filter(|(_, stamp)| Mark::of(stamp) == *mark);
         Ok(there.map(|(place, _)| place))
     }
 
-    fn exists(&self, path: &JournalPath) -> Result<Option<Place>> {
+    pub(super) fn exists(&self, path: &JournalPath) -> Result<Option<Place>> {
         Ok(self.there(&path.path())?.map(|(place, _)| place))
     }
 
     /// A directory that cannot be looked into, or is elsewhere by now, must not be taken for
     /// one whose files are gone.
-    fn check_reachable(&self, steps: &[JournalStep], unmade: &[JournalPath]) -> Result<()> {
+    pub(super) fn check_reachable(
+        &self,
+        steps: &[JournalStep],
+        unmade: &[JournalPath],
+    ) -> Result<()> {
         for path in
             steps.iter().flat_map(|step| step.targets().into_iter().chain(step.temporaries()))
         {
@@ -164,6 +200,12 @@ impl Recovery<'_> {
                 }
             }
         }
+        self.remove_directories(directories)?;
+        self.sync()
+    }
+
+    /// Removes the directories that the patch has made.
+    pub(super) fn remove_directories(&mut self, directories: &[JournalPath]) -> Result<()> {
         for path in directories.iter().rev() {
             self.close_directories()?;
             if let Some(place) = self.exists(path)? {
@@ -171,7 +213,15 @@ impl Recovery<'_> {
                 self.touched.push(place);
             }
         }
-        self.sync()
+        Ok(())
+    }
+
+    /// What the dead process did itself may not be on the disk yet.
+    pub(super) fn touch_all(&mut self, steps: &[JournalStep]) -> Result<()> {
+        for path in steps.iter().flat_map(|step| [step.targets(), step.temporaries()]).flatten() {
+            self.touched.extend(self.place(&path.path())?);
+        }
+        Ok(())
     }
 
     /// Windows removes no directory that is open.
@@ -183,7 +233,7 @@ impl Recovery<'_> {
         Ok(())
     }
 
-    fn remove(&mut self, path: &JournalPath) -> Result<()> {
+    pub(super) fn remove(&mut self, path: &JournalPath) -> Result<()> {
         let Some(place) = self.exists(path)? else {
             return Ok(());
         };
@@ -194,23 +244,26 @@ impl Recovery<'_> {
 
     /// All new content is on the disk: what is not in place yet is put there; then old versions
     /// go.
-    fn finish(
-        &mut self,
-        steps: &[JournalStep],
-        staged: &[Option<Mark>],
-        is_published: bool,
-    ) -> Result<()> {
-        if !is_published {
+    fn finish(&mut self, steps: &[JournalStep], committed: &Committed<'_>) -> Result<()> {
+        self.sync_staged(steps, committed)?;
+        if committed.is_published {
+            for (at, step) in steps.iter().enumerate() {
+                if let Some(files) = InPlace::of(step, at, committed) {
+                    self.check_in_place(&files)?;
+                }
+            }
+        } else {
             self.report_changed_sources(steps)?;
-            self.publish(steps, staged)?;
+            self.publish(steps, committed)?;
             self.report_missing(steps)?;
-            self.sync()?;
         }
-        self.remove_leftovers(steps, staged)
+        self.touch_all(steps)?;
+        self.sync()?;
+        self.remove_leftovers(steps, committed)
     }
 
     /// Does what the transaction has not done yet, in the order in which it would have.
-    fn publish(&mut self, steps: &[JournalStep], staged: &[Option<Mark>]) -> Result<()> {
+    fn publish(&mut self, steps: &[JournalStep], committed: &Committed<'_>) -> Result<()> {
         for (at, deed) in deeds(steps) {
             match deed {
                 // A file at its new name with the mark of `old` would be this very file: then it
@@ -234,11 +287,12 @@ impl Recovery<'_> {
                     }
                 }
                 Deed::Exchange { target, old, temporary, .. } => {
-                    let new = staged.get(at).copied().flatten();
-                    self.rewrite(target, old, new.as_ref(), temporary)?;
+                    self.rewrite(target, old, committed.mark(at), temporary)?;
                 }
-                Deed::Overwrite { target, old, saved, ready } => {
-                    self.rewrite_in_place(target, old, saved, ready)?;
+                Deed::Overwrite { .. } => {
+                    if let Some(files) = InPlace::of(&steps[at], at, committed) {
+                        self.rewrite_in_place(&files, false)?;
+                    }
                 }
             }
         }
@@ -293,11 +347,10 @@ impl Recovery<'_> {
     }
 
     /// Everything is in place: what is left under temporary names goes.
-    fn remove_leftovers(&mut self, steps: &[JournalStep], staged: &[Option<Mark>]) -> Result<()> {
+    fn remove_leftovers(&mut self, steps: &[JournalStep], committed: &Committed<'_>) -> Result<()> {
         for (at, step) in steps.iter().enumerate() {
-            let new = staged.get(at).copied().flatten();
             for path in step.temporaries() {
-                self.remove_known(step, path, new.as_ref())?;
+                self.remove_known(step, path, committed.mark(at))?;
             }
         }
         self.sync()
@@ -318,7 +371,7 @@ impl Recovery<'_> {
         if is_known { self.remove(path) } else { self.arrive(&place, home) }
     }
 
-    fn rename(&mut self, from: &Place, to: &JournalPath) -> Result<()> {
+    pub(super) fn rename(&mut self, from: &Place, to: &JournalPath) -> Result<()> {
         let Some(to) = self.place(&to.path())? else {
             return Ok(());
         };
@@ -328,7 +381,7 @@ impl Recovery<'_> {
     }
 
     /// Puts a waiting file under its new name, unless someone else has taken that.
-    fn arrive(&mut self, waiting: &Place, to: &JournalPath) -> Result<()> {
+    pub(super) fn arrive(&mut self, waiting: &Place, to: &JournalPath) -> Result<()> {
         let Some(target) = self.place(&to.path())? else {
             return self.keep(&to.path(), std::slice::from_ref(waiting));
         };
@@ -396,43 +449,8 @@ impl Recovery<'_> {
         Ok(())
     }
 
-    /// A file that is rewritten in place may be old, new, or torn between the two. Each block
-    /// of a torn one is old or new; anything else was written by someone else.
-    fn rewrite_in_place(
-        &mut self,
-        target: &JournalPath,
-        old: &Mark,
-        saved: &JournalPath,
-        ready: &JournalPath,
-    ) -> Result<()> {
-        let (Some(saved), Some(ready)) = (self.exists(saved)?, self.exists(ready)?) else {
-            return Ok(());
-        };
-        let place =
-            self.there(&target.path())?.filter(|(_, stamp)| Mark::of(stamp).is_same_file(old));
-        let Some((place, _)) = place else {
-            return self.keep(&target.path(), &[saved, ready]);
-        };
-        let fault = |cause: io::Error| Error::io("rewrite", &shown(&place), &cause);
-        let content = |place: &Place| -> io::Result<Vec<u8>> {
-            let mut bytes = Vec::new();
-            self.fs.read(&mut self.fs.open(place)?, u64::MAX, &mut bytes)?;
-            Ok(bytes)
-        };
-        let (now, before, after) = (
-            content(&place).map_err(fault)?,
-            content(&saved).map_err(fault)?,
-            content(&ready).map_err(fault)?,
-        );
-        if is_torn(&now, &before, &after) {
-            overwrite(self.fs, &ready, &place, true).map_err(fault)
-        } else {
-            self.keep(&target.path(), &[saved, ready])
-        }
-    }
-
     /// Keeps versions of the patch in the state directory, for a file that is not ours to touch.
-    fn keep(&mut self, path: &Path, versions: &[Place]) -> Result<()> {
+    pub(super) fn keep(&mut self, path: &Path, versions: &[Place]) -> Result<()> {
         let mut kept = Vec::new();
         for version in versions {
             let name: String = path
@@ -454,7 +472,7 @@ impl Recovery<'_> {
         Ok(())
     }
 
-    fn sync(&mut self) -> Result<()> {
+    pub(super) fn sync(&mut self) -> Result<()> {
         sync_removals(self.fs, &std::mem::take(&mut self.touched))
     }
 }

@@ -1,0 +1,157 @@
+//! Files that are rewritten in place: finished or taken back from the copies of their two
+//! versions. A copy that a power cut has torn counts as none.
+
+use std::io;
+
+use super::shown;
+use super::torn::is_torn;
+use super::transaction::{Committed, Recovery};
+use crate::disk::bytes::snapshot;
+use crate::disk::commit::journal::{JournalPath, JournalStep, Mark};
+use crate::disk::commit::publish::overwrite;
+use crate::disk::commit::stage::sync_content;
+use crate::disk::commit::step::Step;
+use crate::disk::fs::Place;
+use crate::error::{Error, Result};
+
+/// A file that is rewritten in place, and the copies of its versions.
+pub(super) struct InPlace<'j> {
+    target: &'j JournalPath,
+    old: &'j Mark,
+    saved: &'j JournalPath,
+    ready: &'j JournalPath,
+    saved_hash: Option<&'j str>,
+    ready_hash: Option<&'j str>,
+}
+
+/// What is there of it.
+struct FoundInPlace {
+    place: Place,
+    now: Vec<u8>,
+    /// Size and time are those of the old version.
+    is_untouched: bool,
+    /// The copies that are there.
+    waiting: Vec<Place>,
+    /// Those that are what was written.
+    saved: Option<(Place, Vec<u8>)>,
+    ready: Option<(Place, Vec<u8>)>,
+}
+
+impl<'j> InPlace<'j> {
+    /// Of a step that is one of these.
+    pub(super) fn of(
+        step: &'j JournalStep,
+        at: usize,
+        committed: &Committed<'j>,
+    ) -> Option<InPlace<'j>> {
+        let Step::RewriteInPlace { target, old, saved, ready } = step else { return None };
+        let (saved_hash, ready_hash) = (committed.hash(at, 0), committed.hash(at, 1));
+        Some(InPlace { target, old, saved, ready, saved_hash, ready_hash })
+    }
+}
+
+impl FoundInPlace {
+    fn is_old(&self, files: &InPlace<'_>) -> bool {
+        is_version(&self.now, self.saved.as_ref(), files.saved_hash)
+    }
+
+    fn is_new(&self, files: &InPlace<'_>) -> bool {
+        is_version(&self.now, self.ready.as_ref(), files.ready_hash)
+    }
+
+    /// What an interrupted write of this transaction can have left: not a rival's.
+    fn is_ours(&self, files: &InPlace<'_>) -> bool {
+        match (&self.saved, &self.ready) {
+            (Some((_, old)), Some((_, new))) => is_torn(&self.now, old, new),
+            _ => self.is_untouched || self.is_old(files) || self.is_new(files),
+        }
+    }
+}
+
+fn is_version(now: &[u8], copy: Option<&(Place, Vec<u8>)>, hash: Option<&str>) -> bool {
+    copy.is_some_and(|(_, content)| content == now)
+        || hash.is_some_and(|hash| snapshot(now) == hash)
+}
+
+impl Recovery<'_> {
+    /// `None` when the file itself is gone, or another one has its name.
+    fn contents(&self, files: &InPlace<'_>) -> Result<Option<FoundInPlace>> {
+        let there = self.there(&files.target.path())?;
+        let Some((place, stamp)) =
+            there.filter(|(_, stamp)| Mark::of(stamp).is_same_file(files.old))
+        else {
+            return Ok(None);
+        };
+        let copies = [(files.saved, files.saved_hash), (files.ready, files.ready_hash)];
+        let (mut waiting, mut whole) = (Vec::new(), Vec::new());
+        for (path, hash) in copies {
+            let copy = self.exists(path)?;
+            waiting.extend(copy.clone());
+            let read = |place: Place| Ok::<_, Error>((self.read(&place)?, place));
+            let copy = copy.map(read).transpose()?;
+            whole.push(copy.and_then(|(content, place)| {
+                let is_whole = hash.is_none_or(|hash| snapshot(&content) == hash);
+                is_whole.then_some((place, content))
+            }));
+        }
+        let (ready, saved) = (whole.pop().flatten(), whole.pop().flatten());
+        let now = self.read(&place)?;
+        let is_untouched = Mark::of(&stamp) == *files.old;
+        Ok(Some(FoundInPlace { place, now, is_untouched, waiting, saved, ready }))
+    }
+
+    fn read(&self, place: &Place) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let read =
+            self.fs.open(place).and_then(|mut file| self.fs.read(&mut file, u64::MAX, &mut bytes));
+        read.map_err(|cause| Error::io("read", &shown(place), &cause))?;
+        Ok(bytes)
+    }
+
+    /// Whether the new content is neither in the file nor waits for it.
+    pub(super) fn has_lost_in_place(&self, files: &InPlace<'_>) -> Result<bool> {
+        let Some(contents) = self.contents(files)? else { return Ok(false) };
+        // Without both copies it was recovered already, and perhaps changed since.
+        let is_over = contents.waiting.is_empty() && !contents.is_untouched;
+        Ok(contents.ready.is_none() && !contents.is_new(files) && !is_over)
+    }
+
+    /// Gives the file its new content, or its old one. It may be old, new, or torn between the
+    /// two; anything else was written by someone else.
+    pub(super) fn rewrite_in_place(&mut self, files: &InPlace<'_>, is_undone: bool) -> Result<()> {
+        let Some(contents) = self.contents(files)? else {
+            let waiting = [self.exists(files.saved)?, self.exists(files.ready)?];
+            return self.keep_both(files, &waiting.into_iter().flatten().collect::<Vec<_>>());
+        };
+        let (wanted, is_there) = if is_undone {
+            (&contents.saved, contents.is_old(files))
+        } else {
+            (&contents.ready, contents.is_new(files))
+        };
+        let rewritten = match wanted {
+            _ if is_there => return sync_content(self.fs, &contents.place),
+            Some((copy, _)) if contents.is_ours(files) => {
+                overwrite(self.fs, copy, &contents.place, true)
+            }
+            // Nothing was done, and nothing is known of the old content but size and time.
+            None if is_undone && contents.is_untouched => return Ok(()),
+            _ => return self.keep_both(files, &contents.waiting),
+        };
+        let fault = |cause: io::Error| Error::io("rewrite", &shown(&contents.place), &cause);
+        rewritten.map_err(fault)
+    }
+
+    /// All is in place, and the copies are about to go: unless the file is not what it should be.
+    pub(super) fn check_in_place(&mut self, files: &InPlace<'_>) -> Result<()> {
+        match self.contents(files)? {
+            Some(contents) if contents.is_new(files) => Ok(()),
+            Some(contents) if contents.is_untouched => self.rewrite_in_place(files, false),
+            Some(contents) => self.keep_both(files, &contents.waiting),
+            None => Ok(()),
+        }
+    }
+
+    fn keep_both(&mut self, files: &InPlace<'_>, waiting: &[Place]) -> Result<()> {
+        if waiting.is_empty() { Ok(()) } else { self.keep(&files.target.path(), waiting) }
+    }
+}

@@ -1,0 +1,180 @@
+//! Whether a committed transaction can be finished. A power cut can take contents and names of
+//! staged files that were not flushed, whatever the journal says; then it has to be taken back.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use super::in_place::InPlace;
+use super::shown;
+use super::transaction::{Committed, Recovery};
+use crate::disk::bytes::snapshot_of_file;
+use crate::disk::commit::journal::{JournalPath, JournalStep, Mark};
+use crate::disk::commit::stage::sync_content;
+use crate::disk::commit::step::Step;
+use crate::disk::fs::{Place, Stamp, is_refused_link};
+use crate::error::{Error, Result};
+
+impl Recovery<'_> {
+    /// Whether the new version of some step is not what the journal says, or is nowhere. What
+    /// someone else has put in its place is not lost, but theirs.
+    pub(super) fn has_lost(
+        &self,
+        steps: &[JournalStep],
+        committed: &Committed<'_>,
+    ) -> Result<bool> {
+        let gone = self.gone(steps, committed)?;
+        let mut names = steps.iter().filter_map(JournalStep::new_name);
+        let is_unmade = |path: &JournalPath| Ok::<_, Error>(self.place(&path.path())?.is_none());
+        if gone.contains(&true) && names.any(|path| is_unmade(path).unwrap_or(true)) {
+            // Someone has moved a new directory away, with files in it.
+            self.check_reachable(steps, &[])?;
+        }
+        let known = known(steps, committed);
+        for (at, step) in steps.iter().enumerate() {
+            if self.is_lost(at, step, committed, &known)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether no old version has its own name any more, and no new one its temporary name. A
+    /// power cut can take names back that were not flushed, also when all was in place.
+    pub(super) fn is_in_place(
+        &self,
+        steps: &[JournalStep],
+        committed: &Committed<'_>,
+    ) -> Result<bool> {
+        for (at, step) in steps.iter().enumerate() {
+            if let Some((source, old)) = step.source()
+                && self.marked(source, old)?.is_some()
+            {
+                return Ok(false);
+            }
+            if let (Some(temporary), Some(new)) = (step.staged(), committed.mark(at))
+                && self.version(temporary, new)?.is_some()
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn is_lost(
+        &self,
+        at: usize,
+        step: &JournalStep,
+        committed: &Committed<'_>,
+        known: &BTreeSet<u64>,
+    ) -> Result<bool> {
+        if let Some(files) = InPlace::of(step, at, committed) {
+            return self.has_lost_in_place(&files);
+        }
+        if let Step::Rename { from, old, to, parked } = step {
+            let is_unmade = self.place(&to.path())?.is_none();
+            let mut is_near = false;
+            for path in [Some(from), parked.as_ref()].into_iter().flatten() {
+                is_near |= self.marked(path, old)?.is_some();
+            }
+            return Ok(is_unmade && is_near);
+        }
+        let (Some(temporary), Some(target)) = (step.staged(), step.result()) else {
+            return Ok(false);
+        };
+        let hash = committed.hash(at, 0);
+        let Some(new) = committed.mark(at) else { return Ok(false) };
+        if let Some((place, stamp)) = self.version(temporary, new)? {
+            return Ok(!self.is_whole(&place, &stamp, new, hash)?);
+        }
+        if let Some((place, stamp)) = self.version(target, new)? {
+            let is_theirs = Mark::of(&stamp).is_later_than(new);
+            return Ok(!is_theirs && !self.is_whole(&place, &stamp, new, hash)?);
+        }
+        Ok(match self.there(&target.path())? {
+            // An old version still has the name, or someone else's file.
+            Some((_, stamp)) => known.contains(&stamp.inode),
+            // Someone removed it. A new file may never have had its name, unless all was in place.
+            None => !matches!(step, Step::Rewrite { .. }) && !committed.is_published,
+        })
+    }
+
+    /// The file of `mark`, of whatever version, if the name is its.
+    pub(super) fn version(
+        &self,
+        path: &JournalPath,
+        mark: &Mark,
+    ) -> Result<Option<(Place, Stamp)>> {
+        let there = self.there(&path.path())?;
+        Ok(there.filter(|(_, stamp)| Mark::of(stamp).is_same_file(mark)))
+    }
+
+    /// Whether a staged file is what was written. One that this user may not read is judged by
+    /// its size and time.
+    fn is_whole(
+        &self,
+        place: &Place,
+        stamp: &Stamp,
+        mark: &Mark,
+        hash: Option<&str>,
+    ) -> Result<bool> {
+        let Some(hash) = hash.filter(|_| Mark::of(stamp) == *mark) else {
+            return Ok(Mark::of(stamp) == *mark);
+        };
+        let read = self.fs.open(place).and_then(|mut file| snapshot_of_file(self.fs, &mut file));
+        match read {
+            Ok(now) => Ok(now == hash),
+            Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(true),
+            Err(cause) if is_refused_link(&cause) => Ok(false),
+            Err(cause) => Err(Error::io("read", &shown(place), &cause)),
+        }
+    }
+
+    /// Forces the new versions to the disk, before the old ones go: their process may not have.
+    pub(super) fn sync_staged(
+        &self,
+        steps: &[JournalStep],
+        committed: &Committed<'_>,
+    ) -> Result<()> {
+        for (at, step) in steps.iter().enumerate() {
+            let names = [step.staged(), step.result()].into_iter().flatten();
+            let Some(new) = committed.mark(at) else { continue };
+            for path in names {
+                if let Some((place, _)) = self.version(path, new)? {
+                    sync_content(self.fs, &place)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Of each step, whether its old version is nowhere, and nobody else has taken its name.
+    pub(super) fn gone(
+        &self,
+        steps: &[JournalStep],
+        committed: &Committed<'_>,
+    ) -> Result<Vec<bool>> {
+        let known = known(steps, committed);
+        let is_gone = |step: &JournalStep| {
+            let Some((source, old)) = step.source() else { return Ok(false) };
+            if let Some((_, stamp)) = self.there(&source.path())?
+                && !known.contains(&stamp.inode)
+            {
+                return Ok(false);
+            }
+            for path in [step.targets(), step.temporaries()].concat() {
+                if self.version(path, old)?.is_some() {
+                    return Ok(false);
+                }
+            }
+            // A file that is rewritten in place is judged by its copies.
+            Ok(!matches!(step, Step::RewriteInPlace { .. }))
+        };
+        steps.iter().map(is_gone).collect()
+    }
+}
+
+/// The inodes of all versions that the journal knows.
+fn known(steps: &[JournalStep], committed: &Committed<'_>) -> BTreeSet<u64> {
+    let new = (0..steps.len()).filter_map(|at| committed.mark(at));
+    steps.iter().filter_map(JournalStep::old).chain(new).map(|mark| mark.file().1).collect()
+}

@@ -1,0 +1,207 @@
+//! Taking a committed transaction back, when some of what it staged is lost: its deeds in the
+//! opposite order, as far as they were done. Old versions go back to their names, or are kept;
+//! none is removed.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use super::in_place::InPlace;
+use super::shown;
+use super::transaction::{Committed, Recovery};
+use crate::disk::commit::journal::{JournalPath, JournalStep, Mark};
+use crate::disk::commit::step::{Deed, Step, deeds};
+use crate::disk::fs::Place;
+use crate::error::{Error, Result};
+
+/// How much of a file is looked through at a time.
+const CHUNK_BYTES: u64 = 1 << 20;
+
+impl Recovery<'_> {
+    /// Takes everything back; a step whose old version is nowhere stays as it is, and is told.
+    pub(super) fn take_back(
+        &mut self,
+        steps: &[JournalStep],
+        committed: &Committed<'_>,
+        directories: &[JournalPath],
+    ) -> Result<()> {
+        let mut gone = self.gone(steps, committed)?;
+        let vacant: BTreeSet<&JournalPath> = steps
+            .iter()
+            .zip(&gone)
+            .filter(|(_, gone)| **gone)
+            .filter_map(|(step, _)| step.home())
+            .collect();
+        for (step, gone) in steps.iter().zip(&mut gone) {
+            // A new file in the place of an old one that is nowhere is better than none.
+            *gone |= matches!(step, Step::Create { target, .. } if vacant.contains(target));
+        }
+        let all: Vec<_> = deeds(steps).filter(|(at, _)| !gone[*at]).collect();
+        for (at, deed) in all.into_iter().rev() {
+            self.take_back_deed(&steps[at], at, deed, committed)?;
+        }
+        for (step, _) in steps.iter().zip(&gone).filter(|(_, gone)| **gone) {
+            self.keep_what_is_left(step)?;
+        }
+        self.touch_all(steps)?;
+        self.sync()?;
+        for (at, step) in steps.iter().enumerate() {
+            for path in step.temporaries() {
+                self.remove_staged(step, path, committed.mark(at))?;
+            }
+        }
+        self.remove_directories(directories)?;
+        self.sync()
+    }
+
+    fn take_back_deed(
+        &mut self,
+        step: &JournalStep,
+        at: usize,
+        deed: Deed<'_, JournalPath, Mark>,
+        committed: &Committed<'_>,
+    ) -> Result<()> {
+        match deed {
+            Deed::Place { temporary, target } => match committed.mark(at) {
+                Some(new) => self.unplace(target, temporary, new),
+                None => Ok(()),
+            },
+            Deed::Exchange { target, old, temporary, saved } => match committed.mark(at) {
+                Some(new) => self.exchange_back(target, old, [temporary, saved], new),
+                None => Ok(()),
+            },
+            Deed::Overwrite { .. } => match InPlace::of(step, at, committed) {
+                Some(files) => self.rewrite_in_place(&files, true),
+                None => Ok(()),
+            },
+            Deed::Arrive { parked: was, to } => match step.old() {
+                Some(old) => self.rename_back(to, was, old),
+                None => Ok(()),
+            },
+            Deed::Move { from, old, to } => self.rename_back(to, from, old),
+            Deed::Park { from, old, parked } => self.rename_back(parked, from, old),
+        }
+    }
+
+    /// The old file goes back from `now`, if it is there; it is the same whoever wrote to it.
+    fn rename_back(&mut self, now: &JournalPath, was: &JournalPath, old: &Mark) -> Result<()> {
+        match self.version(now, old)? {
+            // Where a rename is two steps, it can have both names.
+            Some(_) if self.version(was, old)?.is_some() => self.remove(now),
+            Some((place, _)) => self.arrive(&place, was),
+            None => Ok(()),
+        }
+    }
+
+    /// A new file leaves its name.
+    fn unplace(&mut self, target: &JournalPath, temporary: &JournalPath, new: &Mark) -> Result<()> {
+        let Some((place, stamp)) = self.version(target, new)? else { return Ok(()) };
+        if self.version(temporary, new)?.is_some() {
+            return self.remove(target);
+        }
+        let mark = Mark::of(&stamp);
+        if mark.is_later_than(new) {
+            // Someone else has written to it since.
+            return self.keep(&target.path(), &[]);
+        }
+        if mark != *new && !self.is_blank(&place)? {
+            return self.keep(&target.path(), &[place]);
+        }
+        self.rename(&place, temporary)
+    }
+
+    /// The old version gets its name back from the new one.
+    fn exchange_back(
+        &mut self,
+        target: &JournalPath,
+        old: &Mark,
+        waiting: [&JournalPath; 2],
+        new: &Mark,
+    ) -> Result<()> {
+        if self.version(target, old)?.is_some() {
+            return Ok(());
+        }
+        let [temporary, saved] = waiting;
+        let found = match self.version(temporary, old)? {
+            None => self.version(saved, old)?,
+            found => found,
+        };
+        let Some((waiting, _)) = found else { return Ok(()) };
+        let Some((place, stamp)) = self.there(&target.path())? else {
+            return self.arrive(&waiting, target);
+        };
+        let mark = Mark::of(&stamp);
+        if !mark.is_same_file(new) || mark.is_later_than(new) {
+            return self.keep(&target.path(), &[waiting]);
+        }
+        let is_in_doubt = mark != *new && !self.is_blank(&place)?;
+        let fault = |cause: &io::Error| Error::io("put back", &shown(&place), cause);
+        match self.fs.exchange(&waiting, &place) {
+            Err(cause) if cause.kind() == io::ErrorKind::Unsupported => {
+                if is_in_doubt {
+                    self.keep(&target.path(), std::slice::from_ref(&place))?;
+                }
+                self.touched.push(place.clone());
+                return self.fs.rename(&waiting, &place).map_err(|cause| fault(&cause));
+            }
+            exchanged => exchanged.map_err(|cause| fault(&cause))?,
+        }
+        self.touched.push(place.clone());
+        let displaced = self.fs.stamp(&waiting).map_err(|cause| fault(&cause))?;
+        if !Mark::of(&displaced).is_same_file(new) {
+            // A rival's, who was there just before: theirs goes back.
+            self.fs.exchange(&waiting, &place).map_err(|cause| fault(&cause))?;
+            return self.keep(&target.path(), &[waiting]);
+        }
+        if is_in_doubt { self.keep(&target.path(), &[waiting]) } else { Ok(()) }
+    }
+
+    /// The old version is nowhere: whatever there is of the new one is all there is.
+    fn keep_what_is_left(&mut self, step: &JournalStep) -> Result<()> {
+        let Some(path) = step.home().or(step.result()) else { return Ok(()) };
+        let mut waiting = Vec::new();
+        for path in step.temporaries() {
+            waiting.extend(self.exists(path)?);
+        }
+        self.keep(&path.path(), &waiting)
+    }
+
+    /// Everything is where it was: what was staged goes. Anything else under a temporary name is
+    /// an old version, or was a rival's.
+    fn remove_staged(
+        &mut self,
+        step: &JournalStep,
+        path: &JournalPath,
+        new: Option<&Mark>,
+    ) -> Result<()> {
+        let Some((place, stamp)) = self.there(&path.path())? else { return Ok(()) };
+        let mark = Mark::of(&stamp);
+        let is_second_name = |home: &JournalPath| Ok(self.version(home, &mark)?.is_some());
+        match step.home() {
+            Some(home)
+                if !new.is_some_and(|new| mark.is_same_file(new)) && !is_second_name(home)? =>
+            {
+                self.arrive(&place, home)
+            }
+            _ => self.remove(path),
+        }
+    }
+
+    /// Whether a file is empty or all zeros, as a power cut leaves one that was not flushed. One
+    /// that this user may not read is not said to be.
+    fn is_blank(&self, place: &Place) -> Result<bool> {
+        let mut file = match self.fs.open(place) {
+            Ok(file) => file,
+            Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => return Ok(false),
+            Err(cause) => return Err(Error::io("read", &shown(place), &cause)),
+        };
+        let mut chunk = Vec::new();
+        loop {
+            chunk.clear();
+            let read = self.fs.read(&mut file, CHUNK_BYTES, &mut chunk);
+            read.map_err(|cause| Error::io("read", &shown(place), &cause))?;
+            if chunk.is_empty() || chunk.iter().any(|&byte| byte != 0) {
+                return Ok(chunk.is_empty());
+            }
+        }
+    }
+}
