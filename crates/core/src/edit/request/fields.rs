@@ -1,6 +1,8 @@
 //! The fields of one object of a request: present or not, of the right type, or an error that
 //! says which field of which operation and what was expected.
 
+use std::cell::RefCell;
+
 use super::{InsertAt, Value};
 use crate::edit::json::{JsonAnchor, JsonValue};
 use crate::error::{Code, Error, Result};
@@ -13,20 +15,26 @@ pub(super) struct Fields<'a> {
     object: &'a [(String, Value)],
     /// `operation 3`, or `the patch`: the subject of messages.
     subject: String,
+    /// The names that were looked for so far: those that are known.
+    known: RefCell<Vec<&'static str>>,
 }
 
 impl<'a> Fields<'a> {
+    fn new(object: &'a [(String, Value)], subject: String) -> Fields<'a> {
+        Fields { object, subject, known: RefCell::default() }
+    }
+
     /// The fields of the patch itself.
     pub(super) fn whole(patch: &'a Value) -> Fields<'a> {
         let object = if let Value::Object(object) = patch { object.as_slice() } else { &[] };
-        Fields { object, subject: "the patch".to_owned() }
+        Fields::new(object, "the patch".to_owned())
     }
 
     /// The fields of operation `index`.
     pub(super) fn of_operation(item: &'a Value, index: usize) -> Result<Fields<'a>> {
         let subject = format!("operation {index}");
         match item {
-            Value::Object(object) => Ok(Fields { object, subject }),
+            Value::Object(object) => Ok(Fields::new(object, subject)),
             other => Err(Error::new(
                 Code::InvalidOperation,
                 format!("{subject} is {}: expected an object", noun(other)),
@@ -35,10 +43,10 @@ impl<'a> Fields<'a> {
     }
 
     /// The fields of the object in field `name`.
-    pub(super) fn inner(&self, name: &str) -> Result<Fields<'a>> {
+    pub(super) fn inner(&self, name: &'static str) -> Result<Fields<'a>> {
         match self.get(name) {
             Some(Value::Object(object)) => {
-                Ok(Fields { object, subject: format!("{}, {name}", self.subject) })
+                Ok(Fields::new(object, format!("{}, {name}", self.subject)))
             }
             _ => Err(self.wrong(name, "an object")),
         }
@@ -55,21 +63,43 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&'a Value> {
+    /// The value of a field, which is known from here on.
+    pub(super) fn get(&self, name: &'static str) -> Option<&'a Value> {
+        let mut known = self.known.borrow_mut();
+        if !known.contains(&name) {
+            known.push(name);
+        }
+        self.peek(name)
+    }
+
+    /// Lets a field pass that has no meaning here.
+    pub(super) fn ignore(&self, name: &'static str) {
+        self.get(name);
+    }
+
+    /// The value of a field, which is no more known for that.
+    pub(super) fn peek(&self, name: &str) -> Option<&'a Value> {
         self.object.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
     /// Whether the field is there and not null.
-    pub(super) fn has_value(&self, name: &str) -> bool {
+    pub(super) fn has_value(&self, name: &'static str) -> bool {
         self.get(name).is_some_and(|value| *value != Value::Null)
     }
 
-    /// Refuses fields that are none of `known`, where `missing` is not there: it may be misspelt.
-    pub(super) fn no_others(&self, known: &[&str], missing: &str) -> Result<()> {
-        match self.object.iter().find(|(key, _)| !known.contains(&key.as_str())) {
+    /// Refuses the fields that nobody has looked for; one that is null counts as left out. To be
+    /// called when all others were read.
+    pub(super) fn no_others(&self) -> Result<()> {
+        let known = self.known.borrow();
+        let is_other = |(key, value): &&(String, Value)| {
+            *value != Value::Null && !known.contains(&key.as_str())
+        };
+        match self.object.iter().find(is_other) {
             None => Ok(()),
             Some((key, _)) => Err(self.invalid(&format!(
-                "has the field {key}, which it has no use for, and no {missing}"
+                "has the unknown field {}: the known ones are {}",
+                quote(key),
+                known.join(", ")
             ))),
         }
     }
@@ -80,7 +110,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The refusal of one field.
-    pub(super) fn wrong(&self, name: &str, expected: &str) -> Error {
+    pub(super) fn wrong(&self, name: &'static str, expected: &str) -> Error {
         let subject = &self.subject;
         match self.get(name) {
             None => {
@@ -106,24 +136,34 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(super) fn text(&self, name: &str, expected: &str) -> Result<&'a str> {
+    pub(super) fn text(&self, name: &'static str, expected: &str) -> Result<&'a str> {
         match self.get(name) {
             Some(Value::String(text)) => Ok(text),
             _ => Err(self.wrong(name, expected)),
         }
     }
 
-    pub(super) fn optional_text(&self, name: &str, expected: &str) -> Result<Option<&'a str>> {
+    pub(super) fn optional_text(
+        &self,
+        name: &'static str,
+        expected: &str,
+    ) -> Result<Option<&'a str>> {
         if self.has_value(name) { self.text(name, expected).map(Some) } else { Ok(None) }
     }
 
-    /// The string under one of two names.
-    pub(super) fn either_text(&self, name: &str, other: &str) -> Result<String> {
-        let name = if self.has_value(name) || !self.has_value(other) { name } else { other };
+    /// The path under one of two names.
+    pub(super) fn either_path(&self, name: &'static str, other: &'static str) -> Result<String> {
+        let name = match (self.has_value(name), self.has_value(other)) {
+            (true, true) => {
+                return Err(self.invalid(&format!("has {name} and {other}: give one of them")));
+            }
+            (false, true) => other,
+            _ => name,
+        };
         self.text(name, "a path").map(str::to_owned)
     }
 
-    pub(super) fn flag(&self, name: &str) -> Result<bool> {
+    pub(super) fn flag(&self, name: &'static str) -> Result<bool> {
         match self.get(name) {
             None | Some(Value::Null) => Ok(false),
             Some(Value::Bool(flag)) => Ok(*flag),
@@ -131,7 +171,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(super) fn anchor(&self, dialect: &Dialect, name: &str) -> Result<Anchor> {
+    pub(super) fn anchor(&self, dialect: &Dialect, name: &'static str) -> Result<Anchor> {
         let example = dialect.example();
         let text = match self.get(name) {
             // The form in which one of the foreign shapes may hold a parsed tag.
@@ -145,13 +185,13 @@ impl<'a> Fields<'a> {
         Anchor::parse(dialect, text).map_err(|error| self.about(name, error))
     }
 
-    pub(super) fn json_anchor(&self, name: &str) -> Result<JsonAnchor> {
+    pub(super) fn json_anchor(&self, name: &'static str) -> Result<JsonAnchor> {
         let text = self.text(name, "the anchor of a value, like $.name:34")?;
         JsonAnchor::parse(text).map_err(|error| self.about(name, error))
     }
 
     /// A JSON value: anything, null included, but not nothing.
-    pub(super) fn json_value(&self, name: &str) -> Result<JsonValue> {
+    pub(super) fn json_value(&self, name: &'static str) -> Result<JsonValue> {
         match self.get(name) {
             None => Err(self.wrong(name, "a JSON value")),
             Some(Value::Json(text)) => {
@@ -162,7 +202,7 @@ impl<'a> Fields<'a> {
     }
 
     /// A whole number from 0 on.
-    pub(super) fn index(&self, name: &str) -> Result<usize> {
+    pub(super) fn index(&self, name: &'static str) -> Result<usize> {
         match self.get(name) {
             Some(Value::Number(number))
                 if number.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(number) =>
@@ -173,7 +213,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub(super) fn range(&self, dialect: &Dialect, name: &str) -> Result<(Anchor, Anchor)> {
+    pub(super) fn range(&self, dialect: &Dialect, name: &'static str) -> Result<(Anchor, Anchor)> {
         let (first, last) = (dialect.example(), dialect.anchor_text(12, 0xf2));
         let text = self.text(name, &format!("two anchors like {first}-{last}"))?;
         Anchor::parse_range(dialect, text).map_err(|error| self.about(name, error))
@@ -221,7 +261,7 @@ impl<'a> Fields<'a> {
     pub(super) fn position(
         &self,
         dialect: &Dialect,
-        name: &str,
+        name: &'static str,
         beside: impl FnOnce(Anchor) -> InsertAt,
     ) -> Result<InsertAt> {
         match self.get(name) {
@@ -232,7 +272,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Lines of text: a string, an array of strings, or null for none.
-    pub(super) fn lines(&self, name: &str) -> Result<Vec<String>> {
+    pub(super) fn lines(&self, name: &'static str) -> Result<Vec<String>> {
         let expected = "a string, an array of strings, or null";
         match self.get(name) {
             Some(Value::Null) => Ok(Vec::new()),
@@ -265,7 +305,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Lines of text, at least one.
-    pub(super) fn some_lines(&self, name: &str) -> Result<Vec<String>> {
+    pub(super) fn some_lines(&self, name: &'static str) -> Result<Vec<String>> {
         match self.lines(name)? {
             lines if lines.is_empty() => Err(self.wrong(name, "text to insert, at least one line")),
             lines => Ok(lines),
@@ -298,7 +338,7 @@ impl<'a> Fields<'a> {
 fn tag_text(dialect: &Dialect, tag: &Value) -> Option<String> {
     let fields = Fields::whole(tag);
     match (fields.get("line"), fields.get("hash")) {
-        (Some(Value::Number(line)), Some(Value::String(hash))) => {
+        (Some(Value::Number(line)), Some(Value::String(hash))) if fields.no_others().is_ok() => {
             Some(format!("{line}{}{hash}", dialect.separator as char))
         }
         _ => None,

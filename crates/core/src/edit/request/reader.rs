@@ -27,7 +27,8 @@ pub fn parse(
     patch: &Value,
 ) -> std::result::Result<Patch, Vec<Failure>> {
     let whole = |error: Error| vec![Failure::new(0, None, error)];
-    let shape = Shape::of(patch, kind).map_err(whole)?;
+    let fields = Fields::whole(patch);
+    let shape = Shape::of(patch, &fields, kind).map_err(whole)?;
     if shape.items.len() > MAX_OPERATIONS {
         return Err(whole(Error::argument(format!(
             "the patch has {} operations, over the limit of {MAX_OPERATIONS}: split it",
@@ -36,8 +37,9 @@ pub fn parse(
     }
     let mut read = Patch::default();
     if kind == PatchKind::Files {
-        read.snapshots = Fields::whole(patch).snapshots().map_err(whole)?;
+        read.snapshots = fields.snapshots().map_err(whole)?;
     }
+    fields.no_others().map_err(whole)?;
     let mut failures = Vec::new();
     for (index, item) in shape.items.iter().enumerate() {
         let reader = OperationReader { dialect, kind, index, shared_path: shape.path };
@@ -78,23 +80,23 @@ struct Shape<'a> {
 }
 
 impl<'a> Shape<'a> {
-    fn of(patch: &'a Value, kind: PatchKind) -> Result<Shape<'a>> {
+    fn of(patch: &'a Value, fields: &Fields<'a>, kind: PatchKind) -> Result<Shape<'a>> {
         let expected = || {
             Error::new(
                 Code::InvalidOperation,
                 "a patch is an object {operations: […]}, or {path, edits: […]}",
             )
         };
-        let items = match patch {
+        match patch {
             Value::Array(items) if kind == PatchKind::Text => return Ok(Shape::list(items)),
-            Value::Object(_) => Fields::whole(patch),
+            Value::Object(_) => {}
             _ => return Err(expected()),
-        };
-        match (items.get("operations"), items.get("edits")) {
+        }
+        match (fields.get("operations"), fields.get("edits")) {
             (Some(Value::Array(list)), None) => Ok(Shape::list(list)),
-            (Some(_), None) => Err(items.wrong("operations", "an array of operations")),
-            (None, edits) if edits.is_some() || items.get("path").is_some() => {
-                Shape::edits(&items, kind)
+            (Some(_), None) => Err(fields.wrong("operations", "an array of operations")),
+            (None, edits) if edits.is_some() || fields.get("path").is_some() => {
+                Shape::edits(fields, kind)
             }
             (Some(_), Some(_)) => Err(Error::new(
                 Code::InvalidOperation,
@@ -147,11 +149,6 @@ struct OperationReader<'a> {
     shared_path: Option<&'a str>,
 }
 
-/// What `set_line` and `replace_lines` can hold. Without some of them they mean something else, so
-/// there a field that is none of these is taken for one that was misspelt.
-const LINES_FIELDS: [&str; 7] =
-    ["anchor", "start_anchor", "end_anchor", "new_text", "checksum", "verbatim", "path"];
-
 /// The operations of the first shape.
 const OPERATIONS: [&str; 12] = [
     "set_line",
@@ -199,8 +196,9 @@ impl OperationReader<'_> {
     /// Reads one operation and adds it to the patch.
     fn operation(&self, item: &Value, kind: ItemKind, patch: &mut Patch) -> Result<()> {
         let fields = Fields::of_operation(item, self.index)?;
-        let keys: Vec<&str> = KEYS.into_iter().filter(|key| fields.has_value(key)).collect();
-        let op = fields.get("op");
+        let is_key = |key: &&str| fields.peek(key).is_some_and(|value| *value != Value::Null);
+        let keys: Vec<&str> = KEYS.into_iter().filter(is_key).collect();
+        let op = fields.peek("op");
         if keys.len() + usize::from(op.is_some()) > 1 {
             return Err(
                 fields.invalid("holds more than one operation: give each an object of its own")
@@ -210,7 +208,10 @@ impl OperationReader<'_> {
             (ItemKind::Operations, ..) => self.main_action(&fields)?,
             (ItemKind::Edits, Some(_), _) => Action::Lines(self.tagged_edit(&fields)?),
             (ItemKind::Edits, None, Some(&key)) if KEYED_EDITS.contains(&key) => {
-                Action::Lines(self.keyed_edit(key, &fields.inner(key)?)?)
+                let inner = fields.inner(key)?;
+                let edit = self.keyed_edit(key, &inner)?;
+                inner.no_others()?;
+                Action::Lines(edit)
             }
             (ItemKind::Edits, None, _) => {
                 return Err(fields.invalid(&format!(
@@ -220,15 +221,9 @@ impl OperationReader<'_> {
                 )));
             }
         };
-        if fields.has_value("checksum")
-            && !matches!(action, Action::Lines(LineEdit::Replace { .. }))
-        {
-            return Err(fields.invalid(
-                "has a checksum: that goes with operations that replace or delete lines",
-            ));
-        }
         let verbatim = fields.flag("verbatim")?;
         let (index, path) = (self.index, self.path(&fields, &action)?);
+        fields.no_others()?;
         match action {
             Action::Lines(action) => {
                 patch.edits.push(Operation { index, path, verbatim, action });
@@ -240,10 +235,13 @@ impl OperationReader<'_> {
 
     fn path(&self, fields: &Fields<'_>, action: &Action) -> Result<String> {
         match (self.kind, self.shared_path) {
-            (PatchKind::Text, _) => Ok(String::new()),
+            (PatchKind::Text, _) => {
+                fields.ignore("path");
+                Ok(String::new())
+            }
             (_, Some(path)) => Ok(path.to_owned()),
             _ => match action {
-                Action::File(FileAction::Move { .. }) => fields.either_text("from", "from_path"),
+                Action::File(FileAction::Move { .. }) => fields.either_path("from", "from_path"),
                 Action::File(FileAction::Add { .. } | FileAction::Delete) | Action::Lines(_) => {
                     fields.text("path", "the path of the file").map(str::to_owned)
                 }
@@ -287,7 +285,7 @@ impl OperationReader<'_> {
 
     fn delete(&self, fields: &Fields<'_>) -> Result<LineEdit> {
         let (anchor, range) = (fields.has_value("anchor"), fields.has_value("range"));
-        let ends = fields.has_value("start_anchor") || fields.has_value("end_anchor");
+        let ends = fields.has_value("start_anchor") | fields.has_value("end_anchor");
         let (first, last) = match (anchor, ends, range) {
             (true, false, false) => (fields.anchor(self.dialect, "anchor")?, None),
             (false, true, false) => (
@@ -311,7 +309,7 @@ impl OperationReader<'_> {
     fn keyed_edit(&self, key: &str, fields: &Fields<'_>) -> Result<LineEdit> {
         let dialect = self.dialect;
         let new_lines = |fields: &Fields<'_>| match fields.get("new_text") {
-            None => fields.no_others(&LINES_FIELDS, "new_text").map(|()| Vec::new()),
+            None => Ok(Vec::new()),
             Some(Value::String(text)) if text.is_empty() => Ok(Vec::new()),
             Some(_) => fields.lines("new_text"),
         };
@@ -325,7 +323,6 @@ impl OperationReader<'_> {
                 let last = if fields.has_value("end_anchor") {
                     Some(fields.anchor(dialect, "end_anchor")?)
                 } else {
-                    fields.no_others(&LINES_FIELDS, "end_anchor")?;
                     None
                 };
                 replace(fields, first, last, new_lines(fields)?)?
@@ -414,7 +411,7 @@ fn file_action(op: &str, fields: &Fields<'_>) -> Result<FileAction> {
         "add_file" => FileAction::Add {
             content: fields.text("content", "the whole content, a string")?.to_owned(),
         },
-        "move_file" => FileAction::Move { to: fields.either_text("to", "to_path")? },
+        "move_file" => FileAction::Move { to: fields.either_path("to", "to_path")? },
         "delete_file" => FileAction::Delete,
         unknown => {
             return Err(fields.invalid(&format!(

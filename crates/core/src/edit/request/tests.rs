@@ -123,11 +123,11 @@ fn every_operation_is_read() {
 #[test]
 fn regression_a_misspelt_field_deletes_nothing() {
     for (edit, part) in [
-        (json!({"set_line": {"anchor": "1:a3", "newtext": "x"}}), "field newtext"),
-        (json!({"replace_lines": {"start_anchor": "1:a3", "text": "x"}}), "no end_anchor"),
+        (json!({"set_line": {"anchor": "1:a3", "newtext": "x"}}), "field \"newtext\""),
+        (json!({"replace_lines": {"start_anchor": "1:a3", "text": "x"}}), "field \"text\""),
         (
             json!({"replace_lines": {"start_anchor": "1:a3", "end_anchr": "2:b4", "new_text": "x"}}),
-            "field end_anchr",
+            "field \"end_anchr\"",
         ),
     ] {
         let refused = read(json!({"path": "f", "edits": [edit]})).unwrap_err();
@@ -137,6 +137,79 @@ fn regression_a_misspelt_field_deletes_nothing() {
         let refused = read(patch).unwrap_err();
         assert!(refused[0].message.contains("the field edits is missing"), "{refused:?}");
     }
+}
+
+/// A `dry_run` that was ignored wrote; an `end` that was ignored replaced one line of a range.
+#[test]
+fn regression_unknown_fields_and_two_names_for_one_are_refused_by_name() {
+    let set = json!({"op": "set_line", "path": "p", "anchor": "1:a3", "text": "x"});
+    let with = |mut object: serde_json::Value, name: &str, value: serde_json::Value| {
+        object[name] = value;
+        object
+    };
+    let patch = json!({"operations": [set]});
+    let edits = json!({"path": "p", "edits": [{"set_line": {"anchor": "1:a3"}}]});
+    let operations = |one: serde_json::Value| json!({"operations": [one]});
+    let edit = |one: serde_json::Value| json!({"path": "p", "edits": [one]});
+    let cases = [
+        (
+            with(patch.clone(), "dryRun", json!(true)),
+            "the patch has the unknown field \"dryRun\": the known ones are operations, edits, snapshots",
+        ),
+        (
+            with(edits.clone(), "dry_run", json!(true)),
+            "the patch has the unknown field \"dry_run\": the known ones are operations, edits, path, delete, rename, snapshots",
+        ),
+        (
+            operations(with(set.clone(), "end", json!("2:b4"))),
+            "operation 0 has the unknown field \"end\": the known ones are op, anchor, text, checksum, verbatim, path",
+        ),
+        (
+            operations(with(set.clone(), "end_anchor", json!("2:b4"))),
+            "operation 0 has the unknown field \"end_anchor\"",
+        ),
+        (
+            operations(json!({"op": "delete", "path": "p", "anchor": "1:a3", "end_line": 4})),
+            "the known ones are op, anchor, range, start_anchor, end_anchor, checksum, verbatim, path",
+        ),
+        (
+            operations(json!({"op": "delete_file", "path": "p", "anchor": "1:a3"})),
+            "operation 0 has the unknown field \"anchor\": the known ones are op, verbatim, path",
+        ),
+        (
+            edit(json!({"set_line": {"anchor": "1:a3", "verbatim": true}})),
+            "operation 0, set_line has the unknown field \"verbatim\": the known ones are anchor, new_text, checksum",
+        ),
+        (
+            edit(json!({"set_line": {"anchor": "1:a3"}, "checksum": "1-2:00000000"})),
+            "operation 0 has the unknown field \"checksum\": the known ones are set_line, verbatim",
+        ),
+        (
+            edit(json!({"op": "set", "tag": "1:a3", "content": "x", "path": "q"})),
+            "operation 0 has the unknown field \"path\": the known ones are op, tag, content, checksum, verbatim",
+        ),
+        (
+            edit(json!({"op": "set", "tag": {"line": 1, "hash": "a3", "end": 2}, "content": "x"})),
+            "the field tag is an object",
+        ),
+        (
+            operations(json!({"op": "move_file", "from": "p", "from_path": "q", "to": "r"})),
+            "operation 0 has from and from_path: give one of them",
+        ),
+        (
+            operations(json!({"op": "move_file", "from": "p", "to_path": "q", "to": "r"})),
+            "operation 0 has to and to_path: give one of them",
+        ),
+    ];
+    for (patch, part) in cases {
+        let refused = read(patch.clone()).expect_err(part);
+        assert!(refused[0].message.contains(part), "{patch}: {refused:?}");
+        assert_eq!(refused[0].code, Code::InvalidOperation);
+    }
+    // Null is what is left out; and of a text in memory a path means nothing.
+    read(operations(with(set, "end_anchor", json!(null)))).unwrap();
+    let text = json!([{"op": "delete", "path": "p", "anchor": "1:a3"}]).into();
+    parse(Dialect::default_dialect(), PatchKind::Text, &text).unwrap();
 }
 
 #[test]
@@ -407,5 +480,5 @@ fn snapshots_and_checksums_of_a_wrong_shape_are_named() {
         "{message}"
     );
     let insert = json!({"operations": [{"op": "insert_after", "path": "a", "anchor": "5:a3", "text": "x", "checksum": "5-5:01234567"}]});
-    assert!(refused(insert).contains("goes with operations that replace or delete lines"));
+    assert!(refused(insert).contains("unknown field \"checksum\""));
 }
