@@ -71,11 +71,18 @@ fn apply_patch(
         }
     };
     let ground = Ground { fs: scope.fs, base: scope.base, state };
-    let Locked { tasks, mut failures, _locks } =
-        match lock(ground, &patch, options.lock_timeout_ms, manner.dry_run, cancel, recovered) {
-            Ok(locked) => locked,
-            Err(error) => return refused(scope, &patch, error),
-        };
+    let Locked { tasks, mut failures, _locks } = match lock(
+        ground,
+        scope.dialect,
+        &patch,
+        options.lock_timeout_ms,
+        manner.dry_run,
+        cancel,
+        recovered,
+    ) {
+        Ok(locked) => locked,
+        Err(error) => return refused(scope, &patch, error),
+    };
     let settle = |edits| {
         cancel.check()?;
         Ok(settle_file(scope, edits, &options.edit, manner.recall))
@@ -161,7 +168,7 @@ pub fn apply_to_text(
             return refused(Failures { failures, ..Failures::default() });
         }
     };
-    let (operations, noops) = lookup::without_duplicates(&patch.edits);
+    let (operations, noops) = lookup::without_duplicates(dialect, &patch.edits);
     let document = Document::from_text(text.as_bytes());
     let file = match settle_document(dialect, document, "", &operations, options, None) {
         Ok(file) => file,

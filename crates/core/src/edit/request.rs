@@ -7,7 +7,7 @@
 mod fields;
 mod reader;
 
-use crate::edit::json::{self, JsonEdit};
+use crate::edit::json::{self, JsonEdit, JsonSlot};
 use crate::error::Result;
 use crate::view::anchor::Anchor;
 use crate::view::checksum::Checksum;
@@ -155,6 +155,16 @@ pub enum LineEdit {
 }
 
 impl LineEdit {
+    /// Whether it can be made twice, so that there is one more each time: an insert, but not
+    /// that of a key.
+    pub fn can_be_made_twice(&self) -> bool {
+        match self {
+            LineEdit::Insert { .. } => true,
+            LineEdit::Json(JsonEdit::Insert { slot, .. }) => !matches!(slot, JsonSlot::Key(_)),
+            LineEdit::Replace { .. } | LineEdit::ReplaceText { .. } | LineEdit::Json(_) => false,
+        }
+    }
+
     /// The anchors that it names, in the order of the lines.
     pub fn anchors(&self) -> impl Iterator<Item = &Anchor> {
         let (first, last) = match self {

@@ -104,8 +104,8 @@ pub struct Dialect {
     pub memory_lines: MemoryLines,
     /// How anchors are read.
     pub grammar: Grammar,
-    /// Whether echoes and wraps in a model's text are taken as the origin of the dialect was
-    /// recorded to take them; otherwise by rules that harm less.
+    /// Whether echoes and wraps in a model's text, and inserts that are there twice, are taken as
+    /// the origin of the dialect was recorded to take them; otherwise by rules that harm less.
     pub recorded_repairs: bool,
 }
 

@@ -258,15 +258,36 @@ fn noops_write_nothing() {
 
 #[test]
 fn repeats_are_applied_once() {
-    let dir = Dir::new(&[("a.txt", "one\n")]);
-    let insert = json!({"op": "insert_after", "path": "a.txt", "anchor": "1:00", "text": "x"});
-    let mut insert = insert;
-    insert["anchor"] = json!(anchor(1, "one"));
-    let mut other_spelling = insert.clone();
-    other_spelling["path"] = json!("./a.txt");
-    let applied = dir.applied(json!([insert, other_spelling]));
-    assert_eq!(dir.read("a.txt"), "one\nx\n");
-    assert_eq!(applied.noops[0].reason, NoopReason::Duplicate { of: 0 });
+    let dir = Dir::new(&[("a.txt", "one\ntwo\n")]);
+    let replace = set("a.txt", &anchor(1, "one"), "x");
+    let other_spelling = set("./a.txt", &anchor(1, "one"), "x");
+    let delete = json!({"op": "delete", "path": "a.txt", "anchor": anchor(2, "two")});
+    let applied = dir.applied(json!([replace, other_spelling, delete, delete]));
+    assert_eq!(dir.read("a.txt"), "x\n");
+    let reasons: Vec<_> = applied.noops.iter().map(|noop| noop.reason).collect();
+    assert_eq!(reasons, [NoopReason::Duplicate { of: 0 }, NoopReason::Duplicate { of: 2 }]);
+}
+
+#[test]
+fn regression_equal_inserts_are_all_made_but_in_dialects_that_record_one() {
+    let row = |dialect: &'static Dialect| dialect.anchor_text(1, hash_line(dialect, 1, "one"));
+    for (name, expected) in [("pi", "one\nx\nx\nx\n"), ("omp", "one\nx\n"), ("omp13", "one\nx\n")] {
+        let dialect = Dialect::by_name(name).unwrap();
+        let insert =
+            json!({"op": "insert_after", "path": "a.txt", "anchor": row(dialect), "text": "x"});
+        let patch = json!([insert, insert, insert]);
+        let text = apply_to_text(dialect, "one\n", &patch.into(), &EditOptions::default());
+        assert_eq!(text.content.as_deref(), Some(expected), "{name}");
+    }
+    let dir = Dir::new(&[("a.txt", "one\n"), ("a.json", "[]\n")]);
+    let at_end = json!({"op": "insert_after", "path": "a.txt", "anchor": "EOF", "text": "x"});
+    let value = json!({"op": "insert_at_path", "path": "a.json", "anchor": "$:cc", "value": 0});
+    let applied = dir.applied(json!([at_end, value, at_end, value, value]));
+    assert_eq!(
+        (dir.read("a.txt"), dir.read("a.json")),
+        ("one\nx\nx\n".into(), "[\n  0,\n  0,\n  0\n]\n".into())
+    );
+    assert_eq!(applied.noops, []);
 }
 
 #[test]

@@ -12,8 +12,9 @@ use crate::disk::fs::{
 };
 use crate::edit::outcome::{Noop, NoopReason};
 use crate::edit::plan::names::{Name, NameChange};
-use crate::edit::request::{FileAction, Operation, Patch};
+use crate::edit::request::{FileAction, LineEdit, Operation, Patch};
 use crate::error::{Code, Error, Message, Result, Term};
+use crate::text::dialect::Dialect;
 
 /// The operations of a patch, by what they are about.
 #[derive(Default)]
@@ -164,6 +165,7 @@ fn name(lookup: &Lookup, shown: &str, exists: bool) -> Name {
 pub(super) struct Lookups<'a> {
     fs: &'a dyn FileSystem,
     base: &'a Base,
+    dialect: &'static Dialect,
 }
 
 /// How many links are followed from one to the next; systems follow about as many.
@@ -173,8 +175,8 @@ const LINKS_LIMIT: u32 = 40;
 type FirstSeen<'o, A> = HashMap<(PathBuf, &'o A, bool), usize>;
 
 impl<'a> Lookups<'a> {
-    pub(super) fn new(fs: &'a dyn FileSystem, base: &'a Base) -> Self {
-        Lookups { fs, base }
+    pub(super) fn new(fs: &'a dyn FileSystem, base: &'a Base, dialect: &'static Dialect) -> Self {
+        Lookups { fs, base, dialect }
     }
 
     /// Sorts the operations by file; what cannot be found is a failure.
@@ -194,7 +196,7 @@ impl<'a> Lookups<'a> {
             match found.clone() {
                 Ok(at) => {
                     let key = tasks.edits[at].place.canonical().to_owned();
-                    match repeats(&mut seen, key, operation) {
+                    match repeats_edit(self.dialect, &mut seen, key, operation) {
                         Some(noop) => tasks.noops.push(noop),
                         None => tasks.edits[at].operations.push(operation),
                     }
@@ -380,13 +382,30 @@ fn repeats<'o, A: Eq + Hash>(
     }
 }
 
-/// The operations on a text in memory, each once.
-pub(super) fn without_duplicates(operations: &[Operation]) -> (Vec<&Operation>, Vec<Noop>) {
+/// The same of an edit. Equal inserts are no repeats, but where the origin of a dialect was
+/// recorded to take them so: each puts one more there.
+fn repeats_edit<'o>(
+    dialect: &Dialect,
+    seen: &mut FirstSeen<'o, LineEdit>,
+    key: PathBuf,
+    operation: &'o Operation,
+) -> Option<Noop> {
+    if operation.action.can_be_made_twice() && !dialect.recorded_repairs {
+        return None;
+    }
+    repeats(seen, key, operation)
+}
+
+/// The operations on a text in memory, without repeats.
+pub(super) fn without_duplicates<'o>(
+    dialect: &Dialect,
+    operations: &'o [Operation],
+) -> (Vec<&'o Operation>, Vec<Noop>) {
     let mut seen = FirstSeen::new();
     let mut kept = Vec::with_capacity(operations.len());
     let mut noops = Vec::new();
     for operation in operations {
-        match repeats(&mut seen, PathBuf::new(), operation) {
+        match repeats_edit(dialect, &mut seen, PathBuf::new(), operation) {
             Some(noop) => noops.push(noop),
             None => kept.push(operation),
         }

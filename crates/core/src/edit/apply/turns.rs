@@ -10,6 +10,7 @@ use crate::disk::commit::{Ground, Locks, RecoveryReport, is_abandoned, recover_b
 use crate::edit::report::recovery_rows;
 use crate::edit::request::Patch;
 use crate::error::{Code, Error, Message, Result, Term};
+use crate::text::dialect::Dialect;
 use crate::threads;
 
 /// The tasks of a patch, and the locks of everything it is about.
@@ -25,6 +26,7 @@ pub(super) struct Locked<'a, 'o> {
 /// left of these files is recovered first, but not by a dry run, which writes nothing.
 pub(super) fn lock<'a, 'o>(
     ground: Ground<'a>,
+    dialect: &'static Dialect,
     patch: &'o Patch,
     timeout_ms: u64,
     dry_run: bool,
@@ -45,7 +47,7 @@ pub(super) fn lock<'a, 'o>(
         *recovered += &recovery_rows(&report);
         let look_up = || {
             base.forget();
-            Lookups::new(fs, base).tasks(patch)
+            Lookups::new(fs, base, dialect).tasks(patch)
         };
         let mut keys = look_up().0.lock_keys();
         let mut locks = Locks::take(fs, state, keys.clone(), deadline, cancel)?;
