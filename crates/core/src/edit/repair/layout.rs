@@ -29,10 +29,12 @@ pub(super) fn inherit_indent(
     {
         return None;
     }
-    let only_first = filled.all(|line| line.starts_with(indent));
-    if !only_first && !is_like_any(first, &replaced) {
+    let is_inside = draft.filled().skip(1).all(|line| line.starts_with(indent));
+    if !is_inside && !is_like_any(first, &replaced) {
         return None;
     }
+    // A line that is an old one stands as it did: then the others do, too.
+    let only_first = is_inside || filled.any(|line| replaced.iter().any(|old| old == line));
     let mut seen_first = false;
     let mend = |line: &String| {
         if line.trim().is_empty() || (seen_first && only_first) {

@@ -377,6 +377,30 @@ fn regression_another_text_at_the_margin_keeps_its_place() {
     assert_eq!(lost, ["    test {copy of the list} {", "    setup one"]);
 }
 
+/// The first line came without its indentation, those behind it as they stood.
+#[test]
+fn regression_lines_that_are_the_old_ones_are_not_shifted() {
+    let dialect = Dialect::default_dialect();
+    let file = ["f() {", "      return join(a, b", "      )", "    join(", "  }", "}"];
+    let line = |number: u64| file.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
+    let subject = Surroundings { dialect, line: &line, is_touched: &|_| false };
+    let mended = |lines: &[&str]| {
+        let lines = lines.iter().map(|&line| line.to_owned()).collect();
+        layout::inherit_indent(&subject, &ModelText { place: EditSite::Lines(2, 4), lines })
+    };
+    assert_eq!(
+        mended(&["return join(a, b, c", "      )", "", "    join("]).unwrap(),
+        ["      return join(a, b, c", "      )", "", "    join("]
+    );
+    // Another text at the margin, with an old line in it, keeps its place.
+    assert_eq!(mended(&["source common", "    join("]), None);
+    // Where none is an old one, all have lost what the first one has.
+    assert_eq!(
+        mended(&["return join(a, b, c", "  )"]).unwrap(),
+        ["      return join(a, b, c", "        )"]
+    );
+}
+
 #[test]
 fn a_text_beside_the_margin_keeps_its_place() {
     let dialect = Dialect::default_dialect();
