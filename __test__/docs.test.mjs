@@ -79,6 +79,7 @@ test('the map names every module of the layers and of the faces', () => {
     ...modules('crates/cli/src', ['main']),
     ...modules('crates/capi/src', []),
     ...modules('crates/guard/src', ['lib']),
+    ...modules('crates/tools/src', ['lib']),
   ]
   assert.deepEqual(
     there.filter((path) => !named.includes(path)),

@@ -1,35 +1,25 @@
 //! `mcp`: the engine as tools of an agent, over the Model Context Protocol on standard input and
 //! output.
 //!
-//! `server` answers the client's requests, one session for the connection; `roots` says where it
-//! works. `tool` is what the tools have in common, which are `read`, `search`, `apply` and `json`;
-//! `arguments` and `operations` take what models write. `stdout` is the pipe to the client.
-//!
-//! Names, words and schemas of `read`, `search` and `apply` are those of the tools in JavaScript
-//! (`js/tools`).
+//! The tools are those of `hashline-tools`, where all that a model reads is written. `server`
+//! answers the client's requests, one session for the connection; `roots` says where it works.
+//! `stdout` is the pipe to the client.
 
-mod apply;
-mod arguments;
-mod json;
-mod operations;
-mod read;
 mod roots;
-mod search;
 mod server;
 mod stdout;
-mod tool;
 
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
 
-use hashline_core::{Code, Error, SessionOptions, Term};
+use hashline_core::{Code, Error, SessionOptions};
 use rmcp::ServiceExt;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use tokio::sync::{Notify, mpsc};
 
 use super::Call;
-use crate::args::{Mcp, spelling};
+use crate::args::Mcp;
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use server::{Server, Settings};
@@ -37,8 +27,7 @@ use stdout::Stdout;
 
 /// `hashline mcp`
 pub fn mcp(call: Call<'_>, args: &Mcp) -> Result<Exit, Failure> {
-    let mut workspace = call.files.workspace().options().clone();
-    workspace.spelling = spelling_for_models;
+    let workspace = call.files.workspace().options().clone();
     let settings = Settings {
         roots: roots_of(call.shared.root(), &args.roots)?,
         options: SessionOptions { workspace, ..SessionOptions::default() },
@@ -73,15 +62,6 @@ fn absolute_directory(path: &str) -> Result<String, Error> {
     absolute.into_os_string().into_string().map_err(|path| {
         Error::argument(format!("{path:?} is not valid Unicode, as paths of tools have to be"))
     })
-}
-
-/// How the tools write what messages of the core name.
-fn spelling_for_models(term: Term) -> &'static str {
-    match term {
-        Term::StartLine => "start_line",
-        Term::MaxLines => "max_lines",
-        other => spelling(other),
-    }
 }
 
 /// Serves one client, until it goes or the user interrupts.

@@ -405,7 +405,7 @@ fn malformed_calls_are_answered() {
     }
     for (tool, arguments, part) in [
         ("read", json!({}), "read: the field path is missing: expected the path of a file"),
-        ("read", json!({"path": ["a"]}), "the field path is an array: expected a string"),
+        ("read", json!({"path": {"a": 1}}), "the field path is an object: expected a string"),
         ("read", json!({"path": "a.txt", "start_line": "x"}), "expected a whole number from 1"),
         ("read", json!({"path": "none"}), "FILE_NOT_FOUND"),
         ("read", json!({"path": "../a.txt"}), "OUTSIDE_ROOT"),
@@ -470,7 +470,10 @@ fn structure_comes_beside_the_text_where_it_is_asked_for() {
     assert_eq!(stale.result["structuredContent"]["status"], "rejected");
     assert_eq!(stale.result["structuredContent"]["code"], "HASH_MISMATCH");
     let wrong = client.call("search", &json!({}));
-    assert_eq!(wrong.result["structuredContent"], json!({"code": "INVALID_ARGUMENT"}));
+    assert_eq!(
+        wrong.result["structuredContent"],
+        json!({"code": "INVALID_ARGUMENT", "repairs": []})
+    );
 }
 
 #[test]

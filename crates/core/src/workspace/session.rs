@@ -27,7 +27,7 @@ use crate::edit::json::{JsonRequest, JsonView};
 use crate::edit::outcome::Outcome;
 use crate::edit::request::Value;
 use crate::edit::session::{HeldMemory, Lesson, MemoryLimits, Moment, Recall, Unseen};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, Spelling};
 use crate::view::read::{FileView, ReadRequest};
 use crate::view::scope::Scope;
 use crate::view::search::{SearchQuery, SearchResult};
@@ -222,6 +222,10 @@ impl Session {
     }
 
     fn with_memory(options: SessionOptions, memory: HeldMemory) -> Session {
+        Session::over(options, Arc::new(memory), Arc::default())
+    }
+
+    fn over(options: SessionOptions, memory: Arc<HeldMemory>, turns: Arc<Turns>) -> Session {
         let readable = options.read_roots.iter().map(|root| {
             let root = Some(root.clone());
             Workspace::new(WorkspaceOptions { root, ..options.workspace.clone() })
@@ -230,9 +234,17 @@ impl Session {
             workspace: Workspace::new(options.workspace.clone()),
             readable: readable.collect(),
             options,
-            memory: Arc::new(memory),
-            turns: Arc::default(),
+            memory,
+            turns,
         }
+    }
+
+    /// This session with messages as another face writes them: it has the same memory, and its
+    /// calls take turns with those of this one.
+    pub fn spelled(&self, spelling: Spelling) -> Session {
+        let mut options = self.options.clone();
+        options.workspace.spelling = spelling;
+        Session::over(options, Arc::clone(&self.memory), Arc::clone(&self.turns))
     }
 
     /// A session of its own that remembers all that this one does, and is not kept on disk.
@@ -264,6 +276,11 @@ impl Session {
     pub fn forget(&self, path: Option<&str>) -> Result<()> {
         let file = path.map(|path| self.named(path)).transpose()?;
         self.memory.forget(file).map_err(|error| error.spelled(self.options.workspace.spelling))
+    }
+
+    /// Whether there is something at a path where this session works.
+    pub fn has(&self, path: &str) -> bool {
+        self.workspace.scoped(&Cancel::default(), |scope| canonical(scope, path)).is_ok()
     }
 
     /// The name under which a file is remembered. One that is gone by now has one, too.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use percent_encoding::percent_decode_str;
+use hashline_tools::path_of_url;
 use rmcp::RoleServer;
 use rmcp::service::RequestContext;
 
@@ -28,41 +28,4 @@ pub async fn of_client(context: &RequestContext<RoleServer>) -> Vec<String> {
     };
     say(&format!("the client does not tell its roots ({why}): the working directory is used"));
     Vec::new()
-}
-
-/// The path that a `file:` URL names, on this machine.
-pub fn path_of_url(url: &str) -> Option<String> {
-    let (scheme, rest) = url.split_once("://")?;
-    let (host, path) = rest.split_at(rest.find('/')?);
-    let is_local = host.is_empty() || host.eq_ignore_ascii_case("localhost");
-    if !scheme.eq_ignore_ascii_case("file") || !is_local {
-        return None;
-    }
-    let path = path.split(['?', '#']).next()?;
-    // An escaped slash would be part of a name, which no system allows.
-    if path.to_ascii_lowercase().contains("%2f") {
-        return None;
-    }
-    let path = percent_decode_str(path).decode_utf8().ok()?;
-    if path.contains('\0') {
-        return None;
-    }
-    let is_drive = cfg!(windows) && path.as_bytes().get(2) == Some(&b':');
-    Some(path[usize::from(is_drive)..].to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::path_of_url;
-
-    #[test]
-    fn urls_of_files() {
-        let some = |path: &str| Some(path.to_owned());
-        assert_eq!(path_of_url("file:///a/b"), some("/a/b"));
-        assert_eq!(path_of_url("FILE://localhost/a%20b/%C3%BC"), some("/a b/ü"));
-        for other in ["file://host/a", "file:///a%2Fb", "file:///%00", "file:///%FF", "/a", "a://"]
-        {
-            assert_eq!(path_of_url(other), None, "{other}");
-        }
-    }
 }

@@ -2,17 +2,24 @@
 //! which hears of calls in the order in which they arrive; each is carried out on a thread of its
 //! own.
 
-use std::path::{Path, PathBuf};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use hashline_core::{Cancel, Code, Error, Session, SessionOptions, SessionRoot, StoreOptions};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hashline_core::{
+    Cancel, Code, Dialect, Error, Session, SessionOptions, SessionRoot, StoreOptions,
+};
+use hashline_tools::{
+    CallOptions, Definition, Names, Place, ToolKind, ToolResult, Tools, describe, refusal,
+};
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, ConstString,
-    CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ProtocolVersion,
-    ServerCapabilities, ServerConfig,
+    ContentBlock, CustomRequest, CustomResult, ErrorCode, ErrorData, Implementation, JsonObject,
+    ListToolsResult, MetaObject, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
+    ProtocolVersion, ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -20,21 +27,7 @@ use serde_json::{Value as Json, json};
 use tokio::sync::{Mutex, mpsc};
 use tokio::time::{Instant, Interval, interval_at};
 
-use super::apply::APPLY;
-use super::json::{APPLY_JSON, READ_JSON};
-use super::read::READ;
 use super::roots;
-use super::search::SEARCH;
-use super::tool::{Begun, Call, Definition};
-
-/// The tools, in the order in which clients show them.
-static TOOLS: &[Definition] = &[READ, SEARCH, APPLY, READ_JSON, APPLY_JSON];
-
-const INSTRUCTIONS: &str = "Read files with read rather than cat, head, tail or sed: only lines that read or search showed have anchors to edit by. \
-    Search with search rather than grep, rg or find. \
-    Change files with apply alone; put all edits that belong together into one call. \
-    After apply, use the anchors of its answer; read again only what it did not show. \
-    Values of JSON documents can be edited by path: read_json, then apply_json.";
 
 /// What the command line says.
 pub struct Settings {
@@ -48,16 +41,16 @@ pub struct Settings {
     pub is_structured: bool,
 }
 
-/// The session of a connection.
-struct Place {
+/// Where a connection works, and its tools there.
+struct Ground {
     roots: Vec<String>,
-    session: Arc<Session>,
+    tools: Tools,
 }
 
 /// One connection.
 pub struct Server {
     settings: Settings,
-    place: Mutex<Option<Place>>,
+    ground: Mutex<Option<Ground>>,
     /// The client has other roots now.
     has_moved: AtomicBool,
     /// Every call that is under way holds one; the other end hears when the last is dropped.
@@ -81,7 +74,7 @@ impl Progress {
 
 impl Server {
     pub fn new(settings: Settings, busy: mpsc::Sender<()>) -> Server {
-        Server { settings, place: Mutex::default(), has_moved: AtomicBool::new(false), busy }
+        Server { settings, ground: Mutex::default(), has_moved: AtomicBool::new(false), busy }
     }
 
     /// Carries out a call, as the client has it; what is wrong with it is a result, too.
@@ -91,21 +84,26 @@ impl Server {
         arguments: Json,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
-        let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else {
-            let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
-            let message = format!("there is no tool {name:?}; there are {}", names.join(", "));
+        let names = Names::default();
+        let Some(kind) = ToolKind::ALL.into_iter().find(|&kind| names.of(kind) == name) else {
+            let known: Vec<&str> = ToolKind::ALL.iter().map(|&kind| names.of(kind)).collect();
+            let message = format!("there is no tool {name:?}; there are {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
         let (cancel, progress) = (Cancel::default(), Arc::<Progress>::default());
         let is_structured = self.settings.is_structured;
-        let begun = match self.begin(tool, context, &cancel, &progress).await {
-            Ok(begun) => begun,
-            Err(error) => return Ok(tool.refused(error, is_structured)),
+        let refused = |error| result_of(refusal(kind, &Names::default(), error), is_structured);
+        let (tools, place) = match self.enter(kind, context).await {
+            Ok(entered) => entered,
+            Err(error) => return Ok(refused(error)),
         };
         let busy = self.busy.clone();
+        let (stop, telling) = (cancel.clone(), Arc::clone(&progress));
         let running = tokio::task::spawn_blocking(move || {
-            let result = begun.carry_out(arguments, is_structured);
-            drop(busy);
+            let tell = |done, total| telling.tell(done, total);
+            let given = Ok(arguments.into());
+            let result = tools.run(&place, given, &CallOptions::default(), &stop, &tell);
+            drop((place, busy));
             result
         });
         let token = context.meta.get_progress_token();
@@ -122,39 +120,37 @@ impl Server {
                 finished = &mut running => break finished,
             }
         };
-        Ok(finished.unwrap_or_else(|fault| {
-            let error = Error::new(Code::Internal, format!("the call broke off: {fault}"));
-            tool.refused(error, is_structured)
-        }))
+        let broke_off = |fault| Error::new(Code::Internal, format!("the call broke off: {fault}"));
+        let result = finished.map_err(broke_off).flatten();
+        Ok(result.map_or_else(refused, |result| result_of(result, is_structured)))
     }
 
     /// Takes the place of a call in the order of calls. Those that have to wait for the session
     /// wait in line.
-    async fn begin(
+    async fn enter(
         &self,
-        tool: &'static Definition,
+        kind: ToolKind,
         context: &RequestContext<RoleServer>,
-        cancel: &Cancel,
-        progress: &Arc<Progress>,
-    ) -> Result<Begun, Error> {
-        let mut held = self.place.lock().await;
+    ) -> Result<(Tools, Place), Error> {
+        let mut held = self.ground.lock().await;
         if held.is_none() || self.has_moved.swap(false, Ordering::Relaxed) {
             let roots = match self.settings.roots.as_slice() {
                 [] => roots::of_client(context).await,
                 roots => roots.to_vec(),
             };
-            if held.as_ref().is_none_or(|place| place.roots != roots) {
-                *held = Some(Place { session: Arc::new(self.open(&roots)?), roots });
+            if held.as_ref().is_none_or(|ground| ground.roots != roots) {
+                let tools = Tools::new(&self.open(&roots)?, Names::default());
+                *held = Some(Ground { tools, roots });
             }
         }
-        let Some(place) = held.as_ref() else {
+        let Some(Ground { tools, .. }) = held.as_ref() else {
             return Err(Error::new(Code::Internal, "a connection without session"));
         };
-        let session = Arc::clone(&place.session);
-        let base = session.options().workspace.cwd.as_deref().map(Path::new);
-        let base = base.map(PathBuf::from).unwrap_or_default();
-        let (cancel, progress) = (cancel.clone(), Arc::clone(progress));
-        Ok(tool.begin(Call { session, base, cancel, progress }))
+        Ok((tools.clone(), tools.enter(kind)))
+    }
+
+    fn dialect(&self) -> &'static Dialect {
+        self.settings.options.workspace.dialect
     }
 
     /// A session that works in the first of the roots and reads the others; without any it works
@@ -171,6 +167,49 @@ impl Server {
             None => Ok(Session::new(options)),
         }
     }
+}
+
+/// A tool as clients are told of it.
+fn listed(definition: Definition) -> Tool {
+    let Definition { name, title, description, input_schema, annotations, .. } = definition;
+    let schema = match input_schema {
+        Json::Object(schema) => schema,
+        _ => JsonObject::new(),
+    };
+    let annotations = ToolAnnotations::with_title(annotations.title)
+        .read_only(annotations.read_only_hint)
+        .destructive(annotations.destructive_hint)
+        .idempotent(annotations.idempotent_hint)
+        .open_world(annotations.open_world_hint);
+    // A client that loads tools when they are searched for has these at hand from the start.
+    let meta = JsonObject::from_iter([("anthropic/alwaysLoad".to_owned(), true.into())]);
+    Tool::new(Cow::Owned(name), description, schema)
+        .with_title(title)
+        .with_annotations(annotations)
+        .with_meta(MetaObject::from(meta))
+}
+
+/// What a call gave, as clients take it.
+fn result_of(result: ToolResult, is_structured: bool) -> CallToolResult {
+    let ToolResult { text, is_error, images, structured, .. } = result;
+    let mut content = vec![ContentBlock::text(text)];
+    content.extend(
+        images
+            .iter()
+            .map(|image| ContentBlock::image(STANDARD.encode(&image.data), image.mime_type)),
+    );
+    let mut result =
+        if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
+    result.structured_content = is_structured.then_some(structured);
+    result
+}
+
+/// What the tools are to be used for.
+fn instructions(dialect: &Dialect) -> String {
+    let names = Names::default();
+    let rules =
+        ToolKind::ALL.into_iter().flat_map(|kind| describe(kind, dialect, &names).guidelines);
+    rules.collect::<Vec<_>>().join(" ")
 }
 
 /// Word of a call's progress for the client, if it asked.
@@ -226,7 +265,7 @@ impl ServerHandler for Server {
         let program = Implementation::new("hashline", env!("CARGO_PKG_VERSION"));
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(program.with_title("Hashline"))
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(instructions(self.dialect()))
     }
 
     async fn list_tools(
@@ -234,9 +273,9 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let dialect = self.settings.options.workspace.dialect;
-        let tools = TOOLS.iter().map(|tool| tool.tool(dialect)).collect();
-        Ok(ListToolsResult::with_all_items(tools))
+        let names = Names::default();
+        let tool = |kind| listed(describe(kind, self.dialect(), &names));
+        Ok(ListToolsResult::with_all_items(ToolKind::ALL.into_iter().map(tool).collect()))
     }
 
     async fn call_tool(

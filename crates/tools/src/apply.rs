@@ -1,0 +1,184 @@
+//! The tool that edits files.
+
+use hashline_core::{Dialect, FileChange, Outcome, Value, WriteTurn, format_hashed};
+use serde_json::json;
+
+use crate::arguments::{Arguments, Fields, Trouble};
+use crate::operations::{LINE_FIELDS, Taker, arguments};
+use crate::table::{Field, Kind, PATH_NAMES};
+use crate::title::SoFar;
+use crate::tool::{Answer, Call, NOTHING_WRITTEN, Names, Tool, Wording, Work, without_text};
+
+pub static APPLY: Tool = Tool {
+    title: "Apply",
+    fields: &arguments(LINE_FIELDS),
+    words,
+    work: Work::Writes(apply, title),
+};
+
+fn words(names: &Names, dialect: &Dialect) -> Wording {
+    let Names { read, search, apply, .. } = names;
+    Wording {
+        description: format!(
+            "Edits, creates, moves and deletes files, any number in one call: all operations are carried out, or none. \
+             Lines are named by the anchors that {read}, {search} and earlier answers of {apply} showed; copy them exactly. \
+             All anchors of a call refer to the files before it. The answer shows the changed lines with new anchors, so no new {read} is needed. \
+             A refusal shows the lines as they are: correct the anchors and send all operations again.\n\n{}",
+            example(names, dialect)
+        ),
+        snippet: format!(
+            "Edit, create, move and delete files by the anchors that {read} and {search} show"
+        ),
+        guidelines: vec![
+            format!(
+                "Change files with {apply} alone; put all edits that belong together into one call."
+            ),
+            format!(
+                "After {apply}, use the anchors of its answer; {read} again only what it did not show."
+            ),
+        ],
+        advice: format!("Use {read} on the files for their anchors."),
+    }
+}
+
+const EXAMPLE: &str = "function greet(name) {\n  const hi = 'Hi'\n  log(hi)\n}";
+
+/// A read and an edit of what it showed.
+fn example(names: &Names, dialect: &Dialect) -> String {
+    // The table's own row: what renders wants one that lives as long as the program.
+    let Ok(dialect) = Dialect::by_name(dialect.name) else { return String::new() };
+    let rendered = format_hashed(dialect, EXAMPLE.as_bytes(), 1);
+    let rows = String::from_utf8_lossy(&rendered);
+    // In front of the mark, whose place depends on the dialect, stands the anchor.
+    let anchors: Vec<&str> = rows
+        .lines()
+        .zip(EXAMPLE.lines())
+        .map(|(row, line)| &row[..row.len() - line.len() - 1])
+        .collect();
+    let edits = json!([
+        {"op": "set_line", "path": "greet.js", "anchor": anchors[1], "text": "  const hi = 'Hi, ' + name"},
+        {"op": "insert_after", "path": "greet.js", "anchor": anchors[2], "text": "  return hi"},
+    ]);
+    format!(
+        "Example. {} showed of greet.js\n{rows}\nand this changes line 2 and adds a line below line 3:\n{}",
+        names.read,
+        json!({"operations": edits})
+    )
+}
+
+/// How many unchanged lines diffs show around each change.
+const DIFF_CONTEXT_LINES: u64 = 3;
+
+fn apply(call: &Call<'_>, turn: &WriteTurn, given: Arguments<'_>) -> Result<Answer, Trouble> {
+    apply_as(call, turn, given, LINE_FIELDS)
+}
+
+/// Carries out operations that a model wrote by a schema.
+pub fn apply_as(
+    call: &Call<'_>,
+    turn: &WriteTurn,
+    given: Arguments<'_>,
+    schema: &'static [Field],
+) -> Result<Answer, Trouble> {
+    let patch = Taker::patch(call.session, schema, given)?;
+    let dry_run = call.options.dry_run;
+    let outcome = call.session.apply(turn, &patch, dry_run, DIFF_CONTEXT_LINES, call.cancel)?;
+    let structured = without_text(&outcome);
+    Ok(match outcome {
+        Outcome::Applied(applied) => Answer {
+            text: applied.text,
+            summary: match applied.files.as_slice() {
+                [] => "no change".to_owned(),
+                files => files.iter().map(summary).collect::<Vec<_>>().join(", "),
+            },
+            diff: diff(&applied.files),
+            structured,
+            ..Answer::default()
+        },
+        Outcome::Rejected(rejected) => {
+            let first = rejected.failures.first();
+            let place = first.map(|one| [one.path.as_deref(), one.anchor.as_deref()]);
+            let place: Vec<&str> = place.into_iter().flatten().flatten().collect();
+            let at = if place.is_empty() { "" } else { " at " };
+            Answer {
+                text: format!("{NOTHING_WRITTEN}\n{}", rejected.text),
+                is_error: true,
+                codes: rejected.failures.iter().map(|one| one.code).collect(),
+                summary: format!("refused: {}{at}{}", rejected.code.as_str(), place.join(" ")),
+                structured,
+                ..Answer::default()
+            }
+        }
+    })
+}
+
+fn diff(files: &[FileChange]) -> Option<String> {
+    let diffs: Vec<&str> =
+        files.iter().filter_map(|file| Some(file.diff.as_ref()?.text.as_str())).collect();
+    (!diffs.is_empty()).then(|| diffs.concat())
+}
+
+fn summary(file: &FileChange) -> String {
+    let FileChange { path, from, change, added, removed, .. } = file;
+    let name = match from {
+        Some(from) => format!("{from} → {path}"),
+        None => path.clone(),
+    };
+    let what = match change.as_str() {
+        "edited" | "moved" => None,
+        other => Some(other.to_owned()),
+    };
+    let counts = [(*added, '+'), (*removed, '-')];
+    let counts = counts.iter().filter(|(count, _)| *count > 0);
+    let counts = counts.map(|(count, sign)| format!("{sign}{count}"));
+    let parts: Vec<String> = std::iter::once(name).chain(what).chain(counts).collect();
+    parts.join(" ")
+}
+
+const OPERATIONS: Field = Field::new("operations", Kind::Texts, "").or(&["edits"]);
+const OP: Field = Field::new("op", Kind::Text, "").or(&["type"]);
+const PATH: Field = Field::new("path", Kind::Path, "").or(PATH_NAMES);
+const SOURCE: Field = Field::new("from", Kind::Path, "").or(&["from_path"]);
+
+/// The files of a call, with the number of operations on each.
+pub fn title(given: &SoFar) -> String {
+    let path_of = |one: &SoFar| one.word(&PATH).or_else(|| one.word(&SOURCE));
+    let listed: Vec<SoFar> = given.list(&OPERATIONS).iter().filter_map(SoFar::of_object).collect();
+    let mut counts: Vec<(String, u64)> = Vec::new();
+    let shared = path_of(given);
+    let mut count = |path: Option<String>| {
+        let Some(path) = path else { return };
+        match counts.iter_mut().find(|(known, _)| *known == path) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((path, 1)),
+        }
+    };
+    if listed.is_empty() && given.word(&OP).is_some() {
+        count(shared);
+    } else {
+        for one in &listed {
+            count(path_of(one).or_else(|| shared.clone()));
+        }
+    }
+    let named = |(path, count): &(String, u64)| match count {
+        1 => path.clone(),
+        _ => format!("{path} ×{count}"),
+    };
+    counts.iter().map(named).collect::<Vec<_>>().join(", ")
+}
+
+/// The one file of a call that edited.
+pub fn file_of(call: &Call<'_>, given: Arguments<'_>) -> Option<String> {
+    let patch = Taker::patch(call.session, LINE_FIELDS, given).ok()?;
+    let Value::Object(fields) = patch else { return None };
+    let fields = Fields(fields);
+    let path_of =
+        |fields: &Fields| fields.word("path").or_else(|| fields.word("from")).map(str::to_owned);
+    let Some(Value::Array(operations)) = fields.get("operations") else { return path_of(&fields) };
+    let mut paths = operations.iter().map(|one| match one {
+        Value::Object(fields) => path_of(&Fields(fields.clone())),
+        _ => None,
+    });
+    let first = paths.next()??;
+    paths.all(|path| path.as_ref() == Some(&first)).then_some(first)
+}

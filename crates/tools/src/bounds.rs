@@ -1,0 +1,105 @@
+//! What one answer may hold, whatever it is made of.
+
+/// How many lines and bytes one answer may hold.
+pub const MAX_LINES: usize = 2_000;
+pub const MAX_BYTES: usize = 51_200;
+/// What may come on top: the lines of a session that say how to go on.
+const SPARE_LINES: usize = 10;
+const SPARE_BYTES: usize = 1_024;
+/// A line longer than this is cut within, when the whole is too long.
+const MAX_LINE_CHARS: usize = 1_000;
+
+/// What stands at the end, below the last line of a file, is kept when it is no more than this.
+const MAX_TAIL_LINES: usize = 100;
+const MAX_TAIL_BYTES: usize = 8_192;
+
+/// The part of a text that one answer may hold. Lines that are very long are cut first, so that
+/// what stands below them is not lost; then whole lines, above what is said at the end. `advice`
+/// says what the model can do about it.
+pub fn bounded(text: String, advice: &str) -> String {
+    let count = text.split('\n').count();
+    if count <= MAX_LINES + SPARE_LINES && text.len() <= MAX_BYTES + SPARE_BYTES {
+        return text;
+    }
+    let cut: Vec<String> = text.split('\n').map(shortened).collect();
+    if fitting(&cut, MAX_LINES, MAX_BYTES) == cut.len() {
+        return format!("{}\n(Long lines are cut.{advice})", cut.join("\n"));
+    }
+    let tail = tail_of(&cut);
+    let body = &cut[..cut.len() - tail.len()];
+    let head = fitting(body, MAX_LINES - tail.len(), MAX_BYTES - bytes_of(tail));
+    let rest = body.len() - head;
+    let lack = if rest == 1 { "line is" } else { "lines are" };
+    let note = match tail {
+        [] => format!("({rest} further {lack} left out.{advice})"),
+        _ => format!("({rest} {lack} left out here.{advice})"),
+    };
+    let rows = body[..head].iter().chain(std::iter::once(&note)).chain(tail);
+    rows.map(String::as_str).collect::<Vec<_>>().join("\n")
+}
+
+/// How many of the first lines fit.
+fn fitting(lines: &[String], max_lines: usize, max_bytes: usize) -> usize {
+    let mut bytes = 0;
+    let fits = |line: &&String| {
+        bytes += line.len() + 1;
+        bytes <= max_bytes
+    };
+    lines.iter().take(max_lines).take_while(fits).count()
+}
+
+/// Whether a line is one of a file: its number begins it, and a hash follows.
+fn is_row(line: &str) -> bool {
+    let line = line.trim_start();
+    let mut rest = line.trim_start_matches(|digit: char| digit.is_ascii_digit()).chars();
+    let is_word = |char: char| char.is_ascii_alphanumeric() || char == '_';
+    line.starts_with(|digit: char| digit.is_ascii_digit())
+        && rest.next().is_some_and(|mark| !mark.is_whitespace() && !is_word(mark))
+        && rest.next().is_some_and(is_word)
+}
+
+/// The lines below the last line of a file: what is said of it and of other files. None when there
+/// is no line of a file, or when they are too many.
+fn tail_of(lines: &[String]) -> &[String] {
+    let Some(last) = lines.iter().rposition(|line| is_row(line)) else { return &[] };
+    let tail = &lines[last + 1..];
+    let is_kept = tail.len() <= MAX_TAIL_LINES && bytes_of(tail) <= MAX_TAIL_BYTES;
+    if is_kept { tail } else { &[] }
+}
+
+fn bytes_of(lines: &[String]) -> usize {
+    lines.iter().map(|line| line.len() + 1).sum()
+}
+
+fn shortened(line: &str) -> String {
+    match line.char_indices().nth(MAX_LINE_CHARS) {
+        None => line.to_owned(),
+        Some((end, _)) => {
+            let rest = line[end..].chars().count();
+            format!("{}… ({rest} characters of this line are left out)", &line[..end])
+        }
+    }
+}
+
+const MAX_NOTES: usize = 8;
+const MAX_NOTE_CHARS: usize = 160;
+
+/// Notes below an answer, the first of them.
+pub fn bounded_notes(notes: &[String]) -> String {
+    let mut shown = String::new();
+    for note in notes.iter().take(MAX_NOTES) {
+        shown += &match note.char_indices().nth(MAX_NOTE_CHARS) {
+            Some((end, _)) => format!("\n({}….)", &note[..end]),
+            None => format!("\n({note}.)"),
+        };
+    }
+    if notes.len() > MAX_NOTES {
+        shown += &format!("\n(And {} more of that kind.)", notes.len() - MAX_NOTES);
+    }
+    shown
+}
+
+/// A number of things, in words.
+pub fn plural(count: u64, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
+}

@@ -1,0 +1,105 @@
+//! The tools that read and edit values of JSON documents by path.
+
+use hashline_core::{Dialect, JsonRequest, JsonView, Limits, ReadTurn, WriteTurn};
+use serde_json::json;
+
+use crate::apply::{apply_as, title as title_of_apply};
+use crate::arguments::{Arguments, MAX_COUNT, Trouble};
+use crate::bounds;
+use crate::operations::{VALUE_FIELDS, arguments};
+use crate::path::plain_path;
+use crate::read::{MAX_LINES, PATH, START_LINE, title as title_of_read};
+use crate::tool::{Answer, Call, Names, Tool, Wording, Work, without_text};
+
+pub static READ_JSON: Tool = Tool {
+    title: "Read JSON",
+    fields: &[
+        PATH,
+        START_LINE.about("The first line of the file to show, from 1"),
+        MAX_LINES.about("The most lines to show, those of anchors too"),
+    ],
+    words: words_of_read,
+    work: Work::Reads(read_json, title_of_read),
+};
+
+pub static APPLY_JSON: Tool = Tool {
+    title: "Apply JSON",
+    fields: &arguments(VALUE_FIELDS),
+    words: words_of_apply,
+    work: Work::Writes(apply_json, title_of_apply),
+};
+
+fn words_of_read(names: &Names, _: &Dialect) -> Wording {
+    let Names { read_json, apply_json, .. } = names;
+    Wording {
+        description: format!(
+            "Reads a JSON document, with comments or without, as it stands in its file. \
+             Above each line comes a comment // $.PATH:HASH for every value that begins in it, where $.PATH:HASH is the anchor of the value: {apply_json} edits by these anchors. \
+             Shows at most 2,000 lines and 50 KB, and says where to go on (start_line)."
+        ),
+        snippet: format!(
+            "Read a JSON document, each value with the anchor that {apply_json} edits by"
+        ),
+        guidelines: vec![format!(
+            "Values of JSON documents can be edited by path: {read_json}, then {apply_json}."
+        )],
+        advice: "Go on by start_line.".to_owned(),
+    }
+}
+
+fn words_of_apply(names: &Names, _: &Dialect) -> Wording {
+    let Names { read_json, .. } = names;
+    let edits = json!([
+        {"op": "set_path", "path": "package.json", "anchor": "$.version:a7", "value": "\"1.1.0\""},
+        {"op": "insert_at_path", "path": "package.json", "anchor": "$.scripts:89", "key": "test", "value": "\"node --test\""},
+    ]);
+    Wording {
+        description: format!(
+            "Edits values of JSON documents by path, any number in one call: all operations are carried out, or none. \
+             Values are named by the anchors that {read_json} showed; copy them exactly. \
+             All anchors of a call refer to the documents before it; comments, order and layout of everything else stay as they are. \
+             A refusal shows the current anchors: correct them and send all operations again.\n\n\
+             Example, with anchors that {read_json} showed of package.json:\n{}",
+            json!({"operations": edits})
+        ),
+        snippet: format!("Edit values of JSON documents by the anchors that {read_json} shows"),
+        guidelines: Vec::new(),
+        advice: format!("Use {read_json} on the files for their anchors."),
+    }
+}
+
+fn read_json(
+    call: &Call<'_>,
+    turn: &ReadTurn,
+    mut given: Arguments<'_>,
+) -> Result<Answer, Trouble> {
+    given.settle(READ_JSON.fields)?;
+    let path = given.text(PATH.name, "the path of a file")?;
+    let most = bounds::MAX_LINES as u64;
+    let max_lines = given.count(MAX_LINES.name, 1, most)?.unwrap_or(most);
+    let start_line = given.count(START_LINE.name, 1, MAX_COUNT)?;
+    let request = JsonRequest {
+        path: plain_path(call.session, path, PATH.name, given.repairs)?,
+        start_line,
+        limits: Limits { max_lines: Some(max_lines), max_bytes: Some(bounds::MAX_BYTES) },
+        ..JsonRequest::default()
+    };
+    let view = call.session.read_json(turn, &request, call.cancel)?;
+    let structured = without_text(&view);
+    let lines = bounds::plural(view.line_count, "line", "lines");
+    let summary = format!("{}: {lines}", request.path);
+    Ok(Answer { text: page(view), summary, structured, ..Answer::default() })
+}
+
+/// What is shown, and where to go on.
+fn page(view: JsonView) -> String {
+    let JsonView { mut text, line_count, next_line, .. } = view;
+    if let Some(next) = next_line {
+        text += &format!("\n(The file has {line_count} lines. Go on from line {next}.)");
+    }
+    text
+}
+
+fn apply_json(call: &Call<'_>, turn: &WriteTurn, given: Arguments<'_>) -> Result<Answer, Trouble> {
+    apply_as(call, turn, given, VALUE_FIELDS)
+}

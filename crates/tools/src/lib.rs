@@ -1,0 +1,41 @@
+//! What a model calls: the tools `read`, `search`, `apply`, `read_json` and `apply_json` over a
+//! [`Session`]. A face hands the definitions to the model ([`describe`]), and what the model wrote
+//! to [`Tools::run`]; all that a model reads is written here.
+//!
+//! A tool is declared once: `table` says what a field is, `read`, `search`, `apply` and `json` have
+//! one tool each, and `tool` lists them. Schemas, the reading of arguments and the refusal of what
+//! is unknown follow from that. `text` takes JSON as models write it, `arguments` and `operations`
+//! take what is plainly meant as meant, `path` does so for paths, `bounds` and `title` say how long
+//! answers are, `vendors` in which forms the definitions are handed over.
+//!
+//! The crate is synchronous, and knows neither JavaScript nor a protocol.
+
+#![deny(missing_docs)]
+
+mod apply;
+mod arguments;
+mod bounds;
+mod json;
+mod operations;
+mod path;
+mod read;
+mod remember;
+mod search;
+mod table;
+mod text;
+mod title;
+mod tool;
+mod vendors;
+
+pub use arguments::{Repair, Rule};
+pub use path::path_of_url;
+pub use text::{Unreadable, parsed};
+pub use title::call_title;
+pub use tool::{
+    Annotations, CallOptions, Definition, Given, Names, Place, ToolKind, ToolResult, Tools,
+    describe, refusal,
+};
+pub use vendors::{anthropic, openai};
+
+#[cfg(doc)]
+use hashline_core::Session;

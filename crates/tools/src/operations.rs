@@ -1,0 +1,652 @@
+//! The operations of a patch as a model wrote them → as the session takes them.
+
+use hashline_core::{Session, VALUE, Value};
+
+use crate::arguments::{
+    Arguments, Fields, Repairs, Rule, TAKEN_AS_ONE, Trouble, decoded, half_a_character, is_empty,
+    malformed, missing, noun, quoted, whole_number, wrong,
+};
+use crate::path::plain_path;
+use crate::table::{Field, Kind, PATH_NAMES, names_of};
+use crate::text::parsed;
+
+/// An operation: its name, the fields that it has beside [`COMMON`], and which of them holds its
+/// new text.
+struct Operation {
+    name: &'static str,
+    fields: &'static [&'static str],
+    text: Option<&'static str>,
+}
+
+const fn operation(
+    name: &'static str,
+    fields: &'static [&'static str],
+    text: Option<&'static str>,
+) -> Operation {
+    Operation { name, fields, text }
+}
+
+static OPERATIONS: &[Operation] = &[
+    operation("set_line", &["anchor", "text", "checksum"], Some("text")),
+    operation("replace_range", &["start_anchor", "end_anchor", "text", "checksum"], Some("text")),
+    operation("insert_after", &["anchor", "text"], Some("text")),
+    operation("insert_before", &["anchor", "text"], Some("text")),
+    operation("delete", &["anchor", "start_anchor", "end_anchor", "range", "checksum"], None),
+    operation("replace_text", &["old_text", "new_text", "all"], Some("new_text")),
+    operation("add_file", &["content"], Some("content")),
+    operation("move_file", &["from", "to", "from_path", "to_path"], None),
+    operation("delete_file", &[], None),
+    operation("set_path", &["anchor", VALUE], None),
+    operation("insert_at_path", &["anchor", VALUE, "key", "index"], None),
+    operation("delete_path", &["anchor"], None),
+];
+
+/// Fields that every operation may have.
+const COMMON: &[&str] = &["op", "path", "verbatim"];
+
+/// Names of the new text that are not those of any operation here.
+const TEXT_NAMES: &[&str] =
+    &["new_string", "newString", "newText", "new_str", "new_content", "newContent"];
+
+/// Fields that models take for the new text of an operation.
+const TEXTS: &[&str] = &["text", "new_text", "content", "lines"];
+
+const fn op(words: &'static [&'static str]) -> Field {
+    Field::new("op", Kind::Word(words), "What to do").required().or(&["type"])
+}
+const PATH: Field = Field::new("path", Kind::Path, "The file").required().or(PATH_NAMES);
+const ANCHOR: Field = Field::new("anchor", Kind::Name, "");
+
+/// The fields of operations on lines and files, as the schema has them.
+pub static LINE_FIELDS: &[Field] = &[
+    op(&[
+        "set_line",
+        "replace_range",
+        "insert_after",
+        "insert_before",
+        "delete",
+        "replace_text",
+        "add_file",
+        "move_file",
+        "delete_file",
+    ]),
+    PATH.about("The file; of move_file: where it is"),
+    ANCHOR.about("set_line, delete: the line. insert_after, insert_before: also BOF, EOF"),
+    Field::new("start_anchor", Kind::Name, "replace_range, delete: the first line")
+        .or(&["startAnchor"]),
+    Field::new("end_anchor", Kind::Name, "replace_range, delete: the last line").or(&["endAnchor"]),
+    Field::new(
+        "text",
+        Kind::Text,
+        "set_line, replace_range, insert_*: the new lines, without anchors",
+    ),
+    Field::new("old_text", Kind::Text, "replace_text: exact text, found once").or(OLD_TEXT_NAMES),
+    Field::new("new_text", Kind::Text, "replace_text: its replacement"),
+    Field::new("all", Kind::Flag, "replace_text: every occurrence")
+        .or(&["replace_all", "replaceAll"]),
+    Field::new("content", Kind::Text, "add_file: the whole content"),
+    Field::new("to", Kind::Path, "move_file: the new path").or(&["new_path", "newPath"]),
+    Field::new("verbatim", Kind::Flag, "Take the text to the letter"),
+];
+
+/// The fields of operations on values of JSON documents, as the schema has them.
+pub static VALUE_FIELDS: &[Field] = &[
+    op(&["set_path", "insert_at_path", "delete_path"]),
+    PATH,
+    ANCHOR
+        .about("set_path, delete_path: the value. insert_at_path: the object or array")
+        .required(),
+    Field::new(
+        VALUE,
+        Kind::Value,
+        "set_path, insert_at_path: the new value as JSON text, like \"a\" in quotes, 5 or {\"b\":true}",
+    ),
+    Field::new("key", Kind::Text, "insert_at_path into an object: the new key"),
+    Field::new(
+        "index",
+        Kind::Count,
+        "insert_at_path into an array: before the element with this index; the end when left out",
+    ),
+];
+
+/// Fields that operations have and no schema: other ways to say the same.
+static UNLISTED_FIELDS: &[Field] = &[
+    Field::new("range", Kind::Name, ""),
+    Field::new("from", Kind::Path, ""),
+    Field::new("from_path", Kind::Path, "").or(&["fromPath"]),
+    Field::new("to_path", Kind::Path, "").or(&["toPath"]),
+    Field::new("checksum", Kind::Name, ""),
+];
+
+const OLD_TEXT_NAMES: &[&str] = &["old_string", "oldString", "oldText", "old_str"];
+
+/// What is known of the field of an operation.
+fn field_of(name: &str) -> Option<&'static Field> {
+    let mut fields = LINE_FIELDS.iter().chain(VALUE_FIELDS).chain(UNLISTED_FIELDS);
+    fields.find(|field| field.name == name)
+}
+
+fn all_fields() -> impl Iterator<Item = &'static Field> {
+    LINE_FIELDS.iter().chain(&VALUE_FIELDS[3..]).chain(UNLISTED_FIELDS)
+}
+
+/// The arguments of a tool that takes operations with these fields.
+pub const fn arguments(fields: &'static [Field]) -> [Field; 1] {
+    [Field::new(LIST, Kind::Operations(fields), "All are carried out, or none").required()]
+}
+
+const LIST: &str = "operations";
+const EDITS: &str = "edits";
+
+/// What stands beside operations: their path, where all have one.
+const SHARED_PATH: Field = Field::new("path", Kind::Path, "").or(PATH_NAMES);
+static BESIDE_OPERATIONS: &[Field] =
+    &[Field::new(LIST, Kind::Texts, "the operations"), SHARED_PATH.about("a path for all of them")];
+/// What stands beside edits in the shapes of other tools.
+static BESIDE_EDITS: &[Field] = &[
+    Field::new(EDITS, Kind::Texts, "the edits"),
+    SHARED_PATH.about("the file"),
+    Field::new("rename", Kind::Path, "its new path"),
+    Field::new("delete", Kind::Flag, "whether it goes"),
+    Field::new("snapshots", Kind::Texts, "of what was read"),
+];
+
+/// Takes the operations of one call.
+pub struct Taker<'a> {
+    session: &'a Session,
+    repairs: &'a mut Repairs,
+    /// The schema that the model was given.
+    schema: &'static [Field],
+}
+
+impl<'a> Taker<'a> {
+    /// The patch that arguments ask for, as far as they are one: the session checks it.
+    pub fn patch(
+        session: &'a Session,
+        schema: &'static [Field],
+        given: Arguments<'a>,
+    ) -> Result<Value, Trouble> {
+        let Arguments { mut fields, repairs } = given;
+        let mut taker = Taker { session, repairs, schema };
+        if let Some(edits) = taker.listed_edits(&mut fields)? {
+            if fields.given(LIST).is_some_and(|list| !is_empty(list)) {
+                return Err(malformed(format!(
+                    "{EDITS} and {LIST} are given: expected {LIST} alone"
+                )));
+            }
+            if edits.is_empty() || !edits.iter().all(is_operation) {
+                return taker.edits_of_file(fields, edits);
+            }
+            taker.repairs.add(Rule::OtherName, EDITS, format!("taken as {LIST}"));
+            fields.put(LIST, Value::Array(edits));
+        }
+        taker.operations(fields)
+    }
+
+    fn operations(&mut self, fields: Fields) -> Result<Value, Trouble> {
+        let (items, shared) = self.items(fields)?;
+        let mut operations = Vec::with_capacity(items.len());
+        for (at, item) in items.into_iter().enumerate() {
+            let place = format!("{LIST}[{at}]");
+            operations.push(match self.decoded_item(item, &place)? {
+                Value::Object(fields) => self.operation(Fields(fields), shared.as_ref(), &place)?,
+                other => other,
+            });
+        }
+        Ok(Value::Object(vec![(LIST.to_owned(), Value::Array(operations))]))
+    }
+
+    /// The list of operations (as an array, JSON text of it, or the only one of it), and the path
+    /// beside them.
+    fn items(&mut self, mut fields: Fields) -> Result<(Vec<Value>, Option<Value>), Trouble> {
+        let (mut list, shared) = match fields.take(LIST).filter(|list| *list != Value::Null) {
+            Some(list) => (list, self.shared_path(fields)?),
+            None if is_one(&fields) => (Value::Object(fields.0), None),
+            None => return Err(missing(LIST, "an array of operations", &fields)),
+        };
+        if let Value::String(text) = &list {
+            list = decoded(text, LIST, self.repairs)?;
+        }
+        if let Value::Object(held) = list {
+            let mut held = Fields(held);
+            list = match held.take(LIST) {
+                Some(inner) if held.0.is_empty() => {
+                    self.repairs.add(Rule::Wrapped, LIST, "taken from the object around them");
+                    match inner {
+                        Value::String(text) => decoded(&text, LIST, self.repairs)?,
+                        inner => inner,
+                    }
+                }
+                Some(_) => {
+                    let known = names_of(&BESIDE_OPERATIONS[..1]);
+                    let names = held.names();
+                    return Err(malformed(format!("there is no field {names}: expected {known}")));
+                }
+                None => Value::Object(held.0),
+            };
+        }
+        let mut items = match list {
+            Value::Array(items) => items,
+            one => {
+                self.repairs.add(Rule::Wrapped, LIST, TAKEN_AS_ONE);
+                vec![one]
+            }
+        };
+        // All of them as JSON text, in a list of one.
+        if let [Value::String(text)] = items.as_slice() {
+            items = match decoded(text, &format!("{LIST}[0]"), self.repairs)? {
+                Value::Array(items) => items,
+                one => vec![one],
+            };
+        }
+        Ok((items, shared))
+    }
+
+    /// The path beside the operations; nothing else may stand there.
+    fn shared_path(&mut self, fields: Fields) -> Result<Option<Value>, Trouble> {
+        let mut given = Arguments { fields, repairs: self.repairs };
+        given.settle(BESIDE_OPERATIONS)?;
+        Ok(given.fields.take("path").filter(|path| !is_empty(path)))
+    }
+
+    fn decoded_item(&mut self, item: Value, place: &str) -> Result<Value, Trouble> {
+        match item {
+            Value::String(text) => decoded(&text, place, self.repairs),
+            other => Ok(other),
+        }
+    }
+
+    /// One operation; `shared` is the path beside the operations.
+    fn operation(
+        &mut self,
+        mut fields: Fields,
+        shared: Option<&Value>,
+        place: &str,
+    ) -> Result<Value, Trouble> {
+        let inside = format!("{place}.");
+        self.rename(&mut fields, &inside)?;
+        let operation = self.known(&fields, place)?;
+        self.check_text(operation, &fields, place)?;
+        self.check_fields(operation, &fields, place)?;
+        self.drop_unused(operation, &mut fields, &inside);
+        self.share_path(operation, &mut fields, shared, &inside)?;
+        for (name, value) in &mut fields.0 {
+            let held = std::mem::replace(value, Value::Null);
+            *value = self.converted(name, held, &format!("{inside}{name}"))?;
+        }
+        Ok(Value::Object(fields.0))
+    }
+
+    /// Gives the fields of an operation their names, and an operation that can be but one its `op`.
+    fn rename(&mut self, fields: &mut Fields, inside: &str) -> Result<(), Trouble> {
+        let op = self.schema.iter().find(|field| field.name == "op");
+        for field in op.into_iter().chain(all_fields().filter(|field| field.name != "op")) {
+            fields.rename_one(field.name, field.other_names, inside, self.repairs)?;
+        }
+        if fields.given("op").is_none() && fields.given("old_text").is_some() {
+            fields.put("op", Value::String("replace_text".to_owned()));
+            let message = "taken as replace_text, since it has old_text";
+            self.repairs.add(Rule::ImpliedOp, &format!("{inside}op"), message);
+        }
+        let text = fields.word("op").and_then(find_operation).and_then(|one| one.text);
+        match text {
+            Some(text) => fields.rename_one(text, TEXT_NAMES, inside, self.repairs),
+            None => Ok(()),
+        }
+    }
+
+    fn known(&self, fields: &Fields, place: &str) -> Result<&'static Operation, Trouble> {
+        let what = match fields.get("op") {
+            Some(Value::String(op)) => match find_operation(op) {
+                Some(operation) => return Ok(operation),
+                None => format!("has the unknown op {}", quoted(op)),
+            },
+            Some(Value::IllFormed) => return Err(half_a_character(&format!("{place}.op"))),
+            None => "has no op".to_owned(),
+            Some(other) => format!("has {} as its op", noun(other)),
+        };
+        Err(malformed(format!("{place} {what}: expected one of {}", self.words().join(", "))))
+    }
+
+    /// The operations that the schema has.
+    fn words(&self) -> &'static [&'static str] {
+        let op = self.schema.iter().find_map(|field| match field.kind {
+            Kind::Word(words) => Some(words),
+            _ => None,
+        });
+        op.unwrap_or_default()
+    }
+
+    /// Refuses an operation without its text, which would delete.
+    fn check_text(
+        &self,
+        operation: &Operation,
+        fields: &Fields,
+        place: &str,
+    ) -> Result<(), Trouble> {
+        let text = fields.get("text");
+        if operation.text != Some("text") || !is_no_text(text) {
+            return Ok(());
+        }
+        let how = text.map_or("missing", no_text);
+        let is_held =
+            |name: &&&str| **name != "text" && fields.get(name).is_some_and(|held| !is_empty(held));
+        let instead = match TEXTS.iter().find(is_held) {
+            Some(held) => format!("What {held} holds belongs in it."),
+            None => "To take lines away, use delete; an empty string is an empty line.".to_owned(),
+        };
+        let op = operation.name;
+        Err(malformed(format!(
+            "the field {place}.text is {how}: {op} puts the lines of text into the file. {instead}"
+        )))
+    }
+
+    /// Refuses an operation with a field that it does not have: it would do less than the model
+    /// wrote, or something else.
+    fn check_fields(
+        &self,
+        operation: &Operation,
+        fields: &Fields,
+        place: &str,
+    ) -> Result<(), Trouble> {
+        let is_strange =
+            |(name, value): &&(String, Value)| !operation.has(name) && !is_empty(value);
+        let Some((name, _)) = fields.0.iter().find(is_strange) else { return Ok(()) };
+        let op = operation.name;
+        let own = operation.listed();
+        let takes = format!("{op} takes {own}");
+        let instead = match operation.text {
+            Some(text) if TEXTS.contains(&name.as_str()) || TEXT_NAMES.contains(&name.as_str()) => {
+                format!("its text belongs in {text}")
+            }
+            _ => match self.owners(name) {
+                none if none.is_empty() => takes,
+                owners => format!("it belongs to {}; {takes}", owners.join(", ")),
+            },
+        };
+        Err(malformed(format!("{place} is {op}, which has no field {name}: {instead}")))
+    }
+
+    /// The operations of the schema that have a field.
+    fn owners(&self, name: &str) -> Vec<&'static str> {
+        let has = |one: &&Operation| one.fields.contains(&name) && self.words().contains(&one.name);
+        OPERATIONS.iter().filter(has).map(|one| one.name).collect()
+    }
+
+    /// Leaves out the fields that models leave empty: null, an empty string where no text belongs,
+    /// and nothing in fields of other operations.
+    fn drop_unused(&mut self, operation: &Operation, fields: &mut Fields, inside: &str) {
+        let repairs = &mut *self.repairs;
+        fields.0.retain(|(name, value)| {
+            let is_text = field_of(name).is_some_and(|field| matches!(field.kind, Kind::Text));
+            let is_unused = match value {
+                Value::Null => true,
+                Value::String(text) if operation.has(name) => text.is_empty() && !is_text,
+                other => !operation.has(name) && is_empty(other),
+            };
+            if is_unused {
+                repairs.add(Rule::Unused, &format!("{inside}{name}"), "left out, since empty");
+            }
+            !is_unused
+        });
+    }
+
+    /// Gives an operation the path that stands beside all of them, and one that moves a file its
+    /// source.
+    fn share_path(
+        &mut self,
+        operation: &Operation,
+        fields: &mut Fields,
+        shared: Option<&Value>,
+        inside: &str,
+    ) -> Result<(), Trouble> {
+        let is_move = operation.name == "move_file";
+        let sources = ["path", "from", "from_path"];
+        let given = sources.iter().filter(|name| fields.get(name).is_some()).count();
+        let targets = ["to", "to_path"].iter().filter(|name| fields.get(name).is_some()).count();
+        if is_move && (given > 1 || targets > 1) {
+            let place = inside.trim_end_matches('.');
+            return Err(malformed(format!(
+                "{place} is move_file with two names of one field: expected path and to alone"
+            )));
+        }
+        let has_path = fields.get("path").is_some() || (is_move && given > 0);
+        if let Some(shared) = shared.filter(|_| !has_path) {
+            fields.put("path", shared.clone());
+            let message = "taken from beside the operations";
+            self.repairs.add(Rule::SharedPath, &format!("{inside}path"), message);
+        }
+        if is_move && let Some(path) = fields.take("path") {
+            // That is how the schema has it.
+            fields.put("from", path);
+            self.repairs.add(Rule::MovePath, &format!("{inside}path"), "taken as from");
+        }
+        Ok(())
+    }
+
+    /// What a field holds, as the session takes it.
+    fn converted(&mut self, name: &str, held: Value, place: &str) -> Result<Value, Trouble> {
+        let Some(field) = field_of(name) else { return Ok(held) };
+        match (field.kind, held) {
+            (Kind::Path, held) => self.path(held, place),
+            (Kind::Flag, Value::String(word)) if word == "true" || word == "false" => {
+                self.repairs.add(Rule::JsonText, place, format!("taken as {word}"));
+                Ok(Value::Bool(word == "true"))
+            }
+            (Kind::Count, held @ Value::String(_)) => Ok(match whole_number(&held) {
+                Some(number) => {
+                    self.repairs.add(Rule::Number, place, format!("taken as {number}"));
+                    Value::Number(number as f64)
+                }
+                None => held,
+            }),
+            (Kind::Value, Value::Json(text)) if self.wants_text(name) => {
+                self.value_of_text(text, place)
+            }
+            (_, held) => Ok(held),
+        }
+    }
+
+    /// A path, which may stand in a list of one.
+    fn path(&mut self, held: Value, place: &str) -> Result<Value, Trouble> {
+        match held {
+            Value::String(path) => {
+                plain_path(self.session, path, place, self.repairs).map(Value::String)
+            }
+            Value::Array(mut items) if items.len() == 1 => {
+                let item = items.remove(0);
+                if !matches!(item, Value::String(_)) {
+                    return Err(wrong(place, &Value::Array(vec![item]), "a path"));
+                }
+                self.repairs.add(Rule::Unwrapped, place, "taken out of its array");
+                self.path(item, place)
+            }
+            other @ Value::Array(_) => Err(wrong(place, &other, "one path")),
+            other => Ok(other),
+        }
+    }
+
+    /// Whether the schema asks for the text of a value. Where it does not, a string is a string.
+    fn wants_text(&self, name: &str) -> bool {
+        self.schema.iter().any(|field| field.name == name)
+    }
+
+    /// The value whose JSON text a model was asked for. Words that are no JSON are a string; what
+    /// only looks like JSON is not guessed at.
+    fn value_of_text(&mut self, json: String, place: &str) -> Result<Value, Trouble> {
+        let text = match parsed(&json) {
+            Ok(Value::String(text)) => text,
+            Ok(Value::IllFormed) => return Ok(Value::IllFormed),
+            // The value itself.
+            _ => return Ok(Value::Json(json)),
+        };
+        match decoded_value(&text) {
+            Some(value) => Ok(value),
+            None if is_plain_word(&text) => {
+                let message = "taken as a string, since it is no JSON";
+                self.repairs.add(Rule::JsonString, place, message);
+                Ok(Value::Json(json))
+            }
+            None => Err(malformed(format!(
+                "the field {place} is {}, which is no JSON: expected JSON text; a string stands in double quotes",
+                noun(&Value::String(text))
+            ))),
+        }
+    }
+
+    /// The items of `edits`; none when there are none.
+    fn listed_edits(&mut self, fields: &mut Fields) -> Result<Option<Vec<Value>>, Trouble> {
+        let Some(held) = fields.take(EDITS).filter(|held| *held != Value::Null) else {
+            return Ok(None);
+        };
+        if is_empty(&held) && fields.given(LIST).is_some() {
+            return Ok(None);
+        }
+        let list = match held {
+            Value::String(text) => decoded(&text, EDITS, self.repairs)?,
+            other => other,
+        };
+        let items = match list {
+            Value::Array(items) => items,
+            one => {
+                self.repairs.add(Rule::Wrapped, EDITS, TAKEN_AS_ONE);
+                vec![one]
+            }
+        };
+        let item = |(at, item)| self.decoded_item(item, &format!("{EDITS}[{at}]"));
+        items.into_iter().enumerate().map(item).collect::<Result<_, _>>().map(Some)
+    }
+
+    /// The edits of one file in the shapes of other tools, which the session reads on its own.
+    fn edits_of_file(&mut self, fields: Fields, edits: Vec<Value>) -> Result<Value, Trouble> {
+        let mut given = Arguments { fields, repairs: self.repairs };
+        given.settle(BESIDE_EDITS)?;
+        let mut fields = given.fields;
+        let mut items = Vec::with_capacity(edits.len());
+        for (at, edit) in edits.into_iter().enumerate() {
+            items.push(self.edit(edit, &format!("{EDITS}[{at}]"))?);
+        }
+        for name in ["path", "rename"] {
+            if let Some(path) = fields.take(name) {
+                let path = self.path(path, name)?;
+                fields.put(name, path);
+            }
+        }
+        fields.put(EDITS, Value::Array(items));
+        Ok(Value::Object(fields.0))
+    }
+
+    /// An edit whose key says what it does: `{set_line: {…}}`.
+    fn edit(&mut self, edit: Value, place: &str) -> Result<Value, Trouble> {
+        let Value::Object(mut held) = edit else { return Ok(edit) };
+        for (key, value) in &mut held {
+            let Value::Object(fields) = value else { continue };
+            let place = format!("{place}.{key}");
+            let mut inner = Fields(std::mem::take(fields));
+            for field in all_fields().filter(|field| field.name != "op") {
+                let inside = format!("{place}.");
+                inner.rename_one(field.name, field.other_names, &inside, self.repairs)?;
+            }
+            let text = if key == "insert_after" { "text" } else { "new_text" };
+            inner.rename_one(text, TEXT_NAMES, &format!("{place}."), self.repairs)?;
+            if ["set_line", "replace_lines"].contains(&key.as_str()) {
+                check_new_text(&inner, key, &place)?;
+            }
+            *fields = inner.0;
+        }
+        Ok(Value::Object(held))
+    }
+}
+
+/// Refuses an edit that would delete for want of its text, or would lose a text. An empty string
+/// deletes in this shape.
+fn check_new_text(fields: &Fields, key: &str, place: &str) -> Result<(), Trouble> {
+    let name = "new_text";
+    let is_held =
+        |one: &&&str| **one != name && fields.get(one).is_some_and(|held| !is_empty(held));
+    if let Some(other) = TEXTS.iter().find(is_held) {
+        return Err(malformed(format!(
+            "{place} has no field {other}: what it holds belongs in {name} of {key}"
+        )));
+    }
+    let text = fields.get(name);
+    if !is_no_text(text) {
+        return Ok(());
+    }
+    let how = text.map_or("missing", no_text);
+    Err(malformed(format!(
+        "the field {place}.{name} is {how}: {key} puts the lines of {name} into the file. To take lines away, use the operation delete."
+    )))
+}
+
+impl Operation {
+    fn has(&self, name: &str) -> bool {
+        self.fields.contains(&name) || COMMON.contains(&name)
+    }
+
+    /// The fields of its own that a schema has.
+    fn listed(&self) -> String {
+        let is_listed = |name: &&&str| field_of(name).is_some_and(Field::is_listed);
+        match self.fields.iter().filter(is_listed).copied().collect::<Vec<_>>() {
+            none if none.is_empty() => "path alone".to_owned(),
+            listed => listed.join(", "),
+        }
+    }
+}
+
+fn find_operation(name: &str) -> Option<&'static Operation> {
+    OPERATIONS.iter().find(|one| one.name == name)
+}
+
+/// Whether fields are those of one operation, without a list around it.
+fn is_one(fields: &Fields) -> bool {
+    fields.given("op").is_some() || fields.given("type").is_some() || has_old_text(fields)
+}
+
+fn has_old_text(fields: &Fields) -> bool {
+    std::iter::once(&"old_text").chain(OLD_TEXT_NAMES).any(|name| fields.given(name).is_some())
+}
+
+/// Whether a value is an operation of the schema, and no edit in the shape of another tool.
+fn is_operation(value: &Value) -> bool {
+    let Value::Object(fields) = value else { return false };
+    let word = |name: &str| fields.iter().find(|(field, _)| field == name).map(|(_, held)| held);
+    match word("op").or_else(|| word("type")) {
+        Some(Value::String(op)) => find_operation(op).is_some(),
+        Some(_) => false,
+        None => has_old_text(&Fields(fields.clone())),
+    }
+}
+
+fn is_no_text(text: Option<&Value>) -> bool {
+    match text {
+        None | Some(Value::Null) => true,
+        Some(Value::Array(items)) => items.is_empty(),
+        Some(_) => false,
+    }
+}
+
+fn no_text(value: &Value) -> &'static str {
+    if *value == Value::Null { "null" } else { "[]" }
+}
+
+/// The value of a text that is JSON, or a block of code with JSON in it.
+fn decoded_value(text: &str) -> Option<Value> {
+    let text = crate::text::without_fence(text).unwrap_or(text);
+    match parsed(text).ok()? {
+        Value::IllFormed => Some(Value::IllFormed),
+        _ => Some(Value::Json(text.trim().to_owned())),
+    }
+}
+
+/// What other languages write for values that JSON has.
+const WORDS_FOR_VALUES: &[&str] =
+    &["True", "False", "None", "undefined", "nil", "NULL", "Null", "NaN", "Infinity"];
+
+/// Whether a text that is no JSON can only be meant as a string.
+fn is_plain_word(text: &str) -> bool {
+    let text = text.trim();
+    let first = text.chars().next();
+    let looks_like_json = |first: char| "{}[]\"'`+-".contains(first) || first.is_ascii_digit();
+    first.is_some_and(|first| !looks_like_json(first)) && !WORDS_FOR_VALUES.contains(&text)
+}

@@ -1,0 +1,182 @@
+//! The tool that reads files.
+
+use hashline_core::{
+    Dialect, FileView, Limits, ReadReport, ReadRequest, ReadTurn, Value, ViewKind,
+};
+use serde_json::{Value as Json, json};
+
+use crate::arguments::{Arguments, MAX_COUNT, Rule, Trouble};
+use crate::bounds::plural;
+use crate::path::plain_path;
+use crate::table::{Field, Kind, PATH_NAMES};
+use crate::title::SoFar;
+use crate::tool::{Answer, Call, Names, Tool, Wording, Work, anchor_form, line_form, without_text};
+
+pub const PATH: Field =
+    Field::new("path", Kind::Path, "The file, relative to the working directory")
+        .required()
+        .or(PATH_NAMES);
+pub const START_LINE: Field =
+    Field::new("start_line", Kind::Count, "The first line to show, from 1")
+        .or(&["offset", "startLine"]);
+pub const MAX_LINES: Field =
+    Field::new("max_lines", Kind::Count, "The most lines to show").or(&["limit", "maxLines"]);
+const MORE_PATHS: Field =
+    Field::new("more_paths", Kind::Texts, "Further files to show in the same call").or(&[
+        "paths",
+        "files",
+        "morePaths",
+    ]);
+
+pub static READ: Tool = Tool {
+    title: "Read",
+    fields: &[PATH, START_LINE, MAX_LINES, MORE_PATHS],
+    words,
+    work: Work::Reads(read, title),
+};
+
+fn words(names: &Names, dialect: &Dialect) -> Wording {
+    let Names { read, search, apply, .. } = names;
+    let (line, anchor) = (line_form(dialect), anchor_form(dialect));
+    Wording {
+        description: format!(
+            "Reads files. Each line comes as {line}, where {anchor} is its anchor: {apply} edits by these anchors. \
+             Shows at most 2,000 lines and 50 KB, and says where to go on (start_line). Images are shown as images. \
+             {search} finds lines in many files."
+        ),
+        snippet: format!("Read files, each line with the anchor that {apply} edits by"),
+        guidelines: vec![format!(
+            "Read files with {read} rather than cat, head, tail or sed: only lines that {read} or {search} showed have anchors to edit by."
+        )],
+        advice: "Ask for fewer files at once, or go on by start_line.".to_owned(),
+    }
+}
+
+fn read(call: &Call<'_>, turn: &ReadTurn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
+    given.settle(READ.fields)?;
+    let requests = requests(call, &mut given)?;
+    Ok(answer(call.names, call.session.read(turn, &requests, call.cancel)?))
+}
+
+/// The requests of a call. The window belongs to the first file; the others are shown as far as
+/// there is room.
+pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRequest>, Trouble> {
+    let mut paths = first_paths(given)?;
+    paths.extend(
+        given
+            .texts(MORE_PATHS.name)?
+            .into_iter()
+            .enumerate()
+            .map(|(at, path)| (format!("{}[{at}]", MORE_PATHS.name), path)),
+    );
+    if paths.is_empty() {
+        // Asks for the field, since there is no path at all.
+        given.text(PATH.name, "the path of a file")?;
+    }
+    let start_line = given.count(START_LINE.name, 1, MAX_COUNT)?;
+    let max_lines = given.count(MAX_LINES.name, 1, MAX_COUNT)?;
+    let mut requests = Vec::with_capacity(paths.len());
+    for (field, path) in paths {
+        let path = plain_path(call.session, path, &field, given.repairs)?;
+        requests.push(ReadRequest { path, ..ReadRequest::default() });
+    }
+    if let Some(first) = requests.first_mut() {
+        first.start_line = start_line;
+        first.limits = Limits { max_lines, max_bytes: None };
+    }
+    Ok(requests)
+}
+
+/// The paths in the field for one; models write lists there, too.
+fn first_paths(given: &mut Arguments<'_>) -> Result<Vec<(String, String)>, Trouble> {
+    let name = PATH.name;
+    if let Some(Value::Array(_)) = given.fields.given(name) {
+        let paths = given.texts(name)?;
+        let message = format!("taken as {name} and {}", MORE_PATHS.name);
+        given.repairs.add(Rule::Unwrapped, name, message);
+        let place = |(at, path)| (format!("{name}[{at}]"), path);
+        return Ok(paths.into_iter().enumerate().map(place).collect());
+    }
+    let path = given.optional_text(name)?.filter(|path| !path.is_empty());
+    Ok(path.into_iter().map(|path| (name.to_owned(), path)).collect())
+}
+
+/// The images that vendors of models take.
+const SHOWABLE: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+fn answer(names: &Names, report: ReadReport) -> Answer {
+    let ReadReport { text, views, images, next, .. } = report;
+    let first_error = views.iter().find_map(|view| view.error.as_ref());
+    let is_unseen = |view: &FileView| view.error.is_some() || view.kind == ViewKind::Unread;
+    let error = first_error.filter(|_| views.iter().all(is_unseen));
+    let files: Vec<Json> = views.iter().map(without_text).collect();
+    // A line may be cut within at the very end of a file, where there is nothing to go on to.
+    let is_cut = !next.is_empty() || views.iter().any(|view| view.truncated);
+    let mut structured = json!({"files": files, "truncated": is_cut});
+    if let Some(error) = error {
+        structured["code"] = error.code.as_str().into();
+    }
+    Answer {
+        text: in_own_words(names, &text),
+        is_error: error.is_some(),
+        codes: views.iter().filter_map(|view| Some(view.error.as_ref()?.code)).collect(),
+        images: images.into_iter().filter(|one| SHOWABLE.contains(&one.mime_type)).collect(),
+        summary: views.iter().map(summary).collect::<Vec<_>>().join(", "),
+        structured,
+        ..Answer::default()
+    }
+}
+
+/// What a session says of a file, in the words of the tool. No row of a file begins with a bracket,
+/// since its number comes first.
+fn in_own_words(names: &Names, text: &str) -> String {
+    let row = |row: &str| own_words(names, row).unwrap_or_else(|| row.to_owned());
+    text.split('\n').map(row).collect::<Vec<_>>().join("\n")
+}
+
+fn own_words(names: &Names, row: &str) -> Option<String> {
+    let inside = row.strip_prefix('(')?;
+    if let Some(said) = inside.strip_suffix(".)") {
+        let (_, line) = said.rsplit_once(" Go on from line ")?;
+        let is_line = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
+        return is_line.then(|| format!("({said}: {} with start_line {line}.)", names.read));
+    }
+    let (kind, size) = inside.strip_suffix(')')?.strip_prefix("image, ")?.split_once(", ")?;
+    (!SHOWABLE.contains(&kind))
+        .then(|| format!("(image, {kind}, {size}; not shown: only png, jpeg, gif and webp are)"))
+}
+
+fn summary(view: &FileView) -> String {
+    let FileView { path, kind, start_line, end_line, line_count, error, .. } = view;
+    match (error, kind) {
+        (Some(error), _) => format!("{path}: {}", error.code.as_str()),
+        (None, ViewKind::Unread) => format!("{path}: not shown"),
+        (None, ViewKind::Text) if *start_line == 1 && end_line == line_count => {
+            format!("{path}: {}", plural(*line_count, "line", "lines"))
+        }
+        (None, ViewKind::Text) => format!("{path}: lines {start_line}–{end_line} of {line_count}"),
+        (None, kind) => format!("{path}: {}", kind.as_str()),
+    }
+}
+
+pub fn title(given: &SoFar) -> String {
+    let mut paths: Vec<String> = given.word(&PATH).into_iter().collect();
+    paths.extend(given.words(&PATH));
+    paths.extend(match given.words(&MORE_PATHS) {
+        none if none.is_empty() => given.word(&MORE_PATHS).into_iter().collect(),
+        more => more,
+    });
+    let Some((path, more)) = paths.split_first() else { return String::new() };
+    let start = given.word(&START_LINE).map(|line| format!(":{line}")).unwrap_or_default();
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    format!("{path}{start}{more}")
+}
+
+/// The one file of a call that read.
+pub fn file_of(call: &Call<'_>, arguments: Arguments<'_>) -> Option<String> {
+    let mut given = arguments;
+    given.settle(READ.fields).ok()?;
+    let requests = requests(call, &mut given).ok()?;
+    let (first, others) = requests.split_first()?;
+    others.iter().all(|one| one.path == first.path).then(|| first.path.clone())
+}

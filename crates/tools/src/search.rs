@@ -1,0 +1,150 @@
+//! The tool that searches files.
+
+use hashline_core::{Context, Dialect, Query, ReadTurn, SearchQuery, SearchResult};
+use serde_json::Value as Json;
+
+use crate::arguments::{Arguments, Trouble};
+use crate::bounds::{MAX_LINES, plural};
+use crate::path::plain_path;
+use crate::table::{Field, Kind};
+use crate::title::SoFar;
+use crate::tool::{Answer, Call, Names, Tool, Wording, Work, line_form, without_text};
+
+const PATTERN: Field =
+    Field::new("pattern", Kind::Text, "A regular expression, matched within one line")
+        .required()
+        .or(&["query", "search"]);
+const LITERAL: Field = Field::new("literal", Kind::Flag, "Take the pattern as plain text");
+const CASE_SENSITIVE: Field =
+    Field::new("case_sensitive", Kind::Flag, "By default letters match either case")
+        .or(&["caseSensitive"]);
+const PATHS: Field =
+    Field::new("paths", Kind::Texts, "Files and directories; the working directory when left out")
+        .or(&["path", "file_path", "filePath", "file", "filename", "files"]);
+const GLOBS: Field =
+    Field::new("globs", Kind::Texts, "Only files that match, like *.ts; ! in front excludes")
+        .or(&["include", "glob"]);
+const CONTEXT: Field =
+    Field::new("context", Kind::Count, "Lines to show above and below each match");
+const MATCHES: Field =
+    Field::new("max_matches", Kind::Count, "The most matches to show, 200 at most")
+        .or(&["limit", "maxMatches"]);
+const HIDDEN: Field = Field::new("hidden", Kind::Flag, "Search hidden files, too");
+
+pub static SEARCH: Tool = Tool {
+    title: "Search",
+    fields: &[PATTERN, LITERAL, CASE_SENSITIVE, PATHS, GLOBS, CONTEXT, MATCHES, HIDDEN],
+    words,
+    work: Work::Reads(search, title),
+};
+
+const MAX_CONTEXT_LINES: u64 = 20;
+const MAX_MATCHES: u64 = 200;
+
+fn words(names: &Names, dialect: &Dialect) -> Wording {
+    let Names { read, search, apply, .. } = names;
+    let line = line_form(dialect);
+    Wording {
+        description: format!(
+            "Searches files and directories for lines that match a regular expression; ignored and binary files are passed over. \
+             Every line shown has its anchor, {line}, so {apply} can edit it without a {read} first."
+        ),
+        snippet: format!(
+            "Search files for lines, each shown with the anchor that {apply} edits by"
+        ),
+        guidelines: vec![format!("Search with {search} rather than grep, rg or find.")],
+        advice: "Narrow pattern, paths or globs.".to_owned(),
+    }
+}
+
+fn search(call: &Call<'_>, turn: &ReadTurn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
+    given.settle(SEARCH.fields)?;
+    let query = query(call, &mut given)?;
+    let found = call.session.search_telling(turn, &query, call.cancel, call.progress)?;
+    Ok(answer(call.names, &query, &found))
+}
+
+fn query(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<SearchQuery, Trouble> {
+    let context = given.count(CONTEXT.name, 0, MAX_CONTEXT_LINES)?.unwrap_or(0);
+    // Each match may stand in a file of its own, with a header.
+    let lines_of_match = 2 * context + if context > 0 { 3 } else { 2 };
+    let max = MAX_MATCHES.min(MAX_LINES as u64 / lines_of_match);
+    let mut paths = given.texts(PATHS.name)?;
+    for (at, path) in paths.iter_mut().enumerate() {
+        let field = format!("{}[{at}]", PATHS.name);
+        *path = plain_path(call.session, std::mem::take(path), &field, given.repairs)?;
+    }
+    let globs = given.texts(GLOBS.name)?;
+    let pattern = Query {
+        search: given.text(PATTERN.name, "what to search for")?,
+        regex: !given.flag(LITERAL.name)?,
+        case_sensitive: given.flag(CASE_SENSITIVE.name)?,
+    };
+    Ok(SearchQuery {
+        paths,
+        globs,
+        context: Context { before: context, after: context },
+        max_matches: given.count(MATCHES.name, 1, max)?.unwrap_or(max),
+        hidden: given.flag(HIDDEN.name)?,
+        ..SearchQuery::new(pattern)
+    })
+}
+
+fn answer(names: &Names, query: &SearchQuery, found: &SearchResult) -> Answer {
+    let is_error = found.match_count == 0 && found.files_searched == 0 && !found.errors.is_empty();
+    let mut rows = Vec::new();
+    if !is_error {
+        rows.push(match found.text.as_str() {
+            "" => nothing(query, found),
+            text => text.to_owned(),
+        });
+    }
+    rows.extend(found.truncated.then(|| go_on(names, found)));
+    rows.extend(
+        found.errors.iter().map(|error| format!("{}: {}", error.code.as_str(), error.message)),
+    );
+    rows.extend(found.warnings.iter().map(|warning| warning.message.clone()));
+    let mut structured = without_text(found);
+    let code = found.errors.first().filter(|_| is_error).map(|error| error.code.as_str());
+    if let Some(code) = code {
+        structured["code"] = code.into();
+    }
+    let matches = plural(found.match_count, "match", "matches");
+    let files = plural(found.files.len() as u64, "file", "files");
+    Answer {
+        text: rows.join("\n"),
+        is_error,
+        codes: found.errors.iter().map(|error| error.code).collect(),
+        summary: code.map_or_else(|| format!("{matches} in {files}"), str::to_owned),
+        structured,
+        ..Answer::default()
+    }
+}
+
+fn nothing(query: &SearchQuery, found: &SearchResult) -> String {
+    let pattern = Json::from(query.search.search.as_str());
+    format!("(no match for {pattern} in {})", plural(found.files_searched, "file", "files"))
+}
+
+/// What a model can do about a search that a limit cut.
+fn go_on(names: &Names, found: &SearchResult) -> String {
+    let shown = plural(found.match_count, "match is", "matches are");
+    let last = found.files.last().and_then(|file| Some((&file.path, file.match_lines.last()?)));
+    let rest = match last {
+        Some((path, line)) => {
+            format!(", or go on with {} {path} from line {}", names.read, line + 1)
+        }
+        None => String::new(),
+    };
+    format!("({shown} shown, and there are more. Narrow pattern, paths or globs{rest}.)")
+}
+
+fn title(given: &SoFar) -> String {
+    let Some(pattern) = given.word(&PATTERN) else { return String::new() };
+    let paths = match given.words(&PATHS) {
+        none if none.is_empty() => given.word(&PATHS).into_iter().collect(),
+        paths => paths,
+    };
+    let paths = if paths.is_empty() { String::new() } else { format!(" in {}", paths.join(", ")) };
+    format!("{}{paths}", Json::from(pattern))
+}

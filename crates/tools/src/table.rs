@@ -1,0 +1,116 @@
+//! What a tool takes: fields with their types, descriptions and other names. The schema, the
+//! reading of arguments and the list of known fields are made of these rows.
+
+use serde_json::{Map, Value as Json, json};
+
+/// A field of the arguments, or of an operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Its name in the schema.
+    pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+    /// What the model is told of it. A field of which it is told nothing is taken, and is not in
+    /// the schema.
+    pub about: &'static str,
+    /// Whether it must be there.
+    pub is_required: bool,
+    /// How other tools, and models, call it.
+    pub other_names: &'static [&'static str],
+}
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// The path of a file.
+    Path,
+    /// A string of which an empty one says nothing.
+    Name,
+    /// A string of which an empty one is a text as well.
+    Text,
+    /// Several strings.
+    Texts,
+    /// A whole number.
+    Count,
+    /// True or false.
+    Flag,
+    /// A value of a JSON document.
+    Value,
+    /// Operations whose fields these are.
+    Operations(&'static [Field]),
+}
+
+impl Field {
+    /// A field that may be left out.
+    pub const fn new(name: &'static str, kind: Kind, about: &'static str) -> Field {
+        Field { name, kind, about, is_required: false, other_names: &[] }
+    }
+
+    /// The field, which must be there.
+    pub const fn required(self) -> Field {
+        Field { is_required: true, ..self }
+    }
+
+    /// The field, which goes by other names as well.
+    pub const fn or(self, other_names: &'static [&'static str]) -> Field {
+        Field { other_names, ..self }
+    }
+
+    /// The field with what a model is told of it in another tool.
+    pub const fn about(self, about: &'static str) -> Field {
+        Field { about, ..self }
+    }
+
+    /// The schema, but for the description.
+    fn schema(&self) -> Map<String, Json> {
+        let schema = match self.kind {
+            Kind::Word(words) => json!({"type": "string", "enum": words}),
+            Kind::Path | Kind::Name | Kind::Text | Kind::Value => json!({"type": "string"}),
+            Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
+            Kind::Count => json!({"type": "integer"}),
+            Kind::Flag => json!({"type": "boolean"}),
+            Kind::Operations(fields) => json!({"type": "array", "items": schema(fields)}),
+        };
+        match schema {
+            Json::Object(schema) => schema,
+            _ => Map::new(),
+        }
+    }
+}
+
+/// The schema of an object with these fields. It is flat and plain, since not every vendor takes
+/// more.
+pub fn schema(fields: &[Field]) -> Json {
+    let listed = || fields.iter().filter(|field| field.is_listed());
+    let properties: Map<String, Json> = listed()
+        .map(|field| {
+            let mut schema = field.schema();
+            if !matches!(field.kind, Kind::Word(_)) {
+                schema.insert("description".to_owned(), field.about.into());
+            }
+            (field.name.to_owned(), schema.into())
+        })
+        .collect();
+    let required: Vec<&str> =
+        listed().filter(|field| field.is_required).map(|field| field.name).collect();
+    json!({"type": "object", "properties": properties, "required": required})
+}
+
+impl Field {
+    /// Whether the schema has it.
+    pub fn is_listed(&self) -> bool {
+        !self.about.is_empty()
+    }
+}
+
+/// The names of the fields that the schema has.
+pub fn names_of(fields: &[Field]) -> String {
+    let listed = fields.iter().filter(|field| field.is_listed());
+    listed.map(|field| field.name).collect::<Vec<_>>().join(", ")
+}
+
+/// How tools call the path of a file.
+pub const PATH_NAMES: &[&str] =
+    &["file_path", "filePath", "file", "filename", "fileName", "file_name", "filepath"];

@@ -1,0 +1,109 @@
+//! A call in a few words, from arguments of which only a part may have arrived.
+
+use hashline_core::Value;
+
+use crate::table::Field;
+use crate::text::so_far;
+use crate::tool::{ToolKind, Work};
+
+const TITLE_CHARS: usize = 100;
+const LOOKED_AT_CHARS: usize = 2_000;
+
+/// A call in a few words, for a line of a terminal; empty as long as there is nothing to say.
+/// `arguments` are what has arrived: an object, or its text so far.
+pub fn call_title(kind: ToolKind, arguments: &Value) -> String {
+    let tool = kind.tool();
+    let arguments = SoFar::of(arguments);
+    let title = match tool.work {
+        Work::Reads(_, title) | Work::Writes(_, title) => title,
+    };
+    one_line(&title(&arguments))
+}
+
+/// A text for one line of a terminal.
+pub fn one_line(text: &str) -> String {
+    let mut line = String::new();
+    for char in text.chars().take(LOOKED_AT_CHARS) {
+        match char {
+            _ if char.is_whitespace() || char.is_control() || char == '\u{feff}' => {
+                if !line.ends_with(' ') {
+                    line.push(' ');
+                }
+            }
+            // What turns the direction of writing round, and halves of characters.
+            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | char::REPLACEMENT_CHARACTER => {}
+            _ => line.push(char),
+        }
+    }
+    let line = line.trim();
+    match line.char_indices().nth(TITLE_CHARS) {
+        None => line.to_owned(),
+        Some(_) => line.chars().take(TITLE_CHARS - 1).chain(['…']).collect(),
+    }
+}
+
+/// An object as far as it has arrived.
+#[derive(Debug, Default)]
+pub struct SoFar(Vec<(String, Value)>);
+
+impl SoFar {
+    /// The fields of an object, or of its text; of anything else there are none.
+    pub fn of(value: &Value) -> SoFar {
+        match value {
+            Value::Object(fields) => SoFar(fields.clone()),
+            Value::String(text) => match so_far(text) {
+                Some(Value::Object(fields)) => SoFar(fields),
+                _ => SoFar::default(),
+            },
+            _ => SoFar::default(),
+        }
+    }
+
+    /// The fields of an object.
+    pub fn of_object(value: &Value) -> Option<SoFar> {
+        matches!(value, Value::Object(_)).then(|| SoFar::of(value))
+    }
+
+    /// What a field holds, by the first of the names that it goes by under which it says something.
+    fn find<T>(&self, field: &Field, says: impl Fn(&Value) -> Option<T>) -> Option<T> {
+        let mut names = std::iter::once(&field.name).chain(field.other_names);
+        names.find_map(|name| {
+            let (_, value) = self.0.iter().find(|(known, _)| known == name)?;
+            says(value)
+        })
+    }
+
+    /// The string or number that a field holds.
+    pub fn word(&self, field: &Field) -> Option<String> {
+        self.find(field, |value| match value {
+            Value::String(text) if !text.is_empty() => Some(text.clone()),
+            Value::Number(number) => Some(number.to_string()),
+            _ => None,
+        })
+    }
+
+    /// The items of the list in a field.
+    pub fn list(&self, field: &Field) -> Vec<Value> {
+        let items = self.find(field, |value| {
+            let held = match value {
+                Value::String(text) => so_far(text)?,
+                other => other.clone(),
+            };
+            match held {
+                Value::Array(items) => Some(items),
+                one @ Value::Object(_) => Some(vec![one]),
+                _ => None,
+            }
+        });
+        items.unwrap_or_default()
+    }
+
+    /// The strings of the list in a field.
+    pub fn words(&self, field: &Field) -> Vec<String> {
+        let word = |item| match item {
+            Value::String(text) => Some(text),
+            _ => None,
+        };
+        self.list(field).into_iter().filter_map(word).collect()
+    }
+}

@@ -1,0 +1,420 @@
+//! What the tools have in common: which there are, how a call is carried out, how it is answered.
+
+use std::sync::Arc;
+
+use hashline_core::{
+    Cancel, Code, Dialect, Error, Gate, ReadImage, ReadTurn, Session, Term, Value, WriteTurn,
+};
+use serde::Serialize;
+use serde_json::{Value as Json, json};
+
+use crate::apply::APPLY;
+use crate::arguments::{Arguments, Repair, Repairs, Trouble};
+use crate::bounds::{bounded, bounded_notes};
+use crate::json::{APPLY_JSON, READ_JSON};
+use crate::read::READ;
+use crate::search::SEARCH;
+use crate::table::{Field, schema};
+use crate::text::Unreadable;
+use crate::title::{SoFar, one_line};
+
+/// How the answer to a call begins that was to write and did not.
+pub const NOTHING_WRITTEN: &str = "Nothing was written.";
+
+/// The tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolKind {
+    /// Reads files.
+    Read,
+    /// Searches files.
+    Search,
+    /// Edits files.
+    Apply,
+    /// Reads JSON documents.
+    ReadJson,
+    /// Edits values of JSON documents.
+    ApplyJson,
+}
+
+impl ToolKind {
+    /// All of them, in the order in which a model is told of them.
+    pub const ALL: [ToolKind; 5] = [
+        ToolKind::Read,
+        ToolKind::Search,
+        ToolKind::Apply,
+        ToolKind::ReadJson,
+        ToolKind::ApplyJson,
+    ];
+
+    /// Whether it changes files.
+    pub fn writes(self) -> bool {
+        matches!(self.tool().work, Work::Writes(..))
+    }
+
+    pub(crate) fn tool(self) -> &'static Tool {
+        match self {
+            ToolKind::Read => &READ,
+            ToolKind::Search => &SEARCH,
+            ToolKind::Apply => &APPLY,
+            ToolKind::ReadJson => &READ_JSON,
+            ToolKind::ApplyJson => &APPLY_JSON,
+        }
+    }
+}
+
+/// What the tools are called.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Names {
+    /// Of the one that reads files.
+    pub read: String,
+    /// Of the one that searches them.
+    pub search: String,
+    /// Of the one that edits them.
+    pub apply: String,
+    /// Of the one that reads JSON documents.
+    pub read_json: String,
+    /// Of the one that edits their values.
+    pub apply_json: String,
+}
+
+impl Default for Names {
+    fn default() -> Names {
+        let [read, search, apply, read_json, apply_json] =
+            ["read", "search", "apply", "read_json", "apply_json"].map(str::to_owned);
+        Names { read, search, apply, read_json, apply_json }
+    }
+}
+
+impl Names {
+    /// What a tool is called.
+    pub fn of(&self, kind: ToolKind) -> &str {
+        match kind {
+            ToolKind::Read => &self.read,
+            ToolKind::Search => &self.search,
+            ToolKind::Apply => &self.apply,
+            ToolKind::ReadJson => &self.read_json,
+            ToolKind::ApplyJson => &self.apply_json,
+        }
+    }
+}
+
+/// A tool, as it is declared.
+pub struct Tool {
+    /// Its name for people.
+    pub title: &'static str,
+    /// Its arguments.
+    pub fields: &'static [Field],
+    /// What is said of it.
+    pub words: fn(&Names, &Dialect) -> Wording,
+    /// What it does.
+    pub work: Work,
+}
+
+/// What is said of a tool.
+pub struct Wording {
+    pub description: String,
+    pub snippet: String,
+    pub guidelines: Vec<String>,
+    /// What the model can do about an answer that is cut.
+    pub advice: String,
+}
+
+type Answered = Result<Answer, Trouble>;
+type Title = fn(&SoFar) -> String;
+
+/// What a tool does, and how a call of it is called.
+#[derive(Clone, Copy)]
+pub enum Work {
+    Reads(fn(&Call<'_>, &ReadTurn, Arguments<'_>) -> Answered, Title),
+    Writes(fn(&Call<'_>, &WriteTurn, Arguments<'_>) -> Answered, Title),
+}
+
+/// What a call works with.
+pub struct Call<'a> {
+    pub session: &'a Session,
+    pub names: &'a Names,
+    pub options: &'a CallOptions,
+    pub cancel: &'a Cancel,
+    pub progress: &'a dyn Fn(usize, usize),
+}
+
+/// A result, as far as the tools differ.
+#[derive(Debug, Default)]
+pub struct Answer {
+    pub text: String,
+    pub is_error: bool,
+    /// What went wrong, file by file.
+    pub codes: Vec<Code>,
+    pub images: Vec<ReadImage>,
+    pub summary: String,
+    pub structured: Json,
+    pub diff: Option<String>,
+}
+
+/// What a harness and a model are told of a tool.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Definition {
+    /// The name by which the model calls it.
+    pub name: String,
+    /// The name for people.
+    pub title: &'static str,
+    /// What the model is told of it.
+    pub description: String,
+    /// The same in one line, for a list in a system prompt.
+    pub snippet: String,
+    /// Rules for a system prompt.
+    pub guidelines: Vec<String>,
+    /// The schema of the arguments.
+    pub input_schema: Json,
+    /// What it does to the world.
+    pub annotations: Annotations,
+}
+
+/// What a tool does to the world, in the words of the Model Context Protocol.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Annotations {
+    /// The name for people.
+    pub title: &'static str,
+    /// Whether it changes nothing.
+    pub read_only_hint: bool,
+    /// Whether it may destroy something.
+    pub destructive_hint: bool,
+    /// Whether a second call changes nothing more.
+    pub idempotent_hint: bool,
+    /// Whether it deals with more than the files of this machine.
+    pub open_world_hint: bool,
+}
+
+/// What a harness and a model are told of a tool, where anchors are those of a dialect.
+pub fn describe(kind: ToolKind, dialect: &Dialect, names: &Names) -> Definition {
+    let tool = kind.tool();
+    let writes = kind.writes();
+    let Wording { description, snippet, guidelines, .. } = (tool.words)(names, dialect);
+    Definition {
+        name: names.of(kind).to_owned(),
+        title: tool.title,
+        description,
+        snippet,
+        guidelines,
+        input_schema: schema(tool.fields),
+        annotations: Annotations {
+            title: tool.title,
+            read_only_hint: !writes,
+            destructive_hint: writes,
+            idempotent_hint: !writes,
+            open_world_hint: false,
+        },
+    }
+}
+
+/// How a line with its anchor looks in a dialect.
+pub fn line_form(dialect: &Dialect) -> String {
+    format!("{}{}TEXT", anchor_form(dialect), dialect.text_mark as char)
+}
+
+/// How the anchor of a line looks.
+pub fn anchor_form(dialect: &Dialect) -> String {
+    format!("NUMBER{}HASH", dialect.separator as char)
+}
+
+/// What a model wrote as arguments: an object, or the text of one.
+pub type Given = Result<Value, Unreadable>;
+
+/// How one call is carried out.
+#[derive(Clone, Debug, Default)]
+pub struct CallOptions {
+    /// Of an apply: checks and tells everything, and writes nothing.
+    pub dry_run: bool,
+}
+
+/// What a call gives.
+#[derive(Clone, Debug)]
+pub struct ToolResult {
+    /// For the model.
+    pub text: String,
+    /// Whether nothing was read, searched or written.
+    pub is_error: bool,
+    /// The images among the files that were read, as far as models take them.
+    pub images: Vec<ReadImage>,
+    /// The outcome in a few words, for a line of a terminal.
+    pub summary: String,
+    /// The same as data.
+    pub structured: Json,
+    /// Of an apply: what changed, as a unified diff.
+    pub diff: Option<String>,
+}
+
+/// The tools over one session.
+#[derive(Clone)]
+pub struct Tools {
+    session: Arc<Session>,
+    names: Arc<Names>,
+}
+
+/// The place of a call in the order of calls of its session.
+pub struct Place {
+    kind: ToolKind,
+    turn: Turn,
+}
+
+enum Turn {
+    Reads(ReadTurn),
+    Writes(WriteTurn),
+}
+
+impl Place {
+    /// The gate at which the call waits for its turn.
+    pub fn gate(&self) -> Gate {
+        match &self.turn {
+            Turn::Reads(turn) => turn.gate(),
+            Turn::Writes(turn) => turn.gate(),
+        }
+    }
+}
+
+impl Tools {
+    /// The tools over a session, which remembers what they show.
+    pub fn new(session: &Session, names: Names) -> Tools {
+        Tools { session: Arc::new(session.spelled(Term::name)), names: Arc::new(names) }
+    }
+
+    /// What a harness and a model are told of a tool.
+    pub fn describe(&self, kind: ToolKind) -> Definition {
+        describe(kind, self.session.options().workspace.dialect, &self.names)
+    }
+
+    /// Takes the place of a call in the order of calls.
+    pub fn enter(&self, kind: ToolKind) -> Place {
+        let turn = if kind.writes() {
+            Turn::Writes(self.session.writing())
+        } else {
+            Turn::Reads(self.session.reading())
+        };
+        Place { kind, turn }
+    }
+
+    /// Carries out a call. What is wrong with it is told in the result; only a call that was
+    /// cancelled has none. `progress` is told now and then how much of how much is done.
+    pub fn run(
+        &self,
+        place: &Place,
+        given: Given,
+        options: &CallOptions,
+        cancel: &Cancel,
+        progress: &dyn Fn(usize, usize),
+    ) -> Result<ToolResult, Error> {
+        let (session, names) = (&*self.session, &*self.names);
+        let call = Call { session, names, options, cancel, progress };
+        let mut repairs = Repairs::default();
+        let answer = Arguments::of(given, &mut repairs).and_then(|given| {
+            match (place.kind.tool().work, &place.turn) {
+                (Work::Reads(work, _), Turn::Reads(turn)) => work(&call, turn, given),
+                (Work::Writes(work, _), Turn::Writes(turn)) => work(&call, turn, given),
+                _ => Err(Error::new(Code::Internal, "a call without its turn").into()),
+            }
+        });
+        let answer = match answer {
+            Err(Trouble::Engine(error)) if error.code == Code::Aborted => return Err(error),
+            Err(trouble) => failed(place.kind, names, &trouble),
+            Ok(answer) => answer,
+        };
+        Ok(self.result(place.kind, answer, &repairs))
+    }
+
+    /// The session, as the tools see it.
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// How the session's own paths and files are looked at outside of calls.
+    pub(crate) fn looking<T>(&self, look: impl FnOnce(&Call<'_>) -> T) -> T {
+        let (session, names) = (&*self.session, &*self.names);
+        let (options, cancel) = (&CallOptions::default(), &Cancel::default());
+        look(&Call { session, names, options, cancel, progress: &|_, _| {} })
+    }
+
+    fn result(&self, kind: ToolKind, answer: Answer, repairs: &Repairs) -> ToolResult {
+        let Answer { text, is_error, codes, images, summary, structured, diff } = answer;
+        let dialect = self.session.options().workspace.dialect;
+        let advice = (kind.tool().words)(&self.names, dialect).advice;
+        let advice = if is_error && !kind.writes() { String::new() } else { format!(" {advice}") };
+        let mut notes = repairs.notes();
+        notes.extend(codes.contains(&Code::OutsideRoot).then(|| self.reach(kind)).flatten());
+        ToolResult {
+            text: bounded(text, &advice) + &bounded_notes(&notes),
+            is_error,
+            images,
+            summary: one_line(&summary),
+            structured: with_repairs(structured, repairs.all()),
+            diff,
+        }
+    }
+
+    /// What can be reached, for a call that was out of bounds.
+    fn reach(&self, kind: ToolKind) -> Option<String> {
+        let options = self.session.options();
+        let root = options.workspace.root.as_deref()?;
+        let name = self.names.of(kind);
+        let also = match options.read_roots.as_slice() {
+            [] => String::new(),
+            roots if kind.writes() => {
+                format!("; {} shows files of {}, too", self.names.read, roots.join(", "))
+            }
+            roots => format!(", {}", roots.join(", ")),
+        };
+        Some(format!("{name} works on files in {root}{also}. For others use the shell"))
+    }
+}
+
+/// The result of a call that could not even begin, or broke off.
+pub fn refusal(kind: ToolKind, names: &Names, error: Error) -> ToolResult {
+    let Answer { text, is_error, summary, structured, .. } =
+        failed(kind, names, &Trouble::Engine(error));
+    let structured = with_repairs(structured, &[]);
+    ToolResult { text, is_error, images: Vec::new(), summary, structured, diff: None }
+}
+
+/// The answer to a call that ended in an error. Of misuse it is certain that it wrote nothing; a
+/// fault of the disk says itself what became of the files.
+fn failed(kind: ToolKind, names: &Names, trouble: &Trouble) -> Answer {
+    let (code, text) = match trouble {
+        Trouble::Malformed(message) => {
+            (Code::InvalidArgument, format!("{}: {message}", names.of(kind)))
+        }
+        Trouble::Engine(error) => {
+            (error.code, format!("{}: {}", error.code.as_str(), error.message))
+        }
+    };
+    let is_misuse = matches!(code, Code::InvalidArgument | Code::UnencodableText);
+    let is_untouched = kind.writes() && is_misuse;
+    Answer {
+        text: if is_untouched { format!("{NOTHING_WRITTEN}\n{text}") } else { text },
+        is_error: true,
+        codes: vec![code],
+        summary: code.as_str().to_owned(),
+        structured: json!({"code": code.as_str()}),
+        ..Answer::default()
+    }
+}
+
+/// An answer as data, with what was taken otherwise than the model wrote it: first arguments, then
+/// texts.
+fn with_repairs(mut structured: Json, repairs: &[Repair]) -> Json {
+    let mut all: Vec<Json> = repairs.iter().map(|repair| json!(repair)).collect();
+    if let Json::Array(of_texts) = structured["repairs"].take() {
+        all.extend(of_texts);
+    }
+    structured["repairs"] = all.into();
+    structured
+}
+
+/// A value of the core as data, without the text that the answer has already.
+pub fn without_text(value: impl Serialize) -> Json {
+    let mut data = serde_json::to_value(value).unwrap_or_default();
+    if let Some(fields) = data.as_object_mut() {
+        fields.shift_remove("text");
+    }
+    data
+}
