@@ -105,7 +105,8 @@ pub trait FileSystem: Send + Sync {
     /// Which mount the name lies on, where the system tells; a rename does not lead from one to
     /// another, even on one device.
     fn mount(&self, place: &Place) -> io::Result<Option<u64>>;
-    /// Whether the user may give the name, which `stamp` is the file of, to another file.
+    /// Whether the user may give the name, which `stamp` is the file of, to another file, and that
+    /// to the same owner.
     fn may_replace(&self, place: &Place, stamp: &Stamp) -> io::Result<bool>;
 }
 

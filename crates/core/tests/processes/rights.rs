@@ -281,6 +281,17 @@ fn too_few_descriptors_leave_the_journal_to_a_later_recovery() {
     panic!("the recovery needs more than 60 descriptors");
 }
 
+/// The version, then tag, rights and number of: owner, a user, group, mask, others.
+fn access_list(entries: &[(u16, u16, u32)]) -> Vec<u8> {
+    let mut list = 2u32.to_le_bytes().to_vec();
+    for (tag, rights, number) in entries {
+        list.extend(tag.to_le_bytes());
+        list.extend(rights.to_le_bytes());
+        list.extend(number.to_le_bytes());
+    }
+    list
+}
+
 /// A new file takes an access list from its directory; one that replaces another must not.
 #[test]
 fn an_edit_lets_nobody_in_who_was_kept_out() {
@@ -288,15 +299,13 @@ fn an_edit_lets_nobody_in_who_was_kept_out() {
     let path = dir.path().join("a");
     fs::write(&path, "one\n").unwrap();
     fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
-    // Version, then tag, rights and number of: owner, user 12345, group, mask, others.
-    let entries = [(0x01, 7, u32::MAX), (0x02, 6, 12345), (0x04, 4, u32::MAX)];
-    let entries = entries.iter().chain(&[(0x10, 6, u32::MAX), (0x20, 0, u32::MAX)]);
-    let mut list = 2u32.to_le_bytes().to_vec();
-    for (tag, rights, number) in entries {
-        list.extend(u16::to_le_bytes(*tag));
-        list.extend(u16::to_le_bytes(*rights));
-        list.extend(number.to_le_bytes());
-    }
+    let list = access_list(&[
+        (0x01, 7, u32::MAX),
+        (0x02, 6, 12345),
+        (0x04, 4, u32::MAX),
+        (0x10, 6, u32::MAX),
+        (0x20, 0, u32::MAX),
+    ]);
     if let Err(cause) = xattr::set(dir.path(), "system.posix_acl_default", &list) {
         crate::support::tell_skipped(&format!("no access lists here: {cause}"));
         return;
@@ -313,23 +322,66 @@ fn an_edit_lets_nobody_in_who_was_kept_out() {
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
 }
 
-/// A user who may not give a new version to the old one's group must not let another group in.
+/// As nobody, appends to a file of such an owner and mode; what it is afterwards.
+fn edited_by_nobody(owner: (u32, u32), mode: u32, list: Option<&[u8]>) -> (u32, u32, u32) {
+    let scene = Scene::new();
+    give_away(&scene);
+    let path = scene.path().join("edited");
+    if let Some(list) = list {
+        xattr::set(&path, "system.posix_acl_access", list).unwrap();
+    }
+    chown(&path, Some(owner.0), Some(owner.1)).unwrap();
+    fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
+    let edit = json!({"op": "insert_after", "path": path, "anchor": "EOF", "text": "x"});
+    let task = json!({"state": scene.state.path(), "patch": {"operations": [edit]}});
+    assert_eq!(run(&AS_NOBODY, &task).unwrap(), json!("applied"), "{owner:?} {mode:o}");
+    assert!(fs::read_to_string(&path).unwrap().ends_with("\nx\n"));
+    let now = fs::metadata(&path).unwrap();
+    (now.uid(), now.gid(), now.permissions().mode() & 0o7777)
+}
+
+/// A user who may not give a new version to the old one's group must not let another group in,
+/// nor the old group as others.
 #[test]
-fn regression_the_group_of_the_user_gets_no_more_than_everybody() {
+fn regression_who_is_in_a_lost_group_gets_no_more_than_the_group_had() {
     if !can_be_nobody() {
         return;
     }
-    for (owner, mode, then) in [(NOBODY, 0o660, 0o600), (0, 0o676, 0o666)] {
-        let scene = Scene::new();
-        give_away(&scene);
-        let path = scene.path().join("edited");
-        chown(&path, Some(owner), Some(0)).unwrap();
-        fs::set_permissions(&path, PermissionsExt::from_mode(mode)).unwrap();
-        let edit = json!({"op": "insert_after", "path": path, "anchor": "EOF", "text": "x"});
-        let task = json!({"state": scene.state.path(), "patch": {"operations": [edit]}});
-        assert_eq!(run(&AS_NOBODY, &task).unwrap(), json!("applied"));
-        let now = fs::metadata(&path).unwrap();
-        assert_eq!((now.uid(), now.gid()), (NOBODY, NOBODY));
-        assert_eq!(now.permissions().mode() & 0o7777, then, "{mode:o}");
+    for (mode, then) in [(0o660, 0o600), (0o604, 0o600), (0o606, 0o600), (0o654, 0o644)] {
+        assert_eq!(edited_by_nobody((NOBODY, 0), mode, None), (NOBODY, NOBODY, then), "{mode:o}");
+    }
+}
+
+/// With an access list the mode's bits for the group are those of its mask: what the group itself
+/// may do is in the list.
+#[test]
+fn a_lost_group_that_the_list_keeps_out_stays_out() {
+    if !can_be_nobody() {
+        return;
+    }
+    let list = access_list(&[
+        (0x01, 6, u32::MAX),
+        (0x02, 6, 12345),
+        (0x04, 0, u32::MAX),
+        (0x10, 6, u32::MAX),
+        (0x20, 4, u32::MAX),
+    ]);
+    let probe = scratch();
+    if let Err(cause) = xattr::set(probe.path(), "system.posix_acl_access", &list) {
+        crate::support::tell_skipped(&format!("no access lists here: {cause}"));
+        return;
+    }
+    let (_, _, mode) = edited_by_nobody((NOBODY, 0), 0o664, Some(&list));
+    assert_eq!(mode & 0o007, 0, "{mode:o}");
+}
+
+/// A new version of another owner's file would belong to whoever edits it.
+#[test]
+fn regression_a_file_that_everybody_may_write_keeps_its_owner() {
+    if !can_be_nobody() {
+        return;
+    }
+    for mode in [0o666, 0o676] {
+        assert_eq!(edited_by_nobody((0, 0), mode, None), (0, 0, mode), "{mode:o}");
     }
 }

@@ -80,7 +80,11 @@ fn draft<'a>(
             if content.is_some() {
                 check_rewritable(ground.fs, from, stamp, options)?;
                 if stamp.links > 1 {
-                    return Err(many_names_moved(from.shown()));
+                    return Err(not_moved_and_edited(from, "has several names (hard links)"));
+                }
+                if !may_replace(ground.fs, from, stamp)? {
+                    let why = "belongs to another user, or cannot leave its directory";
+                    return Err(not_moved_and_edited(from, why));
                 }
             }
             let is_copied = content.is_some() || !is_same_device(ground.fs, from, to);
@@ -111,8 +115,7 @@ fn rewrite(
     let path = place.shown();
     check_rewritable(ground.fs, place, stamp, options)?;
     let (target, old) = (Lookup::Found(place.clone()), *stamp);
-    let may_replace = || ground.fs.may_replace(place, stamp);
-    if stamp.links == 1 && may_replace().map_err(|cause| Error::io("write", path, &cause))? {
+    if stamp.links == 1 && may_replace(ground.fs, place, stamp)? {
         let (temporary, saved) = (beside(&target), beside(&target));
         return Ok(Step::Rewrite { target, old, temporary, saved });
     }
@@ -127,14 +130,15 @@ fn beside(name: &Lookup) -> Lookup {
     name.sibling(temporary_name())
 }
 
-fn many_names_moved(path: &str) -> Error {
-    Error::at(
-        Code::InvalidOperation,
-        path,
-        format!(
-            "{path}: has several names (hard links), and cannot be edited and moved in one patch: do it in two"
-        ),
-    )
+fn not_moved_and_edited(file: &Place, why: &str) -> Error {
+    let path = file.shown();
+    let message =
+        format!("{path}: {why}, and cannot be edited and moved in one patch: do it in two");
+    Error::at(Code::InvalidOperation, path, message)
+}
+
+fn may_replace(fs: &dyn FileSystem, place: &Place, stamp: &Stamp) -> Result<bool> {
+    fs.may_replace(place, stamp).map_err(|cause| Error::io("write", place.shown(), &cause))
 }
 
 fn may_write(fs: &dyn FileSystem, place: &Place) -> Result<bool> {

@@ -61,9 +61,15 @@ pub(super) fn copy_attributes(file: &File, model: &File, stamp: &Stamp) -> io::R
     if fchown(file, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid))).is_err() {
         // Bits that run a program as its owner are not passed on to another owner.
         mode &= 0o1777;
-        // Nor are the rights of a group to another group, but for those that everybody has.
+        if uid != rustix::process::geteuid().as_raw() {
+            // The old owner is one of the others now, or of the group.
+            mode &= 0o1700 | everybodys(mode >> 6 & 0o7);
+        }
+        // Nor are the rights of a group to another group, but for those that everybody has; and
+        // who is in the lost group is one of the others now.
         if fchown(file, None, Some(Gid::from_raw(gid))).is_err() {
-            mode &= 0o1707 | (mode & 0o007) << 3;
+            let group = mode >> 3 & group_rights(model)?.unwrap_or(0o7);
+            mode = mode & 0o1700 | everybodys(mode & group & 0o7);
         }
     }
     copy_access_list(file, model)?;
@@ -84,19 +90,43 @@ pub(super) fn copy_attributes(file: &File, model: &File, stamp: &Stamp) -> io::R
     Ok(())
 }
 
+/// The bits of a mode that give the group and all others the same rights.
+fn everybodys(rights: u32) -> u32 {
+    rights << 3 | rights
+}
+
+/// Which errors say that a file system has no access control lists.
+const NO_LISTS: [i32; 3] = [libc::ENOTSUP, libc::EOPNOTSUPP, libc::ENOSYS];
+
+fn access_list(file: &File) -> io::Result<Option<Vec<u8>>> {
+    match xattr::FileExt::get_xattr(file, ACCESS_LIST) {
+        Err(cause) if cause.raw_os_error().is_some_and(|code| NO_LISTS.contains(&code)) => Ok(None),
+        other => other,
+    }
+}
+
+/// What the access control list of a file lets its group do, before the mask, which is in the
+/// mode; `None` when it has no list.
+fn group_rights(file: &File) -> io::Result<Option<u32>> {
+    const GROUP: u16 = 0x04;
+    // The version, then a tag, rights and a number of each entry.
+    const HEAD_BYTES: usize = 4;
+    const ENTRY_BYTES: usize = 8;
+    let list = access_list(file)?.unwrap_or_default();
+    let entries = list.get(HEAD_BYTES..).unwrap_or_default().chunks_exact(ENTRY_BYTES);
+    let number = |bytes: &[u8]| u16::from_le_bytes([bytes[0], bytes[1]]);
+    let mut group = entries.filter(|entry| number(entry) == GROUP);
+    Ok(group.next().map(|entry| u32::from(number(&entry[2..]))))
+}
+
 /// Gives `file` the access control list of `model`, or none. Where there is one, the mode's bits
 /// for the group are those of its mask, so that without it they would let others in whom it kept
 /// out; and so would a list that the new file has from its directory.
 fn copy_access_list(file: &File, model: &File) -> io::Result<()> {
     use xattr::FileExt;
-    const NO_LISTS: [i32; 3] = [libc::ENOTSUP, libc::EOPNOTSUPP, libc::ENOSYS];
-    let list = |file: &File| match file.get_xattr(ACCESS_LIST) {
-        Err(cause) if cause.raw_os_error().is_some_and(|code| NO_LISTS.contains(&code)) => Ok(None),
-        other => other,
-    };
-    match list(model)? {
+    match access_list(model)? {
         Some(wanted) => file.set_xattr(ACCESS_LIST, &wanted),
-        None if list(file)?.is_some() => file.remove_xattr(ACCESS_LIST),
+        None if access_list(file)?.is_some() => file.remove_xattr(ACCESS_LIST),
         None => Ok(()),
     }
 }
@@ -204,9 +234,16 @@ pub(super) fn may_write(place: &Place) -> io::Result<bool> {
 pub(super) fn may_replace(place: &Place, stamp: &Stamp) -> io::Result<bool> {
     let directory = place.directory();
     Ok(may_write(&directory)?
+        && may_give_to_owner(stamp)
         && !is_kept_by_sticky_bit(&Stamp::of_place(&directory)?, stamp)
         // A file can be a mount point itself; its name then stays.
         && mount(place)? == mount(&directory)?)
+}
+
+/// Whether a new file can belong to the owner of this one. Only root gives files away.
+pub(super) fn may_give_to_owner(file: &Stamp) -> bool {
+    let user = rustix::process::geteuid();
+    user.is_root() || file.owner.0 == user.as_raw()
 }
 
 /// Which mount the name lies on, where the system tells.
