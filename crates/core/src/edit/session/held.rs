@@ -178,7 +178,7 @@ impl HeldMemory {
         if let Some(Ok(mut store)) = self.kept.as_ref().map(|kept| Mutex::try_lock(&kept.store)) {
             store.catch_up(&self.memory, None);
         }
-        let memory = GuardedMemory::new(self.lock().fork());
+        let memory = self.memory.fork();
         HeldMemory { memory, limits: self.limits, kept: None }
     }
 

@@ -276,6 +276,11 @@ impl Memory {
         Memory { held: BTreeMap::new(), forgets: Vec::new(), ..self.clone() }
     }
 
+    /// Whether a call was made that is not over yet.
+    pub(super) fn is_waited_for(&self) -> bool {
+        !(self.held.is_empty() && self.forgets.is_empty())
+    }
+
     /// What is known of a file.
     pub fn record(&self, file: &Path) -> FileRecord {
         let known = self.files.get(file).cloned();
