@@ -33,6 +33,10 @@ const LOG: &str = "log";
 /// A log that is longer is not one of ours.
 const MAX_LOG_BYTES: u64 = 256 << 20;
 
+/// A log that was cut has so many bytes: fewer than a first line, and more than one that is just
+/// being made.
+const CUT_BYTES: u64 = 1;
+
 /// The first line of a log has so many bytes at most: it is read to know the log again.
 const MAX_HEAD_BYTES: u64 = 200;
 
@@ -148,6 +152,9 @@ impl RecordStore {
         if let Some(version) = head.as_deref().and_then(other_version) {
             return Err(self.of_other_version(&version));
         }
+        if stamp.size_bytes == CUT_BYTES || stamp.size_bytes > MAX_LOG_BYTES {
+            return Ok(self.written_anew(stamp));
+        }
         let is_same = head.is_some() && self.position.head == head;
         let behind = if is_same { self.read_behind(&mut file)? } else { None };
         let is_same = behind.is_some();
@@ -185,6 +192,34 @@ impl RecordStore {
     fn cleared(&mut self) -> News {
         self.position = Position { is_at_end: true, ..Position::default() };
         News { is_new_log: true, ..News::default() }
+    }
+
+    /// Nothing of the log is to be believed: the next one takes its place.
+    fn written_anew(&mut self, stamp: Stamp) -> News {
+        self.position = Position { is_at_end: true, stamp: Some(stamp), ..Position::default() };
+        let is_cut = stamp.size_bytes == CUT_BYTES;
+        let unread = (!is_cut).then(|| {
+            let (shown, size) = (&self.shown, stamp.size_bytes);
+            let message = format!("{shown}: it has {size} bytes, and none of ours is so long");
+            Error::at(Code::Io, shown, message)
+        });
+        News { is_new_log: true, is_cut, unread, ..News::default() }
+    }
+
+    /// Some records could not be written: cuts the log, which needs no room, so that nobody takes
+    /// what it says for all there was. The lock is held, and the log was read to its end under it.
+    pub fn cut(&mut self) -> Result<()> {
+        self.check_is_at_end()?;
+        let fault = |cause| self.fault("cut", &cause);
+        let log = self.log()?;
+        let file = match self.fs.open_for_rewrite(&log) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(()),
+            opened => opened.map_err(fault)?,
+        };
+        self.fs.set_len(&file, CUT_BYTES).map_err(fault)?;
+        let stamp = Some(self.fs.stamp_of(&file).map_err(fault)?);
+        self.position = Position { is_at_end: true, stamp, ..Position::default() };
+        Ok(())
     }
 
     fn of_other_version(&self, version: &str) -> Error {
@@ -253,9 +288,13 @@ impl RecordStore {
         let head = Some(text.as_bytes().to_vec());
         records.iter().for_each(|record| push_line(&mut text, record));
         let mut file = self.fs.create_new(&fresh, true).map_err(fault)?;
-        self.fs.write(&mut file, text.as_bytes()).map_err(fault)?;
+        let written = self.fs.write(&mut file, text.as_bytes());
         // A name that comes to the disk before what it names would be a log without records.
-        self.fs.sync(&file).map_err(fault)?;
+        if let Err(cause) = written.and_then(|()| self.fs.sync(&file)) {
+            // It may be in the way of others on a full disk.
+            let _ = self.fs.unlink(&fresh);
+            return Err(fault(cause));
+        }
         let stamp = Some(self.fs.stamp_of(&file).map_err(fault)?);
         drop(file);
         self.fs.rename(&fresh, &log).map_err(fault)?;

@@ -17,8 +17,8 @@ use hashline_core::internals::disk::fs::{Directory, FileSystem, OsFileSystem, Pl
 use hashline_core::internals::disk::records::{RecordStore, StoreLock};
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
 use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::edit::session::{HeldMemory, Lesson, MemoryLimits};
-use hashline_core::internals::error::Code;
+use hashline_core::internals::edit::session::{HeldMemory, Lesson, LineSet, MemoryLimits, Showing};
+use hashline_core::internals::error::{Code, Term};
 use hashline_core::internals::view::read::ReadRequest;
 use hashline_core::internals::workspace::{
     Session, SessionOptions, StoreOptions, WorkspaceOptions,
@@ -855,4 +855,101 @@ fn regression_a_log_has_its_records_before_it_has_its_name() {
     records.read().unwrap();
     records.replace(&["all".to_owned()], &HashSet::new()).unwrap();
     assert_eq!(*watched.steps.lock().unwrap(), ["sync", "rename log.new log"]);
+}
+
+/// A session whose disk can be full, beside one of another process.
+struct Sharers {
+    scene: Scene,
+    disk: &'static Watched,
+    writer: HeldMemory,
+    other: Session,
+}
+
+impl Sharers {
+    /// Both have seen a file with two equal lines.
+    fn new() -> Sharers {
+        let scene = Scene::new(&[("f", OLD), ("g", &numbered(4))]);
+        let disk = Watched::new();
+        let writer = HeldMemory::kept_in(scene.records(disk), MemoryLimits::default());
+        let other = scene.open();
+        let sharers = Sharers { scene, disk, writer, other };
+        sharers.show("f");
+        read(&sharers.other, "g");
+        sharers
+    }
+
+    fn show(&self, name: &str) {
+        let text = self.scene.content(name);
+        let file = self.scene.dir.path().canonicalize().unwrap().join(name);
+        let lines = LineSet::of(1, text.lines().count() as u64);
+        let text = self.writer.version(text.as_bytes(), None);
+        let lesson = Lesson::Shown { file, text, lines, showing: Showing::Asked };
+        self.writer.learn(vec![lesson], &Cancel::default());
+    }
+
+    /// A line comes to the top, and what the writer then shows of the file is not written.
+    fn miss(&self) {
+        self.scene.write("f", NEW);
+        self.disk.is_full.store(true, Ordering::Relaxed);
+        self.show("f");
+        let notes = self.writer.notes(Term::name);
+        assert!(notes.iter().any(|note| note.contains("was not written")), "{notes:?}");
+    }
+}
+
+const OLD: &str = "one\ntwo\nx\nx\nfive\n";
+const NEW: &str = "top\none\ntwo\nx\nx\nfive\n";
+
+/// Another process took the anchor of the first `x` for that of the second one, whose number it
+/// was in the text that it knew.
+#[test]
+fn regression_what_a_full_disk_did_not_take_is_written_later() {
+    let sharers = Sharers::new();
+    sharers.miss();
+    sharers.show("g");
+    for session in [&sharers.other, &sharers.scene.open()] {
+        sharers.scene.write("f", NEW);
+        let outcome = apply(session, set(&crate::support::anchor(4, "x"), "X"));
+        assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
+        assert_eq!(sharers.scene.content("f"), NEW.replacen("x\n", "X\n", 1));
+    }
+}
+
+/// Until then nobody knows what was shown.
+#[test]
+fn regression_a_log_that_lacks_something_teaches_nothing() {
+    let sharers = Sharers::new();
+    sharers.miss();
+    for session in [&sharers.other, &sharers.scene.open()] {
+        sharers.scene.write("f", NEW);
+        // Whoever knows nothing of the file takes the anchor as it stands there now, or refuses.
+        apply(session, set(&crate::support::anchor(4, "x"), "X"));
+        let now = sharers.scene.content("f");
+        assert!([NEW, &NEW.replacen("x\n", "X\n", 1)].contains(&now.as_str()), "{now}");
+    }
+    // The writer itself has forgotten nothing, and tells it once it can.
+    sharers.scene.write("f", NEW);
+    sharers.show("g");
+    let outcome = apply(&sharers.scene.open(), set(&crate::support::anchor(4, "x"), "X"));
+    assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
+}
+
+/// It was read whole by each call, and never mended.
+#[test]
+fn regression_a_log_of_endless_zeros_is_not_read_and_mended() {
+    let scene = Scene::new(&[("f", &numbered(4)), ("g", &numbered(4))]);
+    let rows = read(&scene.open(), "f");
+    let log = File::options().write(true).open(scene.log()).unwrap();
+    log.set_len(300 << 20).unwrap();
+    drop(log);
+    let disk = Watched::new();
+    let memory = HeldMemory::kept_in(scene.records(disk), MemoryLimits::default());
+    assert!(disk.read_bytes.load(Ordering::Relaxed) < 1000);
+    assert_eq!(memory.notes(Term::name).len(), 1);
+    let session = scene.open();
+    assert!(matches!(apply(&session, set(&rows[1], "x")), Outcome::Rejected(_)));
+    assert!(fs::metadata(scene.log()).unwrap().len() < 10_000);
+    read(&session, "g");
+    let edit = json!([{"op": "set_line", "path": "g", "anchor": rows[2], "text": "x"}]);
+    assert!(matches!(apply(&scene.open(), edit), Outcome::Applied(_)));
 }

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use crate::disk::bytes::snapshot;
+use crate::error::Error;
 
 /// What the first record of a log begins with. The version follows, then a mark that no other log
 /// has.
@@ -21,6 +22,11 @@ pub struct News {
     pub records: Vec<String>,
     /// Lines that are no records.
     pub damaged: u64,
+    /// Somebody could not write what he had to, and cut the log: what was read from it before may
+    /// not be the newest.
+    pub is_cut: bool,
+    /// Why nothing of the log was read. The next record takes its place.
+    pub unread: Option<Error>,
 }
 
 /// The whole records of a part of a log, and how many bytes the lines have.

@@ -132,6 +132,9 @@ pub(super) struct Store {
     texts_bytes: Option<u64>,
     /// How long the records were when the memory was written as a whole.
     whole_bytes: u64,
+    /// Something that this process has learned is not in the log. The memory as a whole takes the
+    /// place of the records as soon as that can be done.
+    has_missed: bool,
     /// KeptTexts that are not what their names say.
     damaged: HashSet<u128>,
     notes: Notes,
@@ -145,6 +148,7 @@ impl Store {
             largest: None,
             texts_bytes: None,
             whole_bytes: 0,
+            has_missed: false,
             damaged: HashSet::new(),
             notes: Notes::default(),
         }
@@ -167,17 +171,26 @@ impl Store {
     /// As [`Store::catch_up`]; says why it could not.
     fn read_on(&mut self, memory: &GuardedMemory, call: Option<Moment>) -> Result<Moment> {
         let as_of = call.unwrap_or_default();
-        let news = self.records.read()?;
+        let mut news = self.records.read()?;
         if news.is_new_log {
             (self.largest, self.whole_bytes) = (None, 0);
         }
-        if news.records.is_empty() && news.damaged == 0 {
+        if let Some(why) = news.unread.take() {
+            self.notes.add(Trouble::NotRead, why);
+            self.has_missed = true;
+        }
+        if news.records.is_empty() && news.damaged == 0 && !news.is_cut {
             return Ok(as_of);
         }
         self.texts_bytes = None;
         let mut learned = memory.lock().clone();
         let known = learned.now();
         let is_other = self.replay(&news, &mut learned, true);
+        // What somebody showed could not be told, or this process could not tell others: which of
+        // what is remembered is the newest, nobody knows.
+        if news.is_cut || (is_other && self.has_missed) {
+            learned.learn(&Lesson::AllForgotten);
+        }
         // Of a memory as a whole, nobody knows what of it is older than a call.
         let known = if is_other { Moment::default() } else { known };
         Ok(memory.lock().take_over(learned, known, call))
@@ -262,7 +275,8 @@ impl Store {
 
     /// Writes lessons behind what others have written, while nobody else writes, and has the
     /// memory learn them whatever came of that. What was to be forgotten since the call was made
-    /// is left out. Records that outgrew the memory are replaced.
+    /// is left out. Records that outgrew the memory are replaced. Where they cannot be written, the
+    /// log is cut: others would take older lessons for the newest.
     pub(super) fn learn(
         &mut self,
         mut lessons: Vec<Lesson>,
@@ -276,6 +290,8 @@ impl Store {
             lessons.retain(|lesson| memory.wants(lesson, call));
         }
         let written = match locked {
+            // All of it is written below.
+            Ok(_) if self.has_missed => Ok(()),
             Ok(_) => self.append(&lessons),
             Err(error) => {
                 Err(without_lock(error, "what the call showed is remembered by this process alone"))
@@ -284,10 +300,14 @@ impl Store {
         // What is to be forgotten from just now on was written, and will be removed again.
         memory.lock().learn_wanted(&lessons, call);
         let written = match written {
-            Ok(()) if self.is_outgrown() => self.replace(memory),
+            Ok(()) if self.has_missed || self.is_outgrown() => self.replace(memory),
             written => written,
         };
         if let Err(why) = written {
+            self.has_missed = true;
+            if locked.is_ok() {
+                let _ = self.records.cut();
+            }
             self.notes.add(Trouble::NotWritten, why);
         }
     }
@@ -369,6 +389,12 @@ impl Store {
     /// Puts the memory as a whole in the place of all records.
     fn replace(&mut self, memory: &GuardedMemory) -> Result<()> {
         let image = self.image(memory)?;
+        if self.has_missed {
+            for text in image.texts() {
+                let known = memory.lock().version(text.hash);
+                known.iter().try_for_each(|text| self.put(text))?;
+            }
+        }
         let keep: HashSet<u128> = image.texts().map(|text| text.hash).collect();
         let largest = self.largest.unwrap_or(self.limits);
         let records = [SessionRecord::Memory(image), SessionRecord::Limits(largest)];
@@ -380,14 +406,15 @@ impl Store {
         self.records.replace(&lines, &keep)?;
         self.whole_bytes = self.records.log_bytes();
         self.texts_bytes = None;
+        self.has_missed = false;
         Ok(())
     }
 
     /// The memory of the process that remembers most: this one's, or what it would be after all
-    /// records.
+    /// records, if they are all there.
     fn image(&mut self, memory: &GuardedMemory) -> Result<MemoryImage> {
         let largest = self.largest.unwrap_or(self.limits);
-        if largest == self.limits {
+        if largest == self.limits || self.has_missed {
             return Ok(memory.lock().image());
         }
         let news = self.records.unread().read()?;
