@@ -37,7 +37,7 @@ const filesBelow = (dir) =>
   })
 
 test('the map is short, and every path in it is there', () => {
-  assert.ok(map.trimEnd().split('\n').length <= 120)
+  assert.ok(map.trimEnd().split('\n').length <= 140)
   const bases = ['', 'crates/core/', 'crates/core/src/', 'crates/cli/src/', 'crates/guard/src/']
   const isThere = (/** @type {string} */ path) =>
     bases.some(

@@ -1,0 +1,67 @@
+//! Which language a file is in: by a mode line, its name, or its `#!` line. Never by a guess.
+
+use crate::language::{LANGUAGES, Language};
+
+/// How much of a text is looked at for a `#!` line or a mode line.
+const HEAD_BYTES: usize = 1024;
+
+/// The language of a file with this name (a path will do) and text; `None` where it is not known.
+pub fn language_of(name: &str, text: &[u8]) -> Option<&'static Language> {
+    let head = String::from_utf8_lossy(&text[..text.len().min(HEAD_BYTES)]);
+    let head = head.trim_start_matches('\u{feff}');
+    if head.starts_with("<?xml") {
+        // Translations of Qt are called `.ts` as well.
+        return None;
+    }
+    by_mode(head).or_else(|| by_name(name)).or_else(|| by_interpreter(head))
+}
+
+fn by_name(name: &str) -> Option<&'static Language> {
+    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let named = LANGUAGES.iter().find(|language| language.files.contains(&file));
+    named.or_else(|| {
+        let (stem, extension) = file.rsplit_once('.')?;
+        let extension = extension.to_ascii_lowercase();
+        let has = |language: &&Language| language.extensions.contains(&extension.as_str());
+        LANGUAGES.iter().find(has).filter(|_| !stem.is_empty())
+    })
+}
+
+/// `#!/usr/bin/env -S python3.12 -u` names `python`.
+fn by_interpreter(head: &str) -> Option<&'static Language> {
+    let line = head.strip_prefix("#!")?.lines().next()?;
+    let mut words =
+        line.split_ascii_whitespace().map(|word| word.rsplit('/').next().unwrap_or(word));
+    let first = words.next()?;
+    let is_setting = |word: &&str| word.starts_with('-') || word.contains('=');
+    let program = if first == "env" { words.find(|word| !is_setting(word))? } else { first };
+    let program =
+        program.trim_end_matches(|character: char| character.is_ascii_digit() || character == '.');
+    LANGUAGES.iter().find(|language| language.interpreters.contains(&program))
+}
+
+/// `-*- mode: python; … -*-`, `-*- python -*-` or `vim: set ft=python :` in the first lines.
+fn by_mode(head: &str) -> Option<&'static Language> {
+    head.lines().take(5).find_map(|line| {
+        let mode = emacs_mode(line).or_else(|| vim_mode(line))?.to_ascii_lowercase();
+        LANGUAGES.iter().find(|language| language.modes.contains(&mode.as_str()))
+    })
+}
+
+fn emacs_mode(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once("-*-")?;
+    let (inside, _) = rest.split_once("-*-")?;
+    let named = inside.split(';').find_map(|part| {
+        let (key, value) = part.split_once(':')?;
+        key.trim().eq_ignore_ascii_case("mode").then(|| value.trim())
+    });
+    named.or_else(|| (!inside.contains(':')).then(|| inside.trim()))
+}
+
+fn vim_mode(line: &str) -> Option<&str> {
+    let (_, rest) = ["vim:", "vi:", "ex:"].iter().find_map(|mark| line.split_once(mark))?;
+    let options = rest.split([' ', ':', '\t']);
+    options
+        .filter_map(|option| option.split_once('='))
+        .find_map(|(key, value)| matches!(key, "ft" | "filetype" | "syntax").then_some(value))
+}

@@ -1,0 +1,142 @@
+//! What is wrong first in a text that did not parse, in a few plain words.
+
+use tree_sitter::Node;
+
+use crate::indentation;
+use crate::source::Source;
+use crate::walk::Walk;
+
+/// What is wrong with a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The line where it shows.
+    pub line: u32,
+    /// What is wrong there.
+    pub what: String,
+    /// The line where what is not closed opens.
+    pub opened: Option<u32>,
+}
+
+/// Brackets that were not closed yet.
+struct Opener {
+    bracket: char,
+    row: usize,
+    /// The white space that its line begins with.
+    indent: usize,
+}
+
+/// The first thing that is wrong.
+pub(crate) fn first(source: &Source) -> Option<Fault> {
+    let root = source.root()?;
+    if !root.has_error() {
+        return indentation::fault(source);
+    }
+    brackets(source, root).or_else(|| first_error(source, root))
+}
+
+/// What brackets say, which parsers tell late: a parser that misses `}` complains at the end.
+fn brackets(source: &Source, root: Node<'_>) -> Option<Fault> {
+    let mut open: Vec<Opener> = Vec::new();
+    // The innermost block whose closer stands too far left: it is another's.
+    let mut suspect = None;
+    let mut walk = Walk::new(root);
+    loop {
+        let node = walk.node();
+        if node.child_count() == 0 && !node.is_missing() {
+            let row = node.start_position().row;
+            match bracket_of(node) {
+                Some((bracket, true)) => {
+                    open.push(Opener { bracket, row, indent: indent_of(source, row) });
+                }
+                Some((bracket, false)) => {
+                    let Some(opener) = open.pop() else { return Some(surplus(bracket, row)) };
+                    if opener.bracket != bracket {
+                        return Some(unclosed(&opener, row));
+                    }
+                    let is_left = source.begins_line(node.start_byte())
+                        && indent_of(source, row) < opener.indent;
+                    if suspect.is_none() && is_left {
+                        suspect = Some(unclosed(&opener, row));
+                    }
+                }
+                None => {}
+            }
+        }
+        if !walk.advance() {
+            break;
+        }
+    }
+    let end = source.text[..root.end_byte()].trim_ascii_end().len();
+    let last = source.row_of(end.saturating_sub(1));
+    open.pop().map(|opener| suspect.unwrap_or_else(|| unclosed(&opener, last)))
+}
+
+/// Which bracket closes, and whether this one opens.
+fn bracket_of(node: Node<'_>) -> Option<(char, bool)> {
+    match node.kind() {
+        "{" | "${" | "#{" => Some(('}', true)),
+        "[" | "#[" | "[[" => Some((']', true)),
+        "(" => Some((')', true)),
+        "}" => Some(('}', false)),
+        "]" | "]]" => Some((']', false)),
+        ")" => Some((')', false)),
+        _ => None,
+    }
+}
+
+fn indent_of(source: &Source, row: usize) -> usize {
+    source.first_byte(row).map_or(0, |first| first - source.start_of(row))
+}
+
+fn unclosed(opener: &Opener, row: usize) -> Fault {
+    let opened = opener.row as u32 + 1;
+    let what = match opener.bracket {
+        '}' => format!("`}}` is missing: the block opened at line {opened}"),
+        bracket => format!("`{bracket}` is missing: it was opened at line {opened}"),
+    };
+    Fault { line: row as u32 + 1, what, opened: Some(opened) }
+}
+
+fn surplus(bracket: char, row: usize) -> Fault {
+    Fault { line: row as u32 + 1, what: format!("`{bracket}` closes nothing"), opened: None }
+}
+
+/// The first place that the parser could not use, or where it had to make something up; of places
+/// within each other the innermost.
+fn first_error(source: &Source, root: Node<'_>) -> Option<Fault> {
+    let mut walk = Walk::new(root);
+    let mut found: Option<Node<'_>> = None;
+    loop {
+        let node = walk.node();
+        if found.is_some_and(|found| node.start_byte() >= found.end_byte()) {
+            break;
+        }
+        if node.is_missing() || node.is_error() {
+            found = Some(node);
+        }
+        if !walk.advance() {
+            break;
+        }
+    }
+    let node = found?;
+    let what = if node.is_missing() {
+        format!("`{}` is missing", node.kind())
+    } else {
+        let shown = shorten(&source.slice(node));
+        if shown.is_empty() {
+            "something is missing here".to_owned()
+        } else {
+            format!("`{shown}` is not expected here")
+        }
+    };
+    Some(Fault { line: node.start_position().row as u32 + 1, what, opened: None })
+}
+
+/// The first words of a text: enough to see what is meant.
+fn shorten(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default().trim_end();
+    match line.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}

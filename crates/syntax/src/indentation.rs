@@ -1,0 +1,90 @@
+//! Depths of lines in Python and YAML, which the parser takes as they come: a stack of the depths
+//! that lines must have, beside its tree.
+
+use tree_sitter::Node;
+
+use crate::fault::Fault;
+use crate::source::Source;
+use crate::walk::Walk;
+
+/// How deep a line is if a tab goes to the next multiple of 8, and if it is one column: depths that
+/// depend on it are inconsistent.
+type Depth = (usize, usize);
+
+/// Children of a list of lines: how deep they are in the tree, and in the text as soon as the first
+/// of them is known.
+struct Level {
+    children: u32,
+    depth: Option<Depth>,
+}
+
+/// The first line whose depth is wrong. Of a tree without errors.
+pub(crate) fn fault(source: &Source) -> Option<Fault> {
+    let root = source.root().filter(|root| source.language.is_indented && !root.has_error())?;
+    let mut walk = Walk::new(root);
+    let mut levels: Vec<Level> = Vec::new();
+    loop {
+        let node = walk.node();
+        while levels.last().is_some_and(|level| level.children > walk.depth()) {
+            levels.pop();
+        }
+        let level = levels.last_mut().filter(|level| level.children == walk.depth());
+        if let Some(fault) = level.and_then(|level| misplaced(source, node, level)) {
+            return Some(fault);
+        }
+        if let Some(fault) = without_body(node).or_else(|| swallowed(source, node)) {
+            return Some(fault);
+        }
+        if matches!(node.kind(), "module" | "block" | "block_mapping" | "block_sequence") {
+            let depth = (node.kind() == "module").then_some((0, 0));
+            levels.push(Level { children: walk.depth() + 1, depth });
+        }
+        if !walk.advance() {
+            return None;
+        }
+    }
+}
+
+fn misplaced(source: &Source, node: Node<'_>, level: &mut Level) -> Option<Fault> {
+    let begins = node.is_named() && !node.is_extra() && source.begins_line(node.start_byte());
+    if !begins {
+        return None;
+    }
+    let depth = depth_of(source.row(node.start_position().row));
+    if *level.depth.get_or_insert(depth) == depth {
+        return None;
+    }
+    let what = "the indentation is not that of the lines around it";
+    Some(Fault { line: node.start_position().row as u32 + 1, what: what.into(), opened: None })
+}
+
+/// Python's grammar lets a body be empty.
+fn without_body(node: Node<'_>) -> Option<Fault> {
+    let is_empty = node.kind() == "block" && node.start_byte() == node.end_byte();
+    is_empty.then(|| Fault {
+        line: node.start_position().row as u32 + 1,
+        what: "an indented body is missing below".into(),
+        opened: None,
+    })
+}
+
+/// In YAML, an item of a list that is deeper than the item above it is a part of that one's text.
+fn swallowed(source: &Source, node: Node<'_>) -> Option<Fault> {
+    let (first, last) = (node.start_position().row, node.end_position().row);
+    if node.kind() != "plain_scalar" || first == last {
+        return None;
+    }
+    let is_item = |&row: &usize| source.row(row).trim_ascii_start().starts_with(b"- ");
+    let row = (first + 1..=last).find(is_item)?;
+    let what = "the indentation makes this item a part of the text above it";
+    Some(Fault { line: row as u32 + 1, what: what.into(), opened: Some(first as u32 + 1) })
+}
+
+fn depth_of(line: &[u8]) -> Depth {
+    let white = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\x0c'));
+    white.fold((0, 0), |(wide, narrow), byte| match byte {
+        b'\t' => (wide / 8 * 8 + 8, narrow + 1),
+        b'\x0c' => (0, 0),
+        _ => (wide + 1, narrow + 1),
+    })
+}

@@ -1,0 +1,481 @@
+//! The table of languages: one row for each. No other code asks for the name of a language.
+
+use std::fmt;
+
+use tree_sitter_language::LanguageFn;
+
+use crate::scanner;
+
+/// A language: how it is known, how it is parsed, and what its nodes are.
+pub struct Language {
+    /// What messages call it.
+    pub name: &'static str,
+    /// Names of files.
+    pub(crate) files: &'static [&'static str],
+    /// Ends of file names, without the dot.
+    pub(crate) extensions: &'static [&'static str],
+    /// Programs of a `#!` line, without their version.
+    pub(crate) interpreters: &'static [&'static str],
+    /// What an editor's mode line calls it.
+    pub(crate) modes: &'static [&'static str],
+    pub(crate) grammar: Grammar,
+    /// Whether an edit that breaks a file is told: not where clean files often do not parse.
+    pub is_checked: bool,
+    /// Whether a wrong depth may parse, so that a parser vouches for no indentation.
+    pub is_indented: bool,
+    pub(crate) kinds: &'static Kinds,
+}
+
+impl fmt::Debug for Language {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name)
+    }
+}
+
+impl PartialEq for Language {
+    fn eq(&self, other: &Language) -> bool {
+        self.name == other.name
+    }
+}
+
+/// What makes a tree of a text.
+#[derive(Clone, Copy)]
+pub(crate) enum Grammar {
+    /// The whole text is in one language.
+    Whole(LanguageFn),
+    /// Only what stands in `<script>` is parsed, by the first grammar, or by the second where
+    /// `lang` says that it is TypeScript.
+    Script(LanguageFn, LanguageFn),
+    /// No parser: headings, and what stands below them.
+    Headings,
+}
+
+/// What the nodes of a grammar are. Names are those of the grammar.
+pub(crate) struct Kinds {
+    /// Mere lists: no block begins with one.
+    pub lists: &'static [&'static str],
+    pub comments: &'static [&'static str],
+    /// Decorators, attributes and annotations, which belong to what they stand before.
+    pub attributes: &'static [&'static str],
+    /// Texts, in which nothing begins.
+    pub texts: &'static [&'static str],
+    /// Clauses that may hold the next link of a chain of conditions.
+    pub clauses: &'static [&'static str],
+    /// What is folded though no brackets are around it.
+    pub bodies: &'static [&'static str],
+    /// Definitions, and the fields that name them.
+    pub definitions: &'static [(&'static str, &'static [&'static str])],
+    /// What is a definition if its value is a function or class: kind, name, value.
+    pub bindings: &'static [(&'static str, &'static str, &'static str)],
+    pub functions: &'static [&'static str],
+    /// Whether a definition counts only where it has more than one line, as in data.
+    pub only_long: bool,
+    pub tests: Tests,
+}
+
+/// What says that a definition is a test.
+#[derive(Clone, Copy)]
+pub(crate) enum Tests {
+    None,
+    /// An attribute or annotation before it that holds one of these words.
+    Attributes(&'static [&'static str]),
+    /// How its name begins.
+    Names(&'static [&'static str]),
+    /// It is a call of one of these functions, named by a text.
+    Calls(&'static [&'static str]),
+}
+
+const NAME: &[&str] = &["name"];
+
+const JAVASCRIPT: Kinds = Kinds {
+    lists: &[
+        "program",
+        "statement_block",
+        "class_body",
+        "switch_body",
+        "interface_body",
+        "enum_body",
+        "object_type",
+        "formal_parameters",
+        "arguments",
+    ],
+    comments: &["comment", "html_comment"],
+    attributes: &["decorator"],
+    texts: &["string", "template_string", "jsx_text", "regex"],
+    clauses: &["else_clause"],
+    bodies: &["jsx_element"],
+    definitions: &[
+        ("function_declaration", NAME),
+        ("generator_function_declaration", NAME),
+        ("class_declaration", NAME),
+        ("abstract_class_declaration", NAME),
+        ("method_definition", NAME),
+        ("function_signature", NAME),
+        ("abstract_method_signature", NAME),
+        ("interface_declaration", NAME),
+        ("enum_declaration", NAME),
+        ("type_alias_declaration", NAME),
+        ("internal_module", NAME),
+        ("module", NAME),
+    ],
+    bindings: &[
+        ("variable_declarator", "name", "value"),
+        ("assignment_expression", "left", "right"),
+        ("pair", "key", "value"),
+        ("field_definition", "property", "value"),
+        ("public_field_definition", "name", "value"),
+    ],
+    functions: &["arrow_function", "function_expression", "generator_function", "class"],
+    only_long: false,
+    tests: Tests::Calls(&[
+        "describe",
+        "it",
+        "test",
+        "suite",
+        "context",
+        "specify",
+        "bench",
+        "beforeEach",
+        "afterEach",
+        "beforeAll",
+        "afterAll",
+    ]),
+};
+
+const PYTHON: Kinds = Kinds {
+    lists: &["module", "block", "argument_list", "parameters", "expression_list"],
+    comments: &["comment"],
+    attributes: &["decorator"],
+    texts: &["string"],
+    clauses: &[],
+    bodies: &["block"],
+    definitions: &[("function_definition", NAME), ("class_definition", NAME)],
+    bindings: &[("assignment", "left", "right")],
+    functions: &["lambda"],
+    only_long: false,
+    tests: Tests::Names(&["test", "Test"]),
+};
+
+const RUST: Kinds = Kinds {
+    lists: &[
+        "source_file",
+        "block",
+        "declaration_list",
+        "field_declaration_list",
+        "ordered_field_declaration_list",
+        "field_initializer_list",
+        "enum_variant_list",
+        "match_block",
+        "arguments",
+        "parameters",
+    ],
+    comments: &["line_comment", "block_comment"],
+    attributes: &["attribute_item"],
+    texts: &["string_literal", "raw_string_literal"],
+    clauses: &["else_clause"],
+    bodies: &[],
+    definitions: &[
+        ("function_item", NAME),
+        ("function_signature_item", NAME),
+        ("struct_item", NAME),
+        ("enum_item", NAME),
+        ("union_item", NAME),
+        ("trait_item", NAME),
+        ("impl_item", &["trait", "type"]),
+        ("mod_item", NAME),
+        ("macro_definition", NAME),
+        ("const_item", NAME),
+        ("static_item", NAME),
+        ("type_item", NAME),
+    ],
+    bindings: &[],
+    functions: &[],
+    only_long: false,
+    tests: Tests::Attributes(&["test", "rstest", "test_case"]),
+};
+
+const GO: Kinds = Kinds {
+    lists: &[
+        "source_file",
+        "block",
+        "statement_list",
+        "expression_list",
+        "field_declaration_list",
+        "literal_value",
+        "parameter_list",
+        "argument_list",
+    ],
+    comments: &["comment"],
+    attributes: &[],
+    texts: &["raw_string_literal", "interpreted_string_literal"],
+    clauses: &[],
+    bodies: &[],
+    definitions: &[
+        ("function_declaration", NAME),
+        ("method_declaration", &["receiver", "name"]),
+        ("type_spec", NAME),
+        ("type_alias", NAME),
+    ],
+    bindings: &[],
+    functions: &[],
+    only_long: false,
+    tests: Tests::Names(&["Test", "Benchmark", "Fuzz", "Example"]),
+};
+
+const JAVA: Kinds = Kinds {
+    lists: &[
+        "program",
+        "block",
+        "class_body",
+        "constructor_body",
+        "interface_body",
+        "annotation_type_body",
+        "enum_body",
+        "enum_body_declarations",
+        "switch_block",
+        "formal_parameters",
+        "argument_list",
+    ],
+    comments: &["line_comment", "block_comment"],
+    attributes: &["annotation", "marker_annotation"],
+    texts: &["string_literal"],
+    clauses: &[],
+    bodies: &[],
+    definitions: &[
+        ("class_declaration", NAME),
+        ("interface_declaration", NAME),
+        ("annotation_type_declaration", NAME),
+        ("enum_declaration", NAME),
+        ("record_declaration", NAME),
+        ("method_declaration", NAME),
+        ("constructor_declaration", NAME),
+        ("compact_constructor_declaration", NAME),
+    ],
+    bindings: &[],
+    functions: &[],
+    only_long: false,
+    tests: Tests::Attributes(&["Test", "ParameterizedTest", "RepeatedTest", "TestFactory"]),
+};
+
+const C: Kinds = Kinds {
+    lists: &[
+        "translation_unit",
+        "compound_statement",
+        "declaration_list",
+        "field_declaration_list",
+        "enumerator_list",
+        "initializer_list",
+        "parameter_list",
+        "argument_list",
+    ],
+    comments: &["comment"],
+    attributes: &["attribute_declaration"],
+    texts: &["string_literal", "raw_string_literal"],
+    clauses: &["else_clause"],
+    bodies: &[],
+    definitions: &[
+        ("function_definition", &["declarator"]),
+        ("struct_specifier", NAME),
+        ("union_specifier", NAME),
+        ("enum_specifier", NAME),
+        ("class_specifier", NAME),
+        ("namespace_definition", NAME),
+        ("preproc_function_def", NAME),
+        ("type_definition", &["declarator"]),
+        ("concept_definition", NAME),
+    ],
+    bindings: &[],
+    functions: &[],
+    only_long: false,
+    tests: Tests::None,
+};
+
+const JSON: Kinds = Kinds {
+    lists: &["document"],
+    comments: &["comment"],
+    attributes: &[],
+    texts: &["string"],
+    clauses: &[],
+    bodies: &[],
+    definitions: &[("pair", &["key"])],
+    bindings: &[],
+    functions: &[],
+    only_long: true,
+    tests: Tests::None,
+};
+
+const CSS: Kinds = Kinds {
+    lists: &["stylesheet", "block", "keyframe_block_list"],
+    comments: &["comment", "js_comment"],
+    attributes: &[],
+    texts: &["string_value"],
+    clauses: &[],
+    bodies: &[],
+    definitions: &[
+        ("rule_set", &[]),
+        ("media_statement", &[]),
+        ("supports_statement", &[]),
+        ("keyframes_statement", &[]),
+        ("keyframe_block", &[]),
+        ("at_rule", &[]),
+    ],
+    bindings: &[],
+    functions: &[],
+    only_long: true,
+    tests: Tests::None,
+};
+
+const TOML: Kinds = Kinds {
+    lists: &["document"],
+    comments: &["comment"],
+    attributes: &[],
+    texts: &["string"],
+    clauses: &[],
+    bodies: &["table", "table_array_element"],
+    definitions: &[("table", &[]), ("table_array_element", &[])],
+    bindings: &[],
+    functions: &[],
+    only_long: false,
+    tests: Tests::None,
+};
+
+const YAML: Kinds = Kinds {
+    lists: &["stream", "document", "block_node", "block_mapping", "block_sequence"],
+    comments: &["comment"],
+    attributes: &[],
+    texts: &["plain_scalar", "block_scalar", "double_quote_scalar", "single_quote_scalar"],
+    clauses: &[],
+    bodies: &["block_mapping", "block_sequence"],
+    definitions: &[("block_mapping_pair", &["key"])],
+    bindings: &[],
+    functions: &[],
+    only_long: true,
+    tests: Tests::None,
+};
+
+const MARKDOWN: Kinds = Kinds {
+    lists: &[],
+    comments: &[],
+    attributes: &[],
+    texts: &[],
+    clauses: &[],
+    bodies: &[],
+    definitions: &[],
+    bindings: &[],
+    functions: &[],
+    only_long: false,
+    tests: Tests::None,
+};
+
+/// What most rows have in common.
+const fn row(name: &'static str, grammar: LanguageFn, kinds: &'static Kinds) -> Language {
+    Language {
+        name,
+        files: &[],
+        extensions: &[],
+        interpreters: &[],
+        modes: &[],
+        grammar: Grammar::Whole(grammar),
+        is_checked: true,
+        is_indented: false,
+        kinds,
+    }
+}
+
+/// All languages.
+pub static LANGUAGES: &[Language] = &[
+    Language {
+        extensions: &["js", "mjs", "cjs", "jsx"],
+        interpreters: &["node", "nodejs"],
+        modes: &["javascript", "js", "js2", "jsx", "rjsx", "javascriptreact"],
+        ..row("JavaScript", tree_sitter_javascript::LANGUAGE, &JAVASCRIPT)
+    },
+    Language {
+        extensions: &["ts", "mts", "cts"],
+        interpreters: &["deno", "bun", "ts-node", "tsx"],
+        modes: &["typescript"],
+        ..row("TypeScript", tree_sitter_typescript::LANGUAGE_TYPESCRIPT, &JAVASCRIPT)
+    },
+    Language {
+        extensions: &["tsx"],
+        modes: &["typescriptreact"],
+        ..row("TSX", tree_sitter_typescript::LANGUAGE_TSX, &JAVASCRIPT)
+    },
+    Language {
+        extensions: &["py", "pyi", "pyw"],
+        interpreters: &["python", "pypy"],
+        modes: &["python"],
+        is_indented: true,
+        ..row("Python", scanner::PYTHON, &PYTHON)
+    },
+    Language {
+        extensions: &["rs"],
+        modes: &["rust"],
+        ..row("Rust", tree_sitter_rust::LANGUAGE, &RUST)
+    },
+    Language { extensions: &["go"], modes: &["go"], ..row("Go", tree_sitter_go::LANGUAGE, &GO) },
+    Language {
+        extensions: &["java"],
+        modes: &["java"],
+        ..row("Java", tree_sitter_java::LANGUAGE, &JAVA)
+    },
+    Language {
+        files: &[".babelrc", ".eslintrc", ".prettierrc", "composer.lock"],
+        extensions: &["json", "jsonc", "geojson", "webmanifest"],
+        modes: &["json", "jsonc"],
+        ..row("JSON", tree_sitter_json::LANGUAGE, &JSON)
+    },
+    Language {
+        extensions: &["css"],
+        modes: &["css"],
+        ..row("CSS", tree_sitter_css::LANGUAGE, &CSS)
+    },
+    Language {
+        files: &["Cargo.lock", "poetry.lock", "uv.lock", "Pipfile"],
+        extensions: &["toml"],
+        modes: &["toml", "conf-toml"],
+        ..row("TOML", tree_sitter_toml_ng::LANGUAGE, &TOML)
+    },
+    Language {
+        files: &[".clang-format", ".clang-tidy"],
+        extensions: &["yaml", "yml"],
+        modes: &["yaml"],
+        is_indented: true,
+        ..row("YAML", scanner::YAML, &YAML)
+    },
+    Language {
+        extensions: &["c", "h"],
+        modes: &["c"],
+        is_checked: false,
+        ..row("C", tree_sitter_c::LANGUAGE, &C)
+    },
+    #[cfg(feature = "cpp")]
+    Language {
+        extensions: &["cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "ipp"],
+        modes: &["cpp", "c++"],
+        is_checked: false,
+        ..row("C++", tree_sitter_cpp::LANGUAGE, &C)
+    },
+    Language {
+        extensions: &["vue"],
+        modes: &["vue"],
+        grammar: SCRIPT,
+        ..row("Vue", tree_sitter_javascript::LANGUAGE, &JAVASCRIPT)
+    },
+    Language {
+        extensions: &["svelte"],
+        modes: &["svelte"],
+        grammar: SCRIPT,
+        ..row("Svelte", tree_sitter_javascript::LANGUAGE, &JAVASCRIPT)
+    },
+    Language {
+        extensions: &["md", "markdown"],
+        modes: &["markdown", "gfm"],
+        grammar: Grammar::Headings,
+        is_checked: false,
+        ..row("Markdown", tree_sitter_json::LANGUAGE, &MARKDOWN)
+    },
+];
+
+const SCRIPT: Grammar =
+    Grammar::Script(tree_sitter_javascript::LANGUAGE, tree_sitter_typescript::LANGUAGE_TYPESCRIPT);

@@ -1,0 +1,24 @@
+//! What a source consists of: text and file name in; language, cleanliness, first error, blocks,
+//! folds and definitions out. It opens no file, edits nothing and knows nothing of anchors.
+//!
+//! Lines are counted from 1 and end with `\n`, as in the rest of the project.
+
+mod block;
+mod detect;
+mod fault;
+mod grammar;
+mod headings;
+mod indentation;
+mod language;
+mod outline;
+mod place;
+mod scanner;
+mod source;
+mod walk;
+
+pub use block::{Block, NoBlock, NoBlockReason};
+pub use detect::language_of;
+pub use fault::Fault;
+pub use language::{LANGUAGES, Language};
+pub use outline::{Definition, Fold, Outline};
+pub use source::{SOURCE_LIMIT_BYTES, Source};

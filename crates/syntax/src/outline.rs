@@ -1,0 +1,437 @@
+//! What a text consists of: its definitions, and the lines that a view may fold.
+
+use std::collections::HashMap;
+
+use tree_sitter::Node;
+
+use crate::block::{extent, shares_no_start};
+use crate::headings;
+use crate::language::Tests;
+use crate::place::{is_one_of, own_start, path_to};
+use crate::source::Source;
+use crate::walk::Walk;
+
+/// A fold hides at least as many lines.
+const FOLD_MIN_LINES: usize = 2;
+
+/// As many lines of a kind at top level are folded.
+const RUN_MIN_LINES: usize = 6;
+
+/// How much of a name is kept.
+const NAME_LIMIT_CHARS: usize = 100;
+
+/// Lines that a view may leave out, counted from 1, both included. Folds are nested or apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fold {
+    /// The first line that is left out.
+    pub first: u32,
+    /// The last line that is left out.
+    pub last: u32,
+    /// The definition whose body it is, by its place in the list.
+    pub definition: Option<u32>,
+    /// Whether it lies in a test.
+    pub is_test: bool,
+    /// How many folds it lies in.
+    pub depth: u32,
+}
+
+/// A function, type, section or the like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Definition {
+    /// Its name; for what has none, how it begins.
+    pub name: String,
+    /// The line where it begins, behind decorators and annotations.
+    pub first: u32,
+    /// Its last line.
+    pub last: u32,
+    /// Whether it is a test or lies in one.
+    pub is_test: bool,
+    /// How many definitions it lies in.
+    pub depth: u32,
+}
+
+/// Definitions and folds of a text, each in the order in which they begin.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// All definitions.
+    pub definitions: Vec<Definition>,
+    /// All folds.
+    pub folds: Vec<Fold>,
+}
+
+impl Outline {
+    /// The definitions that a line lies in, the outermost first.
+    pub fn path(&self, line: u32) -> impl Iterator<Item = &Definition> {
+        let before = self.definitions.partition_point(|definition| definition.first <= line);
+        self.definitions[..before].iter().filter(move |definition| definition.last >= line)
+    }
+}
+
+impl Source {
+    /// Definitions and folds.
+    pub fn outline(&self) -> Outline {
+        if self.tree.is_none() { headings::outline(self) } else { Outliner::new(self).run() }
+    }
+
+    /// The lines that open the blocks around a line, the outermost first.
+    pub fn enclosing(&self, line: u32) -> Vec<u32> {
+        let row = line.saturating_sub(1) as usize;
+        if line == 0 || line > self.lines() {
+            return Vec::new();
+        }
+        let Some(tree) = &self.tree else {
+            let outline = self.outline();
+            return outline.path(line).map(|one| one.first).filter(|&first| first < line).collect();
+        };
+        let at = self.first_byte(row).unwrap_or_else(|| self.start_of(row));
+        let kinds = self.kinds();
+        let mut rows: Vec<u32> = Vec::new();
+        for node in path_to(tree, at).into_iter().skip(1) {
+            if is_one_of(node, kinds.texts) {
+                break;
+            }
+            let start = self.row_of(own_start(node, kinds));
+            let is_block = !is_one_of(node, kinds.lists) && shares_no_start(self, tree, node);
+            if is_block && start < row && node.end_position().row >= row {
+                rows.push(start as u32 + 1);
+            }
+        }
+        rows.dedup();
+        rows
+    }
+}
+
+/// A bracket that was not closed yet.
+struct Opener {
+    closer: &'static str,
+    row: usize,
+}
+
+/// Lines of one kind that follow each other.
+#[derive(Default)]
+struct Run {
+    kind: u16,
+    first: usize,
+    last: usize,
+}
+
+/// One walk through a tree.
+struct Outliner<'a> {
+    source: &'a Source,
+    outline: Outline,
+    /// The definitions around, each with its depth in the tree.
+    around: Vec<(u32, usize)>,
+    brackets: Vec<Opener>,
+    /// The depth at which the next node is a test, since an attribute said so.
+    announced: Option<u32>,
+    /// The last line of the last token that is no comment.
+    token_row: usize,
+    comments: Option<Run>,
+    alike: Option<Run>,
+    /// Lines that may be folded, counted from 0, both included.
+    ranges: Vec<(usize, usize)>,
+}
+
+impl<'a> Outliner<'a> {
+    fn new(source: &'a Source) -> Outliner<'a> {
+        Outliner {
+            source,
+            outline: Outline::default(),
+            around: Vec::new(),
+            brackets: Vec::new(),
+            announced: None,
+            token_row: 0,
+            comments: None,
+            alike: None,
+            ranges: Vec::new(),
+        }
+    }
+
+    fn run(mut self) -> Outline {
+        let Some(root) = self.source.root() else { return self.outline };
+        let mut walk = Walk::new(root);
+        loop {
+            self.visit(walk.node(), walk.depth());
+            if !walk.advance() {
+                break;
+            }
+        }
+        self.end_of_comments();
+        self.end_of_alike();
+        self.finish()
+    }
+
+    fn visit(&mut self, node: Node<'_>, depth: u32) {
+        let kinds = self.source.kinds();
+        while self.around.last().is_some_and(|&(open, _)| open >= depth) {
+            self.around.pop();
+        }
+        if is_one_of(node, kinds.comments) {
+            self.comment(node);
+            return;
+        }
+        self.definition(node, depth);
+        let (first, last) = (node.start_position().row, node.end_position().row);
+        if depth == 1 && node.is_named() {
+            self.top_level(node);
+        }
+        if is_one_of(node, kinds.bodies) {
+            self.body(node);
+        } else if is_one_of(node, kinds.texts) {
+            self.fold(first + 1, last.saturating_sub(1));
+        }
+        if node.child_count() == 0 {
+            self.bracket(node, first);
+            self.token_row = last;
+        }
+    }
+
+    fn fold(&mut self, first: usize, last: usize) {
+        if last + 1 >= first + FOLD_MIN_LINES {
+            self.ranges.push((first, last));
+        }
+    }
+
+    fn bracket(&mut self, node: Node<'_>, row: usize) {
+        let closer = match node.kind() {
+            "{" | "${" | "#{" => "}",
+            "[" => "]",
+            "(" => ")",
+            kind @ ("}" | "]" | ")") => {
+                if self.brackets.last().is_some_and(|opener| opener.closer == kind)
+                    && let Some(opener) = self.brackets.pop()
+                {
+                    self.fold(opener.row + 1, row.saturating_sub(1));
+                }
+                return;
+            }
+            _ => return,
+        };
+        self.brackets.push(Opener { closer, row });
+    }
+
+    /// What is indented below its head, or stands between tags.
+    fn body(&mut self, node: Node<'_>) {
+        let last = self.source.row_of(extent(self.source, node).1.saturating_sub(1));
+        if node.kind() == "jsx_element" {
+            let inside =
+                node.child(0).zip(node.child_count().checked_sub(1).and_then(|at| node.child(at)));
+            if let Some((open, close)) = inside {
+                self.fold(
+                    open.end_position().row + 1,
+                    close.start_position().row.saturating_sub(1),
+                );
+            }
+        } else if self.source.kinds().definitions.iter().any(|(kind, _)| *kind == node.kind()) {
+            self.fold(node.start_position().row + 1, last);
+        } else if !self.around.is_empty() || self.source.begins_with_depth(node) {
+            self.fold(self.token_row + 1, last);
+        }
+    }
+
+    fn comment(&mut self, node: Node<'_>) {
+        let first = node.start_position().row;
+        let end = self.source.text[..node.end_byte()].trim_ascii_end().len();
+        let last = self.source.row_of(end.saturating_sub(1));
+        match &mut self.comments {
+            Some(run) if run.last + 1 == first => run.last = last,
+            _ => {
+                self.end_of_comments();
+                let run = Run { kind: 0, first, last };
+                self.comments = self.source.begins_line(node.start_byte()).then_some(run);
+            }
+        }
+    }
+
+    fn end_of_comments(&mut self) {
+        if let Some(run) = self.comments.take() {
+            self.fold(run.first + 1, run.last);
+        }
+    }
+
+    /// Imports, lines of tables and the like.
+    fn top_level(&mut self, node: Node<'_>) {
+        let row = node.start_position().row;
+        let is_line = self.source.row_of(node.end_byte().saturating_sub(1)) == row;
+        match &mut self.alike {
+            Some(run) if is_line && run.kind == node.kind_id() && run.last + 1 == row => {
+                run.last = row;
+            }
+            _ => {
+                self.end_of_alike();
+                self.alike = is_line.then(|| Run { kind: node.kind_id(), first: row, last: row });
+            }
+        }
+    }
+
+    fn end_of_alike(&mut self) {
+        if let Some(run) = self.alike.take()
+            && run.last + 1 >= run.first + RUN_MIN_LINES
+        {
+            self.fold(run.first + 1, run.last);
+        }
+    }
+
+    fn definition(&mut self, node: Node<'_>, depth: u32) {
+        let is_announced = self.is_announced(node, depth);
+        let Some(name) = name_of(self.source, node) else { return };
+        let last = self.source.row_of(extent(self.source, node).1.saturating_sub(1));
+        let first = self.source.row_of(own_start(node, self.source.kinds()));
+        if self.source.kinds().only_long && first == last {
+            return;
+        }
+        let outer = self.around.last().map(|&(_, index)| &self.outline.definitions[index]);
+        let is_test = outer.is_some_and(|outer| outer.is_test)
+            || is_announced
+            || says_test(self.source, node, &name);
+        self.outline.definitions.push(Definition {
+            name,
+            first: first as u32 + 1,
+            last: last as u32 + 1,
+            is_test,
+            depth: self.around.len() as u32,
+        });
+        self.around.push((depth, self.outline.definitions.len() - 1));
+    }
+
+    /// Whether an attribute above says that this is a test.
+    fn is_announced(&mut self, node: Node<'_>, depth: u32) -> bool {
+        let Tests::Attributes(words) = self.source.kinds().tests else { return false };
+        if is_one_of(node, self.source.kinds().attributes) {
+            if names_test(&self.source.slice(node), words) {
+                self.announced = Some(depth);
+            }
+            return false;
+        }
+        self.announced == Some(depth) && self.announced.take().is_some()
+    }
+
+    /// Sorts the folds, and finds the definitions whose bodies they are.
+    fn finish(mut self) -> Outline {
+        self.ranges.sort_unstable_by_key(|&(first, last)| (first, usize::MAX - last));
+        self.ranges.dedup();
+        let mut ends: Vec<usize> = Vec::new();
+        for (first, last) in std::mem::take(&mut self.ranges) {
+            while ends.last().is_some_and(|&end| end < first) {
+                ends.pop();
+            }
+            if ends.last().is_some_and(|&end| end < last) {
+                continue;
+            }
+            self.outline.folds.push(Fold {
+                first: first as u32 + 1,
+                last: last as u32 + 1,
+                definition: None,
+                is_test: false,
+                depth: ends.len() as u32,
+            });
+            ends.push(last);
+        }
+        name_folds(&mut self.outline);
+        self.outline
+    }
+}
+
+/// A fold is the body of the definition that ends with it, or in the line behind it, if no larger
+/// one is. It is of a test if it lies in one.
+fn name_folds(outline: &mut Outline) {
+    let mut by_last: HashMap<u32, Vec<usize>> = HashMap::new();
+    for (index, fold) in outline.folds.iter().enumerate() {
+        by_last.entry(fold.last).or_default().push(index);
+    }
+    for (index, definition) in outline.definitions.iter().enumerate() {
+        let ends = [definition.last, definition.last.saturating_sub(1)];
+        let within = ends.iter().filter_map(|end| {
+            let folds = by_last.get(end)?;
+            let after =
+                folds.partition_point(|&fold| outline.folds[fold].first <= definition.first);
+            folds.get(after).copied()
+        });
+        if let Some(fold) = within.min() {
+            outline.folds[fold].definition.get_or_insert(index as u32);
+        }
+    }
+    let tests = outline.definitions.iter().filter(|one| one.is_test && one.last > one.first);
+    let mut until = 0;
+    let mut tests = tests.peekable();
+    for fold in &mut outline.folds {
+        while let Some(test) = tests.next_if(|test| test.first <= fold.first) {
+            until = until.max(test.last);
+        }
+        fold.is_test = fold.last <= until;
+    }
+}
+
+/// What a definition is called; `None` for what is none.
+fn name_of(source: &Source, node: Node<'_>) -> Option<String> {
+    let kinds = source.kinds();
+    let kind = node.kind();
+    if let Some((_, fields)) = kinds.definitions.iter().find(|(definition, _)| *definition == kind)
+    {
+        if kind.ends_with("_specifier") && node.child_by_field_name("body").is_none() {
+            return None;
+        }
+        if fields.is_empty() {
+            return Some(cut(source
+                .slice(node)
+                .lines()
+                .next()?
+                .trim_end_matches(['{', ' ', '\r'])));
+        }
+        let parts = fields.iter().filter_map(|field| node.child_by_field_name(field));
+        let parts: Vec<String> =
+            parts.map(|part| unquoted(&source.slice(declared(part)))).collect();
+        return Some(parts.join(" "));
+    }
+    if let Some((_, name, value)) = kinds.bindings.iter().find(|(binding, _, _)| *binding == kind) {
+        let value = node.child_by_field_name(value)?;
+        let name = node.child_by_field_name(name)?;
+        return is_one_of(value, kinds.functions).then(|| cut(&source.slice(name)));
+    }
+    let Tests::Calls(calls) = kinds.tests else { return None };
+    if kind != "call_expression" {
+        return None;
+    }
+    let callee = node.child_by_field_name("function")?;
+    let callee_text = cut(&source.slice(callee));
+    let first = callee_text.split(['.', '(', '`']).next()?;
+    let title = node.child_by_field_name("arguments")?.named_child(0)?;
+    calls.contains(&first).then(|| unquoted(&source.slice(title)))
+}
+
+/// The name in a declarator of C, which may lie deep in it.
+fn declared(mut node: Node<'_>) -> Node<'_> {
+    while let Some(inner) = node.child_by_field_name("declarator") {
+        node = inner;
+    }
+    node
+}
+
+/// The first line of a text, and not too much of it.
+fn cut(text: &str) -> String {
+    text.lines().next().unwrap_or_default().trim_end().chars().take(NAME_LIMIT_CHARS).collect()
+}
+
+/// A key or title without its quotes.
+fn unquoted(text: &str) -> String {
+    cut(text.trim_matches(['"', '\'', '`']))
+}
+
+/// Whether a definition says by itself that it is a test.
+fn says_test(source: &Source, node: Node<'_>, name: &str) -> bool {
+    match source.kinds().tests {
+        Tests::None => false,
+        Tests::Names(beginnings) => beginnings.iter().any(|beginning| name.starts_with(beginning)),
+        Tests::Calls(_) => node.kind() == "call_expression",
+        Tests::Attributes(words) => {
+            let modifiers = node.child(0).filter(|child| child.kind() == "modifiers");
+            modifiers.is_some_and(|modifiers| names_test(&source.slice(modifiers), words))
+        }
+    }
+}
+
+fn names_test(attribute: &str, words: &[&str]) -> bool {
+    let mut named =
+        attribute.split(|character: char| !character.is_alphanumeric() && character != '_');
+    named.any(|word| words.contains(&word)) && !attribute.contains("not(test")
+}

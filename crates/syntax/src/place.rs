@@ -1,0 +1,82 @@
+//! Which nodes stand at a place of a text.
+
+use tree_sitter::{Node, Tree};
+
+use crate::language::Kinds;
+
+/// All nodes that hold a byte, the outermost first.
+pub(crate) fn path_to(tree: &Tree, at: usize) -> Vec<Node<'_>> {
+    let mut cursor = tree.walk();
+    let mut path = vec![cursor.node()];
+    while cursor.goto_first_child_for_byte(at).is_some() {
+        // The parser looks for the first that ends behind the byte: it may begin behind it, too.
+        if cursor.node().start_byte() > at {
+            break;
+        }
+        path.push(cursor.node());
+    }
+    path
+}
+
+/// The nodes of a path that begin with a byte, the outermost first; what stands before it in them
+/// is comments and attributes alone.
+pub(crate) fn beginning<'a, 'tree>(
+    path: &'a [Node<'tree>],
+    at: usize,
+    kinds: &Kinds,
+) -> &'a [Node<'tree>] {
+    let mut first = path.len();
+    while let Some(node) = first.checked_sub(1).map(|index| path[index]) {
+        if node.start_byte() != at && !begins_behind_attributes(node, at, kinds) {
+            break;
+        }
+        first -= 1;
+    }
+    &path[first..]
+}
+
+fn begins_behind_attributes(node: Node<'_>, at: usize, kinds: &Kinds) -> bool {
+    let mut cursor = node.walk();
+    node.child_count() > 0
+        && node
+            .children(&mut cursor)
+            .take_while(|child| child.start_byte() < at)
+            .all(|child| is_ahead(child, at, kinds))
+}
+
+/// Whether a node is an attribute or comment, or a list (as Java's modifiers are) that begins with
+/// such and goes on at the byte.
+fn is_ahead(node: Node<'_>, at: usize, kinds: &Kinds) -> bool {
+    if is_one_of(node, kinds.attributes) || is_one_of(node, kinds.comments) {
+        return node.end_byte() <= at;
+    }
+    node.kind() == "modifiers" && {
+        let mut cursor = node.walk();
+        let mut before = node.children(&mut cursor).take_while(|child| child.start_byte() < at);
+        before.all(|child| is_one_of(child, kinds.attributes) || is_one_of(child, kinds.comments))
+    }
+}
+
+pub(crate) fn is_one_of(node: Node<'_>, kinds: &[&str]) -> bool {
+    kinds.contains(&node.kind())
+}
+
+/// Where a node begins behind its decorators and annotations.
+pub(crate) fn own_start(node: Node<'_>, kinds: &Kinds) -> usize {
+    let mut first = node.child(0);
+    while let Some(child) = first {
+        if is_one_of(child, kinds.attributes) || is_one_of(child, kinds.comments) {
+            first = child.next_sibling();
+        } else if child.kind() == "modifiers" {
+            let mut cursor = child.walk();
+            let mut own = child.children(&mut cursor);
+            match own.find(|one| !is_one_of(*one, kinds.attributes)) {
+                Some(own) => return own.start_byte(),
+                None => first = child.next_sibling(),
+            }
+        } else {
+            return child.start_byte().max(node.start_byte());
+        }
+    }
+    node.start_byte()
+}

@@ -1,0 +1,114 @@
+//! Two scanners with room for their state.
+//!
+//! The scanners of Python and YAML write the depths of open blocks into a buffer of the parser, and
+//! look whether it is full before they write, but not whether what they write fits: with some
+//! hundred open blocks they write beyond it, and the parser ends the process. Here they write into a
+//! larger buffer, and what does not fit is left out. A parser so deep in blocks only sees errors.
+
+use std::ffi::{c_char, c_uint, c_void};
+use std::sync::OnceLock;
+
+use tree_sitter_language::LanguageFn;
+
+/// What the parser has room for: `TREE_SITTER_SERIALIZATION_BUFFER_SIZE` of its `parser.h`.
+const ROOM_BYTES: usize = 1024;
+
+/// What a scanner may write beyond it is less than this.
+const SPARE_BYTES: usize = 64;
+
+type Serialize = unsafe extern "C" fn(*mut c_void, *mut c_char) -> c_uint;
+
+/// `TSLanguage` of `parser.h`, versions 14 and 15.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Table {
+    version: u32,
+    counts: [u32; 8],
+    max_alias_sequence_length: u16,
+    tables: [*const c_void; 13],
+    lexers: [*const c_void; 2],
+    keyword_capture_token: u16,
+    scanner_before: [*const c_void; 5],
+    serialize: Serialize,
+    deserialize: *const c_void,
+    primary_state_ids: *const c_void,
+    since_15: Since15,
+}
+
+/// What version 15 has more.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Since15 {
+    name: *const c_void,
+    reserved_words: *const c_void,
+    max_reserved_word_set_size: u16,
+    supertype_count: u32,
+    supertypes: [*const c_void; 3],
+    metadata: [u8; 3],
+}
+
+// SAFETY: what the pointers lead to are constants of a grammar, which nothing writes.
+unsafe impl Send for Table {}
+// SAFETY: as above.
+unsafe impl Sync for Table {}
+
+/// The table of a grammar with another function in it, and the grammar's own function.
+fn with_room(grammar: LanguageFn, serialize: Serialize) -> (Table, Serialize) {
+    let table = grammar.into_raw();
+    // SAFETY: the function takes nothing and returns a constant, of which these two grammars have
+    // all members of version 15, also where they say 14 (their `parser.h` is that of 15).
+    let mut table = unsafe { *table().cast::<Table>() };
+    assert!(matches!(table.version, 14 | 15), "the table of a grammar has another shape");
+    let own = std::mem::replace(&mut table.serialize, serialize);
+    (table, own)
+}
+
+/// Calls a scanner's own function with a larger buffer. What a state ends with are depths, each
+/// `unit` bytes long.
+///
+/// # Safety
+///
+/// `own` is a scanner's function, `scanner` its state, and `buffer` has room for [`ROOM_BYTES`].
+unsafe fn serialize(
+    own: Serialize,
+    unit: usize,
+    scanner: *mut c_void,
+    buffer: *mut c_char,
+) -> c_uint {
+    #[repr(align(8))]
+    struct Room([c_char; ROOM_BYTES + SPARE_BYTES]);
+    let mut room = Room([0; ROOM_BYTES + SPARE_BYTES]);
+    // SAFETY: the function stops before the first depth that begins beyond `ROOM_BYTES`, so that it
+    // writes less than `unit` more, for which there is room.
+    let length = unsafe { own(scanner, room.0.as_mut_ptr()) } as usize;
+    let surplus = length.saturating_sub(ROOM_BYTES).div_ceil(unit) * unit;
+    let kept = length - surplus;
+    // SAFETY: `kept` is at most `ROOM_BYTES`, for which the caller has room, and `room` is its own.
+    unsafe { std::ptr::copy_nonoverlapping(room.0.as_ptr(), buffer, kept) };
+    kept as c_uint
+}
+
+/// A grammar whose scanner has room.
+macro_rules! grammar {
+    ($grammar:path, $unit:literal) => {{
+        unsafe extern "C" fn roomy(scanner: *mut c_void, buffer: *mut c_char) -> c_uint {
+            // A parser has the table before it calls what is in it.
+            let Some(&(_, own)) = TABLE.get() else { return 0 };
+            // SAFETY: the parser calls this as it would call the scanner's own function.
+            unsafe { serialize(own, $unit, scanner, buffer) }
+        }
+        extern "C" fn table() -> *const () {
+            let (table, _) = TABLE.get_or_init(|| with_room($grammar, roomy));
+            std::ptr::from_ref(table).cast()
+        }
+        static TABLE: OnceLock<(Table, Serialize)> = OnceLock::new();
+        // SAFETY: the function returns the table of a grammar, which lives as long as the process.
+        unsafe { LanguageFn::from_raw(table) }
+    }};
+}
+
+/// Python: a depth is two bytes.
+pub(crate) const PYTHON: LanguageFn = grammar!(tree_sitter_python::LANGUAGE, 2);
+
+/// YAML: a depth is two bytes, with two for the kind of the block.
+pub(crate) const YAML: LanguageFn = grammar!(tree_sitter_yaml::LANGUAGE, 4);

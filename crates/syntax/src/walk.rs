@@ -1,0 +1,40 @@
+//! A walk through all nodes of a tree, in the order in which they begin. A tree may be deeper than
+//! any stack, so nothing here calls itself.
+
+use tree_sitter::{Node, TreeCursor};
+
+/// A place in the walk.
+pub(crate) struct Walk<'tree> {
+    cursor: TreeCursor<'tree>,
+    /// How deep the node is. The cursor would count it anew each time.
+    depth: u32,
+}
+
+impl<'tree> Walk<'tree> {
+    pub fn new(root: Node<'tree>) -> Walk<'tree> {
+        Walk { cursor: root.walk(), depth: 0 }
+    }
+
+    pub fn node(&self) -> Node<'tree> {
+        self.cursor.node()
+    }
+
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// Goes to the next node; `false` at the end.
+    pub fn advance(&mut self) -> bool {
+        if self.cursor.goto_first_child() {
+            self.depth += 1;
+            return true;
+        }
+        while !self.cursor.goto_next_sibling() {
+            if !self.cursor.goto_parent() {
+                return false;
+            }
+            self.depth -= 1;
+        }
+        true
+    }
+}

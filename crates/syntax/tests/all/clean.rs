@@ -1,0 +1,177 @@
+//! Clean texts, broken texts, and what is said of them.
+
+use hashline_syntax::Source;
+use proptest::prelude::*;
+
+use crate::parse;
+use crate::samples::{PYTHON, RUST, SAMPLES, TYPESCRIPT};
+
+#[test]
+fn samples_are_clean_with_every_line_end() {
+    for &(name, text) in SAMPLES {
+        for text in [text.to_owned(), text.replace('\n', "\r\n"), text.trim_end().to_owned()] {
+            let source = parse(name, &text);
+            assert!(source.is_clean(), "{name}: {:?}", source.fault());
+            assert_eq!(source.fault(), None);
+        }
+        assert!(parse(name, &format!("\u{feff}{text}")).is_clean(), "{name} with a BOM");
+    }
+}
+
+#[test]
+fn an_empty_text_is_clean() {
+    for name in ["a.js", "a.py", "a.rs", "a.go", "a.css", "a.toml", "a.yaml", "a.md", "a.c"] {
+        let source = parse(name, "");
+        assert!(source.is_clean(), "{name}");
+        assert_eq!(source.lines(), 0);
+    }
+}
+
+/// Line and words of the first fault.
+fn fault(name: &str, text: &str) -> (u32, String) {
+    let source = parse(name, text);
+    assert!(!source.is_clean(), "{name} is clean");
+    let fault = source.fault().unwrap();
+    (fault.line, fault.what)
+}
+
+/// A sample without one of its lines, counted from 1.
+fn without(text: &str, line: usize) -> String {
+    let lines = text.split_inclusive('\n').enumerate();
+    lines.filter(|&(index, _)| index + 1 != line).map(|(_, line)| line).collect()
+}
+
+#[test]
+fn an_eaten_closer_is_named_with_its_opener() {
+    let text = without(RUST, 26);
+    let (line, what) = fault("pool.rs", &text);
+    assert_eq!((line, &*what), (33, "`}` is missing: the block opened at line 17"));
+    let (line, what) = fault("store.ts", &without(TYPESCRIPT, 16));
+    assert_eq!((line, &*what), (16, "`}` is missing: the block opened at line 14"));
+}
+
+#[test]
+fn a_repeated_closer_closes_nothing() {
+    let text = RUST.replace("    }\n\n    fn text", "    }\n    }\n\n    fn text");
+    let (line, what) = fault("pool.rs", &text);
+    assert_eq!(&*what, "`}` closes nothing");
+    assert!(line > 26);
+}
+
+#[test]
+fn brackets_in_texts_and_comments_do_not_count() {
+    let (line, what) = fault("a.js", "f('}', /* } */ `)`\n// )\nlet x\n");
+    assert_eq!((line, &*what), (3, "`)` is missing: it was opened at line 1"));
+}
+
+#[test]
+fn what_is_no_bracket_is_shown() {
+    let (line, what) = fault("a.json", "{\n  \"a\": 1,\n  \"b\": oops\n}\n");
+    assert_eq!(line, 3);
+    assert!(what.contains("oops"), "{what}");
+    let (line, what) = fault("a.go", "package a\n\nfunc f() {\n\tx :=\n}\n");
+    assert!((4..=5).contains(&line), "{line} {what}");
+}
+
+#[test]
+fn a_body_of_python_that_is_shifted() {
+    for (text, line) in [
+        ("def f():\n    a()\n      b()\n", 3),
+        ("def f():\n    if x:\n        a()\n      b()\n", 4),
+        ("x = 1\n  y = 2\n", 2),
+        ("if x:\n\ta()\n        b()\n", 3),
+        ("class A:\n    x = 1\n     # a comment may stand anywhere\n     def f(self): pass\n", 4),
+    ] {
+        let (found, what) = fault("a.py", text);
+        assert_eq!(found, line, "{text}: {what}");
+        assert!(what.contains("indentation"), "{what}");
+    }
+}
+
+#[test]
+fn a_body_of_python_that_is_missing() {
+    let (line, what) = fault("a.py", "def f():\nx = 1\n");
+    assert_eq!((line, &*what), (1, "an indented body is missing below"));
+}
+
+#[test]
+fn depths_of_python_that_are_right() {
+    for text in [
+        "if x:\n    a()\n\n# c\n    b()\n",
+        "x = [\n1,\n    2,\n]\n",
+        "x = 1 + \\\n        2\ny = 3\n",
+        "def f():\n    \"\"\"a\n  b\n\"\"\"\n    pass\n",
+        "if x: a(); b()\nelse: c()\n",
+        "if x:\n\ta()\n\tb()\n",
+        "for a in b:\n  c()\nelse:\n      d()\n      e()\n",
+        "\x0cdef f():\n    pass\n",
+    ] {
+        assert!(parse("a.py", text).is_clean(), "{text}");
+    }
+}
+
+#[test]
+fn depths_of_yaml() {
+    for text in ["a:\n  b: 1\n   c: 2\n", "a:\n    b: 1\n  c: 2\n", "a:\n- x\n  - y\nb: 1\n"] {
+        fault("a.yaml", text);
+    }
+    for text in ["a:\n- x\n- y\nb: 1\n", "a:\n  - x: 1\n    y: 2\n  - z\n", "a: b\n  c\nd: 1\n"] {
+        assert!(parse("a.yaml", text).is_clean(), "{text}");
+    }
+}
+
+#[test]
+fn only_the_script_of_a_component_counts() {
+    let text = "<template>\n  <p>{{ a ( }}</p>\n</template>\n<script>\nlet a = {\n</script>\n";
+    assert_eq!(fault("a.vue", text).0, 5);
+    assert!(parse("a.vue", &text.replace(" = {", "")).is_clean());
+    let language = hashline_syntax::language_of("a.vue", b"").unwrap();
+    assert!(Source::parse(language, b"<p></p>\n".into()).is_none());
+}
+
+#[test]
+fn bytes_that_are_no_text() {
+    let source = parse("a.rs", "fn a() {}\n");
+    let broken = source.reparse(b"fn a() { \xff\xfe }\n".into()).unwrap();
+    assert!(!broken.is_clean());
+    assert!(broken.fault().is_some());
+}
+
+/// A text with some of its bytes exchanged.
+fn changed(text: &str, at: usize, length: usize, with: &str) -> Option<String> {
+    let (at, end) = (at.min(text.len()), (at + length).min(text.len()));
+    let around = (text.get(..at)?, text.get(end..)?);
+    Some(format!("{}{with}{}", around.0, around.1))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Keeping parts of a tree decides nothing: a text is as clean as if it were parsed alone.
+    #[test]
+    fn reparsing_agrees_with_parsing(
+        sample in 0..SAMPLES.len(),
+        edits in prop::collection::vec(
+            (0..1200usize, 0..40usize, "[a-z{}()\\[\\]:;,\"'`# \n]{0,12}"), 1..4),
+    ) {
+        let (name, text) = SAMPLES[sample];
+        let mut source = parse(name, text);
+        let mut text = text.to_owned();
+        for (at, length, with) in &edits {
+            let Some(next) = changed(&text, *at, *length, with) else { continue };
+            let Some(reparsed) = source.reparse(next.clone().into()) else { continue };
+            let Some(whole) = Source::parse(source.language(), next.clone().into()) else { continue };
+            prop_assert_eq!(reparsed.is_clean(), whole.is_clean());
+            prop_assert_eq!(reparsed.outline(), whole.outline());
+            (source, text) = (reparsed, next);
+        }
+    }
+}
+
+#[test]
+fn a_clean_text_is_clean_again_after_an_edit_is_taken_back() {
+    let source = parse("ledger.py", PYTHON);
+    let broken = source.reparse(PYTHON.replace("else:", "else").into()).unwrap();
+    assert!(!broken.is_clean());
+    assert!(broken.reparse(PYTHON.into()).unwrap().is_clean());
+}

@@ -1,0 +1,169 @@
+//! Texts that are made to hurt: each is answered, on a small stack.
+
+use std::thread;
+
+use hashline_syntax::{LANGUAGES, SOURCE_LIMIT_BYTES, Source, language_of};
+
+use crate::samples::SAMPLES;
+
+/// As much as a thread of the addon has at least.
+const STACK_BYTES: usize = 512 << 10;
+
+fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
+    let builder = thread::Builder::new().stack_size(STACK_BYTES);
+    builder.spawn(work).unwrap().join().unwrap();
+}
+
+/// Asks everything that can be asked.
+fn ask(source: &Source) {
+    let outline = source.outline();
+    let lines = source.lines();
+    source.fault();
+    for line in [0, 1, 2, lines / 2, lines, lines + 1] {
+        let _ = source.block(line);
+        source.enclosing(line);
+        outline.path(line).for_each(drop);
+    }
+    assert!(outline.folds.iter().all(|fold| fold.first <= fold.last && fold.last <= lines));
+    assert!(outline.definitions.iter().all(|one| one.first <= one.last && one.last <= lines));
+}
+
+fn everywhere(text: &str) {
+    for language in LANGUAGES {
+        let text: Vec<u8> = match language.name {
+            "Vue" | "Svelte" => format!("<script>\n{text}\n</script>").into(),
+            _ => text.into(),
+        };
+        on_a_small_stack(move || {
+            if let Some(source) = Source::parse(language, text) {
+                ask(&source);
+            }
+        });
+    }
+}
+
+/// Not closed, and closed.
+fn nested(depth: usize, open: &[&str], closed: &[(&str, &str)]) {
+    for part in open {
+        everywhere(&part.repeat(depth.min(SOURCE_LIMIT_BYTES / part.len() - 20)));
+    }
+    for (open, close) in closed {
+        let depth = depth.min(SOURCE_LIMIT_BYTES / (open.len() + close.len()) - 20);
+        everywhere(&format!("{}1{}", open.repeat(depth), close.repeat(depth)));
+    }
+}
+
+/// The parser takes a call for each level, for which the thread has no room.
+#[test]
+fn nesting_that_is_deeper_than_the_stack() {
+    nested(5_000, &["{a:", "- "], &[("(", ")")]);
+}
+
+/// Minutes: `cargo test -p hashline-syntax --release -- --ignored`.
+#[test]
+#[ignore = "takes long"]
+fn nesting_of_100_000() {
+    let open =
+        ["[", "{a:", "(", "<a>", "if(a)", "a?b:", "f(a<", "- ", "#[a(", "{\n", "a=", "f\"{", "`${"];
+    let closed = [("(", ")"), ("{a:", "}"), ("[", "]"), ("<a>", "</a>"), ("{\n", "}\n")];
+    nested(100_000, &open, &closed);
+}
+
+#[test]
+fn nested_bodies_of_python() {
+    let text: String = (0..600).map(|depth| format!("{}if x:\n", " ".repeat(depth))).collect();
+    everywhere(&text);
+}
+
+/// A generator that needs no crate: xorshift.
+fn random(seed: u64) -> impl FnMut() -> u64 {
+    let mut state = seed;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    }
+}
+
+fn noise(seed: u64, length: usize) {
+    let marks = b"{}[]()<>\"'`;:,.=+-*/\n\t ab1#@!|&\\";
+    let mut next = random(seed);
+    let text: Vec<u8> = (0..length).map(|_| marks[next() as usize % marks.len()]).collect();
+    let noise: Vec<u8> = (0..length).map(|_| (next() >> 24) as u8).collect();
+    for language in LANGUAGES {
+        for text in [text.clone(), noise.clone()] {
+            on_a_small_stack(move || {
+                if let Some(source) = Source::parse(language, text) {
+                    ask(&source);
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn random_marks_and_bytes() {
+    for (seed, length) in [(1, 100), (2, 2_000), (3, 8_000)] {
+        noise(seed, length);
+    }
+}
+
+#[test]
+#[ignore = "takes long"]
+fn random_marks_and_bytes_of_all_lengths() {
+    for seed in 1..60 {
+        noise(seed, (seed as usize).pow(3).min(SOURCE_LIMIT_BYTES));
+    }
+    noise(60, SOURCE_LIMIT_BYTES);
+}
+
+/// Sources that are cut, put together and repeated, as no random bytes are.
+#[test]
+#[ignore = "takes long"]
+fn sources_that_are_torn_apart() {
+    let mut next = random(7);
+    for round in 0..4_000 {
+        let (_, own) = SAMPLES[round % SAMPLES.len()];
+        let mut text = own.as_bytes().to_vec();
+        for _ in 0..next() % 20 {
+            let (_, other) = if next().is_multiple_of(4) {
+                SAMPLES[next() as usize % SAMPLES.len()]
+            } else {
+                ("", own)
+            };
+            let from = next() as usize % other.len();
+            let until = (from + next() as usize % 60).min(other.len());
+            let at = next() as usize % (text.len() + 1);
+            let end = (at + next() as usize % 40).min(text.len());
+            let piece = other.as_bytes()[from..until].repeat(1 + (next() % 3) as usize);
+            text.splice(at..end, piece);
+        }
+        let language = language_of(SAMPLES[round % SAMPLES.len()].0, b"").unwrap();
+        on_a_small_stack(move || {
+            let Some(source) = Source::parse(language, own.into()) else { return };
+            let Some(changed) = source.reparse(text) else { return };
+            ask(&changed);
+            for line in 1..=changed.lines() {
+                let _ = changed.block(line);
+            }
+        });
+    }
+}
+
+#[test]
+fn a_text_beyond_the_limit_has_no_structure() {
+    for language in LANGUAGES {
+        assert!(Source::parse(language, vec![b'\n'; SOURCE_LIMIT_BYTES + 1]).is_none());
+    }
+}
+
+#[test]
+fn many_functions_of_one_line() {
+    let text = "fn a() {}\n".repeat(26_000);
+    let source = crate::parse("a.rs", &text);
+    let outline = source.outline();
+    assert_eq!(outline.definitions.len(), 26_000);
+    assert_eq!(outline.folds.len(), 1);
+    ask(&source);
+}

@@ -1,0 +1,16 @@
+//! The crate through its entry: languages, cleanliness, blocks, outlines, hostile texts.
+
+mod blocks;
+mod clean;
+mod hostile;
+mod languages;
+mod outlines;
+mod samples;
+
+use hashline_syntax::{Source, language_of};
+
+/// A text parsed as the name says.
+fn parse(name: &str, text: &str) -> Source {
+    let language = language_of(name, text.as_bytes()).unwrap_or_else(|| panic!("{name}"));
+    Source::parse(language, text.into()).unwrap_or_else(|| panic!("{name} has no structure"))
+}
