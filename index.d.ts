@@ -45,15 +45,16 @@ export type HashlineErrorCode =
   | 'IO'
   | 'INTERNAL'
 
-/**
- * What the functions of this package throw, and reject their promises with. A cancelled call has
- * the name `AbortError` and the signal's reason as `cause`.
- */
-export interface HashlineError extends Error {
+/** What the functions of this package throw, and reject their promises with. */
+export declare class HashlineError extends Error {
+  constructor(message: string, code: HashlineErrorCode, path?: string, cause?: unknown)
+  /** `'AbortError'` for a cancelled call, which has the signal's reason as `cause`. */
+  name: 'HashlineError' | 'AbortError'
   /** The stable code. */
   code: HashlineErrorCode
   /** The file it is about, where there is one. */
   path?: string
+  cause?: unknown
 }
 
 /**
@@ -445,8 +446,19 @@ export interface CommitOptions extends StateOptions {
   durability?: 'power' | 'process'
 }
 
+/** Whether a patch is only tried, and how its changes are shown. */
+export interface TrialOptions {
+  /** Checks and tells everything, and writes nothing: false when left out. */
+  dryRun?: boolean
+  /**
+   * How many unchanged lines the diffs show around each change: 3 when left out. `applyHash` and
+   * `applyJson` make diffs where `context` or `dryRun` is given, a session always.
+   */
+  context?: number
+}
+
 /** How a patch is applied to files. */
-export interface ApplyOptions extends ReadOptions, EditOptions, CommitOptions {
+export interface ApplyOptions extends ReadOptions, EditOptions, CommitOptions, TrialOptions {
   /**
    * Cancels the call, as long as it has not begun to change files: the promise is rejected with an
    * `AbortError`.
@@ -528,16 +540,12 @@ export interface SessionReadOptions {
 }
 
 /** How one patch of a session is applied. */
-export interface SessionApplyOptions {
+export interface SessionApplyOptions extends TrialOptions {
   /**
    * Cancels the call, as long as it has not begun to change files: the promise is rejected with an
    * `AbortError`.
    */
   signal?: AbortSignal
-  /** Checks and tells everything, and writes nothing: false when left out. */
-  dryRun?: boolean
-  /** How many unchanged lines the diffs show around each change: 3 when left out. */
-  context?: number
 }
 
 /** A file, and how much of it is shown. */
@@ -599,7 +607,7 @@ export interface SearchQuery extends MatchOptions {
    * start with `!` exclude, and of several that match the last one decides.
    */
   globs?: string | readonly string[]
-  /** The most matches shown of all files together: 1000 when left out. */
+  /** The most matches shown of all files together: 200 when left out. */
   maxMatches?: number
   /** The most matches shown of each file. */
   maxMatchesPerFile?: number
@@ -836,6 +844,17 @@ export declare class HashSession {
   apply(patch: Patch, options?: SessionApplyOptions): Promise<ApplyOutcome>
   /** As `apply`, on the calling thread: throws where that rejects its promise. */
   applySync(patch: Patch, options?: Omit<SessionApplyOptions, 'signal'>): ApplyOutcome
+  /** Reads a JSON document, with the anchors of its values. */
+  readJson(request: string | JsonRequest, options?: SessionReadOptions): Promise<JsonView>
+  /** As `readJson`, on the calling thread: throws where that rejects its promise. */
+  readJsonSync(request: string | JsonRequest): JsonView
+  /**
+   * Applies edits of the values of JSON documents: all of them, or nothing. As `apply`, which
+   * takes the same operations beside all others.
+   */
+  applyJson(patch: JsonPatch, options?: SessionApplyOptions): Promise<ApplyOutcome>
+  /** As `applyJson`, on the calling thread: throws where that rejects its promise. */
+  applyJsonSync(patch: JsonPatch, options?: Omit<SessionApplyOptions, 'signal'>): ApplyOutcome
   /**
    * Learns from what a tool showed earlier, to go on where another session ended: rows with
    * anchors, under headers `--- path ---` or of the file `path`. Only rows that are true of the
@@ -850,6 +869,11 @@ export declare class HashSession {
    * subagent. What calls that still wait will show is not part of it.
    */
   fork(): HashSession
+  /**
+   * Lets go of its memory, which else happens some time after nothing refers to the session any
+   * more. No call is possible afterwards; those that were made go on to their ends.
+   */
+  close(): void
   /**
    * Forgets what was shown of a file, or of all files, also by calls that still wait. What a
    * store has of it is removed from the disk; throws if that cannot be done, though this process
@@ -992,7 +1016,7 @@ export interface DiffHunk {
 /** Why an operation, or one anchor of it, was refused. */
 export interface Failure {
   /** The operation's place in the request, from 0. */
-  index: number
+  operation: number
   /** The file, as the request wrote it. */
   path?: string
   /** The stable code. */
@@ -1026,11 +1050,11 @@ export interface FileChange {
   /** The hash of its content now, as in a view, where it was looked into. */
   snapshot?: string
   /**
-   * From a session: what became of its text, as a unified diff. Of a deleted file of more than
+   * What became of its text, as a unified diff, where one is made. Of a deleted file of more than
    * 1 MiB it does not show the lines.
    */
   diff?: string
-  /** From a session: the same, hunk by hunk. */
+  /** The same, hunk by hunk. */
   hunks?: Array<DiffHunk>
 }
 

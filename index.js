@@ -3,6 +3,7 @@
 'use strict'
 
 const {
+  HashlineError,
   HashSession,
   applyHash,
   applyHashSync,
@@ -25,6 +26,7 @@ const {
 } = require('./js/addon.cjs')
 
 module.exports = {
+  HashlineError,
   HashSession,
   applyHash,
   applyHashSync,

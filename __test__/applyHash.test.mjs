@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { applyHash } from 'hashline-native'
+import { applyHash, HashlineError, readHashed, readJsonSync } from 'hashline-native'
 import { assertRejects, MISUSED_OPTIONS, untyped, withDir } from './support.mjs'
 
 test('a patch of several files is applied', () =>
@@ -46,7 +46,7 @@ test('a refusal is data, and nothing changes', () =>
     assert.equal(outcome.status, 'rejected')
     assert.equal(outcome.code, 'HASH_MISMATCH')
     assert.equal(outcome.failures.length, 1)
-    assert.equal(outcome.failures[0].index, 1)
+    assert.equal(outcome.failures[0].operation, 1)
     assert.equal(outcome.failures[0].path, 'b.txt')
     assert.deepEqual(outcome.remaps, { '1:00': '1:56' })
     assert.match(outcome.text, /1:56\|return null;/)
@@ -104,4 +104,38 @@ test('a value that is no JSON is refused with a code and its place', async () =>
   const [outcome] = await Promise.allSettled([applyHash(untyped({ path: 'a.json', edits }))])
   assert.equal(outcome.status, 'rejected')
   assert.equal(outcome.reason, mine)
+})
+
+test('a patch is tried, and shown as a diff', () =>
+  withDir({ 'a.txt': 'one\ntwo\nthree\n' }, async (root, stateDir) => {
+    const patch = {
+      operations: [
+        /** @type {const} */ ({ op: 'set_line', path: 'a.txt', anchor: '2:f4', text: 'Two' }),
+      ],
+    }
+    const options = { root, stateDir }
+    const tried = await applyHash(patch, { ...options, dryRun: true })
+    assert.match(tried.files?.[0].diff ?? '', /\n one\n-two\n\+Two\n three\n$/)
+    assert.equal(readFileSync(join(root, 'a.txt'), 'utf8'), 'one\ntwo\nthree\n')
+    const shown = await applyHash(patch, { ...options, context: 0 })
+    assert.match(shown.files?.[0].diff ?? '', /@@\n-two\n\+Two\n$/)
+    assert.equal(readFileSync(join(root, 'a.txt'), 'utf8'), 'one\nTwo\nthree\n')
+  }))
+
+test('errors are of one class', async () => {
+  const [refused] = await Promise.allSettled([readHashed('a', untyped({ rot: '.' }))])
+  assert.equal(refused.status, 'rejected')
+  const error = refused.reason
+  assert.ok(error instanceof HashlineError && error instanceof Error)
+  assert.deepEqual(
+    [error.name, error.code, error.path],
+    ['HashlineError', 'INVALID_ARGUMENT', undefined],
+  )
+  assert.match(String(error.stack), /^HashlineError: options has the unknown name/)
+  assert.throws(() => readJsonSync('no such file'), HashlineError)
+  const own = new HashlineError('gone', 'FILE_NOT_FOUND', 'a', 'why')
+  assert.deepEqual(
+    [own.message, own.code, own.path, own.cause],
+    ['gone', 'FILE_NOT_FOUND', 'a', 'why'],
+  )
 })

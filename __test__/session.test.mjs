@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { HashSession } from 'hashline-native'
-import { assertRejects, isEmulated, untyped, withDir } from './support.mjs'
+import { assertRejects, assertThrows, isEmulated, untyped, withDir } from './support.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -279,4 +279,32 @@ test('misuse is told', () =>
     await assertRejects(() => one.read(untyped(5)), 'INVALID_ARGUMENT', 'requests')
     const refused = one.applySync(untyped({ operations: [{ op: 'frob' }] }))
     assert.equal(refused.status, 'rejected')
+  }))
+
+test('JSON documents are read and edited by path in a session', () =>
+  withDir({ 'a.json': '{"version": "1.0.0"}\n' }, async (cwd, stateDir) => {
+    const session = new HashSession({ cwd, stateDir, durability: 'process' })
+    const { text } = await session.readJson('a.json')
+    const anchor = /\$\.version:\w+/.exec(text)?.[0] ?? assert.fail(text)
+    const patch = { path: 'a.json', edits: [{ set_path: { anchor, value: '2.0.0' } }] }
+    const tried = session.applyJsonSync(patch, { dryRun: true })
+    assert.match(tried.files?.[0].diff ?? '', /^\+\{"version": "2\.0\.0"\}$/m)
+    assert.equal((await session.applyJson(patch)).status, 'applied')
+    assert.match(session.readJsonSync({ path: 'a.json' }).text, /"2\.0\.0"/)
+    await assertRejects(() => session.readJson('b.json'), 'FILE_NOT_FOUND')
+  }))
+
+test('a session that is closed takes no calls, and those that were made end', () =>
+  withDir({ 'a.txt': '}\n' }, async (cwd, stateDir) => {
+    const session = new HashSession({ cwd, stateDir })
+    const fork = session.fork()
+    const reading = session.read('a.txt')
+    session.close()
+    session.close()
+    assert.equal((await reading).text, '1:18|}')
+    const closed = 'the session is closed'
+    await assertRejects(() => session.read('a.txt'), 'INVALID_ARGUMENT', closed)
+    for (const use of [() => session.fork(), () => session.notes, () => session.forget()])
+      assertThrows(use, 'INVALID_ARGUMENT', closed)
+    assert.equal(fork.readSync('a.txt').text, '1:18|}')
   }))

@@ -210,6 +210,11 @@ bool hashline_session_notes(uint64_t session,
                             struct HashlineBuffer *answer,
                             struct HashlineError *error);
 
+// How many bytes the memory of a session takes: a number.
+bool hashline_session_memory_bytes(uint64_t session,
+                                   struct HashlineBuffer *answer,
+                                   struct HashlineError *error);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

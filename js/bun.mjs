@@ -5,8 +5,10 @@ import bun from './bun.cjs'
 export const {
   applyHashSync,
   applyHashToText,
+  applyJsonSync,
   checkCommand,
   formatHashed,
+  HashlineError,
   HashSession,
   hashLines,
   readHashedSync,

@@ -1,26 +1,45 @@
 //! `applyHash` and `applyHashSync`.
 
-use hashline_core::{Cancel, Outcome, Result as CoreResult, Value, Workspace, WorkspaceOptions};
+use hashline_core::{
+    Cancel, Manner, Outcome, Result as CoreResult, Value, Workspace, WorkspaceOptions,
+};
 use napi::Env;
 use napi_derive::napi;
 
 use super::fault::Result;
 use super::js::Js;
-use super::options::{OfWorkspace, ROOT, Row, Table, workspace_options};
+use super::options::{Field, Holder, OfWorkspace, Row, Table, read, row, workspace_defaults};
 use super::outcome::{self, ApplyOutcome};
 use super::task::{self, Call, Prepared};
 use super::value::to_value;
 
 /// `ApplyOptions`.
-const OPTIONS: Table<WorkspaceOptions> = &[
-    WorkspaceOptions::DIALECT,
-    ROOT,
-    WorkspaceOptions::FILES,
-    WorkspaceOptions::EDIT,
-    WorkspaceOptions::COMMIT,
-    WorkspaceOptions::STATE,
+const OPTIONS: Table<Given> = &[
+    Given::DIALECT,
+    &[row!("root", Field::text => workspace.root)],
+    Given::FILES,
+    Given::EDIT,
+    Given::COMMIT,
+    Given::STATE,
     Row::SIGNAL,
+    &[row!("dryRun", Field::flag => dry_run), row!("context", Field::count => diff_context_lines)],
 ];
+
+/// The options of a call.
+struct Given {
+    workspace: WorkspaceOptions,
+    dry_run: bool,
+    diff_context_lines: Option<u64>,
+}
+
+impl OfWorkspace for Given {
+    fn workspace(&mut self) -> &mut WorkspaceOptions {
+        &mut self.workspace
+    }
+}
+
+/// Lines of context in a diff, as most tools have.
+pub const DIFF_CONTEXT_LINES: u64 = 3;
 
 /// Applies a patch to files: all of it, or nothing.
 ///
@@ -55,6 +74,8 @@ pub fn apply_hash_sync<'env>(
 pub struct ApplyCall {
     patch: Value,
     workspace: Workspace<'static>,
+    dry_run: bool,
+    diff_context_lines: Option<u64>,
 }
 
 impl Call for ApplyCall {
@@ -63,7 +84,9 @@ impl Call for ApplyCall {
     const WRITES: bool = true;
 
     fn run(&self, cancel: &Cancel) -> CoreResult<Outcome> {
-        self.workspace.apply(&self.patch, cancel)
+        let ApplyCall { dry_run, diff_context_lines, .. } = *self;
+        let manner = Manner { dry_run, diff_context_lines, ..Manner::default() };
+        self.workspace.apply_with(&self.patch, &manner, cancel)
     }
 
     fn answer(outcome: Outcome) -> ApplyOutcome {
@@ -73,7 +96,13 @@ impl Call for ApplyCall {
 
 /// Reads the arguments of a call that applies a patch.
 pub fn prepare<'env>(patch: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, ApplyCall>> {
-    let (options, signal) = workspace_options(options, OPTIONS)?;
+    let workspace = workspace_defaults();
+    let mut given = Given { workspace, dry_run: false, diff_context_lines: None };
+    let signal = read(Holder::Options, options, OPTIONS, &mut given)?;
     let patch = to_value("patch", patch)?;
-    Ok((ApplyCall { patch, workspace: Workspace::new(options) }, signal))
+    let Given { workspace, dry_run, diff_context_lines } = given;
+    // Whoever tries a patch wants to see what it does.
+    let diff_context_lines = diff_context_lines.or(dry_run.then_some(DIFF_CONTEXT_LINES));
+    let workspace = Workspace::new(workspace);
+    Ok((ApplyCall { patch, workspace, dry_run, diff_context_lines }, signal))
 }

@@ -5,15 +5,13 @@
 //! an object literal; one for each set of optional fields that are present, since the others
 //! must stay absent. Each environment keeps those that were made for it.
 
-use std::cell::RefCell;
-use std::ffi::c_void;
 use std::marker::PhantomData;
-use std::ptr;
 
 use napi::bindgen_prelude::ToNapiValue;
 use napi::{Env, sys};
 
 use super::js::Js;
+use super::scripts;
 use super::text::{Text, Word};
 
 /// What JavaScript receives as an object.
@@ -108,48 +106,12 @@ impl<'env, T: Bulk> Factories<'env, T> {
     }
 }
 
-/// A function that an environment of this thread keeps.
-struct Kept {
-    env: sys::napi_env,
-    /// The names of all properties: one list for each kind of object.
-    names: &'static [&'static str],
-    set: u64,
-    function: sys::napi_ref,
-}
-
-thread_local! {
-    static KEPT: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
-}
-
 fn kept_factory<'env>(
     env: &'env Env,
     names: &'static [&'static str],
     set: u64,
 ) -> napi::Result<Js<'env>> {
-    let kept = KEPT.with_borrow(|all| {
-        let mut of_env = all.iter().filter(|kept| kept.env == env.raw());
-        of_env.find(|kept| kept.set == set && ptr::eq(kept.names, names)).map(|kept| kept.function)
-    });
-    if let Some(function) = kept {
-        return Js::referred_to(env, function);
-    }
-    let factory = Js::run_script(env, &source(names, set))?;
-    let function = factory.refer()?;
-    if !KEPT.with_borrow(|all| all.iter().any(|kept| kept.env == env.raw())) {
-        let hook: unsafe extern "C" fn(*mut c_void) = forget;
-        // SAFETY: The environment is that of the running call; the hook takes its address.
-        napi::check_status!(unsafe {
-            sys::napi_add_env_cleanup_hook(env.raw(), Some(hook), env.raw().cast())
-        })?;
-    }
-    KEPT.with_borrow_mut(|all| all.push(Kept { env: env.raw(), names, set, function }));
-    Ok(factory)
-}
-
-/// Runs when an environment ends, which deletes its references itself.
-unsafe extern "C" fn forget(env: *mut c_void) {
-    // At the end of a thread there may be nothing left to forget.
-    let _ = KEPT.try_with(|all| all.borrow_mut().retain(|kept| kept.env.cast() != env));
+    scripts::kept(env, (names.as_ptr().addr(), set), || source(names, set))
 }
 
 /// The function that returns an object with these of the properties.

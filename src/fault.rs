@@ -4,11 +4,12 @@ use std::ptr;
 
 pub use hashline_core::guard;
 use hashline_core::{Code, Error as CoreError};
-use napi::bindgen_prelude::ToNapiValue;
+use napi::bindgen_prelude::{Either, ToNapiValue};
 use napi::{Env, check_status, sys};
 
 use super::external;
 use super::js::{Js, ask, take_exception};
+use super::scripts;
 
 /// Why a call does not return a result.
 #[derive(Debug)]
@@ -55,54 +56,28 @@ impl Fault {
     }
 }
 
-/// An `Error` with `code`, `path` where there is one, and for `ABORTED` the name and the cause
-/// that callers of an `AbortController` know.
+/// The text of the class of errors.
+const CLASS: &str = include_str!("../js/error.cjs");
+
+/// The class `HashlineError` of an environment.
+pub fn error_class(env: &Env) -> napi::Result<Js<'_>> {
+    scripts::kept(env, (CLASS.as_ptr().addr(), 0), || {
+        format!("((module) => {{{CLASS}\nreturn module.exports.HashlineError}})({{}})")
+    })
+}
+
+/// A `HashlineError`; of an aborted call, the cause is the signal's reason.
 pub fn error_object<'env>(
     env: &'env Env,
     error: &CoreError,
     cause: Option<Js<'env>>,
 ) -> napi::Result<Js<'env>> {
-    let code = Js::from_rust(env, error.code.as_str())?;
     let message = Js::from_rust(env, error.message.as_str())?;
-    let mut raw = ptr::null_mut();
-    ask!(napi_create_error(env.raw(), code.raw(), message.raw(); raw))?;
-    let object = Js::new(env.raw(), raw);
-    let hidden = sys::PropertyAttributes::writable | sys::PropertyAttributes::configurable;
-    let shown = hidden | sys::PropertyAttributes::enumerable;
-    if let Some(path) = &error.path {
-        define(env, object, c"path", Js::from_rust(env, path)?, shown)?;
-    }
-    if error.code == Code::Aborted {
-        let name = Js::from_rust(env, "AbortError")?;
-        define(env, object, c"name", name, hidden)?;
-    }
-    if let Some(cause) = cause {
-        define(env, object, c"cause", cause, hidden)?;
-    }
-    Ok(object)
-}
-
-fn define(
-    env: &Env,
-    object: Js<'_>,
-    name: &std::ffi::CStr,
-    value: Js<'_>,
-    attributes: sys::napi_property_attributes,
-) -> napi::Result<()> {
-    let property = sys::napi_property_descriptor {
-        utf8name: name.as_ptr(),
-        name: ptr::null_mut(),
-        method: None,
-        getter: None,
-        setter: None,
-        value: value.raw(),
-        attributes,
-        data: ptr::null_mut(),
-    };
-    // SAFETY: The name outlives the call, and the handles are of the running call.
-    check_status!(unsafe {
-        sys::napi_define_properties(env.raw(), object.raw(), 1, &raw const property)
-    })
+    let code = Js::from_rust(env, error.code.as_str())?;
+    let path = Js::from_rust(env, error.path.as_deref().map_or(Either::B(()), Either::A))?;
+    let mut arguments = vec![message.raw(), code.raw(), path.raw()];
+    arguments.extend(cause.map(Js::raw));
+    error_class(env)?.construct(&arguments)
 }
 
 /// A promise that is rejected already.

@@ -267,6 +267,14 @@ impl<'env> Js<'env> {
         Ok(Js::new(self.env, raw))
     }
 
+    /// Makes an object of a class.
+    pub fn construct(self, arguments: &[sys::napi_value]) -> napi::Result<Js<'env>> {
+        let (len, start) = (arguments.len(), arguments.as_ptr());
+        let mut raw = ptr::null_mut();
+        ask!(napi_new_instance(self.env, self.raw, len, start; raw))?;
+        Ok(Js::new(self.env, raw))
+    }
+
     /// Throws the value into JavaScript; the result says so to the caller in Rust.
     pub fn throw(self) -> napi::Error {
         // SAFETY: The value comes from the running call of this environment.

@@ -122,6 +122,12 @@ impl Call for ReadJsonCall {
     }
 
     fn answer(view: Self::Output) -> JsonView {
+        view.into()
+    }
+}
+
+impl From<core::JsonView> for JsonView {
+    fn from(view: core::JsonView) -> JsonView {
         JsonView {
             path: view.path,
             text: Text::from(view.text),
@@ -144,7 +150,8 @@ fn prepare<'env>(request: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, 
     Ok((ReadJsonCall { request, workspace: Workspace::new(options) }, signal))
 }
 
-fn read_request(value: Js<'_>) -> Result<core::JsonRequest> {
+/// The argument that says which document.
+pub fn read_request(value: Js<'_>) -> Result<core::JsonRequest> {
     let holder = Holder::Request(None);
     if value.kind()? == ValueType::String {
         let path = Field::instead_of(holder, value).text()?;

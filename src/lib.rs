@@ -22,6 +22,7 @@ mod outcome;
 mod page;
 mod read;
 mod recover;
+mod scripts;
 mod search;
 mod session;
 mod task;
@@ -30,16 +31,18 @@ mod value;
 
 // The C interface, whose functions this library exports as well.
 use hashline_capi as _;
-use napi::bindgen_prelude::{Object, retain_current_module_for_unload_safety};
+use napi::Env;
+use napi::bindgen_prelude::{JsObjectValue, Object, retain_current_module_for_unload_safety};
 use napi_derive::napi;
 
 /// Runs when an environment loads the addon. Node unloads a library when the last environment
 /// that loaded it (a worker, say) ends, but threads that live in this one go on. The linker
-/// settings of `build.rs` keep it loaded on Linux; this is for every system that can.
+/// settings of `build.rs` keep it loaded on Linux; this is for every system that can. What is no
+/// function is exported here as well.
 #[napi(module_exports)]
-fn keep_loaded(_exports: Object<'_>) -> napi::Result<()> {
+fn begin(mut exports: Object<'_>, env: Env) -> napi::Result<()> {
     retain_current_module_for_unload_safety();
-    Ok(())
+    exports.set_named_property("HashlineError", fault::error_class(&env)?)
 }
 
 /// The version of this package, as in its `package.json`.

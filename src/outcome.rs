@@ -100,10 +100,10 @@ pub struct FileChange {
     pub line_count: Option<f64>,
     /// The hash of its content now, as in a view, where it was looked into.
     pub snapshot: Option<String>,
-    /// From a session: what became of its text, as a unified diff. Of a deleted file of more than
+    /// What became of its text, as a unified diff, where one is made. Of a deleted file of more than
     /// 1 MiB it does not show the lines.
     pub diff: Option<String>,
-    /// From a session: the same, hunk by hunk.
+    /// The same, hunk by hunk.
     pub hunks: Option<Vec<DiffHunk>>,
 }
 
@@ -182,7 +182,7 @@ pub struct Noop {
 #[napi(object, object_from_js = false)]
 pub struct Failure {
     /// The operation's place in the request, from 0.
-    pub index: f64,
+    pub operation: f64,
     /// The file, as the request wrote it.
     pub path: Option<String>,
     /// The stable code.
@@ -361,7 +361,7 @@ impl From<core::Noop> for Noop {
 impl From<core::Failure> for Failure {
     fn from(failure: core::Failure) -> Failure {
         Failure {
-            index: failure.operation as f64,
+            operation: failure.operation as f64,
             path: failure.path,
             code: Word(failure.code.as_str()),
             message: failure.message,

@@ -45,15 +45,16 @@ export type HashlineErrorCode =
   | 'IO'
   | 'INTERNAL'
 
-/**
- * What the functions of this package throw, and reject their promises with. A cancelled call has
- * the name `AbortError` and the signal's reason as `cause`.
- */
-export interface HashlineError extends Error {
+/** What the functions of this package throw, and reject their promises with. */
+export declare class HashlineError extends Error {
+  constructor(message: string, code: HashlineErrorCode, path?: string, cause?: unknown)
+  /** `'AbortError'` for a cancelled call, which has the signal's reason as `cause`. */
+  name: 'HashlineError' | 'AbortError'
   /** The stable code. */
   code: HashlineErrorCode
   /** The file it is about, where there is one. */
   path?: string
+  cause?: unknown
 }
 
 /**
@@ -445,8 +446,19 @@ export interface CommitOptions extends StateOptions {
   durability?: 'power' | 'process'
 }
 
+/** Whether a patch is only tried, and how its changes are shown. */
+export interface TrialOptions {
+  /** Checks and tells everything, and writes nothing: false when left out. */
+  dryRun?: boolean
+  /**
+   * How many unchanged lines the diffs show around each change: 3 when left out. `applyHash` and
+   * `applyJson` make diffs where `context` or `dryRun` is given, a session always.
+   */
+  context?: number
+}
+
 /** How a patch is applied to files. */
-export interface ApplyOptions extends ReadOptions, EditOptions, CommitOptions {
+export interface ApplyOptions extends ReadOptions, EditOptions, CommitOptions, TrialOptions {
   /**
    * Cancels the call, as long as it has not begun to change files: the promise is rejected with an
    * `AbortError`.
@@ -528,16 +540,12 @@ export interface SessionReadOptions {
 }
 
 /** How one patch of a session is applied. */
-export interface SessionApplyOptions {
+export interface SessionApplyOptions extends TrialOptions {
   /**
    * Cancels the call, as long as it has not begun to change files: the promise is rejected with an
    * `AbortError`.
    */
   signal?: AbortSignal
-  /** Checks and tells everything, and writes nothing: false when left out. */
-  dryRun?: boolean
-  /** How many unchanged lines the diffs show around each change: 3 when left out. */
-  context?: number
 }
 
 /** A file, and how much of it is shown. */
@@ -599,7 +607,7 @@ export interface SearchQuery extends MatchOptions {
    * start with `!` exclude, and of several that match the last one decides.
    */
   globs?: string | readonly string[]
-  /** The most matches shown of all files together: 1000 when left out. */
+  /** The most matches shown of all files together: 200 when left out. */
   maxMatches?: number
   /** The most matches shown of each file. */
   maxMatchesPerFile?: number

@@ -15,6 +15,7 @@ use napi_derive::napi;
 use super::external::Weight;
 use super::fault::{self, Result, guard};
 use super::js::Js;
+use super::json::{self, JsonView};
 use super::options::{Field, optional};
 use super::outcome::{ApplyOutcome, apply_outcome};
 use super::page::{PageText, PageViews, page};
@@ -89,7 +90,8 @@ impl From<core::ReadReport> for ReadReport {
 /// Calls are carried out as if one after the other, in the order in which they are made.
 #[napi]
 pub struct HashSession {
-    session: Arc<Session>,
+    /// Gone once it is closed.
+    session: Option<Arc<Session>>,
     /// What the engine is told that the memory takes.
     weight: Weight,
 }
@@ -194,6 +196,60 @@ impl HashSession {
         task::now(env, || self.prepare_apply(patch, options))
     }
 
+    /// Reads a JSON document, with the anchors of its values.
+    #[napi(
+        ts_args_type = "request: string | JsonRequest, options?: SessionReadOptions",
+        ts_return_type = "Promise<JsonView>"
+    )]
+    pub fn read_json<'env>(
+        &self,
+        env: &'env Env,
+        request: Js<'env>,
+        options: Js<'env>,
+    ) -> napi::Result<Js<'env>> {
+        task::later(env, || self.prepare_read_json(request, options))
+    }
+
+    /// As `readJson`, on the calling thread: throws where that rejects its promise.
+    #[napi(ts_args_type = "request: string | JsonRequest", ts_return_type = "JsonView")]
+    pub fn read_json_sync<'env>(
+        &self,
+        env: &'env Env,
+        request: Js<'env>,
+        options: Js<'env>,
+    ) -> napi::Result<Js<'env>> {
+        task::now(env, || self.prepare_read_json(request, options))
+    }
+
+    /// Applies edits of the values of JSON documents: all of them, or nothing. As `apply`, which
+    /// takes the same operations beside all others.
+    #[napi(
+        ts_args_type = "patch: JsonPatch, options?: SessionApplyOptions",
+        ts_return_type = "Promise<ApplyOutcome>"
+    )]
+    pub fn apply_json<'env>(
+        &self,
+        env: &'env Env,
+        patch: Js<'env>,
+        options: Js<'env>,
+    ) -> napi::Result<Js<'env>> {
+        task::later(env, || self.prepare_apply(patch, options))
+    }
+
+    /// As `applyJson`, on the calling thread: throws where that rejects its promise.
+    #[napi(
+        ts_args_type = "patch: JsonPatch, options?: Omit<SessionApplyOptions, 'signal'>",
+        ts_return_type = "ApplyOutcome"
+    )]
+    pub fn apply_json_sync<'env>(
+        &self,
+        env: &'env Env,
+        patch: Js<'env>,
+        options: Js<'env>,
+    ) -> napi::Result<Js<'env>> {
+        task::now(env, || self.prepare_apply(patch, options))
+    }
+
     /// Learns from what a tool showed earlier, to go on where another session ended: rows with
     /// anchors, under headers `--- path ---` or of the file `path`. Only rows that are true of the
     /// files as they are now count. Returns how many lines were learned.
@@ -211,7 +267,7 @@ impl HashSession {
             let text = Field::argument("text", text).text()?;
             let path = Field::optional_argument("path", path)?;
             let path = optional(path, Field::text)?;
-            let learned = self.session.observe(&text, path.as_deref(), &Cancel::default())?;
+            let learned = self.open()?.observe(&text, path.as_deref(), &Cancel::default())?;
             Ok(learned as f64)
         })
     }
@@ -219,8 +275,16 @@ impl HashSession {
     /// A session of its own that remembers all that this one does by now: for a branch, a
     /// subagent. What calls that still wait will show is not part of it.
     #[napi]
-    pub fn fork(&self) -> HashSession {
-        HashSession::of(self.session.fork())
+    pub fn fork(&self, env: &Env) -> napi::Result<HashSession> {
+        self.look(env, |session| HashSession::of(session.fork()))
+    }
+
+    /// Lets go of its memory, which else happens some time after nothing refers to the session any
+    /// more. No call is possible afterwards; those that were made go on to their ends.
+    #[napi]
+    pub fn close(&mut self) {
+        self.session = None;
+        self.weight.set(0);
     }
 
     /// Forgets what was shown of a file, or of all files, also by calls that still wait. What a
@@ -230,40 +294,50 @@ impl HashSession {
     pub fn forget<'env>(&self, env: &'env Env, path: Js<'env>) -> napi::Result<Js<'env>> {
         fault::returned(env, || {
             let path = Field::optional_argument("path", path)?;
-            self.session.forget(optional(path, Field::text)?.as_deref())?;
+            self.open()?.forget(optional(path, Field::text)?.as_deref())?;
             Ok(())
         })
     }
 
     /// What went wrong with keeping the session on disk: damaged records that were left out, a
     /// full disk. None of it makes a call fail, but for `forget`.
-    #[napi(getter)]
-    pub fn notes(&self) -> Vec<String> {
-        self.session.notes()
+    #[napi(getter, ts_return_type = "Array<string>")]
+    pub fn notes(&self, env: &Env) -> napi::Result<Vec<String>> {
+        self.look(env, Session::notes)
     }
 
     /// The dialect of its anchors.
     #[napi(getter, ts_return_type = "Dialect")]
-    pub fn dialect(&self) -> &'static str {
-        self.session.options().workspace.dialect.name
+    pub fn dialect(&self, env: &Env) -> napi::Result<&'static str> {
+        self.look(env, |session| session.options().workspace.dialect.name)
     }
 
     /// How many bytes the memory takes.
-    #[napi(getter)]
-    pub fn memory_bytes(&self) -> f64 {
-        self.session.memory_bytes() as f64
+    #[napi(getter, ts_return_type = "number")]
+    pub fn memory_bytes(&self, env: &Env) -> napi::Result<f64> {
+        self.look(env, |session| session.memory_bytes() as f64)
     }
 }
 
 impl HashSession {
     fn of(session: Session) -> HashSession {
-        HashSession { session: Arc::new(session), weight: Weight::default() }
+        HashSession { session: Some(Arc::new(session)), weight: Weight::default() }
+    }
+
+    fn open(&self) -> Result<&Arc<Session>> {
+        self.session.as_ref().ok_or_else(|| Error::argument("the session is closed").into())
+    }
+
+    /// Asks the session for what needs no call.
+    fn look<T>(&self, env: &Env, ask: impl FnOnce(&Session) -> T) -> napi::Result<T> {
+        self.open().map(|session| ask(session)).map_err(|fault| fault.throw(env))
     }
 
     /// The session for one more call. By now it has learned from those before.
-    fn for_call(&self) -> Arc<Session> {
-        self.weight.set(self.session.memory_bytes());
-        Arc::clone(&self.session)
+    fn for_call(&self) -> Result<Arc<Session>> {
+        let session = self.open()?;
+        self.weight.set(session.memory_bytes());
+        Ok(Arc::clone(session))
     }
 
     fn prepare_read<'env>(
@@ -273,8 +347,19 @@ impl HashSession {
     ) -> Result<Prepared<'env, ReadCall>> {
         let signal = options::read_options(options)?;
         let requests = read::read_requests(requests)?;
-        let session = self.for_call();
+        let session = self.for_call()?;
         Ok((ReadCall { session, turn: None, requests }, signal))
+    }
+
+    fn prepare_read_json<'env>(
+        &self,
+        request: Js<'env>,
+        options: Js<'env>,
+    ) -> Result<Prepared<'env, ReadJsonCall>> {
+        let signal = options::read_options(options)?;
+        let request = json::read_request(request)?;
+        let session = self.for_call()?;
+        Ok((ReadJsonCall { session, turn: None, request }, signal))
     }
 
     fn prepare_search<'env>(
@@ -284,7 +369,7 @@ impl HashSession {
     ) -> Result<Prepared<'env, SearchCall>> {
         let signal = options::read_options(options)?;
         let query = search::search_query(query)?;
-        let session = self.for_call();
+        let session = self.for_call()?;
         Ok((SearchCall { session, turn: None, query }, signal))
     }
 
@@ -295,7 +380,7 @@ impl HashSession {
     ) -> Result<Prepared<'env, ApplyCall>> {
         let (options, signal) = options::apply_options(options)?;
         let patch = to_value("patch", patch)?;
-        let session = self.for_call();
+        let session = self.for_call()?;
         Ok((ApplyCall { session, turn: None, patch, options }, signal))
     }
 }
@@ -323,6 +408,32 @@ impl Call for ReadCall {
 
     fn answer(report: core::ReadReport) -> ReadReport {
         report.into()
+    }
+}
+
+struct ReadJsonCall {
+    session: Arc<Session>,
+    turn: Option<ReadTurn>,
+    request: core::JsonRequest,
+}
+
+impl Call for ReadJsonCall {
+    type Output = core::JsonView;
+    type Answer = JsonView;
+    const WRITES: bool = false;
+    const IS_REMEMBERED: bool = true;
+
+    fn enter(&mut self) -> Option<Gate> {
+        Some(self.turn.insert(self.session.reading()).gate())
+    }
+
+    fn run(&self, cancel: &Cancel) -> CoreResult<core::JsonView> {
+        let turn = self.turn.as_ref().ok_or_else(no_turn)?;
+        self.session.read_json(turn, &self.request, cancel)
+    }
+
+    fn answer(view: core::JsonView) -> JsonView {
+        view.into()
     }
 }
 

@@ -3,6 +3,8 @@
 
 'use strict'
 
+const { HashlineError } = require('../error.cjs')
+
 /** @import * as Addon from '../../index.js' */
 
 /**
@@ -24,10 +26,7 @@
 const encoder = new TextEncoder()
 
 /** @param {Refusal} refusal */
-function refuse({ code, message, path }) {
-  const error = Object.assign(new Error(message), { code })
-  return path === undefined ? error : Object.assign(error, { path })
-}
+const refuse = ({ code, message, path }) => new HashlineError(message, code, path)
 
 /**
  * @param {string} name
@@ -118,6 +117,8 @@ function functionsOver({ call, open, close }) {
   class HashSession {
     /** @type {number | undefined} */
     #number
+    /** @type {Addon.Dialect} */
+    #dialect
 
     /**
      * @param {Addon.HashSessionOptions} [options]
@@ -128,6 +129,7 @@ function functionsOver({ call, open, close }) {
         ? open('hashline_session_fork', [], model.#open)
         : open('hashline_session_open', [optionsOf(options)])
       this.#number = number
+      this.#dialect = model ? model.#dialect : (options?.dialect ?? 'pi')
       abandoned.register(this, number, this)
     }
 
@@ -143,18 +145,31 @@ function functionsOver({ call, open, close }) {
       return report
     }
 
+    /** @param {string | Addon.JsonRequest} request */
+    readJsonSync(request) {
+      return answer('hashline_session_read_json', [json('request', request)], this.#open)
+    }
+
     /** @param {Addon.SearchQuery} query */
     searchSync(query) {
       return answer('hashline_session_search', [json('query', query)], this.#open)
     }
 
     /**
-     * @param {Addon.Patch} patch
+     * @param {Addon.Patch | Addon.JsonPatch} patch
      * @param {Omit<Addon.SessionApplyOptions, 'signal'>} [options]
      */
     applySync(patch, options) {
       const inputs = [json('patch', patch), optionsOf(options)]
       return answer('hashline_session_apply', inputs, this.#open)
+    }
+
+    /**
+     * @param {Addon.JsonPatch} patch
+     * @param {Omit<Addon.SessionApplyOptions, 'signal'>} [options]
+     */
+    applyJsonSync(patch, options) {
+      return this.applySync(patch, options)
     }
 
     /**
@@ -180,6 +195,15 @@ function functionsOver({ call, open, close }) {
       return answer('hashline_session_notes', [], this.#open)
     }
 
+    get dialect() {
+      this.#open
+      return this.#dialect
+    }
+
+    get memoryBytes() {
+      return answer('hashline_session_memory_bytes', [], this.#open)
+    }
+
     close() {
       if (this.#number === undefined) return
       abandoned.unregister(this)
@@ -188,7 +212,15 @@ function functionsOver({ call, open, close }) {
     }
   }
 
+  /**
+   * @param {Addon.Patch | Addon.JsonPatch} patch
+   * @param {Omit<Addon.ApplyOptions, 'signal'>} [options]
+   */
+  const apply = (patch, options) =>
+    answer('hashline_apply', [json('patch', patch), optionsOf(options)])
+
   return {
+    HashlineError,
     HashSession,
 
     /**
@@ -219,12 +251,11 @@ function functionsOver({ call, open, close }) {
     searchHashedSync: (query, options) =>
       answer('hashline_search', [json('query', query), optionsOf(options)]),
 
-    /**
-     * @param {Addon.Patch} patch
-     * @param {Omit<Addon.ApplyOptions, 'signal'>} [options]
-     */
-    applyHashSync: (patch, options) =>
-      answer('hashline_apply', [json('patch', patch), optionsOf(options)]),
+    /** @type {typeof Addon.applyHashSync} */
+    applyHashSync: apply,
+
+    /** @type {typeof Addon.applyJsonSync} */
+    applyJsonSync: apply,
 
     /**
      * @param {string} text

@@ -6,6 +6,7 @@ use hashline_core::{
 };
 use napi::ValueType;
 
+use crate::apply::DIFF_CONTEXT_LINES;
 use crate::fault::Result;
 use crate::js::Js;
 use crate::options::{
@@ -86,9 +87,6 @@ pub struct ApplyOptions {
     /// How many unchanged lines diffs show around each change.
     pub context_lines: u64,
 }
-
-/// Lines of context in a diff, as most tools have.
-const DIFF_CONTEXT_LINES: u64 = 3;
 
 /// The options of a session, and where it is kept, if anywhere.
 pub fn session_options(value: Js<'_>) -> Result<(SessionOptions, Option<StoreOptions>)> {

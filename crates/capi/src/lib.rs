@@ -441,3 +441,14 @@ pub unsafe extern "C" fn hashline_session_notes(
     // SAFETY: The caller keeps the rules at the head of this file.
     unsafe { answered(answer, error, || sessions::notes(session).map(HashlineBuffer::of)) }
 }
+
+/// How many bytes the memory of a session takes: a number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashline_session_memory_bytes(
+    session: u64,
+    answer: *mut HashlineBuffer,
+    error: *mut HashlineError,
+) -> bool {
+    // SAFETY: The caller keeps the rules at the head of this file.
+    unsafe { answered(answer, error, || sessions::memory_bytes(session).map(HashlineBuffer::of)) }
+}

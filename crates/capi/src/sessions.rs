@@ -7,11 +7,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use hashline_core::{
     Cancel, Error, JsonRequest, Result, SearchQuery, Session, SessionOptions, StoreOptions,
 };
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::buffer::{Input, not_an_object};
-use crate::calls::{data, patch, requests, spelling};
+use crate::calls::{CONTEXT_LINES, PatchOptions, data, patch, requests, spelling};
 
 struct Sessions {
     open: Option<HashMap<u64, Arc<Session>>>,
@@ -85,17 +84,6 @@ pub(crate) fn search(number: u64, input: Input<'_>) -> Result<Vec<u8>> {
     data(&session.search(&session.reading(), &query, &Cancel::default())?)
 }
 
-/// How one patch is applied.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-struct PatchOptions {
-    dry_run: Option<bool>,
-    context: Option<u64>,
-}
-
-/// How many unchanged lines diffs show around each change.
-const CONTEXT_LINES: u64 = 3;
-
 pub(crate) fn apply(number: u64, input: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
     let (session, patch) = (session(number)?, patch(input)?);
     let PatchOptions { dry_run, context } = options.object_or_default()?;
@@ -115,4 +103,8 @@ pub(crate) fn forget(number: u64, path: Input<'_>) -> Result<Vec<u8>> {
 
 pub(crate) fn notes(number: u64) -> Result<Vec<u8>> {
     data(&session(number)?.notes())
+}
+
+pub(crate) fn memory_bytes(number: u64) -> Result<Vec<u8>> {
+    data(&session(number)?.memory_bytes())
 }

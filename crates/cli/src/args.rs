@@ -64,7 +64,7 @@ pub struct Shared {
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     root: Option<String>,
     /// The dialect of the anchors
-    #[arg(long, global = true, value_name = "NAME", default_value = "cli")]
+    #[arg(long, global = true, value_name = "NAME", default_value = Dialect::default_dialect().name)]
     #[arg(value_parser = PossibleValuesParser::new(DIALECTS.iter().map(|one| one.name)))]
     dialect: String,
     /// The encoding of files without byte order mark, by its WHATWG label [default: UTF-8]
@@ -231,7 +231,7 @@ pub struct Read {
     #[command(flatten)]
     matching: Matching,
     /// How many matches to show of each file
-    #[arg(long, value_name = "N", requires = SEARCH, default_value_t = 200)]
+    #[arg(long, value_name = "N", requires = SEARCH, default_value_t = MAX_MATCHES)]
     max_matches: u64,
     #[command(flatten)]
     pub kept: Kept,

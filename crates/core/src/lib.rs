@@ -77,9 +77,9 @@ pub use self::{
     view::anchor::quote,
     view::excerpt::{Context, Limits},
     view::pattern::Query,
-    view::read::{FileView, LineEnding, ReadRequest, ViewKind},
+    view::read::{FileView, LineEnding, MAX_MATCHES, ReadRequest, ViewKind},
     view::render::{GAP, file_header, format_hashed, give_back, hash_lines},
-    view::search::{FileMatches, MAX_MATCHES, RowSink, SearchQuery, SearchResult, SearchWarning},
+    view::search::{FileMatches, RowSink, SearchQuery, SearchResult, SearchWarning},
     workspace::{
         Gate, IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, ReadTurn, Session, SessionLimits,
         SessionOptions, SessionRoot, Start, StoreOptions, Workspace, WorkspaceOptions, WriteTurn,

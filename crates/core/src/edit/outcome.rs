@@ -193,7 +193,6 @@ fn as_map<S: Serializer>(pairs: &[(String, String)], serializer: S) -> Result<S:
 #[derive(Clone, Debug, Serialize)]
 pub struct Failure {
     /// The operation's place in the request, from 0.
-    #[serde(rename = "index")]
     pub operation: usize,
     /// The file, as the request wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -24,7 +24,7 @@ use lines::{line_ending, offset_after_lines, offset_of_line};
 use shared::CountedText;
 pub use stream::{stream_bytes, stream_file};
 
-/// Matches listed by a search in a file when the request sets no limit.
+/// Matches shown when a request sets no limit: of one file, or of all files of a search.
 pub const MAX_MATCHES: u64 = 200;
 
 /// What to read of one file.

@@ -19,14 +19,11 @@ use crate::error::{Code, Error, Result};
 use crate::threads;
 use crate::view::excerpt::{Context, Limits, Page};
 use crate::view::pattern::{Pattern, Query};
-use crate::view::read::{ViewStart, count_lines_while, into_string, show_matches};
+use crate::view::read::{MAX_MATCHES, ViewStart, count_lines_while, into_string, show_matches};
 use crate::view::render::file_header;
 use crate::view::scope::Scope;
 use found::{FoundFile, FoundFiles};
 use walk::{Walked, walk};
-
-/// Matches shown of all files together when the query sets no limit.
-pub const MAX_MATCHES: u64 = 1000;
 
 /// Files searched before the first look at the limits; each further batch is twice as large,
 /// so that a common word stops early and a rare one seldom waits for the slowest file.

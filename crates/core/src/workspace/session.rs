@@ -28,7 +28,7 @@ use crate::edit::outcome::Outcome;
 use crate::edit::request::Value;
 use crate::edit::session::{HeldMemory, Lesson, MemoryLimits, Moment, Recall, Unseen};
 use crate::error::{Code, Error, Result, Spelling};
-use crate::view::read::{FileView, ReadRequest};
+use crate::view::read::{FileView, MAX_MATCHES, ReadRequest};
 use crate::view::scope::Scope;
 use crate::view::search::{SearchQuery, SearchResult};
 use learning::{found_rows, rows_by_header};
@@ -48,7 +48,7 @@ pub struct SessionLimits {
 
 impl Default for SessionLimits {
     fn default() -> Self {
-        SessionLimits { max_lines: 2_000, max_bytes: 51_200, max_matches: 200 }
+        SessionLimits { max_lines: 2_000, max_bytes: 51_200, max_matches: MAX_MATCHES }
     }
 }
 

@@ -1,0 +1,28 @@
+// What the functions of this package throw. The addon evaluates this text, too (`src/fault.rs`).
+
+'use strict'
+
+class HashlineError extends Error {
+  /**
+   * @param {string} message
+   * @param {string} code
+   * @param {string} [path] the file it is about
+   * @param {unknown} [cause]
+   */
+  constructor(message, code, path, cause) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+    if (path !== undefined) this.path = path
+    // What callers of an `AbortController` know.
+    if (code === 'ABORTED') hide(this, 'AbortError')
+  }
+}
+
+/** @param {Error} error @param {string} name */
+function hide(error, name) {
+  Object.defineProperty(error, 'name', { value: name, writable: true, configurable: true })
+}
+
+hide(HashlineError.prototype, 'HashlineError')
+
+module.exports = { HashlineError }
