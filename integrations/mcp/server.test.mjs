@@ -160,7 +160,7 @@ test('the tools are described as those in JavaScript', { skip }, () =>
     const { hashTools } = await import('../../js/tools.mjs')
     const { tools } = await client.listTools()
     const own = Object.values(
-      hashTools(new HashSession({ cwd: dir, dialect: 'cli' }), { names: { apply: 'apply' } }),
+      hashTools(new HashSession({ cwd: dir }), { names: { apply: 'apply' } }),
     )
     for (const { name, title, description, inputSchema, annotations } of own) {
       const tool = tools.find((one) => one.name === name)

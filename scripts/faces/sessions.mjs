@@ -14,7 +14,10 @@ export function sessions() {
   /** @type {(operations: object[], options?: object) => Call} */
   const apply = (operations, options) => ({
     call: 'apply',
-    given: { operations: operations.map((one) => ({ path: 'a.txt', ...one })) },
+    // A move has no path.
+    given: {
+      operations: operations.map((one) => ('from' in one ? one : { path: 'a.txt', ...one })),
+    },
     ...(options && { options }),
   })
   const set = { op: 'set_line', anchor: a[1], text: 'TWO' }
