@@ -863,3 +863,17 @@ fn regression_a_range_does_not_take_another_line_than_the_last_read_showed() {
     assert_eq!(scene.refuse(json!([range])).code, Code::AmbiguousAnchor);
     assert_eq!(scene.content("f"), now);
 }
+
+#[test]
+fn regression_a_refusal_tells_of_others_after_an_own_edit_and_keeps_blanks_at_the_end() {
+    let scene = Scene::new(&[("f", "one\ntwo\nthree\n")]);
+    scene.read("f");
+    scene.apply(json!([set(2, "two", "2")]));
+    let alone = scene.refuse(json!([set(2, "two", "zwei")]));
+    assert!(alone.text.contains("since they were shown: use the lines above"), "{}", alone.text);
+    scene.write("f", "zero\none\n2 \t\nthree \n");
+    let rejected = scene.refuse(json!([set(2, "two", "zwei")]));
+    let told = "Your own edit has changed these lines since they were shown, and someone else";
+    assert!(rejected.text.contains(told), "{}", rejected.text);
+    assert!(rejected.text.contains("|2 \t\n"), "{:?}", rejected.text);
+}

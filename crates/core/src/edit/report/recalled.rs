@@ -102,7 +102,9 @@ fn truth(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
         ""
     };
     match &refused.why {
-        Why::OwnEdit | Why::Changed | Why::Forgotten if evidence.count() == 0 => {
+        Why::OwnEdit | Why::OwnEditThenOthers | Why::Changed | Why::Forgotten
+            if evidence.count() == 0 =>
+        {
             format!("The file is empty now.{}", as_shown(evidence, refused))
         }
         Why::NotShown { lines } => {
@@ -130,6 +132,10 @@ fn truth(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
         }
         Why::OwnEdit => format!(
             "Your own edit has changed these lines since they were shown: use the lines above.{}",
+            as_shown(evidence, refused)
+        ),
+        Why::OwnEditThenOthers => format!(
+            "Your own edit has changed these lines since they were shown, and someone else has changed the file after that: use the lines above.{}",
             as_shown(evidence, refused)
         ),
         Why::Changed => format!(

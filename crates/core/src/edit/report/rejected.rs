@@ -189,7 +189,7 @@ impl ShownLines {
         self.rows.out.clear();
         self.rows.last = None;
         self.rows.line(number, text);
-        let row: Arc<str> = String::from_utf8_lossy(self.rows.out.trim_ascii_end()).into();
+        let row: Arc<str> = String::from_utf8_lossy(&self.rows.out).trim_end_matches('\n').into();
         self.known.insert(number, Arc::clone(&row));
         row
     }

@@ -23,7 +23,7 @@ use super::body::{Body, lines_of};
 use crate::cancel::Cancel;
 use crate::text::lines::{Unit, count_lines};
 
-/// KeptTexts that differ in more lines than this, between the first difference and the last, are not
+/// Texts that differ in more lines than this, between the first difference and the last, are not
 /// compared any further: the work stays bounded, and the answer there is that nothing is kept.
 const MAX_DIFFERENT_LINES: usize = 400_000;
 

@@ -1,7 +1,7 @@
 //! A session's memory on disk: every lesson is a record, so that whoever opens the session later,
 //! or in another process, learns the same.
 //!
-//! KeptTexts are kept once, by their hash. When the records grow beyond what the memory is worth, the
+//! Texts are kept once, by their hash. When the records grow beyond what the memory is worth, the
 //! memory as a whole takes their place. What cannot be read, or written, costs what it would have
 //! taught, and is noted; a call does not fail for it.
 
@@ -135,7 +135,7 @@ pub(super) struct Store {
     /// Something that this process has learned is not in the log. The memory as a whole takes the
     /// place of the records as soon as that can be done.
     has_missed: bool,
-    /// KeptTexts that are not what their names say.
+    /// Texts that are not what their names say.
     damaged: HashSet<u128>,
     notes: Notes,
 }
@@ -196,7 +196,7 @@ impl Store {
         Ok(memory.lock().take_over(learned, known, call))
     }
 
-    /// Has a memory learn records, and says whether one of them was a memory as a whole. KeptTexts are
+    /// Has a memory learn records, and says whether one of them was a memory as a whole. Texts are
     /// read once, and only those of which something is needed: lines that an edit removed, and
     /// those that are still known of in the end.
     fn replay(&mut self, news: &News, memory: &mut Memory, with_notes: bool) -> bool {

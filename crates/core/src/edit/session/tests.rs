@@ -702,7 +702,7 @@ fn regression_what_is_learned_late_of_a_text_is_followed_through_own_edits() {
     assert_eq!(session.spot(&Target::Range(&range.0, &range.1)), Spot::Lines(4, 5));
 }
 
-/// KeptTexts with one hash can be made.
+/// Texts with one hash can be made.
 #[test]
 fn regression_another_text_with_the_hash_of_the_one_that_was_shown_is_not_taken_for_it() {
     let session = Session::showing("a b c d");

@@ -183,7 +183,7 @@ fn change(random: &mut Random, text: &mut Vec<Line>, next: &mut u32) {
     }
 }
 
-/// KeptTexts in which most lines repeat, changed at one place: of which lines it is known where they
+/// Texts in which most lines repeat, changed at one place: of which lines it is known where they
 /// are, and what an edit there must give.
 #[test]
 fn in_repetitive_text_a_wrong_place_is_rarer_than_one_in_two_thousand() {

@@ -78,6 +78,8 @@ pub enum Why {
     /// The session itself has replaced the lines, or some of them, or put others between:
     /// `HASH_MISMATCH`.
     OwnEdit,
+    /// As above, and others have changed the file after that: `HASH_MISMATCH`.
+    OwnEditThenOthers,
     /// Others have changed the lines, or so much around them that it is not certain where they
     /// are: `HASH_MISMATCH`.
     Changed,
@@ -98,6 +100,7 @@ impl Why {
             | Why::Counted { .. }
             | Why::OtherText
             | Why::OwnEdit
+            | Why::OwnEditThenOthers
             | Why::Changed => Code::HashMismatch,
         }
     }
@@ -112,6 +115,12 @@ impl<'a> Locator<'a> {
         view: &'a View,
         why: Why,
     ) -> Refused<'o> {
+        let is_by_others =
+            self.lineage(at).tip != self.current.hash && self.followed(view.hash).is_none();
+        let why = match why {
+            Why::OwnEdit if is_by_others => Why::OwnEditThenOthers,
+            why => why,
+        };
         let block = target.block();
         let first = self.first_changed(at, view, block.first, block.last);
         let last = block.last.min(first + MAX_SHOWN_LINES - 1);

@@ -266,7 +266,7 @@ impl Lineage {
     }
 }
 
-/// KeptTexts of lines, by their numbers. They are valid UTF-8, as all that a session sees.
+/// Texts of lines, by their numbers. They are valid UTF-8, as all that a session sees.
 mod texts_by_line {
     use std::collections::BTreeMap;
 

@@ -10,7 +10,7 @@ use crate::edit::session::body::Kept;
 /// without the one that it was made of, and not the other way round.
 pub(super) type LastUse = (Moment, bool);
 
-/// KeptTexts by their hashes.
+/// Texts by their hashes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct KeptTexts {
     kept: HashMap<u128, (Arc<Kept>, LastUse)>,
