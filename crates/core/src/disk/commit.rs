@@ -120,7 +120,7 @@ pub fn commit(
     let drafts = draft::drafts(ground, updates, options).map_err(CommitError::Refused)?;
     let mut journal =
         Journal::write(fs, ground.state, &drafts, options.sync).map_err(CommitError::Refused)?;
-    let mut staged = Staged::new(fs, ground.base, options.sync);
+    let mut staged = Staged::new(fs, ground.base, options.sync, cancel);
     let steps = match stage_all(&mut staged, &drafts, cancel, is_current) {
         Ok(steps) => steps,
         Err(error) => {
@@ -200,7 +200,10 @@ fn stage_all(
     let mut steps = Vec::with_capacity(drafts.len());
     for draft in drafts {
         cancel.check()?;
-        steps.push(staged.stage(draft)?);
+        let step = staged.stage(draft);
+        // Whatever it says of a call that was cancelled meanwhile.
+        cancel.check()?;
+        steps.push(step?);
     }
     staged.sync_directories(&steps)?;
     staged.sync_sources(&steps)?;

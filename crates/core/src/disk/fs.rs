@@ -14,7 +14,7 @@ mod windows;
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, IoSlice, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
@@ -53,6 +53,10 @@ pub trait FileSystem: Send + Sync {
     fn read(&self, file: &mut File, limit_bytes: u64, out: &mut Vec<u8>) -> io::Result<()>;
     /// Writes all of `bytes` at the file's position.
     fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()>;
+    /// Writes all of some pieces, one behind the other.
+    fn write_pieces(&self, file: &mut File, pieces: &[&[u8]]) -> io::Result<()> {
+        pieces.iter().try_for_each(|piece| self.write(file, piece))
+    }
     /// Moves the position, counted from the start.
     fn seek(&self, file: &mut File, offset_bytes: u64) -> io::Result<()>;
     /// Cuts or extends the file.
@@ -153,6 +157,24 @@ impl FileSystem for OsFileSystem {
 
     fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
         file.write_all(bytes)
+    }
+
+    /// In one call of the system, as a rule. What is mapped is not copied here: where the file
+    /// has shrunk, the system says so.
+    fn write_pieces(&self, file: &mut File, pieces: &[&[u8]]) -> io::Result<()> {
+        let mut slices: Vec<_> = pieces.iter().map(|piece| IoSlice::new(piece)).collect();
+        let mut left = slices.as_mut_slice();
+        // Pieces without a byte in front would look like a file that takes none.
+        IoSlice::advance_slices(&mut left, 0);
+        while !left.is_empty() {
+            match file.write_vectored(left) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(written) => IoSlice::advance_slices(&mut left, written),
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => return Err(cause),
+            }
+        }
+        Ok(())
     }
 
     fn seek(&self, file: &mut File, offset_bytes: u64) -> io::Result<()> {

@@ -13,6 +13,7 @@ mod turns;
 mod values;
 mod verify;
 
+use crate::cancel::Cancel;
 use crate::disk::bytes::{Document, string_of};
 use crate::disk::commit::{CommitError, Ground, StateDir};
 use crate::edit::outcome::{Applied, Noop, NoopReason, Outcome, TextOutcome};
@@ -170,7 +171,15 @@ pub fn apply_to_text(
     };
     let (operations, noops) = lookup::without_duplicates(dialect, &patch.edits);
     let document = Document::from_text(text.as_bytes());
-    let file = match settle_document(dialect, document, "", &operations, options, None) {
+    let file = match settle_document(
+        dialect,
+        document,
+        "",
+        &operations,
+        options,
+        None,
+        &Cancel::default(),
+    ) {
         Ok(file) => file,
         Err(failures) => return refused(failures),
     };

@@ -8,6 +8,7 @@ pub mod names;
 mod region;
 mod text;
 
+use crate::cancel::Cancel;
 use crate::disk::bytes::Document;
 use crate::edit::request::Operation;
 use crate::error::{Code, Error, Result};
@@ -103,9 +104,19 @@ pub struct PlanText<'a> {
     pub document: &'a Document,
     /// The lines of its body.
     pub index: &'a LineIndex,
+    /// Looked at between steps: what is planned once it is set is of no use to anybody.
+    pub cancel: &'a Cancel,
 }
 
+/// How many edits are worked on between two looks at the flag that cancels.
+const EDITS_AT_ONCE: usize = 1 << 10;
+
 impl PlanText<'_> {
+    /// Looks at the flag, once for many edits.
+    fn check(&self, edit: usize) -> Result<()> {
+        if edit.is_multiple_of(EDITS_AT_ONCE) { self.cancel.check() } else { Ok(()) }
+    }
+
     fn body(&self) -> &[u8] {
         self.document.body()
     }
@@ -155,7 +166,10 @@ pub fn plan(
     subject: &PlanText<'_>,
     mut edits: Vec<Edit<'_>>,
 ) -> std::result::Result<Plan, Vec<Clash>> {
+    let stopped = |error| vec![Clash { operation: 0, error }];
+    subject.cancel.check().map_err(stopped)?;
     edits.sort_by_key(Edit::position);
+    subject.cancel.check().map_err(stopped)?;
     let matches = edits.iter_mut().filter_map(|edit| match edit {
         Edit::Text { matched, .. } => Some(matched),
         _ => None,

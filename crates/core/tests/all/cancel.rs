@@ -174,6 +174,41 @@ fn patches_that_are_cancelled_say_so_and_change_nothing() {
     }
 }
 
+/// Many matches take long to find, to plan and to write, each of which looks.
+#[test]
+fn regression_a_replacement_of_all_occurrences_looks_all_the_time() {
+    const MATCHES: usize = 40_000;
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    fs::write(root.join("a.txt"), "one\ntwo\n\nfour\nfive\nsix\n".repeat(MATCHES)).unwrap();
+    let operation =
+        r#"{"op":"replace_text","path":"a.txt","old_text":"one","new_text":"1","all":true}"#;
+    let all = {
+        let undisturbed = Cancel::default();
+        let Outcome::Applied(applied) = patch(root, operation, &undisturbed).unwrap() else {
+            panic!("it is refused")
+        };
+        // What a model is told of it, and a user as a diff, is bounded.
+        assert!(applied.text.len() < 60_000, "{} bytes", applied.text.len());
+        let told = applied.text.lines().last().unwrap();
+        assert!(told.contains(" more changed places, from line "), "{told}");
+        assert!(
+            fs::read(root.join("a.txt")).unwrap().starts_with(b"1\ntwo\n\nfour\nfive\nsix\n1\n")
+        );
+        undisturbed.looks()
+    };
+    // It is found, made an edit, made a region, and written.
+    assert!(all >= 4 * (MATCHES / 1024) as u64, "{all} looks");
+    fs::write(root.join("a.txt"), "one\ntwo\n\nfour\nfive\nsix\n".repeat(MATCHES)).unwrap();
+    for look in [all / 5, all / 2, all * 4 / 5] {
+        let cancel = Cancel::at_look(look);
+        let error = patch(root, operation, &cancel).unwrap_err();
+        assert_eq!(error.code, Code::Aborted, "at look {look} of {all}");
+        assert!(cancel.looks() - look <= 4, "at look {look} of {all}: {} looks", cancel.looks());
+    }
+    assert!(fs::read(root.join("a.txt")).unwrap().starts_with(b"one\n"));
+}
+
 fn patch(root: &Path, operation: &str, cancel: &Cancel) -> std::result::Result<Outcome, Error> {
     let patch = format!(r#"{{"operations":[{operation}]}}"#);
     let patch: Value = serde_json::from_str::<serde_json::Value>(&patch).unwrap().into();

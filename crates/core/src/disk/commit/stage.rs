@@ -10,6 +10,7 @@ use super::draft::Draft;
 use super::journal::{JournalRecord, Mark};
 use super::step::Step;
 use super::{ReadyStep, concurrent};
+use crate::cancel::Cancel;
 use crate::disk::bytes::snapshot_of_file;
 use crate::disk::fs::{
     Base, FileKind, FileSystem, Lookup, Place, Stamp, is_refused_link, plain_path,
@@ -19,11 +20,16 @@ use crate::error::{Code, Error, Result};
 /// How much of a file is copied at a time.
 const COPY_CHUNK_BYTES: u64 = 1 << 20;
 
+/// How many pieces of a content are written between two looks at the flag that cancels: as many
+/// as systems take at once.
+const PIECES_AT_ONCE: usize = 1 << 10;
+
 /// What was made so far.
 pub(super) struct Staged<'a> {
     fs: &'a dyn FileSystem,
     base: &'a Base,
     sync: bool,
+    cancel: &'a Cancel,
     files: Vec<Place>,
     /// In the order in which they were made.
     directories: Vec<Place>,
@@ -35,11 +41,17 @@ pub(super) struct Staged<'a> {
 }
 
 impl<'a> Staged<'a> {
-    pub(super) fn new(fs: &'a dyn FileSystem, base: &'a Base, sync: bool) -> Self {
+    pub(super) fn new(
+        fs: &'a dyn FileSystem,
+        base: &'a Base,
+        sync: bool,
+        cancel: &'a Cancel,
+    ) -> Self {
         Staged {
             fs,
             base,
             sync,
+            cancel,
             files: Vec::new(),
             directories: Vec::new(),
             known: BTreeMap::new(),
@@ -213,8 +225,14 @@ impl<'a> Staged<'a> {
         model: Option<(&Place, &Stamp)>,
     ) -> Result<()> {
         // The mode of a new file is the system's affair; a replaced one's is copied.
+        let cancel = self.cancel;
         self.write(temporary, model.is_some(), |fs, file| {
-            content.iter().try_for_each(|piece| fs.write(file, piece))?;
+            for pieces in content.chunks(PIECES_AT_ONCE) {
+                if cancel.is_cancelled() {
+                    return Err(io::ErrorKind::Interrupted.into());
+                }
+                fs.write_pieces(file, pieces)?;
+            }
             match model {
                 Some((place, stamp)) => fs.copy_attributes(file, &fs.open(place)?, stamp),
                 None => Ok(()),

@@ -13,8 +13,8 @@ use crate::disk::commit::{self, CommitError, CommitOptions, Ground, Update, conc
 use crate::disk::fs::Place;
 use crate::edit::outcome::{Applied, Change, FileChange, FileDiff};
 use crate::edit::report::{
-    DELETED_LIMIT_BYTES, applied_text, created_hunks, created_rows, deleted_hunks, edited_hunks,
-    relocation_rows, unshown_diff,
+    DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, applied_text, created_hunks, created_rows,
+    deleted_hunks, edited_hunks, relocation_rows, unshown_diff,
 };
 use crate::edit::session::{
     HeldMemory, Lesson, LineSet, Recall, Showing, Splice, Version, rows_shown,
@@ -205,13 +205,15 @@ impl<'a> Job<'a> {
         added: &AddedContents,
         context_lines: u64,
     ) -> FileDiff {
-        let edited_hunks =
-            |file: &Settled| edited_hunks(&file.report(self.scope.dialect), context_lines);
         let Some(one) = self.tasks.files.iter().find(|one| one.operation == operation) else {
             let mut edited = self.edited_in_place();
             let file = edited.find(|(edits, _)| edits.operations[0].index == operation);
-            let hunks = file.map(|(_, file)| edited_hunks(file)).unwrap_or_default();
-            return FileDiff::of(Some(&change.path), Some(&change.path), hunks);
+            return self.edited_diff(
+                &change.path,
+                change,
+                file.map(|(_, file)| file),
+                context_lines,
+            );
         };
         match &one.task {
             Task::Add { .. } => {
@@ -220,11 +222,28 @@ impl<'a> Job<'a> {
                 FileDiff::of(None, Some(&change.path), hunks)
             }
             Task::Move { .. } => {
-                let hunks = self.edit_of(one).map(edited_hunks).unwrap_or_default();
-                FileDiff::of(Some(&one.path), Some(&change.path), hunks)
+                self.edited_diff(&one.path, change, self.edit_of(one), context_lines)
             }
             Task::Delete { place, .. } => self.deleted_diff(place, &change.path),
         }
+    }
+
+    /// The diff of a file that is edited, or only moved. Of very many changes it says no more than
+    /// that they are.
+    fn edited_diff(
+        &self,
+        from: &str,
+        change: &FileChange,
+        file: Option<&Settled>,
+        context_lines: u64,
+    ) -> FileDiff {
+        let (from, to) = (Some(from), Some(change.path.as_str()));
+        if file.is_some_and(|file| file.plan.regions.len() > DIFF_LIMIT_REGIONS) {
+            let text = unshown_diff(from, to, "its lines are not shown: there are too many");
+            return FileDiff { text, hunks: Vec::new() };
+        }
+        let hunks = file.map(|file| edited_hunks(&file.report(self.scope.dialect), context_lines));
+        FileDiff::of(from, to, hunks.unwrap_or_default())
     }
 
     /// The diff of a file that is deleted. One that cannot be shown is deleted all the same.

@@ -79,7 +79,7 @@ pub(super) fn settle_file(
             let recall = recall.or_else(|| {
                 shown.as_ref().map(|memory| Recall::of_unchanged(memory, scope.cancel))
             });
-            settle_contained(scope.dialect, document, path, edits, options, recall)
+            settle_contained(scope, document, edits, options, recall)
         }
         Err(error) => {
             let mut failures = Failures::default();
@@ -122,16 +122,16 @@ fn memory_of(file: &Path, document: &Document) -> HeldMemory {
 /// As [`settle_document`]; a panic, which bytes that change under a mapping can cause, is this
 /// file's failure alone.
 fn settle_contained(
-    dialect: &'static Dialect,
+    scope: &Scope<'_>,
     document: Document,
-    path: &str,
     edits: &FileEdits<'_>,
     options: &EditOptions,
     recall: Option<Recall<'_>>,
 ) -> std::result::Result<Settled, Failures> {
+    let (dialect, path, cancel) = (scope.dialect, edits.place.shown(), scope.cancel);
     let recall = recall.map(|recall| (recall, edits.place.canonical()));
     let settled = contained(path, || {
-        Ok(settle_document(dialect, document, path, &edits.operations, options, recall))
+        Ok(settle_document(dialect, document, path, &edits.operations, options, recall, cancel))
     });
     settled.unwrap_or_else(|error| {
         let mut failures = Failures::default();
@@ -169,6 +169,7 @@ pub(super) fn settle_document(
     operations: &[&Operation],
     options: &EditOptions,
     recall: Option<(Recall<'_>, &Path)>,
+    cancel: &Cancel,
 ) -> std::result::Result<Settled, Failures> {
     let mut failures = Failures::default();
     let (forward, backward): (Vec<_>, Vec<_>) =
@@ -182,8 +183,8 @@ pub(super) fn settle_document(
     // Files in UTF-8 have one set of lines; others have them in their own bytes, too.
     let own_index =
         (!document.is_plain()).then(|| LineIndex::new(document.body(), document.unit()));
-    let subject =
-        PlanText { document: &document, index: own_index.as_ref().unwrap_or(&evidence.index) };
+    let index = own_index.as_ref().unwrap_or(&evidence.index);
+    let subject = PlanText { document: &document, index, cancel };
     let settled = match &recall {
         Some((recall, file)) => recall.resolve(file, path, &evidence, &options.policy(), &forward),
         None => resolve_plainly(path, &evidence, &options.policy(), &forward),

@@ -54,7 +54,10 @@ pub(super) fn build(subject: &PlanText<'_>, edits: &[Edit<'_>]) -> Result<Plan, 
     let mut plan = Plan::default();
     let mut effective = BTreeSet::new();
     let mut at = 0;
+    let mut looked_at = 0;
     while at < edits.len() {
+        subject.check(looked_at).map_err(|error| Clash { operation: 0, error })?;
+        looked_at += 1;
         let length = cluster_length(&edits[at..]);
         let cluster = &edits[at..at + length];
         let built = match &cluster[0] {

@@ -11,7 +11,7 @@ use serde_json::json;
 fn try_edit(bytes: &[u8], edits: serde_json::Value) -> std::result::Result<Vec<u8>, String> {
     let document = Document::from_text(bytes);
     let index = LineIndex::new(document.body(), document.unit());
-    let subject = PlanText { document: &document, index: &index };
+    let subject = PlanText { document: &document, index: &index, cancel: &Cancel::default() };
     let operations = parse(Dialect::default_dialect(), PatchKind::Text, &edits.into()).unwrap();
     let mut planned = Vec::new();
     for operation in &operations.edits {
@@ -237,7 +237,7 @@ fn other_encodings_keep_every_byte() {
 fn unencodable_text_names_the_character() {
     let document = Document::from_text(b"a\n").with_charset(Charset::by_label("latin1").unwrap());
     let index = LineIndex::new(document.body(), document.unit());
-    let subject = PlanText { document: &document, index: &index };
+    let subject = PlanText { document: &document, index: &index, cancel: &Cancel::default() };
     let edits = json!([set(1, json!("変"))]);
     let operations = parse(Dialect::default_dialect(), PatchKind::Text, &edits.into()).unwrap();
     let edits = edits_of(&subject, &operations.edits[0]).unwrap();

@@ -19,6 +19,7 @@ pub fn find_matches<'o>(subject: &PlanText<'_>, operation: &'o Operation) -> Res
     let mut matches = Vec::new();
     let mut from = 0;
     while let Some((start, end)) = needle.find(subject, from) {
+        subject.check(matches.len())?;
         matches.push((start, end));
         // The only occurrence must be that even among overlapping ones.
         from = if *all { end } else { start + subject.index.unit().width_bytes() };
@@ -39,8 +40,11 @@ pub fn find_matches<'o>(subject: &PlanText<'_>, operation: &'o Operation) -> Res
         _ => Err(not_unique(subject, operation, &matches)),
     }?;
     let mut lines = LineCursor { subject, line: None };
-    let edit = |(start, end)| replacement(subject, &mut lines, operation, new_text, start, end);
-    matches.into_iter().map(edit).collect()
+    let edit = |(at, (start, end))| {
+        subject.check(at)?;
+        replacement(subject, &mut lines, operation, new_text, start, end)
+    };
+    matches.into_iter().enumerate().map(edit).collect()
 }
 
 /// How many places a refusal names.

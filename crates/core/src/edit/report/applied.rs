@@ -17,6 +17,12 @@ const REGION_LIMIT_LINES: u64 = 16;
 /// What stands in the place of a path where a text in memory was edited.
 const IN_MEMORY: &str = "text";
 
+/// Behind so much of the rows of a file, further changed places are counted, not shown.
+const ROWS_LIMIT_BYTES: usize = 50_000;
+
+/// So many changed places at the most are shown as one stretch of lines.
+const BLOCK_LIMIT_REGIONS: usize = 1_000;
+
 /// How many lines of each end are shown then.
 const REGION_END_LINES: u64 = 6;
 
@@ -45,20 +51,37 @@ struct ShownRegion<'a> {
 impl FileReport<'_> {
     /// The rows of the changed regions, each line ended by `\n`.
     pub fn rows(&self) -> String {
-        let shown = self.regions();
+        let regions = &self.plan.regions;
         let mut rows = Rows::new(self.dialect);
-        let mut at = 0;
-        while at < shown.len() {
+        let (mut at, mut shift) = (0, 0);
+        while at < regions.len() && rows.out.len() < ROWS_LIMIT_BYTES {
+            // Places that meet are shown together, but not thousands of them.
             let mut end = at + 1;
-            while end < shown.len() && self.meets(&shown[end - 1], &shown[end]) {
+            while end < regions.len()
+                && end - at < BLOCK_LIMIT_REGIONS
+                && meet(&regions[end - 1], &regions[end])
+            {
                 end += 1;
             }
             if at > 0 {
                 rows.gap();
                 rows.last = None;
             }
-            self.block(&shown[at..end], &mut rows);
+            self.block(&self.shown(&regions[at..end], &mut shift), &mut rows);
             at = end;
+        }
+        if at < regions.len() {
+            let (left, first) = (regions.len() - at, &regions[at]);
+            let line = (first.after_line + 1).saturating_add_signed(shift);
+            rows.gap();
+            rows.note(&format!("{left} more changed places, from line {line} on, are not shown."));
+            if let Some(last) = regions.last() {
+                let after = last.after_line + last.old_lines;
+                let shift = regions.iter().map(Region::shift).sum();
+                if shift != 0 && after < self.index.count() {
+                    rows.note(&self.shift_note(after, shift));
+                }
+            }
         }
         rows.into_text()
     }
@@ -78,21 +101,17 @@ impl FileReport<'_> {
         self.index.count().saturating_add_signed(shift)
     }
 
-    fn regions(&self) -> Vec<ShownRegion<'_>> {
+    /// Regions with their new numbers. `shift` is how much later lines have moved before them, and
+    /// then by them as well.
+    fn shown<'r>(&self, regions: &'r [Region], shift: &mut i64) -> Vec<ShownRegion<'r>> {
         let charset = self.document.charset();
-        let mut shift = 0;
-        let regions = self.plan.regions.iter().map(|region| {
-            let first = (region.after_line + 1).saturating_add_signed(shift);
-            shift += region.shift();
-            ShownRegion { region, first, shift, text: charset.decode(&region.bytes).0.into_owned() }
+        let regions = regions.iter().map(|region| {
+            let first = (region.after_line + 1).saturating_add_signed(*shift);
+            *shift += region.shift();
+            let text = charset.decode(&region.bytes).0.into_owned();
+            ShownRegion { region, first, shift: *shift, text }
         });
         regions.collect()
-    }
-
-    /// Whether the lines shown around two regions follow each other.
-    fn meets(&self, one: &ShownRegion<'_>, other: &ShownRegion<'_>) -> bool {
-        let between = other.region.after_line - (one.region.after_line + one.region.old_lines);
-        between <= 2 * CONTEXT_LINES
     }
 
     /// Regions that are shown together, the lines around and between them, and the shift.
@@ -132,6 +151,12 @@ impl FileReport<'_> {
             note
         }
     }
+}
+
+/// Whether the lines shown around two regions follow each other.
+fn meet(one: &Region, other: &Region) -> bool {
+    let between = other.after_line - (one.after_line + one.old_lines);
+    between <= 2 * CONTEXT_LINES
 }
 
 fn new_lines(shown: &ShownRegion<'_>, rows: &mut Rows) {

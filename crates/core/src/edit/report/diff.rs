@@ -30,6 +30,9 @@ const NO_NEWLINE: &str = "\\ No newline at end of file";
 /// A stretch of more lines is shown as replaced, without a look for lines that stayed.
 const COMPARED_LINES: usize = 20_000;
 
+/// An edited file with more changed regions is not shown line by line.
+pub const DIFF_LIMIT_REGIONS: usize = 10_000;
+
 /// A deleted file that is larger is not shown line by line.
 pub const DELETED_LIMIT_BYTES: usize = 1 << 20;
 
@@ -249,6 +252,7 @@ fn range(start: u64, count: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cancel::Cancel;
     use crate::disk::bytes::Document;
     use crate::edit::plan::{Edit, Plan, PlanText, plan};
     use crate::edit::request::{InsertAt, LineEdit, Operation};
@@ -279,7 +283,7 @@ mod tests {
                 Edit::Replace { operation, first, last: first + removed - 1, lines }
             }
         });
-        let subject = PlanText { document: &document, index: &index };
+        let subject = PlanText { document: &document, index: &index, cancel: &Cancel::default() };
         let plan: Plan = plan(&subject, edits.collect()).unwrap();
         let dialect = Dialect::default_dialect();
         let report = FileReport { dialect, document: &document, index: &index, plan: &plan };
