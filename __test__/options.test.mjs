@@ -57,6 +57,7 @@ const TYPES = new Map([
   ['a string', 'string'],
   ['a directory, or false', 'string | false'],
   ['a string or an array of strings', 'string | readonly string[]'],
+  ['an array of two whole numbers', 'readonly [from: number, to: number]'],
   ['the name of a dialect', 'api.Dialect'],
   ['an AbortSignal', 'AbortSignal'],
   [

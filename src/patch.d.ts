@@ -507,6 +507,8 @@ export interface HashSessionLimits {
   maxBytes?: number
   /** Matches that a read or a search shows: 200 when left out. */
   maxMatches?: number
+  /** Code points that a read or a search shows of each line: 2,000 when left out. */
+  maxLineChars?: number
 }
 
 /**
@@ -582,6 +584,16 @@ export interface MatchOptions {
 
 /** What to read of one file. */
 export interface ReadRequest extends FileRequest, MatchOptions {
+  /**
+   * The most code points shown of each line; a mark `… [+12345 bytes]` says what is left out, and
+   * the view goes on. With `search` those around the first match.
+   */
+  maxLineChars?: number
+  /**
+   * Which part of each line is shown, in code points from 1, both included; then `maxLineChars`
+   * does not count. A row that begins within its line has a mark, `[1000 bytes+] …`.
+   */
+  columns?: readonly [from: number, to: number]
   /** Show only the lines that match this text or pattern. */
   search?: string
   /** The most matches listed: 200 when left out. */
@@ -613,6 +625,11 @@ export interface SearchQuery extends MatchOptions {
   maxMatchesPerFile?: number
   /** The most bytes of text shown, in whole lines. A first line that is longer is shown cut. */
   maxBytes?: number
+  /**
+   * The most code points shown of each line, those around its first match; marks say what is left
+   * out, and the search goes on.
+   */
+  maxLineChars?: number
   /** Whether hidden files and directories are searched: false when left out. */
   hidden?: boolean
   /**

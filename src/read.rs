@@ -1,7 +1,8 @@
 //! `readHashed` and `readHashedSync`.
 
 use hashline_core::{
-    self as core, Cancel, Error, Query, Result as CoreResult, ViewKind, Workspace, WorkspaceOptions,
+    self as core, Cancel, Columns, Error, Query, Result as CoreResult, ViewKind, Workspace,
+    WorkspaceOptions,
 };
 use napi::{Env, ValueType};
 use napi_derive::napi;
@@ -23,6 +24,11 @@ const REQUEST: Table<core::ReadRequest> = &[&[
     row!("startLine", Field::count => start_line),
     row!("maxLines", Field::count => limits.max_lines),
     row!("maxBytes", Field::size => limits.max_bytes),
+    row!("maxLineChars", Field::count => max_line_chars),
+    row!("columns", Field::pair => |request, given| {
+        let (from, to) = given;
+        request.columns = Some(Columns { from, to });
+    }),
     row!("search", Field::text => |request, search| {
         request.search = Some(Query { search, regex: false, case_sensitive: false });
     }),

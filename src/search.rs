@@ -23,6 +23,7 @@ const QUERY: Table<core::SearchQuery> = &[&[
     row!("maxMatches", Field::count => max_matches),
     row!("maxMatchesPerFile", Field::count => max_matches_per_file),
     row!("maxBytes", Field::size => max_bytes),
+    row!("maxLineChars", Field::count => max_line_chars),
     row!("hidden", Field::flag => hidden),
     row!("gitignore", Field::flag => gitignore),
     row!("ignoreFiles", Field::flag => ignore_files),

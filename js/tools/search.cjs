@@ -139,8 +139,8 @@ function goOn(names, { matchCount, files }) {
   const last = files.at(-1)
   const line = last?.matchLines.at(-1)
   const shown = `(${plural(matchCount, 'match is', 'matches are')} shown, and there are more.`
-  const rest =
-    line === undefined ? '' : `, or go on with ${names.read} ${last?.path} from line ${line + 1}`
+  const hasMore = last !== undefined && line !== undefined && line < last.lineCount
+  const rest = hasMore ? `, or go on with ${names.read} ${last.path} from line ${line + 1}` : ''
   return `${shown} Narrow pattern, paths or globs${rest}.)`
 }
 

@@ -110,6 +110,28 @@ function reads() {
   return [...made, ...special]
 }
 
+/** Lines of which only a part is shown, of characters of one to four bytes. @returns {Given[]} */
+function longLines() {
+  const text = `short\n${'ä€\u{1f600}x'.repeat(30)}needle${' and'.repeat(30)}\r\nneedle ${'y'.repeat(90)}\n`
+  /** @type {[string, object][]} */
+  const asked = [
+    ['of long lines', { maxLineChars: 12 }],
+    ['of no characters', { maxLineChars: 0 }],
+    ['of columns', { columns: [7, 16] }],
+    ['of columns behind the end', { columns: [100_000, 200_000] }],
+    ['of columns that are none', { columns: [3, 2] }],
+    ['of columns in few bytes', { columns: [7, 5000], maxBytes: 100 }],
+    ['with a search in long lines', { search: 'needle', maxLineChars: 12 }],
+    ['with a search and columns', { search: 'needle', columns: [1, 5] }],
+    ['with a search in few bytes', { search: 'needle', maxBytes: 60 }],
+  ]
+  return asked.map(([name, given]) => ({
+    name: `read ${name}`,
+    files: { 'long.txt': text },
+    calls: [{ call: 'read', given: { path: 'long.txt', ...given } }],
+  }))
+}
+
 /** @returns {Given[]} */
 function searches() {
   const files = {
@@ -159,6 +181,7 @@ function searches() {
     ['a pattern that does not compile', { search: '[', regex: true }],
     ['a glob that is none', { globs: ['['] }],
     ['in an encoding', { search: 'größe' }, { encoding: 'latin1' }],
+    ['in long lines', { paths: 'src', maxLineChars: 7, contextAfter: 1 }],
     ['in large files', {}, { maxFileBytes: 40 }],
     ...DIALECTS.map(
       (dialect) => /** @type {[string, object, object]} */ ([`in ${dialect}`, {}, { dialect }]),
@@ -262,6 +285,7 @@ export function cases() {
   ]
   return [
     ...reads(),
+    ...longLines(),
     ...searches(),
     ...texts(),
     ...commands(),

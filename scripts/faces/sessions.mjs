@@ -94,6 +94,24 @@ export function sessions() {
       [{ call: 'search', given: { search: '' } }],
       { limits: { maxMatches: 2 } },
     ],
+    [
+      'a search in a file of one long line, and an edit by what it shows',
+      [
+        write({ 'a.txt': `${'a();'.repeat(2000)}needle${'b();'.repeat(2000)}` }),
+        write({ 'b.txt': 'needle\n' }),
+        { call: 'search', given: { search: 'needle' } },
+        { call: 'read', given: [{ path: 'a.txt', columns: [7990, 8020] }, 'a.txt'] },
+        apply([{ op: 'replace_text', old_text: 'needle', new_text: 'N' }]),
+      ],
+    ],
+    [
+      'long lines within limits',
+      [
+        { call: 'read', given: [{ path: 'b.txt', maxLineChars: 2 }, 'a.txt'] },
+        { call: 'search', given: { search: 'r', maxLineChars: 100 } },
+      ],
+      { limits: { maxLineChars: 3 } },
+    ],
     ['another dialect', [read], { dialect: 'omp13' }],
   ]
   return made.map(([name, calls, session]) => ({

@@ -164,6 +164,17 @@ impl<'env> Field<'env> {
         self.whole(1, u32::MAX.into())
     }
 
+    /// Two numbers of things.
+    pub fn pair(self) -> Result<(u64, u64)> {
+        if !self.value.is_array()? || self.value.array_len()? != 2 {
+            return Err(self.wrong("an array of two whole numbers"));
+        }
+        let item = |index| -> Result<u64> {
+            Field { index: Some(index), value: self.value.element(index)?, ..self }.count()
+        };
+        Ok((item(0)?, item(1)?))
+    }
+
     /// A number of bytes in memory; more than there can be is as good as the most.
     pub fn size(self) -> Result<usize> {
         Ok(usize::try_from(self.count()?).unwrap_or(usize::MAX))

@@ -38,6 +38,7 @@ const LIMITS: Table<SessionLimits> = &[&[
     row!("maxLines", Field::count => max_lines),
     row!("maxBytes", Field::size => max_bytes),
     row!("maxMatches", Field::count => max_matches),
+    row!("maxLineChars", Field::count => max_line_chars),
 ]];
 
 /// `HashSessionMemory`.

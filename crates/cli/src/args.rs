@@ -8,7 +8,7 @@ use hashline_core::JsonRequest;
 use hashline_core::Query;
 use hashline_core::ReadRequest;
 use hashline_core::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS};
-use hashline_core::{Context, Limits};
+use hashline_core::{Columns, Context, Limits};
 use hashline_core::{DIALECTS, Dialect};
 use hashline_core::{MAX_MATCHES, SearchQuery};
 use hashline_core::{RELOCATE_WINDOW_LINES, Relocate};
@@ -225,6 +225,12 @@ pub struct Read {
     /// How many bytes to show; whole lines, and of a first line that is longer its beginning
     #[arg(long, value_name = "N")]
     max_bytes: Option<usize>,
+    /// How many characters of a line to show; with --search those around the first match
+    #[arg(long, value_name = "N")]
+    max_line_chars: Option<u64>,
+    /// Which characters of each line to show, counted from 1: --columns 2001:4000
+    #[arg(long, value_name = "FROM:TO", value_parser = columns)]
+    columns: Option<Columns>,
     /// Show lines with this text only
     #[arg(id = SEARCH, long, value_name = "TEXT")]
     search: Option<String>,
@@ -245,6 +251,8 @@ impl Read {
             path: path.clone(),
             start_line: self.start_line,
             limits: Limits { max_lines: self.lines, max_bytes: self.max_bytes },
+            max_line_chars: self.max_line_chars,
+            columns: self.columns,
             search: search.clone(),
             context: self.matching.context(),
             max_matches: Some(self.max_matches),
@@ -257,6 +265,15 @@ impl Read {
 
 /// The argument that says what to look for, of each command that looks for something.
 const SEARCH: &str = "search";
+
+/// The columns of `FROM:TO`; whether there can be such is for the core to say.
+fn columns(text: &str) -> std::result::Result<Columns, String> {
+    let number = |digits: &str| digits.parse().ok();
+    let columns = text
+        .split_once(':')
+        .and_then(|(from, to)| Some(Columns { from: number(from)?, to: number(to)? }));
+    columns.ok_or_else(|| "expected two whole numbers like 2001:4000".to_owned())
+}
 
 /// What counts as a match, and what is shown around it.
 #[derive(Debug, ClapArgs)]
@@ -313,6 +330,9 @@ pub struct Search {
     /// How many bytes to show
     #[arg(long, value_name = "N")]
     max_bytes: Option<usize>,
+    /// How many characters of a line to show, those around its first match
+    #[arg(long, value_name = "N")]
+    max_line_chars: Option<u64>,
     /// Search hidden files and directories too
     #[arg(long)]
     hidden: bool,
@@ -350,6 +370,7 @@ impl Search {
             max_matches: self.max_matches,
             max_matches_per_file: self.max_matches_per_file,
             max_bytes: self.max_bytes,
+            max_line_chars: self.max_line_chars,
             hidden: self.hidden,
             gitignore: !self.no_gitignore,
             ignore_files: !self.no_ignore_files,

@@ -11,8 +11,12 @@ use hashline_core::{
 };
 
 /// Commands show what they are asked for, however much that is.
-const UNLIMITED: SessionLimits =
-    SessionLimits { max_lines: u64::MAX, max_bytes: usize::MAX, max_matches: u64::MAX };
+const UNLIMITED: SessionLimits = SessionLimits {
+    max_lines: u64::MAX,
+    max_bytes: usize::MAX,
+    max_matches: u64::MAX,
+    max_line_chars: u64::MAX,
+};
 
 /// Files, and the memory of what was shown of them, if there is one.
 pub struct Files {

@@ -80,6 +80,7 @@ pub use self::{
     view::read::{FileView, LineEnding, MAX_MATCHES, ReadRequest, ViewKind},
     view::render::{GAP, file_header, format_hashed, give_back, hash_lines},
     view::search::{FileMatches, RowSink, SearchQuery, SearchResult, SearchWarning},
+    view::width::Columns,
     workspace::{
         Gate, IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, ReadTurn, Session, SessionLimits,
         SessionOptions, SessionRoot, Start, StoreOptions, Workspace, WorkspaceOptions, WriteTurn,

@@ -2,7 +2,8 @@
 //!
 //! An *anchor* is a line number and the hash of the line (`anchor`); `render` writes lines with
 //! theirs; a `checksum` says in one word what many lines were. An *excerpt* is what is shown of a
-//! text: a page, or matches with context around them (`excerpt`, `pattern`). `read` makes a view of
+//! text: a page, or matches with context around them (`excerpt`, `pattern`), of long lines a part
+//! (`width`). `read` makes a view of
 //! one file, `search` of many; what the files of a call have in common is its `scope`.
 //!
 //! May import: `error`, `cancel`, `shape`, `threads`, `text`, `disk`.
@@ -15,3 +16,4 @@ pub mod read;
 pub mod render;
 pub mod scope;
 pub mod search;
+pub mod width;

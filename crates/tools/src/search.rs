@@ -129,10 +129,11 @@ fn nothing(query: &SearchQuery, found: &SearchResult) -> String {
 /// What a model can do about a search that a limit cut.
 fn go_on(names: &Names, found: &SearchResult) -> String {
     let shown = plural(found.match_count, "match is", "matches are");
-    let last = found.files.last().and_then(|file| Some((&file.path, file.match_lines.last()?)));
+    let last = found.files.last().and_then(|file| Some((file, file.match_lines.last()?)));
+    let last = last.filter(|(file, line)| **line < file.line_count);
     let rest = match last {
-        Some((path, line)) => {
-            format!(", or go on with {} {path} from line {}", names.read, line + 1)
+        Some((file, line)) => {
+            format!(", or go on with {} {} from line {}", names.read, file.path, line + 1)
         }
         None => String::new(),
     };

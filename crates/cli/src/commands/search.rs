@@ -98,6 +98,7 @@ fn add_standard_input(
         context: query.context,
         max_matches: Some(query.max_matches_per_file.unwrap_or(u64::MAX).min(left)),
         limits: Limits { max_lines: None, max_bytes: query.max_bytes },
+        max_line_chars: query.max_line_chars,
         ..ReadRequest::default()
     };
     let bytes = standard_input(call.files.workspace().options().max_file_bytes)?;
@@ -111,7 +112,8 @@ fn add_standard_input(
         return Ok(());
     }
     found.files_searched += 1;
-    found.truncated |= view.truncated;
+    let truncated = view.next_line.is_some() || view.is_line_cut;
+    found.truncated |= truncated;
     let match_lines = view.match_lines.unwrap_or_default();
     if match_lines.is_empty() {
         return Ok(());
@@ -127,7 +129,7 @@ fn add_standard_input(
         match_lines,
         match_count: view.match_count.unwrap_or_default(),
         line_count: view.line_count,
-        truncated: view.truncated,
+        truncated,
     });
     Ok(())
 }

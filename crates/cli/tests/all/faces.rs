@@ -141,6 +141,7 @@ fn matching(options: &mut Options<'_>) {
     options.value("contextAfter", "--after");
     options.value("maxMatches", "--max-matches");
     options.value("maxBytes", "--max-bytes");
+    options.value("maxLineChars", "--max-line-chars");
 }
 
 /// The command line of a call; `None` where there is none.
@@ -200,6 +201,10 @@ fn read_words(given: &Value, words: &mut Vec<String>) -> Option<()> {
     let mut options = Options { left: first, words };
     options.value("startLine", "--start-line");
     options.value("maxLines", "--lines");
+    if let Some(columns) = options.left.remove("columns") {
+        let columns = format!("{}:{}", columns[0], columns[1]);
+        options.words.extend(["--columns".to_owned(), columns]);
+    }
     options.value("search", "--search");
     matching(&mut options);
     options.end()?;

@@ -3,7 +3,7 @@
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::{Dialect, Grammar, WhiteSpace};
 use crate::text::normalize;
-use crate::view::render::cut_mark_start;
+use crate::view::render::{cut_mark_start, has_left_mark};
 
 /// How much of a bad anchor a message quotes.
 const QUOTE_LIMIT_CHARS: usize = 80;
@@ -33,7 +33,8 @@ pub struct Hint {
 
 impl Hint {
     fn new(dialect: &Dialect, text: &str) -> Option<Hint> {
-        if text.chars().all(is_space) {
+        // Of a text that begins within its line nobody knows what stands before it.
+        if text.chars().all(is_space) || has_left_mark(text) {
             return None;
         }
         let rule = &dialect.normalization;
@@ -251,6 +252,15 @@ mod tests {
         assert!(hint.agrees(dialect, b"a b c and much more"));
         assert!(hint.agrees(dialect, "abc… [+12345 bytes]".as_bytes()));
         assert!(!hint.agrees(dialect, b"ab"));
+    }
+
+    #[test]
+    fn a_text_that_begins_within_its_line_is_no_hint() {
+        for text in ["1:aa|[1000 bytes+] …abc", "1:aa|[7 bytes+] …abc… [+12 bytes]"] {
+            assert_eq!(parse("pi", text), Some((1, "aa".into(), false)), "{text}");
+        }
+        assert_eq!(parse("pi", "1:aa|[1000 bytes+]"), Some((1, "aa".into(), true)));
+        assert_eq!(parse("omp", "5#ZP:[1 bytes+] …x"), Some((5, "ZP".into(), false)));
     }
 
     proptest! {

@@ -1,13 +1,16 @@
 //! Output with limits: lines one after the other ([`Page`]), or matches with the lines around
 //! them ([`Excerpt`]).
 
+use std::ops::Range;
+
 use crate::text::dialect::Dialect;
 use crate::text::hash::{BlockHasher, LineHasher, with_block_hasher};
 use crate::text::lines::{Lines, Span, Unit};
 use crate::view::render::{
-    BlockRenderer, GAP, LINE_ROOM_BYTES, cut_mark_bytes, render_cut_line, render_line,
+    BlockRenderer, GAP, LINE_ROOM_BYTES, cut_mark_bytes, left_mark_bytes, render_line, render_part,
     rendered_size_bound, with_room_for,
 };
+use crate::view::width::{Measure, Width, around};
 
 /// How much may be shown; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,6 +25,7 @@ pub struct Limits {
 pub struct Page {
     hasher: LineHasher,
     limits: Limits,
+    width: Width,
     out: Vec<u8>,
     first_line: Option<u64>,
     last_line: u64,
@@ -29,6 +33,8 @@ pub struct Page {
     /// Set by the first line that did not fit.
     next_line: Option<u64>,
     is_cut: bool,
+    /// Lines that are longer than may be shown were cut.
+    has_cut_rows: bool,
 }
 
 impl Page {
@@ -38,13 +44,20 @@ impl Page {
         Page {
             hasher: LineHasher::new(dialect),
             limits,
+            width: Width::Whole,
             out: with_room_for(capacity + LINE_ROOM_BYTES),
             first_line: None,
             last_line: 0,
             shown_lines: 0,
             next_line: None,
             is_cut: false,
+            has_cut_rows: false,
         }
+    }
+
+    /// The page with another width of its rows.
+    pub fn with_width(self, width: Width) -> Page {
+        Page { width, ..self }
     }
 
     /// A page of the first lines of a file, as they were rendered elsewhere.
@@ -52,25 +65,48 @@ impl Page {
         Page {
             hasher: LineHasher::new(dialect),
             limits: Limits::default(),
+            width: Width::Whole,
             out: text,
             first_line: (lines > 0).then_some(1),
             last_line: lines,
             shown_lines: lines,
             next_line: None,
             is_cut: false,
+            has_cut_rows: false,
         }
     }
 
     /// Adds a line; false when it did not fit, after which nothing does.
     pub fn push(&mut self, number: u64, text: &[u8]) -> bool {
-        self.add(number, text, false)
+        self.add(number, text, false, None)
     }
 
     /// Adds the lines of `text`, of which the first has the number `first`; false when not all
     /// fitted, after which nothing does.
     pub fn push_lines(&mut self, first: u64, text: &[u8]) -> bool {
         let dialect = self.hasher.dialect();
-        with_block_hasher(dialect, |hasher| self.push_blocks(hasher, first, text))
+        with_block_hasher(dialect, |hasher| self.push_runs(hasher, first, text))
+    }
+
+    /// Lines that are shown whole go together, others one by one.
+    fn push_runs(&mut self, hasher: &mut BlockHasher, first: u64, text: &[u8]) -> bool {
+        let (mut number, mut rest) = (first, text);
+        while !rest.is_empty() {
+            let (whole, others) = rest.split_at(self.width.whole_lines_bytes(rest));
+            let before = self.shown_lines;
+            if !self.push_blocks(hasher, number, whole) {
+                return false;
+            }
+            number += self.shown_lines - before;
+            rest = others;
+            if let Some(span) = Lines::new(rest, Unit::Byte).next() {
+                if !self.push(number, span.text(rest)) {
+                    return false;
+                }
+                (number, rest) = (number + 1, &rest[span.end..]);
+            }
+        }
+        true
     }
 
     fn push_blocks(&mut self, hasher: &mut BlockHasher, first: u64, text: &[u8]) -> bool {
@@ -124,7 +160,14 @@ impl Page {
         self.push_lines(first, text);
     }
 
-    fn add(&mut self, number: u64, text: &[u8], after_gap: bool) -> bool {
+    /// Adds a line; `found` is where the match is that it is shown for.
+    fn add(
+        &mut self,
+        number: u64,
+        text: &[u8],
+        after_gap: bool,
+        found: Option<Range<usize>>,
+    ) -> bool {
         if self.next_line.is_some() {
             return false;
         }
@@ -145,10 +188,11 @@ impl Page {
         let hash = self.hasher.hash(number, text);
         let start = self.out.len();
         let max_bytes = self.limits.max_bytes.unwrap_or(usize::MAX);
+        let part = self.width.part(text, found.clone());
         // A line that cannot fit is not copied first.
-        let mut fits = start.saturating_add(text.len()) <= max_bytes;
+        let mut fits = start.saturating_add(part.len()) <= max_bytes;
         if fits {
-            render_line(dialect, number, hash, text, &mut self.out);
+            render_part(dialect, number, hash, text, part.clone(), &mut self.out);
             fits = self.out.len() <= max_bytes;
         }
         if !fits {
@@ -157,22 +201,52 @@ impl Page {
                 self.next_line = Some(number);
                 return false;
             }
-            self.push_cut(number, hash, text, max_bytes);
+            self.push_cut(number, hash, text, (part.clone(), found), max_bytes);
         }
+        self.has_cut_rows |= matches!(self.width, Width::Chars(_)) && part.len() < text.len();
         self.first_line.get_or_insert(number);
         self.last_line = number;
         self.shown_lines += 1;
         true
     }
 
-    /// Shows as much of a line as `max_bytes` have room for between the anchor and the mark.
-    fn push_cut(&mut self, number: u64, hash: u32, text: &[u8], max_bytes: usize) {
+    /// Shows as much of a part of a line as `max_bytes` have room for between the anchor and the
+    /// marks.
+    fn push_cut(
+        &mut self,
+        number: u64,
+        hash: u32,
+        text: &[u8],
+        (part, found): (Range<usize>, Option<Range<usize>>),
+        max_bytes: usize,
+    ) {
         let dialect = self.hasher.dialect();
         let mut anchor = Vec::new();
         render_line(dialect, number, hash, b"", &mut anchor);
         let room = max_bytes.saturating_sub(anchor.len() + cut_mark_bytes(text.len()));
-        render_cut_line(dialect, number, hash, text, room, &mut self.out);
+        let found = found.filter(|found| part.start <= found.start && found.end <= part.end);
+        let found = found.map(|found| found.start - part.start..found.end - part.start);
+        let shown = &text[part.clone()];
+        let mut fitting = around(shown, found.clone(), Measure::Bytes(room));
+        if part.start + fitting.start > 0 {
+            let room = room.saturating_sub(left_mark_bytes(text.len()));
+            fitting = around(shown, found, Measure::Bytes(room));
+        }
+        let fitting = part.start + fitting.start..part.start + fitting.end;
+        render_part(dialect, number, hash, text, fitting, &mut self.out);
         self.is_cut = true;
+    }
+
+    /// Whether of a line of so many bytes maybe only a part is shown.
+    pub fn may_cut(&self, line_bytes: usize) -> bool {
+        line_bytes > self.width.whole_bytes()
+            || line_bytes.saturating_add(LINE_ROOM_BYTES)
+                > self.limits.max_bytes.unwrap_or(usize::MAX)
+    }
+
+    /// Whether of some lines only as much is shown as the width allows.
+    pub fn has_cut_rows(&self) -> bool {
+        self.has_cut_rows
     }
 
     /// Whether the page shows one line that alone is too long, cut.
@@ -261,8 +335,9 @@ impl<'a> Excerpt<'a> {
         Excerpt { text, context, page, next, unrendered: None, pending_until: 0 }
     }
 
-    /// Adds a match; false when it did not fit, after which nothing does.
-    pub fn push_match(&mut self, number: u64, span: Span) -> bool {
+    /// Adds a match, of a line of which only a part may be shown with the place that counts;
+    /// false when it did not fit, after which nothing does.
+    pub fn push_match(&mut self, number: u64, span: Span, found: Option<Range<usize>>) -> bool {
         if !self.show_pending(number - 1) {
             return false;
         }
@@ -279,7 +354,7 @@ impl<'a> Excerpt<'a> {
             }
             self.next = LineStart { number: earliest, offset };
         }
-        let fitted = self.show_until(number, gap);
+        let fitted = self.show_until(number, gap, found);
         self.pending_until = number.saturating_add(self.context.after);
         fitted
     }
@@ -291,32 +366,39 @@ impl<'a> Excerpt<'a> {
         self.page
     }
 
-    fn show_pending(&mut self, last: u64) -> bool {
-        self.show_until(self.pending_until.min(last), false)
+    /// Whether of a matching line maybe only a part is shown.
+    pub fn may_cut(&self, span: Span) -> bool {
+        self.page.may_cut(span.text_end - span.start)
     }
 
-    /// Shows the lines up to number `last`: later and all at once if they fit for certain,
-    /// otherwise one by one until one does not.
-    fn show_until(&mut self, last: u64, gap: bool) -> bool {
+    fn show_pending(&mut self, last: u64) -> bool {
+        self.show_until(self.pending_until.min(last), false, None)
+    }
+
+    /// Shows the lines up to number `last`, in which the match is: later and all at once if they
+    /// fit whole for certain, otherwise one by one until one does not.
+    fn show_until(&mut self, last: u64, gap: bool, found: Option<Range<usize>>) -> bool {
         let start = self.next;
         let mut end = start;
+        let mut are_whole = true;
         for span in Lines::starting_at(self.text, Unit::Byte, start.offset) {
             if end.number > last {
                 break;
             }
+            are_whole &= !self.may_cut(span);
             end = LineStart { number: end.number + 1, offset: span.end };
         }
         if end.number == start.number {
             return true;
         }
         let first = self.unrendered.as_ref().map_or(start, |lines| lines.first);
-        if self.has_room_for(first, end) {
+        if are_whole && self.has_room_for(first, end) {
             self.unrendered.get_or_insert(UnbrokenLines { first, after_gap: gap });
             self.next = end;
             return true;
         }
         self.render();
-        self.show_singly(last, gap)
+        self.show_singly(last, gap, found)
     }
 
     fn has_room_for(&self, first: LineStart, end: LineStart) -> bool {
@@ -334,16 +416,17 @@ impl<'a> Excerpt<'a> {
         }
     }
 
-    fn show_singly(&mut self, last: u64, mut gap: bool) -> bool {
+    fn show_singly(&mut self, last: u64, mut gap: bool, mut found: Option<Range<usize>>) -> bool {
         for span in Lines::starting_at(self.text, Unit::Byte, self.next.offset) {
             if self.next.number > last {
                 break;
             }
-            let text = span.text(self.text);
-            if !self.page.add(self.next.number, text, std::mem::take(&mut gap)) {
+            let LineStart { number, .. } = self.next;
+            let found = if number == last { found.take() } else { None };
+            if !self.page.add(number, span.text(self.text), std::mem::take(&mut gap), found) {
                 return false;
             }
-            self.next = LineStart { number: self.next.number + 1, offset: span.end };
+            self.next = LineStart { number: number + 1, offset: span.end };
         }
         true
     }
@@ -365,7 +448,7 @@ mod tests {
         let mut next = 1;
         let mut fits = |page: &mut Page, number: u64| {
             let gap = page.shown_lines() > 0 && number > next;
-            let added = page.add(number, lines[number as usize - 1].text(text), gap);
+            let added = page.add(number, lines[number as usize - 1].text(text), gap, None);
             next += u64::from(added) * (number + 1 - next);
             added
         };
@@ -410,7 +493,7 @@ mod tests {
             let mut excerpt = Excerpt::new(text, context, page(), 1, 0);
             let taken: Vec<bool> = matches
                 .iter()
-                .map(|&number| excerpt.push_match(number, spans[number as usize - 1]))
+                .map(|&number| excerpt.push_match(number, spans[number as usize - 1], None))
                 .collect();
             let shown = excerpt.finish();
             let expected = naive(text, context, page(), &matches);

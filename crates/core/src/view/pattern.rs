@@ -145,8 +145,16 @@ impl Pattern {
             Engine::Backtracking(_) => false,
         };
         let watch = Watch::new(cancel);
-        let long_lines = None;
-        MatchingLines { pattern: self, text, at: from, piece_end: from, whole, watch, long_lines }
+        MatchingLines {
+            pattern: self,
+            text,
+            at: from,
+            piece_end: from,
+            whole,
+            watch,
+            long_lines: None,
+            found: None,
+        }
     }
 }
 
@@ -160,6 +168,8 @@ pub struct MatchingLines<'a> {
     whole: bool,
     watch: Watch<'a>,
     long_lines: Option<LineSearch<'a>>,
+    /// Where in the last line the match is, if that is known already.
+    found: Option<Range<usize>>,
 }
 
 /// A line that may match.
@@ -169,10 +179,10 @@ struct CandidateLine {
 }
 
 /// What is known of a line that may match.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 enum MatchExtent {
-    /// A match begins and ends in it.
-    Inside,
+    /// A match begins and ends in it, there.
+    Inside(Range<usize>),
     /// A match begins in it and ends below.
     RunsOver,
     /// Nothing.
@@ -221,27 +231,51 @@ impl<'a> MatchingLines<'a> {
             return None;
         }
         let line = line_around(self.text, found.start);
-        let found =
-            if found.end <= line.text_end { MatchExtent::Inside } else { MatchExtent::RunsOver };
+        let found = if found.end <= line.text_end {
+            MatchExtent::Inside(found.start - line.start..found.end - line.start)
+        } else {
+            MatchExtent::RunsOver
+        };
         Some(CandidateLine { line, found })
     }
 
+    /// Where in the line that came last the first match is; of a line that is too long for the
+    /// engine that says so, where the match ends that ends first.
+    pub fn place(&mut self, line: Span) -> Result<Option<Range<usize>>> {
+        match self.found.clone() {
+            Some(found) => Ok(Some(found)),
+            None => self.find_in_line(line.text(self.text)),
+        }
+    }
+
     fn matches_line(&mut self, line: &'a [u8]) -> Result<bool> {
+        match &self.pattern.engine {
+            // To know where the match begins takes longer.
+            Engine::Automaton(automaton) if line.len() <= automaton.piece_bytes => {
+                self.watch.begin(line.len()).map_err(|stop| stopped(stop, line.len()))?;
+                Ok(automaton.regex.is_match(line))
+            }
+            _ => Ok(self.find_in_line(line)?.is_some()),
+        }
+    }
+
+    fn find_in_line(&mut self, line: &'a [u8]) -> Result<Option<Range<usize>>> {
         let stopped = |stop| stopped(stop, line.len());
         self.watch.begin(line.len()).map_err(stopped)?;
         let pattern = self.pattern;
         match &pattern.engine {
-            Engine::Literal(literal) => literal.is_in(line, &self.watch).map_err(stopped),
+            Engine::Literal(literal) => literal.find_in(line, &self.watch).map_err(stopped),
             Engine::Automaton(automaton) if line.len() <= automaton.piece_bytes => {
-                Ok(automaton.regex.is_match(line))
+                Ok(automaton.regex.find(line).map(|found| found.range()))
             }
             Engine::Automaton(automaton) => {
                 let search = self.long_lines.get_or_insert_with(|| LineSearch::new(&automaton.nfa));
-                search.matches(line, &self.watch).map_err(stopped)
+                let end = search.end_of_match(line, &self.watch).map_err(stopped)?;
+                Ok(end.map(|end| end..end))
             }
             Engine::Backtracking(backtracker) => {
                 let text: Cow<'_, str> = String::from_utf8_lossy(line);
-                backtracker.matches(&text, &self.watch).map_err(|failed| match failed {
+                backtracker.find(&text, &self.watch).map_err(|failed| match failed {
                     MatchFailure::Stopped(stop) => stopped(stop),
                     MatchFailure::GaveUp(cause) => Error::new(
                         Code::InvalidPattern,
@@ -264,7 +298,9 @@ impl Iterator for MatchingLines<'_> {
                     self.at = line.end;
                     // Behind a line that is longer than a piece, the next piece begins.
                     self.piece_end = self.piece_end.max(line.end);
-                    if found == MatchExtent::Inside {
+                    self.found = None;
+                    if let MatchExtent::Inside(found) = found {
+                        self.found = Some(found);
                         return Some(Ok(line));
                     }
                     // A match that runs over the end of its line can run far, and again from each

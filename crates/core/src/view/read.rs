@@ -18,6 +18,7 @@ use crate::view::excerpt::{Context, Excerpt, Limits, Page};
 use crate::view::pattern::{Pattern, Query};
 use crate::view::render::{kept_room_bytes, rendered_size_bound};
 use crate::view::scope::Scope;
+use crate::view::width::{Columns, Width};
 
 pub(crate) use lines::count_lines_while;
 use lines::{line_ending, offset_after_lines, offset_of_line};
@@ -36,6 +37,10 @@ pub struct ReadRequest {
     pub start_line: Option<u64>,
     /// How much is shown.
     pub limits: Limits,
+    /// How many code points of a line are shown; the rest is counted.
+    pub max_line_chars: Option<u64>,
+    /// Which columns of each line are shown; then `max_line_chars` does not count.
+    pub columns: Option<Columns>,
     /// Show the matches only.
     pub search: Option<Query>,
     /// Lines around each match.
@@ -46,6 +51,12 @@ pub struct ReadRequest {
     pub encoding: Option<String>,
     /// Whether the view says the checksum of its lines.
     pub checksum: bool,
+}
+
+impl ReadRequest {
+    fn width(&self) -> Width {
+        Width::of(self.columns, self.max_line_chars)
+    }
 }
 
 /// What a file is.
@@ -123,8 +134,10 @@ pub struct FileView {
     pub end_line: u64,
     /// Where to go on, when the view was cut.
     pub next_line: Option<u64>,
-    /// Whether the view was cut by a limit.
+    /// Whether the view was cut by a limit, or rows of it were.
     pub truncated: bool,
+    /// Whether it shows one line, and of that less than was asked for: it has too many bytes.
+    pub is_line_cut: bool,
     /// The matching lines shown, with `search`.
     pub match_lines: Option<Vec<u64>>,
     /// The matching lines from `start_line` on, shown or not, with `search`.
@@ -222,6 +235,13 @@ fn prepare(scope: &Scope<'_>, request: &ReadRequest) -> Result<(LoadOptions, Opt
             Message::from(Term::StartLine) + " is 0: lines are numbered from 1",
         ));
     }
+    if let Some(Columns { from, to }) = request.columns
+        && (from == 0 || to < from)
+    {
+        return Err(Error::argument(format!(
+            "columns are {from} to {to}: expected a first one, from 1, and a last one that is no less"
+        )));
+    }
     Ok((load, pattern))
 }
 
@@ -252,7 +272,11 @@ fn view_document(
     let &Scope { dialect, cancel, .. } = scope;
     let text = document.text();
     let start_line = request.start_line.unwrap_or(1);
-    let is_whole = pattern.is_none() && start_line == 1 && request.limits == Limits::default();
+    let width = request.width();
+    let is_whole = pattern.is_none()
+        && start_line == 1
+        && request.limits == Limits::default()
+        && width == Width::Whole;
     // What anchors add to a page of source with 30 bytes a line.
     let usual_bytes = text.len() + text.len() / 4;
     if is_whole && usual_bytes < kept_room_bytes() {
@@ -286,12 +310,15 @@ fn view_document(
                 Some(_) => offset_after_lines(text, start, lines, cancel)?,
                 None => text.len(),
             };
-            let size_bytes = rendered_size_bound(dialect, end - start, lines, line_count);
-            let page = Page::new(dialect, request.limits, size_bytes);
+            let size_bytes = match width {
+                Width::Whole => rendered_size_bound(dialect, end - start, lines, line_count),
+                _ => 0,
+            };
+            let page = Page::new(dialect, request.limits, size_bytes).with_width(width);
             show_window(text, from, end, page, cancel)?
         }
         Some(pattern) => {
-            let page = Page::new(dialect, request.limits, 0);
+            let page = Page::new(dialect, request.limits, 0).with_width(width);
             let max_matches = request.max_matches.unwrap_or(MAX_MATCHES);
             show_matches(text, from, page, pattern, request.context, max_matches, cancel)?.0
         }
@@ -370,7 +397,8 @@ pub(crate) fn show_matches(
     let mut count = 0;
     let mut first_left_out = None;
     let (mut number, mut offset) = (from.line, from.offset);
-    for span in pattern.matching_lines(text, from.offset, cancel) {
+    let mut matching = pattern.matching_lines(text, from.offset, cancel);
+    while let Some(span) = matching.next() {
         let span = span?;
         // A mapped file can change between two looks at it; then the view is thrown away.
         let between = text.get(offset..span.start).unwrap_or_default();
@@ -380,10 +408,15 @@ pub(crate) fn show_matches(
         if first_left_out.is_some() {
             continue;
         }
-        if lines.len() as u64 == max_matches || !excerpt.push_match(number, span) {
+        if lines.len() as u64 == max_matches {
             first_left_out = Some(number);
-        } else {
+            continue;
+        }
+        let found = if excerpt.may_cut(span) { matching.place(span)? } else { None };
+        if excerpt.push_match(number, span, found) {
             lines.push(number);
+        } else {
+            first_left_out = Some(number);
         }
     }
     let page = excerpt.finish();
@@ -415,7 +448,7 @@ fn finish_view(
         None
     };
     let next_line = shown.next_line;
-    let is_cut = shown.page.is_cut();
+    let (is_cut, has_cut_rows) = (shown.page.is_cut(), shown.page.has_cut_rows());
     let (text, is_ascii) = into_string(scope, &request.path, shown.page.into_text())?;
     Ok(FileView {
         path: request.path.clone(),
@@ -426,7 +459,8 @@ fn finish_view(
         start_line: first_line,
         end_line,
         next_line,
-        truncated: next_line.is_some() || is_cut,
+        truncated: next_line.is_some() || is_cut || has_cut_rows,
+        is_line_cut: is_cut,
         match_lines: shown.match_lines,
         match_count: shown.match_count,
         line_ending: line_ending(document.text(), cancel)?,

@@ -8,6 +8,8 @@ pub(crate) use block::{BlockRenderer, LINE_ROOM_BYTES};
 pub use room::give_back;
 pub(crate) use room::{kept_room_bytes, with_room_for, zeroed_room_for};
 
+use std::ops::Range;
+
 use crate::text::dialect::{Dialect, MemoryLines};
 use crate::text::hash::{HashedBlock, LineHasher, floor_boundary, with_block_hasher};
 
@@ -17,6 +19,10 @@ pub const GAP: &str = "...";
 /// The start of the mark at the end of a cut line, `… [+12345 bytes]`.
 const CUT_MARK: &str = "… [+";
 const CUT_MARK_END: &str = " bytes]";
+
+/// The mark in front of a part that begins within its line, `[1000 bytes+] …`.
+const LEFT_MARK: &str = "[";
+const LEFT_MARK_END: &str = " bytes+] …";
 
 /// Appends one line in the dialect's shape, without a newline.
 pub fn render_line(dialect: &Dialect, line: u64, hash: u32, text: &[u8], out: &mut Vec<u8>) {
@@ -36,16 +42,41 @@ pub fn render_cut_line(
 ) {
     let shown = if limit_bytes == 0 { 0 } else { floor_boundary(text, limit_bytes) };
     let shown = if shown > limit_bytes { 0 } else { shown };
-    render_line(dialect, line, hash, &text[..shown], out);
-    if shown < text.len() {
-        out.extend_from_slice(format!("{CUT_MARK}{}{CUT_MARK_END}", text.len() - shown).as_bytes());
+    render_part(dialect, line, hash, text, 0..shown, out);
+}
+
+/// Appends a part of a line between marks that say how many bytes are not shown.
+pub fn render_part(
+    dialect: &Dialect,
+    line: u64,
+    hash: u32,
+    text: &[u8],
+    part: Range<usize>,
+    out: &mut Vec<u8>,
+) {
+    render_line(dialect, line, hash, b"", out);
+    if part.start > 0 {
+        out.extend_from_slice(format!("{LEFT_MARK}{}{LEFT_MARK_END}", part.start).as_bytes());
+    }
+    let hidden_bytes = text.len() - part.end;
+    out.extend_from_slice(&text[part]);
+    if hidden_bytes > 0 {
+        out.extend_from_slice(format!("{CUT_MARK}{hidden_bytes}{CUT_MARK_END}").as_bytes());
     }
 }
 
 /// The length of the mark of a line of which `hidden_bytes` are not shown.
 pub fn cut_mark_bytes(hidden_bytes: usize) -> usize {
-    let digits = hidden_bytes.checked_ilog10().unwrap_or(0) as usize + 1;
-    CUT_MARK.len() + digits + CUT_MARK_END.len()
+    CUT_MARK.len() + digits(hidden_bytes) + CUT_MARK_END.len()
+}
+
+/// The same of the mark in front of a part.
+pub fn left_mark_bytes(hidden_bytes: usize) -> usize {
+    LEFT_MARK.len() + digits(hidden_bytes) + LEFT_MARK_END.len()
+}
+
+fn digits(number: usize) -> usize {
+    number.checked_ilog10().unwrap_or(0) as usize + 1
 }
 
 /// What ends the path in a header.
@@ -93,6 +124,15 @@ pub fn cut_mark_start(text: &str) -> Option<usize> {
     let start = body.rfind(CUT_MARK)?;
     let digits = &body[start + CUT_MARK.len()..];
     (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(start)
+}
+
+/// Whether a text begins within its line, as the mark in front says.
+pub fn has_left_mark(text: &str) -> bool {
+    let digits = text.trim_start().strip_prefix(LEFT_MARK);
+    digits.is_some_and(|rest| {
+        let behind = rest.trim_start_matches(|byte: char| byte.is_ascii_digit());
+        behind.len() < rest.len() && behind.starts_with(LEFT_MARK_END)
+    })
 }
 
 fn render_anchor(dialect: &Dialect, line: u64, hash: u32, out: &mut Vec<u8>) {
@@ -247,5 +287,32 @@ mod tests {
         assert_eq!(cut_mark_start("… [+ bytes]"), None);
         assert_eq!(cut_mark_start("abc… [+x bytes]"), None);
         assert_eq!(cut_mark_start("abc"), None);
+        for (text, expected) in [
+            ("[12 bytes+] …abc", true),
+            ("  [1 bytes+] …", true),
+            ("[ bytes+] …abc", false),
+            ("[12 bytes+]abc", false),
+            ("a[12 bytes+] …", false),
+            ("", false),
+        ] {
+            assert_eq!(has_left_mark(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn parts_stand_between_marks() {
+        let dialect = Dialect::default_dialect();
+        for (part, expected) in [
+            (0..5, "7:00|abcde"),
+            (0..2, "7:00|ab… [+3 bytes]"),
+            (1..5, "7:00|[1 bytes+] …bcde"),
+            (1..3, "7:00|[1 bytes+] …bc… [+2 bytes]"),
+            (5..5, "7:00|[5 bytes+] …"),
+            (0..0, "7:00|… [+5 bytes]"),
+        ] {
+            let mut out = Vec::new();
+            render_part(dialect, 7, 0, b"abcde", part, &mut out);
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
     }
 }

@@ -22,6 +22,7 @@ use crate::view::pattern::{Pattern, Query};
 use crate::view::read::{MAX_MATCHES, ViewStart, count_lines_while, into_string, show_matches};
 use crate::view::render::file_header;
 use crate::view::scope::Scope;
+use crate::view::width::Width;
 use found::{FoundFile, FoundFiles};
 use walk::{Walked, walk};
 
@@ -49,6 +50,8 @@ pub struct SearchQuery {
     pub max_matches_per_file: Option<u64>,
     /// How long the text gets: whole lines. A first line that is longer is shown cut.
     pub max_bytes: Option<usize>,
+    /// How many code points of a line are shown, of a match those around it.
+    pub max_line_chars: Option<u64>,
     /// Search hidden files and directories too.
     pub hidden: bool,
     /// Pass over what `.gitignore`, `.git/info/exclude` and git's ignore file of the user
@@ -75,6 +78,7 @@ impl SearchQuery {
             max_matches: MAX_MATCHES,
             max_matches_per_file: None,
             max_bytes: None,
+            max_line_chars: None,
             hidden: false,
             gitignore: true,
             ignore_files: true,
@@ -334,7 +338,8 @@ impl Search<'_> {
         let (shown, last) = show_matches(
             text,
             ViewStart { line: 1, offset: 0 },
-            Page::new(self.scope.dialect, limits, 0),
+            Page::new(self.scope.dialect, limits, 0)
+                .with_width(Width::of(None, self.query.max_line_chars)),
             &self.pattern,
             self.query.context,
             room.matches.min(per_file),

@@ -44,11 +44,25 @@ pub struct SessionLimits {
     pub max_bytes: usize,
     /// Matches that a read or a search shows.
     pub max_matches: u64,
+    /// Code points that a read or a search shows of each line.
+    pub max_line_chars: u64,
 }
 
 impl Default for SessionLimits {
     fn default() -> Self {
-        SessionLimits { max_lines: 2_000, max_bytes: 51_200, max_matches: MAX_MATCHES }
+        SessionLimits {
+            max_lines: 2_000,
+            max_bytes: 51_200,
+            max_matches: MAX_MATCHES,
+            max_line_chars: 2_000,
+        }
+    }
+}
+
+impl SessionLimits {
+    /// How much of a line is shown where so much is asked for.
+    fn line_chars(&self, asked: Option<u64>) -> u64 {
+        asked.unwrap_or(u64::MAX).min(self.max_line_chars)
     }
 }
 
@@ -384,6 +398,7 @@ impl Session {
         let mut query = query.clone();
         query.max_matches = query.max_matches.min(limits.max_matches);
         query.max_bytes = Some(query.max_bytes.unwrap_or(usize::MAX).min(limits.max_bytes));
+        query.max_line_chars = Some(limits.line_chars(query.max_line_chars));
         let result = self.search_in_order(&query, cancel, progress)?;
         let lessons = self.lessons_of_rows(found_rows(&result), cancel)?;
         let learning = self.memory.ready(lessons, Some(turn.0.as_of), cancel);

@@ -14,6 +14,7 @@ mod faults;
 mod hostile;
 mod json;
 mod layers;
+mod long_lines;
 mod power;
 mod read;
 mod recorded_repairs;

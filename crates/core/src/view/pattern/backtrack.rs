@@ -2,8 +2,9 @@
 //!
 //! It has a limit of its own, and no way to be stopped; but it reads the line through a trait. So
 //! it is given lines that count how often they are read, and stop it by unwinding, which is no
-//! panic: nothing is printed, and it goes no further than [`Backtracker::matches`].
+//! panic: nothing is printed, and it goes no further than [`Backtracker::find`].
 
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use super::watch::{Stop, Watch};
@@ -39,12 +40,17 @@ impl Backtracker {
             .map(Backtracker)
     }
 
-    pub(super) fn matches(&self, line: &str, watch: &Watch<'_>) -> Result<bool, MatchFailure> {
+    /// The first match in a line.
+    pub(super) fn find(
+        &self,
+        line: &str,
+        watch: &Watch<'_>,
+    ) -> Result<Option<Range<usize>>, MatchFailure> {
         let watched = Watched { line, watch };
         // The engine is as good as new when it begins, however it ended the last time.
-        let ended = catch_unwind(AssertUnwindSafe(|| self.0.is_match(&watched)));
+        let ended = catch_unwind(AssertUnwindSafe(|| self.0.find(&watched)));
         match ended {
-            Ok(matched) => matched.map_err(MatchFailure::GaveUp),
+            Ok(found) => found.map_err(MatchFailure::GaveUp),
             Err(payload) => match payload.downcast::<Stop>() {
                 Ok(stop) => Err(MatchFailure::Stopped(*stop)),
                 Err(panic) => resume_unwind(panic),
@@ -70,7 +76,7 @@ impl Watched<'_> {
 
 impl fancy_regex::Input for Watched<'_> {
     type Match<'t>
-        = ()
+        = Range<usize>
     where
         Self: 't;
 
@@ -96,7 +102,9 @@ impl fancy_regex::Input for Watched<'_> {
         fancy_regex::Input::prev_codepoint_ix(self.line, at)
     }
 
-    fn make_match(&self, _: usize, _: usize) {}
+    fn make_match(&self, start: usize, end: usize) -> Range<usize> {
+        start..end
+    }
 
     fn advance_position(&self, at: usize) -> usize {
         fancy_regex::Input::advance_position(self.line, at)

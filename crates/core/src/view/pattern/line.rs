@@ -1,4 +1,4 @@
-//! Whether a pattern matches within one line that is too long to be left to an engine that does
+//! Whether, and where, a pattern matches within one line that is too long to be left to an engine that does
 //! not look at the caller's flag.
 //!
 //! A lazily built deterministic automaton takes a step for each byte. Where it gives up (it
@@ -53,20 +53,29 @@ impl<'p> LineSearch<'p> {
         LineSearch { nfa, lazy, threads: None }
     }
 
-    pub(super) fn matches(&mut self, line: &[u8], watch: &Watch<'_>) -> Result<bool, Stop> {
+    /// The end of a match, of that which ends first.
+    pub(super) fn end_of_match(
+        &mut self,
+        line: &[u8],
+        watch: &Watch<'_>,
+    ) -> Result<Option<usize>, Stop> {
         if let Some(lazy) = &mut self.lazy {
-            match lazy.matches(line, watch)? {
-                Ok(matches) => return Ok(matches),
+            match lazy.end_of_match(line, watch)? {
+                Ok(end) => return Ok(end),
                 Err(GaveUp) => self.lazy = None,
             }
         }
         let threads = self.threads.get_or_insert_with(|| Threads::new(self.nfa.states().len()));
-        threads.matches(self.nfa, line, watch)
+        threads.end_of_match(self.nfa, line, watch)
     }
 }
 
 impl Lazy {
-    fn matches(&mut self, line: &[u8], watch: &Watch<'_>) -> Result<Result<bool, GaveUp>, Stop> {
+    fn end_of_match(
+        &mut self,
+        line: &[u8],
+        watch: &Watch<'_>,
+    ) -> Result<Result<Option<usize>, GaveUp>, Stop> {
         let Lazy { dfa, cache } = self;
         let Ok(mut state) = dfa.start_state_forward(cache, &Input::new(line)) else {
             return Ok(Err(GaveUp));
@@ -76,16 +85,17 @@ impl Lazy {
         let states = dfa.get_nfa().states().len();
         for chunk in line.chunks((CHUNK_STATES / states).clamp(1, CHUNK_BYTES)) {
             let used_bytes = cache.memory_usage();
-            for &byte in chunk {
+            for (index, &byte) in chunk.iter().enumerate() {
                 let Ok(next) = dfa.next_state(cache, state, byte) else {
                     return Ok(Err(GaveUp));
                 };
                 state = next;
+                // It says so one byte late.
                 if state.is_match() {
-                    return Ok(Ok(true));
+                    return Ok(Ok(Some(at + index)));
                 }
                 if state.is_dead() {
-                    return Ok(Ok(false));
+                    return Ok(Ok(None));
                 }
                 if state.is_quit() {
                     return Ok(Err(GaveUp));
@@ -98,7 +108,8 @@ impl Lazy {
             watch.spend((chunk.len() + grown_bytes) as u64)?;
         }
         cache.search_finish(at);
-        Ok(dfa.next_eoi_state(cache, state).map(|end| end.is_match()).map_err(|_| GaveUp))
+        let end = dfa.next_eoi_state(cache, state).map_err(|_| GaveUp);
+        Ok(end.map(|state| state.is_match().then_some(line.len())))
     }
 }
 
@@ -115,12 +126,17 @@ impl Threads {
         Threads { now: Set::new(states), next: Set::new(states), pending: Vec::new() }
     }
 
-    fn matches(&mut self, nfa: &NFA, line: &[u8], watch: &Watch<'_>) -> Result<bool, Stop> {
+    fn end_of_match(
+        &mut self,
+        nfa: &NFA,
+        line: &[u8],
+        watch: &Watch<'_>,
+    ) -> Result<Option<usize>, Stop> {
         self.now.clear();
         for at in 0..=line.len() {
             // A match can begin anywhere.
             if add(nfa, line, at, nfa.start_anchored(), &mut self.now, &mut self.pending) {
-                return Ok(true);
+                return Ok(Some(at));
             }
             watch.spend(self.now.len() as u64 + 1)?;
             let Some(&byte) = line.get(at) else { break };
@@ -130,12 +146,12 @@ impl Threads {
                 if let Some(follows) = follows
                     && add(nfa, line, at + 1, follows, &mut self.next, &mut self.pending)
                 {
-                    return Ok(true);
+                    return Ok(Some(at + 1));
                 }
             }
             std::mem::swap(&mut self.now, &mut self.next);
         }
-        Ok(false)
+        Ok(None)
     }
 }
 

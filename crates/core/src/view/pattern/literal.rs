@@ -27,18 +27,22 @@ impl Literal {
         Some(start..start + self.finder.needle().len())
     }
 
-    /// Whether it stands in a line, however long that is.
-    pub(super) fn is_in(&self, line: &[u8], watch: &Watch<'_>) -> Result<bool, Stop> {
+    /// Where it stands first in a line, however long that is.
+    pub(super) fn find_in(
+        &self,
+        line: &[u8],
+        watch: &Watch<'_>,
+    ) -> Result<Option<Range<usize>>, Stop> {
         let piece_bytes = self.piece_bytes.max(1);
         // What begins in a piece may end in the next one.
         let over = self.finder.needle().len() - 1;
         for start in (0..line.len()).step_by(piece_bytes) {
             let piece = &line[start..line.len().min(start + piece_bytes + over)];
             watch.spend(piece.len() as u64)?;
-            if self.finder.find(piece).is_some() {
-                return Ok(true);
+            if let Some(at) = self.finder.find(piece) {
+                return Ok(Some(start + at..start + at + self.finder.needle().len()));
             }
         }
-        Ok(false)
+        Ok(None)
     }
 }

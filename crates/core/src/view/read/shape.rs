@@ -7,6 +7,7 @@ use crate::error::{Code, Error};
 use crate::shape::{path_or_object, size};
 use crate::view::excerpt::{Context, Limits};
 use crate::view::pattern::Query;
+use crate::view::width::Columns;
 
 /// A request is an object, or a path.
 impl<'de> Deserialize<'de> for ReadRequest {
@@ -23,6 +24,8 @@ struct RequestShape {
     start_line: Option<u64>,
     max_lines: Option<u64>,
     max_bytes: Option<u64>,
+    max_line_chars: Option<u64>,
+    columns: Option<(u64, u64)>,
     search: Option<String>,
     regex: Option<bool>,
     case_sensitive: Option<bool>,
@@ -41,6 +44,8 @@ impl From<RequestShape> for ReadRequest {
             path: given.path,
             start_line: given.start_line,
             limits: Limits { max_lines: given.max_lines, max_bytes: given.max_bytes.map(size) },
+            max_line_chars: given.max_line_chars,
+            columns: given.columns.map(|(from, to)| Columns { from, to }),
             search: given.search.map(|search| Query { search, regex, case_sensitive }),
             context: Context {
                 before: given.context_before.unwrap_or_default(),

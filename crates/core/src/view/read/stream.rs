@@ -66,7 +66,7 @@ fn stream(
     while !rest.is_empty() {
         scope.cancel.check()?;
         let (piece, later) = rest.split_at(whole_lines(rest));
-        let (rows, next) = contained(&request.path, || Ok(rows(scope, piece, line)))?;
+        let (rows, next) = contained(&request.path, || Ok(rows(scope, request, piece, line)))?;
         check_version(scope, request, loaded)?;
         pass_on(&rows)?;
         give_back(rows);
@@ -114,10 +114,11 @@ fn window(scope: &Scope<'_>, document: &Document, request: &ReadRequest) -> Resu
 }
 
 /// The rows of a piece, each with a line feed, and the number of the line behind it.
-fn rows(scope: &Scope<'_>, piece: &[u8], line: u64) -> (Vec<u8>, u64) {
+fn rows(scope: &Scope<'_>, request: &ReadRequest, piece: &[u8], line: u64) -> (Vec<u8>, u64) {
     let lines = memchr::memchr_iter(b'\n', piece).count() as u64 + 1;
     let size_bytes = rendered_size_bound(scope.dialect, piece.len(), lines, line + lines) + 1;
-    let mut page = Page::new(scope.dialect, Limits::default(), size_bytes);
+    let page = Page::new(scope.dialect, Limits::default(), size_bytes);
+    let mut page = page.with_width(request.width());
     page.push_lines(line, piece);
     let next = page.last_line() + 1;
     let mut rows = page.into_text();

@@ -24,8 +24,6 @@ enum Seen {
     Text {
         text: Version,
         shown: LineSet,
-        /// It shows one line, and not all of it.
-        is_cut: bool,
     },
     Image(&'static str, Vec<u8>),
 }
@@ -76,7 +74,7 @@ impl<'s> Reading<'s> {
             return Ok(());
         }
         let (view, seen, lesson) = self.view(request, room, cancel)?;
-        if matches!(seen, Seen::Text { is_cut: true, .. }) && !self.report.text.is_empty() {
+        if view.is_line_cut && !self.report.text.is_empty() {
             // A line that fits on a page of its own is not to be cut at the end of this one.
             self.leave_out(request);
             return Ok(());
@@ -143,6 +141,7 @@ impl<'s> Reading<'s> {
         let (limits, left) = (&mut request.limits, &self.left);
         limits.max_lines = Some(limits.max_lines.unwrap_or(u64::MAX).min(left.max_lines));
         limits.max_bytes = Some(limits.max_bytes.unwrap_or(usize::MAX).min(room_bytes));
+        request.max_line_chars = Some(left.line_chars(request.max_line_chars));
         request.max_matches = Some(request.max_matches.unwrap_or(u64::MAX).min(left.max_matches));
         let read = |workspace: &Workspace<'static>| {
             workspace.scoped(cancel, |scope| self.view_in(scope, &request))
@@ -185,7 +184,7 @@ impl<'s> Reading<'s> {
         let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
         let lesson = match (&seen, &view.error) {
             // A file that is gone by now is not remembered: it cannot be edited either.
-            (Seen::Text { text, shown, .. }, None) => {
+            (Seen::Text { text, shown }, None) => {
                 canonical(scope, &request.path).ok().map(|file| {
                     let (text, lines) = (text.clone(), shown.clone());
                     Lesson::Shown { file, text, lines, showing: Showing::Asked }
@@ -198,19 +197,11 @@ impl<'s> Reading<'s> {
 
     fn seen_of(&self, scope: &Scope<'_>, document: &Document, view: &FileView) -> Seen {
         let text = self.session.memory.version(document.text(), hash_of_view(document, view));
-        let (shown, is_cut) = text.look(document.text(), |body| {
-            let shown = match view.match_lines {
-                None if view.end_line >= view.start_line => {
-                    LineSet::of(view.start_line, view.end_line)
-                }
-                _ => rows_shown(scope.dialect, body, &view.text),
-            };
-            let is_beginning = |line: &[u8]| !view.text.as_bytes().ends_with(line);
-            let is_cut = view.start_line == view.end_line
-                && body.line(view.start_line).is_some_and(is_beginning);
-            (shown, is_cut)
+        let shown = text.look(document.text(), |body| match view.match_lines {
+            None if view.end_line >= view.start_line => LineSet::of(view.start_line, view.end_line),
+            _ => rows_shown(scope.dialect, body, &view.text),
         });
-        Seen::Text { text, shown, is_cut }
+        Seen::Text { text, shown }
     }
 
     /// Tells the model of one view; images and where to go on go to the report, too. Returns where
