@@ -162,19 +162,7 @@ test('regression: a read of which a limit left nothing but errors is an error', 
     const { read } = toolsOf(cwd, stateDir, { limits: { maxLines: 1 } })
     const mixed = await read.execute({ path: 'gone', more_paths: ['a.txt', 'a.txt'] })
     assert.equal(mixed.isError, false)
-    const { read: other } = hashTools(
-      untyped({
-        dialect: 'pi',
-        read: async () => ({
-          text: 'x',
-          images: [],
-          views: [
-            { path: 'gone', kind: 'error', error: { code: 'FILE_NOT_FOUND' } },
-            { path: 'a.txt', kind: 'unread' },
-          ],
-        }),
-      }),
-    )
+    const { read: other } = toolsOf(cwd, stateDir, { limits: { maxBytes: 20 } })
     const nothing = await other.execute({ path: 'gone', more_paths: ['a.txt'] })
     assert.deepEqual([nothing.isError, nothing.structured.code], [true, 'FILE_NOT_FOUND'])
   }))
@@ -665,6 +653,16 @@ test('only a fired signal throws', () =>
       )
       await assert.rejects(call, { name: 'AbortError' })
     }
+  }))
+
+test('tools of a session that is closed say so', () =>
+  withDir({ 'a.txt': 'a\n' }, async (cwd, stateDir) => {
+    const session = new HashSession({ cwd, stateDir })
+    const { read } = hashTools(session)
+    session.close()
+    const { text, isError } = await read.execute({ path: 'a.txt' })
+    assert.deepEqual([text, isError], ['INVALID_ARGUMENT: the session is closed', true])
+    assert.throws(() => hashTools(session), { code: 'INVALID_ARGUMENT' })
   }))
 
 test('arguments are left as they are', () =>

@@ -2,24 +2,34 @@
 
 'use strict'
 
-const { applyTool } = require('./tools/apply.cjs')
+const addon = require('./addon.cjs')
 const { guard } = require('./tools/guard.cjs')
-const { readTool } = require('./tools/read.cjs')
-const { remember } = require('./tools/remember.cjs')
-const { searchTool } = require('./tools/search.cjs')
-const { toolNames } = require('./tools/tool.cjs')
+const { toolNames } = require('./tools/names.cjs')
+const { kindOf, makeTool } = require('./tools/tool.cjs')
 const { toAnthropic, toOpenAI, toStandardSchema, toZodShape } = require('./tools/vendors.cjs')
 
 /** @type {typeof import('./tools.cjs').hashTools} */
 function hashTools(session, options) {
-  if (typeof session?.read !== 'function') {
-    throw new TypeError('the session is none: expected a HashSession of hashline-native')
-  }
+  checkSession(session)
   const names = toolNames(options?.names)
   return {
-    read: readTool(session, names),
-    search: searchTool(session, names),
-    apply: applyTool(session, names),
+    read: makeTool(session, names, 'read'),
+    search: makeTool(session, names, 'search'),
+    apply: makeTool(session, names, 'apply'),
+  }
+}
+
+/** @type {typeof import('./tools.cjs').remember} */
+function remember(session, tool, args, text) {
+  checkSession(session)
+  if (typeof text !== 'string') return 0
+  return addon.tools.remember(session, kindOf(tool), args, text)
+}
+
+/** @param {unknown} session */
+function checkSession(session) {
+  if (!(session instanceof addon.HashSession)) {
+    throw new TypeError('the session is none: expected a HashSession of hashline-native')
   }
 }
 

@@ -150,20 +150,26 @@ export interface ApplyData
 /** Something that a model wrote in another form than the schema says, and that was taken as meant. */
 export interface ArgumentRepair {
   /**
-   * `json-text` (a string holding JSON where its value belongs), `wrapped` (one thing where a list
-   * belongs), `at-path` (`@src/a.ts`), `file-url` (`file:///…`), `other-name` (a field under the
-   * name that other tools have for it), `shared-path` (a path beside the operations), `number`
-   * (digits as a string, or a line 0), `move-path` (`path` of a move, which the session calls `from`),
-   * `unused` (a field that is empty). Of the last two the text says nothing.
+   * `json-text` (a string holding JSON where its value belongs), `code-fence` (JSON in a block of
+   * code), `wrapped` (one thing where a list belongs), `unwrapped` (a list where one thing belongs),
+   * `at-path` (`@src/a.ts`), `file-url` (`file:///…`), `other-name` (a field under the name that
+   * other tools have for it), `implied-op` (an operation without `op`, and the fields of one alone),
+   * `shared-path` (a path beside the operations), `number` (digits as a string, or a line 0),
+   * `json-string` (words where JSON text belongs), `move-path` (`path` of a move, which the session
+   * calls `from`), `unused` (a field that is empty). Of the last two the text says nothing.
    */
   rule:
     | 'json-text'
+    | 'code-fence'
     | 'wrapped'
+    | 'unwrapped'
     | 'at-path'
     | 'file-url'
     | 'other-name'
+    | 'implied-op'
     | 'shared-path'
     | 'number'
+    | 'json-string'
     | 'move-path'
     | 'unused'
   /** Where in the arguments: `operations[0].path`. */

@@ -27,6 +27,7 @@ mod search;
 mod session;
 mod task;
 mod text;
+mod tools;
 mod value;
 
 // The C interface, whose functions this library exports as well.

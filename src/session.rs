@@ -63,20 +63,22 @@ pub struct ReadReport {
     pub next: Option<Vec<ReadOn>>,
 }
 
+impl From<core::ReadImage> for ReadImage {
+    fn from(image: core::ReadImage) -> ReadImage {
+        let core::ReadImage { path, mime_type, data } = image;
+        ReadImage { path, mime_type: Word(mime_type), data: data.into() }
+    }
+}
+
 impl From<core::ReadReport> for ReadReport {
     fn from(report: core::ReadReport) -> ReadReport {
-        let image = |image: core::ReadImage| ReadImage {
-            path: image.path,
-            mime_type: Word(image.mime_type),
-            data: image.data.into(),
-        };
         let on = |on: core::ReadOn| ReadOn { path: on.path, start_line: on.start_line as f64 };
         let next: Vec<ReadOn> = report.next.into_iter().map(on).collect();
         let (text, views) = page(report.text, report.views, report.spans);
         ReadReport {
             text,
             views,
-            images: report.images.into_iter().map(image).collect(),
+            images: report.images.into_iter().map(ReadImage::from).collect(),
             next: (!next.is_empty()).then_some(next),
         }
     }
@@ -334,7 +336,7 @@ impl HashSession {
     }
 
     /// The session for one more call. By now it has learned from those before.
-    fn for_call(&self) -> Result<Arc<Session>> {
+    pub fn for_call(&self) -> Result<Arc<Session>> {
         let session = self.open()?;
         self.weight.set(session.memory_bytes());
         Ok(Arc::clone(session))

@@ -1,9 +1,11 @@
-//! A patch as JavaScript holds it → the core's [`Value`]. Whatever is wrong with its content
-//! is for the core to say; only what is no finite tree is refused here.
+//! A patch, or what a model wrote as arguments, as JavaScript holds it → the core's [`Value`].
+//! Whatever is wrong with its content is for the core and the tools to say; only what is no finite
+//! tree is refused here.
 
 use std::fmt;
 
 use hashline_core::{Error, VALUE, Value};
+use hashline_tools::Unreadable;
 use napi::ValueType;
 
 use super::fault::{Fault, Result};
@@ -16,9 +18,33 @@ const MAX_VALUES: u32 = 4_000_000;
 
 /// Converts the argument `name`.
 pub fn to_value(name: &'static str, value: Js<'_>) -> Result<Value> {
-    let mut reader = Reader { name, values_left: MAX_VALUES };
+    let mut reader = Reader::new(name, Strings::Whole);
     // An argument left out is nothing, as null is.
     Ok(reader.read(value, &Place::Argument(name))?.unwrap_or(Value::Null))
+}
+
+/// Converts what a model wrote as arguments. Nothing is thrown: what is wrong is for the model to
+/// know.
+pub fn to_arguments(value: Js<'_>, strings: Strings) -> std::result::Result<Value, Unreadable> {
+    let name = "arguments";
+    let mut reader = Reader::new(name, strings);
+    match reader.read(value, &Place::Argument(name)) {
+        Ok(value) => Ok(value.unwrap_or(Value::Null)),
+        Err(_) => {
+            // A getter or proxy of theirs threw.
+            take_exception(&value.env());
+            Err(reader.why.unwrap_or(Unreadable::NoData))
+        }
+    }
+}
+
+/// What becomes of strings with half a character.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Strings {
+    /// They are values of their own.
+    Whole,
+    /// What stands in its place is replaced: for titles, of which a part has arrived.
+    Lossy,
 }
 
 /// Where a value stands, for messages: `patch.operations[0].value`.
@@ -49,21 +75,31 @@ impl fmt::Display for Place<'_> {
 
 struct Reader {
     name: &'static str,
+    strings: Strings,
     values_left: u32,
+    /// Why reading has ended, if a limit ended it.
+    why: Option<Unreadable>,
 }
 
 impl Reader {
+    fn new(name: &'static str, strings: Strings) -> Reader {
+        Reader { name, strings, values_left: MAX_VALUES, why: None }
+    }
+
     /// The value, or none for undefined.
     fn read(&mut self, value: Js<'_>, place: &Place<'_>) -> Result<Option<Value>> {
-        self.values_left = self
-            .values_left
-            .checked_sub(1)
-            .ok_or_else(|| self.refuse(&format!("holds more than {MAX_VALUES} values")))?;
+        self.values_left = self.values_left.checked_sub(1).ok_or_else(|| {
+            self.why = Some(Unreadable::TooMany);
+            self.refuse(&format!("holds more than {MAX_VALUES} values"))
+        })?;
         Ok(Some(match value.kind()? {
             ValueType::Undefined => return Ok(None),
             ValueType::Null => Value::Null,
             ValueType::Boolean => Value::Bool(value.boolean()?),
             ValueType::Number => Value::Number(value.number()?),
+            ValueType::String if self.strings == Strings::Lossy => {
+                Value::String(value.lossy_text()?)
+            }
             ValueType::String => value.text()?.map_or(Value::IllFormed, Value::String),
             ValueType::Object => self.read_object(value, place)?,
             ValueType::Function => Value::Other("function"),
@@ -75,6 +111,7 @@ impl Reader {
 
     fn read_object(&mut self, object: Js<'_>, place: &Place<'_>) -> Result<Value> {
         if place.depth() >= MAX_DEPTH {
+            self.why = Some(Unreadable::TooDeep);
             return Err(self
                 .refuse(&format!("is cyclic or nested deeper than {MAX_DEPTH} levels"))
                 .into());

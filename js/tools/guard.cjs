@@ -3,7 +3,7 @@
 'use strict'
 
 const { checkCommand } = require('../../index.js')
-const { toolNames } = require('./tool.cjs')
+const { toolNames } = require('./names.cjs')
 
 /** @import { CommandPolicy } from '../..' */
 

@@ -2,22 +2,30 @@
 
 'use strict'
 
-const { isObject } = require('./arguments.cjs')
+const addon = require('../addon.cjs')
 
 /** @import { HashTool, JsonSchema } from '../tools.cjs' */
 
 /** @type {typeof import('../tools.cjs').toOpenAI} */
-function toOpenAI({ name, description, inputSchema }, { strict } = {}) {
-  const parameters = strict ? strictSchema(inputSchema) : copied(inputSchema)
-  return {
-    type: 'function',
-    function: { name, description, parameters, ...(strict !== undefined && { strict }) },
-  }
+function toOpenAI(tool, { strict } = {}) {
+  return formOf('openai', tool, strict)
 }
 
 /** @type {typeof import('../tools.cjs').toAnthropic} */
-function toAnthropic({ name, description, inputSchema }) {
-  return { name, description, input_schema: { ...copied(inputSchema), type: 'object' } }
+function toAnthropic(tool) {
+  return formOf('anthropic', tool)
+}
+
+/**
+ * A tool in the form of a vendor, which the addon makes.
+ * @param {'openai' | 'anthropic'} vendor
+ * @param {Pick<HashTool, 'name' | 'description' | 'inputSchema'>} tool
+ * @param {boolean} [strict]
+ */
+function formOf(vendor, { name, description, inputSchema }, strict) {
+  return JSON.parse(
+    addon.tools.form(vendor, JSON.stringify({ name, description, inputSchema }), strict),
+  )
 }
 
 /** @type {typeof import('../tools.cjs').toStandardSchema} */
@@ -99,31 +107,12 @@ function zodType(z, schema) {
 }
 
 /**
- * The schema in OpenAI's strict mode: all fields required, those that may be left out nullable.
- * @param {JsonSchema} schema
- * @returns {Record<string, unknown>}
- */
-function strictSchema(schema) {
-  const { properties, required = [], items, ...rest } = schema
-  const fields = Object.entries(properties ?? {}).map(([name, field]) => {
-    const strict = strictSchema(field)
-    return [name, required.includes(name) ? strict : { ...strict, type: [field.type, 'null'] }]
-  })
-  return {
-    ...rest,
-    ...(items && { items: strictSchema(items) }),
-    ...(properties && {
-      properties: Object.fromEntries(fields),
-      required: Object.keys(properties),
-      additionalProperties: false,
-    }),
-  }
-}
-
-/**
  * @param {JsonSchema} schema
  * @returns {Record<string, unknown>}
  */
 const copied = (schema) => JSON.parse(JSON.stringify(schema))
+
+/** @param {unknown} value @returns {value is Record<string, unknown>} */
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 module.exports = { toAnthropic, toOpenAI, toStandardSchema, toZodShape }

@@ -1,0 +1,231 @@
+//! The tools of `hashline-native/tools`. `js/tools` makes of them what only JavaScript has.
+
+use std::sync::{Mutex, PoisonError};
+
+use hashline_core::{Cancel, Code, Error, Gate, Result as CoreResult};
+use hashline_tools::{
+    CallOptions, Given, Names, Place, ToolKind, ToolResult, Tools, Unreadable, anthropic,
+    call_title, describe, openai, refusal,
+};
+use napi::bindgen_prelude::{Object, ToNapiValue, TypeName};
+use napi::{Env, ValueType, sys};
+use napi_derive::napi;
+
+use super::fault::{self, Result};
+use super::js::Js;
+use super::options::{Field, Holder, Row, Table, optional, read, row};
+use super::session::{HashSession, ReadImage};
+use super::task::{self, Call, Prepared};
+use super::text::Text;
+use super::value::{Strings, to_arguments};
+
+/// `ExecuteOptions`.
+const OPTIONS: Table<CallOptions> = &[Row::SIGNAL, &[row!("dryRun", Field::flag => dry_run)]];
+
+/// What a harness and a model are told of a tool, as JSON.
+#[napi(namespace = "tools", js_name = "definition", skip_typescript)]
+pub fn tool_definition<'env>(
+    env: &'env Env,
+    session: &HashSession,
+    names: Vec<String>,
+    kind: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    fault::returned(env, || {
+        let dialect = session.for_call()?.options().workspace.dialect;
+        let definition = describe(kind_of(kind)?, dialect, &names_of(names)?);
+        Ok(serde_json::to_string(&definition).unwrap_or_default())
+    })
+}
+
+/// Carries out a call.
+#[napi(namespace = "tools", js_name = "call", skip_typescript)]
+pub fn tool_call<'env>(
+    env: &'env Env,
+    session: &HashSession,
+    names: Vec<String>,
+    kind: Js<'env>,
+    arguments: Js<'env>,
+    options: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    let call = Made { session, names, kind, arguments, options };
+    match kind_of(kind).map(ToolKind::writes) {
+        Ok(true) => task::later(env, || call.prepare::<true>()),
+        _ => task::later(env, || call.prepare::<false>()),
+    }
+}
+
+/// The result of a call that went wrong elsewhere.
+#[napi(namespace = "tools", js_name = "refusal", skip_typescript)]
+pub fn tool_refusal<'env>(
+    env: &'env Env,
+    names: Vec<String>,
+    kind: Js<'env>,
+    code: Js<'env>,
+    message: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    fault::returned(env, || {
+        let code = code.text_if_any()?.unwrap_or_default();
+        let code = Code::ALL.iter().copied().find(|known| known.as_str() == code);
+        let message = message.text_if_any()?.unwrap_or_else(|| "an unknown fault".to_owned());
+        let error = Error::new(code.unwrap_or(Code::Internal), message);
+        Ok(ToolAnswer(refusal(kind_of(kind)?, &names_of(names)?, error)))
+    })
+}
+
+/// Learns from a call of an earlier run what it showed.
+#[napi(namespace = "tools", js_name = "remember", skip_typescript)]
+pub fn tool_remember<'env>(
+    env: &'env Env,
+    session: &HashSession,
+    kind: Js<'env>,
+    arguments: Js<'env>,
+    text: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    fault::returned(env, || {
+        let kind = if kind.is_missing()? { None } else { Some(kind_of(kind)?) };
+        let text = Field::argument("text", text).text()?;
+        let arguments = to_arguments(arguments, Strings::Whole);
+        let tools = Tools::new(&*session.for_call()?, Names::default());
+        Ok(tools.remember(kind, arguments, &text)? as f64)
+    })
+}
+
+/// A call in a few words, from what has arrived of its arguments.
+#[napi(namespace = "tools", js_name = "title", skip_typescript)]
+pub fn tool_title<'env>(
+    env: &'env Env,
+    kind: Js<'env>,
+    arguments: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    fault::returned(env, || {
+        let given = to_arguments(arguments, Strings::Lossy);
+        let kind = kind_of(kind)?;
+        Ok(given.map(|arguments| call_title(kind, &arguments)).unwrap_or_default())
+    })
+}
+
+/// A tool, given as JSON, in the form of a vendor, as JSON.
+#[napi(namespace = "tools", js_name = "form", skip_typescript)]
+pub fn tool_form<'env>(
+    env: &'env Env,
+    vendor: Js<'env>,
+    tool: Js<'env>,
+    strict: Js<'env>,
+) -> napi::Result<Js<'env>> {
+    fault::returned(env, || {
+        let tool = Field::argument("tool", tool).text()?;
+        let tool: serde_json::Value = serde_json::from_str(&tool).unwrap_or_default();
+        let word = |name: &str| tool[name].as_str().unwrap_or_default();
+        let (name, description, schema) = (word("name"), word("description"), &tool["inputSchema"]);
+        let strict = Field::optional_argument("strict", strict)?;
+        let form = match vendor.text_if_any()?.as_deref() {
+            Some("anthropic") => anthropic(name, description, schema),
+            _ => openai(name, description, schema, optional(strict, Field::flag)?),
+        };
+        Ok(form.to_string())
+    })
+}
+
+fn kind_of(kind: Js<'_>) -> Result<ToolKind> {
+    let name = Field::argument("kind", kind).text()?;
+    match name.as_str() {
+        "read" => Ok(ToolKind::Read),
+        "search" => Ok(ToolKind::Search),
+        "apply" => Ok(ToolKind::Apply),
+        _ => Err(Error::argument(format!("there is no tool {name:?}")).into()),
+    }
+}
+
+/// The names by which a model calls the tools: of `read`, `search` and `apply`.
+fn names_of(names: Vec<String>) -> Result<Names> {
+    let [read, search, apply] = <[String; 3]>::try_from(names)
+        .map_err(|_| Error::argument("names are not those of three tools"))?;
+    Ok(Names { read, search, apply, ..Names::default() })
+}
+
+/// A call as it was made.
+struct Made<'a, 'env> {
+    session: &'a HashSession,
+    names: Vec<String>,
+    kind: Js<'env>,
+    arguments: Js<'env>,
+    options: Js<'env>,
+}
+
+impl<'env> Made<'_, 'env> {
+    fn prepare<const WRITES: bool>(self) -> Result<Prepared<'env, ToolCall<WRITES>>> {
+        let mut options = CallOptions::default();
+        let signal = read(Holder::Options, self.options, OPTIONS, &mut options)?;
+        let call = ToolCall {
+            tools: Tools::new(&*self.session.for_call()?, names_of(self.names)?),
+            kind: kind_of(self.kind)?,
+            place: None,
+            given: Mutex::new(to_arguments(self.arguments, Strings::Whole)),
+            options,
+        };
+        Ok((call, signal))
+    }
+}
+
+struct ToolCall<const WRITES: bool> {
+    tools: Tools,
+    kind: ToolKind,
+    place: Option<Place>,
+    given: Mutex<Given>,
+    options: CallOptions,
+}
+
+impl<const WRITES: bool> Call for ToolCall<WRITES> {
+    type Output = ToolResult;
+    type Answer = ToolAnswer;
+    const WRITES: bool = WRITES;
+    const IS_REMEMBERED: bool = true;
+
+    fn enter(&mut self) -> Option<Gate> {
+        Some(self.place.insert(self.tools.enter(self.kind)).gate())
+    }
+
+    fn run(&self, cancel: &Cancel) -> CoreResult<ToolResult> {
+        let no_place = || Error::new(Code::Internal, "a call of a tool without its place");
+        let place = self.place.as_ref().ok_or_else(no_place)?;
+        // A call runs once, and what was written in it may be long.
+        let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let given = std::mem::replace(&mut *given, Err(Unreadable::NoData));
+        self.tools.run(place, given, &self.options, cancel, &|_, _| {})
+    }
+
+    fn answer(result: ToolResult) -> ToolAnswer {
+        ToolAnswer(result)
+    }
+}
+
+/// What a call gives; as an object of JavaScript, with its data as JSON.
+struct ToolAnswer(ToolResult);
+
+impl TypeName for ToolAnswer {
+    fn type_name() -> &'static str {
+        "Object"
+    }
+
+    fn value_type() -> ValueType {
+        ValueType::Object
+    }
+}
+
+impl ToNapiValue for ToolAnswer {
+    unsafe fn to_napi_value(env: sys::napi_env, answer: Self) -> napi::Result<sys::napi_value> {
+        let ToolResult { text, is_error, images, summary, structured, diff } = answer.0;
+        let images: Vec<ReadImage> = images.into_iter().map(ReadImage::from).collect();
+        let env = Env::from_raw(env);
+        let mut object = Object::new(&env)?;
+        object.set("images", images)?;
+        object.set("text", Text::from(text))?;
+        object.set("isError", is_error)?;
+        object.set("summary", summary)?;
+        object.set("structured", Text::from(structured.to_string()))?;
+        if let Some(diff) = diff {
+            object.set("diff", Text::from(diff))?;
+        }
+        Ok(Js::from_rust(&env, object)?.raw())
+    }
+}
