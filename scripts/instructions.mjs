@@ -3,14 +3,12 @@
 //
 // `npm run instructions` counts under callgrind, and compares with bench/instructions.json;
 // `npm run instructions -- --arm64` counts under qemu-user, for which it installs what it needs
-// from Debian, and compares with bench/instructionsArm64.json; `-- --avx512` counts under Bochs,
-// likewise, and compares with bench/instructionsAvx512.json. With `--write` it records new numbers.
+// from Debian, and compares with bench/instructionsArm64.json. With `--write` it records new numbers.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { BARE_TARGET, bareEnvironment, mayEmulate, prepareEmulator, runEmulated } from './bochs.mjs'
 import { debianPackages, root, run, rustTarget } from './tools.mjs'
 
 /** How far a count may lie from the recorded one. */
@@ -38,8 +36,7 @@ if (process.argv.includes('--write')) {
 
 /** @returns {Counter} */
 function chosenCounter() {
-  if (process.argv.includes('--arm64')) return arm64()
-  return process.argv.includes('--avx512') ? avx512() : x64()
+  return process.argv.includes('--arm64') ? arm64() : x64()
 }
 
 /** @returns {Counter} */
@@ -86,31 +83,6 @@ function arm64() {
     },
     list: () => run('qemu-aarch64', [...system, program, '--list']),
     count: (workload) => counted('qemu-aarch64', [...options, ...workload], /instructions: (\d+)/),
-  }
-}
-
-/** @returns {Counter} */
-function avx512() {
-  if (!mayEmulate) skip('the emulator runs on x86-64 Linux')
-  const program = join(root, 'target', BARE_TARGET, 'release', 'examples', 'workload')
-  const emulated = (/** @type {string[]} */ args) => {
-    const ended = runEmulated(program, args)
-    assert(ended.status === 0, `workload ${args.join(' ')}: ${ended.status}\n${ended.output}`)
-    return ended
-  }
-  return {
-    record: join(root, 'bench', 'instructionsAvx512.json'),
-    build: () => {
-      prepareEmulator()
-      const options = ['--target', BARE_TARGET]
-      run('cargo', [...BUILD, ...options], { stdio: 'inherit', env: bareEnvironment })
-    },
-    list: () => {
-      const { output } = emulated(['--list'])
-      assert(output.includes('hash avx512 ascii'), 'the emulated processor has AVX-512')
-      return output
-    },
-    count: (workload) => emulated(workload).instructions,
   }
 }
 

@@ -81,13 +81,6 @@ impl Level {
 mod tests {
     use super::*;
 
-    /// Without it, tests that try each level pass on a processor that has none to try.
-    #[test]
-    #[ignore = "true of some processors: npm run avx512-test runs it on such a one"]
-    fn avx512_is_the_best_level() {
-        assert_eq!(Level::best(), Level::Avx512);
-    }
-
     #[test]
     fn the_best_level_is_available() {
         assert_eq!(Level::available().last(), Some(Level::best()));
