@@ -247,7 +247,6 @@ impl<'a> Arguments<'a> {
     ) -> Result<Arguments<'a>, Trouble> {
         let value = match given? {
             Value::String(text) => whole(&text, repairs)?,
-            Value::IllFormed => return Err(half_a_character("arguments")),
             other => {
                 check_data(&other, 0, &mut 0)?;
                 other
@@ -255,6 +254,7 @@ impl<'a> Arguments<'a> {
         };
         match value {
             Value::Null => Ok(Arguments { fields: Fields::default(), repairs }),
+            Value::IllFormed => Err(half_a_character("arguments")),
             Value::Object(fields) => Ok(Arguments { fields: Fields(fields), repairs }),
             other => {
                 let noun = noun(&other);

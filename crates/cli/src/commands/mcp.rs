@@ -3,10 +3,11 @@
 //!
 //! The tools are those of `hashline-tools`, where all that a model reads is written. `server`
 //! answers the client's requests, one session for the connection; `roots` says where it works.
-//! `stdout` is the pipe to the client.
+//! `stdin` and `stdout` are the pipes to the client.
 
 mod roots;
 mod server;
+mod stdin;
 mod stdout;
 
 use std::future::Future;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use hashline_core::{Code, Error, SessionOptions};
 use rmcp::ServiceExt;
 use rmcp::service::{QuitReason, ServerInitializeError};
+use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::sync::{Notify, mpsc};
 
 use super::Call;
@@ -23,6 +25,7 @@ use crate::args::Mcp;
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use server::{Server, Settings};
+use stdin::Stdin;
 use stdout::Stdout;
 
 /// `hashline mcp`
@@ -70,7 +73,9 @@ async fn serve(settings: Settings) -> Result<Exit, Failure> {
     let interrupted = Arc::clone(&stop);
     interrupt::calls(move || interrupted.notify_one());
     let (busy, mut all_done) = mpsc::channel(1);
-    let transport = (tokio::io::stdin(), Stdout::new(Arc::clone(&gone)));
+    let pipes = AsyncRwTransport::new_server(Stdin::new(), Stdout::new(Arc::clone(&gone)));
+    // A file that is written is as long as it is.
+    let transport = pipes.with_max_line_length(usize::MAX);
     let starting = Server::new(settings, busy).serve(transport);
     let running = tokio::select! {
         started = starting => match started {

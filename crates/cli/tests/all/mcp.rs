@@ -431,6 +431,47 @@ fn malformed_calls_are_answered() {
 }
 
 #[test]
+fn regression_every_request_with_an_id_is_answered() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let mut client = Client::connect(&project, &[]);
+    let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
+    let cases = [
+        ("read", "{\"path\": \"\\ud83d\"}".to_owned(), "UNENCODABLE_TEXT: "),
+        ("read", "{\"path\": \"a.txt\", \"start_line\": 1e999}".to_owned(), "the number Infinity"),
+        ("read", format!("{{\"path\": {deep}}}"), "nest deeper than 64 levels"),
+        (
+            "apply",
+            "{\"operations\": [{\"op\": \"add_file\", \"path\": \"b\", \"content\": \"\\ud83d\"}]}"
+                .to_owned(),
+            "Nothing was written.\n",
+        ),
+        (
+            "apply",
+            format!("{{\"operations\": [{{\"op\": \"set_line\", \"text\": {deep}}}]}}"),
+            "Nothing was written.\napply: the arguments nest",
+        ),
+    ];
+    for (id, (tool, arguments, part)) in (1_000..).zip(cases) {
+        client.say(&format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\",\"arguments\":{arguments}}}}}"
+        ));
+        let refused = answer_of(&client.answer_to(id));
+        assert!(refused.is_error && refused.text.contains(part), "{}", refused.text);
+    }
+    client.say(
+        "{\"jsonrpc\":\"2.0\",\"id\":2000,\"method\":\"tools/list\",\"params\":{\"a\":1e999}}",
+    );
+    assert_eq!(client.answer_to(2000)["error"]["code"], -32700);
+    // Longer than the library's own limit.
+    let content = "x".repeat(17 << 20);
+    let operation = json!({"op": "add_file", "path": "b.txt", "content": content});
+    let done = client.call("apply", &json!({"operations": [operation]}));
+    assert!(!done.is_error, "{}", done.text);
+    assert_eq!(project.content("b.txt").len(), content.len());
+    assert_eq!(client.leave(), QUIETLY);
+}
+
+#[test]
 fn what_is_plainly_meant_is_taken_as_meant() {
     let project = Project::new(&[("a.txt", LINES), ("@b.txt", "b\n"), ("ü x.txt", "u\n")]);
     let mut client = Client::connect(&project, &[]);

@@ -28,6 +28,7 @@ use tokio::sync::{Mutex, mpsc};
 use tokio::time::{Instant, Interval, interval_at};
 
 use super::roots;
+use super::stdin::UNREADABLE;
 
 /// What the command line says.
 pub struct Settings {
@@ -294,6 +295,10 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let CustomRequest { method, params, .. } = request;
+        if method == UNREADABLE {
+            let message = "the request holds what JSON text cannot, or no UTF-8";
+            return Err(ErrorData::parse_error(message, None));
+        }
         let is_call = method == CallToolRequestMethod::VALUE;
         let params = params.filter(|_| is_call).unwrap_or_default();
         let (Some(name), true) = (params["name"].as_str(), is_call) else {
