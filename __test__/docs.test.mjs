@@ -126,16 +126,43 @@ test('the table of commands has those of package.json', () => {
   assert.deepEqual(named.sort(), Object.keys(JSON.parse(read('package.json')).scripts).sort())
 })
 
+/** @param {string} dir */
+const namesIn = (dir) => readdirSync(join(root, dir)).map((name) => join(dir, name))
+
 /** The pages of the repository. */
-const pages = ['.', 'docs', 'examples', 'integrations']
-  .flatMap((dir) => (dir === '.' ? readdirSync(root) : filesBelow(dir)))
+const pages = ['.', 'bench', 'docs', 'examples', 'integrations']
+  .flatMap((dir) => (['.', 'bench'].includes(dir) ? namesIn(dir) : filesBelow(dir)))
   .filter((file) => file.endsWith('.md') && !file.includes('node_modules'))
 
-test('links in notes lead to files', () => {
+/** A link to a file of the repository: its path, and a heading. */
+const LINK = /\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g
+
+/** The names by which links reach the headings of a page. @param {string} page */
+const headings = (page) =>
+  Array.from(read(page).matchAll(/^#+ (.*)$/gm), ([, heading]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w -]/g, '')
+      .replaceAll(' ', '-'),
+  )
+
+test('links in notes lead to files, and to headings in them', () => {
   for (const page of pages) {
-    for (const [, target] of read(page).matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)) {
-      assert.ok(existsSync(join(root, page, '..', target)), `${page} links to ${target}`)
+    for (const [, target, at] of read(page).matchAll(LINK)) {
+      const file = target === '' ? page : join(page, '..', target)
+      assert.ok(existsSync(join(root, file)), `${page} links to ${target}`)
+      if (at) assert.ok(headings(file).includes(at), `${page} links to ${target}#${at}`)
     }
+  }
+})
+
+test("the figures of the README's comparison are those of the reports", () => {
+  const reports = ['bench/misplacement.md', 'bench/tokens.md'].map(read).join('\n')
+  const rows = read('README.md').matchAll(/^\| (?:right|tokens)\b.*$/gm)
+  const figures = Array.from(rows, ([row]) => row.split('|').slice(2, -1)).flat()
+  assert.equal(figures.length, 24)
+  for (const figure of figures) {
+    assert.match(reports, new RegExp(`[ ,(]${figure.trim().replace('.', '\\.')}[ ,]`))
   }
 })
 

@@ -1,4 +1,4 @@
-// Charts of the measurements, as SVG for the README and docs/benchmarks.md.
+// Charts of the measurements, as SVG for the README and bench/benchmarks.md.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

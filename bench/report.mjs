@@ -1,8 +1,8 @@
-// The table of the measurements: on the screen, and with charts in docs/benchmarks.md.
+// The table of the measurements: on the screen, and in bench/benchmarks.md, with charts.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
-import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { drawCharts } from './charts.mjs'
 import { GOALS, judge, round } from './goals.mjs'
 import { PEER, ripgrepVersion } from './peers.mjs'
@@ -10,7 +10,7 @@ import { PEER, ripgrepVersion } from './peers.mjs'
 /** @import { Sample } from './measure.mjs' */
 /** @import { Row } from './run.mjs' */
 
-/** Between these lines of docs/benchmarks.md stands what is generated. */
+/** Between these lines of bench/benchmarks.md stands what is generated. */
 const BEGIN = '<!-- begin of the figures, written by npm run bench -->'
 const END = '<!-- end of the figures -->'
 
@@ -54,18 +54,17 @@ function shownTime({ median, low, high, steady }) {
 const shownBytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`
 
 /**
- * Writes the table into docs/benchmarks.md, and the charts beside it.
+ * Writes the table into bench/benchmarks.md, and the charts that it shows.
  * @param {Row[]} rows
- * @param {string} docsDir
  */
-export async function writeReport(rows, docsDir) {
-  const path = join(docsDir, 'benchmarks.md')
+export async function writeReport(rows) {
+  const path = fileURLToPath(new URL('benchmarks.md', import.meta.url))
   const text = readFileSync(path, 'utf8')
   const [before, rest] = text.split(BEGIN)
   const after = rest?.split(END)[1]
   if (after === undefined) throw new Error(`${path} does not say where the figures go`)
   writeFileSync(path, `${before}${BEGIN}\n\n${figures(rows)}\n\n${END}${after}`)
-  await drawCharts(rows, join(docsDir, 'charts'))
+  await drawCharts(rows, fileURLToPath(new URL('../docs/charts/', import.meta.url)))
 }
 
 /** @param {Row[]} rows */

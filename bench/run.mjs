@@ -1,4 +1,4 @@
-// `npm run bench`: every figure of docs/benchmarks.md, measured side by side with its peer.
+// `npm run bench`: every figure of bench/benchmarks.md, measured side by side with its peer.
 // `npm run bench -- read search` measures only these groups and prints them, and writes nothing.
 
 import { execFileSync } from 'node:child_process'
@@ -86,8 +86,7 @@ try {
       rows.push(row)
     }
   }
-  if (wanted.length === 0)
-    await writeReport(rows, fileURLToPath(new URL('../docs/', import.meta.url)))
+  if (wanted.length === 0) await writeReport(rows)
 } finally {
   rmSync(bench.scratchDir, { recursive: true, force: true })
 }

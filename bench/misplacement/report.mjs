@@ -1,4 +1,4 @@
-// The tables of a run: on the screen, and in docs/misplacement.md.
+// The tables of a run: on the screen, and in bench/misplacement.md.
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { interval, percent } from './tally.mjs'
@@ -6,7 +6,7 @@ import { interval, percent } from './tally.mjs'
 /** @import { Tallies } from './measure.mjs' */
 /** @import { Tally } from './tally.mjs' */
 
-/** Between these lines of docs/misplacement.md stands what is generated. */
+/** Between these lines of bench/misplacement.md stands what is generated. */
 const BEGIN = '<!-- begin of the figures, written by npm run misplacement -->'
 const END = '<!-- end of the figures -->'
 
@@ -27,11 +27,30 @@ function cells(name, tally) {
   ]
 }
 
-/** @param {Tallies} tallies */
-export function tables({ byScenario }) {
+/** The subjects that the page shows; the screen shows all. */
+export const ON_PAGE = [
+  'session, pi',
+  'plain, pi',
+  'plain, pi, hints',
+  'plain, pi, relocate off',
+  'plain, pi26',
+  'exact text, context made unique',
+  'git merge-file',
+  'git apply',
+  'patch',
+  '@oh-my-pi/hashline',
+]
+
+/**
+ * @param {Tallies} tallies
+ * @param {string[]} [only] these subjects
+ */
+export function tables({ byScenario }, only) {
   const parts = []
   for (const [scenario, bySubject] of byScenario) {
-    const measured = [...bySubject].filter(([, { all }]) => all > 0)
+    const measured = [...bySubject].filter(
+      ([subject, { all }]) => all > 0 && (only?.includes(subject) ?? true),
+    )
     const rows = [HEAD, HEAD.map(() => '---'), ...measured.map((entry) => cells(...entry))]
     const heading = scenario[0].toUpperCase() + scenario.slice(1)
     parts.push(`### ${heading}`, rows.map((row) => `| ${row.join(' | ')} |`).join('\n'))

@@ -14,7 +14,7 @@
 //   --wrong FILE       writes every wrong result as a line of JSON
 //   --dump FILE        writes the cases as lines of JSON instead of measuring them
 //
-//   --write            writes docs/misplacement.md all the same: a run without options does
+//   --write            writes bench/misplacement.md all the same: a run without options does
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { closeSync, openSync, renameSync, writeSync } from 'node:fs'
@@ -27,7 +27,7 @@ import { changesIn, pairsOfRepository } from './git.mjs'
 import { measure } from './measure.mjs'
 import { randomFrom } from './random.mjs'
 import { changesOfPackage, install, packages, pairsOfPackage } from './releases.mjs'
-import { tables, writePage } from './report.mjs'
+import { ON_PAGE, tables, writePage } from './report.mjs'
 import { exactSubject } from './subjects/exact.mjs'
 import { plainSubjects } from './subjects/plain.mjs'
 import { programSubjects } from './subjects/programs.mjs'
@@ -51,7 +51,7 @@ import { unchangedCases } from './unchanged.mjs'
  */
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
-const page = fileURLToPath(new URL('../../docs/misplacement.md', import.meta.url))
+const page = fileURLToPath(new URL('../misplacement.md', import.meta.url))
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -244,9 +244,8 @@ if (values.dump) {
       onWrong: ({ subject, one, text }) =>
         wrong?.write({ subject: subject.name, ...plainCase(one), got: text }),
     })
-    const figures = `${origin()}\n\n${tables(tallies)}`
-    console.log(figures)
-    if (isWritten) writePage(page, figures)
+    console.log(`${origin()}\n\n${tables(tallies)}`)
+    if (isWritten) writePage(page, `${origin()}\n\n${tables(tallies, ON_PAGE)}`)
   } finally {
     for (const { end } of measured) end?.()
     wrong?.end()

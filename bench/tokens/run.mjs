@@ -4,7 +4,7 @@
 //
 //   --cases N   so many edits: 200
 //   --seed TEXT draws others
-//   --write     writes docs/tokens.md
+//   --write     writes bench/tokens.md
 
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ import { schemesIn } from './schemes.mjs'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const packages = fileURLToPath(new URL('packages', import.meta.url))
-const page = fileURLToPath(new URL('../../docs/tokens.md', import.meta.url))
+const page = fileURLToPath(new URL('../tokens.md', import.meta.url))
 
 const { values } = parseArgs({
   options: {

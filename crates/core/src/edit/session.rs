@@ -3,7 +3,7 @@
 //! `memory` keeps the versions of files and the lines of each that were shown; `carry` finds
 //! the lines of an older version in a newer one; `locate` decides, for the anchors of one
 //! operation, where it takes place or why it is refused. But for `store`, which keeps a memory on
-//! disk, all of it is pure: texts come in, numbers go out. Rules and measurements: docs/sessions.md.
+//! disk, all of it is pure: texts come in, numbers go out. Rules: docs/protocol.md, "Sessions".
 
 // A set of lines is a list of ranges, and some sets have one.
 #![allow(clippy::single_range_in_vec_init)]

@@ -2,7 +2,7 @@
 //!
 //! It reads, searches and edits through a workspace. Whatever it shows is remembered (the lines
 //! of reads and searches, the fresh anchors of an outcome, the lines of a refusal), and anchors
-//! are taken to mean the lines that were shown. The rules: docs/sessions.md.
+//! are taken to mean the lines that were shown. The rules: docs/protocol.md, "Sessions".
 
 mod learning;
 mod reading;

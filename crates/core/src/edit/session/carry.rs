@@ -7,7 +7,7 @@
 //! stretch of lines that were added or removed can often be shifted up or down (of `a b a b` made
 //! from `a b`, which `a` is the old one?), and lines over which it can are not taken for kept.
 //!
-//! The rule, chosen by measurement (docs/sessions.md). A block of lines is found when all its
+//! The rule, chosen by measurement (docs/decisions.md). A block of lines is found when all its
 //! lines are kept, equal and together, and either
 //! - all three diffs say so, and the unbroken run of kept lines around it is in each of the two
 //!   texts once; or
