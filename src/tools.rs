@@ -132,6 +132,8 @@ fn kind_of(kind: Js<'_>) -> Result<ToolKind> {
         "read" => Ok(ToolKind::Read),
         "search" => Ok(ToolKind::Search),
         "apply" => Ok(ToolKind::Apply),
+        "read_json" => Ok(ToolKind::ReadJson),
+        "apply_json" => Ok(ToolKind::ApplyJson),
         _ => Err(Error::argument(format!("there is no tool {name:?}")).into()),
     }
 }

@@ -8,7 +8,7 @@ const addon = require('../addon.cjs')
  * @import { HashSession } from '../..'
  * @import { ExecuteOptions, HashTool, ToolNames, ToolResult } from '../tools.cjs'
  *
- * @typedef {'read' | 'search' | 'apply'} Kind
+ * @typedef {'read' | 'search' | 'apply' | 'read_json' | 'apply_json'} Kind
  * @typedef {Omit<ToolResult<any>, 'structured'> & { structured: string }} Answer of the addon
  */
 

@@ -188,7 +188,10 @@ impl Fields {
                 continue;
             }
             if !self.get(name).is_none_or(says_nothing) {
-                let whole = if place.is_empty() { String::new() } else { format!("{place}: ") };
+                let whole = match place.trim_end_matches('.') {
+                    "" => String::new(),
+                    place => format!("{place}: "),
+                };
                 return Err(malformed(format!(
                     "{whole}{other} and {name} are two names of one field: give {name} alone"
                 )));

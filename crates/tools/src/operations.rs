@@ -199,7 +199,8 @@ impl<'a> Taker<'a> {
     /// The list of operations (as an array, JSON text of it, or the only one of it), and the path
     /// beside them.
     fn items(&mut self, mut fields: Fields) -> Result<(Vec<Value>, Option<Value>), Trouble> {
-        let (mut list, shared) = match fields.take(LIST).filter(|list| *list != Value::Null) {
+        let list = fields.take(LIST).filter(|list| !is_blank(list));
+        let (mut list, shared) = match list {
             Some(list) => (list, self.shared_path(fields)?),
             None if is_one(&fields) => (Value::Object(fields.0), None),
             None => return Err(missing(LIST, "an array of operations", &fields)),
@@ -616,6 +617,11 @@ fn is_operation(value: &Value) -> bool {
         Some(_) => false,
         None => has_old_text(&Fields(fields.clone())),
     }
+}
+
+/// Whether there is no list of operations, rather than one without any.
+fn is_blank(list: &Value) -> bool {
+    matches!(list, Value::Null) || matches!(list, Value::String(text) if text.trim().is_empty())
 }
 
 fn is_no_text(text: Option<&Value>) -> bool {

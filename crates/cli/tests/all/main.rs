@@ -9,3 +9,4 @@ mod hooks;
 mod mcp;
 mod sessions;
 mod streams;
+mod tools;

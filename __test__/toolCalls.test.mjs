@@ -1,0 +1,47 @@
+// One table of calls (vectors/tools.jsonl) through both faces that have the tools: the program
+// answers them in crates/cli/tests/all/tools.rs.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { FILES, READ, toolCalls } from '../scripts/faces/toolCalls.mjs'
+import { answerOf } from './faces/tools.mjs'
+
+const path = new URL('../vectors/tools.jsonl', import.meta.url)
+const [before, ...rows] = readFileSync(path, 'utf8')
+  .trimEnd()
+  .split('\n')
+  .map((row) => JSON.parse(row))
+
+/** Messages of the system and paths were recorded where names of files are divided by `/`. */
+const elsewhere = process.platform === 'win32' && 'paths and messages are those of another system'
+
+test('the calls are those that are made for it', () => {
+  assert.ok(rows.length >= 400)
+  assert.deepEqual(before, { files: FILES, read: READ })
+  const given = rows.map(({ tool, arguments: args }) => ({ tool, arguments: args }))
+  assert.deepEqual(given, toolCalls())
+})
+
+/** @param {(text: string) => unknown} made of the arguments */
+async function assertAnswers(made, of = rows) {
+  // Several at once: most of the time goes into files.
+  const some = Array.from({ length: 8 }, async (_, first) => {
+    for (let at = first; at < of.length; at += 8) {
+      const { tool, arguments: args, ...answer } = of[at]
+      const given = await answerOf(FILES, READ, { tool, arguments: args }, made)
+      assert.deepEqual(given, answer, args)
+    }
+  })
+  await Promise.all(some)
+}
+
+test('the addon answers as recorded, arguments as values', { skip: elsewhere }, () =>
+  assertAnswers(JSON.parse),
+)
+
+test('the addon answers as recorded, arguments as text', { skip: elsewhere }, () => {
+  // A text in quotes is one more text.
+  const objects = rows.filter((row) => !row.arguments.startsWith('"'))
+  return assertAnswers((text) => text, objects)
+})
