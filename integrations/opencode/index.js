@@ -6,6 +6,7 @@ import { isAbsolute, join, relative } from 'node:path'
 import { tool } from '@opencode-ai/plugin'
 import { HashSession } from 'hashline-native'
 import { guard, hashTools, remember, toZodShape } from 'hashline-native/tools'
+import { outputDirectory } from './output.js'
 import { giveEditPermission } from './permissions.js'
 import { isAboutPlans, plansDirectory, rulesOfPlan } from './plans.js'
 
@@ -151,7 +152,7 @@ class Sessions {
     this.client = client
     // Without a repository the worktree is the root of the file system.
     const root = worktree === '/' ? directory : worktree
-    this.options = { cwd: directory, root }
+    this.options = { cwd: directory, root, readRoots: [outputDirectory()] }
     this.plans = plansDirectory()
     /** @type {Map<string, Promise<HashSession>>} */
     this.sessions = new Map()
@@ -181,7 +182,7 @@ class Sessions {
    * A session that remembers what the conversation has shown, which may have gone on in
    * another process.
    * @param {string} id
-   * @param {{ cwd: string, root: string }} options
+   * @param {{ cwd: string, root: string, readRoots: string[] }} options
    */
   async remembering(id, options) {
     const session = new HashSession(options)

@@ -1,16 +1,14 @@
 // Where opencode's agent `plan` writes its plans: in the worktree, and where there is no repository,
 // in a directory of the user's that all projects share.
 
-import { homedir } from 'node:os'
 import { isAbsolute, join, relative } from 'node:path'
+import { dataDirectory } from './output.js'
 
 /** The plans of a worktree, as opencode's rules of permissions have paths. */
 const OF_WORKTREE = join('.opencode', 'plans', '*.md')
 
 /** The directory of plans outside of worktrees, which opencode tells nobody of. */
-export function plansDirectory(env = process.env) {
-  return join(env.XDG_DATA_HOME || join(homedir(), '.local', 'share'), 'opencode', 'plans')
-}
+export const plansDirectory = (env = process.env) => join(dataDirectory(env), 'plans')
 
 /**
  * What the agent `plan` may edit by itself: its plans. Its own rule names only `edit`.

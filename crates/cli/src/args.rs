@@ -571,6 +571,10 @@ pub struct Mcp {
     /// only [default: the roots that the agent names, else the working directory]
     #[arg(value_name = "ROOT", value_hint = ValueHint::DirPath)]
     pub roots: Vec<String>,
+    /// A directory that may be read besides, whoever names the roots; it need not be there, and may
+    /// begin with ~/. For the folder where an agent puts long outputs
+    #[arg(long = "read-root", value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub read_roots: Vec<String>,
     /// Answer with structured content beside the text; some agents show their model that alone
     #[arg(long)]
     pub structured: bool,

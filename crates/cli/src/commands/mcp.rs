@@ -11,6 +11,7 @@ mod stdin;
 mod stdout;
 
 use std::future::Future;
+use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -33,6 +34,7 @@ pub fn mcp(call: Call<'_>, args: &Mcp) -> Result<Exit, Failure> {
     let workspace = call.files.workspace().options().clone();
     let settings = Settings {
         roots: roots_of(call.shared.root(), &args.roots)?,
+        read_roots: args.read_roots.iter().map(|path| at_home(path)).collect::<Result<_, _>>()?,
         options: SessionOptions { workspace, ..SessionOptions::default() },
         store: args.kept.store(),
         is_structured: args.structured,
@@ -55,12 +57,25 @@ fn roots_of(root: Option<&str>, more: &[String]) -> Result<Vec<String>, Error> {
     root.into_iter().chain(more.iter().map(String::as_str)).map(absolute_directory).collect()
 }
 
+/// A directory, absolute: configurations of agents name those of the user without a shell.
+fn at_home(path: &str) -> Result<String, Error> {
+    match (path.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(rest), Some(home)) => absolute(&home.join(rest)),
+        _ => absolute(Path::new(path)),
+    }
+}
+
 fn absolute_directory(path: &str) -> Result<String, Error> {
     let fault = |cause| Error::io("open", path, &cause);
     if !std::fs::metadata(path).map_err(fault)?.is_dir() {
         let message = format!("{path}: is no directory, and cannot be worked in");
         return Err(Error::at(Code::NotAFile, path, message));
     }
+    absolute(Path::new(path))
+}
+
+fn absolute(path: &Path) -> Result<String, Error> {
+    let fault = |cause| Error::io("find", &path.to_string_lossy(), &cause);
     let absolute = std::path::absolute(path).map_err(fault)?;
     absolute.into_os_string().into_string().map_err(|path| {
         Error::argument(format!("{path:?} is not valid Unicode, as paths of tools have to be"))

@@ -552,6 +552,24 @@ fn roots_are_those_of_the_command_line() {
 }
 
 #[test]
+fn a_folder_of_outputs_is_read_whoever_names_the_roots() {
+    let project = Project::new(&[("x/a.txt", "a\n"), ("out/log.txt", "l\n"), ("c.txt", "c\n")]);
+    let path_of = |name: &str| project.path(name).to_str().unwrap().to_owned();
+    let mut client = Client::start(&project, &["--read-root", "out", "--read-root=~/none"]);
+    client.roots = vec![path_of("x")];
+    client.shake_hands(&json!({"roots": {}}));
+    let log = path_of("out/log.txt");
+    let shown = client.read(&log);
+    assert!(shown.text.ends_with("|l"), "{}", shown.text);
+    let outside = client.read("../c.txt").text;
+    let reach = format!("(read works on files in {}, {}, ", path_of("x"), path_of("out"));
+    assert!(outside.starts_with("OUTSIDE_ROOT") && outside.contains(&reach), "{outside}");
+    let refused = client.set_line(&log, &shown.text, "L");
+    assert!(refused.text.contains("; read shows files of "), "{}", refused.text);
+    assert_eq!(client.leave(), QUIETLY);
+}
+
+#[test]
 fn roots_are_those_of_the_client() {
     let project = Project::new(&[("x/a.txt", "a\n"), ("y/a.txt", "b\n"), ("a.txt", "c\n")]);
     let path_of = |name: &str| project.path(name).to_str().unwrap().to_owned();

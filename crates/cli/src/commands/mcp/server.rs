@@ -34,6 +34,8 @@ use super::stdin::UNREADABLE;
 pub struct Settings {
     /// Where to work; none leaves it to the client.
     pub roots: Vec<String>,
+    /// What may be read besides.
+    pub read_roots: Vec<String>,
     /// The session, but for its directories.
     pub options: SessionOptions,
     /// Where the session is kept.
@@ -157,12 +159,13 @@ impl Server {
     /// A session that works in the first of the roots and reads the others; without any it works
     /// in the working directory.
     fn open(&self, roots: &[String]) -> Result<Session, Error> {
-        let Settings { options, store, .. } = &self.settings;
+        let Settings { options, store, read_roots, .. } = &self.settings;
         let (first, others) = match roots.split_first() {
             Some((first, others)) => (Some(first.as_str()), others),
             None => (None, roots),
         };
-        let options = options.clone().in_directories(first, SessionRoot::Cwd, others)?;
+        let readable = [others, read_roots].concat();
+        let options = options.clone().in_directories(first, SessionRoot::Cwd, &readable)?;
         match store {
             Some(store) => Session::open(options, store),
             None => Ok(Session::new(options)),
