@@ -156,6 +156,13 @@ test('links in notes lead to files, and to headings in them', () => {
   }
 })
 
+test('no page but the protocol is long', () => {
+  for (const page of ['README.md', ...filesBelow('docs').filter((file) => file.endsWith('.md'))]) {
+    const words = read(page).split(/[\s|]+/).length
+    assert.ok(words <= 2500 || page === 'docs/protocol.md', `${page} has ${words} words`)
+  }
+})
+
 test("the figures of the README's comparison are those of the reports", () => {
   const reports = ['bench/misplacement.md', 'bench/tokens.md'].map(read).join('\n')
   const rows = read('README.md').matchAll(/^\| (?:right|tokens)\b.*$/gm)
