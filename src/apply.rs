@@ -1,7 +1,7 @@
 //! `applyHash` and `applyHashSync`.
 
 use hashline_core::{
-    Cancel, Manner, Outcome, Result as CoreResult, Value, Workspace, WorkspaceOptions,
+    Cancel, Outcome, PatchOptions, Result as CoreResult, Value, Workspace, WorkspaceOptions,
 };
 use napi::Env;
 use napi_derive::napi;
@@ -22,14 +22,16 @@ const OPTIONS: Table<Given> = &[
     Given::COMMIT,
     Given::STATE,
     Row::SIGNAL,
-    &[row!("dryRun", Field::flag => dry_run), row!("context", Field::count => diff_context_lines)],
+    &[
+        row!("dryRun", Field::flag => patch.dry_run),
+        row!("context", Field::count => patch.diff_context_lines),
+    ],
 ];
 
 /// The options of a call.
 struct Given {
     workspace: WorkspaceOptions,
-    dry_run: bool,
-    diff_context_lines: Option<u64>,
+    patch: PatchOptions,
 }
 
 impl OfWorkspace for Given {
@@ -74,8 +76,7 @@ pub fn apply_hash_sync<'env>(
 pub struct ApplyCall {
     patch: Value,
     workspace: Workspace<'static>,
-    dry_run: bool,
-    diff_context_lines: Option<u64>,
+    patch_options: PatchOptions,
 }
 
 impl Call for ApplyCall {
@@ -83,10 +84,8 @@ impl Call for ApplyCall {
     type Answer = ApplyOutcome;
     const WRITES: bool = true;
 
-    fn run(&self, cancel: &Cancel) -> CoreResult<Outcome> {
-        let ApplyCall { dry_run, diff_context_lines, .. } = *self;
-        let manner = Manner { dry_run, diff_context_lines, ..Manner::default() };
-        self.workspace.apply_with(&self.patch, &manner, cancel)
+    fn run(&mut self, cancel: &Cancel) -> CoreResult<Outcome> {
+        self.workspace.apply_with(&self.patch, &self.patch_options, cancel)
     }
 
     fn answer(outcome: Outcome) -> ApplyOutcome {
@@ -97,12 +96,13 @@ impl Call for ApplyCall {
 /// Reads the arguments of a call that applies a patch.
 pub fn prepare<'env>(patch: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, ApplyCall>> {
     let workspace = workspace_defaults();
-    let mut given = Given { workspace, dry_run: false, diff_context_lines: None };
+    let mut given = Given { workspace, patch: PatchOptions::default() };
     let signal = read(Holder::Options, options, OPTIONS, &mut given)?;
     let patch = to_value("patch", patch)?;
-    let Given { workspace, dry_run, diff_context_lines } = given;
+    let Given { workspace, patch: mut patch_options } = given;
     // Whoever tries a patch wants to see what it does.
-    let diff_context_lines = diff_context_lines.or(dry_run.then_some(DIFF_CONTEXT_LINES));
+    let shown = patch_options.dry_run.then_some(DIFF_CONTEXT_LINES);
+    patch_options.diff_context_lines = patch_options.diff_context_lines.or(shown);
     let workspace = Workspace::new(workspace);
-    Ok((ApplyCall { patch, workspace, dry_run, diff_context_lines }, signal))
+    Ok((ApplyCall { patch, workspace, patch_options }, signal))
 }

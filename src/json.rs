@@ -117,7 +117,7 @@ impl Call for ReadJsonCall {
     type Answer = JsonView;
     const WRITES: bool = false;
 
-    fn run(&self, cancel: &Cancel) -> CoreResult<Self::Output> {
+    fn run(&mut self, cancel: &Cancel) -> CoreResult<Self::Output> {
         self.workspace.read_json(&self.request, cancel)
     }
 

@@ -187,7 +187,7 @@ impl Call for ReadCall {
     type Answer = Objects<FileView>;
     const WRITES: bool = false;
 
-    fn run(&self, cancel: &Cancel) -> CoreResult<Self::Output> {
+    fn run(&mut self, cancel: &Cancel) -> CoreResult<Self::Output> {
         let requests = &self.requests;
         let to_text = if requests.len() < MANY { Text::alone } else { Text::among_many };
         let convert = |view| FileView::of(view, to_text);

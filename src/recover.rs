@@ -86,7 +86,7 @@ impl Call for RecoverCall {
     type Answer = RecoveryReport;
     const WRITES: bool = true;
 
-    fn run(&self, cancel: &Cancel) -> CoreResult<core::RecoveryReport> {
+    fn run(&mut self, cancel: &Cancel) -> CoreResult<core::RecoveryReport> {
         self.workspace.recover(cancel)
     }
 

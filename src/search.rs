@@ -132,7 +132,7 @@ impl Call for SearchCall {
     type Answer = SearchResult;
     const WRITES: bool = false;
 
-    fn run(&self, cancel: &Cancel) -> CoreResult<Self::Output> {
+    fn run(&mut self, cancel: &Cancel) -> CoreResult<Self::Output> {
         self.workspace.search(&self.query, cancel)
     }
 

@@ -5,8 +5,8 @@ mod options;
 use std::sync::Arc;
 
 use hashline_core::{
-    self as core, Cancel, Code, Error, Gate, Outcome, ReadTurn, Result as CoreResult,
-    SearchResult as Found, Session, Value, WriteTurn,
+    self as core, Cancel, Code, Error, Gate, HeldTurn, Outcome, PatchOptions, ReadTurn,
+    Result as CoreResult, SearchResult as Found, Session, Value, WriteTurn,
 };
 use napi::Env;
 use napi::bindgen_prelude::Uint8Array;
@@ -24,7 +24,6 @@ use super::search::{self, SearchResult};
 use super::task::{self, Call, Prepared};
 use super::text::Word;
 use super::value::to_value;
-use options::ApplyOptions;
 
 /// An image that was read.
 #[napi(object, object_from_js = false)]
@@ -350,7 +349,7 @@ impl HashSession {
         let signal = options::read_options(options)?;
         let requests = read::read_requests(requests)?;
         let session = self.for_call()?;
-        Ok((ReadCall { session, turn: None, requests }, signal))
+        Ok((ReadCall { turn: Turn::of(session), requests }, signal))
     }
 
     fn prepare_read_json<'env>(
@@ -361,7 +360,7 @@ impl HashSession {
         let signal = options::read_options(options)?;
         let request = json::read_request(request)?;
         let session = self.for_call()?;
-        Ok((ReadJsonCall { session, turn: None, request }, signal))
+        Ok((ReadJsonCall { turn: Turn::of(session), request }, signal))
     }
 
     fn prepare_search<'env>(
@@ -372,7 +371,7 @@ impl HashSession {
         let signal = options::read_options(options)?;
         let query = search::search_query(query)?;
         let session = self.for_call()?;
-        Ok((SearchCall { session, turn: None, query }, signal))
+        Ok((SearchCall { turn: Turn::of(session), query }, signal))
     }
 
     fn prepare_apply<'env>(
@@ -383,13 +382,38 @@ impl HashSession {
         let (options, signal) = options::apply_options(options)?;
         let patch = to_value("patch", patch)?;
         let session = self.for_call()?;
-        Ok((ApplyCall { session, turn: None, patch, options }, signal))
+        Ok((ApplyCall { turn: Turn::of(session), patch, options }, signal))
+    }
+}
+
+/// The turn of a call. It is held until the call is dropped, which is when its answer is on its
+/// way: answers come in the order of the calls.
+struct Turn<T> {
+    session: Arc<Session>,
+    turn: Option<T>,
+    held: Option<HeldTurn>,
+}
+
+impl<T> Turn<T> {
+    fn of(session: Arc<Session>) -> Turn<T> {
+        Turn { session, turn: None, held: None }
+    }
+
+    fn take(&mut self, take: fn(&Arc<Session>) -> T, hold: fn(&T) -> HeldTurn) -> &T {
+        let turn = self.turn.insert(take(&self.session));
+        self.held = Some(hold(turn));
+        turn
+    }
+
+    /// The turn that was taken.
+    fn come(&mut self) -> CoreResult<T> {
+        let none = || Error::new(Code::Internal, "a call of a session without its turn");
+        self.turn.take().ok_or_else(none)
     }
 }
 
 struct ReadCall {
-    session: Arc<Session>,
-    turn: Option<ReadTurn>,
+    turn: Turn<ReadTurn>,
     requests: Vec<core::ReadRequest>,
 }
 
@@ -400,12 +424,11 @@ impl Call for ReadCall {
     const IS_REMEMBERED: bool = true;
 
     fn enter(&mut self) -> Option<Gate> {
-        Some(self.turn.insert(self.session.reading()).gate())
+        Some(self.turn.take(Session::reading, ReadTurn::hold).gate())
     }
 
-    fn run(&self, cancel: &Cancel) -> CoreResult<core::ReadReport> {
-        let turn = self.turn.as_ref().ok_or_else(no_turn)?;
-        self.session.read(turn, &self.requests, cancel)
+    fn run(&mut self, cancel: &Cancel) -> CoreResult<core::ReadReport> {
+        self.turn.come()?.read(&self.requests, cancel)
     }
 
     fn answer(report: core::ReadReport) -> ReadReport {
@@ -414,8 +437,7 @@ impl Call for ReadCall {
 }
 
 struct ReadJsonCall {
-    session: Arc<Session>,
-    turn: Option<ReadTurn>,
+    turn: Turn<ReadTurn>,
     request: core::JsonRequest,
 }
 
@@ -426,12 +448,11 @@ impl Call for ReadJsonCall {
     const IS_REMEMBERED: bool = true;
 
     fn enter(&mut self) -> Option<Gate> {
-        Some(self.turn.insert(self.session.reading()).gate())
+        Some(self.turn.take(Session::reading, ReadTurn::hold).gate())
     }
 
-    fn run(&self, cancel: &Cancel) -> CoreResult<core::JsonView> {
-        let turn = self.turn.as_ref().ok_or_else(no_turn)?;
-        self.session.read_json(turn, &self.request, cancel)
+    fn run(&mut self, cancel: &Cancel) -> CoreResult<core::JsonView> {
+        self.turn.come()?.read_json(&self.request, cancel)
     }
 
     fn answer(view: core::JsonView) -> JsonView {
@@ -440,8 +461,7 @@ impl Call for ReadJsonCall {
 }
 
 struct SearchCall {
-    session: Arc<Session>,
-    turn: Option<ReadTurn>,
+    turn: Turn<ReadTurn>,
     query: core::SearchQuery,
 }
 
@@ -452,12 +472,11 @@ impl Call for SearchCall {
     const IS_REMEMBERED: bool = true;
 
     fn enter(&mut self) -> Option<Gate> {
-        Some(self.turn.insert(self.session.reading()).gate())
+        Some(self.turn.take(Session::reading, ReadTurn::hold).gate())
     }
 
-    fn run(&self, cancel: &Cancel) -> CoreResult<Found> {
-        let turn = self.turn.as_ref().ok_or_else(no_turn)?;
-        self.session.search(turn, &self.query, cancel)
+    fn run(&mut self, cancel: &Cancel) -> CoreResult<Found> {
+        self.turn.come()?.search(&self.query, cancel, &|_, _| {})
     }
 
     fn answer(result: Found) -> SearchResult {
@@ -466,10 +485,9 @@ impl Call for SearchCall {
 }
 
 struct ApplyCall {
-    session: Arc<Session>,
-    turn: Option<WriteTurn>,
+    turn: Turn<WriteTurn>,
     patch: Value,
-    options: ApplyOptions,
+    options: PatchOptions,
 }
 
 impl Call for ApplyCall {
@@ -478,20 +496,14 @@ impl Call for ApplyCall {
     const WRITES: bool = true;
 
     fn enter(&mut self) -> Option<Gate> {
-        Some(self.turn.insert(self.session.writing()).gate())
+        Some(self.turn.take(Session::writing, WriteTurn::hold).gate())
     }
 
-    fn run(&self, cancel: &Cancel) -> CoreResult<Outcome> {
-        let turn = self.turn.as_ref().ok_or_else(no_turn)?;
-        let ApplyOptions { dry_run, context_lines } = self.options;
-        self.session.apply(turn, &self.patch, dry_run, context_lines, cancel)
+    fn run(&mut self, cancel: &Cancel) -> CoreResult<Outcome> {
+        self.turn.come()?.apply(&self.patch, &self.options, cancel)
     }
 
     fn answer(outcome: Outcome) -> ApplyOutcome {
         apply_outcome(outcome)
     }
-}
-
-fn no_turn() -> Error {
-    Error::new(Code::Internal, "a call of a session without its turn")
 }

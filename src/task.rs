@@ -34,7 +34,7 @@ pub trait Call: Send + 'static {
     }
 
     /// Calls the core. Touches no JavaScript value.
-    fn run(&self, cancel: &Cancel) -> CoreResult<Self::Output>;
+    fn run(&mut self, cancel: &Cancel) -> CoreResult<Self::Output>;
 
     /// Converts the answer.
     fn answer(output: Self::Output) -> Self::Answer;
@@ -130,14 +130,14 @@ impl<C: Call> Flight<C> {
         if !self.bell.begin() {
             return;
         }
-        if let Some(call) = self.take() {
-            let output = guard(|| self.call(&call));
+        if let Some(mut call) = self.take() {
+            let output = guard(|| self.call(&mut call));
             self.land(output);
         }
         self.bell.end();
     }
 
-    fn call(&self, call: &C) -> CoreResult<C::Output> {
+    fn call(&self, call: &mut C) -> CoreResult<C::Output> {
         let _writing =
             if C::WRITES { Some(leaving::begin(&self.cancel).ok_or_else(aborted)?) } else { None };
         call.run(&self.cancel)

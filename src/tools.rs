@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use hashline_core::{Cancel, Code, Error, Gate, Result as CoreResult};
+use hashline_core::{Cancel, Code, Error, Gate, HeldTurn, Result as CoreResult};
 use hashline_tools::{
     CallOptions, Given, Names, Place, ToolKind, ToolResult, Tools, Unreadable, anthropic,
     call_title, describe, openai, refusal,
@@ -162,6 +162,7 @@ impl<'env> Made<'_, 'env> {
             tools: Tools::new(&*self.session.for_call()?, names_of(self.names)?),
             kind: kind_of(self.kind)?,
             place: None,
+            held: None,
             given: Mutex::new(to_arguments(self.arguments, Strings::Whole)),
             options,
         };
@@ -173,6 +174,8 @@ struct ToolCall<const WRITES: bool> {
     tools: Tools,
     kind: ToolKind,
     place: Option<Place>,
+    /// Until its answer is on its way: answers come in the order of the calls.
+    held: Option<HeldTurn>,
     given: Mutex<Given>,
     options: CallOptions,
 }
@@ -184,12 +187,14 @@ impl<const WRITES: bool> Call for ToolCall<WRITES> {
     const IS_REMEMBERED: bool = true;
 
     fn enter(&mut self) -> Option<Gate> {
-        Some(self.place.insert(self.tools.enter(self.kind)).gate())
+        let place = self.place.insert(self.tools.enter(self.kind));
+        self.held = Some(place.hold());
+        Some(place.gate())
     }
 
-    fn run(&self, cancel: &Cancel) -> CoreResult<ToolResult> {
+    fn run(&mut self, cancel: &Cancel) -> CoreResult<ToolResult> {
         let no_place = || Error::new(Code::Internal, "a call of a tool without its place");
-        let place = self.place.as_ref().ok_or_else(no_place)?;
+        let place = self.place.take().ok_or_else(no_place)?;
         // A call runs once, and what was written in it may be long.
         let mut given = self.given.lock().unwrap_or_else(PoisonError::into_inner);
         let given = std::mem::replace(&mut *given, Err(Unreadable::NoData));

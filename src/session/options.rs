@@ -1,8 +1,8 @@
 //! The options of a session, and of its calls.
 
 use hashline_core::{
-    Error, MemoryLimits, SessionLimits, SessionOptions, SessionRoot, StoreOptions, Unseen,
-    WorkspaceOptions,
+    Error, MemoryLimits, PatchOptions, SessionLimits, SessionOptions, SessionRoot, StoreOptions,
+    Unseen, WorkspaceOptions,
 };
 use napi::ValueType;
 
@@ -55,9 +55,9 @@ const STORE: Table<Store> = &[&[row!("id", Field::text => id), row!("dir", Field
 const READ: Table<()> = &[Row::SIGNAL];
 
 /// `SessionApplyOptions`.
-const APPLY: Table<ApplyOptions> = &[
+const APPLY: Table<PatchOptions> = &[
     Row::SIGNAL,
-    &[row!("dryRun", Field::flag => dry_run), row!("context", Field::count => context_lines)],
+    &[row!("dryRun", Field::flag => dry_run), row!("context", Field::count => diff_context_lines)],
 ];
 
 /// What a session is made of, before its directories are looked at.
@@ -80,13 +80,6 @@ impl OfWorkspace for Given {
 struct Store {
     id: Option<String>,
     dir: Option<String>,
-}
-
-/// How one patch is applied.
-pub struct ApplyOptions {
-    pub dry_run: bool,
-    /// How many unchanged lines diffs show around each change.
-    pub context_lines: u64,
 }
 
 /// The options of a session, and where it is kept, if anywhere.
@@ -115,8 +108,9 @@ pub fn read_options(value: Js<'_>) -> Result<Option<Field<'_>>> {
 }
 
 /// The options of an apply, and its signal.
-pub fn apply_options(value: Js<'_>) -> Result<(ApplyOptions, Option<Field<'_>>)> {
-    let mut options = ApplyOptions { dry_run: false, context_lines: DIFF_CONTEXT_LINES };
+pub fn apply_options(value: Js<'_>) -> Result<(PatchOptions, Option<Field<'_>>)> {
+    let diff_context_lines = Some(DIFF_CONTEXT_LINES);
+    let mut options = PatchOptions { diff_context_lines, ..PatchOptions::default() };
     let signal = read(Holder::Options, value, APPLY, &mut options)?;
     Ok((options, signal))
 }

@@ -1,9 +1,9 @@
 //! The calls: JSON → the core's requests and options, the core's answer → JSON.
 
 use hashline_core::{
-    Cancel, Code, Dialect, Error, FileView, JsonRequest, Manner, ReadRequest, Result, SearchQuery,
-    Term, Value, ViewKind, Workspace, WorkspaceOptions, apply_to_text, format_hashed, hash_lines,
-    string_of,
+    Cancel, Code, Dialect, Error, FileView, JsonRequest, PatchOptions, ReadRequest, Result,
+    SearchQuery, Term, Value, ViewKind, Workspace, WorkspaceOptions, apply_to_text, format_hashed,
+    hash_lines, string_of,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -85,14 +85,6 @@ pub(crate) fn search(query: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
     data(&workspace(options)?.search(&query, &Cancel::default())?)
 }
 
-/// How one patch is applied.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-pub(crate) struct PatchOptions {
-    pub(crate) dry_run: Option<bool>,
-    pub(crate) context: Option<u64>,
-}
-
 /// How many unchanged lines diffs show around each change.
 pub(crate) const CONTEXT_LINES: u64 = 3;
 
@@ -104,14 +96,14 @@ pub(crate) fn apply(input: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
     for name in ["dryRun", "context"] {
         of_patch.extend(given.remove_entry(name));
     }
-    let PatchOptions { dry_run, context } =
+    let mut of_patch: PatchOptions =
         serde_json::from_value(Json::Object(of_patch)).map_err(wrong)?;
+    // Whoever tries a patch wants to see what it does.
+    let shown = of_patch.dry_run.then_some(CONTEXT_LINES);
+    of_patch.diff_context_lines = of_patch.diff_context_lines.or(shown);
     let options: WorkspaceOptions = serde_json::from_value(Json::Object(given)).map_err(wrong)?;
-    let dry_run = dry_run.unwrap_or_default();
-    let diff_context_lines = context.or(dry_run.then_some(CONTEXT_LINES));
-    let manner = Manner { dry_run, diff_context_lines, ..Manner::default() };
     let workspace = Workspace::new(WorkspaceOptions { spelling, ..options });
-    data(&workspace.apply_with(&patch, &manner, &Cancel::default())?)
+    data(&workspace.apply_with(&patch, &of_patch, &Cancel::default())?)
 }
 
 pub(crate) fn apply_text(

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashline_core::{
-    Cancel, Error, JsonRequest, Result, SearchQuery, Session, SessionOptions, StoreOptions,
+    Cancel, Error, JsonRequest, PatchOptions, Result, SearchQuery, Session, SessionOptions,
+    StoreOptions,
 };
 use serde_json::{Map, Value};
 
 use crate::buffer::{Input, not_an_object};
-use crate::calls::{CONTEXT_LINES, PatchOptions, data, patch, requests, spelling};
+use crate::calls::{CONTEXT_LINES, data, patch, requests, spelling};
 
 struct Sessions {
     open: Option<HashMap<u64, Arc<Session>>>,
@@ -71,24 +72,24 @@ pub(crate) fn close(number: u64) -> bool {
 
 pub(crate) fn read(number: u64, input: Input<'_>) -> Result<Vec<u8>> {
     let (session, requests) = (session(number)?, requests(input)?);
-    data(&session.read(&session.reading(), &requests, &Cancel::default())?)
+    data(&session.read(&requests, &Cancel::default())?)
 }
 
 pub(crate) fn read_json(number: u64, input: Input<'_>) -> Result<Vec<u8>> {
     let (session, request) = (session(number)?, input.json::<JsonRequest>()?);
-    data(&session.read_json(&session.reading(), &request, &Cancel::default())?)
+    data(&session.read_json(&request, &Cancel::default())?)
 }
 
 pub(crate) fn search(number: u64, input: Input<'_>) -> Result<Vec<u8>> {
     let (session, query) = (session(number)?, input.object::<SearchQuery>()?);
-    data(&session.search(&session.reading(), &query, &Cancel::default())?)
+    data(&session.search(&query, &Cancel::default())?)
 }
 
 pub(crate) fn apply(number: u64, input: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
     let (session, patch) = (session(number)?, patch(input)?);
-    let PatchOptions { dry_run, context } = options.object_or_default()?;
-    let (is_dry, context) = (dry_run.unwrap_or_default(), context.unwrap_or(CONTEXT_LINES));
-    data(&session.apply(&session.writing(), &patch, is_dry, context, &Cancel::default())?)
+    let mut options: PatchOptions = options.object_or_default()?;
+    options.diff_context_lines.get_or_insert(CONTEXT_LINES);
+    data(&session.apply_with(&patch, &options, &Cancel::default())?)
 }
 
 pub(crate) fn observe(number: u64, text: Input<'_>, path: Input<'_>) -> Result<Vec<u8>> {

@@ -5,9 +5,9 @@
 //! with keeping it.
 
 use hashline_core::{
-    Cancel, Error, FileView, JsonRequest, JsonView, Manner, Outcome, ReadRequest, Result, RowSink,
-    SearchQuery, SearchResult, Session, SessionLimits, SessionOptions, StoreOptions, Value,
-    Workspace, WorkspaceOptions,
+    Cancel, Error, FileView, JsonRequest, JsonView, Outcome, PatchOptions, ReadRequest, Result,
+    RowSink, SearchQuery, SearchResult, Session, SessionLimits, SessionOptions, StoreOptions,
+    Value, Workspace, WorkspaceOptions,
 };
 
 /// Commands show what they are asked for, however much that is.
@@ -48,7 +48,7 @@ impl Files {
         for request in requests {
             // One at a time: on a page of its own each view is as it would be without a session.
             let request = std::slice::from_ref(request);
-            views.extend(session.read(&session.reading(), request, cancel)?.views);
+            views.extend(session.read(request, cancel)?.views);
         }
         Ok(views)
     }
@@ -83,7 +83,7 @@ impl Files {
         sink: Option<RowSink<'_>>,
     ) -> Result<SearchResult> {
         match &self.session {
-            Some(session) => session.search_telling(&session.reading(), query, cancel, progress),
+            Some(session) => session.search_telling(query, cancel, progress),
             None => self.workspace.search_telling(query, cancel, progress, sink),
         }
     }
@@ -91,16 +91,16 @@ impl Files {
     /// Reads a JSON document.
     pub fn read_json(&self, request: &JsonRequest, cancel: &Cancel) -> Result<JsonView> {
         match &self.session {
-            Some(session) => session.read_json(&session.reading(), request, cancel),
+            Some(session) => session.read_json(request, cancel),
             None => self.workspace.read_json(request, cancel),
         }
     }
 
     /// Applies a patch.
-    pub fn apply(&self, patch: &Value, manner: &Manner<'_>, cancel: &Cancel) -> Result<Outcome> {
+    pub fn apply(&self, patch: &Value, options: &PatchOptions, cancel: &Cancel) -> Result<Outcome> {
         match &self.session {
-            Some(session) => session.apply_with(&session.writing(), patch, manner, cancel),
-            None => self.workspace.apply_with(patch, manner, cancel),
+            Some(session) => session.apply_with(patch, options, cancel),
+            None => self.workspace.apply_with(patch, options, cancel),
         }
     }
 

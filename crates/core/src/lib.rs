@@ -30,13 +30,13 @@
 //!     ..SessionOptions::default()
 //! });
 //! let request = ReadRequest { path: "a.txt".into(), ..ReadRequest::default() };
-//! let report = session.read(&session.reading(), &[request], &Cancel::default())?;
+//! let report = session.read(&[request], &Cancel::default())?;
 //! let row = report.text.lines().nth(1).expect("the file has two lines");
 //! let patch = json!({"operations": [
 //!     {"op": "set_line", "path": "a.txt", "anchor": row, "text": "TWO"},
 //! ]});
 //! let outcome =
-//!     session.apply(&session.writing(), &patch.into(), false, 3, &Cancel::default())?;
+//!     session.apply(&patch.into(), &Cancel::default())?;
 //! assert!(matches!(outcome, Outcome::Applied(_)));
 //! assert_eq!(std::fs::read_to_string(dir.path().join("a.txt"))?, "one\nTWO\n");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -59,7 +59,9 @@ pub use self::{
     cancel::Cancel,
     disk::bytes::{string_and_is_ascii, string_of, valid_utf8},
     disk::commit::{Conflict, RecoveryReport, StateReport, Trial},
-    edit::apply::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS, Manner, apply_to_text},
+    edit::apply::{
+        ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS, PatchOptions, apply_to_text,
+    },
     edit::json::{JsonRequest, JsonView},
     edit::outcome::{
         Applied, Change, Failure, FileChange, FileDiff, Noop, NoopReason, Outcome, Rejected,
@@ -82,8 +84,9 @@ pub use self::{
     view::search::{FileMatches, RowSink, SearchQuery, SearchResult, SearchWarning},
     view::width::Columns,
     workspace::{
-        Gate, IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, ReadTurn, Session, SessionLimits,
-        SessionOptions, SessionRoot, Start, StoreOptions, Workspace, WorkspaceOptions, WriteTurn,
+        Gate, HeldTurn, IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, ReadTurn, Session,
+        SessionLimits, SessionOptions, SessionRoot, Start, StoreOptions, Workspace,
+        WorkspaceOptions, WriteTurn,
     },
 };
 

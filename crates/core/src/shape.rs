@@ -67,6 +67,13 @@ where
     deserializer.deserialize_any(Given(of_path, PhantomData))
 }
 
+/// Reads an option that is left out where it is null.
+pub(crate) fn or_default<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
 /// A number of bytes in memory; more than there can be is as good as the most.
 pub(crate) fn size(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)

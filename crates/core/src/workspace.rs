@@ -22,10 +22,13 @@ use crate::disk::commit::{
     Ground, RecoveryReport, StateDir, StateReport, examine_state, recover_beneath,
 };
 use crate::disk::fs::{Base, FileSystem, OsFileSystem};
-use crate::edit::apply::{ApplyOptions, Manner, apply_hash, verify_bytes, verify_file};
+use crate::edit::apply::{
+    Application, ApplyOptions, PatchOptions, apply_hash, verify_bytes, verify_file,
+};
 use crate::edit::json::{JsonRequest, JsonView, read_json, read_json_bytes};
 use crate::edit::outcome::{Outcome, Rejected};
 use crate::edit::request::Value;
+use crate::edit::session::Recall;
 use crate::error::{Code, Error, Result, Spelling, Term};
 use crate::text::dialect::Dialect;
 use crate::view::read::{
@@ -36,8 +39,8 @@ use crate::view::search::{RowSink, SearchQuery, SearchResult, search_hashed};
 
 pub use directories::SessionRoot;
 pub use session::{
-    Gate, IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, ReadTurn, Session, SessionLimits,
-    SessionOptions, StoreOptions, WriteTurn,
+    Gate, HeldTurn, IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, ReadTurn, Session,
+    SessionLimits, SessionOptions, StoreOptions, WriteTurn,
 };
 pub use turns::Start;
 
@@ -244,19 +247,30 @@ impl<'fs> Workspace<'fs> {
     /// Applies a patch to files: all of it or nothing. Fails only for misuse of the options,
     /// cancellation, and faults after the first change.
     pub fn apply(&self, patch: &Value, cancel: &Cancel) -> Result<Outcome> {
-        self.apply_with(patch, &Manner::default(), cancel)
+        self.apply_with(patch, &PatchOptions::default(), cancel)
     }
 
-    /// As [`Workspace::apply`], with what is special about this one patch.
+    /// As [`Workspace::apply`], with options of this one patch.
     pub fn apply_with(
         &self,
         patch: &Value,
-        manner: &Manner<'_>,
+        patch_options: &PatchOptions,
         cancel: &Cancel,
     ) -> Result<Outcome> {
-        let state = self.state_dir()?;
-        let options = &self.options.apply;
-        self.scoped(cancel, |scope| apply_hash(scope, &state, options, patch, manner))
+        self.apply_recalling(patch, patch_options, None, cancel)
+    }
+
+    /// As [`Workspace::apply`], where a session says what anchors mean.
+    fn apply_recalling(
+        &self,
+        patch: &Value,
+        patch_options: &PatchOptions,
+        recall: Option<Recall<'_>>,
+        cancel: &Cancel,
+    ) -> Result<Outcome> {
+        let state = &self.state_dir()?;
+        let how = Application { state, options: &self.options.apply, patch_options, recall };
+        self.scoped(cancel, |scope| apply_hash(scope, &how, patch))
     }
 
     /// Works off every journal of a dead process in the state directory; with a root, as far as

@@ -1,6 +1,6 @@
 //! The tool that edits files.
 
-use hashline_core::{Dialect, FileChange, Outcome, Value, WriteTurn, format_hashed};
+use hashline_core::{Dialect, FileChange, Outcome, PatchOptions, Value, WriteTurn, format_hashed};
 use serde_json::json;
 
 use crate::arguments::{Arguments, Fields, Trouble};
@@ -69,20 +69,24 @@ fn example(names: &Names, dialect: &Dialect) -> String {
 /// How many unchanged lines diffs show around each change.
 const DIFF_CONTEXT_LINES: u64 = 3;
 
-fn apply(call: &Call<'_>, turn: &WriteTurn, given: Arguments<'_>) -> Result<Answer, Trouble> {
+fn apply(call: &Call<'_>, turn: WriteTurn, given: Arguments<'_>) -> Result<Answer, Trouble> {
     apply_as(call, turn, given, LINE_FIELDS)
 }
 
 /// Carries out operations that a model wrote by a schema.
 pub fn apply_as(
     call: &Call<'_>,
-    turn: &WriteTurn,
+    turn: WriteTurn,
     given: Arguments<'_>,
     schema: &'static [Field],
 ) -> Result<Answer, Trouble> {
     let patch = Taker::patch(call.session, schema, given)?;
-    let dry_run = call.options.dry_run;
-    let outcome = call.session.apply(turn, &patch, dry_run, DIFF_CONTEXT_LINES, call.cancel)?;
+    let options = PatchOptions {
+        dry_run: call.options.dry_run,
+        diff_context_lines: Some(DIFF_CONTEXT_LINES),
+        ..PatchOptions::default()
+    };
+    let outcome = turn.apply(&patch, &options, call.cancel)?;
     let structured = without_text(&outcome);
     Ok(match outcome {
         Outcome::Applied(applied) => Answer {

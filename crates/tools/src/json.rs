@@ -68,11 +68,7 @@ fn words_of_apply(names: &Names, _: &Dialect) -> Wording {
     }
 }
 
-fn read_json(
-    call: &Call<'_>,
-    turn: &ReadTurn,
-    mut given: Arguments<'_>,
-) -> Result<Answer, Trouble> {
+fn read_json(call: &Call<'_>, turn: ReadTurn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
     given.settle(READ_JSON.fields)?;
     let path = given.text(PATH.name, "the path of a file")?;
     let most = bounds::MAX_LINES as u64;
@@ -84,7 +80,7 @@ fn read_json(
         limits: Limits { max_lines: Some(max_lines), max_bytes: Some(bounds::MAX_BYTES) },
         ..JsonRequest::default()
     };
-    let view = call.session.read_json(turn, &request, call.cancel)?;
+    let view = turn.read_json(&request, call.cancel)?;
     let structured = without_text(&view);
     let lines = bounds::plural(view.line_count, "line", "lines");
     let summary = format!("{}: {lines}", request.path);
@@ -100,6 +96,6 @@ fn page(view: JsonView) -> String {
     text
 }
 
-fn apply_json(call: &Call<'_>, turn: &WriteTurn, given: Arguments<'_>) -> Result<Answer, Trouble> {
+fn apply_json(call: &Call<'_>, turn: WriteTurn, given: Arguments<'_>) -> Result<Answer, Trouble> {
     apply_as(call, turn, given, VALUE_FIELDS)
 }

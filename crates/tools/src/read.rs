@@ -52,10 +52,10 @@ fn words(names: &Names, dialect: &Dialect) -> Wording {
     }
 }
 
-fn read(call: &Call<'_>, turn: &ReadTurn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
+fn read(call: &Call<'_>, turn: ReadTurn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
     given.settle(READ.fields)?;
     let requests = requests(call, &mut given)?;
-    Ok(answer(call.names, call.session.read(turn, &requests, call.cancel)?))
+    Ok(answer(call.names, turn.read(&requests, call.cancel)?))
 }
 
 /// The requests of a call. The window belongs to the first file; the others are shown as far as

@@ -57,10 +57,10 @@ fn words(names: &Names, dialect: &Dialect) -> Wording {
     }
 }
 
-fn search(call: &Call<'_>, turn: &ReadTurn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
+fn search(call: &Call<'_>, turn: ReadTurn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
     given.settle(SEARCH.fields)?;
     let query = query(call, &mut given)?;
-    let found = call.session.search_telling(turn, &query, call.cancel, call.progress)?;
+    let found = turn.search(&query, call.cancel, call.progress)?;
     Ok(answer(call.names, &query, &found))
 }
 

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use hashline_core::{
-    Cancel, Code, Dialect, Error, Gate, ReadImage, ReadTurn, Session, Term, Value, WriteTurn,
+    Cancel, Code, Dialect, Error, Gate, HeldTurn, ReadImage, ReadTurn, Session, Term, Value,
+    WriteTurn,
 };
 use serde::Serialize;
 use serde_json::{Value as Json, json};
@@ -125,8 +126,8 @@ type Title = fn(&SoFar) -> String;
 /// What a tool does, and how a call of it is called.
 #[derive(Clone, Copy)]
 pub enum Work {
-    Reads(fn(&Call<'_>, &ReadTurn, Arguments<'_>) -> Answered, Title),
-    Writes(fn(&Call<'_>, &WriteTurn, Arguments<'_>) -> Answered, Title),
+    Reads(fn(&Call<'_>, ReadTurn, Arguments<'_>) -> Answered, Title),
+    Writes(fn(&Call<'_>, WriteTurn, Arguments<'_>) -> Answered, Title),
 }
 
 /// What a call works with.
@@ -272,6 +273,14 @@ impl Place {
             Turn::Writes(turn) => turn.gate(),
         }
     }
+
+    /// Keeps the place beyond its call.
+    pub fn hold(&self) -> HeldTurn {
+        match &self.turn {
+            Turn::Reads(turn) => turn.hold(),
+            Turn::Writes(turn) => turn.hold(),
+        }
+    }
 }
 
 impl Tools {
@@ -299,28 +308,28 @@ impl Tools {
     /// cancelled has none. `progress` is told now and then how much of how much is done.
     pub fn run(
         &self,
-        place: &Place,
+        place: Place,
         given: Given,
         options: &CallOptions,
         cancel: &Cancel,
         progress: &dyn Fn(usize, usize),
     ) -> Result<ToolResult, Error> {
+        let Place { kind, turn } = place;
         let (session, names) = (&*self.session, &*self.names);
         let call = Call { session, names, options, cancel, progress };
         let mut repairs = Repairs::default();
-        let answer = Arguments::of(given, &mut repairs).and_then(|given| {
-            match (place.kind.tool().work, &place.turn) {
+        let answer =
+            Arguments::of(given, &mut repairs).and_then(|given| match (kind.tool().work, turn) {
                 (Work::Reads(work, _), Turn::Reads(turn)) => work(&call, turn, given),
                 (Work::Writes(work, _), Turn::Writes(turn)) => work(&call, turn, given),
                 _ => Err(Error::new(Code::Internal, "a call without its turn").into()),
-            }
-        });
+            });
         let answer = match answer {
             Err(Trouble::Engine(error)) if error.code == Code::Aborted => return Err(error),
-            Err(trouble) => failed(place.kind, names, &trouble),
+            Err(trouble) => failed(kind, names, &trouble),
             Ok(answer) => answer,
         };
-        Ok(self.result(place.kind, answer, &repairs))
+        Ok(self.result(kind, answer, &repairs))
     }
 
     /// The session, as the tools see it.

@@ -1,6 +1,6 @@
 //! `apply`: a patch on files.
 
-use hashline_core::{Applied, Manner, Outcome, Relocation};
+use hashline_core::{Applied, Outcome, PatchOptions, Relocation};
 
 use super::{Call, json};
 use crate::args::Apply;
@@ -27,8 +27,7 @@ pub enum Anchors {
 pub fn apply(call: &mut Call<'_>, args: &Apply, anchors: Anchors) -> Result<Exit, Failure> {
     let patch = patch(&args.input, call.files.workspace().options().max_file_bytes)?;
     interrupt::asks(&call.cancel);
-    let manner = Manner {
-        recall: None,
+    let options = PatchOptions {
         dry_run: args.dry_run,
         is_silent: !(call.shared.json || args.emit_updated && anchors == Anchors::Lines),
         diff_context_lines: match anchors {
@@ -36,7 +35,7 @@ pub fn apply(call: &mut Call<'_>, args: &Apply, anchors: Anchors) -> Result<Exit
             _ => args.dry_run.then_some(args.context),
         },
     };
-    match call.files.apply(&patch, &manner, &call.cancel)? {
+    match call.files.apply(&patch, &options, &call.cancel)? {
         Outcome::Rejected(rejected) => mismatch::tell(call, rejected),
         Outcome::Applied(applied) => {
             tell_liberties(&applied);

@@ -6,7 +6,6 @@
 mod failures;
 mod job;
 mod lookup;
-mod manner;
 mod options;
 mod settle;
 mod turns;
@@ -20,6 +19,7 @@ use crate::edit::outcome::{Applied, Noop, NoopReason, Outcome, TextOutcome};
 use crate::edit::plan::names;
 use crate::edit::report::applied_text;
 use crate::edit::request::{Operation, Patch, PatchKind, Value, parse};
+use crate::edit::session::Recall;
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result, Term};
 use crate::text::dialect::Dialect;
@@ -31,21 +31,27 @@ use job::{Job, edited_change};
 use settle::{settle_document, settle_file};
 use turns::{Locked, lock};
 
-pub use manner::Manner;
-pub use options::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS};
+pub use options::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS, PatchOptions};
 pub use verify::{verify_bytes, verify_file};
+
+/// What a patch is applied with.
+pub struct Application<'a> {
+    /// Where journals and locks are.
+    pub state: &'a StateDir,
+    /// What holds for all patches.
+    pub options: &'a ApplyOptions,
+    /// What holds for this one.
+    pub patch_options: &'a PatchOptions,
+    /// What the one who made the patch was shown; without it, anchors are compared with the files
+    /// as they are.
+    pub recall: Option<Recall<'a>>,
+}
 
 /// Applies a patch to files: all of it or nothing. Fails only for misuse of the options,
 /// cancellation, and faults after the first change.
-pub fn apply_hash(
-    scope: &Scope<'_>,
-    state: &StateDir,
-    options: &ApplyOptions,
-    patch: &Value,
-    manner: &Manner<'_>,
-) -> Result<Outcome> {
+pub fn apply_hash(scope: &Scope<'_>, how: &Application<'_>, patch: &Value) -> Result<Outcome> {
     let mut recovered = String::new();
-    let mut outcome = apply_patch(scope, state, options, patch, manner, &mut recovered);
+    let mut outcome = apply_patch(scope, how, patch, &mut recovered);
     // Whatever came of it: a conflict of an interrupted patch is told once.
     match &mut outcome {
         Ok(Outcome::Applied(applied)) => applied.text += &recovered,
@@ -57,12 +63,11 @@ pub fn apply_hash(
 
 fn apply_patch(
     scope: &Scope<'_>,
-    state: &StateDir,
-    options: &ApplyOptions,
+    how: &Application<'_>,
     request: &Value,
-    manner: &Manner<'_>,
     recovered: &mut String,
 ) -> Result<Outcome> {
+    let &Application { state, options, patch_options, recall } = how;
     let cancel = scope.cancel;
     cancel.check()?;
     let patch = match parse(scope.dialect, PatchKind::Files, request) {
@@ -77,7 +82,7 @@ fn apply_patch(
         scope.dialect,
         &patch,
         options.lock_timeout_ms,
-        manner.dry_run,
+        patch_options.dry_run,
         cancel,
         recovered,
     ) {
@@ -86,7 +91,7 @@ fn apply_patch(
     };
     let settle = |edits| {
         cancel.check()?;
-        Ok(settle_file(scope, edits, &options.edit, manner.recall))
+        Ok(settle_file(scope, edits, &options.edit, recall))
     };
     let settled: Vec<_> = threads::map(&tasks.edits, settle).into_iter().collect::<Result<_>>()?;
     // What was refused since the call was cancelled is no refusal of the patch.
@@ -114,7 +119,7 @@ fn apply_patch(
     let shown = std::mem::take(&mut failures.lessons);
     if let Some(rejected) = failures.into_rejected(scope.spelling) {
         // The answer is certain from here on, and what it shows is shown.
-        if let Some(recall) = manner.recall {
+        if let Some(recall) = recall {
             recall.memory.learn_from_call(shown, recall.as_of, cancel);
         }
         return Ok(Outcome::Rejected(rejected));
@@ -125,14 +130,14 @@ fn apply_patch(
         Err(error) => return refused(scope, &patch, error),
     };
     // Before the commit: what was read may be mapped, and then shows what is written.
-    let (applied, rows) = job.report(&added, manner);
-    if manner.dry_run {
+    let (applied, rows) = job.report(&added, patch_options.diff_context_lines);
+    if patch_options.dry_run {
         return Ok(Outcome::Applied(applied));
     }
-    let lessons = manner.recall.map(|recall| job.lessons(&recall, manner.is_silent, &added, &rows));
+    let lessons = recall.map(|recall| job.lessons(&recall, patch_options.is_silent, &added, &rows));
     match job.commit(&added, cancel) {
         Ok(()) => {
-            if let (Some(recall), Some(lessons)) = (manner.recall, lessons) {
+            if let (Some(recall), Some(lessons)) = (recall, lessons) {
                 recall.memory.learn_from_call(lessons, recall.as_of, cancel);
             }
             Ok(Outcome::Applied(applied))

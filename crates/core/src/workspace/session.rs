@@ -7,6 +7,7 @@
 mod learning;
 mod reading;
 mod searching;
+mod turn;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,24 +16,27 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::shape::{self, base64};
-use super::turns::{Reach, Start, Ticket, Turns};
+use super::turns::{Reach, Turns};
 use super::{Workspace, WorkspaceOptions};
 use crate::cancel::Cancel;
 use crate::disk::bytes::snapshot;
 use crate::disk::commit::StateDir;
 use crate::disk::fs::OsFileSystem;
 use crate::disk::records::{RecordStore, sweep};
-use crate::edit::apply::Manner;
+use crate::edit::apply::PatchOptions;
 use crate::edit::json::{JsonRequest, JsonView};
 use crate::edit::outcome::Outcome;
 use crate::edit::request::Value;
-use crate::edit::session::{HeldMemory, Lesson, MemoryLimits, Moment, Recall, Unseen};
+use crate::edit::session::{HeldMemory, Lesson, MemoryLimits, Recall, Unseen};
 use crate::error::{Code, Error, Result, Spelling};
 use crate::view::read::{FileView, MAX_MATCHES, ReadRequest};
 use crate::view::scope::Scope;
 use crate::view::search::{SearchQuery, SearchResult};
 use learning::{found_rows, rows_by_header};
 use reading::Reading;
+use turn::Place;
+
+pub use turn::{Gate, HeldTurn, ReadTurn, WriteTurn};
 
 /// How much one call of a session shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -100,62 +104,6 @@ const KEPT_FOR: Duration = Duration::from_secs(14 * 86_400);
 
 /// How long an id may be.
 const MAX_ID_CHARACTERS: usize = 200;
-
-/// A place in the order of a session's calls. It is taken when a call is made, whenever the
-/// call's work begins.
-struct Turn {
-    ticket: Ticket,
-    as_of: Moment,
-    turns: Arc<Turns>,
-    memory: Arc<HeldMemory>,
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        self.memory.let_go(self.as_of);
-        self.turns.leave(&self.ticket);
-    }
-}
-
-/// The place of a read or a search: it waits for earlier calls that write.
-pub struct ReadTurn(Turn);
-
-/// The place of an apply: it waits for all earlier calls.
-pub struct WriteTurn(Turn);
-
-/// Where a call waits for its turn without a thread of its own.
-pub struct Gate {
-    ticket: Ticket,
-    turns: Arc<Turns>,
-}
-
-impl Gate {
-    /// Has `start` called once no earlier call is in the way: at once, or by the thread that ends
-    /// the last of them. It is dropped if the turn is given up before.
-    pub fn pass(self, start: Start) {
-        self.turns.when_free(&self.ticket, start);
-    }
-}
-
-impl Turn {
-    fn gate(&self) -> Gate {
-        Gate { ticket: self.ticket.clone(), turns: Arc::clone(&self.turns) }
-    }
-}
-
-impl ReadTurn {
-    /// The gate at which the call waits for this turn.
-    pub fn gate(&self) -> Gate {
-        self.0.gate()
-    }
-}
-
-impl WriteTurn {
-    /// The gate at which the call waits for this turn.
-    pub fn gate(&self) -> Gate {
-        self.0.gate()
-    }
-}
 
 /// An image that was read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -314,37 +262,24 @@ impl Session {
         found
     }
 
-    /// Takes the place of a read or a search in the order of calls.
-    pub fn reading(&self) -> ReadTurn {
-        ReadTurn(self.turn(Reach::Reads))
-    }
-
-    /// Takes the place of an apply in the order of calls.
-    pub fn writing(&self) -> WriteTurn {
-        WriteTurn(self.turn(Reach::Writes))
-    }
-
-    fn turn(&self, reach: Reach) -> Turn {
-        let ticket = self.turns.enter(reach);
-        let as_of = self.memory.hold();
-        let (turns, memory) = (Arc::clone(&self.turns), Arc::clone(&self.memory));
-        Turn { ticket, as_of, turns, memory }
-    }
-
     /// Reads files, within the limits of one call.
-    pub fn read(
+    pub fn read(&self, requests: &[ReadRequest], cancel: &Cancel) -> Result<ReadReport> {
+        self.read_at(&self.place(Reach::Reads), requests, cancel)
+    }
+
+    fn read_at(
         &self,
-        turn: &ReadTurn,
+        place: &Place,
         requests: &[ReadRequest],
         cancel: &Cancel,
     ) -> Result<ReadReport> {
-        self.turns.wait(&turn.0.ticket, cancel)?;
+        place.wait(cancel)?;
         let mut reading = Reading::new(self, requests.len() > 1);
         for request in requests {
             reading.add(request, cancel)?;
         }
         let (report, lessons) = reading.finish();
-        let learning = self.memory.ready(lessons, Some(turn.0.as_of), cancel);
+        let learning = self.memory.ready(lessons, Some(place.as_of), cancel);
         // What a cancelled call would have shown was not shown.
         cancel.check()?;
         learning.learn();
@@ -353,13 +288,17 @@ impl Session {
 
     /// Reads a JSON document, with the anchors of its values. Of its lines nothing counts as
     /// shown: edits by path name values by their hashes alone.
-    pub fn read_json(
+    pub fn read_json(&self, request: &JsonRequest, cancel: &Cancel) -> Result<JsonView> {
+        self.read_json_at(&self.place(Reach::Reads), request, cancel)
+    }
+
+    fn read_json_at(
         &self,
-        turn: &ReadTurn,
+        place: &Place,
         request: &JsonRequest,
         cancel: &Cancel,
     ) -> Result<JsonView> {
-        self.turns.wait(&turn.0.ticket, cancel)?;
+        place.wait(cancel)?;
         let mut answer = self.workspace.read_json(request, cancel);
         for workspace in &self.readable {
             if !matches!(&answer, Err(error) if error.code == Code::OutsideRoot) {
@@ -375,25 +314,29 @@ impl Session {
     }
 
     /// Searches files, within the limits of one call.
-    pub fn search(
-        &self,
-        turn: &ReadTurn,
-        query: &SearchQuery,
-        cancel: &Cancel,
-    ) -> Result<SearchResult> {
-        self.search_telling(turn, query, cancel, &|_, _| {})
+    pub fn search(&self, query: &SearchQuery, cancel: &Cancel) -> Result<SearchResult> {
+        self.search_telling(query, cancel, &|_, _| {})
     }
 
     /// As [`Session::search`]; `progress` is told now and then how many files of how many are
     /// done.
     pub fn search_telling(
         &self,
-        turn: &ReadTurn,
         query: &SearchQuery,
         cancel: &Cancel,
         progress: &dyn Fn(usize, usize),
     ) -> Result<SearchResult> {
-        self.turns.wait(&turn.0.ticket, cancel)?;
+        self.search_at(&self.place(Reach::Reads), query, cancel, progress)
+    }
+
+    fn search_at(
+        &self,
+        place: &Place,
+        query: &SearchQuery,
+        cancel: &Cancel,
+        progress: &dyn Fn(usize, usize),
+    ) -> Result<SearchResult> {
+        place.wait(cancel)?;
         let limits = &self.options.limits;
         let mut query = query.clone();
         query.max_matches = query.max_matches.min(limits.max_matches);
@@ -401,7 +344,7 @@ impl Session {
         query.max_line_chars = Some(limits.line_chars(query.max_line_chars));
         let result = self.search_in_order(&query, cancel, progress)?;
         let lessons = self.lessons_of_rows(found_rows(&result), cancel)?;
-        let learning = self.memory.ready(lessons, Some(turn.0.as_of), cancel);
+        let learning = self.memory.ready(lessons, Some(place.as_of), cancel);
         cancel.check()?;
         learning.learn();
         Ok(result)
@@ -424,38 +367,33 @@ impl Session {
     }
 
     /// Applies a patch whose anchors mean the lines that were shown.
-    pub fn apply(
-        &self,
-        turn: &WriteTurn,
-        patch: &Value,
-        dry_run: bool,
-        diff_context_lines: u64,
-        cancel: &Cancel,
-    ) -> Result<Outcome> {
-        let diff_context_lines = Some(diff_context_lines);
-        self.apply_with(
-            turn,
-            patch,
-            &Manner { dry_run, diff_context_lines, ..Manner::default() },
-            cancel,
-        )
+    pub fn apply(&self, patch: &Value, cancel: &Cancel) -> Result<Outcome> {
+        self.apply_with(patch, &PatchOptions::default(), cancel)
     }
 
-    /// As [`Session::apply`], with what is special about this one patch; what was shown is the
-    /// session's to say.
+    /// As [`Session::apply`], with options of this one patch.
     pub fn apply_with(
         &self,
-        turn: &WriteTurn,
         patch: &Value,
-        manner: &Manner<'_>,
+        patch_options: &PatchOptions,
         cancel: &Cancel,
     ) -> Result<Outcome> {
-        self.turns.wait(&turn.0.ticket, cancel)?;
+        self.apply_at(&self.place(Reach::Writes), patch, patch_options, cancel)
+    }
+
+    fn apply_at(
+        &self,
+        place: &Place,
+        patch: &Value,
+        patch_options: &PatchOptions,
+        cancel: &Cancel,
+    ) -> Result<Outcome> {
+        place.wait(cancel)?;
         // What other processes were shown before the call was made, it may mean.
-        let as_of = self.memory.catch_up(turn.0.as_of);
+        let as_of = self.memory.catch_up(place.as_of);
         let (memory, unseen) = (&*self.memory, self.options.unseen);
         let recall = Some(Recall { memory, unseen, as_of, cancel });
-        self.workspace.apply_with(patch, &Manner { recall, ..*manner }, cancel)
+        self.workspace.apply_recalling(patch, patch_options, recall, cancel)
     }
 }
 

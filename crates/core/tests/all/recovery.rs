@@ -14,7 +14,7 @@ use crate::support::{
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::commit::{RecoveryReport, TEMPORARY_PREFIX};
 use hashline_core::internals::disk::fs::OsFileSystem;
-use hashline_core::internals::edit::apply::{ApplyOptions, Durability, Manner};
+use hashline_core::internals::edit::apply::{ApplyOptions, Durability, PatchOptions};
 use hashline_core::internals::edit::outcome::{Applied, Outcome};
 use hashline_core::internals::error::Code;
 use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
@@ -137,10 +137,9 @@ fn a_dry_run_recovers_nothing() {
         }
         let before = snapshot(scene.dir.path());
         let options = options(scene.state.path(), Durability::Process);
-        let manner = Manner { dry_run: true, ..Manner::default() };
+        let dry = PatchOptions { dry_run: true, ..PatchOptions::default() };
         let patch = json!({"operations": append(&scene.path("edited"), "x")});
-        let outcome =
-            Workspace::new(options).apply_with(&patch.into(), &manner, &Cancel::default());
+        let outcome = Workspace::new(options).apply_with(&patch.into(), &dry, &Cancel::default());
         assert_eq!(snapshot(scene.dir.path()), before, "{label}");
         assert!(!journals(scene.state.path()).is_empty(), "{label}");
         if let Ok(Outcome::Rejected(rejected)) = outcome {

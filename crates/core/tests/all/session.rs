@@ -4,6 +4,7 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 
 use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::edit::apply::PatchOptions;
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
 use hashline_core::internals::edit::json::JsonRequest;
 use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
@@ -14,14 +15,14 @@ use hashline_core::internals::view::pattern::Query;
 use hashline_core::internals::view::read::ReadRequest;
 use hashline_core::internals::view::search::SearchQuery;
 use hashline_core::internals::workspace::{
-    ReadOn, ReadReport, Session, SessionLimits, SessionOptions, WorkspaceOptions,
+    ReadOn, ReadReport, Session, SessionLimits, SessionOptions, WorkspaceOptions, WriteTurn,
 };
 use serde_json::{Value, json};
 
 struct Scene {
     dir: tempfile::TempDir,
     state: tempfile::TempDir,
-    session: Session,
+    session: Arc<Session>,
 }
 
 impl Scene {
@@ -44,7 +45,7 @@ impl Scene {
             ..SessionOptions::default()
         };
         change(&mut options);
-        let session = Session::new(options);
+        let session = Arc::new(Session::new(options));
         Scene { dir, state, session }
     }
 
@@ -60,13 +61,14 @@ impl Scene {
     ) -> ReadReport {
         let mut request = ReadRequest { path: path.into(), start_line, ..ReadRequest::default() };
         request.limits.max_lines = max_lines;
-        self.session.read(&self.session.reading(), &[request], &Cancel::default()).unwrap()
+        self.session.read(&[request], &Cancel::default()).unwrap()
     }
 
     fn try_apply(&self, operations: Value) -> Outcome {
         let patch = json!({"operations": operations}).into();
-        let turn = self.session.writing();
-        self.session.apply(&turn, &patch, false, 3, &Cancel::default()).unwrap()
+        let diff_context_lines = Some(3);
+        let options = PatchOptions { diff_context_lines, ..PatchOptions::default() };
+        self.session.apply_with(&patch, &options, &Cancel::default()).unwrap()
     }
 
     fn apply(&self, operations: Value) -> Applied {
@@ -228,7 +230,6 @@ fn parallel_inserts_from_four_anchors_of_one_view_all_land_right() {
     let scene = Scene::new(&[("f", "a\nb\n\n}\n")]);
     scene.read("f");
     let marks = [(1, "a"), (2, "b"), (3, ""), (4, "}")];
-    let scene = Arc::new(scene);
     // The turns are taken in order, by one caller; the work is done by many threads.
     let calls: Vec<_> = (0..300)
         .map(|n| {
@@ -242,10 +243,9 @@ fn parallel_inserts_from_four_anchors_of_one_view_all_land_right() {
         .collect();
     std::thread::scope(|scope| {
         for (turn, insert) in calls {
-            let scene = Arc::clone(&scene);
             scope.spawn(move || {
                 let patch = json!({"operations": [insert]}).into();
-                let outcome = scene.session.apply(&turn, &patch, false, 3, &Cancel::default());
+                let outcome = turn.apply(&patch, &PatchOptions::default(), &Cancel::default());
                 assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
             });
         }
@@ -264,9 +264,7 @@ fn parallel_inserts_from_four_anchors_of_one_view_all_land_right() {
 fn searches_count_as_shown() {
     let scene = Scene::new(&[("f", &numbered(50)), ("g", "line 7\n")]);
     let query = SearchQuery::new(literal("line 7"));
-    let turn = scene.session.reading();
-    let found = scene.session.search(&turn, &query, &Cancel::default()).unwrap();
-    drop(turn);
+    let found = scene.session.search(&query, &Cancel::default()).unwrap();
     assert_eq!(found.match_count, 2);
     scene.apply(json!([set(7, "line 7", "seven")]));
     assert_eq!(scene.refuse(json!([set(30, "line 30", "x")])).code, Code::NotShown);
@@ -292,7 +290,7 @@ fn forks_go_separate_ways_and_forgetting_is_told() {
     let rejected = scene.refuse(json!([set(2, "line 2", "x")]));
     assert_eq!(rejected.code, Code::NotShown);
     let patch = json!({"operations": [set(2, "line 2", "x")]}).into();
-    let outcome = fork.apply(&fork.writing(), &patch, false, 3, &Cancel::default());
+    let outcome = fork.apply(&patch, &Cancel::default());
     assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
     // A file that is gone can be forgotten, too.
     fs::remove_file(scene.dir.path().join("g")).unwrap();
@@ -306,9 +304,9 @@ fn a_dry_run_tells_all_and_writes_nothing() {
     let scene = Scene::new(&[("f", "a\nb\n")]);
     scene.read("f");
     let patch = json!({"operations": [set(2, "b", "B")]}).into();
-    let turn = scene.session.writing();
-    let outcome = scene.session.apply(&turn, &patch, true, 3, &Cancel::default()).unwrap();
-    drop(turn);
+    let dry_run =
+        PatchOptions { dry_run: true, diff_context_lines: Some(3), ..PatchOptions::default() };
+    let outcome = scene.session.apply_with(&patch, &dry_run, &Cancel::default()).unwrap();
     let Outcome::Applied(applied) = outcome else { panic!("{outcome:?}") };
     let diff = applied.files[0].diff.as_ref().unwrap();
     assert_eq!(diff.text, "--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n a\n-b\n+B\n");
@@ -327,8 +325,7 @@ fn a_call_shows_no_more_than_its_limits_and_says_how_to_go_on() {
     let requests: Vec<_> = ["f", "g", "h"]
         .map(|path| ReadRequest { path: path.into(), ..ReadRequest::default() })
         .into();
-    let report =
-        scene.session.read(&scene.session.reading(), &requests, &Cancel::default()).unwrap();
+    let report = scene.session.read(&requests, &Cancel::default()).unwrap();
     let next: Vec<_> = report.next.iter().map(|one| (one.path.as_str(), one.start_line)).collect();
     assert_eq!(next, [("g", 3), ("h", 1)]);
     assert!(report.text.contains("--- g ---\n1:"), "{}", report.text);
@@ -368,8 +365,8 @@ fn a_line_is_not_cut_by_what_earlier_files_left_of_a_limit() {
     let long = "a line of some forty characters, or so..\n";
     let files = [("f", &*numbered(8)), ("g", long), ("h", "short\n")];
     let scene = Scene::with(&files, |options| options.limits = limits);
-    let (turn, cancel) = (scene.session.reading(), Cancel::default());
-    let report = scene.session.read(&turn, &requests(&["f", "g", "h"]), &cancel).unwrap();
+    let cancel = Cancel::default();
+    let report = scene.session.read(&requests(&["f", "g", "h"]), &cancel).unwrap();
     assert!(!report.text.contains("--- g ---"), "{}", report.text);
     let end = "(Not shown, since the limit of one call is reached: g from line 1.)";
     assert!(report.text.ends_with(end), "{}", report.text);
@@ -378,7 +375,6 @@ fn a_line_is_not_cut_by_what_earlier_files_left_of_a_limit() {
     assert_eq!(next, [("g", 1)]);
     assert_eq!(report.views.len(), 3);
     // A page of its own shows as much of it as fits.
-    drop(turn);
     assert!(scene.read("g").text.contains(":"), "{}", scene.read("g").text);
 }
 
@@ -387,8 +383,7 @@ fn thousands_of_files_that_are_not_there_stay_within_the_limit_of_a_call() {
     let scene = Scene::new(&[]);
     let names: Vec<String> = (0..5_000).map(|at| format!("none/{at}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let turn = scene.session.reading();
-    let report = scene.session.read(&turn, &requests(&names), &Cancel::default()).unwrap();
+    let report = scene.session.read(&requests(&names), &Cancel::default()).unwrap();
     assert!(report.text.len() < 53_000, "{} bytes", report.text.len());
     assert_eq!(report.views.len(), names.len());
 }
@@ -401,8 +396,8 @@ fn images_of_one_call_have_a_bound_in_all() {
     for name in ["a.png", "b.png", "c.png"] {
         fs::write(scene.dir.path().join(name), &png).unwrap();
     }
-    let (turn, cancel) = (scene.session.reading(), Cancel::default());
-    let report = scene.session.read(&turn, &requests(&["a.png", "b.png", "c.png"]), &cancel);
+    let cancel = Cancel::default();
+    let report = scene.session.read(&requests(&["a.png", "b.png", "c.png"]), &cancel);
     let report = report.unwrap();
     let images: Vec<_> = report.images.iter().map(|image| image.path.as_str()).collect();
     assert_eq!(images, ["a.png", "b.png"]);
@@ -433,10 +428,8 @@ fn what_a_cancelled_call_would_have_shown_is_not_shown() {
     let scene = Scene::new(&[("f", "a\nb\n")]);
     let cancel = Cancel::default();
     cancel.cancel();
-    let turn = scene.session.reading();
-    let error = scene.session.read(&turn, &requests(&["f"]), &cancel).unwrap_err();
+    let error = scene.session.read(&requests(&["f"]), &cancel).unwrap_err();
     assert_eq!(error.code, Code::Aborted);
-    drop(turn);
     assert_eq!(scene.session.memory_bytes(), 0);
     assert_eq!(scene.refuse(json!([set(2, "b", "B")])).code, Code::NotShown);
 }
@@ -492,7 +485,7 @@ fn empty_files_missing_files_and_no_match_are_said() {
     assert!(scene.read("none").text.starts_with("FILE_NOT_FOUND: none: "));
     let search = Some(Query { search: "b".into(), regex: false, case_sensitive: false });
     let request = ReadRequest { path: "f".into(), search, ..ReadRequest::default() };
-    let report = scene.session.read(&scene.session.reading(), &[request], &Cancel::default());
+    let report = scene.session.read(&[request], &Cancel::default());
     assert_eq!(report.unwrap().text, "(no match for b in 1 lines)");
     let insert = json!([{"op": "insert_after", "path": "empty", "anchor": "EOF", "text": "a"}]);
     scene.apply(insert);
@@ -570,8 +563,8 @@ fn a_call_does_not_mean_what_a_parallel_one_wrote() {
         "op": "replace_range", "path": "f", "text": "z",
         "start_anchor": anchor(20, "line 20"), "end_anchor": anchor(51, "line 50"),
     }]});
-    let apply = |turn, patch: Value| {
-        scene.session.apply(&turn, &patch.into(), false, 3, &Cancel::default()).unwrap()
+    let apply = |turn: WriteTurn, patch: Value| {
+        turn.apply(&patch.into(), &PatchOptions::default(), &Cancel::default()).unwrap()
     };
     assert!(matches!(apply(late, insert), Outcome::Applied(_)));
     assert!(matches!(apply(early, range), Outcome::Rejected(_)));
@@ -603,7 +596,7 @@ fn documents_are_read_where_files_are() {
         Scene::with(&[("a.json", "{\"a\": 1}\n")], |options| options.read_roots = roots.into());
     let read = |path: &str| {
         let request = JsonRequest { path: path.to_owned(), ..JsonRequest::default() };
-        let view = scene.session.read_json(&scene.session.reading(), &request, &Cancel::default());
+        let view = scene.session.read_json(&request, &Cancel::default());
         view.map(|view| view.text).map_err(|error| error.code)
     };
     assert_eq!(read("a.json").unwrap(), "// $:4d\n// $.a:b2\n{\"a\": 1}");
@@ -626,9 +619,7 @@ fn regression_directories_to_read_are_searched_observed_and_forgotten_in() {
     let search = Query { search: "there".into(), regex: false, case_sensitive: true };
     let mut query = SearchQuery::new(search);
     query.paths = vec![".".into(), root, "/etc".into()];
-    let turn = scene.session.reading();
-    let found = scene.session.search(&turn, &query, &Cancel::default()).unwrap();
-    drop(turn);
+    let found = scene.session.search(&query, &Cancel::default()).unwrap();
     assert_eq!((found.match_count, found.files.len()), (2, 2), "{}", found.text);
     let errors: Vec<_> = found.errors.iter().map(|error| error.path.as_deref()).collect();
     assert_eq!(errors, [Some("/etc")]);
@@ -642,8 +633,7 @@ fn regression_what_was_to_be_forgotten_is_not_taught_by_a_call_that_waited() {
     let scene = Scene::new(&[("f", &numbered(5)), ("g", "one line\n")]);
     let waiting = scene.session.reading();
     scene.session.forget(Some("f")).unwrap();
-    scene.session.read(&waiting, &requests(&["f", "g"]), &Cancel::default()).unwrap();
-    drop(waiting);
+    waiting.read(&requests(&["f", "g"]), &Cancel::default()).unwrap();
     assert_eq!(scene.refuse(json!([set(2, "line 2", "x")])).code, Code::NotShown);
     let g = json!({"op": "set_line", "path": "g", "anchor": anchor(1, "one line"), "text": "x"});
     scene.apply(json!([g]));
@@ -678,7 +668,7 @@ fn regression_two_refused_calls_do_not_help_each_other() {
     let turns = [scene.session.writing(), scene.session.writing()];
     for turn in turns {
         let patch = range().into();
-        let outcome = scene.session.apply(&turn, &patch, false, 3, &Cancel::default()).unwrap();
+        let outcome = turn.apply(&patch, &PatchOptions::default(), &Cancel::default()).unwrap();
         assert!(matches!(outcome, Outcome::Rejected(_)));
     }
     // By now the model has read what it was refused for.
@@ -699,8 +689,8 @@ fn regression_comparing_large_texts_ends_with_its_call() {
     let patch = json!({"operations": [set(5, "line 4", "x")]}).into();
     // Set at its first look, at its second …, until the call has done with looking.
     for look in 1.. {
-        let (turn, cancel) = (scene.session.writing(), Cancel::at_look(look));
-        match scene.session.apply(&turn, &patch, true, 3, &cancel) {
+        let dry_run = PatchOptions { dry_run: true, ..PatchOptions::default() };
+        match scene.session.apply_with(&patch, &dry_run, &Cancel::at_look(look)) {
             Err(error) => assert_eq!(error.code, Code::Aborted),
             Ok(Outcome::Applied(_)) => {
                 // Each text has four pieces, and there are three diffs.
@@ -757,7 +747,7 @@ fn regression_lines_found_in_a_file_with_an_odd_name_count_as_shown() {
         scene.write(name, &format!("{}needle {at}\n", numbered(20)));
     }
     let query = SearchQuery::new(literal("needle"));
-    let found = scene.session.search(&scene.session.reading(), &query, &Cancel::default()).unwrap();
+    let found = scene.session.search(&query, &Cancel::default()).unwrap();
     assert_eq!(found.files.len(), files.len(), "{}", found.text);
     for (at, name) in files.iter().enumerate() {
         let needle = anchor(21, &format!("needle {at}"));
@@ -789,13 +779,13 @@ fn regression_what_no_room_was_left_for_is_not_called_outside_the_root() {
     });
     let mut query = SearchQuery::new(literal("line"));
     query.paths = vec![".".to_owned(), outside, elsewhere.clone()];
-    let found = scene.session.search(&scene.session.reading(), &query, &Cancel::default()).unwrap();
+    let found = scene.session.search(&query, &Cancel::default()).unwrap();
     assert!(found.truncated);
     let paths: Vec<_> = found.errors.iter().map(|error| error.path.as_deref()).collect();
     assert_eq!(paths, [Some(elsewhere.as_str())], "{:?}", found.errors);
     // The limit of each file leaves room for others.
     query.max_matches_per_file = Some(5);
-    let found = scene.session.search(&scene.session.reading(), &query, &Cancel::default()).unwrap();
+    let found = scene.session.search(&query, &Cancel::default()).unwrap();
     assert_eq!((found.files.len(), found.match_count, found.truncated), (2, 10, true));
 }
 
@@ -808,9 +798,7 @@ fn regression_a_search_in_several_directories_keeps_its_limit_to_the_byte() {
         Scene::with(&[("f", "needle\n")], |options| options.read_roots = vec![root.clone()]);
     let mut query = SearchQuery::new(literal("needle"));
     query.paths = vec![".".to_owned(), root];
-    let search = |query: &SearchQuery| {
-        scene.session.search(&scene.session.reading(), query, &Cancel::default()).unwrap()
-    };
+    let search = |query: &SearchQuery| scene.session.search(query, &Cancel::default()).unwrap();
     let whole = search(&query);
     assert_eq!((whole.match_count, whole.truncated), (2, false));
     query.max_bytes = Some(whole.text.len());
@@ -830,8 +818,7 @@ fn regression_a_limit_shorter_than_a_header_lets_a_read_go_on() {
         [name, "g"].map(|path| ReadRequest { path: path.into(), ..ReadRequest::default() }).into();
     let mut rows = Vec::new();
     for _ in 0..3 {
-        let turn = scene.session.reading();
-        let report = scene.session.read(&turn, &left, &Cancel::default()).unwrap();
+        let report = scene.session.read(&left, &Cancel::default()).unwrap();
         let shown = report.views.into_iter().filter(|view| !view.text.is_empty());
         rows.extend(shown.map(|view| (view.path, view.text)));
         let request = |on: ReadOn| ReadRequest {

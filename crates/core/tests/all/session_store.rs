@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::support::stride;
@@ -15,6 +15,7 @@ use hashline_core::internals::disk::bytes::snapshot;
 use hashline_core::internals::disk::commit::StateDir;
 use hashline_core::internals::disk::fs::{Directory, FileSystem, OsFileSystem, Place, Stamp};
 use hashline_core::internals::disk::records::{RecordStore, StoreLock};
+use hashline_core::internals::edit::apply::PatchOptions;
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
 use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::edit::session::{HeldMemory, Lesson, LineSet, MemoryLimits, Showing};
@@ -54,7 +55,7 @@ impl Scene {
     }
 
     /// The session "one", as another process would open it.
-    fn open(&self) -> Session {
+    fn open(&self) -> Arc<Session> {
         self.open_as("one")
     }
 
@@ -80,9 +81,9 @@ impl Scene {
         fs::write(self.dir.path().join(name), content).unwrap();
     }
 
-    fn open_as(&self, id: &str) -> Session {
+    fn open_as(&self, id: &str) -> Arc<Session> {
         let store = StoreOptions { id: id.into(), dir: None };
-        Session::open(self.options(), &store).unwrap()
+        Arc::new(Session::open(self.options(), &store).unwrap())
     }
 
     /// The files of the store.
@@ -105,13 +106,13 @@ impl Scene {
 
 fn read(session: &Session, path: &str) -> Vec<String> {
     let request = ReadRequest { path: path.into(), ..ReadRequest::default() };
-    let report = session.read(&session.reading(), &[request], &Cancel::default()).unwrap();
+    let report = session.read(&[request], &Cancel::default()).unwrap();
     report.text.lines().map(str::to_owned).collect()
 }
 
 fn apply(session: &Session, operations: Value) -> Outcome {
     let patch = json!({"operations": operations}).into();
-    session.apply(&session.writing(), &patch, false, 3, &Cancel::default()).unwrap()
+    session.apply(&patch, &Cancel::default()).unwrap()
 }
 
 fn set(anchor: &str, text: &str) -> Value {
@@ -347,7 +348,7 @@ fn ids_are_any_text_on_one_line() {
 #[test]
 fn regression_stored_sessions_keep_no_file_open() {
     let scene = Scene::new(&[("f", &numbered(4))]);
-    let sessions: Vec<Session> = (0..8).map(|at| scene.open_as(&at.to_string())).collect();
+    let sessions: Vec<_> = (0..8).map(|at| scene.open_as(&at.to_string())).collect();
     for session in &sessions {
         let rows = read(session, "f");
         apply(session, set(&rows[1], "x"));
@@ -479,7 +480,7 @@ fn regression_opening_a_store_reads_each_text_once() {
 fn looks_of_a_read(scene: &Scene) -> u64 {
     let (session, cancel) = (scene.open_as("other"), Cancel::default());
     let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
-    session.read(&session.reading(), &[request], &cancel).unwrap();
+    session.read(&[request], &cancel).unwrap();
     cancel.looks()
 }
 
@@ -491,7 +492,7 @@ fn regression_a_call_that_waits_for_another_process_can_be_cancelled() {
     let held = scene.lock().take(Duration::from_secs(60), &Cancel::default()).unwrap();
     let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
     let cancel = Cancel::at_look(looks + 3);
-    let error = session.read(&session.reading(), &[request], &cancel).unwrap_err();
+    let error = session.read(&[request], &cancel).unwrap_err();
     assert_eq!(error.code, Code::Aborted);
     drop(held);
     // What it would have shown was not shown.
@@ -508,7 +509,7 @@ fn regression_nobody_waits_for_a_call_that_waits_for_another_process() {
     let (cancel, turn) = (Cancel::default(), session.reading());
     std::thread::scope(|scope| {
         let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
-        let reader = scope.spawn(|| session.read(&turn, &[request], &cancel).unwrap());
+        let reader = scope.spawn(|| turn.read(&[request], &cancel).unwrap());
         // Beyond that it looks while it waits, until two seconds are over.
         while cancel.looks() < looks + 2 {
             std::thread::yield_now();
@@ -535,7 +536,7 @@ fn regression_calls_made_at_once_mean_what_other_processes_showed_before() {
     for (turn, path) in [(first, "f"), (second, "g")] {
         let edit = json!([{"op": "set_line", "path": path, "anchor": rows[1], "text": "x"}]);
         let patch = json!({"operations": edit}).into();
-        let outcome = one.apply(&turn, &patch, false, 3, &Cancel::default()).unwrap();
+        let outcome = turn.apply(&patch, &PatchOptions::default(), &Cancel::default()).unwrap();
         assert!(matches!(outcome, Outcome::Applied(_)), "{path}: {outcome:?}");
     }
 }
@@ -754,8 +755,12 @@ fn regression_what_is_forgotten_is_not_on_disk_any_more() {
             assert_eq!(rejected.code, Code::NotShown);
             let edit = json!([{"op": "delete", "path": "g", "anchor": kept[3]}]);
             let patch = json!({"operations": edit}).into();
-            let turn = session.writing();
-            let dry = session.apply(&turn, &patch, true, 3, &Cancel::default()).unwrap();
+            let dry_run = PatchOptions {
+                dry_run: true,
+                diff_context_lines: Some(3),
+                ..PatchOptions::default()
+            };
+            let dry = session.apply_with(&patch, &dry_run, &Cancel::default()).unwrap();
             assert_eq!(matches!(dry, Outcome::Applied(_)), !whole);
             // The refusals show it again.
             session.forget(path.to_str()).unwrap();
@@ -818,8 +823,12 @@ fn regression_a_log_that_was_cut_is_read_again() {
         let edit = json!([{"op": "set_line", "path": "h", "anchor": rows[1], "text": "x"}]);
         for session in [&other, &scene.open()] {
             let patch = json!({"operations": edit}).into();
-            let turn = session.writing();
-            let dry = session.apply(&turn, &patch, true, 3, &Cancel::default()).unwrap();
+            let dry_run = PatchOptions {
+                dry_run: true,
+                diff_context_lines: Some(3),
+                ..PatchOptions::default()
+            };
+            let dry = session.apply_with(&patch, &dry_run, &Cancel::default()).unwrap();
             assert!(matches!(dry, Outcome::Applied(_)), "{cut_bytes}");
         }
     }
@@ -862,7 +871,7 @@ struct Sharers {
     scene: Scene,
     disk: &'static Watched,
     writer: HeldMemory,
-    other: Session,
+    other: Arc<Session>,
 }
 
 impl Sharers {

@@ -12,6 +12,7 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use hashline_core::JsonRequest;
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::commit::{Conflict, RecoveryReport};
+use hashline_core::internals::edit::apply::PatchOptions;
 use hashline_core::internals::edit::apply::apply_to_text;
 use hashline_core::internals::error::{Code, Error};
 use hashline_core::internals::view::read::ReadRequest;
@@ -124,14 +125,15 @@ fn answer(workspace: &Workspace<'_>, call: &Call) -> Value {
 fn answer_of_session(session: &Session, call: &Call) -> Value {
     let cancel = Cancel::default();
     match call.call.as_str() {
-        "read" => data(session.read(&session.reading(), &requests(&call.given), &cancel).unwrap()),
+        "read" => data(session.read(&requests(&call.given), &cancel).unwrap()),
         "search" => {
             let query = given::<SearchQuery>(&call.given);
-            data(session.search(&session.reading(), &query, &cancel).unwrap())
+            data(session.search(&query, &cancel).unwrap())
         }
         "apply" => {
             let patch = call.given.clone().into();
-            data(session.apply(&session.writing(), &patch, false, 3, &cancel).unwrap())
+            let with_diff = PatchOptions { diff_context_lines: Some(3), ..PatchOptions::default() };
+            data(session.apply_with(&patch, &with_diff, &cancel).unwrap())
         }
         other => panic!("unknown call {other}"),
     }

@@ -105,8 +105,8 @@ impl Server {
         let running = tokio::task::spawn_blocking(move || {
             let tell = |done, total| telling.tell(done, total);
             let given = Ok(arguments.into());
-            let result = tools.run(&place, given, &CallOptions::default(), &stop, &tell);
-            drop((place, busy));
+            let result = tools.run(place, given, &CallOptions::default(), &stop, &tell);
+            drop(busy);
             result
         });
         let token = context.meta.get_progress_token();

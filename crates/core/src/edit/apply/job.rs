@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::Manner;
 use super::lookup::{FileEdits, FileTask, Task, Tasks};
 use super::options::{ApplyOptions, Durability};
 use super::settle::Settled;
@@ -157,7 +156,7 @@ impl<'a> Job<'a> {
     pub(super) fn report(
         &self,
         added: &AddedContents,
-        manner: &Manner<'_>,
+        diff_context_lines: Option<u64>,
     ) -> (Applied, RowsOfFiles) {
         let mut applied = Applied::default();
         let mut files: Vec<(usize, FileChange, String)> = Vec::new();
@@ -181,7 +180,7 @@ impl<'a> Job<'a> {
         applied.repairs.sort_by_key(|one| one.operation);
         applied.warnings.sort_by_key(|one| one.operation);
         applied.noops.sort_by_key(|one| one.operation);
-        if let Some(context_lines) = manner.diff_context_lines {
+        if let Some(context_lines) = diff_context_lines {
             for (operation, change, _) in &mut files {
                 change.diff = Some(self.diff_of(*operation, change, added, context_lines));
             }

@@ -1,4 +1,4 @@
-//! How a patch is applied.
+//! How patches are applied: all of a workspace, and one alone.
 
 use serde::Deserialize;
 
@@ -6,6 +6,7 @@ use crate::edit::repair::RepairRules;
 use crate::edit::resolve::{
     RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate, RelocatePolicy,
 };
+use crate::shape::or_default;
 
 /// What a finished call is safe from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -46,7 +47,22 @@ impl EditOptions {
     }
 }
 
-/// How a patch is applied to files.
+/// How one patch is applied, beside the options that hold for all.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub struct PatchOptions {
+    /// Everything is checked and reported, and nothing is written.
+    #[serde(deserialize_with = "or_default")]
+    pub dry_run: bool,
+    /// With how many lines of context each change is told as a diff; not at all when `None`.
+    #[serde(rename = "context")]
+    pub diff_context_lines: Option<u64>,
+    /// Nobody sees the report of success: of its lines those count as shown that the patch wrote.
+    #[serde(skip)]
+    pub is_silent: bool,
+}
+
+/// How patches are applied to files.
 #[derive(Clone, Debug)]
 pub struct ApplyOptions {
     /// How its anchors and texts are taken.
