@@ -358,11 +358,7 @@ fn regression_a_torn_copy_is_not_written_into_a_file() {
                 return;
             }
             let before = scene.read("linked");
-            let copy = text.split(&format!("\"{field}\":\"")).find_map(|rest| {
-                let path = Path::new(rest.split('"').next()?);
-                path.starts_with(scene.state.path().canonicalize().unwrap())
-                    .then(|| path.to_owned())
-            });
+            let copy = copy_of_linked(scene, &text, field);
             let Some(copy) = copy.filter(|path| path.exists()) else { return };
             loss.happen(&copy);
             let report = scene.recover();
@@ -381,6 +377,47 @@ fn regression_a_torn_copy_is_not_written_into_a_file() {
         });
     }
     assert!(times * stride() > 50, "{times}");
+}
+
+/// The copy of a version of the file that is rewritten in place, by its field in the journal.
+#[cfg(unix)]
+fn copy_of_linked(scene: &Scene, journal: &str, field: &str) -> Option<PathBuf> {
+    let state = scene.state.path().canonicalize().unwrap();
+    journal.split(&format!("\"{field}\":\"")).find_map(|rest| {
+        let path = Path::new(rest.split('"').next()?);
+        path.starts_with(&state).then(|| path.to_owned())
+    })
+}
+
+/// A power cut can leave a file torn with the size and time that it had, and tear both copies.
+#[cfg(unix)]
+#[test]
+fn regression_a_torn_file_with_its_old_time_is_told() {
+    let mut times = 0;
+    each_crash(|scene, label| {
+        let Some(text) = read_journal(scene) else { return };
+        let copies = ["saved", "ready"].map(|field| copy_of_linked(scene, &text, field));
+        let [Some(saved), Some(ready)] = copies else { return };
+        if staged_inodes(scene).is_none() || scene.read("linked") != linked(false) {
+            return;
+        }
+        if !saved.exists() || !ready.exists() {
+            return;
+        }
+        let modified = scene.path("linked").metadata().unwrap().modified().unwrap();
+        let torn = scene.read("linked").replacen("line 1", "lone 1", 1);
+        fs::write(scene.path("linked"), &torn).unwrap();
+        let file = fs::File::options().append(true).open(scene.path("linked")).unwrap();
+        file.set_modified(modified).unwrap();
+        Loss::Emptied.happen(&saved);
+        Loss::Emptied.happen(&ready);
+        let report = scene.recover();
+        let is_told = report.conflicts.iter().any(|one| one.path.ends_with("linked"));
+        assert!(is_told && scene.read("linked") == torn, "{label}: {report:?}");
+        scene.check_clean(label);
+        times += 1;
+    });
+    assert!(times * stride() > 5, "{times}");
 }
 
 /// What the patch makes of the file that is rewritten in place, and what that was.
@@ -421,6 +458,39 @@ fn a_patch_that_can_go_neither_way_keeps_what_there_is() {
             assert!(found.contains(&old), "{label}: {name} is lost: {report:?}");
         }
         times += 1;
+    });
+    assert!(times * stride() > 5, "{times}");
+}
+
+/// A power cut has taken the mark, and the time of a file that its user had written just before.
+#[cfg(unix)]
+#[test]
+fn regression_an_old_version_with_another_time_is_not_removed() {
+    let mut times = 0;
+    each_crash(|scene, label| {
+        let (Some(inodes), Some(journal)) = (staged_inodes(scene), journal_path(scene)) else {
+            return;
+        };
+        let waiting: Vec<_> = temporaries(scene.dir.path())
+            .into_iter()
+            .map(|name| scene.path(&name))
+            .filter(|path| !inodes.contains(&path.symlink_metadata().unwrap().ino()))
+            .collect();
+        let old: Vec<_> = waiting.iter().map(|path| fs::read(path).unwrap()).collect();
+        for path in &waiting {
+            let file = fs::File::options().append(true).open(path).unwrap();
+            file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+        }
+        let text = fs::read_to_string(&journal).unwrap();
+        fs::write(&journal, text.split_inclusive('\n').next().unwrap()).unwrap();
+        let report = scene.recover();
+        scene.check_clean(label);
+        let trees = [snapshot(scene.dir.path()), snapshot(scene.state.path())];
+        for content in &old {
+            let is_there = trees.iter().any(|tree| tree.values().any(|one| one == content));
+            assert!(is_there, "{label}: {report:?}");
+            times += 1;
+        }
     });
     assert!(times * stride() > 5, "{times}");
 }

@@ -34,6 +34,9 @@ const EXTREMES: usize = 2;
 /// Above the state directory, below the ground.
 pub const SHARE: &str = "share";
 
+/// Where files go that lose a name, below the ground.
+pub const GRAVES: &str = "graves";
+
 /// The name of the directory of locks.
 const LOCKS: &str = "locks";
 
@@ -223,6 +226,8 @@ pub enum Contents {
     Half,
     /// Any sector old or new, any length that the file had.
     Sectors(u64),
+    /// Of each file one of its versions, whole.
+    Versions(u64),
 }
 
 impl Contents {
@@ -245,12 +250,20 @@ pub struct Found {
     contents: Contents,
 }
 
+impl Found {
+    /// The same names, and of each file any of its versions.
+    pub fn with_whole_versions(&self, random: &mut Random) -> Found {
+        let contents = Contents::Versions(random.below(1 << 30) as u64 | 1);
+        Found { entries: self.entries.clone(), contents }
+    }
+}
+
 impl Recorder {
     /// Watches what happens below `ground`, which holds nothing that is not flushed.
     pub fn new(ground: &Path, plan: Plan) -> Recorder {
         let mut log = Log::default();
-        fs::create_dir_all(ground.join("graves")).unwrap();
-        log.graves = fs::read_dir(ground.join("graves")).unwrap().count() as u64;
+        fs::create_dir_all(ground.join(GRAVES)).unwrap();
+        log.graves = fs::read_dir(ground.join(GRAVES)).unwrap().count() as u64;
         Recorder { plan, ground: ground.to_owned(), log: Mutex::new(log) }
     }
 
@@ -347,7 +360,7 @@ impl Recorder {
     /// Gives a file that is about to lose a name another one.
     fn bury(&self, log: &mut Log, path: &Path) -> io::Result<PathBuf> {
         log.graves += 1;
-        let grave = self.ground.join("graves").join(log.graves.to_string());
+        let grave = self.ground.join(GRAVES).join(log.graves.to_string());
         fs::hard_link(path, &grave)?;
         Ok(grave)
     }
@@ -417,13 +430,13 @@ impl Recorder {
         for at in (0..log.changes.len()).rev() {
             if !state.entries[at] {
                 log.graves += 1;
-                let grave = self.ground.join("graves").join(log.graves.to_string());
+                let grave = self.ground.join(GRAVES).join(log.graves.to_string());
                 take_back(&log.changes[at].entry, &grave);
             }
         }
-        for content in log.contents.values_mut() {
+        for (nth, content) in log.contents.values_mut().enumerate() {
             if !(self.plan.keeps_state && content.label.starts_with(SHARE)) {
-                content.lose(state.contents);
+                content.lose(state.contents, nth as u64);
             }
         }
     }
@@ -518,7 +531,7 @@ impl Log {
 }
 
 impl Content {
-    fn lose(&mut self, contents: Contents) {
+    fn lose(&mut self, contents: Contents, nth: u64) {
         let (first, last) = (&self.versions[0], &self.versions[self.versions.len() - 1]);
         if first == last && self.versions.len() == 1 {
             return;
@@ -539,6 +552,11 @@ impl Content {
                 let mut random = Random(seed);
                 let version = &self.versions[random.below(self.versions.len())];
                 (self.sectors(&mut random), version)
+            }
+            Contents::Versions(seed) => {
+                let mut random = Random(seed ^ nth << 32);
+                let version = &self.versions[random.below(self.versions.len())];
+                (version.bytes.clone(), version)
             }
         };
         let (modified, permissions) = (version.modified, version.permissions.clone());

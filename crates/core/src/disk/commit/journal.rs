@@ -120,6 +120,10 @@ impl Mark {
         (self.device, self.inode)
     }
 
+    pub(super) fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
     /// Whether both are the same file, of whatever version.
     pub(super) fn is_same_file(&self, other: &Mark) -> bool {
         self.inode == other.inode

@@ -4,15 +4,15 @@
 use std::io;
 
 use super::shown;
-use super::torn::is_torn;
+use super::torn::{is_torn, is_unfinished_copy};
 use super::transaction::{Committed, Recovery};
 use crate::disk::bytes::snapshot;
 use crate::disk::commit::journal::{JournalPath, JournalStep, Mark};
 use crate::disk::commit::publish::overwrite;
 use crate::disk::commit::stage::sync_content;
 use crate::disk::commit::step::Step;
-use crate::disk::fs::Place;
-use crate::error::{Error, Result};
+use crate::disk::fs::{FileKind, Place};
+use crate::error::{Code, Error, Result};
 
 /// A file that is rewritten in place, and the copies of its versions.
 pub(super) struct InPlace<'j> {
@@ -134,7 +134,9 @@ impl Recovery<'_> {
                 overwrite(self.fs, copy, &contents.place, true)
             }
             // Nothing was done, and nothing is known of the old content but size and time.
-            None if is_undone && contents.is_untouched => return Ok(()),
+            None if is_undone && contents.is_untouched && files.saved_hash.is_none() => {
+                return Ok(());
+            }
             _ => return self.keep_both(files, &contents.waiting),
         };
         let fault = |cause: io::Error| Error::io("rewrite", &shown(&contents.place), &cause);
@@ -148,6 +150,43 @@ impl Recovery<'_> {
             Some(contents) if contents.is_untouched => self.rewrite_in_place(files, false),
             Some(contents) => self.keep_both(files, &contents.waiting),
             None => Ok(()),
+        }
+    }
+
+    /// The journal knows of no commit, so the file should be the old one, and its copies go. A
+    /// power cut can have taken the record and left what was written after it: then the first copy
+    /// can be all that there is of the old version, and both are kept.
+    pub(super) fn clear_in_place(&mut self, files: &InPlace<'_>) -> Result<()> {
+        let saved = self.there(&files.saved.path())?;
+        let is_needless = match &saved {
+            Some((saved, stamp)) if stamp.kind == FileKind::File => {
+                let saved = self.read(saved)?;
+                let is_whole = saved.len() as u64 == files.old.size_bytes();
+                let now = self.readable(files.target)?;
+                now.is_some_and(|now| {
+                    let can_hold_it = !is_whole || saved.len() == now.len();
+                    can_hold_it && is_unfinished_copy(&saved, &now)
+                })
+            }
+            Some(_) => false,
+            None => true,
+        };
+        if is_needless {
+            self.remove(files.saved)?;
+            return self.remove(files.ready);
+        }
+        let waiting = [saved.map(|(place, _)| place), self.exists(files.ready)?];
+        self.keep_both(files, &waiting.into_iter().flatten().collect::<Vec<_>>())
+    }
+
+    /// The content of a file, if there is one, and this user may read it.
+    fn readable(&self, path: &JournalPath) -> Result<Option<Vec<u8>>> {
+        match self.there(&path.path())? {
+            Some((place, stamp)) if stamp.kind == FileKind::File => match self.read(&place) {
+                Err(error) if error.code == Code::PermissionDenied => Ok(None),
+                read => read.map(Some),
+            },
+            _ => Ok(None),
         }
     }
 

@@ -29,14 +29,23 @@ pub(super) fn is_torn(now: &[u8], old: &[u8], new: &[u8]) -> bool {
     let is_mix = (0..now.len()).step_by(SECTOR_BYTES).all(|at| {
         let here = sector(now, at);
         // Of a sector that was cut at the end of the file, zeros follow when the file grows again.
-        let matches = |version: &[u8]| {
-            let there = sector(version, at);
-            let same = here.iter().zip(&there).take_while(|(here, there)| here == there).count();
-            here[same..].iter().all(|&byte| byte == 0)
-        };
+        let matches = |version: &[u8]| is_beginning(&here, &sector(version, at));
         matches(old) || matches(new) || matches(&joint)
     });
     is_prefix || is_mix
+}
+
+/// Whether `copy` is what a crash leaves of a copy of `whole`: a beginning of it, in which sectors
+/// that a power cut has taken are zeros. Then it has nothing that `whole` lacks.
+pub(super) fn is_unfinished_copy(copy: &[u8], whole: &[u8]) -> bool {
+    let mut sectors = copy.chunks(SECTOR_BYTES).zip(whole.chunks(SECTOR_BYTES));
+    copy.len() <= whole.len() && sectors.all(|(here, there)| is_beginning(here, there))
+}
+
+/// Whether a sector begins as another one does, and has zeros behind that.
+fn is_beginning(here: &[u8], there: &[u8]) -> bool {
+    let same = here.iter().zip(there).take_while(|(here, there)| here == there).count();
+    here[same..].iter().all(|&byte| byte == 0)
 }
 
 #[cfg(test)]
@@ -63,6 +72,22 @@ mod tests {
         assert!(!is_torn(&[], &old, &new));
         assert!(!is_torn(&old[..1999], &old, &new));
         assert!(is_torn(&[], &[], &new));
+    }
+
+    #[test]
+    fn a_copy_that_was_not_finished_has_nothing_of_its_own() {
+        let whole: Vec<u8> = (0..3000).map(|at| b'a' + (at % 20) as u8).collect();
+        for length in [0, 1, 511, 512, 700, 2999, 3000] {
+            assert!(is_unfinished_copy(&whole[..length], &whole), "{length}");
+        }
+        let mut copy = whole[..2000].to_vec();
+        copy[512..1100].fill(0);
+        assert!(!is_unfinished_copy(&copy, &whole), "zeros end with their sector");
+        copy[1024..1100].copy_from_slice(&whole[1024..1100]);
+        assert!(is_unfinished_copy(&copy, &whole));
+        copy[1999] = b'x';
+        assert!(!is_unfinished_copy(&copy, &whole));
+        assert!(!is_unfinished_copy(&whole, &whole[..2999]));
     }
 
     /// Two cuts: the first leaves new sectors and the old length, the second the new length.

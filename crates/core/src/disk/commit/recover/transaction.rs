@@ -60,6 +60,7 @@ pub(super) fn work_off(
 }
 
 /// What the journal of a committed transaction says of the staged files.
+#[derive(Default)]
 pub(super) struct Committed<'j> {
     staged: &'j [Option<Mark>],
     hashes: &'j [Vec<Option<String>>],
@@ -185,15 +186,17 @@ impl Recovery<'_> {
     /// Nothing was changed, or all of it was taken back: what was staged goes. An old version
     /// that waits under a temporary name all the same is the only one, unless it has its own name.
     fn clear(&mut self, steps: &[JournalStep], directories: &[JournalPath]) -> Result<()> {
-        for step in steps {
+        for (at, step) in steps.iter().enumerate() {
+            if let Some(files) = InPlace::of(step, at, &Committed::default()) {
+                self.clear_in_place(&files)?;
+                continue;
+            }
             for path in step.temporaries() {
                 match (step.old(), step.home()) {
-                    (Some(old), Some(home))
-                        if self.marked(path, old)?.is_some()
-                            && self.marked(home, old)?.is_none() =>
-                    {
-                        if let Some(waiting) = self.exists(path)? {
-                            self.arrive(&waiting, home)?;
+                    (Some(old), Some(home)) if self.version(home, old)?.is_none() => {
+                        match self.version(path, old)? {
+                            Some((waiting, _)) => self.arrive(&waiting, home)?,
+                            None => self.remove(path)?,
                         }
                     }
                     _ => self.remove(path)?,
