@@ -619,7 +619,7 @@ export interface SearchQuery extends MatchOptions {
    * start with `!` exclude, and of several that match the last one decides.
    */
   globs?: string | readonly string[]
-  /** The most matches shown of all files together: 200 when left out. */
+  /** The most matches shown of all files together: 1000 when left out. */
   maxMatches?: number
   /** The most matches shown of each file. */
   maxMatchesPerFile?: number

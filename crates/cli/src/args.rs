@@ -10,7 +10,7 @@ use hashline_core::ReadRequest;
 use hashline_core::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS};
 use hashline_core::{Columns, Context, Limits};
 use hashline_core::{DIALECTS, Dialect};
-use hashline_core::{MAX_MATCHES, SearchQuery};
+use hashline_core::{MAX_MATCHES, SEARCH_MATCHES, SearchQuery};
 use hashline_core::{RELOCATE_WINDOW_LINES, Relocate};
 use hashline_core::{Result, Term};
 use hashline_core::{StoreOptions, WorkspaceOptions};
@@ -64,7 +64,7 @@ pub struct Shared {
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     root: Option<String>,
     /// The dialect of the anchors
-    #[arg(long, global = true, value_name = "NAME", default_value = Dialect::default_dialect().name)]
+    #[arg(long, global = true, value_name = "NAME", default_value = "cli")]
     #[arg(value_parser = PossibleValuesParser::new(DIALECTS.iter().map(|one| one.name)))]
     dialect: String,
     /// The encoding of files without byte order mark, by its WHATWG label [default: UTF-8]
@@ -322,7 +322,7 @@ pub struct Search {
     #[arg(short, long = "glob", value_name = "GLOB")]
     globs: Vec<String>,
     /// How many matches to show
-    #[arg(long, value_name = "N", default_value_t = MAX_MATCHES)]
+    #[arg(long, value_name = "N", default_value_t = SEARCH_MATCHES)]
     max_matches: u64,
     /// How many matches to show of each file
     #[arg(long, value_name = "N")]

@@ -81,7 +81,9 @@ pub use self::{
     view::pattern::Query,
     view::read::{FileView, LineEnding, MAX_MATCHES, ReadRequest, ViewKind},
     view::render::{GAP, file_header, format_hashed, give_back, hash_lines},
-    view::search::{FileMatches, RowSink, SearchQuery, SearchResult, SearchWarning},
+    view::search::{
+        FileMatches, RowSink, SEARCH_MATCHES, SearchQuery, SearchResult, SearchWarning,
+    },
     view::width::Columns,
     workspace::{
         Gate, HeldTurn, IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, ReadTurn, Session,

@@ -19,12 +19,15 @@ use crate::error::{Code, Error, Result};
 use crate::threads;
 use crate::view::excerpt::{Context, Limits, Page};
 use crate::view::pattern::{Pattern, Query};
-use crate::view::read::{MAX_MATCHES, ViewStart, count_lines_while, into_string, show_matches};
+use crate::view::read::{ViewStart, count_lines_while, into_string, show_matches};
 use crate::view::render::file_header;
 use crate::view::scope::Scope;
 use crate::view::width::Width;
 use found::{FoundFile, FoundFiles};
 use walk::{Walked, walk};
+
+/// Matches shown of all files together when the query sets no limit.
+pub const SEARCH_MATCHES: u64 = 1000;
 
 /// Files searched before the first look at the limits; each further batch is twice as large,
 /// so that a common word stops early and a rare one seldom waits for the slowest file.
@@ -75,7 +78,7 @@ impl SearchQuery {
             paths: Vec::new(),
             context: Context::default(),
             globs: Vec::new(),
-            max_matches: MAX_MATCHES,
+            max_matches: SEARCH_MATCHES,
             max_matches_per_file: None,
             max_bytes: None,
             max_line_chars: None,
