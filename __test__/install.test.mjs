@@ -59,9 +59,8 @@ before(() => {
     [addonName(platform)]: newest('npm run build', addonName(platform), addonPath(platform)),
     [programName(platform)]: slim(
       newest(
-        'cargo build -p hashline-cli',
+        'npm run build',
         programPath(platform),
-        join('target', 'release', programName(platform)),
         join('target', 'debug', programName(platform)),
       ),
     ),

@@ -128,7 +128,7 @@ test(
       rmSync(join(dir, native), { recursive: true })
       writeFileSync(join(dir, main, 'Cargo.toml'), '')
       const { status, stderr } = start()
-      const remedy = 'hashline: the program is not built here. Remedy: npm run build:program.\n'
+      const remedy = 'hashline: the program is not built here. Remedy: npm run build.\n'
       assert.deepEqual([status, stderr], [2, remedy])
       const built = join(dir, main, 'npm', platform)
       mkdirSync(built, { recursive: true })

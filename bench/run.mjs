@@ -2,10 +2,12 @@
 // `npm run bench -- read search` measures only these groups and prints them, and writes nothing.
 
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { addonName } from '../scripts/targets.mjs'
 import { corpora } from './corpora.mjs'
 import { peerModule, ripgrepVersion } from './peers.mjs'
 import { printRow, writeReport } from './report.mjs'
@@ -36,6 +38,9 @@ import { printRow, writeReport } from './report.mjs'
  * @property {string} [cannot] why this machine could not measure it; then there is nothing else
  */
 
+const { platformName } = createRequire(import.meta.url)('../js/platform.cjs')
+const root = fileURLToPath(new URL('..', import.meta.url))
+
 /** A package of its own, so that nobody but this command installs what it needs. */
 const packagesDir = fileURLToPath(new URL('packages/', import.meta.url))
 
@@ -54,8 +59,18 @@ const GROUPS = {
   growth: async () => (await import('./cases/growth.mjs')).growthRows,
 }
 
+/** Fails unless the addon is the one that packages have. */
+function requireRelease() {
+  const addon = readFileSync(join(root, addonName(platformName())))
+  const names = ['libhashline_native.so', 'libhashline_native.dylib', 'hashline_native.dll']
+  const released = names.map((name) => join(root, 'target', 'release', name)).filter(existsSync)
+  if (released.some((path) => addon.equals(readFileSync(path)))) return
+  throw new Error('what is measured is what packages have: npm run build:release')
+}
+
 /** @returns {Bench} */
 function prepare() {
+  requireRelease()
   if (!existsSync(join(packagesDir, 'node_modules'))) {
     execFileSync('npm', ['ci', '--ignore-scripts'], { cwd: packagesDir, stdio: 'inherit' })
   }

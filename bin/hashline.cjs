@@ -5,7 +5,7 @@
 'use strict'
 
 const { spawn } = require('node:child_process')
-const { existsSync } = require('node:fs')
+const { existsSync, statSync } = require('node:fs')
 const { constants } = require('node:os')
 const { join } = require('node:path')
 const {
@@ -23,18 +23,22 @@ const built = builtHere()
 const program = built ?? installed()
 const problem = built === undefined && program !== undefined ? unfit() : undefined
 if (program === undefined && isClone()) {
-  fail('hashline: the program is not built here. Remedy: npm run build:program.')
+  fail('hashline: the program is not built here. Remedy: npm run build.')
 } else if (program === undefined || problem !== undefined) {
   fail(platformError(name, problem).message)
 } else {
   start(program)
 }
 
-/** The program that was built in a clone, by cargo or for the package; a package has none of it. */
+/** The program that was built last in a clone, for work or for the package; a package has none. */
 function builtHere() {
   const root = join(__dirname, '..')
-  const places = [join(root, 'target', 'release', PROGRAM), join(root, 'npm', name, PROGRAM)]
-  return places.find((path) => existsSync(path))
+  const folders = [join('target', 'debug'), join('npm', name)]
+  const built = folders
+    .map((folder) => join(root, folder, PROGRAM))
+    .filter((path) => existsSync(path))
+  const age = (/** @type {string} */ path) => statSync(path).mtimeMs
+  return built.sort((one, other) => age(other) - age(one))[0]
 }
 
 function isClone() {

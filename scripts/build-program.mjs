@@ -1,5 +1,5 @@
 // Builds the program `hashline` for the platform packages, beside whose addons it rides.
-// `npm run build:program` builds it for this machine; `npm run build:all` calls `buildProgram`.
+// `npm run build:release` builds it for this machine; `npm run build:all` calls `buildProgram`.
 
 import { spawnSync } from 'node:child_process'
 import { chmodSync, copyFileSync, mkdirSync, renameSync } from 'node:fs'

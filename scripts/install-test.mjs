@@ -5,7 +5,7 @@
 // Nothing is found on PATH but one host of JavaScript and one package manager: no Rust, no compiler.
 // No install script is run. Each manager starts with an empty cache. The package of this machine's
 // platform has the addon of `npm run build` (or `build:all`) and the program of
-// `npm run build:program`; those of other platforms have what there is. Needs a network the first
+// `npm run build:release`; those of other platforms have what there is. Needs a network the first
 // time, for the package managers and the registry.
 
 import assert from 'node:assert/strict'
@@ -283,7 +283,7 @@ function hostBinaries() {
     existsSync(join(root, path)),
   )
   assert.ok(addon, 'there is no addon: npm run build')
-  assert.ok(existsSync(join(root, programPath(platform))), 'no program: npm run build:program')
+  assert.ok(existsSync(join(root, programPath(platform))), 'no program: npm run build:release')
   const files = {
     [addonName(platform)]: addon,
     [programPath(platform).split('/')[2]]: programPath(platform),

@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { call } from './consumer.mjs'
 import { PLUGINS, pack } from './pack.mjs'
-import { addonName, addonPath, programName, programPath } from './targets.mjs'
+import { addonName, addonPath, programName } from './targets.mjs'
 import { root, run } from './tools.mjs'
 
 const require = createRequire(import.meta.url)
@@ -66,12 +66,11 @@ function packPlugin(name, out, program) {
  */
 function usePlugin(name, dir) {
   const { platformName } = require('../js/platform.cjs')
-  const program = join(root, programPath(platformName()))
   mkdirSync(dir, { recursive: true })
   const manifest = join(dir, 'package.json')
   if (!existsSync(manifest)) writeFileSync(manifest, '{ "private": true }\n')
-  const built = existsSync(program) ? program : undefined
-  const packages = packPlugin(name, join(dir, 'packed', name), built)
+  const program = join(programDirectory(), programName(platformName()))
+  const packages = packPlugin(name, join(dir, 'packed', name), program)
   const tarballs = packages.map(({ tarball }) => tarball)
   // What an agent brings itself is not looked for.
   const flags = ['--ignore-scripts', '--legacy-peer-deps', '--no-audit', '--no-fund']
@@ -83,7 +82,8 @@ function usePlugin(name, dir) {
 export function programDirectory() {
   const { HASHLINE_PROGRAM_DIR: known } = process.env
   if (known) return known
-  run('cargo', ['build', '--quiet', '-p', 'hashline-cli'])
+  // The addon with it, as `npm run build` does: cargo would build what they share once more.
+  run('cargo', ['build', '--quiet', '-p', 'hashline-native', '-p', 'hashline-cli'])
   return join(root, 'target', 'debug')
 }
 

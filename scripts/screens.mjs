@@ -1,11 +1,12 @@
 // `npm run screens`: the pictures of the README. Runs the program and draws what it prints, as SVG
 // for light and for dark pages.
 
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { programDirectory } from './plugins.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -170,7 +171,7 @@ const escaped = (text) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  execFileSync('cargo', ['build', '--package', 'hashline-cli'], { cwd: root, stdio: 'inherit' })
+  programDirectory()
   const program = builtProgram()
   if (program === undefined) throw new Error('cargo has built no program')
   mkdirSync(FOLDER, { recursive: true })
