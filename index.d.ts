@@ -58,10 +58,10 @@ export declare class HashlineError extends Error {
 }
 
 /**
- * A named repair of a model's text. The first four are on by default: diff markers and anchors
- * copied into the text, a lost indentation of the first line, and repeated neighbours. These are
- * no repair but a refusal, `REPEATS_NEIGHBOURS`, but for brackets that are too many; in dialects
- * `omp` and `omp13` they are dropped, and `echoes` is off by default.
+ * A repair of a model's text, by its name. The first four are on by default: diff markers and
+ * anchors copied into the text, a lost indentation of the first line, and repeated neighbours.
+ * `echoes` refuses repeated neighbours with `REPEATS_NEIGHBOURS`, and drops brackets that are too
+ * many. In dialects `omp` and `omp13` it drops both, and is off by default.
  */
 export type RepairRule =
   | 'strip-plus'
@@ -110,9 +110,9 @@ export interface SetLine {
   anchor: Anchor
   /** The new lines; `null` or `[]` deletes. */
   text: Lines
-  /** Takes the text to the letter: without repairs, and though it repeats its neighbours. */
+  /** Takes the text as it is: without repairs, and even if it repeats its neighbours. */
   verbatim?: boolean
-  /** What the lines were when they were shown, as a view says it: compared before the edit. */
+  /** The checksum of the view that showed the lines: they are compared before the edit. */
   checksum?: string
 }
 
@@ -124,9 +124,9 @@ export interface ReplaceRange {
   end_anchor: Anchor
   /** The new lines; `null` or `[]` deletes. */
   text: Lines
-  /** Takes the text to the letter: without repairs, and though it repeats its neighbours. */
+  /** Takes the text as it is: without repairs, and even if it repeats its neighbours. */
   verbatim?: boolean
-  /** What the lines were when they were shown, as a view says it: compared before the edit. */
+  /** The checksum of the view that showed the lines: they are compared before the edit. */
   checksum?: string
 }
 
@@ -136,7 +136,7 @@ export interface InsertAfter {
   path: string
   anchor: Anchor | 'BOF' | 'EOF'
   text: InsertedLines
-  /** Takes the text to the letter: without repairs, and though it repeats its neighbours. */
+  /** Takes the text as it is: without repairs, and even if it repeats its neighbours. */
   verbatim?: boolean
 }
 
@@ -146,7 +146,7 @@ export interface InsertBefore {
   path: string
   anchor: Anchor | 'BOF' | 'EOF'
   text: InsertedLines
-  /** Takes the text to the letter: without repairs, and though it repeats its neighbours. */
+  /** Takes the text as it is: without repairs, and even if it repeats its neighbours. */
   verbatim?: boolean
 }
 
@@ -158,7 +158,7 @@ export interface DeleteLine {
   start_anchor?: never
   end_anchor?: never
   range?: never
-  /** What the lines were when they were shown, as a view says it: compared before the edit. */
+  /** The checksum of the view that showed the lines: they are compared before the edit. */
   checksum?: string
 }
 
@@ -170,7 +170,7 @@ export interface DeleteRange {
   end_anchor: Anchor
   anchor?: never
   range?: never
-  /** What the lines were when they were shown, as a view says it: compared before the edit. */
+  /** The checksum of the view that showed the lines: they are compared before the edit. */
   checksum?: string
 }
 
@@ -182,7 +182,7 @@ export interface DeleteSpan {
   anchor?: never
   start_anchor?: never
   end_anchor?: never
-  /** What the lines were when they were shown, as a view says it: compared before the edit. */
+  /** The checksum of the view that showed the lines: they are compared before the edit. */
   checksum?: string
 }
 
@@ -448,7 +448,7 @@ export interface CommitOptions extends StateOptions {
 
 /** Whether a patch is only tried, and how its changes are shown. */
 export interface TrialOptions {
-  /** Checks and tells everything, and writes nothing: false when left out. */
+  /** Checks everything and writes nothing: false when left out. */
   dryRun?: boolean
   /**
    * How many unchanged lines the diffs show around each change: 3 when left out. `applyHash` and
@@ -525,8 +525,8 @@ export interface HashSessionMemory {
 }
 
 /**
- * Where a session is kept. Processes that name the same one have the same session. Nobody's but
- * the user's to read, and removed 14 days after it was last written.
+ * Where a session is kept. Processes that name the same one have the same session. Only the user
+ * can read it, and it is removed 14 days after it was last written.
  */
 export interface HashSessionStore {
   /** Its name: 1 to 200 characters. */
@@ -598,7 +598,7 @@ export interface ReadRequest extends FileRequest, MatchOptions {
   search?: string
   /** The most matches listed: 200 when left out. */
   maxMatches?: number
-  /** Whether the view says the checksum of its lines: false when left out. */
+  /** Whether the view has the checksum of its lines: false when left out. */
   checksum?: boolean
 }
 
@@ -779,7 +779,7 @@ export interface ImageView extends NoText {
   error?: never
 }
 
-/** A file that a session did not look at, since a limit of the call was used up before. */
+/** A file that a session did not read, because a limit of the call was used up. */
 export interface UnreadView extends NoText {
   kind: 'unread'
   /** The path as requested. */
@@ -866,8 +866,8 @@ export declare class HashSession {
   /** As `readJson`, on the calling thread: throws where that rejects its promise. */
   readJsonSync(request: string | JsonRequest): JsonView
   /**
-   * Applies edits of the values of JSON documents: all of them, or nothing. As `apply`, which
-   * takes the same operations beside all others.
+   * Applies edits of the values of JSON documents: all of them, or nothing. `apply` takes these
+   * operations, too, beside all others.
    */
   applyJson(patch: JsonPatch, options?: SessionApplyOptions): Promise<ApplyOutcome>
   /** As `applyJson`, on the calling thread: throws where that rejects its promise. */
@@ -887,19 +887,18 @@ export declare class HashSession {
    */
   fork(): HashSession
   /**
-   * Lets go of its memory, which else happens some time after nothing refers to the session any
-   * more. No call is possible afterwards; those that were made go on to their ends.
+   * Frees its memory now, and not some time after nothing refers to the session any more. No call
+   * is possible afterwards; calls that were made before are finished.
    */
   close(): void
   /**
-   * Forgets what was shown of a file, or of all files, also by calls that still wait. What a
-   * store has of it is removed from the disk; throws if that cannot be done, though this process
-   * has forgotten it then, too.
+   * Forgets what was shown of a file, or of all files, also by calls that still wait. A store is
+   * cleared of it, too. If that fails this throws, but the process has forgotten it all the same.
    */
   forget(path?: string): void
   /**
-   * What went wrong with keeping the session on disk: damaged records that were left out, a
-   * full disk. None of it makes a call fail, but for `forget`.
+   * Problems with keeping the session on disk: damaged records that were left out, a full disk.
+   * No call but `forget` fails because of them.
    */
   get notes(): Array<string>
   /** The dialect of its anchors. */
@@ -916,7 +915,7 @@ export interface AppliedOutcome {
   files: Array<FileChange>
   /** Anchors that were found on another line. */
   relocations: Array<Relocation>
-  /** What was mended in the model's text. */
+  /** Repairs of the model's text. */
   repairs: Array<Repair>
   /** What looks like a mistake and was done all the same. */
   warnings: Array<Warning>
@@ -936,7 +935,7 @@ export interface AppliedText {
   files: Array<FileChange>
   /** Anchors that were found on another line. */
   relocations: Array<Relocation>
-  /** What was mended in the model's text. */
+  /** Repairs of the model's text. */
   repairs: Array<Repair>
   /** What looks like a mistake and was done all the same. */
   warnings: Array<Warning>
@@ -965,8 +964,8 @@ export declare function applyHashSync(patch: Patch, options?: Omit<ApplyOptions,
 export declare function applyHashToText(text: string, operations: TextPatch, options?: EditOptions): TextOutcome
 
 /**
- * Applies edits of the values of JSON documents: all of them, or nothing. As `applyHash`, which
- * takes the same operations beside all others.
+ * Applies edits of the values of JSON documents: all of them, or nothing. `applyHash` takes these
+ * operations, too, beside all others.
  */
 export declare function applyJson(patch: JsonPatch, options?: ApplyOptions): Promise<ApplyOutcome>
 
@@ -1012,17 +1011,17 @@ export interface CommandJudgement {
 export interface CommandSpan {
   /** The first code unit. */
   start: number
-  /** Behind the last code unit. */
+  /** The code unit after the last one. */
   end: number
 }
 
 /** One hunk of a diff, in the shape that the npm package `diff` has. */
 export interface DiffHunk {
-  /** The first line of the old text; where it has none, the line behind the place. */
+  /** The first line of the old text; where it has none, the line after the place. */
   oldStart: number
   /** How many lines of the old text. */
   oldLines: number
-  /** The first line of the new text; where it has none, the line behind the place. */
+  /** The first line of the new text; where it has none, the line after the place. */
   newStart: number
   /** How many lines of the new text. */
   newLines: number

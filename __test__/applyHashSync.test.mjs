@@ -80,7 +80,7 @@ test('relocations and repairs are told', () =>
     ])
   }))
 
-test('a patch that is none is a refusal, not an exception', () => {
+test('a malformed patch is a refusal, not an exception', () => {
   for (const patch of [undefined, null, 1, 'x', [], {}, () => {}, Symbol('s'), 1n, new Map()]) {
     assert.equal(refusal(patch).code, 'INVALID_OPERATION')
   }

@@ -160,7 +160,7 @@ test('without its platform package it says what to install', { skip }, () => {
   renameSync(`${installed}.away`, installed)
 })
 
-test('an addon that does not load is told of with its reason', { skip }, () => {
+test('the error of an addon that does not load has its reason', { skip }, () => {
   renameSync(installed, `${installed}.away`)
   mkdirSync(installed)
   writeFileSync(

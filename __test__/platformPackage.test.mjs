@@ -78,12 +78,12 @@ test('an addon of another version is not taken for ours', () =>
     assert.equal(loaded(dir), unfit(`it is version 0.0.1, hashline-native is ${version}`)),
   ))
 
-test('what a bundler has put in place of the addon is told of where it is loaded', () =>
+test('the error names what a bundler has put in place of the addon', () =>
   beside({ addon: "module.exports = './hashline-native-4XK2.node'" }, (dir) =>
     assert.equal(loaded(dir), unfit('it is no addon of hashline-native')),
   ))
 
-test('an addon that the environment names is told of by the name of the variable', () =>
+test('the error of an addon that the environment names has the name of the variable', () =>
   beside({}, (dir) => {
     const addon = join(dir, 'addon.cjs')
     writeFileSync(addon, RIGHT)

@@ -143,7 +143,7 @@ test('images are handed over as bytes', () =>
     )
   }))
 
-test('regression: images that models do not take are told of, and hints name the tool', () =>
+test('regression: images that models do not take are named, and hints name the tool', () =>
   withDir({ 'a.txt': 'a\nb\n(x. Go on from line 2.)\n' }, async (cwd, stateDir) => {
     writeFileSync(join(cwd, 'i.bmp'), Buffer.concat([Buffer.from('BM'), Buffer.alloc(60)]))
     const session = new HashSession({ cwd, stateDir, durability: 'process' })

@@ -1,4 +1,4 @@
-// The tools of an agent over a `HashSession`: what a model is told of them, what it may write, and
+// The tools of an agent over a `HashSession`: how they are described to a model, what it may write, and
 // what it gets back. Ten lines make a loop (examples/agents/README.md):
 //
 //   const tools = hashTools(new HashSession({ cwd }))
@@ -53,7 +53,7 @@ export interface HashTool<Data extends ToolData = ToolData> {
   readonly name: string
   /** The name for people: `Read`. */
   readonly title: string
-  /** What the model is told of it. */
+  /** Its description for the model. */
   readonly description: string
   /** The same in one line, for a list in a system prompt. */
   readonly snippet: string

@@ -100,7 +100,7 @@ pub fn prepare<'env>(patch: Js<'env>, options: Js<'env>) -> Result<Prepared<'env
     let signal = read(Holder::Options, options, OPTIONS, &mut given)?;
     let patch = to_value("patch", patch)?;
     let Given { workspace, patch: mut patch_options } = given;
-    // Whoever tries a patch wants to see what it does.
+    // A dry run is made to see what the patch does.
     let shown = patch_options.dry_run.then_some(DIFF_CONTEXT_LINES);
     patch_options.diff_context_lines = patch_options.diff_context_lines.or(shown);
     let workspace = Workspace::new(workspace);

@@ -67,7 +67,7 @@ pub struct CommandFinding {
 pub struct CommandSpan {
     /// The first code unit.
     pub start: u32,
-    /// Behind the last code unit.
+    /// The code unit after the last one.
     pub end: u32,
 }
 

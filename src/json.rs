@@ -80,8 +80,8 @@ pub fn read_json_sync<'env>(
     task::now(env, || prepare(request, options))
 }
 
-/// Applies edits of the values of JSON documents: all of them, or nothing. As `applyHash`, which
-/// takes the same operations beside all others.
+/// Applies edits of the values of JSON documents: all of them, or nothing. `applyHash` takes these
+/// operations, too, beside all others.
 #[napi(
     ts_args_type = "patch: JsonPatch, options?: ApplyOptions",
     ts_return_type = "Promise<ApplyOutcome>"

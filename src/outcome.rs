@@ -25,7 +25,7 @@ pub struct AppliedOutcome {
     pub files: Vec<FileChange>,
     /// Anchors that were found on another line.
     pub relocations: Vec<Relocation>,
-    /// What was mended in the model's text.
+    /// Repairs of the model's text.
     pub repairs: Vec<Repair>,
     /// What looks like a mistake and was done all the same.
     pub warnings: Vec<Warning>,
@@ -49,7 +49,7 @@ pub struct AppliedText {
     pub files: Vec<FileChange>,
     /// Anchors that were found on another line.
     pub relocations: Vec<Relocation>,
-    /// What was mended in the model's text.
+    /// Repairs of the model's text.
     pub repairs: Vec<Repair>,
     /// What looks like a mistake and was done all the same.
     pub warnings: Vec<Warning>,
@@ -110,11 +110,11 @@ pub struct FileChange {
 /// One hunk of a diff, in the shape that the npm package `diff` has.
 #[napi(object, object_from_js = false)]
 pub struct DiffHunk {
-    /// The first line of the old text; where it has none, the line behind the place.
+    /// The first line of the old text; where it has none, the line after the place.
     pub old_start: f64,
     /// How many lines of the old text.
     pub old_lines: f64,
-    /// The first line of the new text; where it has none, the line behind the place.
+    /// The first line of the new text; where it has none, the line after the place.
     pub new_start: f64,
     /// How many lines of the new text.
     pub new_lines: f64,

@@ -58,10 +58,10 @@ export declare class HashlineError extends Error {
 }
 
 /**
- * A named repair of a model's text. The first four are on by default: diff markers and anchors
- * copied into the text, a lost indentation of the first line, and repeated neighbours. These are
- * no repair but a refusal, `REPEATS_NEIGHBOURS`, but for brackets that are too many; in dialects
- * `omp` and `omp13` they are dropped, and `echoes` is off by default.
+ * A repair of a model's text, by its name. The first four are on by default: diff markers and
+ * anchors copied into the text, a lost indentation of the first line, and repeated neighbours.
+ * `echoes` refuses repeated neighbours with `REPEATS_NEIGHBOURS`, and drops brackets that are too
+ * many. In dialects `omp` and `omp13` it drops both, and is off by default.
  */
 export type RepairRule =
   | 'strip-plus'
@@ -110,9 +110,9 @@ export interface SetLine {
   anchor: Anchor
   /** The new lines; `null` or `[]` deletes. */
   text: Lines
-  /** Takes the text to the letter: without repairs, and though it repeats its neighbours. */
+  /** Takes the text as it is: without repairs, and even if it repeats its neighbours. */
   verbatim?: boolean
-  /** What the lines were when they were shown, as a view says it: compared before the edit. */
+  /** The checksum of the view that showed the lines: they are compared before the edit. */
   checksum?: string
 }
 
@@ -124,9 +124,9 @@ export interface ReplaceRange {
   end_anchor: Anchor
   /** The new lines; `null` or `[]` deletes. */
   text: Lines
-  /** Takes the text to the letter: without repairs, and though it repeats its neighbours. */
+  /** Takes the text as it is: without repairs, and even if it repeats its neighbours. */
   verbatim?: boolean
-  /** What the lines were when they were shown, as a view says it: compared before the edit. */
+  /** The checksum of the view that showed the lines: they are compared before the edit. */
   checksum?: string
 }
 
@@ -136,7 +136,7 @@ export interface InsertAfter {
   path: string
   anchor: Anchor | 'BOF' | 'EOF'
   text: InsertedLines
-  /** Takes the text to the letter: without repairs, and though it repeats its neighbours. */
+  /** Takes the text as it is: without repairs, and even if it repeats its neighbours. */
   verbatim?: boolean
 }
 
@@ -146,7 +146,7 @@ export interface InsertBefore {
   path: string
   anchor: Anchor | 'BOF' | 'EOF'
   text: InsertedLines
-  /** Takes the text to the letter: without repairs, and though it repeats its neighbours. */
+  /** Takes the text as it is: without repairs, and even if it repeats its neighbours. */
   verbatim?: boolean
 }
 
@@ -158,7 +158,7 @@ export interface DeleteLine {
   start_anchor?: never
   end_anchor?: never
   range?: never
-  /** What the lines were when they were shown, as a view says it: compared before the edit. */
+  /** The checksum of the view that showed the lines: they are compared before the edit. */
   checksum?: string
 }
 
@@ -170,7 +170,7 @@ export interface DeleteRange {
   end_anchor: Anchor
   anchor?: never
   range?: never
-  /** What the lines were when they were shown, as a view says it: compared before the edit. */
+  /** The checksum of the view that showed the lines: they are compared before the edit. */
   checksum?: string
 }
 
@@ -182,7 +182,7 @@ export interface DeleteSpan {
   anchor?: never
   start_anchor?: never
   end_anchor?: never
-  /** What the lines were when they were shown, as a view says it: compared before the edit. */
+  /** The checksum of the view that showed the lines: they are compared before the edit. */
   checksum?: string
 }
 
@@ -448,7 +448,7 @@ export interface CommitOptions extends StateOptions {
 
 /** Whether a patch is only tried, and how its changes are shown. */
 export interface TrialOptions {
-  /** Checks and tells everything, and writes nothing: false when left out. */
+  /** Checks everything and writes nothing: false when left out. */
   dryRun?: boolean
   /**
    * How many unchanged lines the diffs show around each change: 3 when left out. `applyHash` and
@@ -525,8 +525,8 @@ export interface HashSessionMemory {
 }
 
 /**
- * Where a session is kept. Processes that name the same one have the same session. Nobody's but
- * the user's to read, and removed 14 days after it was last written.
+ * Where a session is kept. Processes that name the same one have the same session. Only the user
+ * can read it, and it is removed 14 days after it was last written.
  */
 export interface HashSessionStore {
   /** Its name: 1 to 200 characters. */
@@ -598,7 +598,7 @@ export interface ReadRequest extends FileRequest, MatchOptions {
   search?: string
   /** The most matches listed: 200 when left out. */
   maxMatches?: number
-  /** Whether the view says the checksum of its lines: false when left out. */
+  /** Whether the view has the checksum of its lines: false when left out. */
   checksum?: boolean
 }
 
@@ -779,7 +779,7 @@ export interface ImageView extends NoText {
   error?: never
 }
 
-/** A file that a session did not look at, since a limit of the call was used up before. */
+/** A file that a session did not read, because a limit of the call was used up. */
 export interface UnreadView extends NoText {
   kind: 'unread'
   /** The path as requested. */

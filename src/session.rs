@@ -222,8 +222,8 @@ impl HashSession {
         task::now(env, || self.prepare_read_json(request, options))
     }
 
-    /// Applies edits of the values of JSON documents: all of them, or nothing. As `apply`, which
-    /// takes the same operations beside all others.
+    /// Applies edits of the values of JSON documents: all of them, or nothing. `apply` takes these
+    /// operations, too, beside all others.
     #[napi(
         ts_args_type = "patch: JsonPatch, options?: SessionApplyOptions",
         ts_return_type = "Promise<ApplyOutcome>"
@@ -280,17 +280,16 @@ impl HashSession {
         self.look(env, |session| HashSession::of(session.fork()))
     }
 
-    /// Lets go of its memory, which else happens some time after nothing refers to the session any
-    /// more. No call is possible afterwards; those that were made go on to their ends.
+    /// Frees its memory now, and not some time after nothing refers to the session any more. No call
+    /// is possible afterwards; calls that were made before are finished.
     #[napi]
     pub fn close(&mut self) {
         self.session = None;
         self.weight.set(0);
     }
 
-    /// Forgets what was shown of a file, or of all files, also by calls that still wait. What a
-    /// store has of it is removed from the disk; throws if that cannot be done, though this process
-    /// has forgotten it then, too.
+    /// Forgets what was shown of a file, or of all files, also by calls that still wait. A store is
+    /// cleared of it, too. If that fails this throws, but the process has forgotten it all the same.
     #[napi(ts_args_type = "path?: string", ts_return_type = "void")]
     pub fn forget<'env>(&self, env: &'env Env, path: Js<'env>) -> napi::Result<Js<'env>> {
         fault::returned(env, || {
@@ -300,8 +299,8 @@ impl HashSession {
         })
     }
 
-    /// What went wrong with keeping the session on disk: damaged records that were left out, a
-    /// full disk. None of it makes a call fail, but for `forget`.
+    /// Problems with keeping the session on disk: damaged records that were left out, a full disk.
+    /// No call but `forget` fails because of them.
     #[napi(getter, ts_return_type = "Array<string>")]
     pub fn notes(&self, env: &Env) -> napi::Result<Vec<String>> {
         self.look(env, Session::notes)

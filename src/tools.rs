@@ -22,7 +22,7 @@ use super::value::{Strings, to_arguments};
 /// `ExecuteOptions`.
 const OPTIONS: Table<CallOptions> = &[Row::SIGNAL, &[row!("dryRun", Field::flag => dry_run)]];
 
-/// What a harness and a model are told of a tool, as JSON.
+/// The definition of a tool as JSON, for a harness and a model.
 #[napi(namespace = "tools", js_name = "definition", skip_typescript)]
 pub fn tool_definition<'env>(
     env: &'env Env,

@@ -15,7 +15,7 @@ const TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp']
 const MAX_CHARS = 4.5 * 1024 * 1024
 
 /**
- * The images that are passed on, and what the model is told of them and of the others.
+ * The images that are passed on, and the text for the model about them and the others.
  * @param {ToolImage[]} images
  * @param {{ resize?: Resize, isSeen?: boolean }} [how] `isSeen`: whether the model takes images
  */

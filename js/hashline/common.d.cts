@@ -48,7 +48,7 @@ export function streamHashLinesFromLines(
   options?: HashlineStreamOptions,
 ): AsyncGenerator<string>
 
-/** Reads an anchor as a model wrote it. Throws when it is none. */
+/** Reads an anchor as a model wrote it. Throws if it is malformed. */
 export function parseTag(ref: string): LineTag
 
 /** Throws unless the anchor is that of a line of the file. */

@@ -98,7 +98,7 @@ pub(crate) fn apply(input: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
     }
     let mut of_patch: PatchOptions =
         serde_json::from_value(Json::Object(of_patch)).map_err(wrong)?;
-    // Whoever tries a patch wants to see what it does.
+    // A dry run is made to see what the patch does.
     let shown = of_patch.dry_run.then_some(CONTEXT_LINES);
     of_patch.diff_context_lines = of_patch.diff_context_lines.or(shown);
     let options: WorkspaceOptions = serde_json::from_value(Json::Object(given)).map_err(wrong)?;

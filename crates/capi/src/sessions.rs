@@ -1,4 +1,4 @@
-//! Sessions, which callers name by numbers: a number that is none is refused, however it came
+//! Sessions, which callers name by numbers: an unknown number is refused, however it came
 //! about, and a session that is closed lasts until the calls that use it are done.
 
 use std::collections::HashMap;

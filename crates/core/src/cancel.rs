@@ -22,8 +22,8 @@ struct Flag {
 }
 
 impl Cancel {
-    /// A flag that sets itself when it is looked at for the so-manyeth time: what a call does
-    /// when it is cancelled right there can be told without a clock.
+    /// A flag that sets itself at the nth check: so a test can cancel a call at any point, without a
+    /// clock.
     pub fn at_look(look: u64) -> Cancel {
         Cancel(Arc::new(Flag { at_look: Some(look), ..Flag::default() }))
     }

@@ -47,7 +47,7 @@ pub struct Simple {
 pub struct TextSpan {
     /// The first one.
     pub start: usize,
-    /// Behind the last one.
+    /// After the last one.
     pub end: usize,
 }
 

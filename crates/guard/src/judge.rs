@@ -356,7 +356,7 @@ impl Judge<'_> {
     }
 }
 
-/// How many findings are told of a line: they are enough to say what is wrong with it.
+/// The most findings that are reported of a line.
 const FINDINGS_LIMIT: usize = 100;
 
 /// From the first of these words to the last.

@@ -138,7 +138,7 @@ impl CommandRule {
 pub struct CommandSpan {
     /// The first one.
     pub start: usize,
-    /// Behind the last one.
+    /// After the last one.
     pub end: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What a caller wants to be told of.
+//! What counts as a finding.
 
 use serde::Deserialize;
 

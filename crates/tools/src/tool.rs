@@ -152,7 +152,7 @@ pub struct Answer {
     pub diff: Option<String>,
 }
 
-/// What a harness and a model are told of a tool.
+/// The definition of a tool, for a harness and a model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Definition {
@@ -160,7 +160,7 @@ pub struct Definition {
     pub name: String,
     /// The name for people.
     pub title: &'static str,
-    /// What the model is told of it.
+    /// Its description for the model.
     pub description: String,
     /// The same in one line, for a list in a system prompt.
     pub snippet: String,
@@ -188,7 +188,7 @@ pub struct Annotations {
     pub open_world_hint: bool,
 }
 
-/// What a harness and a model are told of a tool, where anchors are those of a dialect.
+/// The definition of a tool, with anchors of a dialect.
 pub fn describe(kind: ToolKind, dialect: &Dialect, names: &Names) -> Definition {
     let tool = kind.tool();
     let writes = kind.writes();
@@ -289,7 +289,7 @@ impl Tools {
         Tools { session: Arc::new(session.spelled(Term::name)), names: Arc::new(names) }
     }
 
-    /// What a harness and a model are told of a tool.
+    /// The definition of a tool, for a harness and a model.
     pub fn describe(&self, kind: ToolKind) -> Definition {
         describe(kind, self.session.options().workspace.dialect, &self.names)
     }

@@ -24,7 +24,7 @@ pub struct Applied {
     pub files: Vec<FileChange>,
     /// Anchors that were found on another line.
     pub relocations: Vec<Relocation>,
-    /// What was mended in the model's text.
+    /// Repairs of the model's text.
     pub repairs: Vec<Repair>,
     /// What looks like a mistake and was done all the same.
     pub warnings: Vec<Warning>,

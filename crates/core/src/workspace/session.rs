@@ -219,8 +219,8 @@ impl Session {
         &self.options
     }
 
-    /// What went wrong with keeping it on disk: damaged records that were left out, a full disk.
-    /// None of it makes a call fail.
+    /// Problems with keeping it on disk: damaged records that were left out, a full disk. No call
+    /// but `forget` fails because of them.
     pub fn notes(&self) -> Vec<String> {
         self.memory.notes(self.options.workspace.spelling)
     }

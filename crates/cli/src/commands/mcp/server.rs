@@ -173,7 +173,7 @@ impl Server {
     }
 }
 
-/// A tool as clients are told of it.
+/// The definition of a tool, as clients get it.
 fn listed(definition: Definition) -> Tool {
     let Definition { name, title, description, input_schema, annotations, .. } = definition;
     let schema = match input_schema {

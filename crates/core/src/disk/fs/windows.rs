@@ -32,8 +32,8 @@ use windows_sys::Win32::System::IO::{OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
 
 use super::{Place, Stamp};
 
-/// How often what another process stands in the way of is tried: guards against viruses and
-/// makers of indexes open files right after they were written, for moments.
+/// How often an operation is tried while another process is in its way: antivirus scanners and
+/// indexers open new files for moments.
 const ATTEMPTS: u32 = 9;
 /// The pause before the second try; each later one is twice as long, a quarter of a second in all.
 const FIRST_PAUSE: Duration = Duration::from_millis(1);

@@ -5,7 +5,7 @@ use crate::edit::report::{AnchorReport, rejected_text};
 use crate::edit::session::{FileRefusal, Lesson};
 use crate::error::{Error, Spelling};
 
-/// Failures on the way to a refusal, with what is to be told of failed anchors.
+/// Failures on the way to a refusal, with the report of failed anchors.
 #[derive(Debug, Default)]
 pub(super) struct Failures {
     pub(super) failures: Vec<Failure>,

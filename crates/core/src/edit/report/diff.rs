@@ -12,11 +12,11 @@ use crate::view::render::one_line;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DiffHunk {
-    /// The first line of the old text; where it has none, the line behind the place.
+    /// The first line of the old text; where it has none, the line after the place.
     pub old_start: u64,
     /// How many lines of the old text.
     pub old_lines: u64,
-    /// The first line of the new text; where it has none, the line behind the place.
+    /// The first line of the new text; where it has none, the line after the place.
     pub new_start: u64,
     /// How many lines of the new text.
     pub new_lines: u64,
