@@ -200,7 +200,8 @@ impl RecordStore {
         let is_cut = stamp.size_bytes == CUT_BYTES;
         let unread = (!is_cut).then(|| {
             let (shown, size) = (&self.shown, stamp.size_bytes);
-            let message = format!("{shown}: it has {size} bytes, which is more than a store writes");
+            let message =
+                format!("{shown}: it has {size} bytes, which is more than a store writes");
             Error::at(Code::Io, shown, message)
         });
         News { is_new_log: true, is_cut, unread, ..News::default() }
