@@ -17,9 +17,9 @@ use super::js::{Js, ask};
 use super::options::Field;
 use super::text::Text;
 
-/// The lines of a text, as `split("\n")` cuts it, each with its anchor in front. Null when the
-/// text has half a surrogate pair, which would come back as another character, and when the
-/// tables of the host may say of a line that it is hashed in another way.
+/// The lines of a text, as `split("\n")` cuts it, each with its anchor in front. Null if the text
+/// has half a surrogate pair, which would come back as another character. Null, too, if a line
+/// may be hashed in another way by the tables of the host.
 #[napi(namespace = "omp", skip_typescript)]
 pub fn format_lines<'env>(
     env: &'env Env,

@@ -4,9 +4,9 @@
 //!
 //! A tool is declared once: `table` says what a field is, `read`, `search`, `apply` and `json` have
 //! one tool each, and `tool` lists them. Schemas, the reading of arguments and the refusal of what
-//! is unknown follow from that. `text` takes JSON as models write it, `arguments` and `operations`
-//! take what is plainly meant as meant, `path` does so for paths, `bounds` and `title` say how long
-//! answers are, `vendors` in which forms the definitions are handed over.
+//! is unknown follow from that. `text` takes JSON as models write it. `arguments`, `operations` and
+//! `path` understand slips. `bounds` and `title` say how long answers are. `vendors` has the forms
+//! of definitions that vendors want.
 //!
 //! The crate is synchronous, and knows neither JavaScript nor a protocol.
 

@@ -1,9 +1,8 @@
 //! Anchors against current lines: exact, relocated, or refused with a reason.
 //!
-//! The rules and why they are what they are: docs/protocol.md, "Resolving an anchor". In one
-//! sentence: a hash that moved is followed only when it is the only one in the window and
-//! nothing in the patch speaks for the numbered line, because most anchors that look stale
-//! stand in files that never changed.
+//! The rules: docs/protocol.md, "Resolving an anchor". In short: a hash that moved is followed
+//! only if it is the only one in the window, and nothing in the patch speaks for the numbered
+//! line. Most anchors that look stale stand in files that never changed.
 
 mod company;
 mod weight;

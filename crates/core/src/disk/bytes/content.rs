@@ -2,10 +2,9 @@
 //!
 //! Why map: on a large file a read copies every byte into fresh pages, which costs more than
 //! all the work that follows. Why not always: below [`MAP_MIN_BYTES`] a read into a warm
-//! buffer is cheaper than setting up and tearing down a mapping, and where a file can shrink
-//! under the mapping (every Unix), the mapping needs the guard of `fault_guard`, which Linux
-//! has. Windows lets nobody shrink or replace a file that is mapped: there, a reader would make
-//! somebody else's writing fail.
+//! buffer is cheaper than a mapping. On every Unix a file can shrink under its mapping, which
+//! needs `fault_guard`; only Linux has it. Windows lets nobody shrink or replace a file that is
+//! mapped: there, a reader would make somebody else's writing fail.
 
 use std::cell::RefCell;
 use std::fs::File;

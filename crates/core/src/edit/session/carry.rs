@@ -3,15 +3,14 @@
 //! No diff can know that. It finds a short, or a likely, way from one text to the other; where
 //! lines repeat there are several ways, and it takes one. So three are asked, which choose
 //! differently where there is a choice: Myers from the front, Myers from the back, and histogram,
-//! which begins with the rarest lines. And each has to say of which lines it had a choice: a
-//! stretch of lines that were added or removed can often be shifted up or down (of `a b a b` made
-//! from `a b`, which `a` is the old one?), and lines over which it can are not taken for kept.
+//! which begins with the rarest lines. A stretch of lines that were added or removed can often be
+//! shifted up or down: of `a b a b` made from `a b`, which `a` is the old one? Lines over which it
+//! can be shifted do not count as kept.
 //!
-//! The rule, chosen by measurement (docs/decisions.md). A block of lines is found when all its
-//! lines are kept, equal and together, and either
-//! - all three diffs say so, and the unbroken run of kept lines around it is in each of the two
-//!   texts once; or
-//! - two of them say so, and one of its own lines is in each of the two texts once.
+//! The rule, chosen by measurement (docs/decisions.md). A block of lines is found if all its lines
+//! are kept, equal and together, and one of these holds:
+//! - all three diffs say so, and the unbroken run of kept lines around it is in each text once;
+//! - two of them say so, and one of its own lines is in each text once.
 //!
 //! What is there once must also say something: a brace alone is once in many texts by accident.
 
@@ -316,8 +315,8 @@ fn are_near(old: &[Token], new: &[Token], kinds: u32) -> bool {
     if old.len() + new.len() <= MAX_EDITS {
         return true;
     }
-    // For each diagonal (lines of the old text less lines of the new one, moved up so that it is
-    // no negative number) the furthest line of the old text that so many edits can reach.
+    // For each diagonal the furthest line of the old text that so many edits can reach. A diagonal
+    // is lines of the old text less lines of the new one, moved up so that it is not negative.
     let middle = MAX_EDITS + 1;
     let mut furthest = vec![0; 2 * middle + 1];
     for edits in 0..=MAX_EDITS {

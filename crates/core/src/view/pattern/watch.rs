@@ -1,8 +1,8 @@
 //! How much a pattern may cost, and looks at the caller's flag while it runs.
 //!
-//! Steps are what an engine does with one byte in one of its states. A text has a number of them
-//! for a start and some for each of its bytes, so that what grows with the text goes on as long as
-//! it takes, and what grows with its square ends soon.
+//! A step is what an engine does with one byte in one of its states. Every text has a fixed number
+//! of steps, and more for each byte. So a search whose steps grow with the text is finished, and
+//! one whose steps grow with its square ends soon.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};

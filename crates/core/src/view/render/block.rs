@@ -1,6 +1,6 @@
-//! Rendering many lines at once: numbers are counted up in decimal, digits of hashes come
-//! from a table, and short texts are copied in one step of a fixed size, which may write more
-//! than it has to, since what follows is written later.
+//! Rendering many lines at once. Numbers are counted up in decimal, and digits of hashes come
+//! from a table. Short texts are copied in one step of a fixed size. It may write too much,
+//! because what follows is written later.
 
 use std::mem::MaybeUninit;
 use std::sync::OnceLock;
