@@ -2,7 +2,7 @@
 // for light and for dark pages.
 
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -59,52 +59,49 @@ const [COLUMN, ROW, PADDING] = [7.8, 18, 16]
 /** @typedef {'text' | 'prompt' | '31' | '32' | '36'} Colour a role, or the number of a terminal's colour */
 /** @typedef {{ text: string, colour: Colour, isBold: boolean }} Run characters in one style */
 
-/** The program that was built last in this clone, if there is one. */
-export function builtProgram() {
-  const name = process.platform === 'win32' ? 'hashline.exe' : 'hashline'
-  const built = ['debug', 'release']
-    .map((profile) => join(root, 'target', profile, name))
-    .filter((path) => existsSync(path))
-  return built.sort((one, other) => statSync(other).mtimeMs - statSync(one).mtimeMs)[0]
-}
+/** The program, which `npm run build` builds. */
+export const PROGRAM = join(
+  root,
+  'target',
+  'debug',
+  process.platform === 'win32' ? 'hashline.exe' : 'hashline',
+)
 
-/**
- * The pictures, by the name of their palette.
- * @param {string} program
- */
-export function screens(program) {
-  const rows = recorded(program)
+/** The pictures, by the name of their palette. */
+export function screens() {
+  const rows = recorded()
   return Object.fromEntries(
     Object.entries(PALETTES).map(([name, palette]) => [name, picture(rows, palette)]),
   )
 }
 
-/** What a terminal shows of the commands. @param {string} program @returns {Run[][]} */
-function recorded(program) {
+/** What a terminal shows of the commands. @returns {Run[][]} */
+function recorded() {
   const dir = mkdtempSync(join(tmpdir(), 'hashline-screens-'))
   try {
     for (const [name, text] of Object.entries(FILES)) writeFileSync(join(dir, name), text)
     return COMMANDS.flatMap((command, index) => [
       ...(index > 0 ? [[]] : []),
       [run('$ ', 'prompt'), run(command, 'text', true)],
-      ...runsOf(printed(program, dir, command)),
+      ...runsOf(printed(dir, command)),
     ])
   } finally {
     rmSync(dir, { recursive: true })
   }
 }
 
-/** @param {string} program @param {string} dir @param {string} command */
-function printed(program, dir, command) {
+/** @param {string} dir @param {string} command */
+function printed(dir, command) {
   const [name, ...args] = command.split(' ')
   if (name === 'cat') return FILES[/** @type {keyof typeof FILES} */ (args[0])]
   const state = ['--state-dir', join(dir, 'state'), '--color', 'always']
   const env = { PATH: process.env.PATH }
-  const { stdout, stderr } = spawnSync(program, [...args, ...state], {
+  const { stdout, stderr, error } = spawnSync(PROGRAM, [...args, ...state], {
     cwd: dir,
     encoding: 'utf8',
     env,
   })
+  if (error) throw error
   return stdout + stderr
 }
 
@@ -171,11 +168,8 @@ const escaped = (text) =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  programDirectory()
-  const program = builtProgram()
-  if (program === undefined) throw new Error('cargo has built no program')
   mkdirSync(FOLDER, { recursive: true })
-  for (const [name, svg] of Object.entries(screens(program))) {
+  for (const [name, svg] of Object.entries(screens())) {
     writeFileSync(join(FOLDER, `${name}.svg`), svg)
   }
 }
