@@ -489,6 +489,19 @@ test('regression: what a cut answer says of the files at its end is kept', () =>
     assert.equal(structured.truncated, true)
   }))
 
+test('a part of a long line is read by its columns', () =>
+  withDir({ 'long.txt': `${'x'.repeat(3000)}end\nb\n` }, async (cwd, stateDir) => {
+    const { read } = toolsOf(cwd, stateDir)
+    const whole = await read.execute({ path: 'long.txt' })
+    assert.match(whole.text, /… \[\+1003 bytes\]\n2:\w\w\|b$/)
+    const rest = await read.execute({ path: 'long.txt', columns: [2999, 4000], max_lines: 1 })
+    assert.match(rest.text, /^1:\w\w\|\[2998 bytes\+\] …xxend\n/)
+    for (const columns of [[1], [0, 2], [2, 1], 'x', 7]) {
+      const { isError, structured } = await read.execute({ path: 'long.txt', columns })
+      assert.deepEqual([isError, structured.code], [true, 'INVALID_ARGUMENT'], `${columns}`)
+    }
+  }))
+
 test('regression: a read that cut a long line within says that something is left out', () =>
   withDir({ 'long.txt': 'x'.repeat(60_000) }, async (cwd, stateDir) => {
     const { structured, text } = await toolsOf(cwd, stateDir).read.execute({ path: 'long.txt' })
@@ -868,6 +881,7 @@ test('a zod shape asks zod for each field', () => {
     path: 'string described',
     start_line: 'integer? described',
     max_lines: 'integer? described',
+    columns: '[integer]? described',
     more_paths: '[string]? described',
   })
   assert.deepEqual(texts(apply), { operations: '[{op,path}] described' })

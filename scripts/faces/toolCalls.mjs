@@ -44,6 +44,7 @@ const VALUES = [
   '["a.txt","b.js"]',
   '"[\\"a.txt\\"]"',
   '[1]',
+  '[1,2]',
   '{}',
   half,
   `[${half}]`,
@@ -67,7 +68,7 @@ function withField(tool, args, field, value) {
 
 /** The fields that each tool has, and a call to put them into. */
 const READING = /** @type {const} */ ([
-  ['read', PATH, ['path', 'start_line', 'max_lines', 'more_paths']],
+  ['read', PATH, ['path', 'start_line', 'max_lines', 'columns', 'more_paths']],
   [
     'search',
     { pattern: 'one' },

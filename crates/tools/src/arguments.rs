@@ -346,6 +346,31 @@ impl<'a> Arguments<'a> {
         Ok(Some(bounded))
     }
 
+    /// Two whole numbers from 1: an array, or JSON text of one.
+    pub fn pair(&mut self, field: &str) -> Result<Option<[u64; 2]>, Trouble> {
+        let value = match self.fields.given(field) {
+            None => return Ok(None),
+            Some(Value::Array(items)) if items.is_empty() => return Ok(None),
+            Some(Value::String(text)) => match parsed(text) {
+                Ok(inside @ Value::Array(_)) => {
+                    self.repairs.add(Rule::JsonText, field, TAKEN_AS_JSON);
+                    inside
+                }
+                _ => Value::String(text.clone()),
+            },
+            Some(value) => value.clone(),
+        };
+        if let Value::Array(items) = &value
+            && let [first, second] = items.as_slice()
+            && let (Some(first), Some(second)) = (whole_number(first), whole_number(second))
+        {
+            return Ok(Some([first, second]));
+        }
+        let noun = noun(&value);
+        let message = format!("the field {field} is {noun}: expected two whole numbers from 1");
+        Err(malformed(message))
+    }
+
     /// True or false; false when it is left out.
     pub fn flag(&mut self, field: &str) -> Result<bool, Trouble> {
         match self.fields.given(field) {

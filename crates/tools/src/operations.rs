@@ -7,38 +7,28 @@ use crate::arguments::{
     malformed, missing, noun, quoted, whole_number, wrong,
 };
 use crate::path::plain_path;
-use crate::table::{Field, Kind, PATH_NAMES, names_of};
+use crate::table::{Field, Kind, Operation, PATH_NAMES, names_of, op_names};
 use crate::text::parsed;
 
-/// An operation: its name, the fields that it has beside [`COMMON`], and which of them holds its
-/// new text.
-struct Operation {
-    name: &'static str,
-    fields: &'static [&'static str],
-    text: Option<&'static str>,
-}
+/// Operations on lines and files.
+static LINE_OPERATIONS: &[Operation] = &[
+    Operation::new("set_line", &["anchor", "text", "checksum"]).writing("text"),
+    Operation::new("replace_range", &["start_anchor", "end_anchor", "text", "checksum"])
+        .writing("text"),
+    Operation::new("insert_after", &["anchor", "text"]).writing("text"),
+    Operation::new("insert_before", &["anchor", "text"]).writing("text"),
+    Operation::new("delete", &["anchor", "start_anchor", "end_anchor", "range", "checksum"]),
+    Operation::new("replace_text", &["old_text", "new_text", "all"]).writing("new_text"),
+    Operation::new("add_file", &["content"]).writing("content"),
+    Operation::new("move_file", &["from", "to", "from_path", "to_path"]),
+    Operation::new("delete_file", &[]),
+];
 
-const fn operation(
-    name: &'static str,
-    fields: &'static [&'static str],
-    text: Option<&'static str>,
-) -> Operation {
-    Operation { name, fields, text }
-}
-
-static OPERATIONS: &[Operation] = &[
-    operation("set_line", &["anchor", "text", "checksum"], Some("text")),
-    operation("replace_range", &["start_anchor", "end_anchor", "text", "checksum"], Some("text")),
-    operation("insert_after", &["anchor", "text"], Some("text")),
-    operation("insert_before", &["anchor", "text"], Some("text")),
-    operation("delete", &["anchor", "start_anchor", "end_anchor", "range", "checksum"], None),
-    operation("replace_text", &["old_text", "new_text", "all"], Some("new_text")),
-    operation("add_file", &["content"], Some("content")),
-    operation("move_file", &["from", "to", "from_path", "to_path"], None),
-    operation("delete_file", &[], None),
-    operation("set_path", &["anchor", VALUE], None),
-    operation("insert_at_path", &["anchor", VALUE, "key", "index"], None),
-    operation("delete_path", &["anchor"], None),
+/// Operations on values of JSON documents.
+static VALUE_OPERATIONS: &[Operation] = &[
+    Operation::new("set_path", &["anchor", VALUE]),
+    Operation::new("insert_at_path", &["anchor", VALUE, "key", "index"]),
+    Operation::new("delete_path", &["anchor"]),
 ];
 
 /// Fields that every operation may have.
@@ -51,25 +41,15 @@ const TEXT_NAMES: &[&str] =
 /// Fields that models take for the new text of an operation.
 const TEXTS: &[&str] = &["text", "new_text", "content", "lines"];
 
-const fn op(words: &'static [&'static str]) -> Field {
-    Field::new("op", Kind::Word(words), "What to do").required().or(&["type"])
+const fn op(operations: &'static [Operation]) -> Field {
+    Field::new("op", Kind::Op(operations), "What to do").required().or(&["type"])
 }
 const PATH: Field = Field::new("path", Kind::Path, "The file").required().or(PATH_NAMES);
 const ANCHOR: Field = Field::new("anchor", Kind::Name, "");
 
 /// The fields of operations on lines and files, as the schema has them.
 pub static LINE_FIELDS: &[Field] = &[
-    op(&[
-        "set_line",
-        "replace_range",
-        "insert_after",
-        "insert_before",
-        "delete",
-        "replace_text",
-        "add_file",
-        "move_file",
-        "delete_file",
-    ]),
+    op(LINE_OPERATIONS),
     PATH.about("The file; of move_file: where it is"),
     ANCHOR.about("set_line, delete: the line. insert_after, insert_before: also BOF, EOF"),
     Field::new("start_anchor", Kind::Name, "replace_range, delete: the first line")
@@ -91,7 +71,7 @@ pub static LINE_FIELDS: &[Field] = &[
 
 /// The fields of operations on values of JSON documents, as the schema has them.
 pub static VALUE_FIELDS: &[Field] = &[
-    op(&["set_path", "insert_at_path", "delete_path"]),
+    op(VALUE_OPERATIONS),
     PATH,
     ANCHOR
         .about("set_path, delete_path: the value. insert_at_path: the object or array")
@@ -120,14 +100,13 @@ static UNLISTED_FIELDS: &[Field] = &[
 
 const OLD_TEXT_NAMES: &[&str] = &["old_string", "oldString", "oldText", "old_str"];
 
-/// What is known of the field of an operation.
-fn field_of(name: &str) -> Option<&'static Field> {
-    let mut fields = LINE_FIELDS.iter().chain(VALUE_FIELDS).chain(UNLISTED_FIELDS);
-    fields.find(|field| field.name == name)
+fn all_fields() -> impl Iterator<Item = &'static Field> {
+    LINE_FIELDS.iter().chain(VALUE_FIELDS).chain(UNLISTED_FIELDS)
 }
 
-fn all_fields() -> impl Iterator<Item = &'static Field> {
-    LINE_FIELDS.iter().chain(&VALUE_FIELDS[3..]).chain(UNLISTED_FIELDS)
+/// What is known of the field of an operation.
+fn field_of(name: &str) -> Option<&'static Field> {
+    all_fields().find(|field| field.name == name)
 }
 
 /// The arguments of a tool that takes operations with these fields.
@@ -180,10 +159,10 @@ impl<'a> Taker<'a> {
             taker.repairs.add(Rule::OtherName, EDITS, format!("taken as {LIST}"));
             fields.put(LIST, Value::Array(edits));
         }
-        taker.operations(fields)
+        taker.patch_of(fields)
     }
 
-    fn operations(&mut self, fields: Fields) -> Result<Value, Trouble> {
+    fn patch_of(&mut self, fields: Fields) -> Result<Value, Trouble> {
         let (items, shared) = self.items(fields)?;
         let mut operations = Vec::with_capacity(items.len());
         for (at, item) in items.into_iter().enumerate() {
@@ -306,13 +285,14 @@ impl<'a> Taker<'a> {
             None => "has no op".to_owned(),
             Some(other) => format!("has {} as its op", noun(other)),
         };
-        Err(malformed(format!("{place} {what}: expected one of {}", self.words().join(", "))))
+        let known = op_names(self.operations()).join(", ");
+        Err(malformed(format!("{place} {what}: expected one of {known}")))
     }
 
     /// The operations that the schema has.
-    fn words(&self) -> &'static [&'static str] {
+    fn operations(&self) -> &'static [Operation] {
         let op = self.schema.iter().find_map(|field| match field.kind {
-            Kind::Word(words) => Some(words),
+            Kind::Op(operations) => Some(operations),
             _ => None,
         });
         op.unwrap_or_default()
@@ -370,8 +350,8 @@ impl<'a> Taker<'a> {
 
     /// The operations of the schema that have a field.
     fn owners(&self, name: &str) -> Vec<&'static str> {
-        let has = |one: &&Operation| one.fields.contains(&name) && self.words().contains(&one.name);
-        OPERATIONS.iter().filter(has).map(|one| one.name).collect()
+        let has = self.operations().iter().filter(|one| one.fields.contains(&name));
+        has.map(|one| one.name).collect()
     }
 
     /// Leaves out the fields that models leave empty: null, an empty string where no text belongs,
@@ -596,7 +576,7 @@ impl Operation {
 }
 
 fn find_operation(name: &str) -> Option<&'static Operation> {
-    OPERATIONS.iter().find(|one| one.name == name)
+    LINE_OPERATIONS.iter().chain(VALUE_OPERATIONS).find(|one| one.name == name)
 }
 
 /// Whether fields are those of one operation, without a list around it.

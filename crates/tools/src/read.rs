@@ -1,7 +1,7 @@
 //! The tool that reads files.
 
 use hashline_core::{
-    Dialect, FileView, Limits, ReadReport, ReadRequest, ReadTurn, Value, ViewKind,
+    Columns, Dialect, FileView, Limits, ReadReport, ReadRequest, ReadTurn, Value, ViewKind,
 };
 use serde_json::{Value as Json, json};
 
@@ -27,10 +27,15 @@ const MORE_PATHS: Field =
         "files",
         "morePaths",
     ]);
+const COLUMNS: Field = Field::new(
+    "columns",
+    Kind::Counts,
+    "Of long lines: the first and last character to show, like [2001, 4000]",
+);
 
 pub static READ: Tool = Tool {
     title: "Read",
-    fields: &[PATH, START_LINE, MAX_LINES, MORE_PATHS],
+    fields: &[PATH, START_LINE, MAX_LINES, COLUMNS, MORE_PATHS],
     words,
     work: Work::Reads(read, title),
 };
@@ -75,6 +80,7 @@ pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRe
     }
     let start_line = given.count(START_LINE.name, 1, MAX_COUNT)?;
     let max_lines = given.count(MAX_LINES.name, 1, MAX_COUNT)?;
+    let columns = given.pair(COLUMNS.name)?;
     let mut requests = Vec::with_capacity(paths.len());
     for (field, path) in paths {
         let path = plain_path(call.session, path, &field, given.repairs)?;
@@ -82,6 +88,7 @@ pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRe
     }
     if let Some(first) = requests.first_mut() {
         first.start_line = start_line;
+        first.columns = columns.map(|[from, to]| Columns { from, to });
         first.limits = Limits { max_lines, max_bytes: None };
     }
     Ok(requests)

@@ -19,11 +19,36 @@ pub struct Field {
     pub other_names: &'static [&'static str],
 }
 
+/// An operation of a patch: its name, the fields of its own, and which of them holds its new text.
+#[derive(Debug)]
+pub struct Operation {
+    pub name: &'static str,
+    pub fields: &'static [&'static str],
+    pub text: Option<&'static str>,
+}
+
+impl Operation {
+    /// An operation without a text.
+    pub const fn new(name: &'static str, fields: &'static [&'static str]) -> Operation {
+        Operation { name, fields, text: None }
+    }
+
+    /// The operation, whose new text stands in a field.
+    pub const fn writing(self, text: &'static str) -> Operation {
+        Operation { text: Some(text), ..self }
+    }
+}
+
+/// The names of operations.
+pub fn op_names(operations: &[Operation]) -> Vec<&'static str> {
+    operations.iter().map(|one| one.name).collect()
+}
+
 /// What a field holds.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// One of these words.
-    Word(&'static [&'static str]),
+    /// The name of one of these operations.
+    Op(&'static [Operation]),
     /// The path of a file.
     Path,
     /// A string of which an empty one says nothing.
@@ -34,6 +59,8 @@ pub enum Kind {
     Texts,
     /// A whole number.
     Count,
+    /// Several of them.
+    Counts,
     /// True or false.
     Flag,
     /// A value of a JSON document.
@@ -66,10 +93,11 @@ impl Field {
     /// The schema, but for the description.
     fn schema(&self) -> Map<String, Json> {
         let schema = match self.kind {
-            Kind::Word(words) => json!({"type": "string", "enum": words}),
+            Kind::Op(operations) => json!({"type": "string", "enum": op_names(operations)}),
             Kind::Path | Kind::Name | Kind::Text | Kind::Value => json!({"type": "string"}),
             Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
             Kind::Count => json!({"type": "integer"}),
+            Kind::Counts => json!({"type": "array", "items": {"type": "integer"}}),
             Kind::Flag => json!({"type": "boolean"}),
             Kind::Operations(fields) => json!({"type": "array", "items": schema(fields)}),
         };
@@ -87,7 +115,7 @@ pub fn schema(fields: &[Field]) -> Json {
     let properties: Map<String, Json> = listed()
         .map(|field| {
             let mut schema = field.schema();
-            if !matches!(field.kind, Kind::Word(_)) {
+            if !matches!(field.kind, Kind::Op(_)) {
                 schema.insert("description".to_owned(), field.about.into());
             }
             (field.name.to_owned(), schema.into())
