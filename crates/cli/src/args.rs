@@ -222,7 +222,7 @@ pub struct Read {
     /// How many lines to show
     #[arg(long, value_name = "N")]
     lines: Option<u64>,
-    /// How many bytes to show; whole lines, and of a first line that is longer its beginning
+    /// How many bytes to show, in whole lines; only a first line that is longer is cut
     #[arg(long, value_name = "N")]
     max_bytes: Option<usize>,
     /// How many characters of a line to show; with --search those around the first match
@@ -310,7 +310,7 @@ impl Matching {
 
 #[derive(Debug, ClapArgs)]
 pub struct Search {
-    /// The text to look for: as it stands unless --regex, in any case unless --case-sensitive
+    /// The text to look for; no pattern unless --regex, and in any case unless --case-sensitive
     #[arg(id = SEARCH, value_name = "PATTERN")]
     pattern: String,
     /// Files and directories; - is standard input [default: where relative paths start]
@@ -506,7 +506,7 @@ pub struct Guard {
     /// Another command that writes files
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     extra_write: Vec<String>,
-    /// A command that may do what it does
+    /// A command that is always allowed
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     except: Vec<String>,
     /// A file or directory that commands may read
@@ -515,7 +515,7 @@ pub struct Guard {
     /// A file or directory that commands may write
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     writable: Vec<String>,
-    /// What a command is that cannot be parsed; a hook lets it pass unless it is a write
+    /// What a command counts as that cannot be parsed; hooks let it pass unless it is a write
     #[arg(long, value_enum, default_value_t = UnparsedArg::Unparsed)]
     unparsed: UnparsedArg,
     /// The tool that a message names for reading
@@ -571,11 +571,11 @@ pub struct Mcp {
     /// only [default: the roots that the agent names, else the working directory]
     #[arg(value_name = "ROOT", value_hint = ValueHint::DirPath)]
     pub roots: Vec<String>,
-    /// A directory that may be read besides, whoever names the roots; it need not be there, and may
-    /// begin with ~/. For the folder where an agent puts long outputs
+    /// Another directory that may be read, such as the one where an agent puts long outputs. It may
+    /// begin with ~/, and need not exist
     #[arg(long = "read-root", value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub read_roots: Vec<String>,
-    /// Answer with structured content beside the text; some agents show their model that alone
+    /// Answer with structured content beside the text; some agents show it instead of the text
     #[arg(long)]
     pub structured: bool,
     #[command(flatten)]
@@ -587,8 +587,8 @@ pub struct Mcp {
 /// The session that outlives the command.
 #[derive(Debug, ClapArgs)]
 pub struct Kept {
-    /// Remember what is shown, under this name: edits of all who give it mean the lines that were
-    /// shown. An empty name is none
+    /// Keep a session under this name, shared by all commands that give it: an anchor then means
+    /// the line that was shown. An empty name means no session
     #[arg(long, value_name = "ID", env = "HASHLINE_SESSION")]
     session: Option<String>,
 }
@@ -653,9 +653,9 @@ impl Manner {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum RelocateArg {
-    /// When its hash is at one line nearby alone, and nothing in the patch speaks against it
+    /// If exactly one line nearby has its hash, and nothing in the patch speaks against it
     Guarded,
-    /// When its hash is at one line nearby alone
+    /// If exactly one line nearby has its hash
     Unique,
     /// Never
     Off,
