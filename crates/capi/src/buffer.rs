@@ -10,7 +10,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 /// The most bytes of one argument: 1 GiB.
 pub const HASHLINE_MAX_INPUT_BYTES: usize = 1 << 30;
 
-/// Bytes that belong to the caller until `hashline_free` takes them back. A NUL stands behind the
+/// Bytes that belong to the caller until `hashline_free` takes them back. A NUL stands after the
 /// last one, which `len` does not count. `data` is null where there is nothing.
 #[repr(C)]
 #[derive(Debug)]

@@ -6,7 +6,7 @@
 //! # Safety
 //!
 //! The same holds for all functions with arguments. Each input is a pointer to as many bytes as
-//! the number behind it says, which nobody changes until the call returns, or null and 0. The
+//! the number after it says, which nobody changes until the call returns, or null and 0. The
 //! pointers to an answer and to an error are null, or can be written to; what is there is
 //! overwritten, not freed.
 

@@ -47,7 +47,7 @@ impl Output {
         self.painter
     }
 
-    /// Prints rows with anchors, headers and gaps, with a line feed behind the last; nothing for
+    /// Prints rows with anchors, headers and gaps, with a line feed after the last; nothing for
     /// an empty text.
     pub fn rows(&mut self, text: &str) -> io::Result<()> {
         if text.is_empty() {

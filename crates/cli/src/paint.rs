@@ -87,7 +87,7 @@ impl Painter {
         painted
     }
 
-    /// The length of the anchor at the start of a row and the mark behind it; 0 without one.
+    /// The length of the anchor at the start of a row and the mark after it; 0 without one.
     fn anchor_bytes(&self, line: &str) -> usize {
         let dialect = self.dialect;
         let digits = line.bytes().take_while(u8::is_ascii_digit).count();

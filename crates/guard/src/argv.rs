@@ -66,7 +66,7 @@ impl<'a> Parsed<'a> {
     }
 }
 
-/// Tells options and operands apart; `args` are those behind the name of the command.
+/// Tells options and operands apart; `args` are those after the name of the command.
 pub fn parse<'a>(args: &'a [Arg], spec: &Spec) -> Parsed<'a> {
     let mut parsed = Parsed { rest: args.len(), ..Parsed::default() };
     let mut at = 0;

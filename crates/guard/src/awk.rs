@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// `print` or `printf` with a redirection behind its values: `print $1 > "out"`.
+/// `print` or `printf` with a redirection after its values: `print $1 > "out"`.
 static PRINT_TO_FILE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"\bprintf?\b[^;}\n|<>]*>>?\s*("[^"]*"|[A-Za-z_$(]\S*)"#).ok());
 

@@ -41,7 +41,7 @@ const BRACE_STEPS_LIMIT: u64 = 8_000_000;
 const BRACKET_STEPS_LIMIT: usize = 8_000_000;
 
 /// How many bytes the crate may read to find where backquotes end: for it a comment inside them goes
-/// on behind them, and what it reads there is read again with the next.
+/// on after them, and what it reads there is read again with the next.
 const COMMENT_STEPS_LIMIT: usize = 8_000_000;
 
 /// How many expansions of one text may turn out to have no end: each takes a look at all that
@@ -113,7 +113,7 @@ fn fits_expressions(text: &str) -> bool {
 }
 
 /// How many bytes are read for the sake of comments in backquotes, whatever is quoted: as if each
-/// backquote had a comment behind it, as long as there is one left, that lasts to the end. What
+/// backquote had a comment after it, as long as there is one left, that lasts to the end. What
 /// stands in a here-document is no code.
 fn comment_steps(text: &[u8], bodies: &[Range<usize>]) -> usize {
     let (mut backquotes, mut comments, mut length, mut at) = (0, 0, 0, 0);

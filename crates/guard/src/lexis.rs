@@ -106,7 +106,7 @@ impl<'t> Lexis<'t> {
         self
     }
 
-    /// Where the first level ends: just behind what closes it. None when nothing does.
+    /// Where the first level ends: just after what closes it. None when nothing does.
     pub fn find_close(&mut self) -> Option<usize> {
         while self.step() {
             if self.levels.is_empty() {
@@ -116,7 +116,7 @@ impl<'t> Lexis<'t> {
         None
     }
 
-    /// Goes on behind a bracket that closed nothing: it was that of a pattern of `case`.
+    /// Goes on after a bracket that closed nothing: it was that of a pattern of `case`.
     pub fn reopen(&mut self, within: Within) {
         self.enter(within);
     }

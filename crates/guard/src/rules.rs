@@ -30,7 +30,7 @@ pub struct Hit {
 /// What the rules look at.
 pub struct Call<'a> {
     pub name: &'a str,
-    /// The words behind the name.
+    /// The words after the name.
     pub given: &'a [Arg],
     pub input: &'a Input,
     pub policy: &'a Policy,

@@ -86,7 +86,7 @@ impl<'p> SedReader<'p> {
         }
     }
 
-    /// Skips to behind a delimiter.
+    /// Skips to after a delimiter.
     fn until(&mut self, delimiter: char) -> Option<()> {
         let mut in_class = false;
         loop {

@@ -228,7 +228,7 @@ fn foreign_comment(source: &Source, node: Node<'_>, end: usize) -> Option<usize>
     (is_outside && (source.language.is_indented || is_above_next)).then(|| last.start_byte())
 }
 
-/// Whether nothing but `,`, `;` and a comment stands behind a node in its last line.
+/// Whether nothing but `,`, `;` and a comment stands after a node in its last line.
 fn shares_no_end(source: &Source, tree: &Tree, end: usize) -> bool {
     let rest = source.text[end..].iter().take_while(|&&byte| byte != b'\n');
     let skipped = rest.take_while(|byte| byte.is_ascii_whitespace() || matches!(byte, b',' | b';'));

@@ -40,7 +40,7 @@ pub struct Fold {
 pub struct Definition {
     /// Its name; for what has none, how it begins.
     pub name: String,
-    /// The line where it begins, behind decorators and annotations.
+    /// The line where it begins, after decorators and annotations.
     pub first: u32,
     /// Its last line.
     pub last: u32,
@@ -332,7 +332,7 @@ impl<'a> Outliner<'a> {
     }
 }
 
-/// A fold is the body of the definition that ends with it, or in the line behind it, if no larger
+/// A fold is the body of the definition that ends with it, or in the line after it, if no larger
 /// one is. It is of a test if it lies in one.
 fn name_folds(outline: &mut Outline) {
     let mut by_last: HashMap<u32, Vec<usize>> = HashMap::new();

@@ -9,7 +9,7 @@ pub(crate) fn path_to(tree: &Tree, at: usize) -> Vec<Node<'_>> {
     let mut cursor = tree.walk();
     let mut path = vec![cursor.node()];
     while cursor.goto_first_child_for_byte(at).is_some() {
-        // The parser looks for the first that ends behind the byte: it may begin behind it, too.
+        // The parser looks for the first that ends after the byte: it may begin after it, too.
         if cursor.node().start_byte() > at {
             break;
         }
@@ -61,7 +61,7 @@ pub(crate) fn is_one_of(node: Node<'_>, kinds: &[&str]) -> bool {
     kinds.contains(&node.kind())
 }
 
-/// Where a node begins behind its decorators and annotations.
+/// Where a node begins after its decorators and annotations.
 pub(crate) fn own_start(node: Node<'_>, kinds: &Kinds) -> usize {
     let mut first = node.child(0);
     while let Some(child) = first {

@@ -132,7 +132,7 @@ impl Source {
         self.starts[row] as usize
     }
 
-    /// Whether nothing but white space stands behind a place in its line.
+    /// Whether nothing but white space stands after a place in its line.
     pub(crate) fn ends_line(&self, at: usize) -> bool {
         let rest = self.text[at..].iter().take_while(|&&byte| byte != b'\n');
         rest.into_iter().all(u8::is_ascii_whitespace)

@@ -54,7 +54,7 @@ pub fn show_updated(call: &mut Call<'_>, applied: &Applied) -> Result<(), Failur
     Ok(())
 }
 
-/// The rows of some lines: those from the first line on without those behind the last.
+/// The rows of some lines: those from the first line on without those after the last.
 fn rows_of(call: &Call<'_>, path: &str, first: u64, count: u64) -> Result<String, Failure> {
     let from = |start_line| {
         let request = JsonRequest {

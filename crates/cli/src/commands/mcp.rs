@@ -52,7 +52,7 @@ pub fn mcp(call: Call<'_>, args: &Mcp) -> Result<Exit, Failure> {
 }
 
 /// The directories of the command line, which have to be there. They are absolute, since those
-/// behind the first are not beneath it.
+/// after the first are not beneath it.
 fn roots_of(root: Option<&str>, more: &[String]) -> Result<Vec<String>, Error> {
     root.into_iter().chain(more.iter().map(String::as_str)).map(absolute_directory).collect()
 }

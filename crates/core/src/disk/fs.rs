@@ -53,7 +53,7 @@ pub trait FileSystem: Send + Sync {
     fn read(&self, file: &mut File, limit_bytes: u64, out: &mut Vec<u8>) -> io::Result<()>;
     /// Writes all of `bytes` at the file's position.
     fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()>;
-    /// Writes all of some pieces, one behind the other.
+    /// Writes all of some pieces, one after the other.
     fn write_pieces(&self, file: &mut File, pieces: &[&[u8]]) -> io::Result<()> {
         pieces.iter().try_for_each(|piece| self.write(file, piece))
     }

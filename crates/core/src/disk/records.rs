@@ -2,7 +2,7 @@
 //! in a private directory of the state directory.
 //!
 //! Whoever writes holds the store's lock; whoever reads needs none. A line is written in one go
-//! behind its checksum, and counts once it is whole, so that a process that dies in between leaves
+//! after its checksum, and counts once it is whole, so that a process that dies in between leaves
 //! a line that nobody believes. Contents come before the records that name them. Nothing is forced
 //! to the disk: after a power cut the newest records may be missing or damaged, and then they do
 //! not count.
@@ -50,11 +50,11 @@ struct Position {
     head: Option<Vec<u8>>,
     bytes: u64,
     /// The end of what was read. A log that has something else there, or ends before it, was cut,
-    /// and others may have written behind that.
+    /// and others may have written after that.
     tail: Vec<u8>,
     /// What the log was when it was read to its end.
     stamp: Option<Stamp>,
-    /// The last try to read it came to its end. Whoever writes behind what was not read would
+    /// The last try to read it came to its end. Whoever writes after what was not read would
     /// never read it.
     is_at_end: bool,
 }
@@ -172,7 +172,7 @@ impl RecordStore {
         Ok(news)
     }
 
-    /// What stands behind what was read before; nothing if that is not there any more.
+    /// What stands after what was read before; nothing if that is not there any more.
     fn read_behind(&self, file: &mut File) -> Result<Option<Vec<u8>>> {
         let Position { bytes, tail, .. } = &self.position;
         let start = bytes.saturating_sub(tail.len() as u64);

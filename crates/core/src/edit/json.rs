@@ -63,7 +63,7 @@ pub enum JsonEdit {
 pub enum JsonSlot {
     /// Under a new key.
     Key(String),
-    /// Before the element that has the index now; behind the last one for their count.
+    /// Before the element that has the index now; after the last one for their count.
     Index(usize),
     /// At the end of an array.
     End,

@@ -64,7 +64,7 @@ pub struct TextMatch {
     pub last: u64,
     /// Whether it begins where a line begins.
     pub starts_line: bool,
-    /// Whether it ends behind a terminator.
+    /// Whether it ends after a terminator.
     pub takes_terminator: bool,
 }
 

@@ -216,7 +216,7 @@ impl LineIndex {
         let mut offset = 0;
         for piece in bytes.chunks(COUNTED_BYTES) {
             let newlines = memchr_iter(b'\n', piece).count() as u64;
-            // So many more line feeds, and the line behind the last of them is remembered.
+            // So many more line feeds, and the line after the last of them is remembered.
             let to_next = STRIDE_LINES - self.count % STRIDE_LINES;
             if newlines >= to_next {
                 self.remember(bytes, offset..offset + piece.len(), to_next as usize);
@@ -227,7 +227,7 @@ impl LineIndex {
         self.count += u64::from(!bytes.is_empty() && !bytes.ends_with(b"\n"));
     }
 
-    /// Remembers the lines that are due in a piece: the one behind its line feed number `due`, and
+    /// Remembers the lines that are due in a piece: the one after its line feed number `due`, and
     /// each that is a stride further on. Single line feeds are looked at in few blocks only.
     fn remember(&mut self, bytes: &[u8], piece: Range<usize>, mut due: usize) {
         let mut seen = 0;

@@ -15,7 +15,7 @@ pub struct Checksum {
     pub first: u64,
     /// The last line.
     pub last: u64,
-    /// xxHash32 of their texts, each with a line feed behind it.
+    /// xxHash32 of their texts, each with a line feed after it.
     hash: u32,
 }
 

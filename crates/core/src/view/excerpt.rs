@@ -128,7 +128,7 @@ impl Page {
                 self.out.push(b'\n');
             }
             renderer.append(rest, block, &mut self.out);
-            // The line feed behind the last line.
+            // The line feed after the last line.
             self.out.pop();
             self.first_line.get_or_insert(number);
             self.last_line = next - 1;
@@ -148,7 +148,7 @@ impl Page {
             && self.out.len().saturating_add(size_bytes) <= max_bytes
     }
 
-    /// As [`push_lines`](Page::push_lines), for lines that fit; `after_gap`: behind a mark for the
+    /// As [`push_lines`](Page::push_lines), for lines that fit; `after_gap`: after a mark for the
     /// lines that are left out above them.
     fn add_lines(&mut self, first: u64, text: &[u8], after_gap: bool) {
         if after_gap {

@@ -94,7 +94,7 @@ const MAX_PATH_BYTES: usize = 4096;
 const MAX_HEADER_PATHS: usize = 8;
 
 /// The paths that a row may name as the header of a file, the longest first; nothing if it is no
-/// header. A report of an edit has a summary behind the header, and a path may hold what ends one.
+/// header. A report of an edit has a summary after the header, and a path may hold what ends one.
 ///
 /// All of them begin the longest one. A header that is longer than any path can be names none.
 pub fn header_paths(row: &str) -> Option<Vec<&str>> {
@@ -178,7 +178,7 @@ pub fn format_hashed(dialect: &'static Dialect, text: &[u8], start_line: u64) ->
     for_each_block(dialect, text, start_line, |rest, block| {
         renderer.append(rest, block, &mut out);
     });
-    // The line feed behind the last line.
+    // The line feed after the last line.
     out.pop();
     out
 }

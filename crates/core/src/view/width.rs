@@ -96,7 +96,7 @@ pub(super) fn around(line: &[u8], found: Option<Range<usize>>, much: Measure) ->
     let spare = much.without(&line[found.clone()]);
     let start = spare.half().back(line, found.start);
     let end = much.forward(line, start);
-    // There is nothing behind the end: more can be shown before.
+    // There is nothing after the end: more can be shown before.
     let start = if end == line.len() { much.back(line, end) } else { start };
     start..end
 }
@@ -117,7 +117,7 @@ impl Measure {
         }
     }
 
-    /// The offset that lies so much before, no more; at the start when the line starts behind it.
+    /// The offset that lies so much before, no more; at the start when the line starts after it.
     fn back(self, line: &[u8], from: usize) -> usize {
         let mut at = boundary_below(line, from);
         match self {

@@ -118,7 +118,7 @@ impl Server {
             tokio::select! {
                 biased;
                 () = context.ct.cancelled(), if !cancel.is_cancelled() => cancel.cancel(),
-                // Told to the end, before anything else: no word may come behind the answer.
+                // Told to the end, before anything else: no word may come after the answer.
                 () = report.due() => report.tell().await,
                 finished = &mut running => break finished,
             }

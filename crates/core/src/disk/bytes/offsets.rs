@@ -5,7 +5,7 @@ use crate::error::{Code, Error, Result};
 
 /// Decodes a body and notes how far it is read when so many bytes of text have come out. A place
 /// is told exactly where characters begin and end; it cannot be told where an invalid sequence and
-/// what is behind it come out together.
+/// what is after it come out together.
 pub(super) fn in_body(charset: Charset, body: &[u8], offsets: &[usize]) -> Result<Vec<usize>> {
     let mut found = Vec::with_capacity(offsets.len());
     let mut decoder = charset.any_decoder();

@@ -433,7 +433,7 @@ pub(super) fn check_path(path: &str) -> Result<()> {
     Ok(())
 }
 
-/// A path as people write it. Resolving links on Windows puts `\\?\` in front, behind which a
+/// A path as people write it. Resolving links on Windows puts `\\?\` in front, after which a
 /// forward slash belongs to a name; before a drive or a share it can go.
 pub fn plain(path: &str) -> Cow<'_, str> {
     let Some(rest) = path.strip_prefix(r"\\?\").filter(|_| cfg!(windows)) else {

@@ -267,7 +267,7 @@ fn keys_in_the_way(tree: &Tree<'_>, id: NodeId, members: &Members<'_>) -> Vec<(u
 }
 
 /// The pieces in order. Where what is removed for one edit reaches around the place of an insert,
-/// it is removed before and behind it.
+/// it is removed before and after it.
 fn disjoint(mut pieces: Vec<Piece>) -> Vec<Piece> {
     pieces.sort_by_key(|piece| (piece.start, piece.end));
     let mut out: Vec<Piece> = Vec::with_capacity(pieces.len());

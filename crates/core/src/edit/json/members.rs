@@ -1,6 +1,6 @@
 //! What is added to one object or array, and what is taken away: which pieces of its text change.
 //!
-//! Commas first: what is left in the end has one behind all but the last, and behind the last if
+//! Commas first: what is left in the end has one after all but the last, and after the last if
 //! it had one before. Then blanks: what stood on lines of its own takes its lines along, what
 //! stood in a line takes the blanks on one side. Comments stay.
 
@@ -200,7 +200,7 @@ impl<'t> Members<'t> {
         ordered
     }
 
-    /// Whether the last value has a comma behind it, and so will have.
+    /// Whether the last value has a comma after it, and so will have.
     fn ends_in_comma(&self) -> bool {
         self.children.last().is_some_and(|&child| self.tree.comma(child).is_some())
     }
@@ -226,7 +226,7 @@ impl<'t> Members<'t> {
         }
     }
 
-    /// The pieces of inserted values, each behind the last old value before it that stays.
+    /// The pieces of inserted values, each after the last old value before it that stays.
     fn added(&self, out: &mut Vec<Piece>) {
         let last_kept = self.deleted.iter().rposition(Option::is_none);
         let ordered = self.ordered();
@@ -307,7 +307,7 @@ impl<'t> Members<'t> {
         runs
     }
 
-    /// Takes away values side by side, the comma behind them and the blanks around them.
+    /// Takes away values side by side, the comma after them and the blanks around them.
     fn removed(&self, run: &DeletedRun, out: &mut Vec<Piece>) {
         let (tree, operation) = (self.tree, run.operation);
         let text = tree.text();

@@ -53,7 +53,7 @@ impl fmt::Display for JsonAnchor {
     }
 }
 
-/// Whether a key is written behind a point: `[A-Za-z_][A-Za-z0-9_]*`.
+/// Whether a key is written after a point: `[A-Za-z_][A-Za-z0-9_]*`.
 fn is_word(key: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
     key.bytes().next().is_some_and(is_letter)
@@ -92,7 +92,7 @@ fn read(text: &str) -> Option<JsonAnchor> {
     Some(JsonAnchor { path: JsonPath(steps), hash: u8::from_str_radix(digits, 16).ok()? })
 }
 
-/// The step that a text begins with, and what is behind it.
+/// The step that a text begins with, and what is after it.
 fn read_step(text: &str) -> Option<(PathStep, &str)> {
     if let Some(rest) = text.strip_prefix('.') {
         let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';

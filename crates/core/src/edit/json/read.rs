@@ -290,7 +290,7 @@ struct ValueWalk<'a, 't> {
 
 /// An object or array around the next value.
 struct Open<'t> {
-    /// The value behind all that is in it.
+    /// The value after all that is in it.
     end: NodeId,
     path_bytes: usize,
     /// How many elements have been seen.

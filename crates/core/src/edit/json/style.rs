@@ -14,7 +14,7 @@ pub struct Style {
     pub unit: String,
     /// What stands between a key and its value.
     pub colon: String,
-    /// What stands behind a comma within a line.
+    /// What stands after a comma within a line.
     pub comma_gap: String,
     /// What stands inside the braces of an object that is written in one line.
     pub object_pad: String,
@@ -130,7 +130,7 @@ pub fn layout_for(
 const BESIDE_LIMIT: usize = 64;
 
 /// The layout of the last value of a kind before a place in a container, or else of the first one
-/// behind it.
+/// after it.
 fn layout_beside(
     tree: &Tree<'_>,
     kind: ValueKind,

@@ -58,7 +58,7 @@ struct Node {
     end: u32,
     /// Where its key stands, quotes included; empty without one.
     key: (u32, u32),
-    /// The comma behind it; 0 without one.
+    /// The comma after it; 0 without one.
     comma: u32,
     parent: u32,
     /// How many values it is: itself and those in it.
@@ -158,7 +158,7 @@ impl<'t> Tree<'t> {
         self.raw_key(id).is_some_and(|raw| raw.len() >= key.len() + 2 && *unescaped(raw) == *key)
     }
 
-    /// The comma behind a value.
+    /// The comma after a value.
     pub fn comma(&self, id: NodeId) -> Option<usize> {
         let comma = self.nodes[id].comma as usize;
         (comma > 0).then_some(comma)
@@ -182,7 +182,7 @@ impl<'t> Tree<'t> {
         })
     }
 
-    /// The value behind all that is in a value; the count of values behind the last one.
+    /// The value after all that is in a value; the count of values after the last one.
     pub fn end_of_node(&self, id: NodeId) -> NodeId {
         id + self.nodes[id].size as usize
     }

@@ -219,7 +219,7 @@ fn inserted(subject: &PlanText<'_>, gap: u64, cluster: &[Edit<'_>]) -> Result<Re
     })
 }
 
-/// The refusal to write behind half a code unit: everything after it would be shifted.
+/// The refusal to write after half a code unit: everything after it would be shifted.
 fn half_unit(operation: &Operation) -> Clash {
     let index = operation.index;
     let message = format!(

@@ -163,7 +163,7 @@ fn with_terminators(subject: &PlanText<'_>, first: u64, span: Span, text: &str) 
     };
     let lines: Vec<&str> =
         text.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)).collect();
-    // A `\r` at the very end is content, as it is without a `\n` behind it.
+    // A `\r` at the very end is content, as it is without a `\n` after it.
     let tail = if text.ends_with('\r') { "\r" } else { "" };
     lines.join(terminator.as_str()) + tail
 }

@@ -377,7 +377,7 @@ fn regression_another_text_at_the_margin_keeps_its_place() {
     assert_eq!(lost, ["    test {copy of the list} {", "    setup one"]);
 }
 
-/// The first line came without its indentation, those behind it as they stood.
+/// The first line came without its indentation, those after it as they stood.
 #[test]
 fn regression_lines_that_are_the_old_ones_are_not_shifted() {
     let dialect = Dialect::default_dialect();

@@ -24,7 +24,7 @@ pub struct DiffHunk {
     pub lines: Vec<String>,
 }
 
-/// What stands behind a line without terminator.
+/// What stands after a line without terminator.
 const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 /// A stretch of more lines is shown as replaced, without a look for lines that stayed.
@@ -182,7 +182,7 @@ fn hunks_of(old: &OldLines<'_>, changes: &[TextChange<'_>], context_lines: u64) 
     hunks
 }
 
-/// Adds the lines behind the last change of the last hunk.
+/// Adds the lines after the last change of the last hunk.
 fn close(hunks: &mut [DiffHunk], old: &OldLines<'_>, next: usize, context: usize) {
     if let Some(hunk) = hunks.last_mut() {
         push(hunk, ' ', &old.lines(next, next.saturating_add(context).min(old.count())));

@@ -33,7 +33,7 @@ impl LineSet {
     }
 
     /// Adds all lines of another set, in one go: inserted one by one, each range would move all
-    /// those behind it.
+    /// those after it.
     pub fn extend(&mut self, other: &LineSet) {
         match other.0.as_slice() {
             [] => {}
@@ -135,7 +135,7 @@ impl LineSet {
         self.0.iter().map(|one| one.end - one.start).sum()
     }
 
-    /// Whether they can be lines of a text that has so many, or the one behind its last.
+    /// Whether they can be lines of a text that has so many, or the one after its last.
     pub(super) fn fits(&self, count: u64) -> bool {
         let first = self.0.first().is_none_or(|one| one.start >= 1);
         let last = self.0.last().is_none_or(|one| one.end <= count.saturating_add(2));

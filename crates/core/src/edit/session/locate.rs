@@ -41,7 +41,7 @@ pub enum Target<'o> {
     Line(&'o Anchor),
     /// The lines from the first to the last.
     Range(&'o Anchor, &'o Anchor),
-    /// The place behind a line.
+    /// The place after a line.
     After(&'o Anchor),
     /// The place before a line.
     Before(&'o Anchor),

@@ -273,7 +273,7 @@ impl Store {
         self.largest = Some(self.largest.map_or(limits, |largest| largest.larger(limits)));
     }
 
-    /// Writes lessons behind what others have written, while nobody else writes, and has the
+    /// Writes lessons after what others have written, while nobody else writes, and has the
     /// memory learn them whatever came of that. What was to be forgotten since the call was made
     /// is left out. Records that outgrew the memory are replaced. Where they cannot be written, the
     /// log is cut: others would take older lessons for the newest.

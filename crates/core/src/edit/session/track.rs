@@ -46,7 +46,7 @@ impl Splice {
         let (mut at, mut inserted) = (1, 0u64);
         splices.iter().all(|splice| {
             let lines = splice.lines();
-            // The line behind the last one is where a text without a final newline grows.
+            // The line after the last one is where a text without a final newline grows.
             let is_behind = lines.start >= at && lines.end <= lines_before.saturating_add(2);
             at = lines.end;
             inserted = inserted.saturating_add(splice.inserted);
@@ -165,7 +165,7 @@ impl Track {
             let kept = from..splice.map_or(u64::MAX, |splice| splice.first);
             while let Some(run) = self.0.get(at) {
                 push(run, kept.clone(), shift);
-                // A run that reaches beyond what is kept goes on behind the splice.
+                // A run that reaches beyond what is kept goes on after the splice.
                 if run.target().end > kept.end {
                     break;
                 }

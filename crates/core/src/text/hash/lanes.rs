@@ -55,7 +55,7 @@ macro_rules! lane_loop {
         $(#[$attribute])*
         fn put_last(texts: Texts<'_>, first: usize, limits: &$limits, out: &mut Vec<u32>) {
             let count = texts.starts.len() - first;
-            // Lanes behind the last text have no text.
+            // Lanes after the last text have no text.
             let start = texts.starts[first];
             let [mut starts, mut stops, mut seeds] = [[start; LANES], [start; LANES], [0; LANES]];
             starts[..count].copy_from_slice(&texts.starts[first..]);
@@ -144,7 +144,7 @@ macro_rules! stripe_lanes {
             }
         }
 
-        /// The texts of one group, one in each lane. [`READ_BYTES`] stand in `bytes` behind each of
+        /// The texts of one group, one in each lane. [`READ_BYTES`] stand in `bytes` after each of
         /// `starts`, and no length is negative; nothing but [`VectorGroup::of`] makes one.
         struct VectorGroup<'a> {
             bytes: &'a [u8],
@@ -242,7 +242,7 @@ macro_rules! stripe_lanes {
             select(greater(stripes, splat(0)), together, without_stripes)
         }
 
-        /// The 16 bytes of a lane's text that are `offsets` (at most [`LANE_LIMIT_BYTES`]) behind
+        /// The 16 bytes of a lane's text that are `offsets` (at most [`LANE_LIMIT_BYTES`]) after
         /// its start.
         #[inline]
         $(#[$attribute])*
@@ -250,7 +250,7 @@ macro_rules! stripe_lanes {
             let at = group.starts[lane] as usize + offsets[lane] as usize;
             debug_assert!(at + STRIPE_BYTES <= group.bytes.len());
             const { assert!(LANE_LIMIT_BYTES + STRIPE_BYTES <= READ_BYTES) };
-            // SAFETY: `VectorGroup::of` made sure that `READ_BYTES` stand behind each start, and
+            // SAFETY: `VectorGroup::of` made sure that `READ_BYTES` stand after each start, and
             // that no length is negative as `greater` sees it, so that offsets are at most
             // `LANE_LIMIT_BYTES`, which is 16 less.
             unsafe { _mm_loadu_si128(group.bytes.as_ptr().add(at).cast()) }
@@ -287,7 +287,7 @@ const STRIPE_BYTES: usize = 16;
 /// Longer texts are hashed alone, so that they do not hold up the other lanes.
 const LANE_LIMIT_BYTES: usize = 10 * STRIPE_BYTES;
 
-/// What is read behind the start of a text, whatever its length: the stripes of the longest
+/// What is read after the start of a text, whatever its length: the stripes of the longest
 /// text in a group, and what is left after them.
 pub(super) const READ_BYTES: usize = LANE_LIMIT_BYTES + STRIPE_BYTES;
 
@@ -338,7 +338,7 @@ pub(super) fn hash_all(level: Level, texts: Texts<'_>, out: &mut Vec<u32>) {
     }
 }
 
-/// The texts of one group, one in each lane. [`READ_BYTES`] stand in `bytes` behind each of
+/// The texts of one group, one in each lane. [`READ_BYTES`] stand in `bytes` after each of
 /// `starts`, which nothing but [`LaneGroup::of`] sets.
 struct LaneGroup<'a, const LANES: usize> {
     bytes: &'a [u8],
@@ -348,7 +348,7 @@ struct LaneGroup<'a, const LANES: usize> {
 }
 
 impl<'a, const LANES: usize> LaneGroup<'a, LANES> {
-    /// The texts from number `first` on; lanes behind the last text have no text.
+    /// The texts from number `first` on; lanes after the last text have no text.
     #[inline(always)]
     fn of(texts: Texts<'a>, first: usize) -> Self {
         let (bytes, none) = (texts.bytes, [0; LANES]);

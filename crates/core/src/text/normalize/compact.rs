@@ -8,7 +8,7 @@
 /// Bytes of one step: as many as a mask has bits.
 const BLOCK_BYTES: usize = 64;
 
-/// How far behind a block a kernel may look: to know a character that begins in it, and to
+/// How far after a block a kernel may look: to know a character that begins in it, and to
 /// copy more than it has to.
 const AHEAD_BYTES: usize = 16;
 
@@ -115,7 +115,7 @@ macro_rules! special_forms {
     }};
 }
 
-/// The end of a chunk, and zeros behind it.
+/// The end of a chunk, and zeros after it.
 #[cold]
 fn last_window(rest: &[u8]) -> BlockWindow {
     let mut window = [0; BLOCK_BYTES + AHEAD_BYTES];
@@ -138,7 +138,7 @@ use crate::text::simd::Level;
 /// the fastest cache. A longer line is a piece of its own.
 pub const CHUNK_LIMIT_BYTES: usize = 16 * 1024;
 
-/// How many bytes behind its result a kernel may overwrite, and how many behind a line's
+/// How many bytes after its result a kernel may overwrite, and how many after a line's
 /// result the hash kernels may look at.
 pub const SLACK_BYTES: usize = 256;
 

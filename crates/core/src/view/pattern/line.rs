@@ -155,7 +155,7 @@ impl Threads {
     }
 }
 
-/// The state behind a byte.
+/// The state after a byte.
 fn follow(state: &State, byte: u8) -> Option<StateID> {
     match state {
         State::ByteRange { trans } => trans.matches_byte(byte).then_some(trans.next),

@@ -64,7 +64,7 @@ impl<'a> Watch<'a> {
         self.look_after(steps)
     }
 
-    /// One step behind which there can be a search through so many bytes that is not shown.
+    /// One step after which there can be a search through so many bytes that is not shown.
     pub(super) fn spend_hidden(&self, bytes: usize) -> Result<(), Stop> {
         self.left_steps.set(self.left_steps.get().checked_sub(1).ok_or(Stop::Exhausted)?);
         self.look_after(1 + (bytes / HIDDEN_BYTES_PER_STEP) as u64)

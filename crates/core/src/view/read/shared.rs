@@ -57,7 +57,7 @@ impl<'a> CountedText<'a> {
         });
         drop(parts);
         let fits = rendered.into_iter().collect::<Result<Vec<_>>>()?;
-        // The line feed behind the last line.
+        // The line feed after the last line.
         out.pop();
         Ok(fits.into_iter().all(|fits| fits).then_some(out))
     }
@@ -92,7 +92,7 @@ impl Counts {
     }
 }
 
-/// How many bytes a part takes, with a line feed behind each line.
+/// How many bytes a part takes, with a line feed after each line.
 fn rendered_size(dialect: &Dialect, first_line: u64, counts: &Counts) -> usize {
     let anchor_bytes = dialect.width + ":|\n".len();
     let digits = digits_before(first_line + counts.lines) - digits_before(first_line);

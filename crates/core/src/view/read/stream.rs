@@ -113,7 +113,7 @@ fn window(scope: &Scope<'_>, document: &Document, request: &ReadRequest) -> Resu
     Ok(Window { from: ViewStart { line, offset }, end })
 }
 
-/// The rows of a piece, each with a line feed, and the number of the line behind it.
+/// The rows of a piece, each with a line feed, and the number of the line after it.
 fn rows(scope: &Scope<'_>, request: &ReadRequest, piece: &[u8], line: u64) -> (Vec<u8>, u64) {
     let lines = memchr::memchr_iter(b'\n', piece).count() as u64 + 1;
     let size_bytes = rendered_size_bound(scope.dialect, piece.len(), lines, line + lines) + 1;

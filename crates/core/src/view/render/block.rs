@@ -16,7 +16,7 @@ use crate::text::simd::Level;
 const SHORT_BYTES: usize = 64;
 
 /// Room for one short line with its anchor and its line feed, however short its parts are; so
-/// much behind an output lets any of its lines be written in steps of fixed sizes. The length
+/// much after an output lets any of its lines be written in steps of fixed sizes. The length
 /// of a number is taken modulo twice its limit, so that the compiler sees that all fits.
 pub(crate) const LINE_ROOM_BYTES: usize = 2 * DIGITS_LIMIT + HEAD_LIMIT_BYTES + SHORT_BYTES;
 const _: () = assert!(2 * DIGITS_LIMIT - 1 + HEAD_LIMIT_BYTES + SHORT_BYTES < LINE_ROOM_BYTES);
@@ -73,7 +73,7 @@ impl BlockRenderer {
         }
     }
 
-    /// Appends the lines of a block at the start of `text`, each with a line feed behind it.
+    /// Appends the lines of a block at the start of `text`, each with a line feed after it.
     pub(crate) fn append(&mut self, text: &[u8], block: HashedBlock<'_>, out: &mut Vec<u8>) {
         out.reserve(self.room_bytes(block));
         let written = self.write(text, block, out.spare_capacity_mut());
@@ -84,7 +84,7 @@ impl BlockRenderer {
     }
 
     /// As [`BlockRenderer::append`], to the front of `out`; says how many bytes that took. `None`
-    /// where there may be too little room; what is behind the lines may be overwritten.
+    /// where there may be too little room; what is after the lines may be overwritten.
     pub(crate) fn overwrite(
         &mut self,
         text: &[u8],
@@ -291,7 +291,7 @@ fn write_any_line(
     anchor.len() + text.len() + 1
 }
 
-/// Writes a text of any length and the line feed behind it.
+/// Writes a text of any length and the line feed after it.
 #[inline(never)]
 fn put_text(text: &[u8], room: &mut Room) {
     room[..text.len()].write_copy_of_slice(text);

@@ -23,7 +23,7 @@ fn escaped(name: &OsStr) -> String {
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-/// What stands between the names of a path: behind `\\?\` Windows takes a forward slash for a
+/// What stands between the names of a path: after `\\?\` Windows takes a forward slash for a
 /// part of a name.
 fn separator(path: &str) -> char {
     if cfg!(windows) && path.starts_with(r"\\?\") { '\\' } else { '/' }

@@ -42,7 +42,7 @@ pub(super) fn is_unfinished_copy(copy: &[u8], whole: &[u8]) -> bool {
     copy.len() <= whole.len() && sectors.all(|(here, there)| is_beginning(here, there))
 }
 
-/// Whether a sector begins as another one does, and has zeros behind that.
+/// Whether a sector begins as another one does, and has zeros after that.
 fn is_beginning(here: &[u8], there: &[u8]) -> bool {
     let same = here.iter().zip(there).take_while(|(here, there)| here == there).count();
     here[same..].iter().all(|&byte| byte == 0)

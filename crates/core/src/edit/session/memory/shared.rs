@@ -109,7 +109,7 @@ impl Memory {
 }
 
 impl MemoryImage {
-    /// Whether a memory can have left it. What is written behind a checksum is read as it was
+    /// Whether a memory can have left it. What is written after a checksum is read as it was
     /// written, but not every program that writes there need be in order.
     pub(in crate::edit::session) fn is_sound(&self) -> bool {
         let now = Moment(self.now);

@@ -37,7 +37,7 @@ impl NeonLimits {
     }
 }
 
-/// The texts of one group. [`READ_BYTES`] stand in `bytes` behind each of `starts`; nothing but
+/// The texts of one group. [`READ_BYTES`] stand in `bytes` after each of `starts`; nothing but
 /// [`NeonGroup::of`] makes one.
 struct NeonGroup<'a> {
     bytes: &'a [u8],
@@ -133,7 +133,7 @@ fn rotate_accumulators(accumulators: uint32x4_t) -> uint32x4_t {
     vorrq_u32(vshlq_u32(accumulators, left), vshlq_u32(accumulators, right))
 }
 
-/// The last 16 bytes at most of each text, behind its stripes, as four vectors of words: the first
+/// The last 16 bytes at most of each text, after its stripes, as four vectors of words: the first
 /// words of all lanes, the second ones, and so on.
 #[inline]
 #[target_feature(enable = "neon")]
@@ -157,7 +157,7 @@ fn stripe(group: &NeonGroup<'_>, lane: usize, number: usize) -> uint32x4_t {
     let at = group.starts[lane] as usize + number * STRIPE_BYTES;
     debug_assert!(at + STRIPE_BYTES <= group.bytes.len());
     const { assert!(LANE_LIMIT_BYTES + STRIPE_BYTES <= READ_BYTES) };
-    // SAFETY: `NeonGroup::of` made sure that `READ_BYTES` stand behind each start; stripes are
+    // SAFETY: `NeonGroup::of` made sure that `READ_BYTES` stand after each start; stripes are
     // counted up to the number of those in `LANE_LIMIT_BYTES`, which is one less.
     let bytes = unsafe { vld1q_u8(group.bytes.as_ptr().add(at)) };
     vreinterpretq_u32_u8(bytes)

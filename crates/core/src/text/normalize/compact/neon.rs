@@ -42,7 +42,7 @@ fn move_together(window: &BlockWindow, kept: u64, room: &mut BlockRoom) {
 fn masks(drops: &Drops, window: &BlockWindow) -> KeptMasks {
     let bytes = load_quarters(window);
     let table = load(&drops.by_low_half);
-    // A byte is looked up by its low half; one outside ASCII is behind the table, which makes 0.
+    // A byte is looked up by its low half; one outside ASCII is after the table, which makes 0.
     let half = vdupq_n_u8(0x8F);
     let dropped = bytes.map(|it| vceqq_u8(vqtbl1q_u8(table, vandq_u8(it, half)), it));
     let newline = match drops.newline {
@@ -63,7 +63,7 @@ fn masks(drops: &Drops, window: &BlockWindow) -> KeptMasks {
 #[target_feature(enable = "neon")]
 fn special_mask(window: &BlockWindow) -> u64 {
     let [firsts, seconds, thirds] = &FITTING_FORMS;
-    // First bytes begin with the bits 11, those behind them with 10; all others are behind the
+    // First bytes begin with the bits 11, those after them with 10; all others are after the
     // table then, which makes 0.
     let firsts = look_up(firsts, 0xC0, load_quarters(window));
     if highest_of(firsts) == 0 {
