@@ -42,7 +42,7 @@ test('the version by which the loader knows its packages is that of all of them'
 
 test('a platform without a package is told so in one line, with those that have one', () => {
   const { message } = platformError('freebsd-x64')
-  assert.match(message, /^hashline-native has no package for freebsd-x64, .*linux-x64-gnu/)
+  assert.match(message, /^hashline-native has no package for freebsd-x64\. .*linux-x64-gnu/)
   assert.doesNotMatch(message, /\n/)
 })
 

@@ -19,7 +19,7 @@
 // The most bytes of one argument: 1 GiB.
 #define HASHLINE_MAX_INPUT_BYTES (1 << 30)
 
-// Bytes that belong to the caller until `hashline_free` takes them back. A NUL stands behind the
+// Bytes that belong to the caller until `hashline_free` takes them back. A NUL stands after the
 // last one, which `len` does not count. `data` is null where there is nothing.
 typedef struct HashlineBuffer {
   // The first byte.

@@ -83,7 +83,9 @@ function platformError(name, problem) {
   if (!PLATFORMS.includes(name)) {
     const known = PLATFORMS.join(', ')
     const remedy = 'use one of these, or build it from its sources (npm run build)'
-    return new Error(`${PACKAGE} has no package for ${name}. It has packages for ${known}: ${remedy}.`)
+    return new Error(
+      `${PACKAGE} has no package for ${name}. It has packages for ${known}: ${remedy}.`,
+    )
   }
   const wanted = platformPackage(name)
   if (problem !== undefined) {

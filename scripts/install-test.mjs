@@ -204,7 +204,8 @@ function pretendAnother(consumer, launcher, { bun }) {
     `for (const [name, value] of [['platform', 'sunos'], ['arch', 'sparc']]) Object.defineProperty(process, name, { value })\n`,
   )
   const before = [bun ? '--preload' : '--require', pretend]
-  const says = /^hashline-native has no package for sunos-sparc\. It has packages for .*linux-x64-gnu.*: use one/
+  const says =
+    /^hashline-native has no package for sunos-sparc\. It has packages for .*linux-x64-gnu.*: use one/
   checkComplaints({ ...consumer, before }, launcher, says, says)
 }
 
