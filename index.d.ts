@@ -974,7 +974,7 @@ export declare function applyJsonSync(patch: JsonPatch, options?: Omit<ApplyOpti
 
 /**
  * Tells which parts of a shell command line read file contents or write files, so that a model
- * can be told which tool to use instead. Runs nothing and looks at no file.
+ * can be told which tool to use instead. Runs nothing and opens no file.
  *
  * Throws an error that has a `code` for misuse of the arguments.
  */
@@ -1204,7 +1204,7 @@ export interface ReadReport {
  * Finishes or undoes every patch that a dead process left half done, so that all its files are
  * as before or all are as asked. `applyHash` does the same first for its state directory.
  *
- * Patches of living processes are not touched. What cannot be recovered is told in the report;
+ * Patches of living processes are not touched. What cannot be recovered is in the report;
  * the promise is rejected, with an error that has a `code`, for misuse of the arguments, when
  * cancelled, and when the state directory cannot be read.
  */
@@ -1305,7 +1305,7 @@ export interface SearchError {
 
 /**
  * Searches files, and directories with all below them, in parallel: the matching lines with
- * their anchors. What cannot be searched is told in the result and does not fail the rest.
+ * their anchors. What cannot be searched is named in the result and does not fail the rest.
  *
  * Rejects with an error that has a `code` for misuse of the arguments, a pattern that does
  * not compile, and when cancelled.

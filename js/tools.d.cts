@@ -74,7 +74,7 @@ export interface HashTool<Data extends ToolData = ToolData> {
   callTitle(args: unknown): string
   /**
    * Does what the model asks for. `args` is what the model wrote: the object, or its JSON text.
-   * What is wrong about it, or goes wrong, is told in a result with `isError`: the promise is
+   * What is wrong about it, or goes wrong, is reported in a result with `isError`: the promise is
    * rejected with an `AbortError` alone, when `signal` fires.
    */
   execute(args: unknown, options?: ExecuteOptions): Promise<ToolResult<Data>>
@@ -84,7 +84,7 @@ export interface ExecuteOptions {
   /** Cancels the call, as long as it has not begun to change files. */
   signal?: AbortSignal | undefined
   /**
-   * Of an apply: checks and tells everything, and writes nothing. For asking a person first, with
+   * Of an apply: checks everything and writes nothing. For asking a person first, with
    * the `diff` of the result.
    */
   dryRun?: boolean | undefined
@@ -259,14 +259,14 @@ export interface ArgumentsSchema {
 
 /**
  * For frameworks that take a Standard Schema, such as `inputSchema` of the AI SDK. It lets through
- * every object: what is wrong in it is told by `execute`, in words for the model.
+ * every object: `execute` says what is wrong in it, in words for the model.
  */
 export function toStandardSchema(tool: HashTool): ArgumentsSchema
 
 /**
  * The fields of a tool's arguments as zod types, for frameworks that want those. `z` is the zod
  * that the framework uses, 3.21 or later. The types say in JSON Schema what the model is to write,
- * and let every value through as it is, since `execute` takes more and tells what is wrong. Fields
+ * and let every value through as it is, since `execute` takes more and says what is wrong. Fields
  * under other names get through when the framework's object lets unknown ones pass.
  */
 export function toZodShape(

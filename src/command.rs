@@ -72,7 +72,7 @@ pub struct CommandSpan {
 }
 
 /// Tells which parts of a shell command line read file contents or write files, so that a model
-/// can be told which tool to use instead. Runs nothing and looks at no file.
+/// can be told which tool to use instead. Runs nothing and opens no file.
 ///
 /// Throws an error that has a `code` for misuse of the arguments.
 #[napi(

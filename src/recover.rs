@@ -57,7 +57,7 @@ pub struct RecoveryFailure {
 /// Finishes or undoes every patch that a dead process left half done, so that all its files are
 /// as before or all are as asked. `applyHash` does the same first for its state directory.
 ///
-/// Patches of living processes are not touched. What cannot be recovered is told in the report;
+/// Patches of living processes are not touched. What cannot be recovered is in the report;
 /// the promise is rejected, with an error that has a `code`, for misuse of the arguments, when
 /// cancelled, and when the state directory cannot be read.
 #[napi(ts_args_type = "options?: RecoverOptions", ts_return_type = "Promise<RecoveryReport>")]

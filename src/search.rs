@@ -93,7 +93,7 @@ pub struct SearchWarning {
 }
 
 /// Searches files, and directories with all below them, in parallel: the matching lines with
-/// their anchors. What cannot be searched is told in the result and does not fail the rest.
+/// their anchors. What cannot be searched is named in the result and does not fail the rest.
 ///
 /// Rejects with an error that has a `code` for misuse of the arguments, a pattern that does
 /// not compile, and when cancelled.
