@@ -163,6 +163,18 @@ test('no page but the protocol is long', () => {
   }
 })
 
+test('no sentence of the README and the guide is long', () => {
+  for (const page of ['README.md', 'docs/guide.md']) {
+    const prose = read(page)
+      .replace(/```[\s\S]*?```/g, '')
+      .replace(/`[^`]*`/g, 'code')
+      .replace(/\]\([^)]*\)/g, ']')
+    for (const sentence of prose.split(/(?<=[.:?!;])\s|\n| \| /)) {
+      assert.ok(sentence.split(/\s+/).length <= 34, `${page}: ${sentence}`)
+    }
+  }
+})
+
 test("the figures of the README's comparison are those of the reports", () => {
   const reports = ['bench/misplacement.md', 'bench/tokens.md'].map(read).join('\n')
   const rows = read('README.md').matchAll(/^\| (?:right|tokens)\b.*$/gm)
