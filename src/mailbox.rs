@@ -5,8 +5,8 @@
 //! promise that waits for it. What belongs to JavaScript never leaves this thread.
 //!
 //! An environment can end while calls are under way: a worker is terminated. Then its calls are
-//! cancelled, those that have not begun never begin, and the environment waits for the others,
-//! which end soon, or first finish what they have begun to write.
+//! cancelled, and those that have not begun never begin. The environment waits for the others. They
+//! end soon, or first finish what they have begun to write.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

@@ -5,10 +5,9 @@
 //!
 //! # Safety
 //!
-//! The same holds for all functions with arguments. Each input is a pointer to as many bytes as
-//! the number after it says, which nobody changes until the call returns, or null and 0. The
-//! pointers to an answer and to an error are null, or can be written to; what is there is
-//! overwritten, not freed.
+//! The same holds for all functions with arguments. Each input is a pointer to bytes and, after it,
+//! their number, or null and 0. Nobody changes the bytes until the call returns. The pointers to an
+//! answer and to an error are null, or can be written to; what is there is overwritten, not freed.
 
 #![allow(clippy::missing_safety_doc, reason = "the rules above hold for all functions")]
 

@@ -1,6 +1,6 @@
-//! Ctrl-C. Until a command begins to write files it ends the process at once; from then on it
-//! sets the flag at which the engine looks, which never stops between the first change of a file
-//! and the last.
+//! Ctrl-C. It ends the process at once as long as the command has not begun to write files. After
+//! that it sets a flag, which the engine checks. The engine never stops between the first change of
+//! a file and the last.
 
 use std::sync::OnceLock;
 

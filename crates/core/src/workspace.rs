@@ -2,8 +2,8 @@
 //! patches are committed. Faces convert their values into its options and requests, call a
 //! method, and convert the answer back.
 //!
-//! A workspace keeps nothing open: each call opens the root when it begins and holds it to its
-//! end, so a directory that is put in the root's place between two calls is the next one's root.
+//! A workspace keeps nothing open: each call opens the root when it begins, and closes it at its end.
+//! If another directory takes the root's place between two calls, the second call uses that one.
 //!
 //! May import: `error`, `cancel`, `shape`, `threads`, `text`, `disk`, `view`, `edit`.
 

@@ -1,8 +1,8 @@
 //! Where things of the shell's language begin and end in a text: quotes, expansions, here-documents.
 //!
-//! The grammar crate says what the commands are; this says how far a `$(…)` reaches inside a word
-//! whose text is all that the crate gives, and how deep and dear a text is before the crate sees
-//! it. One pass, with a stack of its own instead of recursion.
+//! The grammar crate says what the commands are, but gives only the text of a word. This says how far
+//! a `$(…)` reaches in it, and, before the crate sees a text, how deep and costly the text is. It is
+//! one pass, with a stack of its own instead of recursion.
 
 use std::ops::Range;
 

@@ -1,9 +1,9 @@
 //! Two scanners with room for their state.
 //!
-//! The scanners of Python and YAML write the depths of open blocks into a buffer of the parser, and
-//! look whether it is full before they write, but not whether what they write fits: with some
-//! hundred open blocks they write beyond it, and the parser ends the process. Here they write into a
-//! larger buffer, and what does not fit is left out. A parser so deep in blocks only sees errors.
+//! The scanners of Python and YAML write the depths of open blocks into a buffer of the parser. They
+//! do not check whether all of it fits: with some hundred open blocks they write beyond the buffer,
+//! and the parser ends the process. Here they write into a larger buffer, and what does not fit is
+//! left out. A parser so deep in blocks only sees errors.
 
 use std::ffi::{c_char, c_uint, c_void};
 use std::sync::OnceLock;

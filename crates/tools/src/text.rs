@@ -1,6 +1,5 @@
-//! JSON as models write it. Two things are wanted of it that parsers of JSON do not give: a string
-//! with half a character in it is a value of its own, and a text of which only a part has arrived
-//! says what it says so far.
+//! JSON as models write it. Parsers of JSON lack two things that are needed here: a string with half a
+//! character in it is a value of its own, and a text of which only a part has arrived is read so far.
 
 use std::collections::HashSet;
 

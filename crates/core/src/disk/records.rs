@@ -1,11 +1,10 @@
 //! Records and contents that processes share: a log of checked lines, and contents by their hash,
 //! in a private directory of the state directory.
 //!
-//! Whoever writes holds the store's lock; whoever reads needs none. A line is written in one go
-//! after its checksum, and counts once it is whole, so that a process that dies in between leaves
-//! a line that nobody believes. Contents come before the records that name them. Nothing is forced
-//! to the disk: after a power cut the newest records may be missing or damaged, and then they do
-//! not count.
+//! A writer holds the store's lock; a reader needs none. A line is written in one go after its
+//! checksum, and counts only if it is whole. If a process dies while it writes, its line does not
+//! count. Contents come before the records that name them. Nothing is forced to the disk: after a
+//! power cut the newest records may be missing or damaged, and then they do not count.
 //!
 //! Between calls nothing of it is open: a store may lie idle for days, and meanwhile anyone may
 //! remove its directory (which Windows refuses while it is open) or put another in its place.

@@ -1,8 +1,7 @@
 //! Operations on one file → ordered, disjoint regions of it, each with its new bytes.
 //!
-//! Inputs are settled: lines by number, texts by place. What is decided here: which
-//! operations get in each other's way, in which order inserts at one place land, which
-//! terminators new lines take, and what turns out to change nothing.
+//! The inputs are known: lines by number, texts by place. Decided here: which operations overlap, in
+//! which order inserts at one place land, which terminators new lines take, and what changes nothing.
 
 pub mod names;
 mod region;

@@ -1,6 +1,6 @@
 //! Messages that name options. Each face writes an option in its own way (`lockTimeoutMs`,
-//! `--lock-timeout`), so a message remembers where it names one, and the face's spelling is put
-//! there before anybody sees it.
+//! `--lock-timeout`). So a message remembers where it names one, and the face puts its spelling
+//! there.
 
 use std::ops::{Add, Range};
 

@@ -1,6 +1,6 @@
-//! Standard input, line by line. What the protocol's library would pass over without an answer is
-//! made such that it is answered: a request that holds what JSON has and Rust does not, half a
-//! character or a number beyond all bounds, or that nests deeper than the library goes.
+//! Standard input, line by line. The protocol's library ignores some requests that should be answered,
+//! so they are changed before it sees them: those with half a character, with a number that is too
+//! large, and those that nest too deep for it.
 
 use std::borrow::Cow;
 use std::io;

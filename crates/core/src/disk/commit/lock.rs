@@ -1,8 +1,8 @@
 //! Locks: calls and processes that share a state directory and edit the same file take turns.
 //!
 //! A lock is a file in the state directory, held through the system's file lock, which ends
-//! with its process. Every file has two: one of its device and inode, so that its links and
-//! spellings meet, and one of its path, which stays while a commit gives the path another
+//! with its process. Every edited file has two. The lock of its device and inode is the same for all
+//! its links and spellings. The lock of its path stays the same when a commit gives the path another
 //! inode. They are taken in sorted order, so that no two calls wait for each other.
 
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! A JSON text → its values, each with the bytes where it stands.
 //!
-//! Values stand in one list, each before those in it, so that neither reading a document
-//! (`builder`, of `tokens`) nor letting go of it takes a call for each level.
+//! Values stand in one list, each before those in it. So neither reading a document (`builder`, of
+//! `tokens`) nor freeing it takes a call for each level.
 
 mod builder;
 mod tokens;

@@ -3,8 +3,8 @@
 //! A file's versions are kept as *lineages*: a text that somebody else made (the *base*), and
 //! what the session's own edits made of it since (the *tip*). Numbers that were shown along a
 //! lineage are *views*; each knows exactly where its lines are in the tip. So the own edits of a
-//! long session cost two texts, however many they are, and between lineages there is a change
-//! by others, of which nothing is known but the two texts.
+//! session cost two texts, however many they are. Between two lineages somebody else changed the
+//! file, and only the two texts are known.
 
 mod files;
 mod image;

@@ -1,9 +1,9 @@
 //! Normalizing many lines in one pass: what is kept of all their characters, one after the
 //! other, and where each line ends in it.
 //!
-//! What a byte or character becomes is decided in [`super`] alone. Here are the loops over
-//! whole blocks: which bytes are dropped comes from its table, and the few characters outside
-//! ASCII that are not kept as they are are found by their bytes and then handed to it.
+//! [`super`] alone decides what a byte or character becomes. Here are the loops over whole blocks.
+//! They take from its table which bytes are dropped. They find the few characters outside ASCII that
+//! change, by their bytes, and hand them to it.
 
 /// Bytes of one step: as many as a mask has bits.
 const BLOCK_BYTES: usize = 64;

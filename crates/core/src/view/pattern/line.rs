@@ -1,9 +1,9 @@
-//! Whether, and where, a pattern matches within one line that is too long to be left to an engine that does
-//! not look at the caller's flag.
+//! Whether, and where, a pattern matches within one long line. The usual engines do not check the
+//! caller's flag, so a long line is not left to them.
 //!
-//! A lazily built deterministic automaton takes a step for each byte. Where it gives up (it
-//! cannot tell words outside ASCII, and some patterns need too many of its states), all states of
-//! the nondeterministic one are followed, which always works, and is slower.
+//! A lazily built deterministic automaton takes a step for each byte. It gives up where words outside
+//! ASCII count, and where a pattern needs too many states. Then all states of the nondeterministic
+//! automaton are followed, which always works and is slower.
 
 use regex_automata::Input;
 use regex_automata::hybrid::dfa::{Cache, DFA};

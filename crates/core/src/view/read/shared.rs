@@ -1,8 +1,8 @@
 //! A large text that several threads render, each its parts, into one buffer.
 //!
-//! A part is about a piece of whole lines. Counting first what each part holds tells the number of
-//! its first line, and to the byte where its output goes, so that no part waits for another and
-//! nothing is moved afterwards.
+//! A part is about a piece of whole lines. All parts are counted first. That gives the number of each
+//! part's first line, and the byte where its output goes. So no part waits for another, and nothing
+//! is moved afterwards.
 
 use std::sync::{Mutex, PoisonError};
 

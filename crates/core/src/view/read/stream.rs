@@ -1,9 +1,9 @@
-//! The lines of a file with their anchors, passed on piece by piece: for whoever writes them to
-//! somewhere else and never needs all of them at once.
+//! The lines of a file with their anchors, passed on piece by piece: for a caller that writes them
+//! elsewhere and never needs all of them at once.
 //!
-//! What was passed on cannot be taken back. So before each piece the file is looked at, and once
-//! it is another version than the one that was begun, the rest is an error. A file that only
-//! grows, as a log does, is passed on as long as it was.
+//! What was passed on cannot be taken back. So the file is checked before each piece. If it is
+//! another version than at the start, the rest is an error. A file that only grows, as a log does, is
+//! passed on up to its old end.
 
 use super::{
     ReadRequest, ViewKind, ViewStart, offset_after_lines, prepare, view_loaded, whole_lines,
