@@ -68,7 +68,7 @@ fn at_home(path: &str) -> Result<String, Error> {
 fn absolute_directory(path: &str) -> Result<String, Error> {
     let fault = |cause| Error::io("open", path, &cause);
     if !std::fs::metadata(path).map_err(fault)?.is_dir() {
-        let message = format!("{path}: is no directory, and cannot be worked in");
+        let message = format!("{path}: is not a directory: name one to work in");
         return Err(Error::at(Code::NotAFile, path, message));
     }
     absolute(Path::new(path))
@@ -138,7 +138,7 @@ fn ended_early(error: ServerInitializeError) -> Result<Exit, Failure> {
         ServerInitializeError::ConnectionClosed(_)
         | ServerInitializeError::TransportError { .. } => Ok(Exit::Done),
         other => {
-            Err(Error::argument(format!("the client began otherwise than expected: {other}"))
+            Err(Error::argument(format!("the client's first message was not expected: {other}"))
                 .into())
         }
     }

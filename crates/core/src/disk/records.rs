@@ -225,7 +225,7 @@ impl RecordStore {
     fn of_other_version(&self, version: &str) -> Error {
         let shown = &self.shown;
         let message = format!(
-            "{shown}: its format is {version}, and this program knows {VERSION} alone; it is left as it is"
+            "{shown}: its format is {version}, and this program reads only {VERSION}; it is not changed"
         );
         Error::at(Code::Io, shown, message)
     }

@@ -218,7 +218,7 @@ impl<'a> Filter<'a> {
             content.truncate(IGNORE_FILE_LIMIT_BYTES);
             content.truncate(memchr::memrchr(b'\n', content).map_or(0, |newline| newline + 1));
             let what = format!(
-                "only its first {} bytes count: whole lines within {IGNORE_FILE_LIMIT_BYTES} bytes",
+                "cut after {} bytes: only whole lines in its first {IGNORE_FILE_LIMIT_BYTES} bytes are read",
                 content.len()
             );
             let warning = self.warning(path, &what);
@@ -226,7 +226,7 @@ impl<'a> Filter<'a> {
         }
         if content.len() > self.left_bytes {
             let what = format!(
-                "does not count: no more than {IGNORE_TOTAL_LIMIT_BYTES} bytes of all ignore files do"
+                "not read: all ignore files together would be over {IGNORE_TOTAL_LIMIT_BYTES} bytes"
             );
             let warning = self.warning(path, &what);
             self.warn(vec![warning]);
