@@ -1,6 +1,6 @@
 // `npm run misplacement -- [name=]repository …`: how often an edit by the anchors of an older
-// version lands on the wrong place, on the commits of git repositories (this one, when none is
-// named), on releases of npm packages, on random changes, behind formatters and on unchanged files.
+// version lands on the wrong place. It measures commits of git repositories (this one, if none is
+// named), releases of npm packages, random changes, formatted files and unchanged files.
 //
 //   --family commits,releases,synthetic,formatted,unchanged   only these
 //   --without-packages installs no packages and draws the cases from commits alone
