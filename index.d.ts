@@ -656,16 +656,15 @@ export interface CommandPolicy {
   reads?: boolean
   /** Whether writing files is a finding: true when left out. */
   writes?: boolean
-  /** Whether `cp`, `mv`, `rm` and the like are findings, too: false when left out. */
-  fileCommands?: boolean
-  /** Whether `patch`, `git apply` and the like are findings, too: false when left out. */
-  patches?: boolean
-  /**
-   * Whether code for an interpreter (`python -c`, `node -e`) is looked at, too: false when left
-   * out.
-   */
-  interpreters?: boolean
-  /** More commands that read the files they are given. */
+  /** Single rules, on or off. What is left out is on, but for `file-command`. */
+  rules?: CommandRules
+  /** Directories that the tools serve: findings are about files in them. All files when left out. */
+  roots?: string | readonly string[]
+  /** Where relative paths start: the first of the roots when left out. */
+  cwd?: string
+  /** Paths in the roots that are no findings, as lines of a `.gitignore`. */
+  ignored?: string | readonly string[]
+  /** More commands that show the files they are given. */
   extraReads?: string | readonly string[]
   /** More commands that write files. */
   extraWrites?: string | readonly string[]
@@ -681,13 +680,28 @@ export interface CommandPolicy {
   tools?: CommandTools
 }
 
+/** Which rules `checkCommand` goes by. */
+export interface CommandRules {
+  reader?: boolean
+  search?: boolean
+  input?: boolean
+  output?: boolean
+  writer?: boolean
+  'in-place'?: boolean
+  program?: boolean
+  'file-command'?: boolean
+  patch?: boolean
+  interpreter?: boolean
+  extra?: boolean
+}
+
 /** How the tools are called that a model should use instead of a command. */
 export interface CommandTools {
   /** The one that shows a file: `read` when left out. */
   read?: string
   /** The one that searches files: `search` when left out. */
   search?: string
-  /** The one that edits files: `edit` when left out. */
+  /** The one that edits files: `apply` when left out. */
   edit?: string
 }
 

@@ -11,7 +11,7 @@ const rows = readFileSync(vectors, 'utf8')
   .map((line) => JSON.parse(line))
 
 test('recorded verdicts', () => {
-  assert.ok(rows.length > 900)
+  assert.ok(rows.length >= 1500)
   for (const { command, policy, verdict } of rows) {
     assert.equal(checkCommand(command, policy).verdict, verdict, JSON.stringify(command))
   }
@@ -28,7 +28,7 @@ test('a finding has everything that a caller needs', () => {
         target: 'src/a.ts',
         span: { start: 9, end: 21 },
         message:
-          '`cat` reads `src/a.ts`: use the tool `read` instead, which shows lines with anchors.',
+          '`cat` reads `src/a.ts`: use the tool `read` instead, which shows lines with anchors: `read {"path":"src/a.ts"}`.',
       },
     ],
   })
@@ -36,7 +36,7 @@ test('a finding has everything that a caller needs', () => {
 })
 
 test('spans count as slice does', () => {
-  const command = 'echo "🎉 é"; cat f > "🎉"'
+  const command = 'echo "🎉 é"; cat f; echo > "🎉"'
   const places = checkCommand(command).findings.map(({ span }) =>
     command.slice(span.start, span.end),
   )
@@ -48,7 +48,7 @@ test('messages name the tools of the policy', () => {
   for (const [command, tool] of Object.entries({
     'cat f': 'Look',
     'rg x': 'Find',
-    '> f': 'Patch',
+    'echo > f': 'Patch',
   })) {
     assert.match(checkCommand(command, { tools }).findings[0].message, new RegExp(`\`${tool}\``))
   }

@@ -39,6 +39,7 @@ const CALLS = {
   JsonRequest: [(value) => readJson(value)],
   SearchQuery: [(value) => searchHashed(value), (value) => session.search(value)],
   CommandPolicy: [(value) => checkCommand('', value)],
+  CommandRules: [(value) => checkCommand('', { rules: value })],
   CommandTools: [(value) => checkCommand('', { tools: value })],
   HashSessionOptions: [(value) => new HashSession(value)],
   HashSessionLimits: [(value) => new HashSession({ limits: value })],
@@ -110,7 +111,8 @@ const NEEDED = { path: 'a', search: 'a', id: 'a' }
  * @param {string[]} names
  */
 async function expectedOf(call, name, names) {
-  const others = Object.entries(NEEDED).filter(([other]) => names.includes(other))
+  const needs = (await refusal(call, {})) !== undefined
+  const others = Object.entries(NEEDED).filter(([other]) => needs && names.includes(other))
   const given = (/** @type {unknown} */ value) => ({ ...Object.fromEntries(others), [name]: value })
   const expected = async (/** @type {unknown} */ value, /** @type {string} */ is) => {
     const message = (await refusal(call, given(value))) ?? ''
@@ -131,7 +133,8 @@ async function taken(call) {
   const names = await namesOf(call)
   const properties = names.map(async (name) => {
     const mark = missing?.slice(1).includes(name) ? '' : '?'
-    return `${name}${mark}: ${typeOf(await expectedOf(call, name, names))}`
+    const quoted = /^\w+$/.test(name) ? name : `'${name}'`
+    return `${quoted}${mark}: ${typeOf(await expectedOf(call, name, names))}`
   })
   return `{ ${(await Promise.all(properties)).join('; ')} }`
 }
@@ -150,7 +153,13 @@ const compared = (name, type, index = 0) =>
 
 test('options and requests are declared as the addon takes them', async (t) => {
   if (isEmulated) return t.skip('the compiler is not there')
-  for (const name of ['HashSessionLimits', 'HashSessionMemory', 'HashSessionStore', 'CommandTools'])
+  for (const name of [
+    'HashSessionLimits',
+    'HashSessionMemory',
+    'HashSessionStore',
+    'CommandRules',
+    'CommandTools',
+  ])
     TYPES.set(`an object with ${(await namesOf(CALLS[name][0])).join(', ')}`, `api.${name}`)
   /** @type {string[]} */
   const lines = []

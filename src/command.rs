@@ -1,6 +1,8 @@
 //! `checkCommand`.
 
-use hashline_guard::{self as core, Judgement, Policy, Tools, Unparsed};
+use std::collections::BTreeMap;
+
+use hashline_guard::{self as core, CommandRule, Judgement, Policy, Tools, Unparsed};
 use napi::Env;
 use napi_derive::napi;
 
@@ -13,9 +15,10 @@ use super::text::Word;
 const POLICY: Table<Policy> = &[&[
     row!("reads", Field::flag => reads),
     row!("writes", Field::flag => writes),
-    row!("fileCommands", Field::flag => file_commands),
-    row!("patches", Field::flag => patches),
-    row!("interpreters", Field::flag => interpreters),
+    row!("rules", |field| read_inside(field, Holder::PolicyRules, RULES) => rules),
+    row!("roots", Field::texts => roots),
+    row!("cwd", Field::text => cwd),
+    row!("ignored", Field::texts => ignored),
     row!("extraReads", Field::texts => extra_reads),
     row!("extraWrites", Field::texts => extra_writes),
     row!("except", Field::texts => except),
@@ -30,6 +33,30 @@ const TOOLS: Table<Tools> = &[&[
     row!("read", Field::text => read),
     row!("search", Field::text => search),
     row!("edit", Field::text => edit),
+]];
+
+/// A rule that is switched on or off.
+macro_rules! switch {
+    ($name:literal, $rule:ident) => {
+        row!($name, Field::flag => |given, value| {
+            given.insert(CommandRule::$rule, value);
+        })
+    };
+}
+
+/// `CommandRules`.
+const RULES: Table<BTreeMap<CommandRule, bool>> = &[&[
+    switch!("reader", Reader),
+    switch!("search", Search),
+    switch!("input", Input),
+    switch!("output", Output),
+    switch!("writer", Writer),
+    switch!("in-place", InPlace),
+    switch!("program", Program),
+    switch!("file-command", FileCommand),
+    switch!("patch", Patch),
+    switch!("interpreter", Interpreter),
+    switch!("extra", Extra),
 ]];
 
 /// A command line, judged.

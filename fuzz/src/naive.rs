@@ -44,10 +44,9 @@ impl File {
     fn marked(bytes: &[u8], encoding: Encoding, bom_bytes: usize) -> File {
         let (bom, body) = bytes.split_at(bom_bytes);
         let lines = match encoding {
-            Encoding::Utf8 => body
-                .split_inclusive(|&byte| byte == b'\n')
-                .map(<[u8]>::to_vec)
-                .collect(),
+            Encoding::Utf8 => {
+                body.split_inclusive(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect()
+            }
             _ => {
                 let mut lines = vec![Vec::new()];
                 for unit in body.chunks(2) {
@@ -60,19 +59,12 @@ impl File {
                 lines
             }
         };
-        File {
-            encoding,
-            bom: bom.to_vec(),
-            lines,
-        }
+        File { encoding, bom: bom.to_vec(), lines }
     }
 
     /// The text of each line.
     pub fn texts(&self) -> Vec<String> {
-        self.lines
-            .iter()
-            .map(|line| self.encoding.text(line))
-            .collect()
+        self.lines.iter().map(|line| self.encoding.text(line)).collect()
     }
 }
 
@@ -117,9 +109,8 @@ impl Encoding {
                 let units: Vec<u16> = text.chunks_exact(2).map(unit).collect();
                 let mut decoded = String::from_utf16_lossy(&units);
                 // A half unit at the end is one error, together with half a character before it.
-                let half_character = units
-                    .last()
-                    .is_some_and(|last| (0xD800..0xDC00).contains(last));
+                let half_character =
+                    units.last().is_some_and(|last| (0xD800..0xDC00).contains(last));
                 if text.len() % 2 == 1 && !half_character {
                     decoded.push('\u{FFFD}');
                 }
@@ -162,14 +153,9 @@ pub enum Expected {
 /// Whether operations get in each other's way: the sentences of the protocol, on all pairs.
 pub fn clash(ops: &[Op]) -> bool {
     let pair = |one: &Op, other: &Op| match (one, other) {
-        (
-            Op::Replace { first, last, .. },
-            Op::Replace {
-                first: start,
-                last: end,
-                ..
-            },
-        ) => first <= end && start <= last,
+        (Op::Replace { first, last, .. }, Op::Replace { first: start, last: end, .. }) => {
+            first <= end && start <= last
+        }
         (Op::Replace { first, last, .. }, Op::Insert { gap, .. }) => first <= gap && gap < last,
         _ => false,
     };
@@ -186,11 +172,7 @@ pub fn apply(line_count: usize, ops: &[Op]) -> Vec<Expected> {
         // What replaces the lines from `line + 1` on lies below what is inserted after `line`,
         // and further up than what is inserted after the replaced lines.
         for op in ops {
-            if let Op::Replace {
-                first,
-                last,
-                lines: text,
-            } = op
+            if let Op::Replace { first, last, lines: text } = op
                 && *first == line + 1
             {
                 lines.splice(line..*last, new(text));

@@ -4,9 +4,9 @@
 
 #![no_main]
 
-use hashline_core::internals::view::anchor::Anchor;
 use hashline_core::internals::text::dialect::{DIALECTS, Dialect};
 use hashline_core::internals::text::hash::hash_line;
+use hashline_core::internals::view::anchor::Anchor;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {
@@ -19,11 +19,7 @@ fuzz_target!(|text: &str| {
             reads_back(dialect, &last);
             let short = format!("{}-{}", first.text(dialect), last.text(dialect));
             let (again, end) = Anchor::parse_range(dialect, &short).expect(&short);
-            assert_eq!(
-                (again.line, again.hash),
-                (first.line, first.hash),
-                "{short}"
-            );
+            assert_eq!((again.line, again.hash), (first.line, first.hash), "{short}");
             assert_eq!((end.line, end.hash), (last.line, last.hash), "{short}");
         }
         printed_lines_are_anchors(dialect, text);
@@ -34,11 +30,7 @@ fn reads_back(dialect: &Dialect, anchor: &Anchor) {
     assert!(anchor.line > 0 && anchor.hash < dialect.modulus());
     let short = anchor.text(dialect);
     let again = Anchor::parse(dialect, &short).expect(&short);
-    assert_eq!(
-        (again.line, again.hash),
-        (anchor.line, anchor.hash),
-        "{short}"
-    );
+    assert_eq!((again.line, again.hash), (anchor.line, anchor.hash), "{short}");
     assert!(again.hint.is_none(), "{short}");
 }
 

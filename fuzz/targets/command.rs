@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
-use hashline_guard::{Policy, Verdict, check};
-use hashline_fuzz::cost::{Counting, Cost};
+use hashline_fuzz::cost::{Cost, Counting};
+use hashline_guard::{CommandRule, Policy, Verdict, check};
 use libfuzzer_sys::fuzz_target;
 
 #[global_allocator]
@@ -23,20 +23,109 @@ const INSTRUMENTED: u64 = 5;
 
 /// The most that judging one line may cost: time of the processor, of all threads, and memory. Of
 /// the 64 MiB that the guard promises, 16 are the stack of its thread, which nobody allocates.
-const LIMIT: Cost =
-    Cost { time: Duration::from_millis(50 * INSTRUMENTED), bytes: (64 - 16) << 20 };
+const LIMIT: Cost = Cost { time: Duration::from_millis(50 * INSTRUMENTED), bytes: (64 - 16) << 20 };
 
 /// What the dearest line cost, in nanoseconds and bytes.
 static DEAREST: (AtomicU64, AtomicU64) = (AtomicU64::new(0), AtomicU64::new(0));
 
 /// What structured inputs are made of.
-const PIECES: [&str; 72] = [
-    "cat", "f", " ", " ", " ", "\n", ";", "&", "|", "&&", "||", "|&", "(", ")", "((", "))", "{ ",
-    "; }", "{", "}", "$(", "`", "\"", "'", "\\", "$", "${x:-", "${x/", "$((", "$[", "[[ ", " ]]",
-    "=~ ", "<", ">", ">>", "<<", "<<-", "<<'EOF'\n", "EOF", "\nEOF\n", "EOF)", "<<<", "<(", ">(",
-    "2>&1", ">&", "{fd}>", "if ", "then ", "fi", "for x in ", "do ", "done", "case x in ", "a) ",
-    ";;", "esac", "function g ", "bash -c ", "eval ", "sed -i ", "sed 's/a/b/w ", "awk '{print > ",
-    "xargs ", "find . -exec ", "{} \\;", "é", "#", "$'", "=", "!",
+const PIECES: [&str; 96] = [
+    "cat",
+    "f",
+    " ",
+    " ",
+    " ",
+    "\n",
+    ";",
+    "&",
+    "|",
+    "&&",
+    "||",
+    "|&",
+    "(",
+    ")",
+    "((",
+    "))",
+    "{ ",
+    "; }",
+    "{",
+    "}",
+    "$(",
+    "`",
+    "\"",
+    "'",
+    "\\",
+    "$",
+    "${x:-",
+    "${x/",
+    "$((",
+    "$[",
+    "[[ ",
+    " ]]",
+    "=~ ",
+    "<",
+    ">",
+    ">>",
+    "<<",
+    "<<-",
+    "<<'EOF'\n",
+    "EOF",
+    "\nEOF\n",
+    "EOF)",
+    "<<<",
+    "<(",
+    ">(",
+    "2>&1",
+    ">&",
+    "{fd}>",
+    "if ",
+    "then ",
+    "fi",
+    "for x in ",
+    "do ",
+    "done",
+    "case x in ",
+    "a) ",
+    ";;",
+    "esac",
+    "function g ",
+    "bash -c ",
+    "eval ",
+    "sed -i ",
+    "sed 's/a/b/w ",
+    "awk '{print > ",
+    "xargs ",
+    "find . -exec ",
+    "{} \\;",
+    "python3 -c ",
+    "python3 - ",
+    "open('f','w')",
+    "print(",
+    "node -e ",
+    "p = ",
+    "cd /tmp",
+    "cd $x",
+    "v=$f ",
+    "$v",
+    "${v}",
+    "read v",
+    "while ",
+    "done < f",
+    "apply_patch ",
+    "*** Begin Patch",
+    "jq . ",
+    "mapfile a ",
+    "echo ",
+    "tee ",
+    "/tmp/",
+    "../",
+    "~/",
+    "END{print}",
+    "é",
+    "#",
+    "$'",
+    "=",
+    "!",
 ];
 
 fuzz_target!(|data: &[u8]| {
@@ -61,9 +150,10 @@ fn pieces(input: &mut Unstructured<'_>) -> Result<String> {
 
 fn judge(command: &str) {
     let everything = Policy {
-        file_commands: true,
-        patches: true,
-        interpreters: true,
+        rules: [(CommandRule::FileCommand, true)].into(),
+        roots: vec!["/home/u/app".to_owned(), "/tmp/work".to_owned()],
+        cwd: Some("/home/u/app/web".to_owned()),
+        ignored: vec!["dist/".to_owned(), "*.snap".to_owned(), "/a/**/b".to_owned()],
         ..Policy::default()
     };
     for policy in [Policy::default(), everything] {

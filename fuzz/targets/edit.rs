@@ -9,15 +9,15 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 
 use arbitrary::{Arbitrary, Result, Unstructured};
-use hashline_core::internals::edit::apply::{ApplyOptions, Durability, EditOptions, apply_to_text};
 use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::text::dialect::{DIALECTS, Dialect};
-use hashline_core::internals::error::Code;
 use hashline_core::internals::disk::fs::OsFileSystem;
-use hashline_core::internals::text::hash::hash_line;
+use hashline_core::internals::edit::apply::{ApplyOptions, Durability, EditOptions, apply_to_text};
 use hashline_core::internals::edit::outcome::{Applied, NoopReason, Outcome};
-use hashline_core::internals::view::read::{ReadRequest};
 use hashline_core::internals::edit::request::Value;
+use hashline_core::internals::error::Code;
+use hashline_core::internals::text::dialect::{DIALECTS, Dialect};
+use hashline_core::internals::text::hash::hash_line;
+use hashline_core::internals::view::read::ReadRequest;
 use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
 use hashline_fuzz::naive::{self, Expected, File, Op};
 use libfuzzer_sys::fuzz_target;
@@ -148,15 +148,8 @@ fn run(input: &Input) {
         ops.push(op);
         values.push(fields);
     }
-    let is_stale = input
-        .stale
-        .is_some_and(|stale| usize::from(stale) < input.ops.len().min(6));
-    let subject = Subject {
-        dialect,
-        bytes: &bytes,
-        file: &file,
-        texts: &texts,
-    };
+    let is_stale = input.stale.is_some_and(|stale| usize::from(stale) < input.ops.len().min(6));
+    let subject = Subject { dialect, bytes: &bytes, file: &file, texts: &texts };
     let in_memory = match std::str::from_utf8(&bytes) {
         Ok(text) if !input.on_disk && file.bom.is_empty() => Some(text),
         _ => None,
@@ -225,13 +218,8 @@ fn operation(dialect: &'static Dialect, texts: &[String], edit: &Edit) -> Option
     let with_first = |first: &Text, rest: &[Text]| [vec![first.0.clone()], owned(rest)].concat();
     let array = |lines: &[String]| Value::Array(lines.iter().map(string).collect());
     let fields = |op: &str, rest: Vec<(&str, Value)>| {
-        let rest = rest
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value));
-        let mut fields = vec![
-            ("op".to_owned(), string(op)),
-            ("path".to_owned(), string("f")),
-        ];
+        let rest = rest.into_iter().map(|(name, value)| (name.to_owned(), value));
+        let mut fields = vec![("op".to_owned(), string(op)), ("path".to_owned(), string("f"))];
         fields.extend(rest);
         fields
     };
@@ -242,41 +230,19 @@ fn operation(dialect: &'static Dialect, texts: &[String], edit: &Edit) -> Option
     match edit {
         Edit::Set { line, lines } => {
             let (line, lines) = (number(line)?, owned(lines));
-            let fields = fields(
-                "set_line",
-                vec![("anchor", anchor(line)), ("text", array(&lines))],
-            );
-            Some((
-                Op::Replace {
-                    first: line,
-                    last: line,
-                    lines,
-                },
-                fields,
-            ))
+            let fields =
+                fields("set_line", vec![("anchor", anchor(line)), ("text", array(&lines))]);
+            Some((Op::Replace { first: line, last: line, lines }, fields))
         }
         Edit::Same { line } => {
             let line = number(line)?;
             // What the request cannot say: it drops a `\r` at the end of a line.
             let lines = vec![texts[line - 1].trim_end_matches('\r').to_owned()];
-            let fields = fields(
-                "set_line",
-                vec![("anchor", anchor(line)), ("text", array(&lines))],
-            );
-            Some((
-                Op::Replace {
-                    first: line,
-                    last: line,
-                    lines,
-                },
-                fields,
-            ))
+            let fields =
+                fields("set_line", vec![("anchor", anchor(line)), ("text", array(&lines))]);
+            Some((Op::Replace { first: line, last: line, lines }, fields))
         }
-        Edit::Replace {
-            line,
-            length,
-            lines,
-        } => {
+        Edit::Replace { line, length, lines } => {
             let (first, lines) = (number(line)?, owned(lines));
             let last = (first + usize::from(length % 4)).min(count);
             let fields = fields(
@@ -311,12 +277,7 @@ fn operation(dialect: &'static Dialect, texts: &[String], edit: &Edit) -> Option
         }
         Edit::Before { line, first, lines } => {
             let line = number(line)?;
-            insert(
-                "insert_before",
-                anchor(line),
-                line - 1,
-                with_first(first, lines),
-            )
+            insert("insert_before", anchor(line), line - 1, with_first(first, lines))
         }
         Edit::Start { first } => insert("insert_before", string("BOF"), 0, vec![first.0.clone()]),
         Edit::End { first } => insert("insert_after", string("EOF"), count, vec![first.0.clone()]),
@@ -331,10 +292,7 @@ fn spoil(dialect: &Dialect, fields: &mut Fields) {
             && let Some(last) = text.pop()
         {
             let digits = dialect.alphabet;
-            let at = digits
-                .iter()
-                .position(|&digit| digit as char == last)
-                .unwrap_or(0);
+            let at = digits.iter().position(|&digit| digit as char == last).unwrap_or(0);
             text.push(digits[(at + 1) % digits.len()] as char);
         }
     }
@@ -349,9 +307,7 @@ fn dir() -> PathBuf {
     DIR.with_borrow_mut(|dir| {
         let new = || {
             let memory = tempfile::tempdir_in("/dev/shm");
-            memory
-                .or_else(|_| tempfile::tempdir())
-                .expect("a temporary directory")
+            memory.or_else(|_| tempfile::tempdir()).expect("a temporary directory")
         };
         dir.get_or_insert_with(new).path().to_owned()
     })
@@ -369,10 +325,7 @@ impl Subject<'_> {
         let durability = Durability::Process;
         WorkspaceOptions {
             dialect: self.dialect,
-            apply: ApplyOptions {
-                durability,
-                ..ApplyOptions::default()
-            },
+            apply: ApplyOptions { durability, ..ApplyOptions::default() },
             ..WorkspaceOptions::default()
         }
     }
@@ -403,10 +356,7 @@ impl Subject<'_> {
     }
 
     fn read_shows_the_lines(&self, root: &str) {
-        let request = ReadRequest {
-            path: "f".to_owned(),
-            ..ReadRequest::default()
-        };
+        let request = ReadRequest { path: "f".to_owned(), ..ReadRequest::default() };
         let options = WorkspaceOptions {
             dialect: self.dialect,
             root: Some(root.to_owned()),
@@ -415,16 +365,11 @@ impl Subject<'_> {
         let views = Workspace::on(&OsFileSystem, &options).read(&[request], &Cancel::default());
         let view = views.expect("the options are fine").remove(0);
         assert!(view.error.is_none(), "{:?}", view.error);
-        let rows = (1..)
-            .zip(self.texts)
-            .map(|(number, text)| self.row(number, text));
+        let rows = (1..).zip(self.texts).map(|(number, text)| self.row(number, text));
         assert_eq!(view.text, rows.collect::<Vec<_>>().join("\n"));
         assert_eq!(view.line_count, self.texts.len() as u64);
-        let terminated = self
-            .file
-            .lines
-            .last()
-            .is_some_and(|line| !self.file.encoding.split(line).1.is_empty());
+        let terminated =
+            self.file.lines.last().is_some_and(|line| !self.file.encoding.split(line).1.is_empty());
         assert_eq!(view.final_newline, terminated);
     }
 
@@ -451,18 +396,11 @@ impl Subject<'_> {
                 return;
             }
         };
-        assert!(
-            !naive::clash(&ops),
-            "operations that clash were applied: {ops:?}"
-        );
+        assert!(!naive::clash(&ops), "operations that clash were applied: {ops:?}");
         let mut expected = naive::apply(self.texts.len(), &ops);
         let result = self.file.edited(after);
         let encoding = self.file.encoding;
-        let was_open = self
-            .file
-            .lines
-            .last()
-            .is_some_and(|line| encoding.split(line).1.is_empty());
+        let was_open = self.file.lines.last().is_some_and(|line| encoding.split(line).1.is_empty());
         // Where the open line was deleted, the terminator of the line before is the last thing
         // left, be that an old line or one inserted there.
         let deletes_end = |op: &Op| matches!(op, Op::Replace { last, lines, .. } if lines.is_empty() && *last == self.texts.len());
@@ -472,16 +410,9 @@ impl Subject<'_> {
             expected.pop();
         }
         let may_close = !was_open || ends_in_nothing || end_is_deleted;
-        assert_eq!(
-            result.lines.len(),
-            expected.len(),
-            "{ops:?}\n{:?}",
-            result.texts()
-        );
+        assert_eq!(result.lines.len(), expected.len(), "{ops:?}\n{:?}", result.texts());
         let terminators = self.file.lines.iter().map(|line| encoding.split(line).1);
-        let used: Vec<_> = terminators
-            .filter(|terminator| !terminator.is_empty())
-            .collect();
+        let used: Vec<_> = terminators.filter(|terminator| !terminator.is_empty()).collect();
         for (at, (expected, line)) in expected.iter().zip(&result.lines).enumerate() {
             let is_last = at + 1 == result.lines.len();
             let (_, terminator) = encoding.split(line);
@@ -541,9 +472,7 @@ impl Subject<'_> {
             // Notes on relocations start with an anchor, too, but without mark.
             let anchor_chars = digits + 1 + self.dialect.width;
             if row[anchor_chars..].starts_with(mark) {
-                let text = now
-                    .get(number - 1)
-                    .unwrap_or_else(|| panic!("no line {number}: {row}"));
+                let text = now.get(number - 1).unwrap_or_else(|| panic!("no line {number}: {row}"));
                 assert_eq!(row, self.row(number, text), "a row of the report");
             }
         }

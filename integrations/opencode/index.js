@@ -2,7 +2,7 @@
 // place of opencode's own, `apply_hash` that of `edit`, `write` and `apply_patch`.
 
 import { mkdirSync } from 'node:fs'
-import { isAbsolute, join, relative } from 'node:path'
+import { isAbsolute, join, relative, resolve } from 'node:path'
 import { tool } from '@opencode-ai/plugin'
 import { HashSession } from 'hashline-native'
 import { guard, hashTools, remember, toZodShape } from 'hashline-native/tools'
@@ -12,6 +12,7 @@ import { isAboutPlans, plansDirectory, rulesOfPlan } from './plans.js'
 
 /**
  * @import { Plugin, PluginInput, ToolContext, ToolDefinition } from '@opencode-ai/plugin'
+ * @import { CommandPolicy } from 'hashline-native'
  * @import { HashTool, ToolResult } from 'hashline-native/tools'
  */
 
@@ -42,7 +43,12 @@ const server = async (input, options = {}) => {
     },
     'tool.execute.before': async ({ tool }, { args }) => {
       if (tool !== 'bash' || options.guard === false) return
-      const reason = guard(String(args.command ?? ''), { names: NAMES })
+      if (typeof args.command !== 'string') throw new Error('Blocked: the command is no text.')
+      const { cwd, root } = sessions.options
+      const given = /** @type {CommandPolicy | undefined} */ (options.guard)
+      const start = typeof args.workdir === 'string' ? resolve(cwd, args.workdir) : cwd
+      const policy = { roots: [root], cwd: start, ...given }
+      const reason = guard(args.command, { names: NAMES, policy })
       if (reason !== undefined) throw new Error(reason)
     },
   }

@@ -11,6 +11,7 @@ import { callRow, resultRows } from './rows.js'
 
 /**
  * @import { ExtensionAPI, ExtensionContext, ToolDefinition } from '@earendil-works/pi-coding-agent'
+ * @import { CommandPolicy } from 'hashline-native'
  * @import { HashTool, ToolResult } from 'hashline-native/tools'
  * @import { Resize } from './images.js'
  *
@@ -42,15 +43,16 @@ export default function hashline(pi) {
 
   pi.on('before_agent_start', (event) => withoutShellAdvice(event))
 
-  pi.on('tool_call', ({ toolName, input }) => {
-    const command = 'command' in input ? String(input.command) : ''
-    const reason = reasonAgainst(toolName, command, tools)
+  pi.on('tool_call', ({ toolName, input }, ctx) => {
+    const reason = reasonAgainst(toolName, input, tools, guardPolicy(ctx.cwd))
     return reason === undefined ? undefined : { block: true, reason }
   })
 
   // What a person runs with `!` is shown to the model, what is run with `!!` is not.
-  pi.on('user_bash', ({ command, excludeFromContext }) => {
-    const reason = excludeFromContext ? undefined : guard(command)
+  pi.on('user_bash', ({ command, excludeFromContext }, ctx) => {
+    const policy = guardPolicy(ctx.cwd)
+    const reason =
+      excludeFromContext || policy === undefined ? undefined : guard(command, { policy })
     if (reason === undefined) return undefined
     const output = `${reason}\nWith !! in front the command runs, and the model does not see it.`
     return { result: { output, exitCode: 1, cancelled: false, truncated: false } }
@@ -134,13 +136,29 @@ function rememberedTools(ctx, names) {
 /**
  * Why a call of a shell is to be blocked.
  * @param {string} toolName
- * @param {string} command
+ * @param {object} input
  * @param {Record<'read' | 'search' | 'apply', HashTool>} tools
+ * @param {CommandPolicy | undefined} policy none when nothing is
  */
-function reasonAgainst(toolName, command, { read, search, apply }) {
+function reasonAgainst(toolName, input, { read, search, apply }, policy) {
+  if (policy === undefined || (toolName !== 'bash' && toolName !== 'powershell')) return undefined
+  const command = 'command' in input ? input.command : undefined
+  if (typeof command !== 'string') return 'Blocked: the command is no text.'
   const names = { read: read.name, search: search.name, apply: apply.name }
-  if (toolName === 'bash') return guard(command, { names })
-  return toolName === 'powershell' ? powershellGuard(command, { names, guard }) : undefined
+  if (toolName === 'bash') return guard(command, { names, policy })
+  return powershellGuard(command, { names, guard, policy })
+}
+
+/**
+ * What commands are judged by: files of the project, and what the variable `HASHLINE_GUARD` says, a
+ * `CommandPolicy` as JSON; undefined when that is `off`.
+ * @param {string} cwd
+ * @returns {CommandPolicy | undefined}
+ */
+function guardPolicy(cwd) {
+  const given = process.env.HASHLINE_GUARD
+  if (given === 'off') return undefined
+  return { roots: [cwd], cwd, ...(given ? JSON.parse(given) : {}) }
 }
 
 /**

@@ -3,10 +3,10 @@
 // names that stand where a command does. What it does not see, runs.
 
 /**
- * @import { guard } from 'hashline-native/tools'
+ * @import { GuardOptions, guard } from 'hashline-native/tools'
  *
- * @typedef {{ names: { read: string, search: string, apply: string }, guard: typeof guard }} How
- *   what the tools are called, and the guard for programs that all shells have
+ * @typedef {{ names: { read: string, search: string, apply: string }, guard: typeof guard, policy?: GuardOptions['policy'] }} How
+ *   what the tools are called, and the guard for programs that all shells have, with its policy
  */
 
 /**
@@ -61,8 +61,12 @@ export function powershellGuard(text, how) {
  */
 function reasonsAgainst({ words, writesTo }, how) {
   const [name = '', ...rest] = words
-  const redirected = writesTo
-    .filter((target) => !/^(?:\$null|nul|\/dev\/\w+)$/i.test(target))
+  // What a program prints may be kept in a file; text that stands here is an edit.
+  const isOwn = name === '' || /^(?:echo|write-output|write|write-host|get-content|gc)$/i.test(name)
+  const redirected = (isOwn ? writesTo : [])
+    .filter(
+      (target) => !/^(?:\$null|nul|\/dev\/\w+|.*\.(?:log|tmp)|\$env:te?mp\b.*)$/i.test(target),
+    )
     .map(
       (target) =>
         `The output of \`${name}\` is written to \`${target}\`: use the tool \`${how.names.apply}\` to write files.`,
@@ -134,9 +138,13 @@ const isValue = (word) =>
  * @param {string[]} words
  * @param {How} how
  */
-function otherProgram(words, { names, guard }) {
+function otherProgram(words, { names, guard, policy }) {
   const quoted = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
-  return guard(quoted, { names })?.split('\n').slice(1) ?? []
+  return (
+    guard(quoted, { names, ...(policy && { policy }) })
+      ?.split('\n')
+      .slice(1) ?? []
+  )
 }
 
 /** A part of a text, from where it is looked for: of white space, comments, strings, signs, words. */

@@ -260,7 +260,8 @@ function commands() {
     undefined,
     { reads: false },
     { writes: false, unparsed: 'write' },
-    { fileCommands: true, patches: true, interpreters: true },
+    { rules: { 'file-command': true, reader: false, interpreter: false } },
+    { roots: ['/home/dev/app', '/etc'], cwd: '/home/dev/app/web', ignored: ['*.txt', '/dist/'] },
     { extraReads: ['ls'], except: ['cat', 'git apply'], writablePaths: ['out.txt'] },
     { tools: { read: 'show', edit: 'change' }, readablePaths: ['a.txt'] },
   ]

@@ -26,6 +26,8 @@ pub enum Holder {
     Policy,
     /// The names of tools in it.
     PolicyTools,
+    /// The rules that it switches.
+    PolicyRules,
     /// An object among the options.
     Inside(&'static str),
 }
@@ -38,6 +40,7 @@ impl fmt::Display for Holder {
             Holder::Query => out.write_str("query"),
             Holder::Policy => out.write_str("policy"),
             Holder::PolicyTools => out.write_str("policy.tools"),
+            Holder::PolicyRules => out.write_str("policy.rules"),
             Holder::Inside(name) => write!(out, "options.{name}"),
             Holder::Request(None) => out.write_str("requests"),
             Holder::Request(Some(index)) => write!(out, "requests[{index}]"),

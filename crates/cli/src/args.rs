@@ -14,7 +14,7 @@ use hashline_core::{MAX_MATCHES, SEARCH_MATCHES, SearchQuery};
 use hashline_core::{RELOCATE_WINDOW_LINES, Relocate};
 use hashline_core::{Result, Term};
 use hashline_core::{StoreOptions, WorkspaceOptions};
-use hashline_guard::{Policy, Tools, Unparsed};
+use hashline_guard::{CommandRule, Policy, Tools, Unparsed};
 
 /// The name that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";
@@ -491,15 +491,18 @@ pub struct Guard {
     /// Commands may write files
     #[arg(long)]
     allow_writes: bool,
-    /// Count cp, mv, rm and the like as writing
-    #[arg(long)]
-    file_commands: bool,
-    /// Count patch, git apply and the like as writing
-    #[arg(long)]
-    patches: bool,
-    /// Look into code for interpreters: python -c, node -e
-    #[arg(long)]
-    interpreters: bool,
+    /// Switch a rule: patch=off, file-command=on
+    #[arg(long, value_name = "NAME=on|off", value_delimiter = ',', value_parser = switch)]
+    rule: Vec<(CommandRule, bool)>,
+    /// A directory that the tools serve; for a hook, at first where the agent works
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    serves: Vec<String>,
+    /// Where relative paths start [default: the first directory that is served]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    cwd: Option<String>,
+    /// Paths to leave alone, as in a .gitignore; a hook adds the project's
+    #[arg(long, value_name = "PATTERN")]
+    ignored: Vec<String>,
     /// Another command that reads files
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     extra_read: Vec<String>,
@@ -535,9 +538,10 @@ impl Guard {
         Policy {
             reads: !self.allow_reads,
             writes: !self.allow_writes,
-            file_commands: self.file_commands,
-            patches: self.patches,
-            interpreters: self.interpreters,
+            rules: self.rule.iter().copied().collect(),
+            roots: self.serves.clone(),
+            cwd: self.cwd.clone(),
+            ignored: self.ignored.clone(),
             extra_reads: self.extra_read.clone(),
             extra_writes: self.extra_write.clone(),
             except: self.except.clone(),
@@ -558,6 +562,20 @@ impl Guard {
 }
 
 // No help of its own for each value: it would make the help of all options twice as long.
+/// A rule of the guard and whether it is on: `patch=off`.
+fn switch(text: &str) -> std::result::Result<(CommandRule, bool), String> {
+    let (name, state) = text.split_once('=').unwrap_or((text, "on"));
+    let names = || CommandRule::ALL.map(CommandRule::name).join(", ");
+    let rule = CommandRule::ALL.into_iter().find(|rule| rule.name() == name);
+    let rule =
+        rule.ok_or_else(|| format!("there is no rule {name:?}: expected one of {}", names()))?;
+    match state {
+        "on" => Ok((rule, true)),
+        "off" => Ok((rule, false)),
+        _ => Err(format!("the rule {name} is {state:?}: expected on or off")),
+    }
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum UnparsedArg {
     Unparsed,

@@ -1,6 +1,8 @@
 //! The words of a command → its options and its operands.
 
-use super::CommandSpan;
+use std::rc::Rc;
+
+use super::{CommandSpan, Finding};
 
 /// A word that a command is given.
 #[derive(Clone, Debug)]
@@ -13,12 +15,17 @@ pub struct Arg {
     pub span: CommandSpan,
     /// Where the value stands in the command line letter by letter, if it does.
     pub letters: Option<usize>,
+    /// The files whose contents are in it.
+    pub sources: Vec<Rc<Finding>>,
 }
 
 impl Arg {
-    /// An operand that is known at run time alone, such as those that `xargs` adds.
-    pub fn unknown(span: CommandSpan) -> Arg {
-        Arg { value: String::new(), is_static: false, span, letters: None }
+    /// An operand that is known at run time alone, such as those that `xargs` adds: a path below
+    /// `directory`, or anywhere.
+    pub fn unknown(span: CommandSpan, directory: Option<&str>) -> Arg {
+        let value =
+            directory.map_or_else(|| "$_".to_owned(), |directory| format!("{directory}/$_"));
+        Arg { value, is_static: false, span, letters: None, sources: Vec::new() }
     }
 }
 

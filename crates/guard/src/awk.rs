@@ -22,6 +22,28 @@ pub fn read(program: &str) -> Vec<String> {
     named(&GET_FROM_FILE, program)
 }
 
+/// Whether a program only counts and adds up: it prints nothing but at its end or its beginning.
+pub fn shows_no_line(program: &str) -> bool {
+    let code = without_values(program);
+    let mut blocks = code.split('{');
+    let mut pattern = blocks.next().unwrap_or_default().trim();
+    let mut has_blocks = false;
+    let mut is_last = false;
+    let mut open = 0_usize;
+    for block in blocks {
+        has_blocks = true;
+        is_last = if open == 0 { matches!(pattern, "END" | "BEGIN") } else { is_last };
+        let mut words = block.split(|c: char| !c.is_ascii_alphabetic());
+        if !is_last && words.any(|word| matches!(word, "print" | "printf")) {
+            return false;
+        }
+        open = (open + 1).saturating_sub(block.matches('}').count());
+        pattern = block.rsplit('}').next().unwrap_or_default().trim_matches([' ', ';', '\n']);
+    }
+    // A pattern without a block prints its lines.
+    has_blocks && pattern.is_empty()
+}
+
 fn named(pattern: &LazyLock<Option<Regex>>, program: &str) -> Vec<String> {
     let code = without_values(program);
     let Some(pattern) = pattern.as_ref() else { return Vec::new() };
@@ -67,6 +89,29 @@ fn without_values(program: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_show_no_line() {
+        for program in [
+            "{s+=$1} END {print s}",
+            "END{print NR}",
+            "BEGIN{print 1}",
+            "/x/{n++} END{if (n) {print n}}",
+        ] {
+            assert!(shows_no_line(program), "{program}");
+        }
+        for program in [
+            "{print}",
+            "NR>5",
+            "1",
+            "/a/",
+            "{s+=$1} END {print s} /x/",
+            "{if (x) {print}}",
+            "END{print} {print}",
+        ] {
+            assert!(!shows_no_line(program), "{program}");
+        }
+    }
 
     #[test]
     fn redirections_are_told_from_comparisons() {

@@ -1,55 +1,367 @@
-//! Code that is given to an interpreter on its command line: whether it opens files.
+//! Code that is given to an interpreter on its command line: whether it writes files, or prints
+//! what is in them.
 //!
-//! Only the usual calls are known, by their names. Code is not parsed.
+//! The usual calls are known, by interpreter. Code is not parsed: a path is known where it stands in
+//! the call, or in an assignment of its name; what a file holds is followed through assignments and
+//! loops, line by line.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use regex::{Regex, RegexSet};
+use regex::Regex;
 
-/// Whether a command is an interpreter, and which of its options takes code.
-pub fn code_options(command: &str) -> Option<&'static [&'static str]> {
-    // Versions: `python3.12`, `node22`.
-    match command.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-') {
-        "python" | "pypy" => Some(&["c"]),
-        "node" | "nodejs" | "bun" | "tsx" => Some(&["e", "p", "eval", "print"]),
-        "ruby" | "perl" => Some(&["e", "E"]),
-        "php" => Some(&["r"]),
-        "deno" => Some(&[]),
-        _ => None,
+use super::place::{Place, Places};
+
+/// What code does with files that the tools serve; inside, the file where its path is known.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    pub written: Option<Option<String>>,
+    pub shown: Option<Option<String>>,
+}
+
+/// The calls of a language. The first group that takes part in a match is the path.
+struct Language {
+    /// What the names of its interpreters begin with.
+    names: &'static [&'static str],
+    writes: LazyLock<Option<Regex>>,
+    reads: LazyLock<Option<Regex>>,
+    prints: LazyLock<Option<Regex>>,
+    /// Whether what is read is followed through names to what is printed; else any print will do.
+    follows: bool,
+}
+
+/// An argument up to a comma or bracket, with one call in it.
+macro_rules! argument {
+    () => {
+        r"([^,()]*(?:\([^()]*\))?[^,()]*?)"
+    };
+}
+
+macro_rules! pattern {
+    ($($part:expr),*) => {
+        LazyLock::new(|| Regex::new(concat!($($part),*)).ok())
+    };
+}
+
+#[rustfmt::skip]
+static LANGUAGES: [Language; 5] = [
+    Language {
+        names: &["python", "pypy"],
+        writes: pattern!(
+            r"\bopen\s*\(\s*", argument!(), r#"\s*,\s*(?:[^()\n]*?\bmode\s*=\s*)?["'][rbt]*[wax+][wbt+]*["']"#,
+            r#"|\bopen\s*\([^\n]*?,\s*["'][rbt]*[wax+][wbt+]*["']\s*[,)]"#,
+            r"|([\w.\[\]]+(?:\([^()]*\))?)\.write_(?:text|bytes)\s*\(|\)\.write_(?:text|bytes)\s*\(",
+            r#"|([\w.\[\]]+(?:\([^()]*\))?)\.open\s*\(\s*(?:mode\s*=\s*)?["'][rbt]*[wax+][wbt+]*["']"#,
+            r"|\bfileinput\.\w+\s*\(([^)]*)inplace\s*=\s*(?:True|1)"
+        ),
+        reads: pattern!(
+            r"\bopen\s*\(\s*", argument!(), r"\s*[,)]|\bopen\s*\(",
+            r"|([\w.\[\]]+(?:\([^()]*\))?)\.(?:read_text|read_bytes|open)\s*\(|\)\.read_(?:text|bytes)\s*\(",
+            r"|\b(?:fileinput\.input|linecache\.getlines?)\s*\(\s*", argument!(), r"\s*[,)]"
+        ),
+        prints: pattern!(r"\b(?:print|pprint|sys\.stdout\.write(?:lines)?)\s*\("),
+        follows: true,
+    },
+    Language {
+        names: &["node", "bun", "tsx", "ts-node", "deno"],
+        writes: pattern!(
+            r"\b(?:(?:write|append)(?:Text)?File|createWriteStream|output(?:File|Json)|writeJson)(?:Sync)?\s*\((?:\s*", argument!(), r"\s*[,)])?",
+            r"|\bBun\.write\s*\((?:\s*", argument!(), r"\s*[,)])?",
+            r"|\bopenSync\s*\(\s*", argument!(), r#"\s*,\s*["'][wax]"#
+        ),
+        reads: pattern!(
+            r"\b(?:read(?:Text)?File|createReadStream|readJson)(?:Sync)?\s*\((?:\s*", argument!(), r"\s*[,)])?",
+            r"|\bBun\.file\s*\((?:\s*", argument!(), r"\s*[,)])?"
+        ),
+        prints: pattern!(r"\b(?:console\.(?:log|info|table|dir)|process\.stdout\.write)\s*\("),
+        follows: true,
+    },
+    Language {
+        names: &["ruby"],
+        writes: pattern!(
+            r"\b(?:File|IO)\.(?:bin)?write[\s(]+", argument!(), r"\s*[,)]",
+            r"|\bFile\.(?:open|new)[\s(]+", argument!(), r#"\s*,\s*["'][rb]*[wa+]"#
+        ),
+        reads: pattern!(
+            r"\b(?:File|IO)\.(?:read|readlines|foreach|open|binread)[\s(]+", argument!(), r"\s*(?:[,)\n;{.]|$)"
+        ),
+        prints: pattern!(r"(?:\b(?:puts|pp|print|p)\b|\$stdout\.(?:puts|write|print))"),
+        follows: true,
+    },
+    Language {
+        names: &["php"],
+        writes: pattern!(
+            r"\bfile_put_contents\s*\(\s*", argument!(), r"\s*[,)]",
+            r"|\bfopen\s*\(\s*", argument!(), r#"\s*,\s*["'][wacx]"#
+        ),
+        reads: pattern!(r"\b(?:file_get_contents|readfile|file|fopen)\s*\(\s*", argument!(), r"\s*[,)]"),
+        prints: pattern!(r"\b(?:echo|print|print_r|var_dump|readfile)\b"),
+        follows: true,
+    },
+    Language {
+        names: &["perl"],
+        writes: pattern!(
+            r#"\bopen\b[^;]*?["']\s*\+?>{1,2}(?::[\w()-]+)?\s*(?:["']\s*,\s*)?([^"',;)]*["']?[^"',;)]*)"#,
+            r"|\b(?:write_file|write_text)\s*\(\s*", argument!(), r"\s*[,)]|->spew(?:_\w+)?\s*\("
+        ),
+        reads: pattern!(r#"\bopen\b[^;]*?["']\s*<(?::[\w()-]+)?\s*(?:["']\s*,\s*)?([^"',;)]*["']?[^"',;)]*)"#),
+        prints: pattern!(r"\b(?:print|say|printf)\b"),
+        follows: false,
+    },
+];
+
+/// What the texts do that an interpreter is given.
+pub fn read(name: &str, texts: &[impl AsRef<str>], places: &Places<'_>) -> Found {
+    let language =
+        LANGUAGES.iter().find(|one| one.names.iter().any(|known| name.starts_with(known)));
+    let mut found = Found::default();
+    let Some(language) = language else { return found };
+    for text in texts {
+        let code = Code { text: text.as_ref(), language, places };
+        found.written = found.written.or_else(|| code.written());
+        found.shown = found.shown.or_else(|| code.shown());
+    }
+    found
+}
+
+struct Code<'a> {
+    text: &'a str,
+    language: &'a Language,
+    places: &'a Places<'a>,
+}
+
+impl<'a> Code<'a> {
+    fn written(&self) -> Option<Option<String>> {
+        self.language.writes.as_ref()?.captures_iter(self.text).find_map(|captures| {
+            let expression =
+                captures.iter().skip(1).flatten().next().map_or("", |group| group.as_str());
+            self.served(expression)
+        })
+    }
+
+    /// The path that an expression stands for, if the tools serve it or it is not known.
+    fn served(&self, expression: &str) -> Option<Option<String>> {
+        let Some(path) = self.path(expression, 3) else { return Some(None) };
+        // What is put into a text is known at run time alone.
+        let is_static = !path.contains('{') && !path.contains('$');
+        let spelled = path.replace('{', "${");
+        match self.places.of(&spelled, is_static) {
+            Place::Outside => None,
+            Place::Inside if is_static => Some(Some(path)),
+            Place::Inside | Place::Unknown => Some(None),
+        }
+    }
+
+    /// The first text in an expression, or in what its names were given, so many steps back.
+    fn path(&self, expression: &str, steps: usize) -> Option<String> {
+        if expression.contains("tempfile") || expression.contains("tmpdir") {
+            return Some("/tmp/file".to_owned());
+        }
+        if let Some(start) = expression.find(['"', '\'']) {
+            let quote = &expression[start..=start];
+            let inside = &expression[start + 1..];
+            // The text began in front of the expression: `'>a.txt'`.
+            if inside.trim().is_empty() {
+                return Some(expression[..start].trim().to_owned());
+            }
+            let end = inside.find(quote).unwrap_or(inside.len());
+            return Some(inside[..end].to_owned());
+        }
+        let name = expression
+            .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+            .find(|word| !word.is_empty())?;
+        let value = self.given(name)?;
+        if steps == 0 { None } else { self.path(value, steps - 1) }
+    }
+
+    /// What a name is given where it is first assigned.
+    fn given(&self, name: &str) -> Option<&'a str> {
+        self.text.match_indices(name).take(50).find_map(|(at, _)| {
+            let before = self.text[..at].chars().next_back();
+            let is_whole =
+                before.is_none_or(|c| !c.is_ascii_alphanumeric() && c != '_' && c != '.');
+            let rest = self.text[at + name.len()..].trim_start_matches([' ', '\t']);
+            let value = rest.strip_prefix('=').filter(|value| !value.starts_with('='));
+            let value = value.filter(|_| is_whole)?;
+            Some(value.split(['\n', ';']).next().unwrap_or_default())
+        })
+    }
+
+    /// Whether something is printed that was read from a file.
+    fn shown(&self) -> Option<Option<String>> {
+        let reads = self.language.reads.as_ref()?;
+        let prints = self.language.prints.as_ref()?;
+        if !reads.is_match(self.text) {
+            return None;
+        }
+        let mut held: HashSet<String> = HashSet::new();
+        let mut file = None;
+        for line in self.text.split(['\n', ';']) {
+            let read = reads.captures_iter(line).find_map(|captures| {
+                let expression =
+                    captures.iter().skip(1).flatten().next().map_or("", |group| group.as_str());
+                self.served(expression)
+            });
+            let plain = without_texts(line);
+            file = file.or_else(|| read.clone());
+            let holds = |text: &str| words(text).any(|word| held.contains(word));
+            if !self.language.follows && file.is_some() && prints.is_match(self.text) {
+                return file;
+            }
+            if let Some(print) = prints.find(line) {
+                let printed = plain.get(print.end()..).unwrap_or_default();
+                let is_one_line = read.is_some() || holds(&plain);
+                if is_one_line
+                    && !is_count(printed)
+                    && (read.is_some() || holds(printed) || holds(&plain[..print.start()]))
+                {
+                    return file;
+                }
+                continue;
+            }
+            let (names, value) = assignment(line, &plain);
+            if names.is_empty() || is_count(value.trim_start()) {
+                continue;
+            }
+            let reads_here = read.is_some() && reads.is_match(value);
+            if reads_here || holds(value) {
+                held.extend(words(names).take(8).map(str::to_owned));
+            }
+        }
+        None
     }
 }
 
-static WRITES: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
-    RegexSet::new([
-        // open("f", "w"), File.open("f", "a"), fs.openSync("f", "r+"), Perl's open(F, ">f").
-        r#"\bopen(?:Sync)?\s*\(?[^)]*,\s*(?:mode\s*=\s*)?["'](?:[rb]*[wax][bt+]*|r[bt]?\+[bt]?)["']"#,
-        r#"\bopen\b[^;]*["']\s*\+?>"#,
-        r"\.(?:write_text|write_bytes|unlink|rename|touch)\s*\(",
-        r"\b(?:writeFile|appendFile|createWriteStream|writeTextFile|truncate)(?:Sync)?\b",
-        r"\b(?:unlinkSync|rmSync|renameSync|copyFileSync|cpSync)\b",
-        r"\bBun\.write\s*\(|\bDeno\.(?:writeFile|remove|rename)",
-        r"\bshutil\.(?:copy|move|rmtree)|\bos\.(?:remove|rename|replace|truncate)\s*\(",
-        r"\b(?:File|IO)\.(?:write|binwrite|delete|rename)\b|\bFileUtils\.",
-        r"\bfile_put_contents\b|\bfwrite\b",
-    ])
-    .ok()
-});
-
-static READS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(concat!(
-        r#"\bopen(?:Sync)?\s*\(\s*["'rf$\w]|\.read_(?:text|bytes)\s*\("#,
-        r"|\b(?:readFile|createReadStream|readTextFile)(?:Sync)?\b|\bBun\.file\s*\(",
-        r"|\b(?:File|IO)\.(?:read|readlines|foreach)\b|\bfile_get_contents\b|\blinecache\.",
-    ))
-    .ok()
-});
-
-/// Whether the code opens a file to write to it, or changes files otherwise.
-pub fn writes(code: &str) -> bool {
-    WRITES.as_ref().is_some_and(|patterns| patterns.is_match(code))
+/// The names that a line gives a value, and the value.
+fn assignment<'l>(line: &'l str, plain: &'l str) -> (&'l str, &'l str) {
+    let split =
+        |at: usize, length: usize| (&line[..at], plain.get(at + length..).unwrap_or_default());
+    // `with open(f) as g`
+    if let Some(at) = plain.find(" as ").filter(|_| plain.trim_start().starts_with("with ")) {
+        return (&line[at + 4..], &plain[..at]);
+    }
+    if plain.trim_start().starts_with("for") {
+        let found = [" in ", " of "].into_iter().find_map(|word| plain.find(word));
+        let (names, rest) = found.map_or(("", ""), |at| split(at, 4));
+        let end = rest.find([':', '{']).unwrap_or(rest.len());
+        return (names, &rest[..end]);
+    }
+    let is_sign = |at: &usize| {
+        let near = |at: usize| plain.as_bytes().get(at).copied().unwrap_or(b' ');
+        !b"=<>!~+".contains(&near(at.wrapping_sub(1))) && !b"=>~".contains(&near(at + 1))
+    };
+    let sign = plain.match_indices('=').map(|(at, _)| at).find(is_sign);
+    // An argument by its name is no assignment.
+    sign.filter(|at| !plain[..*at].contains('(')).map_or(("", ""), |at| split(at, 1))
 }
 
-/// Whether the code opens a file.
-pub fn reads(code: &str) -> bool {
-    READS.as_ref().is_some_and(|pattern| pattern.is_match(code))
+/// Whether an expression is a number or a truth: how many, where, whether.
+fn is_count(text: &str) -> bool {
+    let text = text.trim_start();
+    let counts = ["len(", "sum(", "any(", "all(", "bool(", "type(", "isinstance("];
+    let parts = [".count(", ".find(", ".index(", ".length", ".indexOf(", ".includes("];
+    counts.iter().any(|count| text.starts_with(count))
+        || parts.iter().any(|part| text.contains(part))
+        || (text.contains(" in ") && !text.contains("for "))
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.filter(|word| !word.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// The line with its texts blotted out, byte for byte, but for those into which values are put.
+fn without_texts(line: &str) -> String {
+    let mut out = line.as_bytes().to_vec();
+    let mut at = 0;
+    while at < out.len() {
+        let quote = out[at];
+        if quote != b'"' && quote != b'\'' {
+            at += 1;
+            continue;
+        }
+        let end = out[at + 1..]
+            .iter()
+            .position(|byte| *byte == quote)
+            .map_or(out.len(), |end| at + 1 + end);
+        let inside = &mut out[at + 1..end];
+        if !inside.contains(&b'{') && !inside.contains(&b'$') {
+            inside.fill(b'_');
+        }
+        at = end + 1;
+    }
+    String::from_utf8(out).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::policy::Policy;
+    use super::*;
+
+    fn found(name: &str, code: &str) -> Found {
+        let policy = Policy::default();
+        read(name, &[code], &Places::new(&policy))
+    }
+
+    #[test]
+    fn writing_is_found_with_its_path() {
+        for (name, code, path) in [
+            ("python3", "open('a.txt', 'w').write('x')", Some("a.txt")),
+            ("python3.12", "p = 'a'\nopen(p, mode='r+')", Some("a")),
+            ("python", "p = Path('src/a')\ns = p.read_text()\np.write_text(s)", Some("src/a")),
+            ("python", "import sys\nopen(sys.argv[1], 'a')", None),
+            ("python", "open('a', encoding='utf8', mode='w')", Some("a")),
+            ("python", "(Path(d) / 'a').write_text(s)", None),
+            ("node", "fs.writeFileSync(path.join(a(), b()), x)", None),
+            ("python", "f = f'{d}/x'\nopen(f, 'w')", None),
+            ("node", "require('fs').writeFileSync('a.json', x)", Some("a.json")),
+            ("bun", "await Bun.write(\"a\", x)", Some("a")),
+            ("ruby", "File.open('a', 'w') { |f| f.write x }", Some("a")),
+            ("php", "file_put_contents('a', $x);", Some("a")),
+            ("perl", "open(F, '>', 'a.txt'); print F 1", Some("a.txt")),
+            ("perl", "open(F, '>>a.txt')", Some("a.txt")),
+        ] {
+            assert_eq!(found(name, code).written, Some(path.map(str::to_owned)), "{code}");
+        }
+        for (name, code) in [
+            ("python", "open('/tmp/a', 'w')"),
+            ("python", "p = '/tmp/a'\nopen(p, 'w')"),
+            ("python", "print(open('a').read())"),
+            ("python", "open('a', 'rb')"),
+            ("node", "console.log(process.version)"),
+            ("perl", "open(F, '<', 'a')"),
+            ("cobol", "open('a', 'w')"),
+        ] {
+            assert_eq!(found(name, code).written, None, "{code}");
+        }
+    }
+
+    #[test]
+    fn what_is_read_counts_when_it_is_printed() {
+        for (name, code) in [
+            ("python", "print(open('a').read())"),
+            ("python", "[print(l) for l in open('a')]"),
+            ("perl", "open(F, '<', 'a'); print while <F>"),
+            ("python", "s = open('a').read()\nprint(s[:100])"),
+            ("python", "with open('a') as f:\n  for i, l in enumerate(f):\n    print(i, l)"),
+            ("python", "t=Path('a').read_text()\nfor l in t.splitlines(): print(l)"),
+            ("python", "d = json.load(open('a'))\nprint(f\"{d['x']}\")"),
+            ("node", "console.log(fs.readFileSync('a', 'utf8'))"),
+            ("node", "const s = fs.readFileSync('a'); console.log(s.slice(1))"),
+            ("ruby", "puts File.read('a')"),
+            ("php", "echo file_get_contents('a');"),
+        ] {
+            assert_eq!(found(name, code).shown, Some(Some("a".to_owned())), "{code}");
+        }
+        for (name, code) in [
+            ("python", "ast.parse(open('a').read()); print('ok')"),
+            ("python", "s = open('a').read()\nprint(len(s))"),
+            ("python", "s = open('a').read()\nprint('s is fine')"),
+            ("python", "print('x' in open('a').read())"),
+            ("python", "print(open('/tmp/a').read())"),
+            ("node", "JSON.parse(fs.readFileSync('a')); console.log('valid')"),
+        ] {
+            assert_eq!(found(name, code).shown, None, "{code}");
+        }
+    }
 }

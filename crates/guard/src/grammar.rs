@@ -24,6 +24,15 @@ pub enum Part {
         parts: Vec<Part>,
         /// Where the input and output of the whole group go.
         redirects: Vec<Redirect>,
+        /// Whether directories and variables are those from before behind it.
+        is_subshell: bool,
+    },
+    /// A variable that takes each of these words in turn.
+    Each {
+        /// Its name.
+        name: String,
+        /// Its values.
+        words: Vec<Word>,
     },
     /// Words that are expanded and start nothing themselves.
     Words(Vec<Word>),
@@ -69,6 +78,8 @@ pub enum Redirect {
         operator: String,
         /// The file or descriptor.
         target: Word,
+        /// The descriptor, or -1.
+        descriptor: i32,
         /// Operator and target.
         span: TextSpan,
     },
@@ -165,11 +176,12 @@ impl<'t> ByteOffsets<'t> {
             NodeKind::ConditionalExpr { body, redirects } => {
                 let mut parts = Vec::new();
                 self.condition(body, self.span(node), &mut parts);
-                Part::Group { parts, redirects: self.redirects(redirects) }
+                Part::Group { parts, redirects: self.redirects(redirects), is_subshell: false }
             }
             NodeKind::ArithmeticCommand { raw_content, redirects, .. } => {
                 let text = Word { raw: raw_content.clone(), span: self.span(node) };
-                Part::Group { parts: vec![Part::Text(text)], redirects: self.redirects(redirects) }
+                let redirects = self.redirects(redirects);
+                Part::Group { parts: vec![Part::Text(text)], redirects, is_subshell: false }
             }
             _ => self.compound(node),
         }
@@ -209,10 +221,10 @@ impl<'t> ByteOffsets<'t> {
             | NodeKind::Until { condition, body, redirects } => {
                 (vec![self.part(condition), self.part(body)], redirects)
             }
-            NodeKind::For { words: given, body, redirects, .. }
-            | NodeKind::Select { words: given, body, redirects, .. } => {
-                let given = given.as_deref().unwrap_or_default();
-                (vec![words(given), self.part(body)], redirects)
+            NodeKind::For { var, words: given, body, redirects }
+            | NodeKind::Select { var, words: given, body, redirects } => {
+                let words = self.words(given.as_deref().unwrap_or_default(), whole);
+                (vec![Part::Each { name: var.clone(), words }, self.part(body)], redirects)
             }
             NodeKind::ForArith { init, cond, incr, body, redirects } => {
                 (vec![text(init), text(cond), text(incr), self.part(body)], redirects)
@@ -228,7 +240,8 @@ impl<'t> ByteOffsets<'t> {
             // What is left is no command.
             _ => return group(Vec::new()),
         };
-        Part::Group { parts, redirects: self.redirects(redirects) }
+        let is_subshell = matches!(node.kind, NodeKind::Subshell { .. });
+        Part::Group { parts, redirects: self.redirects(redirects), is_subshell }
     }
 
     /// The terms of `[[ … ]]`.
@@ -268,7 +281,7 @@ impl<'t> ByteOffsets<'t> {
     fn redirect(&self, node: &Node) -> Option<Redirect> {
         let span = self.span(node);
         match &node.kind {
-            NodeKind::Redirect { op, target, .. } => {
+            NodeKind::Redirect { op, target, fd, .. } => {
                 let mut target = self.word(target, span)?;
                 if !is_target(&target.raw) {
                     self.lacks_target.set(true);
@@ -277,7 +290,7 @@ impl<'t> ByteOffsets<'t> {
                 if self.text[span.start..span.end].ends_with(&target.raw) {
                     target.span = TextSpan { start: span.end - target.raw.len(), end: span.end };
                 }
-                Some(Redirect::File { operator: op.clone(), target, span })
+                Some(Redirect::File { operator: op.clone(), target, descriptor: *fd, span })
             }
             NodeKind::HereDoc { content, quoted, .. } => {
                 Some(Redirect::HereDoc { body: content.clone(), is_quoted: *quoted, span })
@@ -297,7 +310,7 @@ fn is_target(raw: &str) -> bool {
 }
 
 fn group(parts: Vec<Part>) -> Part {
-    Part::Group { parts, redirects: Vec::new() }
+    Part::Group { parts, redirects: Vec::new(), is_subshell: false }
 }
 
 impl Script {
@@ -307,7 +320,7 @@ impl Script {
             return None;
         };
         match redirects.as_slice() {
-            [Redirect::File { operator, target, span }]
+            [Redirect::File { operator, target, span, .. }]
                 if operator == "<" && assignments.is_empty() && words.is_empty() =>
             {
                 Some((target, *span))

@@ -1,15 +1,21 @@
-//! Goes through the commands of a line and of everything that it runs, and collects what they do
-//! to files.
+//! Goes through the commands of a line and of everything that it runs: what each makes of its
+//! input, and what comes to be seen or written of that.
+
+use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::argv::Arg;
 use super::bounds::{self, StackRoom};
+use super::flow::{Flow, SOURCES_LIMIT};
 use super::grammar::{self, Part, Redirect, Script, Simple, Word};
 use super::lexis::unglued;
-use super::policy::lists;
-use super::rules::{Call, Hit, Input, is_no_file, name_of, sed_commands};
-use super::word::{Quoting, Substitution, expand, expand_body};
+use super::message::message;
+use super::place::{Place, Places, lists};
+use super::policy::Policy;
+use super::rules::{Call, Effect, Hit, Output, Wish, is_assignment, name_of};
+use super::word::{Expanded, Quoting, Substitution, expand, expand_body};
 use super::wrap::{self, Inner};
-use super::{CommandRule, CommandSpan, Finding, FindingKind, Policy};
+use super::{CommandRule, CommandSpan, Finding, FindingKind};
 
 /// How many groups and scripts may be inside each other, in all of a line.
 const LEVEL_LIMIT: usize = 600;
@@ -19,6 +25,12 @@ const SMALL_LEVEL_LIMIT: usize = 5;
 
 /// How many commands may stand in front of a command: `sudo nice timeout 5 …`.
 const PREFIX_LIMIT: usize = 16;
+
+/// How many bytes values of variables may add to the words of a line.
+const VALUES_LIMIT_BYTES: usize = 1 << 20;
+
+/// How many findings are told of a line: they are enough to say what is wrong with it.
+const FINDINGS_LIMIT: usize = SOURCES_LIMIT;
 
 /// What was found in a line.
 #[derive(Debug, Default)]
@@ -35,12 +47,16 @@ pub fn judge(command: &str, policy: &Policy, room: StackRoom) -> Judged {
     let mut judge = Judge {
         policy,
         room,
+        places: Places::new(policy),
+        variables: HashMap::new(),
+        values_left: VALUES_LIMIT_BYTES,
         out: Judged { is_whole: true, ..Judged::default() },
         scripts: 0,
         levels: 0,
         inner_cost: 0,
     };
-    judge.text(command, TextOrigin::Letters(0), &Input::Outer);
+    let seen = judge.text(command, TextOrigin::Letters(0), &Flow::default());
+    judge.see(&seen);
     judge.out
 }
 
@@ -72,9 +88,31 @@ impl TextOrigin {
     }
 }
 
+/// What the line gives a variable.
+#[derive(Clone, Debug, Default)]
+struct Variable {
+    /// Its value, where that is known.
+    text: Option<String>,
+    /// The files whose contents are in it.
+    sources: Vec<Rc<Finding>>,
+}
+
+/// Where the input and output of a command go.
+#[derive(Default)]
+struct Streams {
+    input: Option<Flow>,
+    /// Where the input is redirected.
+    at: Option<CommandSpan>,
+    /// The files that the output goes to.
+    output: Vec<(Arg, CommandSpan)>,
+}
+
 struct Judge<'p> {
     policy: &'p Policy,
     room: StackRoom,
+    places: Places<'p>,
+    variables: HashMap<String, Variable>,
+    values_left: usize,
     out: Judged,
     /// How many scripts are open inside each other.
     scripts: usize,
@@ -84,12 +122,12 @@ struct Judge<'p> {
     inner_cost: u64,
 }
 
-impl Judge<'_> {
-    /// Parses and judges a text that the shell would run.
-    fn text(&mut self, text: &str, place: TextOrigin, input: &Input) {
+impl<'p> Judge<'p> {
+    /// Parses and judges a text that the shell would run; what it prints.
+    fn text(&mut self, text: &str, place: TextOrigin, input: &Flow) -> Flow {
         let Some((room, cost)) = bounds::room_for(text) else {
             self.out.is_whole = false;
-            return;
+            return Flow::of_program();
         };
         // The command line itself is within its bounds.
         if self.scripts > 0 {
@@ -97,29 +135,32 @@ impl Judge<'_> {
         }
         if self.inner_cost > bounds::INNER_COST_LIMIT || self.scripts > bounds::DEPTH_LIMIT {
             self.out.is_whole = false;
-            return;
+            return Flow::of_program();
         }
         if room == StackRoom::Large && self.room == StackRoom::Small {
             self.out.needs_room = true;
-            return;
+            return Flow::of_program();
         }
         if let Some(script) = grammar::parse(text) {
             return self.script(&script, place, input);
         }
         let whole = place.span(grammar::TextSpan { start: 0, end: text.len() });
-        match unglued(text).and_then(|text| grammar::parse(&text)) {
-            Some(script) => self.script(&script, TextOrigin::Within(whole), input),
-            None => self.out.is_whole = false,
+        if let Some(script) = unglued(text).and_then(|text| grammar::parse(&text)) {
+            return self.script(&script, TextOrigin::Within(whole), input);
         }
+        self.out.is_whole = false;
+        Flow::of_program()
     }
 
-    fn script(&mut self, script: &Script, place: TextOrigin, input: &Input) {
+    fn script(&mut self, script: &Script, place: TextOrigin, input: &Flow) -> Flow {
         self.scripts += 1;
-        self.parts(&script.0, place, input);
+        let flow = self.parts(&script.0, place, input);
         self.scripts -= 1;
+        flow
     }
 
-    fn parts(&mut self, parts: &[Part], place: TextOrigin, input: &Input) {
+    fn parts(&mut self, parts: &[Part], place: TextOrigin, input: &Flow) -> Flow {
+        let mut flow = Flow::default();
         self.levels += 1;
         if self.room == StackRoom::Small && self.levels > SMALL_LEVEL_LIMIT {
             self.out.needs_room = true;
@@ -127,156 +168,321 @@ impl Judge<'_> {
             self.out.is_whole = false;
         } else {
             for part in parts {
-                self.part(part, place, input);
+                flow.append(self.part(part, place, input));
             }
         }
         self.levels -= 1;
+        flow
     }
 
-    fn part(&mut self, part: &Part, place: TextOrigin, input: &Input) {
+    fn part(&mut self, part: &Part, place: TextOrigin, input: &Flow) -> Flow {
         match part {
             Part::Simple(simple) => self.simple(simple, place, input),
             Part::Pipeline(commands) => self.pipeline(commands, place, input),
-            Part::Group { parts, redirects } => {
-                let own = self.redirects(redirects, "", place);
-                self.parts(parts, place, own.as_ref().map_or(input, |(input, _)| input));
+            Part::Group { parts, redirects, is_subshell } => {
+                let streams = self.streams(redirects, place);
+                let places = is_subshell.then(|| self.places.clone());
+                let flow = self.parts(parts, place, streams.input.as_ref().unwrap_or(input));
+                let flow = self.put_out(flow, &streams.output, "");
+                if let Some(places) = places {
+                    self.places = places;
+                }
+                flow
             }
             Part::Words(words) => {
                 for word in words {
                     self.word(word, place);
                 }
+                Flow::default()
             }
-            Part::Text(text) => self.expanded(text, Quoting::Letters, place),
+            Part::Each { name, words } => {
+                let values: Vec<_> = words.iter().map(|word| self.word(word, place)).collect();
+                let text = values.into_iter().find(|arg| arg.is_static).map(|arg| arg.value);
+                self.variables.insert(name.clone(), Variable { text, ..Variable::default() });
+                Flow::default()
+            }
+            Part::Text(text) => {
+                let span = place.span(text.span);
+                let expanded = expand(&text.raw, Quoting::Letters);
+                self.substitutions(&expanded.substitutions, TextOrigin::Within(span), span);
+                Flow::default()
+            }
         }
     }
 
-    fn pipeline(&mut self, commands: &[Part], place: TextOrigin, input: &Input) {
-        let mut fed = None;
+    fn pipeline(&mut self, commands: &[Part], place: TextOrigin, input: &Flow) -> Flow {
+        let places = self.places.clone();
+        let mut fed: Option<Flow> = None;
         for command in commands {
-            let input = fed.as_ref().unwrap_or(input);
-            self.part(command, place, input);
-            fed = Some(Input::Data(printed(command)));
+            fed = Some(self.part(command, place, fed.as_ref().unwrap_or(input)));
         }
+        if commands.len() > 1 {
+            self.places = places;
+        }
+        fed.unwrap_or_default()
     }
 
-    fn simple(&mut self, simple: &Simple, place: TextOrigin, input: &Input) {
+    fn simple(&mut self, simple: &Simple, place: TextOrigin, input: &Flow) -> Flow {
         for assignment in &simple.assignments {
-            self.word(assignment, place);
+            let arg = self.word(assignment, place);
+            self.assign(&arg);
         }
         let args: Vec<_> = simple.words.iter().map(|word| self.word(word, place)).collect();
-        let name = args.first().and_then(name_of).unwrap_or_default();
-        let own = self.redirects(&simple.redirects, name, place);
-        let (input, at) = match &own {
-            Some((input, at)) => (input, Some(*at)),
-            None => (input, None),
+        let name = args.first().and_then(name_of).unwrap_or_default().to_owned();
+        let streams = self.streams(&simple.redirects, place);
+        let input = streams.input.as_ref().unwrap_or(input);
+        let flow = match (args.is_empty(), name.as_str()) {
+            // Nothing but `> file` makes an empty one.
+            (true, _) | (_, ":" | "true") => Flow::words(None),
+            _ => self.command(&args, input, streams.at, 0),
         };
-        self.command(&args, input, at, 0);
+        self.put_out(flow, &streams.output, &name)
     }
 
     /// Judges a command by its words; `at` is where its own input is redirected.
-    fn command(&mut self, args: &[Arg], input: &Input, at: Option<CommandSpan>, prefixes: usize) {
-        let Some(first) = args.first() else { return };
-        if let Some(name) = name_of(first) {
-            let call = Call { name, given: &args[1..], input, policy: self.policy };
-            for hit in call.hits() {
-                let whole = whole(args);
-                let span = at.filter(|_| hit.rule == CommandRule::Input).unwrap_or(whole);
-                self.found(hit, name, span);
-            }
-            for text in sed_commands(name, &args[1..]) {
-                self.text(text, TextOrigin::Within(whole(args)), &Input::Outer);
-            }
-        }
+    fn command(
+        &mut self,
+        args: &[Arg],
+        input: &Flow,
+        at: Option<CommandSpan>,
+        prefixes: usize,
+    ) -> Flow {
+        let Some((first, given)) = args.split_first() else { return Flow::default() };
+        let Some(name) = name_of(first) else { return Flow::of_program() };
         if prefixes == PREFIX_LIMIT {
             self.out.is_whole = false;
-            return;
+            return Flow::of_program();
         }
-        match wrap::unwrap(args) {
-            None => {}
+        if let Some(flow) = self.builtin(name, given, input, at) {
+            return flow;
+        }
+        match wrap::unwrap(args, input.listing.as_deref()) {
+            None => self.own(name, args, input),
+            Some(Inner::Commands(commands)) if commands.is_empty() => self.own(name, args, input),
             Some(Inner::Commands(commands)) => {
                 // What `xargs` and `find` run does not read their input.
-                let feeds = matches!(name_of(first), Some("xargs" | "gxargs" | "parallel"));
-                let nothing = Input::Data(None);
+                let feeds = matches!(name, "xargs" | "gxargs" | "parallel" | "find" | "gfind");
+                let nothing = Flow::of_program();
                 let input = if feeds { &nothing } else { input };
+                let mut flow = Flow::default();
                 for command in commands {
-                    self.command(&command, input, at, prefixes + 1);
+                    flow.append(self.command(&command, input, at, prefixes + 1));
                 }
+                flow
             }
             Some(Inner::Script(script)) => self.given_script(&script, input),
-            Some(Inner::StandardInput) => {
-                if let Input::Data(Some(text)) = input {
-                    self.text(
-                        text,
-                        TextOrigin::Within(at.unwrap_or(whole(args))),
-                        &Input::Data(None),
-                    );
+            Some(Inner::StandardInput) => match &input.text {
+                Some(text) => {
+                    let place = TextOrigin::Within(at.unwrap_or(whole(args)));
+                    self.text(text, place, &Flow::of_program())
                 }
-            }
+                None => Flow::of_program(),
+            },
         }
     }
 
-    fn given_script(&mut self, script: &wrap::NestedScript, input: &Input) {
+    /// Commands of the shell itself that change what is known; none for any other.
+    fn builtin(
+        &mut self,
+        name: &str,
+        given: &[Arg],
+        input: &Flow,
+        at: Option<CommandSpan>,
+    ) -> Option<Flow> {
+        match name {
+            "cd" | "pushd" | "popd" => {
+                let target = given.iter().find(|arg| !arg.value.starts_with('-'));
+                match target {
+                    Some(arg) => self.places.enter(&arg.value, arg.is_static),
+                    None if name == "cd" && given.is_empty() => self.places.enter("~", true),
+                    None => self.places.enter("$_", false),
+                }
+            }
+            "export" | "local" | "declare" | "readonly" | "typeset" => {
+                for arg in given {
+                    self.assign(arg);
+                }
+            }
+            "read" | "mapfile" | "readarray" => {
+                for arg in given.iter().filter(|arg| !arg.value.starts_with('-')) {
+                    let variable = Variable { text: None, sources: input.sources.clone() };
+                    self.variables.insert(arg.value.clone(), variable);
+                }
+                // All of a file at once.
+                if name != "read" && at.is_some() {
+                    self.see(input);
+                }
+            }
+            "exec" if given.is_empty() => {
+                self.see(input);
+            }
+            _ => return None,
+        }
+        Some(Flow::default())
+    }
+
+    /// Notes `name=value`.
+    fn assign(&mut self, arg: &Arg) {
+        if let Some((name, value)) = arg.value.split_once('=').filter(|_| is_assignment(&arg.value))
+        {
+            let text = arg.is_static.then(|| value.to_owned());
+            // A path whose beginning is known tells where it leads.
+            let text = text.or_else(|| value.starts_with(['/', '~']).then(|| value.to_owned()));
+            self.variables.insert(name.to_owned(), Variable { text, ..Variable::default() });
+        }
+    }
+
+    /// What a command does itself.
+    fn own(&mut self, name: &str, args: &[Arg], input: &Flow) -> Flow {
+        let given = args.get(1..).unwrap_or_default();
+        let call = Call { name, given, input, places: &self.places, policy: self.policy };
+        let Effect { hits, shown, output } = call.effect();
+        let span = whole(args);
+        for hit in hits {
+            self.found(self.finding(hit, name, span));
+        }
+        let takes = matches!(output, Output::Input { .. });
+        let mut flow = match output {
+            Output::Own => Flow::of_program(),
+            Output::Input { as_is: true } => input.clone(),
+            Output::Input { as_is: false } => input.transformed(),
+            Output::Words(words) => {
+                let mut flow = Flow::words(Some(words.into()));
+                flow.program = given.iter().any(is_output);
+                given.iter().for_each(|arg| flow.add(&arg.sources));
+                flow
+            }
+            Output::Names(directory) => {
+                Flow { listing: Some(directory.into()), ..Flow::of_program() }
+            }
+        };
+        // What it shows is what it prints.
+        flow.program &= shown.is_empty();
+        for arg in given.iter().filter(|arg| takes && arg.value.starts_with("<(")) {
+            flow.add(&arg.sources);
+        }
+        for hit in shown {
+            let finding = self.finding(hit, name, span);
+            flow.add(&[Rc::new(finding)]);
+        }
+        flow
+    }
+
+    fn given_script(&mut self, script: &wrap::NestedScript, input: &Flow) -> Flow {
         let place = match script.words.as_slice() {
             [word] if word.letters.is_some() => {
                 TextOrigin::Letters(word.letters.unwrap_or_default())
             }
-            [] => return,
+            [] => return Flow::default(),
             words => TextOrigin::Within(whole(words)),
         };
         let was_whole = self.out.is_whole;
-        self.text(&script.text, place, input);
+        let places = self.places.clone();
+        let flow = self.text(&script.text, place, input);
+        self.places = places;
         if !script.is_static {
             // What is known at run time alone may make a script of it.
             self.out.is_whole = was_whole;
         }
+        flow
     }
 
-    /// Judges what is redirected; the input that comes of it, and where it is redirected.
-    fn redirects(
-        &mut self,
-        redirects: &[Redirect],
-        command: &str,
-        place: TextOrigin,
-    ) -> Option<(Input, CommandSpan)> {
-        let mut input = None;
+    /// Reads redirections, and judges what stands in them.
+    fn streams(&mut self, redirects: &[Redirect], place: TextOrigin) -> Streams {
+        let mut streams = Streams::default();
         for redirect in redirects {
             match redirect {
                 Redirect::HereDoc { body, is_quoted, span } => {
                     let span = place.span(*span);
+                    let mut flow = Flow::words(Some(body.as_str().into()));
                     if !is_quoted {
                         let left = bounds::INNER_COST_LIMIT.saturating_sub(self.inner_cost);
                         let (expanded, cost) = expand_body(body, left);
                         self.inner_cost += cost;
-                        self.substitutions(&expanded.substitutions, TextOrigin::Within(span), span);
+                        let sources = self.substitutions(
+                            &expanded.substitutions,
+                            TextOrigin::Within(span),
+                            span,
+                        );
+                        flow.add(&sources);
                     }
-                    input = Some((Input::Data(Some(body.clone())), span));
+                    (streams.input, streams.at) = (Some(flow), Some(span));
                 }
-                Redirect::File { operator, target, span } => {
+                Redirect::File { operator, target, descriptor, span } => {
                     let span = place.span(*span);
                     let target = self.word(target, place);
-                    match operator.as_str() {
-                        "<" if is_no_file(&target.value, target.is_static) => {
-                            input = Some((Input::Data(None), span));
-                        }
-                        "<" => input = Some((Input::File(target.value), span)),
-                        "<<<" => input = Some((Input::Data(Some(target.value)), span)),
-                        "<&" | ">&-" => {}
-                        ">&" if is_descriptor(&target) => {}
-                        _ => self.output(&target, command, span),
-                    }
+                    self.stream(operator, target, *descriptor, span, &mut streams);
                 }
             }
         }
-        input
+        streams
     }
 
-    fn output(&mut self, target: &Arg, command: &str, span: CommandSpan) {
-        let path = &target.value;
-        if !is_no_file(path, target.is_static) && !lists(&self.policy.writable_paths, path) {
-            let target = Some(path.clone());
-            let hit = Hit { kind: FindingKind::Write, rule: CommandRule::Output, target };
-            self.found(hit, command, span);
+    fn stream(
+        &self,
+        operator: &str,
+        target: Arg,
+        descriptor: i32,
+        span: CommandSpan,
+        streams: &mut Streams,
+    ) {
+        match operator {
+            "<" => {
+                let mut flow = Flow::of_program();
+                flow.add(&target.sources);
+                if self.reads_inside(&target) {
+                    let hit = Hit {
+                        kind: FindingKind::Read,
+                        rule: CommandRule::Input,
+                        target: Some(target.value),
+                        wish: Wish::Any,
+                        has_more: false,
+                    };
+                    flow.add(&[Rc::new(self.finding(hit, "", span))]);
+                }
+                flow.program = flow.sources.is_empty();
+                (streams.input, streams.at) = (Some(flow), Some(span));
+            }
+            "<<<" => {
+                let mut flow = Flow::words(Some(target.value.as_str().into()));
+                flow.add(&target.sources);
+                (streams.input, streams.at) = (Some(flow), Some(span));
+            }
+            "<&" | ">&-" => {}
+            ">&" if is_descriptor(&target) => {}
+            // Errors are a program's own.
+            ">" | ">>" | ">|" if descriptor > 1 => {}
+            _ => streams.output.push((target, span)),
         }
+    }
+
+    fn reads_inside(&self, target: &Arg) -> bool {
+        !target.value.starts_with("<(")
+            && self.places.of(&target.value, target.is_static) != Place::Outside
+            && !lists(&self.policy.readable_paths, &target.value)
+    }
+
+    /// Puts what a command prints where it is redirected; what is left to be seen.
+    fn put_out(&mut self, flow: Flow, output: &[(Arg, CommandSpan)], command: &str) -> Flow {
+        if output.is_empty() {
+            return flow;
+        }
+        let mut is_seen = true;
+        for (target, span) in output {
+            is_seen &= matches!(target.value.as_str(), "/dev/stdout" | "/dev/stderr" | "/dev/tty");
+            let is_inside = self.places.of(&target.value, target.is_static) == Place::Inside;
+            if flow.is_text() && is_inside && !lists(&self.policy.writable_paths, &target.value) {
+                let hit = Hit {
+                    kind: FindingKind::Write,
+                    rule: CommandRule::Output,
+                    target: Some(target.value.clone()),
+                    wish: Wish::Any,
+                    has_more: false,
+                };
+                self.found(self.finding(hit, command, *span));
+            }
+        }
+        if is_seen { flow } else { Flow::default() }
     }
 
     /// Expands a word, and judges the commands inside it.
@@ -286,7 +492,8 @@ impl Judge<'_> {
         // Not where a line continuation stands in it.
         let is_verbatim = word.span.end - word.span.start == word.raw.len();
         let start = is_verbatim.then_some(word.span.start);
-        self.substitutions(&expanded.substitutions, place.inner(start, span), span);
+        let mut sources =
+            self.substitutions(&expanded.substitutions, place.inner(start, span), span);
         let quotes = usize::from(expanded.value != word.raw);
         let is_inside = word.raw.get(quotes..word.raw.len() - quotes.min(word.raw.len()))
             == Some(expanded.value.as_str());
@@ -294,22 +501,52 @@ impl Judge<'_> {
             (TextOrigin::Letters(base), Some(start)) if is_inside => Some(base + start + quotes),
             _ => None,
         };
-        Arg { value: expanded.value, is_static: expanded.is_static, span, letters }
+        let Expanded { value, is_static, .. } = expanded;
+        if is_static {
+            return Arg { value, is_static, span, letters, sources };
+        }
+        let known = self.known(value, &mut sources);
+        let is_static =
+            !known.contains(['$', '`']) && !known.starts_with("<(") && !known.starts_with(">(");
+        Arg { value: known, is_static, span, letters: letters.filter(|_| !is_static), sources }
     }
 
-    /// Judges the commands in a text where quotes are letters.
-    fn expanded(&mut self, text: &Word, quoting: Quoting, place: TextOrigin) {
-        let span = place.span(text.span);
-        let expanded = expand(&text.raw, quoting);
-        self.substitutions(&expanded.substitutions, TextOrigin::Within(span), span);
+    /// A word with the values of its variables, as far as they are known.
+    fn known(&mut self, value: String, sources: &mut Vec<Rc<Finding>>) -> String {
+        let mut out = String::with_capacity(value.len());
+        let mut rest = value.as_str();
+        while let Some(at) = rest.find('$') {
+            out.push_str(&rest[..at]);
+            rest = &rest[at..];
+            let (length, name) = reference(rest);
+            let variable = self.variables.get(name);
+            if let Some(variable) = variable {
+                let room = SOURCES_LIMIT.saturating_sub(sources.len());
+                sources.extend(variable.sources.iter().take(room).cloned());
+            }
+            let text = variable.map(|variable| variable.text.as_deref());
+            match text.unwrap_or_else(|| usual(name)).filter(|text| text.len() <= self.values_left)
+            {
+                Some(text) => {
+                    self.values_left -= text.len();
+                    out.push_str(text);
+                }
+                None => out.push_str(&rest[..length]),
+            }
+            rest = &rest[length..];
+        }
+        out.push_str(rest);
+        out
     }
 
+    /// Judges the commands in a word; the files whose contents they put into it.
     fn substitutions(
         &mut self,
         substitutions: &[Substitution],
         place: TextOrigin,
         whole: CommandSpan,
-    ) {
+    ) -> Vec<Rc<Finding>> {
+        let mut flow = Flow::default();
         for Substitution { script, at, gives_text } in substitutions {
             let Some(script) = script else {
                 self.out.is_whole = false;
@@ -320,44 +557,86 @@ impl Judge<'_> {
                 self.out.is_whole = false;
                 continue;
             }
-            self.script(script, place, &Input::Outer);
+            let places = self.places.clone();
+            let printed = self.script(script, place, &Flow::default());
+            flow.add(&printed.sources);
+            self.places = places;
             if *gives_text && let Some((target, span)) = script.lone_input() {
-                self.lone_input(target, span, place);
+                let target = self.word(target, place);
+                if self.reads_inside(&target) {
+                    let hit = Hit {
+                        kind: FindingKind::Read,
+                        rule: CommandRule::Input,
+                        target: Some(target.value),
+                        wish: Wish::Any,
+                        has_more: false,
+                    };
+                    let finding = self.finding(hit, "", place.span(span));
+                    flow.add(&[Rc::new(finding)]);
+                }
             }
         }
+        flow.sources
     }
 
-    /// Notes that `$(< file)` reads a file.
-    fn lone_input(&mut self, target: &Word, span: grammar::TextSpan, place: TextOrigin) {
-        let target = expand(&target.raw, Quoting::Word);
-        let path = target.value;
-        if !is_no_file(&path, target.is_static) && !lists(&self.policy.readable_paths, &path) {
-            let hit = Hit { kind: FindingKind::Read, rule: CommandRule::Input, target: Some(path) };
-            self.found(hit, "", place.span(span));
+    /// The model sees this.
+    fn see(&mut self, flow: &Flow) {
+        for source in &flow.sources {
+            self.found((**source).clone());
         }
     }
 
-    fn found(&mut self, hit: Hit, command: &str, span: CommandSpan) {
-        let Hit { kind, rule, target } = hit;
-        let is_wanted = match kind {
-            FindingKind::Read => self.policy.reads,
-            FindingKind::Write => self.policy.writes,
-        };
-        let is_known =
-            self.out.findings.iter().any(|finding| {
-                finding.span == span && finding.kind == kind && finding.rule == rule
-            });
-        if !is_wanted || is_known || self.out.findings.len() == FINDINGS_LIMIT {
-            return;
+    fn finding(&self, hit: Hit, command: &str, span: CommandSpan) -> Finding {
+        let path = hit.target.as_deref().and_then(|target| self.places.seen_from_start(target));
+        let message = message(self.policy, &hit, path.as_deref(), command);
+        let Hit { kind, rule, target, .. } = hit;
+        Finding { kind, rule, command: command.to_owned(), target, span, message }
+    }
+
+    fn found(&mut self, finding: Finding) {
+        let is_known = self.out.findings.iter().any(|known| {
+            known.span == finding.span && known.kind == finding.kind && known.rule == finding.rule
+        });
+        let is_wanted = self.policy.wants(finding.kind, finding.rule);
+        if is_wanted && !is_known && self.out.findings.len() < FINDINGS_LIMIT {
+            self.out.findings.push(finding);
         }
-        let message = message(self.policy, kind, rule, command, target.as_deref());
-        let command = command.to_owned();
-        self.out.findings.push(Finding { kind, rule, command, target, span, message });
     }
 }
 
-/// The most findings that are reported of a line.
-const FINDINGS_LIMIT: usize = 100;
+/// A reference to a variable or a substitution at the start of a text: how long it is, and its name.
+fn reference(text: &str) -> (usize, &str) {
+    let rest = &text[1..];
+    if let Some(inside) = rest.strip_prefix('{') {
+        let end = inside.find('}').map_or(text.len(), |end| end + 3);
+        let name = inside.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
+        return (end.min(text.len()), name.unwrap_or_default());
+    }
+    if rest.starts_with('(') {
+        // To the last bracket: what is known of it is all or nothing.
+        let end = text.rfind(')').map_or(text.len(), |end| end + 1);
+        return (end, &text[..end]);
+    }
+    let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+    (end + 1, &rest[..end])
+}
+
+/// What variables and substitutions hold that have the same meaning everywhere.
+fn usual(name: &str) -> Option<&'static str> {
+    match name {
+        "TMPDIR" | "TMP" | "TEMP" | "RUNNER_TEMP" => Some("/tmp"),
+        "HOME" => Some("~"),
+        "PWD" | "$(pwd)" | "$(git rev-parse --show-toplevel)" => Some("."),
+        name if name.starts_with("$(mktemp") => Some("/tmp/mktemp"),
+        _ => None,
+    }
+}
+
+/// Whether a word is what a program printed, or a number of the shell: `$(date)`, `$!`.
+fn is_output(arg: &Arg) -> bool {
+    let is_number = matches!(arg.value.as_str(), "$!" | "$?" | "$$" | "$#");
+    is_number || (arg.sources.is_empty() && arg.value.starts_with("$(") && !arg.is_static)
+}
 
 /// From the first of these words to the last.
 fn whole(args: &[Arg]) -> CommandSpan {
@@ -369,86 +648,4 @@ fn whole(args: &[Arg]) -> CommandSpan {
 fn is_descriptor(target: &Arg) -> bool {
     let digits = target.value.trim_end_matches('-');
     !target.is_static || digits.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// What a command prints, where the line itself says it: `echo`, and a here-document.
-fn printed(part: &Part) -> Option<String> {
-    let Part::Simple(Simple { words, redirects, .. }) = part else { return None };
-    let words: Vec<_> = words.iter().map(|word| expand(&word.raw, Quoting::Word).value).collect();
-    let (name, given) = words.split_first()?;
-    match (name.as_str(), redirects.as_slice()) {
-        ("cat", [Redirect::HereDoc { body, .. }]) if given.is_empty() => Some(body.clone()),
-        ("echo", []) => {
-            let is_option = |word: &&String| matches!(word.as_str(), "-n" | "-e" | "-ne" | "-en");
-            let skipped = given.iter().take_while(is_option).count();
-            Some(given[skipped..].join(" "))
-        }
-        ("printf", []) => match given {
-            [format, text] if format == "%s" || format == "%s\\n" => Some(text.clone()),
-            [text] => Some(text.replace("\\n", "\n")),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
-/// What the model is told.
-fn message(
-    policy: &Policy,
-    kind: FindingKind,
-    rule: CommandRule,
-    command: &str,
-    target: Option<&str>,
-) -> String {
-    let tools = &policy.tools;
-    let what = target.map_or_else(String::new, |target| format!(" `{}`", shortened(target)));
-    let who =
-        if command.is_empty() { "This redirection".to_owned() } else { format!("`{command}`") };
-    match (kind, rule) {
-        (_, CommandRule::Search) => {
-            let what = if what.is_empty() { " files".to_owned() } else { what };
-            format!(
-                "{who} searches{what}: use the tool `{}` instead, whose matches have anchors.",
-                tools.search
-            )
-        }
-        (FindingKind::Read, CommandRule::Interpreter) => {
-            format!(
-                "Code for {who} reads a file: use the tool `{}` instead, which shows lines with anchors.",
-                tools.read
-            )
-        }
-        (FindingKind::Write, CommandRule::Interpreter) => {
-            format!("Code for {who} writes a file: use the tool `{}` instead.", tools.edit)
-        }
-        (FindingKind::Read, _) => {
-            let what = if what.is_empty() { " a file".to_owned() } else { what };
-            format!(
-                "{who} reads{what}: use the tool `{}` instead, which shows lines with anchors.",
-                tools.read
-            )
-        }
-        (FindingKind::Write, CommandRule::Output) => {
-            let who = if command.is_empty() { who } else { format!("The output of {who}") };
-            let who = if command.is_empty() {
-                format!("{who} writes")
-            } else {
-                format!("{who} is written to")
-            };
-            format!("{who}{what}: use the tool `{}` to write files.", tools.edit)
-        }
-        (FindingKind::Write, _) => {
-            let what = if what.is_empty() { " files".to_owned() } else { what };
-            format!("{who} writes{what}: use the tool `{}` instead.", tools.edit)
-        }
-    }
-}
-
-/// A target as a message shows it.
-fn shortened(target: &str) -> String {
-    const LIMIT_CHARS: usize = 80;
-    match target.char_indices().nth(LIMIT_CHARS) {
-        Some((end, _)) => format!("{}…", &target[..end]),
-        None => target.to_owned(),
-    }
 }

@@ -8,18 +8,22 @@ mod argv;
 mod awk;
 mod bounds;
 mod code;
+mod flow;
 mod grammar;
 mod judge;
 mod lexis;
+mod message;
+mod place;
 mod policy;
 mod rules;
 mod sed;
+mod tables;
 mod word;
 mod wrap;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use bounds::StackRoom;
 use judge::Judged;
@@ -72,7 +76,7 @@ impl FindingKind {
 }
 
 /// By which rule a part of a command line was found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CommandRule {
     /// A command that prints files: `cat f`.

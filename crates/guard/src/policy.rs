@@ -1,24 +1,28 @@
 //! What counts as a finding.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 
-use super::Verdict;
+use super::{CommandRule, FindingKind, Verdict};
 
 /// What counts as a finding. Names of fields and values are those of JavaScript.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Policy {
-    /// Whether commands that read file contents are findings.
+    /// Whether commands that show the contents of files are findings.
     pub reads: bool,
     /// Whether commands and redirections that write files are findings.
     pub writes: bool,
-    /// Whether `cp`, `mv`, `rm` and the like count as writes.
-    pub file_commands: bool,
-    /// Whether `patch`, `git apply` and the like count as writes.
-    pub patches: bool,
-    /// Whether code given to an interpreter (`python -c`, `node -e`) is looked at.
-    pub interpreters: bool,
-    /// Names of more commands that read files: with an operand, or a file as their input.
+    /// Single rules, on or off. What is not named is on, but for `file-command`.
+    pub rules: BTreeMap<CommandRule, bool>,
+    /// Directories that the tools serve; without any, all paths that no other rule excludes.
+    pub roots: Vec<String>,
+    /// Where relative paths start: the first root when it is left out.
+    pub cwd: Option<String>,
+    /// Paths below the roots that are no findings, as lines of a `.gitignore`.
+    pub ignored: Vec<String>,
+    /// Names of more commands that show files: with an operand, or a file as their input.
     pub extra_reads: Vec<String>,
     /// Names of more commands that write files.
     pub extra_writes: Vec<String>,
@@ -39,9 +43,10 @@ impl Default for Policy {
         Policy {
             reads: true,
             writes: true,
-            file_commands: false,
-            patches: false,
-            interpreters: false,
+            rules: BTreeMap::new(),
+            roots: Vec::new(),
+            cwd: None,
+            ignored: Vec::new(),
             extra_reads: Vec::new(),
             extra_writes: Vec::new(),
             except: Vec::new(),
@@ -50,6 +55,18 @@ impl Default for Policy {
             unparsed: Unparsed::default(),
             tools: Tools::default(),
         }
+    }
+}
+
+impl Policy {
+    /// Whether findings of a kind by a rule are wanted.
+    pub(super) fn wants(&self, kind: FindingKind, rule: CommandRule) -> bool {
+        let is_kind_on = match kind {
+            FindingKind::Read => self.reads,
+            FindingKind::Write => self.writes,
+        };
+        let is_on_at_first = rule != CommandRule::FileCommand;
+        is_kind_on && self.rules.get(&rule).copied().unwrap_or(is_on_at_first)
     }
 }
 
@@ -94,17 +111,6 @@ pub struct Tools {
 
 impl Default for Tools {
     fn default() -> Tools {
-        Tools { read: "read".to_owned(), search: "search".to_owned(), edit: "edit".to_owned() }
+        Tools { read: "read".to_owned(), search: "search".to_owned(), edit: "apply".to_owned() }
     }
-}
-
-/// Whether `path` is one of the listed files, or in one of the listed directories.
-pub fn lists(paths: &[String], path: &str) -> bool {
-    // Upwards nothing is in a directory any more.
-    let leaves = path.split('/').any(|name| name == "..");
-    !leaves
-        && paths.iter().any(|listed| {
-            let listed = listed.trim_end_matches('/');
-            path.strip_prefix(listed).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        })
 }

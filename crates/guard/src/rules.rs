@@ -1,30 +1,66 @@
-//! What a single command does to files, by its name and its words.
+//! What a single command does with files, by its name and its words.
 
-mod specs;
+use std::borrow::Cow;
 
 use super::argv::{Arg, Parsed, Spec, parse};
-use super::policy::lists;
-use super::{CommandRule, FindingKind, Policy, awk, code, sed, wrap};
-use specs::{AWK, FILE_COMMANDS, GREP, INTERPRETER, PATCH, PERL, READERS, RG, RUBY, SED, TRUNCATE};
+use super::flow::Flow;
+use super::place::{Place, Places, lists};
+use super::policy::Policy;
+use super::tables::{Job, Tool, tool};
+use super::{CommandRule, FindingKind, awk, code, sed, wrap};
 
-/// Where a command's standard input comes from.
-#[derive(Clone, Debug)]
-pub enum Input {
-    /// From wherever that of the whole line does.
-    Outer,
-    /// From another command, or a text in the line itself, which may be known.
-    Data(Option<String>),
-    /// From a file.
-    File(String),
-}
-
-/// Something that a command does.
+/// Something that a command does with a file.
 #[derive(Debug)]
 pub struct Hit {
     pub kind: FindingKind,
     pub rule: CommandRule,
     /// The file, where it is known.
     pub target: Option<String>,
+    /// What a tool is to be asked for.
+    pub wish: Wish,
+    /// Whether it is one of several files.
+    pub has_more: bool,
+}
+
+/// What a model is after.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Wish {
+    /// The file, or nothing that can be said.
+    #[default]
+    Any,
+    /// So many lines from this one on.
+    Lines(u64, u64),
+    /// Lines with a pattern.
+    Pattern(String),
+}
+
+/// What a command makes of its input.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Its own output, in which no file can be seen.
+    Own,
+    /// What it is fed, as it is or in another form; and the files that it shows.
+    Input { as_is: bool },
+    /// Words of the command line.
+    Words(String),
+    /// Names of files below a directory.
+    Names(String),
+}
+
+/// What a command does.
+#[derive(Debug)]
+pub struct Effect {
+    /// Whatever becomes of its output.
+    pub hits: Vec<Hit>,
+    /// Files that its output shows.
+    pub shown: Vec<Hit>,
+    pub output: Output,
+}
+
+impl Effect {
+    fn new(output: Output) -> Effect {
+        Effect { hits: Vec::new(), shown: Vec::new(), output }
+    }
 }
 
 /// What the rules look at.
@@ -32,7 +68,8 @@ pub struct Call<'a> {
     pub name: &'a str,
     /// The words after the name.
     pub given: &'a [Arg],
-    pub input: &'a Input,
+    pub input: &'a Flow,
+    pub places: &'a Places<'a>,
     pub policy: &'a Policy,
 }
 
@@ -41,379 +78,575 @@ pub fn name_of(arg: &Arg) -> Option<&str> {
     arg.is_static.then(|| arg.value.rsplit('/').next().unwrap_or_default())
 }
 
-/// A `-` for standard input, a device, or another command's output: no file to read or write.
-pub fn is_no_file(value: &str, is_static: bool) -> bool {
-    let is_device = value.starts_with("/dev/") && !value.starts_with("/dev/shm");
-    let is_descriptor = value.starts_with("/proc/self/fd/");
-    let is_command = !is_static && (value.starts_with("<(") || value.starts_with(">("));
-    (is_static && matches!(value, "-" | "")) || is_device || is_descriptor || is_command
-}
-
 impl Call<'_> {
     /// What the command does itself, whatever it runs beside.
-    pub fn hits(&self) -> Vec<Hit> {
-        let mut hits = Vec::new();
+    pub fn effect(&self) -> Effect {
         let git = wrap::git(self.given).filter(|_| self.name == "git");
-        let excepted = |name: &str| self.policy.except.iter().any(|listed| listed == name);
         let full = git.as_ref().map(|(subcommand, _)| format!("git {subcommand}"));
-        if excepted(self.name) || full.as_deref().is_some_and(excepted) {
-            return hits;
+        let is_listed = |names: &[String]| {
+            names.iter().any(|name| name == self.name || Some(name.as_str()) == full.as_deref())
+        };
+        let mut effect = match tool(self.name) {
+            Some(tool) => self.known(tool),
+            None => Effect::new(Output::Own),
+        };
+        self.patch(git.as_ref(), &mut effect.hits);
+        if is_listed(&self.policy.extra_writes) {
+            effect.hits.push(hit(FindingKind::Write, CommandRule::Extra, None));
         }
-        self.extra(full.as_deref(), &mut hits);
-        if let Some((_, letters, names)) = READERS.iter().find(|(name, ..)| *name == self.name) {
-            let spec = Spec { letters, names, ..Spec::default() };
-            self.reader(&parse(self.given, &spec), &mut hits);
+        if is_listed(&self.policy.extra_reads) {
+            let parsed = parse(self.given, &Spec::default());
+            let files = parsed.operands.get(usize::from(full.is_some())..).unwrap_or_default();
+            self.shows(files, CommandRule::Extra, &Wish::Any, &mut effect);
         }
-        if FILE_COMMANDS.contains(&self.name) && self.policy.file_commands {
-            self.file_command(&mut hits);
+        if is_listed(&self.policy.except) {
+            effect.hits.clear();
+            effect.shown.clear();
         }
+        effect
+    }
+
+    fn known(&self, tool: &Tool) -> Effect {
+        let parsed = parse(self.given, &tool.spec);
+        match tool.job {
+            Job::Shows(rule) => self.reader(tool, rule, &parsed),
+            Job::Writes if self.name == "dd" => self.copier(),
+            Job::Writes => self.writer(&parsed),
+            Job::Changes(rule) => self.changer(tool, rule, &parsed),
+            Job::Edits => self.editor(&parsed),
+            Job::Prints => Effect::new(Output::Words(self.words())),
+            Job::Lists => self.lister(&parsed),
+            Job::Runs => self.interpreter(tool, &parsed),
+        }
+    }
+
+    /// The first of these words that is a file which the tools serve; it stands for all of them.
+    /// What is known at run time alone is one `unless` it is written as a redirection is.
+    fn served<'f>(
+        &self,
+        files: &[&'f Arg],
+        kind: FindingKind,
+        counts_unknown: bool,
+    ) -> Option<&'f Arg> {
+        let allowed = match kind {
+            FindingKind::Read => &self.policy.readable_paths,
+            FindingKind::Write => &self.policy.writable_paths,
+        };
+        let is_served = |arg: &Arg| match self.places.of(&arg.value, arg.is_static) {
+            Place::Inside => true,
+            Place::Outside => false,
+            Place::Unknown => counts_unknown,
+        };
+        files
+            .iter()
+            .copied()
+            .find(|arg| !is_standard(arg) && is_served(arg) && !lists(allowed, &arg.value))
+    }
+
+    /// The files are shown; without any, the input is.
+    fn shows(&self, files: &[&Arg], rule: CommandRule, wish: &Wish, effect: &mut Effect) {
+        if let Some(file) = self.served(files, FindingKind::Read, true) {
+            let has_more = files.len() > 1;
+            let hit =
+                Hit { wish: wish.clone(), has_more, ..hit(FindingKind::Read, rule, Some(file)) };
+            effect.shown.push(hit);
+        }
+        if files.is_empty()
+            || files.iter().any(|arg| is_standard(arg) || arg.value.starts_with("<("))
+        {
+            let as_is = matches!(self.name, "cat" | "gcat");
+            effect.output = Output::Input { as_is };
+        }
+    }
+
+    /// The files are changed; without any, what is in the working directory.
+    fn changes(&self, files: &[&Arg], rule: CommandRule, hits: &mut Vec<Hit>) {
+        let here = files.is_empty() && self.places.of(".", true) == Place::Inside;
+        let file = self.served(files, FindingKind::Write, true);
+        if here || file.is_some() {
+            hits.push(hit(FindingKind::Write, rule, file));
+        }
+    }
+
+    fn reader(&self, tool: &Tool, rule: CommandRule, parsed: &Parsed<'_>) -> Effect {
+        let mut effect = Effect::new(Output::Own);
+        let files = self.files_of(tool, parsed);
+        if parsed.has(tool.silent) {
+            if tool.silent.contains(&"null-input") && parsed.has(&["n", "null-input"]) {
+                effect.output = Output::Words(self.program(tool, parsed).join(" "));
+            } else if parsed.has(&["l", "files", "files-with-matches"]) {
+                effect.output = Output::Names(self.listed(files.first().copied()));
+            }
+            return effect;
+        }
+        let program = self.program(tool, parsed);
         match self.name {
-            "grep" | "egrep" | "fgrep" | "zgrep" | "ggrep" => self.grep(&mut hits),
-            "rg" => self.ripgrep(&mut hits),
-            "sed" | "gsed" => self.sed(&mut hits),
-            "awk" | "gawk" | "mawk" | "nawk" => self.awk(&mut hits),
-            "perl" => self.in_place(&parse(self.given, &PERL), &["i"], &mut hits),
-            "ruby" => self.in_place(&parse(self.given, &RUBY), &["i"], &mut hits),
-            "yq" | "gojq" | "sd" => self.editor(&mut hits),
-            "tee" | "sponge" | "ed" | "ex" | "red" => {
-                let spec =
-                    Spec { letters: if self.name == "tee" { "" } else { "cp" }, ..Spec::default() };
-                self.writes(&parse(self.given, &spec).operands, CommandRule::Writer, &mut hits);
-            }
-            "truncate" => {
-                self.writes(&parse(self.given, &TRUNCATE).operands, CommandRule::Writer, &mut hits);
-            }
-            "dd" => self.dd(&mut hits),
-            "find" | "gfind" => self.find(&mut hits),
-            "patch" | "gpatch" | "apply_patch" | "applypatch"
-                if self.policy.patches
-                    && !parse(self.given, &PATCH).has(&["dry-run", "version", "help"]) =>
-            {
-                hits.push(Hit { kind: FindingKind::Write, rule: CommandRule::Patch, target: None });
-            }
+            "sed" | "gsed" => self.sed_program(&program, &mut effect.hits),
+            "awk" | "gawk" | "mawk" | "nawk" => self.awk_program(&program, &mut effect),
             _ => {}
         }
-        if let Some(("apply" | "am", parsed)) = &git
-            && self.policy.patches
-            && !parsed.has(&["check", "stat", "numstat", "summary", "abort", "help"])
-        {
-            hits.push(Hit { kind: FindingKind::Write, rule: CommandRule::Patch, target: None });
+        let is_inplace = |value: &str| value.starts_with("inplace");
+        let is_gawk_inplace =
+            self.name.ends_with("awk") && parsed.values(&["i", "include"]).any(is_inplace);
+        if is_gawk_inplace || parsed.has(tool.changing) {
+            return self.changed(tool, parsed, &files, effect);
         }
-        if self.policy.interpreters {
-            self.interpreter(&mut hits);
-        }
-        hits
-    }
-
-    fn extra(&self, full: Option<&str>, hits: &mut Vec<Hit>) {
-        let listed = |names: &[String]| {
-            names.iter().any(|name| name == self.name || Some(name.as_str()) == full)
-        };
-        if listed(&self.policy.extra_writes) {
-            hits.push(Hit { kind: FindingKind::Write, rule: CommandRule::Extra, target: None });
-        }
-        if listed(&self.policy.extra_reads) {
-            let parsed = parse(self.given, &Spec::default());
-            let own = usize::from(full.is_some());
-            self.reads(parsed.operands.get(own..).unwrap_or_default(), CommandRule::Extra, hits);
-        }
-    }
-
-    fn hit(&self, kind: FindingKind, rule: CommandRule, target: &str, hits: &mut Vec<Hit>) {
-        let target = (!target.is_empty()).then(|| target.to_owned());
-        hits.push(Hit { kind, rule, target });
-    }
-
-    /// A reader without operands, or with `-`, reads what it is fed.
-    fn reader(&self, parsed: &Parsed<'_>, hits: &mut Vec<Hit>) {
-        if parsed.has(&["help", "version"]) {
-            return;
-        }
-        // `xxd in out`
-        if self.name == "xxd"
-            && let [_, output] = parsed.operands.as_slice()
-        {
-            self.writes(&[output], CommandRule::Writer, hits);
-        }
-        // `tail +5`
-        let is_count = |arg: &Arg| {
-            self.name.ends_with("tail") && arg.value.strip_prefix('+').is_some_and(is_number)
-        };
-        let files: Vec<_> = parsed.operands.iter().copied().filter(|arg| !is_count(arg)).collect();
-        self.reads(&files, CommandRule::Reader, hits);
-    }
-
-    /// The files among the operands are read; without operands, the input is.
-    fn reads(&self, operands: &[&Arg], rule: CommandRule, hits: &mut Vec<Hit>) {
-        let may = |arg: &Arg| {
-            is_no_file(&arg.value, arg.is_static) || lists(&self.policy.readable_paths, &arg.value)
-        };
-        if let Some(file) = operands.iter().find(|arg| !may(arg)) {
-            self.hit(FindingKind::Read, rule, &file.value, hits);
-        } else if operands.iter().all(|arg| matches!(arg.value.as_str(), "-" | "/dev/stdin")) {
-            self.reads_input(hits);
-        }
-    }
-
-    fn reads_input(&self, hits: &mut Vec<Hit>) {
-        if let Input::File(target) = self.input
-            && !is_no_file(target, true)
-            && !lists(&self.policy.readable_paths, target)
-        {
-            self.hit(FindingKind::Read, CommandRule::Input, target, hits);
-        }
-    }
-
-    /// Notes that the first operand that is a file is written; it stands for all of them.
-    fn writes(&self, operands: &[&Arg], rule: CommandRule, hits: &mut Vec<Hit>) {
-        let may = |arg: &Arg| {
-            is_no_file(&arg.value, arg.is_static) || lists(&self.policy.writable_paths, &arg.value)
-        };
-        if let Some(file) = operands.iter().find(|arg| !may(arg)) {
-            self.hit(FindingKind::Write, rule, &file.value, hits);
-        }
-    }
-
-    fn grep(&self, hits: &mut Vec<Hit>) {
-        let parsed = parse(self.given, &GREP);
-        if parsed.has(&["help", "version", "V"]) {
-            return;
-        }
-        let own = usize::from(!parsed.has(&["e", "f", "regexp", "file"]));
-        let files = parsed.operands.get(own..).unwrap_or_default();
-        if files.is_empty() && parsed.has(&["r", "R", "recursive", "dereference-recursive"]) {
-            self.searches_here(hits);
-        } else {
-            self.reads(files, CommandRule::Search, hits);
-        }
-    }
-
-    fn ripgrep(&self, hits: &mut Vec<Hit>) {
-        let parsed = parse(self.given, &RG);
-        let lists_only = ["files", "type-list", "version", "V", "help", "h", "pcre2-version"];
-        if parsed.has(&lists_only) {
-            return;
-        }
-        let own = usize::from(!parsed.has(&["e", "f", "regexp", "file"]));
-        let files = parsed.operands.get(own..).unwrap_or_default();
-        let has_pattern = own == 0 || !parsed.operands.is_empty();
-        if files.is_empty() && has_pattern && matches!(self.input, Input::Outer) {
-            self.searches_here(hits);
-        } else {
-            self.reads(files, CommandRule::Search, hits);
-        }
-    }
-
-    /// A search of the working directory.
-    fn searches_here(&self, hits: &mut Vec<Hit>) {
-        if !lists(&self.policy.readable_paths, ".") {
-            self.hit(FindingKind::Read, CommandRule::Search, "", hits);
-        }
-    }
-
-    fn sed(&self, hits: &mut Vec<Hit>) {
-        let parsed = parse(self.given, &SED);
-        if parsed.has(&["help", "version"]) {
-            return;
-        }
-        let given: Vec<_> = parsed.values(&["e", "expression"]).collect();
-        let own = usize::from(!parsed.has(&["e", "f", "expression", "file"]));
-        let first = parsed.operands.first().filter(|_| own == 1).map(|arg| arg.value.as_str());
-        let files = parsed.operands.get(own..).unwrap_or_default();
-        for program in given.into_iter().chain(first) {
-            self.sed_program(program, hits);
-        }
-        if parsed.has(&["i", "I", "in-place"]) {
-            // The last operand: elsewhere than on Linux the first one may be a suffix.
-            match files.last() {
-                Some(_) => self.writes(
-                    &files.iter().rev().copied().collect::<Vec<_>>(),
-                    CommandRule::InPlace,
-                    hits,
-                ),
-                None => self.hit(FindingKind::Write, CommandRule::InPlace, "", hits),
+        let shows_nothing = match self.name {
+            "awk" | "gawk" | "mawk" | "nawk" => {
+                program.iter().all(|program| awk::shows_no_line(program)) && !program.is_empty()
             }
-        } else {
-            self.reads(files, CommandRule::Reader, hits);
+            "jq" | "gojq" | "jaq" => program.first() == Some(&"empty"),
+            _ => false,
+        };
+        // What a program prints that reads nothing stands in the line.
+        let reads_nothing = |program: &&str| {
+            program.trim_start().starts_with("BEGIN") && !program.contains("getline")
+        };
+        if self.name.ends_with("awk") && files.is_empty() && program.iter().all(reads_nothing) {
+            effect.output = Output::Words(program.join(" "));
+            return effect;
         }
-    }
-
-    fn sed_program(&self, program: &str, hits: &mut Vec<Hit>) {
-        for effect in sed::effects(program) {
-            match effect {
-                sed::Effect::Writes(file) if !lists(&self.policy.writable_paths, file) => {
-                    self.hit(FindingKind::Write, CommandRule::Program, file, hits);
-                }
-                sed::Effect::Reads(file)
-                    if !is_no_file(file, true) && !lists(&self.policy.readable_paths, file) =>
-                {
-                    self.hit(FindingKind::Read, CommandRule::Program, file, hits);
-                }
-                _ => {}
+        if shows_nothing {
+            return effect;
+        }
+        let recursive = ["r", "R", "recursive", "dereference-recursive"];
+        let searches_here = matches!(self.name, "rg" | "ag" | "ack") && !self.input.is_fed();
+        if files.is_empty()
+            && rule == CommandRule::Search
+            && (searches_here || parsed.has(&recursive))
+        {
+            if self.places.of(".", true) == Place::Inside
+                && !lists(&self.policy.readable_paths, ".")
+            {
+                let wish = self.wish(parsed, &program);
+                effect.shown.push(Hit { wish, ..hit(FindingKind::Read, rule, None) });
             }
+            return effect;
+        }
+        self.shows(&files, rule, &self.wish(parsed, &program), &mut effect);
+        effect
+    }
+
+    /// An option makes the command write: the files, or the one that the option names.
+    fn changed(
+        &self,
+        tool: &Tool,
+        parsed: &Parsed<'_>,
+        files: &[&Arg],
+        mut effect: Effect,
+    ) -> Effect {
+        if matches!(self.name, "sort" | "gsort") {
+            let value = parsed.values(tool.changing).next().unwrap_or_default();
+            if self.places.of(value, true) == Place::Inside
+                && !lists(&self.policy.writable_paths, value)
+            {
+                let target = Some(value.to_owned());
+                effect
+                    .hits
+                    .push(Hit { target, ..hit(FindingKind::Write, CommandRule::Writer, None) });
+            }
+            return effect;
+        }
+        // The last operand: elsewhere than on Linux the first one may be a suffix.
+        let files: Vec<_> = files.iter().rev().copied().collect();
+        self.changes(&files, CommandRule::InPlace, &mut effect.hits);
+        effect
+    }
+
+    /// The operands that are files.
+    fn files_of<'a>(&self, tool: &Tool, parsed: &Parsed<'a>) -> Vec<&'a Arg> {
+        let pairs = ["arg", "argjson", "slurpfile", "rawfile"];
+        let pairs = parsed.options.iter().filter(|option| pairs.contains(&option.name)).count();
+        let given = parsed.has(tool.own_options);
+        let is_subcommand = |arg: &Arg| {
+            self.name == "yq"
+                && matches!(arg.value.as_str(), "eval" | "e" | "eval-all" | "ea" | "r" | "w")
+                || matches!(self.name, "ast-grep" | "sg")
+                    && matches!(arg.value.as_str(), "run" | "scan" | "rewrite")
+        };
+        let subcommand = usize::from(parsed.operands.first().is_some_and(|arg| is_subcommand(arg)));
+        let own = if given { 0 } else { tool.own };
+        let own = own.saturating_add(subcommand + pairs);
+        let is_file = |arg: &&Arg| match self.name {
+            "awk" | "gawk" | "mawk" | "nawk" => !is_assignment(&arg.value),
+            // `tail +5`
+            "tail" | "gtail" => !arg.value.strip_prefix('+').is_some_and(is_number),
+            _ => true,
+        };
+        parsed.operands.get(own..).unwrap_or_default().iter().copied().filter(is_file).collect()
+    }
+
+    /// The patterns or programs that a command is given.
+    fn program<'a>(&self, tool: &Tool, parsed: &Parsed<'a>) -> Vec<&'a str> {
+        if tool.own == 0 || tool.own == usize::MAX {
+            return Vec::new();
+        }
+        let given: Vec<_> = parsed.values(&["e", "expression", "source", "regexp"]).collect();
+        if given.is_empty() && !parsed.has(tool.own_options) {
+            return parsed.operands.first().map(|arg| arg.value.as_str()).into_iter().collect();
+        }
+        given
+    }
+
+    /// What a reader is asked for.
+    fn wish(&self, parsed: &Parsed<'_>, program: &[&str]) -> Wish {
+        let count = |names| parsed.values(names).next().and_then(|value: &str| value.parse().ok());
+        let number = || parsed.options.iter().find_map(|option| option.name.parse().ok());
+        match (self.name, program) {
+            ("head" | "ghead", _) => {
+                let digits = parsed.options.iter().map(|option| option.name);
+                let digits: String = digits.filter(|name| is_number(name)).collect();
+                let lines = count(&["n", "lines"]).or_else(|| digits.parse().ok()).or_else(number);
+                Wish::Lines(1, lines.unwrap_or(10))
+            }
+            ("tail" | "gtail", _) => {
+                let from =
+                    parsed.values(&["n", "lines"]).next().and_then(|value| value.strip_prefix('+'));
+                from.and_then(|from| from.parse().ok())
+                    .map_or(Wish::Any, |from| Wish::Lines(from, 0))
+            }
+            ("sed" | "gsed", [program]) => sed::lines(program).map_or(Wish::Any, |(start, end)| {
+                Wish::Lines(start, end.saturating_sub(start) + 1)
+            }),
+            ("grep" | "ggrep", [pattern])
+                if !parsed.has(&[
+                    "E",
+                    "P",
+                    "F",
+                    "extended-regexp",
+                    "perl-regexp",
+                    "fixed-strings",
+                ]) =>
+            {
+                Wish::Pattern(extended(pattern))
+            }
+            ("grep" | "egrep" | "ggrep" | "rg" | "ag" | "ack", [pattern])
+                if !parsed.has(&["F", "fixed-strings"]) =>
+            {
+                Wish::Pattern((*pattern).to_owned())
+            }
+            _ => Wish::Any,
         }
     }
 
-    fn awk(&self, hits: &mut Vec<Hit>) {
-        let parsed = parse(self.given, &AWK);
-        if parsed.has(&["help", "version", "V"]) {
-            return;
+    fn sed_program(&self, programs: &[&str], hits: &mut Vec<Hit>) {
+        for effect in programs.iter().flat_map(|program| sed::effects(program)) {
+            let (kind, file, allowed) = match effect {
+                sed::Effect::Writes(file) => {
+                    (FindingKind::Write, file, &self.policy.writable_paths)
+                }
+                sed::Effect::Reads(file) => (FindingKind::Read, file, &self.policy.readable_paths),
+            };
+            self.program_file(kind, file, allowed, hits);
         }
-        let own = usize::from(!parsed.has(&["f", "e", "file", "source"]));
-        let program = parsed.operands.first().filter(|_| own == 1).map(|arg| arg.value.as_str());
-        for program in parsed.values(&["e", "source"]).chain(program) {
+    }
+
+    fn awk_program(&self, programs: &[&str], effect: &mut Effect) {
+        for program in programs {
             for file in awk::written(program) {
-                if !lists(&self.policy.writable_paths, &file) {
-                    self.hit(FindingKind::Write, CommandRule::Program, &file, hits);
-                }
+                self.program_file(
+                    FindingKind::Write,
+                    &file,
+                    &self.policy.writable_paths,
+                    &mut effect.hits,
+                );
             }
             for file in awk::read(program) {
-                self.hit(FindingKind::Read, CommandRule::Program, &file, hits);
+                self.program_file(
+                    FindingKind::Read,
+                    &file,
+                    &self.policy.readable_paths,
+                    &mut effect.shown,
+                );
             }
-        }
-        let operands = parsed.operands.get(own..).unwrap_or_default();
-        let is_file = |arg: &&Arg| !is_assignment(&arg.value);
-        let files: Vec<_> = operands.iter().copied().filter(is_file).collect();
-        if parsed.values(&["i", "include"]).any(|library| library.starts_with("inplace")) {
-            self.writes(&files, CommandRule::InPlace, hits);
-        } else if files.is_empty() && program.is_some_and(is_begin_only) {
-            // A program of `BEGIN` alone reads nothing.
-        } else {
-            self.reads(&files, CommandRule::Reader, hits);
         }
     }
 
-    fn in_place(&self, parsed: &Parsed<'_>, names: &[&str], hits: &mut Vec<Hit>) {
-        if !parsed.has(names) {
-            return;
-        }
-        let own = usize::from(!parsed.has(&["e", "E"]));
-        match parsed.operands.get(own..).unwrap_or_default() {
-            [] => self.hit(FindingKind::Write, CommandRule::InPlace, "", hits),
-            files => self.writes(files, CommandRule::InPlace, hits),
+    fn program_file(&self, kind: FindingKind, file: &str, allowed: &[String], hits: &mut Vec<Hit>) {
+        if self.places.of(file, true) == Place::Inside && !lists(allowed, file) {
+            let target = Some(file.to_owned());
+            hits.push(Hit { target, ..hit(kind, CommandRule::Program, None) });
         }
     }
 
-    /// Programs of which a file is an operand, and one option makes them write it.
-    fn editor(&self, hits: &mut Vec<Hit>) {
-        let parsed = parse(self.given, &Spec { letters: "fn", ..Spec::default() });
-        match self.name {
-            "sd" => {
-                let files = parsed.operands.get(2..).unwrap_or_default();
-                if !parsed.has(&["p", "preview"]) {
-                    self.writes(files, CommandRule::InPlace, hits);
-                }
-            }
-            _ if parsed.has(&["i", "inplace", "in-place"]) => {
-                let files = parsed.operands.last().copied();
-                self.writes(files.as_slice(), CommandRule::InPlace, hits);
+    /// `tee` and `sponge`: of what a program prints they make a capture.
+    fn writer(&self, parsed: &Parsed<'_>) -> Effect {
+        let is_passed_on = self.name == "tee";
+        let output = if is_passed_on { Output::Input { as_is: true } } else { Output::Own };
+        let mut effect = Effect::new(output);
+        self.takes(&parsed.operands, &mut effect.hits);
+        effect
+    }
+
+    /// `dd` reads and writes the files of its words: `if=f of=g`.
+    fn copier(&self) -> Effect {
+        let file = |prefix: &str| {
+            let value = |arg: &Arg| {
+                Some(Arg { value: arg.value.strip_prefix(prefix)?.to_owned(), ..arg.clone() })
+            };
+            self.given.iter().find_map(value)
+        };
+        let mut effect = Effect::new(Output::Own);
+        match (file("if="), file("of=")) {
+            (None, Some(output)) => self.takes(&[&output], &mut effect.hits),
+            (Some(input), None) => {
+                self.shows(&[&input], CommandRule::Reader, &Wish::Any, &mut effect);
             }
             _ => {}
         }
+        effect
     }
 
-    fn dd(&self, hits: &mut Vec<Hit>) {
-        for arg in self.given {
-            if let Some(file) = arg.value.strip_prefix("of=")
-                && !is_no_file(file, arg.is_static)
-                && !lists(&self.policy.writable_paths, file)
-            {
-                self.hit(FindingKind::Write, CommandRule::Writer, file, hits);
-            }
-        }
-    }
-
-    fn find(&self, hits: &mut Vec<Hit>) {
-        let (files, deletes) = wrap::find_writes(self.given);
-        self.writes(&files, CommandRule::Program, hits);
-        if deletes && self.policy.file_commands {
-            self.hit(FindingKind::Write, CommandRule::FileCommand, "", hits);
-        }
-    }
-
-    fn file_command(&self, hits: &mut Vec<Hit>) {
-        let spec = Spec {
-            letters: "tSmog",
-            names: &["target-directory", "suffix", "mode", "owner", "group"],
-            ..Spec::default()
-        };
-        let parsed = parse(self.given, &spec);
-        if parsed.has(&["help", "version", "dry-run"])
-            || (self.name == "rsync" && parsed.has(&["n"]))
+    /// What the command is fed goes into the first of these files that the tools serve.
+    fn takes(&self, files: &[&Arg], hits: &mut Vec<Hit>) {
+        if self.input.is_text()
+            && let Some(file) = self.served(files, FindingKind::Write, false)
         {
+            hits.push(hit(FindingKind::Write, CommandRule::Writer, Some(file)));
+        }
+    }
+
+    fn changer(&self, tool: &Tool, rule: CommandRule, parsed: &Parsed<'_>) -> Effect {
+        let mut effect = Effect::new(Output::Own);
+        let files = self.files_of(tool, parsed);
+        if parsed.has(tool.silent) || (tool.needs_changing && !parsed.has(tool.changing)) {
+            return effect;
+        }
+        if rule == CommandRule::FileCommand {
+            self.file_command(parsed, &mut effect.hits);
+        } else if self.name == "sd" && files.is_empty() {
+            effect.output = Output::Input { as_is: false };
+        } else {
+            self.changes(&files, rule, &mut effect.hits);
+        }
+        effect
+    }
+
+    fn file_command(&self, parsed: &Parsed<'_>, hits: &mut Vec<Hit>) {
+        if self.name == "rsync" && parsed.has(&["n"]) {
             return;
         }
         let copies = matches!(self.name, "cp" | "install" | "rsync");
         let directory = parsed.values(&["t", "target-directory"]).next();
-        match (copies, directory, parsed.operands.split_last()) {
-            (true, Some(directory), _) => {
-                if !lists(&self.policy.writable_paths, directory) {
-                    self.hit(FindingKind::Write, CommandRule::FileCommand, directory, hits);
-                }
-            }
+        let directory =
+            directory.and_then(|name| self.given.iter().find(|arg| arg.value.ends_with(name)));
+        let files = match (directory, parsed.operands.split_last()) {
+            (Some(directory), _) => vec![directory],
             // Of a copy only the last operand changes.
-            (true, None, Some((last, _))) => self.writes(&[last], CommandRule::FileCommand, hits),
-            _ => self.writes(&parsed.operands, CommandRule::FileCommand, hits),
+            (None, Some((last, [first, ..]))) if copies => {
+                if is_standard(first) {
+                    self.takes(&[last], hits);
+                }
+                vec![*last]
+            }
+            _ => parsed.operands.clone(),
+        };
+        if let Some(file) = self.served(&files, FindingKind::Write, true) {
+            hits.push(hit(FindingKind::Write, CommandRule::FileCommand, Some(file)));
         }
     }
 
-    fn interpreter(&self, hits: &mut Vec<Hit>) {
-        let Some(options) = code::code_options(self.name) else { return };
-        let spec = match self.name {
-            "perl" => PERL,
-            "ruby" => RUBY,
-            _ => INTERPRETER,
+    /// An editor of screens in batch: its commands say whether it writes.
+    fn editor(&self, parsed: &Parsed<'_>) -> Effect {
+        let mut effect = Effect::new(Output::Own);
+        let (commands, files): (Vec<&Arg>, Vec<&Arg>) =
+            parsed.operands.iter().copied().partition(|arg| arg.value.starts_with('+'));
+        let texts =
+            parsed.values(&["c", "cmd"]).chain(commands.iter().map(|arg| arg.value.as_str()));
+        let texts: Vec<_> = texts.chain(self.input.text.as_deref()).collect();
+        let writes = |text: &str| {
+            let mut words = text.split(|c: char| !c.is_ascii_alphabetic());
+            words.any(|word| {
+                matches!(word, "w" | "wq" | "x" | "wa" | "wqa" | "xa" | "update" | "write")
+            })
         };
-        let parsed = parse(self.given, &spec);
-        let mut texts: Vec<&str> = parsed.values(options).collect();
+        let is_batch = self.name == "ex"
+            || parsed.has(&["headless", "E"])
+            || (parsed.has(&["e"]) && parsed.has(&["s"]));
+        if files.is_empty() {
+        } else if texts.iter().any(|text| writes(text)) {
+            self.changes(&files, CommandRule::InPlace, &mut effect.hits);
+        } else if is_batch {
+            self.shows(&files, CommandRule::Reader, &Wish::Any, &mut effect);
+        }
+        effect
+    }
+
+    /// The words of `echo` and `printf`, as they are printed.
+    fn words(&self) -> String {
+        let given: Vec<_> = self.given.iter().map(|arg| arg.value.as_str()).collect();
+        if self.name == "echo" {
+            let is_option = |word: &&&str| matches!(**word, "-n" | "-e" | "-ne" | "-en");
+            let skipped = given.iter().take_while(is_option).count();
+            return given[skipped..].join(" ");
+        }
+        match given.as_slice() {
+            ["%s" | "%s\\n", text] => (*text).to_owned(),
+            [format, rest @ ..] => [format.replace("\\n", "\n"), rest.join(" ")].join(" "),
+            [] => String::new(),
+        }
+    }
+
+    fn lister(&self, parsed: &Parsed<'_>) -> Effect {
+        let files = if matches!(self.name, "fd" | "fdfind") {
+            parsed.operands.get(1..)
+        } else {
+            Some(&parsed.operands[..])
+        };
+        let mut effect =
+            Effect::new(Output::Names(self.listed(files.and_then(|files| files.first()).copied())));
+        if self.given.iter().any(|arg| arg.value == "-delete") {
+            self.changes(
+                &parsed.operands.first().copied().into_iter().collect::<Vec<_>>(),
+                CommandRule::FileCommand,
+                &mut effect.hits,
+            );
+        }
+        effect
+    }
+
+    fn listed(&self, file: Option<&Arg>) -> String {
+        file.map_or_else(|| ".".to_owned(), |file| file.value.clone())
+    }
+
+    fn interpreter(&self, tool: &Tool, parsed: &Parsed<'_>) -> Effect {
+        let mut effect = Effect::new(Output::Own);
+        if matches!(self.name, "perl" | "ruby") && parsed.has(&["i", "n", "p"]) {
+            let own = usize::from(!parsed.has(&["e", "E"]));
+            let files = parsed.operands.get(own..).unwrap_or_default();
+            if parsed.has(tool.changing) {
+                self.changes(files, CommandRule::InPlace, &mut effect.hits);
+            } else {
+                self.shows(files, CommandRule::Reader, &Wish::Any, &mut effect);
+            }
+            return effect;
+        }
+        if parsed.values(&["m"]).any(|module| module == "json.tool") {
+            self.shows(&parsed.operands, CommandRule::Reader, &Wish::Any, &mut effect);
+            return effect;
+        }
+        let texts = self.code(parsed);
+        let found = code::read(self.name, &texts, self.places);
+        // Files that code takes from its words, all of which are elsewhere.
+        let words: Vec<_> = parsed.operands.iter().filter(|arg| !is_standard(arg)).collect();
+        let is_elsewhere =
+            |arg: &&&Arg| self.places.of(&arg.value, arg.is_static) == Place::Outside;
+        if texts.iter().any(|text| text.contains("argv"))
+            && !words.is_empty()
+            && words.iter().all(is_elsewhere)
+        {
+            return effect;
+        }
+        let target = |file: Option<String>, kind| Hit {
+            target: file,
+            ..hit(kind, CommandRule::Interpreter, None)
+        };
+        let allowed = |file: &Option<String>, paths: &[String]| {
+            file.as_deref().is_some_and(|file| lists(paths, file))
+        };
+        if let Some(file) = found.written
+            && !allowed(&file, &self.policy.writable_paths)
+        {
+            effect.hits.push(target(file, FindingKind::Write));
+        } else if let Some(file) = found.shown
+            && !allowed(&file, &self.policy.readable_paths)
+        {
+            effect.shown.push(target(file, FindingKind::Read));
+        }
+        effect
+    }
+
+    /// The code that an interpreter is given: in options, or on its input.
+    fn code<'a>(&'a self, parsed: &Parsed<'a>) -> Vec<Cow<'a, str>> {
+        let options: &[&str] = match self.name {
+            "perl" | "ruby" => &["e", "E"],
+            "php" => &["r"],
+            name if name.starts_with("py") => &["c"],
+            _ => &["e", "p", "eval", "print"],
+        };
+        let given = parsed.options.iter().filter(|option| options.contains(&option.name));
+        // What an option says is to be printed.
+        let is_printed = |name: &str| matches!(name, "p" | "print");
+        let mut texts: Vec<_> = given
+            .filter_map(|option| Some((option.name, option.value?)))
+            .map(|(name, value)| {
+                if is_printed(name) { format!("console.log({value})").into() } else { value.into() }
+            })
+            .collect();
         if let [first, second, ..] = parsed.operands.as_slice()
-            && self.name == "deno"
             && first.value == "eval"
         {
-            texts.push(&second.value);
+            texts.push(second.value.as_str().into());
         }
-        let takes_input = parsed.operands.first().is_none_or(|arg| arg.value == "-");
-        if texts.is_empty()
-            && takes_input
-            && let Input::Data(Some(text)) = self.input
-        {
-            texts.push(text);
+        let ends = [parsed.operands.first(), parsed.operands.last()];
+        let takes_input =
+            ends.into_iter().flatten().any(|arg| is_standard(arg)) || ends[0].is_none();
+        if texts.is_empty() && takes_input {
+            texts.extend(self.input.text.as_deref().map(Cow::from));
         }
-        if texts.iter().any(|text| code::writes(text)) {
-            self.hit(FindingKind::Write, CommandRule::Interpreter, "", hits);
-        } else if texts.iter().any(|text| code::reads(text)) {
-            self.hit(FindingKind::Read, CommandRule::Interpreter, "", hits);
+        texts
+    }
+
+    /// A patch that stands in the command line.
+    fn patch(&self, git: Option<&(&str, Parsed<'_>)>, hits: &mut Vec<Hit>) {
+        let dry =
+            ["dry-run", "version", "help", "check", "stat", "numstat", "summary", "abort", "h"];
+        let is_patch = match (self.name, git) {
+            ("apply_patch" | "applypatch", _) => {
+                self.input.is_text() || self.given.iter().any(|arg| arg.value.contains("*** "))
+            }
+            ("patch" | "gpatch", _) => {
+                self.input.own
+                    && !parse(self.given, &Spec { letters: "popBdDFgrVYz", ..Spec::default() })
+                        .has(&dry)
+            }
+            (_, Some(("apply" | "am", parsed))) => self.input.own && !parsed.has(&dry),
+            _ => false,
+        };
+        if is_patch && self.places.of(".", true) != Place::Outside {
+            hits.push(hit(FindingKind::Write, CommandRule::Patch, None));
         }
     }
 }
 
-/// The commands that a program of sed runs.
-pub fn sed_commands<'a>(name: &str, given: &'a [Arg]) -> Vec<&'a str> {
-    if !matches!(name, "sed" | "gsed") {
-        return Vec::new();
+/// A `-`, or a name of standard input: no file.
+fn is_standard(arg: &Arg) -> bool {
+    matches!(arg.value.as_str(), "-" | "" | "/dev/stdin" | "/dev/fd/0")
+}
+
+fn hit(kind: FindingKind, rule: CommandRule, file: Option<&Arg>) -> Hit {
+    // What only `xargs` and `find` will know is no name to tell.
+    let target = file.map(|file| file.value.as_str()).filter(|target| !target.ends_with("$_"));
+    Hit { kind, rule, target: target.map(str::to_owned), wish: Wish::Any, has_more: false }
+}
+
+/// A basic regular expression as an extended one: there `\|` is the sign, and `|` a letter.
+fn extended(pattern: &str) -> String {
+    let mut out = String::with_capacity(pattern.len());
+    let mut chars = pattern.chars();
+    while let Some(next) = chars.next() {
+        let is_sign = |c: char| "|(){}+?".contains(c);
+        match next {
+            '\\' => match chars.next() {
+                Some(sign) if is_sign(sign) => out.push(sign),
+                Some(other) => out.extend(['\\', other]),
+                None => out.push('\\'),
+            },
+            sign if is_sign(sign) => out.extend(['\\', sign]),
+            other => out.push(other),
+        }
     }
-    let parsed = parse(given, &SED);
-    let given = parsed.values(&["e", "expression"]);
-    let first = parsed.operands.first().map(|arg| arg.value.as_str());
-    let programs = given.chain(first);
-    let runs = |effect| match effect {
-        sed::Effect::Runs(command) => Some(command),
-        _ => None,
-    };
-    programs.flat_map(sed::effects).filter_map(runs).collect()
+    out
 }
 
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-fn is_assignment(text: &str) -> bool {
+/// Whether a word is `name=value`.
+pub fn is_assignment(text: &str) -> bool {
     let name = text.split_once('=').map(|(name, _)| name);
     name.is_some_and(|name| {
         !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     })
-}
-
-fn is_begin_only(program: &str) -> bool {
-    program.trim_start().starts_with("BEGIN") && !program.contains("getline")
 }

@@ -7,8 +7,19 @@ pub enum Effect<'p> {
     Reads(&'p str),
     /// `w`: lines are written to it.
     Writes(&'p str),
-    /// `e`: it is run.
-    Runs(&'p str),
+}
+
+/// The lines that `10,20p` and the like print, from the first to the last.
+pub fn lines(program: &str) -> Option<(u64, u64)> {
+    let range = program.strip_suffix('p').or(program.strip_suffix("p;"))?;
+    let (start, end) = range.split_once(',').unwrap_or((range, range));
+    let start = start.parse().ok()?;
+    let end = match end.strip_prefix('+') {
+        Some(count) => count.parse::<u64>().ok()?.saturating_add(start),
+        None if end == "$" => u64::MAX,
+        None => end.parse().ok()?,
+    };
+    (start > 0 && end >= start).then_some((start, end))
 }
 
 /// The effects of a program, as far as it can be read.
@@ -55,7 +66,6 @@ impl<'p> SedReader<'p> {
             }
             'r' | 'R' => self.effect(Effect::Reads),
             'w' | 'W' => self.effect(Effect::Writes),
-            'e' => self.effect(Effect::Runs),
             'a' | 'i' | 'c' => self.text(),
             'b' | 't' | 'T' | ':' => self.skip(|c| c != ';' && c != '\n'),
             '#' => self.skip(|c| c != '\n'),
@@ -156,7 +166,7 @@ impl<'p> SedReader<'p> {
 
 #[cfg(test)]
 mod tests {
-    use super::Effect::{Reads, Runs, Writes};
+    use super::Effect::{Reads, Writes};
     use super::*;
 
     #[test]
@@ -170,7 +180,6 @@ mod tests {
             ("$!{/a/,/b/ W out\n}", vec![Writes("out")]),
             ("\\,x,w out", vec![Writes("out")]),
             ("$r in", vec![Reads("in")]),
-            ("1e cat f", vec![Runs("cat f")]),
         ] {
             assert_eq!(effects(program), expected, "{program}");
         }

@@ -24,7 +24,7 @@ pub struct NestedScript {
 }
 
 /// Commands in front of another: how their options read, and how many operands are theirs.
-const PREFIXES: [(&str, Spec, usize); 30] = [
+const PREFIXES: [(&str, Spec, usize); 31] = [
     ("sudo", front("ugpCDhRrTtU", SUDO_NAMES), 0),
     ("doas", front("uC", &[]), 0),
     ("env", front("uC", &["unset", "chdir"]), 0),
@@ -55,13 +55,19 @@ const PREFIXES: [(&str, Spec, usize); 30] = [
     ("noglob", front("", &[]), 0),
     ("chronic", front("", &[]), 0),
     ("winpty", front("", &[]), 0),
+    ("rtk", front("", &[]), 0),
 ];
 
 const SUDO_NAMES: &[&str] =
     &["user", "group", "prompt", "host", "chdir", "role", "type", "other-user", "chroot"];
 
 /// Two words that stand in front of a command.
-const RUNNERS: [(&str, &str); 7] = [
+const RUNNERS: [(&str, &str); 12] = [
+    ("npx", ""),
+    ("bunx", ""),
+    ("uvx", ""),
+    ("pnpm", "exec"),
+    ("yarn", "exec"),
     ("uv", "run"),
     ("poetry", "run"),
     ("pipenv", "run"),
@@ -86,7 +92,7 @@ const fn front(letters: &'static str, names: &'static [&'static str]) -> Spec {
 }
 
 /// What a command runs; `None` when it is nothing, or nothing that can be known.
-pub fn unwrap(args: &[Arg]) -> Option<Inner> {
+pub fn unwrap(args: &[Arg], listing: Option<&str>) -> Option<Inner> {
     let (first, given) = args.split_first()?;
     let name = name_of(first)?;
     if let Some((_, spec, own)) = PREFIXES.iter().find(|(prefix, ..)| *prefix == name) {
@@ -98,7 +104,7 @@ pub fn unwrap(args: &[Arg]) -> Option<Inner> {
     match name {
         "eval" => joined(given),
         "trap" => given.first().filter(|arg| arg.value != "-").and_then(script),
-        "xargs" | "gxargs" => Some(one(with_unknown(given, parse(given, &XARGS).rest)?)),
+        "xargs" | "gxargs" => Some(one(xargs(given, listing)?)),
         "parallel" => parallel(given),
         "watch" => joined(&given[parse(given, &front("n", &["interval"])).rest..]),
         "su" | "runuser" => user(given),
@@ -106,10 +112,15 @@ pub fn unwrap(args: &[Arg]) -> Option<Inner> {
         "find" | "gfind" => Some(Inner::Commands(found(given))),
         "fd" | "fdfind" => fd(given),
         _ => {
-            let runner = RUNNERS.iter().find(|(runner, _)| *runner == name)?;
-            let (second, rest) = given.split_first()?;
-            let rest = &rest[parse(rest, &front("p", &["with", "python", "extra"])).rest..];
-            (second.value == runner.1 && !rest.is_empty()).then(|| one(rest.to_vec()))
+            let (_, second) = RUNNERS.iter().find(|(runner, _)| *runner == name)?;
+            let rest = match given.split_first() {
+                Some((first, rest)) if first.value == *second => rest,
+                _ if second.is_empty() => given,
+                _ => return None,
+            };
+            let rest =
+                &rest[parse(rest, &front("p", &["package", "with", "python", "extra"])).rest..];
+            (!rest.is_empty()).then(|| one(rest.to_vec()))
         }
     }
 }
@@ -179,13 +190,38 @@ fn shell(given: &[Arg]) -> Option<Inner> {
     is_fed.then_some(Inner::StandardInput)
 }
 
-/// The command from `rest` on, with what `xargs` adds.
-fn with_unknown(given: &[Arg], rest: usize) -> Option<Vec<Arg>> {
-    let command = given.get(rest..)?;
+/// The command that `xargs` runs, with what it adds or puts in: names below a directory.
+fn xargs(given: &[Arg], listing: Option<&str>) -> Option<Vec<Arg>> {
+    let parsed = parse(given, &XARGS);
+    let command = given.get(parsed.rest..)?;
+    match parsed.values(&["I", "replace"]).next().filter(|mark| !mark.is_empty()) {
+        Some(mark) => Some(command.iter().map(|arg| filled(arg, mark, listing)).collect()),
+        None => with_unknown(command, listing),
+    }
+}
+
+/// A command, and a name that it is given.
+fn with_unknown(command: &[Arg], directory: Option<&str>) -> Option<Vec<Arg>> {
     let last = command.last()?;
     let mut command = command.to_vec();
-    command.push(Arg::unknown(last.span));
+    command.push(Arg::unknown(last.span, directory));
     Some(command)
+}
+
+/// A word in which a mark stands for a name.
+fn filled(arg: &Arg, mark: &str, directory: Option<&str>) -> Arg {
+    if !arg.value.contains(mark) {
+        return arg.clone();
+    }
+    let name = Arg::unknown(arg.span, directory);
+    // A script in which it stands is still one.
+    let is_static = arg.value.contains(' ') && arg.is_static;
+    Arg {
+        value: arg.value.replace(mark, &name.value),
+        is_static,
+        letters: None,
+        ..arg.clone()
+    }
 }
 
 fn parallel(given: &[Arg]) -> Option<Inner> {
@@ -199,7 +235,7 @@ fn parallel(given: &[Arg]) -> Option<Inner> {
     {
         return script(only);
     }
-    Some(one(with_unknown(command, 0)?))
+    Some(one(with_unknown(command, None)?))
 }
 
 fn user(given: &[Arg]) -> Option<Inner> {
@@ -229,6 +265,10 @@ fn script_command(given: &[Arg]) -> Option<Inner> {
 /// The commands of `-exec` and its kin.
 fn found(given: &[Arg]) -> Vec<Vec<Arg>> {
     let runs = |arg: &Arg| matches!(arg.value.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir");
+    let start = given
+        .iter()
+        .map(|arg| arg.value.as_str())
+        .find(|value| !value.starts_with(['-', '(', '!']));
     let mut commands = Vec::new();
     let mut rest = given;
     while let Some(at) = rest.iter().position(runs) {
@@ -236,7 +276,7 @@ fn found(given: &[Arg]) -> Vec<Vec<Arg>> {
         let end = rest.iter().position(|arg| arg.value == ";").unwrap_or(rest.len());
         let plus = rest.windows(2).position(|pair| pair[0].value == "{}" && pair[1].value == "+");
         let end = plus.map_or(end, |plus| end.min(plus + 1));
-        commands.push(rest[..end].to_vec());
+        commands.push(rest[..end].iter().map(|arg| filled(arg, "{}", start)).collect());
         rest = &rest[end..];
     }
     commands
@@ -251,16 +291,8 @@ fn fd(given: &[Arg]) -> Option<Inner> {
     if command.iter().any(|arg| arg.value.contains('{')) {
         return Some(one(command.to_vec()));
     }
-    Some(one(with_unknown(command, 0)?))
-}
-
-/// The files that `find` writes lists to, and whether it deletes what it finds.
-pub fn find_writes(given: &[Arg]) -> (Vec<&Arg>, bool) {
-    let names_file =
-        |arg: &&Arg| matches!(arg.value.as_str(), "-fprint" | "-fprint0" | "-fprintf" | "-fls");
-    let pairs = given.iter().zip(given.iter().skip(1));
-    let files = pairs.filter(|(option, _)| names_file(option)).map(|(_, file)| file).collect();
-    (files, given.iter().any(|arg| arg.value == "-delete"))
+    let directory = given[..at].iter().filter(|arg| !arg.value.starts_with('-')).nth(1);
+    Some(one(with_unknown(command, directory.map(|arg| arg.value.as_str()))?))
 }
 
 /// The subcommand of `git` and what it is given.

@@ -20,39 +20,76 @@ fn verdict(command: &str) -> Verdict {
     check(command, &Policy::default()).verdict
 }
 
+fn judged(row: &Value) -> hashline_guard::Judgement {
+    let policy = row.get("policy").cloned().map(serde_json::from_value);
+    let policy: Policy = policy.transpose().unwrap().unwrap_or_default();
+    check(row["command"].as_str().unwrap(), &policy)
+}
+
 #[test]
 fn recorded_verdicts() {
     let rows = rows();
-    assert!(rows.len() > 900, "only {} rows", rows.len());
+    assert!(rows.len() >= 1500, "only {} rows", rows.len());
     for row in rows {
-        let policy = row.get("policy").cloned().map(serde_json::from_value);
-        let policy: Policy = policy.transpose().unwrap().unwrap_or_default();
-        let judgement = check(row["command"].as_str().unwrap(), &policy);
+        let judgement = judged(&row);
         assert_eq!(judgement.verdict.name(), row["verdict"], "{row} {:?}", judgement.findings);
         let is_finding = matches!(judgement.verdict, Verdict::Read | Verdict::Write);
         let unparsed_is_write = row["policy"]["unparsed"] == "write";
         assert_eq!(is_finding, !judgement.findings.is_empty() || (is_finding && unparsed_is_write));
+        if judgement.findings.is_empty() {
+            continue;
+        }
+        // Each refusal names the call to make instead.
+        let why = row["why"].as_str().unwrap();
+        let found = judgement.findings.iter().find(|finding| finding.rule.name() == why);
+        let message = &found.unwrap_or_else(|| panic!("{row} {:?}", judgement.findings)).message;
+        let instead = format!("`{}`", row["instead"].as_str().unwrap());
+        assert!(message.contains(&instead), "{row}: {message}");
     }
+}
+
+/// The rows that were written before the rules, by which they were not made.
+#[test]
+#[expect(clippy::print_stdout, reason = "the figures are what docs/guard.md shows")]
+fn false_alarms_and_finds_of_the_held_rows() {
+    let rows: Vec<_> = rows().into_iter().filter(|row| row["set"] == "held").collect();
+    let is_reported = |row: &&Value| matches!(judged(row).verdict, Verdict::Read | Verdict::Write);
+    let (allowed, blocked): (Vec<_>, Vec<_>) =
+        rows.iter().partition(|row| row["verdict"] == "allow");
+    let false_alarms = allowed.iter().copied().filter(is_reported).count();
+    let found = blocked.iter().copied().filter(is_reported).count();
+    let percent = |part: usize, all: usize| part as f64 * 100.0 / all as f64;
+    println!(
+        "{false_alarms} of {} false alarms ({:.1} %), {found} of {} found ({:.1} %)",
+        allowed.len(),
+        percent(false_alarms, allowed.len()),
+        blocked.len(),
+        percent(found, blocked.len()),
+    );
+    assert!(allowed.len() >= 200 && blocked.len() >= 200);
+    assert!(percent(false_alarms, allowed.len()) <= 2.0);
+    assert!(percent(found, blocked.len()) >= 95.0);
 }
 
 #[test]
 fn findings_stand_where_they_say() {
     for (command, expected) in [
-        ("ls; cat f | wc", &["cat f"][..]),
+        ("ls; cat f | cut -c1-3", &["cat f"][..]),
         ("echo é; cat é f", &["cat é f"]),
         ("sudo -u x cat 'a b'", &["cat 'a b'"]),
         ("echo \"é $(cat f)\"", &["cat f"]),
         ("echo \"$(echo \"$(cat f)\")\"", &["cat f"]),
-        ("echo $((1 + $(cat f))) ${x:-`head f`}", &["cat f", "head f"]),
         ("bash -c 'ls; cat f' x", &["cat f"]),
         ("bash -c \"cat \\\"f\\\"\"", &["\"cat \\\"f\\\"\""]),
-        ("echo a > f 2>> 'g'", &["> f", ">> 'g'"]),
-        ("cat < f > g", &["< f", "> g"]),
+        ("echo a > f 2>> 'g'; echo b >> 'h'", &["> f", ">> 'h'"]),
+        ("cat < f", &["< f"]),
+        ("cat < f > g", &["> g"]),
         ("find . -exec cat {} \\;", &["cat {}"]),
         ("x=1 cat \\\n f", &["cat \\\n f"]),
-        ("cat <<EOF > f\n$(cat g)\nEOF", &["<<EOF", "> f"]),
+        ("cat <<EOF > f\n$(cat g)\nEOF", &["> f"]),
+        ("cat <<EOF\n$(cat g)\nEOF", &["<<EOF"]),
         ("echo $(< f)", &["< f"]),
-        ("{ cat; } < f", &["cat"]),
+        ("{ cat; } < f", &["< f"]),
         (
             "git commit -m \"$(cat <<'EOF'\n\"\nEOF)\"; cat f",
             &["git commit -m \"$(cat <<'EOF'\n\"\nEOF)\"; cat f"],
@@ -65,26 +102,87 @@ fn findings_stand_where_they_say() {
     }
 }
 
+/// The script is longer than the word that it comes of, so its places are not those of the word.
+#[test]
+fn regression_a_script_that_xargs_fills_has_the_place_of_its_word() {
+    for command in ["ls | xargs -I {} sh -c 'cat {}'", "find a/long/name -exec sh -c 'cat {}' \\;"] {
+        let found = findings(command);
+        let place = found[0].span;
+        assert!(command.get(place.start..place.end).is_some_and(|part| part.contains("cat {}")));
+    }
+}
+
 #[test]
 fn a_finding_says_what_and_what_instead() {
-    let tools = serde_json::json!({"tools": {"read": "Look", "search": "Find", "edit": "Patch"}});
+    let tools = serde_json::json!({
+        "tools": {"read": "Look", "search": "grep it", "edit": "Patch"},
+        "roots": ["/app"],
+    });
     let policy: Policy = serde_json::from_value(tools).unwrap();
-    for (command, rule, name, target, tool) in [
-        ("/bin/cat a b", CommandRule::Reader, "cat", Some("a"), "`Look`"),
-        ("grep -rn x", CommandRule::Search, "grep", None, "`Find`"),
-        ("head < f", CommandRule::Input, "head", Some("f"), "`Look`"),
-        ("make > f", CommandRule::Output, "make", Some("f"), "`Patch`"),
+    for (command, rule, name, target, call) in [
+        ("/bin/cat a b", CommandRule::Reader, "cat", Some("a"), r#"`Look {"path":"a"}`"#),
+        (
+            "sed -n 10,20p src/a.ts",
+            CommandRule::Reader,
+            "sed",
+            Some("src/a.ts"),
+            r#"`Look {"path":"src/a.ts","start_line":10,"max_lines":11}`"#,
+        ),
+        (
+            "head -5 a",
+            CommandRule::Reader,
+            "head",
+            Some("a"),
+            r#"`Look {"path":"a","max_lines":5}`"#,
+        ),
+        (
+            "cd web && tail -n +7 a",
+            CommandRule::Reader,
+            "tail",
+            Some("a"),
+            r#"`Look {"path":"web/a","start_line":7}`"#,
+        ),
+        ("grep -rn x", CommandRule::Search, "grep", None, "`grep it 'x'`."),
+        ("grep 'a\\|b' f", CommandRule::Search, "grep", Some("f"), "`grep it 'a|b' f`"),
+        ("head < f", CommandRule::Input, "", Some("f"), r#"`Look {"path":"f"}`"#),
+        ("echo x > f", CommandRule::Output, "echo", Some("f"), "`Patch`"),
         ("> f", CommandRule::Output, "", Some("f"), "`Patch`"),
-        ("ls | tee f", CommandRule::Writer, "tee", Some("f"), "`Patch`"),
+        ("echo x | tee f", CommandRule::Writer, "tee", Some("f"), "`Patch`"),
         ("perl -pi -e x f", CommandRule::InPlace, "perl", Some("f"), "`Patch`"),
         ("ls | sed 'w f'", CommandRule::Program, "sed", Some("f"), "`Patch`"),
+        ("python -c \"open('f','w')\"", CommandRule::Interpreter, "python", Some("f"), "`Patch`"),
+        ("git apply <<E\nx\nE", CommandRule::Patch, "git", None, "`Patch`"),
     ] {
         let found = check(command, &policy).findings;
         let [one] = found.as_slice() else { panic!("{command}: {found:?}") };
         assert_eq!((one.rule, one.command.as_str()), (rule, name), "{command}");
         assert_eq!(one.target.as_deref(), target, "{command}");
-        assert!(one.message.contains(tool), "{command}: {}", one.message);
+        assert!(one.message.contains(call), "{command}: {}", one.message);
     }
+}
+
+#[test]
+fn rules_are_switched_one_by_one() {
+    let of = |command: &str, rules: Value| {
+        let policy = serde_json::from_value(serde_json::json!({ "rules": rules })).unwrap();
+        check(command, &policy).verdict
+    };
+    for (command, rule) in [
+        ("cat f", "reader"),
+        ("rg x", "search"),
+        ("cat < f", "input"),
+        ("echo > f", "output"),
+        ("echo | tee f", "writer"),
+        ("sed -i x f", "in-place"),
+        ("ls | sed 'w f'", "program"),
+        ("patch <<E\nx\nE", "patch"),
+        ("php -r \"file_put_contents('f', 1);\"", "interpreter"),
+    ] {
+        assert_ne!(of(command, serde_json::json!({})), Verdict::Allow, "{command}");
+        assert_eq!(of(command, serde_json::json!({ rule: false })), Verdict::Allow, "{command}");
+    }
+    assert_eq!(of("rm f", serde_json::json!({})), Verdict::Allow);
+    assert_eq!(of("rm f", serde_json::json!({"file-command": true})), Verdict::Write);
 }
 
 #[test]
@@ -100,8 +198,8 @@ fn results_are_json_in_the_spelling_of_javascript() {
 
 #[test]
 fn what_is_too_large_or_too_deep_is_unparsed() {
-    let nested = |depth: usize| format!("echo {}cat f{}", "$(".repeat(depth), ")".repeat(depth));
-    assert_eq!(verdict(&nested(24)), Verdict::Read);
+    let nested = |depth: usize| format!("echo {}>f{}", "$(".repeat(depth), ")".repeat(depth));
+    assert_eq!(verdict(&nested(24)), Verdict::Write);
     assert_eq!(verdict(&nested(25)), Verdict::Unparsed);
     let scripts = |depth: usize| {
         (0..depth).fold("cat f".to_owned(), |inner, level| {
@@ -132,7 +230,8 @@ fn regression_scripts_that_repeat_what_is_around_them_are_bounded_together() {
 #[test]
 fn regression_scripts_in_here_documents_are_measured() {
     let body = |text: &str| verdict(&format!("cat <<E\n{text}\nE\n"));
-    let nested = |depth: usize| format!("{}cat f{}", "$(".repeat(depth), ")".repeat(depth));
+    let nested =
+        |depth: usize| format!("$({}cat f{})", "echo $(".repeat(depth - 1), ")".repeat(depth - 1));
     assert_eq!(body(&nested(10)), Verdict::Read);
     for depth in [25, 100, 10_000] {
         assert_eq!(body(&nested(depth)), Verdict::Unparsed, "{depth}");
@@ -338,7 +437,7 @@ proptest! {
     fn a_finding_stays_one_inside_of_others(
         inner in select(&["cat f", "echo > f", "sed -i s/a/b/ f", "ls", "grep -rn x ."][..]),
         around in vec(select(&[
-            ("( ", ")"), ("{ ", "; }"), ("x=$( ", ")"), ("echo \"$( ", ")\""), ("if true; then ", "; fi"),
+            ("( ", ")"), ("{ ", "; }"), ("echo \"$( ", ")\""), ("if true; then ", "; fi"),
             ("ls && ", " || true"), ("sudo ", ""), ("env A=1 ", ""), ("timeout 5 ", ""),
             ("for i in 1; do ", "; done"), ("f() { ", "; }"), ("case x in x) ", ";; esac"),
             ("bash <<'EOF'\n", "\nEOF\n"),

@@ -6,6 +6,9 @@
 //! call of the shell whose command cannot be read is refused.
 
 use std::borrow::Cow;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 use hashline_core::{Code, Error};
 use hashline_guard::{Policy, Verdict, check};
@@ -43,14 +46,73 @@ pub fn hook(call: &mut Call<'_>, args: &Hook) -> Result<Exit, Failure> {
     let event: Value = serde_json::from_slice(without_mark(&bytes)).map_err(|cause| {
         Error::new(Code::InvalidArgument, format!("the event is not JSON: {cause}"))
     })?;
-    let policy = args.guard.policy();
+    let policy = policy(args)?.map(|policy| served(policy, &event));
     let refusal = tool_call(args.agent, &event)
-        .and_then(|tool| refusal(args.agent, &tool, &args.deny, &policy));
+        .and_then(|tool| refusal(args.agent, &tool, args, policy.as_ref()));
     call.out.json(&match refusal {
         Some(reason) => denial(args.agent, &reason),
         None => json!({}),
     })?;
     Ok(Exit::Done)
+}
+
+/// Where a policy may stand that goes before the options of the command line: `off`, or one as JSON.
+const POLICY_VARIABLE: &str = "HASHLINE_GUARD";
+
+/// What commands are judged by; none when they are not.
+fn policy(args: &Hook) -> Result<Option<Policy>, Failure> {
+    let named = args.guard.policy();
+    match std::env::var(POLICY_VARIABLE) {
+        Ok(given) if given == "off" => Ok(None),
+        Ok(given) if !given.is_empty() => {
+            let policy: Policy = serde_json::from_str(&given).map_err(|cause| {
+                let what = format!("{POLICY_VARIABLE} is neither off nor a policy: {cause}");
+                Error::new(Code::InvalidArgument, what)
+            })?;
+            Ok(Some(Policy { tools: named.tools, ..policy }))
+        }
+        _ => Ok(Some(named)),
+    }
+}
+
+/// The longest file of ignored paths that is read.
+const IGNORE_LIMIT_BYTES: u64 = 64 << 10;
+
+/// The policy for where the agent works, as far as the command line leaves that open: the root of
+/// its project, and what is ignored there.
+fn served(mut policy: Policy, event: &Value) -> Policy {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let cwd = event.get("cwd").and_then(text).filter(|cwd| !cwd.is_empty());
+    let here = || std::env::current_dir().ok()?.into_os_string().into_string().ok();
+    if policy.roots.is_empty() {
+        let named = event.get("workspace_roots").and_then(Value::as_array);
+        policy.roots.extend(named.into_iter().flatten().filter_map(text));
+        // Where Claude Code was started; its shell may have gone to a folder below.
+        let project =
+            std::env::var("CLAUDE_PROJECT_DIR").ok().filter(|project| !project.is_empty());
+        let is_below =
+            |project: &String| cwd.as_deref().is_none_or(|cwd| cwd.starts_with(project.as_str()));
+        if policy.roots.is_empty() {
+            policy.roots.extend(project.filter(is_below).or_else(|| cwd.clone()).or_else(here));
+        }
+    }
+    policy.cwd = policy.cwd.or(cwd);
+    if let Some(root) = policy.roots.first() {
+        let lines = ignore_lines(&Path::new(root).join(".gitignore"));
+        policy.ignored.extend(lines);
+    }
+    policy
+}
+
+/// The lines of a file of ignored paths; none when it cannot be read.
+fn ignore_lines(path: &Path) -> Vec<String> {
+    let mut text = String::new();
+    let is_read =
+        File::open(path).and_then(|file| file.take(IGNORE_LIMIT_BYTES).read_to_string(&mut text));
+    if is_read.is_err() {
+        return Vec::new();
+    }
+    text.lines().map(str::to_owned).collect()
 }
 
 /// The call that an event announces, if it does.
@@ -116,14 +178,20 @@ fn is_known_as(agent: Agent, tool: &str, name: &str) -> bool {
 }
 
 /// Why a call may not be made, and what to call instead.
-fn refusal(agent: Agent, call: &ToolCall<'_>, deny: &[String], policy: &Policy) -> Option<String> {
+fn refusal(
+    agent: Agent,
+    call: &ToolCall<'_>,
+    args: &Hook,
+    policy: Option<&Policy>,
+) -> Option<String> {
     let tool = call.tool;
-    if deny.iter().any(|name| is_known_as(agent, tool, name)) {
+    if args.deny.iter().any(|name| is_known_as(agent, tool, name)) {
         let is_reading = tool.to_ascii_lowercase().contains("read");
-        let tools = &policy.tools;
-        let instead = if is_reading { &tools.read } else { &tools.edit };
+        let tools = args.guard.policy().tools;
+        let instead = if is_reading { tools.read } else { tools.edit };
         return Some(format!("{tool} may not be called here: use {instead}."));
     }
+    let policy = policy?;
     let command = match &call.command {
         ShellCommand::None => return None,
         ShellCommand::Line(line) => line,

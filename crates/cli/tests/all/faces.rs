@@ -237,15 +237,20 @@ fn check_words(given: &Value, left: Map<String, Value>, words: &mut Vec<String>)
     words.push("check".to_owned());
     let mut options = Options { left, words };
     let tools = options.left.remove("tools").unwrap_or_default();
-    for name in ["read", "search", "edit"] {
-        let tool = tools[name].as_str().unwrap_or(name).to_owned();
+    for (name, usual) in [("read", "read"), ("search", "search"), ("edit", "apply")] {
+        let tool = tools[name].as_str().unwrap_or(usual).to_owned();
         options.words.extend([format!("--{name}-tool"), tool]);
     }
     options.flag("reads", "--allow-reads", true);
     options.flag("writes", "--allow-writes", true);
-    options.flag("fileCommands", "--file-commands", false);
-    options.flag("patches", "--patches", false);
-    options.flag("interpreters", "--interpreters", false);
+    let rules = options.left.remove("rules").unwrap_or_default();
+    for (rule, is_on) in rules.as_object().into_iter().flatten() {
+        let is_on = if is_on.as_bool()? { "on" } else { "off" };
+        options.words.extend(["--rule".to_owned(), format!("{rule}={is_on}")]);
+    }
+    options.values("roots", "--serves");
+    options.value("cwd", "--cwd");
+    options.values("ignored", "--ignored");
     options.values("extraReads", "--extra-read");
     options.values("extraWrites", "--extra-write");
     options.values("except", "--except");

@@ -74,6 +74,49 @@ fn opencode() {
     check_recorded(include_str!("../hooks/opencode.json"));
 }
 
+/// In a shell a patch went past `--deny Edit,Write`.
+#[test]
+fn regression_a_patch_in_a_shell_is_an_edit() {
+    let project = Project::new(&[]);
+    let patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a\n+x\n*** End Patch\nEOF";
+    for command in [json!(patch), json!(["bash", "-lc", patch])] {
+        let event = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": "/home/u/p",
+            "tool_input": {"command": command}});
+        let answer =
+            project.run_with(&["hook", "codex", "--deny", "Edit,Write"], &event.to_string());
+        assert!(answer.stdout.contains("`apply_patch` applies a patch"), "{}", answer.stdout);
+    }
+}
+
+/// Files outside the project, and those that it ignores, are no business of the tools.
+#[test]
+fn a_hook_minds_the_files_of_the_project() {
+    let project = Project::new(&[(".gitignore", "dist/\n*.snap\n"), ("a.txt", "a\n")]);
+    let dir = project.path("").to_str().unwrap().trim_end_matches('/').to_owned();
+    let told = |command: &str, args: &[&str]| {
+        let event = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": dir,
+            "tool_input": {"command": command}});
+        let answer = project.run_with(&[&["hook", "claude"], args].concat(), &event.to_string());
+        assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{command}");
+        answer.stdout != "{}\n"
+    };
+    assert!(told("cat a.txt", &[]));
+    assert!(told(&format!("cat {dir}/a.txt"), &[]));
+    assert!(told("cd sub && cat ../a.txt", &[]));
+    for command in
+        ["cat /etc/hosts", "cat ../other", "cat dist/a.js", "cat x/a.snap", "cat ~/.npmrc"]
+    {
+        assert!(!told(command, &[]), "{command}");
+    }
+    assert!(told("cat /etc/hosts", &["--serves", "/etc"]));
+    assert!(!told("cat a.txt", &["--rule", "reader=off"]));
+    assert!(!told("cat a.txt", &["--ignored", "*.txt"]));
+    assert!(told("rm a.txt", &["--rule", "file-command=on"]));
+    let wrong = project.run(&["check", "ls", "--rule", "readers=off"]);
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.stderr.contains("there is no rule \"readers\""), "{}", wrong.stderr);
+}
+
 /// They passed: only a text was looked at.
 #[test]
 fn regression_a_shell_whose_command_cannot_be_read_is_refused() {
@@ -138,7 +181,7 @@ fn check_judges_commands() {
     let read = project.run(&["check", "ls; cat a"]);
     assert_eq!((read.code, read.stderr.as_str()), (Some(2), ""));
     assert!(read.stdout.starts_with("read\nread: cat a: "), "{}", read.stdout);
-    assert!(read.stdout.contains("hashline read"), "{}", read.stdout);
+    assert!(read.stdout.contains("`hashline read a`."), "{}", read.stdout);
     let piped = project.run_with(&["check", "-", "--json"], "echo x > a");
     let piped: Value = serde_json::from_str(&piped.stdout).unwrap();
     assert_eq!(

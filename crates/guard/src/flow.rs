@@ -1,0 +1,72 @@
+//! What a command prints: the model's own words, contents of files, or a program's output.
+
+use std::rc::Rc;
+
+use super::Finding;
+
+/// What comes out of a command, and goes into the next.
+#[derive(Clone, Debug, Default)]
+pub struct Flow {
+    /// Whether there is text in it that stands in the command line.
+    pub own: bool,
+    /// That text, where it is known and everything.
+    pub text: Option<Rc<str>>,
+    /// Whether a program's output is in it.
+    pub program: bool,
+    /// Files whose contents are in it: findings, if they come to be seen.
+    pub sources: Vec<Rc<Finding>>,
+    /// The directory of the files whose names it is.
+    pub listing: Option<Rc<str>>,
+}
+
+/// How many files are told of: they are enough to say what is wrong with a line.
+pub const SOURCES_LIMIT: usize = 100;
+
+impl Flow {
+    /// The output of a program.
+    pub fn of_program() -> Flow {
+        Flow { program: true, ..Flow::default() }
+    }
+
+    /// Words of the command line.
+    pub fn words(text: Option<Rc<str>>) -> Flow {
+        Flow { own: true, text, ..Flow::default() }
+    }
+
+    /// Whether it is text that an edit would have written: the model's own or that of a file, and
+    /// no program's output.
+    pub fn is_text(&self) -> bool {
+        (self.own || !self.sources.is_empty()) && !self.program
+    }
+
+    /// Whether there is anything in it.
+    pub fn is_fed(&self) -> bool {
+        self.own || self.program || !self.sources.is_empty() || self.listing.is_some()
+    }
+
+    /// The same in another form.
+    pub fn transformed(&self) -> Flow {
+        Flow { text: None, ..self.clone() }
+    }
+
+    /// Adds what is printed behind it.
+    pub fn append(&mut self, other: Flow) {
+        let was_fed = self.is_fed();
+        self.text = match (self.text.take(), other.text) {
+            (None, text) if !was_fed => text,
+            _ => None,
+        };
+        self.own |= other.own;
+        self.program |= other.program;
+        if self.listing.is_none() {
+            self.listing = other.listing;
+        }
+        self.add(&other.sources);
+    }
+
+    /// Adds the contents of files.
+    pub fn add(&mut self, sources: &[Rc<Finding>]) {
+        let room = SOURCES_LIMIT.saturating_sub(self.sources.len());
+        self.sources.extend(sources.iter().take(room).cloned());
+    }
+}

@@ -1,0 +1,293 @@
+//! Where a path leads: to a file that the tools serve, or elsewhere. By its text alone: no file is
+//! looked at.
+
+use std::borrow::Cow;
+
+use super::policy::Policy;
+
+/// What is known of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A file that the tools serve.
+    Inside,
+    /// Any other: outside the roots, a device, a temporary file, a log.
+    Outside,
+    /// What is known at run time alone.
+    Unknown,
+}
+
+/// Directories whose files the tools do not serve, unless a root lies there.
+const TEMPORARY: [&str; 5] =
+    ["/tmp", "/var/tmp", "/var/folders", "/private/tmp", "/private/var/folders"];
+
+/// Directories of what is no file.
+const DEVICES: [&str; 3] = ["/dev", "/proc", "/sys"];
+
+/// Where relative paths start.
+#[derive(Clone, Debug)]
+enum Directory {
+    /// Here: from the root of the file system on, or from where the command line starts.
+    Known(String),
+    /// Known at run time alone.
+    Unknown,
+}
+
+/// The directories of a command line.
+#[derive(Clone, Debug)]
+pub struct Places<'p> {
+    policy: &'p Policy,
+    roots: Vec<String>,
+    /// What `~` stands for, as far as the roots say it.
+    home: String,
+    /// Where the command line starts.
+    start: String,
+    cwd: Directory,
+}
+
+impl<'p> Places<'p> {
+    pub fn new(policy: &'p Policy) -> Places<'p> {
+        let roots: Vec<_> = policy.roots.iter().map(|root| normal("", &slashed(root))).collect();
+        let cwd = policy.cwd.as_deref().map(|cwd| normal("", &slashed(cwd)));
+        let start = cwd.or_else(|| roots.first().cloned()).unwrap_or_default();
+        let home = roots.iter().chain([&start]).find_map(|path| home_of(path));
+        let home = home.unwrap_or("/~").to_owned();
+        Places { policy, roots, home, cwd: Directory::Known(start.clone()), start }
+    }
+
+    /// Goes to a directory, as `cd` does.
+    pub fn enter(&mut self, path: &str, is_static: bool) {
+        self.cwd = match self.absolute(path, is_static) {
+            Some(path) => Directory::Known(path),
+            None => Directory::Unknown,
+        };
+    }
+
+    /// Where a path leads; `path` may begin with what is known, and go on with what is not.
+    pub fn of(&self, path: &str, is_static: bool) -> Place {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        let is_log = name.ends_with(".log") || name.ends_with(".tmp") || name == "nohup.out";
+        if is_log || (!is_static && matches!(path.get(..2), Some("<(" | ">("))) {
+            return Place::Outside;
+        }
+        let Some(path) = self.absolute(path, is_static) else { return Place::Unknown };
+        let below = |roots: &[&str]| roots.iter().any(|root| below(&path, root).is_some());
+        if below(&DEVICES) {
+            return Place::Outside;
+        }
+        let Some(root) = self.roots.iter().find(|root| self::below(&path, root).is_some()) else {
+            let is_outside = !self.roots.is_empty() || below(&TEMPORARY);
+            return if is_outside || self.is_ignored(&path) {
+                Place::Outside
+            } else {
+                Place::Inside
+            };
+        };
+        let rest = self::below(&path, root).unwrap_or_default();
+        if self.is_ignored(rest) { Place::Outside } else { Place::Inside }
+    }
+
+    /// A path as the tools take it: from where the line starts on, whatever directory it goes to.
+    pub fn seen_from_start(&self, path: &str) -> Option<String> {
+        let path = self.absolute(path, true)?;
+        let rest = below(&path, &self.start).filter(|rest| !rest.is_empty());
+        Some(rest.map_or_else(|| path.clone(), str::to_owned))
+    }
+
+    /// A path from the root of the file system on, as far as that is known.
+    fn absolute(&self, path: &str, is_static: bool) -> Option<String> {
+        let mut path = path;
+        if !is_static && let Some(unknown) = path.find(['$', '`']) {
+            // The directory in front of what is not known.
+            path = match path[..unknown].rfind('/') {
+                Some(end) => &path[..=end],
+                None if unknown > 0 => ".",
+                None => return None,
+            };
+        }
+        let path = if path.as_bytes().get(1) == Some(&b':') { slashed(path) } else { path.into() };
+        if let Some(rest) = path.strip_prefix('~') {
+            // `~name` is the home of someone else.
+            let home = if rest.is_empty() || rest.starts_with('/') { &self.home } else { "/~" };
+            return Some(normal(home, rest.trim_start_matches('/')));
+        }
+        if path.starts_with('/') || path.as_bytes().get(1) == Some(&b':') {
+            return Some(normal("", &path));
+        }
+        match &self.cwd {
+            Directory::Known(cwd) => Some(normal(cwd, &path)),
+            Directory::Unknown => None,
+        }
+    }
+
+    /// Whether the last line of the ignored paths that fits says so.
+    fn is_ignored(&self, path: &str) -> bool {
+        let lines = self.policy.ignored.iter().map(|line| line.trim_end());
+        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let mut is_ignored = false;
+        for line in lines {
+            let (pattern, ignores) = match line.strip_prefix('!') {
+                Some(pattern) => (pattern, false),
+                None => (line, true),
+            };
+            if ignores != is_ignored && fits(pattern.trim_end_matches('/'), path) {
+                is_ignored = ignores;
+            }
+        }
+        is_ignored
+    }
+}
+
+/// Whether a pattern of a `.gitignore` names a path, or a directory that it is in.
+fn fits(pattern: &str, path: &str) -> bool {
+    let anchored = pattern.strip_prefix('/').unwrap_or(pattern);
+    if anchored.contains('/') || anchored.len() < pattern.len() {
+        let ends = path.match_indices('/').map(|(end, _)| end).chain([path.len()]);
+        return ends.take(64).any(|end| fast_glob::glob_match(anchored, &path[..end]));
+    }
+    path.split('/').any(|name| fast_glob::glob_match(pattern, name))
+}
+
+/// What follows a directory in a path; none when it is not in it.
+fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
+    let rest = path.strip_prefix(directory)?;
+    if directory.ends_with('/') || rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+}
+
+/// Whether `path` is one of the listed files, or in one of the listed directories.
+pub fn lists(listed: &[String], path: &str) -> bool {
+    // Upwards nothing is in a directory any more.
+    let leaves = path.split('/').any(|name| name == "..");
+    let holds = |listed: &String| below(path, listed.trim_end_matches('/')).is_some();
+    !leaves && listed.iter().any(holds)
+}
+
+/// The home directory that a path is in, by the places where systems have them.
+fn home_of(path: &str) -> Option<&str> {
+    if below(path, "/root").is_some() {
+        return Some("/root");
+    }
+    let base =
+        ["/home/", "/Users/", "c:/Users/"].into_iter().find(|base| path.starts_with(base))?;
+    let end = path[base.len()..].find('/').map_or(path.len(), |end| base.len() + end);
+    Some(&path[..end])
+}
+
+/// With slashes, and drives as `c:/`: also those that shells of Windows write `/c/`.
+fn slashed(path: &str) -> Cow<'_, str> {
+    match path.as_bytes() {
+        [drive, b':', ..] if drive.is_ascii_alphabetic() => {
+            let rest = path[2..].replace('\\', "/");
+            format!("{}:{rest}", drive.to_ascii_lowercase() as char).into()
+        }
+        _ => path.into(),
+    }
+}
+
+/// A path below a directory without `.` and `..`. What leads up from an unknown start stays.
+fn normal(start: &str, path: &str) -> String {
+    let mut out = if path.starts_with('/') || path.as_bytes().get(1) == Some(&b':') {
+        String::with_capacity(path.len())
+    } else {
+        start.to_owned()
+    };
+    let is_absolute = path.starts_with('/') || out.starts_with('/');
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." if out.is_empty() && is_absolute => {}
+            ".." if !out.is_empty() && !out.ends_with("..") => {
+                out.truncate(out.rfind('/').unwrap_or_default());
+            }
+            name => {
+                if is_absolute || !out.is_empty() {
+                    out.push('/');
+                }
+                out.push_str(name);
+            }
+        }
+    }
+    if out.is_empty() && is_absolute { "/".to_owned() } else { out }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Place::{Inside, Outside, Unknown};
+    use super::*;
+
+    fn policy(roots: &[&str], ignored: &[&str]) -> Policy {
+        let owned = |all: &[&str]| all.iter().map(|one| (*one).to_owned()).collect();
+        Policy { roots: owned(roots), ignored: owned(ignored), ..Policy::default() }
+    }
+
+    #[test]
+    fn roots_decide_where_a_path_leads() {
+        let policy = policy(&["/home/u/app", "/opt/lib/"], &[]);
+        let places = Places::new(&policy);
+        for (path, place) in [
+            ("a", Inside),
+            ("./a/../b", Inside),
+            ("../other/a", Outside),
+            ("/home/u/app", Inside),
+            ("/home/u/application/a", Outside),
+            ("/opt/lib/x", Inside),
+            ("/etc/hosts", Outside),
+            ("~/app/a", Inside),
+            ("~/.npmrc", Outside),
+            ("~other/app", Outside),
+            ("/tmp/a", Outside),
+            ("build.log", Outside),
+            ("/dev/null", Outside),
+        ] {
+            assert_eq!(places.of(path, true), place, "{path}");
+        }
+        assert_eq!(places.of("$f", false), Unknown);
+        assert_eq!(places.of("src/$f", false), Inside);
+        assert_eq!(places.of("/tmp/$f", false), Outside);
+        let mut places = places;
+        places.enter("/tmp/x", true);
+        assert_eq!(places.of("a", true), Outside);
+        places.enter("$x", false);
+        assert_eq!(places.of("a", true), Unknown);
+    }
+
+    #[test]
+    fn without_roots_all_but_temporary_files_is_inside() {
+        let policy = Policy::default();
+        let mut places = Places::new(&policy);
+        for (path, place) in [
+            ("a", Inside),
+            ("../a", Inside),
+            ("/etc/hosts", Inside),
+            ("~/a", Inside),
+            ("/tmp/a", Outside),
+        ] {
+            assert_eq!(places.of(path, true), place, "{path}");
+        }
+        places.enter("/tmp", true);
+        assert_eq!(places.of("a", true), Outside);
+        let rooted = self::policy(&["/tmp/work"], &[]);
+        assert_eq!(Places::new(&rooted).of("a", true), Inside);
+    }
+
+    #[test]
+    fn drives_have_one_spelling() {
+        let policy = policy(&["C:\\Users\\u\\app"], &[]);
+        let places = Places::new(&policy);
+        for path in ["c:/Users/u/app/a", "C:\\Users\\u\\app\\a", "~/app/a", "a"] {
+            assert_eq!(places.of(path, true), Inside, "{path}");
+        }
+        assert_eq!(places.of("D:/a", true), Outside);
+    }
+
+    #[test]
+    fn ignored_paths_read_as_in_a_gitignore() {
+        let policy = policy(&["/r"], &["dist/", "*.snap", "/out", "docs/*.txt", "!keep.snap"]);
+        let places = Places::new(&policy);
+        for path in ["dist/a.js", "web/dist/b/c.js", "a.snap", "/r/out/x", "docs/a.txt"] {
+            assert_eq!(places.of(path, true), Outside, "{path}");
+        }
+        for path in ["a.js", "web/out/x", "docs/b/a.txt", "keep.snap"] {
+            assert_eq!(places.of(path, true), Inside, "{path}");
+        }
+    }
+}

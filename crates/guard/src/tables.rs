@@ -1,0 +1,163 @@
+//! The commands that have rules, as data: what they do with files, and how their options read.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::CommandRule::{self, FileCommand, InPlace, Reader, Search};
+use super::argv::Spec;
+
+/// What a command does with its operands and its input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Job {
+    /// Shows the files that it is given, or its input.
+    Shows(CommandRule),
+    /// Writes what it is fed into files.
+    Writes,
+    /// Changes the files that it is given.
+    Changes(CommandRule),
+    /// Changes the files that it is given, if its commands say so: the editors of screens.
+    Edits,
+    /// Prints its own words.
+    Prints,
+    /// Names files.
+    Lists,
+    /// Runs code, which [`super::code`] reads.
+    Runs,
+}
+
+/// A command that has rules.
+#[derive(Clone, Copy, Debug)]
+pub struct Tool {
+    pub job: Job,
+    pub spec: Spec,
+    /// How many operands are no files: a pattern, a program.
+    pub own: usize,
+    /// Options that give these instead.
+    pub own_options: &'static [&'static str],
+    /// Options with which no content is shown, or nothing changed.
+    pub silent: &'static [&'static str],
+    /// Options by which a command that shows files changes them; a value is the file.
+    pub changing: &'static [&'static str],
+    /// Whether it only changes files with one of those.
+    pub needs_changing: bool,
+}
+
+const fn shows(letters: &'static str, names: &'static [&'static str]) -> Tool {
+    let spec = Spec { letters, attached: "", names, operand_ends: false, single_dash: false };
+    Tool {
+        job: Job::Shows(Reader),
+        spec,
+        own: 0,
+        own_options: &[],
+        silent: &["help", "version"],
+        changing: &[],
+        needs_changing: false,
+    }
+}
+
+const fn searches(letters: &'static str, names: &'static [&'static str]) -> Tool {
+    Tool {
+        job: Job::Shows(Search),
+        own: 1,
+        own_options: &["e", "f", "regexp", "file"],
+        ..shows(letters, names)
+    }
+}
+
+const fn changes(own: usize, letters: &'static str) -> Tool {
+    Tool { job: Job::Changes(InPlace), own, ..shows(letters, &[]) }
+}
+
+const fn single(tool: Tool, attached: &'static str) -> Tool {
+    Tool { spec: Spec { attached, operand_ends: true, ..tool.spec }, ..tool }
+}
+
+#[rustfmt::skip]
+const CONTEXT: &[&str] = &[
+    "regexp", "file", "max-count", "after-context", "before-context", "context", "include",
+    "exclude", "exclude-dir", "exclude-from", "label", "binary-files", "directories", "devices",
+    "glob", "iglob", "type", "type-not", "threads", "max-columns", "encoding", "max-depth",
+    "replace", "sort", "sortr", "color", "colors", "path-separator", "pre", "pre-glob", "engine",
+    "max-filesize", "context-separator", "ignore-file", "type-add", "type-clear",
+    "field-match-separator", "field-context-separator", "ignore", "ignore-dir",
+];
+
+/// Grep and its like are silent with these.
+#[rustfmt::skip]
+const COUNTING: &[&str] = &[
+    "q", "quiet", "silent", "c", "count", "l", "L", "files-with-matches", "files-without-match",
+    "count-matches", "files", "type-list", "help", "version", "V",
+];
+
+const JQ: Tool = Tool {
+    own: 1,
+    own_options: &["f", "from-file"],
+    silent: &["help", "version", "n", "null-input"],
+    changing: &["i", "inplace", "in-place"],
+    ..shows("fL", &["from-file", "arg", "argjson", "slurpfile", "rawfile", "indent", "tab"])
+};
+
+/// Names, separated by blanks, and what they mean.
+#[rustfmt::skip]
+const TOOLS: &[(&str, Tool)] = &[
+    ("cat gcat rev ccat glow mdcat most pg", shows("", &[])),
+    ("bat batcat", shows("Hrlm", &["language", "line-range", "highlight-line", "style", "theme", "pager", "paging", "color", "terminal-width", "wrap"])),
+    ("tac gtac", shows("s", &["separator"])),
+    ("nl gnl", shows("bdfhilnsvw", &["body-numbering", "number-format", "number-width", "starting-line-number"])),
+    ("head ghead", shows("nc", &["lines", "bytes"])),
+    ("tail gtail", Tool { silent: &["f", "F", "follow", "retry", "help", "version"], ..shows("ncs", &["lines", "bytes", "pid", "sleep-interval"]) }),
+    ("less more view", shows("bhjkoOpPtTxyzn#", &["pattern", "prompt", "tag", "LOG-FILE", "lines"])),
+    ("fold fmt gfold", shows("wgp", &["width", "goal", "prefix"])),
+    ("pr", shows("DhlNoSsWwie", &["header", "length", "width", "indent"])),
+    ("cut gcut", shows("bcdf", &["bytes", "characters", "delimiter", "fields", "output-delimiter"])),
+    ("paste", shows("d", &["delimiters"])),
+    ("column", shows("scoNRHdlC", &["separator", "output-separator", "table-columns", "output-width"])),
+    ("expand unexpand", shows("t", &["tabs"])),
+    ("sort gsort", Tool { changing: &["o", "output"], silent: &["c", "C", "check", "help", "version"], ..shows("kTSto", &["key", "output", "field-separator", "buffer-size", "temporary-directory", "parallel"]) }),
+    ("uniq", shows("fsw", &["skip-fields", "skip-chars", "check-chars"])),
+    ("tr gtr", Tool { own: usize::MAX, ..shows("", &[]) }),
+    ("base64 base32", shows("wio", &["wrap"])),
+    ("shuf join comm iconv", shows("niotf", &["from-code", "to-code", "head-count"])),
+    ("jq gojq jaq", JQ),
+    ("yq xq tomlq", JQ),
+    ("envsubst", Tool { own: usize::MAX, ..shows("", &[]) }),
+    ("sed gsed", Tool { own: 1, own_options: &["e", "f", "expression", "file"], changing: &["i", "I", "in-place"], spec: Spec { attached: "iI", ..shows("efl", &["expression", "file", "line-length"]).spec }, ..shows("", &[]) }),
+    ("awk gawk mawk nawk", Tool { own: 1, own_options: &["f", "e", "file", "source"], ..single(shows("Fvfie", &["field-separator", "assign", "file", "include", "source"]), "") }),
+    ("grep egrep fgrep ggrep", Tool { silent: COUNTING, ..searches("efmABCdD", CONTEXT) }),
+    ("rg", Tool { silent: COUNTING, ..searches("efgtTmABCjMEdr", CONTEXT) }),
+    ("ag ack", Tool { silent: &["l", "L", "c", "g", "f", "count", "files-with-matches", "help", "version"], ..searches("ABCmGp", CONTEXT) }),
+    ("tee", Tool { job: Job::Writes, ..shows("", &[]) }),
+    ("sponge", Tool { job: Job::Writes, ..shows("", &[]) }),
+    ("dd", Tool { job: Job::Writes, ..shows("", &[]) }),
+    ("ed red", changes(0, "p")),
+    ("ex vim nvim vi", Tool { job: Job::Edits, ..shows("cSuUtTw", &["cmd"]) }),
+    ("sd", Tool { silent: &["p", "preview", "help", "version"], ..changes(2, "fn") }),
+    ("rpl", Tool { silent: &["s", "dry-run", "help"], ..changes(2, "x") }),
+    ("fastmod codemod", Tool { spec: Spec { names: &["extensions", "glob", "iglob", "dir"], ..changes(2, "eg").spec }, ..changes(2, "") }),
+    ("ast-grep sg", Tool { changing: &["U", "update-all"], needs_changing: true, spec: Spec { names: &["pattern", "rewrite", "lang", "selector", "config", "rule", "strictness"], ..changes(0, "prlc").spec }, ..changes(0, "") }),
+    ("comby", Tool { changing: &["i", "in-place"], needs_changing: true, ..changes(2, "df") }),
+    ("crudini", Tool { changing: &["set", "del", "merge"], needs_changing: true, ..changes(0, "") }),
+    ("cp install rsync", Tool { job: Job::Changes(FileCommand), silent: &["help", "version", "dry-run"], ..shows("tSmog", &["target-directory", "suffix", "mode", "owner", "group"]) }),
+    ("mv rm unlink shred rmdir truncate", Tool { job: Job::Changes(FileCommand), ..shows("tSsr", &["target-directory", "suffix", "size", "reference"]) }),
+    ("echo", Tool { job: Job::Prints, ..shows("", &[]) }),
+    ("printf", Tool { job: Job::Prints, ..shows("", &[]) }),
+    ("find gfind fd fdfind ls tree", Tool { job: Job::Lists, ..shows("", &[]) }),
+    ("python pypy", Tool { job: Job::Runs, ..single(shows("cmWX", &[]), "") }),
+    ("node nodejs bun tsx ts-node", Tool { job: Job::Runs, ..single(shows("epr", &["eval", "print", "require", "import", "input-type"]), "") }),
+    ("deno", Tool { job: Job::Runs, ..single(shows("", &["ext"]), "") }),
+    ("php", Tool { job: Job::Runs, ..single(shows("rdc", &[]), "") }),
+    ("perl", Tool { job: Job::Runs, changing: &["i"], ..single(shows("eEIMm", &[]), "ixFVD") }),
+    ("ruby", Tool { job: Job::Runs, changing: &["i"], ..single(shows("eIrCE", &[]), "ixFVD") }),
+];
+
+/// The rules of a command: `python3.12` is a `python`.
+pub fn tool(name: &str) -> Option<&'static Tool> {
+    static BY_NAME: LazyLock<HashMap<&str, &Tool>> = LazyLock::new(|| {
+        let names =
+            |(names, tool): &'static (&str, Tool)| names.split(' ').map(move |name| (name, tool));
+        TOOLS.iter().flat_map(names).collect()
+    });
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    let versioned = || BY_NAME.get(plain).filter(|tool| tool.job == Job::Runs);
+    BY_NAME.get(name).or_else(versioned).copied()
+}
