@@ -216,12 +216,7 @@ fn filled(arg: &Arg, mark: &str, directory: Option<&str>) -> Arg {
     let name = Arg::unknown(arg.span, directory);
     // A script in which it stands is still one.
     let is_static = arg.value.contains(' ') && arg.is_static;
-    Arg {
-        value: arg.value.replace(mark, &name.value),
-        is_static,
-        letters: None,
-        ..arg.clone()
-    }
+    Arg { value: arg.value.replace(mark, &name.value), is_static, letters: None, ..arg.clone() }
 }
 
 fn parallel(given: &[Arg]) -> Option<Inner> {

@@ -105,7 +105,8 @@ fn findings_stand_where_they_say() {
 /// The script is longer than the word that it comes of, so its places are not those of the word.
 #[test]
 fn regression_a_script_that_xargs_fills_has_the_place_of_its_word() {
-    for command in ["ls | xargs -I {} sh -c 'cat {}'", "find a/long/name -exec sh -c 'cat {}' \\;"] {
+    for command in ["ls | xargs -I {} sh -c 'cat {}'", "find a/long/name -exec sh -c 'cat {}' \\;"]
+    {
         let found = findings(command);
         let place = found[0].span;
         assert!(command.get(place.start..place.end).is_some_and(|part| part.contains("cat {}")));
