@@ -26,6 +26,7 @@ export type HashlineErrorCode =
   | 'LINE_OUT_OF_RANGE'
   | 'OVERLAPPING_EDITS'
   | 'REPEATS_NEIGHBOURS'
+  | 'BREAKS_SYNTAX'
   | 'TEXT_NOT_FOUND'
   | 'TEXT_NOT_UNIQUE'
   | 'KEY_EXISTS'
@@ -444,6 +445,13 @@ export interface CommitOptions extends StateOptions {
    * the process (`'process'`), which is faster.
    */
   durability?: 'power' | 'process'
+  /**
+   * What to do when a file parses before the patch and would not after it: nothing (`'off'`, when
+   * left out, but in a session), tell it in `warnings` (`'warn'`, when left out in a session), or
+   * refuse the patch with `BREAKS_SYNTAX` (`'refuse'`). Of a patch 64 files and 4 MiB are parsed,
+   * and no file of more than 256 KiB.
+   */
+  syntax?: 'off' | 'warn' | 'refuse'
 }
 
 /** Whether a patch is only tried, and how its changes are shown. */
@@ -1080,6 +1088,12 @@ export interface FileChange {
   /** The hash of its content now, as in a view, where it was looked into. */
   snapshot?: string
   /**
+   * What a parser says of it now, where the option `syntax` has one asked: it parses; it did
+   * before the patch and does not now; it did not before either; or nothing, since its language
+   * is not known or the file is too long.
+   */
+  syntax?: 'ok' | 'broken' | 'unclean' | 'unknown'
+  /**
    * What became of its text, as a unified diff, where one is made. Of a deleted file of more than
    * 1 MiB it does not show the lines.
    */
@@ -1380,10 +1394,15 @@ export interface ViewError {
   message: string
 }
 
-/** Something that looks like a mistake: a line whose new text has another indentation. */
+/** Something that looks like a mistake. */
 export interface Warning {
-  /** The operation's place in the request, from 0. */
-  operation: number
+  /**
+   * What kind of mistake: a line whose new text has another indentation, or a file that parsed
+   * before the patch and does not now.
+   */
+  code: 'INDENTATION' | 'SYNTAX'
+  /** The operation's place in the request, from 0, if it is about one operation. */
+  operation?: number
   /** The file. */
   path: string
   /** What, where and what to do, for the model. */

@@ -100,6 +100,11 @@ pub struct FileChange {
     pub line_count: Option<f64>,
     /// The hash of its content now, as in a view, where it was looked into.
     pub snapshot: Option<String>,
+    /// What a parser says of it now, where the option `syntax` has one asked: it parses; it did
+    /// before the patch and does not now; it did not before either; or nothing, since its language
+    /// is not known or the file is too long.
+    #[napi(ts_type = "'ok' | 'broken' | 'unclean' | 'unknown'")]
+    pub syntax: Option<Word>,
     /// What became of its text, as a unified diff, where one is made. Of a deleted file of more than
     /// 1 MiB it does not show the lines.
     pub diff: Option<String>,
@@ -153,11 +158,15 @@ pub struct Repair {
     pub after: String,
 }
 
-/// Something that looks like a mistake: a line whose new text has another indentation.
+/// Something that looks like a mistake.
 #[napi(object, object_from_js = false)]
 pub struct Warning {
-    /// The operation's place in the request, from 0.
-    pub operation: f64,
+    /// What kind of mistake: a line whose new text has another indentation, or a file that parsed
+    /// before the patch and does not now.
+    #[napi(ts_type = "'INDENTATION' | 'SYNTAX'")]
+    pub code: Word,
+    /// The operation's place in the request, from 0, if it is about one operation.
+    pub operation: Option<f64>,
     /// The file.
     pub path: String,
     /// What, where and what to do, for the model.
@@ -295,6 +304,7 @@ impl From<core::FileChange> for FileChange {
             removed: file.removed as f64,
             line_count: file.line_count.map(|count| count as f64),
             snapshot: file.snapshot,
+            syntax: file.syntax.map(|state| Word(state.as_str())),
             hunks: file.diff.as_ref().map(|diff| diff.hunks.iter().map(DiffHunk::from).collect()),
             diff: file.diff.map(|diff| diff.text),
         }
@@ -338,8 +348,9 @@ impl From<core::Repair> for Repair {
 
 impl From<core::Warning> for Warning {
     fn from(warning: core::Warning) -> Warning {
-        let core::Warning { operation, path, message } = warning;
-        Warning { operation: operation as f64, path, message }
+        let core::Warning { code, operation, path, message } = warning;
+        let operation = operation.map(|operation| operation as f64);
+        Warning { code: Word(code.as_str()), operation, path, message }
     }
 }
 

@@ -26,6 +26,7 @@ export type HashlineErrorCode =
   | 'LINE_OUT_OF_RANGE'
   | 'OVERLAPPING_EDITS'
   | 'REPEATS_NEIGHBOURS'
+  | 'BREAKS_SYNTAX'
   | 'TEXT_NOT_FOUND'
   | 'TEXT_NOT_UNIQUE'
   | 'KEY_EXISTS'
@@ -444,6 +445,13 @@ export interface CommitOptions extends StateOptions {
    * the process (`'process'`), which is faster.
    */
   durability?: 'power' | 'process'
+  /**
+   * What to do when a file parses before the patch and would not after it: nothing (`'off'`, when
+   * left out, but in a session), tell it in `warnings` (`'warn'`, when left out in a session), or
+   * refuse the patch with `BREAKS_SYNTAX` (`'refuse'`). Of a patch 64 files and 4 MiB are parsed,
+   * and no file of more than 256 KiB.
+   */
+  syntax?: 'off' | 'warn' | 'refuse'
 }
 
 /** Whether a patch is only tried, and how its changes are shown. */

@@ -1,7 +1,8 @@
 //! The options of a workspace: those that several calls have, and what holds for all of them.
 
 use hashline_core::{
-    Durability, Error, RELOCATE_WINDOW_MAX_LINES, Relocate, RepairRules, Term, WorkspaceOptions,
+    Durability, Error, RELOCATE_WINDOW_MAX_LINES, Relocate, RepairRules, SyntaxCheck, Term,
+    WorkspaceOptions,
 };
 use napi::ValueType;
 
@@ -31,8 +32,10 @@ pub trait OfWorkspace: Sized + 'static {
     ];
 
     /// `CommitOptions`, without the following.
-    const COMMIT: &'static [Row<Self>] =
-        &[row!("durability", durability => workspace().apply.durability)];
+    const COMMIT: &'static [Row<Self>] = &[
+        row!("durability", durability => workspace().apply.durability),
+        row!("syntax", syntax => workspace().apply.syntax),
+    ];
 
     /// `StateOptions`.
     const STATE: &'static [Row<Self>] = &[
@@ -98,6 +101,14 @@ fn window_lines(field: Field<'_>) -> Result<u64> {
 
 fn durability(field: Field<'_>) -> Result<Durability> {
     field.choice(&[("power", Durability::Power), ("process", Durability::Process)])
+}
+
+fn syntax(field: Field<'_>) -> Result<SyntaxCheck> {
+    field.choice(&[
+        ("off", SyntaxCheck::Off),
+        ("warn", SyntaxCheck::Warn),
+        ("refuse", SyntaxCheck::Refuse),
+    ])
 }
 
 fn repair_rules(field: Field<'_>) -> Result<RepairRules> {

@@ -12,6 +12,8 @@
 //! A *session* remembers the lines that were shown, so that an anchor means the line that the
 //! model saw, whatever happened to the file since.
 //!
+//! Whether the files still parse afterwards is told by `structure`, over the crate `hashline-syntax`.
+//!
 //! May import: `error`, `cancel`, `shape`, `threads`, `text`, `disk`, `view`.
 
 pub mod apply;
@@ -24,3 +26,4 @@ pub mod request;
 pub mod resolve;
 pub mod session;
 pub mod splice;
+pub mod structure;

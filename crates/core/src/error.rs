@@ -53,6 +53,8 @@ codes! {
     OverlappingEdits = "OVERLAPPING_EDITS",
     /// A text repeats the lines next to its place.
     RepeatsNeighbours = "REPEATS_NEIGHBOURS",
+    /// A file that parses would not after the patch.
+    BreaksSyntax = "BREAKS_SYNTAX",
     /// `old_text` of a `replace_text` does not occur.
     TextNotFound = "TEXT_NOT_FOUND",
     /// `old_text` of a `replace_text` without `all` occurs more than once.

@@ -21,13 +21,14 @@ use crate::edit::report::applied_text;
 use crate::edit::request::{Operation, Patch, PatchKind, Value, parse};
 use crate::edit::session::Recall;
 use crate::edit::splice::splice;
+use crate::edit::structure::SyntaxCheck;
 use crate::error::{Code, Error, Result, Term};
 use crate::text::dialect::Dialect;
 use crate::threads;
 use crate::view::render::with_room_for;
 use crate::view::scope::Scope;
 use failures::{Failures, rejected};
-use job::{Job, edited_change};
+use job::{FileChecks, Job, edited_change};
 use settle::{settle_document, settle_file};
 use turns::{Locked, lock};
 
@@ -129,8 +130,21 @@ fn apply_patch(
         Ok(added) => added,
         Err(error) => return refused(scope, &patch, error),
     };
+    let checks = match options.syntax.unwrap_or(match recall {
+        Some(_) => SyntaxCheck::Warn,
+        None => SyntaxCheck::Off,
+    }) {
+        SyntaxCheck::Off => FileChecks::new(),
+        what => {
+            let checks = job.checks(&added, recall.map(|recall| recall.memory));
+            if let Some(rejected) = refusal(&checks, what).into_rejected(scope.spelling) {
+                return Ok(Outcome::Rejected(rejected));
+            }
+            checks
+        }
+    };
     // Before the commit: what was read may be mapped, and then shows what is written.
-    let (applied, rows) = job.report(&added, patch_options.diff_context_lines);
+    let (applied, rows) = job.report(&added, patch_options.diff_context_lines, &checks);
     if patch_options.dry_run {
         return Ok(Outcome::Applied(applied));
     }
@@ -139,12 +153,23 @@ fn apply_patch(
         Ok(()) => {
             if let (Some(recall), Some(lessons)) = (recall, lessons) {
                 recall.memory.learn_from_call(lessons, recall.as_of, cancel);
+                checks.into_values().for_each(|check| check.keep(recall.memory));
             }
             Ok(Outcome::Applied(applied))
         }
         Err(CommitError::Refused(error)) => refused(scope, &patch, error),
         Err(CommitError::Fault(error) | CommitError::Stuck(error)) => Err(error),
     }
+}
+
+/// What is refused because it would break a file.
+fn refusal(checks: &FileChecks, what: SyntaxCheck) -> Failures {
+    let mut failures = Failures::default();
+    if what == SyntaxCheck::Refuse {
+        let broken = checks.iter().filter_map(|(&operation, check)| check.refusal(operation));
+        failures.failures.extend(broken);
+    }
+    failures
 }
 
 /// An error before the first change as a refusal; cancellation stays an error.

@@ -5,6 +5,7 @@ use serde::{Serialize, Serializer};
 
 use crate::edit::repair::Rule;
 use crate::edit::report::{DiffHunk, unified_diff};
+use crate::edit::structure::SyntaxState;
 use crate::error::{Code, Error, Spelling, Terms};
 
 /// The answer to a patch. A refusal is data, not an error.
@@ -83,6 +84,9 @@ pub struct FileChange {
     /// The hash of its content now, as in a view; `None` like `line_count`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
+    /// What a parser says of it now, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syntax: Option<SyntaxState>,
     /// What became of its text, where that was asked for.
     #[serde(flatten)]
     pub diff: Option<FileDiff>,
@@ -133,11 +137,34 @@ pub struct Repair {
     pub after: String,
 }
 
+/// A kind of what looks like a mistake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum WarningCode {
+    /// A text is indented otherwise than the lines that it replaces.
+    Indentation,
+    /// A file parsed before and does not now.
+    Syntax,
+}
+
+impl WarningCode {
+    /// The code as callers see it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            WarningCode::Indentation => "INDENTATION",
+            WarningCode::Syntax => "SYNTAX",
+        }
+    }
+}
+
 /// Something that looks like a mistake.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Warning {
-    /// The operation.
-    pub operation: usize,
+    /// What kind of mistake.
+    pub code: WarningCode,
+    /// The operation, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operation: Option<usize>,
     /// The file.
     pub path: String,
     /// What, where and what to do, for the model.

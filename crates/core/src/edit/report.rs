@@ -2,6 +2,7 @@
 //! lines and the truth about the cause after a refusal.
 
 mod applied;
+mod broken;
 mod diff;
 mod recalled;
 mod rejected;
@@ -13,6 +14,7 @@ use crate::text::hash::LineHasher;
 use crate::view::render::{GAP, one_line, render_cut_line};
 
 pub use applied::{FileReport, applied_text, created_rows, reindented_message, relocation_rows};
+pub use broken::{breaks_message, broken_message};
 pub use diff::{
     DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, DiffHunk, created_hunks, deleted_hunks, edited_hunks,
     unified_diff, unshown_diff,

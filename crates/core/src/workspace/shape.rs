@@ -11,6 +11,7 @@ use crate::edit::apply::{ApplyOptions, Durability, EditOptions};
 use crate::edit::repair::RepairRules;
 use crate::edit::resolve::{RELOCATE_WINDOW_MAX_LINES, Relocate};
 use crate::edit::session::{MemoryLimits, Unseen};
+use crate::edit::structure::SyntaxCheck;
 use crate::error::{Error, Result};
 use crate::shape::OneOrMany;
 use crate::text::dialect::Dialect;
@@ -31,6 +32,7 @@ macro_rules! shape {
             durability: Option<Durability>,
             state_dir: Option<String>,
             lock_timeout_ms: Option<u64>,
+            syntax: Option<SyntaxCheck>,
             $($field: Option<$kind>,)*
         }
 
@@ -58,6 +60,7 @@ macro_rules! shape {
                         },
                         durability: self.durability.unwrap_or(apply.durability),
                         lock_timeout_ms: self.lock_timeout_ms.unwrap_or(apply.lock_timeout_ms),
+                        syntax: self.syntax,
                     },
                     ..defaults
                 })

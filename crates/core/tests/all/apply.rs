@@ -1043,7 +1043,7 @@ fn another_indentation_is_warned_of() {
     assert_eq!(applied.warnings.len(), 1);
     assert_eq!(
         (applied.warnings[0].operation, applied.warnings[0].message.as_str()),
-        (0, expected)
+        (Some(0), expected)
     );
     assert!(applied.text.ends_with(expected), "{}", applied.text);
 }

@@ -23,4 +23,5 @@ mod search;
 mod session;
 mod session_store;
 mod shapes;
+mod syntax;
 mod vectors;

@@ -1,6 +1,8 @@
 //! A patch whose operations are all in order: its report, its changes, its commit.
 
-use std::collections::HashMap;
+mod check;
+
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::lookup::{FileEdits, FileTask, Task, Tasks};
@@ -10,7 +12,7 @@ use crate::cancel::Cancel;
 use crate::disk::bytes::{Charset, Document, Loaded, load_place, snapshot, snapshot_of_pieces};
 use crate::disk::commit::{self, CommitError, CommitOptions, Ground, Update, concurrent};
 use crate::disk::fs::Place;
-use crate::edit::outcome::{Applied, Change, FileChange, FileDiff};
+use crate::edit::outcome::{Applied, Change, FileChange, FileDiff, Warning, WarningCode};
 use crate::edit::report::{
     DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, applied_text, created_hunks, created_rows,
     deleted_hunks, edited_hunks, relocation_rows, unshown_diff,
@@ -23,6 +25,7 @@ use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
 use crate::text::lines::{Unit, count_lines};
 use crate::view::scope::Scope;
+pub(super) use check::FileChecks;
 
 /// The contents of files that the patch adds, by operation.
 pub(super) type AddedContents = HashMap<usize, Vec<u8>>;
@@ -157,8 +160,10 @@ impl<'a> Job<'a> {
         &self,
         added: &AddedContents,
         diff_context_lines: Option<u64>,
+        checks: &FileChecks,
     ) -> (Applied, RowsOfFiles) {
         let mut applied = Applied::default();
+        let mut told_rows = RowsOfFiles::new();
         let mut files: Vec<(usize, FileChange, String)> = Vec::new();
         for (edits, file) in self.edited_in_place() {
             let (change, rows) = edited_change(self.scope.dialect, edits.place.shown(), file);
@@ -169,15 +174,28 @@ impl<'a> Job<'a> {
             files.push((one.operation, change, rows));
         }
         files.sort_by_key(|(operation, ..)| *operation);
+        let vouched = checks.values().filter(|one| one.checked.vouches_for_indentation);
+        let vouched: HashSet<&str> = vouched.map(|one| one.from.as_str()).collect();
+        let counts = |warning: &&Warning| {
+            warning.code != WarningCode::Indentation || !vouched.contains(warning.path.as_str())
+        };
         for file in self.files {
             applied.relocations.extend(file.relocations.iter().cloned());
             applied.repairs.extend(file.repairs.iter().cloned());
-            applied.warnings.extend(file.warnings.iter().cloned());
+            applied.warnings.extend(file.warnings.iter().filter(counts).cloned());
             applied.noops.extend(file.noops.iter().cloned());
         }
         applied.noops.extend(self.tasks.noops.iter().cloned());
         applied.relocations.sort_by_key(|one| one.operation);
         applied.repairs.sort_by_key(|one| one.operation);
+        for (operation, file, _) in &mut files {
+            let Some(check) = checks.get(operation) else { continue };
+            file.syntax = Some(check.checked.state);
+            if let Some((warning, told)) = check.warning(self) {
+                applied.warnings.push(warning);
+                told_rows.insert(*operation, told);
+            }
+        }
         applied.warnings.sort_by_key(|one| one.operation);
         applied.noops.sort_by_key(|one| one.operation);
         if let Some(context_lines) = diff_context_lines {
@@ -189,7 +207,8 @@ impl<'a> Job<'a> {
         let mut all_rows = Vec::with_capacity(files.len());
         for (operation, change, rows) in files {
             applied.files.push(change);
-            by_operation.insert(operation, rows.clone());
+            let told = told_rows.remove(&operation).unwrap_or_default();
+            by_operation.insert(operation, rows.clone() + &told);
             all_rows.push(rows);
         }
         applied.text = applied_text(&applied, &all_rows);
@@ -357,6 +376,7 @@ impl<'a> Job<'a> {
             removed: 0,
             line_count: None,
             snapshot: None,
+            syntax: None,
             diff: None,
         };
         match &one.task {
@@ -401,6 +421,7 @@ pub(super) fn edited_change(
         removed,
         line_count: Some(report.line_count()),
         snapshot: Some(snapshot_of_pieces(&splice(&file.document, &file.plan))),
+        syntax: None,
         diff: None,
     };
     (change, relocation_rows(&file.relocations) + &report.rows())

@@ -6,6 +6,7 @@ use crate::edit::repair::RepairRules;
 use crate::edit::resolve::{
     RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate, RelocatePolicy,
 };
+use crate::edit::structure::SyntaxCheck;
 use crate::shape::or_default;
 
 /// What a finished call is safe from.
@@ -71,6 +72,9 @@ pub struct ApplyOptions {
     pub durability: Durability,
     /// How long to wait for other calls that edit the same files.
     pub lock_timeout_ms: u64,
+    /// What to do about files that parse and would not afterwards; `None`: warn in a session, and
+    /// nothing elsewhere.
+    pub syntax: Option<SyntaxCheck>,
 }
 
 /// How long calls wait for each other by default.
@@ -82,6 +86,7 @@ impl Default for ApplyOptions {
             edit: EditOptions::default(),
             durability: Durability::default(),
             lock_timeout_ms: LOCK_TIMEOUT_MS,
+            syntax: None,
         }
     }
 }

@@ -10,7 +10,7 @@ use super::options::EditOptions;
 use super::values::{self, ValueEdits};
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Document, Loaded, contained, load_place};
-use crate::edit::outcome::{Failure, Noop, NoopReason, Relocation, Repair, Warning};
+use crate::edit::outcome::{Failure, Noop, NoopReason, Relocation, Repair, Warning, WarningCode};
 use crate::edit::plan::{Edit, Plan, PlanText, find_matches, plan};
 use crate::edit::repair::{self, EditSite, ModelText};
 use crate::edit::report::{AnchorReport, FileReport, reindented_message, repeated_failure};
@@ -321,7 +321,8 @@ fn mend<'o>(
             let hint = one.operation.action.anchors().next().and_then(|one| one.hint.as_ref());
             let reindented = repair::reindented(&subject, &draft, hint);
             mended.warnings.extend(reindented.map(|found| Warning {
-                operation: one.operation.index,
+                code: WarningCode::Indentation,
+                operation: Some(one.operation.index),
                 path: path.to_owned(),
                 message: reindented_message(one.operation, &found),
             }));

@@ -12,6 +12,7 @@ use super::store::{Store, StoreLocked, take};
 use super::track::Splice;
 use crate::cancel::Cancel;
 use crate::disk::records::{RecordStore, StoreLock};
+use crate::edit::structure::SyntaxTrees;
 use crate::error::{Result, Spelling};
 
 /// What a session learns from one answer about one file.
@@ -117,6 +118,8 @@ pub struct HeldMemory {
     memory: GuardedMemory,
     limits: MemoryLimits,
     kept: Option<KeptOnDisk>,
+    /// What parsers made of files that were edited.
+    trees: SyntaxTrees,
 }
 
 /// Where a memory is kept on disk.
@@ -160,7 +163,8 @@ impl Learning<'_> {
 impl HeldMemory {
     /// An empty memory.
     pub fn new(limits: MemoryLimits) -> HeldMemory {
-        HeldMemory { memory: GuardedMemory::new(Memory::new(limits)), limits, kept: None }
+        let memory = GuardedMemory::new(Memory::new(limits));
+        HeldMemory { memory, limits, kept: None, trees: SyntaxTrees::default() }
     }
 
     /// A memory that is kept on disk: what others keep there, and have kept, is remembered.
@@ -179,7 +183,7 @@ impl HeldMemory {
             store.catch_up(&self.memory, None);
         }
         let memory = self.memory.fork();
-        HeldMemory { memory, limits: self.limits, kept: None }
+        HeldMemory { memory, limits: self.limits, kept: None, trees: SyntaxTrees::default() }
     }
 
     fn lock(&self) -> MemoryGuard<'_> {
@@ -206,6 +210,11 @@ impl HeldMemory {
     /// What is known of a file, to be worked with for as long as it takes.
     pub fn record(&self, file: &Path) -> FileRecord {
         self.lock().record(file)
+    }
+
+    /// What parsers made of files that were edited.
+    pub fn trees(&self) -> &SyntaxTrees {
+        &self.trees
     }
 
     /// Whether anything is known of a file.
@@ -238,6 +247,10 @@ impl HeldMemory {
     /// What is kept of it on disk is removed; the error says why it was not.
     pub fn forget(&self, file: Option<PathBuf>) -> Result<()> {
         self.lock().forget_from_now(file.as_deref());
+        match &file {
+            Some(file) => self.trees.keep(file.clone(), None),
+            None => self.trees.clear(),
+        }
         let lesson = file.map_or(Lesson::AllForgotten, |file| Lesson::Forgotten { file });
         match &self.kept {
             None => {

@@ -1,0 +1,165 @@
+//! Whether the files of a patch still parse.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use super::{AddedContents, Job, Settled, Task};
+use crate::edit::apply::lookup::FileEdits;
+use crate::edit::outcome::{Failure, Warning, WarningCode};
+use crate::edit::report::{breaks_message, broken_message};
+use crate::edit::session::HeldMemory;
+use crate::edit::structure::{
+    Break, Checked, FILE_LIMIT_BYTES, FILES_LIMIT, Revision, TEXT_LIMIT_BYTES, check, is_checked,
+};
+use crate::error::{Code, Error};
+use crate::threads;
+
+/// What was found, by the index of their file's first operation.
+pub(in crate::edit::apply) type FileChecks = HashMap<usize, FileCheck>;
+
+/// What was found of a file.
+pub(in crate::edit::apply) struct FileCheck {
+    /// Its path before.
+    pub from: String,
+    /// Its path after.
+    pub path: String,
+    /// The name under which it is remembered.
+    file: PathBuf,
+    /// The operation, if it has only one.
+    about: Option<usize>,
+    pub checked: Checked,
+}
+
+/// A file that the patch makes or edits.
+struct CheckedFile<'a> {
+    operation: usize,
+    about: Option<usize>,
+    from: &'a str,
+    path: &'a str,
+    file: PathBuf,
+    text: CheckedText<'a>,
+}
+
+enum CheckedText<'a> {
+    New(&'a str),
+    Edited(&'a FileEdits<'a>, &'a Settled),
+}
+
+impl<'a> CheckedFile<'a> {
+    fn edited(
+        operation: usize,
+        edits: &'a FileEdits<'a>,
+        settled: &'a Settled,
+        path: &'a str,
+        file: PathBuf,
+    ) -> CheckedFile<'a> {
+        let about = (edits.operations.len() == 1).then(|| edits.operations[0].index);
+        let text = CheckedText::Edited(edits, settled);
+        CheckedFile { operation, about, from: edits.place.shown(), path, file, text }
+    }
+
+    /// The text as it is known without work: before, or of a new file.
+    fn known_text(&self) -> &'a [u8] {
+        match self.text {
+            CheckedText::New(content) => content.as_bytes(),
+            CheckedText::Edited(_, settled) => settled.document.text(),
+        }
+    }
+
+    fn check(&self, memory: Option<&HeldMemory>) -> Checked {
+        match self.text {
+            CheckedText::New(content) => {
+                check(Revision { before: None, path: self.path, text: content.into() }, None)
+            }
+            CheckedText::Edited(edits, settled) => {
+                let kept = memory.and_then(|memory| memory.trees().of(edits.place.canonical()));
+                let before = Some((self.from, settled.document.text()));
+                check(Revision { before, path: self.path, text: settled.text_after() }, kept)
+            }
+        }
+    }
+}
+
+impl<'a> Job<'a> {
+    /// Parses the files that the patch makes and edits, as they would be written.
+    pub(in crate::edit::apply) fn checks(
+        &'a self,
+        added: &AddedContents,
+        memory: Option<&HeldMemory>,
+    ) -> FileChecks {
+        let mut candidates = self.candidates(added);
+        candidates.sort_by_key(|one| one.operation);
+        let (mut files, mut room) = (FILES_LIMIT, TEXT_LIMIT_BYTES);
+        let with_choice: Vec<(CheckedFile<'_>, bool)> = candidates
+            .into_iter()
+            .map(|one| {
+                let text = one.known_text();
+                let is_chosen = text.len() <= FILE_LIMIT_BYTES.min(room)
+                    && files > 0
+                    && is_checked(one.path, text);
+                if is_chosen {
+                    (files, room) = (files - 1, room - text.len());
+                }
+                (one, is_chosen)
+            })
+            .collect();
+        let checked = threads::map(&with_choice, |(one, is_chosen)| {
+            if *is_chosen { one.check(memory) } else { Checked::unknown() }
+        });
+        let found = with_choice.into_iter().zip(checked).map(|((one, _), checked)| {
+            let (from, path) = (one.from.to_owned(), one.path.to_owned());
+            (one.operation, FileCheck { from, path, file: one.file, about: one.about, checked })
+        });
+        found.collect()
+    }
+
+    fn candidates(&'a self, added: &AddedContents) -> Vec<CheckedFile<'a>> {
+        let in_place = self.edited_in_place().map(|(edits, settled)| {
+            let (path, file) = (edits.place.shown(), edits.place.canonical().to_owned());
+            CheckedFile::edited(edits.operations[0].index, edits, settled, path, file)
+        });
+        let others = self.tasks.files.iter().filter_map(|one| match &one.task {
+            Task::Add { content, to, .. } if added.contains_key(&one.operation) => {
+                Some(CheckedFile {
+                    operation: one.operation,
+                    about: Some(one.operation),
+                    from: &one.path,
+                    path: &one.path,
+                    file: to.path(),
+                    text: CheckedText::New(content),
+                })
+            }
+            Task::Move { from, to, to_path, .. } => {
+                let &at = self.edited.get(from.canonical())?;
+                let (edits, settled) = (&self.tasks.edits[at], &self.files[at]);
+                Some(CheckedFile::edited(one.operation, edits, settled, to_path, to.path()))
+            }
+            Task::Add { .. } | Task::Delete { .. } => None,
+        });
+        in_place.chain(others).collect()
+    }
+}
+
+impl FileCheck {
+    /// The refusal of a patch that breaks the file.
+    pub(in crate::edit::apply) fn refusal(&self, operation: usize) -> Option<Failure> {
+        let message = breaks_message(&self.path, self.checked.fault.as_ref()?);
+        let error = Error::new(Code::BreaksSyntax, message);
+        Some(Failure::new(self.about.unwrap_or(operation), Some(&self.from), error))
+    }
+
+    /// The warning of a file that the patch breaks, with the rows in it.
+    pub(super) fn warning(&self, job: &Job<'_>) -> Option<(Warning, String)> {
+        let found: &Break = self.checked.fault.as_ref()?;
+        let (told, rows) =
+            broken_message(job.scope.dialect, &self.path, found, self.checked.text()?);
+        let message = format!("{told}\n{}", rows.trim_end_matches('\n'));
+        let (code, path) = (WarningCode::Syntax, self.path.clone());
+        Some((Warning { code, operation: self.about, path, message }, rows))
+    }
+
+    /// Keeps the tree for the next edit.
+    pub(in crate::edit::apply) fn keep(self, memory: &HeldMemory) {
+        memory.trees().keep(self.file, self.checked.into_tree());
+    }
+}

@@ -1,0 +1,195 @@
+//! Whether files still parse after a patch. Parsers tell what lines cannot: a closer that an edit
+//! ate or doubled. What is found is said, and nothing is done about it.
+
+#[cfg(not(feature = "syntax"))]
+mod without;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+#[cfg(feature = "syntax")]
+use hashline_syntax::{Source, language_of};
+#[cfg(not(feature = "syntax"))]
+use without::{Source, language_of};
+
+/// Longer files are not parsed.
+pub const FILE_LIMIT_BYTES: usize = 256 << 10;
+
+/// How many files of a patch are parsed.
+pub const FILES_LIMIT: usize = 64;
+
+/// How much text of a patch is parsed.
+pub const TEXT_LIMIT_BYTES: usize = 4 << 20;
+
+/// How much memory trees take that are kept for the next edit.
+const KEPT_LIMIT_BYTES: usize = 8 << 20;
+
+/// What is done about a file that parsed before a patch and does not after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SyntaxCheck {
+    /// Nothing: no file is parsed.
+    Off,
+    /// It is told in a warning.
+    Warn,
+    /// The patch is refused.
+    Refuse,
+}
+
+/// What a parser says of a file after a patch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SyntaxState {
+    /// It parses.
+    Ok,
+    /// It parsed before, and does not now.
+    Broken,
+    /// It does not parse, and did not before.
+    Unclean,
+    /// Its language is not known, or it is too long, or takes too long.
+    Unknown,
+}
+
+impl SyntaxState {
+    /// The word callers see.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SyntaxState::Ok => "ok",
+            SyntaxState::Broken => "broken",
+            SyntaxState::Unclean => "unclean",
+            SyntaxState::Unknown => "unknown",
+        }
+    }
+}
+
+/// The first place that does not parse.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Break {
+    /// Its line.
+    pub line: u64,
+    /// What is wrong there.
+    pub what: String,
+    /// The line where what is not closed opens.
+    pub opened: Option<u64>,
+}
+
+/// A file before and after a patch, as UTF-8.
+pub struct Revision<'a> {
+    /// Its path before; `None` if the patch makes it.
+    pub before: Option<(&'a str, &'a [u8])>,
+    /// Its path after.
+    pub path: &'a str,
+    /// Its text after.
+    pub text: Vec<u8>,
+}
+
+/// What was found.
+pub struct Checked {
+    /// In one word.
+    pub state: SyntaxState,
+    /// What is wrong, if it was not before.
+    pub fault: Option<Break>,
+    /// Whether a text that is indented wrongly would not have parsed.
+    pub vouches_for_indentation: bool,
+    tree: Option<SyntaxTree>,
+}
+
+/// A parsed text that is kept.
+#[derive(Clone)]
+pub struct SyntaxTree(Arc<Source>);
+
+impl Checked {
+    /// What is said of a file that is not parsed.
+    pub fn unknown() -> Checked {
+        let state = SyntaxState::Unknown;
+        Checked { state, fault: None, vouches_for_indentation: false, tree: None }
+    }
+
+    /// The text after the patch, if it was parsed.
+    pub fn text(&self) -> Option<&[u8]> {
+        self.tree.as_ref().map(|tree| tree.0.text())
+    }
+
+    /// The tree, for the next edit.
+    pub fn into_tree(self) -> Option<SyntaxTree> {
+        self.tree
+    }
+}
+
+/// Whether a file of this name and text is parsed at all.
+pub fn is_checked(path: &str, text: &[u8]) -> bool {
+    language_of(path, text).is_some_and(|language| language.is_checked)
+}
+
+/// Parses a file as it would be written, and as it is. `kept` is a tree of it, of any time.
+pub fn check(change: Revision<'_>, kept: Option<SyntaxTree>) -> Checked {
+    let Revision { before, path, text } = change;
+    let Some(language) = language_of(path, &text).filter(|language| language.is_checked) else {
+        return Checked::unknown();
+    };
+    let same = |(path, text)| language_of(path, text).is_some_and(|before| before == language);
+    let was = before.filter(|&before| same(before)).and_then(|(_, text)| {
+        let kept =
+            kept.filter(|SyntaxTree(kept)| kept.language() == language && kept.text() == text);
+        kept.map(|SyntaxTree(kept)| kept)
+            .or_else(|| Source::parse(language, text.into()).map(Arc::new))
+    });
+    let is = match &was {
+        Some(was) => was.reparse(text),
+        None => Source::parse(language, text),
+    };
+    let Some(is) = is else { return Checked::unknown() };
+    let state = match (is.is_clean(), was.map(|was| was.is_clean())) {
+        (true, _) => SyntaxState::Ok,
+        (false, Some(true)) => SyntaxState::Broken,
+        (false, Some(false)) => SyntaxState::Unclean,
+        (false, None) if before.is_none() => SyntaxState::Unclean,
+        (false, None) => SyntaxState::Unknown,
+    };
+    let fault = (state == SyntaxState::Broken).then(|| is.fault()).flatten();
+    Checked {
+        state,
+        fault: fault.map(|fault| Break {
+            line: fault.line.into(),
+            what: fault.what,
+            opened: fault.opened.map(u64::from),
+        }),
+        vouches_for_indentation: state == SyntaxState::Ok && !language.is_indented,
+        tree: Some(SyntaxTree(Arc::new(is))),
+    }
+}
+
+/// Trees of files that were edited, the one used last at the end.
+#[derive(Default)]
+pub struct SyntaxTrees(Mutex<Vec<(PathBuf, SyntaxTree)>>);
+
+impl SyntaxTrees {
+    /// The tree of a file.
+    pub fn of(&self, file: &Path) -> Option<SyntaxTree> {
+        let trees = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        trees.iter().find(|(name, _)| name == file).map(|(_, tree)| tree.clone())
+    }
+
+    /// Drops the trees of all files.
+    pub fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// Keeps the tree of a file, and as many of those used last as there is room for.
+    pub fn keep(&self, file: PathBuf, tree: Option<SyntaxTree>) {
+        let mut trees = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        trees.retain(|(name, _)| *name != file);
+        trees.extend(tree.map(|tree| (file, tree)));
+        let mut room = KEPT_LIMIT_BYTES;
+        let fits = |(_, SyntaxTree(tree)): &&(PathBuf, SyntaxTree)| {
+            let left = room.checked_sub(tree.size_bytes());
+            room = left.unwrap_or(0);
+            left.is_some()
+        };
+        let kept = trees.iter().rev().take_while(fits).count();
+        let dropped = trees.len() - kept;
+        trees.drain(..dropped);
+    }
+}

@@ -1,0 +1,280 @@
+//! Whether files still parse after a patch: warnings, refusals, and what is said of each file.
+
+use std::fs;
+
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::edit::apply::{ApplyOptions, Durability, PatchOptions};
+use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected, WarningCode};
+use hashline_core::internals::edit::structure::{SyntaxCheck, SyntaxState};
+use hashline_core::internals::error::Code;
+use hashline_core::internals::text::dialect::Dialect;
+use hashline_core::internals::text::hash::hash_line;
+use hashline_core::internals::view::read::ReadRequest;
+use hashline_core::internals::workspace::{Session, SessionOptions, Workspace, WorkspaceOptions};
+use serde_json::{Value, json};
+
+const CODE: &str = "\
+function a(x) {
+  if (x) {
+    return 1
+  }
+  return 2
+}
+
+function b() {
+  return 3
+}
+";
+
+struct Scene {
+    dir: tempfile::TempDir,
+    _state: tempfile::TempDir,
+    options: WorkspaceOptions,
+    session: Session,
+}
+
+impl Scene {
+    fn new(files: &[(&str, &str)], syntax: Option<SyntaxCheck>) -> Scene {
+        let (dir, state) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        for (name, content) in files {
+            fs::write(dir.path().join(name), content).unwrap();
+        }
+        let options = WorkspaceOptions {
+            root: Some(dir.path().to_str().unwrap().to_owned()),
+            state_dir: Some(state.path().to_str().unwrap().to_owned()),
+            apply: ApplyOptions {
+                durability: Durability::Process,
+                syntax,
+                ..ApplyOptions::default()
+            },
+            ..WorkspaceOptions::default()
+        };
+        let session = Session::new(SessionOptions {
+            workspace: options.clone(),
+            ..SessionOptions::default()
+        });
+        for (name, _) in files {
+            let request = ReadRequest { path: (*name).into(), ..ReadRequest::default() };
+            session.read(&[request], &Cancel::default()).unwrap();
+        }
+        Scene { dir, _state: state, options, session }
+    }
+
+    fn try_in_session(&self, operations: Value, dry_run: bool) -> Outcome {
+        let patch = json!({"operations": operations}).into();
+        let options = PatchOptions { dry_run, ..PatchOptions::default() };
+        self.session.apply_with(&patch, &options, &Cancel::default()).unwrap()
+    }
+
+    fn in_session(&self, operations: Value) -> Applied {
+        applied(self.try_in_session(operations, false))
+    }
+
+    fn plainly(&self, operations: Value) -> Outcome {
+        let patch = json!({"operations": operations}).into();
+        Workspace::new(self.options.clone()).apply(&patch, &Cancel::default()).unwrap()
+    }
+
+    fn content(&self, path: &str) -> String {
+        fs::read_to_string(self.dir.path().join(path)).unwrap()
+    }
+}
+
+fn applied(outcome: Outcome) -> Applied {
+    match outcome {
+        Outcome::Applied(applied) => applied,
+        Outcome::Rejected(rejected) => panic!("{}", rejected.text),
+    }
+}
+
+fn rejected(outcome: Outcome) -> Rejected {
+    match outcome {
+        Outcome::Applied(applied) => panic!("{}", applied.text),
+        Outcome::Rejected(rejected) => rejected,
+    }
+}
+
+fn anchor(number: u64, text: &str) -> String {
+    let dialect = Dialect::default_dialect();
+    dialect.anchor_text(number, hash_line(dialect, number, text))
+}
+
+fn set(path: &str, number: u64, old: &str, new: &str) -> Value {
+    json!({"op": "set_line", "path": path, "anchor": anchor(number, old), "text": new})
+}
+
+/// Replaces the inner block, and its closer with it.
+fn eat(path: &str) -> Value {
+    json!([{
+        "op": "replace_range", "path": path,
+        "start_anchor": anchor(3, "    return 1"), "end_anchor": anchor(4, "  }"),
+        "text": "    return 4",
+    }])
+}
+
+#[test]
+fn a_session_warns_of_an_eaten_closer() {
+    let scene = Scene::new(&[("a.js", CODE)], None);
+    let done = scene.in_session(eat("a.js"));
+    assert_eq!(done.files[0].syntax, Some(SyntaxState::Broken));
+    let [warning] = &done.warnings[..] else { panic!("{:?}", done.warnings) };
+    assert_eq!((warning.code, warning.operation), (WarningCode::Syntax, Some(0)));
+    let expected = format!(
+        "a.js parsed before and does not now: line 5: `}}` is missing: the block opened at line 2.\n\
+         {}|  if (x) {{\n...\n{}|}}",
+        anchor(2, "  if (x) {"),
+        anchor(5, "}"),
+    );
+    assert_eq!(warning.message, expected);
+    assert!(done.text.ends_with(&expected), "{}", done.text);
+    // The rows of the warning are anchors that were shown.
+    scene.in_session(json!([{
+        "op": "insert_before", "path": "a.js", "anchor": anchor(5, "}"), "text": "  }",
+    }]));
+    assert!(scene.content("a.js").contains("return 2\n  }\n}"), "{}", scene.content("a.js"));
+}
+
+#[test]
+fn a_mended_file_is_ok_and_a_broken_one_is_told_once() {
+    let scene = Scene::new(&[("a.js", CODE)], None);
+    scene.in_session(eat("a.js"));
+    let more = scene.in_session(json!([set("a.js", 9, "  return 3", "  return 5")]));
+    assert_eq!(more.files[0].syntax, Some(SyntaxState::Unclean));
+    assert!(more.warnings.is_empty());
+    let mended = scene.in_session(json!([{
+        "op": "insert_after", "path": "a.js", "anchor": anchor(3, "    return 4"), "text": "  }",
+    }]));
+    assert_eq!(mended.files[0].syntax, Some(SyntaxState::Ok));
+}
+
+#[test]
+fn plain_calls_do_not_parse_unless_asked() {
+    let scene = Scene::new(&[("a.js", CODE)], None);
+    let done = applied(scene.plainly(eat("a.js")));
+    assert_eq!(done.files[0].syntax, None);
+    assert!(done.warnings.is_empty());
+    let scene = Scene::new(&[("a.js", CODE)], Some(SyntaxCheck::Warn));
+    let done = applied(scene.plainly(eat("a.js")));
+    assert_eq!(done.files[0].syntax, Some(SyntaxState::Broken));
+    assert_eq!(done.warnings.len(), 1);
+    let scene = Scene::new(&[("a.js", CODE)], Some(SyntaxCheck::Off));
+    assert_eq!(scene.in_session(eat("a.js")).files[0].syntax, None);
+}
+
+#[test]
+fn a_patch_that_breaks_a_file_can_be_refused() {
+    let scene = Scene::new(&[("a.js", CODE), ("b.txt", "x\n")], Some(SyntaxCheck::Refuse));
+    let mut operations = eat("a.js");
+    operations.as_array_mut().unwrap().insert(0, set("b.txt", 1, "x", "y"));
+    for outcome in [scene.plainly(operations.clone()), scene.try_in_session(operations, false)] {
+        let refused = rejected(outcome);
+        assert_eq!(refused.code, Code::BreaksSyntax);
+        let [failure] = &refused.failures[..] else { panic!("{:?}", refused.failures) };
+        assert_eq!((failure.operation, failure.path.as_deref()), (1, Some("a.js")));
+        assert!(failure.message.contains("line 5 of the result: `}` is missing"), "{failure:?}");
+        assert!(refused.text.contains(&failure.message), "{}", refused.text);
+    }
+    assert_eq!((scene.content("a.js"), scene.content("b.txt")), (CODE.into(), "x\n".into()));
+    // What was broken before may be edited all the same.
+    fs::write(scene.dir.path().join("a.js"), "f(\n").unwrap();
+    applied(scene.plainly(json!([set("a.js", 1, "f(", "g(")])));
+}
+
+#[test]
+fn files_without_a_known_language_are_unknown() {
+    let long = format!("let a\n{}", "// x\n".repeat(60_000));
+    let scene = Scene::new(&[("f", CODE), ("a.c", CODE), ("long.js", &long)], None);
+    let done = scene.in_session(json!([
+        set("f", 2, "  if (x) {", "  if (x)"),
+        set("a.c", 2, "  if (x) {", "  if (x)"),
+        set("long.js", 1, "let a", "let a ="),
+    ]));
+    assert!(done.files.iter().all(|file| file.syntax == Some(SyntaxState::Unknown)));
+    assert!(done.warnings.is_empty());
+}
+
+#[test]
+fn a_try_warns_and_remembers_nothing() {
+    let scene = Scene::new(&[("a.js", CODE)], None);
+    for _ in 0..2 {
+        let tried = applied(scene.try_in_session(eat("a.js"), true));
+        assert_eq!(tried.files[0].syntax, Some(SyntaxState::Broken));
+        assert_eq!(tried.warnings.len(), 1);
+    }
+    assert_eq!(scene.content("a.js"), CODE);
+}
+
+#[test]
+fn new_moved_and_deleted_files() {
+    let scene = Scene::new(&[("a.js", CODE), ("b.js", CODE), ("c.js", CODE)], None);
+    let mut operations = eat("a.js");
+    operations.as_array_mut().unwrap().extend([
+        json!({"op": "move_file", "from": "a.js", "to": "d.js"}),
+        json!({"op": "move_file", "from": "b.js", "to": "e.js"}),
+        json!({"op": "delete_file", "path": "c.js"}),
+        json!({"op": "add_file", "path": "f.js", "content": "f("}),
+        json!({"op": "add_file", "path": "g.js", "content": "f()"}),
+    ]);
+    let done = scene.in_session(operations);
+    let states: Vec<_> = done.files.iter().map(|file| (file.path.as_str(), file.syntax)).collect();
+    assert_eq!(
+        states,
+        [
+            ("d.js", Some(SyntaxState::Broken)),
+            ("e.js", None),
+            ("c.js", None),
+            ("f.js", Some(SyntaxState::Unclean)),
+            ("g.js", Some(SyntaxState::Ok)),
+        ]
+    );
+    let told: Vec<_> = done.warnings.iter().map(|one| one.path.as_str()).collect();
+    assert_eq!(told, ["d.js"]);
+    // Its tree went along.
+    let mended = scene.in_session(json!([{
+        "op": "insert_after", "path": "d.js", "anchor": anchor(3, "    return 4"), "text": "  }",
+    }]));
+    assert_eq!(mended.files[0].syntax, Some(SyntaxState::Ok));
+}
+
+#[test]
+fn other_encodings_are_parsed_as_text() {
+    let scene = Scene::new(&[], None);
+    let utf16: Vec<u8> = "\u{feff}let a = 1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    fs::write(scene.dir.path().join("a.js"), utf16).unwrap();
+    let request = ReadRequest { path: "a.js".into(), ..ReadRequest::default() };
+    scene.session.read(&[request], &Cancel::default()).unwrap();
+    let done = scene.in_session(json!([set("a.js", 1, "let a = 1", "let a = (1")]));
+    assert_eq!(done.files[0].syntax, Some(SyntaxState::Broken), "{}", done.text);
+}
+
+#[test]
+fn a_shifted_body_of_python_is_told() {
+    let text = "def f(x):\n    if x:\n        a()\n        b()\n    c()\n";
+    let scene = Scene::new(&[("a.py", text)], None);
+    let done = scene.in_session(json!([set("a.py", 4, "        b()", "      d()")]));
+    assert_eq!(done.files[0].syntax, Some(SyntaxState::Broken));
+    assert!(done.warnings.iter().any(|one| one.code == WarningCode::Syntax));
+}
+
+#[test]
+fn where_a_parser_vouches_indentation_is_no_warning() {
+    let text = "class A {\n    f() {\n        update(value)\n    }\n}\n";
+    for (path, expected) in [("a.txt", 1), ("a.js", 0)] {
+        let scene = Scene::new(&[(path, text)], None);
+        let edit = set(path, 3, "        update(value)", "      update(value, 1)");
+        let done = scene.in_session(json!([edit]));
+        let told = done.warnings.iter().filter(|one| one.code == WarningCode::Indentation);
+        assert_eq!(told.count(), expected, "{path}: {:?}", done.warnings);
+    }
+}
+
+#[test]
+fn no_more_than_64_files_are_parsed() {
+    let names: Vec<String> = (0..66).map(|at| format!("{at}.js")).collect();
+    let files: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "f()\n")).collect();
+    let scene = Scene::new(&files, None);
+    let operations: Vec<Value> = names.iter().map(|name| set(name, 1, "f()", "f(")).collect();
+    let done = scene.in_session(operations.into());
+    let of = |state| done.files.iter().filter(|file| file.syntax == Some(state)).count();
+    assert_eq!((of(SyntaxState::Broken), of(SyntaxState::Unknown)), (64, 2));
+}
