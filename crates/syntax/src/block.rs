@@ -5,7 +5,7 @@ use std::fmt;
 use tree_sitter::{Node, Tree};
 
 use crate::headings;
-use crate::place::{beginning, is_one_of, path_to};
+use crate::place::{beginning, field, is_one_of, path_to};
 use crate::source::Source;
 
 /// How far away the nearest blocks are looked for.
@@ -195,10 +195,8 @@ fn trimmed(source: &Source, start: usize, end: usize) -> usize {
 /// `else if (…) { … }` of a chain ends before the next `else`.
 fn end_of_clause(node: Node<'_>) -> Option<usize> {
     let mut cursor = node.walk();
-    let next = node
-        .children(&mut cursor)
-        .find(|child| child.child_by_field_name("alternative").is_some())?;
-    Some(next.child_by_field_name("consequence")?.end_byte())
+    let next = node.children(&mut cursor).find(|child| field(*child, "alternative").is_some())?;
+    Some(field(next, "consequence")?.end_byte())
 }
 
 /// Where the comment begins that a node ends with, if it belongs to what comes next: grammars
@@ -206,7 +204,7 @@ fn end_of_clause(node: Node<'_>) -> Option<usize> {
 fn foreign_comment(source: &Source, node: Node<'_>, end: usize) -> Option<usize> {
     let kinds = source.kinds();
     let is_table = is_one_of(node, kinds.bodies)
-        && node.parent().is_some_and(|parent| parent.parent().is_none());
+        && kinds.definitions.iter().any(|(kind, _)| *kind == node.kind());
     if (!source.language.is_indented && !is_table) || end <= node.start_byte() + 1 {
         return None;
     }
@@ -287,6 +285,6 @@ fn behind_all(source: &Source, tree: &Tree, mut end: usize) -> usize {
 fn is_of_file(source: &Source, lead: Node<'_>) -> bool {
     let text = &source.text[lead.byte_range()];
     let is_inner = [&b"//!"[..], b"/*!"].iter().any(|mark| text.starts_with(mark));
-    (is_inner && lead.child_by_field_name("inner").is_some())
+    (is_inner && field(lead, "inner").is_some())
         || (lead.start_byte() == 0 && text.starts_with(b"#!"))
 }

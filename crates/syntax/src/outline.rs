@@ -7,7 +7,7 @@ use tree_sitter::Node;
 use crate::block::{extent, shares_no_start};
 use crate::headings;
 use crate::language::Tests;
-use crate::place::{is_one_of, own_start, path_to};
+use crate::place::{field, is_one_of, own_start, path_to};
 use crate::source::Source;
 use crate::walk::Walk;
 
@@ -368,7 +368,7 @@ fn name_of(source: &Source, node: Node<'_>) -> Option<String> {
     let kind = node.kind();
     if let Some((_, fields)) = kinds.definitions.iter().find(|(definition, _)| *definition == kind)
     {
-        if kind.ends_with("_specifier") && node.child_by_field_name("body").is_none() {
+        if kind.ends_with("_specifier") && field(node, "body").is_none() {
             return None;
         }
         if fields.is_empty() {
@@ -378,30 +378,30 @@ fn name_of(source: &Source, node: Node<'_>) -> Option<String> {
                 .next()?
                 .trim_end_matches(['{', ' ', '\r'])));
         }
-        let parts = fields.iter().filter_map(|field| node.child_by_field_name(field));
+        let parts = fields.iter().filter_map(|name| field(node, name));
         let parts: Vec<String> =
             parts.map(|part| unquoted(&source.slice(declared(part)))).collect();
         return Some(parts.join(" "));
     }
     if let Some((_, name, value)) = kinds.bindings.iter().find(|(binding, _, _)| *binding == kind) {
-        let value = node.child_by_field_name(value)?;
-        let name = node.child_by_field_name(name)?;
+        let value = field(node, value)?;
+        let name = field(node, name)?;
         return is_one_of(value, kinds.functions).then(|| cut(&source.slice(name)));
     }
     let Tests::Calls(calls) = kinds.tests else { return None };
     if kind != "call_expression" {
         return None;
     }
-    let callee = node.child_by_field_name("function")?;
+    let callee = field(node, "function")?;
     let callee_text = cut(&source.slice(callee));
     let first = callee_text.split(['.', '(', '`']).next()?;
-    let title = node.child_by_field_name("arguments")?.named_child(0)?;
+    let title = field(node, "arguments")?.named_child(0)?;
     calls.contains(&first).then(|| unquoted(&source.slice(title)))
 }
 
 /// The name in a declarator of C, which may lie deep in it.
 fn declared(mut node: Node<'_>) -> Node<'_> {
-    while let Some(inner) = node.child_by_field_name("declarator") {
+    while let Some(inner) = field(node, "declarator") {
         node = inner;
     }
     node

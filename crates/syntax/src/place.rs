@@ -61,21 +61,32 @@ pub(crate) fn is_one_of(node: Node<'_>, kinds: &[&str]) -> bool {
     kinds.contains(&node.kind())
 }
 
+/// The child of a node with this name. (The library's own function calls itself where a list is
+/// long and could not be balanced.)
+pub(crate) fn field<'tree>(node: Node<'tree>, name: &str) -> Option<Node<'tree>> {
+    let mut cursor = node.walk();
+    let mut has_next = cursor.goto_first_child();
+    while has_next {
+        if cursor.field_name() == Some(name) {
+            return Some(cursor.node());
+        }
+        has_next = cursor.goto_next_sibling();
+    }
+    None
+}
+
 /// Where a node begins after its decorators and annotations.
 pub(crate) fn own_start(node: Node<'_>, kinds: &Kinds) -> usize {
-    let mut first = node.child(0);
-    while let Some(child) = first {
-        if is_one_of(child, kinds.attributes) || is_one_of(child, kinds.comments) {
-            first = child.next_sibling();
-        } else if child.kind() == "modifiers" {
-            let mut cursor = child.walk();
-            let mut own = child.children(&mut cursor);
-            match own.find(|one| !is_one_of(*one, kinds.attributes)) {
-                Some(own) => return own.start_byte(),
-                None => first = child.next_sibling(),
-            }
-        } else {
-            return child.start_byte().max(node.start_byte());
+    let is_leading =
+        |child: &Node<'_>| is_one_of(*child, kinds.attributes) || is_one_of(*child, kinds.comments);
+    let mut cursor = node.walk();
+    for child in node.children(&mut cursor).filter(|child| !is_leading(child)) {
+        if child.kind() != "modifiers" {
+            return child.start_byte();
+        }
+        let mut inner = child.walk();
+        if let Some(own) = child.children(&mut inner).find(|one| !is_leading(one)) {
+            return own.start_byte();
         }
     }
     node.start_byte()
