@@ -80,7 +80,7 @@ pub fn apply_as(
     given: Arguments<'_>,
     schema: &'static [Field],
 ) -> Result<Answer, Trouble> {
-    let patch = Taker::patch(call.session, schema, given)?;
+    let patch = Taker::patch(call, schema, given)?;
     let options = PatchOptions {
         dry_run: call.options.dry_run,
         diff_context_lines: Some(DIFF_CONTEXT_LINES),
@@ -173,7 +173,7 @@ pub fn title(given: &SoFar) -> String {
 
 /// The one file of a call that edited.
 pub fn file_of(call: &Call<'_>, given: Arguments<'_>) -> Option<String> {
-    let patch = Taker::patch(call.session, LINE_FIELDS, given).ok()?;
+    let patch = Taker::patch(call, LINE_FIELDS, given).ok()?;
     let Value::Object(fields) = patch else { return None };
     let fields = Fields(fields);
     let path_of =

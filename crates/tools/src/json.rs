@@ -75,7 +75,7 @@ fn read_json(call: &Call<'_>, turn: ReadTurn, mut given: Arguments<'_>) -> Resul
     let max_lines = given.count(MAX_LINES.name, 1, most)?.unwrap_or(most);
     let start_line = given.count(START_LINE.name, 1, MAX_COUNT)?;
     let request = JsonRequest {
-        path: plain_path(call.session, path, PATH.name, given.repairs)?,
+        path: plain_path(call, path, PATH.name, given.repairs)?,
         start_line,
         limits: Limits { max_lines: Some(max_lines), max_bytes: Some(bounds::MAX_BYTES) },
         ..JsonRequest::default()

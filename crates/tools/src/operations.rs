@@ -1,6 +1,6 @@
 //! The operations of a patch as a model wrote them → as the session takes them.
 
-use hashline_core::{Session, VALUE, Value};
+use hashline_core::{VALUE, Value};
 
 use crate::arguments::{
     Arguments, Fields, Repairs, Rule, TAKEN_AS_ONE, Trouble, decoded, half_a_character, is_empty,
@@ -8,7 +8,8 @@ use crate::arguments::{
 };
 use crate::path::plain_path;
 use crate::table::{Field, Kind, Operation, PATH_NAMES, names_of, op_names};
-use crate::text::parsed;
+use crate::text::{parsed, without_fence};
+use crate::tool::Call;
 
 /// Operations on lines and files.
 static LINE_OPERATIONS: &[Operation] = &[
@@ -132,7 +133,7 @@ static BESIDE_EDITS: &[Field] = &[
 
 /// Takes the operations of one call.
 pub struct Taker<'a> {
-    session: &'a Session,
+    call: &'a Call<'a>,
     repairs: &'a mut Repairs,
     /// The schema that the model was given.
     schema: &'static [Field],
@@ -141,12 +142,12 @@ pub struct Taker<'a> {
 impl<'a> Taker<'a> {
     /// The patch that arguments ask for, as far as they are one: the session checks it.
     pub fn patch(
-        session: &'a Session,
+        call: &'a Call<'a>,
         schema: &'static [Field],
         given: Arguments<'a>,
     ) -> Result<Value, Trouble> {
         let Arguments { mut fields, repairs } = given;
-        let mut taker = Taker { session, repairs, schema };
+        let mut taker = Taker { call, repairs, schema };
         if let Some(edits) = taker.listed_edits(&mut fields)? {
             if fields.given(LIST).is_some_and(|list| !is_empty(list)) {
                 return Err(malformed(format!(
@@ -432,7 +433,7 @@ impl<'a> Taker<'a> {
     fn path(&mut self, held: Value, place: &str) -> Result<Value, Trouble> {
         match held {
             Value::String(path) => {
-                plain_path(self.session, path, place, self.repairs).map(Value::String)
+                plain_path(self.call, path, place, self.repairs).map(Value::String)
             }
             Value::Array(mut items) if items.len() == 1 => {
                 let item = items.remove(0);
@@ -618,7 +619,7 @@ fn no_text(value: &Value) -> &'static str {
 
 /// The value of a text that is JSON, or a block of code with JSON in it.
 fn decoded_value(text: &str) -> Option<Value> {
-    let text = crate::text::without_fence(text).unwrap_or(text);
+    let text = without_fence(text).unwrap_or(text);
     match parsed(text).ok()? {
         Value::IllFormed => Some(Value::IllFormed),
         _ => Some(Value::Json(text.trim().to_owned())),

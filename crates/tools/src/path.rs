@@ -1,15 +1,16 @@
 //! Paths as models write them.
 
-use hashline_core::{Session, Value};
+use hashline_core::Value;
 use percent_encoding::percent_decode_str;
 use serde_json::Value as Json;
 
 use crate::arguments::{Repairs, Rule, Trouble, malformed, noun};
+use crate::tool::Call;
 
 /// A path as the session takes it: that of a `file:` URL, and without the `@` in front with which
 /// people and agents mention files, unless something of that name is there.
 pub fn plain_path(
-    session: &Session,
+    call: &Call<'_>,
     path: String,
     field: &str,
     repairs: &mut Repairs,
@@ -17,7 +18,7 @@ pub fn plain_path(
     let taken_as = |path: &str| format!("taken as {}", Json::from(path));
     if let Some(url) = path.strip_prefix('@').filter(|rest| is_file_url(rest)) {
         repairs.add(Rule::AtPath, field, taken_as(url));
-        return plain_path(session, url.to_owned(), field, repairs);
+        return plain_path(call, url.to_owned(), field, repairs);
     }
     if is_file_url(&path) {
         let Some(local) = path_of_url(&path) else {
@@ -30,8 +31,10 @@ pub fn plain_path(
     let Some(plain) = path.strip_prefix('@').filter(|rest| !rest.is_empty()) else {
         return Ok(path);
     };
+    // There may be many of them, each of which asks the file system.
+    call.cancel.check()?;
     let first_part = path.split(['/', '\\']).next().unwrap_or_default();
-    if session.has(&path) || session.has(first_part) {
+    if call.session.has(&path) || call.session.has(first_part) {
         return Ok(path);
     }
     repairs.add(Rule::AtPath, field, taken_as(plain));

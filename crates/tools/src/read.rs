@@ -83,7 +83,7 @@ pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRe
     let columns = given.pair(COLUMNS.name)?;
     let mut requests = Vec::with_capacity(paths.len());
     for (field, path) in paths {
-        let path = plain_path(call.session, path, &field, given.repairs)?;
+        let path = plain_path(call, path, &field, given.repairs)?;
         requests.push(ReadRequest { path, ..ReadRequest::default() });
     }
     if let Some(first) = requests.first_mut() {

@@ -72,7 +72,7 @@ fn query(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<SearchQuery, Trou
     let mut paths = given.texts(PATHS.name)?;
     for (at, path) in paths.iter_mut().enumerate() {
         let field = format!("{}[{at}]", PATHS.name);
-        *path = plain_path(call.session, std::mem::take(path), &field, given.repairs)?;
+        *path = plain_path(call, std::mem::take(path), &field, given.repairs)?;
     }
     let globs = given.texts(GLOBS.name)?;
     let pattern = Query {
