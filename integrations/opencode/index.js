@@ -13,7 +13,9 @@ import { isAboutPlans, plansDirectory, rulesOfPlan } from './plans.js'
 /**
  * @import { Plugin, PluginInput, ToolContext, ToolDefinition } from '@opencode-ai/plugin'
  * @import { CommandPolicy } from 'hashline-native'
- * @import { HashTool, ToolResult } from 'hashline-native/tools'
+ * @import { ApplyData, HashTool, ReadData, SearchData, ToolResult } from 'hashline-native/tools'
+ *
+ * @typedef {ReadData | SearchData | ApplyData} Data of a result, by its tool
  */
 
 // `grep`, since agents of opencode may be allowed that tool and few others.
@@ -115,12 +117,13 @@ async function ask(context, permission, patterns, metadata = {}) {
 /**
  * The files of a result, as opencode's rules of permissions have paths.
  * @param {ToolContext} context
- * @param {ToolResult} result
+ * @param {ToolResult<Data>} result
  */
 function pathsOf({ directory, worktree }, { structured }) {
-  const { files = [] } = structured
-  const failures = /** @type {{ from?: string, path?: string }[]} */ (structured.failures ?? [])
-  const paths = [...files, ...failures].flatMap(({ from, path }) => [from, path])
+  const failures = 'failures' in structured ? structured.failures : undefined
+  /** @type {{ from?: string, path?: string }[]} */
+  const named = [...(structured.files ?? []), ...(failures ?? [])]
+  const paths = named.flatMap(({ from, path }) => [from, path])
   return [...new Set(paths)]
     .filter((path) => typeof path === 'string')
     .map((path) => relative(worktree, isAbsolute(path) ? path : join(directory, path)))
@@ -130,7 +133,7 @@ function pathsOf({ directory, worktree }, { structured }) {
  * A result as opencode shows it, to the model and in its interface.
  * @param {HashTool} own
  * @param {unknown} args
- * @param {ToolResult} result
+ * @param {ToolResult<Data>} result
  */
 function shown(own, args, { text, summary, images, diff, structured, isError }) {
   return {
@@ -138,7 +141,7 @@ function shown(own, args, { text, summary, images, diff, structured, isError }) 
     output: text,
     metadata: {
       // opencode cuts long results on its own, unless they say that they are cut already.
-      truncated: structured.truncated === true,
+      truncated: 'truncated' in structured && structured.truncated === true,
       ...(diff !== undefined && { diff }),
       ...(isError && { error: structured.code }),
     },

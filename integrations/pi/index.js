@@ -12,7 +12,7 @@ import { callRow, resultRows } from './rows.js'
 /**
  * @import { ExtensionAPI, ExtensionContext, ToolDefinition } from '@earendil-works/pi-coding-agent'
  * @import { CommandPolicy } from 'hashline-native'
- * @import { HashTool, ToolResult } from 'hashline-native/tools'
+ * @import { HashTool, ToolData, ToolResult } from 'hashline-native/tools'
  * @import { Resize } from './images.js'
  *
  * @typedef {{ summary: string, isError: boolean, diff?: string, paths?: string[] }} Details
@@ -197,7 +197,7 @@ function withoutShellAdvice({ systemPrompt, systemPromptOptions }) {
 
 /**
  * The files of a call that were read or written, as the result names them.
- * @param {ToolResult} result
+ * @param {ToolResult<ToolData & { files?: { from?: string, path: string, error?: unknown }[] }>} result
  * @returns {string[]}
  */
 function pathsOf({ structured, isError }) {
