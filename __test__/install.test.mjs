@@ -57,13 +57,7 @@ before(() => {
   if (skip) return
   const binaries = {
     [addonName(platform)]: newest('npm run build', addonName(platform), addonPath(platform)),
-    [programName(platform)]: slim(
-      newest(
-        'npm run build',
-        programPath(platform),
-        join('target', 'debug', programName(platform)),
-      ),
-    ),
+    [programName(platform)]: slim(newest('npm run build', programPath(platform))),
   }
   ;[main, native] = pack(join(dir, 'packed'), [platform], { [platform]: binaries })
   makeProject(dir)

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { addonName } from '../scripts/targets.mjs'
+import { addonName, rustTriple } from '../scripts/targets.mjs'
 import { corpora } from './corpora.mjs'
 import { peerModule, ripgrepVersion } from './peers.mjs'
 import { printRow, writeReport } from './report.mjs'
@@ -62,8 +62,11 @@ const GROUPS = {
 /** Fails unless the addon is the one that packages have. */
 function requireRelease() {
   const addon = readFileSync(join(root, addonName(platformName())))
+  const { triple } = rustTriple(platformName())
   const names = ['libhashline_native.so', 'libhashline_native.dylib', 'hashline_native.dll']
-  const released = names.map((name) => join(root, 'target', 'release', name)).filter(existsSync)
+  const released = names
+    .map((name) => join(root, 'target', triple, 'release', name))
+    .filter(existsSync)
   if (released.some((path) => addon.equals(readFileSync(path)))) return
   throw new Error('what is measured is what packages have: npm run build:release')
 }

@@ -5,7 +5,7 @@
 'use strict'
 
 const { spawn } = require('node:child_process')
-const { existsSync, statSync } = require('node:fs')
+const { existsSync } = require('node:fs')
 const { constants } = require('node:os')
 const { join } = require('node:path')
 const {
@@ -30,15 +30,10 @@ if (program === undefined && isClone()) {
   start(program)
 }
 
-/** The program that was built last in a clone, for work or for the package; a package has none. */
+/** The program that was built in a clone; a package has none. */
 function builtHere() {
-  const root = join(__dirname, '..')
-  const folders = [join('target', 'debug'), join('npm', name)]
-  const built = folders
-    .map((folder) => join(root, folder, PROGRAM))
-    .filter((path) => existsSync(path))
-  const age = (/** @type {string} */ path) => statSync(path).mtimeMs
-  return built.sort((one, other) => age(other) - age(one))[0]
+  const path = join(__dirname, '..', 'npm', name, PROGRAM)
+  return existsSync(path) ? path : undefined
 }
 
 function isClone() {

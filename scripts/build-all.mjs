@@ -23,7 +23,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { buildProgram } from './build-program.mjs'
+import { putProgram } from './put-program.mjs'
 import { addonName, addonPath, chosen, programPath, rustTriple, TARGETS } from './targets.mjs'
 import { pythonBin, root, run, rustTarget, zigEnvironment } from './tools.mjs'
 
@@ -91,9 +91,10 @@ function build(name) {
  */
 function buildItsProgram(name) {
   const { triple, zigTriple } = rustTriple(name)
-  const command = ['cargo', 'zigbuild', '--target', zigTriple, '--target-dir', BUILT]
-  const output = join(BUILT, triple, 'release')
-  buildProgram(name, { command, output, env: environment(name) })
+  const program = ['--release', '--package', 'hashline-cli', '--bin', 'hashline']
+  const where = ['--target', zigTriple, '--target-dir', BUILT]
+  show('cargo', ['zigbuild', ...program, ...where], environment(name))
+  putProgram(name, join(BUILT, triple, 'release'))
 }
 
 /**

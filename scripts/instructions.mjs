@@ -47,7 +47,8 @@ function x64() {
   if (spawnSync('valgrind', ['--version']).error) {
     skip('valgrind is not installed')
   }
-  const program = join(root, 'target', 'release', 'examples', 'workload')
+  const triple = 'x86_64-unknown-linux-gnu'
+  const program = join(root, 'target', triple, 'release', 'examples', 'workload')
   const options = ['--tool=callgrind', '--callgrind-out-file=/dev/null', program]
   return {
     record: join(root, 'bench', 'instructions.json'),

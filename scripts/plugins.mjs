@@ -6,11 +6,11 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { call } from './consumer.mjs'
 import { PLUGINS, pack } from './pack.mjs'
-import { addonName, addonPath, programName } from './targets.mjs'
+import { addonName, addonPath, programName, programPath } from './targets.mjs'
 import { root, run } from './tools.mjs'
 
 const require = createRequire(import.meta.url)
@@ -78,13 +78,14 @@ function usePlugin(name, dir) {
   return join(dir, 'node_modules', packages[2].name)
 }
 
-/** The directory of the program `hashline`, which is built if it has to be. */
+/** The directory of the program `hashline`. */
 export function programDirectory() {
   const { HASHLINE_PROGRAM_DIR: known } = process.env
   if (known) return known
-  // The addon with it, as `npm run build` does: cargo would build what they share once more.
-  run('cargo', ['build', '--quiet', '-p', 'hashline-native', '-p', 'hashline-cli'])
-  return join(root, 'target', 'debug')
+  const { platformName } = require('../js/platform.cjs')
+  const program = join(root, programPath(platformName()))
+  assert.ok(existsSync(program), 'there is no program: npm run build')
+  return dirname(program)
 }
 
 /**

@@ -3,9 +3,13 @@
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { programPath } from './targets.mjs'
+
+const { platformName } = createRequire(import.meta.url)('../js/platform.cjs')
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -59,12 +63,7 @@ const [COLUMN, ROW, PADDING] = [7.8, 18, 16]
 /** @typedef {{ text: string, colour: Colour, isBold: boolean }} Run characters in one style */
 
 /** The program, which `npm run build` builds. */
-export const PROGRAM = join(
-  root,
-  'target',
-  'debug',
-  process.platform === 'win32' ? 'hashline.exe' : 'hashline',
-)
+export const PROGRAM = join(root, programPath(platformName()))
 
 /** The pictures, by the name of their palette. */
 export function screens() {

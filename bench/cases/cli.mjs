@@ -13,17 +13,21 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
+import { createRequire } from 'node:module'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { programPath } from '../../scripts/targets.mjs'
 import { memoryDirWith } from '../corpora.mjs'
 import { compare } from '../measure.mjs'
 
 /** @import { Bench, Row } from '../run.mjs' */
 /** @import { Sample } from '../measure.mjs' */
 
+const { platformName } = createRequire(import.meta.url)('../../js/platform.cjs')
+
 const PROGRAM =
   process.env.HASHLINE_PROGRAM ??
-  fileURLToPath(new URL('../../target/release/hashline', import.meta.url))
+  fileURLToPath(new URL(`../../${programPath(platformName())}`, import.meta.url))
 
 /** A shell starts so many programs in a row, so that its own start counts for little. */
 const STARTS = 20
