@@ -5,6 +5,7 @@
 //! the call, or in an assignment of its name; what a file holds is followed through assignments and
 //! loops, line by line.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
@@ -110,6 +111,9 @@ static LANGUAGES: [Language; 5] = [
     },
 ];
 
+/// How many names of one text are looked up.
+const LOOKUPS_LIMIT: usize = 100;
+
 /// What the texts do that an interpreter is given.
 pub fn read(name: &str, texts: &[impl AsRef<str>], places: &Places<'_>) -> Found {
     let language =
@@ -117,7 +121,8 @@ pub fn read(name: &str, texts: &[impl AsRef<str>], places: &Places<'_>) -> Found
     let mut found = Found::default();
     let Some(language) = language else { return found };
     for text in texts {
-        let code = Code { text: text.as_ref(), language, places };
+        let lookups = Cell::new(LOOKUPS_LIMIT);
+        let code = Code { lookups, text: text.as_ref(), language, places };
         found.written = found.written.or_else(|| code.written());
         found.shown = found.shown.or_else(|| code.shown());
     }
@@ -125,6 +130,8 @@ pub fn read(name: &str, texts: &[impl AsRef<str>], places: &Places<'_>) -> Found
 }
 
 struct Code<'a> {
+    /// How many more names may be looked up: each takes a look at all of the text.
+    lookups: Cell<usize>,
     text: &'a str,
     language: &'a Language,
     places: &'a Places<'a>,
@@ -176,6 +183,7 @@ impl<'a> Code<'a> {
 
     /// What a name is given where it is first assigned.
     fn given(&self, name: &str) -> Option<&'a str> {
+        self.lookups.set(self.lookups.get().checked_sub(1)?);
         self.text.match_indices(name).take(50).find_map(|(at, _)| {
             let before = self.text[..at].chars().next_back();
             let is_whole =

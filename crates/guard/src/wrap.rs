@@ -208,12 +208,19 @@ fn with_unknown(command: &[Arg], directory: Option<&str>) -> Option<Vec<Arg>> {
     Some(command)
 }
 
+/// The longest word that names are put into; a longer one is not known.
+const FILLED_LIMIT_BYTES: usize = 16 * 1024;
+
 /// A word in which a mark stands for a name.
 fn filled(arg: &Arg, mark: &str, directory: Option<&str>) -> Arg {
     if !arg.value.contains(mark) {
         return arg.clone();
     }
     let name = Arg::unknown(arg.span, directory);
+    let marks = arg.value.matches(mark).count();
+    if arg.value.len() + marks * name.value.len() > FILLED_LIMIT_BYTES {
+        return Arg::unknown(arg.span, None);
+    }
     // A script in which it stands is still one.
     let is_static = arg.value.contains(' ') && arg.is_static;
     Arg { value: arg.value.replace(mark, &name.value), is_static, letters: None, ..arg.clone() }

@@ -257,6 +257,18 @@ fn a_program_of_sixty_thousand_bytes_in_a_here_document_is_a_write() {
     assert_eq!(verdict(&format!("cat > f.js <<'EOF'\n{body}EOF\n")), Verdict::Write);
 }
 
+/// A name that is put into words can hold the mark of the next command that puts names in.
+#[test]
+fn regression_words_that_are_filled_again_and_again_stay_short() {
+    let deep =
+        format!("find {} | {}echo {}", "a/".repeat(100), "xargs -I/ ".repeat(15), "/".repeat(100));
+    assert_eq!(verdict(&deep), Verdict::Allow);
+    let wide = format!("find {} -exec cat {} \\;", "a".repeat(30_000), "{}".repeat(1000));
+    assert_eq!(verdict(&wide), Verdict::Read);
+    let doubled = format!("x={}; {}cat $x", "a".repeat(100), "x=$x$x; ".repeat(40));
+    assert_eq!(verdict(&doubled), Verdict::Read);
+}
+
 /// What opens, what closes, and what stands inside and around it.
 const SHAPES: [[&str; 5]; 74] = [
     ["$(", ")", "a", "cat <<E\n", "\nE\n"],
