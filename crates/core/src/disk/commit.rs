@@ -8,6 +8,7 @@
 
 mod draft;
 mod examine;
+mod files;
 mod journal;
 mod lock;
 mod publish;

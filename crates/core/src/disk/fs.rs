@@ -309,6 +309,12 @@ pub fn is_refused_link(cause: &io::Error) -> bool {
     return cause.raw_os_error() == Some(ERROR_STOPPED_ON_SYMLINK);
 }
 
+/// Whether a file may be one that was removed while somebody had it open: on Windows it can keep
+/// its name until that is closed, and nobody can look at it.
+pub fn is_unseen(cause: &io::Error) -> bool {
+    cfg!(windows) && cause.kind() == io::ErrorKind::PermissionDenied
+}
+
 /// On Windows a directory is opened only with this flag; without it, it looks like a file that
 /// the user may not read.
 #[cfg(windows)]

@@ -13,11 +13,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::StateDir;
-use super::recover::is_unseen;
-use super::stage::look;
+use super::files::look;
 use crate::cancel::Cancel;
 use crate::disk::bytes::snapshot;
-use crate::disk::fs::{FileKind, FileSystem, Place, Stamp};
+use crate::disk::fs::{FileKind, FileSystem, Place, Stamp, is_unseen};
 use crate::error::{Code, Error, Message, Result, Term};
 use crate::threads;
 

@@ -1,10 +1,9 @@
 //! Putting staged files in place, one reversible deed after the other.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io;
 
-use super::stage::{copy_content, is_gone, look, sync_directories, sync_removals};
+use super::files::{is_gone, look, overwrite_open, sync_directories, sync_removals};
 use super::step::{Deed, deeds};
 use super::undo::{Begun, Undo, exchange_back, take_back};
 use super::{CommitError, ReadyStep, check_version, concurrent};
@@ -251,26 +250,4 @@ impl<'a> Published<'a> {
         let sync = self.sync;
         self.take(undo, |fs| overwrite_open(fs, ready, file, sync)).map_err(fault)
     }
-}
-
-/// Writes the content of one file into the inode of another.
-pub(super) fn overwrite(
-    fs: &dyn FileSystem,
-    from: &Place,
-    to: &Place,
-    sync: bool,
-) -> io::Result<()> {
-    overwrite_open(fs, from, fs.open_for_rewrite(to)?, sync)
-}
-
-fn overwrite_open(
-    fs: &dyn FileSystem,
-    from: &Place,
-    mut target: File,
-    sync: bool,
-) -> io::Result<()> {
-    let source = fs.open(from)?;
-    copy_content(fs, &source, &mut target)?;
-    fs.set_len(&target, fs.stamp_of(&source)?.size_bytes)?;
-    if sync { fs.sync(&target) } else { Ok(()) }
 }

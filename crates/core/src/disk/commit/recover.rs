@@ -26,7 +26,7 @@ use super::journal::{
 };
 use super::{Ground, LockKey, StateDir};
 use crate::cancel::Cancel;
-use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp, plain_path};
+use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp, is_unseen, plain_path};
 use crate::error::{Code, Error, Result};
 pub(super) use shape::is_well_formed;
 use transaction::work_off;
@@ -134,12 +134,6 @@ fn stamp(fs: &dyn FileSystem, place: &Place) -> io::Result<Stamp> {
         Err(cause) if is_unseen(&cause) => fs.stamp_of(&fs.open_state(place)?),
         other => other,
     }
-}
-
-/// Whether a file may be one that was removed while somebody had it open: on Windows it can keep
-/// its name until that is closed, and nobody can look at it.
-pub(super) fn is_unseen(cause: &io::Error) -> bool {
-    cfg!(windows) && cause.kind() == io::ErrorKind::PermissionDenied
 }
 
 /// Whether a journal is one that only this user can have written, and no longer than such are.

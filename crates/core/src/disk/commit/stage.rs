@@ -7,18 +7,16 @@ use std::io;
 use std::path::PathBuf;
 
 use super::draft::Draft;
+use super::files::{
+    copy_content, is_gone, remove_empty, sync_content, sync_directories, sync_removals,
+};
 use super::journal::{JournalRecord, Mark};
 use super::step::Step;
 use super::{ReadyStep, concurrent};
 use crate::cancel::Cancel;
 use crate::disk::bytes::snapshot_of_file;
-use crate::disk::fs::{
-    Base, FileKind, FileSystem, Lookup, Place, Stamp, is_refused_link, plain_path,
-};
-use crate::error::{Code, Error, Result};
-
-/// How much of a file is copied at a time.
-const COPY_CHUNK_BYTES: u64 = 1 << 20;
+use crate::disk::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp, is_refused_link};
+use crate::error::{Error, Result};
 
 /// How many pieces of a content are written between two looks at the flag that cancels: as many
 /// as systems take at once.
@@ -293,94 +291,6 @@ impl<'a> Staged<'a> {
         self.marks.insert(temporary.canonical().to_owned(), (mark, Some(hash)));
         Ok(())
     }
-}
-
-/// Forces the content of a file to the disk.
-pub(super) fn sync_content(fs: &dyn FileSystem, place: &Place) -> Result<()> {
-    // Windows flushes only what is open for writing.
-    let opened = if cfg!(windows) { fs.open_for_rewrite(place) } else { fs.open(place) };
-    let fault = |cause: io::Error| Error::io("flush", place.shown(), &cause);
-    match opened {
-        Ok(file) => fs.sync(&file).map_err(fault),
-        // A link has no content apart from its name.
-        Err(cause) if is_refused_link(&cause) => Ok(()),
-        // A file that this user may move or remove, but not open.
-        Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(()),
-        Err(cause) => Err(fault(cause)),
-    }
-}
-
-/// Appends the content of one open file to another, from the start.
-pub(super) fn copy_content(fs: &dyn FileSystem, from: &File, to: &mut File) -> io::Result<()> {
-    let mut source = fs.duplicate(from)?;
-    fs.seek(&mut source, 0)?;
-    let mut chunk = Vec::new();
-    loop {
-        chunk.clear();
-        fs.read(&mut source, COPY_CHUNK_BYTES, &mut chunk)?;
-        if chunk.is_empty() {
-            return Ok(());
-        }
-        fs.write(to, &chunk)?;
-    }
-}
-
-/// Flushes the directories from which something was taken away. One that this user may not read
-/// cannot be flushed; nothing was staged in it that would have to last.
-pub(super) fn sync_removals<'p>(
-    fs: &dyn FileSystem,
-    places: impl IntoIterator<Item = &'p Place>,
-) -> Result<()> {
-    match sync_directories(fs, places) {
-        Err(error) if error.code == Code::PermissionDenied => Ok(()),
-        other => other,
-    }
-}
-
-/// Removes a directory that a transaction made. One that is not empty stays: someone else has
-/// put a file there.
-pub(super) fn remove_empty(fs: &dyn FileSystem, directory: &Place) -> Result<()> {
-    use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, NotFound};
-    match fs.remove_dir(directory) {
-        // Some systems say `EEXIST` for one that is not empty.
-        Err(cause) if !matches!(cause.kind(), AlreadyExists | DirectoryNotEmpty | NotFound) => {
-            Err(Error::io("remove", &plain_path(directory.canonical()), &cause))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Forces the entries of the places' directories to the disk, each once; those that are gone
-/// are passed over.
-pub(super) fn sync_directories<'p>(
-    fs: &dyn FileSystem,
-    places: impl IntoIterator<Item = &'p Place>,
-) -> Result<()> {
-    let mut done = BTreeSet::new();
-    for place in places {
-        if done.insert(place.canonical().parent()) {
-            match fs.sync_dir(place) {
-                Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
-                    return Err(Error::io("flush its directory", place.shown(), &cause));
-                }
-                _ => {}
-            }
-        }
-    }
-    Ok(())
-}
-
-/// What is at a place; `None` only when nothing is. A file that cannot be looked at is not gone.
-pub(super) fn look(fs: &dyn FileSystem, place: &Place) -> io::Result<Option<Stamp>> {
-    match fs.stamp(place) {
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-        other => other.map(Some),
-    }
-}
-
-/// Whether nothing has the name.
-pub(super) fn is_gone(fs: &dyn FileSystem, place: &Place) -> bool {
-    matches!(look(fs, place), Ok(None))
 }
 
 impl Drop for Staged<'_> {

@@ -4,8 +4,7 @@
 
 use std::io;
 
-use super::publish::overwrite;
-use super::stage::look;
+use super::files::{look, overwrite};
 use crate::disk::fs::{FileSystem, Place, Stamp, differ_in_case_only};
 
 /// A step that was begun, and whether the system said that it was done.
