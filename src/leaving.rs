@@ -2,9 +2,11 @@
 //!
 //! Threads end with the process wherever they are, and a recovery would then have to finish what
 //! a moment would have finished. So patches that have not begun to write are cancelled, and the
-//! others awaited.
+//! others awaited, for a limited time: a disk may never answer.
 
 use std::sync::{Condvar, Mutex, MutexGuard, Once, PoisonError};
+#[cfg(target_os = "linux")]
+use std::time::Duration;
 
 use hashline_core::Cancel;
 
@@ -57,12 +59,33 @@ impl Drop for Writing {
     }
 }
 
+/// How long the end of the process waits at most. A patch that takes longer is left to a recovery.
+#[cfg(target_os = "linux")]
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
 #[cfg(target_os = "linux")]
 extern "C" fn leave() {
     let mut writers = lock();
     writers.is_leaving = true;
     writers.calls.iter().for_each(|(_, cancel)| cancel.cancel());
-    while !writers.calls.is_empty() {
-        writers = ALL_ENDED.wait(writers).unwrap_or_else(PoisonError::into_inner);
+    wait_for(writers, LONGEST_WAIT);
+}
+
+/// Waits until all calls have ended, or the time is over.
+#[cfg(target_os = "linux")]
+fn wait_for(writers: MutexGuard<'static, Writers>, limit: Duration) {
+    let waited = ALL_ENDED.wait_timeout_while(writers, limit, |left| !left.calls.is_empty());
+    drop(waited);
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regression_the_wait_for_a_call_that_never_ends_has_an_end() {
+        let hangs = begin(&Cancel::default());
+        assert!(hangs.is_some());
+        wait_for(lock(), Duration::ZERO);
     }
 }
