@@ -157,6 +157,37 @@ pub(super) enum JournalRecord {
     Published,
 }
 
+/// What the journal of a committed transaction says of the staged files.
+#[derive(Default)]
+pub(super) struct Committed<'j> {
+    staged: &'j [Option<Mark>],
+    hashes: &'j [Vec<Option<String>>],
+    /// Everything was in place, if only in the memory of the system.
+    pub(super) is_published: bool,
+}
+
+impl<'j> Committed<'j> {
+    pub(super) fn of(records: &'j [JournalRecord]) -> Option<Committed<'j>> {
+        let is_published = matches!(records.last(), Some(JournalRecord::Published));
+        records.iter().find_map(|record| match record {
+            JournalRecord::Committed { staged, hashes } => {
+                Some(Committed { staged, hashes, is_published })
+            }
+            _ => None,
+        })
+    }
+
+    /// The version that step `at` has staged.
+    pub(super) fn mark(&self, at: usize) -> Option<&'j Mark> {
+        self.staged.get(at)?.as_ref()
+    }
+
+    /// The hash of what was written to the `nth` temporary file of step `at`.
+    pub(super) fn hash(&self, at: usize, nth: usize) -> Option<&'j str> {
+        self.hashes.get(at)?.get(nth)?.as_deref()
+    }
+}
+
 impl JournalRecord {
     fn line(&self) -> Result<Vec<u8>> {
         let json = serde_json::to_string(self)

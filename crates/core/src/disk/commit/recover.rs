@@ -7,12 +7,13 @@
 //! state directory, and the report says so. Running a recovery twice, or half of one, is
 //! harmless.
 
+mod found;
 mod in_place;
 mod lost;
-mod shape;
 mod take_back;
 mod torn;
 mod transaction;
+mod well_formed;
 
 use std::fs::File;
 use std::io;
@@ -28,8 +29,8 @@ use super::{Ground, LockKey, StateDir};
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp, is_unseen, plain_path};
 use crate::error::{Code, Error, Result};
-pub(super) use shape::is_well_formed;
 use transaction::work_off;
+pub(super) use well_formed::is_well_formed;
 
 /// A file that someone else changed between a crash and the recovery.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

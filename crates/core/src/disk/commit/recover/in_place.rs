@@ -3,12 +3,12 @@
 
 use std::io;
 
+use super::found::Recovery;
 use super::shown;
 use super::torn::{is_torn, is_unfinished_copy};
-use super::transaction::{Committed, Recovery};
 use crate::disk::bytes::snapshot;
 use crate::disk::commit::files::{overwrite, sync_content};
-use crate::disk::commit::journal::{JournalPath, JournalStep, Mark};
+use crate::disk::commit::journal::{Committed, JournalPath, JournalStep, Mark};
 use crate::disk::commit::step::Step;
 use crate::disk::fs::{FileKind, Place};
 use crate::error::{Code, Error, Result};

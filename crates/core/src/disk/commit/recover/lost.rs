@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 use std::io;
 
+use super::found::Recovery;
 use super::in_place::InPlace;
 use super::shown;
-use super::transaction::{Committed, Recovery};
 use crate::disk::bytes::snapshot_of_file;
 use crate::disk::commit::files::sync_content;
-use crate::disk::commit::journal::{JournalPath, JournalStep, Mark};
+use crate::disk::commit::journal::{Committed, JournalPath, JournalStep, Mark};
 use crate::disk::commit::step::Step;
 use crate::disk::fs::{Place, Stamp, is_refused_link};
 use crate::error::{Error, Result};
@@ -96,16 +96,6 @@ impl Recovery<'_> {
             // Someone removed it. A new file may never have had its name, unless all was in place.
             None => !matches!(step, Step::Rewrite { .. }) && !committed.is_published,
         })
-    }
-
-    /// The file of `mark`, of whatever version, if the name is its.
-    pub(super) fn version(
-        &self,
-        path: &JournalPath,
-        mark: &Mark,
-    ) -> Result<Option<(Place, Stamp)>> {
-        let there = self.there(&path.path())?;
-        Ok(there.filter(|(_, stamp)| Mark::of(stamp).is_same_file(mark)))
     }
 
     /// Whether a staged file is what was written. One that this user may not read is judged by

@@ -5,10 +5,10 @@
 use std::collections::BTreeSet;
 use std::io;
 
+use super::found::Recovery;
 use super::in_place::InPlace;
 use super::shown;
-use super::transaction::{Committed, Recovery};
-use crate::disk::commit::journal::{JournalPath, JournalStep, Mark};
+use crate::disk::commit::journal::{Committed, JournalPath, JournalStep, Mark};
 use crate::disk::commit::step::{Deed, Step, deeds};
 use crate::disk::fs::Place;
 use crate::error::{Error, Result};

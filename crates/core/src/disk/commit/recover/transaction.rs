@@ -1,18 +1,17 @@
 //! One transaction of a dead process: finished when it is committed, cleared away when not.
 
 use std::io;
-use std::path::Path;
 use std::time::Instant;
 
+use super::found::Recovery;
 use super::in_place::InPlace;
-use super::shape::is_temporary;
 use super::{Conflict, RecoveryReport, shown};
 use crate::cancel::Cancel;
-use crate::disk::commit::files::{copy_content, remove_empty, sync_removals};
-use crate::disk::commit::journal::{JournalPath, JournalRecord, JournalStep, Mark};
+use crate::disk::commit::files::remove_empty;
+use crate::disk::commit::journal::{Committed, JournalPath, JournalRecord, JournalStep, Mark};
 use crate::disk::commit::step::{Deed, Step, deeds};
-use crate::disk::commit::{Ground, LockKey, Locks, StateDir, TEMPORARY_PREFIX};
-use crate::disk::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp, plain_path};
+use crate::disk::commit::{Ground, LockKey, Locks};
+use crate::disk::fs::{Place, plain_path};
 use crate::error::{Code, Error, Result};
 
 /// Finishes or clears away one transaction, under the locks of its files.
@@ -59,45 +58,6 @@ pub(super) fn work_off(
     Ok(())
 }
 
-/// What the journal of a committed transaction says of the staged files.
-#[derive(Default)]
-pub(super) struct Committed<'j> {
-    staged: &'j [Option<Mark>],
-    hashes: &'j [Vec<Option<String>>],
-    /// Everything was in place, if only in the memory of the system.
-    pub(super) is_published: bool,
-}
-
-impl<'j> Committed<'j> {
-    fn of(records: &'j [JournalRecord]) -> Option<Committed<'j>> {
-        let is_published = matches!(records.last(), Some(JournalRecord::Published));
-        records.iter().find_map(|record| match record {
-            JournalRecord::Committed { staged, hashes } => {
-                Some(Committed { staged, hashes, is_published })
-            }
-            _ => None,
-        })
-    }
-
-    /// The version that step `at` has staged.
-    pub(super) fn mark(&self, at: usize) -> Option<&'j Mark> {
-        self.staged.get(at)?.as_ref()
-    }
-
-    /// The hash of what was written to the `nth` temporary file of step `at`.
-    pub(super) fn hash(&self, at: usize, nth: usize) -> Option<&'j str> {
-        self.hashes.get(at)?.get(nth)?.as_deref()
-    }
-}
-
-pub(super) struct Recovery<'a> {
-    pub(super) fs: &'a dyn FileSystem,
-    state: &'a StateDir,
-    base: &'a Base,
-    pub(super) touched: Vec<Place>,
-    pub(super) conflicts: Vec<Conflict>,
-}
-
 impl Recovery<'_> {
     fn lock_keys(&self, steps: &[JournalStep]) -> Result<Vec<LockKey>> {
         let mut keys = Vec::new();
@@ -110,77 +70,6 @@ impl Recovery<'_> {
             }
         }
         Ok(keys)
-    }
-
-    /// The place of a path of the journal; `None` when its directory is gone, or when the
-    /// path leads elsewhere by now: then it is not ours to touch.
-    pub(super) fn place(&self, path: &Path) -> Result<Option<Place>> {
-        match self.look_up(path)? {
-            Lookup::Found(place) if place.canonical() == path => Ok(Some(place)),
-            _ => Ok(None),
-        }
-    }
-
-    /// Temporary files beside the journals are ours; all others lie beneath the root, if there
-    /// is one.
-    fn look_up(&self, path: &Path) -> Result<Lookup> {
-        if let Some(name) = path.file_name()
-            && is_temporary(path)
-        {
-            let own = self.state.file(self.fs, "the journal", name.to_owned())?;
-            if own.canonical() == path {
-                return Ok(Lookup::Found(own));
-            }
-        }
-        self.base.named_path(path)
-    }
-
-    /// What is at a path; `None` only when nothing is. A file that cannot be looked at just now
-    /// must not be taken for one that is gone.
-    pub(super) fn there(&self, path: &Path) -> Result<Option<(Place, Stamp)>> {
-        let Some(place) = self.place(path)? else { return Ok(None) };
-        match self.fs.stamp(&place) {
-            Ok(stamp) => Ok(Some((place, stamp))),
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(cause) => Err(Error::io("look at", &shown(&place), &cause)),
-        }
-    }
-
-    /// The place, if the file of `mark` is there.
-    pub(super) fn marked(&self, path: &JournalPath, mark: &Mark) -> Result<Option<Place>> {
-        let there = self.there(&path.path())?.filter(|(_, stamp)| Mark::of(stamp) == *mark);
-        Ok(there.map(|(place, _)| place))
-    }
-
-    pub(super) fn exists(&self, path: &JournalPath) -> Result<Option<Place>> {
-        Ok(self.there(&path.path())?.map(|(place, _)| place))
-    }
-
-    /// A directory that cannot be looked into, or is elsewhere by now, must not be taken for
-    /// one whose files are gone.
-    pub(super) fn check_reachable(
-        &self,
-        steps: &[JournalStep],
-        unmade: &[JournalPath],
-    ) -> Result<()> {
-        for path in
-            steps.iter().flat_map(|step| step.targets().into_iter().chain(step.temporaries()))
-        {
-            let path = path.path();
-            match self.look_up(&path)? {
-                Lookup::Found(place) if place.canonical() == path => {}
-                Lookup::Missing { first, .. }
-                    if unmade.iter().any(|path| path.path() == first.canonical()) => {}
-                _ => {
-                    let shown = plain_path(&path);
-                    let message = format!(
-                        "{shown}: cannot be recovered while its directory is missing or leads elsewhere"
-                    );
-                    return Err(Error::at(Code::Io, &shown, message));
-                }
-            }
-        }
-        Ok(())
     }
 
     /// Nothing was changed, or all of it was taken back: what was staged goes. An old version
@@ -216,32 +105,6 @@ impl Recovery<'_> {
                 self.touched.push(place);
             }
         }
-        Ok(())
-    }
-
-    /// What the dead process did itself may not be on the disk yet.
-    pub(super) fn touch_all(&mut self, steps: &[JournalStep]) -> Result<()> {
-        for path in steps.iter().flat_map(|step| [step.targets(), step.temporaries()]).flatten() {
-            self.touched.extend(self.place(&path.path())?);
-        }
-        Ok(())
-    }
-
-    /// Windows removes no directory that is open.
-    fn close_directories(&mut self) -> Result<()> {
-        if cfg!(windows) {
-            self.sync()?;
-            self.base.forget();
-        }
-        Ok(())
-    }
-
-    pub(super) fn remove(&mut self, path: &JournalPath) -> Result<()> {
-        let Some(place) = self.exists(path)? else {
-            return Ok(());
-        };
-        self.fs.unlink(&place).map_err(|cause| Error::io("remove", &shown(&place), &cause))?;
-        self.touched.push(place);
         Ok(())
     }
 
@@ -374,32 +237,6 @@ impl Recovery<'_> {
         if is_known { self.remove(path) } else { self.arrive(&place, home) }
     }
 
-    pub(super) fn rename(&mut self, from: &Place, to: &JournalPath) -> Result<()> {
-        let Some(to) = self.place(&to.path())? else {
-            return Ok(());
-        };
-        self.fs.rename_new(from, &to).map_err(|cause| Error::io("move", &shown(from), &cause))?;
-        self.touched.extend([from.clone(), to]);
-        Ok(())
-    }
-
-    /// Puts a waiting file under its new name, unless someone else has taken that.
-    pub(super) fn arrive(&mut self, waiting: &Place, to: &JournalPath) -> Result<()> {
-        let Some(target) = self.place(&to.path())? else {
-            return self.keep(&to.path(), std::slice::from_ref(waiting));
-        };
-        match self.fs.rename_new(waiting, &target) {
-            Ok(()) => {
-                self.touched.extend([waiting.clone(), target]);
-                Ok(())
-            }
-            Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
-                self.keep(&to.path(), std::slice::from_ref(waiting))
-            }
-            Err(cause) => Err(Error::io("move", &shown(&target), &cause)),
-        }
-    }
-
     fn rewrite(
         &mut self,
         target: &JournalPath,
@@ -451,51 +288,4 @@ impl Recovery<'_> {
         }
         Ok(())
     }
-
-    /// Keeps versions of the patch in the state directory, for a file that is not ours to touch.
-    pub(super) fn keep(&mut self, path: &Path, versions: &[Place]) -> Result<()> {
-        let mut kept = Vec::new();
-        for version in versions {
-            let name: String = path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .chars()
-                .take(KEPT_NAME_LIMIT_CHARS)
-                .collect();
-            let stem = version.name().to_string_lossy().replace(TEMPORARY_PREFIX, "");
-            let to = self.state.kept_file(self.fs, &format!("{stem}-{name}"))?;
-            let fault = |cause: io::Error| Error::io("keep", &shown(version), &cause);
-            copy_out(self.fs, version, &to).map_err(fault)?;
-            kept.push(shown(&to));
-            self.fs.unlink(version).map_err(fault)?;
-            self.touched.push(version.clone());
-        }
-        self.conflicts.push(Conflict { path: plain_path(path), kept });
-        Ok(())
-    }
-
-    pub(super) fn sync(&mut self) -> Result<()> {
-        sync_removals(self.fs, &std::mem::take(&mut self.touched))
-    }
-}
-
-/// How much of a file's name goes into that of its kept version, which is longer.
-const KEPT_NAME_LIMIT_CHARS: usize = 50;
-
-/// Copies a file, or a symbolic link, and forces the copy to the disk: the original goes.
-fn copy_out(fs: &dyn FileSystem, from: &Place, to: &Place) -> io::Result<()> {
-    // A recovery that was interrupted here has left a copy, or a part of one.
-    match fs.unlink(to) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
-        _ => {}
-    }
-    if fs.stamp(from)?.kind == FileKind::Link {
-        fs.copy_link(from, to)?;
-    } else {
-        let mut copy = fs.create_new(to, true)?;
-        copy_content(fs, &fs.open(from)?, &mut copy)?;
-        fs.sync(&copy)?;
-    }
-    fs.sync_dir(to)
 }
