@@ -129,12 +129,9 @@ pub fn commit(
             return Err(CommitError::Refused(error));
         }
     };
-    if let Err((error, is_unmarked)) = journal.mark_committed(fs, &staged.record(&steps)) {
+    if let Err(error) = journal.mark_committed(fs, &staged.record(&steps)) {
         // Windows removes no directory that is open, as those of steps are.
         drop(steps);
-        // A mark that is found when the staged files are gone would ask for them.
-        let error =
-            if is_unmarked { CommitError::Refused(error) } else { CommitError::Stuck(error) };
         return Err(give_up(fs, staged, journal, error));
     }
     // From here on, temporary files may hold old versions.
@@ -163,7 +160,8 @@ pub fn commit(
     }
 }
 
-/// Takes away what was staged and the journal, unless recovery still needs them.
+/// Takes away what was staged and the journal, unless recovery still needs them: a mark that is
+/// found when the staged files are gone would ask for them.
 fn give_up(
     fs: &dyn FileSystem,
     mut staged: Staged<'_>,

@@ -16,9 +16,9 @@ use std::primitive::u16 as Unit;
 
 use serde::{Deserialize, Serialize};
 
-use super::StateDir;
 use super::draft::{Draft, temporary_name};
 use super::step::Step;
+use super::{CommitError, StateDir};
 use crate::disk::bytes::snapshot;
 use crate::disk::fs::{FileSystem, Lookup, Place, Stamp, plain_path};
 use crate::error::{Code, Error, Result};
@@ -294,20 +294,22 @@ impl Journal {
         self.place.canonical()
     }
 
-    /// From here on, a recovery finishes the transaction. On an error the mark is taken back;
-    /// false when that failed too, so that a recovery may find it.
+    /// From here on, a recovery finishes the transaction. On an error the mark is taken back; where
+    /// that fails too, a recovery may find it, and the transaction is stuck.
     pub(super) fn mark_committed(
         &mut self,
         fs: &dyn FileSystem,
         committed: &JournalRecord,
-    ) -> std::result::Result<(), (Error, bool)> {
-        let line = committed.line().map_err(|error| (error, true))?;
+    ) -> std::result::Result<(), CommitError> {
+        let line = committed.line().map_err(CommitError::Refused)?;
         let written = fs.write(&mut self.file, &line);
         let flushed = written.and_then(|()| if self.sync { fs.sync(&self.file) } else { Ok(()) });
         let Err(cause) = flushed else { return Ok(()) };
         let error = journal_fault(&self.place, &cause);
-        let is_unmarked = self.unmark(fs).is_ok();
-        Err((error, is_unmarked))
+        Err(match self.unmark(fs) {
+            Ok(()) => CommitError::Refused(error),
+            Err(_) => CommitError::Stuck(error),
+        })
     }
 
     /// From here on, a recovery only removes old versions. Without the mark it would find out

@@ -19,6 +19,24 @@ pub enum FileKind {
     Special,
 }
 
+/// The kinds that the two libraries tell in the same words.
+macro_rules! from_kinds {
+    ($($system:ty),*) => {$(
+        impl From<$system> for FileKind {
+            fn from(kind: $system) -> FileKind {
+                match kind {
+                    kind if kind.is_file() => FileKind::File,
+                    kind if kind.is_dir() => FileKind::Directory,
+                    kind if kind.is_symlink() => FileKind::Link,
+                    _ => FileKind::Special,
+                }
+            }
+        }
+    )*};
+}
+
+from_kinds!(std::fs::FileType, cap_std::fs::FileType);
+
 impl FileKind {
     /// The word for messages.
     pub fn noun(self) -> &'static str {
@@ -71,15 +89,9 @@ impl Stamp {
     }
 
     pub(super) fn from_metadata(metadata: &Metadata) -> Stamp {
-        let kind = match metadata.file_type() {
-            kind if kind.is_file() => FileKind::File,
-            kind if kind.is_dir() => FileKind::Directory,
-            kind if kind.is_symlink() => FileKind::Link,
-            _ => FileKind::Special,
-        };
         let system = SystemPart::new(metadata);
         Stamp {
-            kind,
+            kind: metadata.file_type().into(),
             device: metadata.dev(),
             inode: metadata.ino(),
             size_bytes: metadata.len(),

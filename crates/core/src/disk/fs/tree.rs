@@ -47,15 +47,14 @@ impl Base {
             // Tells a path that leads out of the root from one that leads nowhere.
             Err(_) => self.existing(shown)?.canonical().to_owned(),
         };
-        let (is_file, is_dir) = match self.beneath(&canonical) {
+        let kind = match self.beneath(&canonical) {
             Some((root, relative)) => {
-                root.metadata(relative).map(|metadata| (metadata.is_file(), metadata.is_dir()))
+                root.metadata(relative).map(|metadata| metadata.file_type().into())
             }
-            None => std::fs::metadata(&canonical)
-                .map(|metadata| (metadata.is_file(), metadata.is_dir())),
-        }
-        .map_err(|cause| self.fault("open", shown, &cause))?;
-        Ok(FoundPath { canonical, kind: kind(is_file, is_dir, false) })
+            None => std::fs::metadata(&canonical).map(|metadata| metadata.file_type().into()),
+        };
+        let kind = kind.map_err(|cause| self.fault("open", shown, &cause))?;
+        Ok(FoundPath { canonical, kind })
     }
 
     /// What lies in the directory at an absolute path, in no particular order.
@@ -86,47 +85,32 @@ impl Base {
 fn listed(entry: io::Result<std::fs::DirEntry>) -> io::Result<Listed> {
     let entry = entry?;
     let name = entry.file_name();
-    let file_type = entry.file_type()?;
+    let kind = entry.file_type()?.into();
     #[cfg(windows)]
     let attributes = entry
         .metadata()
         .map_or(0, |metadata| std::os::windows::fs::MetadataExt::file_attributes(&metadata));
     #[cfg(not(windows))]
     let attributes = 0;
-    Ok(Listed {
-        kind: kind(file_type.is_file(), file_type.is_dir(), file_type.is_symlink()),
-        hidden: is_hidden(&name, attributes),
-        name,
-    })
+    Ok(Listed { kind, hidden: is_hidden(&name, attributes), name })
 }
 
 fn listed_beneath(entry: io::Result<cap_std::fs::DirEntry>) -> io::Result<Listed> {
     let entry = entry?;
     let name = entry.file_name();
-    let file_type = match entry.file_type()? {
+    let kind = match entry.file_type()? {
         // Some file systems do not say.
-        unknown if unknown == cap_std::fs::FileType::unknown() => entry.metadata()?.file_type(),
-        known => known,
+        unknown if unknown == cap_std::fs::FileType::unknown() => {
+            entry.metadata()?.file_type().into()
+        }
+        known => known.into(),
     };
     #[cfg(windows)]
     let attributes =
         entry.metadata().map_or(0, |metadata| cap_std::fs::MetadataExt::file_attributes(&metadata));
     #[cfg(not(windows))]
     let attributes = 0;
-    Ok(Listed {
-        kind: kind(file_type.is_file(), file_type.is_dir(), file_type.is_symlink()),
-        hidden: is_hidden(&name, attributes),
-        name,
-    })
-}
-
-fn kind(is_file: bool, is_dir: bool, is_link: bool) -> FileKind {
-    match (is_file, is_dir, is_link) {
-        (true, ..) => FileKind::File,
-        (_, true, _) => FileKind::Directory,
-        (.., true) => FileKind::Link,
-        _ => FileKind::Special,
-    }
+    Ok(Listed { kind, hidden: is_hidden(&name, attributes), name })
 }
 
 /// Hidden is a name with a leading dot, and on Windows also what has the attribute.

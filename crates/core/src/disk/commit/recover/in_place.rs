@@ -23,6 +23,13 @@ pub(super) struct InPlace<'j> {
     ready_hash: Option<&'j str>,
 }
 
+/// Which of its contents a file is to have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    Old,
+    New,
+}
+
 /// What is there of it.
 struct FoundInPlace {
     place: Place,
@@ -117,25 +124,24 @@ impl Recovery<'_> {
 
     /// Gives the file its new content, or its old one. It may be old, new, or torn between the
     /// two; anything else was written by someone else.
-    pub(super) fn rewrite_in_place(&mut self, files: &InPlace<'_>, is_undone: bool) -> Result<()> {
+    pub(super) fn rewrite_in_place(&mut self, files: &InPlace<'_>, wanted: Wanted) -> Result<()> {
         let Some(contents) = self.contents(files)? else {
             let waiting = [self.exists(files.saved)?, self.exists(files.ready)?];
             return self.keep_both(files, &waiting.into_iter().flatten().collect::<Vec<_>>());
         };
-        let (wanted, is_there) = if is_undone {
-            (&contents.saved, contents.is_old(files))
-        } else {
-            (&contents.ready, contents.is_new(files))
+        let (copy, is_there) = match wanted {
+            Wanted::Old => (&contents.saved, contents.is_old(files)),
+            Wanted::New => (&contents.ready, contents.is_new(files)),
         };
-        let rewritten = match wanted {
+        let is_nothing_known =
+            wanted == Wanted::Old && contents.is_untouched && files.saved_hash.is_none();
+        let rewritten = match copy {
             _ if is_there => return sync_content(self.fs, &contents.place),
             Some((copy, _)) if contents.is_ours(files) => {
                 overwrite(self.fs, copy, &contents.place, true)
             }
             // Nothing was done, and nothing is known of the old content but size and time.
-            None if is_undone && contents.is_untouched && files.saved_hash.is_none() => {
-                return Ok(());
-            }
+            None if is_nothing_known => return Ok(()),
             _ => return self.keep_both(files, &contents.waiting),
         };
         let fault = |cause: io::Error| Error::io("rewrite", &shown(&contents.place), &cause);
@@ -146,7 +152,7 @@ impl Recovery<'_> {
     pub(super) fn check_in_place(&mut self, files: &InPlace<'_>) -> Result<()> {
         match self.contents(files)? {
             Some(contents) if contents.is_new(files) => Ok(()),
-            Some(contents) if contents.is_untouched => self.rewrite_in_place(files, false),
+            Some(contents) if contents.is_untouched => self.rewrite_in_place(files, Wanted::New),
             Some(contents) => self.keep_both(files, &contents.waiting),
             None => Ok(()),
         }

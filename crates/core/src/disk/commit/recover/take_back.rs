@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::io;
 
 use super::found::Recovery;
-use super::in_place::InPlace;
+use super::in_place::{InPlace, Wanted};
 use super::shown;
 use crate::disk::commit::journal::{Committed, JournalPath, JournalStep, Mark};
 use crate::disk::commit::step::{Deed, Step, deeds};
@@ -70,7 +70,7 @@ impl Recovery<'_> {
                 None => Ok(()),
             },
             Deed::Overwrite { .. } => match InPlace::of(step, at, committed) {
-                Some(files) => self.rewrite_in_place(&files, true),
+                Some(files) => self.rewrite_in_place(&files, Wanted::Old),
                 None => Ok(()),
             },
             Deed::Arrive { parked: was, to } => match step.old() {

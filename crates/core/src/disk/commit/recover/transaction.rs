@@ -4,7 +4,7 @@ use std::io;
 use std::time::Instant;
 
 use super::found::Recovery;
-use super::in_place::InPlace;
+use super::in_place::{InPlace, Wanted};
 use super::{Conflict, RecoveryReport, shown};
 use crate::cancel::Cancel;
 use crate::disk::commit::files::remove_empty;
@@ -157,7 +157,7 @@ impl Recovery<'_> {
                 }
                 Deed::Overwrite { .. } => {
                     if let Some(files) = InPlace::of(&steps[at], at, committed) {
-                        self.rewrite_in_place(&files, false)?;
+                        self.rewrite_in_place(&files, Wanted::New)?;
                     }
                 }
             }
