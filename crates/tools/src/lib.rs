@@ -29,7 +29,7 @@ mod vendors;
 
 pub use arguments::{Repair, Rule};
 pub use path::path_of_url;
-pub use text::{Unreadable, parsed};
+pub use text::Unreadable;
 pub use title::call_title;
 pub use tool::{
     Annotations, CallOptions, Definition, Given, Names, Place, ToolKind, ToolResult, Tools,

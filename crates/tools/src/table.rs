@@ -90,6 +90,11 @@ impl Field {
         Field { about, ..self }
     }
 
+    /// Whether the schema has it.
+    pub fn is_listed(&self) -> bool {
+        !self.about.is_empty()
+    }
+
     /// The schema, but for the description.
     fn schema(&self) -> Map<String, Json> {
         let schema = match self.kind {
@@ -124,13 +129,6 @@ pub fn schema(fields: &[Field]) -> Json {
     let required: Vec<&str> =
         listed().filter(|field| field.is_required).map(|field| field.name).collect();
     json!({"type": "object", "properties": properties, "required": required})
-}
-
-impl Field {
-    /// Whether the schema has it.
-    pub fn is_listed(&self) -> bool {
-        !self.about.is_empty()
-    }
 }
 
 /// The names of the fields that the schema has.
