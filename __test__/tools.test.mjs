@@ -78,6 +78,16 @@ test('a dry run has the diff, and writes nothing', () =>
     assert.equal((await apply.execute(patch)).diff, preview.diff)
   }))
 
+test('a file that a command changed is told of, once', () =>
+  withDir({ 'a.js': 'one\n', 'b.js': 'two\n' }, async (cwd, stateDir) => {
+    const { read, search } = toolsOf(cwd, stateDir)
+    await read.execute({ path: 'a.js' })
+    writeFileSync(join(cwd, 'a.js'), 'zero\none\n')
+    const other = await read.execute({ path: 'b.js' })
+    assert.match(other.text, /\n\(a\.js changed on disk since it was shown\.\)$/)
+    assert.doesNotMatch((await search.execute({ pattern: 'two' })).text, /changed on disk/)
+  }))
+
 test('a search shows anchors to edit by, and says what it found', () =>
   withDir({ 'src/a.js': 'let a\n', 'b.md': 'LET b\n' }, async (cwd, stateDir) => {
     const { search, apply } = toolsOf(cwd, stateDir)

@@ -350,6 +350,9 @@ impl Tools {
         let advice = (kind.tool().words)(&self.names, dialect).advice;
         let advice = if is_error && !kind.writes() { String::new() } else { format!(" {advice}") };
         let mut notes = repairs.notes();
+        // So that the model does not go on with anchors that are old.
+        let changed = self.session.changed_files().into_iter();
+        notes.extend(changed.map(|file| format!("{file} changed on disk since it was shown")));
         notes.extend(codes.contains(&Code::OutsideRoot).then(|| self.reach(kind)).flatten());
         ToolResult {
             text: bounded(text, &advice) + &bounded_notes(&notes),

@@ -8,8 +8,9 @@ mod learning;
 mod reading;
 mod searching;
 mod turn;
+mod watch;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ use super::{Workspace, WorkspaceOptions};
 use crate::cancel::Cancel;
 use crate::disk::bytes::snapshot;
 use crate::disk::commit::StateDir;
-use crate::disk::fs::OsFileSystem;
+use crate::disk::fs::{OsFileSystem, plain_path};
 use crate::disk::records::{RecordStore, sweep};
 use crate::edit::apply::PatchOptions;
 use crate::edit::json::{JsonRequest, JsonView};
@@ -35,6 +36,7 @@ use crate::view::search::{SearchQuery, SearchResult};
 use learning::{found_rows, rows_by_header};
 use reading::Reading;
 use turn::Place;
+use watch::Watch;
 
 pub use turn::{Gate, HeldTurn, ReadTurn, WriteTurn};
 
@@ -153,6 +155,7 @@ pub struct Session {
     options: SessionOptions,
     memory: Arc<HeldMemory>,
     turns: Arc<Turns>,
+    watch: Arc<Watch>,
 }
 
 impl Session {
@@ -184,10 +187,15 @@ impl Session {
     }
 
     fn with_memory(options: SessionOptions, memory: HeldMemory) -> Session {
-        Session::over(options, Arc::new(memory), Arc::default())
+        Session::over(options, Arc::new(memory), Arc::default(), Arc::default())
     }
 
-    fn over(options: SessionOptions, memory: Arc<HeldMemory>, turns: Arc<Turns>) -> Session {
+    fn over(
+        options: SessionOptions,
+        memory: Arc<HeldMemory>,
+        turns: Arc<Turns>,
+        watch: Arc<Watch>,
+    ) -> Session {
         let readable = options.read_roots.iter().map(|root| {
             let root = Some(root.clone());
             Workspace::new(WorkspaceOptions { root, ..options.workspace.clone() })
@@ -198,6 +206,7 @@ impl Session {
             options,
             memory,
             turns,
+            watch,
         }
     }
 
@@ -206,7 +215,8 @@ impl Session {
     pub fn spelled(&self, spelling: Spelling) -> Session {
         let mut options = self.options.clone();
         options.workspace.spelling = spelling;
-        Session::over(options, Arc::clone(&self.memory), Arc::clone(&self.turns))
+        let (memory, turns) = (Arc::clone(&self.memory), Arc::clone(&self.turns));
+        Session::over(options, memory, turns, Arc::clone(&self.watch))
     }
 
     /// A session of its own that remembers all that this one does, and is not kept on disk.
@@ -237,6 +247,7 @@ impl Session {
     /// same.
     pub fn forget(&self, path: Option<&str>) -> Result<()> {
         let file = path.map(|path| self.named(path)).transpose()?;
+        self.watch.forget(file.as_deref());
         self.memory.forget(file).map_err(|error| error.spelled(self.options.workspace.spelling))
     }
 
@@ -274,15 +285,18 @@ impl Session {
         cancel: &Cancel,
     ) -> Result<ReadReport> {
         place.wait(cancel)?;
+        self.watch.look();
         let mut reading = Reading::new(self, requests.len() > 1);
         for request in requests {
             reading.add(request, cancel)?;
         }
         let (report, lessons) = reading.finish();
+        let files = shown_files(&lessons);
         let learning = self.memory.ready(lessons, Some(place.as_of), cancel);
         // What a cancelled call would have shown was not shown.
         cancel.check()?;
         learning.learn();
+        self.watch.show(&files);
         Ok(report)
     }
 
@@ -342,11 +356,14 @@ impl Session {
         query.max_matches = query.max_matches.min(limits.max_matches);
         query.max_bytes = Some(query.max_bytes.unwrap_or(usize::MAX).min(limits.max_bytes));
         query.max_line_chars = Some(limits.line_chars(query.max_line_chars));
+        self.watch.look();
         let result = self.search_in_order(&query, cancel, progress)?;
         let lessons = self.lessons_of_rows(found_rows(&result), cancel)?;
+        let files = shown_files(&lessons);
         let learning = self.memory.ready(lessons, Some(place.as_of), cancel);
         cancel.check()?;
         learning.learn();
+        self.watch.show(&files);
         Ok(result)
     }
 
@@ -389,12 +406,47 @@ impl Session {
         cancel: &Cancel,
     ) -> Result<Outcome> {
         place.wait(cancel)?;
+        self.watch.look();
         // What other processes were shown before the call was made, it may mean.
         let as_of = self.memory.catch_up(place.as_of);
         let (memory, unseen) = (&*self.memory, self.options.unseen);
         let recall = Some(Recall { memory, unseen, as_of, cancel });
-        self.workspace.apply_recalling(patch, patch_options, recall, cancel)
+        let outcome = self.workspace.apply_recalling(patch, patch_options, recall, cancel)?;
+        // What the session wrote itself is no news, nor is what a refusal shows.
+        let names: Vec<&String> = match &outcome {
+            Outcome::Applied(_) if patch_options.dry_run => Vec::new(),
+            Outcome::Applied(applied) => {
+                let files = applied.files.iter();
+                files.flat_map(|file| [Some(&file.path), file.from.as_ref()]).flatten().collect()
+            }
+            Outcome::Rejected(rejected) => {
+                rejected.failures.iter().filter_map(|failure| failure.path.as_ref()).collect()
+            }
+        };
+        let files: Vec<_> = names.into_iter().filter_map(|name| self.named(name).ok()).collect();
+        self.watch.show(&files);
+        Ok(outcome)
     }
+
+    /// Files that were shown, and that somebody else has changed since: found by the calls so far,
+    /// and returned once. Of the files that were shown last, 256 are watched, by what the file
+    /// system says of them.
+    pub fn changed_files(&self) -> Vec<String> {
+        // Where a relative name leads, whether or not there is a file.
+        let here = self.named("_").ok().and_then(|name| name.parent().map(Path::to_owned));
+        let here = here.unwrap_or_default();
+        let changed = self.watch.take();
+        changed.iter().map(|file| plain_path(file.strip_prefix(&here).unwrap_or(file))).collect()
+    }
+}
+
+/// The files of which lines are shown.
+fn shown_files(lessons: &[Lesson]) -> Vec<PathBuf> {
+    let file = |lesson: &Lesson| match lesson {
+        Lesson::Shown { file, .. } => Some(file.clone()),
+        _ => None,
+    };
+    lessons.iter().filter_map(file).collect()
 }
 
 /// The name under which a file is remembered.

@@ -864,3 +864,55 @@ fn regression_a_refusal_tells_of_others_after_an_own_edit_and_keeps_blanks_at_th
     assert!(rejected.text.contains(told), "{}", rejected.text);
     assert!(rejected.text.contains("|2 \t\n"), "{:?}", rejected.text);
 }
+
+#[test]
+fn what_others_changed_is_told_once_by_the_next_call() {
+    let scene = Scene::new(&[("a", "one\ntwo\n"), ("b", "one\n"), ("c", "one\n")]);
+    let changed = || scene.session.changed_files();
+    let nothing: [&str; 0] = [];
+    scene.read("a");
+    scene.read("b");
+    assert_eq!(changed(), nothing);
+    // Somebody else, and the session itself.
+    scene.write("a", "zero\none\ntwo\n");
+    scene.apply(json!([set(1, "one", "ONE and more")].map(|mut operation| {
+        operation["path"] = json!("b");
+        operation
+    })));
+    assert_eq!(changed(), ["a"]);
+    scene.read("c");
+    assert_eq!(changed(), nothing, "told once, and the session's own edits are no news");
+    // What is gone has changed; what is shown again is watched again.
+    scene.read("a");
+    fs::remove_file(scene.dir.path().join("a")).unwrap();
+    scene.write("b", "two\n");
+    scene.read("c");
+    assert_eq!(changed(), ["b", "a"]);
+    scene.read("b");
+    scene.write("b", "three\n");
+    scene.session.forget(Some("b")).unwrap();
+    scene.read("c");
+    assert_eq!(changed(), nothing);
+}
+
+#[test]
+fn the_files_that_were_shown_last_are_watched() {
+    let names: Vec<_> = (0..300).map(|number| format!("f{number}")).collect();
+    let files: Vec<_> = names.iter().map(|name| (name.as_str(), "one\n")).collect();
+    let scene = Scene::new(&files);
+    for name in &names {
+        scene.read(name);
+        scene.write(name, "one\ntwo\n");
+    }
+    // Each was told of, or too old to be watched when somebody looked.
+    scene.read("f0");
+    assert_eq!(scene.session.changed_files().len(), 299, "f0 is shown as it is");
+    for name in &names {
+        scene.read(name);
+    }
+    for name in &names {
+        scene.write(name, "three\n");
+    }
+    scene.read("f299");
+    assert_eq!(scene.session.changed_files().len(), 255);
+}

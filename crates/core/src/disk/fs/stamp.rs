@@ -2,9 +2,11 @@
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
 
 use cap_fs_ext::MetadataExt;
-use cap_std::fs::Metadata;
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, Metadata};
 
 /// What a directory entry stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,13 +81,29 @@ impl Stamp {
     }
 
     /// The stamp of an open directory.
-    pub(super) fn of_dir(dir: &cap_std::fs::Dir) -> io::Result<Stamp> {
+    pub(super) fn of_dir(dir: &Dir) -> io::Result<Stamp> {
         Ok(Stamp::from_metadata(&dir.dir_metadata()?))
     }
 
     /// The stamp of what has a name; of the link itself when it is one.
     pub(super) fn of_place(place: &super::Place) -> io::Result<Stamp> {
         Ok(Stamp::from_metadata(&place.dir().symlink_metadata(place.name())?))
+    }
+
+    /// The stamp of what a path names, beneath no root: of the link itself when it is one.
+    pub fn of_path(path: &Path) -> io::Result<Stamp> {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(io::ErrorKind::InvalidInput.into());
+        };
+        let parent = Dir::open_ambient_dir(parent, ambient_authority())?;
+        Ok(Stamp::from_metadata(&parent.symlink_metadata(name)?))
+    }
+
+    /// Whether it tells of the same file with the same content.
+    pub fn has_content_of(&self, other: &Stamp) -> bool {
+        let content =
+            |stamp: &Stamp| (stamp.device, stamp.inode, stamp.size_bytes, stamp.modified_ns);
+        content(self) == content(other)
     }
 
     pub(super) fn from_metadata(metadata: &Metadata) -> Stamp {
