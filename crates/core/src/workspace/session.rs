@@ -35,7 +35,7 @@ use crate::view::scope::Scope;
 use crate::view::search::{SearchQuery, SearchResult};
 use learning::{found_rows, rows_by_header};
 use reading::Reading;
-use turn::Place;
+use turn::PlaceInOrder;
 use watch::Watch;
 
 pub use turn::{Gate, HeldTurn, ReadTurn, WriteTurn};
@@ -280,7 +280,7 @@ impl Session {
 
     fn read_at(
         &self,
-        place: &Place,
+        place: &PlaceInOrder,
         requests: &[ReadRequest],
         cancel: &Cancel,
     ) -> Result<ReadReport> {
@@ -308,7 +308,7 @@ impl Session {
 
     fn read_json_at(
         &self,
-        place: &Place,
+        place: &PlaceInOrder,
         request: &JsonRequest,
         cancel: &Cancel,
     ) -> Result<JsonView> {
@@ -345,7 +345,7 @@ impl Session {
 
     fn search_at(
         &self,
-        place: &Place,
+        place: &PlaceInOrder,
         query: &SearchQuery,
         cancel: &Cancel,
         progress: &dyn Fn(usize, usize),
@@ -400,7 +400,7 @@ impl Session {
 
     fn apply_at(
         &self,
-        place: &Place,
+        place: &PlaceInOrder,
         patch: &Value,
         patch_options: &PatchOptions,
         cancel: &Cancel,

@@ -16,7 +16,7 @@ use crate::view::search::{SearchQuery, SearchResult};
 use crate::workspace::turns::{Reach, Start, Ticket, Turns};
 
 /// A place in the order of a session's calls, which is given up when it is dropped.
-pub(super) struct Place {
+pub(super) struct PlaceInOrder {
     ticket: Ticket,
     /// What was known when the call was made.
     pub(super) as_of: Moment,
@@ -24,7 +24,7 @@ pub(super) struct Place {
     memory: Arc<HeldMemory>,
 }
 
-impl Place {
+impl PlaceInOrder {
     /// Waits until no earlier call is in the way.
     pub(super) fn wait(&self, cancel: &Cancel) -> Result<()> {
         self.turns.wait(&self.ticket, cancel)
@@ -35,7 +35,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for PlaceInOrder {
     fn drop(&mut self) {
         self.memory.let_go(self.as_of);
         self.turns.leave(&self.ticket);
@@ -59,27 +59,27 @@ impl Gate {
 /// Keeps later calls waiting until it is dropped, also after the call of its turn: for those who
 /// pass answers on in the order of the calls.
 pub struct HeldTurn {
-    _place: Arc<Place>,
+    _place: Arc<PlaceInOrder>,
 }
 
 /// The turn of a read or a search: it waits for earlier calls that write. Given up when dropped.
 pub struct ReadTurn {
     session: Arc<Session>,
-    place: Arc<Place>,
+    place: Arc<PlaceInOrder>,
 }
 
 /// The turn of an apply: it waits for all earlier calls. Given up when dropped.
 pub struct WriteTurn {
     session: Arc<Session>,
-    place: Arc<Place>,
+    place: Arc<PlaceInOrder>,
 }
 
 impl Session {
-    pub(super) fn place(&self, reach: Reach) -> Place {
+    pub(super) fn place(&self, reach: Reach) -> PlaceInOrder {
         let ticket = self.turns.enter(reach);
         let as_of = self.memory.hold();
         let (turns, memory) = (Arc::clone(&self.turns), Arc::clone(&self.memory));
-        Place { ticket, as_of, turns, memory }
+        PlaceInOrder { ticket, as_of, turns, memory }
     }
 
     /// Takes the turn of a read or a search that is made now and carried out later.

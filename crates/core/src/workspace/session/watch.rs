@@ -14,10 +14,10 @@ const FILES_LIMIT: usize = 256;
 
 /// The files that were shown last, and those of them that have changed.
 #[derive(Default)]
-pub struct Watch(Mutex<Watched>);
+pub struct Watch(Mutex<WatchedFiles>);
 
 #[derive(Default)]
-struct Watched {
+struct WatchedFiles {
     /// With the stamp that each had when it was shown; the last one was shown last.
     shown: VecDeque<(PathBuf, Stamp)>,
     /// What has changed and was not told yet.
@@ -25,7 +25,7 @@ struct Watched {
 }
 
 impl Watch {
-    fn watched(&self) -> MutexGuard<'_, Watched> {
+    fn watched(&self) -> MutexGuard<'_, WatchedFiles> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -44,7 +44,7 @@ impl Watch {
     /// Looks for files that are no longer as they were shown. Each is found once.
     pub fn look(&self) {
         let mut watched = self.watched();
-        let Watched { shown, changed } = &mut *watched;
+        let WatchedFiles { shown, changed } = &mut *watched;
         shown.retain(|(file, stamp)| {
             let is_same = Stamp::of_path(file).is_ok_and(|now| now.has_content_of(stamp));
             if !is_same {
