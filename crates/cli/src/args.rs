@@ -13,7 +13,7 @@ use hashline_core::{DIALECTS, Dialect};
 use hashline_core::{MAX_MATCHES, SEARCH_MATCHES, SearchQuery};
 use hashline_core::{RELOCATE_WINDOW_LINES, Relocate};
 use hashline_core::{Result, Term};
-use hashline_core::{StoreOptions, WorkspaceOptions};
+use hashline_core::{StoreOptions, SyntaxCheck, WorkspaceOptions};
 use hashline_guard::{CommandRule, Policy, Tools, Unparsed};
 
 /// The name that stands for standard input.
@@ -641,6 +641,10 @@ pub struct Manner {
     /// How far, in lines each way
     #[arg(long, value_name = "LINES", default_value_t = RELOCATE_WINDOW_LINES)]
     relocate_window: u64,
+    /// What is done about a file that parsed before the patch and does not after it. Without this
+    /// option a session warns, and nothing else looks
+    #[arg(long, value_enum)]
+    syntax: Option<SyntaxArg>,
     /// What a finished command is safe from
     #[arg(long, value_enum, default_value_t = DurabilityArg::Power)]
     durability: DurabilityArg,
@@ -660,6 +664,11 @@ impl Manner {
                 relocate_window_lines: self.relocate_window,
                 ..EditOptions::default()
             },
+            syntax: self.syntax.map(|check| match check {
+                SyntaxArg::Off => SyntaxCheck::Off,
+                SyntaxArg::Warn => SyntaxCheck::Warn,
+                SyntaxArg::Refuse => SyntaxCheck::Refuse,
+            }),
             durability: match self.durability {
                 DurabilityArg::Power => Durability::Power,
                 DurabilityArg::Process => Durability::Process,
@@ -677,6 +686,16 @@ enum RelocateArg {
     Unique,
     /// Never
     Off,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum SyntaxArg {
+    /// Nothing
+    Off,
+    /// A warning
+    Warn,
+    /// The patch is refused
+    Refuse,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

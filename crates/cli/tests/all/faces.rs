@@ -145,7 +145,7 @@ fn matching(options: &mut Options<'_>) {
 }
 
 /// The command line of a call; `None` where there is none.
-fn words_of(call: &Value, dir: &str) -> Option<Words> {
+fn words_of(call: &Value, dir: &str, is_of_session: bool) -> Option<Words> {
     let mut words: Vec<String> = ["--json", "--root", dir].map(str::to_owned).to_vec();
     let own = shared(&call["options"], &mut words);
     let (given, mut input) = (&call["given"], String::new());
@@ -167,9 +167,13 @@ fn words_of(call: &Value, dir: &str) -> Option<Words> {
             words.push("apply".to_owned());
             let mut options = Options { left: own, words: &mut words };
             options.left.entry("durability").or_insert(json!("process"));
+            if is_of_session {
+                options.left.entry("syntax").or_insert(json!("warn"));
+            }
             options.value("durability", "--durability");
             options.value("relocate", "--relocate");
             options.value("relocateWindow", "--relocate-window");
+            options.value("syntax", "--syntax");
             options.flag("dryRun", "--dry-run", false);
             options.value("context", "--context");
             options.end()?;
@@ -302,11 +306,12 @@ fn calls_of<'a>(case: &'a Value, dir: &str) -> Option<Vec<(&'a Value, &'a Value,
         let is_shown =
             calls.clone().all(|(call, expected)| call["call"] == "read" || is_dry(call, expected));
         let dry = calls.filter(|(call, expected)| is_shown && is_dry(call, expected));
-        let dry: Option<Vec<_>> =
-            dry.map(|(call, expected)| Some((call, expected, words_of(call, dir)?))).collect();
+        let dry: Option<Vec<_>> = dry
+            .map(|(call, expected)| Some((call, expected, words_of(call, dir, true)?)))
+            .collect();
         return dry.filter(|dry| !dry.is_empty());
     }
-    calls.map(|(call, expected)| Some((call, expected, words_of(call, dir)?))).collect()
+    calls.map(|(call, expected)| Some((call, expected, words_of(call, dir, false)?))).collect()
 }
 
 #[test]
