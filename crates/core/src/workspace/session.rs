@@ -36,7 +36,7 @@ use crate::view::search::{SearchQuery, SearchResult};
 use learning::{found_rows, rows_by_header};
 use reading::Reading;
 use turn::PlaceInOrder;
-use watch::Watch;
+use watch::FileWatch;
 
 pub use turn::{Gate, HeldTurn, ReadTurn, WriteTurn};
 
@@ -155,7 +155,7 @@ pub struct Session {
     options: SessionOptions,
     memory: Arc<HeldMemory>,
     turns: Arc<Turns>,
-    watch: Arc<Watch>,
+    watch: Arc<FileWatch>,
 }
 
 impl Session {
@@ -194,7 +194,7 @@ impl Session {
         options: SessionOptions,
         memory: Arc<HeldMemory>,
         turns: Arc<Turns>,
-        watch: Arc<Watch>,
+        watch: Arc<FileWatch>,
     ) -> Session {
         let readable = options.read_roots.iter().map(|root| {
             let root = Some(root.clone());

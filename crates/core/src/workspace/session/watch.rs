@@ -14,7 +14,7 @@ const FILES_LIMIT: usize = 256;
 
 /// The files that were shown last, and those of them that have changed.
 #[derive(Default)]
-pub struct Watch(Mutex<WatchedFiles>);
+pub struct FileWatch(Mutex<WatchedFiles>);
 
 #[derive(Default)]
 struct WatchedFiles {
@@ -24,7 +24,7 @@ struct WatchedFiles {
     changed: Vec<PathBuf>,
 }
 
-impl Watch {
+impl FileWatch {
     fn watched(&self) -> MutexGuard<'_, WatchedFiles> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
