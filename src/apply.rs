@@ -16,7 +16,7 @@ use super::value::to_value;
 /// `ApplyOptions`.
 const OPTIONS: Table<Given> = &[
     Given::DIALECT,
-    &[row!("root", Field::text => workspace.root)],
+    &[row!("root", Field::path => workspace.root)],
     Given::FILES,
     Given::EDIT,
     Given::COMMIT,

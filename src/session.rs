@@ -106,7 +106,7 @@ impl HashSession {
             let (options, store) = options::session_options(options)?;
             Ok::<_, fault::Fault>(match store {
                 Some(store) => Session::open(options, &store)?,
-                None => Session::new(options),
+                None => Session::new(options)?,
             })
         });
         match made {

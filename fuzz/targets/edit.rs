@@ -345,9 +345,9 @@ impl Subject<'_> {
         let ops = ops.into_iter().map(Value::Object).collect();
         let patch = Value::Object(vec![("operations".to_owned(), Value::Array(ops))]);
         let options = WorkspaceOptions {
-            root: Some(root),
+            root: root.into(),
             // Not the user's.
-            state_dir: dir.join("state").to_str().map(str::to_owned),
+            state_dir: Some(dir.join("state")),
             ..self.options()
         };
         let outcome = Workspace::on(&OsFileSystem, &options).apply(&patch, &Cancel::default());
@@ -359,7 +359,7 @@ impl Subject<'_> {
         let request = ReadRequest { path: "f".to_owned(), ..ReadRequest::default() };
         let options = WorkspaceOptions {
             dialect: self.dialect,
-            root: Some(root.to_owned()),
+            root: root.to_owned().into(),
             ..WorkspaceOptions::default()
         };
         let views = Workspace::on(&OsFileSystem, &options).read(&[request], &Cancel::default());

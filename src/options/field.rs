@@ -1,6 +1,7 @@
 //! A value that was passed, with its name for messages, and how it is read.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use hashline_core::{Code, Dialect, Error};
 use napi::ValueType;
@@ -128,6 +129,10 @@ impl<'env> Field<'env> {
             )
             .into()
         })
+    }
+
+    pub fn path(self) -> Result<PathBuf> {
+        Ok(self.text()?.into())
     }
 
     /// A string, or an array of strings.

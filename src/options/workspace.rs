@@ -39,7 +39,7 @@ pub trait OfWorkspace: Sized + 'static {
 
     /// `StateOptions`.
     const STATE: &'static [Row<Self>] = &[
-        row!("stateDir", Field::text => workspace().state_dir),
+        row!("stateDir", Field::path => workspace().state_dir),
         row!("lockTimeoutMs", Field::count => workspace().apply.lock_timeout_ms),
     ];
 }
@@ -51,7 +51,7 @@ impl OfWorkspace for WorkspaceOptions {
 }
 
 /// The option `root` of calls that are not those of a session.
-pub const ROOT: &[Row<WorkspaceOptions>] = &[row!("root", Field::text => root)];
+pub const ROOT: &[Row<WorkspaceOptions>] = &[row!("root", Field::path => root)];
 
 /// The options of a call, and its signal.
 pub fn workspace_options<'env>(
@@ -68,7 +68,7 @@ pub fn workspace_defaults() -> WorkspaceOptions {
     WorkspaceOptions {
         string_limit_units: STRING_LIMIT_UNITS,
         spelling,
-        ..WorkspaceOptions::default()
+        ..WorkspaceOptions::unbounded()
     }
 }
 

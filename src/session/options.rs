@@ -1,8 +1,10 @@
 //! The options of a session, and of its calls.
 
+use std::path::PathBuf;
+
 use hashline_core::{
-    Error, MemoryLimits, PatchOptions, SessionLimits, SessionOptions, SessionRoot, StoreOptions,
-    Unseen, WorkspaceOptions,
+    Error, MemoryLimits, PatchOptions, Root, SessionLimits, SessionOptions, StoreOptions, Unseen,
+    WorkspaceOptions,
 };
 use napi::ValueType;
 
@@ -16,9 +18,9 @@ use crate::options::{
 /// `HashSessionOptions`.
 const OPTIONS: Table<Given> = &[
     &[
-        row!("cwd", Field::text => cwd),
-        row!("root", root => root),
-        row!("readRoots", Field::texts => read_roots),
+        row!("cwd", Field::path => options.workspace.cwd),
+        row!("root", root => options.workspace.root),
+        row!("readRoots", read_roots => options.read_roots),
     ],
     Given::DIALECT,
     &[
@@ -49,7 +51,7 @@ const MEMORY: Table<MemoryLimits> = &[&[
 ]];
 
 /// `HashSessionStore`.
-const STORE: Table<Store> = &[&[row!("id", Field::text => id), row!("dir", Field::text => dir)]];
+const STORE: Table<Store> = &[&[row!("id", Field::text => id), row!("dir", Field::path => dir)]];
 
 /// `SessionReadOptions`.
 const READ: Table<()> = &[Row::SIGNAL];
@@ -62,9 +64,6 @@ const APPLY: Table<PatchOptions> = &[
 
 /// What a session is made of, before its directories are looked at.
 struct Given {
-    cwd: Option<String>,
-    root: SessionRoot,
-    read_roots: Vec<String>,
     store: Option<StoreOptions>,
     options: SessionOptions,
 }
@@ -79,27 +78,19 @@ impl OfWorkspace for Given {
 #[derive(Default)]
 struct Store {
     id: Option<String>,
-    dir: Option<String>,
+    dir: Option<PathBuf>,
 }
 
 /// The options of a session, and where it is kept, if anywhere.
 pub fn session_options(value: Js<'_>) -> Result<(SessionOptions, Option<StoreOptions>)> {
-    let workspace = workspace_defaults();
-    let mut given = Given {
-        cwd: None,
-        root: SessionRoot::default(),
-        read_roots: Vec::new(),
-        store: None,
-        options: SessionOptions { workspace, ..SessionOptions::default() },
-    };
+    let workspace =
+        WorkspaceOptions { root: Root::default(), cwd: Some(".".into()), ..workspace_defaults() };
+    let options = SessionOptions { workspace, ..SessionOptions::default() };
+    let mut given = Given { store: None, options };
     read(Holder::Options, value, OPTIONS, &mut given)?;
     let wrong = |error: Error| Error::argument(format!("{}.{}", Holder::Options, error.message));
     given.options.memory.check().map_err(|error| wrong(error.spelled(spelling)))?;
-    let options = given
-        .options
-        .in_directories(given.cwd.as_deref(), given.root, &given.read_roots)
-        .map_err(wrong)?;
-    Ok((options, given.store))
+    Ok((given.options.resolved().map_err(wrong)?, given.store))
 }
 
 /// The signal of a read or a search.
@@ -116,14 +107,18 @@ pub fn apply_options(value: Js<'_>) -> Result<(PatchOptions, Option<Field<'_>>)>
 }
 
 /// The option `root`.
-fn root(field: Field<'_>) -> Result<SessionRoot> {
+fn root(field: Field<'_>) -> Result<Root> {
     if !field.is(ValueType::Boolean)? {
-        return Ok(SessionRoot::At(field.text()?));
+        return Ok(Root::At(field.path()?));
     }
     if field.flag()? {
         return Err(field.wrong("a directory, or false"));
     }
-    Ok(SessionRoot::Unbounded)
+    Ok(Root::Unbounded)
+}
+
+fn read_roots(field: Field<'_>) -> Result<Vec<PathBuf>> {
+    Ok(field.texts()?.into_iter().map(PathBuf::from).collect())
 }
 
 fn unseen(field: Field<'_>) -> Result<Unseen> {

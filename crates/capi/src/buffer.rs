@@ -209,11 +209,11 @@ impl<'a> Input<'a> {
         parsed(self.name, text)
     }
 
-    /// What the JSON object says; the default when it is left out or `null`.
-    pub(crate) fn object_or_default<T: DeserializeOwned + Default>(self) -> Result<T> {
+    /// What the JSON object says; an empty one when it is left out or `null`.
+    pub(crate) fn object_or_default<T: DeserializeOwned>(self) -> Result<T> {
         match self.bytes {
-            None | Some([]) => Ok(T::default()),
-            Some(_) if without_space(self.text()?) == "null" => Ok(T::default()),
+            None | Some([]) => parsed(self.name, "{}"),
+            Some(_) if without_space(self.text()?) == "null" => parsed(self.name, "{}"),
             Some(_) => self.object(),
         }
     }

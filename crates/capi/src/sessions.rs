@@ -55,7 +55,7 @@ pub(crate) fn open(options: Input<'_>) -> Result<u64> {
     options.workspace.spelling = spelling;
     Ok(keep(match store {
         Some(store) => Session::open(options, &store)?,
-        None => Session::new(options),
+        None => Session::new(options)?,
     }))
 }
 

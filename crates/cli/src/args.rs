@@ -4,9 +4,12 @@ use clap::builder::PossibleValuesParser;
 use clap::{
     Arg, Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint,
 };
+use std::path::PathBuf;
+
 use hashline_core::JsonRequest;
 use hashline_core::Query;
 use hashline_core::ReadRequest;
+use hashline_core::Root;
 use hashline_core::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS};
 use hashline_core::{Columns, Context, Limits};
 use hashline_core::{DIALECTS, Dialect};
@@ -90,11 +93,11 @@ impl Shared {
     /// The workspace that the options ask for; `apply` says how patches are applied.
     pub fn workspace_options(&self, apply: ApplyOptions) -> Result<WorkspaceOptions> {
         Ok(WorkspaceOptions {
-            root: self.root.clone(),
+            root: self.root.as_ref().map_or(Root::Unbounded, Into::into),
             dialect: Dialect::by_name(&self.dialect)?,
             encoding: self.encoding.clone(),
             max_file_bytes: self.max_file_bytes,
-            state_dir: self.state_dir.clone(),
+            state_dir: self.state_dir.as_ref().map(PathBuf::from),
             apply: ApplyOptions { lock_timeout_ms: self.lock_timeout, ..apply },
             spelling,
             ..WorkspaceOptions::default()
@@ -629,7 +632,7 @@ pub struct Completions {
 pub struct Man {
     /// Write hashline.1, hashline-read.1 and so on there
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
-    pub directory: Option<std::path::PathBuf>,
+    pub directory: Option<PathBuf>,
 }
 
 /// How anchors are taken, and what a finished command is safe from.

@@ -77,7 +77,7 @@ fn measure_view(group: &mut BenchmarkGroup<'_, WallTime>, text: &str) {
     std::fs::write(file.path(), text).expect("the text is written");
     let path = file.path().to_str().expect("a path in UTF-8").to_owned();
     let requests = [ReadRequest { path, ..ReadRequest::default() }];
-    let options = WorkspaceOptions::default();
+    let options = WorkspaceOptions::unbounded();
     group.bench_function("view", |bencher| {
         bencher.iter(|| Workspace::on(&OsFileSystem, &options).read(&requests, &Cancel::default()));
     });

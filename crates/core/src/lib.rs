@@ -23,12 +23,12 @@
 //! std::fs::write(dir.path().join("a.txt"), "one\ntwo\n")?;
 //! let session = Session::new(SessionOptions {
 //!     workspace: WorkspaceOptions {
-//!         root: dir.path().to_str().map(str::to_owned),
-//!         state_dir: dir.path().join("state").to_str().map(str::to_owned),
+//!         root: dir.path().into(),
+//!         state_dir: Some(dir.path().join("state")),
 //!         ..WorkspaceOptions::default()
 //!     },
 //!     ..SessionOptions::default()
-//! });
+//! })?;
 //! let request = ReadRequest { path: "a.txt".into(), ..ReadRequest::default() };
 //! let report = session.read(&[request], &Cancel::default())?;
 //! let row = report.text.lines().nth(1).expect("the file has two lines");
@@ -87,9 +87,8 @@ pub use self::{
     },
     view::width::Columns,
     workspace::{
-        Gate, HeldTurn, IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, ReadTurn, Session,
-        SessionLimits, SessionOptions, SessionRoot, Start, StoreOptions, Workspace,
-        WorkspaceOptions, WriteTurn,
+        Gate, HeldTurn, IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, ReadTurn, Root, Session,
+        SessionLimits, SessionOptions, Start, StoreOptions, Workspace, WorkspaceOptions, WriteTurn,
     },
 };
 

@@ -11,29 +11,29 @@ use serde::{Deserialize, Deserializer};
 
 /// A string, or an array of strings.
 #[derive(Debug, Default)]
-pub(crate) struct OneOrMany(pub(crate) Vec<String>);
+pub(crate) struct OneOrMany<T = String>(pub(crate) Vec<T>);
 
-impl<'de> Deserialize<'de> for OneOrMany {
+impl<'de, T: From<String> + Deserialize<'de>> Deserialize<'de> for OneOrMany<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Given;
+        struct Given<T>(PhantomData<T>);
 
-        impl<'de> Visitor<'de> for Given {
-            type Value = OneOrMany;
+        impl<'de, T: From<String> + Deserialize<'de>> Visitor<'de> for Given<T> {
+            type Value = OneOrMany<T>;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
                 out.write_str("a string or an array of strings")
             }
 
-            fn visit_str<E: Error>(self, text: &str) -> Result<OneOrMany, E> {
-                Ok(OneOrMany(vec![text.to_owned()]))
+            fn visit_str<E: Error>(self, text: &str) -> Result<OneOrMany<T>, E> {
+                Ok(OneOrMany(vec![text.to_owned().into()]))
             }
 
-            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<OneOrMany, A::Error> {
+            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<OneOrMany<T>, A::Error> {
                 Deserialize::deserialize(SeqAccessDeserializer::new(items)).map(OneOrMany)
             }
         }
 
-        deserializer.deserialize_any(Given)
+        deserializer.deserialize_any(Given(PhantomData))
     }
 }
 

@@ -12,6 +12,7 @@ mod session;
 mod shape;
 mod turns;
 
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
@@ -21,7 +22,7 @@ use crate::disk::bytes::{Charset, Loaded, MAX_FILE_BYTES};
 use crate::disk::commit::{
     Ground, RecoveryReport, StateDir, StateReport, examine_state, recover_beneath,
 };
-use crate::disk::fs::{Base, FileSystem, OsFileSystem};
+use crate::disk::fs::{FileSystem, OsFileSystem};
 use crate::edit::apply::{
     Application, ApplyOptions, PatchOptions, apply_hash, verify_bytes, verify_file,
 };
@@ -37,7 +38,7 @@ use crate::view::read::{
 use crate::view::scope::Scope;
 use crate::view::search::{RowSink, SearchQuery, SearchResult, search_hashed};
 
-pub use directories::SessionRoot;
+pub use directories::Root;
 pub use session::{
     Gate, HeldTurn, IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, ReadTurn, Session,
     SessionLimits, SessionOptions, StoreOptions, WriteTurn,
@@ -48,11 +49,11 @@ pub use turns::Start;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "shape::WorkspaceShape")]
 pub struct WorkspaceOptions {
-    /// Nothing outside is read or written, and relative paths start here unless `cwd` says
-    /// otherwise. Without it paths are taken as the process would.
-    pub root: Option<String>,
-    /// Where relative paths start, when that is not the root.
-    pub cwd: Option<String>,
+    /// Outside of it nothing is read or written.
+    pub root: Root,
+    /// Where relative paths start: in the root, or where that is no directory of its own, in the
+    /// working directory of the process when `None`.
+    pub cwd: Option<PathBuf>,
     /// The dialect of the anchors.
     pub dialect: &'static Dialect,
     /// The label of the encoding of files without byte order mark, and of new files; UTF-8 when
@@ -65,7 +66,7 @@ pub struct WorkspaceOptions {
     /// How the face writes options in messages.
     pub spelling: Spelling,
     /// Where journals and locks are; the platform's directory for state when `None`.
-    pub state_dir: Option<String>,
+    pub state_dir: Option<PathBuf>,
     /// How patches are applied.
     pub apply: ApplyOptions,
 }
@@ -73,7 +74,7 @@ pub struct WorkspaceOptions {
 impl Default for WorkspaceOptions {
     fn default() -> Self {
         WorkspaceOptions {
-            root: None,
+            root: Root::default(),
             cwd: None,
             dialect: Dialect::default_dialect(),
             encoding: None,
@@ -280,7 +281,7 @@ impl<'fs> Workspace<'fs> {
         let state = self.state_dir()?;
         let timeout = Duration::from_millis(options.apply.lock_timeout_ms);
         let recover = || {
-            let base = Base::open(options.root.as_deref())?;
+            let base = options.base()?;
             let ground = Ground { fs: self.fs, base: &base, state: &state };
             recover_beneath(ground, Instant::now() + timeout, cancel)
         };
@@ -297,7 +298,7 @@ impl<'fs> Workspace<'fs> {
     }
 
     fn state_dir(&self) -> Result<StateDir> {
-        StateDir::new(self.options.state_dir.as_deref())
+        state_dir(self.options.state_dir.as_deref())
             .map_err(|error| error.spelled(self.options.spelling))
     }
 
@@ -309,7 +310,7 @@ impl<'fs> Workspace<'fs> {
     ) -> Result<T> {
         let options = &self.options;
         let charset = options.encoding.as_deref().map(Charset::by_label).transpose()?;
-        let base = Base::open_at(options.root.as_deref(), options.cwd.as_deref())?;
+        let base = options.base()?;
         work(&Scope {
             fs: self.fs,
             base: &base,
@@ -322,4 +323,9 @@ impl<'fs> Workspace<'fs> {
         })
         .map_err(|error| error.spelled(options.spelling))
     }
+}
+
+/// The state directory that an option names.
+fn state_dir(dir: Option<&Path>) -> Result<StateDir> {
+    StateDir::new(dir.map(|dir| directories::unicode(Term::StateDir.name(), dir)).transpose()?)
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hashline_core::{
-    Cancel, Code, Dialect, Error, Gate, HeldTurn, ReadImage, ReadTurn, Session, Term, Value,
+    Cancel, Code, Dialect, Error, Gate, HeldTurn, ReadImage, ReadTurn, Root, Session, Term, Value,
     WriteTurn,
 };
 use serde::Serialize;
@@ -367,16 +367,18 @@ impl Tools {
     /// What can be reached, for a call that was out of bounds.
     fn reach(&self, kind: ToolKind) -> Option<String> {
         let options = self.session.options();
-        let root = options.workspace.root.as_deref()?;
+        let Root::At(root) = &options.workspace.root else { return None };
         let name = self.names.of(kind);
-        let also = match options.read_roots.as_slice() {
+        let readable: Vec<_> =
+            options.read_roots.iter().map(|root| root.to_string_lossy()).collect();
+        let also = match readable.as_slice() {
             [] => String::new(),
             roots if kind.writes() => {
                 format!("; {} shows files of {}, too", self.names.read, roots.join(", "))
             }
             roots => format!(", {}", roots.join(", ")),
         };
-        Some(format!("{name} works on files in {root}{also}. For others use the shell"))
+        Some(format!("{name} works on files in {}{also}. For others use the shell", root.display()))
     }
 }
 

@@ -1,53 +1,96 @@
-//! The directories of a session: where its paths start, and what bounds them. They are made
-//! absolute when the session is made, and so keep their meaning when the process changes its
-//! working directory.
+//! The directories of a workspace: where its paths start, and what bounds them. Those of a
+//! session are made absolute when it is made, and so keep their meaning when the process changes
+//! its working directory.
 
-use std::path::{Path, absolute};
+use std::path::{Path, PathBuf, absolute};
 
 use super::session::SessionOptions;
+use super::{Workspace, WorkspaceOptions};
+use crate::cancel::Cancel;
+use crate::disk::fs::Base;
 use crate::error::{Error, Result};
 
-/// What bounds the files of a session.
+/// What bounds the files of a workspace or session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum SessionRoot {
+pub enum Root {
     /// The directory where relative paths start.
     #[default]
     Cwd,
-    /// Nothing.
+    /// Nothing: every file that the process can reach.
     Unbounded,
-    /// A directory.
-    At(String),
+    /// A directory, where relative paths start unless `cwd` says otherwise.
+    At(PathBuf),
 }
 
-impl SessionOptions {
-    /// These options with directories: where relative paths start (the working directory
-    /// of the process when `None`), what bounds reading and writing, and directories that may be
-    /// read beside that. A refusal begins with the option's name.
-    pub fn in_directories(
-        mut self,
-        cwd: Option<&str>,
-        root: SessionRoot,
-        read_roots: &[String],
-    ) -> Result<SessionOptions> {
-        let cwd = absolute_path("cwd", cwd.unwrap_or("."))?;
-        self.read_roots = read_roots
-            .iter()
-            .map(|root| Path::new(&cwd).join(root).to_string_lossy().into_owned())
-            .collect();
-        self.workspace.root = match root {
-            SessionRoot::Cwd => Some(cwd.clone()),
-            SessionRoot::Unbounded => None,
-            SessionRoot::At(root) => Some(absolute_path("root", &root)?),
+impl<P: Into<PathBuf>> From<P> for Root {
+    fn from(dir: P) -> Root {
+        Root::At(dir.into())
+    }
+}
+
+impl WorkspaceOptions {
+    /// The defaults without bounds: every file that the process can reach, relative paths as the
+    /// process takes them.
+    pub fn unbounded() -> WorkspaceOptions {
+        WorkspaceOptions { root: Root::Unbounded, ..WorkspaceOptions::default() }
+    }
+
+    /// Opens the root, if there is one.
+    pub(super) fn base(&self) -> Result<Base> {
+        let cwd = self.cwd.as_deref().map(|cwd| unicode("cwd", cwd)).transpose()?;
+        let root = match &self.root {
+            Root::Cwd => Some(cwd.unwrap_or(".")),
+            Root::Unbounded => None,
+            Root::At(root) => Some(unicode("root", root)?),
         };
-        self.workspace.cwd = Some(cwd);
+        Base::open_at(root, cwd)
+    }
+
+    fn resolved(mut self) -> Result<WorkspaceOptions> {
+        if self.root == Root::Cwd && self.cwd.is_none() {
+            self.cwd = Some(".".into());
+        }
+        self.cwd = self.cwd.map(|cwd| absolute_path("cwd", &cwd)).transpose()?;
+        self.root = match (self.root, &self.cwd) {
+            (Root::Cwd, Some(cwd)) => Root::At(cwd.clone()),
+            (Root::At(root), _) => Root::At(absolute_path("root", &root)?),
+            (root, _) => root,
+        };
         Ok(self)
     }
 }
 
-fn absolute_path(name: &str, path: &str) -> Result<String> {
+impl SessionOptions {
+    /// These options with absolute directories. A refusal begins with the option's name.
+    pub fn resolved(self) -> Result<SessionOptions> {
+        let workspace = self.workspace.resolved()?;
+        let start = match (&workspace.cwd, &workspace.root) {
+            (Some(start), _) | (None, Root::At(start)) => start.clone(),
+            _ => PathBuf::new(),
+        };
+        let read_roots = self.read_roots.iter().map(|root| start.join(root)).collect();
+        Ok(SessionOptions { workspace, read_roots, ..self })
+    }
+
+    /// Refuses directories that are not there: no call could do anything.
+    pub(super) fn check_directories(&self) -> Result<()> {
+        let WorkspaceOptions { cwd, .. } = &self.workspace;
+        let start = WorkspaceOptions { cwd: cwd.clone(), ..WorkspaceOptions::unbounded() };
+        start.base().map_err(|error| error.within("cwd ", ""))?;
+        Workspace::new(self.workspace.clone()).scoped(&Cancel::default(), |_| Ok(()))
+    }
+}
+
+fn absolute_path(name: &str, path: &Path) -> Result<PathBuf> {
     let absolute =
         absolute(path).map_err(|cause| Error::argument(format!("{name} {path:?}: {cause}")))?;
-    absolute.into_os_string().into_string().map_err(|path| {
+    unicode(name, &absolute)?;
+    Ok(absolute)
+}
+
+/// A path as text, which names of files are compared and shown as.
+pub(super) fn unicode<'p>(name: &str, path: &'p Path) -> Result<&'p str> {
+    path.to_str().ok_or_else(|| {
         Error::argument(format!("{name} is {path:?}: expected a path that is valid Unicode"))
     })
 }

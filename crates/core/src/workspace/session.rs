@@ -18,10 +18,9 @@ use serde::{Deserialize, Serialize};
 
 use super::shape::{self, base64};
 use super::turns::{Reach, Turns};
-use super::{Workspace, WorkspaceOptions};
+use super::{Root, Workspace, WorkspaceOptions, state_dir};
 use crate::cancel::Cancel;
 use crate::disk::bytes::snapshot;
-use crate::disk::commit::StateDir;
 use crate::disk::fs::{OsFileSystem, plain_path};
 use crate::disk::records::{RecordStore, sweep};
 use crate::edit::apply::PatchOptions;
@@ -79,10 +78,11 @@ pub const IMAGE_LIMIT_BYTES: usize = 20 << 20;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(try_from = "shape::SessionShape")]
 pub struct SessionOptions {
-    /// The workspace: its `cwd` is where relative paths start, its `root` confines writing.
+    /// The workspace: its `cwd` is where relative paths start, its `root` bounds what is read and
+    /// written.
     pub workspace: WorkspaceOptions,
     /// Directories that may be read beside the root.
-    pub read_roots: Vec<String>,
+    pub read_roots: Vec<PathBuf>,
     /// What to do with lines that were never shown.
     pub unseen: Unseen,
     /// How much one call shows.
@@ -98,7 +98,7 @@ pub struct StoreOptions {
     /// Its name: whoever gives the same one has the same session.
     pub id: String,
     /// The directory: the workspace's directory for state when left out.
-    pub dir: Option<String>,
+    pub dir: Option<PathBuf>,
 }
 
 /// Sessions that nobody wrote to for so long are removed when another one is opened.
@@ -159,15 +159,19 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session that remembers nothing yet.
-    pub fn new(options: SessionOptions) -> Session {
+    /// A session that remembers nothing yet. Fails when its directories are not there.
+    pub fn new(options: SessionOptions) -> Result<Session> {
+        let options = options.resolved()?;
+        options.check_directories()?;
         let memory = HeldMemory::new(options.memory);
-        Session::with_memory(options, memory)
+        Ok(Session::with_memory(options, memory))
     }
 
     /// A session that is kept on disk, with all that it remembers from before. Processes that
     /// open it at the same time share what they learn.
     pub fn open(options: SessionOptions, store: &StoreOptions) -> Result<Session> {
+        let options = options.resolved()?;
+        options.check_directories()?;
         let id = &store.id;
         let characters = id.chars().count();
         if id.chars().any(char::is_control) || !(1..=MAX_ID_CHARACTERS).contains(&characters) {
@@ -177,8 +181,8 @@ impl Session {
         }
         let dir = store.dir.as_deref().or(options.workspace.state_dir.as_deref());
         let records = || {
-            sweep(&OsFileSystem, &StateDir::new(dir)?, KEPT_FOR);
-            RecordStore::open(&OsFileSystem, StateDir::new(dir)?, &snapshot(id.as_bytes()))
+            sweep(&OsFileSystem, &state_dir(dir)?, KEPT_FOR);
+            RecordStore::open(&OsFileSystem, state_dir(dir)?, &snapshot(id.as_bytes()))
         };
         let spelling = options.workspace.spelling;
         let records = records().map_err(|error| error.spelled(spelling))?;
@@ -197,7 +201,7 @@ impl Session {
         watch: Arc<FileWatch>,
     ) -> Session {
         let readable = options.read_roots.iter().map(|root| {
-            let root = Some(root.clone());
+            let root = Root::At(root.clone());
             Workspace::new(WorkspaceOptions { root, ..options.workspace.clone() })
         });
         Session {

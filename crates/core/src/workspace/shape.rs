@@ -1,12 +1,13 @@
 //! Options and reports as data (`serde`).
 
 use std::fmt;
+use std::path::PathBuf;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde::de::{Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serializer};
 
-use super::{SessionLimits, SessionOptions, SessionRoot, WorkspaceOptions};
+use super::{Root, SessionLimits, SessionOptions, WorkspaceOptions};
 use crate::edit::apply::{ApplyOptions, Durability, EditOptions};
 use crate::edit::repair::RepairRules;
 use crate::edit::resolve::{RELOCATE_WINDOW_MAX_LINES, Relocate};
@@ -30,7 +31,7 @@ macro_rules! shape {
             relocate_window: Option<u64>,
             repairs: Option<RepairRules>,
             durability: Option<Durability>,
-            state_dir: Option<String>,
+            state_dir: Option<PathBuf>,
             lock_timeout_ms: Option<u64>,
             syntax: Option<SyntaxCheck>,
             $($field: Option<$kind>,)*
@@ -69,12 +70,12 @@ macro_rules! shape {
     };
 }
 
-shape!(WorkspaceShape { root: String });
+shape!(WorkspaceShape { root: PathBuf });
 
 shape!(SessionShape {
-    cwd: String,
-    root: SessionRoot,
-    read_roots: OneOrMany,
+    cwd: PathBuf,
+    root: Root,
+    read_roots: OneOrMany<PathBuf>,
     unseen: Unseen,
     limits: SessionLimits,
     memory: MemoryLimits,
@@ -93,7 +94,8 @@ impl TryFrom<WorkspaceShape> for WorkspaceOptions {
     type Error = Error;
 
     fn try_from(mut given: WorkspaceShape) -> Result<WorkspaceOptions> {
-        Ok(WorkspaceOptions { root: given.root.take(), ..given.workspace()? })
+        let root = given.root.take().map_or(Root::Unbounded, Root::At);
+        Ok(WorkspaceOptions { root, ..given.workspace()? })
     }
 }
 
@@ -101,51 +103,44 @@ impl TryFrom<SessionShape> for SessionOptions {
     type Error = Error;
 
     fn try_from(mut given: SessionShape) -> Result<SessionOptions> {
-        let workspace = given.workspace()?;
         let memory = given.memory.unwrap_or_default();
         memory.check()?;
         let options = SessionOptions {
-            workspace,
-            read_roots: Vec::new(),
+            workspace: WorkspaceOptions {
+                root: given.root.take().unwrap_or_default(),
+                cwd: Some(given.cwd.take().unwrap_or_else(|| ".".into())),
+                ..given.workspace()?
+            },
+            read_roots: given.read_roots.take().unwrap_or_default().0,
             unseen: given.unseen.unwrap_or_default(),
             limits: given.limits.unwrap_or_default(),
             memory,
         };
-        let root = given.root.unwrap_or_default();
-        let read_roots = given.read_roots.unwrap_or_default().0;
-        options.in_directories(given.cwd.as_deref(), root, &read_roots)
+        options.resolved()
     }
 }
 
 /// A directory, or false for none.
-impl<'de> Deserialize<'de> for SessionRoot {
-    fn deserialize<D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> std::result::Result<SessionRoot, D::Error> {
+impl<'de> Deserialize<'de> for Root {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Root, D::Error> {
         struct RootVisitor;
 
         impl Visitor<'_> for RootVisitor {
-            type Value = SessionRoot;
+            type Value = Root;
 
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
                 out.write_str("a directory, or false")
             }
 
-            fn visit_str<E: serde::de::Error>(
-                self,
-                root: &str,
-            ) -> std::result::Result<SessionRoot, E> {
-                Ok(SessionRoot::At(root.to_owned()))
+            fn visit_str<E: serde::de::Error>(self, root: &str) -> std::result::Result<Root, E> {
+                Ok(Root::At(root.into()))
             }
 
-            fn visit_bool<E: serde::de::Error>(
-                self,
-                given: bool,
-            ) -> std::result::Result<SessionRoot, E> {
+            fn visit_bool<E: serde::de::Error>(self, given: bool) -> std::result::Result<Root, E> {
                 if given {
                     return Err(E::invalid_value(Unexpected::Bool(given), &self));
                 }
-                Ok(SessionRoot::Unbounded)
+                Ok(Root::Unbounded)
             }
         }
 

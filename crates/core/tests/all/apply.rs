@@ -15,7 +15,7 @@ use hashline_core::internals::edit::resolve::Relocate;
 use hashline_core::internals::error::Code;
 use hashline_core::internals::text::dialect::Dialect;
 use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
+use hashline_core::internals::workspace::{Root, Workspace, WorkspaceOptions};
 use serde_json::{Value, json};
 
 /// A directory with files, and one for state.
@@ -46,8 +46,8 @@ impl Dir {
 
     fn options(&self) -> WorkspaceOptions {
         WorkspaceOptions {
-            root: Some(self.0.path().to_str().unwrap().to_owned()),
-            state_dir: Some(self.1.path().to_str().unwrap().to_owned()),
+            root: self.0.path().into(),
+            state_dir: Some(self.1.path().into()),
             apply: ApplyOptions { durability: Durability::Process, ..ApplyOptions::default() },
             ..WorkspaceOptions::default()
         }
@@ -432,7 +432,7 @@ fn links_modes_and_hard_links() {
 
     let refused = dir.rejected(json!([set("linked", &one, "two")]));
     assert_eq!(refused.code, Code::OutsideRoot);
-    let free = WorkspaceOptions { root: None, ..dir.options() };
+    let free = WorkspaceOptions { root: Root::Unbounded, ..dir.options() };
     let path = dir.path("linked");
     let outcome = dir.run_with(json!([set(path.to_str().unwrap(), &one, "two")]), &free);
     assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
@@ -600,7 +600,7 @@ fn regression_moves_chain_in_either_order() {
 
 #[test]
 fn regression_two_names_of_one_file_are_no_rival() {
-    let free = |dir: &Dir| WorkspaceOptions { root: None, ..dir.options() };
+    let free = |dir: &Dir| WorkspaceOptions { root: Root::Unbounded, ..dir.options() };
     let scene = || {
         let dir = Dir::new(&[("a", "one\n")]);
         fs::hard_link(dir.path("a"), dir.path("b")).unwrap();
@@ -675,7 +675,8 @@ fn regression_the_report_of_a_large_linked_file_is_of_the_new_content() {
         {"op": "insert_before", "path": path, "anchor": "BOF", "text": "n1\nn2\nn3"},
         set(path, &at(30_000), "changed"),
     ]);
-    let outcome = dir.run_with(operations, &WorkspaceOptions { root: None, ..dir.options() });
+    let outcome =
+        dir.run_with(operations, &WorkspaceOptions { root: Root::Unbounded, ..dir.options() });
     let Outcome::Applied(applied) = outcome else { panic!("{outcome:?}") };
     let now: Vec<String> = dir.read("b").lines().map(str::to_owned).collect();
     assert_eq!(now.len(), 60_003);
@@ -785,7 +786,8 @@ fn files_move_across_file_systems() {
         {"op": "move_file", "from": from("link"), "to": to("link")},
         set(&from("b"), &anchor(1, "two"), "TWO"),
     ]);
-    let outcome = here.run_with(operations, &WorkspaceOptions { root: None, ..here.options() });
+    let outcome =
+        here.run_with(operations, &WorkspaceOptions { root: Root::Unbounded, ..here.options() });
     assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
     assert_eq!(fs::read_to_string(to("deep/a")).unwrap(), "one\n");
     assert_eq!(fs::read_to_string(to("b")).unwrap(), "TWO\n");

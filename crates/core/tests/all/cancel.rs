@@ -44,7 +44,7 @@ fn check_looks(root: &Path, call: Call<'_>) -> u64 {
 }
 
 fn read_as(request: &ReadRequest, root: &Path, cancel: &Cancel) -> Result<()> {
-    let root = Some(root.to_str().unwrap().to_owned());
+    let root = root.into();
     let options = WorkspaceOptions { root, ..WorkspaceOptions::default() };
     let views =
         Workspace::on(&OsFileSystem, &options).read(std::slice::from_ref(request), cancel)?;
@@ -102,7 +102,7 @@ fn searches_look_while_they_are_in_a_file() {
             let search = Query { search: pattern.into(), regex: true, case_sensitive: true };
             let query = SearchQuery::new(search);
             let call = |root: &Path, cancel: &Cancel| {
-                let root = Some(root.to_str().unwrap().to_owned());
+                let root = root.into();
                 let options = WorkspaceOptions { root, ..WorkspaceOptions::default() };
                 let found = Workspace::on(&OsFileSystem, &options).search(&query, cancel)?;
                 // On a line of 8 MiB the backtracking engine comes to its own limit.
@@ -125,7 +125,7 @@ fn walks_look_in_large_directories() {
     let search = Query { search: "absent".into(), regex: false, case_sensitive: true };
     let query = SearchQuery { globs: vec!["*.txt".into()], ..SearchQuery::new(search) };
     let call = |root: &Path, cancel: &Cancel| {
-        let root = Some(root.to_str().unwrap().to_owned());
+        let root = root.into();
         let options = WorkspaceOptions { root, ..WorkspaceOptions::default() };
         Workspace::on(&OsFileSystem, &options).search(&query, cancel).map(drop)
     };
@@ -213,8 +213,8 @@ fn patch(root: &Path, operation: &str, cancel: &Cancel) -> std::result::Result<O
     let patch = format!(r#"{{"operations":[{operation}]}}"#);
     let patch: Value = serde_json::from_str::<serde_json::Value>(&patch).unwrap().into();
     let options = WorkspaceOptions {
-        root: Some(root.to_str().unwrap().to_owned()),
-        state_dir: Some(root.join("state").to_str().unwrap().to_owned()),
+        root: root.into(),
+        state_dir: Some(root.join("state").into()),
         apply: ApplyOptions { durability: Durability::Process, ..ApplyOptions::default() },
         ..WorkspaceOptions::default()
     };

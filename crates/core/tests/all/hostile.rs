@@ -17,7 +17,7 @@ fn nested(open: &str, close: &str) -> String {
 }
 
 fn search(root: &Path, query: &SearchQuery) -> Result<SearchResult> {
-    let root = Some(root.to_str().unwrap().to_owned());
+    let root = root.into();
     let options = WorkspaceOptions { root, ..WorkspaceOptions::default() };
     Workspace::on(&OsFileSystem, &options).search(query, &Cancel::default())
 }

@@ -15,8 +15,8 @@ const DOCUMENT: &str = "{\n  \"name\": \"demo\",\n  \"files\": [\"a.js\"], // al
 
 fn workspace(dir: &Path) -> Workspace<'static> {
     Workspace::new(WorkspaceOptions {
-        root: dir.to_str().map(str::to_owned),
-        state_dir: dir.join("state").to_str().map(str::to_owned),
+        root: dir.into(),
+        state_dir: Some(dir.join("state")),
         ..WorkspaceOptions::default()
     })
 }

@@ -28,14 +28,14 @@ fn pattern(search: &str) -> Query {
 }
 
 fn view_of(dialect: &'static Dialect, content: &[u8], request: &ReadRequest) -> FileView {
-    let options = WorkspaceOptions { dialect, ..WorkspaceOptions::default() };
+    let options = WorkspaceOptions { dialect, ..WorkspaceOptions::unbounded() };
     let view = Workspace::new(options).read_bytes(request, content, &Cancel::default()).unwrap();
     assert!(view.error.is_none(), "{view:?}");
     view
 }
 
 fn streamed(dialect: &'static Dialect, content: &[u8], request: &ReadRequest) -> String {
-    let options = WorkspaceOptions { dialect, ..WorkspaceOptions::default() };
+    let options = WorkspaceOptions { dialect, ..WorkspaceOptions::unbounded() };
     let mut out = Vec::new();
     let pass_on = |piece: &[u8]| -> Result<(), Error> {
         out.extend_from_slice(piece);
@@ -225,10 +225,11 @@ impl Scene {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, content).unwrap();
         }
-        let root = Some(dir.path().to_str().unwrap().to_owned());
+        let root = dir.path().into();
         let workspace = WorkspaceOptions { root, ..WorkspaceOptions::default() };
         let session =
-            Session::new(SessionOptions { workspace, limits, ..SessionOptions::default() });
+            Session::new(SessionOptions { workspace, limits, ..SessionOptions::default() })
+                .unwrap();
         Scene { dir, session }
     }
 
@@ -294,7 +295,7 @@ fn regression_the_rest_of_a_long_line_is_read_by_columns() {
 fn columns_that_are_none_are_refused() {
     for columns in [Columns { from: 0, to: 5 }, Columns { from: 3, to: 2 }] {
         let request = ReadRequest { columns: Some(columns), ..ReadRequest::default() };
-        let workspace = Workspace::new(WorkspaceOptions::default());
+        let workspace = Workspace::new(WorkspaceOptions::unbounded());
         let view = workspace.read_bytes(&request, b"abc", &Cancel::default()).unwrap();
         let error = view.error.unwrap();
         assert_eq!(error.code, Code::InvalidArgument);

@@ -23,7 +23,7 @@ fn view(content: &[u8], request: ReadRequest) -> FileView {
     let path = dir.path().join("file");
     fs::write(&path, content).unwrap();
     let request = ReadRequest { path: path.to_str().unwrap().to_owned(), ..request };
-    let mut views = Workspace::on(&OsFileSystem, &WorkspaceOptions::default())
+    let mut views = Workspace::on(&OsFileSystem, &WorkspaceOptions::unbounded())
         .read(&[request], &Cancel::default())
         .unwrap();
     let view = views.remove(0);
@@ -190,7 +190,7 @@ fn a_large_text_is_shown_alike_by_one_thread_and_by_many() {
         fs::write(&path, &content).unwrap();
         let request =
             ReadRequest { path: path.to_str().unwrap().to_owned(), ..ReadRequest::default() };
-        let workspace = Workspace::on(&OsFileSystem, &WorkspaceOptions::default());
+        let workspace = Workspace::on(&OsFileSystem, &WorkspaceOptions::unbounded());
         let read = || {
             workspace.read(std::slice::from_ref(&request), &Cancel::default()).unwrap().remove(0)
         };
@@ -209,10 +209,7 @@ fn one_bad_file_fails_no_other() {
     let requests: Vec<_> = ["missing", "good", ".", "", "go\0od", "../good"]
         .map(|path| ReadRequest { path: path.to_owned(), ..ReadRequest::default() })
         .to_vec();
-    let options = WorkspaceOptions {
-        root: dir.path().to_str().map(str::to_owned),
-        ..WorkspaceOptions::default()
-    };
+    let options = WorkspaceOptions { root: dir.path().into(), ..WorkspaceOptions::default() };
     let views = Workspace::on(&OsFileSystem, &options).read(&requests, &Cancel::default()).unwrap();
     let codes: Vec<_> =
         views.iter().map(|view| view.error.as_ref().map(|error| error.code)).collect();
@@ -248,7 +245,7 @@ fn regression_a_growing_file_can_be_read() {
         .and_after_stamps(move |_| after_stamps());
         let request =
             ReadRequest { path: path.to_str().unwrap().to_owned(), ..window(1, Some(5), None) };
-        let views = Workspace::on(&system, &WorkspaceOptions::default())
+        let views = Workspace::on(&system, &WorkspaceOptions::unbounded())
             .read(std::slice::from_ref(&request), &Cancel::default());
         let view = views.unwrap().remove(0);
         assert!(view.error.is_none(), "{:?}", view.error);
@@ -273,7 +270,7 @@ fn view_while(
     });
     let system = system.and_after_stamps(move |operation| cut(&cutter, operation));
     let request = ReadRequest { path: path.to_str().unwrap().to_owned(), ..window(1, None, None) };
-    let options = WorkspaceOptions::default();
+    let options = WorkspaceOptions::unbounded();
     let views = Workspace::on(&system, &options).read(&[request], &Cancel::default());
     (views.unwrap().remove(0), system.count())
 }
@@ -340,7 +337,7 @@ fn streamed_while(change: impl Fn(&std::path::Path)) -> (Vec<u8>, Result<FileVie
     fs::write(&path, "a line of text\n".repeat(3 << 16)).unwrap();
     let request = ReadRequest { path: path.to_str().unwrap().to_owned(), ..ReadRequest::default() };
     let mut rows = Vec::new();
-    let workspace = Workspace::on(&OsFileSystem, &WorkspaceOptions::default());
+    let workspace = Workspace::on(&OsFileSystem, &WorkspaceOptions::unbounded());
     let ended = workspace.stream(&request, &Cancel::default(), |piece| {
         if rows.is_empty() {
             change(&path);
@@ -383,7 +380,7 @@ fn a_failure_of_whoever_takes_a_stream_is_handed_back() {
     let path = dir.path().join("file");
     fs::write(&path, "one\n").unwrap();
     let request = ReadRequest { path: path.to_str().unwrap().to_owned(), ..ReadRequest::default() };
-    let workspace = Workspace::on(&OsFileSystem, &WorkspaceOptions::default());
+    let workspace = Workspace::on(&OsFileSystem, &WorkspaceOptions::unbounded());
     let full = |_: &[u8]| Err(Error::new(Code::NoSpace, "full"));
     let ended = workspace.stream(&request, &Cancel::default(), full);
     assert_eq!(ended.unwrap_err().code, Code::NoSpace);

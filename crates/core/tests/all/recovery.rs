@@ -999,7 +999,7 @@ fn a_call_with_a_root_recovers_nothing_outside_and_writes_no_journal() {
     let before = snapshot(scene.dir.path());
     let with_root = |patch: Value, state: &Path| {
         let options = WorkspaceOptions {
-            root: Some(confined.to_str().unwrap().to_owned()),
+            root: confined.as_path().into(),
             ..options(state, Durability::Process)
         };
         Workspace::on(&OsFileSystem, &options).apply(&patch.into(), &Cancel::default()).unwrap()

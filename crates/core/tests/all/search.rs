@@ -53,7 +53,7 @@ impl Tree {
     }
 
     fn options(&self) -> WorkspaceOptions {
-        WorkspaceOptions { root: Some(self.full("")), ..WorkspaceOptions::default() }
+        WorkspaceOptions { root: self.full("").into(), ..WorkspaceOptions::default() }
     }
 
     /// Searches beneath the root and checks the text.
@@ -79,7 +79,7 @@ impl Tree {
             },
             ..query.clone()
         };
-        let without = self.search_as(&absolute, &WorkspaceOptions::default());
+        let without = self.search_as(&absolute, &WorkspaceOptions::unbounded());
         // On Windows, results have slashes, and nothing in front of the drive.
         let top = format!("{}/", plain(self.path.to_str().unwrap()).replace('\\', "/"));
         let without: Vec<_> = paths(&without)
@@ -557,7 +557,7 @@ fn misuse_fails_the_call() {
     let tree = Tree::new(&[]);
     let glob = SearchQuery { globs: vec!["*.rs".into(), "[".into()], ..text("a") };
     let no_root =
-        WorkspaceOptions { root: Some(tree.full("missing")), ..WorkspaceOptions::default() };
+        WorkspaceOptions { root: tree.full("missing").into(), ..WorkspaceOptions::default() };
     let no_encoding = WorkspaceOptions { encoding: Some("klingon".into()), ..tree.options() };
     for (query, options, code) in [
         (regex("("), tree.options(), Code::InvalidPattern),

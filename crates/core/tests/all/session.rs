@@ -1,6 +1,7 @@
 //! Sessions on real files: an anchor means the line that was shown, whatever became of it.
 
 use std::fs;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use hashline_core::internals::cancel::Cancel;
@@ -15,7 +16,7 @@ use hashline_core::internals::view::pattern::Query;
 use hashline_core::internals::view::read::ReadRequest;
 use hashline_core::internals::view::search::SearchQuery;
 use hashline_core::internals::workspace::{
-    ReadOn, ReadReport, Session, SessionLimits, SessionOptions, WorkspaceOptions, WriteTurn,
+    ReadOn, ReadReport, Root, Session, SessionLimits, SessionOptions, WorkspaceOptions, WriteTurn,
 };
 use serde_json::{Value, json};
 
@@ -37,15 +38,15 @@ impl Scene {
         }
         let mut options = SessionOptions {
             workspace: WorkspaceOptions {
-                root: Some(dir.path().to_str().unwrap().to_owned()),
-                state_dir: Some(state.path().to_str().unwrap().to_owned()),
+                root: dir.path().into(),
+                state_dir: Some(state.path().into()),
                 apply: ApplyOptions { durability: Durability::Process, ..ApplyOptions::default() },
                 ..WorkspaceOptions::default()
             },
             ..SessionOptions::default()
         };
         change(&mut options);
-        let session = Arc::new(Session::new(options));
+        let session = Arc::new(Session::new(options).unwrap());
         Scene { dir, state, session }
     }
 
@@ -417,7 +418,7 @@ fn a_directory_to_read_that_is_not_there_leaves_the_others_readable() {
     fs::write(&file, "there\n").unwrap();
     let roots = [other.path().join("missing"), other.path().to_owned()];
     let roots = roots.map(|root| root.to_str().unwrap().to_owned());
-    let scene = Scene::with(&[], |options| options.read_roots = roots.into());
+    let scene = Scene::with(&[], |options| options.read_roots = roots.map(PathBuf::from).into());
     assert!(scene.read(file.to_str().unwrap()).text.contains("there"));
     let outside = scene.read("/etc/hostname").text;
     assert!(outside.starts_with("OUTSIDE_ROOT"), "{outside}");
@@ -501,9 +502,9 @@ fn relative_paths_start_in_the_working_directory_and_the_root_confines() {
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("lib"), "c\n").unwrap();
     let other = Scene::with(&[], |options| {
-        options.workspace.root = Some(dir.to_str().unwrap().to_owned());
-        options.workspace.cwd = Some(dir.join("sub").to_str().unwrap().to_owned());
-        options.read_roots = vec![outside.path().to_str().unwrap().to_owned()];
+        options.workspace.root = dir.into();
+        options.workspace.cwd = Some(dir.join("sub"));
+        options.read_roots = vec![outside.path().into()];
     });
     assert_eq!(other.read("g").views[0].line_count, 1);
     assert_eq!(other.read("../f").views[0].line_count, 1);
@@ -592,8 +593,9 @@ fn documents_are_read_where_files_are() {
     fs::write(elsewhere.path().join("b.json"), "{\"b\": 2}\n").unwrap();
     let path_of = |name: &str| elsewhere.path().join(name).to_str().unwrap().to_owned();
     let roots = [path_of("none"), path_of("")];
-    let scene =
-        Scene::with(&[("a.json", "{\"a\": 1}\n")], |options| options.read_roots = roots.into());
+    let scene = Scene::with(&[("a.json", "{\"a\": 1}\n")], |options| {
+        options.read_roots = roots.map(PathBuf::from).into()
+    });
     let read = |path: &str| {
         let request = JsonRequest { path: path.to_owned(), ..JsonRequest::default() };
         let view = scene.session.read_json(&request, &Cancel::default());
@@ -614,7 +616,7 @@ fn regression_directories_to_read_are_searched_observed_and_forgotten_in() {
     fs::write(&file, "there\n").unwrap();
     let (file, root) = (file.to_str().unwrap(), other.path().to_str().unwrap().to_owned());
     let scene = Scene::with(&[("f", "there, too\n")], |options| {
-        options.read_roots = vec!["/missing directory".into(), root.clone()];
+        options.read_roots = vec!["/missing directory".into(), PathBuf::from(&root)];
     });
     let search = Query { search: "there".into(), regex: false, case_sensitive: true };
     let mut query = SearchQuery::new(search);
@@ -729,10 +731,49 @@ fn a_file_that_others_have_emptied_is_told_to_be_empty() {
 }
 
 #[test]
+fn regression_a_session_whose_directory_is_not_there_is_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let (missing, file) = (dir.path().join("missing"), dir.path().join("file"));
+    fs::write(&file, "a\n").unwrap();
+    let refusal = |cwd: Option<&PathBuf>, root: Root| {
+        let workspace = WorkspaceOptions { cwd: cwd.cloned(), root, ..WorkspaceOptions::default() };
+        let Err(error) = Session::new(SessionOptions { workspace, ..SessionOptions::default() })
+        else {
+            panic!("a session in {cwd:?}")
+        };
+        assert_eq!(error.code, Code::InvalidArgument);
+        error.message
+    };
+    let start = format!("cwd {}: relative paths cannot start in", missing.display());
+    let root = format!("root {}: cannot open", missing.display());
+    assert!(refusal(Some(&missing), Root::Cwd).starts_with(&start));
+    assert!(refusal(Some(&missing), Root::Unbounded).starts_with(&start));
+    assert!(refusal(None, Root::At(missing)).starts_with(&root));
+    assert!(refusal(Some(&file), Root::Unbounded).starts_with("cwd "));
+}
+
+#[test]
+fn sessions_are_confined_unless_one_says_otherwise() {
+    let (dir, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = outside.path().join("f");
+    fs::write(&path, "a\n").unwrap();
+    let code = |root: Root| {
+        let cwd = Some(dir.path().into());
+        let workspace = WorkspaceOptions { cwd, root, ..WorkspaceOptions::default() };
+        let session = Session::new(SessionOptions { workspace, ..SessionOptions::default() });
+        let request = ReadRequest { path: path.to_str().unwrap().into(), ..ReadRequest::default() };
+        let report = session.unwrap().read(&[request], &Cancel::default()).unwrap();
+        report.views[0].error.as_ref().map(|error| error.code)
+    };
+    assert_eq!(code(Root::default()), Some(Code::OutsideRoot));
+    assert_eq!(code(Root::Unbounded), None);
+}
+
+#[test]
 fn regression_where_nothing_can_be_read_nothing_is_observed_in_silence() {
-    let scene = Scene::with(&[("f", "a\n")], |options| {
-        options.workspace.root = options.workspace.root.as_ref().map(|root| format!("{root}/gone"));
-    });
+    let gone = tempfile::tempdir().unwrap();
+    let scene = Scene::with(&[], |options| options.workspace.root = gone.path().into());
+    gone.close().unwrap();
     let error = scene.session.observe("1:aa|a", Some("f"), &Cancel::default()).unwrap_err();
     assert_eq!(error.code, Code::InvalidArgument);
 }
@@ -774,7 +815,7 @@ fn regression_what_no_room_was_left_for_is_not_called_outside_the_root() {
     let [outside, elsewhere] =
         [&outside, &elsewhere].map(|dir| dir.path().to_str().unwrap().to_owned());
     let scene = Scene::with(&[("f", &numbered(30))], |options| {
-        options.read_roots = vec![outside.clone()];
+        options.read_roots = vec![PathBuf::from(&outside)];
         options.limits.max_matches = 20;
     });
     let mut query = SearchQuery::new(literal("line"));
@@ -794,8 +835,9 @@ fn regression_a_search_in_several_directories_keeps_its_limit_to_the_byte() {
     let outside = tempfile::tempdir().unwrap();
     fs::write(outside.path().join("g"), "needle\n").unwrap();
     let root = outside.path().to_str().unwrap().to_owned();
-    let scene =
-        Scene::with(&[("f", "needle\n")], |options| options.read_roots = vec![root.clone()]);
+    let scene = Scene::with(&[("f", "needle\n")], |options| {
+        options.read_roots = vec![PathBuf::from(&root)]
+    });
     let mut query = SearchQuery::new(literal("needle"));
     query.paths = vec![".".to_owned(), root];
     let search = |query: &SearchQuery| scene.session.search(query, &Cancel::default()).unwrap();

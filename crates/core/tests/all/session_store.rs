@@ -42,11 +42,10 @@ impl Scene {
     }
 
     fn options(&self) -> SessionOptions {
-        let text = |path: &Path| Some(path.to_str().unwrap().to_owned());
         SessionOptions {
             workspace: WorkspaceOptions {
-                root: text(self.dir.path()),
-                state_dir: text(self.state.path()),
+                root: self.dir.path().into(),
+                state_dir: Some(self.state.path().into()),
                 apply: ApplyOptions { durability: Durability::Process, ..ApplyOptions::default() },
                 ..WorkspaceOptions::default()
             },
@@ -173,7 +172,7 @@ fn writers_at_the_same_time_lose_nothing() {
     });
     let later = scene.open();
     assert_eq!(later.notes(), Vec::<String>::new());
-    let rows = read(&Session::new(scene.options()), &names[0]);
+    let rows = read(&Session::new(scene.options()).unwrap(), &names[0]);
     for name in &names {
         let edit = json!([{"op": "set_line", "path": name, "anchor": rows[1], "text": "x"}]);
         assert!(matches!(apply(&later, edit), Outcome::Applied(_)), "{name}");
@@ -303,7 +302,7 @@ fn a_place_that_cannot_be_written_is_noted_and_calls_go_on() {
 fn regression_a_log_that_cannot_be_written_takes_nothing_from_the_memory() {
     let scene = Scene::new(&[("f", &numbered(4))]);
     let session = scene.open();
-    let rows = read(&Session::new(scene.options()), "f");
+    let rows = read(&Session::new(scene.options()).unwrap(), "f");
     let store = fs::read_dir(scene.state.path()).unwrap().map(|entry| entry.unwrap().path());
     let store = store.into_iter().find(|path| path.to_str().unwrap().contains("store-")).unwrap();
     fs::create_dir(store.join("log")).unwrap();
@@ -496,7 +495,7 @@ fn regression_a_call_that_waits_for_another_process_can_be_cancelled() {
     assert_eq!(error.code, Code::Aborted);
     drop(held);
     // What it would have shown was not shown.
-    let rows = read(&Session::new(scene.options()), "f");
+    let rows = read(&Session::new(scene.options()).unwrap(), "f");
     assert!(matches!(apply(&session, set(&rows[1], "x")), Outcome::Rejected(_)));
 }
 

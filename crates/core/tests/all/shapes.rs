@@ -17,7 +17,9 @@ use hashline_core::internals::edit::apply::apply_to_text;
 use hashline_core::internals::error::{Code, Error};
 use hashline_core::internals::view::read::ReadRequest;
 use hashline_core::internals::view::search::SearchQuery;
-use hashline_core::internals::workspace::{Session, SessionOptions, Workspace, WorkspaceOptions};
+use hashline_core::internals::workspace::{
+    Root, Session, SessionOptions, Workspace, WorkspaceOptions,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -90,7 +92,7 @@ fn holds(name: &str) {
     let options = Value::Object(options);
     let mut answers = Vec::new();
     if fixture.session {
-        let session = Session::new(given::<SessionOptions>(&options));
+        let session = Session::new(given::<SessionOptions>(&options)).unwrap();
         answers.extend(fixture.calls.iter().map(|call| answer_of_session(&session, call)));
     } else {
         let workspace = Workspace::new(given::<WorkspaceOptions>(&options));
@@ -224,6 +226,6 @@ fn null_is_the_same_as_left_out() {
     let query: SearchQuery = given(&json!({"search": "a", "gitignore": null, "paths": null}));
     assert!(query.gitignore && query.paths.is_empty());
     let options: SessionOptions = given(&json!({"root": null, "limits": null, "repairs": null}));
-    assert_eq!(options.workspace.root, options.workspace.cwd);
+    assert_eq!(options.workspace.root, Root::At(options.workspace.cwd.unwrap()));
     assert_eq!(options.limits.max_lines, 2000);
 }

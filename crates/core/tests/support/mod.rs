@@ -184,9 +184,9 @@ pub fn patch(dir: &Path) -> Value {
 
 pub fn options(state: &Path, durability: Durability) -> WorkspaceOptions {
     WorkspaceOptions {
-        state_dir: Some(state.to_str().unwrap().to_owned()),
+        state_dir: Some(state.into()),
         apply: ApplyOptions { durability, lock_timeout_ms: PATIENCE_MS, ..ApplyOptions::default() },
-        ..WorkspaceOptions::default()
+        ..WorkspaceOptions::unbounded()
     }
 }
 

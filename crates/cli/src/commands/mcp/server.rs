@@ -3,15 +3,14 @@
 //! own.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hashline_core::{
-    Cancel, Code, Dialect, Error, Session, SessionOptions, SessionRoot, StoreOptions,
-};
+use hashline_core::{Cancel, Code, Dialect, Error, Root, Session, SessionOptions, StoreOptions};
 use hashline_tools::{
     CallOptions, Definition, Names, Place, ToolKind, ToolResult, Tools, describe, refusal,
 };
@@ -165,10 +164,13 @@ impl Server {
             None => (None, roots),
         };
         let readable = [others, read_roots].concat();
-        let options = options.clone().in_directories(first, SessionRoot::Cwd, &readable)?;
+        let mut options = options.clone();
+        options.workspace.cwd = first.map(PathBuf::from);
+        options.workspace.root = Root::Cwd;
+        options.read_roots = readable.into_iter().map(PathBuf::from).collect();
         match store {
             Some(store) => Session::open(options, store),
-            None => Ok(Session::new(options)),
+            None => Session::new(options),
         }
     }
 }

@@ -134,7 +134,7 @@ impl Lookup {
 /// Where the relative paths of a call start, and what they may not leave.
 #[derive(Debug)]
 pub struct Base {
-    root: Option<Root>,
+    root: Option<OpenRoot>,
     /// Where relative paths start, absolute; the root, or else the working directory of the
     /// process, when `None`.
     start: Option<PathBuf>,
@@ -143,7 +143,7 @@ pub struct Base {
 }
 
 #[derive(Debug)]
-struct Root {
+struct OpenRoot {
     dir: Arc<Dir>,
     canonical: PathBuf,
 }
@@ -156,7 +156,7 @@ impl Base {
 
     /// Opens the root, if there is one; relative paths start in another directory.
     pub fn open_at(root: Option<&str>, start: Option<&str>) -> Result<Base> {
-        let opened = root.map(Root::open).transpose()?;
+        let opened = root.map(OpenRoot::open).transpose()?;
         let start = match (start, &opened) {
             // As a rule they are one directory, which need not be looked up twice.
             (Some(start), Some(opened)) if Some(start) == root => Some(opened.canonical.clone()),
@@ -357,8 +357,8 @@ impl Base {
     }
 }
 
-impl Root {
-    fn open(path: &str) -> Result<Root> {
+impl OpenRoot {
+    fn open(path: &str) -> Result<OpenRoot> {
         if path.is_empty() {
             return Err(Error::argument("the root is empty: name a directory"));
         }
@@ -372,7 +372,7 @@ impl Root {
         };
         let canonical = Path::new(path).canonicalize().map_err(fault)?;
         let dir = Dir::open_ambient_dir(&canonical, ambient_authority()).map_err(fault)?;
-        Ok(Root { dir: Arc::new(dir), canonical })
+        Ok(OpenRoot { dir: Arc::new(dir), canonical })
     }
 
     /// An absolute path below the root, relative to it; any other path as it is.
