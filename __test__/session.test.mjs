@@ -273,8 +273,10 @@ test('misuse is told', () =>
       message: /options\.limits has the unknown name/,
     })
     assert.throws(make({ cwd, unseen: 'guess' }), { message: /"refuse", "match"/ })
-    const missing = session(join(cwd, 'missing'), stateDir)
-    assert.throws(() => missing.readSync('a.txt'), { code: 'INVALID_ARGUMENT' })
+    assert.throws(() => session(join(cwd, 'missing'), stateDir), {
+      code: 'INVALID_ARGUMENT',
+      message: /^cwd .*missing: relative paths cannot start in this directory/,
+    })
     const one = session(cwd, stateDir)
     await assertRejects(() => one.read(untyped(5)), 'INVALID_ARGUMENT', 'requests')
     const refused = one.applySync(untyped({ operations: [{ op: 'frob' }] }))

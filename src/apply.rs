@@ -1,7 +1,7 @@
 //! `applyHash` and `applyHashSync`.
 
 use hashline_core::{
-    Cancel, Outcome, PatchOptions, Result as CoreResult, Value, Workspace, WorkspaceOptions,
+    Cancel, Outcome, Patch, PatchOptions, Result as CoreResult, Workspace, WorkspaceOptions,
 };
 use napi::Env;
 use napi_derive::napi;
@@ -74,7 +74,7 @@ pub fn apply_hash_sync<'env>(
 }
 
 pub struct ApplyCall {
-    patch: Value,
+    patch: Patch,
     workspace: Workspace<'static>,
     patch_options: PatchOptions,
 }
@@ -98,7 +98,7 @@ pub fn prepare<'env>(patch: Js<'env>, options: Js<'env>) -> Result<Prepared<'env
     let workspace = workspace_defaults();
     let mut given = Given { workspace, patch: PatchOptions::default() };
     let signal = read(Holder::Options, options, OPTIONS, &mut given)?;
-    let patch = to_value("patch", patch)?;
+    let patch = to_value("patch", patch)?.into();
     let Given { workspace, patch: mut patch_options } = given;
     // A dry run is made to see what the patch does.
     let shown = patch_options.dry_run.then_some(DIFF_CONTEXT_LINES);

@@ -103,7 +103,7 @@ pub fn apply_hash_to_text<'env>(
         with_text(Field::argument("text", text), |text| {
             let operations = to_value("operations", operations)?;
             let edit = &options.apply.edit;
-            text_outcome(core::apply_to_text(options.dialect, text, &operations, edit))
+            text_outcome(core::apply_to_text(options.dialect, text, &operations.into(), edit))
         })
     })
 }

@@ -5,8 +5,8 @@ mod options;
 use std::sync::Arc;
 
 use hashline_core::{
-    self as core, Cancel, Code, Error, Gate, HeldTurn, Outcome, PatchOptions, ReadTurn,
-    Result as CoreResult, SearchResult as Found, Session, Value, WriteTurn,
+    self as core, Cancel, Code, Error, Gate, HeldTurn, Outcome, Patch, PatchOptions, ReadTurn,
+    Result as CoreResult, SearchResult as Found, Session, WriteTurn,
 };
 use napi::Env;
 use napi::bindgen_prelude::Uint8Array;
@@ -379,7 +379,7 @@ impl HashSession {
         options: Js<'env>,
     ) -> Result<Prepared<'env, ApplyCall>> {
         let (options, signal) = options::apply_options(options)?;
-        let patch = to_value("patch", patch)?;
+        let patch = to_value("patch", patch)?.into();
         let session = self.for_call()?;
         Ok((ApplyCall { turn: Turn::of(session), patch, options }, signal))
     }
@@ -485,7 +485,7 @@ impl Call for SearchCall {
 
 struct ApplyCall {
     turn: Turn<WriteTurn>,
-    patch: Value,
+    patch: Patch,
     options: PatchOptions,
 }
 

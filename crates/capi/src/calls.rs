@@ -1,8 +1,8 @@
 //! The calls: JSON → the core's requests and options, the core's answer → JSON.
 
 use hashline_core::{
-    Cancel, Code, Dialect, Error, FileView, JsonRequest, PatchOptions, ReadRequest, Result,
-    SearchQuery, Term, Value, ViewKind, Workspace, WorkspaceOptions, apply_to_text, format_hashed,
+    Cancel, Code, Dialect, Error, FileView, JsonRequest, Patch, PatchOptions, ReadRequest, Result,
+    SearchQuery, Term, ViewKind, Workspace, WorkspaceOptions, apply_to_text, format_hashed,
     hash_lines, string_of,
 };
 use serde::{Deserialize, Serialize};
@@ -46,8 +46,8 @@ pub(crate) fn requests(input: Input<'_>) -> Result<Vec<ReadRequest>> {
 }
 
 /// A patch; what is wrong with its operations is for the core to say.
-pub(crate) fn patch(input: Input<'_>) -> Result<Value> {
-    Value::from_json(input.text()?)
+pub(crate) fn patch(input: Input<'_>) -> Result<Patch> {
+    Patch::from_json(input.text()?)
         .map_err(|error| Error::argument(format!("{}: {}", input.name(), error.message)))
 }
 

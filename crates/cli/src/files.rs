@@ -5,9 +5,9 @@
 //! with keeping it.
 
 use hashline_core::{
-    Cancel, Error, FileView, JsonRequest, JsonView, Outcome, PatchOptions, ReadRequest, Result,
-    RowSink, SearchQuery, SearchResult, Session, SessionLimits, SessionOptions, StoreOptions,
-    Value, Workspace, WorkspaceOptions,
+    Cancel, Error, FileView, JsonRequest, JsonView, Outcome, Patch, PatchOptions, ReadRequest,
+    Result, RowSink, SearchQuery, SearchResult, Session, SessionLimits, SessionOptions,
+    StoreOptions, Workspace, WorkspaceOptions,
 };
 
 /// Commands show what they are asked for, however much that is.
@@ -97,7 +97,7 @@ impl Files {
     }
 
     /// Applies a patch.
-    pub fn apply(&self, patch: &Value, options: &PatchOptions, cancel: &Cancel) -> Result<Outcome> {
+    pub fn apply(&self, patch: &Patch, options: &PatchOptions, cancel: &Cancel) -> Result<Outcome> {
         match &self.session {
             Some(session) => session.apply_with(patch, options, cancel),
             None => self.workspace.apply_with(patch, options, cancel),

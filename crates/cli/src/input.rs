@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use hashline_core::{Code, Error, Result, Value};
+use hashline_core::{Code, Error, Patch, Result};
 
 use crate::args::STANDARD_INPUT;
 
@@ -17,7 +17,7 @@ pub fn without_mark(bytes: &[u8]) -> &[u8] {
 }
 
 /// The patch in a file or on standard input.
-pub fn patch(path: &str, limit_bytes: u64) -> Result<Value> {
+pub fn patch(path: &str, limit_bytes: u64) -> Result<Patch> {
     let (bytes, shown) = match path {
         STANDARD_INPUT => (standard_input(limit_bytes)?, "standard input"),
         _ => {
@@ -30,7 +30,7 @@ pub fn patch(path: &str, limit_bytes: u64) -> Result<Value> {
         Error::new(Code::InvalidOperation, format!("{shown}: the patch is not JSON: {cause}"))
     };
     let text = std::str::from_utf8(without_mark(&bytes)).map_err(|cause| not_json(&cause))?;
-    Value::from_json(text).map_err(|error| not_json(&error.message))
+    Patch::from_json(text).map_err(|error| not_json(&error.message))
 }
 
 fn all_of(from: impl Read, shown: &str, limit_bytes: u64) -> Result<Vec<u8>> {

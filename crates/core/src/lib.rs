@@ -69,7 +69,7 @@ pub use self::{
     },
     edit::repair::{RepairRules, Rule},
     edit::report::DiffHunk,
-    edit::request::{VALUE, Value},
+    edit::request::{Patch, PatchOperation, VALUE, Value},
     edit::resolve::{RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate},
     edit::session::{MemoryLimits, Unseen},
     edit::structure::{SyntaxCheck, SyntaxState},

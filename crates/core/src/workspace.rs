@@ -28,7 +28,7 @@ use crate::edit::apply::{
 };
 use crate::edit::json::{JsonRequest, JsonView, read_json, read_json_bytes};
 use crate::edit::outcome::{Outcome, Rejected};
-use crate::edit::request::Value;
+use crate::edit::request::Patch;
 use crate::edit::session::Recall;
 use crate::error::{Code, Error, Result, Spelling, Term};
 use crate::text::dialect::Dialect;
@@ -247,14 +247,14 @@ impl<'fs> Workspace<'fs> {
 
     /// Applies a patch to files: all of it or nothing. Fails only for misuse of the options,
     /// cancellation, and faults after the first change.
-    pub fn apply(&self, patch: &Value, cancel: &Cancel) -> Result<Outcome> {
+    pub fn apply(&self, patch: &Patch, cancel: &Cancel) -> Result<Outcome> {
         self.apply_with(patch, &PatchOptions::default(), cancel)
     }
 
     /// As [`Workspace::apply`], with options of this one patch.
     pub fn apply_with(
         &self,
-        patch: &Value,
+        patch: &Patch,
         patch_options: &PatchOptions,
         cancel: &Cancel,
     ) -> Result<Outcome> {
@@ -264,7 +264,7 @@ impl<'fs> Workspace<'fs> {
     /// As [`Workspace::apply`], where a session says what anchors mean.
     fn apply_recalling(
         &self,
-        patch: &Value,
+        patch: &Patch,
         patch_options: &PatchOptions,
         recall: Option<Recall<'_>>,
         cancel: &Cancel,

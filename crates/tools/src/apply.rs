@@ -80,7 +80,7 @@ pub fn apply_as(
     given: Arguments<'_>,
     schema: &'static [Field],
 ) -> Result<Answer, Trouble> {
-    let patch = Taker::patch(call, schema, given)?;
+    let patch = Taker::patch(call, schema, given)?.into();
     let options = PatchOptions {
         dry_run: call.options.dry_run,
         diff_context_lines: Some(DIFF_CONTEXT_LINES),

@@ -18,7 +18,7 @@ use crate::disk::commit::{CommitError, Ground, StateDir};
 use crate::edit::outcome::{Applied, Noop, NoopReason, Outcome, TextOutcome};
 use crate::edit::plan::names;
 use crate::edit::report::applied_text;
-use crate::edit::request::{Operation, Patch, PatchKind, Value, parse};
+use crate::edit::request::{Operation, Operations, Patch, PatchKind, parse};
 use crate::edit::session::Recall;
 use crate::edit::splice::splice;
 use crate::edit::structure::SyntaxCheck;
@@ -50,7 +50,7 @@ pub struct Application<'a> {
 
 /// Applies a patch to files: all of it or nothing. Fails only for misuse of the options,
 /// cancellation, and faults after the first change.
-pub fn apply_hash(scope: &Scope<'_>, how: &Application<'_>, patch: &Value) -> Result<Outcome> {
+pub fn apply_hash(scope: &Scope<'_>, how: &Application<'_>, patch: &Patch) -> Result<Outcome> {
     let mut recovered = String::new();
     let mut outcome = apply_patch(scope, how, patch, &mut recovered);
     // Whatever came of it: a conflict of an interrupted patch is told once.
@@ -65,13 +65,13 @@ pub fn apply_hash(scope: &Scope<'_>, how: &Application<'_>, patch: &Value) -> Re
 fn apply_patch(
     scope: &Scope<'_>,
     how: &Application<'_>,
-    request: &Value,
+    request: &Patch,
     recovered: &mut String,
 ) -> Result<Outcome> {
     let &Application { state, options, patch_options, recall } = how;
     let cancel = scope.cancel;
     cancel.check()?;
-    let patch = match parse(scope.dialect, PatchKind::Files, request) {
+    let patch = match parse(scope.dialect, PatchKind::Files, request.value()) {
         Ok(patch) => patch,
         Err(failures) => {
             return Ok(rejected(Failures { failures, ..Failures::default() }, scope.spelling));
@@ -173,7 +173,7 @@ fn refusal(checks: &FileChecks, what: SyntaxCheck) -> Failures {
 }
 
 /// An error before the first change as a refusal; cancellation stays an error.
-fn refused(scope: &Scope<'_>, patch: &Patch, error: Error) -> Result<Outcome> {
+fn refused(scope: &Scope<'_>, patch: &Operations, error: Error) -> Result<Outcome> {
     if error.code == Code::Aborted {
         return Err(error);
     }
@@ -188,12 +188,12 @@ fn refused(scope: &Scope<'_>, patch: &Patch, error: Error) -> Result<Outcome> {
 pub fn apply_to_text(
     dialect: &'static Dialect,
     text: &str,
-    operations: &Value,
+    operations: &Patch,
     options: &EditOptions,
 ) -> TextOutcome {
     // No option stands in a refusal of a text in memory.
     let refused = |failures| TextOutcome { outcome: rejected(failures, Term::name), content: None };
-    let patch = match parse(dialect, PatchKind::Text, operations) {
+    let patch = match parse(dialect, PatchKind::Text, operations.value()) {
         Ok(patch) => patch,
         Err(failures) => {
             return refused(Failures { failures, ..Failures::default() });

@@ -1,10 +1,12 @@
 //! What a model wrote → typed operations.
 //!
 //! Three shapes are read (`reader`): `{operations: […]}`, and the two of `{path, edits: […]}` that
-//! other tools use. All become one [`Patch`], in which line edits and operations on whole files are
-//! types of their own, so that no stage can take one for the other.
+//! other tools use. All become one [`Operations`], in which line edits and operations on whole
+//! files are types of their own, so that no stage can take one for the other. Callers in Rust have
+//! typed constructors (`patch`), whose patches are read in the same way.
 
 mod fields;
+mod patch;
 mod reader;
 
 use crate::edit::json::{self, JsonEdit, JsonSlot};
@@ -12,6 +14,7 @@ use crate::error::Result;
 use crate::view::anchor::Anchor;
 use crate::view::checksum::Checksum;
 
+pub use patch::{Patch, PatchOperation};
 pub use reader::{MAX_OPERATIONS, parse};
 
 /// A value as it came from the caller: JSON, and what JSON cannot say.
@@ -71,7 +74,7 @@ impl Value {
 
 /// Everything that a patch asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Patch {
+pub struct Operations {
     /// Edits of the lines of files, in the order of the request.
     pub edits: Vec<Operation<LineEdit>>,
     /// Operations on whole files, in the order of the request.
@@ -82,7 +85,7 @@ pub struct Patch {
     pub idle_path: Option<String>,
 }
 
-impl Patch {
+impl Operations {
     /// The path of the operation with an index.
     pub fn path_of(&self, index: usize) -> Option<&str> {
         self.paths().find(|&(known, _)| known == index).map(|(_, path)| path)

@@ -26,7 +26,7 @@ use crate::disk::records::{RecordStore, sweep};
 use crate::edit::apply::PatchOptions;
 use crate::edit::json::{JsonRequest, JsonView};
 use crate::edit::outcome::Outcome;
-use crate::edit::request::Value;
+use crate::edit::request::Patch;
 use crate::edit::session::{HeldMemory, Lesson, MemoryLimits, Recall, Unseen};
 use crate::error::{Code, Error, Result, Spelling};
 use crate::view::read::{FileView, MAX_MATCHES, ReadRequest};
@@ -388,14 +388,14 @@ impl Session {
     }
 
     /// Applies a patch whose anchors mean the lines that were shown.
-    pub fn apply(&self, patch: &Value, cancel: &Cancel) -> Result<Outcome> {
+    pub fn apply(&self, patch: &Patch, cancel: &Cancel) -> Result<Outcome> {
         self.apply_with(patch, &PatchOptions::default(), cancel)
     }
 
     /// As [`Session::apply`], with options of this one patch.
     pub fn apply_with(
         &self,
-        patch: &Value,
+        patch: &Patch,
         patch_options: &PatchOptions,
         cancel: &Cancel,
     ) -> Result<Outcome> {
@@ -405,7 +405,7 @@ impl Session {
     fn apply_at(
         &self,
         place: &PlaceInOrder,
-        patch: &Value,
+        patch: &Patch,
         patch_options: &PatchOptions,
         cancel: &Cancel,
     ) -> Result<Outcome> {

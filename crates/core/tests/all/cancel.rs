@@ -8,7 +8,7 @@ use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::fs::OsFileSystem;
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
 use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::edit::request::Value;
+use hashline_core::internals::edit::request::Patch;
 use hashline_core::internals::error::{Code, Error, Result};
 use hashline_core::internals::threads;
 use hashline_core::internals::view::excerpt::Limits;
@@ -211,7 +211,7 @@ fn regression_a_replacement_of_all_occurrences_looks_all_the_time() {
 
 fn patch(root: &Path, operation: &str, cancel: &Cancel) -> std::result::Result<Outcome, Error> {
     let patch = format!(r#"{{"operations":[{operation}]}}"#);
-    let patch: Value = serde_json::from_str::<serde_json::Value>(&patch).unwrap().into();
+    let patch: Patch = serde_json::from_str::<serde_json::Value>(&patch).unwrap().into();
     let options = WorkspaceOptions {
         root: root.into(),
         state_dir: Some(root.join("state").into()),

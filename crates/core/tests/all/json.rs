@@ -6,7 +6,7 @@ use std::path::Path;
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::edit::json::JsonRequest;
 use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::edit::request::Value;
+use hashline_core::internals::edit::request::Patch;
 use hashline_core::internals::error::Code;
 use hashline_core::internals::view::excerpt::Limits;
 use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
@@ -38,7 +38,7 @@ fn anchor(dir: &Path, file: &str, path: &str) -> String {
 }
 
 fn apply(dir: &Path, patch: &str) -> Outcome {
-    let patch = Value::from_json(patch).unwrap();
+    let patch = Patch::from_json(patch).unwrap();
     workspace(dir).apply(&patch, &Cancel::default()).unwrap()
 }
 

@@ -40,8 +40,8 @@ impl Scene {
             fs::write(dir.path().join(name), content).unwrap();
         }
         let options = WorkspaceOptions {
-            root: Some(dir.path().to_str().unwrap().to_owned()),
-            state_dir: Some(state.path().to_str().unwrap().to_owned()),
+            root: dir.path().into(),
+            state_dir: Some(state.path().into()),
             apply: ApplyOptions {
                 durability: Durability::Process,
                 syntax,
@@ -52,7 +52,8 @@ impl Scene {
         let session = Session::new(SessionOptions {
             workspace: options.clone(),
             ..SessionOptions::default()
-        });
+        })
+        .unwrap();
         for (name, _) in files {
             let request = ReadRequest { path: (*name).into(), ..ReadRequest::default() };
             session.read(&[request], &Cancel::default()).unwrap();

@@ -12,7 +12,7 @@ use crate::disk::fs::{
 };
 use crate::edit::outcome::{Noop, NoopReason};
 use crate::edit::plan::names::{Name, NameChange};
-use crate::edit::request::{FileAction, LineEdit, Operation, Patch};
+use crate::edit::request::{FileAction, LineEdit, Operation, Operations};
 use crate::error::{Code, Error, Message, Result, Term};
 use crate::text::dialect::Dialect;
 
@@ -180,7 +180,7 @@ impl<'a> Lookups<'a> {
     }
 
     /// Sorts the operations by file; what cannot be found is a failure.
-    pub(super) fn tasks<'o>(&self, patch: &'o Patch) -> (Tasks<'o>, Failures) {
+    pub(super) fn tasks<'o>(&self, patch: &'o Operations) -> (Tasks<'o>, Failures) {
         let mut tasks = Tasks::default();
         let mut failures = Failures::default();
         // A patch with many edits of one file looks it up once.

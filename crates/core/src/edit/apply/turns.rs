@@ -8,7 +8,7 @@ use super::lookup::{Lookups, Tasks};
 use crate::cancel::Cancel;
 use crate::disk::commit::{Ground, Locks, RecoveryReport, is_abandoned, recover_beneath};
 use crate::edit::report::recovery_rows;
-use crate::edit::request::Patch;
+use crate::edit::request::Operations;
 use crate::error::{Code, Error, Message, Result, Term};
 use crate::text::dialect::Dialect;
 use crate::threads;
@@ -27,7 +27,7 @@ pub(super) struct Locked<'a, 'o> {
 pub(super) fn lock<'a, 'o>(
     ground: Ground<'a>,
     dialect: &'static Dialect,
-    patch: &'o Patch,
+    patch: &'o Operations,
     timeout_ms: u64,
     dry_run: bool,
     cancel: &Cancel,
@@ -87,14 +87,14 @@ pub(super) fn lock<'a, 'o>(
 const RECOVERY_PAUSE: Duration = Duration::from_millis(2);
 
 /// Someone who takes no locks gives the names of our files to others, again and again.
-fn still_changing(patch: &Patch) -> Error {
+fn still_changing(patch: &Operations) -> Error {
     let path = patch.first_path().unwrap_or_default();
     let what = format!("{path}: the files of the patch keep being replaced (option ");
     let message = Message::from(what) + Term::LockTimeout + ")";
     Error::at(Code::LockTimeout, path, message)
 }
 
-fn not_recovered(patch: &Patch) -> Error {
+fn not_recovered(patch: &Operations) -> Error {
     let path = patch.first_path().unwrap_or_default();
     let message = format!(
         "{path}: an interrupted patch of these files is in the way, and a dry run does not recover it"

@@ -3,7 +3,7 @@
 //! read, so that one answer tells all.
 
 use super::fields::Fields;
-use super::{FileAction, InsertAt, LineEdit, Operation, Patch, PatchKind, VALUE, Value};
+use super::{FileAction, InsertAt, LineEdit, Operation, Operations, PatchKind, VALUE, Value};
 use crate::edit::json::{JsonEdit, JsonSlot};
 use crate::edit::outcome::Failure;
 use crate::error::{Code, Error, Result};
@@ -25,7 +25,7 @@ pub fn parse(
     dialect: &Dialect,
     kind: PatchKind,
     patch: &Value,
-) -> std::result::Result<Patch, Vec<Failure>> {
+) -> std::result::Result<Operations, Vec<Failure>> {
     let whole = |error: Error| vec![Failure::new(0, None, error)];
     let fields = Fields::whole(patch);
     let shape = Shape::of(patch, &fields, kind).map_err(whole)?;
@@ -35,7 +35,7 @@ pub fn parse(
             shape.items.len()
         ))));
     }
-    let mut read = Patch::default();
+    let mut read = Operations::default();
     if kind == PatchKind::Files {
         read.snapshots = fields.snapshots().map_err(whole)?;
     }
@@ -194,7 +194,7 @@ const TAGGED_EDITS: [&str; 6] = ["set", "replace", "append", "prepend", "insert"
 
 impl OperationReader<'_> {
     /// Reads one operation and adds it to the patch.
-    fn operation(&self, item: &Value, kind: ItemKind, patch: &mut Patch) -> Result<()> {
+    fn operation(&self, item: &Value, kind: ItemKind, patch: &mut Operations) -> Result<()> {
         let fields = Fields::of_operation(item, self.index)?;
         let is_key = |key: &&str| fields.peek(key).is_some_and(|value| *value != Value::Null);
         let keys: Vec<&str> = KEYS.into_iter().filter(is_key).collect();

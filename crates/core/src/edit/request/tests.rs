@@ -6,7 +6,7 @@ use crate::text::dialect::Dialect;
 use proptest::prelude::*;
 use serde_json::json;
 
-fn read(patch: serde_json::Value) -> std::result::Result<Patch, Vec<Failure>> {
+fn read(patch: serde_json::Value) -> std::result::Result<Operations, Vec<Failure>> {
     parse(Dialect::default_dialect(), PatchKind::Files, &patch.into())
 }
 

@@ -8,7 +8,7 @@ use crate::cancel::Cancel;
 use crate::edit::apply::PatchOptions;
 use crate::edit::json::{JsonRequest, JsonView};
 use crate::edit::outcome::Outcome;
-use crate::edit::request::Value;
+use crate::edit::request::Patch;
 use crate::edit::session::{HeldMemory, Moment};
 use crate::error::Result;
 use crate::view::read::ReadRequest;
@@ -141,7 +141,7 @@ impl WriteTurn {
     /// As [`Session::apply_with`].
     pub fn apply(
         self,
-        patch: &Value,
+        patch: &Patch,
         patch_options: &PatchOptions,
         cancel: &Cancel,
     ) -> Result<Outcome> {

@@ -1,0 +1,255 @@
+//! Patches that are put together in Rust, or came as JSON. What is wrong with one is told when it
+//! is applied, in the refusal that a model gets as well.
+
+use super::{VALUE, Value};
+use crate::error::Result;
+
+/// A patch: operations that are carried out together, all of them or none.
+///
+/// ```
+/// use hashline_core::{Patch, PatchOperation};
+///
+/// let patch = Patch::from([
+///     PatchOperation::set_line("src/a.rs", "2:9f", "let two = 2;"),
+///     PatchOperation::insert_after("src/a.rs", "7:c1", ["let three = 3;", "let four = 4;"].join("\n")),
+///     PatchOperation::move_file("src/b.rs", "src/c.rs"),
+/// ]);
+/// let same = Patch::from_json(r#"{"operations": [
+///     {"op": "set_line", "path": "src/a.rs", "anchor": "2:9f", "text": "let two = 2;"},
+///     {"op": "insert_after", "path": "src/a.rs", "anchor": "7:c1", "text": "let three = 3;\nlet four = 4;"},
+///     {"op": "move_file", "from": "src/b.rs", "to": "src/c.rs"}
+/// ]}"#)?;
+/// assert_eq!(patch, same);
+/// # Ok::<(), hashline_core::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Patch(Value);
+
+impl Patch {
+    /// Reads a patch from its text, in any of the shapes that models write. What a field `value`
+    /// holds is kept as it is written: keys in their order, numbers with all of their digits.
+    pub fn from_json(text: &str) -> Result<Patch> {
+        Value::from_json(text).map(Patch)
+    }
+
+    /// This patch, refused where a file is no longer what a view with that snapshot showed.
+    #[must_use]
+    pub fn with_snapshot(mut self, path: impl Into<String>, snapshot: impl Into<String>) -> Patch {
+        let one = (path.into(), Value::String(snapshot.into()));
+        if let Value::Object(fields) = &mut self.0 {
+            match fields.iter_mut().find(|(name, _)| name == SNAPSHOTS) {
+                Some((_, Value::Object(snapshots))) => snapshots.push(one),
+                _ => fields.push((SNAPSHOTS.to_owned(), Value::Object(vec![one]))),
+            }
+        }
+        self
+    }
+
+    /// The patch as it came.
+    pub(crate) fn value(&self) -> &Value {
+        &self.0
+    }
+}
+
+const SNAPSHOTS: &str = "snapshots";
+
+impl From<Value> for Patch {
+    fn from(value: Value) -> Patch {
+        Patch(value)
+    }
+}
+
+impl From<serde_json::Value> for Patch {
+    fn from(value: serde_json::Value) -> Patch {
+        Patch(value.into())
+    }
+}
+
+impl From<PatchOperation> for Patch {
+    fn from(operation: PatchOperation) -> Patch {
+        Patch::from([operation])
+    }
+}
+
+impl<const N: usize> From<[PatchOperation; N]> for Patch {
+    fn from(operations: [PatchOperation; N]) -> Patch {
+        operations.into_iter().collect()
+    }
+}
+
+impl FromIterator<PatchOperation> for Patch {
+    fn from_iter<I: IntoIterator<Item = PatchOperation>>(operations: I) -> Patch {
+        let operations = operations.into_iter().map(|one| Value::Object(one.0)).collect();
+        Patch(Value::Object(vec![("operations".to_owned(), Value::Array(operations))]))
+    }
+}
+
+/// One operation of a [`Patch`]. Lines are named by their anchors, or by whole rows as reads show
+/// them; texts of several lines have `\n` between them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PatchOperation(Vec<(String, Value)>);
+
+impl PatchOperation {
+    fn new<const N: usize>(op: &str, fields: [(&str, String); N]) -> PatchOperation {
+        let fields = fields.map(|(name, text)| (name.to_owned(), Value::String(text)));
+        let op = ("op".to_owned(), Value::String(op.to_owned()));
+        PatchOperation([op].into_iter().chain(fields).collect())
+    }
+
+    fn with(mut self, name: &str, value: Value) -> PatchOperation {
+        self.0.push((name.to_owned(), value));
+        self
+    }
+
+    /// Replaces a line.
+    pub fn set_line(
+        path: impl Into<String>,
+        anchor: impl Into<String>,
+        text: impl Into<String>,
+    ) -> PatchOperation {
+        let fields = [("path", path.into()), ("anchor", anchor.into()), ("text", text.into())];
+        PatchOperation::new("set_line", fields)
+    }
+
+    /// Replaces the lines from one to another, both included.
+    pub fn replace_range(
+        path: impl Into<String>,
+        start_anchor: impl Into<String>,
+        end_anchor: impl Into<String>,
+        text: impl Into<String>,
+    ) -> PatchOperation {
+        let anchors = [("start_anchor", start_anchor.into()), ("end_anchor", end_anchor.into())];
+        let [start, end] = anchors;
+        PatchOperation::new(
+            "replace_range",
+            [("path", path.into()), start, end, ("text", text.into())],
+        )
+    }
+
+    /// Inserts lines after a line; after `"EOF"` at the end of the file, after `"BOF"` at its
+    /// start.
+    pub fn insert_after(
+        path: impl Into<String>,
+        anchor: impl Into<String>,
+        text: impl Into<String>,
+    ) -> PatchOperation {
+        let fields = [("path", path.into()), ("anchor", anchor.into()), ("text", text.into())];
+        PatchOperation::new("insert_after", fields)
+    }
+
+    /// Inserts lines before a line.
+    pub fn insert_before(
+        path: impl Into<String>,
+        anchor: impl Into<String>,
+        text: impl Into<String>,
+    ) -> PatchOperation {
+        let fields = [("path", path.into()), ("anchor", anchor.into()), ("text", text.into())];
+        PatchOperation::new("insert_before", fields)
+    }
+
+    /// Deletes a line.
+    pub fn delete_line(path: impl Into<String>, anchor: impl Into<String>) -> PatchOperation {
+        PatchOperation::new("delete", [("path", path.into()), ("anchor", anchor.into())])
+    }
+
+    /// Deletes the lines from one to another, both included.
+    pub fn delete_range(
+        path: impl Into<String>,
+        start_anchor: impl Into<String>,
+        end_anchor: impl Into<String>,
+    ) -> PatchOperation {
+        let anchors = [("start_anchor", start_anchor.into()), ("end_anchor", end_anchor.into())];
+        let [start, end] = anchors;
+        PatchOperation::new("delete", [("path", path.into()), start, end])
+    }
+
+    /// Replaces the only occurrence of a text.
+    pub fn replace_text(
+        path: impl Into<String>,
+        old_text: impl Into<String>,
+        new_text: impl Into<String>,
+    ) -> PatchOperation {
+        let (old, new) = (("old_text", old_text.into()), ("new_text", new_text.into()));
+        PatchOperation::new("replace_text", [("path", path.into()), old, new])
+    }
+
+    /// Replaces all occurrences of a text.
+    pub fn replace_all(
+        path: impl Into<String>,
+        old_text: impl Into<String>,
+        new_text: impl Into<String>,
+    ) -> PatchOperation {
+        PatchOperation::replace_text(path, old_text, new_text).with("all", Value::Bool(true))
+    }
+
+    /// Sets a value of a JSON document.
+    pub fn set_path(
+        path: impl Into<String>,
+        anchor: impl Into<String>,
+        value: &serde_json::Value,
+    ) -> PatchOperation {
+        PatchOperation::new("set_path", [("path", path.into()), ("anchor", anchor.into())])
+            .with(VALUE, Value::Json(value.to_string()))
+    }
+
+    /// Inserts a value into an object of a JSON document, under a new key.
+    pub fn insert_key(
+        path: impl Into<String>,
+        anchor: impl Into<String>,
+        key: impl Into<String>,
+        value: &serde_json::Value,
+    ) -> PatchOperation {
+        let fields = [("path", path.into()), ("anchor", anchor.into()), ("key", key.into())];
+        PatchOperation::new("insert_at_path", fields).with(VALUE, Value::Json(value.to_string()))
+    }
+
+    /// Inserts a value into an array of a JSON document: before the element that has the index
+    /// now, or at the end.
+    pub fn insert_element(
+        path: impl Into<String>,
+        anchor: impl Into<String>,
+        index: Option<usize>,
+        value: &serde_json::Value,
+    ) -> PatchOperation {
+        let fields = [("path", path.into()), ("anchor", anchor.into())];
+        let operation = PatchOperation::new("insert_at_path", fields)
+            .with(VALUE, Value::Json(value.to_string()));
+        match index {
+            Some(index) => operation.with("index", Value::Number(index as f64)),
+            None => operation,
+        }
+    }
+
+    /// Deletes a value of a JSON document, with its key.
+    pub fn delete_path(path: impl Into<String>, anchor: impl Into<String>) -> PatchOperation {
+        PatchOperation::new("delete_path", [("path", path.into()), ("anchor", anchor.into())])
+    }
+
+    /// Creates a file.
+    pub fn add_file(path: impl Into<String>, content: impl Into<String>) -> PatchOperation {
+        PatchOperation::new("add_file", [("path", path.into()), ("content", content.into())])
+    }
+
+    /// Moves a file.
+    pub fn move_file(from: impl Into<String>, to: impl Into<String>) -> PatchOperation {
+        PatchOperation::new("move_file", [("from", from.into()), ("to", to.into())])
+    }
+
+    /// Deletes a file.
+    pub fn delete_file(path: impl Into<String>) -> PatchOperation {
+        PatchOperation::new("delete_file", [("path", path.into())])
+    }
+
+    /// This operation with its text taken to the letter, without repairs.
+    #[must_use]
+    pub fn verbatim(self) -> PatchOperation {
+        self.with("verbatim", Value::Bool(true))
+    }
+
+    /// This replacement, refused where the lines are no longer those that a view with that
+    /// checksum showed.
+    #[must_use]
+    pub fn with_checksum(self, checksum: impl Into<String>) -> PatchOperation {
+        self.with("checksum", Value::String(checksum.into()))
+    }
+}
