@@ -214,7 +214,7 @@ fn patch(root: &Path, operation: &str, cancel: &Cancel) -> std::result::Result<O
     let patch: Patch = serde_json::from_str::<serde_json::Value>(&patch).unwrap().into();
     let options = WorkspaceOptions {
         root: root.into(),
-        state_dir: Some(root.join("state").into()),
+        state_dir: Some(root.join("state")),
         apply: ApplyOptions { durability: Durability::Process, ..ApplyOptions::default() },
         ..WorkspaceOptions::default()
     };

@@ -594,7 +594,7 @@ fn documents_are_read_where_files_are() {
     let path_of = |name: &str| elsewhere.path().join(name).to_str().unwrap().to_owned();
     let roots = [path_of("none"), path_of("")];
     let scene = Scene::with(&[("a.json", "{\"a\": 1}\n")], |options| {
-        options.read_roots = roots.map(PathBuf::from).into()
+        options.read_roots = roots.map(PathBuf::from).into();
     });
     let read = |path: &str| {
         let request = JsonRequest { path: path.to_owned(), ..JsonRequest::default() };
@@ -836,7 +836,7 @@ fn regression_a_search_in_several_directories_keeps_its_limit_to_the_byte() {
     fs::write(outside.path().join("g"), "needle\n").unwrap();
     let root = outside.path().to_str().unwrap().to_owned();
     let scene = Scene::with(&[("f", "needle\n")], |options| {
-        options.read_roots = vec![PathBuf::from(&root)]
+        options.read_roots = vec![PathBuf::from(&root)];
     });
     let mut query = SearchQuery::new(literal("needle"));
     query.paths = vec![".".to_owned(), root];
