@@ -332,7 +332,7 @@ impl Subject<'_> {
 
     fn edit_in_memory(&self, text: &str, ops: Vec<Fields>) -> (Outcome, Vec<u8>) {
         let patch = Value::Array(ops.into_iter().map(Value::Object).collect());
-        let outcome = apply_to_text(self.dialect, text, &patch, &EditOptions::default());
+        let outcome = apply_to_text(self.dialect, text, &patch.into(), &EditOptions::default());
         let after = outcome.content.unwrap_or_else(|| text.to_owned());
         (outcome.outcome, after.into_bytes())
     }
@@ -350,7 +350,8 @@ impl Subject<'_> {
             state_dir: Some(dir.join("state")),
             ..self.options()
         };
-        let outcome = Workspace::on(&OsFileSystem, &options).apply(&patch, &Cancel::default());
+        let outcome =
+            Workspace::on(&OsFileSystem, &options).apply(&patch.into(), &Cancel::default());
         let after = std::fs::read(&path).expect("the file is there");
         (outcome.expect("no fault"), after)
     }
@@ -359,7 +360,7 @@ impl Subject<'_> {
         let request = ReadRequest { path: "f".to_owned(), ..ReadRequest::default() };
         let options = WorkspaceOptions {
             dialect: self.dialect,
-            root: root.to_owned().into(),
+            root: root.into(),
             ..WorkspaceOptions::default()
         };
         let views = Workspace::on(&OsFileSystem, &options).read(&[request], &Cancel::default());

@@ -9,7 +9,7 @@ use arbitrary::{Result, Unstructured};
 use hashline_core::internals::edit::apply::{EditOptions, apply_to_text};
 use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::edit::repair::{RepairRules, Rule};
-use hashline_core::internals::edit::request::{LineEdit, Patch, PatchKind, Value, parse};
+use hashline_core::internals::edit::request::{LineEdit, Operations, PatchKind, Value, parse};
 use hashline_core::internals::edit::resolve::Relocate;
 use hashline_core::internals::error::Code;
 use hashline_core::internals::text::dialect::{DIALECTS, Dialect};
@@ -62,7 +62,7 @@ fn check(dialect: &'static Dialect, value: &Value) {
         let options = EditOptions { relocate, repairs: repairs.clone(), ..EditOptions::default() };
         apply(dialect, TEXT, value, &options);
         let Some(content) = apply(dialect, values::DOCUMENT, value, &options) else { continue };
-        let is_by_path = |patch: Patch| {
+        let is_by_path = |patch: Operations| {
             patch.edits.iter().all(|operation| matches!(operation.action, LineEdit::Json(_)))
         };
         if parse(dialect, PatchKind::Text, value).is_ok_and(is_by_path) {
@@ -82,7 +82,7 @@ fn apply(
     value: &Value,
     options: &EditOptions,
 ) -> Option<String> {
-    let outcome = apply_to_text(dialect, text, value, options);
+    let outcome = apply_to_text(dialect, text, &value.clone().into(), options);
     match &outcome.outcome {
         Outcome::Applied(applied) => {
             assert!(outcome.content.is_some() && !applied.text.is_empty())
