@@ -15,30 +15,36 @@
 //!
 //! ```
 //! use hashline_core::{
-//!     Cancel, Outcome, ReadRequest, Session, SessionOptions, WorkspaceOptions,
+//!     Cancel, Outcome, PatchOperation, Query, ReadRequest, SearchQuery, Session, SessionOptions,
+//!     WorkspaceOptions,
 //! };
-//! use serde_json::json;
 //!
 //! let dir = tempfile::tempdir()?;
 //! std::fs::write(dir.path().join("a.txt"), "one\ntwo\n")?;
+//! // Nothing outside of `cwd` is read or written, unless `root` says otherwise.
 //! let session = Session::new(SessionOptions {
 //!     workspace: WorkspaceOptions {
-//!         root: dir.path().into(),
+//!         cwd: Some(dir.path().into()),
 //!         state_dir: Some(dir.path().join("state")),
 //!         ..WorkspaceOptions::default()
 //!     },
 //!     ..SessionOptions::default()
 //! })?;
-//! let request = ReadRequest { path: "a.txt".into(), ..ReadRequest::default() };
-//! let report = session.read(&[request], &Cancel::default())?;
+//! let cancel = Cancel::default();
+//!
+//! let report = session.read(&[ReadRequest::new("a.txt")], &cancel)?;
 //! let row = report.text.lines().nth(1).expect("the file has two lines");
-//! let patch = json!({"operations": [
-//!     {"op": "set_line", "path": "a.txt", "anchor": row, "text": "TWO"},
-//! ]});
-//! let outcome =
-//!     session.apply(&patch.into(), &Cancel::default())?;
-//! assert!(matches!(outcome, Outcome::Applied(_)));
+//!
+//! let edit = PatchOperation::set_line("a.txt", row, "TWO");
+//! match session.apply(&edit.into(), &cancel)? {
+//!     Outcome::Applied(applied) => println!("{}", applied.text),
+//!     Outcome::Rejected(rejected) => panic!("nothing was changed: {}", rejected.text),
+//! }
 //! assert_eq!(std::fs::read_to_string(dir.path().join("a.txt"))?, "one\nTWO\n");
+//!
+//! let query = Query { search: "two".into(), ..Query::default() };
+//! let found = session.search(&SearchQuery::new(query), &cancel)?;
+//! assert_eq!(found.match_count, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

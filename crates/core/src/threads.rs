@@ -181,7 +181,7 @@ pub fn are_shared(text_bytes: usize) -> bool {
     text_bytes >= SHARED_FROM_BYTES && HELPERS.width > 1 && !ALONE.get()
 }
 
-/// Whether something holds of all pieces of a text, each of at most [`PIECE_BYTES`]. The flag is
+/// Whether something holds of all pieces of a text, each of at most `PIECE_BYTES`. The flag is
 /// looked at before each, and after the first of which it does not hold no further one is begun.
 pub fn all<'i, T: Sync>(
     pieces: &'i [T],

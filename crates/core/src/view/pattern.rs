@@ -43,7 +43,7 @@ const CACHE_BYTES: usize = 2 << 20;
 const UNWATCHED_STEPS: usize = 1 << 22;
 
 /// A search as the caller wrote it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// The text or regular expression.
     pub search: String,

@@ -54,6 +54,11 @@ pub struct ReadRequest {
 }
 
 impl ReadRequest {
+    /// A read of a whole file.
+    pub fn new(path: impl Into<String>) -> ReadRequest {
+        ReadRequest { path: path.into(), ..ReadRequest::default() }
+    }
+
     fn width(&self) -> Width {
         Width::of(self.columns, self.max_line_chars)
     }
