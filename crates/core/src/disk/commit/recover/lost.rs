@@ -1,7 +1,6 @@
 //! Whether a committed transaction can be finished. A power cut can take contents and names of
 //! staged files that were not flushed, whatever the journal says; then it has to be taken back.
 
-use std::collections::BTreeSet;
 use std::io;
 
 use super::found::Recovery;
@@ -65,7 +64,7 @@ impl Recovery<'_> {
         at: usize,
         step: &JournalStep,
         committed: &Committed<'_>,
-        known: &BTreeSet<u64>,
+        known: &[&Mark],
     ) -> Result<bool> {
         if let Some(files) = InPlace::of(step, at, committed) {
             return self.has_lost_in_place(&files);
@@ -92,7 +91,12 @@ impl Recovery<'_> {
         }
         Ok(match self.there(&target.path())? {
             // An old version still has the name, or someone else's file.
-            Some((_, stamp)) => known.contains(&stamp.inode),
+            Some((_, stamp)) => {
+                // Once all was in place the old version may be gone, and its inode another file's.
+                let is_old = |old: &Mark| Mark::of(&stamp).is_same_file(old);
+                (!committed.is_published && step.old().is_some_and(is_old))
+                    || is_known(known, &stamp)
+            }
             // Someone removed it. A new file may never have had its name, unless all was in place.
             None => !matches!(step, Step::Rewrite { .. }) && !committed.is_published,
         })
@@ -147,7 +151,7 @@ impl Recovery<'_> {
         let is_gone = |step: &JournalStep| {
             let Some((source, old)) = step.source() else { return Ok(false) };
             if let Some((_, stamp)) = self.there(&source.path())?
-                && !known.contains(&stamp.inode)
+                && !is_known(&known, &stamp)
             {
                 return Ok(false);
             }
@@ -163,8 +167,15 @@ impl Recovery<'_> {
     }
 }
 
-/// The inodes of all versions that the journal knows.
-fn known(steps: &[JournalStep], committed: &Committed<'_>) -> BTreeSet<u64> {
+/// The marks of all versions that the journal knows.
+fn known<'j>(steps: &'j [JournalStep], committed: &Committed<'j>) -> Vec<&'j Mark> {
     let new = (0..steps.len()).filter_map(|at| committed.mark(at));
-    steps.iter().filter_map(JournalStep::old).chain(new).map(|mark| mark.file().1).collect()
+    steps.iter().filter_map(JournalStep::old).chain(new).collect()
+}
+
+/// Whether a file is one of these versions. Someone else's may have got the inode of one that they
+/// have replaced; it was written later.
+fn is_known(known: &[&Mark], stamp: &Stamp) -> bool {
+    let now = Mark::of(stamp);
+    known.iter().any(|mark| now.is_same_file(mark) && !now.is_later_than(mark))
 }
