@@ -143,13 +143,22 @@ fn a_session_prints_what_is_printed_without_one() {
         "json-read d.json",
         "json-read d.json --lines 2",
         "json-read b",
-        "--root missing read a",
     ] {
         let args: Vec<&str> = command.split(' ').collect();
         let plain = project.run_with(&args, "line 1\n");
         let kept = project.run_with(&[&args[..], &["--session", "s"]].concat(), "line 1\n");
         assert_eq!(kept, plain, "{command}");
     }
+}
+
+/// A session names the directory whole, since other commands share it.
+#[test]
+fn a_session_in_a_directory_that_is_not_there_says_so() {
+    let project = Project::new(&[("a", "one\n")]);
+    let missing = project.path("missing");
+    let answer = project.run(&["--root", "missing", "read", "a", "--session", "s"]);
+    let said = format!("root {}: cannot open this directory", missing.display());
+    assert!(answer.code == Some(2) && answer.stderr.contains(&said), "{answer:?}");
 }
 
 #[test]
