@@ -3,24 +3,24 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { readerOfDiffs } from '../bench/edit/history/git.mjs'
+import { randomFrom } from '../bench/edit/history/random.mjs'
+import { decoded, edited, withLines } from '../bench/edit/history/text.mjs'
+import { interval, percent } from '../bench/edit/proportion.mjs'
 import { casesOf } from '../bench/misplacement/cases.mjs'
 import { unifiedDiff } from '../bench/misplacement/diff.mjs'
 import { generatedPairs } from '../bench/misplacement/generated.mjs'
-import { readerOfDiffs } from '../bench/misplacement/git.mjs'
 import { measure } from '../bench/misplacement/measure.mjs'
-import { randomFrom } from '../bench/misplacement/random.mjs'
 import { exactSubject } from '../bench/misplacement/subjects/exact.mjs'
 import { plainSubjects } from '../bench/misplacement/subjects/plain.mjs'
 import { sessionSubjects } from '../bench/misplacement/subjects/session.mjs'
 import { syntheticCases } from '../bench/misplacement/synthetic.mjs'
-import { interval, percent } from '../bench/misplacement/tally.mjs'
-import { decoded, edited, withLines } from '../bench/misplacement/text.mjs'
 import { unchangedCases } from '../bench/misplacement/unchanged.mjs'
 import { isEmulated } from './support.mjs'
 
 /** @import { Case } from '../bench/misplacement/cases.mjs' */
-/** @import { Pair } from '../bench/misplacement/git.mjs' */
-/** @import { Random } from '../bench/misplacement/random.mjs' */
+/** @import { Pair } from '../bench/edit/history/git.mjs' */
+/** @import { Random } from '../bench/edit/history/random.mjs' */
 
 const TEXTS = isEmulated ? 15 : 100
 /** Each dialect, each value of `relocate`, and hints. */

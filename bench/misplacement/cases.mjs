@@ -1,12 +1,12 @@
 // Cases made of real changes: one hunk is left out of the new file and sent as an edit of the old
 // one, as a model does that saw the old file while others made the rest of the change.
 
-import { editOf, withLines } from './text.mjs'
+import { editOf, withLines } from '../edit/history/text.mjs'
 
-/** @import { Pair } from './git.mjs' */
-/** @import { Random } from './random.mjs' */
+/** @import { Pair } from '../edit/history/git.mjs' */
+/** @import { Random } from '../edit/history/random.mjs' */
 /** @import { Formatter } from './formatters.mjs' */
-/** @import { Edit } from './text.mjs' */
+/** @import { Edit } from '../edit/history/text.mjs' */
 
 /**
  * @typedef {object} Case

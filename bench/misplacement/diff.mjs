@@ -1,8 +1,8 @@
 // The unified diff of edits whose lines are known.
 
-import { startOf } from './text.mjs'
+import { startOf } from '../edit/history/text.mjs'
 
-/** @import { Edit } from './text.mjs' */
+/** @import { Edit } from '../edit/history/text.mjs' */
 
 const CONTEXT = 3
 const NO_NEWLINE = '\\ No newline at end of file'

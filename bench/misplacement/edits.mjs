@@ -1,7 +1,7 @@
 // Edits as a model makes them, drawn at random: of some lines, new ones that are like them.
 
-/** @import { Random } from './random.mjs' */
-/** @import { Edit } from './text.mjs' */
+/** @import { Random } from '../edit/history/random.mjs' */
+/** @import { Edit } from '../edit/history/text.mjs' */
 
 const MOST_LINES = 6
 

@@ -7,12 +7,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { edited, editOf, withLines } from '../edit/history/text.mjs'
 import { installedDir } from './releases.mjs'
-import { edited, editOf, withLines } from './text.mjs'
 
 /** @import { Case } from './cases.mjs' */
-/** @import { Pair } from './git.mjs' */
-/** @import { Random } from './random.mjs' */
+/** @import { Pair } from '../edit/history/git.mjs' */
+/** @import { Random } from '../edit/history/random.mjs' */
 
 /**
  * @typedef {object} Formatter

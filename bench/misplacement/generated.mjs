@@ -1,12 +1,12 @@
 // Texts and changes made up from nothing but a seed, for where there is neither a repository nor a
 // package: they look like source, with many lines that are alike.
 
+import { edited, split, startOf } from '../edit/history/text.mjs'
 import { randomEdit } from './edits.mjs'
-import { edited, split, startOf } from './text.mjs'
 
-/** @import { Pair } from './git.mjs' */
-/** @import { Random } from './random.mjs' */
-/** @import { Edit, Hunk } from './text.mjs' */
+/** @import { Pair } from '../edit/history/git.mjs' */
+/** @import { Random } from '../edit/history/random.mjs' */
+/** @import { Edit, Hunk } from '../edit/history/text.mjs' */
 
 const FUNCTIONS = 12
 const MOST_HUNKS = 8

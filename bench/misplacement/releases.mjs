@@ -5,11 +5,11 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { GENERATED, isAlike, linesFrom, readerOfDiffs } from './git.mjs'
-import { decoded } from './text.mjs'
+import { GENERATED, isAlike, linesFrom, readerOfDiffs } from '../edit/history/git.mjs'
+import { decoded } from '../edit/history/text.mjs'
 
-/** @import { Change, Pair } from './git.mjs' */
-/** @import { Random } from './random.mjs' */
+/** @import { Change, Pair } from '../edit/history/git.mjs' */
+/** @import { Random } from '../edit/history/random.mjs' */
 /** @typedef {Change & { from: string, to: string }} ReleaseChange */
 
 /** A package of its own, so that nobody but this command installs what it needs. */

@@ -1,7 +1,7 @@
 // The tables of a run: on the screen, and in bench/misplacement.md.
 
 import { readFileSync, writeFileSync } from 'node:fs'
-import { interval, percent } from './tally.mjs'
+import { interval, percent } from '../edit/proportion.mjs'
 
 /** @import { Tallies } from './measure.mjs' */
 /** @import { Tally } from './tally.mjs' */

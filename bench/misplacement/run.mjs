@@ -21,11 +21,11 @@ import { closeSync, openSync, renameSync, writeSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { changesIn, pairsOfRepository } from '../edit/history/git.mjs'
+import { randomFrom } from '../edit/history/random.mjs'
 import { casesOf } from './cases.mjs'
 import { formattedCases } from './formatters.mjs'
-import { changesIn, pairsOfRepository } from './git.mjs'
 import { measure } from './measure.mjs'
-import { randomFrom } from './random.mjs'
 import { changesOfPackage, install, packages, pairsOfPackage } from './releases.mjs'
 import { ON_PAGE, tables, writePage } from './report.mjs'
 import { exactSubject } from './subjects/exact.mjs'
@@ -38,8 +38,8 @@ import { syntheticCases } from './synthetic.mjs'
 import { unchangedCases } from './unchanged.mjs'
 
 /** @import { Case } from './cases.mjs' */
-/** @import { Pair } from './git.mjs' */
-/** @import { Random } from './random.mjs' */
+/** @import { Pair } from '../edit/history/git.mjs' */
+/** @import { Random } from '../edit/history/random.mjs' */
 /** @import { Subject } from './subjects/subject.mjs' */
 
 /**

@@ -1,13 +1,13 @@
 // Cases made of random changes. Each line has an identity that the changes keep or take away, so
 // where an edit belongs is known and not found out by comparing.
 
+import { startOf, withLines } from '../edit/history/text.mjs'
 import { copied, randomEdit, rewritten } from './edits.mjs'
-import { startOf, withLines } from './text.mjs'
 
 /** @import { Case } from './cases.mjs' */
-/** @import { Pair } from './git.mjs' */
-/** @import { Random } from './random.mjs' */
-/** @import { Edit } from './text.mjs' */
+/** @import { Pair } from '../edit/history/git.mjs' */
+/** @import { Random } from '../edit/history/random.mjs' */
+/** @import { Edit } from '../edit/history/text.mjs' */
 
 /** @typedef {{ text: string, id?: number }} Line `id`: its place in the old text, from 0 */
 /** @typedef {(lines: Line[], at: number, count: number, random: Random) => void} Change */

@@ -2,13 +2,13 @@
 // models make, the right number with the hash of a line nearby. The number is what was meant
 // (vectors/mispaired.jsonl).
 
+import { edited, withLines } from '../edit/history/text.mjs'
 import { randomEdit } from './edits.mjs'
-import { edited, withLines } from './text.mjs'
 
 /** @import { Case } from './cases.mjs' */
-/** @import { Pair } from './git.mjs' */
-/** @import { Random } from './random.mjs' */
-/** @import { Edit } from './text.mjs' */
+/** @import { Pair } from '../edit/history/git.mjs' */
+/** @import { Random } from '../edit/history/random.mjs' */
+/** @import { Edit } from '../edit/history/text.mjs' */
 
 const CASES_OF_A_TEXT = 20
 const FURTHEST = 3

@@ -10,7 +10,7 @@ import { sectionsOf } from '../misplacement/subjects/section.mjs'
 import { ofOurTools, ofPatch, ofPi, ofPublishedIn } from './answers.mjs'
 
 /** @import { Case } from '../misplacement/cases.mjs' */
-/** @import { Edit } from '../misplacement/text.mjs' */
+/** @import { Edit } from '../edit/history/text.mjs' */
 /** @import { Answers } from './answers.mjs' */
 
 /**

@@ -4,7 +4,7 @@
 import { refused } from './subject.mjs'
 
 /** @import { Case } from '../cases.mjs' */
-/** @import { Edit } from '../text.mjs' */
+/** @import { Edit } from '../../edit/history/text.mjs' */
 /** @import { Result, Subject } from './subject.mjs' */
 
 /** @typedef {{ at: number, end: number, text: string }} Place */

@@ -5,8 +5,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { edited, withLines } from '../../edit/history/text.mjs'
 import { unifiedDiff } from '../diff.mjs'
-import { edited, withLines } from '../text.mjs'
 import { refused } from './subject.mjs'
 
 /** @import { Case } from '../cases.mjs' */

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { sectionsOf } from './section.mjs'
 
-/** @import { Edit } from '../text.mjs' */
+/** @import { Edit } from '../../edit/history/text.mjs' */
 /** @import { Result } from './subject.mjs' */
 
 /** The folder that it is installed in. */

@@ -1,6 +1,6 @@
 // A case in the patch language of `@oh-my-pi/hashline`.
 
-/** @import { Edit } from '../text.mjs' */
+/** @import { Edit } from '../../edit/history/text.mjs' */
 
 /**
  * The patch of one file.

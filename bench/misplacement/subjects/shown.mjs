@@ -10,7 +10,7 @@ import { operationsOf } from './plain.mjs'
 import { refused } from './subject.mjs'
 
 /** @import { Case } from '../cases.mjs' */
-/** @import { Edit } from '../text.mjs' */
+/** @import { Edit } from '../../edit/history/text.mjs' */
 /** @import { Subject } from './subject.mjs' */
 
 /**
