@@ -33,8 +33,12 @@ pub const SEARCH_LIMIT_BYTES: usize = 32 << 10;
 /// that end outside ASCII. Each can take a millisecond and more.
 pub const CLASSES_LIMIT: usize = 100;
 
-/// Room for the automaton of a pattern.
-const AUTOMATON_LIMIT_BYTES: usize = 10 << 20;
+/// Room for the plain automaton of a pattern, which is made first. To make it and the faster ones
+/// takes about 0.1 s each then, and cannot be stopped.
+const AUTOMATON_LIMIT_BYTES: usize = 6 << 20;
+
+/// Room for each of the faster automata that are made of the same pattern.
+const FAST_AUTOMATON_LIMIT_BYTES: usize = 10 << 20;
 
 /// Room for the states that are made while it runs.
 const CACHE_BYTES: usize = 2 << 20;
@@ -110,7 +114,7 @@ impl Engine {
 
 impl Pattern {
     /// Compiles a query.
-    pub fn new(query: &Query) -> Result<Pattern> {
+    pub fn new(query: &Query, cancel: &Cancel) -> Result<Pattern> {
         if query.search.is_empty() {
             return Err(Error::argument("search is empty: give a text or pattern to look for"));
         }
@@ -119,9 +123,9 @@ impl Pattern {
             if query.search.contains('\n') {
                 return Err(spans_lines());
             }
-            return automaton(&regex_syntax::escape(&query.search), query.case_sensitive);
+            return automaton(&regex_syntax::escape(&query.search), query.case_sensitive, cancel);
         }
-        automaton(&query.search, query.case_sensitive)
+        automaton(&query.search, query.case_sensitive, cancel)
     }
 
     /// The lines of UTF-8 `text` in which the pattern occurs, from the line that starts at
@@ -375,7 +379,7 @@ fn large_classes(pattern: &[u8]) -> usize {
     classes
 }
 
-fn automaton(pattern: &str, case_sensitive: bool) -> Result<Pattern> {
+fn automaton(pattern: &str, case_sensitive: bool, cancel: &Cancel) -> Result<Pattern> {
     let parsed = regex_syntax::ParserBuilder::new()
         .multi_line(true)
         .case_insensitive(!case_sensitive)
@@ -392,10 +396,9 @@ fn automaton(pattern: &str, case_sensitive: bool) -> Result<Pattern> {
     if let HirKind::Literal(literal) = hir.kind() {
         return Ok(Pattern { engine: Engine::Literal(Box::new(Literal::new(&literal.0))) });
     }
-    let too_large = |cause: &dyn std::error::Error| {
-        let size_bytes = AUTOMATON_LIMIT_BYTES;
+    let too_large = |limit_bytes: usize| {
         let message = format!(
-            "the pattern {} is too large: it takes more than {size_bytes} bytes ({cause})",
+            "the pattern {} is too large: it takes more than {limit_bytes} bytes; repeat less in it",
             quote(pattern)
         );
         Error::new(Code::InvalidPattern, message)
@@ -407,16 +410,17 @@ fn automaton(pattern: &str, case_sensitive: bool) -> Result<Pattern> {
     let nfa = NFA::compiler()
         .configure(config)
         .build_from_hir(&hir)
-        .map_err(|cause| too_large(&cause))?;
+        .map_err(|_| too_large(AUTOMATON_LIMIT_BYTES))?;
+    cancel.check()?;
     let config = meta::Config::new()
         .utf8_empty(false)
         .which_captures(WhichCaptures::Implicit)
-        .nfa_size_limit(Some(AUTOMATON_LIMIT_BYTES))
+        .nfa_size_limit(Some(FAST_AUTOMATON_LIMIT_BYTES))
         .hybrid_cache_capacity(CACHE_BYTES);
     let regex = meta::Builder::new()
         .configure(config)
         .build_from_hir(&hir)
-        .map_err(|cause| too_large(&cause))?;
+        .map_err(|_| too_large(FAST_AUTOMATON_LIMIT_BYTES))?;
     let looks = hir.properties().look_set();
     let absolute = [Look::Start, Look::End, Look::StartCRLF, Look::EndCRLF];
     let engine = Automaton {
@@ -503,8 +507,12 @@ mod tests {
         Query { search: search.into(), regex, case_sensitive }
     }
 
+    fn compiled(query: &Query) -> Result<Pattern> {
+        Pattern::new(query, &Cancel::default())
+    }
+
     fn matches(search: &str, text: &str) -> Vec<String> {
-        let pattern = Pattern::new(&query(search, true, true)).unwrap();
+        let pattern = compiled(&query(search, true, true)).unwrap();
         let cancel = Cancel::default();
         let lines = pattern.matching_lines(text.as_bytes(), 0, &cancel);
         lines
@@ -528,7 +536,7 @@ mod tests {
 
     #[test]
     fn literals_are_literal_and_fold_case() {
-        let pattern = Pattern::new(&query("É(", false, false)).unwrap();
+        let pattern = compiled(&query("É(", false, false)).unwrap();
         assert_eq!(pattern.matching_lines("é(\nÉ\n".as_bytes(), 0, &Cancel::default()).count(), 1);
     }
 
@@ -541,20 +549,28 @@ mod tests {
             ("(?=", "character"),
             (r"a\n", "line feed"),
         ] {
-            let error = Pattern::new(&query(search, true, true)).unwrap_err();
+            let error = compiled(&query(search, true, true)).unwrap_err();
             assert_eq!(error.code, Code::InvalidPattern, "{search}");
             assert!(error.message.contains(part), "{search}: {}", error.message);
         }
-        assert_eq!(
-            Pattern::new(&query("a\nb", false, true)).unwrap_err().code,
-            Code::InvalidPattern
-        );
-        assert_eq!(Pattern::new(&query("", true, true)).unwrap_err().code, Code::InvalidArgument);
+        assert_eq!(compiled(&query("a\nb", false, true)).unwrap_err().code, Code::InvalidPattern);
+        assert_eq!(compiled(&query("", true, true)).unwrap_err().code, Code::InvalidArgument);
+    }
+
+    #[test]
+    fn regression_a_large_class_that_repeats_is_refused_early_and_looked_at_between() {
+        let large = |times| query(&format!(r"\p{{L}}{{1,{times}}}9"), true, true);
+        assert!(compiled(&large(200)).is_ok());
+        let error = compiled(&large(1000)).unwrap_err();
+        assert_eq!(error.code, Code::InvalidPattern);
+        assert!(error.message.contains("more than 6291456 bytes"), "{}", error.message);
+        let error = Pattern::new(&large(9), &Cancel::at_look(1)).unwrap_err();
+        assert_eq!(error.code, Code::Aborted);
     }
 
     #[test]
     fn backtracking_has_a_limit() {
-        let pattern = Pattern::new(&query(r"(?:(a|b|ab)(?!z))*c\1", true, true)).unwrap();
+        let pattern = compiled(&query(r"(?:(a|b|ab)(?!z))*c\1", true, true)).unwrap();
         let text = "ab".repeat(60);
         let found: Vec<_> =
             pattern.matching_lines(text.as_bytes(), 0, &Cancel::default()).collect();
@@ -567,14 +583,14 @@ mod tests {
         fn whole_text_agrees_with_line_by_line(
             text in "([abé \r]{0,4}\n?){0,12}",
             piece_bytes in prop::option::of(0_usize..12),
-            pattern in prop::sample::select(vec![
+            source in prop::sample::select(vec![
                 "a", "ba", "b \r", "ab|b", "^a", "a$", "^$", r"\s", r"\s+b", r"a[^b]", r"\bb", r"b\b", "a*",
                 r"(?s)a.b", r"a\s*b", r"\Aa", r"b\z", r"(?m)^ *b", r"[^a]$", "(?i)A b", r"\r",
             ]),
         ) {
-            let mut compiled = Pattern::new(&query(pattern, true, true)).unwrap();
+            let mut pattern = compiled(&query(source, true, true)).unwrap();
             if let Some(bytes) = piece_bytes {
-                match &mut compiled.engine {
+                match &mut pattern.engine {
                     Engine::Literal(literal) => literal.piece_bytes = bytes,
                     Engine::Automaton(automaton) => automaton.piece_bytes = bytes,
                     Engine::Backtracking(_) => {}
@@ -582,8 +598,8 @@ mod tests {
             }
             let cancel = Cancel::default();
             let fast: Vec<_> =
-                compiled.matching_lines(text.as_bytes(), 0, &cancel).map(Result::unwrap).collect();
-            let alone = regex::bytes::RegexBuilder::new(pattern).multi_line(true).build().unwrap();
+                pattern.matching_lines(text.as_bytes(), 0, &cancel).map(Result::unwrap).collect();
+            let alone = regex::bytes::RegexBuilder::new(source).multi_line(true).build().unwrap();
             let naive: Vec<_> = Lines::new(text.as_bytes(), Unit::Byte)
                 .filter(|line| alone.is_match(line.text(text.as_bytes())))
                 .collect();

@@ -234,7 +234,8 @@ pub fn read_bytes(scope: &Scope<'_>, request: &ReadRequest, bytes: &[u8]) -> Res
 fn prepare(scope: &Scope<'_>, request: &ReadRequest) -> Result<(LoadOptions, Option<Pattern>)> {
     let own = request.encoding.as_deref().map(Charset::by_label).transpose()?;
     let load = LoadOptions { charset: own.or(scope.charset), ..scope.load_options() };
-    let pattern = request.search.as_ref().map(Pattern::new).transpose()?;
+    let pattern =
+        request.search.as_ref().map(|search| Pattern::new(search, scope.cancel)).transpose()?;
     if request.start_line == Some(0) {
         return Err(Error::argument(
             Message::from(Term::StartLine) + " is 0: lines are numbered from 1",

@@ -159,7 +159,7 @@ pub fn search_hashed(
 ) -> Result<SearchResult> {
     let cancel = scope.cancel;
     cancel.check()?;
-    let pattern = Pattern::new(&query.search)?;
+    let pattern = Pattern::new(&query.search, cancel)?;
     let Walked { files, errors, warnings } = walk(scope.fs, scope.base, query, cancel)?;
     let result = SearchResult { errors, warnings, ..SearchResult::default() };
     let mut gathered = Gathered { result, text_bytes: 0, sink };
