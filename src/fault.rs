@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-pub use hashline_core::guard;
+pub use hashline_capi::contained;
 use hashline_core::{Code, Error as CoreError};
 use napi::bindgen_prelude::{Either, ToNapiValue};
 use napi::{Env, check_status, sys};
@@ -95,7 +95,7 @@ pub fn returned<T: ToNapiValue>(
     env: &Env,
     work: impl FnOnce() -> Result<T>,
 ) -> napi::Result<Js<'_>> {
-    let answered = guard(|| Ok(Js::from_rust(env, work()?)?));
+    let answered = contained(|| Ok(Js::from_rust(env, work()?)?));
     external::report(env)?;
     answered.map_err(|fault: Fault| fault.throw(env))
 }

@@ -30,8 +30,6 @@ mod text;
 mod tools;
 mod value;
 
-// The C interface, whose functions this library exports as well.
-use hashline_capi as _;
 use napi::Env;
 use napi::bindgen_prelude::{JsObjectValue, Object, retain_current_module_for_unload_safety};
 use napi_derive::napi;

@@ -161,7 +161,7 @@ unsafe extern "C" fn answer(
     {
         let env = Env::from_raw(env);
         // Nobody is there to be told what goes wrong with a promise itself.
-        let _ = fault::guard(|| mailbox.empty(&env).map_err(fault::Fault::from));
+        let _ = fault::contained(|| mailbox.empty(&env).map_err(fault::Fault::from));
     }
 }
 

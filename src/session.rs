@@ -13,7 +13,7 @@ use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
 use super::external::Weight;
-use super::fault::{self, Result, guard};
+use super::fault::{self, Result, contained};
 use super::js::Js;
 use super::json::{self, JsonView};
 use super::options::{Field, optional};
@@ -102,7 +102,7 @@ impl HashSession {
     /// A session that was shown nothing yet. Throws for misuse of the options.
     #[napi(constructor, ts_args_type = "options?: HashSessionOptions")]
     pub fn new(env: &Env, options: Js<'_>) -> napi::Result<Self> {
-        let made = guard(|| {
+        let made = contained(|| {
             let (options, store) = options::session_options(options)?;
             Ok::<_, fault::Fault>(match store {
                 Some(store) => Session::open(options, &store)?,

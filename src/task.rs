@@ -8,7 +8,7 @@ use napi::bindgen_prelude::ToNapiValue;
 
 use super::abort::Signal;
 use super::external;
-use super::fault::{self, Fault, Result, error_object, guard, rejected};
+use super::fault::{self, Fault, Result, contained, error_object, rejected};
 use super::js::Js;
 use super::leaving;
 use super::mailbox::{Bell, Mailbox, Settled, Waiting};
@@ -67,7 +67,7 @@ pub fn later<'env, C: Call>(
     env: &'env Env,
     prepare: impl FnOnce() -> Result<Prepared<'env, C>>,
 ) -> napi::Result<Js<'env>> {
-    let started = guard(|| {
+    let started = contained(|| {
         let (call, signal) = prepare()?;
         start(env, call, optional(signal, Signal::read)?)
     });
@@ -131,7 +131,7 @@ impl<C: Call> Flight<C> {
             return;
         }
         if let Some(mut call) = self.take() {
-            let output = guard(|| self.call(&mut call));
+            let output = contained(|| self.call(&mut call));
             self.land(output);
         }
         self.bell.end();
@@ -170,7 +170,7 @@ fn settle<C: Call>(
     output: CoreResult<C::Output>,
 ) -> napi::Result<Settled> {
     let is_late = !C::WRITES && !C::IS_REMEMBERED && waiting.cancel.is_cancelled();
-    let answered = guard(|| match output {
+    let answered = contained(|| match output {
         Ok(_) if is_late => Err(Fault::Refused(aborted())),
         Ok(output) => Ok(Js::from_rust(env, C::answer(output))?.raw()),
         Err(error) => Err(Fault::Refused(error)),

@@ -4,8 +4,10 @@ use std::ffi::{CString, c_char};
 use std::ptr;
 use std::sync::OnceLock;
 
-use hashline_core::{Code, Error, Result, guard};
+use hashline_core::{Code, Error, Result};
 use serde::de::{DeserializeOwned, IgnoredAny};
+
+use crate::panics::contained;
 
 /// The most bytes of one argument: 1 GiB.
 pub const HASHLINE_MAX_INPUT_BYTES: usize = 1 << 30;
@@ -116,7 +118,7 @@ pub(crate) unsafe fn answered<A: Answer>(
     let result = if answer.is_null() {
         Err(Error::argument("there is no room for the answer: the pointer to it is null"))
     } else {
-        guard(work)
+        contained(work)
     };
     let (given, failure, is_done) = match result {
         Ok(given) => (given, HashlineError::NONE, true),

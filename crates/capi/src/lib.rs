@@ -13,11 +13,13 @@
 
 mod buffer;
 mod calls;
+mod panics;
 mod sessions;
 
 use std::ffi::c_char;
 
 pub use buffer::{HASHLINE_MAX_INPUT_BYTES, HashlineBuffer, HashlineError};
+pub use panics::contained;
 
 use buffer::{Input, answered};
 
@@ -303,8 +305,7 @@ pub unsafe extern "C" fn hashline_session_fork(
 #[unsafe(no_mangle)]
 pub extern "C" fn hashline_session_close(session: u64) -> bool {
     // Letting go of what it remembers must not unwind into the caller, whatever it does.
-    hashline_core::guard(|| Ok::<_, hashline_core::Error>(sessions::close(session)))
-        .unwrap_or_default()
+    contained(|| Ok::<_, hashline_core::Error>(sessions::close(session))).unwrap_or_default()
 }
 
 /// Reads files within the limits of one call: `requests` as for `hashline_read`. Answers a

@@ -1,14 +1,12 @@
 //! Every refusal and fault of the engine: one stable code per kind, and a message that says
 //! what, where and what instead.
 
-mod guard;
 mod message;
 
 use std::io;
 
 use serde::{Serialize, Serializer};
 
-pub use guard::guard;
 pub use message::{Message, Spelling, Term, Terms};
 
 /// Declares the codes once, with the string each is known by outside.

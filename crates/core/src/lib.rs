@@ -79,7 +79,7 @@ pub use self::{
     edit::resolve::{RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate},
     edit::session::{MemoryLimits, Unseen},
     edit::structure::{SyntaxCheck, SyntaxState},
-    error::{Code, Error, Message, Result, Spelling, Term, guard},
+    error::{Code, Error, Message, Result, Spelling, Term},
     text::dialect::{DIALECTS, Dialect},
     text::hash::{mixes_line_number, verify as verify_hash},
     threads::CALLS,

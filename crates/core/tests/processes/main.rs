@@ -10,7 +10,6 @@ use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 mod crash;
-mod guard;
 mod rights;
 mod state;
 mod syscalls;

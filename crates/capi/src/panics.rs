@@ -1,14 +1,15 @@
-//! Panics → errors, where a face meets the process that it lives in.
+//! Panics → errors, where the library meets the process that it lives in: of somebody who calls it in
+//! C, or of Node.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
-use super::{Code, Error};
+use hashline_core::{Code, Error};
 
 /// Runs `work`; a panic becomes [`Code::Internal`] instead of the end of the host
-/// process. For faces that live in the process of somebody else.
-pub fn guard<T, E: From<Error>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+/// process.
+pub fn contained<T, E: From<Error>>(work: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     be_silent();
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
         let message = format!("a bug in the engine: {}", panic_message(&*payload));
