@@ -1,8 +1,8 @@
 //! How long it takes to find the newlines of a text, and to hash all its lines, by turns: what
 //! `npm run bench` compares. `rates ROUNDS FILE...` prints an object of nanoseconds for each file.
 
-#[allow(dead_code, missing_docs, reason = "shared with the benches")]
-#[path = "../benches/stage/mod.rs"]
+#[allow(dead_code, missing_docs, reason = "shared with other examples")]
+#[path = "support/stage.rs"]
 mod stage;
 
 use std::hint::black_box;

@@ -3,11 +3,11 @@
 //!
 //! `workload STAGE LEVEL TEXT` or `workload --list` for the names of all, one per row.
 
-#[allow(dead_code, missing_docs, reason = "shared with the benches")]
-#[path = "../benches/corpus/mod.rs"]
+#[allow(dead_code, missing_docs, reason = "shared with other examples")]
+#[path = "support/corpus.rs"]
 mod corpus;
-#[path = "../benches/stage/mod.rs"]
-#[allow(missing_docs, reason = "shared with the benches")]
+#[path = "support/stage.rs"]
+#[allow(missing_docs, reason = "shared with other examples")]
 mod stage;
 
 use std::hint::black_box;

@@ -98,7 +98,7 @@ pub use self::{
     },
 };
 
-/// What tests, benches and fuzz targets look into: nothing of it is promised to anybody else.
+/// What tests, examples and fuzz targets look into: nothing of it is promised to anybody else.
 #[doc(hidden)]
 pub mod internals {
     /// See `cancel.rs`.

@@ -24,7 +24,7 @@ impl Level {
     /// Every level, slowest first.
     pub const ALL: [Level; 4] = [Level::Portable, Level::Avx2, Level::Avx512, Level::Neon];
 
-    /// The name, for benches and messages.
+    /// The name, for measurements and messages.
     pub fn name(self) -> &'static str {
         match self {
             Level::Portable => "portable",

@@ -1,4 +1,4 @@
-//! The stages that benches, examples and the count of instructions run: sums of hashes, so that
+//! The stages that the examples run to measure: sums of hashes, so that
 //! nothing can be left out.
 
 use hashline_core::internals::text::dialect::Dialect;
