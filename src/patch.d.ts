@@ -26,6 +26,7 @@ export type HashlineErrorCode =
   | 'LINE_OUT_OF_RANGE'
   | 'OVERLAPPING_EDITS'
   | 'REPEATS_NEIGHBOURS'
+  | 'NO_BLOCK'
   | 'BREAKS_SYNTAX'
   | 'TEXT_NOT_FOUND'
   | 'TEXT_NOT_UNIQUE'
@@ -131,12 +132,31 @@ export interface ReplaceRange {
   checksum?: string
 }
 
+/**
+ * Replaces the block that begins at a line: a function, a statement, an entry, a section, with the
+ * comments and attributes directly above it.
+ */
+export interface ReplaceBlock {
+  op: 'replace_range'
+  path: string
+  /** The line where the block begins, or a comment or attribute directly above it. */
+  start_anchor: Anchor
+  end_anchor?: null
+  block: true
+  /** The new lines; `null` or `[]` deletes. */
+  text: Lines
+  /** Takes the text as it is: without repairs, and even if it repeats its neighbours. */
+  verbatim?: boolean
+}
+
 /** Inserts lines after a line, at the start (`'BOF'`) or at the end (`'EOF'`). */
 export interface InsertAfter {
   op: 'insert_after'
   path: string
   anchor: Anchor | 'BOF' | 'EOF'
   text: InsertedLines
+  /** After the whole block that begins at the line of the anchor. */
+  block?: boolean
   /** Takes the text as it is: without repairs, and even if it repeats its neighbours. */
   verbatim?: boolean
 }
@@ -151,11 +171,13 @@ export interface InsertBefore {
   verbatim?: boolean
 }
 
-/** Removes one line. */
+/** Removes one line, or the whole block that begins there. */
 export interface DeleteLine {
   op: 'delete'
   path: string
   anchor: Anchor
+  /** The whole block, with the comments and attributes directly above it. */
+  block?: boolean
   start_anchor?: never
   end_anchor?: never
   range?: never
@@ -270,6 +292,7 @@ export interface DeleteFile {
 export type LineOperation =
   | SetLine
   | ReplaceRange
+  | ReplaceBlock
   | InsertAfter
   | InsertBefore
   | DeleteLine

@@ -55,6 +55,7 @@ const WORDS: [&str; 61] = [
     "hash",
     "rename",
     "verbatim",
+    "block",
     "BOF",
     "EOF",
     "a.txt",
@@ -170,7 +171,7 @@ fn field(input: &mut Unstructured<'_>, dialect: &Dialect, name: &str) -> Result<
     Ok(match name {
         "text" | "new_text" | "old_text" | "content" => lines(input)?,
         "path" | "from" | "to" => text("a.txt"),
-        "all" | "verbatim" => Value::Bool(input.arbitrary()?),
+        "all" | "verbatim" | "block" => Value::Bool(input.arbitrary()?),
         "value" => value(input, 3)?,
         "key" => text(&word(input)?),
         "index" => Value::Number(f64::from(input.int_in_range(0..=4)?)),
@@ -221,10 +222,13 @@ fn path_anchor(input: &mut Unstructured<'_>) -> Result<Value> {
 }
 
 fn operation(input: &mut Unstructured<'_>, dialect: &Dialect) -> Result<Value> {
-    let shapes: [(&str, &[&str]); 14] = [
+    let shapes: [(&str, &[&str]); 17] = [
         ("set_line", &["path", "anchor", "text", "verbatim"]),
         ("replace_range", &["path", "start_anchor", "end_anchor", "text"]),
         ("insert_after", &["path", "anchor", "text"]),
+        ("insert_after", &["path", "anchor", "text", "block"]),
+        ("replace_range", &["path", "start_anchor", "text", "block"]),
+        ("delete", &["path", "anchor", "block"]),
         ("insert_before", &["path", "anchor", "text"]),
         ("delete", &["path", "anchor"]),
         ("delete", &["path", "start_anchor", "end_anchor"]),

@@ -26,6 +26,14 @@ const OPERATIONS = {
   'delete a line': (a) => [{ op: 'delete', anchor: a[2] }],
   'delete a range': (a) => [{ op: 'delete', range: `${a[1]}-${a[3]}` }],
   'delete all': (a) => [{ op: 'delete', start_anchor: a[0], end_anchor: a[4] }],
+  'replace a block': (a) => [
+    { op: 'replace_range', start_anchor: a[1], block: true, text: 'const f = 1\n' },
+  ],
+  'insert after a block': (a) => [
+    { op: 'insert_after', anchor: a[1], block: true, text: ['', 'after()'] },
+  ],
+  'delete a block': (a) => [{ op: 'delete', anchor: a[1], block: true }],
+  'delete a block where none begins': (a) => [{ op: 'delete', anchor: a[2], block: true }],
   'several at once': (a) => [
     { op: 'set_line', anchor: a[4], text: 'LAST' },
     { op: 'delete', anchor: a[0] },

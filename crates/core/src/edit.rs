@@ -17,6 +17,7 @@
 //! May import: `error`, `cancel`, `shape`, `threads`, `text`, `disk`, `view`.
 
 pub mod apply;
+mod block;
 pub mod json;
 pub mod outcome;
 pub mod plan;

@@ -51,6 +51,8 @@ codes! {
     OverlappingEdits = "OVERLAPPING_EDITS",
     /// A text repeats the lines next to its place.
     RepeatsNeighbours = "REPEATS_NEIGHBOURS",
+    /// No block begins at a line that should name one.
+    NoBlock = "NO_BLOCK",
     /// A file that parses would not after the patch.
     BreaksSyntax = "BREAKS_SYNTAX",
     /// `old_text` of a `replace_text` does not occur.

@@ -14,11 +14,14 @@ use crate::tool::Call;
 /// Operations on lines and files.
 static LINE_OPERATIONS: &[Operation] = &[
     Operation::new("set_line", &["anchor", "text", "checksum"]).writing("text"),
-    Operation::new("replace_range", &["start_anchor", "end_anchor", "text", "checksum"])
+    Operation::new("replace_range", &["start_anchor", "end_anchor", "block", "text", "checksum"])
         .writing("text"),
-    Operation::new("insert_after", &["anchor", "text"]).writing("text"),
+    Operation::new("insert_after", &["anchor", "block", "text"]).writing("text"),
     Operation::new("insert_before", &["anchor", "text"]).writing("text"),
-    Operation::new("delete", &["anchor", "start_anchor", "end_anchor", "range", "checksum"]),
+    Operation::new(
+        "delete",
+        &["anchor", "block", "start_anchor", "end_anchor", "range", "checksum"],
+    ),
     Operation::new("replace_text", &["old_text", "new_text", "all"]).writing("new_text"),
     Operation::new("add_file", &["content"]).writing("content"),
     Operation::new("move_file", &["from", "to", "from_path", "to_path"]),
@@ -56,6 +59,11 @@ pub static LINE_FIELDS: &[Field] = &[
     Field::new("start_anchor", Kind::Name, "replace_range, delete: the first line")
         .or(&["startAnchor"]),
     Field::new("end_anchor", Kind::Name, "replace_range, delete: the last line").or(&["endAnchor"]),
+    Field::new(
+        "block",
+        Kind::Flag,
+        "replace_range by start_anchor, delete, insert_after: the whole function, entry or section that begins at the line",
+    ),
     Field::new(
         "text",
         Kind::Text,

@@ -2,6 +2,7 @@
 //! lines and the truth about the cause after a refusal.
 
 mod applied;
+mod blockless;
 mod broken;
 mod diff;
 mod recalled;
@@ -14,6 +15,7 @@ use crate::text::hash::LineHasher;
 use crate::view::render::{GAP, one_line, render_cut_line};
 
 pub use applied::{FileReport, applied_text, created_rows, reindented_message, relocation_rows};
+pub use blockless::{block_rows, no_block_failure};
 pub use broken::{breaks_message, broken_message};
 pub use diff::{
     DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, DiffHunk, created_hunks, deleted_hunks, edited_hunks,

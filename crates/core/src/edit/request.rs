@@ -136,6 +136,8 @@ pub enum LineEdit {
         lines: Vec<String>,
         /// What the lines, and perhaps others around them, were when they were shown.
         checksum: Option<Checksum>,
+        /// The first line stands for the whole block that begins there.
+        block: bool,
     },
     /// Inserts lines.
     Insert {
@@ -143,6 +145,8 @@ pub enum LineEdit {
         at: InsertAt,
         /// The new lines, at least one.
         lines: Vec<String>,
+        /// The line stands for the whole block that begins there.
+        block: bool,
     },
     /// Replaces an exact text.
     ReplaceText {
@@ -165,6 +169,14 @@ impl LineEdit {
             LineEdit::Insert { .. } => true,
             LineEdit::Json(JsonEdit::Insert { slot, .. }) => !matches!(slot, JsonSlot::Key(_)),
             LineEdit::Replace { .. } | LineEdit::ReplaceText { .. } | LineEdit::Json(_) => false,
+        }
+    }
+
+    /// Whether its anchor stands for the block that begins there.
+    pub fn is_by_block(&self) -> bool {
+        match self {
+            LineEdit::Replace { block, .. } | LineEdit::Insert { block, .. } => *block,
+            LineEdit::ReplaceText { .. } | LineEdit::Json(_) => false,
         }
     }
 

@@ -10,6 +10,7 @@ mod support;
 mod apply;
 mod blocks;
 mod cancel;
+mod code_blocks;
 mod faults;
 mod hostile;
 mod json;

@@ -14,7 +14,7 @@ use crate::disk::commit::{self, CommitError, CommitOptions, Ground, Update, conc
 use crate::disk::fs::Place;
 use crate::edit::outcome::{Applied, Change, FileChange, FileDiff, Warning, WarningCode};
 use crate::edit::report::{
-    DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, applied_text, created_hunks, created_rows,
+    DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, applied_text, block_rows, created_hunks, created_rows,
     deleted_hunks, edited_hunks, relocation_rows, unshown_diff,
 };
 use crate::edit::session::{
@@ -424,5 +424,6 @@ pub(super) fn edited_change(
         syntax: None,
         diff: None,
     };
-    (change, relocation_rows(&file.relocations) + &report.rows())
+    let told = relocation_rows(&file.relocations) + &block_rows(&file.blocks);
+    (change, told + &report.rows())
 }

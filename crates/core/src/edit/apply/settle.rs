@@ -10,10 +10,13 @@ use super::options::EditOptions;
 use super::values::{self, ValueEdits};
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Document, Loaded, contained, load_place};
+use crate::edit::block::{BlockLines, Blocks};
 use crate::edit::outcome::{Failure, Noop, NoopReason, Relocation, Repair, Warning, WarningCode};
 use crate::edit::plan::{Edit, Plan, PlanText, find_matches, plan};
 use crate::edit::repair::{self, EditSite, ModelText};
-use crate::edit::report::{AnchorReport, FileReport, reindented_message, repeated_failure};
+use crate::edit::report::{
+    AnchorReport, FileReport, no_block_failure, reindented_message, repeated_failure,
+};
 use crate::edit::request::{InsertAt, LineEdit, Operation};
 use crate::edit::resolve::{Evidence, Resolved, Spot};
 use crate::edit::session::{
@@ -35,6 +38,8 @@ pub(super) struct Settled {
     pub(super) repairs: Vec<Repair>,
     pub(super) warnings: Vec<Warning>,
     pub(super) noops: Vec<Noop>,
+    /// Blocks that were named by one line: the operation, the first line and the last.
+    pub(super) blocks: Vec<(usize, u64, u64)>,
     operations: usize,
 }
 
@@ -189,17 +194,18 @@ pub(super) fn settle_document(
         Some((recall, file)) => recall.resolve(file, path, &evidence, &options.policy(), &forward),
         None => resolve_plainly(path, &evidence, &options.policy(), &forward),
     };
-    let resolved = settled.unwrap_or_else(|refused| {
+    let mut resolved = settled.unwrap_or_else(|refused| {
         failures.push_refusal(*refused);
         Vec::new()
     });
+    let Widened { blocks, refused } = widen(&evidence, path, &mut resolved, recall.as_ref());
+    if !refused.is_empty() {
+        failures.push_refusal(refusal(recall.as_ref(), &evidence, refused));
+    }
     let Mended { mut edits, repairs, warnings, refused } =
         mend(&evidence, path, options, &resolved);
     if !refused.is_empty() {
-        failures.push_refusal(match &recall {
-            Some((recall, file)) => recall.refusal(file, evidence.text, refused),
-            None => FileRefusal { failures: refused, lesson: None },
-        });
+        failures.push_refusal(refusal(recall.as_ref(), &evidence, refused));
     }
     for &operation in &forward {
         match find_matches(&subject, operation) {
@@ -238,8 +244,64 @@ pub(super) fn settle_document(
         repairs,
         warnings,
         noops,
+        blocks,
         operations: operations.len(),
     })
+}
+
+/// What is refused, and what a session shows of the file by that.
+fn refusal(
+    recall: Option<&(Recall<'_>, &Path)>,
+    evidence: &Evidence<'_>,
+    failures: Vec<(Failure, AnchorReport)>,
+) -> FileRefusal {
+    match recall {
+        Some((recall, file)) => recall.refusal(file, evidence.text, failures),
+        None => FileRefusal { failures, lesson: None },
+    }
+}
+
+/// What became of operations that name a block by one line.
+#[derive(Default)]
+struct Widened {
+    /// Their operations, with the first and the last line of each.
+    blocks: Vec<(usize, u64, u64)>,
+    refused: Vec<(Failure, AnchorReport)>,
+}
+
+/// Gives operations that name a block all of its lines. In a session those must have been shown
+/// that it would remove.
+fn widen(
+    evidence: &Evidence<'_>,
+    path: &str,
+    resolved: &mut [Resolved<'_>],
+    recall: Option<&(Recall<'_>, &Path)>,
+) -> Widened {
+    let blocks = Blocks::new(path, evidence.text);
+    let mut widened = Widened::default();
+    let mut removed = Vec::new();
+    for one in resolved.iter_mut().filter(|one| one.operation.action.is_by_block()) {
+        let (Spot::Lines(line, _) | Spot::Gap(line)) = one.spot;
+        let BlockLines { first, last } = match blocks.at(line) {
+            Ok(block) => block,
+            Err(none) => {
+                let failure = no_block_failure(evidence, path, one.operation, line, &none);
+                widened.refused.push(failure);
+                continue;
+            }
+        };
+        widened.blocks.push((one.operation.index, first, last));
+        if let Spot::Gap(_) = one.spot {
+            (one.spot, one.anchor_line) = (Spot::Gap(last), Some(last));
+        } else {
+            one.spot = Spot::Lines(first, last);
+            removed.push(*one);
+        }
+    }
+    if let Some((recall, file)) = recall {
+        widened.refused.extend(recall.unseen_in_blocks(file, path, evidence, &removed));
+    }
+    widened
 }
 
 fn some(path: &str) -> Option<&str> {
@@ -318,7 +380,10 @@ fn mend<'o>(
             }));
             let repeats = repair::repeats(&options.repairs, &subject, &draft);
             mended.refused.extend(repeated_failure(evidence, path, one.operation, &repeats));
-            let hint = one.operation.action.anchors().next().and_then(|one| one.hint.as_ref());
+            // Of a block, the hint need not be that of its first line.
+            let named = one.operation.action.anchors().next();
+            let hint = named.filter(|_| !one.operation.action.is_by_block());
+            let hint = hint.and_then(|one| one.hint.as_ref());
             let reindented = repair::reindented(&subject, &draft, hint);
             mended.warnings.extend(reindented.map(|found| Warning {
                 code: WarningCode::Indentation,

@@ -62,6 +62,6 @@ fn verify(
 
 /// An operation that is at home where its anchor is, and never carried out.
 fn beside(index: usize, path: &str, anchor: Anchor) -> Operation {
-    let action = LineEdit::Insert { at: InsertAt::After(anchor), lines: Vec::new() };
+    let action = LineEdit::Insert { at: InsertAt::After(anchor), lines: Vec::new(), block: false };
     Operation { index, path: path.to_owned(), verbatim: true, action }
 }

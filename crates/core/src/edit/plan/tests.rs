@@ -34,7 +34,7 @@ fn edits_of<'o>(subject: &PlanText<'_>, operation: &'o Operation) -> Result<Vec<
             last: u64::from(last.as_ref().unwrap_or(first).line),
             lines: lines.clone(),
         }],
-        LineEdit::Insert { at, lines } => {
+        LineEdit::Insert { at, lines, .. } => {
             let gap = match at {
                 InsertAt::Start => 0,
                 InsertAt::End => subject.index.count(),

@@ -271,7 +271,7 @@ mod tests {
             .map(|index| Operation {
                 index,
                 path: String::new(),
-                action: LineEdit::Insert { at: InsertAt::End, lines: Vec::new() },
+                action: LineEdit::Insert { at: InsertAt::End, lines: Vec::new(), block: false },
                 verbatim: false,
             })
             .collect();

@@ -109,6 +109,11 @@ fn truth(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
         }
         Why::NotShown { lines } => {
             let numbers = spans(lines);
+            if let Some(rest) = beyond_limit(lines) {
+                return format!(
+                    "{numbers} never shown to you. The first {UNSEEN_LIMIT_LINES} of them are shown above now: read on from line {rest}, and repeat the edit if you mean them.{forgotten}"
+                );
+            }
             let (they_are, them) =
                 if is_one(lines) { ("It is", "it") } else { ("They are", "them") };
             format!(
@@ -227,6 +232,19 @@ fn as_shown(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
         lines => format!("\n(of {} lines)", lines + refused.shown.len() as u64),
     };
     format!(" They were:{rows}{left_out}")
+}
+
+/// The first of lines that a refusal has no room for.
+fn beyond_limit(lines: &[std::ops::Range<u64>]) -> Option<u64> {
+    let mut left = UNSEEN_LIMIT_LINES;
+    for range in lines {
+        let length = range.end - range.start;
+        if length > left {
+            return Some(range.start + left);
+        }
+        left -= length;
+    }
+    None
 }
 
 fn is_one(lines: &[std::ops::Range<u64>]) -> bool {

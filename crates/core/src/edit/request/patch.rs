@@ -240,6 +240,35 @@ impl PatchOperation {
         PatchOperation::new("delete_file", [("path", path.into())])
     }
 
+    /// Replaces the whole block that begins at a line, with what stands directly above it.
+    pub fn replace_block(
+        path: impl Into<String>,
+        start_anchor: impl Into<String>,
+        text: impl Into<String>,
+    ) -> PatchOperation {
+        let fields =
+            [("path", path.into()), ("start_anchor", start_anchor.into()), ("text", text.into())];
+        PatchOperation::new("replace_range", fields).of_block()
+    }
+
+    /// Inserts lines after the whole block that begins at a line.
+    pub fn insert_after_block(
+        path: impl Into<String>,
+        anchor: impl Into<String>,
+        text: impl Into<String>,
+    ) -> PatchOperation {
+        PatchOperation::insert_after(path, anchor, text).of_block()
+    }
+
+    /// Deletes the whole block that begins at a line, with what stands directly above it.
+    pub fn delete_block(path: impl Into<String>, anchor: impl Into<String>) -> PatchOperation {
+        PatchOperation::delete_line(path, anchor).of_block()
+    }
+
+    fn of_block(self) -> PatchOperation {
+        self.with("block", Value::Bool(true))
+    }
+
     /// This operation with its text taken to the letter, without repairs.
     #[must_use]
     pub fn verbatim(self) -> PatchOperation {

@@ -262,18 +262,27 @@ impl OperationReader<'_> {
                 let first = fields.anchor(dialect, "anchor")?;
                 replace(fields, first, None, fields.lines("text")?)?
             }
+            "replace_range" if block(fields, "start_anchor", &["end_anchor"])? => {
+                let first = fields.anchor(dialect, "start_anchor")?;
+                of_block(replace(fields, first, None, fields.lines("text")?)?)
+            }
             "replace_range" => {
                 let first = fields.anchor(dialect, "start_anchor")?;
                 let last = fields.anchor(dialect, "end_anchor")?;
                 replace(fields, first, Some(last), fields.lines("text")?)?
             }
-            "insert_after" => LineEdit::Insert {
-                at: fields.position(dialect, "anchor", InsertAt::After)?,
-                lines: fields.some_lines("text")?,
-            },
+            "insert_after" => {
+                let is_by_block = block(fields, "anchor", &[])?;
+                let at = fields.position(dialect, "anchor", InsertAt::After)?;
+                if is_by_block && !matches!(at, InsertAt::After(_)) {
+                    return Err(fields.wrong("anchor", "the anchor of a line, since block is true"));
+                }
+                LineEdit::Insert { at, lines: fields.some_lines("text")?, block: is_by_block }
+            }
             "insert_before" => LineEdit::Insert {
                 at: fields.position(dialect, "anchor", InsertAt::Before)?,
                 lines: fields.some_lines("text")?,
+                block: false,
             },
             "delete" => self.delete(fields)?,
             "replace_text" => replace_text(fields)?,
@@ -286,6 +295,10 @@ impl OperationReader<'_> {
     fn delete(&self, fields: &Fields<'_>) -> Result<LineEdit> {
         let (anchor, range) = (fields.has_value("anchor"), fields.has_value("range"));
         let ends = fields.has_value("start_anchor") | fields.has_value("end_anchor");
+        if block(fields, "anchor", &["start_anchor", "end_anchor", "range"])? {
+            let first = fields.anchor(self.dialect, "anchor")?;
+            return Ok(of_block(replace(fields, first, None, Vec::new())?));
+        }
         let (first, last) = match (anchor, ends, range) {
             (true, false, false) => (fields.anchor(self.dialect, "anchor")?, None),
             (false, true, false) => (
@@ -333,6 +346,7 @@ impl OperationReader<'_> {
                     lines if lines.is_empty() => vec![String::new()],
                     lines => lines,
                 },
+                block: false,
             },
             "set_path" | "insert_at_path" | "delete_path" => json_edit(key, fields)?,
             _ => replace_text(fields)?,
@@ -360,6 +374,7 @@ impl OperationReader<'_> {
                     InsertAt::End
                 },
                 lines: fields.some_content()?,
+                block: false,
             },
             "prepend" => LineEdit::Insert {
                 at: if fields.has_value("before") {
@@ -368,6 +383,7 @@ impl OperationReader<'_> {
                     InsertAt::Start
                 },
                 lines: fields.some_content()?,
+                block: false,
             },
             "insert" => LineEdit::Insert {
                 at: match (fields.has_value("after"), fields.has_value("before")) {
@@ -382,6 +398,7 @@ impl OperationReader<'_> {
                     }
                 },
                 lines: fields.some_content()?,
+                block: false,
             },
             "replaceText" => replace_text(fields)?,
             unknown => {
@@ -402,7 +419,26 @@ fn replace(
     lines: Vec<String>,
 ) -> Result<LineEdit> {
     let checksum = fields.checksum(first.line, last.as_ref().map_or(first.line, |one| one.line))?;
-    Ok(LineEdit::Replace { first, last, lines, checksum })
+    Ok(LineEdit::Replace { first, last, lines, checksum, block: false })
+}
+
+/// Whether the line of the anchor `name` stands for the block that begins there; then nothing else
+/// may name its end.
+fn block(fields: &Fields<'_>, name: &str, ends: &[&'static str]) -> Result<bool> {
+    let is_by_block = fields.flag("block")?;
+    match ends.iter().find(|end| is_by_block && fields.has_value(end)) {
+        None => Ok(is_by_block),
+        Some(end) => Err(fields.invalid(&format!(
+            "has block and {end}: a block is named by {name} alone, the line where it begins"
+        ))),
+    }
+}
+
+fn of_block(mut edit: LineEdit) -> LineEdit {
+    if let LineEdit::Replace { block, .. } = &mut edit {
+        *block = true;
+    }
+    edit
 }
 
 /// `{op: "add_file", …}` and its like.

@@ -61,17 +61,23 @@ fn every_operation_is_read() {
                 last: Some(b.clone()),
                 lines: vec!["x".into()],
                 checksum: None,
+                block: false,
             }),
         ),
         (
             json!({"op": "insert_after", "path": "p", "anchor": "EOF", "text": "x"}),
-            Action::Lines(LineEdit::Insert { at: InsertAt::End, lines: vec!["x".into()] }),
+            Action::Lines(LineEdit::Insert {
+                at: InsertAt::End,
+                lines: vec!["x".into()],
+                block: false,
+            }),
         ),
         (
             json!({"op": "insert_before", "path": "p", "anchor": "1:a3", "text": "x"}),
             Action::Lines(LineEdit::Insert {
                 at: InsertAt::Before(a.clone()),
                 lines: vec!["x".into()],
+                block: false,
             }),
         ),
         (
@@ -81,6 +87,7 @@ fn every_operation_is_read() {
                 last: Some(b.clone()),
                 lines: vec![],
                 checksum: None,
+                block: false,
             }),
         ),
         (
@@ -90,6 +97,7 @@ fn every_operation_is_read() {
                 last: Some(b.clone()),
                 lines: vec![],
                 checksum: None,
+                block: false,
             }),
         ),
         (
@@ -170,7 +178,7 @@ fn regression_unknown_fields_and_two_names_for_one_are_refused_by_name() {
         ),
         (
             operations(json!({"op": "delete", "path": "p", "anchor": "1:a3", "end_line": 4})),
-            "the known ones are op, anchor, range, start_anchor, end_anchor, checksum, verbatim, path",
+            "the known ones are op, anchor, range, start_anchor, end_anchor, block, checksum, verbatim, path",
         ),
         (
             operations(json!({"op": "delete_file", "path": "p", "anchor": "1:a3"})),
@@ -221,8 +229,10 @@ fn foreign_shapes_mean_the_same_operations() {
         last: None,
         lines: lines.iter().map(|&line| line.into()).collect(),
         checksum: None,
+        block: false,
     };
-    let insert = |at: InsertAt, line: &str| LineEdit::Insert { at, lines: vec![line.into()] };
+    let insert =
+        |at: InsertAt, line: &str| LineEdit::Insert { at, lines: vec![line.into()], block: false };
     let cases = [
         (json!({"set_line": {"anchor": "1:a3", "new_text": "x"}}), set(&["x"])),
         (json!({"set_line": {"anchor": "1:a3", "new_text": ""}}), set(&[])),
@@ -235,6 +245,7 @@ fn foreign_shapes_mean_the_same_operations() {
                 last: Some(b.clone()),
                 lines: vec![],
                 checksum: None,
+                block: false,
             },
         ),
         (
@@ -254,6 +265,7 @@ fn foreign_shapes_mean_the_same_operations() {
                 last: Some(b.clone()),
                 lines: vec![],
                 checksum: None,
+                block: false,
             },
         ),
         (json!({"op": "append", "content": "x"}), insert(InsertAt::End, "x")),

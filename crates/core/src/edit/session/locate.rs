@@ -7,6 +7,7 @@ mod refuse;
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::ops::Range;
 
 use serde::Deserialize;
 
@@ -188,6 +189,62 @@ impl<'a> Locator<'a> {
         match landed {
             Ok(landed) => self.placed(target, landed),
             Err(refused) => Found::Refused(vec![refused]),
+        }
+    }
+
+    /// The refusal of an operation that would remove the lines from `first` to `last`, found around
+    /// the line of an anchor, if the model does not know all of them as they are.
+    pub fn unseen_around<'o>(
+        &mut self,
+        anchor: &'o Anchor,
+        first: u64,
+        last: u64,
+    ) -> Option<Refused<'o>> {
+        if self.unseen == Unseen::Match {
+            return None;
+        }
+        let target = Target::Line(anchor);
+        let landed = match self.by_views(&target, self.views()) {
+            Some(landed) => landed.ok()?.2,
+            None => self.by_tip(&target)?,
+        };
+        let missing = self.missing_around(anchor, &landed, first, last);
+        (!missing.is_empty()).then(|| self.not_shown(anchor, missing))
+    }
+
+    /// The lines from `first` to `last` of the current text that the model does not know. Where
+    /// others have changed the file, it knows them all, as one block, or only the line that landed.
+    fn missing_around(
+        &mut self,
+        anchor: &Anchor,
+        landed: &Landed,
+        first: u64,
+        last: u64,
+    ) -> Vec<Range<u64>> {
+        let line = landed.block.first;
+        let others = || [first..line, line + 1..last + 1].into_iter().filter(|one| !one.is_empty());
+        match &landed.known {
+            Known::Shown(shown) => shown.missing(first..last + 1),
+            Known::Lineage(at) if landed.how != How::Carried => {
+                self.known(*at).missing(first..last + 1)
+            }
+            Known::Lineage(at) => {
+                let above = line - first;
+                let Some(start) = landed.tip.first.checked_sub(above).filter(|&start| start > 0)
+                else {
+                    return others().collect();
+                };
+                let tip = Block { first: start, last: start + (last - first) };
+                let target = Target::Range(anchor, anchor);
+                match self.carry(*at, &target, tip) {
+                    Ok(block) if block.first == first => {
+                        let missing = self.known(*at).missing(tip.first..tip.last + 1);
+                        let now = |line: u64| line - tip.first + first;
+                        missing.into_iter().map(|one| now(one.start)..now(one.end)).collect()
+                    }
+                    _ => others().collect(),
+                }
+            }
         }
     }
 

@@ -13,7 +13,7 @@ use crate::cancel::Cancel;
 use crate::edit::outcome::Failure;
 use crate::edit::report::{AnchorReport, anchor_failures, recalled_failure};
 use crate::edit::request::{InsertAt, LineEdit, Operation};
-use crate::edit::resolve::{Evidence, RelocatePolicy, Resolved, resolve};
+use crate::edit::resolve::{Evidence, RelocatePolicy, Resolved, Spot, resolve};
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
 use crate::view::anchor::Anchor;
@@ -115,6 +115,34 @@ impl<'m> Recall<'m> {
             return Ok(resolved);
         }
         Err(Box::new(self.refusal(file, evidence.text, refused)))
+    }
+
+    /// The refusals of operations that remove blocks of which not all lines were shown, or others
+    /// have changed some since.
+    pub fn unseen_in_blocks(
+        &self,
+        file: &Path,
+        path: &str,
+        evidence: &Evidence<'_>,
+        removed: &[Resolved<'_>],
+    ) -> Vec<(Failure, AnchorReport)> {
+        if removed.is_empty() {
+            return Vec::new();
+        }
+        let body = Body::new(evidence.text, &evidence.index);
+        let record = self.memory.record(file);
+        let (dialect, as_of) = (evidence.dialect, Some(self.as_of));
+        let mut locator = Locator::new(&record, body, dialect, self.unseen, as_of, self.cancel);
+        let refused = removed.iter().filter_map(|one| {
+            let (Spot::Lines(first, last), Some(anchor)) =
+                (one.spot, one.operation.action.anchors().next())
+            else {
+                return None;
+            };
+            let refused = locator.unseen_around(anchor, first, last)?;
+            Some(recalled_failure(evidence, path, one.operation, &refused))
+        });
+        refused.collect()
     }
 }
 

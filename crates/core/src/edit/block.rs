@@ -1,0 +1,118 @@
+//! Which lines an operation takes that names a whole block by the line where it begins.
+
+use std::cell::OnceCell;
+
+#[cfg(feature = "syntax")]
+use hashline_syntax::{NoBlock, NoBlockReason, SOURCE_LIMIT_BYTES, Source, language_of};
+#[cfg(not(feature = "syntax"))]
+use without::BlockSource;
+
+/// The blocks of one file. It is parsed when the first of them is asked for.
+pub struct Blocks<'a> {
+    path: &'a str,
+    text: &'a [u8],
+    parsed: OnceCell<BlockSource>,
+}
+
+/// The lines of a block, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockLines {
+    /// Its first line, with the comments, attributes and decorators above it.
+    pub first: u64,
+    /// Its last line.
+    pub last: u64,
+}
+
+/// Why no block begins at a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blockless {
+    /// The reason, in words that go on after a colon.
+    pub why: String,
+    /// The nearest line above where a block begins.
+    pub above: Option<u64>,
+    /// The nearest line below where a block begins.
+    pub below: Option<u64>,
+}
+
+impl<'a> Blocks<'a> {
+    /// Those of a file with this path and text.
+    pub fn new(path: &'a str, text: &'a [u8]) -> Blocks<'a> {
+        Blocks { path, text, parsed: OnceCell::new() }
+    }
+
+    /// The block that begins at a line, or to which the comment or attribute there belongs.
+    pub fn at(&self, line: u64) -> Result<BlockLines, Blockless> {
+        let parsed = self.parsed.get_or_init(|| BlockSource::of(self.path, self.text));
+        parsed.block(line)
+    }
+}
+
+impl Blockless {
+    fn because(why: &str) -> Blockless {
+        Blockless { why: why.to_owned(), above: None, below: None }
+    }
+}
+
+/// A text with its tree, or why it has none.
+#[cfg(feature = "syntax")]
+enum BlockSource {
+    Source(Box<Source>),
+    None(&'static str),
+}
+
+#[cfg(feature = "syntax")]
+impl BlockSource {
+    fn of(path: &str, text: &[u8]) -> BlockSource {
+        let Some(language) = language_of(path, text) else {
+            return BlockSource::None("the language of the file is not known");
+        };
+        if text.len() > SOURCE_LIMIT_BYTES {
+            return BlockSource::None("the file is longer than 256 KiB, and is not parsed");
+        }
+        match Source::parse(language, text.into()) {
+            Some(source) => BlockSource::Source(Box::new(source)),
+            None => BlockSource::None("parsing the file would take too long"),
+        }
+    }
+
+    fn block(&self, line: u64) -> Result<BlockLines, Blockless> {
+        match self {
+            BlockSource::None(why) => Err(Blockless::because(why)),
+            BlockSource::Source(source) => {
+                let line = u32::try_from(line).unwrap_or(u32::MAX);
+                let lines =
+                    |(first, last)| BlockLines { first: u64::from(first), last: u64::from(last) };
+                let found = source.block(line).map(|block| lines((block.first, block.last)));
+                found.map_err(blockless)
+            }
+        }
+    }
+}
+
+#[cfg(feature = "syntax")]
+fn blockless(none: NoBlock) -> Blockless {
+    let NoBlock { reason, above, below } = none;
+    let why = match reason {
+        NoBlockReason::Shared => "other code stands in its first or last line".to_owned(),
+        reason => reason.to_string(),
+    };
+    Blockless { why, above: above.map(u64::from), below: below.map(u64::from) }
+}
+
+/// A build without parsers knows no blocks.
+#[cfg(not(feature = "syntax"))]
+mod without {
+    use super::{BlockLines, Blockless};
+
+    pub struct BlockSource;
+
+    impl BlockSource {
+        pub fn of(_: &str, _: &[u8]) -> BlockSource {
+            BlockSource
+        }
+
+        pub fn block(&self, _: u64) -> Result<BlockLines, Blockless> {
+            Err(Blockless::because("this build knows no languages"))
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Which block an operation took; or that none begins where it says, and where the nearest ones do.
+
+use super::rejected::AnchorReport;
+use crate::edit::block::Blockless;
+use crate::edit::outcome::Failure;
+use crate::edit::request::Operation;
+use crate::edit::resolve::Evidence;
+use crate::error::{Code, Terms};
+
+/// The failure of an operation that names a block where none begins, and what to report of it.
+/// `line` is where its anchor stands now.
+pub fn no_block_failure(
+    evidence: &Evidence<'_>,
+    path: &str,
+    operation: &Operation,
+    line: u64,
+    none: &Blockless,
+) -> (Failure, AnchorReport) {
+    let fresh = |line: u64| evidence.fresh(line).unwrap_or_default();
+    let named = operation.action.anchors().next().map(|one| one.text(evidence.dialect));
+    let named = named.unwrap_or_else(|| fresh(line));
+    let nearest = match (none.above, none.below) {
+        (None, None) => "Name the lines by start_anchor and end_anchor.".to_owned(),
+        (Some(one), None) | (None, Some(one)) => {
+            format!("The nearest line where one begins is {}.", fresh(one))
+        }
+        (Some(above), Some(below)) => {
+            format!("The nearest lines where one begins are {} and {}.", fresh(above), fresh(below))
+        }
+    };
+    let lines = [none.above, Some(line), none.below].into_iter().flatten();
+    let ranges: Vec<(u64, u64)> = lines.map(|line| (line, line)).collect();
+    let headline = format!("No block at {named}.");
+    let truth = format!("No block begins at line {line}: {}. {nearest}", none.why);
+    let report = AnchorReport::new(evidence, path, headline, &ranges, truth);
+    let failure = Failure {
+        operation: operation.index,
+        path: (!path.is_empty()).then(|| path.to_owned()),
+        code: Code::NoBlock,
+        message: format!("{} {}", report.headline, report.truth),
+        anchor: Some(named),
+        lines: Some(report.rows()),
+        suggestion: None,
+        terms: Terms::default(),
+    };
+    (failure, report)
+}
+
+/// One row for each block that was taken: the operation and the old numbers of the lines.
+pub fn block_rows(blocks: &[(usize, u64, u64)]) -> String {
+    let row = |(operation, first, last): &(usize, u64, u64)| {
+        format!("Operation {operation} took the block of lines {first}-{last}.\n")
+    };
+    blocks.iter().map(row).collect()
+}

@@ -1,0 +1,382 @@
+//! Operations that name a whole block by the line where it begins.
+
+use std::fs;
+
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
+use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
+use hashline_core::internals::error::Code;
+use hashline_core::internals::text::dialect::Dialect;
+use hashline_core::internals::text::hash::hash_line;
+use hashline_core::internals::view::read::ReadRequest;
+use hashline_core::internals::workspace::{Session, SessionOptions, Workspace, WorkspaceOptions};
+use serde_json::{Value, json};
+
+struct Scene {
+    dir: tempfile::TempDir,
+    state: tempfile::TempDir,
+}
+
+impl Scene {
+    fn new(name: &str, content: &[u8]) -> Scene {
+        let scene =
+            Scene { dir: tempfile::tempdir().unwrap(), state: tempfile::tempdir().unwrap() };
+        scene.write(name, content);
+        scene
+    }
+
+    fn options(&self) -> WorkspaceOptions {
+        WorkspaceOptions {
+            root: self.dir.path().into(),
+            state_dir: Some(self.state.path().into()),
+            apply: ApplyOptions { durability: Durability::Process, ..ApplyOptions::default() },
+            ..WorkspaceOptions::default()
+        }
+    }
+
+    fn write(&self, name: &str, content: &[u8]) {
+        fs::write(self.dir.path().join(name), content).unwrap();
+    }
+
+    fn content(&self, name: &str) -> String {
+        String::from_utf8(fs::read(self.dir.path().join(name)).unwrap()).unwrap()
+    }
+
+    fn try_apply(&self, operation: Value) -> Outcome {
+        let patch = json!({"operations": [operation]}).into();
+        Workspace::new(self.options()).apply(&patch, &Cancel::default()).unwrap()
+    }
+
+    fn apply(&self, operation: Value) -> Applied {
+        applied(self.try_apply(operation))
+    }
+
+    fn refuse(&self, operation: Value) -> Rejected {
+        refused(self.try_apply(operation))
+    }
+
+    fn session(&self) -> Session {
+        let options = SessionOptions { workspace: self.options(), ..SessionOptions::default() };
+        Session::new(options).unwrap()
+    }
+}
+
+fn applied(outcome: Outcome) -> Applied {
+    match outcome {
+        Outcome::Applied(applied) => applied,
+        Outcome::Rejected(rejected) => panic!("{}", rejected.text),
+    }
+}
+
+fn refused(outcome: Outcome) -> Rejected {
+    match outcome {
+        Outcome::Applied(applied) => panic!("{}", applied.text),
+        Outcome::Rejected(rejected) => rejected,
+    }
+}
+
+fn show(session: &Session, path: &str, start_line: u64, max_lines: u64) {
+    let mut request =
+        ReadRequest { path: path.into(), start_line: Some(start_line), ..ReadRequest::default() };
+    request.limits.max_lines = Some(max_lines);
+    session.read(&[request], &Cancel::default()).unwrap();
+}
+
+fn in_session(session: &Session, operation: &Value) -> Outcome {
+    let patch = json!({"operations": [operation]}).into();
+    session.apply(&patch, &Cancel::default()).unwrap()
+}
+
+/// The anchor of the line of a text that is, but for white space, this one.
+fn anchor(text: &str, line: &str) -> String {
+    let dialect = Dialect::default_dialect();
+    let at = text.lines().position(|one| one.trim() == line.trim()).expect(line);
+    let row = text.lines().nth(at).unwrap();
+    dialect.anchor_text(at as u64 + 1, hash_line(dialect, at as u64 + 1, row))
+}
+
+fn delete(path: &str, text: &str, line: &str) -> Value {
+    json!({"op": "delete", "path": path, "anchor": anchor(text, line), "block": true})
+}
+
+const CODE: &str = "\
+use a;
+
+/// Says one.
+#[inline]
+fn one() {
+    two()
+}
+
+fn two() -> [u8; 2] {
+    [
+        1,
+        2,
+    ]
+}
+";
+
+#[test]
+fn a_block_is_replaced_with_what_stands_above_it() {
+    let scene = Scene::new("a.rs", CODE.as_bytes());
+    let applied = scene.apply(json!({
+        "op": "replace_range", "path": "a.rs", "start_anchor": anchor(CODE, "fn one() {"),
+        "block": true, "text": "fn three() {}",
+    }));
+    let rest = CODE.find("\nfn two").unwrap();
+    assert_eq!(scene.content("a.rs"), format!("use a;\n\nfn three() {{}}\n{}", &CODE[rest..]));
+    assert!(applied.text.contains("Operation 0 took the block of lines 3-7."), "{}", applied.text);
+}
+
+#[test]
+fn the_comment_above_names_the_block_as_well() {
+    let scene = Scene::new("a.rs", CODE.as_bytes());
+    scene.apply(delete("a.rs", CODE, "/// Says one."));
+    let rest = CODE.find("\nfn two").unwrap();
+    assert_eq!(scene.content("a.rs"), format!("use a;\n\n{}", &CODE[rest..]));
+}
+
+#[test]
+fn lines_are_inserted_below_the_block() {
+    let scene = Scene::new("a.rs", CODE.as_bytes());
+    let applied = scene.apply(json!({
+        "op": "insert_after", "path": "a.rs", "anchor": anchor(CODE, "fn one() {"),
+        "block": true, "text": "\nfn three() {}",
+    }));
+    let (above, below) = CODE.split_at(CODE.find("\nfn two").unwrap());
+    assert_eq!(scene.content("a.rs"), format!("{above}\nfn three() {{}}\n{below}"));
+    assert!(applied.text.contains("Operation 0 took the block of lines 3-7."), "{}", applied.text);
+}
+
+#[test]
+fn line_ends_and_the_bytes_around_survive() {
+    let text = "\u{feff}use a;\r\nfn one() {\r\n    two()\r\n}\r\nfn two() {\r\n}";
+    let scene = Scene::new("a.rs", text.as_bytes());
+    let lines = text.trim_start_matches('\u{feff}');
+    scene.apply(delete("a.rs", lines, "fn one() {"));
+    assert_eq!(scene.content("a.rs"), "\u{feff}use a;\r\nfn two() {\r\n}");
+}
+
+/// Each row: the language, what is there, the line that names the block, what is left.
+#[test]
+fn each_trap_of_a_language_takes_what_a_reader_means() {
+    let cases = [
+        // In Python and YAML the outermost node that begins is often the list around it.
+        (
+            "a.py",
+            "def a():\n    b()\n    if c:\n        d()\n    e()\n",
+            "if c:",
+            "def a():\n    b()\n    e()\n",
+        ),
+        ("a.yaml", "a:\n  b:\n    c: 1\n    d: 2\n  e: 3\n", "b:", "a:\n  e: 3\n"),
+        ("a.yaml", "- a: 1\n  b: 2\n- c: 3\n  d: 4\n", "- a: 1", "- c: 3\n  d: 4\n"),
+        // Decorators and comments go along.
+        (
+            "a.py",
+            "x = 1\n\n# Of a.\n@b\n@c(1)\ndef a():\n    pass\n\ny = 2\n",
+            "def a():",
+            "x = 1\n\n\ny = 2\n",
+        ),
+        ("a.ts", "// Of A.\n@b()\nclass A {\n  c = 1\n}\nlet d\n", "class A {", "let d\n"),
+        // A node that ends in column 0 ends on the line before.
+        (
+            "a.py",
+            "def a():\n    b()\n\n\ndef c():\n    d()\n",
+            "def a():",
+            "\n\ndef c():\n    d()\n",
+        ),
+        ("a.yaml", "a:\n  b: 1\n\nc:\n  d: 2\n", "a:", "\nc:\n  d: 2\n"),
+        // Clauses of chains are named alone.
+        (
+            "a.py",
+            "if a:\n    b()\nelif c:\n    d()\nelse:\n    e()\n",
+            "elif c:",
+            "if a:\n    b()\nelse:\n    e()\n",
+        ),
+        (
+            "a.py",
+            "try:\n    a()\nexcept B:\n    c()\nfinally:\n    d()\n",
+            "except B:",
+            "try:\n    a()\nfinally:\n    d()\n",
+        ),
+        ("a.py", "if a:\n    b()\nelif c:\n    d()\nf()\n", "if a:", "f()\n"),
+        // A comma or semicolon directly behind goes along.
+        ("a.js", "f({\n  a: {\n    b: 1,\n  },\n  c: 2,\n})\n", "a: {", "f({\n  c: 2,\n})\n"),
+        ("a.js", "const a = {\n  b: 1\n};\nc();\n", "const a = {", "c();\n"),
+        (
+            "a.rs",
+            "struct A {\n    b: [u8; 1],\n}\nmatch c {\n    D => {\n        1\n    },\n    E => 2,\n}\n",
+            "D => {",
+            "struct A {\n    b: [u8; 1],\n}\nmatch c {\n    E => 2,\n}\n",
+        ),
+        // Texts of several lines belong to what holds them.
+        ("a.py", "a = \"\"\"\ndef b():\n    c\n\"\"\"\nd = 1\n", "a = \"\"\"", "d = 1\n"),
+        ("a.js", "const a = `\n  if (b) {\n  }\n`\nc()\n", "const a = `", "c()\n"),
+        // A section of Markdown has its subsections.
+        ("a.md", "# A\n\none\n\n## B\n\ntwo\n\n# C\n\nthree\n", "# A", "# C\n\nthree\n"),
+        (
+            "a.md",
+            "# A\n\none\n\n## B\n\ntwo\n\n## D\n\n# C\n",
+            "## B",
+            "# A\n\none\n\n\n## D\n\n# C\n",
+        ),
+        // A table runs to the next heading.
+        ("a.toml", "[a]\nb = 1\nc = 2\n\n[d]\ne = 3\n", "[a]", "[d]\ne = 3\n"),
+    ];
+    for (path, text, line, left) in cases {
+        let scene = Scene::new(path, text.as_bytes());
+        match scene.try_apply(delete(path, text, line)) {
+            Outcome::Applied(_) => {}
+            Outcome::Rejected(rejected) => panic!("{path}: {line}\n{}", rejected.text),
+        }
+        let now = scene.content(path);
+        assert_eq!(now.trim(), left.trim(), "{path}: {line}\nwas\n{text}\nis\n{now}");
+    }
+}
+
+#[test]
+fn where_no_block_begins_the_nearest_ones_are_named() {
+    let text = "\
+function a(b) {
+  if (b) {
+    c()
+  } else {
+    d()
+  }
+  return b
+}
+function e() {
+  return 1
+}
+";
+    let scene = Scene::new("a.js", text.as_bytes());
+    for line in ["} else {", "return b", "c()"] {
+        let rejected = scene.refuse(delete("a.js", text, line));
+        assert_eq!(rejected.code, Code::NoBlock, "{line}: {}", rejected.text);
+        let below = anchor(text, "function e() {");
+        assert!(rejected.text.contains(&anchor(text, "if (b) {")), "{}", rejected.text);
+        assert!(rejected.text.contains(&below), "{}", rejected.text);
+    }
+    assert_eq!(scene.content("a.js"), text);
+    let rejected = scene.refuse(delete("a.js", text, "} else {"));
+    assert_eq!(
+        rejected.text,
+        "No block at 4:32.\nActual state:\n2:29|  if (b) {\n...\n4:32|  } else {\n...\n9:db|function e() {\nNo block begins at line 4: nothing of more than one line begins there. The nearest lines where one begins are 2:29 and 9:db."
+    );
+}
+
+#[test]
+fn code_that_does_not_parse_shares_a_line_or_has_no_language_has_no_block() {
+    let cases = [
+        ("a.js", "function a( {\n  b()\n}\n", "function a( {", "syntax error"),
+        ("a.js", "function a() {\n  b()\n}; c()\n", "function a() {", "other code stands"),
+        ("a.txt", "a {\n  b\n}\n", "a {", "the language of the file is not known"),
+    ];
+    for (path, text, line, why) in cases {
+        let scene = Scene::new(path, text.as_bytes());
+        let rejected = scene.refuse(delete(path, text, line));
+        assert_eq!(rejected.code, Code::NoBlock, "{}", rejected.text);
+        assert!(rejected.text.contains(why), "{}", rejected.text);
+        assert!(rejected.failures[0].message.contains(why));
+    }
+    let long = format!("function a() {{\n  b()\n}}\n{}", "// x\n".repeat(60_000));
+    let scene = Scene::new("a.js", long.as_bytes());
+    let rejected = scene.refuse(delete("a.js", &long, "function a() {"));
+    assert!(rejected.text.contains("longer than 256 KiB"), "{}", rejected.text);
+}
+
+#[test]
+fn a_block_is_named_by_one_anchor_alone() {
+    let scene = Scene::new("a.rs", CODE.as_bytes());
+    let one = anchor(CODE, "fn one() {");
+    let cases = [
+        (
+            json!({"op": "replace_range", "start_anchor": one, "end_anchor": one, "text": "x"}),
+            "end_anchor",
+        ),
+        (json!({"op": "delete", "anchor": one, "range": "1:a3-2:b4"}), "range"),
+        (json!({"op": "insert_after", "anchor": "EOF", "text": "x"}), "anchor"),
+        (json!({"op": "set_line", "anchor": one, "text": "x"}), "unknown field \"block\""),
+    ];
+    for (mut operation, what) in cases {
+        operation["path"] = "a.rs".into();
+        operation["block"] = true.into();
+        let rejected = scene.refuse(operation);
+        assert_eq!(rejected.code, Code::InvalidOperation);
+        assert!(rejected.text.contains(what), "{}", rejected.text);
+    }
+}
+
+#[test]
+fn a_session_removes_no_line_of_a_block_that_it_never_showed() {
+    let body: String = (1..=300).map(|n| format!("    call({n});\n")).collect();
+    let text = format!("fn a() {{\n{body}}}\n");
+    let scene = Scene::new("a.rs", text.as_bytes());
+    let session = scene.session();
+    show(&session, "a.rs", 1, 1);
+    let operation = delete("a.rs", &text, "fn a() {");
+    let rejected = refused(in_session(&session, &operation));
+    assert_eq!(rejected.code, Code::NotShown);
+    assert!(rejected.text.contains("201:"), "{}", rejected.text);
+    assert!(!rejected.text.contains("\n210:"), "{}", rejected.text);
+    assert!(rejected.text.contains("read on from line 202"), "{}", rejected.text);
+    // What it has shown counts as shown; the rest is read.
+    show(&session, "a.rs", 202, 101);
+    applied(in_session(&session, &operation));
+    assert_eq!(scene.content("a.rs"), "");
+}
+
+#[test]
+fn a_session_inserts_below_a_block_of_which_only_the_line_was_shown() {
+    let scene = Scene::new("a.rs", CODE.as_bytes());
+    let session = scene.session();
+    show(&session, "a.rs", 5, 1);
+    let operation = json!({
+        "op": "insert_after", "path": "a.rs", "anchor": anchor(CODE, "fn one() {"), "block": true,
+        "text": "// end",
+    });
+    applied(in_session(&session, &operation));
+    assert!(scene.content("a.rs").contains("}\n// end\n\nfn two"));
+}
+
+#[test]
+fn a_block_that_others_moved_is_found_where_it_is() {
+    let scene = Scene::new("a.rs", CODE.as_bytes());
+    let session = scene.session();
+    show(&session, "a.rs", 1, 20);
+    scene.write("a.rs", format!("// new\n// lines\n\n{CODE}").as_bytes());
+    applied(in_session(&session, &delete("a.rs", CODE, "fn one() {")));
+    let rest = CODE.find("\nfn two").unwrap();
+    assert_eq!(scene.content("a.rs"), format!("// new\n// lines\n\nuse a;\n\n{}", &CODE[rest..]));
+}
+
+#[test]
+fn a_block_whose_end_others_have_changed_is_shown_before_it_is_removed() {
+    let scene = Scene::new("a.rs", CODE.as_bytes());
+    let session = scene.session();
+    show(&session, "a.rs", 1, 20);
+    let changed = CODE.replace("    two()\n", "    two();\n    others();\n");
+    scene.write("a.rs", changed.as_bytes());
+    let operation = delete("a.rs", CODE, "fn one() {");
+    let rejected = refused(in_session(&session, &operation));
+    assert!([Code::NotShown, Code::HashMismatch].contains(&rejected.code), "{}", rejected.text);
+    assert!(rejected.text.contains("others();"), "{}", rejected.text);
+    assert_eq!(scene.content("a.rs"), changed);
+    applied(in_session(&session, &delete("a.rs", &changed, "fn one() {")));
+    assert!(!scene.content("a.rs").contains("others"));
+}
+
+#[test]
+fn the_lines_that_a_refusal_names_count_as_shown() {
+    let scene = Scene::new("a.rs", CODE.as_bytes());
+    let session = scene.session();
+    show(&session, "a.rs", 6, 1);
+    let rejected = refused(in_session(&session, &delete("a.rs", CODE, "    two()")));
+    assert_eq!(rejected.code, Code::NoBlock, "{}", rejected.text);
+    let fn_one = anchor(CODE, "fn one() {");
+    assert!(rejected.text.contains(&fn_one), "{}", rejected.text);
+    let operation = json!({
+        "op": "insert_after", "path": "a.rs", "anchor": fn_one, "block": true, "text": "// end",
+    });
+    applied(in_session(&session, &operation));
+}
