@@ -56,6 +56,13 @@ export const GOALS = {
     work: 'a session edits a file of 10,000 lines that others changed at two places',
     most: 2,
   },
+  'session-apply-parsed': {
+    work: 'a session edits 2,000 lines of TypeScript for the first time, without and with a parser',
+  },
+  'session-apply-parsed-again': {
+    work: 'a session edits 2,000 lines of TypeScript again, without and with a parser',
+    most: 1.5,
+  },
   'session-memory': { work: 'memory of a process after 100,000 reads and edits by a session' },
   'cli-start': { work: 'start of the program', most: 3 },
   'cli-start-node': { work: 'start of the program' },

@@ -1,4 +1,5 @@
-// What memory costs: reads and edits of a session beside those of the plain functions.
+// What memory costs: reads and edits of a session beside those of the plain functions. And what it
+// costs to see whether a file still parses.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -34,6 +35,7 @@ export async function sessionRows({ scratchDir }) {
     await reads({ ...options, store: { id: 'bench' } }, 'session-read-stored'),
     applies(options, 'session-apply', textOf(LINES)),
     applies(options, 'session-apply-changed', changed(textOf(LINES))),
+    ...parsed(options),
     memory(options),
   ]
 }
@@ -102,6 +104,66 @@ function applies(options, id, now) {
   }
   const samples = { ours: summary(times.ours), peer: summary(times.peer) }
   return { id, ours: 'session.apply', peer: 'applyHash', samples }
+}
+
+/** 2,000 lines of TypeScript. */
+const classes = () =>
+  Array.from({ length: 200 }, (_, at) => [
+    `export class Shelf${at}<T extends object> {`,
+    '  private items: Map<string, T> = new Map()',
+    '  add(name: string, one: T): boolean {',
+    '    if (this.items.has(name)) {',
+    `      return false // ${at}`,
+    '    }',
+    `    this.items.set(name, { ...one, at: ${at} })`,
+    '    return true',
+    '  }',
+    '}\n',
+  ])
+    .map((lines) => lines.join('\n'))
+    .join('')
+
+/**
+ * A session that parses what it edits beside one that does not: the first edit of a file, and the
+ * second, for which the tree is there.
+ * @param {ConstructorParameters<typeof HashSession>[0] & { cwd: string }} options
+ * @returns {Row[]}
+ */
+function parsed(options) {
+  const path = 'parsed.ts'
+  const text = classes()
+  const firstTimes = { ours: /** @type {number[]} */ ([]), peer: /** @type {number[]} */ ([]) }
+  const secondTimes = { ours: /** @type {number[]} */ ([]), peer: /** @type {number[]} */ ([]) }
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const who of /** @type {const} */ (['ours', 'peer'])) {
+      writeFileSync(join(options.cwd, path), text)
+      const session = new HashSession({ ...options, syntax: who === 'ours' ? 'warn' : 'off' })
+      const rows = session.readSync(path).text.split('\n')
+      const [one, other] = [499, 1499].map((at) => rows[at].split('|')[0])
+      for (const [times, anchor] of /** @type {const} */ ([
+        [firstTimes, one],
+        [secondTimes, other],
+      ])) {
+        const edit = /** @type {const} */ ({
+          op: 'insert_after',
+          path,
+          anchor,
+          text: `// ${round}`,
+        })
+        const started = process.hrtime.bigint()
+        const { status, text } = session.applySync({ operations: [edit] })
+        times[who].push(Number(process.hrtime.bigint() - started))
+        assert.equal(status, 'applied', text)
+      }
+    }
+  }
+  const row = (/** @type {string} */ id, /** @type {typeof firstTimes} */ { ours, peer }) => ({
+    id,
+    ours: "syntax: 'warn'",
+    peer: "syntax: 'off'",
+    samples: { ours: summary(ours), peer: summary(peer) },
+  })
+  return [row('session-apply-parsed', firstTimes), row('session-apply-parsed-again', secondTimes)]
 }
 
 /**

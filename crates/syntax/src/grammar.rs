@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::thread;
 
-use tree_sitter::{InputEdit, Parser, Point, Range, Tree};
+use tree_sitter::{Parser, Point, Range, Tree};
 use tree_sitter_language::LanguageFn;
 
 /// How often the parser may report progress, which it does every 100 operations. Ordinary sources
@@ -18,8 +18,13 @@ const LOST_LIMIT: u32 = 100;
 /// are bytes. A level takes 112 bytes as it is compiled for release.
 const DEEP_STACK_BYTES: usize = 96 << 20;
 
-/// A text that cannot take more than 512 KiB of stack is parsed where the call was made.
+/// What a call may need of the stack of its own thread, with room to spare: about 4,000 levels.
+/// A text has no more levels than bytes.
 const SHALLOW_BYTES: usize = 4 << 10;
+
+/// Nor are there more levels than operations. What changed a little is parsed in few of them: to
+/// start a thread for that would take longer.
+const SHALLOW_REPORTS: u32 = 20;
 
 /// What is parsed, and by what.
 #[derive(Clone)]
@@ -33,16 +38,19 @@ pub(crate) struct Job<'a> {
 /// The tree of a text, with what can be kept of `old`; `None` past the budget.
 pub(crate) fn parse(job: &Job<'_>, old: Option<&Tree>) -> Option<Tree> {
     if job.text.len() <= SHALLOW_BYTES {
-        return parse_here(job, old);
+        return parse_here(job, old, PROGRESS_LIMIT);
     }
-    thread::scope(|scope| {
-        let builder = thread::Builder::new().stack_size(DEEP_STACK_BYTES);
-        let parsing = builder.spawn_scoped(scope, || parse_here(job, old)).ok()?;
-        parsing.join().ok()?
+    let here = old.and_then(|old| parse_here(job, Some(old), SHALLOW_REPORTS));
+    here.or_else(|| {
+        thread::scope(|scope| {
+            let builder = thread::Builder::new().stack_size(DEEP_STACK_BYTES);
+            let parsing = builder.spawn_scoped(scope, || parse_here(job, old, PROGRESS_LIMIT));
+            parsing.ok()?.join().ok()?
+        })
     })
 }
 
-fn parse_here(job: &Job<'_>, old: Option<&Tree>) -> Option<Tree> {
+fn parse_here(job: &Job<'_>, old: Option<&Tree>, limit: u32) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&job.grammar.into()).ok()?;
     parser.set_included_ranges(&job.ranges).ok()?;
@@ -50,7 +58,7 @@ fn parse_here(job: &Job<'_>, old: Option<&Tree>) -> Option<Tree> {
     let mut watch = |state: &tree_sitter::ParseState| {
         reports += 1;
         lost += u32::from(state.has_error());
-        if reports > PROGRESS_LIMIT || lost > LOST_LIMIT {
+        if reports > limit || lost > LOST_LIMIT {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -59,30 +67,4 @@ fn parse_here(job: &Job<'_>, old: Option<&Tree>) -> Option<Tree> {
     let options = tree_sitter::ParseOptions::new().progress_callback(&mut watch);
     let mut read = |offset: usize, _: Point| job.text.get(offset..).unwrap_or_default();
     parser.parse_with_options(&mut read, old, Some(options))
-}
-
-/// What turned one text into another, as one edit: all between what they begin and end with.
-pub(crate) fn edit_between(old: &[u8], new: &[u8]) -> InputEdit {
-    let shorter = old.len().min(new.len());
-    let start = (0..shorter).find(|&at| old[at] != new[at]).unwrap_or(shorter);
-    let tail = shorter - start;
-    let same = |&at: &usize| old[old.len() - 1 - at] != new[new.len() - 1 - at];
-    let kept = (0..tail).find(same).unwrap_or(tail);
-    let (old_end, new_end) = (old.len() - kept, new.len() - kept);
-    InputEdit {
-        start_byte: start,
-        old_end_byte: old_end,
-        new_end_byte: new_end,
-        start_position: point(old, start),
-        old_end_position: point(old, old_end),
-        new_end_position: point(new, new_end),
-    }
-}
-
-/// Row and column of a byte, as the parser counts them.
-pub(crate) fn point(text: &[u8], at: usize) -> Point {
-    let before = &text[..at];
-    let row = before.iter().filter(|&&byte| byte == b'\n').count();
-    let line = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
-    Point { row, column: at - line }
 }

@@ -5,6 +5,7 @@
 
 mod block;
 mod detect;
+mod edit;
 mod fault;
 mod grammar;
 mod headings;
@@ -12,6 +13,7 @@ mod indentation;
 mod language;
 mod outline;
 mod place;
+mod rows;
 mod scanner;
 mod source;
 mod walk;

@@ -1,13 +1,17 @@
 //! A text with its tree, and what can be asked of it.
 
+use std::sync::OnceLock;
+
 use tree_sitter::{Node, Range, Tree};
 use tree_sitter_language::LanguageFn;
 
+use crate::edit::{edit_between, point};
 use crate::fault::{self, Fault};
 use crate::grammar::{self, Job};
 use crate::headings::{self, Heading};
 use crate::indentation;
 use crate::language::{Grammar, Kinds, Language};
+use crate::rows::Rows;
 
 /// Longer texts have no structure.
 pub const SOURCE_LIMIT_BYTES: usize = 256 << 10;
@@ -27,54 +31,57 @@ pub struct Source {
     /// `None` for languages without a parser.
     pub(crate) tree: Option<Tree>,
     pub(crate) headings: Vec<Heading>,
-    /// Where each line starts, and the end of the text.
-    starts: Vec<u32>,
-    /// Where its first character stands that is no white space, or the line ends.
-    firsts: Vec<u32>,
+    rows: Rows,
+    /// Where the first character of each line stands that is no white space, or the line ends.
+    /// Made when it is asked for: to see whether most texts are clean, it is not needed.
+    firsts: OnceLock<Vec<u32>>,
     is_clean: bool,
 }
 
 impl Source {
     /// Parses a text. `None` where it is too long, or parsing it would take too long.
     pub fn parse(language: &'static Language, text: Vec<u8>) -> Option<Source> {
-        Source::build(language, text, None)
+        if text.len() > SOURCE_LIMIT_BYTES {
+            return None;
+        }
+        let rows = Rows::of(&text);
+        Source::build(language, text, rows, None)
     }
 
     /// Parses a text that this one was turned into, and keeps of the tree what did not change.
     pub fn reparse(&self, text: Vec<u8>) -> Option<Source> {
+        if text.len() > SOURCE_LIMIT_BYTES {
+            return None;
+        }
+        let rows = Rows::of(&text);
         let reused =
             self.tree.as_ref().filter(|_| matches!(self.language.grammar, Grammar::Whole(_)));
         let reused = reused.cloned().map(|mut tree| {
-            tree.edit(&grammar::edit_between(&self.text, &text));
+            tree.edit(&edit_between((&self.text, &self.rows), (&text, &rows)));
             tree
         });
-        let source = Source::build(self.language, text, reused.as_ref())?;
+        let source = Source::build(self.language, text, rows, reused.as_ref())?;
         // Where a text is broken, a tree that kept parts of another may differ from a fresh one.
         if source.is_clean || reused.is_none() {
             return Some(source);
         }
-        Source::build(self.language, source.text, None)
+        Source::build(self.language, source.text, source.rows, None)
     }
 
-    fn build(language: &'static Language, text: Vec<u8>, old: Option<&Tree>) -> Option<Source> {
-        if text.len() > SOURCE_LIMIT_BYTES {
-            return None;
-        }
-        let tree = match parser_of(language, &text) {
+    fn build(
+        language: &'static Language,
+        text: Vec<u8>,
+        rows: Rows,
+        old: Option<&Tree>,
+    ) -> Option<Source> {
+        let tree = match parser_of(language, &text, &rows) {
             Some((grammar, ranges)) => {
                 Some(grammar::parse(&Job { text: &text, grammar, ranges: ranges? }, old)?)
             }
             None => None,
         };
-        let starts = starts_of(&text);
-        let firsts = starts.windows(2).map(|line| {
-            let line = line[0] as usize..line[1] as usize;
-            let white = text[line.clone()].iter().take_while(|byte| byte.is_ascii_whitespace());
-            (line.start + white.count()) as u32
-        });
-        let firsts = firsts.collect();
-        let mut source =
-            Source { language, text, tree, headings: Vec::new(), starts, firsts, is_clean: true };
+        let (headings, firsts) = (Vec::new(), OnceLock::new());
+        let mut source = Source { language, text, tree, headings, rows, firsts, is_clean: true };
         if source.tree.is_none() {
             source.headings = headings::headings(&source);
         }
@@ -95,7 +102,7 @@ impl Source {
 
     /// How many lines the text has.
     pub fn lines(&self) -> u32 {
-        self.starts.len() as u32 - 1
+        self.rows.count() as u32
     }
 
     /// Whether the parser understood all of it, and all depths are consistent.
@@ -111,7 +118,7 @@ impl Source {
     /// About how much memory it holds.
     pub fn size_bytes(&self) -> usize {
         let nodes = self.root().map_or(0, |root| root.descendant_count());
-        self.text.len() + 4 * self.starts.len() + NODE_BYTES * nodes
+        self.text.len() + self.rows.size_bytes() + NODE_BYTES * nodes
     }
 
     pub(crate) fn root(&self) -> Option<Node<'_>> {
@@ -124,12 +131,12 @@ impl Source {
 
     /// The bytes of a line, counted from 0, with its end.
     pub(crate) fn row(&self, row: usize) -> &[u8] {
-        &self.text[self.starts[row] as usize..self.starts[row + 1] as usize]
+        &self.text[self.rows.range(row)]
     }
 
     /// Where a line starts.
     pub(crate) fn start_of(&self, row: usize) -> usize {
-        self.starts[row] as usize
+        self.rows.start_of(row)
     }
 
     /// Whether nothing but white space stands after a place in its line.
@@ -140,14 +147,21 @@ impl Source {
 
     /// Where the first character of a line stands that is no white space; `None` in a blank one.
     pub(crate) fn first_byte(&self, row: usize) -> Option<usize> {
-        let first = self.firsts[row];
-        (first < self.starts[row + 1]).then_some(first as usize)
+        let first = self.firsts.get_or_init(|| self.first_bytes())[row] as usize;
+        (first < self.start_of(row + 1)).then_some(first)
     }
 
     /// The line of a byte, counted from 0.
     pub(crate) fn row_of(&self, at: usize) -> usize {
-        let after = self.starts.partition_point(|&start| start as usize <= at);
-        after.min(self.starts.len() - 1).saturating_sub(1)
+        self.rows.row_of(at)
+    }
+
+    fn first_bytes(&self) -> Vec<u32> {
+        let first = |row| {
+            let white = self.row(row).iter().take_while(|byte| byte.is_ascii_whitespace());
+            (self.start_of(row) + white.count()) as u32
+        };
+        (0..self.rows.count()).map(first).collect()
     }
 
     /// Whether nothing but white space stands before a byte in its line.
@@ -169,11 +183,15 @@ impl Source {
 }
 
 /// The parser of a text, and the parts of it that count; no parts where none are there.
-fn parser_of(language: &Language, text: &[u8]) -> Option<(LanguageFn, Option<Vec<Range>>)> {
+fn parser_of(
+    language: &Language,
+    text: &[u8],
+    rows: &Rows,
+) -> Option<(LanguageFn, Option<Vec<Range>>)> {
     match language.grammar {
         Grammar::Whole(grammar) => Some((grammar, Some(Vec::new()))),
         Grammar::Script(plain, typed) => {
-            let (ranges, is_typed) = scripts(text);
+            let (ranges, is_typed) = scripts(text, rows);
             let found = (!ranges.is_empty()).then_some(ranges);
             Some((if is_typed { typed } else { plain }, found))
         }
@@ -182,7 +200,7 @@ fn parser_of(language: &Language, text: &[u8]) -> Option<(LanguageFn, Option<Vec
 }
 
 /// The insides of all `<script>`, and whether the first of them is TypeScript.
-fn scripts(text: &[u8]) -> (Vec<Range>, bool) {
+fn scripts(text: &[u8], rows: &Rows) -> (Vec<Range>, bool) {
     let lower = text.to_ascii_lowercase();
     let find = |needle: &[u8], from: usize| {
         let found = lower[from..].windows(needle.len()).position(|window| window == needle);
@@ -198,20 +216,10 @@ fn scripts(text: &[u8]) -> (Vec<Range>, bool) {
         ranges.push(Range {
             start_byte: start,
             end_byte: end,
-            start_point: grammar::point(text, start),
-            end_point: grammar::point(text, end),
+            start_point: point(rows, start),
+            end_point: point(rows, end),
         });
         at = end;
     }
     (ranges, is_typed)
-}
-
-fn starts_of(text: &[u8]) -> Vec<u32> {
-    let ends = text.iter().enumerate().filter(|&(_, &byte)| byte == b'\n');
-    let mut starts: Vec<u32> =
-        std::iter::once(0).chain(ends.map(|(at, _)| at as u32 + 1)).collect();
-    if *starts.last().unwrap_or(&0) as usize != text.len() {
-        starts.push(text.len() as u32);
-    }
-    starts
 }

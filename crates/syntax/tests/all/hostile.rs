@@ -59,6 +59,22 @@ fn nesting_that_is_deeper_than_the_stack() {
     nested(5_000, &["{a:", "- "], &[("(", ")")]);
 }
 
+/// An edit is parsed on the stack of the caller, unless it takes long.
+#[test]
+fn edits_of_nesting_that_is_deeper_than_the_stack() {
+    for (open, close) in [("(", ")"), ("{a:", "}")] {
+        for language in LANGUAGES.iter().filter(|language| language.is_checked) {
+            let mut text = format!("{}1{}", open.repeat(5_000), close.repeat(5_000));
+            on_a_small_stack(move || {
+                let Some(source) = Source::parse(language, text.clone().into()) else { return };
+                text.insert(open.len() * 5_000, '2');
+                let changed = source.reparse(text.clone().into());
+                assert!(changed.is_none_or(|changed| changed.text() == text.as_bytes()));
+            });
+        }
+    }
+}
+
 /// Minutes: `cargo test -p hashline-syntax --release -- --ignored`.
 #[test]
 #[ignore = "takes long"]
