@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use hashline_core::valid_utf8;
+use hashline_core::host::valid_utf8;
 use napi::ValueType;
 
 use super::fault::Result;

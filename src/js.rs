@@ -4,7 +4,8 @@ use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::ptr;
 
-use hashline_core::{quote, string_of};
+use hashline_core::host::string_of;
+use hashline_core::quote;
 use napi::bindgen_prelude::{FromNapiValue, ToNapiValue, TypeName, ValidateNapiValue};
 use napi::{Env, Status, ValueType, sys};
 

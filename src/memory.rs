@@ -1,6 +1,7 @@
 //! `formatHashed`, `hashLines`, `verify`, `applyHashToText`: what needs no file system.
 
-use hashline_core::{self as core, Dialect, WorkspaceOptions, string_of, valid_utf8};
+use hashline_core::host::{string_of, valid_utf8};
+use hashline_core::{self as core, Dialect, WorkspaceOptions};
 use napi::{Env, ValueType};
 use napi_derive::napi;
 

@@ -7,7 +7,7 @@ use std::ptr;
 use std::rc::Rc;
 
 use hashline_core::FileView as View;
-use hashline_core::give_back;
+use hashline_core::host::give_back;
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
 

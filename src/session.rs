@@ -4,9 +4,10 @@ mod options;
 
 use std::sync::Arc;
 
+use hashline_core::host::{Gate, HeldTurn, ReadTurn, WriteTurn};
 use hashline_core::{
-    self as core, Cancel, Code, Error, Gate, HeldTurn, Outcome, Patch, PatchOptions, ReadTurn,
-    Result as CoreResult, SearchResult as Found, Session, WriteTurn,
+    self as core, Cancel, Code, Error, Outcome, Patch, PatchOptions, Result as CoreResult,
+    SearchResult as Found, Session,
 };
 use napi::Env;
 use napi::bindgen_prelude::Uint8Array;

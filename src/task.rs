@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hashline_core::{self as core, Cancel, Code, Error, Gate, Result as CoreResult, Start};
+use hashline_core::host::{Gate, Start};
+use hashline_core::{self as core, Cancel, Code, Error, Result as CoreResult};
 use napi::Env;
 use napi::bindgen_prelude::ToNapiValue;
 
@@ -97,7 +98,7 @@ fn start<'env, C: Call>(env: &'env Env, call: C, signal: Option<Signal<'env>>) -
     let gate = flight.enter();
     let start: Start = Box::new(move || {
         // Without another thread it is done on this one, before the promise is returned.
-        if let Err(job) = core::CALLS.submit(Box::new(move || flight.run())) {
+        if let Err(job) = core::host::CALLS.submit(Box::new(move || flight.run())) {
             job();
         }
     });

@@ -3,7 +3,8 @@
 use std::ptr;
 
 use encoding_rs::mem;
-use hashline_core::{self as core, Code, Error, string_and_is_ascii};
+use hashline_core::host::string_and_is_ascii;
+use hashline_core::{self as core, Code, Error};
 use napi::bindgen_prelude::{ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
 
@@ -123,7 +124,7 @@ impl Characters {
             units.truncate(len);
             Characters::Utf16(units)
         };
-        core::give_back(text.into_bytes());
+        core::host::give_back(text.into_bytes());
         decoded
     }
 
@@ -169,7 +170,7 @@ impl Characters {
                 text.into_bytes()
             }
         };
-        core::give_back(bytes);
+        core::host::give_back(bytes);
         Ok(raw)
     }
 }

@@ -2,7 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use hashline_core::{Cancel, Code, Error, Gate, HeldTurn, Result as CoreResult};
+use hashline_core::host::{Gate, HeldTurn};
+use hashline_core::{Cancel, Code, Error, Result as CoreResult};
 use hashline_tools::{
     CallOptions, Given, Names, Place, ToolKind, ToolResult, Tools, Unreadable, anthropic,
     call_title, describe, openai, refusal,

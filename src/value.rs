@@ -4,7 +4,8 @@
 
 use std::fmt;
 
-use hashline_core::{Error, VALUE, Value};
+use hashline_core::Error;
+use hashline_core::host::{VALUE, Value};
 use hashline_tools::Unreadable;
 use napi::ValueType;
 

@@ -1,7 +1,8 @@
 //! The options of a workspace: those that several calls have, and what holds for all of them.
 
+use hashline_core::host::{Host, Term};
 use hashline_core::{
-    Durability, Error, RELOCATE_WINDOW_MAX_LINES, Relocate, RepairRules, SyntaxCheck, Term,
+    Durability, Error, RELOCATE_WINDOW_MAX_LINES, Relocate, RepairRules, SyntaxCheck,
     WorkspaceOptions,
 };
 use napi::ValueType;
@@ -66,8 +67,7 @@ pub fn workspace_options<'env>(
 /// What holds for every workspace of this face.
 pub fn workspace_defaults() -> WorkspaceOptions {
     WorkspaceOptions {
-        string_limit_units: STRING_LIMIT_UNITS,
-        spelling,
+        host: Host { spelling, text_limit_units: STRING_LIMIT_UNITS },
         ..WorkspaceOptions::unbounded()
     }
 }

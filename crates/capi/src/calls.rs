@@ -1,9 +1,9 @@
 //! The calls: JSON → the core's requests and options, the core's answer → JSON.
 
+use hashline_core::host::{Host, Term, string_of};
 use hashline_core::{
     Cancel, Code, Dialect, Error, FileView, JsonRequest, Patch, PatchOptions, ReadRequest, Result,
-    SearchQuery, Term, ViewKind, Workspace, WorkspaceOptions, apply_to_text, format_hashed,
-    hash_lines, string_of,
+    SearchQuery, ViewKind, Workspace, WorkspaceOptions, apply_to_text, format_hashed, hash_lines,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
@@ -31,9 +31,14 @@ pub(crate) fn data(answer: &impl Serialize) -> Result<Vec<u8>> {
         .map_err(|cause| Error::new(Code::Internal, format!("the answer is no JSON: {cause}")))
 }
 
+fn spelled(options: WorkspaceOptions) -> Workspace<'static> {
+    let host = Host { spelling, ..options.host };
+    Workspace::new(WorkspaceOptions { host, ..options })
+}
+
 fn workspace(options: Input<'_>) -> Result<Workspace<'static>> {
     let given: WorkspaceOptions = options.object_or_default()?;
-    Ok(Workspace::new(WorkspaceOptions { spelling, ..given }))
+    Ok(spelled(given))
 }
 
 /// A request alone, or several in an array.
@@ -102,8 +107,7 @@ pub(crate) fn apply(input: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
     let shown = of_patch.dry_run.then_some(CONTEXT_LINES);
     of_patch.diff_context_lines = of_patch.diff_context_lines.or(shown);
     let options: WorkspaceOptions = serde_json::from_value(Json::Object(given)).map_err(wrong)?;
-    let workspace = Workspace::new(WorkspaceOptions { spelling, ..options });
-    data(&workspace.apply_with(&patch, &of_patch, &Cancel::default())?)
+    data(&spelled(options).apply_with(&patch, &of_patch, &Cancel::default())?)
 }
 
 pub(crate) fn apply_text(
@@ -144,7 +148,7 @@ impl FormatOptions {
 
 /// Invalid sequences are shown and hashed as U+FFFD.
 fn with_utf8<T>(bytes: &[u8], work: impl FnOnce(&[u8]) -> T) -> T {
-    match hashline_core::valid_utf8(bytes) {
+    match hashline_core::host::valid_utf8(bytes) {
         Some(_) => work(bytes),
         None => work(string_of(bytes.to_vec()).as_bytes()),
     }

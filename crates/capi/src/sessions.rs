@@ -52,7 +52,7 @@ pub(crate) fn open(options: Input<'_>) -> Result<u64> {
     let store: Option<StoreOptions> = serde_json::from_value(store).map_err(wrong)?;
     let mut options: SessionOptions =
         serde_json::from_value(Value::Object(given)).map_err(wrong)?;
-    options.workspace.spelling = spelling;
+    options.workspace.host.spelling = spelling;
     Ok(keep(match store {
         Some(store) => Session::open(options, &store)?,
         None => Session::new(options)?,

@@ -9,13 +9,14 @@ use std::path::PathBuf;
 use hashline_core::JsonRequest;
 use hashline_core::Query;
 use hashline_core::ReadRequest;
+use hashline_core::Result;
 use hashline_core::Root;
+use hashline_core::host::{Host, Term};
 use hashline_core::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS};
 use hashline_core::{Columns, Context, Limits};
 use hashline_core::{DIALECTS, Dialect};
 use hashline_core::{MAX_MATCHES, SEARCH_MATCHES, SearchQuery};
 use hashline_core::{RELOCATE_WINDOW_LINES, Relocate};
-use hashline_core::{Result, Term};
 use hashline_core::{StoreOptions, SyntaxCheck, WorkspaceOptions};
 use hashline_guard::{CommandRule, Policy, Tools, Unparsed};
 
@@ -99,7 +100,7 @@ impl Shared {
             max_file_bytes: self.max_file_bytes,
             state_dir: self.state_dir.as_ref().map(PathBuf::from),
             apply: ApplyOptions { lock_timeout_ms: self.lock_timeout, ..apply },
-            spelling,
+            host: Host { spelling, ..Host::default() },
             ..WorkspaceOptions::default()
         })
     }

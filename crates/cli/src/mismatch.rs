@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use hashline_core::Code;
 use hashline_core::Dialect;
+use hashline_core::host::{GAP, file_header};
 use hashline_core::{Failure, Outcome, Rejected};
-use hashline_core::{GAP, file_header};
 
 use crate::commands::Call;
 use crate::exit::{Exit, Failure as Trouble, print_to_stderr};

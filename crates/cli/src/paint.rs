@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 
 use anstyle::{AnsiColor, Style};
-use hashline_core::{Dialect, GAP};
+use hashline_core::Dialect;
+use hashline_core::host::GAP;
 
 /// Anchors, gaps and numbers: there, but not in the way.
 pub const QUIET: Style = AnsiColor::Cyan.on_default();

@@ -24,7 +24,7 @@ struct Flag {
 impl Cancel {
     /// A flag that sets itself at the nth check: so a test can cancel a call at any point, without a
     /// clock.
-    pub fn at_look(look: u64) -> Cancel {
+    pub(crate) fn at_look(look: u64) -> Cancel {
         Cancel(Arc::new(Flag { at_look: Some(look), ..Flag::default() }))
     }
 
@@ -34,7 +34,7 @@ impl Cancel {
     }
 
     /// How often the work has looked so far.
-    pub fn looks(&self) -> u64 {
+    pub(crate) fn looks(&self) -> u64 {
         self.0.looks.load(Ordering::Relaxed)
     }
 

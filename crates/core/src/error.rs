@@ -77,7 +77,7 @@ codes! {
     UnsupportedEncoding = "UNSUPPORTED_ENCODING",
     /// A text has a character that the file's encoding cannot hold, or a lone surrogate.
     UnencodableText = "UNENCODABLE_TEXT",
-    /// The file is over the limit, or its view would not fit a JavaScript string.
+    /// The file is over the limit, or its view is longer than a text of the host can be.
     FileTooLarge = "FILE_TOO_LARGE",
     /// Someone else changed the file between reading and writing.
     ConcurrentChange = "CONCURRENT_CHANGE",

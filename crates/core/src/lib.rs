@@ -5,7 +5,7 @@
 //!
 //! - a [`Workspace`]: files to read, search and edit, by [`WorkspaceOptions`];
 //! - a [`Session`]: the same for one model, with a memory of what it was shown;
-//! - an [`Error`], with a [`Code`] and a message that the face spells ([`Term`]).
+//! - an [`Error`], with a [`Code`] and a message.
 //!
 //! Requests ([`ReadRequest`], [`SearchQuery`]) and options are read from data, and answers
 //! ([`FileView`], [`SearchResult`], [`Outcome`], [`ReadReport`], [`RecoveryReport`]) written as
@@ -63,7 +63,6 @@ mod workspace;
 
 pub use self::{
     cancel::Cancel,
-    disk::bytes::{string_and_is_ascii, string_of, valid_utf8},
     disk::commit::{Conflict, RecoveryReport, StateReport, Trial},
     edit::apply::{
         ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS, PatchOptions, apply_to_text,
@@ -75,28 +74,39 @@ pub use self::{
     },
     edit::repair::{RepairRules, Rule},
     edit::report::DiffHunk,
-    edit::request::{Patch, PatchOperation, VALUE, Value},
+    edit::request::{Patch, PatchOperation},
     edit::resolve::{RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate},
     edit::session::{MemoryLimits, Unseen},
     edit::structure::{SyntaxCheck, SyntaxState},
-    error::{Code, Error, Message, Result, Spelling, Term},
+    error::{Code, Error, Result},
     text::dialect::{DIALECTS, Dialect},
     text::hash::{mixes_line_number, verify as verify_hash},
-    threads::CALLS,
     view::anchor::quote,
     view::excerpt::{Context, Limits},
     view::pattern::Query,
     view::read::{FileView, LineEnding, MAX_MATCHES, ReadRequest, ViewKind},
-    view::render::{GAP, file_header, format_hashed, give_back, hash_lines},
+    view::render::{format_hashed, hash_lines},
     view::search::{
         FileMatches, RowSink, SEARCH_MATCHES, SearchQuery, SearchResult, SearchWarning,
     },
     view::width::Columns,
     workspace::{
-        Gate, HeldTurn, IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, ReadTurn, Root, Session,
-        SessionLimits, SessionOptions, Start, StoreOptions, Workspace, WorkspaceOptions, WriteTurn,
+        IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, Root, Session, SessionLimits,
+        SessionOptions, StoreOptions, Workspace, WorkspaceOptions,
     },
 };
+
+/// For faces: what passes values, texts and calls on from another language or process. A program in
+/// Rust that works with files needs nothing of it.
+pub mod host {
+    pub use crate::disk::bytes::{string_and_is_ascii, string_of, valid_utf8};
+    pub use crate::edit::request::{VALUE, Value};
+    pub use crate::error::{Message, Spelling, Term};
+    pub use crate::threads::CALLS;
+    pub use crate::view::render::{GAP, file_header, give_back};
+    pub use crate::view::scope::Host;
+    pub use crate::workspace::{Gate, HeldTurn, ReadTurn, Start, WriteTurn};
+}
 
 /// What tests, examples and fuzz targets look into: nothing of it is promised to anybody else.
 #[doc(hidden)]
@@ -104,6 +114,16 @@ pub mod internals {
     /// See `cancel.rs`.
     pub mod cancel {
         pub use crate::cancel::*;
+
+        /// A flag that sets itself at the nth look.
+        pub fn at_look(look: u64) -> Cancel {
+            Cancel::at_look(look)
+        }
+
+        /// How often the work has looked so far.
+        pub fn looks(cancel: &Cancel) -> u64 {
+            cancel.looks()
+        }
     }
     /// See `disk.rs`.
     pub mod disk {

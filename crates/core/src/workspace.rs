@@ -30,12 +30,12 @@ use crate::edit::json::{JsonRequest, JsonView, read_json, read_json_bytes};
 use crate::edit::outcome::{Outcome, Rejected};
 use crate::edit::request::Patch;
 use crate::edit::session::Recall;
-use crate::error::{Code, Error, Result, Spelling, Term};
+use crate::error::{Code, Error, Result, Term};
 use crate::text::dialect::Dialect;
 use crate::view::read::{
     FileView, ReadRequest, read_bytes, read_hashed, stream_bytes, stream_file,
 };
-use crate::view::scope::Scope;
+use crate::view::scope::{Host, Scope};
 use crate::view::search::{RowSink, SearchQuery, SearchResult, search_hashed};
 
 pub use directories::Root;
@@ -61,14 +61,12 @@ pub struct WorkspaceOptions {
     pub encoding: Option<String>,
     /// Larger files are refused.
     pub max_file_bytes: u64,
-    /// The longest text that the face can hand over, in UTF-16 code units.
-    pub string_limit_units: usize,
-    /// How the face writes options in messages.
-    pub spelling: Spelling,
     /// Where journals and locks are; the platform's directory for state when `None`.
     pub state_dir: Option<PathBuf>,
     /// How patches are applied.
     pub apply: ApplyOptions,
+    /// What a face asks for that passes answers on to another language.
+    pub host: Host,
 }
 
 impl Default for WorkspaceOptions {
@@ -79,10 +77,9 @@ impl Default for WorkspaceOptions {
             dialect: Dialect::default_dialect(),
             encoding: None,
             max_file_bytes: MAX_FILE_BYTES,
-            string_limit_units: usize::MAX,
-            spelling: Term::name,
             state_dir: None,
             apply: ApplyOptions::default(),
+            host: Host::default(),
         }
     }
 }
@@ -285,8 +282,8 @@ impl<'fs> Workspace<'fs> {
             let ground = Ground { fs: self.fs, base: &base, state: &state };
             recover_beneath(ground, Instant::now() + timeout, cancel)
         };
-        let report = recover().map_err(|error| error.spelled(options.spelling))?;
-        let failed = report.failed.into_iter().map(|error| error.spelled(options.spelling));
+        let report = recover().map_err(|error| error.spelled(options.host.spelling))?;
+        let failed = report.failed.into_iter().map(|error| error.spelled(options.host.spelling));
         Ok(RecoveryReport { failed: failed.collect(), ..report })
     }
 
@@ -294,12 +291,12 @@ impl<'fs> Workspace<'fs> {
     /// has what transactions need.
     pub fn examine_state(&self) -> Result<StateReport> {
         examine_state(self.fs, &self.state_dir()?)
-            .map_err(|error| error.spelled(self.options.spelling))
+            .map_err(|error| error.spelled(self.options.host.spelling))
     }
 
     fn state_dir(&self) -> Result<StateDir> {
         state_dir(self.options.state_dir.as_deref())
-            .map_err(|error| error.spelled(self.options.spelling))
+            .map_err(|error| error.spelled(self.options.host.spelling))
     }
 
     /// Does `work` with the root open and the options checked.
@@ -317,11 +314,10 @@ impl<'fs> Workspace<'fs> {
             dialect: options.dialect,
             charset,
             max_file_bytes: options.max_file_bytes,
-            string_limit_units: options.string_limit_units,
-            spelling: options.spelling,
+            host: options.host,
             cancel,
         })
-        .map_err(|error| error.spelled(options.spelling))
+        .map_err(|error| error.spelled(options.host.spelling))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The tool that edits files.
 
-use hashline_core::{Dialect, FileChange, Outcome, PatchOptions, Value, WriteTurn, format_hashed};
+use hashline_core::host::{Value, WriteTurn};
+use hashline_core::{Dialect, FileChange, Outcome, PatchOptions, format_hashed};
 use serde_json::json;
 
 use crate::arguments::{Arguments, Fields, Trouble};

@@ -1,7 +1,8 @@
 //! What a model wrote as arguments → values of the right type. What is plainly meant is taken as
 //! meant, and each such repair is reported; the rest is refused in the words of the schema.
 
-use hashline_core::{Code, Error, Value};
+use hashline_core::host::Value;
+use hashline_core::{Code, Error};
 use serde::Serialize;
 use serde_json::Value as Json;
 

@@ -1,6 +1,7 @@
 //! The tools that read and edit values of JSON documents by path.
 
-use hashline_core::{Dialect, JsonRequest, JsonView, Limits, ReadTurn, WriteTurn};
+use hashline_core::host::{ReadTurn, WriteTurn};
+use hashline_core::{Dialect, JsonRequest, JsonView, Limits};
 use serde_json::json;
 
 use crate::apply::{apply_as, title as title_of_apply};

@@ -1,6 +1,6 @@
 //! The operations of a patch as a model wrote them → as the session takes them.
 
-use hashline_core::{VALUE, Value};
+use hashline_core::host::{VALUE, Value};
 
 use crate::arguments::{
     Arguments, Fields, Repairs, Rule, TAKEN_AS_ONE, Trouble, decoded, half_a_character, is_empty,

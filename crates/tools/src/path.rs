@@ -1,6 +1,6 @@
 //! Paths as models write them.
 
-use hashline_core::Value;
+use hashline_core::host::Value;
 use percent_encoding::percent_decode_str;
 use serde_json::Value as Json;
 

@@ -1,8 +1,7 @@
 //! The tool that reads files.
 
-use hashline_core::{
-    Columns, Dialect, FileView, Limits, ReadReport, ReadRequest, ReadTurn, Value, ViewKind,
-};
+use hashline_core::host::{ReadTurn, Value};
+use hashline_core::{Columns, Dialect, FileView, Limits, ReadReport, ReadRequest, ViewKind};
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{Arguments, MAX_COUNT, Rule, Trouble};

@@ -1,6 +1,7 @@
 //! The tool that searches files.
 
-use hashline_core::{Context, Dialect, Query, ReadTurn, SearchQuery, SearchResult};
+use hashline_core::host::ReadTurn;
+use hashline_core::{Context, Dialect, Query, SearchQuery, SearchResult};
 use serde_json::Value as Json;
 
 use crate::arguments::{Arguments, Trouble};

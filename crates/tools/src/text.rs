@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use hashline_core::{VALUE, Value};
+use hashline_core::host::{VALUE, Value};
 
 /// How deep arguments may nest.
 pub const MAX_DEPTH: usize = 64;

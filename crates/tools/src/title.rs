@@ -1,6 +1,6 @@
 //! A call in a few words, from arguments of which only a part may have arrived.
 
-use hashline_core::Value;
+use hashline_core::host::Value;
 
 use crate::table::Field;
 use crate::text::so_far;

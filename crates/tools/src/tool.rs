@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use hashline_core::{
-    Cancel, Code, Dialect, Error, Gate, HeldTurn, ReadImage, ReadTurn, Root, Session, Term, Value,
-    WriteTurn,
-};
+use hashline_core::host::{Gate, HeldTurn, ReadTurn, Term, Value, WriteTurn};
+use hashline_core::{Cancel, Code, Dialect, Error, ReadImage, Root, Session};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 

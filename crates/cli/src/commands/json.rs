@@ -2,7 +2,7 @@
 
 use hashline_core::Applied;
 use hashline_core::JsonRequest;
-use hashline_core::{GAP, file_header};
+use hashline_core::host::{GAP, file_header};
 
 use super::Call;
 use crate::args::{JsonRead, STANDARD_INPUT};

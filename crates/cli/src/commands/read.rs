@@ -1,6 +1,7 @@
 //! `read`, `hash` and `verify`: one look at files.
 
-use hashline_core::{Code, Error, FileView, ReadRequest, ViewKind, file_header};
+use hashline_core::host::file_header;
+use hashline_core::{Code, Error, FileView, ReadRequest, ViewKind};
 
 use super::Call;
 use crate::args::{Hash, Read, STANDARD_INPUT, Verify};

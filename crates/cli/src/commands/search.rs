@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use hashline_core::Limits;
-use hashline_core::file_header;
+use hashline_core::host::file_header;
 use hashline_core::{FileMatches, RowSink, SearchQuery, SearchResult};
 use hashline_core::{ReadRequest, ViewKind};
 

@@ -74,7 +74,7 @@ fn apply_patch(
     let patch = match parse(scope.dialect, PatchKind::Files, request.value()) {
         Ok(patch) => patch,
         Err(failures) => {
-            return Ok(rejected(Failures { failures, ..Failures::default() }, scope.spelling));
+            return Ok(rejected(Failures { failures, ..Failures::default() }, scope.host.spelling));
         }
     };
     let ground = Ground { fs: scope.fs, base: scope.base, state };
@@ -118,7 +118,7 @@ fn apply_patch(
         failures.push(operation, patch.path_of(operation), error);
     }
     let shown = std::mem::take(&mut failures.lessons);
-    if let Some(rejected) = failures.into_rejected(scope.spelling) {
+    if let Some(rejected) = failures.into_rejected(scope.host.spelling) {
         // The answer is certain from here on, and what it shows is shown.
         if let Some(recall) = recall {
             recall.memory.learn_from_call(shown, recall.as_of, cancel);
@@ -137,7 +137,7 @@ fn apply_patch(
         SyntaxCheck::Off => FileChecks::new(),
         what => {
             let checks = job.checks(&added, recall.map(|recall| recall.memory));
-            if let Some(rejected) = refusal(&checks, what).into_rejected(scope.spelling) {
+            if let Some(rejected) = refusal(&checks, what).into_rejected(scope.host.spelling) {
                 return Ok(Outcome::Rejected(rejected));
             }
             checks
@@ -181,7 +181,7 @@ fn refused(scope: &Scope<'_>, patch: &Operations, error: Error) -> Result<Outcom
     let operation = path.as_deref().and_then(|path| patch.operation_about(path));
     let mut failures = Failures::default();
     failures.push(operation.unwrap_or(0), path.as_deref(), error);
-    Ok(rejected(failures, scope.spelling))
+    Ok(rejected(failures, scope.host.spelling))
 }
 
 /// Applies operations (without paths) to a text in memory.

@@ -189,7 +189,7 @@ pub fn read_hashed<T: Send>(
             Err(error) if error.code == Code::Aborted => return Err(error),
             Err(error) => {
                 let path = request.path.clone();
-                let error = Some(error.spelled(scope.spelling));
+                let error = Some(error.spelled(scope.host.spelling));
                 FileView { path, kind: ViewKind::Error, error, ..FileView::default() }
             }
         };
@@ -484,7 +484,7 @@ fn finish_view(
 /// The output as a string, checked: a file that is mapped can change between two looks at it.
 /// Also whether it is nothing but ASCII.
 pub(crate) fn into_string(scope: &Scope<'_>, path: &str, text: Vec<u8>) -> Result<(String, bool)> {
-    let limit_units = scope.string_limit_units;
+    let limit_units = scope.host.text_limit_units;
     if text.len() > limit_units {
         let mut units = 0;
         for piece in scope.cancel.pieces(&text) {

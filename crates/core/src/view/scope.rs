@@ -4,8 +4,23 @@
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Charset, LoadOptions};
 use crate::disk::fs::{Base, FileSystem};
-use crate::error::Spelling;
+use crate::error::{Spelling, Term};
 use crate::text::dialect::Dialect;
+
+/// What a face asks of all calls, for the language that it speaks.
+#[derive(Clone, Copy, Debug)]
+pub struct Host {
+    /// How it writes options in messages.
+    pub spelling: Spelling,
+    /// The longest text that it can hand over, in UTF-16 code units.
+    pub text_limit_units: usize,
+}
+
+impl Default for Host {
+    fn default() -> Host {
+        Host { spelling: Term::name, text_limit_units: usize::MAX }
+    }
+}
 
 /// What reads, searches and edits of one call share.
 #[derive(Clone, Copy)]
@@ -20,10 +35,8 @@ pub struct Scope<'a> {
     pub charset: Option<Charset>,
     /// Larger files are refused.
     pub max_file_bytes: u64,
-    /// The longest text that the face can hand over, in UTF-16 code units.
-    pub string_limit_units: usize,
-    /// How the face writes options in messages.
-    pub spelling: Spelling,
+    /// What the face asks for.
+    pub host: Host,
     /// Looked at between steps and within long ones.
     pub cancel: &'a Cancel,
 }

@@ -167,7 +167,8 @@ pub fn search_hashed(
     search.search_in_batches(&mut gathered, progress)?;
     cancel.check()?;
     let mut result = gathered.result;
-    result.errors = result.errors.into_iter().map(|error| error.spelled(scope.spelling)).collect();
+    result.errors =
+        result.errors.into_iter().map(|error| error.spelled(scope.host.spelling)).collect();
     result
         .errors
         .sort_by(|one, other| (&one.path, &one.message).cmp(&(&other.path, &other.message)));
@@ -263,7 +264,7 @@ impl Search<'_> {
     /// What the limits leave for the next file.
     fn room(&self, gathered: &Gathered<'_>) -> LimitsLeft {
         let max_bytes =
-            self.query.max_bytes.unwrap_or(usize::MAX).min(self.scope.string_limit_units);
+            self.query.max_bytes.unwrap_or(usize::MAX).min(self.scope.host.text_limit_units);
         let newline = usize::from(gathered.text_bytes > 0);
         LimitsLeft {
             matches: self.query.max_matches.saturating_sub(gathered.result.match_count),

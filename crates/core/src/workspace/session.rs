@@ -184,7 +184,7 @@ impl Session {
             sweep(&OsFileSystem, &state_dir(dir)?, KEPT_FOR);
             RecordStore::open(&OsFileSystem, state_dir(dir)?, &snapshot(id.as_bytes()))
         };
-        let spelling = options.workspace.spelling;
+        let spelling = options.workspace.host.spelling;
         let records = records().map_err(|error| error.spelled(spelling))?;
         let memory = HeldMemory::kept_in(records, options.memory);
         Ok(Session::with_memory(options, memory))
@@ -218,7 +218,7 @@ impl Session {
     /// calls take turns with those of this one.
     pub fn spelled(&self, spelling: Spelling) -> Session {
         let mut options = self.options.clone();
-        options.workspace.spelling = spelling;
+        options.workspace.host.spelling = spelling;
         let (memory, turns) = (Arc::clone(&self.memory), Arc::clone(&self.turns));
         Session::over(options, memory, turns, Arc::clone(&self.watch))
     }
@@ -236,7 +236,7 @@ impl Session {
     /// Problems with keeping it on disk: damaged records that were left out, a full disk. No call
     /// but `forget` fails because of them.
     pub fn notes(&self) -> Vec<String> {
-        self.memory.notes(self.options.workspace.spelling)
+        self.memory.notes(self.options.workspace.host.spelling)
     }
 
     /// Bytes that its memory takes.
@@ -252,7 +252,9 @@ impl Session {
     pub fn forget(&self, path: Option<&str>) -> Result<()> {
         let file = path.map(|path| self.named(path)).transpose()?;
         self.watch.forget(file.as_deref());
-        self.memory.forget(file).map_err(|error| error.spelled(self.options.workspace.spelling))
+        self.memory
+            .forget(file)
+            .map_err(|error| error.spelled(self.options.workspace.host.spelling))
     }
 
     /// Whether there is something at a path where this session works.

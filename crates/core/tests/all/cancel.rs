@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::cancel::{Cancel, at_look, looks};
 use hashline_core::internals::disk::fs::OsFileSystem;
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
 use hashline_core::internals::edit::outcome::Outcome;
@@ -27,17 +27,17 @@ type Call<'a> = &'a dyn Fn(&Path, &Cancel) -> Result<()>;
 fn check_looks(root: &Path, call: Call<'_>) -> u64 {
     let undisturbed = Cancel::default();
     threads::alone(|| call(root, &undisturbed)).unwrap();
-    let all = undisturbed.looks();
+    let all = looks(&undisturbed);
     // Work that threads share is done in other steps, and no less often looks.
     for look in [1, all / 4] {
-        let error = call(root, &Cancel::at_look(look.max(1))).unwrap_err();
+        let error = call(root, &at_look(look.max(1))).unwrap_err();
         assert_eq!(error.code, Code::Aborted, "at look {look} of {all}, shared");
     }
     for look in [1, 2, 3, all / 4, all / 2, all - 1, all] {
-        let cancel = Cancel::at_look(look.max(1));
+        let cancel = at_look(look.max(1));
         let error = threads::alone(|| call(root, &cancel)).unwrap_err();
         assert_eq!(error.code, Code::Aborted, "at look {look} of {all}");
-        let more = cancel.looks() - look.max(1);
+        let more = looks(&cancel) - look.max(1);
         assert!(more <= 4, "{more} more looks after look {look} of {all}");
     }
     all
@@ -147,7 +147,7 @@ fn patches_that_are_cancelled_say_so_and_change_nothing() {
             let dir = tempfile::tempdir().unwrap();
             let file = dir.path().join("a.txt");
             fs::write(&file, "a\n").unwrap();
-            let cancel = Cancel::at_look(look);
+            let cancel = at_look(look);
             match patch(dir.path(), operation, &cancel) {
                 Err(error) => {
                     assert_eq!(error.code, Code::Aborted, "{operation}");
@@ -158,7 +158,7 @@ fn patches_that_are_cancelled_say_so_and_change_nothing() {
                     aborted += 1;
                 }
                 // The flag was set by the last look, or never: then nothing was left to stop.
-                Ok(outcome) if cancel.looks() < look => {
+                Ok(outcome) if looks(&cancel) < look => {
                     let status = match outcome {
                         Outcome::Applied(_) => "applied",
                         Outcome::Rejected(_) => "rejected",
@@ -195,16 +195,16 @@ fn regression_a_replacement_of_all_occurrences_looks_all_the_time() {
         assert!(
             fs::read(root.join("a.txt")).unwrap().starts_with(b"1\ntwo\n\nfour\nfive\nsix\n1\n")
         );
-        undisturbed.looks()
+        looks(&undisturbed)
     };
     // It is found, made an edit, made a region, and written.
     assert!(all >= 4 * (MATCHES / 1024) as u64, "{all} looks");
     fs::write(root.join("a.txt"), "one\ntwo\n\nfour\nfive\nsix\n".repeat(MATCHES)).unwrap();
     for look in [all / 5, all / 2, all * 4 / 5] {
-        let cancel = Cancel::at_look(look);
+        let cancel = at_look(look);
         let error = patch(root, operation, &cancel).unwrap_err();
         assert_eq!(error.code, Code::Aborted, "at look {look} of {all}");
-        assert!(cancel.looks() - look <= 4, "at look {look} of {all}: {} looks", cancel.looks());
+        assert!(looks(&cancel) - look <= 4, "at look {look} of {all}: {} looks", looks(&cancel));
     }
     assert!(fs::read(root.join("a.txt")).unwrap().starts_with(b"one\n"));
 }

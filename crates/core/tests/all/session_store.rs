@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::support::stride;
-use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::cancel::{Cancel, at_look, looks};
 use hashline_core::internals::disk::bytes::snapshot;
 use hashline_core::internals::disk::commit::StateDir;
 use hashline_core::internals::disk::fs::{Directory, FileSystem, OsFileSystem, Place, Stamp};
@@ -480,17 +480,17 @@ fn looks_of_a_read(scene: &Scene) -> u64 {
     let (session, cancel) = (scene.open_as("other"), Cancel::default());
     let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
     session.read(&[request], &cancel).unwrap();
-    cancel.looks()
+    looks(&cancel)
 }
 
 #[test]
 fn regression_a_call_that_waits_for_another_process_can_be_cancelled() {
     let scene = Scene::new(&[("f", &numbered(4))]);
-    let looks = looks_of_a_read(&scene);
+    let of_a_read = looks_of_a_read(&scene);
     let session = scene.open();
     let held = scene.lock().take(Duration::from_secs(60), &Cancel::default()).unwrap();
     let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
-    let cancel = Cancel::at_look(looks + 3);
+    let cancel = at_look(of_a_read + 3);
     let error = session.read(&[request], &cancel).unwrap_err();
     assert_eq!(error.code, Code::Aborted);
     drop(held);
@@ -502,7 +502,7 @@ fn regression_a_call_that_waits_for_another_process_can_be_cancelled() {
 #[test]
 fn regression_nobody_waits_for_a_call_that_waits_for_another_process() {
     let scene = Scene::new(&[("f", &numbered(4))]);
-    let looks = looks_of_a_read(&scene);
+    let of_a_read = looks_of_a_read(&scene);
     let session = scene.open();
     let held = scene.lock().take(Duration::from_secs(60), &Cancel::default()).unwrap();
     let (cancel, turn) = (Cancel::default(), session.reading());
@@ -510,7 +510,7 @@ fn regression_nobody_waits_for_a_call_that_waits_for_another_process() {
         let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
         let reader = scope.spawn(|| turn.read(&[request], &cancel).unwrap());
         // Beyond that it looks while it waits, until two seconds are over.
-        while cancel.looks() < looks + 2 {
+        while looks(&cancel) < of_a_read + 2 {
             std::thread::yield_now();
         }
         // Were these to wait for the call, it would give up before they go on.

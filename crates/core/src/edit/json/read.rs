@@ -143,8 +143,8 @@ fn view_document(
     })?;
     let tree = Tree::parse(text, JsonGrammar::WithComments, scope.cancel).map_err(about)?;
     let shown = show(&tree, request, scope.cancel).map_err(about)?;
-    if shown.text.len() > scope.string_limit_units
-        && shown.text.encode_utf16().count() > scope.string_limit_units
+    if shown.text.len() > scope.host.text_limit_units
+        && shown.text.encode_utf16().count() > scope.host.text_limit_units
     {
         let message = format!("{path}: the view would not fit a string: read a part of it");
         return Err(Error::at(Code::FileTooLarge, path, message));
