@@ -16,13 +16,12 @@ import { plainSubjects } from '../bench/misplacement/subjects/plain.mjs'
 import { sessionSubjects } from '../bench/misplacement/subjects/session.mjs'
 import { syntheticCases } from '../bench/misplacement/synthetic.mjs'
 import { unchangedCases } from '../bench/misplacement/unchanged.mjs'
-import { isEmulated } from './support.mjs'
 
 /** @import { Case } from '../bench/misplacement/cases.mjs' */
 /** @import { Pair } from '../bench/edit/history/git.mjs' */
 /** @import { Random } from '../bench/edit/history/random.mjs' */
 
-const TEXTS = isEmulated ? 15 : 100
+const TEXTS = 30
 /** Each dialect, each value of `relocate`, and hints. */
 const PLAIN = ['pi', 'pi, hints', 'pi, relocate unique', 'pi, relocate off', 'pi26', 'cli', 'omp13']
 
@@ -63,9 +62,8 @@ function within(rows, bounds) {
   assert.deepEqual([...scenarios].sort(), Object.keys(bounds).sort())
   for (const { scenario, subject, tally } of rows) {
     const bound = bounds[scenario][subject.startsWith('session') ? 'session' : 'plain']
-    const count = (bound * tally.all) / 100
-    // Of few cases, one alone is more than a bound in percent.
-    const allowed = isEmulated ? Math.ceil(count) : count
+    // Of few cases, one alone can be more than a bound in percent.
+    const allowed = Math.ceil((bound * tally.all) / 100)
     assert.ok(
       tally.wrong <= allowed,
       `${scenario}: ${subject}: ${tally.wrong} of ${tally.all} wrong`,

@@ -319,7 +319,7 @@ fn faults_during_a_recovery() {
     for length in [1, FOR_GOOD] {
         for can_exchange in [true, false] {
             let recovering = Faults { length, can_exchange, ..Faults::ONE };
-            every_recovery(recovering, 31 * crate::support::stride(), &mut figures);
+            every_recovery(recovering, 97 * crate::support::stride(), &mut figures);
         }
     }
     println!("recoveries with faults: {figures}");
