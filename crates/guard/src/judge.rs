@@ -12,7 +12,7 @@ use super::lexis::unglued;
 use super::message::message;
 use super::place::{Place, Places, lists};
 use super::policy::Policy;
-use super::rules::{Call, Effect, Hit, Output, Wish, is_assignment, name_of};
+use super::rules::{Call, Effect, Hit, Output, is_assignment, name_of};
 use super::word::{Expanded, Quoting, Substitution, expand, expand_body};
 use super::wrap::{self, Inner};
 use super::{CommandRule, CommandSpan, Finding, FindingKind};
@@ -430,16 +430,7 @@ impl<'p> Judge<'p> {
             "<" => {
                 let mut flow = Flow::of_program();
                 flow.add(&target.sources);
-                if self.reads_inside(&target) {
-                    let hit = Hit {
-                        kind: FindingKind::Read,
-                        rule: CommandRule::Input,
-                        target: Some(target.value),
-                        wish: Wish::Any,
-                        has_more: false,
-                    };
-                    flow.add(&[Rc::new(self.finding(hit, "", span))]);
-                }
+                flow.add(self.input(&target, span).as_slice());
                 flow.program = flow.sources.is_empty();
                 (streams.input, streams.at) = (Some(flow), Some(span));
             }
@@ -456,10 +447,13 @@ impl<'p> Judge<'p> {
         }
     }
 
-    fn reads_inside(&self, target: &Arg) -> bool {
-        !target.value.starts_with("<(")
+    /// The finding of a file as an input, if the tools serve it.
+    fn input(&self, target: &Arg, span: CommandSpan) -> Option<Rc<Finding>> {
+        let is_served = !target.value.starts_with("<(")
             && self.places.of(&target.value, target.is_static) != Place::Outside
-            && !lists(&self.policy.readable_paths, &target.value)
+            && !lists(&self.policy.readable_paths, &target.value);
+        let hit = || Hit::new(FindingKind::Read, CommandRule::Input, Some(&target.value));
+        is_served.then(|| Rc::new(self.finding(hit(), "", span)))
     }
 
     /// Puts what a command prints where it is redirected; what is left to be seen.
@@ -472,13 +466,7 @@ impl<'p> Judge<'p> {
             is_seen &= matches!(target.value.as_str(), "/dev/stdout" | "/dev/stderr" | "/dev/tty");
             let is_inside = self.places.of(&target.value, target.is_static) == Place::Inside;
             if flow.is_text() && is_inside && !lists(&self.policy.writable_paths, &target.value) {
-                let hit = Hit {
-                    kind: FindingKind::Write,
-                    rule: CommandRule::Output,
-                    target: Some(target.value.clone()),
-                    wish: Wish::Any,
-                    has_more: false,
-                };
+                let hit = Hit::new(FindingKind::Write, CommandRule::Output, Some(&target.value));
                 self.found(self.finding(hit, command, *span));
             }
         }
@@ -563,17 +551,7 @@ impl<'p> Judge<'p> {
             self.places = places;
             if *gives_text && let Some((target, span)) = script.lone_input() {
                 let target = self.word(target, place);
-                if self.reads_inside(&target) {
-                    let hit = Hit {
-                        kind: FindingKind::Read,
-                        rule: CommandRule::Input,
-                        target: Some(target.value),
-                        wish: Wish::Any,
-                        has_more: false,
-                    };
-                    let finding = self.finding(hit, "", place.span(span));
-                    flow.add(&[Rc::new(finding)]);
-                }
+                flow.add(self.input(&target, place.span(span)).as_slice());
             }
         }
         flow.sources

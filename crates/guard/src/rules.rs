@@ -22,6 +22,14 @@ pub struct Hit {
     pub has_more: bool,
 }
 
+impl Hit {
+    pub fn new(kind: FindingKind, rule: CommandRule, file: Option<&str>) -> Hit {
+        // What only `xargs` and `find` will know is no name to tell.
+        let target = file.filter(|target| !target.ends_with("$_")).map(str::to_owned);
+        Hit { kind, rule, target, wish: Wish::Any, has_more: false }
+    }
+}
+
 /// What a model is after.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Wish {
@@ -92,7 +100,7 @@ impl Call<'_> {
         };
         self.patch(git.as_ref(), &mut effect.hits);
         if is_listed(&self.policy.extra_writes) {
-            effect.hits.push(hit(FindingKind::Write, CommandRule::Extra, None));
+            effect.hits.push(Hit::new(FindingKind::Write, CommandRule::Extra, None));
         }
         if is_listed(&self.policy.extra_reads) {
             let parsed = parse(self.given, &Spec::default());
@@ -128,10 +136,6 @@ impl Call<'_> {
         kind: FindingKind,
         counts_unknown: bool,
     ) -> Option<&'f Arg> {
-        let allowed = match kind {
-            FindingKind::Read => &self.policy.readable_paths,
-            FindingKind::Write => &self.policy.writable_paths,
-        };
         let is_served = |arg: &Arg| match self.places.of(&arg.value, arg.is_static) {
             Place::Inside => true,
             Place::Outside => false,
@@ -140,16 +144,31 @@ impl Call<'_> {
         files
             .iter()
             .copied()
-            .find(|arg| !is_standard(arg) && is_served(arg) && !lists(allowed, &arg.value))
+            .find(|arg| !is_standard(arg) && is_served(arg) && !self.permits(kind, &arg.value))
+    }
+
+    /// Whether the policy says of a path that it may be read or written.
+    fn permits(&self, kind: FindingKind, path: &str) -> bool {
+        let paths = match kind {
+            FindingKind::Read => &self.policy.readable_paths,
+            FindingKind::Write => &self.policy.writable_paths,
+        };
+        lists(paths, path)
+    }
+
+    /// A file that is no operand is read or written: by an option, or in a program.
+    fn touches(&self, kind: FindingKind, rule: CommandRule, file: &str, hits: &mut Vec<Hit>) {
+        if self.places.of(file, true) == Place::Inside && !self.permits(kind, file) {
+            hits.push(Hit::new(kind, rule, Some(file)));
+        }
     }
 
     /// The files are shown; without any, the input is.
     fn shows(&self, files: &[&Arg], rule: CommandRule, wish: &Wish, effect: &mut Effect) {
         if let Some(file) = self.served(files, FindingKind::Read, true) {
             let has_more = files.len() > 1;
-            let hit =
-                Hit { wish: wish.clone(), has_more, ..hit(FindingKind::Read, rule, Some(file)) };
-            effect.shown.push(hit);
+            let hit = Hit::new(FindingKind::Read, rule, Some(&file.value));
+            effect.shown.push(Hit { wish: wish.clone(), has_more, ..hit });
         }
         if files.is_empty()
             || files.iter().any(|arg| is_standard(arg) || arg.value.starts_with("<("))
@@ -164,7 +183,7 @@ impl Call<'_> {
         let here = files.is_empty() && self.places.of(".", true) == Place::Inside;
         let file = self.served(files, FindingKind::Write, true);
         if here || file.is_some() {
-            hits.push(hit(FindingKind::Write, rule, file));
+            hits.push(Hit::new(FindingKind::Write, rule, file.map(|file| file.value.as_str())));
         }
     }
 
@@ -215,11 +234,9 @@ impl Call<'_> {
             && rule == CommandRule::Search
             && (searches_here || parsed.has(&recursive))
         {
-            if self.places.of(".", true) == Place::Inside
-                && !lists(&self.policy.readable_paths, ".")
-            {
+            if self.places.of(".", true) == Place::Inside && !self.permits(FindingKind::Read, ".") {
                 let wish = self.wish(parsed, &program);
-                effect.shown.push(Hit { wish, ..hit(FindingKind::Read, rule, None) });
+                effect.shown.push(Hit { wish, ..Hit::new(FindingKind::Read, rule, None) });
             }
             return effect;
         }
@@ -237,14 +254,7 @@ impl Call<'_> {
     ) -> Effect {
         if matches!(self.name, "sort" | "gsort") {
             let value = parsed.values(tool.changing).next().unwrap_or_default();
-            if self.places.of(value, true) == Place::Inside
-                && !lists(&self.policy.writable_paths, value)
-            {
-                let target = Some(value.to_owned());
-                effect
-                    .hits
-                    .push(Hit { target, ..hit(FindingKind::Write, CommandRule::Writer, None) });
-            }
+            self.touches(FindingKind::Write, CommandRule::Writer, value, &mut effect.hits);
             return effect;
         }
         // The last operand: elsewhere than on Linux the first one may be a suffix.
@@ -331,41 +341,22 @@ impl Call<'_> {
 
     fn sed_program(&self, programs: &[&str], hits: &mut Vec<Hit>) {
         for effect in programs.iter().flat_map(|program| sed::effects(program)) {
-            let (kind, file, allowed) = match effect {
-                sed::Effect::Writes(file) => {
-                    (FindingKind::Write, file, &self.policy.writable_paths)
-                }
-                sed::Effect::Reads(file) => (FindingKind::Read, file, &self.policy.readable_paths),
+            let (kind, file) = match effect {
+                sed::Effect::Writes(file) => (FindingKind::Write, file),
+                sed::Effect::Reads(file) => (FindingKind::Read, file),
             };
-            self.program_file(kind, file, allowed, hits);
+            self.touches(kind, CommandRule::Program, file, hits);
         }
     }
 
     fn awk_program(&self, programs: &[&str], effect: &mut Effect) {
         for program in programs {
             for file in awk::written(program) {
-                self.program_file(
-                    FindingKind::Write,
-                    &file,
-                    &self.policy.writable_paths,
-                    &mut effect.hits,
-                );
+                self.touches(FindingKind::Write, CommandRule::Program, &file, &mut effect.hits);
             }
             for file in awk::read(program) {
-                self.program_file(
-                    FindingKind::Read,
-                    &file,
-                    &self.policy.readable_paths,
-                    &mut effect.shown,
-                );
+                self.touches(FindingKind::Read, CommandRule::Program, &file, &mut effect.shown);
             }
-        }
-    }
-
-    fn program_file(&self, kind: FindingKind, file: &str, allowed: &[String], hits: &mut Vec<Hit>) {
-        if self.places.of(file, true) == Place::Inside && !lists(allowed, file) {
-            let target = Some(file.to_owned());
-            hits.push(Hit { target, ..hit(kind, CommandRule::Program, None) });
         }
     }
 
@@ -402,7 +393,7 @@ impl Call<'_> {
         if self.input.is_text()
             && let Some(file) = self.served(files, FindingKind::Write, false)
         {
-            hits.push(hit(FindingKind::Write, CommandRule::Writer, Some(file)));
+            hits.push(Hit::new(FindingKind::Write, CommandRule::Writer, Some(&file.value)));
         }
     }
 
@@ -442,7 +433,7 @@ impl Call<'_> {
             _ => parsed.operands.clone(),
         };
         if let Some(file) = self.served(&files, FindingKind::Write, true) {
-            hits.push(hit(FindingKind::Write, CommandRule::FileCommand, Some(file)));
+            hits.push(Hit::new(FindingKind::Write, CommandRule::FileCommand, Some(&file.value)));
         }
     }
 
@@ -537,22 +528,14 @@ impl Call<'_> {
         {
             return effect;
         }
-        let target = |file: Option<String>, kind| Hit {
-            target: file,
-            ..hit(kind, CommandRule::Interpreter, None)
+        let finds = |kind, file: Option<String>| {
+            let is_permitted = file.as_deref().is_some_and(|file| self.permits(kind, file));
+            (!is_permitted).then(|| Hit::new(kind, CommandRule::Interpreter, file.as_deref()))
         };
-        let allowed = |file: &Option<String>, paths: &[String]| {
-            file.as_deref().is_some_and(|file| lists(paths, file))
-        };
-        if let Some(file) = found.written
-            && !allowed(&file, &self.policy.writable_paths)
-        {
-            effect.hits.push(target(file, FindingKind::Write));
-        } else if let Some(file) = found.shown
-            && !allowed(&file, &self.policy.readable_paths)
-        {
-            effect.shown.push(target(file, FindingKind::Read));
-        }
+        let written = found.written.and_then(|file| finds(FindingKind::Write, file));
+        let shown = found.shown.and_then(|file| finds(FindingKind::Read, file));
+        effect.shown.extend(shown.filter(|_| written.is_none()));
+        effect.hits.extend(written);
         effect
     }
 
@@ -604,7 +587,7 @@ impl Call<'_> {
             _ => false,
         };
         if is_patch && self.places.of(".", true) != Place::Outside {
-            hits.push(hit(FindingKind::Write, CommandRule::Patch, None));
+            hits.push(Hit::new(FindingKind::Write, CommandRule::Patch, None));
         }
     }
 }
@@ -612,12 +595,6 @@ impl Call<'_> {
 /// A `-`, or a name of standard input: no file.
 fn is_standard(arg: &Arg) -> bool {
     matches!(arg.value.as_str(), "-" | "" | "/dev/stdin" | "/dev/fd/0")
-}
-
-fn hit(kind: FindingKind, rule: CommandRule, file: Option<&Arg>) -> Hit {
-    // What only `xargs` and `find` will know is no name to tell.
-    let target = file.map(|file| file.value.as_str()).filter(|target| !target.ends_with("$_"));
-    Hit { kind, rule, target: target.map(str::to_owned), wish: Wish::Any, has_more: false }
 }
 
 /// A basic regular expression as an extended one: there `\|` is the sign, and `|` a letter.

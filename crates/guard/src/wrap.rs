@@ -1,7 +1,7 @@
 //! Commands that run other commands: `sudo`, `xargs`, `bash -c`, `find -exec`.
 
 use super::argv::{Arg, Parsed, Spec, parse};
-use super::rules::name_of;
+use super::rules::{is_assignment, name_of};
 
 /// What a command runs.
 #[derive(Debug)]
@@ -165,15 +165,9 @@ fn prefixed(name: &str, given: &[Arg], spec: &Spec, own: usize) -> Option<Inner>
         return script(operands.get(1)?);
     }
     let takes_assignments = matches!(name, "env" | "sudo" | "doas");
-    let assigned = operands.iter().take_while(|arg| takes_assignments && is_assignment(arg));
+    let assigned = operands.iter().take_while(|arg| takes_assignments && is_assignment(&arg.value));
     let command = &operands[assigned.count()..];
     (!command.is_empty()).then(|| one(command.to_vec()))
-}
-
-fn is_assignment(arg: &Arg) -> bool {
-    let name = arg.value.split_once('=').map(|(name, _)| name);
-    let is_name = |name: &str| name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    name.is_some_and(|name| !name.is_empty() && is_name(name))
 }
 
 fn shell(given: &[Arg]) -> Option<Inner> {
