@@ -11,9 +11,11 @@ import { createServer } from 'node:http'
  * @property {{ name: string, description: string, schema: any }[]} tools
  * @property {any} body the request itself
  *
- * @typedef {{ name: string, args: unknown }} ToolCall
- * @typedef {{ text?: string, calls?: ToolCall[] }} Answer
- * @typedef {(turn: Turn) => Answer} Step
+ * @typedef {{ name: string, args: unknown, raw?: string }} ToolCall `raw`: the arguments as they are
+ *   written, instead of `args`
+ * @typedef {{ text?: string, calls?: ToolCall[], usage?: { input: number, output: number } }} Answer
+ * @typedef {{ status: number, message: string }} Trouble instead of an answer
+ * @typedef {(turn: Turn) => Answer | Trouble} Step
  *
  * @typedef {object} ModelServer
  * @property {string} url without a path: `http://127.0.0.1:1234`
@@ -28,9 +30,10 @@ export const call = (/** @type {string} */ name, /** @type {unknown} */ args) =>
 })
 
 /**
- * Starts a server whose n-th answer is that of the n-th step. Requests without tools are those by
- * which agents find titles and the like: they get a word and use up no step.
- * @param {Step[]} steps
+ * Starts a server whose n-th answer is that of the n-th step, or that one step answers. Requests
+ * without tools are those by which agents find titles and the like: they get a word and use up no
+ * step.
+ * @param {Step[] | Step} steps
  * @returns {Promise<ModelServer>}
  */
 export async function startModelServer(steps) {
@@ -47,7 +50,8 @@ export async function startModelServer(steps) {
       const body = JSON.parse(text)
       const turn = dialect.turn(body)
       const answer = turn.tools.length === 0 ? { text: 'Fine.' } : next(turn)
-      dialect.send(response, body, answer)
+      if ('status' in answer) refuse(response, answer.status, answer.message)
+      else dialect.send(response, body, answer)
     } catch (error) {
       faults.push(error)
       refuse(response, 400, String(error))
@@ -56,7 +60,7 @@ export async function startModelServer(steps) {
 
   /** @param {Turn} turn */
   function next(turn) {
-    const step = steps[turns.length]
+    const step = Array.isArray(steps) ? steps[turns.length] : steps
     turns.push(turn)
     if (step === undefined) throw new Error(`the script has no step ${turns.length}`)
     return step(turn)
@@ -84,7 +88,8 @@ async function textOf(request) {
  * @param {string} message
  */
 function refuse(response, status, message) {
-  response.writeHead(status, { 'content-type': 'application/json' })
+  // Who is to come back later need not wait here.
+  response.writeHead(status, { 'content-type': 'application/json', 'retry-after-ms': '1' })
   response.end(JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message } }))
 }
 
@@ -100,6 +105,9 @@ const sinceAnswer = (messages) =>
 
 /** A text in pieces, as it comes over a wire. @param {string} text */
 const pieces = (text) => text.match(/.{1,7}/gsu) ?? []
+
+/** What an answer takes, unless it says so. */
+const USAGE = { input: 10, output: 10 }
 
 let made = 0
 /** @param {string} prefix */
@@ -133,15 +141,19 @@ const OPENAI = {
     })),
     body,
   }),
-  send(response, { model, stream }, { text = '', calls = [] }) {
+  send(response, { model, stream }, { text = '', calls = [], usage: used = USAGE }) {
     const id = newId('chatcmpl')
     const about = { id, created: 0, model }
-    const usage = { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 }
+    const usage = {
+      prompt_tokens: used.input,
+      completion_tokens: used.output,
+      total_tokens: used.input + used.output,
+    }
     const finish_reason = calls.length > 0 ? 'tool_calls' : 'stop'
-    const toolCalls = calls.map(({ name, args }) => ({
+    const toolCalls = calls.map(({ name, args, raw = JSON.stringify(args) }) => ({
       id: newId('call'),
       type: 'function',
-      function: { name, arguments: JSON.stringify(args) },
+      function: { name, arguments: raw },
     }))
     if (!stream) {
       const message = {
@@ -193,17 +205,17 @@ const ANTHROPIC = {
     })),
     body,
   }),
-  send(response, { model, stream }, { text = '', calls = [] }) {
+  send(response, { model, stream }, { text = '', calls = [], usage: used = USAGE }) {
     const content = [
       ...(text ? [{ type: 'text', text }] : []),
-      ...calls.map(({ name, args }) => ({
+      ...calls.map(({ name, args, raw }) => ({
         type: 'tool_use',
         id: newId('toolu'),
         name,
-        input: args,
+        input: raw ?? args,
       })),
     ]
-    const usage = { input_tokens: 10, output_tokens: 10 }
+    const usage = { input_tokens: used.input, output_tokens: used.output }
     const stop_reason = calls.length > 0 ? 'tool_use' : 'end_turn'
     const message = { id: newId('msg'), type: 'message', role: 'assistant', model, usage }
     const ending = { stop_reason, stop_sequence: null }
