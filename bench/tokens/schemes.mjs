@@ -83,7 +83,7 @@ export const schemesIn = (packages) => [
  * An operation as a model writes it: text as a string, and of one line without its end.
  * @param {any} operation
  */
-function short({ op, start_anchor, end_anchor, text, ...rest }) {
+export function short({ op, start_anchor, end_anchor, text, ...rest }) {
   const lines = text === undefined ? {} : { text: text.join('\n') }
   if (start_anchor === undefined) return { op, ...rest, ...lines }
   if (start_anchor !== end_anchor) return { op, ...rest, start_anchor, end_anchor, ...lines }

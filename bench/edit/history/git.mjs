@@ -67,12 +67,13 @@ export const isAlike = (one, other) => one.eol === other.eol && one.final === ot
  * Files that a commit (no merge) changed at several places.
  * @param {string} repository
  * @param {number} commits the newest
+ * @param {number} [places] at so many or more
  */
-export async function changesIn(repository, commits) {
+export async function changesIn(repository, commits, places = 2) {
   /** @type {Change[]} */
   const changes = []
   const reader = readerOfDiffs((change) => {
-    if (change.hunks.length > 1 && !GENERATED.test(change.path)) changes.push(change)
+    if (change.hunks.length >= places && !GENERATED.test(change.path)) changes.push(change)
   })
   // biome-ignore format: one option a line says less
   const args = ['-C', repository, '-c', 'core.quotePath=false', 'log', '-p', '-U0', '--no-merges',

@@ -1,0 +1,683 @@
+// A short run of bench/edit with a model that is played: its figures must be what was put in.
+
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { main } from '../bench/edit/cli.mjs'
+import { EndpointError, endpoint } from '../bench/edit/endpoint.mjs'
+import { loadEngine } from '../bench/edit/engine.mjs'
+import { figuresOf, mcNemar } from '../bench/edit/figures.mjs'
+import { randomFrom } from '../bench/edit/history/random.mjs'
+import { checkEntries, checkFigures, EVEN_RATES, timeless } from '../bench/edit/proof/check.mjs'
+import { startPlayer, withPlayer } from '../bench/edit/proof/player.mjs'
+import { readRun } from '../bench/edit/record.mjs'
+import { replayed, summaryOf } from '../bench/edit/replay.mjs'
+import { pageOf } from '../bench/edit/report.mjs'
+import { resultOf } from '../bench/edit/result.mjs'
+import { schemesNamed } from '../bench/edit/schemes.mjs'
+import { isMoving, placeFor } from '../bench/edit/task.mjs'
+import { fixedSet, packageNamed } from '../bench/edit/tasks/fixed.mjs'
+import { HUNK, taskFor, tasksOfRepository } from '../bench/edit/tasks/fromGit.mjs'
+import { amongLanguages, languageOf } from '../bench/edit/tasks/languages.mjs'
+import { mutatedChange } from '../bench/edit/tasks/make.mjs'
+import { WIRES } from '../bench/edit/wire.mjs'
+import { generatedPairs } from '../bench/misplacement/generated.mjs'
+import { isEmulated, withMess } from './support.mjs'
+
+/** @import { Task } from '../bench/edit/task.mjs' */
+/** @import { Ask } from '../bench/edit/endpoint.mjs' */
+
+const CLI = fileURLToPath(new URL('../bench/edit/cli.mjs', import.meta.url))
+const COUNT = isEmulated ? 6 : 36
+const engine = loadEngine()
+
+/** Tasks of generated changes, always the same ones. @returns {Task[]} */
+function generatedTasks() {
+  const random = randomFrom('short run', 'tasks')
+  const kinds = [HUNK, 'dropped statement', 'renamed identifier', 'moved function']
+  /** @type {Map<string, Task>} */
+  const tasks = new Map()
+  for (const pair of generatedPairs(randomFrom('short run', 'pairs'), 10 * COUNT)) {
+    const at = tasks.size
+    const slot = { kind: kinds[at % kinds.length], isMoving: at % 3 === 1, isLarge: false }
+    const task = taskFor(slot, pair, random, '.')
+    if (task !== undefined) tasks.set(task.instruction, task)
+    if (tasks.size === COUNT) break
+  }
+  return [...tasks.values()]
+}
+
+const tasks = generatedTasks()
+
+/**
+ * What the program prints is not of interest, only what it writes.
+ * @param {string[]} argv
+ */
+async function quietly(argv) {
+  const { log, error } = console
+  const written = /** @type {string[]} */ ([])
+  const note = (/** @type {unknown[]} */ ...args) => written.push(args.join(' '))
+  const { write } = process.stderr
+  console.log = note
+  console.error = note
+  process.stderr.write = /** @type {any} */ (() => true)
+  try {
+    await main(argv)
+  } finally {
+    console.log = log
+    console.error = error
+    process.stderr.write = write
+  }
+  return written.join('\n')
+}
+
+/**
+ * Runs the benchmark against a player.
+ * @param {string} dir
+ * @param {{ url: string }} server
+ * @param {string[]} more
+ */
+function bench(dir, { url }, ...more) {
+  const file = join(dir, 'given.jsonl')
+  writeFileSync(file, tasks.map((task) => `${JSON.stringify(task)}\n`).join(''))
+  const args = ['--model', 'scripted', '--base-url', `${url}/v1`, '--task-file', file]
+  return [...args, '--out', join(dir, 'run'), '--budget', '1000000000', ...more]
+}
+
+describe('a run against a model that is played', () => {
+  test('counts what was put in, through both interfaces, whatever the endpoint does', async () => {
+    for (const api of Object.keys(WIRES)) {
+      await withPlayer(tasks, { rates: EVEN_RATES, trouble: 0.1 }, (player) =>
+        withMess({}, async (dir) => {
+          await quietly(bench(dir, player, '--api', api))
+          const run = readRun(join(dir, 'run'))
+          assert.deepEqual(player.faults, [])
+          assert.equal(run.entries.length, 3 * tasks.length)
+          checkEntries(run.entries, tasks, player.played)
+          checkFigures(resultOf(run), tasks, player.played)
+          const slips = new Set([...player.played.values()].map(({ slip }) => slip))
+          assert.ok(isEmulated || slips.size > 10, [...slips].join(', '))
+        }),
+      )
+    }
+  })
+
+  test('without slips all is solved, at the first try where nobody else writes', () =>
+    withPlayer(tasks, {}, (player) =>
+      withMess({}, async (dir) => {
+        await quietly(bench(dir, player, '--schemes', 'hashline'))
+        checkEntries(readRun(join(dir, 'run')).entries, tasks, player.played)
+      }),
+    ))
+})
+
+describe('a run that was interrupted', () => {
+  /** @type {Awaited<ReturnType<typeof startPlayer>>} */
+  let player
+  before(async () => {
+    player = await startPlayer(tasks, { rates: EVEN_RATES })
+  })
+  after(() => player.close())
+
+  test('goes on to the same result, wherever its record ends', () =>
+    withMess({}, async (dir) => {
+      const args = bench(dir, player, '--schemes', 'exact,hashline')
+      await quietly(args)
+      const whole = timeless(resultOf(readRun(join(dir, 'run'))))
+      const record = join(dir, 'run', 'attempts.jsonl')
+      const bytes = readFileSync(record)
+      const second = bytes.indexOf(10, bytes.indexOf(10) + 1)
+      for (const end of [0, 1, second, second + 1, second + 2, bytes.length - 1]) {
+        truncateSync(record, end)
+        await quietly(args)
+        assert.deepEqual(timeless(resultOf(readRun(join(dir, 'run')))), whole, `cut at ${end}`)
+      }
+      assert.ok(existsSync(join(dir, 'run', 'report.md')))
+      assert.equal(existsSync(join(dir, 'run', 'lock')), false)
+    }))
+
+  test('goes on after it was killed', { skip: isEmulated }, () =>
+    withMess({}, async (dir) => {
+      const args = bench(dir, player, '--schemes', 'hashline')
+      /** @type {import('node:child_process').ChildProcess | undefined} */
+      let child
+      const onAnswer = (/** @type {number} */ count) => {
+        if (count === 20) child?.kill('SIGKILL')
+      }
+      await withPlayer(tasks, { rates: EVEN_RATES, onAnswer }, async (killer) => {
+        const killed = bench(dir, killer, '--schemes', 'hashline')
+        child = spawn(process.execPath, [CLI, ...killed], { stdio: 'ignore' })
+        const signal = await new Promise((resolve) => child?.on('exit', (_, by) => resolve(by)))
+        assert.equal(signal, 'SIGKILL')
+      })
+      assert.ok(existsSync(join(dir, 'run', 'lock')))
+      assert.ok(readRun(join(dir, 'run')).entries.length < tasks.length)
+      await quietly(args)
+      await quietly([...args, '--out', join(dir, 'once')])
+      const [one, other] = ['run', 'once'].map((name) =>
+        timeless(resultOf(readRun(join(dir, name)))),
+      )
+      assert.deepEqual(one, other)
+    }),
+  )
+
+  test('stops at its budget, after the same tasks by each scheme, and goes on with a larger one', () =>
+    withMess({}, async (dir) => {
+      const args = bench(dir, player, '--parallel', '1')
+      const told = await quietly([...args, '--budget', '20000'])
+      assert.match(told, /The budget of 20000 tokens is spent: \d+ of \d+ attempts\./)
+      const { entries } = readRun(join(dir, 'run'))
+      assert.ok(entries.length > 3 && entries.length < 3 * tasks.length)
+      const counts = ['exact', 'diff', 'hashline'].map(
+        (name) => entries.filter(({ scheme }) => scheme === name).length,
+      )
+      assert.ok(Math.max(...counts) - Math.min(...counts) <= 1)
+      await quietly(args)
+      assert.equal(readRun(join(dir, 'run')).entries.length, 3 * tasks.length)
+    }))
+
+  test('is not mixed with another one', () =>
+    withMess({}, async (dir) => {
+      const args = bench(dir, player, '--schemes', 'exact')
+      await quietly(args)
+      await assert.rejects(
+        quietly([...args, '--model', 'other']),
+        /holds a run with model "scripted", not "other": name another --out/,
+      )
+      writeFileSync(join(dir, 'run', 'lock'), `${process.pid}`)
+      await assert.rejects(quietly(args), /is at this run/)
+    }))
+})
+
+describe('what an endpoint may do', () => {
+  const place = { name: 'read', description: '', guidelines: [], edits: false }
+  const tool = {
+    ...place,
+    inputSchema: /** @type {const} */ ({ type: 'object' }),
+    execute: async () => ({ text: '', isError: false }),
+  }
+
+  /**
+   * Asks a server once that answers so, in order.
+   * @param {{ status: number, body: string, headers?: Record<string, string> }[]} answers
+   * @param {(ask: Ask, seen: { waits: number[], requests: import('node:http').IncomingMessage[] }) => Promise<void>} look
+   */
+  async function asking(answers, look) {
+    const seen = { waits: /** @type {number[]} */ ([]), requests: /** @type {any[]} */ ([]) }
+    const server = createServer((request, response) => {
+      seen.requests.push(request)
+      const { status, body, headers } = answers[Math.min(seen.requests.length, answers.length) - 1]
+      request.resume().on('end', () => response.writeHead(status, headers).end(body))
+    })
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+    const wait = async (/** @type {number} */ ms) => void seen.waits.push(ms)
+    const options = {
+      wire: WIRES.openai,
+      key: 'secret-key',
+      model: 'm',
+      limit: 5,
+      extra: { seed: 1 },
+    }
+    const ask = endpoint({
+      ...options,
+      baseUrl: `http://127.0.0.1:${port}/v1/`,
+      timeoutMs: 10_000,
+      engine,
+      wait,
+    })
+    await look(ask, seen).finally(() => {
+      server.close()
+      server.closeAllConnections()
+    })
+  }
+
+  const request = { system: 's', messages: [], tools: [tool] }
+  const fine = JSON.stringify({
+    choices: [{ message: { content: 'Hi' } }],
+    usage: { prompt_tokens: 3 },
+  })
+
+  test('what fails for a while is tried again, as late as it asks', () =>
+    asking(
+      [
+        { status: 429, body: '', headers: { 'retry-after': '7' } },
+        { status: 500, body: 'no' },
+        { status: 200, body: '<html>' },
+        { status: 200, body: fine },
+      ],
+      async (ask, { waits, requests }) => {
+        const { answer } = await ask(request)
+        assert.deepEqual([answer.text, answer.calls, answer.usage.input], ['Hi', [], 3])
+        assert.equal(waits[0], 7000)
+        assert.ok(waits[1] >= 1000 && waits[1] <= 2000 && waits[2] >= 2000)
+        assert.equal(requests[0].headers.authorization, 'Bearer secret-key')
+      },
+    ))
+
+  test('what is refused is told, without the key, and what fails on and on as well', async () => {
+    await asking([{ status: 401, body: 'bad key secret-key' }], async (ask) => {
+      await assert.rejects(ask(request), (error) => {
+        assert.ok(error instanceof EndpointError)
+        assert.match(error.message, /answered 401: bad key …$/)
+        return true
+      })
+    })
+    await asking([{ status: 529, body: 'busy' }], async (ask, { requests }) => {
+      await assert.rejects(ask(request), /answered 529: busy \(8 times\)/)
+      assert.equal(requests.length, 8)
+    })
+  })
+
+  test('a redirection is not followed: the key goes nowhere else', () =>
+    asking(
+      [{ status: 307, body: '', headers: { location: '/elsewhere' } }],
+      async (ask, { requests }) => {
+        await assert.rejects(ask(request), /answered 307/)
+        assert.equal(requests.length, 1)
+      },
+    ))
+
+  test('answers of any shape are read, or are none', () => {
+    const { openai, anthropic } = WIRES
+    for (const body of [
+      undefined,
+      null,
+      1,
+      'x',
+      {},
+      { choices: [] },
+      { choices: [{}] },
+      { choices: 'x' },
+    ]) {
+      assert.equal(openai.answer(body), undefined)
+      assert.equal(anthropic.answer(body), undefined)
+    }
+    const message = {
+      content: null,
+      tool_calls: [null, {}, { id: 'a', function: { name: 'read' } }],
+    }
+    const answer = openai.answer({ choices: [{ message }], usage: { prompt_tokens: -1 } })
+    assert.deepEqual(
+      answer?.calls.map(({ name }) => name),
+      ['', '', 'read'],
+    )
+    assert.equal(answer?.usage.input, 0)
+    const parts = [
+      { type: 'text', text: 'a' },
+      null,
+      { type: 'tool_use', id: 'b', name: 'read', input: 1 },
+    ]
+    const usage = { input_tokens: 1, cache_read_input_tokens: 2, cache_creation_input_tokens: 3 }
+    assert.deepEqual(anthropic.answer({ content: parts, usage }), {
+      text: 'a',
+      calls: [{ id: 'b', name: 'read', args: 1 }],
+      usage: { input: 6, output: 0, cacheRead: 2, cacheWrite: 3 },
+    })
+  })
+})
+
+describe('schemes', () => {
+  test('one that is not there is refused with those that are', () => {
+    const dialects =
+      /"hashline-lean": expected exact, diff, hashline, or .*"lean": the dialects are pi, pi26, cli, omp, omp13/
+    assert.throws(() => schemesNamed('exact,hashline-lean', engine), dialects)
+    assert.throws(() => schemesNamed(' , ', engine), /names none/)
+    const names = schemesNamed('diff,hashline,diff,hashline-omp13,pi26', engine).map(
+      ({ name }) => name,
+    )
+    assert.deepEqual(names, ['diff', 'hashline', 'hashline-omp13', 'pi26'])
+  })
+
+  /**
+   * What becomes of a file by one call of a tool that edits, and what it says.
+   * @param {string} scheme
+   * @param {string} text
+   * @param {unknown} args
+   */
+  async function edited(scheme, text, args) {
+    const files = [{ path: 'a.txt', before: text, wanted: '', edits: [] }]
+    const about = { id: '', language: '', kind: '', source: '', lines: 1, instruction: '' }
+    const place = placeFor({ ...about, files })
+    try {
+      const [{ open }] = schemesNamed(scheme, engine)
+      const { tools, close } = open(place)
+      const answer = await tools.find(({ edits }) => edits)?.execute(args)
+      close()
+      return { ...answer, file: readFileSync(join(place.cwd, 'a.txt'), 'utf8') }
+    } finally {
+      place.remove()
+    }
+  }
+
+  test('exact text is replaced where it is once', async () => {
+    const one = (/** @type {string} */ old_text, /** @type {string} */ new_text) => ({
+      path: 'a.txt',
+      edits: [{ old_text, new_text }],
+    })
+    assert.equal(
+      (await edited('exact', 'a\r\nb\r\nc\r\n', one('a\nb', 'x\ny'))).file,
+      'x\r\ny\r\nc\r\n',
+    )
+    for (const [args, why] of /** @type {const} */ ([
+      [one('b', 'c'), /occurs 2 times in a\.txt/],
+      [one('z', 'c'), /old_text is not in a\.txt/],
+      [one('', 'c'), /old_text is empty/],
+      [one('a', 'a'), /leaves a\.txt as it is/],
+      [{ ...one('a', 'c'), path: '../a.txt' }, /outside the working directory/],
+      [{ ...one('a', 'c'), path: 'b.txt' }, /There is no file b\.txt/],
+      [
+        {
+          path: 'a.txt',
+          edits: [
+            { old_text: 'a\nb', new_text: '' },
+            { old_text: 'b\nx', new_text: '' },
+          ],
+        },
+        /overlap/,
+      ],
+      ['{"path"', /The arguments are not JSON/],
+      [[], /The arguments are not an object/],
+      [{ path: 'a.txt', edits: 7 }, /edits is not a list/],
+    ])) {
+      const { text, isError, file } = await edited('exact', 'a\nb\nx\nb\n', args)
+      assert.match(text ?? '', why)
+      assert.deepEqual([isError, file], [true, 'a\nb\nx\nb\n'])
+    }
+  })
+
+  test('hunks are found by their lines, and of several places the stated one is taken', async () => {
+    const text = 'a\nb\n\nc\na\nb\n'
+    const patch = (/** @type {string[]} */ ...rows) => ({
+      patch: ['--- a/a.txt', '+++ b/a.txt', ...rows, ''].join('\n'),
+    })
+    const done = async (/** @type {string[]} */ ...rows) =>
+      (await edited('diff', text, patch(...rows))).file
+    assert.equal(await done('@@ -1,9 +1,9 @@', ' a', '-b', '+B'), 'a\nB\n\nc\na\nb\n')
+    assert.equal(await done('@@ -6 +6 @@ x', '-b'), 'a\nb\n\nc\na\n')
+    // An empty line of context without its blank, and no numbers at all.
+    assert.equal(await done('@@', ' b', '', '-c', '+C'), 'a\nb\n\nC\na\nb\n')
+    assert.equal(await done('@@ -2,0 +3 @@', '+x'), 'a\nb\nx\n\nc\na\nb\n')
+    assert.equal(
+      await done('@@ -1 +1 @@', '-a', '+1', '@@ -5 +5 @@', '-a', '+2'),
+      '1\nb\n\nc\n2\nb\n',
+    )
+    for (const [rows, why] of /** @type {const} */ ([
+      [['@@ -1 +1 @@', '-z', '+y'], /Hunk 1 of a\.txt: .* nowhere in the file: z/],
+      [['@@', '-a', '+y'], /there 2 times/],
+      [[], /has no hunk/],
+      [['@@ -1 +1 @@', 'a', '+y'], /begins with none of/],
+    ])) {
+      const { text: said, isError, file } = await edited('diff', text, patch(...rows))
+      assert.match(said ?? '', why)
+      assert.deepEqual([isError, file], [true, text])
+    }
+    const without = await edited('diff', text, { patch: '@@ -1 +1 @@\n-a\n+b' })
+    assert.match(without.text ?? '', /no lines `---` and `\+\+\+` before it/)
+  })
+
+  test('plain reads have the numbers of lines and no hashes', async () => {
+    const [{ open }] = schemesNamed('exact', engine)
+    const place = placeFor(tasks[0])
+    const { tools } = open(place)
+    const { text } = (await tools[0].execute({ path: tasks[0].files[0].path })) ?? {}
+    place.remove()
+    const lines = tasks[0].files[0].before.trimEnd().split('\n')
+    assert.equal(text, lines.map((line, at) => `${at + 1}\t${line}`).join('\n'))
+  })
+})
+
+describe('recorded calls', () => {
+  test('give the same answers through the same engine, and others through another one', async () => {
+    await withPlayer(tasks, { rates: EVEN_RATES }, (player) =>
+      withMess({}, async (dir) => {
+        await quietly(bench(dir, player))
+        const run = readRun(join(dir, 'run'))
+        const told = await quietly([
+          'replay',
+          join(dir, 'run'),
+          '--engine',
+          fileURLToPath(new URL('..', import.meta.url)),
+        ])
+        assert.match(
+          told,
+          new RegExp(`attempts: ${tasks.length}, of which 0 are answered otherwise`),
+        )
+        // An engine that has unlearned to edit.
+        const forgetful = {
+          ...engine,
+          tools: {
+            ...engine.tools,
+            hashTools: (/** @type {any} */ session) => {
+              const made = engine.tools.hashTools(session)
+              const refusal = { text: 'Nothing was written.', isError: true }
+              return { ...made, apply: { ...made.apply, execute: async () => refusal } }
+            },
+          },
+        }
+        const schemes = schemesNamed('hashline', /** @type {any} */ (forgetful))
+        const all = []
+        for await (const one of replayed({ ...run, schemes })) all.push(one)
+        const solved = run.entries.filter((one) => one.scheme === 'hashline' && one.solved).length
+        assert.match(summaryOf(all), new RegExp(`solved: ${solved} then, 0 now`))
+      }),
+    )
+  })
+})
+
+describe('figures', () => {
+  test("McNemar's exact test", () => {
+    assert.deepEqual([mcNemar(0, 0), mcNemar(3, 3), mcNemar(0, 1)], [1, 1, 1])
+    const near = (/** @type {number} */ p, /** @type {number} */ known) =>
+      assert.ok(Math.abs(p - known) < 1e-6, `${p}`)
+    near(mcNemar(0, 5), 0.0625)
+    near(mcNemar(9, 1), 0.02148438)
+    near(mcNemar(2, 10), 0.03857422)
+    assert.ok(mcNemar(0, 2000) < 1e-300)
+  })
+
+  test('runs of one task count once, and only pairs do', () => {
+    const row = {
+      ending: /** @type {const} */ ('done'),
+      first: false,
+      wrong: false,
+      rounds: 2,
+      refusals: 0,
+      input: 10,
+      output: 1,
+      cacheRead: 4,
+      cacheWrite: 0,
+      seconds: 1,
+    }
+    const of = (
+      /** @type {string} */ task,
+      /** @type {string} */ scheme,
+      /** @type {number} */ run,
+      /** @type {boolean} */ solved,
+    ) => ({ ...row, task, scheme, run, solved })
+    const attempts = [
+      of('1', 'a', 1, true),
+      of('1', 'a', 2, true),
+      of('1', 'b', 1, false),
+      of('1', 'b', 2, false),
+      of('2', 'a', 1, true),
+      of('2', 'a', 2, false),
+      of('2', 'b', 1, false),
+      of('2', 'b', 2, true),
+      of('3', 'a', 1, true),
+    ]
+    const task = (/** @type {string} */ id) => ({
+      id,
+      language: 'C',
+      kind: 'k',
+      size: 's',
+      moving: false,
+    })
+    const result = {
+      format: 1,
+      model: 'm',
+      api: 'openai',
+      engine: '0',
+      started: 'd',
+      tasks: ['1', '2', '3'].map(task),
+      attempts,
+    }
+    const { comparisons, schemes } = figuresOf(result, { input: 2, output: 10, cache_read: 0.5 })
+    assert.deepEqual(comparisons, [
+      { one: 'a', other: 'b', tasks: 2, onlyOne: 1, onlyOther: 0, p: 1 },
+    ])
+    assert.deepEqual([schemes[0].solved, schemes[0].attempts], [4, 5])
+    assert.ok(Math.abs((schemes[0].cost ?? 0) - (6 * 2 + 4 * 0.5 + 10) / 1e6) < 1e-12)
+    assert.match(pageOf(result, figuresOf(result)), /\| a and b \| 2 \| 1 \| 0 \| 1\.0000 \|/)
+  })
+})
+
+describe('tasks', () => {
+  const SOURCE = `import { first } from 'somewhere'
+
+function checked(value, limit) {
+  const total = added(value, limit)
+  report(total, limit)
+  if (total <= limit && value !== limit) {
+    return total
+  }
+  return undefined
+}
+
+function added(one, two) {
+  const remainder = one + two
+  return remainder
+}
+`.split('\n')
+
+  test('a mistake of each kind is put in, and the words say how to take it out', () => {
+    const made = (/** @type {string} */ kind, /** @type {number} */ seed) => {
+      const change = mutatedChange('a.js', SOURCE, kind, randomFrom(seed, 'sample'))
+      assert.ok(change, kind)
+      assert.notDeepEqual(change.before, SOURCE)
+      assert.deepEqual(change.wanted, SOURCE)
+      return change.words
+    }
+    assert.match(
+      made('flipped condition', 1),
+      /^Line 6 is `if \(.*`\. Its condition is wrong: `.*` must be `.*` there\.$/,
+    )
+    assert.match(
+      made('dropped statement', 1),
+      /^A line is missing after line \d+, which is `.*`\. Insert this line there, with its indentation:\n```\n {2}.*\n```$/,
+    )
+    assert.match(
+      made('renamed identifier', 1),
+      /^Rename `old\w+` to `\w+` wherever it stands as a whole word, .*: on the lines \d+, \d+/,
+    )
+    assert.match(
+      made('moved function', 1),
+      /^Two blocks of lines are in the wrong order: lines 3 to 6, from `function added\(one, two\) \{` to `\}`, and lines 8 to 15/,
+    )
+    assert.match(
+      made('swapped arguments', 1),
+      /^Line \d is `.*`\. The arguments of the call `(added\(limit, value\)|report\(limit, total\))` are in the wrong order/,
+    )
+  })
+
+  test('the fixed set has 300 tasks in ten languages, and a fair beginning', () => {
+    const set = fixedSet()
+    assert.equal(set.length, 300)
+    assert.equal(new Set(set.map(({ task }) => task)).size, 300)
+    const languages = (/** @type {typeof set} */ of) =>
+      new Set(of.map(({ file }) => languageOf(file)))
+    assert.equal(languages(set).size, 10)
+    assert.equal(languages(set.slice(0, 10)).size, 10)
+    const moving = set.filter(({ moving }) => moving).length
+    assert.ok(moving >= 60 && moving <= 90, `${moving}`)
+    for (const { package: name, sha256 } of set) {
+      assert.ok(['npm', 'crates', 'pypi'].includes(packageNamed(name).registry))
+      assert.match(sha256, /^[0-9a-f]{64}$/)
+    }
+    assert.throws(() => amongLanguages('Rust,Klingon'), /"Klingon": expected some of .*Rust/)
+  })
+
+  const hasGit = spawnSync('git', ['--version']).error === undefined
+  test('tasks are made of the commits of a repository', { skip: !hasGit || isEmulated }, () =>
+    withMess({}, async (dir) => {
+      const git = (/** @type {string[]} */ ...args) => {
+        const settings = ['-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'core.autocrlf=false']
+        const { status, stderr } = spawnSync('git', ['-C', dir, ...settings, ...args], {
+          encoding: 'utf8',
+        })
+        assert.equal(status, 0, stderr)
+      }
+      git('init', '-q')
+      const pairs = [...generatedPairs(randomFrom('repository', 'pairs'), 12)]
+      for (const state of /** @type {const} */ (['old', 'new'])) {
+        for (const [at, pair] of pairs.entries()) {
+          mkdirSync(join(dir, 'src'), { recursive: true })
+          writeFileSync(join(dir, `src/${at}.js`), `${pair[state].lines.join('\n')}\n`)
+          if (state === 'new' && at % 2 === 1) {
+            git('add', '.')
+            git('commit', '-q', '-m', `change ${at}`)
+          }
+        }
+        git('add', '.')
+        git('commit', '-q', '--allow-empty', '-m', state)
+      }
+      const about = { repository: dir, count: 12, seed: '1', commits: 100, isWanted: () => true }
+      const made = await tasksOfRepository(about)
+      assert.deepEqual(made, await tasksOfRepository(about))
+      const kinds = made.map(({ kind }) => kind)
+      assert.ok(kinds.includes(HUNK) && kinds.includes('hunks in two files'), kinds.join(', '))
+      assert.ok(made.some(isMoving))
+      const unique = [...new Map(made.map((task) => [task.instruction, task])).values()]
+      const file = join(dir, 'tasks.jsonl')
+      writeFileSync(file, unique.map((task) => `${JSON.stringify(task)}\n`).join(''))
+      await withPlayer(unique, {}, async ({ url, played }) => {
+        const args = ['--model', 'm', '--base-url', `${url}/v1`, '--out', join(dir, 'out')]
+        await quietly([...args, '--task-file', file])
+        checkEntries(readRun(join(dir, 'out')).entries, unique, played)
+      })
+    }),
+  )
+})
+
+describe('results that were sent in', () => {
+  const folder = fileURLToPath(new URL('../bench/edit/results/', import.meta.url))
+
+  test('have figures, and no texts', async () => {
+    for (const name of readdirSync(folder).filter((name) => name.endsWith('.json'))) {
+      const result = JSON.parse(readFileSync(join(folder, name), 'utf8'))
+      assert.deepEqual(Object.keys(result), [
+        'format',
+        'model',
+        'api',
+        'engine',
+        'started',
+        'tasks',
+        'attempts',
+      ])
+      figuresOf(result)
+    }
+    await withPlayer(tasks, {}, (player) =>
+      withMess({}, async (dir) => {
+        await quietly(bench(dir, player, '--schemes', 'exact'))
+        const out = join(dir, 'result.json')
+        await quietly(['export', join(dir, 'run'), '--out', out])
+        const text = readFileSync(out, 'utf8')
+        assert.deepEqual(JSON.parse(text), resultOf(readRun(join(dir, 'run'))))
+        for (const { instruction, files } of tasks) {
+          assert.ok(!text.includes(instruction) && !text.includes(files[0].path))
+        }
+      }),
+    )
+  })
+})

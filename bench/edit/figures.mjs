@@ -1,0 +1,157 @@
+// The figures of a result: what was solved and what it took, for all attempts and for groups of
+// tasks, and which of two schemes solved more of the same tasks.
+
+import { SIZES } from './task.mjs'
+
+/** @import { Row, Result, TaskRow } from './result.mjs' */
+
+/**
+ * @typedef {object} Figures of some attempts by one scheme
+ * @property {number} attempts
+ * @property {number} solved
+ * @property {number} first solved at the first try
+ * @property {number} wrong a wrong file left, and believed done
+ * @property {number} untouched given up without a change
+ * @property {number} endless stopped after the last round
+ * @property {number} rounds mean
+ * @property {number} refusals mean
+ * @property {number} input tokens, mean
+ * @property {number} output tokens, mean
+ * @property {number | undefined} cost dollars, mean
+ * @property {number} seconds median
+ *
+ * @typedef {{ one: string, other: string, tasks: number, onlyOne: number, onlyOther: number, p: number }} Comparison
+ * @typedef {{ input: number, output: number, cache_read?: number, cache_write?: number }} Price dollars
+ *   for a million tokens
+ */
+
+/** By what tasks are told apart. @type {Record<string, (task: TaskRow) => string>} */
+const GROUPS = {
+  language: ({ language }) => language,
+  'size of the file': ({ size }) => size,
+  'between read and edit': ({ moving }) => (moving ? 'the file changes' : 'nothing happens'),
+  'kind of change': ({ kind }) => kind,
+}
+
+/**
+ * @param {Result} result
+ * @param {Price} [price]
+ */
+export function figuresOf({ tasks, attempts }, price) {
+  const names = [...new Set(attempts.map(({ scheme }) => scheme))]
+  const byId = new Map(tasks.map((task) => [task.id, task]))
+  const of = (/** @type {string} */ scheme) => attempts.filter((row) => row.scheme === scheme)
+  const groups = Object.entries(GROUPS).map(([name, ofTask]) => {
+    const value = (/** @type {Row} */ { task }) => {
+      const known = byId.get(task)
+      if (known === undefined) throw new Error(`the result says nothing of the task ${task}`)
+      return ofTask(known)
+    }
+    const values = [...new Set(attempts.map(value))].sort(bySize)
+    const rows = values.map((one) => ({
+      value: one,
+      schemes: names.map((scheme) =>
+        tallied(
+          of(scheme).filter((row) => value(row) === one),
+          price,
+        ),
+      ),
+    }))
+    return { name, rows }
+  })
+  return {
+    names,
+    schemes: names.map((name) => tallied(of(name), price)),
+    groups,
+    comparisons: names.flatMap((one, at) =>
+      names.slice(at + 1).map((other) => compared(one, of(one), other, of(other))),
+    ),
+  }
+}
+
+/** Sizes in their order, all else by the alphabet. @param {string} one @param {string} other */
+function bySize(one, other) {
+  const [first, second] = [SIZES.indexOf(one), SIZES.indexOf(other)]
+  return first - second || (one < other ? -1 : 1)
+}
+
+/** @param {Row[]} rows @param {Price} [price] @returns {Figures} */
+function tallied(rows, price) {
+  const count = (/** @type {(row: Row) => boolean} */ is) => rows.filter(is).length
+  const mean = (/** @type {(row: Row) => number} */ of) =>
+    rows.length === 0 ? 0 : rows.reduce((sum, row) => sum + of(row), 0) / rows.length
+  return {
+    attempts: rows.length,
+    solved: count(({ solved }) => solved),
+    first: count(({ first }) => first),
+    wrong: count(({ wrong }) => wrong),
+    untouched: count(({ ending, solved, wrong }) => ending === 'done' && !solved && !wrong),
+    endless: count(({ ending }) => ending === 'rounds'),
+    rounds: mean((row) => row.rounds),
+    refusals: mean((row) => row.refusals),
+    input: mean((row) => row.input),
+    output: mean((row) => row.output),
+    cost: price === undefined ? undefined : mean((row) => costOf(row, price)),
+    seconds: median(rows.map((row) => row.seconds)),
+  }
+}
+
+/** @param {Row} row @param {Price} price */
+function costOf({ input, output, cacheRead, cacheWrite }, price) {
+  const plain = input - cacheRead - cacheWrite
+  const read = cacheRead * (price.cache_read ?? price.input)
+  const written = cacheWrite * (price.cache_write ?? price.input)
+  return (plain * price.input + read + written + output * price.output) / 1e6
+}
+
+/** @param {number[]} numbers */
+function median(numbers) {
+  const sorted = [...numbers].sort((one, other) => one - other)
+  const half = sorted.length >> 1
+  if (sorted.length === 0) return 0
+  return sorted.length % 2 === 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2
+}
+
+/**
+ * The tasks that one scheme solved more often than the other, and McNemar's exact test of them. With
+ * several runs a task still counts once: its runs are not independent.
+ * @param {string} one
+ * @param {Row[]} rows
+ * @param {string} other
+ * @param {Row[]} others
+ * @returns {Comparison}
+ */
+function compared(one, rows, other, others) {
+  const theirs = new Map(others.map((row) => [`${row.task} ${row.run}`, row]))
+  /** @type {Map<string, number>} */
+  const balance = new Map()
+  for (const row of rows) {
+    const paired = theirs.get(`${row.task} ${row.run}`)
+    if (paired === undefined) continue
+    const before = balance.get(row.task) ?? 0
+    balance.set(row.task, before + Number(row.solved) - Number(paired.solved))
+  }
+  const signs = [...balance.values()]
+  const onlyOne = signs.filter((sign) => sign > 0).length
+  const onlyOther = signs.filter((sign) => sign < 0).length
+  return { one, other, tasks: signs.length, onlyOne, onlyOther, p: mcNemar(onlyOne, onlyOther) }
+}
+
+/**
+ * How likely a difference like this is, or a larger one, if both schemes are equally good: the exact
+ * test, with two sides.
+ * @param {number} onlyOne
+ * @param {number} onlyOther
+ */
+export function mcNemar(onlyOne, onlyOther) {
+  const all = onlyOne + onlyOther
+  const few = Math.min(onlyOne, onlyOther)
+  // As logarithms: powers of two are soon too small for a number.
+  let logOfChoices = 0
+  let tail = 0
+  for (let at = 0; at <= few; at++) {
+    tail += Math.exp(logOfChoices - all * Math.LN2)
+    logOfChoices += Math.log(all - at) - Math.log(at + 1)
+  }
+  return Math.min(1, 2 * tail)
+}

@@ -1,0 +1,160 @@
+// The command line, and what the environment adds to it.
+
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { DEFAULT_SCHEMES } from './schemes.mjs'
+import { WIRES, wireNameOf } from './wire.mjs'
+
+/** @import { Price } from './figures.mjs' */
+
+/** What a user has to mend. */
+export class Usage extends Error {}
+
+/** Of the fixed set, where no number is given. */
+export const DEFAULT_TASKS = 20
+
+export const HELP = `hashline-bench: by which way of editing does a model edit best?
+
+  hashline-bench --model NAME --base-url URL [options]   measures, or goes on with what was begun
+  hashline-bench tasks REPOSITORY… --out FILE            makes tasks of git histories
+  hashline-bench report DIR [--prices FILE]              writes the report of a run anew
+  hashline-bench export DIR --out FILE                   the figures without any text, to send in
+  hashline-bench replay DIR --engine FOLDER              recorded calls through another engine
+
+Options of a measurement:
+  --model NAME         as the endpoint knows it
+  --base-url URL       https://api.anthropic.com, http://localhost:8000/v1 …
+  --api NAME           openai or anthropic; by default what the URL suggests
+  --key-env NAME       the variable that holds the key: OPENAI_API_KEY or ANTHROPIC_API_KEY
+  --schemes LIST       exact, diff, hashline, hashline-DIALECT (${DEFAULT_SCHEMES})
+  --tasks N            so many of the fixed set (${DEFAULT_TASKS})
+  --task-file FILE     these instead, which \`hashline-bench tasks\` has made
+  --languages LIST     only these, such as Rust,Python
+  --runs N             of each task (1)
+  --budget TOKENS      read and written, all together; then it stops (1000000)
+  --parallel N         attempts at a time (4)
+  --out DIR            of the run (hashline-bench-MODEL)
+  --prices FILE        {"NAME": {"input": 3, "output": 15, "cache_read": 0.3}}: dollars for a million tokens
+  --max-output N       tokens of an answer (8192)
+  --extra JSON         more fields of each request, such as {"temperature": 0}
+  --timeout SECONDS    of a request (300)
+  --engine FOLDER      another version of the package hashline-native
+
+Options of tasks:
+  --count N (60), --seed TEXT (1), --commits N: the newest (5000), --languages LIST
+`
+
+const OPTIONS = /** @type {const} */ ({
+  model: { type: 'string' },
+  'base-url': { type: 'string' },
+  api: { type: 'string' },
+  'key-env': { type: 'string' },
+  schemes: { type: 'string', default: DEFAULT_SCHEMES },
+  tasks: { type: 'string' },
+  'task-file': { type: 'string' },
+  languages: { type: 'string' },
+  runs: { type: 'string', default: '1' },
+  budget: { type: 'string', default: '1000000' },
+  parallel: { type: 'string', default: '4' },
+  out: { type: 'string' },
+  prices: { type: 'string' },
+  'max-output': { type: 'string', default: '8192' },
+  extra: { type: 'string', default: '{}' },
+  timeout: { type: 'string', default: '300' },
+  engine: { type: 'string' },
+  count: { type: 'string', default: '60' },
+  seed: { type: 'string', default: '1' },
+  commits: { type: 'string', default: '5000' },
+  help: { type: 'boolean', short: 'h', default: false },
+})
+
+/** @param {string[]} argv */
+export function argumentsOf(argv) {
+  try {
+    return parseArgs({ args: argv, options: OPTIONS, allowPositionals: true })
+  } catch (error) {
+    throw new Usage(
+      `${/** @type {Error} */ (error).message}\nhashline-bench --help says what there is.`,
+    )
+  }
+}
+
+/** @typedef {ReturnType<typeof argumentsOf>['values']} Values */
+
+/**
+ * A whole number from 1.
+ * @param {Values} values
+ * @param {'tasks' | 'runs' | 'budget' | 'parallel' | 'max-output' | 'timeout' | 'count' | 'commits'} name
+ */
+export function numberOf(values, name) {
+  const value = Number(values[name])
+  if (Number.isSafeInteger(value) && value > 0) return value
+  throw new Usage(`--${name} is ${values[name]}: expected a whole number from 1.`)
+}
+
+/** @param {Values} values @param {'model' | 'base-url' | 'out' | 'engine'} name */
+export function required(values, name) {
+  const value = values[name]
+  if (value) return value
+  throw new Usage(`--${name} is missing. hashline-bench --help says what there is.`)
+}
+
+/** What is asked, and where. @param {Values} values */
+export function endpointOf(values) {
+  const [model, baseUrl] = [required(values, 'model'), required(values, 'base-url')]
+  if (!URL.canParse?.(baseUrl) && !/^https?:\/\/[^/]/.test(baseUrl)) {
+    throw new Usage(
+      `--base-url is ${baseUrl}: expected an address such as http://localhost:8000/v1.`,
+    )
+  }
+  const api = values.api ?? wireNameOf(baseUrl)
+  if (!Object.hasOwn(WIRES, api)) {
+    throw new Usage(`--api is ${api}: expected ${Object.keys(WIRES).join(' or ')}.`)
+  }
+  const wire = WIRES[api]
+  const key = process.env[values['key-env'] ?? wire.key] ?? ''
+  if (key === '' && values['key-env']) throw new Usage(`${values['key-env']} is not set.`)
+  const [limit, seconds] = [numberOf(values, 'max-output'), numberOf(values, 'timeout')]
+  return {
+    model,
+    baseUrl,
+    api,
+    wire,
+    key,
+    limit,
+    timeoutMs: seconds * 1000,
+    extra: extraOf(values),
+  }
+}
+
+/** @param {Values} values @returns {Record<string, unknown>} */
+function extraOf({ extra }) {
+  const value = jsonOf(extra, '--extra')
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  throw new Usage(`--extra is ${extra}: expected an object.`)
+}
+
+/** @param {string} text @param {string} where */
+function jsonOf(text, where) {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Usage(`${where} is not JSON: ${/** @type {Error} */ (error).message}`)
+  }
+}
+
+/** @param {Values} values @param {string} model @returns {Price | undefined} */
+export function priceOf({ prices }, model) {
+  if (prices === undefined) return undefined
+  const table = jsonOf(readFileSync(prices, 'utf8'), prices)
+  const price = table?.[model]
+  if (typeof price?.input === 'number' && typeof price.output === 'number') return price
+  throw new Usage(`${prices} has no "input" and "output" for ${model}.`)
+}
+
+/** @param {Values} values */
+export function outOf(values) {
+  const name = required(values, 'model').replace(/[^\w.-]+/g, '-')
+  return resolve(values.out ?? `hashline-bench-${name}`)
+}

@@ -1,0 +1,179 @@
+// A server on loopback that plays a model with known slips, so that the figures of the benchmark can
+// be checked against what was put in. What it answers depends on the request alone.
+
+import { call, startModelServer } from '../../../__test__/modelServer.mjs'
+import { randomFrom } from '../history/random.mjs'
+import { isMoving } from '../task.mjs'
+import { editsOf, linesOf, WRITERS } from './edits.mjs'
+import { SLIPS } from './slips.mjs'
+
+/** @import { Answer, Trouble, Turn } from '../../../__test__/modelServer.mjs' */
+/** @import { Task, TaskFile } from '../task.mjs' */
+
+/**
+ * @typedef {Record<string, number>} Rates how often each slip is made, of all attempts
+ *
+ * @typedef {object} Played what was put in, for one task by one scheme
+ * @property {string} slip
+ * @property {number} requests that were answered
+ * @property {number} input tokens
+ * @property {number} output
+ */
+
+/** The tool by which a scheme is known. @type {Record<string, string>} */
+const EDIT_TOOLS = { edit: 'exact', apply_diff: 'diff', apply_hash: 'hashline' }
+const LINES_AROUND = 20
+
+/**
+ * @param {Task[]} tasks
+ * @param {{ rates?: Rates, trouble?: number, onAnswer?: (count: number) => void }} [options] `trouble`:
+ *   how many of the requests are refused once, for a while
+ */
+export async function startPlayer(tasks, { rates = {}, trouble = 0, onAnswer } = {}) {
+  /** @type {Map<string, Played>} */
+  const played = new Map()
+  /** @type {Set<string>} */
+  const troubled = new Set()
+  const byInstruction = new Map(tasks.map((task) => [task.instruction, task]))
+  let count = 0
+  const server = await startModelServer((turn) => {
+    const task = byInstruction.get(promptOf(turn))
+    if (task === undefined) return { status: 400, message: 'no such task' }
+    const scheme = schemeOf(turn)
+    const key = `${task.id} ${scheme}`
+    const round = turn.body.messages.filter(isAnswer).length
+    const draw = randomFrom(key, `trouble ${round}`)
+    const isTroubled = draw.next() < trouble && !troubled.has(`${key} ${round}`)
+    troubled.add(`${key} ${round}`)
+    if (isTroubled) return troubleOf(draw.below(2))
+    const slip = slipOf(task, scheme, rates)
+    const answer = answerOf({ task, scheme, slip, round, turn })
+    const usage = { input: inputOf(turn), output: 20 + round }
+    const before = played.get(key) ?? { slip, requests: 0, input: 0, output: 0 }
+    played.set(key, {
+      slip,
+      requests: before.requests + 1,
+      input: before.input + usage.input,
+      output: before.output + usage.output,
+    })
+    onAnswer?.(++count)
+    return { ...answer, usage }
+  })
+  return { ...server, played }
+}
+
+/**
+ * Runs `body` with a player, and ends it afterwards.
+ * @template T
+ * @param {Task[]} tasks
+ * @param {Parameters<typeof startPlayer>[1]} options
+ * @param {(player: Awaited<ReturnType<typeof startPlayer>>) => Promise<T>} body
+ */
+export async function withPlayer(tasks, options, body) {
+  const player = await startPlayer(tasks, options)
+  try {
+    return await body(player)
+  } finally {
+    player.close()
+  }
+}
+
+/** Tokens, roughly. Names of calls count for nothing: they differ from run to run. @param {Turn} turn */
+const inputOf = ({ body }) =>
+  Math.ceil(JSON.stringify(body).replace(/"(?:call|toolu)_\d+"/g, '').length / 4)
+
+/** What the user said first. @param {Turn} turn */
+function promptOf({ body }) {
+  const { content } = body.messages.find((/** @type {any} */ { role }) => role === 'user')
+  return typeof content === 'string' ? content : content[0].text
+}
+
+/** @param {any} message */
+const isAnswer = ({ role }) => role === 'assistant'
+
+/** @param {Turn} turn */
+function schemeOf({ tools }) {
+  const found = tools.map(({ name }) => EDIT_TOOLS[name]).find((name) => name !== undefined)
+  if (found === undefined) throw new Error(`no tool edits: ${tools.map(({ name }) => name)}`)
+  return found
+}
+
+/** @param {number} kind @returns {Trouble} */
+const troubleOf = (kind) =>
+  kind === 0
+    ? { status: 429, message: 'too many requests' }
+    : { status: 503, message: 'try again later' }
+
+/**
+ * The slip that a task is drawn for, if the scheme has it and the edits leave room for it.
+ * @param {Task} task
+ * @param {string} scheme
+ * @param {Rates} rates
+ */
+export function slipOf(task, scheme, rates) {
+  let left = randomFrom(task.id, `slip ${scheme}`).next()
+  for (const [name, rate] of Object.entries(rates)) {
+    left -= rate
+    if (left >= 0) continue
+    const { schemes, needs } = SLIPS[name]
+    const isFit = schemes.includes(scheme) && (needs?.(task) ?? true)
+    return isFit ? name : 'none'
+  }
+  return 'none'
+}
+
+/**
+ * @param {{ task: Task, scheme: string, slip: string, round: number, turn: Turn }} what
+ * @returns {Answer}
+ */
+function answerOf({ task, scheme, slip, round, turn }) {
+  const right = () => ({ calls: WRITERS[scheme](task) })
+  const reads = readsOf(task)
+  const slipped = SLIPS[slip].plays?.({ task, scheme, round, right, reads })
+  if (slipped !== undefined) return slipped
+  if (round === 0) return reads
+  if (round === 1) return right()
+  if (turn.results.some((text) => text.startsWith('There is no tool'))) return right()
+  const isRefused = turn.results.some((text) => text.startsWith('Nothing was written'))
+  // Whose file was changed by others reads it again, and makes the edit there.
+  if (isRefused) return isMoving(task) ? readsOf(moved(task)) : right()
+  return hasRead(turn) ? { calls: WRITERS[scheme](moved(task)) } : { text: 'Done.' }
+}
+
+/** Whether the last answer of the model was to read. @param {Turn} turn */
+function hasRead({ body }) {
+  const said = JSON.stringify(body.messages.findLast(isAnswer))
+  return said.includes('"name":"read"')
+}
+
+/** The task as it is once others have changed its files. @param {Task} task @returns {Task} */
+const moved = (task) => ({ ...task, files: task.files.map(movedFile) })
+
+/** @param {TaskFile} file @returns {TaskFile} */
+function movedFile({ path, before, changed = before, wanted }) {
+  const [now, then] = [changed, wanted].map((text) =>
+    linesOf({ path, before: text, wanted, edits: [] }),
+  )
+  const most = Math.min(now.length, then.length)
+  let start = 0
+  while (start < most && now[start] === then[start]) start++
+  let behind = 0
+  while (behind < most - start && now.at(-1 - behind) === then.at(-1 - behind)) behind++
+  const lines = then.slice(start, then.length - behind)
+  const [first, last] = [start + 1, now.length - behind]
+  const edit = last < first ? { after: start, lines } : { first, last, lines }
+  return { path, before: changed, wanted, edits: [edit] }
+}
+
+/** Reads of the lines around each edit. @param {Task} task @returns {Answer} */
+function readsOf({ files }) {
+  const calls = files.flatMap((file) =>
+    editsOf(file).flatMap((edit) => {
+      const [first, last] = 'after' in edit ? [edit.after, edit.after] : [edit.first, edit.last]
+      const start = Math.max(1, first - LINES_AROUND)
+      const window = { start_line: start, max_lines: last - start + 1 + LINES_AROUND }
+      return call('read', { path: file.path, ...window }).calls
+    }),
+  )
+  return { calls }
+}

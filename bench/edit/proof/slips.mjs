@@ -1,0 +1,178 @@
+// The slips that the player makes, and what the benchmark must count for each.
+
+import { call } from '../../../__test__/modelServer.mjs'
+
+/** @import { Answer, ToolCall } from '../../../__test__/modelServer.mjs' */
+/** @import { Task } from '../task.mjs' */
+
+/**
+ * @typedef {{ task: Task, scheme: string, round: number, right: () => { calls: ToolCall[] }, reads: Answer }} Scene
+ * @typedef {object} Slip
+ * @property {string[]} schemes that have it
+ * @property {(task: Task) => boolean} [needs] what an edit must be for it
+ * @property {(scene: Scene) => Answer | undefined} [plays] undefined where it goes on as it should
+ * @property {{ solved: boolean, first: boolean, wrong: boolean, ending: 'done' | 'rounds', rounds: number, refusals: number }} counts
+ *   where nobody else changes the file
+ */
+
+const ALL = ['exact', 'diff', 'hashline']
+const WELL = /** @type {const} */ ({
+  solved: true,
+  first: true,
+  wrong: false,
+  ending: 'done',
+  rounds: 3,
+  refusals: 0,
+})
+/** Refused once, and right then. */
+const MENDED = { ...WELL, first: false, rounds: 4, refusals: 1 }
+const GIVEN_UP = { ...WELL, solved: false, first: false }
+
+/**
+ * A slip in the arguments of the first call that edits.
+ * @param {(args: any, scheme: string, task: Task) => unknown} change
+ * @returns {Slip['plays']}
+ */
+const inArguments =
+  (change) =>
+  ({ task, scheme, round, right }) => {
+    if (round !== 1) return undefined
+    const [{ name, args }, ...rest] = right().calls
+    const changed = change(structuredClone(args), scheme, task)
+    return { calls: [{ name, args: changed }, ...rest] }
+  }
+
+/** Whether all edits of the first file replace lines by lines. @param {Task} task */
+const replacesLines = ({ files: [file, ...others] }) =>
+  others.length === 0 && file.edits.every((edit) => !('after' in edit) && edit.lines.length > 0)
+
+/** @param {Task} task */
+const isOneFile = ({ files }) => files.length === 1
+
+/** @param {any} args @param {string} scheme a text that nobody asked for, in the first edit */
+function wrongText(args, scheme) {
+  if (scheme === 'exact') args.edits[0].new_text += '\nwrong'
+  else if (scheme === 'diff') args.patch = args.patch.replace(/^\+(?!\+\+).*$/m, '$&\n+wrong')
+  else args.operations[0].text += '\nwrong'
+  return args
+}
+
+/** @param {any} args @param {string} scheme what was never there, in the place that is edited */
+function misquoted(args, scheme) {
+  if (scheme === 'exact') args.edits[0].old_text = `never there\n${args.edits[0].old_text}`
+  else if (scheme === 'diff') args.patch = args.patch.replace(/^@@.*$/m, '$&\n never there')
+  else {
+    const [operation] = args.operations
+    const field = operation.anchor === undefined ? 'start_anchor' : 'anchor'
+    operation[field] = operation[field].replace(/:(.)(.)$/, notThat)
+  }
+  return args
+}
+
+/** Another hash. @param {string} _ @param {string} one @param {string} two */
+const notThat = (_, one, two) => `:${one === '0' ? 'f' : '0'}${two === '0' ? 'f' : '0'}`
+
+/** @type {Record<string, Slip>} */
+export const SLIPS = {
+  none: { schemes: ALL, counts: WELL },
+  'wrong text': {
+    schemes: ALL,
+    needs: replacesLines,
+    plays: inArguments(wrongText),
+    counts: { ...WELL, solved: false, first: false, wrong: true },
+  },
+  misquoted: {
+    schemes: ALL,
+    needs: (task) => isOneFile(task) && replacesLines(task),
+    plays: inArguments(misquoted),
+    counts: MENDED,
+  },
+  'arguments cut off': {
+    schemes: ALL,
+    needs: isOneFile,
+    plays: ({ round, right }) => {
+      if (round !== 1) return undefined
+      const [{ name, args }] = right().calls
+      return { calls: [{ name, args, raw: JSON.stringify(args).slice(0, -20) }] }
+    },
+    counts: MENDED,
+  },
+  'unknown tool': {
+    schemes: ALL,
+    plays: ({ round }) =>
+      round === 1 ? call('str_replace_editor', { command: 'view', path: '/a' }) : undefined,
+    counts: MENDED,
+  },
+  nonsense: {
+    schemes: ALL,
+    plays: ({ round }) => (round === 1 ? { text: '}{<edit>{{ as discussed' } : undefined),
+    counts: { ...GIVEN_UP, rounds: 2 },
+  },
+  'done at once': {
+    schemes: ALL,
+    plays: () => ({ text: 'Done.' }),
+    counts: { ...GIVEN_UP, rounds: 1 },
+  },
+  'never stops': {
+    schemes: ALL,
+    plays: ({ reads }) => reads,
+    counts: { ...GIVEN_UP, ending: 'rounds', rounds: 6 },
+  },
+  'goes on after the edit': {
+    schemes: ALL,
+    plays: ({ round, reads }) => (round > 1 ? reads : undefined),
+    counts: { ...WELL, ending: 'rounds', rounds: 6 },
+  },
+  'arguments are no object': {
+    schemes: ALL,
+    plays: ({ round, right }) =>
+      round === 1 ? { calls: [{ name: right().calls[0].name, args: [17] }] } : undefined,
+    counts: MENDED,
+  },
+  'JSON in a string': {
+    schemes: ['exact', 'hashline'],
+    plays: inArguments((args) => {
+      const name = args.edits === undefined ? 'operations' : 'edits'
+      return { ...args, [name]: JSON.stringify(args[name]) }
+    }),
+    counts: WELL,
+  },
+  "another tool's field": {
+    schemes: ['exact', 'hashline'],
+    plays: inArguments((args) => {
+      const list = args.edits === undefined ? args.operations : [args]
+      for (const one of list) {
+        one.file_path = one.path
+        delete one.path
+      }
+      return args
+    }),
+    counts: WELL,
+  },
+  'anchors with the text of their lines': {
+    schemes: ['hashline'],
+    needs: replacesLines,
+    plays: inArguments((args, _, { files: [{ before }] }) => {
+      const lines = before.split(/\r?\n/)
+      for (const one of args.operations) {
+        for (const field of ['anchor', 'start_anchor', 'end_anchor']) {
+          if (one[field] !== undefined)
+            one[field] += `|${lines[Number.parseInt(one[field], 10) - 1]}`
+        }
+      }
+      return args
+    }),
+    counts: WELL,
+  },
+  'numbers of lines copied': {
+    schemes: ['exact', 'diff'],
+    needs: isOneFile,
+    plays: inArguments((args, scheme) => {
+      const numbered = (/** @type {string} */ text) => text.replace(/^/gm, '12\t')
+      if (scheme === 'exact') args.edits[0].old_text = numbered(args.edits[0].old_text)
+      else args.patch = args.patch.replace(/^ (?=.)/gm, ' 12\t')
+      return args
+    }),
+    counts: MENDED,
+  },
+}

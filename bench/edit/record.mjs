@@ -1,0 +1,205 @@
+// The directory of a run: what it was run with (run.json), its tasks (tasks.jsonl), and a line for
+// each attempt that has ended (attempts.jsonl). A line is written whole or does not count, so a run
+// that was interrupted at any point goes on where it was.
+
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+
+/** @import { Attempt } from './attempt.mjs' */
+/** @import { Task } from './task.mjs' */
+
+/** Of the files of a run, and of results that are sent in. */
+export const FORMAT = 1
+
+/**
+ * @typedef {object} About
+ * @property {number} format
+ * @property {string} model
+ * @property {string} api
+ * @property {string} engine its version
+ * @property {number} limit tokens of an answer
+ * @property {Record<string, unknown>} extra
+ * @property {string} started day
+ * @property {Record<string, { system: string, tools: unknown[] }>} schemes what the model is told
+ */
+/** @typedef {{ task: string, scheme: string, run: number, seconds: number } & Attempt} Entry */
+/** @typedef {{ task: string, scheme: string, run: number }} Job */
+
+/** @param {Job} job */
+export const keyOf = ({ task, scheme, run }) => `${task} ${scheme} ${run}`
+
+/** What must be the same when a run goes on. */
+const FIXED = /** @type {const} */ (['format', 'model', 'api', 'engine', 'limit', 'extra'])
+
+/** @param {string} dir */
+const paths = (dir) => ({
+  about: join(dir, 'run.json'),
+  tasks: join(dir, 'tasks.jsonl'),
+  attempts: join(dir, 'attempts.jsonl'),
+  lock: join(dir, 'lock'),
+})
+
+/**
+ * Begins a run or goes on with it. Nobody else can, until it is closed.
+ * @param {string} dir
+ * @param {About} about
+ * @param {Task[]} tasks
+ */
+export function openRun(dir, about, tasks) {
+  mkdirSync(dir, { recursive: true })
+  const { lock, attempts } = paths(dir)
+  lockBy(lock)
+  try {
+    const before = existsSync(paths(dir).about) ? readRun(dir) : undefined
+    writeWhole(
+      paths(dir).about,
+      `${JSON.stringify(merged(before?.about, about, dir), undefined, 2)}\n`,
+    )
+    const all = union(before?.tasks ?? [], tasks, dir)
+    writeWhole(paths(dir).tasks, all.map((task) => `${JSON.stringify(task)}\n`).join(''))
+    const file = openSync(attempts, 'a+')
+    ftruncateSync(file, wholeLines(readFileSync(attempts)).length)
+    const entries = before?.entries ?? []
+    return {
+      entries,
+      /** @param {Entry} entry */
+      add(entry) {
+        writeAll(file, Buffer.from(`${JSON.stringify(entry)}\n`))
+        fsyncSync(file)
+        entries.push(entry)
+      },
+      close() {
+        closeSync(file)
+        rmSync(lock, { force: true })
+      },
+    }
+  } catch (error) {
+    rmSync(lock, { force: true })
+    throw error
+  }
+}
+
+/** @param {number} file @param {Buffer} bytes */
+function writeAll(file, bytes) {
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
+}
+
+/** @param {string} path @param {string} text */
+function writeWhole(path, text) {
+  writeFileSync(`${path}.new`, text)
+  renameSync(`${path}.new`, path)
+}
+
+/** @param {About | undefined} before @param {About} about @param {string} dir @returns {About} */
+function merged(before, about, dir) {
+  if (before === undefined) return about
+  for (const name of FIXED) {
+    const [was, is] = [before[name], about[name]].map((value) => JSON.stringify(value))
+    if (was !== is) {
+      throw new Error(`${dir} holds a run with ${name} ${was}, not ${is}: name another --out.`)
+    }
+  }
+  return { ...before, schemes: { ...before.schemes, ...about.schemes } }
+}
+
+/** @param {Task[]} before @param {Task[]} tasks @param {string} dir */
+function union(before, tasks, dir) {
+  const all = new Map(before.map((task) => [task.id, task]))
+  for (const task of tasks) {
+    const known = all.get(task.id)
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(task)) {
+      throw new Error(`${dir} holds another task ${task.id}: name another --out.`)
+    }
+    all.set(task.id, task)
+  }
+  return [...all.values()]
+}
+
+/**
+ * @param {string} dir
+ * @returns {{ about: About, tasks: Task[], entries: Entry[] }}
+ */
+export function readRun(dir) {
+  const { about, tasks, attempts } = paths(dir)
+  if (!existsSync(about)) throw new Error(`${dir} holds no run: there is no ${about}.`)
+  return {
+    about: JSON.parse(readFileSync(about, 'utf8')),
+    tasks: readLines(tasks),
+    entries: latest(readLines(attempts)),
+  }
+}
+
+/** One for each job. @param {Entry[]} entries */
+const latest = (entries) => [...new Map(entries.map((entry) => [keyOf(entry), entry])).values()]
+
+/**
+ * The lines of JSON of a file, without a last one that is not whole.
+ * @param {string} path
+ * @returns {any[]}
+ */
+export function readLines(path) {
+  if (!existsSync(path)) return []
+  const lines = wholeLines(readFileSync(path)).toString('utf8').split('\n')
+  return lines.flatMap((line, at) => (line === '' ? [] : [parsed(line, `${path}:${at + 1}`)]))
+}
+
+/** @param {string} line @param {string} where */
+function parsed(line, where) {
+  try {
+    return JSON.parse(line)
+  } catch (error) {
+    throw new Error(`${where} is not JSON: ${/** @type {Error} */ (error).message}`)
+  }
+}
+
+/** @param {Buffer} bytes */
+const wholeLines = (bytes) => bytes.subarray(0, bytes.lastIndexOf(10) + 1)
+
+/** Two runs at once would pay twice. @param {string} lock */
+function lockBy(lock) {
+  for (;;) {
+    try {
+      writeFileSync(lock, `${process.pid}`, { flag: 'wx' })
+      return
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error
+    }
+    const owner = ownerOf(lock)
+    if (owner !== undefined && isAlive(owner)) {
+      throw new Error(`process ${owner} is at this run: wait for it, or end it (${lock}).`)
+    }
+    rmSync(lock, { force: true })
+  }
+}
+
+/** @param {string} lock */
+function ownerOf(lock) {
+  try {
+    return Number(readFileSync(lock, 'utf8')) || undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** @param {number} pid */
+function isAlive(pid) {
+  if (pid === process.pid) return true
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM'
+  }
+}

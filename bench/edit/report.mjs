@@ -1,0 +1,161 @@
+// The page of a result, and its charts.
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { chartOf } from './chart.mjs'
+import { figuresOf } from './figures.mjs'
+import { interval, percent } from './proportion.mjs'
+
+/** @import { Bar } from './chart.mjs' */
+/** @import { Figures, Price } from './figures.mjs' */
+/** @import { Result } from './result.mjs' */
+
+/** @typedef {ReturnType<typeof figuresOf>} All */
+
+const READING = `- *Solved*: at the end the file is byte for byte what it was to become, or the same once the formatter of the project has run over it. In parentheses: the 95 % interval (Wilson).
+- *First try*: solved in the first turn that did anything but read.
+- *Wrong and believed done*: the model said that it is done, and left a changed file that is wrong. *Gave up*: it said so and changed nothing. *Not done in time*: it still called tools after the last turn.
+- *Refusals*: calls that came to nothing, such as a text that was not found or an anchor that does not hold.
+- *p* is how likely a difference like this is if both ways are equally good: McNemar's exact test of the tasks that only one of the two solved. Below 0.05 is commonly taken for a difference. A task that was run several times counts once, for the way that solved it more often.`
+
+/**
+ * Writes `report.md` and the charts.
+ * @param {Result} result
+ * @param {string} dir
+ * @param {Price} [price]
+ */
+export function writeReport(result, dir, price) {
+  const figures = figuresOf(result, price)
+  mkdirSync(dir, { recursive: true })
+  writeFileSync(join(dir, 'report.md'), pageOf(result, figures))
+  for (const [name, chart] of Object.entries(chartsOf(result, figures))) {
+    writeFileSync(join(dir, `${name}.svg`), chart)
+  }
+}
+
+/** @param {Result} result @param {All} figures @returns {string} */
+export function pageOf({ model, api, engine, started, tasks }, figures) {
+  const { groups, comparisons } = figures
+  return `# Ways to edit: ${model}
+
+${tasks.length} tasks, begun on ${started}, through ${api}, with the engine ${engine}.
+
+![Solved tasks](solved.svg)
+
+${totals(figures)}
+
+## Which is better
+
+${table(
+  ['', 'tasks', 'only the first solved', 'only the second solved', 'p'],
+  comparisons.map(({ one, other, tasks, onlyOne, onlyOther, p }) => [
+    `${one} and ${other}`,
+    `${tasks}`,
+    `${onlyOne}`,
+    `${onlyOther}`,
+    p < 0.0001 ? 'below 0.0001' : p.toFixed(4),
+  ]),
+)}
+
+## Groups of tasks
+
+Solved, of the attempts.
+
+![Solved tasks by language](languages.svg)
+
+${groups.map((group) => groupTable(group, figures.names)).join('\n\n')}
+
+## How to read this
+
+${READING}
+`
+}
+
+/** @param {All} figures */
+function totals({ names, schemes }) {
+  const hasCost = schemes.some(({ cost }) => cost !== undefined)
+  const head = [
+    'way',
+    'attempts',
+    'solved',
+    'first try',
+    'wrong and believed done',
+    'gave up',
+    'not done in time',
+    'turns',
+    'refusals',
+    'tokens read',
+    'tokens written',
+    ...(hasCost ? ['cost'] : []),
+    'seconds',
+  ]
+  const rows = schemes.map((figures, at) => [names[at], ...cells(figures, hasCost)])
+  return `${table(head, rows)}\n\nTurns, refusals, tokens and cost are means of an attempt, seconds the median.`
+}
+
+/** @param {Figures} figures @param {boolean} hasCost */
+function cells(figures, hasCost) {
+  const { attempts, solved, first, wrong, untouched, endless, rounds, refusals } = figures
+  const { input, output, cost = 0, seconds } = figures
+  return [
+    `${attempts}`,
+    ...[solved, first, wrong].map((count) => share(count, attempts)),
+    `${untouched}`,
+    `${endless}`,
+    rounds.toFixed(2),
+    refusals.toFixed(2),
+    `${Math.round(input)}`,
+    `${Math.round(output)}`,
+    ...(hasCost ? [`$${cost.toFixed(4)}`] : []),
+    seconds.toFixed(1),
+  ]
+}
+
+/** @param {number} count @param {number} all */
+function share(count, all) {
+  if (all === 0) return ''
+  const { low, high } = interval(count, all)
+  return `${percent(count / all)} (${percent(low)} to ${percent(high)})`
+}
+
+/** @param {All['groups'][number]} group @param {string[]} names */
+function groupTable({ name, rows }, names) {
+  const body = rows.map(({ value, schemes }) => [
+    value,
+    ...schemes.map(({ solved, attempts }) =>
+      attempts === 0 ? '' : `${share(solved, attempts)}, of ${attempts}`,
+    ),
+  ])
+  return table([name, ...names], body)
+}
+
+/** @param {string[]} head @param {string[][]} rows */
+const table = (head, rows) =>
+  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')
+
+/** @param {Result} result @param {All} figures */
+export function chartsOf({ model }, { names, schemes, groups }) {
+  const bars = (/** @type {Figures[]} */ of) => of.map(barOf)
+  const all = { label: 'all tasks', bars: bars(schemes) }
+  const language = groups.find(({ name }) => name === 'language')
+  const others = groups.filter(({ name }) => name !== 'language')
+  const rows = (/** @type {typeof others} */ of) =>
+    of.flatMap(({ rows }) =>
+      rows.map(({ value, schemes }) => ({ label: value, bars: bars(schemes) })),
+    )
+  return {
+    solved: chartOf(`Solved tasks: ${model}`, names, [all, ...rows(others)]),
+    languages: chartOf(
+      `Solved tasks by language: ${model}`,
+      names,
+      rows(language ? [language] : []),
+    ),
+  }
+}
+
+/** @param {Figures} figures @returns {Bar | undefined} */
+function barOf({ solved, attempts }) {
+  if (attempts === 0) return undefined
+  const part = solved / attempts
+  return { part, ...interval(solved, attempts), said: `${percent(part)} of ${attempts}` }
+}

@@ -1,0 +1,43 @@
+// A run without texts: what its figures are made of, and what users send in. Nothing of a file, an
+// instruction or an answer is in it.
+
+import { FORMAT } from './record.mjs'
+import { isMoving, sizeOf } from './task.mjs'
+
+/** @import { Outcome } from './attempt.mjs' */
+/** @import { About, Entry } from './record.mjs' */
+/** @import { Task } from './task.mjs' */
+
+/**
+ * @typedef {{ id: string, language: string, kind: string, size: string, moving: boolean }} TaskRow
+ * @typedef {{ task: string, scheme: string, run: number, ending: Outcome['ending'], solved: boolean, first: boolean, wrong: boolean, rounds: number, refusals: number, input: number, output: number, cacheRead: number, cacheWrite: number, seconds: number }} Row
+ * @typedef {{ format: number, model: string, api: string, engine: string, started: string, tasks: TaskRow[], attempts: Row[] }} Result
+ */
+
+/**
+ * @param {{ about: About, tasks: Task[], entries: Entry[] }} run
+ * @returns {Result}
+ */
+export function resultOf({ about, tasks, entries }) {
+  const { model, api, engine, started } = about
+  const used = new Set(entries.map(({ task }) => task))
+  const attempts = entries.map(rowOf).sort((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1))
+  const shown = tasks.filter(({ id }) => used.has(id)).map(taskRow)
+  return { format: FORMAT, model, api, engine, started, tasks: shown, attempts }
+}
+
+/** @param {Row} row */
+const sortKey = ({ task, scheme, run }) => `${task} ${String(run).padStart(6, '0')} ${scheme}`
+
+/** @param {Task} task @returns {TaskRow} */
+const taskRow = (task) => {
+  const { id, language, kind } = task
+  return { id, language, kind, size: sizeOf(task), moving: isMoving(task) }
+}
+
+/** @param {Entry} entry @returns {Row} */
+function rowOf({ log: _, usage, ...entry }) {
+  const { task, scheme, run, ending, solved, first, wrong, rounds, refusals, seconds } = entry
+  const counts = { ending, solved, first, wrong, rounds, refusals, ...usage, seconds }
+  return { task, scheme, run, ...counts }
+}

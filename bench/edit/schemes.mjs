@@ -1,0 +1,84 @@
+// The ways to edit that are compared: each is a set of tools over a directory. Which dialects and
+// forms of anchors there are, the engine is asked.
+
+import { anchorTools } from './schemes/anchors.mjs'
+import { diffTool } from './schemes/diff.mjs'
+import { exactTool } from './schemes/exact.mjs'
+import { plainTools } from './schemes/plain.mjs'
+
+/** @import { HashTool } from '../../js/tools.d.cts' */
+/** @import { Engine } from './engine.mjs' */
+
+/**
+ * @typedef {object} Tool
+ * @property {string} name
+ * @property {string} description
+ * @property {HashTool['inputSchema']} inputSchema
+ * @property {readonly string[]} guidelines
+ * @property {boolean} edits whether it is the one that edits
+ * @property {(args: unknown) => Promise<{ text: string, isError: boolean }>} execute
+ */
+/**
+ * @typedef {object} Scheme
+ * @property {string} name
+ * @property {boolean} isEngines whether its edits are the engine's
+ * @property {(place: { cwd: string, stateDir: string }) => { tools: Tool[], close: () => void }} open
+ */
+
+export const DEFAULT_SCHEMES = 'exact,diff,hashline'
+
+/** @type {Record<string, (cwd: string) => Tool>} */
+const PLAIN = { exact: exactTool, diff: diffTool }
+
+/**
+ * @param {string} names with commas between them
+ * @param {Engine} engine
+ * @returns {Scheme[]}
+ */
+export function schemesNamed(names, engine) {
+  const list = [...new Set(names.split(',').map((name) => name.trim()))].filter(
+    (name) => name !== '',
+  )
+  if (list.length === 0) throw new Error('--schemes names none')
+  return list.map((name) => schemeNamed(name, engine))
+}
+
+/** @param {string} name @param {Engine} engine @returns {Scheme} */
+function schemeNamed(name, engine) {
+  if (Object.hasOwn(PLAIN, name)) return plainScheme(name, engine)
+  const options = name === 'hashline' ? {} : optionsOf(name, engine)
+  return {
+    name,
+    isEngines: true,
+    open: (place) => anchorTools(engine, place, options),
+  }
+}
+
+/** @param {string} name @param {Engine} engine @returns {Scheme} */
+const plainScheme = (name, engine) => ({
+  name,
+  isEngines: false,
+  open: (place) => ({
+    tools: [...plainTools(engine, place), PLAIN[name](place.cwd)],
+    close: () => {},
+  }),
+})
+
+/**
+ * What `hashline-NAME`, or `NAME` alone, asks the engine for.
+ * @param {string} name
+ * @param {Engine} engine
+ */
+function optionsOf(name, engine) {
+  const dialect = name.replace(/^hashline-/, '')
+  try {
+    engine.api.hashLines('', { dialect: /** @type {any} */ (dialect) })
+    return { dialect }
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error)
+    const own = Object.keys(PLAIN).join(', ')
+    throw new Error(
+      `there is no scheme ${JSON.stringify(name)}: expected ${own}, hashline, or hashline- and a dialect of the engine ${engine.version}, which says: ${said}`,
+    )
+  }
+}

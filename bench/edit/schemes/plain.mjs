@@ -1,0 +1,44 @@
+// Reading and searching without anchors. The engine reads and searches here, too, within the same
+// limits and with the same words, so that schemes differ in nothing but how lines are named: of an
+// anchor only the number is left, as many agents show lines.
+
+/** @import { Engine } from '../engine.mjs' */
+/** @import { Tool } from '../schemes.mjs' */
+
+/** The row of a line: number, hash, text. */
+const ROW = /^(\d+):[^|\n]*\|/gm
+
+const DESCRIPTIONS = {
+  read: 'Reads files. Each line comes as its number, a tab and its text. Shows at most 2,000 lines and 50 KB, and says where to go on (start_line).',
+  search:
+    'Searches files for lines that match a regular expression. Each line comes as its number, a tab and its text.',
+}
+
+/**
+ * @param {Engine} engine
+ * @param {{ cwd: string, stateDir: string }} place
+ * @returns {Tool[]}
+ */
+export function plainTools({ api, tools }, { cwd, stateDir }) {
+  // A session for each call: it must not tell what only a memory of anchors knows.
+  const fresh = () => {
+    const session = new api.HashSession({ cwd, stateDir, durability: 'process' })
+    return { session, tools: tools.hashTools(session) }
+  }
+  const describing = fresh()
+  const made = /** @type {const} */ (['read', 'search']).map((kind) => ({
+    name: describing.tools[kind].name,
+    description: DESCRIPTIONS[kind],
+    inputSchema: describing.tools[kind].inputSchema,
+    guidelines: [],
+    edits: false,
+    execute: async (/** @type {unknown} */ args) => {
+      const { session, tools } = fresh()
+      const { text, isError } = await tools[kind].execute(args)
+      session.close()
+      return { text: text.replace(ROW, '$1\t'), isError }
+    },
+  }))
+  describing.session.close()
+  return made
+}

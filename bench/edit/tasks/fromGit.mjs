@@ -1,0 +1,200 @@
+// Tasks from the history of a git repository: a hunk of a commit to make again, hunks in two files
+// of one commit, and mistakes put into a file as a commit left it.
+
+import { basename, resolve } from 'node:path'
+import { changesIn, pairsOfRepository } from '../history/git.mjs'
+import { randomFrom } from '../history/random.mjs'
+import { editOf } from '../history/text.mjs'
+import { formatterOf } from './formatters.mjs'
+import { languageOf } from './languages.mjs'
+import { movingChange, mutatedChange, taskOf, wordsOf } from './make.mjs'
+import { MUTATIONS } from './mutations.mjs'
+
+/** @import { Change as LoggedChange, Pair } from '../history/git.mjs' */
+/** @import { Random } from '../history/random.mjs' */
+/** @import { Hunk } from '../history/text.mjs' */
+/** @import { Task } from '../task.mjs' */
+/** @import { Change } from './make.mjs' */
+
+export const HUNK = 'hunk of a commit'
+const TWO_FILES = 'hunks in two files'
+const KINDS = [HUNK, TWO_FILES, HUNK, ...Object.keys(MUTATIONS)]
+/** Every fifth task is in a file of 1,000 lines and more, where there are such files. */
+const LARGE_EACH = 5
+/** In every fourth the file changes between read and edit. */
+const MOVING_EACH = 4
+const LARGE_LINES = 1000
+const MOST_LINES = 5000
+const MOST_CHARS = 400
+const MAX_HUNK_LINES = 30
+const MAX_BYTES = 400_000
+const NO_CONTEXT = { before: 0, behind: 0 }
+
+/** @typedef {{ kind: string, isMoving: boolean, isLarge: boolean }} Slot what a task is to be like */
+
+/**
+ * @param {{ repository: string, count: number, seed: string, commits: number, isWanted: (language: string) => boolean }} which
+ * @returns {Promise<Task[]>} as many as can be made, at most `count`
+ */
+export async function tasksOfRepository({ repository, count, seed, commits, isWanted }) {
+  const name = basename(resolve(repository))
+  const logged = await changesIn(repository, commits, 1)
+  const changes = logged.filter(({ path }) => isWanted(languageOf(path) ?? ''))
+  const random = randomFrom(seed, 'tasks of a repository')
+  const about = { name, path: repository }
+  const pairs = () =>
+    fitting(pairsOfRepository(about, changes, randomFrom(seed, 'pairs'), { maxBytes: MAX_BYTES }))
+  const slots = slotsOf(count)
+  const ofOne = slots.filter(({ kind }) => kind !== TWO_FILES)
+  const tasks = [
+    ...filled(ofOne, pairs(), random, repository, true),
+    ...twoFiles(about, changes, slots.length - ofOne.length, random),
+  ]
+  // What a repository has not, such as large files, is made up for by what it has.
+  const rest = slotsOf(count - tasks.length).map((slot) => ({ ...slot, kind: HUNK }))
+  const more = filled(rest, pairs(), random, repository, false)
+  const all = new Map([...tasks, ...more].map((task) => [task.id, task]))
+  return random.shuffled([...all.values()])
+}
+
+/** @param {number} count @returns {Slot[]} */
+const slotsOf = (count) =>
+  Array.from({ length: count }, (_, at) => ({
+    kind: KINDS[at % KINDS.length],
+    isMoving: (at + Math.floor(at / KINDS.length)) % MOVING_EACH === 0,
+    isLarge: at % LARGE_EACH === 2,
+  }))
+
+/** Files that a person could have written. @param {Iterable<Pair>} pairs */
+function* fitting(pairs) {
+  for (const pair of pairs) {
+    const { lines } = pair.new
+    const isFit = lines.length <= MOST_LINES && lines.every((line) => line.length <= MOST_CHARS)
+    if (isFit) yield pair
+  }
+}
+
+/**
+ * @param {Slot[]} slots
+ * @param {Iterable<Pair>} pairs
+ * @param {Random} random
+ * @param {string} root
+ * @param {boolean} bySize
+ */
+function filled(slots, pairs, random, root, bySize) {
+  const open = [...slots]
+  /** @type {Task[]} */
+  const tasks = []
+  if (open.length === 0) return tasks
+  for (const pair of pairs) {
+    const isLarge = pair.new.lines.length >= LARGE_LINES
+    const at = open.findIndex((slot) => !bySize || slot.isLarge === isLarge)
+    if (at < 0) continue
+    const task = taskFor(open[at], pair, random, root)
+    if (task === undefined) continue
+    tasks.push(task)
+    open.splice(at, 1)
+    if (open.length === 0) break
+  }
+  return tasks
+}
+
+/**
+ * A task of a file in one commit.
+ * @param {Slot} slot
+ * @param {Pair} pair
+ * @param {Random} random
+ * @param {string} root of the project
+ */
+export function taskFor({ kind, isMoving }, pair, random, root) {
+  const { path, source, change: commit, new: text } = pair
+  const change =
+    kind === HUNK ? hunkChange(pair, random, isMoving) : mistake(pair, kind, random, isMoving)
+  const language = languageOf(path)
+  if (change === undefined || language === undefined) return undefined
+  const formatter = formatterOf(root, path)
+  const about = { language, kind, source: `${source} ${commit} ${path}` }
+  return taskOf({ changes: [{ ...change, text }], ...about, ...(formatter && { formatter }) })
+}
+
+/** @param {Pair} pair @param {string} kind @param {Random} random @param {boolean} isMoving */
+function mistake({ path, new: text }, kind, random, isMoving) {
+  const still = mutatedChange(path, text.lines, kind, random)
+  return still && isMoving ? movingChange(still, random) : still
+}
+
+/** @param {Pair} pair @param {Random} random @param {boolean} isMoving @returns {Change | undefined} */
+function hunkChange(pair, random, isMoving) {
+  const { hunks } = pair
+  if (isMoving && hunks.length < 2) return undefined
+  const fit = hunks.filter((hunk) => isFit(hunk, pair))
+  if (fit.length === 0) return undefined
+  const hunk = random.pick(fit)
+  return isMoving ? amongOthers(pair, hunk) : alone(pair, hunk)
+}
+
+/** @param {Hunk} hunk @param {Pair} pair */
+function isFit({ oldAt, oldCount, newAt, newCount }, { old, new: text }) {
+  const lines = [
+    ...old.lines.slice(oldAt, oldAt + oldCount),
+    ...text.lines.slice(newAt, newAt + newCount),
+  ]
+  return lines.length <= MAX_HUNK_LINES && lines.some((line) => line.trim() !== '')
+}
+
+/** A hunk to make in a file that has all others. @param {Pair} pair @param {Hunk} hunk */
+function alone({ path, old, new: text }, hunk) {
+  const { oldAt, oldCount, newAt, newCount } = hunk
+  const before = [...text.lines]
+  before.splice(newAt, newCount, ...old.lines.slice(oldAt, oldAt + oldCount))
+  const edit = editOf({ ...hunk, oldAt: newAt }, before, text.lines, NO_CONTEXT)
+  return { path, before, edits: [edit], wanted: text.lines, words: wordsOf(before, edit) }
+}
+
+/** A hunk to make in a file that has none, while others make the rest. @param {Pair} pair @param {Hunk} hunk */
+function amongOthers({ path, old, new: text }, hunk) {
+  const edit = editOf(hunk, old.lines, text.lines, NO_CONTEXT)
+  const changed = alone({ path, old, new: text, source: '', change: '', hunks: [] }, hunk).before
+  const words = wordsOf(old.lines, edit)
+  return { path, before: old.lines, changed, edits: [edit], wanted: text.lines, words }
+}
+
+/**
+ * Commits that changed two files or more: one hunk in each of two.
+ * @param {{ name: string, path: string }} about
+ * @param {LoggedChange[]} changes
+ * @param {number} count
+ * @param {Random} random
+ */
+function twoFiles(about, changes, count, random) {
+  const byCommit = grouped(changes)
+  const several = [...byCommit.values()].filter(({ length }) => length >= 2)
+  /** @type {Task[]} */
+  const tasks = []
+  for (const files of random.shuffled(several)) {
+    if (tasks.length === count) break
+    const pairs = [...fitting(pairsOfRepository(about, files, random, { maxBytes: MAX_BYTES }))]
+    const changed = pairs.flatMap((pair) => {
+      const change = hunkChange(pair, random, false)
+      return change === undefined ? [] : [{ ...change, text: pair.new }]
+    })
+    const language = languageOf(changed[0]?.path ?? '')
+    if (changed.length < 2 || language === undefined) continue
+    const source = `${about.name} ${files[0].commit}`
+    const two = changed.slice(0, 2)
+    const [formatter] = two.map(({ path }) => formatterOf(about.path, path))
+    const task = { changes: two, language, kind: TWO_FILES, source }
+    tasks.push(taskOf({ ...task, ...(formatter && { formatter }) }))
+  }
+  return tasks
+}
+
+/** @param {LoggedChange[]} changes */
+function grouped(changes) {
+  /** @type {Map<string, LoggedChange[]>} */
+  const groups = new Map()
+  for (const change of changes) {
+    groups.set(change.commit, [...(groups.get(change.commit) ?? []), change])
+  }
+  return groups
+}

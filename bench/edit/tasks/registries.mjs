@@ -1,0 +1,94 @@
+// Packages of public registries, fetched by the registries' own clients: so settings, mirrors and
+// caches of the user count. No code of a package is run.
+
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+
+/** @typedef {{ registry: string, name: string, version: string }} Package */
+
+/** A package that cannot be had here. */
+export class Unavailable extends Error {}
+
+/** Where packages are kept. */
+export const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'hashline-bench')
+
+/**
+ * The directory with the files of a package, which is fetched unless it is there.
+ * @param {Package} one
+ * @param {string} [cache]
+ */
+export function packageDir(one, cache = CACHE) {
+  const { registry, name, version } = one
+  const dir = join(cache, registry, `${name.replaceAll('/', '+')}-${version}`)
+  if (existsSync(dir)) return dir
+  const fetchInto = FETCHERS[registry]
+  if (fetchInto === undefined) throw new Error(`there is no registry ${registry}`)
+  // Made whole or not at all; others may be at it, too.
+  const fresh = `${dir}.${process.pid}`
+  rmSync(fresh, { recursive: true, force: true })
+  mkdirSync(fresh, { recursive: true })
+  try {
+    const made = fetchInto(one, fresh)
+    if (!existsSync(dir)) renameSync(made, dir)
+  } finally {
+    rmSync(fresh, { recursive: true, force: true })
+  }
+  return dir
+}
+
+/**
+ * How a package comes into a directory; gives the one that has its files.
+ * @type {Record<string, (one: Package, dir: string) => string>}
+ */
+const FETCHERS = {
+  npm({ name, version }, dir) {
+    run('npm', ['pack', `${name}@${version}`, '--ignore-scripts', '--silent'], dir)
+    const archive = readdirSync(dir).find((file) => file.endsWith('.tgz'))
+    if (archive === undefined) throw new Unavailable(`npm packed nothing for ${name}`)
+    mkdirSync(join(dir, 'files'))
+    // The folder at the top of the archive has one name or another.
+    run('tar', ['-xzf', archive, '-C', 'files', '--strip-components', '1'], dir)
+    return join(dir, 'files')
+  },
+  pypi({ name, version }, dir) {
+    const python = process.platform === 'win32' ? 'python' : 'python3'
+    // A wheel is an archive; what is no wheel would run code of the package.
+    const flags = ['--no-deps', '--only-binary', ':all:', '--quiet', '--dest', '.']
+    run(python, ['-m', 'pip', 'download', ...flags, `${name}==${version}`], dir)
+    const wheel = readdirSync(dir).find((file) => file.endsWith('.whl'))
+    if (wheel === undefined) throw new Unavailable(`pip downloaded nothing for ${name}`)
+    run(python, ['-m', 'zipfile', '-e', wheel, 'files'], dir)
+    return join(dir, 'files')
+  },
+  crates({ name, version }, dir) {
+    const manifest = [
+      '[package]\nname = "fetch"\nversion = "0.0.0"\nedition = "2021"\n[lib]\npath = "lib.rs"',
+      `[dependencies]\n"${name}" = { version = "=${version}", default-features = false }\n[workspace]\n`,
+    ]
+    writeFileSync(join(dir, 'Cargo.toml'), manifest.join('\n'))
+    writeFileSync(join(dir, 'lib.rs'), '')
+    const told = run('cargo', ['metadata', '--format-version', '1', '--quiet'], dir)
+    /** @type {{ name: string, version: string, manifest_path: string }[]} */
+    const packages = JSON.parse(told).packages
+    // What follows a `+` in a version does not count.
+    const found = packages.find((one) => one.name === name && one.version.split('+')[0] === version)
+    if (found === undefined) throw new Unavailable(`cargo fetched nothing for ${name}`)
+    const parts = join(dir, 'files')
+    run('tar', ['-cf', 'files.tar', '-C', dirname(found.manifest_path), '.'], dir)
+    mkdirSync(parts)
+    run('tar', ['-xf', 'files.tar', '-C', 'files'], dir)
+    return parts
+  },
+}
+
+/** @param {string} command @param {string[]} args @param {string} cwd */
+function run(command, args, cwd) {
+  const options = { cwd, encoding: /** @type {const} */ ('utf8'), maxBuffer: 1 << 28 }
+  const shell = process.platform === 'win32' && command === 'npm'
+  const { status, stdout, stderr, error } = spawnSync(command, args, { ...options, shell })
+  if (status === 0) return stdout
+  const why = error?.message ?? stderr.trim().split('\n').slice(-3).join(' ')
+  throw new Unavailable(`${command} ${args.slice(0, 2).join(' ')}: ${why}`)
+}

@@ -1,0 +1,148 @@
+// What models are asked and what they answer, in the two forms that endpoints speak: OpenAI's chat
+// completions and Anthropic's messages. Values in, values out: nothing is sent here.
+
+/** @import { Engine } from './engine.mjs' */
+/** @import { Tool } from './schemes.mjs' */
+
+/**
+ * @typedef {{ id: string, name: string, args: unknown }} Call
+ * @typedef {{ input: number, output: number, cacheRead: number, cacheWrite: number }} Usage in tokens;
+ *   `input` has what was read from a cache or written to it as well
+ * @typedef {{ text: string, calls: Call[], usage: Usage }} Answer
+ * @typedef {{ id: string, text: string, isError: boolean }} Result of a call
+ */
+/**
+ * @typedef {object} Wire
+ * @property {string} key the variable of the environment that holds the key
+ * @property {(base: string) => string} url
+ * @property {(key: string) => Record<string, string>} headers
+ * @property {(prompt: string) => unknown[]} first the messages of a conversation that begins
+ * @property {(request: { model: string, system: string, messages: unknown[], tools: Tool[], limit: number }, engine: Engine) => Record<string, unknown>} body
+ * @property {(body: any) => Answer | undefined} answer undefined for what is none
+ * @property {(body: any, results: Result[]) => unknown[]} next the messages that an answer and the results of its calls add
+ */
+
+/** @param {unknown} value */
+const count = (value) => (typeof value === 'number' && value > 0 ? value : 0)
+
+/** @param {unknown} content a string, or a list of parts */
+const textOf = (content) =>
+  [content ?? '']
+    .flat()
+    .map((/** @type {any} */ part) => (typeof part === 'string' ? part : (part?.text ?? '')))
+    .join('')
+
+/** @type {Wire} */
+const openai = {
+  key: 'OPENAI_API_KEY',
+  url: (base) => `${base}/chat/completions`,
+  headers: (key) => ({ authorization: `Bearer ${key}` }),
+  first: (prompt) => [{ role: 'user', content: prompt }],
+  body: ({ model, system, messages, tools, limit }, engine) => ({
+    model,
+    // The newer name is taken by OpenAI alone, which refuses the older one for some models.
+    ...(/^(?:gpt-[5-9]|o\d)/.test(model)
+      ? { max_completion_tokens: limit }
+      : { max_tokens: limit }),
+    messages: [{ role: 'system', content: system }, ...messages],
+    tools: tools.map((tool) => engine.tools.toOpenAI(/** @type {any} */ (tool))),
+  }),
+  answer(body) {
+    const message = body?.choices?.[0]?.message
+    if (typeof message !== 'object' || message === null) return undefined
+    const usage = body.usage ?? {}
+    return {
+      text: textOf(message.content),
+      calls: listed(message.tool_calls).map((call, at) => ({
+        id: String(call?.id ?? `call_${at}`),
+        name: String(call?.function?.name ?? ''),
+        args: call?.function?.arguments,
+      })),
+      usage: {
+        input: count(usage.prompt_tokens),
+        output: count(usage.completion_tokens),
+        cacheRead: count(usage.prompt_tokens_details?.cached_tokens),
+        cacheWrite: 0,
+      },
+    }
+  },
+  next: (body, results) => [
+    // Other fields of an answer are refused by some servers when they come back.
+    messageBack(body.choices[0].message),
+    ...results.map(({ id, text }) => ({ role: 'tool', tool_call_id: id, content: text })),
+  ],
+}
+
+/** @param {any} message */
+function messageBack({ content, tool_calls }) {
+  const calls = listed(tool_calls).map((call, at) => ({
+    ...call,
+    id: String(call?.id ?? `call_${at}`),
+    type: 'function',
+  }))
+  return {
+    role: 'assistant',
+    content: content ?? null,
+    ...(calls.length > 0 && { tool_calls: calls }),
+  }
+}
+
+/** @type {Wire} */
+const anthropic = {
+  key: 'ANTHROPIC_API_KEY',
+  url: (base) => (base.endsWith('/v1') ? `${base}/messages` : `${base}/v1/messages`),
+  headers: (key) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
+  first: (prompt) => [{ role: 'user', content: prompt }],
+  body: ({ model, system, messages, tools, limit }, engine) => ({
+    model,
+    max_tokens: limit,
+    system,
+    messages,
+    tools: tools.map((tool) => engine.tools.toAnthropic(/** @type {any} */ (tool))),
+  }),
+  answer(body) {
+    if (!Array.isArray(body?.content)) return undefined
+    const usage = body.usage ?? {}
+    const [cacheRead, cacheWrite] = [
+      count(usage.cache_read_input_tokens),
+      count(usage.cache_creation_input_tokens),
+    ]
+    const input = count(usage.input_tokens) + cacheRead + cacheWrite
+    return {
+      text: textOf(body.content.filter((/** @type {any} */ part) => part?.type === 'text')),
+      calls: body.content
+        .filter((/** @type {any} */ part) => part?.type === 'tool_use')
+        .map((/** @type {any} */ { id, name, input }) => ({
+          id: String(id),
+          name: String(name),
+          args: input,
+        })),
+      usage: { input, output: count(usage.output_tokens), cacheRead, cacheWrite },
+    }
+  },
+  next: ({ content }, results) => [
+    { role: 'assistant', content },
+    {
+      role: 'user',
+      content: results.map(({ id, text, isError }) => ({
+        type: 'tool_result',
+        tool_use_id: id,
+        is_error: isError,
+        content: text,
+      })),
+    },
+  ],
+}
+
+/** @param {unknown} value @returns {any[]} */
+const listed = (value) => (Array.isArray(value) ? value : [])
+
+/** @type {Record<string, Wire>} */
+export const WIRES = { openai, anthropic }
+
+/**
+ * Which of them an endpoint speaks, where nobody says so.
+ * @param {string} baseUrl
+ */
+export const wireNameOf = (baseUrl) =>
+  /(?:^|\.)anthropic\./.test(new URL(baseUrl).hostname) ? 'anthropic' : 'openai'
