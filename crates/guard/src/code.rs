@@ -49,7 +49,8 @@ static LANGUAGES: [Language; 5] = [
     Language {
         names: &["python", "pypy"],
         writes: pattern!(
-            r"\bopen\s*\(\s*", argument!(), r#"\s*,\s*(?:[^()\n]*?\bmode\s*=\s*)?["'][rbt]*[wax+][wbt+]*["']"#,
+            r"\bos\.open\s*\(\s*", argument!(), r"\s*,[^()\n]*\bO_(?:WRONLY|RDWR)",
+            r"|\bopen\s*\(\s*", argument!(), r#"\s*,\s*(?:[^()\n]*?\bmode\s*=\s*)?["'][rbt]*[wax+][wbt+]*["']"#,
             r#"|\bopen\s*\([^\n]*?,\s*["'][rbt]*[wax+][wbt+]*["']\s*[,)]"#,
             r"|([\w.\[\]]+(?:\([^()]*\))?)\.write_(?:text|bytes)\s*\(|\)\.write_(?:text|bytes)\s*\(",
             r#"|([\w.\[\]]+(?:\([^()]*\))?)\.open\s*\(\s*(?:mode\s*=\s*)?["'][rbt]*[wax+][wbt+]*["']"#,
@@ -105,7 +106,7 @@ static LANGUAGES: [Language; 5] = [
             r#"\bopen\b[^;]*?["']\s*\+?>{1,2}(?::[\w()-]+)?\s*(?:["']\s*,\s*)?([^"',;)]*["']?[^"',;)]*)"#,
             r"|\b(?:write_file|write_text)\s*\(\s*", argument!(), r"\s*[,)]|->spew(?:_\w+)?\s*\("
         ),
-        reads: pattern!(r#"\bopen\b[^;]*?["']\s*<(?::[\w()-]+)?\s*(?:["']\s*,\s*)?([^"',;)]*["']?[^"',;)]*)"#),
+        reads: pattern!(r"\bpath\s*\(\s*", argument!(), r"\s*\)\s*->\s*(?:slurp|lines)", r#"|\bopen\b[^;]*?["']\s*<(?::[\w()-]+)?\s*(?:["']\s*,\s*)?([^"',;)]*["']?[^"',;)]*)"#),
         prints: pattern!(r"\b(?:print|say|printf)\b"),
         follows: false,
     },
@@ -263,11 +264,11 @@ fn assignment<'l>(line: &'l str, plain: &'l str) -> (&'l str, &'l str) {
     sign.filter(|at| !plain[..*at].contains('(')).map_or(("", ""), |at| split(at, 1))
 }
 
-/// Whether an expression is a number or a truth: how many, where, whether.
+/// Whether an expression is a number, a truth or a checksum: how many, where, whether.
 fn is_count(text: &str) -> bool {
     let text = text.trim_start();
     let counts = ["len(", "sum(", "any(", "all(", "bool(", "type(", "isinstance("];
-    let parts = [".count(", ".find(", ".index(", ".length", ".indexOf(", ".includes("];
+    let parts = ["digest(", ".count(", ".find(", ".index(", ".length", ".indexOf(", ".includes("];
     counts.iter().any(|count| text.starts_with(count))
         || parts.iter().any(|part| text.contains(part))
         || (text.contains(" in ") && !text.contains("for "))
@@ -320,6 +321,7 @@ mod tests {
             ("python", "import sys\nopen(sys.argv[1], 'a')", None),
             ("python", "open('a', encoding='utf8', mode='w')", Some("a")),
             ("python", "(Path(d) / 'a').write_text(s)", None),
+            ("python", "d = os.open('a', os.O_WRONLY | os.O_CREAT)", Some("a")),
             ("node", "fs.writeFileSync(path.join(a(), b()), x)", None),
             ("python", "f = f'{d}/x'\nopen(f, 'w')", None),
             ("node", "require('fs').writeFileSync('a.json', x)", Some("a.json")),
@@ -350,6 +352,7 @@ mod tests {
             ("python", "print(open('a').read())"),
             ("python", "[print(l) for l in open('a')]"),
             ("perl", "open(F, '<', 'a'); print while <F>"),
+            ("perl", "print path('a')->slurp_utf8"),
             ("python", "s = open('a').read()\nprint(s[:100])"),
             ("python", "with open('a') as f:\n  for i, l in enumerate(f):\n    print(i, l)"),
             ("python", "t=Path('a').read_text()\nfor l in t.splitlines(): print(l)"),
@@ -366,6 +369,7 @@ mod tests {
             ("python", "s = open('a').read()\nprint(len(s))"),
             ("python", "s = open('a').read()\nprint('s is fine')"),
             ("python", "print('x' in open('a').read())"),
+            ("python", "print(hashlib.sha256(open('a', 'rb').read()).hexdigest())"),
             ("python", "print(open('/tmp/a').read())"),
             ("node", "JSON.parse(fs.readFileSync('a')); console.log('valid')"),
         ] {

@@ -1,7 +1,7 @@
 //! Goes through the commands of a line and of everything that it runs: what each makes of its
 //! input, and what comes to be seen or written of that.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::argv::Arg;
@@ -49,6 +49,7 @@ pub fn judge(command: &str, policy: &Policy, room: StackRoom) -> Judged {
         room,
         places: Places::new(policy),
         variables: HashMap::new(),
+        kept: HashSet::new(),
         values_left: VALUES_LIMIT_BYTES,
         out: Judged { is_whole: true, ..Judged::default() },
         scripts: 0,
@@ -112,6 +113,9 @@ struct Judge<'p> {
     room: StackRoom,
     places: Places<'p>,
     variables: HashMap<String, Variable>,
+    /// Files elsewhere that the line has put text in: moved to where the tools serve, it is written
+    /// there.
+    kept: HashSet<String>,
     values_left: usize,
     out: Judged,
     /// How many scripts are open inside each other.
@@ -335,7 +339,8 @@ impl<'p> Judge<'p> {
     /// What a command does itself.
     fn own(&mut self, name: &str, args: &[Arg], input: &Flow) -> Flow {
         let given = args.get(1..).unwrap_or_default();
-        let call = Call { name, given, input, places: &self.places, policy: self.policy };
+        let Judge { places, policy, kept, .. } = self;
+        let call = Call { name, given, input, places, policy, kept };
         let Effect { hits, shown, output } = call.effect();
         let span = whole(args);
         for hit in hits {
@@ -465,7 +470,9 @@ impl<'p> Judge<'p> {
         for (target, span) in output {
             is_seen &= matches!(target.value.as_str(), "/dev/stdout" | "/dev/stderr" | "/dev/tty");
             let is_inside = self.places.of(&target.value, target.is_static) == Place::Inside;
-            if flow.is_text() && is_inside && !lists(&self.policy.writable_paths, &target.value) {
+            if flow.is_text() && !is_inside {
+                self.kept.insert(target.value.clone());
+            } else if flow.is_text() && !lists(&self.policy.writable_paths, &target.value) {
                 let hit = Hit::new(FindingKind::Write, CommandRule::Output, Some(&target.value));
                 self.found(self.finding(hit, command, *span));
             }

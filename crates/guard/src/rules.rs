@@ -1,6 +1,7 @@
 //! What a single command does with files, by its name and its words.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use super::argv::{Arg, Parsed, Spec, parse};
 use super::flow::Flow;
@@ -79,6 +80,8 @@ pub struct Call<'a> {
     pub input: &'a Flow,
     pub places: &'a Places<'a>,
     pub policy: &'a Policy,
+    /// Files elsewhere that the line has put text in.
+    pub kept: &'a HashSet<String>,
 }
 
 /// The name of a command without its directory; `None` when it is known at run time alone.
@@ -404,6 +407,7 @@ impl Call<'_> {
             return effect;
         }
         if rule == CommandRule::FileCommand {
+            self.bring(parsed, &mut effect.hits);
             self.file_command(parsed, &mut effect.hits);
         } else if self.name == "sd" && files.is_empty() {
             effect.output = Output::Input { as_is: false };
@@ -411,6 +415,16 @@ impl Call<'_> {
             self.changes(&files, rule, &mut effect.hits);
         }
         effect
+    }
+
+    /// `jq … a > /tmp/b && mv /tmp/b a`: text that the line has put elsewhere comes to be served.
+    fn bring(&self, parsed: &Parsed<'_>, hits: &mut Vec<Hit>) {
+        if let Some((last, sources)) = parsed.operands.split_last()
+            && sources.iter().any(|file| self.kept.contains(&file.value))
+            && let Some(file) = self.served(&[last], FindingKind::Write, false)
+        {
+            hits.push(Hit::new(FindingKind::Write, CommandRule::Writer, Some(&file.value)));
+        }
     }
 
     fn file_command(&self, parsed: &Parsed<'_>, hits: &mut Vec<Hit>) {
