@@ -6,6 +6,9 @@
 
 #![no_main]
 
+#[path = "../../crates/guard/tests/pieces/mod.rs"]
+mod pieces;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -13,6 +16,7 @@ use arbitrary::{Result, Unstructured};
 use hashline_fuzz::cost::{Cost, Counting};
 use hashline_guard::{CommandRule, Policy, Verdict, check};
 use libfuzzer_sys::fuzz_target;
+use pieces::PIECES;
 
 #[global_allocator]
 static COUNTING: Counting = Counting;
@@ -28,106 +32,6 @@ const LIMIT: Cost = Cost { time: Duration::from_millis(50 * INSTRUMENTED), bytes
 /// What the dearest line cost, in nanoseconds and bytes.
 static DEAREST: (AtomicU64, AtomicU64) = (AtomicU64::new(0), AtomicU64::new(0));
 
-/// What structured inputs are made of.
-const PIECES: [&str; 96] = [
-    "cat",
-    "f",
-    " ",
-    " ",
-    " ",
-    "\n",
-    ";",
-    "&",
-    "|",
-    "&&",
-    "||",
-    "|&",
-    "(",
-    ")",
-    "((",
-    "))",
-    "{ ",
-    "; }",
-    "{",
-    "}",
-    "$(",
-    "`",
-    "\"",
-    "'",
-    "\\",
-    "$",
-    "${x:-",
-    "${x/",
-    "$((",
-    "$[",
-    "[[ ",
-    " ]]",
-    "=~ ",
-    "<",
-    ">",
-    ">>",
-    "<<",
-    "<<-",
-    "<<'EOF'\n",
-    "EOF",
-    "\nEOF\n",
-    "EOF)",
-    "<<<",
-    "<(",
-    ">(",
-    "2>&1",
-    ">&",
-    "{fd}>",
-    "if ",
-    "then ",
-    "fi",
-    "for x in ",
-    "do ",
-    "done",
-    "case x in ",
-    "a) ",
-    ";;",
-    "esac",
-    "function g ",
-    "bash -c ",
-    "eval ",
-    "sed -i ",
-    "sed 's/a/b/w ",
-    "awk '{print > ",
-    "xargs ",
-    "find . -exec ",
-    "{} \\;",
-    "python3 -c ",
-    "python3 - ",
-    "open('f','w')",
-    "print(",
-    "node -e ",
-    "p = ",
-    "cd /tmp",
-    "cd $x",
-    "v=$f ",
-    "$v",
-    "${v}",
-    "read v",
-    "while ",
-    "done < f",
-    "apply_patch ",
-    "*** Begin Patch",
-    "jq . ",
-    "mapfile a ",
-    "echo ",
-    "tee ",
-    "/tmp/",
-    "../",
-    "~/",
-    "END{print}",
-    "é",
-    "#",
-    "$'",
-    "=",
-    "!",
-];
-
 fuzz_target!(|data: &[u8]| {
     // Text begins with a letter, so that seeds are readable.
     if data.first().is_some_and(u8::is_ascii_alphabetic) {
@@ -141,7 +45,7 @@ fuzz_target!(|data: &[u8]| {
 fn pieces(input: &mut Unstructured<'_>) -> Result<String> {
     let mut command = String::new();
     while !input.is_empty() && command.len() < 70_000 {
-        let piece = *input.choose(&PIECES)?;
+        let piece = *input.choose(PIECES)?;
         let times = if input.ratio(1, 16)? { input.int_in_range(1..=2000)? } else { 1 };
         command.push_str(&piece.repeat(times));
     }

@@ -126,7 +126,10 @@ impl<'t> Lexis<'t> {
         let Some(level) = self.levels.last() else { return false };
         let Some(&byte) = self.text.get(self.at) else { return false };
         match (byte, level.within) {
-            (b'\\', _) => self.at = (self.at + 2).min(self.text.len()),
+            (b'\\', _) => {
+                self.add_parts(1);
+                self.at = (self.at + 2).min(self.text.len());
+            }
             (b'$', _) => self.dollar(),
             (b'`', Within::Code(StretchEnd::Backquote)) => self.leave(1),
             (b'`', _) => self.open(Within::Code(StretchEnd::Backquote), 1),
@@ -327,6 +330,10 @@ impl<'t> Lexis<'t> {
         self.at += length;
         if let Some(level) = self.levels.pop() {
             self.substitutions -= usize::from(level.within.is_substitution());
+            // What stands in quotes is kept with the word around them.
+            if level.within == Within::Quotes {
+                self.add_parts(level.word.parts);
+            }
         }
     }
 
@@ -348,10 +355,14 @@ impl<'t> Lexis<'t> {
     }
 
     fn count_part(&mut self) {
-        if let Some(level) = self.levels.last_mut() {
-            level.word.parts += 1;
-        }
+        self.add_parts(1);
         self.count_token();
+    }
+
+    fn add_parts(&mut self, parts: u64) {
+        if let Some(level) = self.levels.last_mut() {
+            level.word.parts += parts;
+        }
     }
 
     /// The crate reads the inside of a substitution as part of each word around it: to find its

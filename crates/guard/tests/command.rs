@@ -1,10 +1,14 @@
 //! The shell guard: recorded verdicts, places of findings, and inputs made to break it.
 
+mod pieces;
+
 use hashline_guard::{CommandRule, Finding, Policy, Verdict, check};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::Value;
+
+use pieces::PIECES;
 
 fn rows() -> Vec<Value> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/commands.jsonl");
@@ -270,7 +274,7 @@ fn regression_words_that_are_filled_again_and_again_stay_short() {
 }
 
 /// What opens, what closes, and what stands inside and around it.
-const SHAPES: [[&str; 5]; 74] = [
+const SHAPES: [[&str; 5]; 76] = [
     ["$(", ")", "a", "cat <<E\n", "\nE\n"],
     ["$(", "", "", "cat <<E\n", "\nE\n"],
     ["${x/", "", "", "cat <<E\n", "\nE\n"],
@@ -309,6 +313,8 @@ const SHAPES: [[&str; 5]; 74] = [
     ["'a'", "", "{a,b}", "echo ", ""],
     ["{a,", "}", "b", "echo ", ""],
     ["{,", "", "", "echo ", ""],
+    ["\\\\", "{", "", "echo ", ""],
+    ["${a}", "{", "\"", "echo \"", ""],
     ["( ", " )", "a", "[[ ", " ]]"],
     ["! ", "", "a", "[[ ", " ]]"],
     ["a && ( ", " )", "a", "[[ ", " ]]"],
@@ -366,74 +372,11 @@ fn shapes_made_to_break_it_end_in_a_verdict() {
     }
 }
 
-const PIECES: [&str; 60] = [
-    "cat",
-    "f",
-    " ",
-    " ",
-    " ",
-    "\n",
-    ";",
-    "&",
-    "|",
-    "&&",
-    "||",
-    "(",
-    ")",
-    "((",
-    "))",
-    "{ ",
-    "; }",
-    "{",
-    "}",
-    "$(",
-    "`",
-    "\"",
-    "'",
-    "\\",
-    "$",
-    "${x:-",
-    "$((",
-    "[[ ",
-    " ]]",
-    "<",
-    ">",
-    ">>",
-    "<<",
-    "<<'EOF'\n",
-    "EOF",
-    "\nEOF\n",
-    "<<<",
-    "<(",
-    "2>&1",
-    ">&",
-    "if ",
-    "then ",
-    "fi",
-    "for x in ",
-    "do ",
-    "done",
-    "case x in ",
-    ";;",
-    "esac",
-    "bash -c ",
-    "eval ",
-    "sed -i ",
-    "xargs ",
-    "é",
-    "#",
-    "$'",
-    "=",
-    "!",
-    "x=(",
-    "\0",
-];
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_pieces_in_any_order_end_in_a_verdict(pieces in vec(select(&PIECES[..]), 0..40)) {
+    fn any_pieces_in_any_order_end_in_a_verdict(pieces in vec(select(PIECES), 0..40)) {
         let command = pieces.concat();
         let judgement = check(&command, &Policy::default());
         for finding in &judgement.findings {
