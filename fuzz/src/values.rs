@@ -5,7 +5,7 @@ use hashline_core::internals::edit::request::Value;
 use hashline_core::internals::text::dialect::Dialect;
 
 /// Names and words of all three request shapes.
-const WORDS: [&str; 61] = [
+const WORDS: [&str; 62] = [
     "operations",
     "edits",
     "path",
