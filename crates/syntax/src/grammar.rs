@@ -35,34 +35,67 @@ pub(crate) struct Job<'a> {
     pub ranges: Vec<Range>,
 }
 
-/// The tree of a text, with what can be kept of `old`; `None` past the budget.
-pub(crate) fn parse(job: &Job<'_>, old: Option<&Tree>) -> Option<Tree> {
-    if job.text.len() <= SHALLOW_BYTES {
-        return parse_here(job, old, PROGRESS_LIMIT);
+/// How much work a parse may be, and what is left of it afterwards.
+#[derive(Clone, Copy)]
+pub(crate) struct Budget {
+    reports: u32,
+    lost: u32,
+}
+
+impl Budget {
+    /// For a text whose tree is wanted, with errors and all.
+    pub fn full() -> Budget {
+        Budget { reports: PROGRESS_LIMIT, lost: LOST_LIMIT }
     }
-    let here = old.and_then(|old| parse_here(job, Some(old), SHALLOW_REPORTS));
-    here.or_else(|| {
-        thread::scope(|scope| {
-            let builder = thread::Builder::new().stack_size(DEEP_STACK_BYTES);
-            let parsing = builder.spawn_scoped(scope, || parse_here(job, old, PROGRESS_LIMIT));
-            parsing.ok()?.join().ok()?
-        })
+
+    /// For a text of which no more is asked than whether it is clean.
+    pub fn to_see_whether_clean(reports: u32) -> Budget {
+        Budget { reports, lost: 0 }
+    }
+
+    /// Reports that are left.
+    pub fn reports(self) -> u32 {
+        self.reports
+    }
+
+    /// Takes note of a report; `false` past the budget.
+    fn spend(&mut self, is_lost: bool) -> bool {
+        let reports = self.reports.checked_sub(1);
+        let lost = self.lost.checked_sub(u32::from(is_lost));
+        (self.reports, self.lost) = (reports.unwrap_or(0), lost.unwrap_or(0));
+        reports.is_some() && lost.is_some()
+    }
+}
+
+/// The tree of a text, with what can be kept of `old`; `None` past the budget.
+pub(crate) fn parse(job: &Job<'_>, old: Option<&Tree>, budget: &mut Budget) -> Option<Tree> {
+    if job.text.len() <= SHALLOW_BYTES {
+        return parse_here(job, old, budget);
+    }
+    if let Some(old) = old {
+        let mut shallow = Budget { reports: budget.reports.min(SHALLOW_REPORTS), ..*budget };
+        let before = shallow.reports;
+        let tree = parse_here(job, Some(old), &mut shallow);
+        // What did not need all of this has its answer.
+        if tree.is_some() || shallow.reports > 0 {
+            budget.reports -= before - shallow.reports;
+            return tree;
+        }
+    }
+    thread::scope(|scope| {
+        let builder = thread::Builder::new().stack_size(DEEP_STACK_BYTES);
+        let parsing = builder.spawn_scoped(scope, || parse_here(job, old, budget));
+        parsing.ok()?.join().ok()?
     })
 }
 
-fn parse_here(job: &Job<'_>, old: Option<&Tree>, limit: u32) -> Option<Tree> {
+fn parse_here(job: &Job<'_>, old: Option<&Tree>, budget: &mut Budget) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&job.grammar.into()).ok()?;
     parser.set_included_ranges(&job.ranges).ok()?;
-    let (mut reports, mut lost) = (0, 0);
     let mut watch = |state: &tree_sitter::ParseState| {
-        reports += 1;
-        lost += u32::from(state.has_error());
-        if reports > limit || lost > LOST_LIMIT {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
+        let may_go_on = budget.spend(state.has_error());
+        if may_go_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     let options = tree_sitter::ParseOptions::new().progress_callback(&mut watch);
     let mut read = |offset: usize, _: Point| job.text.get(offset..).unwrap_or_default();

@@ -7,7 +7,7 @@ use tree_sitter_language::LanguageFn;
 
 use crate::edit::{edit_between, point};
 use crate::fault::{self, Fault};
-use crate::grammar::{self, Job};
+use crate::grammar::{self, Budget, Job};
 use crate::headings::{self, Heading};
 use crate::indentation;
 use crate::language::{Grammar, Kinds, Language};
@@ -45,7 +45,7 @@ impl Source {
             return None;
         }
         let rows = Rows::of(&text);
-        Source::build(language, text, rows, None)
+        Source::build(language, text, rows, None, &mut Budget::full())
     }
 
     /// Parses a text that this one was turned into, and keeps of the tree what did not change.
@@ -54,18 +54,37 @@ impl Source {
             return None;
         }
         let rows = Rows::of(&text);
-        let reused =
-            self.tree.as_ref().filter(|_| matches!(self.language.grammar, Grammar::Whole(_)));
-        let reused = reused.cloned().map(|mut tree| {
-            tree.edit(&edit_between((&self.text, &self.rows), (&text, &rows)));
-            tree
-        });
-        let source = Source::build(self.language, text, rows, reused.as_ref())?;
+        let reused = self.reused(&text, &rows);
+        let full = &mut Budget::full();
+        let source = Source::build(self.language, text, rows, reused.as_ref(), full)?;
         // Where a text is broken, a tree that kept parts of another may differ from a fresh one.
         if source.is_clean || reused.is_none() {
             return Some(source);
         }
-        Source::build(self.language, source.text, source.rows, None)
+        Source::build(self.language, source.text, source.rows, None, &mut Budget::full())
+    }
+
+    /// Whether a text that this one could be turned into is clean. It is not, either, where that
+    /// takes more than is left of `reports` of the parser's progress, which are 10 to 40 for 1,000
+    /// bytes that it has not seen before.
+    pub fn would_be_clean(&self, text: Vec<u8>, reports: &mut u32) -> bool {
+        if text.len() > SOURCE_LIMIT_BYTES {
+            return false;
+        }
+        let rows = Rows::of(&text);
+        let reused = self.reused(&text, &rows);
+        let mut budget = Budget::to_see_whether_clean(*reports);
+        let source = Source::build(self.language, text, rows, reused.as_ref(), &mut budget);
+        *reports = budget.reports();
+        source.is_some_and(|source| source.is_clean)
+    }
+
+    /// The tree, made ready for a text that this one is turned into.
+    fn reused(&self, text: &[u8], rows: &Rows) -> Option<Tree> {
+        let whole = matches!(self.language.grammar, Grammar::Whole(_));
+        let mut tree = self.tree.clone().filter(|_| whole)?;
+        tree.edit(&edit_between((&self.text, &self.rows), (text, rows)));
+        Some(tree)
     }
 
     fn build(
@@ -73,10 +92,11 @@ impl Source {
         text: Vec<u8>,
         rows: Rows,
         old: Option<&Tree>,
+        budget: &mut Budget,
     ) -> Option<Source> {
         let tree = match parser_of(language, &text, &rows) {
             Some((grammar, ranges)) => {
-                Some(grammar::parse(&Job { text: &text, grammar, ranges: ranges? }, old)?)
+                Some(grammar::parse(&Job { text: &text, grammar, ranges: ranges? }, old, budget)?)
             }
             None => None,
         };

@@ -137,14 +137,14 @@ fn apply_patch(
         SyntaxCheck::Off => FileChecks::new(),
         what => {
             let checks = job.checks(&added, recall.map(|recall| recall.memory));
-            if let Some(rejected) = refusal(&checks, what).into_rejected(scope.host.spelling) {
+            if let Some(rejected) = refusal(scope, &checks, what).into_rejected(scope.host.spelling) {
                 return Ok(Outcome::Rejected(rejected));
             }
             checks
         }
     };
     // Before the commit: what was read may be mapped, and then shows what is written.
-    let (applied, rows) = job.report(&added, patch_options.diff_context_lines, &checks);
+    let (applied, rows) = job.report(&added, patch_options, &checks);
     if patch_options.dry_run {
         return Ok(Outcome::Applied(applied));
     }
@@ -163,10 +163,11 @@ fn apply_patch(
 }
 
 /// What is refused because it would break a file.
-fn refusal(checks: &FileChecks, what: SyntaxCheck) -> Failures {
+fn refusal(scope: &Scope<'_>, checks: &FileChecks, what: SyntaxCheck) -> Failures {
     let mut failures = Failures::default();
     if what == SyntaxCheck::Refuse {
-        let broken = checks.iter().filter_map(|(&operation, check)| check.refusal(operation));
+        let broken =
+            checks.iter().filter_map(|(&operation, check)| check.refusal(scope.dialect, operation));
         failures.failures.extend(broken);
     }
     failures

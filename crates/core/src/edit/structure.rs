@@ -1,6 +1,7 @@
 //! Whether files still parse after a patch. Parsers tell what lines cannot: a closer that an edit
 //! ate or doubled. What is found is said, and nothing is done about it.
 
+mod near;
 #[cfg(not(feature = "syntax"))]
 mod without;
 
@@ -13,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use hashline_syntax::{Source, language_of};
 #[cfg(not(feature = "syntax"))]
 use without::{Source, language_of};
+
+pub use near::{NearEdit, Slip, Suggestion};
 
 /// Longer files are not parsed.
 pub const FILE_LIMIT_BYTES: usize = 256 << 10;
@@ -93,6 +96,10 @@ pub struct Checked {
     pub fault: Option<Break>,
     /// Whether a text that is indented wrongly would not have parsed.
     pub vouches_for_indentation: bool,
+    /// What may have been meant, if that was asked.
+    pub suggestion: Option<Suggestion>,
+    /// The text before, if it was clean.
+    before: Option<SyntaxTree>,
     tree: Option<SyntaxTree>,
 }
 
@@ -104,12 +111,34 @@ impl Checked {
     /// What is said of a file that is not parsed.
     pub fn unknown() -> Checked {
         let state = SyntaxState::Unknown;
-        Checked { state, fault: None, vouches_for_indentation: false, tree: None }
+        Checked {
+            state,
+            fault: None,
+            vouches_for_indentation: false,
+            suggestion: None,
+            before: None,
+            tree: None,
+        }
+    }
+
+    /// Looks for what may have been meant by the edits of a file that is broken now. They are in
+    /// the order of their lines.
+    pub fn suggest(&mut self, edits: &[NearEdit<'_>]) {
+        if let Some(before) = &self.before
+            && self.fault.is_some()
+        {
+            self.suggestion = near::suggestion(before, edits);
+        }
     }
 
     /// The text after the patch, if it was parsed.
     pub fn text(&self) -> Option<&[u8]> {
         self.tree.as_ref().map(|tree| tree.0.text())
+    }
+
+    /// The text before the patch, if it was clean.
+    pub fn text_before(&self) -> Option<&[u8]> {
+        self.before.as_ref().map(|tree| tree.0.text())
     }
 
     /// The tree, for the next edit.
@@ -141,7 +170,7 @@ pub fn check(change: Revision<'_>, kept: Option<SyntaxTree>) -> Checked {
         None => Source::parse(language, text),
     };
     let Some(is) = is else { return Checked::unknown() };
-    let state = match (is.is_clean(), was.map(|was| was.is_clean())) {
+    let state = match (is.is_clean(), was.as_ref().map(|was| was.is_clean())) {
         (true, _) => SyntaxState::Ok,
         (false, Some(true)) => SyntaxState::Broken,
         (false, Some(false)) => SyntaxState::Unclean,
@@ -157,6 +186,8 @@ pub fn check(change: Revision<'_>, kept: Option<SyntaxTree>) -> Checked {
             opened: fault.opened.map(u64::from),
         }),
         vouches_for_indentation: state == SyntaxState::Ok && !language.is_indented,
+        suggestion: None,
+        before: was.filter(|was| was.is_clean()).map(SyntaxTree),
         tree: Some(SyntaxTree(Arc::new(is))),
     }
 }

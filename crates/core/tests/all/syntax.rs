@@ -279,3 +279,83 @@ fn no_more_than_64_files_are_parsed() {
     let of = |state| done.files.iter().filter(|file| file.syntax == Some(state)).count();
     assert_eq!((of(SyntaxState::Broken), of(SyntaxState::Unknown)), (64, 2));
 }
+
+/// The operations that a message says to send.
+fn said(message: &str) -> Value {
+    let from = message.find("{\"operations\"").expect(message);
+    let end = message[from..].find("]}").expect(message) + 2;
+    serde_json::from_str(&message[from..from + end]).unwrap()
+}
+
+/// Replaces the last line of a function, and its closer with it.
+fn eat_the_end() -> Value {
+    json!([{
+        "op": "replace_range", "path": "a.js", "text": "  return 4",
+        "start_anchor": anchor(3, "  return 3"), "end_anchor": anchor(4, "}"),
+    }])
+}
+
+const SHORT: &str = "function b() {\n  f()\n  return 3\n}\n";
+
+#[test]
+fn the_one_near_variant_that_parses_is_said() {
+    let repeats = |line: u64| {
+        format!(
+            "the last line of the text of operation 0, which repeated line {line}, was too much"
+        )
+    };
+    for (code, operations, may_be, wanted) in [
+        (
+            SHORT,
+            eat_the_end(),
+            "operation 0 was meant to end 1 line earlier".into(),
+            SHORT.replace("return 3", "return 4"),
+        ),
+        (
+            CODE,
+            json!([{
+                "op": "insert_after", "path": "a.js", "anchor": anchor(3, "    return 1"),
+                "text": "    f()\n  }",
+            }]),
+            repeats(4),
+            CODE.replace("return 1\n", "return 1\n    f()\n"),
+        ),
+        (
+            CODE,
+            json!([{
+                "op": "insert_after", "path": "a.js", "anchor": anchor(9, "  return 3"),
+                "text": "  // end\n}",
+            }]),
+            repeats(10),
+            CODE.replace("return 3\n", "return 3\n  // end\n"),
+        ),
+    ] {
+        let scene = Scene::new(&[("a.js", code)], None);
+        let done = scene.in_session(operations);
+        let [warning] = &done.warnings[..] else { panic!("{:?}", done.warnings) };
+        assert!(warning.message.contains(&may_be), "{}", warning.message);
+        let mended = scene.in_session(said(&warning.message)["operations"].clone());
+        assert_eq!(mended.files[0].syntax, Some(SyntaxState::Ok), "{}", mended.text);
+        assert_eq!(scene.content("a.js"), wanted);
+    }
+}
+
+#[test]
+fn of_two_variants_that_parse_none_is_said() {
+    // It might as well have been meant to start with the `if`.
+    let scene = Scene::new(&[("a.js", CODE)], None);
+    let done = scene.in_session(eat("a.js"));
+    assert!(!done.warnings[0].message.contains("operation 0"), "{}", done.warnings[0].message);
+}
+
+#[test]
+fn a_patch_that_was_not_applied_is_told_how_it_would_parse() {
+    let how = format!("would parse with operation 0 if it ended at {}.", anchor(3, "  return 3"));
+    let scene = Scene::new(&[("a.js", SHORT)], None);
+    let tried = applied(scene.try_in_session(eat_the_end(), true));
+    assert!(tried.warnings[0].message.contains(&how), "{}", tried.warnings[0].message);
+    let scene = Scene::new(&[("a.js", SHORT)], Some(SyntaxCheck::Refuse));
+    let refused = rejected(scene.try_in_session(eat_the_end(), false));
+    assert!(refused.text.contains(&how), "{}", refused.text);
+    assert_eq!(scene.content("a.js"), SHORT);
+}

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::lookup::{FileEdits, FileTask, Task, Tasks};
-use super::options::{ApplyOptions, Durability};
+use super::options::{ApplyOptions, Durability, PatchOptions};
 use super::settle::Settled;
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Charset, Document, Loaded, load_place, snapshot, snapshot_of_pieces};
@@ -159,9 +159,10 @@ impl<'a> Job<'a> {
     pub(super) fn report(
         &self,
         added: &AddedContents,
-        diff_context_lines: Option<u64>,
+        patch_options: &PatchOptions,
         checks: &FileChecks,
     ) -> (Applied, RowsOfFiles) {
+        let &PatchOptions { diff_context_lines, dry_run: is_tried, .. } = patch_options;
         let mut applied = Applied::default();
         let mut told_rows = RowsOfFiles::new();
         let mut files: Vec<(usize, FileChange, String)> = Vec::new();
@@ -191,7 +192,7 @@ impl<'a> Job<'a> {
         for (operation, file, _) in &mut files {
             let Some(check) = checks.get(operation) else { continue };
             file.syntax = Some(check.checked.state);
-            if let Some((warning, told)) = check.warning(self) {
+            if let Some((warning, told)) = check.warning(self.scope.dialect, is_tried) {
                 applied.warnings.push(warning);
                 told_rows.insert(*operation, told);
             }

@@ -26,6 +26,10 @@ impl Source {
         match *self {}
     }
 
+    pub fn would_be_clean(&self, _: Vec<u8>, _: &mut u32) -> bool {
+        match *self {}
+    }
+
     pub fn is_clean(&self) -> bool {
         match *self {}
     }

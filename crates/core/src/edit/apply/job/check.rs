@@ -6,12 +6,15 @@ use std::path::PathBuf;
 use super::{AddedContents, Job, Settled, Task};
 use crate::edit::apply::lookup::FileEdits;
 use crate::edit::outcome::{Failure, Warning, WarningCode};
-use crate::edit::report::{breaks_message, broken_message};
+use crate::edit::plan::Region;
+use crate::edit::report::{breaks_message, broken_message, tried_message};
+use crate::edit::request::LineEdit;
 use crate::edit::session::HeldMemory;
 use crate::edit::structure::{
-    Break, Checked, FILE_LIMIT_BYTES, FILES_LIMIT, Revision, TEXT_LIMIT_BYTES, check, is_checked,
+    Checked, FILE_LIMIT_BYTES, FILES_LIMIT, NearEdit, Revision, TEXT_LIMIT_BYTES, check, is_checked,
 };
 use crate::error::{Code, Error};
+use crate::text::dialect::Dialect;
 use crate::threads;
 
 /// What was found, by the index of their file's first operation.
@@ -74,10 +77,36 @@ impl<'a> CheckedFile<'a> {
             CheckedText::Edited(edits, settled) => {
                 let kept = memory.and_then(|memory| memory.trees().of(edits.place.canonical()));
                 let before = Some((self.from, settled.document.text()));
-                check(Revision { before, path: self.path, text: settled.text_after() }, kept)
+                let revision = Revision { before, path: self.path, text: settled.text_after() };
+                let mut checked = check(revision, kept);
+                if checked.fault.is_some() {
+                    checked.suggest(&near_edits(edits, settled));
+                }
+                checked
             }
         }
     }
+}
+
+/// The edits of a file, with the operations that name lines by anchors.
+fn near_edits<'a>(edits: &FileEdits<'_>, settled: &'a Settled) -> Vec<NearEdit<'a>> {
+    let by_anchor = |index: &usize| {
+        let action = edits.operations.iter().find(|one| one.index == *index).map(|one| &one.action);
+        matches!(action, Some(LineEdit::Replace { .. } | LineEdit::Insert { .. }))
+    };
+    let charset = settled.document.charset();
+    let edit = |region: &'a Region| {
+        let operation = match &region.operations[..] {
+            [index] if region.lead.is_empty() && by_anchor(index) => Some(*index),
+            _ => None,
+        };
+        let mut text = charset.decode(&region.bytes).0;
+        if !region.lead.is_empty() {
+            text.to_mut().splice(..0, *b"\n");
+        }
+        NearEdit { operation, after_line: region.after_line, old_lines: region.old_lines, text }
+    };
+    settled.plan.regions.iter().map(edit).collect()
 }
 
 impl<'a> Job<'a> {
@@ -142,18 +171,32 @@ impl<'a> Job<'a> {
 
 impl FileCheck {
     /// The refusal of a patch that breaks the file.
-    pub(in crate::edit::apply) fn refusal(&self, operation: usize) -> Option<Failure> {
-        let message = breaks_message(&self.path, self.checked.fault.as_ref()?);
+    pub(in crate::edit::apply) fn refusal(
+        &self,
+        dialect: &'static Dialect,
+        operation: usize,
+    ) -> Option<Failure> {
+        let (found, before) = (self.checked.fault.as_ref()?, self.checked.text_before()?);
+        let suggestion = self.checked.suggestion.as_ref();
+        let message = breaks_message(dialect, &self.path, found, before, suggestion);
         let error = Error::new(Code::BreaksSyntax, message);
         Some(Failure::new(self.about.unwrap_or(operation), Some(&self.from), error))
     }
 
     /// The warning of a file that the patch breaks, with the rows in it.
-    pub(super) fn warning(&self, job: &Job<'_>) -> Option<(Warning, String)> {
-        let found: &Break = self.checked.fault.as_ref()?;
-        let (told, rows) =
-            broken_message(job.scope.dialect, &self.path, found, self.checked.text()?);
-        let message = format!("{told}\n{}", rows.trim_end_matches('\n'));
+    pub(super) fn warning(
+        &self,
+        dialect: &'static Dialect,
+        is_tried: bool,
+    ) -> Option<(Warning, String)> {
+        let (found, after) = (self.checked.fault.as_ref()?, self.checked.text()?);
+        let suggestion = self.checked.suggestion.as_ref();
+        let (message, rows) = if is_tried {
+            let texts = (self.checked.text_before()?, after);
+            tried_message(dialect, &self.path, found, texts, suggestion)
+        } else {
+            broken_message(dialect, &self.path, found, after, suggestion)
+        };
         let (code, path) = (WarningCode::Syntax, self.path.clone());
         Some((Warning { code, operation: self.about, path, message }, rows))
     }

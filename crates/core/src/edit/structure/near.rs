@@ -1,0 +1,185 @@
+//! What a model may have meant by edits that break a file: the near variant of them that parses, if
+//! there is exactly one. It is said, never done: of variants of correct edits that do not parse
+//! alone, one in six parses, too.
+
+use std::borrow::Cow;
+
+use super::SyntaxTree;
+use crate::text::lines::{LineIndex, Lines, Unit};
+
+/// In files with more edits, no variant is looked for.
+const EDITS_LIMIT: usize = 8;
+
+/// How much work the parser may have with all variants of a file, in reports of its progress: as
+/// much as with about 256 KiB of text.
+const WORK_LIMIT_REPORTS: u32 = 4_000;
+
+/// An edit of a file, by its lines before.
+#[derive(Clone)]
+pub struct NearEdit<'a> {
+    /// The operation, if the edit is that of one alone, by anchors.
+    pub operation: Option<usize>,
+    /// The line before it; 0 at the start.
+    pub after_line: u64,
+    /// The number of lines that it replaces.
+    pub old_lines: u64,
+    /// Its new lines.
+    pub text: Cow<'a, [u8]>,
+}
+
+/// How an edit went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slip {
+    /// Its range ends so many lines too late; too early if that is negative.
+    End(i64),
+    /// Its range starts so many lines too late; too early if that is negative.
+    Start(i64),
+    /// The first line of its text repeats the line above.
+    FirstLine,
+    /// The last line of its text repeats the line below.
+    LastLine,
+}
+
+/// Where two make the same text of a file, the first is told.
+const SLIPS: [Slip; 8] = [
+    Slip::LastLine,
+    Slip::FirstLine,
+    Slip::End(1),
+    Slip::End(-1),
+    Slip::End(2),
+    Slip::End(-2),
+    Slip::Start(1),
+    Slip::Start(-1),
+];
+
+/// The variant that parses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Suggestion {
+    /// The operation that would be another.
+    pub operation: usize,
+    /// What is taken to be wrong with it.
+    pub slip: Slip,
+    /// The line that its range would end or start with, or that its text repeats, before the patch.
+    pub line: u64,
+    /// The text of the file, if it were so.
+    pub text: Vec<u8>,
+}
+
+/// The only near variant of edits that parses.
+pub fn suggestion(before: &SyntaxTree, edits: &[NearEdit<'_>]) -> Option<Suggestion> {
+    if edits.len() > EDITS_LIMIT {
+        return None;
+    }
+    let text = before.0.text();
+    let file = File { text, index: LineIndex::new(text, Unit::Byte), edits };
+    let (mut found, mut work): (Option<Suggestion>, _) = (None, WORK_LIMIT_REPORTS);
+    for at in 0..edits.len() {
+        for slip in SLIPS {
+            let Some(variant) = file.variant(at, slip) else { continue };
+            let is_known = found.as_ref().is_some_and(|found| found.text == variant.text);
+            if is_known || variant.text == text {
+                continue;
+            }
+            let is_clean = before.0.would_be_clean(variant.text.clone(), &mut work);
+            if work == 0 || (is_clean && found.is_some()) {
+                return None;
+            }
+            if is_clean {
+                found = Some(variant);
+            }
+        }
+    }
+    found
+}
+
+/// A file with its edits, in the order of its lines.
+struct File<'a> {
+    text: &'a [u8],
+    index: LineIndex,
+    edits: &'a [NearEdit<'a>],
+}
+
+impl File<'_> {
+    /// The file with one edit as it would be without a slip; `None` where it cannot be that one.
+    fn variant(&self, at: usize, slip: Slip) -> Option<Suggestion> {
+        let edit = &self.edits[at];
+        let operation = edit.operation?;
+        let (mut first, mut last) = (edit.after_line + 1, edit.after_line + edit.old_lines);
+        let mut text = &edit.text[..];
+        let line = match slip {
+            Slip::End(by) => {
+                last = last.checked_add_signed(-by)?;
+                last
+            }
+            Slip::Start(by) => {
+                first = first.checked_add_signed(-by)?;
+                first
+            }
+            Slip::FirstLine => {
+                let own = Lines::new(text, Unit::Byte).next()?;
+                let above = first - 1;
+                if own.text(text) != self.line(above)? {
+                    return None;
+                }
+                text = &text[own.end..];
+                above
+            }
+            Slip::LastLine => {
+                let own = Lines::new(text, Unit::Byte).last()?;
+                let below = last + 1;
+                if own.text(text) != self.line(below)? {
+                    return None;
+                }
+                text = &text[..own.start];
+                below
+            }
+        };
+        let is_range = edit.old_lines > 0;
+        let holds = match slip {
+            Slip::End(_) | Slip::Start(_) => is_range && first <= last,
+            // An insertion has to leave something.
+            Slip::FirstLine | Slip::LastLine => is_range || !text.is_empty(),
+        };
+        let above = at.checked_sub(1).map(|above| &self.edits[above]);
+        let floor = above.map_or(0, |above| above.after_line + above.old_lines);
+        let ceiling = self.edits.get(at + 1).map_or(self.index.count(), |below| below.after_line);
+        if !holds || first <= floor || last > ceiling {
+            return None;
+        }
+        let (after_line, old_lines) = (first - 1, last + 1 - first);
+        let varied = NearEdit { operation: None, after_line, old_lines, text: Cow::Borrowed(text) };
+        let edits = self.edits.iter().enumerate();
+        let edits = edits.map(|(index, edit)| if index == at { &varied } else { edit });
+        Some(Suggestion { operation, slip, line, text: self.with(edits) })
+    }
+
+    fn line(&self, number: u64) -> Option<&[u8]> {
+        Some(self.index.span(self.text, number)?.text(self.text))
+    }
+
+    /// Where the line after a line starts.
+    fn end_of(&self, line: u64) -> usize {
+        if line == 0 {
+            return 0;
+        }
+        self.index.span(self.text, line).map_or(self.text.len(), |span| span.end)
+    }
+
+    fn with<'e>(&self, edits: impl Iterator<Item = &'e NearEdit<'e>>) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.text.len());
+        let mut at = 0;
+        for edit in edits {
+            let start = self.end_of(edit.after_line);
+            let end = self.end_of(edit.after_line + edit.old_lines);
+            out.extend_from_slice(&self.text[at..start]);
+            out.extend_from_slice(&edit.text);
+            let is_open = !edit.text.is_empty() && !edit.text.ends_with(b"\n");
+            if is_open && end < self.text.len() {
+                out.push(b'\n');
+            }
+            at = end;
+        }
+        out.extend_from_slice(&self.text[at..]);
+        out
+    }
+}
