@@ -12,7 +12,7 @@
 mod contents;
 mod log;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::time::{Duration, Instant, SystemTime};
@@ -274,10 +274,9 @@ impl RecordStore {
         Ok(())
     }
 
-    /// Puts other records in the place of all, and drops the contents that are not to be kept.
-    /// The lock is held, and the log was read to its end under it. A process that dies in between,
-    /// and a power cut, leaves the old log or the new one.
-    pub fn replace(&mut self, records: &[String], keep: &HashSet<u128>) -> Result<()> {
+    /// Puts other records in the place of all. The lock is held, and the log was read to its end
+    /// under it. A process that dies in between, and a power cut, leaves the old log or the new one.
+    pub fn replace(&mut self, records: &[String]) -> Result<()> {
         self.check_is_at_end()?;
         let fault = |cause| self.fault("write", &cause);
         let log = self.log()?;
@@ -300,7 +299,6 @@ impl RecordStore {
         self.fs.rename(&fresh, &log).map_err(fault)?;
         let (bytes, tail) = (text.len() as u64, tail_of(text.as_bytes()));
         self.position = Position { head, bytes, tail, stamp, is_at_end: true };
-        self.drop_contents(keep)?;
         // As far as the system can: not every one flushes directories.
         let _ = self.fs.sync_dir(&log);
         Ok(())

@@ -1,6 +1,5 @@
 //! Sessions that are kept on disk: what one process was shown, another one remembers.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
@@ -861,7 +860,7 @@ fn regression_a_log_has_its_records_before_it_has_its_name() {
     let mut records = scene.records(watched);
     let _lock = records.lock().take(Duration::from_secs(60), &Cancel::default()).unwrap();
     records.read().unwrap();
-    records.replace(&["all".to_owned()], &HashSet::new()).unwrap();
+    records.replace(&["all".to_owned()]).unwrap();
     assert_eq!(*watched.steps.lock().unwrap(), ["sync", "rename log.new log"]);
 }
 
@@ -935,11 +934,24 @@ fn regression_a_log_that_lacks_something_teaches_nothing() {
         let now = sharers.scene.content("f");
         assert!([NEW, &NEW.replacen("x\n", "X\n", 1)].contains(&now.as_str()), "{now}");
     }
-    // The writer itself has forgotten nothing, and tells it once it can.
+    // The writer cannot know any more which of what it and the others were shown is the newest.
     sharers.scene.write("f", NEW);
     sharers.show("g");
     let outcome = apply(&sharers.scene.open(), set(&crate::support::anchor(4, "x"), "X"));
-    assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
+    let Outcome::Rejected(refused) = outcome else { panic!("it was forgotten: {outcome:?}") };
+    assert_eq!(refused.code, Code::NotShown);
+}
+
+/// One that had read before the cut took what a third process then wrote for all there was.
+#[test]
+fn regression_a_log_that_was_cut_teaches_nothing_after_a_third_has_written() {
+    let sharers = Sharers::new();
+    sharers.miss();
+    sharers.disk.is_full.store(false, Ordering::Relaxed);
+    read(&sharers.scene.open(), "g");
+    apply(&sharers.other, set(&crate::support::anchor(4, "x"), "X"));
+    let now = sharers.scene.content("f");
+    assert!([NEW, &NEW.replacen("x\n", "X\n", 1)].contains(&now.as_str()), "{now}");
 }
 
 /// It was read whole by each call, and never mended.

@@ -39,8 +39,8 @@ impl RecordStore {
     }
 
     /// Drops all contents but some, and what a process left that died while it wrote one. Says
-    /// what it could not drop, once the rest is gone.
-    pub(super) fn drop_contents(&mut self, keep: &HashSet<u128>) -> Result<()> {
+    /// what it could not drop, once the rest is gone. The lock is held.
+    pub fn drop_contents(&mut self, keep: &HashSet<u128>) -> Result<()> {
         self.compared.retain(|hash, _| keep.contains(hash));
         let contents = self.contents()?.into_iter().filter(|(hash, _)| !keep.contains(hash));
         let unfinished = self.log()?.sibling(UNFINISHED);
@@ -79,7 +79,11 @@ impl RecordStore {
         let fresh = place.sibling(UNFINISHED);
         let _ = self.fs.unlink(&fresh);
         let mut file = self.fs.create_new(&fresh, true).map_err(fault)?;
-        self.fs.write(&mut file, content).map_err(fault)?;
+        if let Err(cause) = self.fs.write(&mut file, content) {
+            // It may be in the way of others on a full disk.
+            let _ = self.fs.unlink(&fresh);
+            return Err(fault(cause));
+        }
         let stamp = self.fs.stamp_of(&file).map_err(fault)?;
         drop(file);
         self.fs.rename(&fresh, &place).map_err(fault)?;

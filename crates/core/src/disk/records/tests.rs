@@ -1,5 +1,7 @@
 //! Tests of the store of records.
 
+use std::collections::HashSet;
+
 use super::contents::content_name;
 use super::*;
 use crate::disk::bytes::snapshot;
@@ -72,7 +74,8 @@ fn a_log_that_took_the_place_of_another_is_read_from_its_start() {
         let _lock = one.lock().take(TIMEOUT, &Cancel::default()).unwrap();
         one.put(1, b"kept").unwrap();
         one.put(2, b"dropped").unwrap();
-        one.replace(&["whole".to_owned()], &HashSet::from([1])).unwrap();
+        one.replace(&["whole".to_owned()]).unwrap();
+        one.drop_contents(&HashSet::from([1])).unwrap();
     }
     assert!(one.read().unwrap().records.is_empty());
     let news = other.read().unwrap();
@@ -199,7 +202,7 @@ fn regression_behind_records_that_were_not_read_nothing_is_written() {
     one.max_log_bytes = whole.len() as u64 - 1;
     assert_eq!(one.read().unwrap().records, ["a", "b"]);
     one.append(&["d".to_owned()]).unwrap_err();
-    one.replace(&["d".to_owned()], &HashSet::new()).unwrap_err();
+    one.replace(&["d".to_owned()]).unwrap_err();
     assert_eq!(std::fs::read(&log).unwrap(), whole);
     assert_eq!(one.read().unwrap().records, ["c"]);
     one.append(&["d".to_owned()]).unwrap();
@@ -230,7 +233,7 @@ fn regression_a_log_of_another_version_is_left_as_it_is() {
         let error = one.read().unwrap_err();
         assert!(error.message.contains("its format is "), "{}", error.message);
         one.append(&["a".to_owned()]).unwrap_err();
-        one.replace(&["a".to_owned()], &HashSet::new()).unwrap_err();
+        one.replace(&["a".to_owned()]).unwrap_err();
         assert_eq!(std::fs::read_to_string(&log).unwrap(), text);
     }
 }

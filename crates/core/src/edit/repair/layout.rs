@@ -1,7 +1,7 @@
 //! Rules about how lines are laid out: indentation, merges, wraps, hyphens.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{EditSite, ModelText, Surroundings, alike_without_white_space, indentation};
 use crate::text::dialect::WhiteSpace;
@@ -34,7 +34,10 @@ pub(super) fn inherit_indent(
         return None;
     }
     // A line that is an old one stands as it did: then the others do, too.
-    let only_first = is_inside || filled.any(|line| replaced.iter().any(|old| old == line));
+    let only_first = is_inside || {
+        let old: HashSet<&str> = replaced.iter().map(AsRef::as_ref).collect();
+        filled.any(|line| old.contains(line.as_str()))
+    };
     let mut seen_first = false;
     let mend = |line: &String| {
         if line.trim().is_empty() || (seen_first && only_first) {

@@ -135,6 +135,9 @@ pub(super) struct Store {
     /// Something that this process has learned is not in the log. The memory as a whole takes the
     /// place of the records as soon as that can be done.
     has_missed: bool,
+    /// Another process has cut the log. Who knows of older records learns that by the memory as a
+    /// whole, which is written next.
+    is_cut: bool,
     /// Texts that are not what their names say.
     damaged: HashSet<u128>,
     notes: Notes,
@@ -149,6 +152,7 @@ impl Store {
             texts_bytes: None,
             whole_bytes: 0,
             has_missed: false,
+            is_cut: false,
             damaged: HashSet::new(),
             notes: Notes::default(),
         }
@@ -186,6 +190,7 @@ impl Store {
         let mut learned = memory.lock().clone();
         let known = learned.now();
         let is_other = self.replay(&news, &mut learned, true);
+        self.is_cut = news.is_cut || (self.is_cut && !is_other);
         // What somebody showed could not be told, or this process could not tell others: which of
         // what is remembered is the newest, nobody knows.
         if news.is_cut || (is_other && self.has_missed) {
@@ -291,7 +296,7 @@ impl Store {
         }
         let written = match locked {
             // All of it is written below.
-            Ok(_) if self.has_missed => Ok(()),
+            Ok(_) if self.writes_whole() => Ok(()),
             Ok(_) => self.append(&lessons),
             Err(error) => {
                 Err(without_lock(error, "what the call showed is remembered by this process alone"))
@@ -300,15 +305,28 @@ impl Store {
         // What is to be forgotten from just now on was written, and will be removed again.
         memory.lock().learn_wanted(&lessons, call);
         let written = match written {
-            Ok(()) if self.has_missed || self.is_outgrown() => self.replace(memory),
+            // A text that does not go is tried again.
+            Ok(()) if self.writes_whole() || self.is_outgrown() => {
+                self.replace(memory).map(|kept| drop(self.records.drop_contents(&kept)))
+            }
             written => written,
         };
         if let Err(why) = written {
-            self.has_missed = true;
-            if locked.is_ok() {
-                let _ = self.records.cut();
-            }
+            self.miss(locked);
             self.notes.add(Trouble::NotWritten, why);
+        }
+    }
+
+    /// Whether the next write is the memory as a whole.
+    fn writes_whole(&self) -> bool {
+        self.has_missed || self.is_cut
+    }
+
+    /// Something could not be written.
+    fn miss(&mut self, locked: &StoreLocked) {
+        self.has_missed = true;
+        if locked.is_ok() {
+            let _ = self.records.cut();
         }
     }
 
@@ -323,11 +341,16 @@ impl Store {
         let read = self.read_on(memory, None);
         let lesson = [lesson];
         let written = read.and_then(|_| match locked {
+            Ok(_) if self.writes_whole() => Ok(()),
             Ok(_) => self.append(&lesson),
             Err(error) => Err(without_lock(error, "call again")),
         });
         memory.lock().learn_wanted(&lesson, None);
-        let removed = written.and_then(|()| self.replace(memory));
+        let replaced = written.and_then(|()| self.replace(memory));
+        if replaced.is_err() {
+            self.miss(locked);
+        }
+        let removed = replaced.and_then(|kept| self.records.drop_contents(&kept));
         removed.map_err(|why| {
             why.within("this process has forgotten, but what is kept on disk is still there: ", "")
         })
@@ -386,10 +409,10 @@ impl Store {
             || self.texts_bytes.is_some_and(|bytes| bytes > limit_bytes.saturating_mul(2))
     }
 
-    /// Puts the memory as a whole in the place of all records.
-    fn replace(&mut self, memory: &GuardedMemory) -> Result<()> {
+    /// Puts the memory as a whole in the place of all records. Says which texts it needs.
+    fn replace(&mut self, memory: &GuardedMemory) -> Result<HashSet<u128>> {
         let image = self.image(memory)?;
-        if self.has_missed {
+        if self.writes_whole() {
             for text in image.texts() {
                 let known = memory.lock().version(text.hash);
                 known.iter().try_for_each(|text| self.put(text))?;
@@ -403,18 +426,18 @@ impl Store {
         let lines = lines.map_err(|cause| {
             Error::new(Code::Internal, format!("it cannot be written as a whole: {cause}"))
         })?;
-        self.records.replace(&lines, &keep)?;
+        self.records.replace(&lines)?;
         self.whole_bytes = self.records.log_bytes();
         self.texts_bytes = None;
-        self.has_missed = false;
-        Ok(())
+        (self.has_missed, self.is_cut) = (false, false);
+        Ok(keep)
     }
 
     /// The memory of the process that remembers most: this one's, or what it would be after all
     /// records, if they are all there.
     fn image(&mut self, memory: &GuardedMemory) -> Result<MemoryImage> {
         let largest = self.largest.unwrap_or(self.limits);
-        if largest == self.limits || self.has_missed {
+        if largest == self.limits || self.writes_whole() {
             return Ok(memory.lock().image());
         }
         let news = self.records.unread().read()?;
