@@ -39,7 +39,7 @@ import { isEmulated, withMess } from './support.mjs'
 /** @import { Ask } from '../bench/edit/endpoint.mjs' */
 
 const CLI = fileURLToPath(new URL('../bench/edit/cli.mjs', import.meta.url))
-const COUNT = isEmulated ? 6 : 36
+const COUNT = isEmulated ? 6 : 12
 const engine = loadEngine()
 
 /** Tasks of generated changes, always the same ones. @returns {Task[]} */
@@ -59,6 +59,8 @@ function generatedTasks() {
 }
 
 const tasks = generatedTasks()
+/** For runs that are made several times. */
+const few = tasks.slice(0, 4)
 
 /**
  * What the program prints is not of interest, only what it writes.
@@ -83,14 +85,15 @@ async function quietly(argv) {
 }
 
 /**
- * Runs the benchmark against a player.
+ * The arguments of a run against a player.
  * @param {string} dir
  * @param {{ url: string }} server
+ * @param {Task[]} given
  * @param {string[]} more
  */
-function bench(dir, { url }, ...more) {
+function bench(dir, { url }, given, ...more) {
   const file = join(dir, 'given.jsonl')
-  writeFileSync(file, tasks.map((task) => `${JSON.stringify(task)}\n`).join(''))
+  writeFileSync(file, given.map((task) => `${JSON.stringify(task)}\n`).join(''))
   const args = ['--model', 'scripted', '--base-url', `${url}/v1`, '--task-file', file]
   return [...args, '--out', join(dir, 'run'), '--budget', '1000000000', ...more]
 }
@@ -100,14 +103,14 @@ describe('a run against a model that is played', () => {
     for (const api of Object.keys(WIRES)) {
       await withPlayer(tasks, { rates: EVEN_RATES, trouble: 0.1 }, (player) =>
         withMess({}, async (dir) => {
-          await quietly(bench(dir, player, '--api', api))
+          await quietly(bench(dir, player, tasks, '--api', api))
           const run = readRun(join(dir, 'run'))
           assert.deepEqual(player.faults, [])
           assert.equal(run.entries.length, 3 * tasks.length)
           checkEntries(run.entries, tasks, player.played)
           checkFigures(resultOf(run), tasks, player.played)
           const slips = new Set([...player.played.values()].map(({ slip }) => slip))
-          assert.ok(isEmulated || slips.size > 10, [...slips].join(', '))
+          assert.ok(isEmulated || slips.size > 8, [...slips].join(', '))
         }),
       )
     }
@@ -116,7 +119,7 @@ describe('a run against a model that is played', () => {
   test('without slips all is solved, at the first try where nobody else writes', () =>
     withPlayer(tasks, {}, (player) =>
       withMess({}, async (dir) => {
-        await quietly(bench(dir, player, '--schemes', 'hashline'))
+        await quietly(bench(dir, player, tasks, '--schemes', 'hashline'))
         checkEntries(readRun(join(dir, 'run')).entries, tasks, player.played)
       }),
     ))
@@ -126,19 +129,19 @@ describe('a run that was interrupted', () => {
   /** @type {Awaited<ReturnType<typeof startPlayer>>} */
   let player
   before(async () => {
-    player = await startPlayer(tasks, { rates: EVEN_RATES })
+    player = await startPlayer(few, { rates: EVEN_RATES })
   })
   after(() => player.close())
 
   test('goes on to the same result, wherever its record ends', () =>
     withMess({}, async (dir) => {
-      const args = bench(dir, player, '--schemes', 'exact,hashline')
+      const args = bench(dir, player, few, '--schemes', 'exact,hashline')
       await quietly(args)
       const whole = timeless(resultOf(readRun(join(dir, 'run'))))
       const record = join(dir, 'run', 'attempts.jsonl')
       const bytes = readFileSync(record)
       const second = bytes.indexOf(10, bytes.indexOf(10) + 1)
-      for (const end of [0, 1, second, second + 1, second + 2, bytes.length - 1]) {
+      for (const end of [1, second, second + 1, bytes.length - 1]) {
         truncateSync(record, end)
         await quietly(args)
         assert.deepEqual(timeless(resultOf(readRun(join(dir, 'run')))), whole, `cut at ${end}`)
@@ -149,20 +152,20 @@ describe('a run that was interrupted', () => {
 
   test('goes on after it was killed', { skip: isEmulated }, () =>
     withMess({}, async (dir) => {
-      const args = bench(dir, player, '--schemes', 'hashline')
+      const args = bench(dir, player, few, '--schemes', 'hashline')
       /** @type {import('node:child_process').ChildProcess | undefined} */
       let child
       const onAnswer = (/** @type {number} */ count) => {
-        if (count === 20) child?.kill('SIGKILL')
+        if (count === 8) child?.kill('SIGKILL')
       }
-      await withPlayer(tasks, { rates: EVEN_RATES, onAnswer }, async (killer) => {
-        const killed = bench(dir, killer, '--schemes', 'hashline')
+      await withPlayer(few, { rates: EVEN_RATES, onAnswer }, async (killer) => {
+        const killed = bench(dir, killer, few, '--schemes', 'hashline')
         child = spawn(process.execPath, [CLI, ...killed], { stdio: 'ignore' })
         const signal = await new Promise((resolve) => child?.on('exit', (_, by) => resolve(by)))
         assert.equal(signal, 'SIGKILL')
       })
       assert.ok(existsSync(join(dir, 'run', 'lock')))
-      assert.ok(readRun(join(dir, 'run')).entries.length < tasks.length)
+      assert.ok(readRun(join(dir, 'run')).entries.length < few.length)
       await quietly(args)
       await quietly([...args, '--out', join(dir, 'once')])
       const [one, other] = ['run', 'once'].map((name) =>
@@ -174,22 +177,22 @@ describe('a run that was interrupted', () => {
 
   test('stops at its budget, after the same tasks by each scheme, and goes on with a larger one', () =>
     withMess({}, async (dir) => {
-      const args = bench(dir, player, '--parallel', '1')
-      const told = await quietly([...args, '--budget', '20000'])
-      assert.match(told, /The budget of 20000 tokens is spent: \d+ of \d+ attempts\./)
+      const args = bench(dir, player, few, '--parallel', '1')
+      const told = await quietly([...args, '--budget', '30000'])
+      assert.match(told, /The budget of 30000 tokens is spent: \d+ of \d+ attempts\./)
       const { entries } = readRun(join(dir, 'run'))
-      assert.ok(entries.length > 3 && entries.length < 3 * tasks.length)
+      assert.ok(entries.length > 3 && entries.length < 3 * few.length, `${entries.length}`)
       const counts = ['exact', 'diff', 'hashline'].map(
         (name) => entries.filter(({ scheme }) => scheme === name).length,
       )
       assert.ok(Math.max(...counts) - Math.min(...counts) <= 1)
       await quietly(args)
-      assert.equal(readRun(join(dir, 'run')).entries.length, 3 * tasks.length)
+      assert.equal(readRun(join(dir, 'run')).entries.length, 3 * few.length)
     }))
 
   test('is not mixed with another one', () =>
     withMess({}, async (dir) => {
-      const args = bench(dir, player, '--schemes', 'exact')
+      const args = bench(dir, player, few, '--schemes', 'exact')
       await quietly(args)
       await assert.rejects(
         quietly([...args, '--model', 'other']),
@@ -440,9 +443,9 @@ describe('schemes', () => {
 
 describe('recorded calls', () => {
   test('give the same answers through the same engine, and others through another one', async () => {
-    await withPlayer(tasks, { rates: EVEN_RATES }, (player) =>
+    await withPlayer(few, { rates: EVEN_RATES }, (player) =>
       withMess({}, async (dir) => {
-        await quietly(bench(dir, player))
+        await quietly(bench(dir, player, few))
         const run = readRun(join(dir, 'run'))
         const told = await quietly([
           'replay',
@@ -450,10 +453,7 @@ describe('recorded calls', () => {
           '--engine',
           fileURLToPath(new URL('..', import.meta.url)),
         ])
-        assert.match(
-          told,
-          new RegExp(`attempts: ${tasks.length}, of which 0 are answered otherwise`),
-        )
+        assert.match(told, new RegExp(`attempts: ${few.length}, of which 0 are answered otherwise`))
         // An engine that has unlearned to edit.
         const forgetful = {
           ...engine,
@@ -667,9 +667,9 @@ describe('results that were sent in', () => {
       ])
       figuresOf(result)
     }
-    await withPlayer(tasks, {}, (player) =>
+    await withPlayer(few, {}, (player) =>
       withMess({}, async (dir) => {
-        await quietly(bench(dir, player, '--schemes', 'exact'))
+        await quietly(bench(dir, player, few, '--schemes', 'exact'))
         const out = join(dir, 'result.json')
         await quietly(['export', join(dir, 'run'), '--out', out])
         const text = readFileSync(out, 'utf8')
