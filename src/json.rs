@@ -14,7 +14,7 @@ use super::text::Text;
 
 /// `JsonRequest`.
 const REQUEST: Table<core::JsonRequest> = &[&[
-    row!(required "path", Field::text => path),
+    row!(required "path", Field::path => path),
     row!("startLine", Field::count => start_line),
     row!("maxLines", Field::count => limits.max_lines),
     row!("maxBytes", Field::size => limits.max_bytes),
@@ -154,7 +154,7 @@ fn prepare<'env>(request: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, 
 pub fn read_request(value: Js<'_>) -> Result<core::JsonRequest> {
     let holder = Holder::Request(None);
     if value.kind()? == ValueType::String {
-        let path = Field::instead_of(holder, value).text()?;
+        let path = Field::instead_of(holder, value).path()?;
         return Ok(core::JsonRequest { path, ..core::JsonRequest::default() });
     }
     let mut request = core::JsonRequest::default();

@@ -20,7 +20,7 @@ pub const OPTIONS: Table<WorkspaceOptions> =
 
 /// `ReadRequest`.
 const REQUEST: Table<core::ReadRequest> = &[&[
-    row!(required "path", Field::text => path),
+    row!(required "path", Field::path => path),
     row!("startLine", Field::count => start_line),
     row!("maxLines", Field::count => limits.max_lines),
     row!("maxBytes", Field::size => limits.max_bytes),
@@ -216,7 +216,7 @@ fn read_request(index: Option<u32>, value: Js<'_>) -> Result<core::ReadRequest> 
     let holder = Holder::Request(index);
     if value.kind()? == ValueType::String {
         return Ok(core::ReadRequest {
-            path: Field::instead_of(holder, value).text()?,
+            path: Field::instead_of(holder, value).path()?,
             ..core::ReadRequest::default()
         });
     }

@@ -14,7 +14,7 @@ use super::text::{Text, Word};
 /// `SearchQuery`.
 const QUERY: Table<core::SearchQuery> = &[&[
     row!(required "search", Field::text => search.search),
-    row!("paths", Field::texts => paths),
+    row!("paths", Field::paths => paths),
     row!("regex", Field::flag => search.regex),
     row!("caseSensitive", Field::flag => search.case_sensitive),
     row!("contextBefore", Field::count => context.before),
@@ -133,7 +133,7 @@ impl Call for SearchCall {
     const WRITES: bool = false;
 
     fn run(&mut self, cancel: &Cancel) -> CoreResult<Self::Output> {
-        self.workspace.search(&self.query, cancel)
+        self.workspace.search_with(&self.query, cancel)
     }
 
     fn answer(result: Self::Output) -> SearchResult {

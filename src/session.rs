@@ -268,7 +268,7 @@ impl HashSession {
         fault::returned(env, || {
             let text = Field::argument("text", text).text()?;
             let path = Field::optional_argument("path", path)?;
-            let path = optional(path, Field::text)?;
+            let path = optional(path, Field::path)?;
             let learned = self.open()?.observe(&text, path.as_deref(), &Cancel::default())?;
             Ok(learned as f64)
         })
@@ -295,7 +295,7 @@ impl HashSession {
     pub fn forget<'env>(&self, env: &'env Env, path: Js<'env>) -> napi::Result<Js<'env>> {
         fault::returned(env, || {
             let path = Field::optional_argument("path", path)?;
-            self.open()?.forget(optional(path, Field::text)?.as_deref())?;
+            self.open()?.forget(optional(path, Field::path)?.as_deref())?;
             Ok(())
         })
     }

@@ -351,7 +351,7 @@ impl Subject<'_> {
             ..self.options()
         };
         let outcome =
-            Workspace::on(&OsFileSystem, &options).apply(&patch.into(), &Cancel::default());
+            Workspace::on(&OsFileSystem, &options).apply(patch);
         let after = std::fs::read(&path).expect("the file is there");
         (outcome.expect("no fault"), after)
     }
@@ -363,7 +363,7 @@ impl Subject<'_> {
             root: root.into(),
             ..WorkspaceOptions::default()
         };
-        let views = Workspace::on(&OsFileSystem, &options).read(&[request], &Cancel::default());
+        let views = Workspace::on(&OsFileSystem, &options).read_with(&[request], &Cancel::default());
         let view = views.expect("the options are fine").remove(0);
         assert!(view.error.is_none(), "{:?}", view.error);
         let rows = (1..).zip(self.texts).map(|(number, text)| self.row(number, text));

@@ -151,6 +151,11 @@ impl<'env> Field<'env> {
             .collect()
     }
 
+    /// A path, or an array of them.
+    pub fn paths(self) -> Result<Vec<PathBuf>> {
+        Ok(self.texts()?.into_iter().map(PathBuf::from).collect())
+    }
+
     /// A whole number within bounds.
     pub fn whole(self, min: u64, max: u64) -> Result<u64> {
         if self.is(ValueType::Number)? {

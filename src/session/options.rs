@@ -20,7 +20,7 @@ const OPTIONS: Table<Given> = &[
     &[
         row!("cwd", Field::path => options.workspace.cwd),
         row!("root", root => options.workspace.root),
-        row!("readRoots", read_roots => options.read_roots),
+        row!("readRoots", Field::paths => options.read_roots),
     ],
     Given::DIALECT,
     &[
@@ -115,10 +115,6 @@ fn root(field: Field<'_>) -> Result<Root> {
         return Err(field.wrong("a directory, or false"));
     }
     Ok(Root::Unbounded)
-}
-
-fn read_roots(field: Field<'_>) -> Result<Vec<PathBuf>> {
-    Ok(field.texts()?.into_iter().map(PathBuf::from).collect())
 }
 
 fn unseen(field: Field<'_>) -> Result<Unseen> {

@@ -58,12 +58,12 @@ pub(crate) fn patch(input: Input<'_>) -> Result<Patch> {
 
 pub(crate) fn read(input: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
     let requests = requests(input)?;
-    data(&workspace(options)?.read(&requests, &Cancel::default())?)
+    data(&workspace(options)?.read_with(&requests, &Cancel::default())?)
 }
 
 pub(crate) fn read_text(request: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
     let request: ReadRequest = request.json()?;
-    let views = workspace(options)?.read(&[request], &Cancel::default())?;
+    let views = workspace(options)?.read_with(&[request], &Cancel::default())?;
     views.into_iter().next().map_or(Ok(Vec::new()), rows)
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn read_json(request: Input<'_>, options: Input<'_>) -> Result<Vec<u8
 
 pub(crate) fn search(query: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
     let query: SearchQuery = query.object()?;
-    data(&workspace(options)?.search(&query, &Cancel::default())?)
+    data(&workspace(options)?.search_with(&query, &Cancel::default())?)
 }
 
 /// How many unchanged lines diffs show around each change.

@@ -2,6 +2,7 @@
 //! about, and a session that is closed lasts until the calls that use it are done.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hashline_core::{
@@ -72,7 +73,7 @@ pub(crate) fn close(number: u64) -> bool {
 
 pub(crate) fn read(number: u64, input: Input<'_>) -> Result<Vec<u8>> {
     let (session, requests) = (session(number)?, requests(input)?);
-    data(&session.read(&requests, &Cancel::default())?)
+    data(&session.read_with(&requests, &Cancel::default())?)
 }
 
 pub(crate) fn read_json(number: u64, input: Input<'_>) -> Result<Vec<u8>> {
@@ -82,7 +83,7 @@ pub(crate) fn read_json(number: u64, input: Input<'_>) -> Result<Vec<u8>> {
 
 pub(crate) fn search(number: u64, input: Input<'_>) -> Result<Vec<u8>> {
     let (session, query) = (session(number)?, input.object::<SearchQuery>()?);
-    data(&session.search(&query, &Cancel::default())?)
+    data(&session.search_with(&query, &Cancel::default())?)
 }
 
 pub(crate) fn apply(number: u64, input: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
@@ -94,11 +95,15 @@ pub(crate) fn apply(number: u64, input: Input<'_>, options: Input<'_>) -> Result
 
 pub(crate) fn observe(number: u64, text: Input<'_>, path: Input<'_>) -> Result<Vec<u8>> {
     let session = session(number)?;
-    data(&session.observe(text.text()?, path.text_if_there()?, &Cancel::default())?)
+    data(&session.observe(
+        text.text()?,
+        path.text_if_there()?.map(Path::new),
+        &Cancel::default(),
+    )?)
 }
 
 pub(crate) fn forget(number: u64, path: Input<'_>) -> Result<Vec<u8>> {
-    session(number)?.forget(path.text_if_there()?)?;
+    session(number)?.forget(path.text_if_there()?.map(Path::new))?;
     data(&Value::Null)
 }
 

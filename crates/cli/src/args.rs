@@ -253,7 +253,7 @@ impl Read {
     pub fn requests(&self) -> Vec<ReadRequest> {
         let search = self.search.as_ref().map(|search| self.matching.query(search));
         let request = |path: &String| ReadRequest {
-            path: path.clone(),
+            path: path.into(),
             start_line: self.start_line,
             limits: Limits { max_lines: self.lines, max_bytes: self.max_bytes },
             max_line_chars: self.max_line_chars,
@@ -369,7 +369,7 @@ impl Search {
     /// What to search for, and where.
     pub fn query(&self) -> SearchQuery {
         SearchQuery {
-            paths: self.paths.clone(),
+            paths: self.paths.iter().map(Into::into).collect(),
             context: self.matching.context(),
             globs: self.globs.clone(),
             max_matches: self.max_matches,
@@ -447,7 +447,7 @@ impl JsonRead {
     /// What to read.
     pub fn request(&self) -> JsonRequest {
         JsonRequest {
-            path: self.file.clone(),
+            path: self.file.as_str().into(),
             start_line: self.start_line,
             limits: Limits { max_lines: self.lines, max_bytes: self.max_bytes },
             encoding: None,

@@ -43,12 +43,14 @@ impl Files {
 
     /// Reads files, each with a view of its own.
     pub fn read(&self, requests: &[ReadRequest], cancel: &Cancel) -> Result<Vec<FileView>> {
-        let Some(session) = &self.session else { return self.workspace.read(requests, cancel) };
+        let Some(session) = &self.session else {
+            return self.workspace.read_with(requests, cancel);
+        };
         let mut views = Vec::with_capacity(requests.len());
         for request in requests {
             // One at a time: on a page of its own each view is as it would be without a session.
             let request = std::slice::from_ref(request);
-            views.extend(session.read(request, cancel)?.views);
+            views.extend(session.read_with(request, cancel)?.views);
         }
         Ok(views)
     }

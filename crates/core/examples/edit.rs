@@ -1,17 +1,16 @@
 //! Reads a file in a session and replaces its first line, by the row that the read showed:
 //! `cargo run -p hashline-core --example edit -- notes.txt "A new title"`
 
-use hashline_core::{Cancel, Outcome, PatchOperation, ReadRequest, Session, SessionOptions};
+use hashline_core::{Outcome, PatchOperation, Session};
 
 #[expect(clippy::print_stdout, reason = "it is a program")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let (path, text) = arguments.next().zip(arguments.next()).ok_or("name a file and a text")?;
-    let (session, cancel) = (Session::new(SessionOptions::default())?, Cancel::default());
-    let shown = session.read(&[ReadRequest::new(&path)], &cancel)?;
+    let session = Session::in_dir(".")?;
+    let shown = session.read(path.as_str())?;
     let row = shown.text.lines().next().ok_or("the file has no line")?;
-    let edit = PatchOperation::set_line(&path, row, text);
-    match session.apply(&edit.into(), &cancel)? {
+    match session.apply(PatchOperation::set_line(&path, row, text))? {
         Outcome::Applied(applied) => println!("{}", applied.text),
         Outcome::Rejected(rejected) => return Err(rejected.text.into()),
     }

@@ -3,7 +3,9 @@
 
 mod message;
 
+use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
@@ -100,8 +102,7 @@ impl Serialize for Code {
 }
 
 /// A refusal or fault: its code, a message for people and models, and the path it is about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
-#[error("{message}")]
+#[derive(Clone, Serialize)]
 pub struct Error {
     /// The stable code.
     pub code: Code,
@@ -113,7 +114,40 @@ pub struct Error {
     /// Where the message names what faces write in their own way.
     #[serde(skip)]
     terms: Terms,
+    /// What the system said.
+    #[serde(skip)]
+    cause: Option<Arc<io::Error>>,
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.message)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Error { code, message, path, .. } = self;
+        let mut shown = out.debug_struct("Error");
+        shown.field("code", code).field("message", message).field("path", path).finish()
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.cause.as_deref().map(|cause| cause as _)
+    }
+}
+
+/// Errors that say the same are equal.
+impl PartialEq for Error {
+    fn eq(&self, other: &Error) -> bool {
+        (self.code, &self.message, &self.path, &self.terms)
+            == (other.code, &other.message, &other.path, &other.terms)
+    }
+}
+
+impl Eq for Error {}
 
 /// The result of every fallible function of the core.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -122,7 +156,7 @@ impl Error {
     /// A refusal that is not about a path.
     pub fn new(code: Code, message: impl Into<Message>) -> Self {
         let Message { text: message, terms } = message.into();
-        Error { code, message, path: None, terms }
+        Error { code, message, path: None, terms, cause: None }
     }
 
     /// A refusal about a path; the message names it already.
@@ -177,7 +211,12 @@ impl Error {
             Code::NoSpace => format!("{path}: no space left to {action}"),
             _ => format!("{path}: cannot {action}: {cause}"),
         };
-        Error::at(code, path, message)
+        // An error of the system cannot be cloned.
+        let cause = match cause.raw_os_error() {
+            Some(number) => io::Error::from_raw_os_error(number),
+            None => io::Error::new(cause.kind(), cause.to_string()),
+        };
+        Error { cause: Some(Arc::new(cause)), ..Error::at(code, path, message) }
     }
 }
 
@@ -222,6 +261,13 @@ mod tests {
     }
 
     #[test]
+    fn regression_what_is_shown_of_an_error_is_for_people() {
+        let error = Error::argument(Message::from(Term::MaxBytes) + " is 0");
+        let shown = r#"Error { code: InvalidArgument, message: "max_bytes is 0", path: None }"#;
+        assert_eq!(format!("{error:?}"), shown);
+    }
+
+    #[test]
     fn codes_are_unique_and_upper_case() {
         let mut texts: Vec<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
         texts.sort_unstable();
@@ -243,6 +289,9 @@ mod tests {
             let error = Error::io("read", "a.txt", &io::Error::from(kind));
             assert_eq!(error.code, code);
             assert!(error.message.starts_with("a.txt: "), "{}", error.message);
+            let source = std::error::Error::source(&error).and_then(|source| source.downcast_ref());
+            assert_eq!(source.map(io::Error::kind), Some(kind));
+            assert_eq!(error.to_string(), error.message);
         }
     }
 }

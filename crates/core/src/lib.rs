@@ -11,39 +11,27 @@
 //! ([`FileView`], [`SearchResult`], [`Outcome`], [`ReadReport`], [`RecoveryReport`]) written as
 //! data, with `serde`, in the shapes that JavaScript has.
 //!
-//! A session reads a file, and edits the line that it showed:
+//! A session reads a file, and edits the line that it showed. (Each call has a longer form, with
+//! `_with` in its name, which takes options and a [`Cancel`].)
 //!
 //! ```
-//! use hashline_core::{
-//!     Cancel, Outcome, PatchOperation, Query, ReadRequest, SearchQuery, Session, SessionOptions,
-//!     WorkspaceOptions,
-//! };
+//! use hashline_core::{Outcome, PatchOperation, Session};
 //!
 //! let dir = tempfile::tempdir()?;
 //! std::fs::write(dir.path().join("a.txt"), "one\ntwo\n")?;
-//! // Nothing outside of `cwd` is read or written, unless `root` says otherwise.
-//! let session = Session::new(SessionOptions {
-//!     workspace: WorkspaceOptions {
-//!         cwd: Some(dir.path().into()),
-//!         state_dir: Some(dir.path().join("state")),
-//!         ..WorkspaceOptions::default()
-//!     },
-//!     ..SessionOptions::default()
-//! })?;
-//! let cancel = Cancel::default();
+//! // Nothing outside of the directory is read or written.
+//! let session = Session::in_dir(dir.path())?;
 //!
-//! let report = session.read(&[ReadRequest::new("a.txt")], &cancel)?;
-//! let row = report.text.lines().nth(1).expect("the file has two lines");
+//! let shown = session.read("a.txt")?;
+//! let row = shown.text.lines().nth(1).expect("the file has two lines");
 //!
-//! let edit = PatchOperation::set_line("a.txt", row, "TWO");
-//! match session.apply(&edit.into(), &cancel)? {
+//! match session.apply(PatchOperation::set_line("a.txt", row, "TWO"))? {
 //!     Outcome::Applied(applied) => println!("{}", applied.text),
 //!     Outcome::Rejected(rejected) => panic!("nothing was changed: {}", rejected.text),
 //! }
 //! assert_eq!(std::fs::read_to_string(dir.path().join("a.txt"))?, "one\nTWO\n");
 //!
-//! let query = Query { search: "two".into(), ..Query::default() };
-//! let found = session.search(&SearchQuery::new(query), &cancel)?;
+//! let found = session.search("two")?;
 //! assert_eq!(found.match_count, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -22,7 +22,7 @@ use crate::disk::bytes::{Charset, Loaded, MAX_FILE_BYTES};
 use crate::disk::commit::{
     Ground, RecoveryReport, StateDir, StateReport, examine_state, recover_beneath,
 };
-use crate::disk::fs::{FileSystem, OsFileSystem};
+use crate::disk::fs::{FileSystem, OsFileSystem, unicode_path};
 use crate::edit::apply::{
     Application, ApplyOptions, PatchOptions, apply_hash, verify_bytes, verify_file,
 };
@@ -109,13 +109,20 @@ impl<'fs> Workspace<'fs> {
         &self.options
     }
 
+    /// Reads a file: its view, or why there is none.
+    pub fn read(&self, request: impl Into<ReadRequest>) -> Result<FileView> {
+        let mut views = self.read_with(&[request.into()], &Cancel::default())?;
+        let view = views.pop().ok_or_else(|| Error::new(Code::Internal, "a read without view"))?;
+        view.error.clone().map_or(Ok(view), Err)
+    }
+
     /// Reads many files in parallel. Views come in the order of the requests; a file that cannot
     /// be read has its reason in its view. Fails only for misuse of the options and cancellation.
-    pub fn read(&self, requests: &[ReadRequest], cancel: &Cancel) -> Result<Vec<FileView>> {
+    pub fn read_with(&self, requests: &[ReadRequest], cancel: &Cancel) -> Result<Vec<FileView>> {
         self.read_as(requests, cancel, |view| view)
     }
 
-    /// As [`Workspace::read`]; each view is converted on the thread that made it.
+    /// As [`Workspace::read_with`]; each view is converted on the thread that made it.
     pub fn read_as<T: Send>(
         &self,
         requests: &[ReadRequest],
@@ -126,7 +133,7 @@ impl<'fs> Workspace<'fs> {
         self.scoped(cancel, |scope| read_hashed(scope, requests, nobody, convert))
     }
 
-    /// As [`Workspace::read`] of one file, for bytes that came from elsewhere (a pipe); the path
+    /// As [`Workspace::read_with`] of one file, for bytes that came from elsewhere (a pipe); the path
     /// of the request is what they are called.
     pub fn read_bytes(
         &self,
@@ -137,7 +144,7 @@ impl<'fs> Workspace<'fs> {
         self.scoped(cancel, |scope| read_bytes(scope, request, bytes))
     }
 
-    /// As [`Workspace::read`] of one file, whose lines are passed on in pieces: its view has no
+    /// As [`Workspace::read_with`] of one file, whose lines are passed on in pieces: its view has no
     /// text, and nothing of it is kept. Fails with what went wrong, also with the file.
     pub fn stream<E: From<Error>>(
         &self,
@@ -186,10 +193,11 @@ impl<'fs> Workspace<'fs> {
     /// answer that follows no line. `None` when all of them hold.
     pub fn verify(
         &self,
-        path: &str,
+        path: impl AsRef<Path>,
         anchors: &[String],
         cancel: &Cancel,
     ) -> Result<Option<Rejected>> {
+        let path = unicode_path("path", path.as_ref())?;
         self.scoped(cancel, |scope| verify_file(scope, path, anchors))
     }
 
@@ -223,8 +231,13 @@ impl<'fs> Workspace<'fs> {
     }
 
     /// Searches files and directories. What cannot be searched is reported in the result; fails
-    /// only for misuse and cancellation.
-    pub fn search(&self, query: &SearchQuery, cancel: &Cancel) -> Result<SearchResult> {
+    /// only for misuse.
+    pub fn search(&self, query: impl Into<SearchQuery>) -> Result<SearchResult> {
+        self.search_with(&query.into(), &Cancel::default())
+    }
+
+    /// As [`Workspace::search`], unless it is cancelled.
+    pub fn search_with(&self, query: &SearchQuery, cancel: &Cancel) -> Result<SearchResult> {
         self.search_telling(query, cancel, &|_, _| {}, None)
     }
 
@@ -242,13 +255,13 @@ impl<'fs> Workspace<'fs> {
         self.scoped(cancel, |scope| search_hashed(scope, query, progress, sink))
     }
 
-    /// Applies a patch to files: all of it or nothing. Fails only for misuse of the options,
-    /// cancellation, and faults after the first change.
-    pub fn apply(&self, patch: &Patch, cancel: &Cancel) -> Result<Outcome> {
-        self.apply_with(patch, &PatchOptions::default(), cancel)
+    /// Applies a patch to files: all of it or nothing. Fails only for misuse of the options, and
+    /// faults after the first change.
+    pub fn apply(&self, patch: impl Into<Patch>) -> Result<Outcome> {
+        self.apply_with(&patch.into(), &PatchOptions::default(), &Cancel::default())
     }
 
-    /// As [`Workspace::apply`], with options of this one patch.
+    /// As [`Workspace::apply`], with options of this one patch, unless it is cancelled.
     pub fn apply_with(
         &self,
         patch: &Patch,
@@ -323,5 +336,5 @@ impl<'fs> Workspace<'fs> {
 
 /// The state directory that an option names.
 fn state_dir(dir: Option<&Path>) -> Result<StateDir> {
-    StateDir::new(dir.map(|dir| directories::unicode(Term::StateDir.name(), dir)).transpose()?)
+    StateDir::new(dir.map(|dir| unicode_path(Term::StateDir.name(), dir)).transpose()?)
 }

@@ -75,16 +75,16 @@ fn read_json(call: &Call<'_>, turn: ReadTurn, mut given: Arguments<'_>) -> Resul
     let most = bounds::MAX_LINES as u64;
     let max_lines = given.count(MAX_LINES.name, 1, most)?.unwrap_or(most);
     let start_line = given.count(START_LINE.name, 1, MAX_COUNT)?;
+    let path = plain_path(call, path, PATH.name, given.repairs)?;
     let request = JsonRequest {
-        path: plain_path(call, path, PATH.name, given.repairs)?,
         start_line,
         limits: Limits { max_lines: Some(max_lines), max_bytes: Some(bounds::MAX_BYTES) },
-        ..JsonRequest::default()
+        ..JsonRequest::new(path)
     };
     let view = turn.read_json(&request, call.cancel)?;
     let structured = without_text(&view);
     let lines = bounds::plural(view.line_count, "line", "lines");
-    let summary = format!("{}: {lines}", request.path);
+    let summary = format!("{}: {lines}", view.path);
     Ok(Answer { text: page(view), summary, structured, ..Answer::default() })
 }
 

@@ -83,7 +83,7 @@ pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRe
     let mut requests = Vec::with_capacity(paths.len());
     for (field, path) in paths {
         let path = plain_path(call, path, &field, given.repairs)?;
-        requests.push(ReadRequest { path, ..ReadRequest::default() });
+        requests.push(ReadRequest::new(path));
     }
     if let Some(first) = requests.first_mut() {
         first.start_line = start_line;
@@ -184,5 +184,9 @@ pub fn file_of(call: &Call<'_>, arguments: Arguments<'_>) -> Option<String> {
     given.settle(READ.fields).ok()?;
     let requests = requests(call, &mut given).ok()?;
     let (first, others) = requests.split_first()?;
-    others.iter().all(|one| one.path == first.path).then(|| first.path.clone())
+    others
+        .iter()
+        .all(|one| one.path == first.path)
+        .then(|| first.path.to_str().map(str::to_owned))
+        .flatten()
 }

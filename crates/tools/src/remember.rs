@@ -1,5 +1,7 @@
 //! What an old call showed → the memory of a session, to go on where a conversation ended.
 
+use std::path::Path;
+
 use hashline_core::{Cancel, Error};
 
 use crate::arguments::{Arguments, Fields, Repairs};
@@ -22,7 +24,7 @@ impl Tools {
                 ToolKind::Search | ToolKind::ReadJson | ToolKind::ApplyJson => None,
             }
         });
-        self.session().observe(text, path.as_deref(), &Cancel::default())
+        self.session().observe(text, path.as_deref().map(Path::new), &Cancel::default())
     }
 }
 

@@ -82,7 +82,7 @@ fn query(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<SearchQuery, Trou
         case_sensitive: given.flag(CASE_SENSITIVE.name)?,
     };
     Ok(SearchQuery {
-        paths,
+        paths: paths.into_iter().map(Into::into).collect(),
         globs,
         context: Context { before: context, after: context },
         max_matches: given.count(MATCHES.name, 1, max)?.unwrap_or(max),

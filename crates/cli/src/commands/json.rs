@@ -12,8 +12,8 @@ use crate::input::standard_input;
 /// `hashline json-read`
 pub fn read(call: &mut Call<'_>, args: &JsonRead) -> Result<Exit, Failure> {
     let request = args.request();
-    let view = match request.path.as_str() {
-        STANDARD_INPUT => {
+    let view = match request.path.to_str() {
+        Some(STANDARD_INPUT) => {
             let workspace = call.files.workspace();
             let bytes = standard_input(workspace.options().max_file_bytes)?;
             workspace.read_json_bytes(&request, &bytes, &call.cancel)?
@@ -57,11 +57,7 @@ pub fn show_updated(call: &mut Call<'_>, applied: &Applied) -> Result<(), Failur
 /// The rows of some lines: those from the first line on without those after the last.
 fn rows_of(call: &Call<'_>, path: &str, first: u64, count: u64) -> Result<String, Failure> {
     let from = |start_line| {
-        let request = JsonRequest {
-            path: path.to_owned(),
-            start_line: Some(start_line),
-            ..JsonRequest::default()
-        };
+        let request = JsonRequest { start_line: Some(start_line), ..JsonRequest::new(path) };
         call.files.read_json(&request, &call.cancel)
     };
     let view = from(first)?;

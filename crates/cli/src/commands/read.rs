@@ -42,15 +42,15 @@ fn show(
     piped: &mut Piped,
 ) -> Result<FileView, Failure> {
     let Call { files, cancel, out, .. } = call;
-    let mut header = has_header.then(|| file_header(&request.path));
+    let mut header = has_header.then(|| file_header(&request.path.to_string_lossy()));
     let mut pass_on = |piece: &[u8]| -> Result<(), Failure> {
         if let Some(header) = header.take() {
             out.rows(&header)?;
         }
         Ok(out.piece_of_rows(piece)?)
     };
-    let view = match request.path.as_str() {
-        STANDARD_INPUT => {
+    let view = match request.path.to_str() {
+        Some(STANDARD_INPUT) => {
             let bytes = piped.bytes(files.workspace().options().max_file_bytes)?;
             files.workspace().stream_bytes(request, bytes, cancel, &mut pass_on)?
         }
@@ -79,7 +79,7 @@ impl Piped {
 
 /// `hashline hash`
 pub fn hash(call: &mut Call<'_>, args: &Hash) -> Result<Exit, Failure> {
-    let request = ReadRequest { path: args.file.clone(), ..ReadRequest::default() };
+    let request = ReadRequest::new(&args.file);
     let dialect = call.files.workspace().options().dialect;
     let anchor_of = |row: &str| row.find(dialect.text_mark as char).unwrap_or(row.len());
     let mut hashes = Vec::new();
@@ -124,7 +124,7 @@ pub fn verify(call: &mut Call<'_>, args: &Verify) -> Result<Exit, Failure> {
 
 /// The views of all requests, in their order.
 fn views(call: &Call<'_>, requests: &[ReadRequest]) -> Result<Vec<FileView>, Failure> {
-    let is_piped = |request: &&ReadRequest| request.path == STANDARD_INPUT;
+    let is_piped = |request: &&ReadRequest| request.path.to_str() == Some(STANDARD_INPUT);
     let named: Vec<ReadRequest> = requests.iter().filter(|one| !is_piped(one)).cloned().collect();
     let mut named = call.files.read(&named, &call.cancel)?.into_iter();
     let mut piped = Piped::default();

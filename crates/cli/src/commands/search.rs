@@ -40,7 +40,7 @@ pub fn search(call: &mut Call<'_>, args: &Search) -> Result<Exit, Failure> {
 fn find(call: &mut Call<'_>, args: &Search) -> Result<SearchResult, Failure> {
     let mut query = args.query();
     let named = query.paths.len();
-    query.paths.retain(|path| path != STANDARD_INPUT);
+    query.paths.retain(|path| path.to_str() != Some(STANDARD_INPUT));
     let is_piped = query.paths.len() < named;
     if is_piped && query.paths.is_empty() {
         let mut found = SearchResult::default();
@@ -93,7 +93,7 @@ fn add_standard_input(
 ) -> Result<(), Failure> {
     let left = query.max_matches.saturating_sub(found.match_count);
     let request = ReadRequest {
-        path: STANDARD_INPUT.to_owned(),
+        path: STANDARD_INPUT.into(),
         search: Some(query.search.clone()),
         context: query.context,
         max_matches: Some(query.max_matches_per_file.unwrap_or(u64::MAX).min(left)),

@@ -22,6 +22,7 @@ use cap_std::fs::{Dir, DirBuilder, OpenOptions};
 
 pub use place::{
     Base, Directory, Lookup, Place, differ_in_case_only, not_a_file, plain, plain_path,
+    unicode_path,
 };
 pub use stamp::{FileKind, Stamp};
 pub use tree::{FoundPath, Listed};

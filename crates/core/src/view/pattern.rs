@@ -57,6 +57,24 @@ pub struct Query {
     pub case_sensitive: bool,
 }
 
+impl Query {
+    /// A text as it stands.
+    pub fn text(search: impl Into<String>) -> Query {
+        Query { search: search.into(), ..Query::default() }
+    }
+
+    /// A regular expression.
+    pub fn regex(search: impl Into<String>) -> Query {
+        Query { regex: true, ..Query::text(search) }
+    }
+}
+
+impl<S: Into<String>> From<S> for Query {
+    fn from(search: S) -> Query {
+        Query::text(search)
+    }
+}
+
 /// A compiled search.
 #[derive(Debug)]
 pub struct Pattern {

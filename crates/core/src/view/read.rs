@@ -5,12 +5,16 @@ mod shape;
 mod shared;
 mod stream;
 
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+
 use serde::Serialize;
 
 use crate::cancel::{Cancel, PIECE_BYTES};
 use crate::disk::bytes::{
     Charset, Document, LoadOptions, Loaded, load_bytes, string_while, with_file,
 };
+use crate::disk::fs::unicode_path;
 use crate::error::{Code, Error, Message, Result, Term};
 use crate::threads;
 use crate::view::checksum::Checksum;
@@ -32,7 +36,7 @@ pub const MAX_MATCHES: u64 = 200;
 #[derive(Clone, Debug, Default)]
 pub struct ReadRequest {
     /// The file.
-    pub path: String,
+    pub path: PathBuf,
     /// The first line, from 1.
     pub start_line: Option<u64>,
     /// How much is shown.
@@ -55,12 +59,35 @@ pub struct ReadRequest {
 
 impl ReadRequest {
     /// A read of a whole file.
-    pub fn new(path: impl Into<String>) -> ReadRequest {
+    pub fn new(path: impl Into<PathBuf>) -> ReadRequest {
         ReadRequest { path: path.into(), ..ReadRequest::default() }
+    }
+
+    /// The path as answers have it.
+    pub(crate) fn name(&self) -> Cow<'_, str> {
+        self.path.to_string_lossy()
     }
 
     fn width(&self) -> Width {
         Width::of(self.columns, self.max_line_chars)
+    }
+}
+
+impl From<&str> for ReadRequest {
+    fn from(path: &str) -> ReadRequest {
+        ReadRequest::new(path)
+    }
+}
+
+impl From<&Path> for ReadRequest {
+    fn from(path: &Path) -> ReadRequest {
+        ReadRequest::new(path)
+    }
+}
+
+impl From<PathBuf> for ReadRequest {
+    fn from(path: PathBuf) -> ReadRequest {
+        ReadRequest::new(path)
     }
 }
 
@@ -188,7 +215,7 @@ pub fn read_hashed<T: Send>(
             Ok(view) => view,
             Err(error) if error.code == Code::Aborted => return Err(error),
             Err(error) => {
-                let path = request.path.clone();
+                let path = request.name().into_owned();
                 let error = Some(error.spelled(scope.host.spelling));
                 FileView { path, kind: ViewKind::Error, error, ..FileView::default() }
             }
@@ -206,7 +233,7 @@ fn read_one(
     told: impl Fn(&Loaded, &FileView),
 ) -> Result<FileView> {
     let (load, pattern) = prepare(scope, request)?;
-    with_file(scope.fs, scope.base, &request.path, &load, |loaded| {
+    with_file(scope.fs, scope.base, &request.name(), &load, |loaded| {
         let view = view_loaded(scope, loaded, request, pattern.as_ref())?;
         told(loaded, &view);
         Ok(view)
@@ -218,12 +245,12 @@ fn read_one(
 pub fn read_bytes(scope: &Scope<'_>, request: &ReadRequest, bytes: &[u8]) -> Result<FileView> {
     let view = || {
         let (load, pattern) = prepare(scope, request)?;
-        let loaded = load_bytes(&request.path, bytes, &load)?;
+        let loaded = load_bytes(&request.name(), bytes, &load)?;
         view_loaded(scope, &loaded, request, pattern.as_ref())
     };
     match view() {
         Err(error) if error.code != Code::Aborted => {
-            let path = request.path.clone();
+            let path = request.name().into_owned();
             Ok(FileView { path, kind: ViewKind::Error, error: Some(error), ..FileView::default() })
         }
         other => other,
@@ -232,6 +259,7 @@ pub fn read_bytes(scope: &Scope<'_>, request: &ReadRequest, bytes: &[u8]) -> Res
 
 /// Checks a request, and makes of it what it is carried out with.
 fn prepare(scope: &Scope<'_>, request: &ReadRequest) -> Result<(LoadOptions, Option<Pattern>)> {
+    unicode_path("path", &request.path)?;
     let own = request.encoding.as_deref().map(Charset::by_label).transpose()?;
     let load = LoadOptions { charset: own.or(scope.charset), ..scope.load_options() };
     let pattern =
@@ -259,7 +287,7 @@ fn view_loaded(
 ) -> Result<FileView> {
     match loaded {
         Loaded::Binary(binary) => Ok(FileView {
-            path: request.path.clone(),
+            path: request.name().into_owned(),
             kind: if binary.image_type.is_some() { ViewKind::Image } else { ViewKind::Binary },
             mime_type: binary.image_type,
             snapshot: binary.snapshot(scope.cancel)?,
@@ -302,8 +330,8 @@ fn view_document(
     if start_line > line_count.max(1) {
         return Err(Error::at(
             Code::LineOutOfRange,
-            &request.path,
-            format!("{}: has {line_count} lines, so none at line {start_line}", request.path),
+            &request.name(),
+            format!("{}: has {line_count} lines, so none at line {start_line}", request.name()),
         ));
     }
     let start = offset_of_line(text, start_line, cancel)?;
@@ -455,9 +483,9 @@ fn finish_view(
     };
     let next_line = shown.next_line;
     let (is_cut, has_cut_rows) = (shown.page.is_cut(), shown.page.has_cut_rows());
-    let (text, is_ascii) = into_string(scope, &request.path, shown.page.into_text())?;
+    let (text, is_ascii) = into_string(scope, &request.name(), shown.page.into_text())?;
     Ok(FileView {
-        path: request.path.clone(),
+        path: request.name().into_owned(),
         kind: ViewKind::Text,
         text,
         is_ascii,

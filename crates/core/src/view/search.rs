@@ -10,6 +10,7 @@ mod shown;
 mod walk;
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
@@ -41,7 +42,7 @@ pub struct SearchQuery {
     /// The text or pattern.
     pub search: Query,
     /// Files and directories; the directory where relative paths start when there are none.
-    pub paths: Vec<String>,
+    pub paths: Vec<PathBuf>,
     /// Lines around each match.
     pub context: Context,
     /// Globs of the files to search, as of `.gitignore` relative to where paths start; those
@@ -72,9 +73,9 @@ pub struct SearchQuery {
 
 impl SearchQuery {
     /// A query with the defaults.
-    pub fn new(search: Query) -> SearchQuery {
+    pub fn new(search: impl Into<Query>) -> SearchQuery {
         SearchQuery {
-            search,
+            search: search.into(),
             paths: Vec::new(),
             context: Context::default(),
             globs: Vec::new(),
@@ -89,6 +90,12 @@ impl SearchQuery {
             follow_links: false,
             max_depth: None,
         }
+    }
+}
+
+impl<Q: Into<Query>> From<Q> for SearchQuery {
+    fn from(search: Q) -> SearchQuery {
+        SearchQuery::new(search)
     }
 }
 

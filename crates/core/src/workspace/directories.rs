@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf, absolute};
 use super::session::SessionOptions;
 use super::{Workspace, WorkspaceOptions};
 use crate::cancel::Cancel;
-use crate::disk::fs::Base;
+use crate::disk::fs::{Base, unicode_path};
 use crate::error::{Error, Result};
 
 /// What bounds the files of a workspace or session.
@@ -29,6 +29,12 @@ impl<P: Into<PathBuf>> From<P> for Root {
 }
 
 impl WorkspaceOptions {
+    /// The defaults for a directory: paths start there, and nothing outside of it is read or
+    /// written.
+    pub fn in_dir(dir: impl Into<PathBuf>) -> WorkspaceOptions {
+        WorkspaceOptions { cwd: Some(dir.into()), ..WorkspaceOptions::default() }
+    }
+
     /// The defaults without bounds: every file that the process can reach, relative paths as the
     /// process takes them.
     pub fn unbounded() -> WorkspaceOptions {
@@ -37,11 +43,11 @@ impl WorkspaceOptions {
 
     /// Opens the root, if there is one.
     pub(super) fn base(&self) -> Result<Base> {
-        let cwd = self.cwd.as_deref().map(|cwd| unicode("cwd", cwd)).transpose()?;
+        let cwd = self.cwd.as_deref().map(|cwd| unicode_path("cwd", cwd)).transpose()?;
         let root = match &self.root {
             Root::Cwd => Some(cwd.unwrap_or(".")),
             Root::Unbounded => None,
-            Root::At(root) => Some(unicode("root", root)?),
+            Root::At(root) => Some(unicode_path("root", root)?),
         };
         Base::open_at(root, cwd)
     }
@@ -84,13 +90,6 @@ impl SessionOptions {
 fn absolute_path(name: &str, path: &Path) -> Result<PathBuf> {
     let absolute =
         absolute(path).map_err(|cause| Error::argument(format!("{name} {path:?}: {cause}")))?;
-    unicode(name, &absolute)?;
+    unicode_path(name, &absolute)?;
     Ok(absolute)
-}
-
-/// A path as text, which names of files are compared and shown as.
-pub(super) fn unicode<'p>(name: &str, path: &'p Path) -> Result<&'p str> {
-    path.to_str().ok_or_else(|| {
-        Error::argument(format!("{name} is {path:?}: expected a path that is valid Unicode"))
-    })
 }

@@ -21,7 +21,7 @@ use super::turns::{Reach, Turns};
 use super::{Root, Workspace, WorkspaceOptions, state_dir};
 use crate::cancel::Cancel;
 use crate::disk::bytes::snapshot;
-use crate::disk::fs::{OsFileSystem, plain_path};
+use crate::disk::fs::{OsFileSystem, plain_path, unicode_path};
 use crate::disk::records::{RecordStore, sweep};
 use crate::edit::apply::PatchOptions;
 use crate::edit::json::{JsonRequest, JsonView};
@@ -89,6 +89,12 @@ pub struct SessionOptions {
     pub limits: SessionLimits,
     /// How much is remembered.
     pub memory: MemoryLimits,
+}
+
+impl From<WorkspaceOptions> for SessionOptions {
+    fn from(workspace: WorkspaceOptions) -> SessionOptions {
+        SessionOptions { workspace, ..SessionOptions::default() }
+    }
 }
 
 /// Where a session is kept, so that it outlives its process and is shared with others.
@@ -159,9 +165,14 @@ pub struct Session {
 }
 
 impl Session {
+    /// A session that reads and writes nothing outside of a directory, where its paths start.
+    pub fn in_dir(dir: impl Into<PathBuf>) -> Result<Session> {
+        Session::new(WorkspaceOptions::in_dir(dir))
+    }
+
     /// A session that remembers nothing yet. Fails when its directories are not there.
-    pub fn new(options: SessionOptions) -> Result<Session> {
-        let options = options.resolved()?;
+    pub fn new(options: impl Into<SessionOptions>) -> Result<Session> {
+        let options = options.into().resolved()?;
         options.check_directories()?;
         let memory = HeldMemory::new(options.memory);
         Ok(Session::with_memory(options, memory))
@@ -169,8 +180,8 @@ impl Session {
 
     /// A session that is kept on disk, with all that it remembers from before. Processes that
     /// open it at the same time share what they learn.
-    pub fn open(options: SessionOptions, store: &StoreOptions) -> Result<Session> {
-        let options = options.resolved()?;
+    pub fn open(options: impl Into<SessionOptions>, store: &StoreOptions) -> Result<Session> {
+        let options = options.into().resolved()?;
         options.check_directories()?;
         let id = &store.id;
         let characters = id.chars().count();
@@ -249,8 +260,8 @@ impl Session {
     /// What calls that were made before have yet to show is forgotten, too. What a store has of
     /// it is removed; if it cannot be, that is an error, and this process has forgotten all the
     /// same.
-    pub fn forget(&self, path: Option<&str>) -> Result<()> {
-        let file = path.map(|path| self.named(path)).transpose()?;
+    pub fn forget(&self, path: Option<&Path>) -> Result<()> {
+        let file = path.map(|path| self.named(unicode_path("path", path)?)).transpose()?;
         self.watch.forget(file.as_deref());
         self.memory
             .forget(file)
@@ -258,8 +269,9 @@ impl Session {
     }
 
     /// Whether there is something at a path where this session works.
-    pub fn has(&self, path: &str) -> bool {
-        self.workspace.scoped(&Cancel::default(), |scope| canonical(scope, path)).is_ok()
+    pub fn has(&self, path: impl AsRef<Path>) -> bool {
+        let canonical = |scope: &Scope<'_>| canonical(scope, unicode_path("path", path.as_ref())?);
+        self.workspace.scoped(&Cancel::default(), canonical).is_ok()
     }
 
     /// The name under which a file is remembered. One that is gone by now has one, too.
@@ -279,8 +291,13 @@ impl Session {
         found
     }
 
-    /// Reads files, within the limits of one call.
-    pub fn read(&self, requests: &[ReadRequest], cancel: &Cancel) -> Result<ReadReport> {
+    /// Reads a file, within the limits of one call.
+    pub fn read(&self, request: impl Into<ReadRequest>) -> Result<ReadReport> {
+        self.read_with(&[request.into()], &Cancel::default())
+    }
+
+    /// Reads files, within the limits of one call, unless it is cancelled.
+    pub fn read_with(&self, requests: &[ReadRequest], cancel: &Cancel) -> Result<ReadReport> {
         self.read_at(&self.place(Reach::Reads), requests, cancel)
     }
 
@@ -326,7 +343,7 @@ impl Session {
             }
             match workspace.read_json(request, cancel) {
                 // A directory that is not there holds no file to read.
-                Err(error) if error.path.as_deref() != Some(&request.path) => cancel.check()?,
+                Err(error) if error.path.as_deref() != Some(&*request.name()) => cancel.check()?,
                 other => answer = other,
             }
         }
@@ -334,7 +351,12 @@ impl Session {
     }
 
     /// Searches files, within the limits of one call.
-    pub fn search(&self, query: &SearchQuery, cancel: &Cancel) -> Result<SearchResult> {
+    pub fn search(&self, query: impl Into<SearchQuery>) -> Result<SearchResult> {
+        self.search_with(&query.into(), &Cancel::default())
+    }
+
+    /// As [`Session::search`], unless it is cancelled.
+    pub fn search_with(&self, query: &SearchQuery, cancel: &Cancel) -> Result<SearchResult> {
         self.search_telling(query, cancel, &|_, _| {})
     }
 
@@ -376,7 +398,8 @@ impl Session {
     /// Learns from what a tool showed earlier: rows with anchors, under the headers of their
     /// files or of the file that `path` names. Only rows that are true of the files as they are
     /// now count; returns how many lines they are.
-    pub fn observe(&self, text: &str, path: Option<&str>, cancel: &Cancel) -> Result<u64> {
+    pub fn observe(&self, text: &str, path: Option<&Path>, cancel: &Cancel) -> Result<u64> {
+        let path = path.map(|path| unicode_path("path", path)).transpose()?;
         let lessons = self.lessons_of_rows(rows_by_header(text, path), cancel)?;
         let lines = lessons.iter().map(|lesson| match lesson {
             Lesson::Shown { lines, .. } => lines.count(),
@@ -390,11 +413,11 @@ impl Session {
     }
 
     /// Applies a patch whose anchors mean the lines that were shown.
-    pub fn apply(&self, patch: &Patch, cancel: &Cancel) -> Result<Outcome> {
-        self.apply_with(patch, &PatchOptions::default(), cancel)
+    pub fn apply(&self, patch: impl Into<Patch>) -> Result<Outcome> {
+        self.apply_with(&patch.into(), &PatchOptions::default(), &Cancel::default())
     }
 
-    /// As [`Session::apply`], with options of this one patch.
+    /// As [`Session::apply`], with options of this one patch, unless it is cancelled.
     pub fn apply_with(
         &self,
         patch: &Patch,

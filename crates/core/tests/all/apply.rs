@@ -9,7 +9,9 @@ use crate::support::Interrupted;
 use crate::support::make_fifo;
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::fs::{Base, FileSystem, OsFileSystem};
-use hashline_core::internals::edit::apply::{ApplyOptions, Durability, EditOptions, apply_to_text};
+use hashline_core::internals::edit::apply::{
+    ApplyOptions, Durability, EditOptions, PatchOptions, apply_to_text,
+};
 use hashline_core::internals::edit::outcome::{Applied, Change, NoopReason, Outcome, Rejected};
 use hashline_core::internals::edit::resolve::Relocate;
 use hashline_core::internals::error::Code;
@@ -59,7 +61,7 @@ impl Dir {
 
     fn run_with(&self, operations: Value, options: &WorkspaceOptions) -> Outcome {
         let patch = json!({"operations": operations}).into();
-        Workspace::on(&OsFileSystem, options).apply(&patch, &Cancel::default()).unwrap()
+        Workspace::on(&OsFileSystem, options).apply(&patch).unwrap()
     }
 
     fn applied(&self, operations: Value) -> Applied {
@@ -500,7 +502,9 @@ fn cancelled_calls_change_nothing() {
     let cancel = Cancel::default();
     cancel.cancel();
     let patch = json!({"operations": [set("a.txt", &anchor(1, "one"), "x")]}).into();
-    let error = Workspace::on(&OsFileSystem, &dir.options()).apply(&patch, &cancel).unwrap_err();
+    let error = Workspace::on(&OsFileSystem, &dir.options())
+        .apply_with(&patch, &PatchOptions::default(), &cancel)
+        .unwrap_err();
     assert_eq!(error.code, Code::Aborted);
     assert_eq!(dir.read("a.txt"), "one\n");
 }
@@ -888,7 +892,7 @@ fn assert_turn_is_kept(on_lock: impl Fn(&Path) + Sync) {
     });
     let operations = json!([{"op": "insert_after", "path": "a", "anchor": "EOF", "text": "three"}]);
     let patch = json!({"operations": operations}).into();
-    let outcome = Workspace::on(&system, &dir.options()).apply(&patch, &Cancel::default()).unwrap();
+    let outcome = Workspace::on(&system, &dir.options()).apply(&patch).unwrap();
     assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
     assert_eq!(dir.read("a"), "one\ntwo\nthree\n");
     let seen = seen.into_inner().unwrap();
@@ -919,8 +923,9 @@ fn a_held_lock_is_waited_for_and_given_up() {
             cancel.cancel();
         });
         let patch = json!({"operations": [set("a", &anchor(1, "one"), "two")]}).into();
-        let error =
-            Workspace::on(&OsFileSystem, &dir.options()).apply(&patch, &cancel).unwrap_err();
+        let error = Workspace::on(&OsFileSystem, &dir.options())
+            .apply_with(&patch, &PatchOptions::default(), &cancel)
+            .unwrap_err();
         assert_eq!(error.code, Code::Aborted);
     });
     drop(held);
@@ -930,7 +935,7 @@ fn a_held_lock_is_waited_for_and_given_up() {
 /// A patch with what was shown of its files.
 fn with_snapshots(dir: &Dir, operations: Value, snapshots: Value) -> Outcome {
     let patch = json!({"operations": operations, "snapshots": snapshots}).into();
-    Workspace::on(&OsFileSystem, &dir.options()).apply(&patch, &Cancel::default()).unwrap()
+    Workspace::on(&OsFileSystem, &dir.options()).apply(&patch).unwrap()
 }
 
 fn snapshot_of(dir: &Dir, name: &str) -> String {

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use hashline_core::internals::cancel::{Cancel, at_look, looks};
 use hashline_core::internals::disk::fs::OsFileSystem;
-use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
+use hashline_core::internals::edit::apply::{ApplyOptions, Durability, PatchOptions};
 use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::edit::request::Patch;
 use hashline_core::internals::error::{Code, Error, Result};
@@ -47,7 +47,7 @@ fn read_as(request: &ReadRequest, root: &Path, cancel: &Cancel) -> Result<()> {
     let root = root.into();
     let options = WorkspaceOptions { root, ..WorkspaceOptions::default() };
     let views =
-        Workspace::on(&OsFileSystem, &options).read(std::slice::from_ref(request), cancel)?;
+        Workspace::on(&OsFileSystem, &options).read_with(std::slice::from_ref(request), cancel)?;
     views[0].error.clone().map_or(Ok(()), Err)
 }
 
@@ -104,7 +104,7 @@ fn searches_look_while_they_are_in_a_file() {
             let call = |root: &Path, cancel: &Cancel| {
                 let root = root.into();
                 let options = WorkspaceOptions { root, ..WorkspaceOptions::default() };
-                let found = Workspace::on(&OsFileSystem, &options).search(&query, cancel)?;
+                let found = Workspace::on(&OsFileSystem, &options).search_with(&query, cancel)?;
                 // On a line of 8 MiB the backtracking engine comes to its own limit.
                 assert!(found.errors.is_empty() || pattern.contains("(?"), "{:?}", found.errors);
                 Ok(())
@@ -127,7 +127,7 @@ fn walks_look_in_large_directories() {
     let call = |root: &Path, cancel: &Cancel| {
         let root = root.into();
         let options = WorkspaceOptions { root, ..WorkspaceOptions::default() };
-        Workspace::on(&OsFileSystem, &options).search(&query, cancel).map(drop)
+        Workspace::on(&OsFileSystem, &options).search_with(&query, cancel).map(drop)
     };
     assert!(check_looks(dir.path(), &call) >= 5);
 }
@@ -218,5 +218,5 @@ fn patch(root: &Path, operation: &str, cancel: &Cancel) -> std::result::Result<O
         apply: ApplyOptions { durability: Durability::Process, ..ApplyOptions::default() },
         ..WorkspaceOptions::default()
     };
-    Workspace::on(&OsFileSystem, &options).apply(&patch, cancel)
+    Workspace::on(&OsFileSystem, &options).apply_with(&patch, &PatchOptions::default(), cancel)
 }

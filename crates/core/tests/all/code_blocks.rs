@@ -44,7 +44,7 @@ impl Scene {
 
     fn try_apply(&self, operation: Value) -> Outcome {
         let patch = json!({"operations": [operation]}).into();
-        Workspace::new(self.options()).apply(&patch, &Cancel::default()).unwrap()
+        Workspace::new(self.options()).apply(&patch).unwrap()
     }
 
     fn apply(&self, operation: Value) -> Applied {
@@ -79,12 +79,12 @@ fn show(session: &Session, path: &str, start_line: u64, max_lines: u64) {
     let mut request =
         ReadRequest { path: path.into(), start_line: Some(start_line), ..ReadRequest::default() };
     request.limits.max_lines = Some(max_lines);
-    session.read(&[request], &Cancel::default()).unwrap();
+    session.read_with(&[request], &Cancel::default()).unwrap();
 }
 
 fn in_session(session: &Session, operation: &Value) -> Outcome {
     let patch = json!({"operations": [operation]}).into();
-    session.apply(&patch, &Cancel::default()).unwrap()
+    session.apply(&patch).unwrap()
 }
 
 /// The anchor of the line of a text that is, but for white space, this one.

@@ -16,7 +16,6 @@ use crate::support::errors::{EACCES, EINTR, EIO, ENODEV, ENOSPC, ESTALE};
 use crate::support::{
     Interrupted, Scene, journals, options, patch, recover, recover_through, snapshot,
 };
-use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::commit::{RecoveryReport, TEMPORARY_PREFIX};
 use hashline_core::internals::disk::fs::OsFileSystem;
 use hashline_core::internals::edit::apply::Durability;
@@ -107,8 +106,7 @@ fn run(faults: Faults) -> Option<(Found, Result<Outcome, Error>)> {
     let scene = Scene::new();
     let fs = faults.file_system();
     let options = options(scene.state.path(), Durability::Power);
-    let outcome =
-        Workspace::on(&fs, &options).apply(&patch(scene.path()).into(), &Cancel::default());
+    let outcome = Workspace::on(&fs, &options).apply(patch(scene.path()));
     let label = format!("{faults:?}: {outcome:?}");
     assert!(fs.count() < MOST_OPERATIONS, "{label}");
     let at_once = visible(&snapshot(scene.path()));
@@ -152,8 +150,7 @@ fn expected() -> &'static BTreeMap<String, Vec<u8>> {
         let scene = Scene::new();
         let options = options(scene.state.path(), Durability::Process);
         let patch = patch(scene.path()).into();
-        let outcome =
-            Workspace::on(&OsFileSystem, &options).apply(&patch, &Cancel::default()).unwrap();
+        let outcome = Workspace::on(&OsFileSystem, &options).apply(&patch).unwrap();
         assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
         let after = snapshot(scene.path());
         assert_eq!(after["new/deep/moved"], support_content("moved"));
@@ -270,8 +267,7 @@ fn run_recovery(interrupted: Faults, recovering: Faults, figures: &mut Figures) 
     let scene = Scene::new();
     let options = options(scene.state.path(), Durability::Power);
     let fs = interrupted.file_system();
-    let outcome =
-        Workspace::on(&fs, &options).apply(&patch(scene.path()).into(), &Cancel::default());
+    let outcome = Workspace::on(&fs, &options).apply(patch(scene.path()));
     let fs = recovering.file_system();
     let label = format!("{interrupted:?}, recovery with {recovering:?}: {outcome:?}");
     let outcome = recover_through(&fs, scene.state.path());
@@ -304,7 +300,7 @@ fn every_recovery(recovering: Faults, stride: usize, figures: &mut Figures) {
     let scene = Scene::new();
     let fs = Faults { length: 0, ..interrupted }.file_system();
     let options = options(scene.state.path(), Durability::Power);
-    Workspace::on(&fs, &options).apply(&patch(scene.path()).into(), &Cancel::default()).unwrap();
+    Workspace::on(&fs, &options).apply(patch(scene.path())).unwrap();
     for from in (1..=fs.count()).step_by(stride) {
         let interrupted = Faults { from, ..interrupted };
         let enough =
@@ -370,7 +366,7 @@ fn regression_a_file_that_is_cut_while_it_is_edited_is_not_binary() {
             serde_json::json!({"op": "insert_after", "path": path, "anchor": "EOF", "text": "b"});
         let patch = serde_json::json!({"operations": [edit]}).into();
         let options = options(state.path(), Durability::Process);
-        let outcome = Workspace::on(&fs, &options).apply(&patch, &Cancel::default());
+        let outcome = Workspace::on(&fs, &options).apply(&patch);
         let code = match &outcome {
             Ok(Outcome::Rejected(rejected)) => Some(rejected.code),
             Ok(Outcome::Applied(_)) => None,

@@ -19,7 +19,7 @@ fn nested(open: &str, close: &str) -> String {
 fn search(root: &Path, query: &SearchQuery) -> Result<SearchResult> {
     let root = root.into();
     let options = WorkspaceOptions { root, ..WorkspaceOptions::default() };
-    Workspace::on(&OsFileSystem, &options).search(query, &Cancel::default())
+    Workspace::on(&OsFileSystem, &options).search_with(query, &Cancel::default())
 }
 
 fn needle() -> SearchQuery {

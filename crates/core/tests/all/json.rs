@@ -27,7 +27,7 @@ fn read(dir: &Path, request: JsonRequest) -> Result<String, Code> {
 }
 
 fn request(path: &str) -> JsonRequest {
-    JsonRequest { path: path.to_owned(), ..JsonRequest::default() }
+    JsonRequest::new(path)
 }
 
 /// The anchor of a path, as a view of the file shows it.
@@ -39,7 +39,7 @@ fn anchor(dir: &Path, file: &str, path: &str) -> String {
 
 fn apply(dir: &Path, patch: &str) -> Outcome {
     let patch = Patch::from_json(patch).unwrap();
-    workspace(dir).apply(&patch, &Cancel::default()).unwrap()
+    workspace(dir).apply(&patch).unwrap()
 }
 
 #[test]

@@ -234,12 +234,12 @@ impl Scene {
     }
 
     fn read(&self, request: ReadRequest) -> ReadReport {
-        self.session.read(&[request], &Cancel::default()).unwrap()
+        self.session.read_with(&[request], &Cancel::default()).unwrap()
     }
 }
 
 fn request(path: &str) -> ReadRequest {
-    ReadRequest { path: path.to_owned(), ..ReadRequest::default() }
+    ReadRequest::new(path)
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn regression_one_long_line_hides_no_other_match_of_a_search() {
     let files = [("a.js", &*minified()), ("src/b.js", "let x\nconst needle = 2;\n")];
     let scene = Scene::new(&files, SessionLimits::default());
     let query = SearchQuery::new(literal("needle"));
-    let found = scene.session.search(&query, &Cancel::default()).unwrap();
+    let found = scene.session.search_with(&query, &Cancel::default()).unwrap();
     let shown: Vec<_> = found.files.iter().map(|file| (&*file.path, &*file.match_lines)).collect();
     assert_eq!(shown, [("a.js", &[1][..]), ("src/b.js", &[2][..])]);
     assert!(!found.truncated && found.text.len() < 10_000, "{}", found.text.len());
@@ -272,7 +272,7 @@ fn regression_a_read_of_a_long_line_leaves_room_for_what_is_below() {
     let patch = serde_json::json!({"operations": [
         {"op": "set_line", "path": "a.js", "anchor": anchor, "text": "short"}
     ]});
-    scene.session.apply(&patch.into(), &Cancel::default()).unwrap();
+    scene.session.apply(patch).unwrap();
     assert_eq!(fs::read_to_string(scene.dir.path().join("a.js")).unwrap(), "short\nbelow\n");
 }
 
@@ -308,7 +308,7 @@ fn a_cut_line_is_no_reason_to_leave_out_a_file() {
     let limits = SessionLimits { max_line_chars: 10, ..SessionLimits::default() };
     let scene = Scene::new(&[("a", "x\n"), ("b", "a line of more than ten\n")], limits);
     let requests = [request("a"), request("b")];
-    let report = scene.session.read(&requests, &Cancel::default()).unwrap();
+    let report = scene.session.read_with(&requests, &Cancel::default()).unwrap();
     assert!(report.text.ends_with("|a line of … [+13 bytes]"), "{}", report.text);
     assert!(report.next.is_empty());
 }

@@ -98,8 +98,7 @@ impl Stage {
 
     fn apply(&self, fs: &dyn FileSystem, patch: fn(&Path) -> Value) -> bool {
         let options = options(&self.state(), self.durability);
-        let outcome =
-            Workspace::on(fs, &options).apply(&patch(&self.files()).into(), &Cancel::default());
+        let outcome = Workspace::on(fs, &options).apply(patch(&self.files()));
         matches!(outcome, Ok(Outcome::Applied(_)))
     }
 

@@ -22,9 +22,9 @@ fn view(content: &[u8], request: ReadRequest) -> FileView {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
     fs::write(&path, content).unwrap();
-    let request = ReadRequest { path: path.to_str().unwrap().to_owned(), ..request };
+    let request = ReadRequest { path: path.clone(), ..request };
     let mut views = Workspace::on(&OsFileSystem, &WorkspaceOptions::unbounded())
-        .read(&[request], &Cancel::default())
+        .read_with(&[request], &Cancel::default())
         .unwrap();
     let view = views.remove(0);
     let dialect = Dialect::default_dialect();
@@ -188,11 +188,13 @@ fn a_large_text_is_shown_alike_by_one_thread_and_by_many() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         fs::write(&path, &content).unwrap();
-        let request =
-            ReadRequest { path: path.to_str().unwrap().to_owned(), ..ReadRequest::default() };
+        let request = ReadRequest::new(&path);
         let workspace = Workspace::on(&OsFileSystem, &WorkspaceOptions::unbounded());
         let read = || {
-            workspace.read(std::slice::from_ref(&request), &Cancel::default()).unwrap().remove(0)
+            workspace
+                .read_with(std::slice::from_ref(&request), &Cancel::default())
+                .unwrap()
+                .remove(0)
         };
         let (alone, shared) = (threads::alone(read), read());
         assert!(alone.text == shared.text, "{ending:?}");
@@ -206,11 +208,11 @@ fn a_large_text_is_shown_alike_by_one_thread_and_by_many() {
 fn one_bad_file_fails_no_other() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("good"), "a\n").unwrap();
-    let requests: Vec<_> = ["missing", "good", ".", "", "go\0od", "../good"]
-        .map(|path| ReadRequest { path: path.to_owned(), ..ReadRequest::default() })
-        .to_vec();
+    let requests: Vec<_> =
+        ["missing", "good", ".", "", "go\0od", "../good"].map(ReadRequest::new).to_vec();
     let options = WorkspaceOptions { root: dir.path().into(), ..WorkspaceOptions::default() };
-    let views = Workspace::on(&OsFileSystem, &options).read(&requests, &Cancel::default()).unwrap();
+    let views =
+        Workspace::on(&OsFileSystem, &options).read_with(&requests, &Cancel::default()).unwrap();
     let codes: Vec<_> =
         views.iter().map(|view| view.error.as_ref().map(|error| error.code)).collect();
     let expected = [
@@ -243,10 +245,9 @@ fn regression_a_growing_file_can_be_read() {
             Ok(())
         })
         .and_after_stamps(move |_| after_stamps());
-        let request =
-            ReadRequest { path: path.to_str().unwrap().to_owned(), ..window(1, Some(5), None) };
+        let request = ReadRequest { path: path.clone(), ..window(1, Some(5), None) };
         let views = Workspace::on(&system, &WorkspaceOptions::unbounded())
-            .read(std::slice::from_ref(&request), &Cancel::default());
+            .read_with(std::slice::from_ref(&request), &Cancel::default());
         let view = views.unwrap().remove(0);
         assert!(view.error.is_none(), "{:?}", view.error);
         assert!(view.text.starts_with("1:"), "{:?}", view.text);
@@ -269,9 +270,9 @@ fn view_while(
         Ok(())
     });
     let system = system.and_after_stamps(move |operation| cut(&cutter, operation));
-    let request = ReadRequest { path: path.to_str().unwrap().to_owned(), ..window(1, None, None) };
+    let request = ReadRequest { path: path.clone(), ..window(1, None, None) };
     let options = WorkspaceOptions::unbounded();
-    let views = Workspace::on(&system, &options).read(&[request], &Cancel::default());
+    let views = Workspace::on(&system, &options).read_with(&[request], &Cancel::default());
     (views.unwrap().remove(0), system.count())
 }
 
@@ -335,7 +336,7 @@ fn streamed_while(change: impl Fn(&std::path::Path)) -> (Vec<u8>, Result<FileVie
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
     fs::write(&path, "a line of text\n".repeat(3 << 16)).unwrap();
-    let request = ReadRequest { path: path.to_str().unwrap().to_owned(), ..ReadRequest::default() };
+    let request = ReadRequest::new(&path);
     let mut rows = Vec::new();
     let workspace = Workspace::on(&OsFileSystem, &WorkspaceOptions::unbounded());
     let ended = workspace.stream(&request, &Cancel::default(), |piece| {
@@ -379,9 +380,33 @@ fn a_failure_of_whoever_takes_a_stream_is_handed_back() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
     fs::write(&path, "one\n").unwrap();
-    let request = ReadRequest { path: path.to_str().unwrap().to_owned(), ..ReadRequest::default() };
+    let request = ReadRequest::new(&path);
     let workspace = Workspace::on(&OsFileSystem, &WorkspaceOptions::unbounded());
     let full = |_: &[u8]| Err(Error::new(Code::NoSpace, "full"));
     let ended = workspace.stream(&request, &Cancel::default(), full);
     assert_eq!(ended.unwrap_err().code, Code::NoSpace);
+}
+
+/// Names of files are compared and shown as text.
+#[cfg(unix)]
+#[test]
+fn paths_that_are_not_unicode_are_refused() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    use hashline_core::{Patch, PatchOperation, SearchQuery, Session};
+
+    let dir = tempfile::tempdir().unwrap();
+    let session = Session::in_dir(dir.path()).unwrap();
+    let path = std::path::Path::new(OsStr::from_bytes(b"a\xFF"));
+    let refusal = r#"path is "a\xFF": expected a path that is valid Unicode"#;
+    let view = session.read(path).unwrap().views.remove(0);
+    let error = view.error.unwrap();
+    assert_eq!((error.code, error.message.as_str()), (Code::InvalidArgument, refusal));
+    let query = SearchQuery { paths: vec![path.into()], ..SearchQuery::new("a") };
+    assert_eq!(session.search(query).unwrap().errors[0].message, refusal);
+    assert!(!session.has(path));
+    let patch = Patch::from(PatchOperation::delete_file(path));
+    assert!(matches!(session.apply(patch).unwrap(), hashline_core::Outcome::Rejected(_)));
+    assert_eq!(session.forget(Some(path)).unwrap_err().message, refusal);
 }

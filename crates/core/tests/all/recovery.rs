@@ -72,7 +72,7 @@ fn interrupt(n: u64, patch: Value, state: &Path, rival: &(dyn Fn() + Sync)) -> b
         }
     });
     let options = options(state, Durability::Process);
-    let _ = Workspace::on(&fs, &options).apply(&patch.into(), &Cancel::default());
+    let _ = Workspace::on(&fs, &options).apply(patch);
     fs.count() >= n
 }
 
@@ -91,7 +91,7 @@ fn each_crash(mut check: impl FnMut(&Scene, &str)) {
 fn applied(operations: Value, state: &Path) -> Applied {
     let patch = json!({ "operations": operations });
     let options = options(state, Durability::Process);
-    match Workspace::on(&OsFileSystem, &options).apply(&patch.into(), &Cancel::default()) {
+    match Workspace::on(&OsFileSystem, &options).apply(patch) {
         Ok(Outcome::Applied(applied)) => applied,
         other => panic!("{other:?}"),
     }
@@ -427,7 +427,7 @@ fn linked(is_new: bool) -> String {
     if is_new {
         let options = options(scene.state.path(), Durability::Process);
         let patch = patch(scene.dir.path()).into();
-        Workspace::on(&OsFileSystem, &options).apply(&patch, &Cancel::default()).unwrap();
+        Workspace::on(&OsFileSystem, &options).apply(&patch).unwrap();
     }
     scene.read("linked")
 }
@@ -758,8 +758,7 @@ fn names_that_another_call_has_vacated_for_a_moment_are_waited_for() {
         if !one.exists() {
             for path in [&one, &link] {
                 let edit = json!({"operations": append(path, "edit")}).into();
-                let outcome =
-                    Workspace::on(&OsFileSystem, &impatient).apply(&edit, &Cancel::default());
+                let outcome = Workspace::on(&OsFileSystem, &impatient).apply(&edit);
                 let Ok(Outcome::Rejected(rejected)) = outcome else { panic!("{outcome:?}") };
                 assert_eq!(rejected.code, Code::LockTimeout, "{}", rejected.text);
             }
@@ -772,7 +771,7 @@ fn names_that_another_call_has_vacated_for_a_moment_are_waited_for() {
         {"op": "move_file", "from": two, "to": one},
     ]});
     let options = options(scene.state.path(), Durability::Process);
-    let outcome = Workspace::on(&swapping, &options).apply(&swap.into(), &Cancel::default());
+    let outcome = Workspace::on(&swapping, &options).apply(swap);
     assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
     assert!(meetings.load(Ordering::SeqCst) > 0);
     applied(append(&link, "edit"), scene.state.path());
@@ -1002,7 +1001,7 @@ fn a_call_with_a_root_recovers_nothing_outside_and_writes_no_journal() {
             root: confined.as_path().into(),
             ..options(state, Durability::Process)
         };
-        Workspace::on(&OsFileSystem, &options).apply(&patch.into(), &Cancel::default()).unwrap()
+        Workspace::on(&OsFileSystem, &options).apply(patch).unwrap()
     };
     let edit = json!({"operations": append(Path::new("a"), "two")});
     let outcome = with_root(edit, scene.state.path());
@@ -1075,8 +1074,7 @@ fn damaged_and_foreign_journals_are_kept_and_not_acted_on() {
     assert_eq!(snapshot(dir.path()), before);
     // They stop nobody.
     let options = options(state.path(), Durability::Process);
-    let outcome =
-        Workspace::on(&OsFileSystem, &options).apply(&patch(dir.path()).into(), &Cancel::default());
+    let outcome = Workspace::on(&OsFileSystem, &options).apply(patch(dir.path()));
     assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
 }
 
@@ -1114,8 +1112,7 @@ fn a_change_that_stamps_cannot_show_is_seen() {
     });
     let fs_with_rival = fs_with_rival.with_frozen_stamps();
     let options = options(state.path(), Durability::Process);
-    let outcome =
-        Workspace::on(&fs_with_rival, &options).apply(&edit.into(), &Cancel::default()).unwrap();
+    let outcome = Workspace::on(&fs_with_rival, &options).apply(edit).unwrap();
     let Outcome::Rejected(rejected) = outcome else { panic!("{outcome:?}") };
     assert_eq!(rejected.code, Code::ConcurrentChange);
     assert_eq!(fs::read_to_string(&path).unwrap(), "one\nTWO\n");

@@ -73,9 +73,9 @@ impl Tree {
         let with_root = paths(&self.search(query));
         let absolute = SearchQuery {
             paths: if query.paths.is_empty() {
-                vec![self.full("")]
+                vec![self.full("").into()]
             } else {
-                query.paths.iter().map(|path| self.full(path)).collect()
+                query.paths.iter().map(|path| self.full(path.to_str().unwrap()).into()).collect()
             },
             ..query.clone()
         };
@@ -92,7 +92,7 @@ impl Tree {
 }
 
 fn search(query: &SearchQuery, options: &WorkspaceOptions) -> Result<SearchResult> {
-    Workspace::on(&OsFileSystem, options).search(query, &Cancel::default())
+    Workspace::on(&OsFileSystem, options).search_with(query, &Cancel::default())
 }
 
 /// What a sink gets, file by file, is what the result of a search otherwise holds.
@@ -193,8 +193,9 @@ fn header_path(line: &str) -> Option<&str> {
 
 /// The lines of a file by number, as reading shows them.
 fn read_lines(path: &str, options: &WorkspaceOptions) -> BTreeMap<u64, String> {
-    let request = ReadRequest { path: path.to_owned(), ..ReadRequest::default() };
-    let views = Workspace::on(&OsFileSystem, options).read(&[request], &Cancel::default()).unwrap();
+    let request = ReadRequest::new(path);
+    let views =
+        Workspace::on(&OsFileSystem, options).read_with(&[request], &Cancel::default()).unwrap();
     assert!(views[0].error.is_none(), "{:?}", views[0].error);
     (1..).zip(views[0].text.lines().map(str::to_owned)).collect()
 }
@@ -401,7 +402,7 @@ fn globs_hold_however_the_path_is_written() {
         Tree::new(&[("a.txt", "needle"), ("sub/a.txt", "needle"), ("x/sub/a.txt", "needle")]);
     for path in [".", "sub", "./sub/", &tree.full(""), &tree.full("sub"), &tree.full("sub/a.txt")] {
         let query = SearchQuery {
-            paths: vec![path.to_owned()],
+            paths: vec![path.into()],
             globs: vec!["/sub/*.txt".to_owned()],
             ..text("needle")
         };
@@ -431,10 +432,8 @@ fn overlapping_paths_are_searched_once() {
         (&["c.txt", "."], &["c.txt", "src/a.txt", "src/sub/b.txt"]),
         (&["./src/../c.txt", "c.txt"], &["src/../c.txt"]),
     ] {
-        let query = SearchQuery {
-            paths: named.iter().map(|&path| path.to_owned()).collect(),
-            ..text("needle")
-        };
+        let query =
+            SearchQuery { paths: named.iter().map(PathBuf::from).collect(), ..text("needle") };
         assert_eq!(paths(&tree.search(&query)), expected, "{named:?}");
     }
 }
@@ -575,7 +574,7 @@ fn misuse_fails_the_call() {
 fn what_cannot_be_searched_is_data() {
     let tree = Tree::new(&[("a.txt", "needle")]);
     let query = SearchQuery {
-        paths: ["missing/x", "a.txt", "", "a\0b", "a.txt/x"].map(String::from).to_vec(),
+        paths: ["missing/x", "a.txt", "", "a\0b", "a.txt/x"].map(PathBuf::from).to_vec(),
         ..text("needle")
     };
     let result = tree.search(&query);
@@ -607,7 +606,8 @@ fn cancelled_calls_end() {
     let tree = Tree::new(&[("a.txt", "needle")]);
     let cancel = Cancel::default();
     cancel.cancel();
-    let result = Workspace::on(&OsFileSystem, &tree.options()).search(&text("needle"), &cancel);
+    let result =
+        Workspace::on(&OsFileSystem, &tree.options()).search_with(&text("needle"), &cancel);
     assert_eq!(result.unwrap_err().code, Code::Aborted);
 }
 
@@ -643,7 +643,7 @@ fn nothing_outside_the_root_counts() {
         ("sub/..", Some(2)),
         (&inside, Some(1)),
     ] {
-        let query = SearchQuery { paths: vec![path.to_owned()], ..text("needle") };
+        let query = SearchQuery { paths: vec![path.into()], ..text("needle") };
         let result = tree.search(&query);
         match expected {
             None => assert_eq!(error_codes(&result), [(path, Code::OutsideRoot)]),
@@ -832,7 +832,7 @@ proptest! {
             .collect();
         expected.sort();
         let query = SearchQuery {
-            paths: if start.is_empty() { Vec::new() } else { vec![start.to_owned()] },
+            paths: if start.is_empty() { Vec::new() } else { vec![start.into()] },
             hidden,
             gitignore,
             ignore_files,

@@ -1,7 +1,7 @@
 //! Sessions on real files: an anchor means the line that was shown, whatever became of it.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use hashline_core::internals::cancel::{Cancel, at_look};
@@ -62,7 +62,7 @@ impl Scene {
     ) -> ReadReport {
         let mut request = ReadRequest { path: path.into(), start_line, ..ReadRequest::default() };
         request.limits.max_lines = max_lines;
-        self.session.read(&[request], &Cancel::default()).unwrap()
+        self.session.read_with(&[request], &Cancel::default()).unwrap()
     }
 
     fn try_apply(&self, operations: Value) -> Outcome {
@@ -265,7 +265,7 @@ fn parallel_inserts_from_four_anchors_of_one_view_all_land_right() {
 fn searches_count_as_shown() {
     let scene = Scene::new(&[("f", &numbered(50)), ("g", "line 7\n")]);
     let query = SearchQuery::new(literal("line 7"));
-    let found = scene.session.search(&query, &Cancel::default()).unwrap();
+    let found = scene.session.search_with(&query, &Cancel::default()).unwrap();
     assert_eq!(found.match_count, 2);
     scene.apply(json!([set(7, "line 7", "seven")]));
     assert_eq!(scene.refuse(json!([set(30, "line 30", "x")])).code, Code::NotShown);
@@ -276,7 +276,7 @@ fn what_was_shown_earlier_is_learned_again_as_far_as_it_is_true() {
     let scene = Scene::new(&[("f", &numbered(5))]);
     let view = scene.read("f").text;
     let other = Scene::new(&[("f", &numbered(5).replace("line 3\n", "three\n"))]);
-    assert_eq!(other.session.observe(&view, Some("f"), &Cancel::default()).unwrap(), 4);
+    assert_eq!(other.session.observe(&view, Some(Path::new("f")), &Cancel::default()).unwrap(), 4);
     other.apply(json!([set(2, "line 2", "two")]));
     let headed = format!("--- f ---\n{view}");
     assert_eq!(scene.session.fork().observe(&headed, None, &Cancel::default()).unwrap(), 5);
@@ -287,15 +287,15 @@ fn forks_go_separate_ways_and_forgetting_is_told() {
     let scene = Scene::new(&[("f", &numbered(5)), ("g", &numbered(5))]);
     scene.read("f");
     let fork = scene.session.fork();
-    scene.session.forget(Some("f")).unwrap();
+    scene.session.forget(Some(Path::new("f"))).unwrap();
     let rejected = scene.refuse(json!([set(2, "line 2", "x")]));
     assert_eq!(rejected.code, Code::NotShown);
     let patch = json!({"operations": [set(2, "line 2", "x")]}).into();
-    let outcome = fork.apply(&patch, &Cancel::default());
+    let outcome = fork.apply(&patch);
     assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
     // A file that is gone can be forgotten, too.
     fs::remove_file(scene.dir.path().join("g")).unwrap();
-    scene.session.forget(Some("g")).unwrap();
+    scene.session.forget(Some(Path::new("g"))).unwrap();
     scene.session.forget(None).unwrap();
     assert_eq!(scene.session.memory_bytes(), 0);
 }
@@ -326,7 +326,7 @@ fn a_call_shows_no_more_than_its_limits_and_says_how_to_go_on() {
     let requests: Vec<_> = ["f", "g", "h"]
         .map(|path| ReadRequest { path: path.into(), ..ReadRequest::default() })
         .into();
-    let report = scene.session.read(&requests, &Cancel::default()).unwrap();
+    let report = scene.session.read_with(&requests, &Cancel::default()).unwrap();
     let next: Vec<_> = report.next.iter().map(|one| (one.path.as_str(), one.start_line)).collect();
     assert_eq!(next, [("g", 3), ("h", 1)]);
     assert!(report.text.contains("--- g ---\n1:"), "{}", report.text);
@@ -367,7 +367,7 @@ fn a_line_is_not_cut_by_what_earlier_files_left_of_a_limit() {
     let files = [("f", &*numbered(8)), ("g", long), ("h", "short\n")];
     let scene = Scene::with(&files, |options| options.limits = limits);
     let cancel = Cancel::default();
-    let report = scene.session.read(&requests(&["f", "g", "h"]), &cancel).unwrap();
+    let report = scene.session.read_with(&requests(&["f", "g", "h"]), &cancel).unwrap();
     assert!(!report.text.contains("--- g ---"), "{}", report.text);
     let end = "(Not shown, since the limit of one call is reached: g from line 1.)";
     assert!(report.text.ends_with(end), "{}", report.text);
@@ -384,7 +384,7 @@ fn thousands_of_files_that_are_not_there_stay_within_the_limit_of_a_call() {
     let scene = Scene::new(&[]);
     let names: Vec<String> = (0..5_000).map(|at| format!("none/{at}")).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let report = scene.session.read(&requests(&names), &Cancel::default()).unwrap();
+    let report = scene.session.read_with(&requests(&names), &Cancel::default()).unwrap();
     assert!(report.text.len() < 53_000, "{} bytes", report.text.len());
     assert_eq!(report.views.len(), names.len());
 }
@@ -398,7 +398,7 @@ fn images_of_one_call_have_a_bound_in_all() {
         fs::write(scene.dir.path().join(name), &png).unwrap();
     }
     let cancel = Cancel::default();
-    let report = scene.session.read(&requests(&["a.png", "b.png", "c.png"]), &cancel);
+    let report = scene.session.read_with(&requests(&["a.png", "b.png", "c.png"]), &cancel);
     let report = report.unwrap();
     let images: Vec<_> = report.images.iter().map(|image| image.path.as_str()).collect();
     assert_eq!(images, ["a.png", "b.png"]);
@@ -429,7 +429,7 @@ fn what_a_cancelled_call_would_have_shown_is_not_shown() {
     let scene = Scene::new(&[("f", "a\nb\n")]);
     let cancel = Cancel::default();
     cancel.cancel();
-    let error = scene.session.read(&requests(&["f"]), &cancel).unwrap_err();
+    let error = scene.session.read_with(&requests(&["f"]), &cancel).unwrap_err();
     assert_eq!(error.code, Code::Aborted);
     assert_eq!(scene.session.memory_bytes(), 0);
     assert_eq!(scene.refuse(json!([set(2, "b", "B")])).code, Code::NotShown);
@@ -486,7 +486,7 @@ fn empty_files_missing_files_and_no_match_are_said() {
     assert!(scene.read("none").text.starts_with("FILE_NOT_FOUND: none: "));
     let search = Some(Query { search: "b".into(), regex: false, case_sensitive: false });
     let request = ReadRequest { path: "f".into(), search, ..ReadRequest::default() };
-    let report = scene.session.read(&[request], &Cancel::default());
+    let report = scene.session.read_with(&[request], &Cancel::default());
     assert_eq!(report.unwrap().text, "(no match for b in 1 lines)");
     let insert = json!([{"op": "insert_after", "path": "empty", "anchor": "EOF", "text": "a"}]);
     scene.apply(insert);
@@ -542,10 +542,13 @@ fn rows_that_are_true_by_accident_teach_nothing() {
     let view = scene.read("f").text;
     // A brace stands on line 3 again, but it is another one.
     let other = Scene::new(&[("f", "new();\n{\n}\nfn a() {\n  one();\n}\n")]);
-    assert_eq!(other.session.observe(&view, Some("f"), &Cancel::default()).unwrap(), 0);
+    assert_eq!(other.session.observe(&view, Some(Path::new("f")), &Cancel::default()).unwrap(), 0);
     // Anchors that are spoken of are no rows.
     let spoken = format!("{} was found 2 lines further down", anchor(3, "}"));
-    assert_eq!(other.session.observe(&spoken, Some("f"), &Cancel::default()).unwrap(), 0);
+    assert_eq!(
+        other.session.observe(&spoken, Some(Path::new("f")), &Cancel::default()).unwrap(),
+        0
+    );
 }
 
 #[test]
@@ -597,7 +600,7 @@ fn documents_are_read_where_files_are() {
         options.read_roots = roots.map(PathBuf::from).into();
     });
     let read = |path: &str| {
-        let request = JsonRequest { path: path.to_owned(), ..JsonRequest::default() };
+        let request = JsonRequest::new(path);
         let view = scene.session.read_json(&request, &Cancel::default());
         view.map(|view| view.text).map_err(|error| error.code)
     };
@@ -620,21 +623,21 @@ fn regression_directories_to_read_are_searched_observed_and_forgotten_in() {
     });
     let search = Query { search: "there".into(), regex: false, case_sensitive: true };
     let mut query = SearchQuery::new(search);
-    query.paths = vec![".".into(), root, "/etc".into()];
-    let found = scene.session.search(&query, &Cancel::default()).unwrap();
+    query.paths = vec![".".into(), root.into(), "/etc".into()];
+    let found = scene.session.search_with(&query, &Cancel::default()).unwrap();
     assert_eq!((found.match_count, found.files.len()), (2, 2), "{}", found.text);
     let errors: Vec<_> = found.errors.iter().map(|error| error.path.as_deref()).collect();
     assert_eq!(errors, [Some("/etc")]);
-    scene.session.forget(Some(file)).unwrap();
+    scene.session.forget(Some(Path::new(file))).unwrap();
     let rows = scene.read(file).text;
-    assert_eq!(scene.session.observe(&rows, Some(file), &Cancel::default()).unwrap(), 1);
+    assert_eq!(scene.session.observe(&rows, Some(Path::new(file)), &Cancel::default()).unwrap(), 1);
 }
 
 #[test]
 fn regression_what_was_to_be_forgotten_is_not_taught_by_a_call_that_waited() {
     let scene = Scene::new(&[("f", &numbered(5)), ("g", "one line\n")]);
     let waiting = scene.session.reading();
-    scene.session.forget(Some("f")).unwrap();
+    scene.session.forget(Some(Path::new("f"))).unwrap();
     waiting.read(&requests(&["f", "g"]), &Cancel::default()).unwrap();
     assert_eq!(scene.refuse(json!([set(2, "line 2", "x")])).code, Code::NotShown);
     let g = json!({"op": "set_line", "path": "g", "anchor": anchor(1, "one line"), "text": "x"});
@@ -762,7 +765,7 @@ fn sessions_are_confined_unless_one_says_otherwise() {
         let workspace = WorkspaceOptions { cwd, root, ..WorkspaceOptions::default() };
         let session = Session::new(SessionOptions { workspace, ..SessionOptions::default() });
         let request = ReadRequest { path: path.to_str().unwrap().into(), ..ReadRequest::default() };
-        let report = session.unwrap().read(&[request], &Cancel::default()).unwrap();
+        let report = session.unwrap().read_with(&[request], &Cancel::default()).unwrap();
         report.views[0].error.as_ref().map(|error| error.code)
     };
     assert_eq!(code(Root::default()), Some(Code::OutsideRoot));
@@ -774,7 +777,8 @@ fn regression_where_nothing_can_be_read_nothing_is_observed_in_silence() {
     let gone = tempfile::tempdir().unwrap();
     let scene = Scene::with(&[], |options| options.workspace.root = gone.path().into());
     gone.close().unwrap();
-    let error = scene.session.observe("1:aa|a", Some("f"), &Cancel::default()).unwrap_err();
+    let error =
+        scene.session.observe("1:aa|a", Some(Path::new("f")), &Cancel::default()).unwrap_err();
     assert_eq!(error.code, Code::InvalidArgument);
 }
 
@@ -788,7 +792,7 @@ fn regression_lines_found_in_a_file_with_an_odd_name_count_as_shown() {
         scene.write(name, &format!("{}needle {at}\n", numbered(20)));
     }
     let query = SearchQuery::new(literal("needle"));
-    let found = scene.session.search(&query, &Cancel::default()).unwrap();
+    let found = scene.session.search_with(&query, &Cancel::default()).unwrap();
     assert_eq!(found.files.len(), files.len(), "{}", found.text);
     for (at, name) in files.iter().enumerate() {
         let needle = anchor(21, &format!("needle {at}"));
@@ -819,14 +823,14 @@ fn regression_what_no_room_was_left_for_is_not_called_outside_the_root() {
         options.limits.max_matches = 20;
     });
     let mut query = SearchQuery::new(literal("line"));
-    query.paths = vec![".".to_owned(), outside, elsewhere.clone()];
-    let found = scene.session.search(&query, &Cancel::default()).unwrap();
+    query.paths = vec![".".into(), outside.into(), elsewhere.clone().into()];
+    let found = scene.session.search_with(&query, &Cancel::default()).unwrap();
     assert!(found.truncated);
     let paths: Vec<_> = found.errors.iter().map(|error| error.path.as_deref()).collect();
     assert_eq!(paths, [Some(elsewhere.as_str())], "{:?}", found.errors);
     // The limit of each file leaves room for others.
     query.max_matches_per_file = Some(5);
-    let found = scene.session.search(&query, &Cancel::default()).unwrap();
+    let found = scene.session.search_with(&query, &Cancel::default()).unwrap();
     assert_eq!((found.files.len(), found.match_count, found.truncated), (2, 10, true));
 }
 
@@ -839,8 +843,9 @@ fn regression_a_search_in_several_directories_keeps_its_limit_to_the_byte() {
         options.read_roots = vec![PathBuf::from(&root)];
     });
     let mut query = SearchQuery::new(literal("needle"));
-    query.paths = vec![".".to_owned(), root];
-    let search = |query: &SearchQuery| scene.session.search(query, &Cancel::default()).unwrap();
+    query.paths = vec![".".into(), root.into()];
+    let search =
+        |query: &SearchQuery| scene.session.search_with(query, &Cancel::default()).unwrap();
     let whole = search(&query);
     assert_eq!((whole.match_count, whole.truncated), (2, false));
     query.max_bytes = Some(whole.text.len());
@@ -860,11 +865,11 @@ fn regression_a_limit_shorter_than_a_header_lets_a_read_go_on() {
         [name, "g"].map(|path| ReadRequest { path: path.into(), ..ReadRequest::default() }).into();
     let mut rows = Vec::new();
     for _ in 0..3 {
-        let report = scene.session.read(&left, &Cancel::default()).unwrap();
+        let report = scene.session.read_with(&left, &Cancel::default()).unwrap();
         let shown = report.views.into_iter().filter(|view| !view.text.is_empty());
         rows.extend(shown.map(|view| (view.path, view.text)));
         let request = |on: ReadOn| ReadRequest {
-            path: on.path,
+            path: on.path.into(),
             start_line: Some(on.start_line),
             ..ReadRequest::default()
         };
@@ -932,7 +937,7 @@ fn what_others_changed_is_told_once_by_the_next_call() {
     assert_eq!(changed(), ["b", "a"]);
     scene.read("b");
     scene.write("b", "three\n");
-    scene.session.forget(Some("b")).unwrap();
+    scene.session.forget(Some(Path::new("b"))).unwrap();
     scene.read("c");
     assert_eq!(changed(), nothing);
 }

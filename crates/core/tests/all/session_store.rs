@@ -104,13 +104,13 @@ impl Scene {
 
 fn read(session: &Session, path: &str) -> Vec<String> {
     let request = ReadRequest { path: path.into(), ..ReadRequest::default() };
-    let report = session.read(&[request], &Cancel::default()).unwrap();
+    let report = session.read_with(&[request], &Cancel::default()).unwrap();
     report.text.lines().map(str::to_owned).collect()
 }
 
 fn apply(session: &Session, operations: Value) -> Outcome {
     let patch = json!({"operations": operations}).into();
-    session.apply(&patch, &Cancel::default()).unwrap()
+    session.apply(&patch).unwrap()
 }
 
 fn set(anchor: &str, text: &str) -> Value {
@@ -478,7 +478,7 @@ fn regression_opening_a_store_reads_each_text_once() {
 fn looks_of_a_read(scene: &Scene) -> u64 {
     let (session, cancel) = (scene.open_as("other"), Cancel::default());
     let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
-    session.read(&[request], &cancel).unwrap();
+    session.read_with(&[request], &cancel).unwrap();
     looks(&cancel)
 }
 
@@ -490,7 +490,7 @@ fn regression_a_call_that_waits_for_another_process_can_be_cancelled() {
     let held = scene.lock().take(Duration::from_secs(60), &Cancel::default()).unwrap();
     let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
     let cancel = at_look(of_a_read + 3);
-    let error = session.read(&[request], &cancel).unwrap_err();
+    let error = session.read_with(&[request], &cancel).unwrap_err();
     assert_eq!(error.code, Code::Aborted);
     drop(held);
     // What it would have shown was not shown.
@@ -741,7 +741,7 @@ fn regression_what_is_forgotten_is_not_on_disk_any_more() {
         fs::write(scene.log().with_file_name("content.new"), "secret").unwrap();
         assert!(says(&scene, "secret") && says(&scene, "private"));
         let path = scene.dir.path().join("f");
-        session.forget(if whole { None } else { path.to_str() }).unwrap();
+        session.forget((!whole).then_some(&*path)).unwrap();
         for word in ["secret", "edited", "private"] {
             assert!(!says(&scene, word), "{word}");
         }
@@ -761,7 +761,7 @@ fn regression_what_is_forgotten_is_not_on_disk_any_more() {
             let dry = session.apply_with(&patch, &dry_run, &Cancel::default()).unwrap();
             assert_eq!(matches!(dry, Outcome::Applied(_)), !whole);
             // The refusals show it again.
-            session.forget(path.to_str()).unwrap();
+            session.forget(Some(&path)).unwrap();
             if whole {
                 session.forget(None).unwrap();
             }
@@ -797,7 +797,7 @@ fn regression_a_smaller_process_forgets_for_a_larger_one() {
     read(&large, "f");
     let rows = read(&large, "g");
     let small = scene.open_within(9_000);
-    small.forget(scene.dir.path().join("f").to_str()).unwrap();
+    small.forget(Some(&scene.dir.path().join("f"))).unwrap();
     assert!(!says(&scene, "secret"));
     scene.write("g", &format!("new\n{}", numbered(2_000)));
     let edit = json!([{"op": "set_line", "path": "g", "anchor": rows[4], "text": "five"}]);

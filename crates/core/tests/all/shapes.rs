@@ -108,12 +108,18 @@ fn holds(name: &str) {
 fn answer(workspace: &Workspace<'_>, call: &Call) -> Value {
     let cancel = Cancel::default();
     match call.call.as_str() {
-        "read" => data(workspace.read(&requests(&call.given), &cancel).unwrap()),
-        "search" => data(workspace.search(&given::<SearchQuery>(&call.given), &cancel).unwrap()),
+        "read" => data(workspace.read_with(&requests(&call.given), &cancel).unwrap()),
+        "search" => {
+            data(workspace.search_with(&given::<SearchQuery>(&call.given), &cancel).unwrap())
+        }
         "readJson" => {
             data(workspace.read_json(&given::<JsonRequest>(&call.given), &cancel).unwrap())
         }
-        "apply" => data(workspace.apply(&call.given.clone().into(), &cancel).unwrap()),
+        "apply" => data(
+            workspace
+                .apply_with(&call.given.clone().into(), &PatchOptions::default(), &cancel)
+                .unwrap(),
+        ),
         "applyToText" => {
             let options = workspace.options();
             let text = call.text.as_deref().unwrap();
@@ -127,10 +133,10 @@ fn answer(workspace: &Workspace<'_>, call: &Call) -> Value {
 fn answer_of_session(session: &Session, call: &Call) -> Value {
     let cancel = Cancel::default();
     match call.call.as_str() {
-        "read" => data(session.read(&requests(&call.given), &cancel).unwrap()),
+        "read" => data(session.read_with(&requests(&call.given), &cancel).unwrap()),
         "search" => {
             let query = given::<SearchQuery>(&call.given);
-            data(session.search(&query, &cancel).unwrap())
+            data(session.search_with(&query, &cancel).unwrap())
         }
         "apply" => {
             let patch = call.given.clone().into();

@@ -56,7 +56,7 @@ impl Scene {
         .unwrap();
         for (name, _) in files {
             let request = ReadRequest { path: (*name).into(), ..ReadRequest::default() };
-            session.read(&[request], &Cancel::default()).unwrap();
+            session.read_with(&[request], &Cancel::default()).unwrap();
         }
         Scene { dir, _state: state, options, session }
     }
@@ -73,7 +73,7 @@ impl Scene {
 
     fn plainly(&self, operations: Value) -> Outcome {
         let patch = json!({"operations": operations}).into();
-        Workspace::new(self.options.clone()).apply(&patch, &Cancel::default()).unwrap()
+        Workspace::new(self.options.clone()).apply(&patch).unwrap()
     }
 
     fn content(&self, path: &str) -> String {
@@ -243,7 +243,7 @@ fn other_encodings_are_parsed_as_text() {
     let utf16: Vec<u8> = "\u{feff}let a = 1\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     fs::write(scene.dir.path().join("a.js"), utf16).unwrap();
     let request = ReadRequest { path: "a.js".into(), ..ReadRequest::default() };
-    scene.session.read(&[request], &Cancel::default()).unwrap();
+    scene.session.read_with(&[request], &Cancel::default()).unwrap();
     let done = scene.in_session(json!([set("a.js", 1, "let a = 1", "let a = (1")]));
     assert_eq!(done.files[0].syntax, Some(SyntaxState::Broken), "{}", done.text);
 }

@@ -75,7 +75,7 @@ fn child() {
         if task["sync"].as_bool().unwrap() { Durability::Power } else { Durability::Process };
     let options = options(state, durability);
     let patch = task["patch"].clone().into();
-    let outcome = Workspace::on(&fs, &options).apply(&patch, &Cancel::default());
+    let outcome = Workspace::on(&fs, &options).apply(&patch);
     println!("{ENDS}");
     assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
 }
@@ -183,7 +183,7 @@ fn outcome_on_copy(
     fill(copy.path());
     let options = options(state.path(), Durability::Process);
     let patch = patch(copy.path()).into();
-    let outcome = Workspace::on(&OsFileSystem, &options).apply(&patch, &Cancel::default()).unwrap();
+    let outcome = Workspace::on(&OsFileSystem, &options).apply(&patch).unwrap();
     assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
     snapshot(copy.path())
 }

@@ -14,7 +14,6 @@ use crate::support::{
     Interrupted, Scene, journals, options, patch, scratch, snapshot, temporaries,
 };
 use crate::{hold_starts, start};
-use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::commit::RecoveryReport;
 use hashline_core::internals::disk::fs::OsFileSystem;
 use hashline_core::internals::edit::apply::Durability;
@@ -50,7 +49,7 @@ fn child() {
     if task["patch"].is_object() {
         let options = options(Path::new(task["state"].as_str().unwrap()), Durability::Process);
         let patch = task["patch"].clone().into();
-        let outcome = Workspace::on(&OsFileSystem, &options).apply(&patch, &Cancel::default());
+        let outcome = Workspace::on(&OsFileSystem, &options).apply(&patch);
         let is_applied = matches!(outcome, Ok(Outcome::Applied(_)));
         println!("\n{ANSWER}{}", if is_applied { json!("applied") } else { json!("not") });
         return;
@@ -73,7 +72,7 @@ fn patch_in_a_closed_directory(task: &Value, closed_at: u64) -> Value {
         }
     });
     let options = options(&path("state"), Durability::Process);
-    let outcome = Workspace::on(&fs, &options).apply(&patch(&dir).into(), &Cancel::default());
+    let outcome = Workspace::on(&fs, &options).apply(patch(&dir));
     let said = match outcome {
         Ok(Outcome::Applied(_)) => "applied",
         Ok(Outcome::Rejected(rejected)) if rejected.code == Code::ConcurrentChange => "concurrent",
@@ -125,8 +124,7 @@ impl Interruption {
         let options = options(scene.0.state.path(), Durability::Process);
         let outcome = {
             let _starts = hold_starts();
-            Workspace::on(&fs, &options)
-                .apply(&patch(scene.0.dir.path()).into(), &Cancel::default())
+            Workspace::on(&fs, &options).apply(patch(scene.0.dir.path()))
         };
         assert!(outcome.is_err());
         assert!(scene.is_committed());
@@ -224,9 +222,7 @@ fn regression_a_directory_that_is_closed_in_mid_commit_tears_nothing() {
         let scene = Scene::new();
         let before = snapshot(scene.path());
         let options = options(scene.state.path(), Durability::Process);
-        Workspace::on(&OsFileSystem, &options)
-            .apply(&patch(scene.path()).into(), &Cancel::default())
-            .unwrap();
+        Workspace::on(&OsFileSystem, &options).apply(patch(scene.path())).unwrap();
         (before, snapshot(scene.path()))
     };
     for closed_at in 1.. {
@@ -314,8 +310,7 @@ fn an_edit_lets_nobody_in_who_was_kept_out() {
         {"op": "insert_after", "path": path, "anchor": "EOF", "text": "two"},
     ]});
     let options = options(state.path(), Durability::Process);
-    let outcome =
-        Workspace::on(&OsFileSystem, &options).apply(&edit.into(), &Cancel::default()).unwrap();
+    let outcome = Workspace::on(&OsFileSystem, &options).apply(edit).unwrap();
     assert!(matches!(outcome, Outcome::Applied(_)), "{outcome:?}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "one\ntwo\n");
     assert_eq!(xattr::get(&path, "system.posix_acl_access").unwrap(), None);

@@ -10,7 +10,6 @@ use std::process::{Command, Stdio};
 
 use crate::support::{Interrupted, Scene, journals, options, recover, scratch, tell_skipped};
 use crate::{hold_starts, start};
-use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::commit::StateDir;
 use hashline_core::internals::disk::fs::OsFileSystem;
 use hashline_core::internals::edit::apply::Durability;
@@ -29,8 +28,7 @@ fn refusal(scene: &Scene, state: &Path) -> (Code, String) {
     let edit =
         json!({"operations": [{"op": "insert_after", "path": path, "anchor": "EOF", "text": "x"}]});
     let options = options(state, Durability::Process);
-    let outcome =
-        Workspace::on(&OsFileSystem, &options).apply(&edit.into(), &Cancel::default()).unwrap();
+    let outcome = Workspace::on(&OsFileSystem, &options).apply(edit).unwrap();
     let Outcome::Rejected(rejected) = outcome else { panic!("{outcome:?}") };
     assert_eq!(fs::read(&path).unwrap(), before);
     (rejected.code, rejected.text)
@@ -125,7 +123,7 @@ fn regression_no_fault_lets_a_patch_into_the_state_directory() {
         let add = json!({"op": "add_file", "path": path, "content": "x"});
         let patch = json!({"operations": [add]}).into();
         let options = options(&state, Durability::Process);
-        let outcome = Workspace::on(&fs, &options).apply(&patch, &Cancel::default());
+        let outcome = Workspace::on(&fs, &options).apply(&patch);
         assert!(matches!(outcome, Ok(Outcome::Rejected(_))), "{fault_at}: {outcome:?}");
         assert!(!path.exists(), "{fault_at}");
         if fs.count() < fault_at {
@@ -154,7 +152,7 @@ fn regression_a_journal_without_end_is_damaged_and_not_read() {
     let edit =
         json!({"operations": [{"op": "insert_after", "path": path, "anchor": "EOF", "text": "x"}]});
     let options = options(scene.state.path(), Durability::Process);
-    let outcome = Workspace::on(&OsFileSystem, &options).apply(&edit.into(), &Cancel::default());
+    let outcome = Workspace::on(&OsFileSystem, &options).apply(edit);
     assert!(matches!(outcome, Ok(Outcome::Applied(_))), "{outcome:?}");
 }
 
@@ -209,7 +207,7 @@ fn every_crash_is_recovered(scene: &Scene, patch: &Value, label: &str) -> bool {
             Ok(())
         });
         let options = options(scene.state.path(), Durability::Process);
-        let outcome = Workspace::on(&fs, &options).apply(&patch.clone().into(), &Cancel::default());
+        let outcome = Workspace::on(&fs, &options).apply(patch.clone());
         if let Ok(Outcome::Rejected(rejected)) = &outcome
             && rejected.code == Code::InvalidArgument
         {

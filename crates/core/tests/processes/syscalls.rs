@@ -15,7 +15,6 @@ use std::process::{Child, Command, Stdio};
 
 use crate::start;
 use crate::support::{Scene, journals, options, patch, recover, scratch, snapshot, tell_skipped};
-use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::commit::TEMPORARY_PREFIX;
 use hashline_core::internals::disk::fs::OsFileSystem;
 use hashline_core::internals::edit::apply::Durability;
@@ -50,7 +49,7 @@ fn child() {
         if task["sync"].as_bool().unwrap() { Durability::Power } else { Durability::Process };
     let options = options(Path::new(task["state"].as_str().unwrap()), durability);
     let patch = task["patch"].clone().into();
-    let code = match Workspace::on(&OsFileSystem, &options).apply(&patch, &Cancel::default()) {
+    let code = match Workspace::on(&OsFileSystem, &options).apply(&patch) {
         Ok(Outcome::Applied(_)) => APPLIED,
         Ok(Outcome::Rejected(rejected)) if rejected.code == Code::ConcurrentChange => CONCURRENT,
         Ok(Outcome::Rejected(_)) => REFUSED,
@@ -213,7 +212,7 @@ impl Snapshots {
         let (old, old_visible) = (snapshot(scene.path()), visible(scene.path()));
         let options = options(scene.state.path(), Durability::Process);
         let patch = patch(scene.path()).into();
-        Workspace::on(&OsFileSystem, &options).apply(&patch, &Cancel::default()).unwrap();
+        Workspace::on(&OsFileSystem, &options).apply(&patch).unwrap();
         let (new, new_visible) = (snapshot(scene.path()), visible(scene.path()));
         Snapshots { old, new, old_visible, new_visible }
     }

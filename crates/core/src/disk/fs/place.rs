@@ -456,3 +456,10 @@ pub fn differ_in_case_only(one: &Path, other: &Path) -> bool {
     let folded = |path: &Path| path.to_string_lossy().to_lowercase();
     one != other && folded(one) == folded(other)
 }
+
+/// A path as text, which names of files are compared and shown as.
+pub fn unicode_path<'p>(name: &str, path: &'p Path) -> Result<&'p str> {
+    path.to_str().ok_or_else(|| {
+        Error::argument(format!("{name} is {path:?}: expected a path that is valid Unicode"))
+    })
+}

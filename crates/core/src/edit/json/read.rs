@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -13,6 +14,7 @@ use crate::cancel::Cancel;
 use crate::disk::bytes::{
     Charset, Document, LoadOptions, Loaded, load_bytes, valid_utf8, with_file,
 };
+use crate::disk::fs::unicode_path;
 use crate::error::{Code, Error, Message, Result, Term};
 use crate::shape::{path_or_object, size};
 use crate::text::hash::floor_boundary;
@@ -24,13 +26,25 @@ use crate::view::scope::Scope;
 #[derive(Clone, Debug, Default)]
 pub struct JsonRequest {
     /// The file.
-    pub path: String,
+    pub path: PathBuf,
     /// The first line of the file that is shown, from 1.
     pub start_line: Option<u64>,
     /// How much is shown: rows with anchors count as lines.
     pub limits: Limits,
     /// The label of the file's encoding, where it has no byte order mark.
     pub encoding: Option<String>,
+}
+
+impl JsonRequest {
+    /// A read of a whole document.
+    pub fn new(path: impl Into<PathBuf>) -> JsonRequest {
+        JsonRequest { path: path.into(), ..JsonRequest::default() }
+    }
+
+    /// The path as answers have it.
+    pub(crate) fn name(&self) -> Cow<'_, str> {
+        self.path.to_string_lossy()
+    }
 }
 
 /// A request as data (`serde`).
@@ -52,7 +66,7 @@ impl<'de> Deserialize<'de> for JsonRequest {
         let of_path = |path| JsonRequestShape { path, ..JsonRequestShape::default() };
         let given = path_or_object(deserializer, of_path)?;
         Ok(JsonRequest {
-            path: given.path,
+            path: given.path.into(),
             start_line: given.start_line,
             limits: Limits { max_lines: given.max_lines, max_bytes: given.max_bytes.map(size) },
             encoding: given.encoding,
@@ -93,7 +107,7 @@ pub struct JsonView {
 /// Reads a document. Fails when the file cannot be read, or is not JSON.
 pub fn read_json(scope: &Scope<'_>, request: &JsonRequest) -> Result<JsonView> {
     let load = prepare(scope, request)?;
-    with_file(scope.fs, scope.base, &request.path, &load, |loaded| {
+    with_file(scope.fs, scope.base, &request.name(), &load, |loaded| {
         view_loaded(scope, request, loaded)
     })
 }
@@ -101,12 +115,13 @@ pub fn read_json(scope: &Scope<'_>, request: &JsonRequest) -> Result<JsonView> {
 /// As [`read_json`], for bytes that came from elsewhere; the path is what they are called.
 pub fn read_json_bytes(scope: &Scope<'_>, request: &JsonRequest, bytes: &[u8]) -> Result<JsonView> {
     let load = prepare(scope, request)?;
-    view_loaded(scope, request, &load_bytes(&request.path, bytes, &load)?)
+    view_loaded(scope, request, &load_bytes(&request.name(), bytes, &load)?)
 }
 
 /// Checks a request, and says how its file is loaded.
 fn prepare(scope: &Scope<'_>, request: &JsonRequest) -> Result<LoadOptions> {
     scope.cancel.check()?;
+    unicode_path("path", &request.path)?;
     let own = request.encoding.as_deref().map(Charset::by_label).transpose()?;
     let load = LoadOptions { charset: own.or(scope.charset), ..scope.load_options() };
     if request.start_line == Some(0) {
@@ -120,8 +135,8 @@ fn prepare(scope: &Scope<'_>, request: &JsonRequest) -> Result<LoadOptions> {
 fn view_loaded(scope: &Scope<'_>, request: &JsonRequest, loaded: &Loaded) -> Result<JsonView> {
     match loaded {
         Loaded::Binary(_) => {
-            let message = format!("{}: is a binary file, not JSON", request.path);
-            Err(Error::at(Code::BinaryFile, &request.path, message))
+            let message = format!("{}: is a binary file, not JSON", request.name());
+            Err(Error::at(Code::BinaryFile, &request.name(), message))
         }
         Loaded::Text(document) => view_document(scope, request, document),
     }
@@ -132,7 +147,7 @@ fn view_document(
     request: &JsonRequest,
     document: &Document,
 ) -> Result<JsonView> {
-    let path = &request.path;
+    let path = &*request.name();
     let about = |error: Error| match error.code {
         Code::Aborted => error,
         code => Error::at(code, path, format!("{path}: {}", error.message)),
@@ -150,7 +165,7 @@ fn view_document(
         return Err(Error::at(Code::FileTooLarge, path, message));
     }
     Ok(JsonView {
-        path: path.clone(),
+        path: path.to_owned(),
         encoding: document.charset().name(),
         bom: document.bom_bytes() > 0,
         snapshot: document.snapshot(scope.cancel)?,

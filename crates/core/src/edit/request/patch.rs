@@ -1,6 +1,8 @@
 //! Patches that are put together in Rust, or came as JSON. What is wrong with one is told when it
 //! is applied, in the refusal that a model gets as well.
 
+use std::path::Path;
+
 use super::{VALUE, Value};
 use crate::error::Result;
 
@@ -34,8 +36,9 @@ impl Patch {
 
     /// This patch, refused where a file is no longer what a view with that snapshot showed.
     #[must_use]
-    pub fn with_snapshot(mut self, path: impl Into<String>, snapshot: impl Into<String>) -> Patch {
-        let one = (path.into(), Value::String(snapshot.into()));
+    pub fn with_snapshot(mut self, path: impl AsRef<Path>, snapshot: impl Into<String>) -> Patch {
+        let path = path.as_ref().to_string_lossy().into_owned();
+        let one = (path, Value::String(snapshot.into()));
         if let Value::Object(fields) = &mut self.0 {
             match fields.iter_mut().find(|(name, _)| name == SNAPSHOTS) {
                 Some((_, Value::Object(snapshots))) => snapshots.push(one),
@@ -65,9 +68,21 @@ impl From<serde_json::Value> for Patch {
     }
 }
 
+impl From<&Patch> for Patch {
+    fn from(patch: &Patch) -> Patch {
+        patch.clone()
+    }
+}
+
 impl From<PatchOperation> for Patch {
     fn from(operation: PatchOperation) -> Patch {
         Patch::from([operation])
+    }
+}
+
+impl From<Vec<PatchOperation>> for Patch {
+    fn from(operations: Vec<PatchOperation>) -> Patch {
+        operations.into_iter().collect()
     }
 }
 
@@ -84,14 +99,24 @@ impl FromIterator<PatchOperation> for Patch {
     }
 }
 
+/// A path that is not valid Unicode is refused as a text is that UTF-8 cannot hold.
+fn path_field(name: &str, path: impl AsRef<Path>) -> (&str, Value) {
+    let path = path.as_ref().to_str();
+    (name, path.map_or(Value::IllFormed, |path| Value::String(path.to_owned())))
+}
+
+fn text_field(name: &str, text: impl Into<String>) -> (&str, Value) {
+    (name, Value::String(text.into()))
+}
+
 /// One operation of a [`Patch`]. Lines are named by their anchors, or by whole rows as reads show
 /// them; texts of several lines have `\n` between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PatchOperation(Vec<(String, Value)>);
 
 impl PatchOperation {
-    fn new<const N: usize>(op: &str, fields: [(&str, String); N]) -> PatchOperation {
-        let fields = fields.map(|(name, text)| (name.to_owned(), Value::String(text)));
+    fn new<const N: usize>(op: &str, fields: [(&str, Value); N]) -> PatchOperation {
+        let fields = fields.map(|(name, value)| (name.to_owned(), value));
         let op = ("op".to_owned(), Value::String(op.to_owned()));
         PatchOperation([op].into_iter().chain(fields).collect())
     }
@@ -103,79 +128,84 @@ impl PatchOperation {
 
     /// Replaces a line.
     pub fn set_line(
-        path: impl Into<String>,
+        path: impl AsRef<Path>,
         anchor: impl Into<String>,
         text: impl Into<String>,
     ) -> PatchOperation {
-        let fields = [("path", path.into()), ("anchor", anchor.into()), ("text", text.into())];
+        let fields =
+            [path_field("path", path), text_field("anchor", anchor), text_field("text", text)];
         PatchOperation::new("set_line", fields)
     }
 
     /// Replaces the lines from one to another, both included.
     pub fn replace_range(
-        path: impl Into<String>,
+        path: impl AsRef<Path>,
         start_anchor: impl Into<String>,
         end_anchor: impl Into<String>,
         text: impl Into<String>,
     ) -> PatchOperation {
-        let anchors = [("start_anchor", start_anchor.into()), ("end_anchor", end_anchor.into())];
+        let anchors =
+            [text_field("start_anchor", start_anchor), text_field("end_anchor", end_anchor)];
         let [start, end] = anchors;
         PatchOperation::new(
             "replace_range",
-            [("path", path.into()), start, end, ("text", text.into())],
+            [path_field("path", path), start, end, text_field("text", text)],
         )
     }
 
     /// Inserts lines after a line; after `"EOF"` at the end of the file, after `"BOF"` at its
     /// start.
     pub fn insert_after(
-        path: impl Into<String>,
+        path: impl AsRef<Path>,
         anchor: impl Into<String>,
         text: impl Into<String>,
     ) -> PatchOperation {
-        let fields = [("path", path.into()), ("anchor", anchor.into()), ("text", text.into())];
+        let fields =
+            [path_field("path", path), text_field("anchor", anchor), text_field("text", text)];
         PatchOperation::new("insert_after", fields)
     }
 
     /// Inserts lines before a line.
     pub fn insert_before(
-        path: impl Into<String>,
+        path: impl AsRef<Path>,
         anchor: impl Into<String>,
         text: impl Into<String>,
     ) -> PatchOperation {
-        let fields = [("path", path.into()), ("anchor", anchor.into()), ("text", text.into())];
+        let fields =
+            [path_field("path", path), text_field("anchor", anchor), text_field("text", text)];
         PatchOperation::new("insert_before", fields)
     }
 
     /// Deletes a line.
-    pub fn delete_line(path: impl Into<String>, anchor: impl Into<String>) -> PatchOperation {
-        PatchOperation::new("delete", [("path", path.into()), ("anchor", anchor.into())])
+    pub fn delete_line(path: impl AsRef<Path>, anchor: impl Into<String>) -> PatchOperation {
+        PatchOperation::new("delete", [path_field("path", path), text_field("anchor", anchor)])
     }
 
     /// Deletes the lines from one to another, both included.
     pub fn delete_range(
-        path: impl Into<String>,
+        path: impl AsRef<Path>,
         start_anchor: impl Into<String>,
         end_anchor: impl Into<String>,
     ) -> PatchOperation {
-        let anchors = [("start_anchor", start_anchor.into()), ("end_anchor", end_anchor.into())];
+        let anchors =
+            [text_field("start_anchor", start_anchor), text_field("end_anchor", end_anchor)];
         let [start, end] = anchors;
-        PatchOperation::new("delete", [("path", path.into()), start, end])
+        PatchOperation::new("delete", [path_field("path", path), start, end])
     }
 
     /// Replaces the only occurrence of a text.
     pub fn replace_text(
-        path: impl Into<String>,
+        path: impl AsRef<Path>,
         old_text: impl Into<String>,
         new_text: impl Into<String>,
     ) -> PatchOperation {
-        let (old, new) = (("old_text", old_text.into()), ("new_text", new_text.into()));
-        PatchOperation::new("replace_text", [("path", path.into()), old, new])
+        let (old, new) = (text_field("old_text", old_text), text_field("new_text", new_text));
+        PatchOperation::new("replace_text", [path_field("path", path), old, new])
     }
 
     /// Replaces all occurrences of a text.
     pub fn replace_all(
-        path: impl Into<String>,
+        path: impl AsRef<Path>,
         old_text: impl Into<String>,
         new_text: impl Into<String>,
     ) -> PatchOperation {
@@ -184,34 +214,35 @@ impl PatchOperation {
 
     /// Sets a value of a JSON document.
     pub fn set_path(
-        path: impl Into<String>,
+        path: impl AsRef<Path>,
         anchor: impl Into<String>,
         value: &serde_json::Value,
     ) -> PatchOperation {
-        PatchOperation::new("set_path", [("path", path.into()), ("anchor", anchor.into())])
+        PatchOperation::new("set_path", [path_field("path", path), text_field("anchor", anchor)])
             .with(VALUE, Value::Json(value.to_string()))
     }
 
     /// Inserts a value into an object of a JSON document, under a new key.
     pub fn insert_key(
-        path: impl Into<String>,
+        path: impl AsRef<Path>,
         anchor: impl Into<String>,
         key: impl Into<String>,
         value: &serde_json::Value,
     ) -> PatchOperation {
-        let fields = [("path", path.into()), ("anchor", anchor.into()), ("key", key.into())];
+        let fields =
+            [path_field("path", path), text_field("anchor", anchor), text_field("key", key)];
         PatchOperation::new("insert_at_path", fields).with(VALUE, Value::Json(value.to_string()))
     }
 
     /// Inserts a value into an array of a JSON document: before the element that has the index
     /// now, or at the end.
     pub fn insert_element(
-        path: impl Into<String>,
+        path: impl AsRef<Path>,
         anchor: impl Into<String>,
         index: Option<usize>,
         value: &serde_json::Value,
     ) -> PatchOperation {
-        let fields = [("path", path.into()), ("anchor", anchor.into())];
+        let fields = [path_field("path", path), text_field("anchor", anchor)];
         let operation = PatchOperation::new("insert_at_path", fields)
             .with(VALUE, Value::Json(value.to_string()));
         match index {
@@ -221,39 +252,42 @@ impl PatchOperation {
     }
 
     /// Deletes a value of a JSON document, with its key.
-    pub fn delete_path(path: impl Into<String>, anchor: impl Into<String>) -> PatchOperation {
-        PatchOperation::new("delete_path", [("path", path.into()), ("anchor", anchor.into())])
+    pub fn delete_path(path: impl AsRef<Path>, anchor: impl Into<String>) -> PatchOperation {
+        PatchOperation::new("delete_path", [path_field("path", path), text_field("anchor", anchor)])
     }
 
     /// Creates a file.
-    pub fn add_file(path: impl Into<String>, content: impl Into<String>) -> PatchOperation {
-        PatchOperation::new("add_file", [("path", path.into()), ("content", content.into())])
+    pub fn add_file(path: impl AsRef<Path>, content: impl Into<String>) -> PatchOperation {
+        PatchOperation::new("add_file", [path_field("path", path), text_field("content", content)])
     }
 
     /// Moves a file.
-    pub fn move_file(from: impl Into<String>, to: impl Into<String>) -> PatchOperation {
-        PatchOperation::new("move_file", [("from", from.into()), ("to", to.into())])
+    pub fn move_file(from: impl AsRef<Path>, to: impl AsRef<Path>) -> PatchOperation {
+        PatchOperation::new("move_file", [path_field("from", from), path_field("to", to)])
     }
 
     /// Deletes a file.
-    pub fn delete_file(path: impl Into<String>) -> PatchOperation {
-        PatchOperation::new("delete_file", [("path", path.into())])
+    pub fn delete_file(path: impl AsRef<Path>) -> PatchOperation {
+        PatchOperation::new("delete_file", [path_field("path", path)])
     }
 
     /// Replaces the whole block that begins at a line, with what stands directly above it.
     pub fn replace_block(
-        path: impl Into<String>,
+        path: impl AsRef<Path>,
         start_anchor: impl Into<String>,
         text: impl Into<String>,
     ) -> PatchOperation {
-        let fields =
-            [("path", path.into()), ("start_anchor", start_anchor.into()), ("text", text.into())];
+        let fields = [
+            path_field("path", path),
+            text_field("start_anchor", start_anchor),
+            text_field("text", text),
+        ];
         PatchOperation::new("replace_range", fields).of_block()
     }
 
     /// Inserts lines after the whole block that begins at a line.
     pub fn insert_after_block(
-        path: impl Into<String>,
+        path: impl AsRef<Path>,
         anchor: impl Into<String>,
         text: impl Into<String>,
     ) -> PatchOperation {
@@ -261,7 +295,7 @@ impl PatchOperation {
     }
 
     /// Deletes the whole block that begins at a line, with what stands directly above it.
-    pub fn delete_block(path: impl Into<String>, anchor: impl Into<String>) -> PatchOperation {
+    pub fn delete_block(path: impl AsRef<Path>, anchor: impl Into<String>) -> PatchOperation {
         PatchOperation::delete_line(path, anchor).of_block()
     }
 

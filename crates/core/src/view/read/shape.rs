@@ -41,7 +41,7 @@ impl From<RequestShape> for ReadRequest {
         let regex = given.regex.unwrap_or_default();
         let case_sensitive = given.case_sensitive.unwrap_or_default();
         ReadRequest {
-            path: given.path,
+            path: given.path.into(),
             start_line: given.start_line,
             limits: Limits { max_lines: given.max_lines, max_bytes: given.max_bytes.map(size) },
             max_line_chars: given.max_line_chars,

@@ -24,7 +24,7 @@ pub fn stream_file(
     pass_on: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<FileView> {
     let (load, _) = prepare(scope, request)?;
-    let loaded = load_for_view(scope.fs, scope.base, &request.path, &load)?;
+    let loaded = load_for_view(scope.fs, scope.base, &request.name(), &load)?;
     stream(scope, request, &loaded, pass_on)
 }
 
@@ -36,7 +36,7 @@ pub fn stream_bytes(
     pass_on: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<FileView> {
     let (load, _) = prepare(scope, request)?;
-    let loaded = load_bytes(&request.path, bytes, &load)?;
+    let loaded = load_bytes(&request.name(), bytes, &load)?;
     stream(scope, request, &loaded, pass_on)
 }
 
@@ -60,20 +60,20 @@ fn stream(
             return Ok(view);
         }
     };
-    let window = contained(&request.path, || window(scope, document, request))?;
+    let window = contained(&request.name(), || window(scope, document, request))?;
     let mut line = window.from.line;
     let mut rest = &document.text()[window.from.offset..window.end];
     while !rest.is_empty() {
         scope.cancel.check()?;
         let (piece, later) = rest.split_at(whole_lines(rest));
-        let (rows, next) = contained(&request.path, || Ok(rows(scope, request, piece, line)))?;
+        let (rows, next) = contained(&request.name(), || Ok(rows(scope, request, piece, line)))?;
         check_version(scope, request, loaded)?;
         pass_on(&rows)?;
         give_back(rows);
         (line, rest) = (next, later);
     }
     Ok(FileView {
-        path: request.path.clone(),
+        path: request.name().into_owned(),
         kind: ViewKind::Text,
         start_line: window.from.line,
         end_line: line - 1,
@@ -101,7 +101,7 @@ fn window(scope: &Scope<'_>, document: &Document, request: &ReadRequest) -> Resu
         let count = count_lines_while(text, cancel)?;
         // The last line may have no terminator, and start where nothing is left.
         if line > count.max(1) {
-            let path = &request.path;
+            let path = &request.name();
             let message = format!("{path}: has {count} lines, so none at line {line}");
             return Err(Error::at(Code::LineOutOfRange, path, message));
         }
@@ -127,7 +127,7 @@ fn rows(scope: &Scope<'_>, request: &ReadRequest, piece: &[u8], line: u64) -> (V
 }
 
 fn check_version(scope: &Scope<'_>, request: &ReadRequest, loaded: &Loaded) -> Result<()> {
-    let path = &request.path;
+    let path = &request.name();
     let is_there = loaded.is_still_there(scope.fs).map_err(|cause| Error::io("read", path, &cause));
     if is_there? { Ok(()) } else { Err(changed(path)) }
 }

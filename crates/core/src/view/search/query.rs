@@ -1,5 +1,7 @@
 //! A query as data (`serde`).
 
+use std::path::PathBuf;
+
 use serde::Deserialize;
 
 use super::SearchQuery;
@@ -11,7 +13,7 @@ use crate::view::pattern::Query;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct QueryShape {
     search: String,
-    paths: Option<OneOrMany>,
+    paths: Option<OneOrMany<PathBuf>>,
     regex: Option<bool>,
     case_sensitive: Option<bool>,
     context_before: Option<u64>,

@@ -11,7 +11,7 @@ use super::rules::{Filter, IgnoreRules, IgnoreTexts};
 use super::shown::{join, tidy};
 use super::{SearchQuery, SearchWarning};
 use crate::cancel::Cancel;
-use crate::disk::fs::{Base, FileKind, FileSystem, Listed};
+use crate::disk::fs::{Base, FileKind, FileSystem, Listed, unicode_path};
 use crate::error::{Code, Error, Result};
 use crate::threads;
 
@@ -41,7 +41,7 @@ pub(super) fn walk(
 ) -> Result<Walked> {
     let mut filter = Filter::new(fs, base, query)?;
     let mut walked = Walked::default();
-    let here = [".".to_owned()];
+    let here = [PathBuf::from(".")];
     let paths = if query.paths.is_empty() { &here[..] } else { &query.paths };
     let mut level = Vec::new();
     for (origin, path) in paths.iter().enumerate() {
@@ -72,17 +72,18 @@ fn start(
     filter: &mut Filter<'_>,
     query: &SearchQuery,
     origin: usize,
-    path: &str,
+    path: &Path,
     walked: &mut Walked,
 ) -> Option<QueuedDirectory> {
-    let found = match base.find(Path::new(path), path) {
+    let found = unicode_path("path", path).and_then(|name| Ok((base.find(path, name)?, name)));
+    let (found, name) = match found {
         Ok(found) => found,
         Err(error) => {
             walked.errors.push(error);
             return None;
         }
     };
-    let shown = tidy(path);
+    let shown = tidy(name);
     if found.kind != FileKind::Directory {
         walked.files.push_named(found.canonical, shown, origin);
         return None;

@@ -62,7 +62,7 @@ impl<'s> Reading<'s> {
     /// Adds one file, as far as there is room.
     pub(super) fn add(&mut self, request: &ReadRequest, cancel: &Cancel) -> Result<()> {
         let header =
-            if self.has_headers { file_header(&request.path) + "\n" } else { String::new() };
+            if self.has_headers { file_header(&request.name()) + "\n" } else { String::new() };
         let mut room = self.left.max_bytes.saturating_sub(header.len());
         if room == 0 && self.report.text.is_empty() {
             // A header that leaves no room does not count on a page that has nothing else: the
@@ -120,7 +120,7 @@ impl<'s> Reading<'s> {
     }
 
     fn leave_out(&mut self, request: &ReadRequest) {
-        let (path, start_line) = (request.path.clone(), request.start_line.unwrap_or(1));
+        let (path, start_line) = (request.name().into_owned(), request.start_line.unwrap_or(1));
         self.left_out.push(format!("{} from line {start_line}", one_line(&path)));
         self.report.next.push(ReadOn { path: path.clone(), start_line });
         let next_line = Some(start_line);
@@ -185,7 +185,7 @@ impl<'s> Reading<'s> {
         let lesson = match (&seen, &view.error) {
             // A file that is gone by now is not remembered: it cannot be edited either.
             (Seen::Text { text, shown }, None) => {
-                canonical(scope, &request.path).ok().map(|file| {
+                canonical(scope, &request.name()).ok().map(|file| {
                     let (text, lines) = (text.clone(), shown.clone());
                     Lesson::Shown { file, text, lines, showing: Showing::Asked }
                 })

@@ -1,6 +1,8 @@
 //! Searching in the directories of a session: the one that confines it, and those that may be
 //! read beside it.
 
+use std::path::{Path, PathBuf};
+
 use super::Session;
 use crate::cancel::Cancel;
 use crate::error::{Code, Error, Result};
@@ -44,9 +46,9 @@ impl Session {
 }
 
 /// The paths of a query that were not searched, since they lie outside of the root.
-fn paths_outside(query: &SearchQuery, result: &SearchResult) -> Vec<String> {
-    let is_outside = |path: &&String| {
-        let about = |error: &&Error| error.path.as_deref() == Some(path.as_str());
+fn paths_outside(query: &SearchQuery, result: &SearchResult) -> Vec<PathBuf> {
+    let is_outside = |path: &&PathBuf| {
+        let about = |error: &&Error| error.path.as_deref().map(Path::new) == Some(path);
         result.errors.iter().any(|error| error.code == Code::OutsideRoot && about(&error))
     };
     query.paths.iter().filter(is_outside).cloned().collect()
@@ -55,12 +57,12 @@ fn paths_outside(query: &SearchQuery, result: &SearchResult) -> Vec<String> {
 /// Those of some paths that lie in the directory of a workspace.
 fn paths_within(
     workspace: &Workspace<'static>,
-    mut paths: Vec<String>,
+    mut paths: Vec<PathBuf>,
     cancel: &Cancel,
-) -> Result<Vec<String>> {
+) -> Result<Vec<PathBuf>> {
     let look = workspace.scoped(cancel, |scope| {
         paths.retain(|path| {
-            let found = scope.base.existing(path);
+            let found = scope.base.existing(&path.to_string_lossy());
             !matches!(found, Err(error) if error.code == Code::OutsideRoot)
         });
         Ok(())
@@ -74,18 +76,17 @@ fn paths_within(
 }
 
 /// Takes back that some paths lie outside of the root.
-fn drop_refusals(result: &mut SearchResult, paths: &[String]) {
+fn drop_refusals(result: &mut SearchResult, paths: &[PathBuf]) {
     let is_said = |error: &Error| {
-        error
-            .path
-            .as_ref()
-            .is_some_and(|path| error.code == Code::OutsideRoot && paths.contains(path))
+        error.path.as_ref().is_some_and(|path| {
+            error.code == Code::OutsideRoot && paths.iter().any(|one| one == Path::new(path))
+        })
     };
     result.errors.retain(|error| !is_said(error));
 }
 
 /// Adds what another search found, which says of these paths what there is to say.
-fn add(result: &mut SearchResult, more: SearchResult, paths: &[String]) {
+fn add(result: &mut SearchResult, more: SearchResult, paths: &[PathBuf]) {
     drop_refusals(result, paths);
     result.errors.extend(more.errors);
     if !result.text.is_empty() && !more.text.is_empty() {

@@ -106,7 +106,7 @@ impl ReadTurn {
         HeldTurn { _place: Arc::clone(&self.place) }
     }
 
-    /// As [`Session::read`].
+    /// As [`Session::read_with`].
     pub fn read(self, requests: &[ReadRequest], cancel: &Cancel) -> Result<ReadReport> {
         self.session.read_at(&self.place, requests, cancel)
     }
