@@ -7,11 +7,12 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { main } from '../bench/edit/cli.mjs'
@@ -648,6 +649,32 @@ function added(one, two) {
       })
     }),
   )
+})
+
+describe('the package', () => {
+  const folder = fileURLToPath(new URL('../bench/edit/', import.meta.url))
+  const { files, bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+
+  test('has all that its modules import', () => {
+    const published = filesIn(folder, files)
+    assert.ok(published.includes(bin['hashline-bench']))
+    for (const file of published.filter((name) => name.endsWith('.mjs'))) {
+      const source = readFileSync(join(folder, file), 'utf8')
+      for (const [, from] of source.matchAll(/^(?:import|\} from) .*?'(\.[^']+)'$/gm)) {
+        const target = posix.join(posix.dirname(file), from)
+        assert.ok(published.includes(target), `${file} imports ${from}`)
+      }
+    }
+  })
+
+  /** @param {string} dir @param {string[]} names @returns {string[]} with `/` between their parts */
+  function filesIn(dir, names) {
+    return names.flatMap((name) =>
+      statSync(join(dir, name)).isDirectory()
+        ? filesIn(join(dir, name), readdirSync(join(dir, name))).map((file) => `${name}/${file}`)
+        : [name],
+    )
+  }
 })
 
 describe('results that were sent in', () => {

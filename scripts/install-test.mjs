@@ -34,7 +34,7 @@ import {
   runProgram,
   runTypeScript,
 } from './consumer.mjs'
-import { oversized, PLUGINS, pack } from './pack.mjs'
+import { BESIDE, oversized, pack } from './pack.mjs'
 import { startRegistry } from './registry.mjs'
 import { addonName, addonPath, programPath, TARGETS } from './targets.mjs'
 import { npmPackage, root, run } from './tools.mjs'
@@ -116,7 +116,7 @@ const packages = pack(
   join(root, 'target', 'packages'),
   Object.keys(TARGETS),
   hostBinaries(),
-  PLUGINS,
+  BESIDE,
 )
 for (const told of oversized(packages)) console.log(`over its goal: ${told}`)
 checkPackages(packages.filter(({ files }) => files.some(({ path }) => /\.(node|js)$/.test(path))))

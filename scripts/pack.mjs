@@ -1,4 +1,5 @@
-// Packs the packages that are published: the main one, one for each platform, and the plug-ins.
+// Packs the packages that are published: the main one, one for each platform, the plug-ins, and the
+// benchmark of ways to edit.
 // `npm run pack [-- --all]`
 //
 // The main package gets a manifest without what only development needs, and with the packages of
@@ -25,6 +26,12 @@ import { root, run } from './tools.mjs'
 /** The plug-ins that are packages, by the names of their folders below integrations/. */
 export const PLUGINS = ['claude-code', 'opencode', 'pi']
 
+/** The folder of a plug-in. @param {string} name */
+export const pluginFolder = (name) => join('integrations', name)
+
+/** The folders of all packages that are published beside the main one and those of the platforms. */
+export const BESIDE = [...PLUGINS.map(pluginFolder), join('bench', 'edit')]
+
 /** Goals: what the addon of a platform weighs, and its whole package, compressed. */
 export const ADDON_GOAL_BYTES = 4_000_000
 export const PLATFORM_GOAL_BYTES = 4_000_000
@@ -39,22 +46,22 @@ export const PLATFORM_GOAL_BYTES = 4_000_000
  */
 
 /**
- * Packs the main package and those of some platforms and plug-ins.
+ * Packs the main package, those of some platforms, and some beside them.
  * @param {string} out the directory for the tarballs; what is there is removed
  * @param {string[]} platforms
  * @param {Record<string, Record<string, string>>} [binaries] files to take instead of those below
  *   npm/, by platform and name
- * @param {string[]} [plugins]
+ * @param {string[]} [beside] their folders
  * @returns {Packed[]}
  */
-export function pack(out, platforms, binaries = {}, plugins = []) {
+export function pack(out, platforms, binaries = {}, beside = []) {
   rmSync(out, { recursive: true, force: true })
   const staged = join(out, 'staged')
   const folders = [stageMain(join(staged, 'main'))]
   for (const name of platforms) {
     folders.push(stagePlatform(name, join(staged, name), binaries[name] ?? binariesOf(name)))
   }
-  folders.push(...plugins.map((name) => stagePlugin(name, join(staged, name))))
+  folders.push(...beside.map((source, at) => stageBeside(source, join(staged, `beside-${at}`))))
   const flags = ['--json', '--ignore-scripts', '--pack-destination', out]
   const packed = run('npm', ['pack', ...flags, ...folders], { shell: process.platform === 'win32' })
   rmSync(staged, { recursive: true })
@@ -109,11 +116,10 @@ function stagePlatform(name, folder, binaries) {
 }
 
 /**
- * @param {string} name
+ * @param {string} source
  * @param {string} folder
  */
-function stagePlugin(name, folder) {
-  const source = join('integrations', name)
+function stageBeside(source, folder) {
   const manifest = manifestBeside(source)
   mkdirSync(folder, { recursive: true })
   for (const file of [...manifest.files, 'README.md', 'LICENSE']) {
@@ -230,7 +236,7 @@ function main() {
   const { values } = parseArgs({ options: { all: { type: 'boolean' } } })
   const missing = values.all ? lacking() : []
   if (missing.length > 0) throw new Error(`a release is not complete:\n${missing.join('\n')}`)
-  const packages = pack(join(root, 'target', 'packages'), Object.keys(TARGETS), {}, PLUGINS)
+  const packages = pack(join(root, 'target', 'packages'), Object.keys(TARGETS), {}, BESIDE)
   for (const { tarball, size, files } of packages) {
     const binaries = files.filter(({ path }) => /\.node$|^hashline(\.exe)?$/.test(path))
     const told = binaries.map(({ path, size }) => `${path} ${(size / 1e6).toFixed(2)} MB`)

@@ -9,7 +9,7 @@ import { createRequire } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { call } from './consumer.mjs'
-import { PLUGINS, pack } from './pack.mjs'
+import { PLUGINS, pack, pluginFolder } from './pack.mjs'
 import { addonName, addonPath, programName, programPath } from './targets.mjs'
 import { root, run } from './tools.mjs'
 
@@ -56,7 +56,7 @@ function packPlugin(name, out, program) {
     [addonName(platform)]: join(root, addon),
     ...(program && { [programName(platform)]: program }),
   }
-  return pack(out, [platform], { [platform]: binaries }, [name])
+  return pack(out, [platform], { [platform]: binaries }, [pluginFolder(name)])
 }
 
 /**

@@ -71,7 +71,7 @@ async function run(values) {
   process.once('SIGINT', stop)
   const progress = progressOn(process.stderr)
   try {
-    const ask = endpoint({ ...about, engine, signal: interrupt.signal })
+    const ask = endpoint({ ...about, engine, signal: interrupt.signal, onTrouble: onceEach() })
     const plan = { tasks, schemes, runs, parallel, budget, record, wire: about.wire, ask }
     const end = await carryOut({ ...plan, onProgress: progress.tell })
     progress.end()
@@ -91,6 +91,17 @@ async function run(values) {
   }
   writeReport(resultOf(readRun(dir)), dir, price)
   console.log(join(dir, 'report.md'))
+}
+
+/** Tells of each trouble once, however often it comes. */
+function onceEach() {
+  /** @type {Set<string>} */
+  const told = new Set()
+  return (/** @type {string} */ message) => {
+    if (told.has(message)) return
+    told.add(message)
+    console.error(`\nTrying again: ${message}`)
+  }
 }
 
 class Interrupted extends Error {

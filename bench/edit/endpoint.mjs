@@ -33,6 +33,7 @@ export class EndpointError extends Error {
  * @property {Engine} engine
  * @property {AbortSignal} [signal] ends waits and requests
  * @property {(ms: number) => Promise<void>} [wait]
+ * @property {(message: string) => void} [onTrouble] hears of what is tried again
  *
  * @typedef {{ raw: any, answer: Answer }} Asked
  * @typedef {(request: { system: string, messages: unknown[], tools: Tool[] }) => Promise<Asked>} Ask
@@ -50,6 +51,7 @@ export function endpoint(options) {
       if (sent.answered) return { raw: sent.raw, answer: sent.answer }
       if (!sent.isLater) throw new EndpointError(sent.message, sent.status)
       if (tries === MAX_TRIES) throw new EndpointError(`${sent.message} (${tries} times)`)
+      options.onTrouble?.(sent.message)
       await (options.wait ?? waiting(options.signal))(sent.waitMs ?? backOff(tries))
     }
   }

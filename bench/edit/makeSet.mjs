@@ -1,18 +1,18 @@
-// Draws the fixed set anew and writes set.json: `node bench/edit/tasks/makeSet.mjs`. For those who
+// Draws the fixed set anew and writes set.json: `node bench/edit/makeSet.mjs`. For those who
 // maintain the benchmark: results by another set cannot be compared.
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { randomFrom } from '../history/random.mjs'
-import { decoded } from '../history/text.mjs'
-import { packageNamed, taskOfFile } from './fixed.mjs'
-import { languageOf } from './languages.mjs'
-import { checksum } from './make.mjs'
-import { MUTATIONS } from './mutations.mjs'
-import { packageDir } from './registries.mjs'
+import { randomFrom } from './history/random.mjs'
+import { decoded } from './history/text.mjs'
+import { packageNamed, taskOfFile } from './tasks/fixed.mjs'
+import { languageOf } from './tasks/languages.mjs'
+import { checksum } from './tasks/make.mjs'
+import { MUTATIONS } from './tasks/mutations.mjs'
+import { packageDir } from './tasks/registries.mjs'
 
-/** @import { Random } from '../history/random.mjs' */
-/** @import { Named } from './fixed.mjs' */
+/** @import { Random } from './history/random.mjs' */
+/** @import { Named } from './tasks/fixed.mjs' */
 
 const PER_LANGUAGE = 30
 /** Every third is in a file of 1,000 lines and more, where there are such files. */
@@ -110,5 +110,5 @@ const all = Array.from({ length: PER_LANGUAGE }, (_, at) =>
   byLanguage.map((list) => list[at]),
 ).flat()
 const rows = all.filter((one) => one !== undefined).map((one) => `  ${JSON.stringify(one)}`)
-writeFileSync(new URL('set.json', import.meta.url), `[\n${rows.join(',\n')}\n]\n`)
+writeFileSync(new URL('tasks/set.json', import.meta.url), `[\n${rows.join(',\n')}\n]\n`)
 console.log(`${rows.length} tasks`)
