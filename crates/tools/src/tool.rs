@@ -351,6 +351,8 @@ impl Tools {
         // So that the model does not go on with anchors that are old.
         let changed = self.session.changed_files().into_iter();
         notes.extend(changed.map(|file| format!("{file} changed on disk since it was shown")));
+        let broken = self.session.broken_files().into_iter();
+        notes.extend(broken.map(|file| format!("{file} still does not parse")));
         notes.extend(codes.contains(&Code::OutsideRoot).then(|| self.reach(kind)).flatten());
         ToolResult {
             text: bounded(text, &advice) + &bounded_notes(&notes),

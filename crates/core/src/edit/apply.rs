@@ -137,7 +137,8 @@ fn apply_patch(
         SyntaxCheck::Off => FileChecks::new(),
         what => {
             let checks = job.checks(&added, recall.map(|recall| recall.memory));
-            if let Some(rejected) = refusal(scope, &checks, what).into_rejected(scope.host.spelling) {
+            if let Some(rejected) = refusal(scope, &checks, what).into_rejected(scope.host.spelling)
+            {
                 return Ok(Outcome::Rejected(rejected));
             }
             checks

@@ -4,6 +4,7 @@
 //! of reads and searches, the fresh anchors of an outcome, the lines of a refusal), and anchors
 //! are taken to mean the lines that were shown. The rules: docs/protocol.md, "Sessions".
 
+mod broken;
 mod learning;
 mod reading;
 mod searching;
@@ -25,13 +26,14 @@ use crate::disk::fs::{OsFileSystem, plain_path, unicode_path};
 use crate::disk::records::{RecordStore, sweep};
 use crate::edit::apply::PatchOptions;
 use crate::edit::json::{JsonRequest, JsonView};
-use crate::edit::outcome::Outcome;
+use crate::edit::outcome::{Applied, Outcome};
 use crate::edit::request::Patch;
 use crate::edit::session::{HeldMemory, Lesson, MemoryLimits, Recall, Unseen};
 use crate::error::{Code, Error, Result, Spelling};
 use crate::view::read::{FileView, MAX_MATCHES, ReadRequest};
 use crate::view::scope::Scope;
 use crate::view::search::{SearchQuery, SearchResult};
+use broken::BrokenFiles;
 use learning::{found_rows, rows_by_header};
 use reading::Reading;
 use turn::PlaceInOrder;
@@ -162,6 +164,7 @@ pub struct Session {
     memory: Arc<HeldMemory>,
     turns: Arc<Turns>,
     watch: Arc<FileWatch>,
+    broken: Arc<BrokenFiles>,
 }
 
 impl Session {
@@ -202,14 +205,14 @@ impl Session {
     }
 
     fn with_memory(options: SessionOptions, memory: HeldMemory) -> Session {
-        Session::over(options, Arc::new(memory), Arc::default(), Arc::default())
+        Session::over(options, Arc::new(memory), Arc::default(), (Arc::default(), Arc::default()))
     }
 
     fn over(
         options: SessionOptions,
         memory: Arc<HeldMemory>,
         turns: Arc<Turns>,
-        watch: Arc<FileWatch>,
+        (watch, broken): (Arc<FileWatch>, Arc<BrokenFiles>),
     ) -> Session {
         let readable = options.read_roots.iter().map(|root| {
             let root = Root::At(root.clone());
@@ -222,6 +225,7 @@ impl Session {
             memory,
             turns,
             watch,
+            broken,
         }
     }
 
@@ -231,7 +235,8 @@ impl Session {
         let mut options = self.options.clone();
         options.workspace.host.spelling = spelling;
         let (memory, turns) = (Arc::clone(&self.memory), Arc::clone(&self.turns));
-        Session::over(options, memory, turns, Arc::clone(&self.watch))
+        let watches = (Arc::clone(&self.watch), Arc::clone(&self.broken));
+        Session::over(options, memory, turns, watches)
     }
 
     /// A session of its own that remembers all that this one does, and is not kept on disk.
@@ -263,6 +268,7 @@ impl Session {
     pub fn forget(&self, path: Option<&Path>) -> Result<()> {
         let file = path.map(|path| self.named(unicode_path("path", path)?)).transpose()?;
         self.watch.forget(file.as_deref());
+        self.broken.forget(file.as_deref());
         self.memory
             .forget(file)
             .map_err(|error| error.spelled(self.options.workspace.host.spelling))
@@ -308,7 +314,7 @@ impl Session {
         cancel: &Cancel,
     ) -> Result<ReadReport> {
         place.wait(cancel)?;
-        self.watch.look();
+        self.look();
         let mut reading = Reading::new(self, requests.len() > 1);
         for request in requests {
             reading.add(request, cancel)?;
@@ -384,7 +390,7 @@ impl Session {
         query.max_matches = query.max_matches.min(limits.max_matches);
         query.max_bytes = Some(query.max_bytes.unwrap_or(usize::MAX).min(limits.max_bytes));
         query.max_line_chars = Some(limits.line_chars(query.max_line_chars));
-        self.watch.look();
+        self.look();
         let result = self.search_in_order(&query, cancel, progress)?;
         let lessons = self.lessons_of_rows(found_rows(&result), cancel)?;
         let files = shown_files(&lessons);
@@ -435,12 +441,17 @@ impl Session {
         cancel: &Cancel,
     ) -> Result<Outcome> {
         place.wait(cancel)?;
-        self.watch.look();
+        self.look();
         // What other processes were shown before the call was made, it may mean.
         let as_of = self.memory.catch_up(place.as_of);
         let (memory, unseen) = (&*self.memory, self.options.unseen);
         let recall = Some(Recall { memory, unseen, as_of, cancel });
         let outcome = self.workspace.apply_recalling(patch, patch_options, recall, cancel)?;
+        if let Outcome::Applied(applied) = &outcome
+            && !patch_options.dry_run
+        {
+            self.note_broken(applied);
+        }
         // What the session wrote itself is no news, nor is what a refusal shows.
         let names: Vec<&String> = match &outcome {
             Outcome::Applied(_) if patch_options.dry_run => Vec::new(),
@@ -457,15 +468,43 @@ impl Session {
         Ok(outcome)
     }
 
+    /// A call begins.
+    fn look(&self) {
+        self.watch.look();
+        self.broken.look();
+    }
+
+    /// Notes which files a patch has broken or mended.
+    fn note_broken(&self, applied: &Applied) {
+        for change in &applied.files {
+            let gone = change.from.as_ref().map(|from| (from, None));
+            for (name, state) in gone.into_iter().chain([(&change.path, change.syntax)]) {
+                if let Ok(file) = self.named(name) {
+                    self.broken.note(file, state);
+                }
+            }
+        }
+    }
+
+    /// Files that an earlier patch of the session has broken, and that are still as broken: found by
+    /// the calls since, and returned once.
+    pub fn broken_files(&self) -> Vec<String> {
+        self.relative(&self.broken.take())
+    }
+
     /// Files that were shown, and that somebody else has changed since: found by the calls so far,
     /// and returned once. Of the files that were shown last, 256 are watched, by what the file
     /// system says of them.
     pub fn changed_files(&self) -> Vec<String> {
+        self.relative(&self.watch.take())
+    }
+
+    /// Files by names that start where the session works.
+    fn relative(&self, files: &[PathBuf]) -> Vec<String> {
         // Where a relative name leads, whether or not there is a file.
         let here = self.named("_").ok().and_then(|name| name.parent().map(Path::to_owned));
         let here = here.unwrap_or_default();
-        let changed = self.watch.take();
-        changed.iter().map(|file| plain_path(file.strip_prefix(&here).unwrap_or(file))).collect()
+        files.iter().map(|file| plain_path(file.strip_prefix(&here).unwrap_or(file))).collect()
     }
 }
 

@@ -359,3 +359,38 @@ fn a_patch_that_was_not_applied_is_told_how_it_would_parse() {
     assert!(refused.text.contains(&how), "{}", refused.text);
     assert_eq!(scene.content("a.js"), SHORT);
 }
+
+#[test]
+fn what_is_still_broken_is_told_once_more_by_the_next_call() {
+    let scene = Scene::new(&[("a.js", SHORT), ("b.js", SHORT)], None);
+    let read = |path: &str| {
+        let request = ReadRequest { path: path.into(), ..ReadRequest::default() };
+        scene.session.read_with(&[request], &Cancel::default()).unwrap();
+    };
+    let nothing: [&str; 0] = [];
+    scene.in_session(eat_the_end());
+    assert_eq!(scene.session.broken_files(), nothing, "the answer to the patch has told it");
+    read("b.js");
+    assert_eq!(scene.session.broken_files(), ["a.js"]);
+    read("b.js");
+    assert_eq!(scene.session.broken_files(), nothing, "once more, and no more");
+    // What is mended, or changed by somebody else, is not told.
+    let mend = json!([{ "op": "insert_after", "path": "a.js", "anchor": "EOF", "text": "}" }]);
+    scene.in_session(mend.clone());
+    let eat = json!([{ "op": "delete", "path": "a.js", "anchor": anchor(4, "}") }]);
+    scene.in_session(eat.clone());
+    scene.in_session(mend.clone());
+    assert_eq!(scene.session.broken_files(), nothing);
+    scene.in_session(eat.clone());
+    fs::write(scene.dir.path().join("a.js"), "f(\n(").unwrap();
+    read("b.js");
+    assert_eq!(scene.session.broken_files(), nothing);
+    // An edit that leaves it broken is answered so, and one that was only tried changes nothing.
+    let scene = Scene::new(&[("a.js", SHORT)], None);
+    scene.try_in_session(eat_the_end(), true);
+    scene.in_session(json!([set("a.js", 2, "  f()", "  g()")]));
+    assert_eq!(scene.session.broken_files(), nothing);
+    scene.in_session(eat.clone());
+    scene.in_session(json!([set("a.js", 2, "  g()", "  h()")]));
+    assert_eq!(scene.session.broken_files(), ["a.js"]);
+}
