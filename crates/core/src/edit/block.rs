@@ -16,7 +16,7 @@ pub struct Blocks<'a> {
 
 /// The lines of a block, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BlockLines {
+pub struct BlockSpan {
     /// Its first line, with the comments, attributes and decorators above it.
     pub first: u64,
     /// Its last line.
@@ -41,7 +41,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// The block that begins at a line, or to which the comment or attribute there belongs.
-    pub fn at(&self, line: u64) -> Result<BlockLines, Blockless> {
+    pub fn at(&self, line: u64) -> Result<BlockSpan, Blockless> {
         let parsed = self.parsed.get_or_init(|| BlockSource::of(self.path, self.text));
         parsed.block(line)
     }
@@ -75,13 +75,13 @@ impl BlockSource {
         }
     }
 
-    fn block(&self, line: u64) -> Result<BlockLines, Blockless> {
+    fn block(&self, line: u64) -> Result<BlockSpan, Blockless> {
         match self {
             BlockSource::None(why) => Err(Blockless::because(why)),
             BlockSource::Source(source) => {
                 let line = u32::try_from(line).unwrap_or(u32::MAX);
                 let lines =
-                    |(first, last)| BlockLines { first: u64::from(first), last: u64::from(last) };
+                    |(first, last)| BlockSpan { first: u64::from(first), last: u64::from(last) };
                 let found = source.block(line).map(|block| lines((block.first, block.last)));
                 found.map_err(blockless)
             }
@@ -102,7 +102,7 @@ fn blockless(none: NoBlock) -> Blockless {
 /// A build without parsers knows no blocks.
 #[cfg(not(feature = "syntax"))]
 mod without {
-    use super::{BlockLines, Blockless};
+    use super::{BlockSpan, Blockless};
 
     pub struct BlockSource;
 
@@ -111,7 +111,7 @@ mod without {
             BlockSource
         }
 
-        pub fn block(&self, _: u64) -> Result<BlockLines, Blockless> {
+        pub fn block(&self, _: u64) -> Result<BlockSpan, Blockless> {
             Err(Blockless::because("this build knows no languages"))
         }
     }

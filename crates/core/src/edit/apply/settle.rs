@@ -10,7 +10,7 @@ use super::options::EditOptions;
 use super::values::{self, ValueEdits};
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Document, Loaded, contained, load_place};
-use crate::edit::block::{BlockLines, Blocks};
+use crate::edit::block::{BlockSpan, Blocks};
 use crate::edit::outcome::{Failure, Noop, NoopReason, Relocation, Repair, Warning, WarningCode};
 use crate::edit::plan::{Edit, Plan, PlanText, find_matches, plan};
 use crate::edit::repair::{self, EditSite, ModelText};
@@ -282,7 +282,7 @@ fn widen(
     let mut removed = Vec::new();
     for one in resolved.iter_mut().filter(|one| one.operation.action.is_by_block()) {
         let (Spot::Lines(line, _) | Spot::Gap(line)) = one.spot;
-        let BlockLines { first, last } = match blocks.at(line) {
+        let BlockSpan { first, last } = match blocks.at(line) {
             Ok(block) => block,
             Err(none) => {
                 let failure = no_block_failure(evidence, path, one.operation, line, &none);
