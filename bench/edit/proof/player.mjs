@@ -3,11 +3,13 @@
 
 import { call, startModelServer } from '../../../__test__/modelServer.mjs'
 import { randomFrom } from '../history/random.mjs'
+import { edited, startOf } from '../history/text.mjs'
 import { isMoving } from '../task.mjs'
 import { editsOf, linesOf, WRITERS } from './edits.mjs'
 import { SLIPS } from './slips.mjs'
 
 /** @import { Answer, Trouble, Turn } from '../../../__test__/modelServer.mjs' */
+/** @import { Edit } from '../history/text.mjs' */
 /** @import { Task, TaskFile } from '../task.mjs' */
 
 /**
@@ -150,19 +152,41 @@ function hasRead({ body }) {
 const moved = (task) => ({ ...task, files: task.files.map(movedFile) })
 
 /** @param {TaskFile} file @returns {TaskFile} */
-function movedFile({ path, before, changed = before, wanted }) {
-  const [now, then] = [changed, wanted].map((text) =>
-    linesOf({ path, before: text, wanted, edits: [] }),
+function movedFile(file) {
+  const { path, before, changed = before, wanted, edits } = file
+  const [old, now, then] = [before, changed, wanted].map((text) =>
+    linesOf({ ...file, before: text }),
   )
-  const most = Math.min(now.length, then.length)
+  const { start, end } = difference(old, now)
+  // What others inserted moves what stands below it; of anything else the whole place is edited.
+  const isInsertion = end === start
+  const own = isInsertion ? edits.map((edit) => shifted(edit, start, now.length - old.length)) : []
+  const isRight = isInsertion && edited(now, own).join('\n') === then.join('\n')
+  return { path, before: changed, wanted, edits: isRight ? own : [wholeEdit(now, then)] }
+}
+
+/** The one place where texts differ: lines `start` to below `end` of the old one. @param {string[]} old @param {string[]} now */
+function difference(old, now) {
+  const most = Math.min(old.length, now.length)
   let start = 0
-  while (start < most && now[start] === then[start]) start++
+  while (start < most && old[start] === now[start]) start++
   let behind = 0
-  while (behind < most - start && now.at(-1 - behind) === then.at(-1 - behind)) behind++
+  while (behind < most - start && old.at(-1 - behind) === now.at(-1 - behind)) behind++
+  return { start, end: old.length - behind, behind }
+}
+
+/** @param {Edit} edit @param {number} from @param {number} by @returns {Edit} */
+function shifted(edit, from, by) {
+  if (startOf(edit) < from) return edit
+  if ('after' in edit) return { ...edit, after: edit.after + by }
+  return { ...edit, first: edit.first + by, last: edit.last + by }
+}
+
+/** @param {string[]} now @param {string[]} then @returns {Edit} */
+function wholeEdit(now, then) {
+  const { start, end, behind } = difference(now, then)
   const lines = then.slice(start, then.length - behind)
-  const [first, last] = [start + 1, now.length - behind]
-  const edit = last < first ? { after: start, lines } : { first, last, lines }
-  return { path, before: changed, wanted, edits: [edit] }
+  return end === start ? { after: start, lines } : { first: start + 1, last: end, lines }
 }
 
 /** Reads of the lines around each edit. @param {Task} task @returns {Answer} */

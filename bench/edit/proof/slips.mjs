@@ -1,6 +1,9 @@
 // The slips that the player makes, and what the benchmark must count for each.
 
 import { call } from '../../../__test__/modelServer.mjs'
+import { formatHashed } from '../../../index.js'
+import { isMoving } from '../task.mjs'
+import { editsOf, linesOf } from './edits.mjs'
 
 /** @import { Answer, ToolCall } from '../../../__test__/modelServer.mjs' */
 /** @import { Task } from '../task.mjs' */
@@ -48,6 +51,12 @@ const replacesLines = ({ files: [file, ...others] }) =>
 
 /** @param {Task} task */
 const isOneFile = ({ files }) => files.length === 1
+
+/** Whether a line with words follows the first edit. @param {Task} task */
+function hasPlainNeighbour({ files: [file] }) {
+  const [edit] = editsOf(file)
+  return 'last' in edit && /\w{4}/.test(linesOf(file)[edit.last] ?? '')
+}
 
 /** @param {any} args @param {string} scheme a text that nobody asked for, in the first edit */
 function wrongText(args, scheme) {
@@ -163,6 +172,33 @@ export const SLIPS = {
       return args
     }),
     counts: WELL,
+  },
+  'anchors copied into the text': {
+    schemes: ['hashline'],
+    // They are known by the file as it is, so not where their lines have moved.
+    needs: (task) => isOneFile(task) && replacesLines(task) && !isMoving(task),
+    plays: inArguments((args, _, { files: [{ before }] }) => {
+      const shown = formatHashed(before).split('\n')
+      for (const one of args.operations) {
+        const from = Number.parseInt(one.anchor ?? one.start_anchor, 10)
+        const copied = (/** @type {string} */ line, /** @type {number} */ at) =>
+          `${shown[from - 1 + at].split('|')[0]}|${line}`
+        one.text = one.text.split('\n').map(copied).join('\n')
+      }
+      return args
+    }),
+    counts: WELL,
+  },
+  'a neighbour repeated': {
+    schemes: ['hashline'],
+    needs: (task) => isOneFile(task) && replacesLines(task) && hasPlainNeighbour(task),
+    plays: inArguments((args, _, { files: [file] }) => {
+      const [one] = args.operations
+      const last = Number.parseInt(one.anchor ?? one.end_anchor, 10)
+      one.text += `\n${linesOf(file)[last]}`
+      return args
+    }),
+    counts: MENDED,
   },
   'numbers of lines copied': {
     schemes: ['exact', 'diff'],
