@@ -4,6 +4,7 @@
 //! returns what it would make of them, or nothing. Where it could misfire it returns nothing:
 //! a repair must never make an ordinary edit impossible.
 
+mod cuts;
 mod echoes;
 mod indentation;
 mod layout;
@@ -21,6 +22,7 @@ use crate::error::{Error, Result};
 use crate::text::dialect::Dialect;
 use crate::text::normalize::without_white_space;
 
+pub use cuts::cut_row;
 pub use echoes::{Repeat, repeats};
 pub use indentation::{Reindented, reindented};
 
@@ -195,6 +197,19 @@ pub enum EditSite {
     Between(u64, u64),
     /// At an end of the file, beside no line in particular.
     End,
+}
+
+impl EditSite {
+    /// The first line that a text replaces here, or stands beside.
+    pub fn line(self) -> Option<u64> {
+        match self {
+            EditSite::Lines(line, _)
+            | EditSite::After(line)
+            | EditSite::Before(line)
+            | EditSite::Between(line, _) => Some(line),
+            EditSite::End => None,
+        }
+    }
 }
 
 /// The new lines as they stand, and where they go.

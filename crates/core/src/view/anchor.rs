@@ -3,7 +3,7 @@
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::{Dialect, Grammar, WhiteSpace};
 use crate::text::normalize;
-use crate::view::render::{cut_mark_start, has_left_mark};
+use crate::view::render::{cut_mark, left_mark};
 
 /// How much of a bad anchor a message quotes.
 const QUOTE_LIMIT_CHARS: usize = 80;
@@ -34,12 +34,12 @@ pub struct Hint {
 impl Hint {
     fn new(dialect: &Dialect, text: &str) -> Option<Hint> {
         // Of a text that begins within its line nobody knows what stands before it.
-        if text.chars().all(is_space) || has_left_mark(text) {
+        if text.chars().all(is_space) || left_mark(text).is_some() {
             return None;
         }
         let rule = &dialect.normalization;
-        let prefix = cut_mark_start(text)
-            .map(|start| normalize::normalized(rule, &text.as_bytes()[..start]));
+        let prefix =
+            cut_mark(text).map(|(start, _)| normalize::normalized(rule, &text.as_bytes()[..start]));
         let indentation = text[..text.len() - text.trim_start().len()].to_owned();
         Some(Hint { indentation, whole: normalize::normalized(rule, text.as_bytes()), prefix })
     }

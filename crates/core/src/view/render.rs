@@ -118,21 +118,23 @@ pub fn one_line(path: &str) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// Where the mark of a cut line starts in `text`, if it ends in one.
-pub fn cut_mark_start(text: &str) -> Option<usize> {
+/// Where the mark of a cut line starts in `text`, if it ends in one, and the bytes that it counts.
+pub fn cut_mark(text: &str) -> Option<(usize, usize)> {
     let body = text.trim_end().strip_suffix(CUT_MARK_END)?;
     let start = body.rfind(CUT_MARK)?;
-    let digits = &body[start + CUT_MARK.len()..];
-    (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(start)
+    Some((start, marked_bytes(&body[start + CUT_MARK.len()..])?))
 }
 
-/// Whether a text begins within its line, as the mark in front says.
-pub fn has_left_mark(text: &str) -> bool {
-    let digits = text.trim_start().strip_prefix(LEFT_MARK);
-    digits.is_some_and(|rest| {
-        let behind = rest.trim_start_matches(|byte: char| byte.is_ascii_digit());
-        behind.len() < rest.len() && behind.starts_with(LEFT_MARK_END)
-    })
+/// The bytes that stand before a text that begins within its line, if a mark in front says so.
+pub fn left_mark(text: &str) -> Option<usize> {
+    let rest = text.trim_start().strip_prefix(LEFT_MARK)?;
+    marked_bytes(&rest[..rest.find(LEFT_MARK_END)?])
+}
+
+/// The number of a mark; one that no line can have is the largest.
+fn marked_bytes(digits: &str) -> Option<usize> {
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| digits.parse().unwrap_or(usize::MAX))
 }
 
 fn render_anchor(dialect: &Dialect, line: u64, hash: u32, out: &mut Vec<u8>) {
@@ -282,11 +284,11 @@ mod tests {
 
     #[test]
     fn cut_marks_are_recognized() {
-        assert_eq!(cut_mark_start("abc… [+12 bytes]"), Some(3));
-        assert_eq!(cut_mark_start("abc… [+12 bytes]  "), Some(3));
-        assert_eq!(cut_mark_start("… [+ bytes]"), None);
-        assert_eq!(cut_mark_start("abc… [+x bytes]"), None);
-        assert_eq!(cut_mark_start("abc"), None);
+        assert_eq!(cut_mark("abc… [+12 bytes]"), Some((3, 12)));
+        assert_eq!(cut_mark("abc… [+12 bytes]  "), Some((3, 12)));
+        assert_eq!(cut_mark("… [+ bytes]"), None);
+        assert_eq!(cut_mark("abc… [+x bytes]"), None);
+        assert_eq!(cut_mark("abc"), None);
         for (text, expected) in [
             ("[12 bytes+] …abc", true),
             ("  [1 bytes+] …", true),
@@ -295,7 +297,7 @@ mod tests {
             ("a[12 bytes+] …", false),
             ("", false),
         ] {
-            assert_eq!(has_left_mark(text), expected, "{text}");
+            assert_eq!(left_mark(text).is_some(), expected, "{text}");
         }
     }
 

@@ -5,6 +5,7 @@
 use std::fs;
 
 use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::error::{Code, Error};
 use hashline_core::internals::text::dialect::{DIALECTS, Dialect};
 use hashline_core::internals::text::hash::hash_line;
@@ -344,4 +345,41 @@ fn the_part_around_a_match_is_shown_whatever_finds_it() {
             }
         }
     }
+}
+
+#[test]
+fn regression_a_cut_row_that_comes_back_as_text_does_not_replace_the_line() {
+    let text = format!("{}\nthe mark is … [+12 bytes]\n", minified());
+    let scene = Scene::new(&[("a.js", &text)], SessionLimits::default());
+    let content = || fs::read_to_string(scene.dir.path().join("a.js")).unwrap();
+    let found = scene.read(ReadRequest { search: Some(literal("needle")), ..request("a.js") });
+    let whole = scene.read(request("a.js"));
+    let rows: Vec<&str> = [&found, &whole].iter().flat_map(|one| one.text.lines()).collect();
+    let cut: Vec<&&str> = rows.iter().filter(|row| row.starts_with("1:")).collect();
+    assert!(cut[0].contains(" bytes+] …") && cut[1].contains("… [+"), "{cut:?}");
+
+    let apply = |operation: serde_json::Value| {
+        scene.session.apply(serde_json::json!({ "operations": [operation] })).unwrap()
+    };
+    for row in cut {
+        let (anchor, shown) = row.split_once('|').unwrap();
+        // As it was copied, and with a change in it; as the whole text, and among other rows.
+        for one in [shown.to_owned(), shown.replace('a', "b"), format!("new\n{shown}")] {
+            let edit = serde_json::json!(
+                {"op": "set_line", "path": "a.js", "anchor": anchor, "text": one});
+            let Outcome::Rejected(rejected) = apply(edit) else { panic!("{one} was written") };
+            assert_eq!(rejected.code, Code::InvalidOperation);
+            assert!(rejected.text.contains("mark of a row that was cut"), "{}", rejected.text);
+        }
+    }
+    assert_eq!(content(), text);
+
+    // A line that has such a mark in the file, and one that is meant to.
+    let marked = whole.text.lines().nth(1).unwrap().split('|').next().unwrap();
+    apply(serde_json::json!(
+        {"op": "set_line", "path": "a.js", "anchor": marked, "text": "a mark: … [+9 bytes]"}));
+    let first = whole.text.split('|').next().unwrap();
+    apply(serde_json::json!({"op": "set_line", "path": "a.js", "anchor": first,
+        "text": "x… [+9 bytes]", "verbatim": true}));
+    assert_eq!(content(), "x… [+9 bytes]\na mark: … [+9 bytes]\n");
 }

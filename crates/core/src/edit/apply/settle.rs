@@ -15,7 +15,8 @@ use crate::edit::outcome::{Failure, Noop, NoopReason, Relocation, Repair, Warnin
 use crate::edit::plan::{Edit, Plan, PlanText, find_matches, plan};
 use crate::edit::repair::{self, EditSite, ModelText};
 use crate::edit::report::{
-    AnchorReport, FileReport, no_block_failure, reindented_message, repeated_failure,
+    AnchorReport, FileReport, cut_row_failure, no_block_failure, reindented_message,
+    repeated_failure,
 };
 use crate::edit::request::{InsertAt, LineEdit, Operation};
 use crate::edit::resolve::{Evidence, Resolved, Spot};
@@ -380,6 +381,10 @@ fn mend<'o>(
             }));
             let repeats = repair::repeats(&options.repairs, &subject, &draft);
             mended.refused.extend(repeated_failure(evidence, path, one.operation, &repeats));
+            let cut = repair::cut_row(&subject, &draft).zip(draft.place.line());
+            mended
+                .refused
+                .extend(cut.and_then(|cut| cut_row_failure(evidence, path, one.operation, cut)));
             // Of a block, the hint need not be that of its first line.
             let named = one.operation.action.anchors().next();
             let hint = named.filter(|_| !one.operation.action.is_by_block());

@@ -5,7 +5,7 @@ use crate::edit::block::Blockless;
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::Evidence;
-use crate::error::{Code, Terms};
+use crate::error::Code;
 
 /// The failure of an operation that names a block where none begins, and what to report of it.
 /// `line` is where its anchor stands now.
@@ -33,16 +33,7 @@ pub fn no_block_failure(
     let headline = format!("No block at {named}.");
     let truth = format!("No block begins at line {line}: {}. {nearest}", none.why);
     let report = AnchorReport::new(evidence, path, headline, &ranges, truth);
-    let failure = Failure {
-        operation: operation.index,
-        path: (!path.is_empty()).then(|| path.to_owned()),
-        code: Code::NoBlock,
-        message: format!("{} {}", report.headline, report.truth),
-        anchor: Some(named),
-        lines: Some(report.rows()),
-        suggestion: None,
-        terms: Terms::default(),
-    };
+    let failure = report.failure(operation, Code::NoBlock, named);
     (failure, report)
 }
 

@@ -7,7 +7,7 @@ use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::Evidence;
 use crate::edit::session::{Refused, Why};
-use crate::error::{Code, Terms};
+use crate::error::Code;
 use crate::text::hash::hash_line;
 
 /// The most lines that a refusal shows of those that were never shown, or have changed since.
@@ -37,16 +37,7 @@ pub fn recalled_failure(
         }
         _ => None,
     };
-    let failure = Failure {
-        operation: operation.index,
-        path: (!path.is_empty()).then(|| path.to_owned()),
-        code: refused.code,
-        message: format!("{} {}", report.headline, report.truth),
-        anchor: Some(anchor),
-        lines: Some(report.rows()),
-        suggestion,
-        terms: Terms::default(),
-    };
+    let failure = Failure { suggestion, ..report.failure(operation, refused.code, anchor) };
     (failure, report)
 }
 

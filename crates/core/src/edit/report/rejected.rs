@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::{CONTEXT_LINES, Rows};
 use crate::edit::outcome::Failure;
+use crate::edit::request::Operation;
 use crate::edit::resolve::{AnchorRefusal, Evidence};
 use crate::error::{Code, Terms};
 use crate::view::checksum::Checksum;
@@ -83,8 +84,22 @@ impl AnchorReport {
         self.lines.iter().map(|(number, _)| *number)
     }
 
+    /// The failure that it explains.
+    pub(super) fn failure(&self, operation: &Operation, code: Code, anchor: String) -> Failure {
+        Failure {
+            operation: operation.index,
+            path: (!self.path.is_empty()).then(|| self.path.clone()),
+            code,
+            message: format!("{} {}", self.headline, self.truth),
+            anchor: Some(anchor),
+            lines: Some(self.rows()),
+            suggestion: None,
+            terms: Terms::default(),
+        }
+    }
+
     /// Its lines with their anchors.
-    pub(super) fn rows(&self) -> String {
+    fn rows(&self) -> String {
         rendered([self])
     }
 }
@@ -99,16 +114,10 @@ pub fn anchor_failures(
     let mut shown = ShownLines { rows: Rows::new(evidence.dialect), known: HashMap::new() };
     let failure = |refusal: &AnchorRefusal<'_>| {
         let report = report(evidence, window_lines, path, refusal, &mut shown);
-        let failure = Failure {
-            operation: refusal.operation.index,
-            path: (!path.is_empty()).then(|| path.to_owned()),
-            code: refusal.code,
-            message: format!("{} {}", report.headline, report.truth),
-            anchor: Some(refusal.anchor.text(evidence.dialect)),
-            lines: Some(rendered([&report])),
-            suggestion: refusal.suggested_line.and_then(|line| evidence.fresh(line)),
-            terms: Terms::default(),
-        };
+        let anchor = refusal.anchor.text(evidence.dialect);
+        let suggestion = refusal.suggested_line.and_then(|line| evidence.fresh(line));
+        let failure =
+            Failure { suggestion, ..report.failure(refusal.operation, refusal.code, anchor) };
         (failure, report)
     };
     refusals.iter().map(failure).collect()

@@ -6,7 +6,7 @@ use crate::edit::outcome::Failure;
 use crate::edit::repair::Repeat;
 use crate::edit::request::Operation;
 use crate::edit::resolve::Evidence;
-use crate::error::{Code, Terms};
+use crate::error::Code;
 
 /// The failure of an operation whose text repeats its neighbours, and what to report of it;
 /// nothing where it repeats none.
@@ -27,16 +27,7 @@ pub fn repeated_failure(
     let ranges: Vec<_> = repeats.iter().map(around).collect();
     let headline = format!("Repeats neighbours at {anchor}.");
     let report = AnchorReport::new(evidence, path, headline, &ranges, truth(operation, repeats));
-    let failure = Failure {
-        operation: operation.index,
-        path: (!path.is_empty()).then(|| path.to_owned()),
-        code: Code::RepeatsNeighbours,
-        message: format!("{} {}", report.headline, report.truth),
-        anchor: Some(anchor),
-        lines: Some(report.rows()),
-        suggestion: None,
-        terms: Terms::default(),
-    };
+    let failure = report.failure(operation, Code::RepeatsNeighbours, anchor);
     Some((failure, report))
 }
 
