@@ -3,12 +3,12 @@
 //!
 //! The tools are those of `hashline-tools`, where all that a model reads is written. `server`
 //! answers the client's requests, one session for the connection; `roots` says where it works.
-//! `stdin` and `stdout` are the pipes to the client.
+//! `pipes` are those to the client; `message` reads what comes.
 
+mod message;
+mod pipes;
 mod roots;
 mod server;
-mod stdin;
-mod stdout;
 
 use std::future::Future;
 use std::path::Path;
@@ -18,16 +18,14 @@ use std::sync::Arc;
 use hashline_core::{Code, Error, SessionOptions};
 use rmcp::ServiceExt;
 use rmcp::service::{QuitReason, ServerInitializeError};
-use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::sync::{Notify, mpsc};
 
 use super::Call;
 use crate::args::Mcp;
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
+use pipes::Pipes;
 use server::{Server, Settings};
-use stdin::Stdin;
-use stdout::Stdout;
 
 /// `hashline mcp`
 pub fn mcp(call: Call<'_>, args: &Mcp) -> Result<Exit, Failure> {
@@ -88,10 +86,7 @@ async fn serve(settings: Settings) -> Result<Exit, Failure> {
     let interrupted = Arc::clone(&stop);
     interrupt::calls(move || interrupted.notify_one());
     let (busy, mut all_done) = mpsc::channel(1);
-    let pipes = AsyncRwTransport::new_server(Stdin::new(), Stdout::new(Arc::clone(&gone)));
-    // A file that is written is as long as it is.
-    let transport = pipes.with_max_line_length(usize::MAX);
-    let starting = Server::new(settings, busy).serve(transport);
+    let starting = Server::new(settings, busy).serve(Pipes::new(Arc::clone(&gone)));
     let running = tokio::select! {
         started = starting => match started {
             Ok(running) => running,

@@ -472,6 +472,121 @@ fn regression_every_request_with_an_id_is_answered() {
 }
 
 #[test]
+fn regression_a_request_that_is_refused_has_its_id_back() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    // Before the handshake as after it.
+    let mut client = Client::start(&project, &[]);
+    let initialize =
+        |params: &str| format!("\"id\":1,\"method\":\"initialize\",\"params\":{params}");
+    for (message, part) in [
+        (initialize("[]"), "params is an array: expected an object"),
+        (initialize("{}"), "initialize: missing field `protocolVersion`"),
+        (initialize("{\"protocolVersion\":\"2025-11-25\",\"capabilities\":{}}"), "`clientInfo`"),
+        ("\"id\":1,\"method\":\"tools/call\",\"params\":[1]".to_owned(), "params is an array"),
+    ] {
+        client.say(&format!("{{\"jsonrpc\":\"2.0\",{message}}}"));
+        let refused = client.answer_to(1);
+        let says = refused["error"]["message"].as_str().unwrap();
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+        assert!(says.contains(part), "{refused}");
+    }
+    client.shake_hands(&json!({}));
+    let (request, params) = (-32600, -32602);
+    let read = "\"method\":\"tools/call\",\"params\":{\"name\":\"read\",\"arguments\":{\"path\":\"a.txt\"}";
+    for (id, rest, code, part) in [
+        (
+            "907",
+            "\"method\":\"tools/call\",\"params\":[1]",
+            params,
+            "params is an array: expected an object",
+        ),
+        ("\"x\"", "\"method\":\"tools/call\",\"params\":\"x\"", params, "params is a string"),
+        ("1", "\"method\":\"tools/call\",\"params\":5", params, "params is a number"),
+        (
+            "1",
+            "\"method\":\"tools/call\",\"params\":{\"name\":5}",
+            params,
+            "params.name is a number: expected the name of a tool",
+        ),
+        ("1", "\"method\":\"tools/call\",\"params\":null", params, "params.name is missing"),
+        ("1", "\"method\":\"ping\",\"params\":[]", params, "params is an array"),
+        ("1", "\"method\":\"tools/list\",\"params\":true", params, "params is a boolean"),
+        (
+            "1",
+            &format!("{read},\"_meta\":5}}"),
+            params,
+            "params._meta is a number: expected an object",
+        ),
+        ("1", &format!("{read},\"_meta\":\"x\"}}"), params, "params._meta is a string"),
+        ("1", &format!("{read},\"_meta\":[],\"a\":1e999}}"), params, "params._meta is an array"),
+        ("1", "\"method\":5", request, "method is a number: expected a string"),
+        ("1", "\"params\":{}", request, "method is missing"),
+        ("1", "\"method\":\"ping\",\"result\":{}", request, "result stands beside method"),
+        (
+            "1",
+            "\"method\":\"ping\",\"error\":{\"code\":1,\"message\":\"x\"}",
+            request,
+            "error stands beside method",
+        ),
+        ("1", "\"method\":\"ping\",\"method\":\"ping\"", request, "method is there twice"),
+        ("1", "\"method\":\"ping\",\"\\u0069d\":1", request, "id is there twice"),
+        ("1.5", "\"method\":\"ping\"", request, "id is 1.5: expected a whole number or a string"),
+        ("1e300", "\"method\":\"ping\"", request, "id is 1e300: expected a whole number"),
+    ] {
+        client.say(&format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},{rest}}}"));
+        let refused = client.next();
+        assert_eq!(refused["id"], serde_json::from_str::<Value>(id).unwrap(), "{rest}: {refused}");
+        assert_eq!(refused["error"]["code"], code, "{rest}: {refused}");
+        assert!(refused["error"]["message"].as_str().unwrap().contains(part), "{rest}: {refused}");
+    }
+    for (message, part) in [
+        ("{\"id\":1,\"method\":\"ping\"}", "jsonrpc is missing: expected \"2.0\""),
+        (
+            "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}",
+            "jsonrpc is \"1.0\": expected \"2.0\"",
+        ),
+        ("{\"jsonrpc\":2.0,\"id\":1,\"method\":\"ping\"}", "jsonrpc is 2.0: expected \"2.0\""),
+    ] {
+        client.say(message);
+        let refused = client.answer_to(1);
+        assert_eq!(refused["error"]["code"], request, "{refused}");
+        assert!(refused["error"]["message"].as_str().unwrap().contains(part), "{refused}");
+    }
+    // Whose id nobody can have back: told without it.
+    for message in [
+        "{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"ping\"}",
+        "{\"jsonrpc\":\"2.0\",\"id\":{\"a\":1},\"method\":\"ping\"}",
+        "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]",
+    ] {
+        client.say(message);
+        let refused = client.next();
+        assert_eq!(
+            (refused.get("id"), &refused["error"]["code"]),
+            (None, &json!(request)),
+            "{refused}"
+        );
+    }
+    // What is no request has no answer, whatever is wrong with it.
+    for message in [
+        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":[]}",
+        "{\"jsonrpc\":\"2.0\",\"method\":5}",
+        "{\"jsonrpc\":\"2.0\",\"id\":77,\"result\":5}",
+        "{\"jsonrpc\":\"2.0\",\"id\":77,\"error\":5}",
+    ] {
+        client.say(message);
+    }
+    // What is left out may be null.
+    client.say("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\",\"params\":null}");
+    assert_eq!(client.answer_to(2)["result"], json!({}));
+    client.say(&format!("{{\"jsonrpc\":\"2.0\",\"id\":3,{read},\"_meta\":null}}}}"));
+    assert!(!answer_of(&client.answer_to(3)).is_error);
+    // The last word before the end of input is answered, too.
+    client.say("{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":5}");
+    let (code, rest, _) = client.leave();
+    assert!(code == Some(0) && rest.contains("\"id\":4"), "{rest}");
+}
+
+#[test]
 fn what_is_plainly_meant_is_taken_as_meant() {
     let project = Project::new(&[("a.txt", LINES), ("@b.txt", "b\n"), ("ü x.txt", "u\n")]);
     let mut client = Client::connect(&project, &[]);

@@ -27,7 +27,6 @@ use tokio::sync::{Mutex, mpsc};
 use tokio::time::{Instant, Interval, interval_at};
 
 use super::roots;
-use super::stdin::UNREADABLE;
 
 /// What the command line says.
 pub struct Settings {
@@ -300,16 +299,10 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let CustomRequest { method, params, .. } = request;
-        if method == UNREADABLE {
-            let message = "the request holds what JSON text cannot, or no UTF-8";
-            return Err(ErrorData::parse_error(message, None));
-        }
         let is_call = method == CallToolRequestMethod::VALUE;
         let params = params.filter(|_| is_call).unwrap_or_default();
-        let (Some(name), true) = (params["name"].as_str(), is_call) else {
-            let code =
-                if is_call { ErrorCode::INVALID_PARAMS } else { ErrorCode::METHOD_NOT_FOUND };
-            return Err(ErrorData::new(code, method, None));
+        let Some(name) = params["name"].as_str() else {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None));
         };
         let mut result = self.call(name, params["arguments"].clone(), &context).await?;
         if context.protocol_version().is_none_or(|version| version < ProtocolVersion::V_2026_07_28)

@@ -1,0 +1,337 @@
+//! A line of a client → the message in it. The protocol's library does not answer a request that it
+//! cannot read, and its client would wait; so here such a request gets its answer, with its `id`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use rmcp::RoleServer;
+use rmcp::model::{
+    CallToolRequestMethod, ClientRequest, ConstString, ErrorCode, ErrorData,
+    InitializeRequestParams, InitializeResultMethod, JsonObject, JsonRpcMessage, RequestId,
+};
+use rmcp::service::RxJsonRpcMessage;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value as Json;
+use serde_json::value::RawValue;
+
+/// What a line is.
+#[derive(Debug)]
+pub enum Line {
+    /// A message, for the library.
+    Message(Box<RxJsonRpcMessage<RoleServer>>),
+    /// A request that is refused: the line that says so.
+    Refused(String),
+    /// Nothing that wants an answer.
+    Nothing,
+}
+
+impl Line {
+    /// Reads a line, with or without its end.
+    pub fn read(line: &[u8]) -> Line {
+        let text = String::from_utf8_lossy(line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line));
+        let Ok(members) = serde_json::from_str::<Members<'_>>(&text) else {
+            let is_batch = serde_json::from_str::<Vec<&RawValue>>(&text).is_ok();
+            let refusal = invalid("a batch is no message: send each request in a line of its own");
+            return if is_batch { refused(None, refusal) } else { Line::Nothing };
+        };
+        let is_answer = members.get("method").is_none()
+            && (members.get("result").is_some() || members.get("error").is_some());
+        let Some(id) = members.get("id").filter(|_| !is_answer) else {
+            let message = serde_json::from_str(&text);
+            return message.map_or(Line::Nothing, |message| Line::Message(Box::new(message)));
+        };
+        let is_usable = matches!(kind_of(id), Kind::String | Kind::Number);
+        let read = match &text {
+            Cow::Borrowed(text) => request(text, &members, id),
+            Cow::Owned(_) => Err(unreadable()),
+        };
+        match read {
+            Ok(message) => Line::Message(Box::new(message)),
+            Err(refusal) => refused(Some(id).filter(|_| is_usable), refusal),
+        }
+    }
+}
+
+/// The members of an object, as they are written. Of those with one name the last counts.
+struct Members<'t>(Vec<(String, &'t RawValue)>);
+
+impl<'t> Members<'t> {
+    fn get(&self, name: &str) -> Option<&'t RawValue> {
+        self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| *value)
+    }
+
+    /// A member that is there, and not null.
+    fn given(&self, name: &str) -> Option<&'t RawValue> {
+        self.get(name).filter(|value| kind_of(value) != Kind::Null)
+    }
+
+    fn is_twice(&self, name: &str) -> bool {
+        self.0.iter().filter(|(key, _)| key == name).count() > 1
+    }
+}
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+
+        impl<'de> Visitor<'de> for Object {
+            type Value = Members<'de>;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some((key, value)) = map.next_entry::<&RawValue, &RawValue>()? {
+                    // A name with half a character in it is none that is known.
+                    members.push((serde_json::from_str(key.get()).unwrap_or_default(), value));
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(Object)
+    }
+}
+
+/// The kinds of JSON values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Null,
+    Boolean,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Kind::Null => "null",
+            Kind::Boolean => "a boolean",
+            Kind::Number => "a number",
+            Kind::String => "a string",
+            Kind::Array => "an array",
+            Kind::Object => "an object",
+        })
+    }
+}
+
+fn kind_of(value: &RawValue) -> Kind {
+    match value.get().as_bytes().first() {
+        Some(b'{') => Kind::Object,
+        Some(b'[') => Kind::Array,
+        Some(b'"') => Kind::String,
+        Some(b'n') => Kind::Null,
+        Some(b't' | b'f') => Kind::Boolean,
+        _ => Kind::Number,
+    }
+}
+
+/// The request in a text that has an `id`.
+fn request(
+    text: &str,
+    members: &Members<'_>,
+    id: &RawValue,
+) -> Result<RxJsonRpcMessage<RoleServer>, ErrorData> {
+    for name in ["jsonrpc", "id", "method", "params"] {
+        if members.is_twice(name) {
+            return Err(invalid(format!("{name} is there twice: give it once")));
+        }
+    }
+    if serde_json::from_str::<RequestId>(id.get()).is_err() {
+        let shown = Shown(id);
+        return Err(invalid(format!("id is {shown}: expected a whole number or a string")));
+    }
+    let version = members.get("jsonrpc");
+    if version.is_none_or(|version| version.get() != "\"2.0\"") {
+        let found = version.map_or("missing".to_owned(), |version| Shown(version).to_string());
+        return Err(invalid(format!("jsonrpc is {found}: expected \"2.0\"")));
+    }
+    let Some(method) = members.get("method") else {
+        return Err(invalid("method is missing: expected a string"));
+    };
+    let Ok(method) = serde_json::from_str::<Cow<'_, str>>(method.get()) else {
+        let kind = kind_of(method);
+        return Err(match kind {
+            Kind::String => unreadable(),
+            _ => invalid(format!("method is {kind}: expected a string")),
+        });
+    };
+    for name in ["result", "error"] {
+        if members.get(name).is_some() {
+            let message =
+                format!("{name} stands beside method: a message is a request or an answer");
+            return Err(invalid(message));
+        }
+    }
+    let params = object(members, "", "params")?;
+    if let Some(params) = &params {
+        object(params, "params.", "_meta")?;
+    }
+    if method == CallToolRequestMethod::VALUE {
+        let name = params.as_ref().and_then(|params| params.get("name")).map(kind_of);
+        if name != Some(Kind::String) {
+            let found = name.map_or("missing".to_owned(), |kind| kind.to_string());
+            let message = format!("params.name is {found}: expected the name of a tool");
+            return Err(ErrorData::invalid_params(message, None));
+        }
+    }
+    match serde_json::from_str::<RxJsonRpcMessage<RoleServer>>(text) {
+        Ok(message) => checked(message),
+        Err(_) => with_arguments_as_text(&method, params.as_ref(), id).ok_or_else(unreadable),
+    }
+}
+
+/// The object that a member holds; none where it is left out or null.
+fn object<'t>(
+    members: &Members<'t>,
+    place: &str,
+    name: &str,
+) -> Result<Option<Members<'t>>, ErrorData> {
+    let Some(value) = members.given(name) else { return Ok(None) };
+    let object = serde_json::from_str(value.get()).ok();
+    let wrong = || format!("{place}{name} is {}: expected an object", kind_of(value));
+    object.map(Some).ok_or_else(|| ErrorData::invalid_params(wrong(), None))
+}
+
+/// A message of the library, refused where it is one only since it is none that the library knows.
+fn checked(
+    message: RxJsonRpcMessage<RoleServer>,
+) -> Result<RxJsonRpcMessage<RoleServer>, ErrorData> {
+    if let JsonRpcMessage::Request(request) = &message
+        && let ClientRequest::CustomRequest(custom) = &request.request
+        && custom.method == InitializeResultMethod::VALUE
+    {
+        let params = custom.params.clone().unwrap_or_else(|| Json::Object(JsonObject::new()));
+        let cause = serde_json::from_value::<InitializeRequestParams>(params).err();
+        let cause =
+            cause.map_or_else(|| "its params are not known".to_owned(), |cause| cause.to_string());
+        return Err(ErrorData::invalid_params(format!("initialize: {cause}"), None));
+    }
+    Ok(message)
+}
+
+/// A call whose arguments are what the library cannot read: half a character, a number that is too
+/// large, more depth than it takes. They go along as their text, which the tools read on their own.
+fn with_arguments_as_text(
+    method: &str,
+    params: Option<&Members<'_>>,
+    id: &RawValue,
+) -> Option<RxJsonRpcMessage<RoleServer>> {
+    #[derive(Serialize)]
+    struct Call<'a> {
+        jsonrpc: &'a str,
+        id: &'a RawValue,
+        method: &'a str,
+        params: Params<'a>,
+    }
+    #[derive(Serialize)]
+    struct Params<'a> {
+        name: &'a RawValue,
+        arguments: &'a str,
+        _meta: Option<&'a RawValue>,
+    }
+
+    let params = params.filter(|_| method == CallToolRequestMethod::VALUE)?;
+    let (name, arguments) = (params.get("name")?, params.get("arguments")?.get());
+    let params = Params { name, arguments, _meta: params.given("_meta") };
+    let call = serde_json::to_string(&Call { jsonrpc: "2.0", id, method, params }).ok()?;
+    serde_json::from_str(&call).ok()
+}
+
+/// A value as a refusal shows it.
+struct Shown<'t>(&'t RawValue);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = kind_of(self.0);
+        let text = self.0.get();
+        match kind {
+            Kind::Number | Kind::String if text.len() <= 80 => out.write_str(text),
+            _ => kind.fmt(out),
+        }
+    }
+}
+
+fn invalid(message: impl Into<Cow<'static, str>>) -> ErrorData {
+    ErrorData::invalid_request(message, None)
+}
+
+fn unreadable() -> ErrorData {
+    let message = "the request holds what JSON text cannot, or no UTF-8";
+    ErrorData::new(ErrorCode::PARSE_ERROR, message, None)
+}
+
+/// The line that refuses the request with an id: any number or string, as it is written.
+fn refused(id: Option<&RawValue>, error: ErrorData) -> Line {
+    #[derive(Serialize)]
+    struct Answer<'a> {
+        jsonrpc: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a RawValue>,
+        error: ErrorData,
+    }
+
+    let answer = Answer { jsonrpc: "2.0", id, error };
+    serde_json::to_string(&answer).map_or(Line::Nothing, Line::Refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn arguments_of(line: &[u8]) -> Json {
+        match Line::read(line) {
+            Line::Message(message) => json!(message)["params"]["arguments"].clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn arguments_that_the_library_cannot_read_go_along_as_text() {
+        let call = |arguments: &str| {
+            format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{{\"name\":\"read\",\"arguments\":{arguments}}}}}"
+            )
+        };
+        assert_eq!(arguments_of(call("{\"path\":\"a\"}").as_bytes()), json!({"path": "a"}));
+        let deep = format!("{}{}", "[".repeat(300), "]".repeat(300));
+        for arguments in ["{\"path\":\"\\ud83d\"}", "{\"start_line\":1e999}", &deep] {
+            assert_eq!(arguments_of(call(arguments).as_bytes()), *arguments);
+        }
+    }
+
+    #[test]
+    fn requests_that_cannot_be_read_are_answered() {
+        let unreadable = |line: &[u8]| match Line::read(line) {
+            Line::Refused(answer) => answer.contains("\"id\":7,\"error\":{\"code\":-32700"),
+            _ => false,
+        };
+        let head = "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":";
+        for rest in [
+            "\"tools/list\",\"params\":{\"a\":1e999}}",
+            "\"tools/call\",\"params\":{\"name\":\"\\ud800\"}}",
+            "\"\\ud800\"}",
+            "\"ping\",\"\\ud800\":1}",
+        ] {
+            assert!(unreadable(format!("{head}{rest}").as_bytes()), "{rest}");
+        }
+        let bytes =
+            b"\"tools/call\",\"params\":{\"name\":\"read\",\"arguments\":{\"path\":\"\xff\"}}}";
+        assert!(unreadable(&[head.as_bytes(), bytes].concat()));
+    }
+
+    #[test]
+    fn what_is_no_request_has_no_answer() {
+        for line in
+            ["nonsense", "{\"a\":", "\"\\ud800\"", "", "{\"method\":\"x\",\"a\":1e999}", "5"]
+        {
+            assert!(matches!(Line::read(line.as_bytes()), Line::Nothing), "{line}");
+        }
+    }
+}
