@@ -1,5 +1,7 @@
 //! What a recovery does when someone else was at the files meanwhile, or at the journal.
 
+mod last_versions;
+
 use std::fs;
 #[cfg(unix)]
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

@@ -9,6 +9,7 @@
 
 mod found;
 mod in_place;
+mod kept;
 mod lost;
 mod take_back;
 mod torn;
@@ -234,7 +235,7 @@ fn locked_journal(
         report.damaged.push(shown(place));
         return Ok(());
     };
-    work_off(ground, &records, deadline, cancel, report)?;
+    work_off(ground, place, &records, deadline, cancel, report)?;
     fs.unlink(place).map_err(|cause| fault("remove", &cause))?;
     fs.sync_dir(place).map_err(|cause| fault("flush", &cause))
 }

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use super::well_formed::is_temporary;
 use super::{Conflict, shown};
-use crate::disk::commit::files::{copy_content, sync_removals};
+use crate::disk::commit::StateDir;
+use crate::disk::commit::files::sync_removals;
 use crate::disk::commit::journal::{JournalPath, JournalStep, Mark};
-use crate::disk::commit::{StateDir, TEMPORARY_PREFIX};
-use crate::disk::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp, plain_path};
+use crate::disk::fs::{Base, FileSystem, Lookup, Place, Stamp, plain_path};
 use crate::error::{Code, Error, Result};
 
 /// A recovery of one transaction.
@@ -16,6 +16,8 @@ pub(super) struct Recovery<'a> {
     pub(super) fs: &'a dyn FileSystem,
     pub(super) state: &'a StateDir,
     pub(super) base: &'a Base,
+    /// The journal, which has a name of its own.
+    pub(super) journal: &'a Place,
     pub(super) touched: Vec<Place>,
     pub(super) conflicts: Vec<Conflict>,
 }
@@ -154,50 +156,7 @@ impl Recovery<'_> {
         }
     }
 
-    /// Keeps versions of the patch in the state directory, for a file that is not ours to touch.
-    pub(super) fn keep(&mut self, path: &Path, versions: &[Place]) -> Result<()> {
-        let mut kept = Vec::new();
-        for version in versions {
-            let name: String = path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .chars()
-                .take(KEPT_NAME_LIMIT_CHARS)
-                .collect();
-            let stem = version.name().to_string_lossy().replace(TEMPORARY_PREFIX, "");
-            let to = self.state.kept_file(self.fs, &format!("{stem}-{name}"))?;
-            let fault = |cause: io::Error| Error::io("keep", &shown(version), &cause);
-            copy_out(self.fs, version, &to).map_err(fault)?;
-            kept.push(shown(&to));
-            self.fs.unlink(version).map_err(fault)?;
-            self.touched.push(version.clone());
-        }
-        self.conflicts.push(Conflict { path: plain_path(path), kept });
-        Ok(())
-    }
-
     pub(super) fn sync(&mut self) -> Result<()> {
         sync_removals(self.fs, &std::mem::take(&mut self.touched))
     }
-}
-
-/// How much of a file's name goes into that of its kept version, which is longer.
-const KEPT_NAME_LIMIT_CHARS: usize = 50;
-
-/// Copies a file, or a symbolic link, and forces the copy to the disk: the original goes.
-fn copy_out(fs: &dyn FileSystem, from: &Place, to: &Place) -> io::Result<()> {
-    // A recovery that was interrupted here has left a copy, or a part of one.
-    match fs.unlink(to) {
-        Err(cause) if cause.kind() != io::ErrorKind::NotFound => return Err(cause),
-        _ => {}
-    }
-    if fs.stamp(from)?.kind == FileKind::Link {
-        fs.copy_link(from, to)?;
-    } else {
-        let mut copy = fs.create_new(to, true)?;
-        copy_content(fs, &fs.open(from)?, &mut copy)?;
-        fs.sync(&copy)?;
-    }
-    fs.sync_dir(to)
 }

@@ -17,6 +17,7 @@ use crate::error::{Code, Error, Result};
 /// Finishes or clears away one transaction, under the locks of its files.
 pub(super) fn work_off(
     ground: Ground<'_>,
+    journal: &Place,
     records: &[JournalRecord],
     deadline: Instant,
     cancel: &Cancel,
@@ -27,7 +28,8 @@ pub(super) fn work_off(
     };
     let Ground { fs, base, state } = ground;
     base.forget();
-    let mut recovery = Recovery { fs, state, base, touched: Vec::new(), conflicts: Vec::new() };
+    let (touched, conflicts) = (Vec::new(), Vec::new());
+    let mut recovery = Recovery { fs, state, base, journal, touched, conflicts };
     let _locks = Locks::take(fs, state, recovery.lock_keys(steps)?, deadline, cancel)?;
     let files: Vec<String> =
         steps.iter().flat_map(JournalStep::targets).map(|path| plain_path(&path.path())).collect();
