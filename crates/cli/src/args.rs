@@ -136,6 +136,8 @@ pub enum Command {
     Hash(Hash),
     /// Check anchors against a file
     Verify(Verify),
+    /// Tell which files do not parse, and where
+    CheckSyntax(CheckSyntax),
     /// Edit files: a patch in JSON, all of it or nothing
     #[command(after_long_help = PATCH_HELP)]
     Apply(Apply),
@@ -179,6 +181,7 @@ impl Command {
             Command::Search(_) => "search",
             Command::Hash(_) => "hash",
             Command::Verify(_) => "verify",
+            Command::CheckSyntax(_) => "check-syntax",
             Command::Apply(_) => "apply",
             Command::JsonRead(_) => "json-read",
             Command::JsonApply(_) => "json-apply",
@@ -402,6 +405,13 @@ pub struct Verify {
     /// Anchors, or lines as they were shown
     #[arg(required = true, value_name = "ANCHOR")]
     pub anchors: Vec<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct CheckSyntax {
+    /// The files
+    #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub files: Vec<String>,
 }
 
 #[derive(Debug, ClapArgs)]

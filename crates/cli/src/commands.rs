@@ -10,6 +10,7 @@ mod mcp;
 mod read;
 mod recover;
 mod search;
+mod syntax;
 
 use hashline_core::{ApplyOptions, Cancel};
 
@@ -48,6 +49,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Command::Search(args) => search::search(&mut call, args)?,
         Command::Hash(args) => read::hash(&mut call, args)?,
         Command::Verify(args) => read::verify(&mut call, args)?,
+        Command::CheckSyntax(args) => syntax::check(&mut call, args)?,
         Command::Apply(args) => apply::apply(&mut call, args, Anchors::Lines)?,
         Command::JsonApply(args) => apply::apply(&mut call, args, Anchors::Values)?,
         Command::JsonRead(args) => json::read(&mut call, args)?,

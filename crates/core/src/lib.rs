@@ -53,7 +53,8 @@ pub use self::{
     cancel::Cancel,
     disk::commit::{Conflict, RecoveryReport, StateReport, Trial},
     edit::apply::{
-        ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS, PatchOptions, apply_to_text,
+        ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS, PatchOptions, SyntaxReport,
+        apply_to_text,
     },
     edit::json::{JsonRequest, JsonView},
     edit::outcome::{
@@ -91,7 +92,7 @@ pub mod host {
     pub use crate::edit::request::{VALUE, Value};
     pub use crate::error::{Message, Spelling, Term};
     pub use crate::threads::CALLS;
-    pub use crate::view::render::{GAP, file_header, give_back};
+    pub use crate::view::render::{GAP, file_header, give_back, one_line};
     pub use crate::view::scope::Host;
     pub use crate::workspace::{Gate, HeldTurn, ReadTurn, Start, WriteTurn};
 }

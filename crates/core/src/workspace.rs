@@ -24,7 +24,8 @@ use crate::disk::commit::{
 };
 use crate::disk::fs::{FileSystem, OsFileSystem, unicode_path};
 use crate::edit::apply::{
-    Application, ApplyOptions, PatchOptions, apply_hash, verify_bytes, verify_file,
+    Application, ApplyOptions, PatchOptions, SyntaxReport, apply_hash, check_syntax, verify_bytes,
+    verify_file,
 };
 use crate::edit::json::{JsonRequest, JsonView, read_json, read_json_bytes};
 use crate::edit::outcome::{Outcome, Rejected};
@@ -211,6 +212,12 @@ impl<'fs> Workspace<'fs> {
         cancel: &Cancel,
     ) -> Result<Option<Rejected>> {
         self.scoped(cancel, |scope| verify_bytes(scope, name, bytes, anchors))
+    }
+
+    /// Says whether a file parses, and what is wrong first.
+    pub fn check_syntax(&self, path: impl AsRef<Path>, cancel: &Cancel) -> Result<SyntaxReport> {
+        let path = unicode_path("path", path.as_ref())?;
+        self.scoped(cancel, |scope| check_syntax(scope, path))
     }
 
     /// Reads a JSON document, with the anchors of its values. Fails when the file cannot be read,

@@ -106,6 +106,39 @@ fn verify_names_what_does_not_hold() {
 }
 
 #[test]
+fn files_that_do_not_parse_are_named() {
+    let project = Project::new(&[
+        ("good.js", "let a = { b: [1] }\n"),
+        ("bad.js", "function f() {\n  if (a) {\n    b()\n}\n"),
+        ("bad.py", "def f():\n    a()\n  b()\n"),
+        ("empty.rs", ""),
+        ("notes.txt", "(\n"),
+        ("data.json", "\u{feff}{\"a\": 1}\r\n"),
+    ]);
+    let clean = ["check-syntax", "good.js", "empty.rs", "data.json"];
+    assert_eq!(project.run(&clean), printed(""));
+    let answer = project.run(&["check-syntax", "bad.js", "notes.txt", "good.js", "bad.py"]);
+    let expected = "\
+bad.js: line 4: `}` is missing: the block opened at line 2
+2:be|  if (a) {
+...
+4:18|}
+bad.py: line 3: the indentation is not that of the lines around it
+3:67|  b()
+";
+    assert_eq!((answer.code, answer.stdout.as_str()), (Some(1), expected));
+    let expected = "notes.txt: not parsed: the language is not known, or the file is too large\n";
+    assert!(answer.stderr.ends_with(expected), "{}", answer.stderr);
+
+    let answer = project.run(&["--json", "check-syntax", "bad.js", "good.js", "notes.txt"]);
+    let reports = json(&answer.stdout);
+    let states: Vec<_> = reports.as_array().unwrap().iter().map(|one| &one["syntax"]).collect();
+    assert_eq!(states, ["unclean", "ok", "unknown"]);
+    assert_eq!(reports[0]["line"], 4);
+    assert_eq!(project.run(&["check-syntax", "missing.js", "bad.js"]).code, Some(2));
+}
+
+#[test]
 fn hash_prints_anchors_alone() {
     let project = Project::new(&[("a", "line 1\nline 2|x\n")]);
     let expected = "1:02\n2:42\n";

@@ -8,6 +8,7 @@ mod job;
 mod lookup;
 mod options;
 mod settle;
+mod syntax;
 mod turns;
 mod values;
 mod verify;
@@ -33,6 +34,7 @@ use settle::{settle_document, settle_file};
 use turns::{Locked, lock};
 
 pub use options::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS, PatchOptions};
+pub use syntax::{SyntaxReport, check_syntax};
 pub use verify::{verify_bytes, verify_file};
 
 /// What a patch is applied with.

@@ -17,7 +17,7 @@ use crate::view::render::{GAP, one_line, render_cut_line};
 
 pub use applied::{FileReport, applied_text, created_rows, reindented_message, relocation_rows};
 pub use blockless::{block_rows, no_block_failure};
-pub use broken::{breaks_message, broken_message, tried_message};
+pub use broken::{breaks_message, broken_message, fault_rows, tried_message};
 pub use cut::cut_row_failure;
 pub use diff::{
     DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, DiffHunk, created_hunks, deleted_hunks, edited_hunks,

@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "syntax")]
-use hashline_syntax::{Source, language_of};
+use hashline_syntax::{Fault, Source, language_of};
 #[cfg(not(feature = "syntax"))]
-use without::{Source, language_of};
+use without::{Fault, Source, language_of};
 
 pub use near::{NearEdit, Slip, Suggestion};
 
@@ -76,6 +76,13 @@ pub struct Break {
     pub what: String,
     /// The line where what is not closed opens.
     pub opened: Option<u64>,
+}
+
+impl From<Fault> for Break {
+    fn from(fault: Fault) -> Break {
+        let Fault { line, what, opened } = fault;
+        Break { line: line.into(), what, opened: opened.map(u64::from) }
+    }
 }
 
 /// A file before and after a patch, as UTF-8.
@@ -180,15 +187,21 @@ pub fn check(change: Revision<'_>, kept: Option<SyntaxTree>) -> Checked {
     let fault = (state == SyntaxState::Broken).then(|| is.fault()).flatten();
     Checked {
         state,
-        fault: fault.map(|fault| Break {
-            line: fault.line.into(),
-            what: fault.what,
-            opened: fault.opened.map(u64::from),
-        }),
+        fault: fault.map(Break::from),
         vouches_for_indentation: state == SyntaxState::Ok && !language.is_indented,
         suggestion: None,
         before: was.filter(|was| was.is_clean()).map(SyntaxTree),
         tree: Some(SyntaxTree(Arc::new(is))),
+    }
+}
+
+/// Parses a file as it is, and says what is wrong first.
+pub fn state_of(path: &str, text: Vec<u8>) -> (SyntaxState, Option<Break>) {
+    let language = language_of(path, &text).filter(|language| language.is_checked);
+    match language.and_then(|language| Source::parse(language, text)) {
+        None => (SyntaxState::Unknown, None),
+        Some(source) if source.is_clean() => (SyntaxState::Ok, None),
+        Some(source) => (SyntaxState::Unclean, source.fault().map(Break::from)),
     }
 }
 

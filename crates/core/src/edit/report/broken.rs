@@ -46,6 +46,15 @@ impl<'a> Told<'a> {
     }
 }
 
+/// The lines of a fault, with their anchors.
+pub fn fault_rows(dialect: &'static Dialect, text: &[u8], found: &Break) -> String {
+    Told::new(dialect, text).rows(lines_of(found))
+}
+
+fn lines_of(found: &Break) -> Vec<u64> {
+    found.opened.into_iter().chain([found.line]).collect()
+}
+
 /// The warning of a file that was changed, and the rows in it: what is wrong, where it shows, and
 /// what makes of the file what may have been meant. `text` is that after the patch.
 pub fn broken_message(
@@ -56,7 +65,7 @@ pub fn broken_message(
     suggestion: Option<&Suggestion>,
 ) -> (String, String) {
     let told = Told::new(dialect, text);
-    let mut numbers: Vec<u64> = found.opened.into_iter().chain([found.line]).collect();
+    let mut numbers = lines_of(found);
     let mend = suggestion.map(|one| (one, mend(&told, path, one)));
     numbers.extend(mend.iter().flat_map(|(_, mend)| mend.lines.clone()));
     let rows = told.rows(numbers);

@@ -1,0 +1,57 @@
+//! Whether a file parses as it is.
+
+use serde::Serialize;
+
+use crate::disk::bytes::{Loaded, with_file};
+use crate::edit::report::fault_rows;
+use crate::edit::structure::{FILE_LIMIT_BYTES, SyntaxState, state_of};
+use crate::error::Result;
+use crate::view::scope::Scope;
+
+/// What a parser says of a file.
+#[derive(Clone, Debug, Serialize)]
+pub struct SyntaxReport {
+    /// The file, as it was asked for.
+    pub path: String,
+    /// `ok`, `unclean`, or `unknown` where no parser looked.
+    pub syntax: SyntaxState,
+    /// The first line that does not parse.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+    /// What is wrong there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The line where what is not closed opens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub opened: Option<u64>,
+    /// These lines with their anchors, each with a line feed; empty where nothing is wrong.
+    pub text: String,
+}
+
+/// Parses a file.
+pub fn check_syntax(scope: &Scope<'_>, path: &str) -> Result<SyntaxReport> {
+    with_file(scope.fs, scope.base, path, &scope.load_options(), |loaded| {
+        Ok(check(scope, path, loaded))
+    })
+}
+
+fn check(scope: &Scope<'_>, path: &str, loaded: &Loaded) -> SyntaxReport {
+    let text = match loaded {
+        Loaded::Text(document) if document.text().len() <= FILE_LIMIT_BYTES => document.text(),
+        _ => return report(path, SyntaxState::Unknown),
+    };
+    let (state, fault) = state_of(path, text.to_vec());
+    let Some(fault) = fault else { return report(path, state) };
+    SyntaxReport {
+        line: Some(fault.line),
+        opened: fault.opened,
+        text: fault_rows(scope.dialect, text, &fault),
+        message: Some(fault.what),
+        ..report(path, state)
+    }
+}
+
+fn report(path: &str, syntax: SyntaxState) -> SyntaxReport {
+    let path = path.to_owned();
+    SyntaxReport { path, syntax, line: None, message: None, opened: None, text: String::new() }
+}
