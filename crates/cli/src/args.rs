@@ -152,6 +152,8 @@ pub enum Command {
     Hook(Hook),
     /// Serve the Model Context Protocol on standard input and output, for an agent
     Mcp(Mcp),
+    /// Set up an agent: its MCP server and hooks, in its own configuration
+    Setup(Setup),
     /// Finish or undo what a process that died left half done
     Recover,
     /// Tell about this program, and whether edits are safe here
@@ -188,6 +190,7 @@ impl Command {
             Command::Check(_) => "check",
             Command::Hook(_) => "hook",
             Command::Mcp(_) => "mcp",
+            Command::Setup(_) => "setup",
             Command::Recover => "recover",
             Command::Doctor => "doctor",
             Command::Completions(_) => "completions",
@@ -472,6 +475,39 @@ pub struct Check {
     pub command: String,
     #[command(flatten)]
     pub guard: Guard,
+}
+
+/// Set up an agent, or undo that.
+#[derive(Debug, ClapArgs)]
+pub struct Setup {
+    /// The agent
+    #[arg(value_enum)]
+    pub agent: SetupAgent,
+    /// For this user: the default
+    #[arg(long, conflicts_with = "project")]
+    user: bool,
+    /// For this project alone. The files then name the absolute path of this program, so do not
+    /// commit them
+    #[arg(long)]
+    pub project: bool,
+    /// Print what would change, and change nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Take out what a setup has written
+    #[arg(long)]
+    pub remove: bool,
+}
+
+/// An agent that can be set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SetupAgent {
+    Claude,
+    Codex,
+    Cursor,
+    Gemini,
+    Opencode,
+    Pi,
+    Omp,
 }
 
 #[derive(Debug, ClapArgs)]

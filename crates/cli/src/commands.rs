@@ -10,6 +10,7 @@ mod mcp;
 mod read;
 mod recover;
 mod search;
+mod setup;
 mod syntax;
 
 use hashline_core::{ApplyOptions, Cancel};
@@ -55,6 +56,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Command::JsonRead(args) => json::read(&mut call, args)?,
         Command::Check(args) => guard::check(&mut call, args)?,
         Command::Hook(args) => hook::hook(&mut call, args)?,
+        Command::Setup(args) => setup::setup(&mut call, args)?,
         // It has the call to itself, standard output included.
         Command::Mcp(args) => return mcp::mcp(call, args),
         Command::Recover => recover::recover(&mut call)?,

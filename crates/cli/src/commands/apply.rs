@@ -71,7 +71,7 @@ fn show(
 }
 
 /// What would change: a view for eyes, or a unified diff.
-fn show_diff(call: &mut Call<'_>, applied: &Applied) -> Result<(), Failure> {
+pub fn show_diff(call: &mut Call<'_>, applied: &Applied) -> Result<(), Failure> {
     if call.out.is_terminal() {
         let view = diff_view::view(&applied.files, call.out.painter());
         call.out.bytes(view.as_bytes())?;

@@ -8,5 +8,6 @@ mod files;
 mod hooks;
 mod mcp;
 mod sessions;
+mod setup;
 mod streams;
 mod tools;

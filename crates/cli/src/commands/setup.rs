@@ -1,0 +1,157 @@
+//! `setup`: writes an agent's own configuration, takes it out again, and tries what it wrote.
+//!
+//! `agents` says what each agent is given, `json` and `toml` make edits of that, `trial` runs the
+//! hook and the server as the agent will. All files of an agent change in one patch, or none does.
+
+mod agents;
+mod json;
+mod toml;
+mod trial;
+
+use std::path::PathBuf;
+
+use hashline_core::{Code, Error, Outcome, Patch, PatchOptions, Result};
+use serde_json::{Value, json};
+
+use super::{Call, apply};
+use crate::args::Setup;
+use crate::exit::{Exit, Failure, say};
+use crate::{interrupt, mismatch};
+use agents::{Format, Plan, Target};
+use json::{Document, Removal};
+
+/// How often the edit begins anew when somebody else has changed a file in between.
+const ATTEMPTS: usize = 5;
+
+/// Unchanged lines around each change in the diff.
+const CONTEXT_LINES: u64 = 3;
+
+/// `hashline setup`
+pub fn setup(call: &mut Call<'_>, args: &Setup) -> std::result::Result<Exit, Failure> {
+    let program = text_of(std::env::current_exe().map_err(|cause| {
+        Error::new(Code::Io, format!("the path of this program is not known: {cause}"))
+    })?)?;
+    let plan = agents::plan(args.agent, project(call, args)?.as_deref(), &program)?;
+    interrupt::asks(&call.cancel);
+    let options = PatchOptions {
+        dry_run: args.dry_run,
+        is_silent: false,
+        diff_context_lines: Some(CONTEXT_LINES),
+    };
+    for attempt in 1.. {
+        let operations = operations(call, &plan, args.remove)?;
+        if operations.is_empty() {
+            let state = if args.remove { "nothing of hashline is in" } else { "all is in" };
+            say(&format!("{state} {}: no file was changed", paths(&plan)));
+            break;
+        }
+        let patch = Patch::from_json(&json!({"operations": operations}).to_string())?;
+        match call.files.apply(&patch, &options, &call.cancel)? {
+            Outcome::Applied(applied) => {
+                let shown = if call.shared.json {
+                    call.out.json(&Outcome::Applied(applied)).map_err(Failure::from)
+                } else {
+                    apply::show_diff(call, &applied)
+                };
+                shown.map_err(|failure| failure.after("the files were changed"))?;
+                break;
+            }
+            Outcome::Rejected(_) if attempt < ATTEMPTS => {}
+            Outcome::Rejected(rejected) => return mismatch::tell(call, rejected),
+        }
+    }
+    call.out.flush()?;
+    if args.dry_run || args.remove {
+        return Ok(Exit::Done);
+    }
+    for line in trial::run(&plan, &program)? {
+        say(&line);
+    }
+    Ok(Exit::Done)
+}
+
+/// The directory of the project, if it is the one to be set up.
+fn project(call: &Call<'_>, args: &Setup) -> Result<Option<PathBuf>> {
+    if !args.project {
+        return Ok(None);
+    }
+    let here = std::path::absolute(call.shared.root().unwrap_or("."));
+    here.map(Some).map_err(|cause| Error::io("find", ".", &cause))
+}
+
+fn operations(call: &Call<'_>, plan: &Plan, removes: bool) -> Result<Vec<Value>> {
+    let mut operations = Vec::new();
+    for target in &plan.targets {
+        let path = text_of(target.path.clone())?;
+        let of_target = match target.format {
+            Format::Json => json_operations(call, target, &path, removes)?,
+            Format::Toml => toml_operations(target, &path, removes)?,
+        };
+        operations.extend(of_target);
+    }
+    Ok(operations)
+}
+
+fn json_operations(
+    call: &Call<'_>,
+    target: &Target,
+    path: &str,
+    removes: bool,
+) -> Result<Vec<Value>> {
+    let document = Document::read(call.files.workspace(), path)?;
+    match (document, removes) {
+        (None, true) => Ok(Vec::new()),
+        (None, false) => whole(target, path, &json::fresh(&target.entries)),
+        (Some(document), false) => document.put(&target.entries),
+        (Some(document), true) => match document.take(&target.entries)? {
+            Removal::Operations(operations) => Ok(operations),
+            Removal::Whole if target.path.is_symlink() => whole(target, path, "{}\n"),
+            Removal::Whole => whole(target, path, ""),
+        },
+    }
+}
+
+fn toml_operations(target: &Target, path: &str, removes: bool) -> Result<Vec<Value>> {
+    let text = content(path)?.unwrap_or_default();
+    let edit = if removes { toml::take } else { toml::put };
+    let new = edit(path, &text, &target.entries)?;
+    if new == text {
+        return Ok(Vec::new());
+    }
+    whole(target, path, &new)
+}
+
+/// A file with another text; one without any is deleted, unless it is a link.
+fn whole(target: &Target, path: &str, new: &str) -> Result<Vec<Value>> {
+    let operation = match content(path)? {
+        None => json!({"op": "add_file", "path": path, "content": new}),
+        Some(_) if new.is_empty() && !target.path.is_symlink() => {
+            json!({"op": "delete_file", "path": path})
+        }
+        Some(old) if old.is_empty() => {
+            json!({"op": "insert_after", "path": path, "anchor": "BOF", "text": new})
+        }
+        Some(old) => json!({"op": "replace_text", "path": path, "old_text": old, "new_text": new}),
+    };
+    Ok(vec![operation])
+}
+
+/// The text of a file, if there is one.
+fn content(path: &str) -> Result<Option<String>> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(cause) => Err(Error::io("read", path, &cause)),
+    }
+}
+
+fn text_of(path: PathBuf) -> Result<String> {
+    path.into_os_string().into_string().map_err(|path| {
+        Error::argument(format!("the path {path:?} is not UTF-8, as a configuration must be"))
+    })
+}
+
+fn paths(plan: &Plan) -> String {
+    let paths: Vec<_> = plan.targets.iter().map(|one| one.path.display().to_string()).collect();
+    paths.join(" and ")
+}

@@ -1,0 +1,98 @@
+//! Tries what an agent was given: the hook answers an event, the server tells its tools.
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use hashline_core::{Code, Error, Result};
+use serde_json::{Value, json};
+
+use super::agents::{Plan, command_line};
+
+/// What was found, a line for each.
+pub fn run(plan: &Plan, program: &str) -> Result<Vec<String>> {
+    let mut lines = Vec::new();
+    if let Some((args, event)) = &plan.hook {
+        let answer = answer(shell(&command_line(program, args)), &event.to_string())?;
+        // Whatever the agent's words for it are: it names the tool to call instead.
+        if !answer.contains("deny") || !answer.contains("`cat` reads `README.md`") {
+            return Err(failed("the hook", &answer));
+        }
+        lines.push("the hook works: it refused `cat README.md`".to_owned());
+    }
+    if plan.has_server {
+        let mut server = Command::new(program);
+        server.arg("mcp");
+        let answer = answer(server, &questions())?;
+        let tools = tools(&answer).ok_or_else(|| failed("the server", &answer))?;
+        lines.push(format!("the server works: it has the tools {}", tools.join(", ")));
+    }
+    if lines.is_empty() {
+        lines.push("the plug-in is loaded when the agent starts".to_owned());
+    }
+    Ok(lines)
+}
+
+/// A command line as agents run it.
+fn shell(line: &str) -> Command {
+    if cfg!(windows) {
+        let mut command = Command::new("cmd");
+        command.args(["/d", "/s", "/c", line]);
+        return command;
+    }
+    let mut command = Command::new("sh");
+    command.args(["-c", line]);
+    command
+}
+
+fn questions() -> String {
+    let client = json!({"name": "hashline setup", "version": env!("CARGO_PKG_VERSION")});
+    let begin = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
+    let messages = [
+        json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": begin}),
+        json!({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+        json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}),
+    ];
+    messages.map(|message| message.to_string() + "\n").concat()
+}
+
+/// The names of the tools that the server told.
+fn tools(answer: &str) -> Option<Vec<String>> {
+    let messages = answer.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let told = messages.into_iter().find(|message| message["id"] == 2)?;
+    let tools = told["result"]["tools"].as_array()?;
+    let names: Vec<_> =
+        tools.iter().filter_map(|tool| Some(tool["name"].as_str()?.to_owned())).collect();
+    (!names.is_empty()).then_some(names)
+}
+
+/// What a program says to an input. Both the hook and the server end with it.
+fn answer(mut command: Command, input: &str) -> Result<String> {
+    let mut child = with_pipes(&mut command).spawn().map_err(|cause| {
+        let what = format!("the files were changed, but {command:?} did not run: {cause}");
+        Error::new(Code::Io, what)
+    })?;
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that reads nothing is told of by what it answers.
+        let _ = stdin.write_all(input.as_bytes());
+    }
+    let output = child.wait_with_output().map_err(|cause| {
+        Error::new(Code::Io, format!("the files were changed, but the trial failed: {cause}"))
+    })?;
+    let told = [output.stdout, output.stderr].concat();
+    Ok(String::from_utf8_lossy(&told).into_owned())
+}
+
+fn with_pipes(command: &mut Command) -> &mut Command {
+    command
+        .env_remove("HASHLINE_GUARD")
+        .env_remove("HASHLINE_SESSION")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+}
+
+fn failed(what: &str, answer: &str) -> Error {
+    let answer = answer.trim_end();
+    let message = format!("the files were changed, but {what} does not work; it said: {answer}");
+    Error::new(Code::Io, message)
+}

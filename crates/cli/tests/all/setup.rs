@@ -1,0 +1,230 @@
+//! `setup`: what it writes for each agent, that it keeps the rest of a file, and that it takes out
+//! what it has put in, to the byte.
+
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::support::{Answer, Project, answer, exists};
+
+/// The agents, and the files that each is given for a user.
+const AGENTS: [(&str, &[&str]); 7] = [
+    ("claude", &[".claude.json", ".claude/settings.json"]),
+    ("codex", &[".codex/config.toml"]),
+    ("cursor", &[".cursor/mcp.json", ".cursor/hooks.json"]),
+    ("gemini", &[".gemini/settings.json"]),
+    ("opencode", &[".config/opencode/opencode.json"]),
+    ("pi", &[".pi/agent/settings.json"]),
+    ("omp", &[".omp/agent/mcp.json"]),
+];
+
+/// The command, with the directory of the project as the home of a user.
+fn command(project: &Project, args: &[&str]) -> Command {
+    let mut command = project.command(args);
+    command.env("HOME", project.path("")).env("USERPROFILE", project.path(""));
+    for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "PI_CODING_AGENT_DIR"] {
+        command.env_remove(name);
+    }
+    command
+}
+
+fn run(project: &Project, args: &[&str]) -> Answer {
+    answer(command(project, args).stdin(Stdio::null()).output().unwrap())
+}
+
+fn set_up(project: &Project, args: &[&str]) -> Answer {
+    let answer = run(project, &[&["setup"], args].concat());
+    assert_eq!(answer.code, Some(0), "{args:?}: {answer:?}");
+    answer
+}
+
+#[test]
+fn each_agent_is_set_up_tried_and_undone() {
+    for (agent, files) in AGENTS {
+        let project = Project::new(&[]);
+        let shown = set_up(&project, &[agent, "--dry-run"]);
+        assert!(files.iter().all(|file| !exists(&project.path(file))), "{agent}");
+        let done = set_up(&project, &[agent]);
+        assert_eq!(done.stdout, shown.stdout, "{agent}: the diff is what a dry run shows");
+        for file in files {
+            let content = project.content(file);
+            assert!(content.contains("hashline"), "{agent}: {content}");
+            assert!(done.stdout.contains(file), "{agent}: {}", done.stdout);
+        }
+        let works = done.stderr.contains("works: ") || done.stderr.contains("plug-in");
+        assert!(works, "{agent}: {}", done.stderr);
+        let contents: Vec<_> = files.iter().map(|file| project.content(file)).collect();
+        let again = set_up(&project, &[agent]);
+        assert_eq!(again.stdout, "", "{agent}");
+        assert!(again.stderr.contains("no file was changed"), "{agent}: {}", again.stderr);
+        let after: Vec<_> = files.iter().map(|file| project.content(file)).collect();
+        assert_eq!(after, contents, "{agent}");
+        set_up(&project, &[agent, "--remove"]);
+        assert!(files.iter().all(|file| !exists(&project.path(file))), "{agent}");
+        let nothing = set_up(&project, &[agent, "--remove"]);
+        assert!(nothing.stderr.contains("no file was changed"), "{agent}: {}", nothing.stderr);
+    }
+}
+
+#[test]
+fn the_configuration_names_this_program_and_its_hook_answers() {
+    let project = Project::new(&[]);
+    let done = set_up(&project, &["claude"]);
+    let program = env!("CARGO_BIN_EXE_hashline");
+    let servers: Value = serde_json::from_str(&project.content(".claude.json")).unwrap();
+    assert_eq!(servers["mcpServers"]["hashline"]["command"], program);
+    let settings: Value = serde_json::from_str(&project.content(".claude/settings.json")).unwrap();
+    let hook = &settings["hooks"]["PreToolUse"][0]["hooks"][0]["command"];
+    assert!(hook.as_str().unwrap().starts_with(&format!("{program} hook claude ")), "{hook}");
+    assert!(done.stderr.contains("the hook works: it refused `cat README.md`"), "{done:?}");
+    assert!(done.stderr.contains("the server works: it has the tools read, search, apply"));
+}
+
+/// Everything that people do to such files: comments, other entries, a trailing comma, CRLF, tabs.
+const JSON_FILES: [&str; 9] = [
+    "{}",
+    "{\n}\n",
+    "{\"a\": 1}",
+    "{\n  \"theme\": \"dark\"\n}\n",
+    "// mine\n{\n\t\"hooks\": { // these\n\t\t\"PreToolUse\": [\n\t\t\t{\"matcher\": \"X\", \"hooks\": []},\n\t\t],\n\t},\n}\n",
+    "{\r\n  \"permissions\": {\r\n    \"allow\": [\"Bash(ls:*)\"],\r\n    \"deny\": []\r\n  },\r\n  \"z\": 1.50\r\n}\r\n",
+    "{\n    \"hooks\": {\n        \"PostToolUse\": [{\"matcher\": \"*\", \"hooks\": [{\"type\": \"command\", \"command\": \"hashline-like\"}]}]\n    }\n}",
+    "\u{feff}{\n  \"a\": \"é\"\n}\n",
+    "{\"hooks\":{\"PreToolUse\":[{\"matcher\":\"A\"},{\"matcher\":\"B\"}]},\"permissions\":{\"allow\":[\"Read\"]}}\n",
+];
+
+#[test]
+fn the_rest_of_a_json_file_stays_and_a_removal_gives_it_back_to_the_byte() {
+    for before in JSON_FILES {
+        let file = ".claude/settings.json";
+        let project = Project::new(&[(file, before)]);
+        set_up(&project, &["claude"]);
+        let after = project.content(file);
+        assert!(
+            after.contains(" hook claude ") && after.contains("mcp__hashline__read"),
+            "{after}"
+        );
+        let kept = |line: &&str| after.contains(line.trim_end().trim_end_matches(['}', ']', ',']));
+        let lines = before.lines().filter(|line| before.lines().count() > 1 && line.len() > 1);
+        assert!(lines.clone().all(|line| kept(&line)), "{before}\n{after}");
+        let again = set_up(&project, &["claude"]);
+        assert!(again.stderr.contains("no file was changed"), "{after}{again:?}");
+        set_up(&project, &["claude", "--remove"]);
+        let is_bare = before.trim().trim_matches(['{', '}']).trim().is_empty();
+        if is_bare {
+            assert!(!exists(&project.path(file)), "a file with nothing in it goes");
+        } else {
+            assert_eq!(project.content(file), before);
+        }
+    }
+}
+
+const TOML_FILES: [&str; 6] = [
+    "model = \"x\"\n",
+    "# mine\nmodel = \"x\" # best\n\n[mcp_servers.other]\ncommand = \"a\"\nargs = [ \"b\" ]\n",
+    "[features]\r\nhooks = true\r\n\r\n[[hooks.PreToolUse]]\r\nmatcher = \"X\"\r\n\r\n[[hooks.PreToolUse.hooks]]\r\ntype = \"command\"\r\ncommand = \"mine\"\r\n",
+    "mcp_servers = { other = { command = \"a\" } }\n",
+    "[mcp_servers]\n\n[hooks]\n[[hooks.PostToolUse]]\nmatcher = \"Y\"\n",
+    "a = 1",
+];
+
+#[test]
+fn the_rest_of_a_toml_file_stays_and_a_removal_gives_it_back() {
+    for before in TOML_FILES {
+        let file = ".codex/config.toml";
+        let project = Project::new(&[(file, before)]);
+        set_up(&project, &["codex"]);
+        let after = project.content(file);
+        assert!(after.contains(" hook codex ") && after.contains("hashline"), "{after}");
+        for line in before.lines().filter(|line| !line.is_empty()) {
+            assert!(after.contains(line.trim_end_matches(" }")), "{line}\n{after}");
+        }
+        let again = set_up(&project, &["codex"]);
+        assert!(again.stderr.contains("no file was changed"), "{after}{again:?}");
+        set_up(&project, &["codex", "--remove"]);
+        let left = project.content(file);
+        assert_eq!(left.trim_end(), before.trim_end(), "{after}");
+    }
+}
+
+#[test]
+fn an_older_entry_is_brought_up_to_date_and_not_doubled() {
+    let old = r#"{
+  "hooks": {
+    "PreToolUse": [
+      {"matcher": "Bash", "hooks": [{"type": "command", "command": "hashline hook claude --deny Edit"}]}
+    ]
+  }
+}
+"#;
+    let project = Project::new(&[(".claude/settings.json", old)]);
+    set_up(&project, &["claude"]);
+    let settings: Value = serde_json::from_str(&project.content(".claude/settings.json")).unwrap();
+    assert_eq!(settings["hooks"]["PreToolUse"].as_array().unwrap().len(), 1);
+    assert!(settings.to_string().contains(env!("CARGO_BIN_EXE_hashline")));
+}
+
+#[test]
+fn what_is_no_configuration_is_refused_and_stays() {
+    for (agent, file, content, part) in [
+        ("gemini", ".gemini/settings.json", "{\"mcpServers\": [", "settings.json"),
+        ("gemini", ".gemini/settings.json", "[]\n", "no object"),
+        ("gemini", ".gemini/settings.json", "{\"mcpServers\": 3}\n", "not an object"),
+        ("gemini", ".gemini/settings.json", "{\"hooks\": {\"BeforeTool\": {}}}\n", "not a list"),
+        ("codex", ".codex/config.toml", "a = = 1\n", "not TOML"),
+        ("codex", ".codex/config.toml", "mcp_servers = 1\n", "by hand"),
+    ] {
+        let project = Project::new(&[(file, content)]);
+        let answer = run(&project, &["setup", agent]);
+        assert_eq!((answer.code, answer.stdout.as_str()), (Some(2), ""), "{content}: {answer:?}");
+        assert!(answer.stderr.contains(part), "{content}: {}", answer.stderr);
+        assert_eq!(project.content(file), content);
+    }
+}
+
+#[test]
+fn a_project_is_set_up_where_the_command_runs() {
+    let project = Project::new(&[]);
+    set_up(&project, &["gemini", "--project"]);
+    set_up(&project, &["claude", "--project"]);
+    assert!(project.content(".mcp.json").contains("hashline"));
+    assert!(project.content(".claude/settings.json").contains(" hook claude "));
+    assert!(!exists(&project.path(".claude.json")));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_stays_one_and_its_target_is_edited() {
+    let project =
+        Project::new(&[("dotfiles/gemini.json", "{\n  \"a\": 1\n}\n"), (".gemini/x", "")]);
+    let link = project.path(".gemini/settings.json");
+    std::os::unix::fs::symlink("../dotfiles/gemini.json", &link).unwrap();
+    set_up(&project, &["gemini"]);
+    assert!(link.is_symlink());
+    assert!(project.content("dotfiles/gemini.json").contains("hashline"));
+    set_up(&project, &["gemini", "--remove"]);
+    assert_eq!(project.content("dotfiles/gemini.json"), "{\n  \"a\": 1\n}\n");
+    // A link whose target held nothing else is not deleted.
+    project.write("dotfiles/gemini.json", b"");
+    set_up(&project, &["gemini"]);
+    set_up(&project, &["gemini", "--remove"]);
+    assert!(link.is_symlink());
+    assert_eq!(project.content("dotfiles/gemini.json"), "{}\n");
+}
+
+#[test]
+fn runs_at_once_put_everything_in_once() {
+    let project = Project::new(&[(".gemini/settings.json", "{\n  \"a\": 1\n}\n")]);
+    let start = || {
+        let mut command = command(&project, &["setup", "gemini"]);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let children: Vec<_> = (0..4).map(|_| start()).collect();
+    for child in children {
+        let answer = answer(child.wait_with_output().unwrap());
+        assert_eq!(answer.code, Some(0), "{answer:?}");
+    }
+    let settings: Value = serde_json::from_str(&project.content(".gemini/settings.json")).unwrap();
+    assert_eq!(settings["hooks"]["BeforeTool"].as_array().unwrap().len(), 1);
+    assert_eq!(settings["a"], 1);
+}
