@@ -1,10 +1,15 @@
 //! Shell text → commands. The one module that knows the parser crate: another can take its place
 //! by filling the same few types.
 
+use std::borrow::Cow;
 use std::cell::Cell;
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rable::{Node, NodeKind};
+
+use super::bounds::NESTING_LIMIT;
+use super::lexis::{Lexis, StretchEnd, Within};
 
 /// A text as commands, in their order.
 #[derive(Debug, Default)]
@@ -97,10 +102,42 @@ pub enum Redirect {
 /// The commands of a text; `None` when it does not parse.
 pub fn parse(text: &str) -> Option<Script> {
     // A defect of the parser must not take the caller along.
-    let nodes = catch_unwind(AssertUnwindSafe(|| rable::parse(text, true))).ok()?.ok()?;
+    let letters = letters(text)?;
+    let masked = masked(text, &letters);
+    #[cfg(test)]
+    super::steps::count(masked.chars().count());
+    let nodes = catch_unwind(AssertUnwindSafe(|| rable::parse(&masked, true))).ok()?.ok()?;
     let places = ByteOffsets::new(text);
     let parts = nodes.iter().map(|node| places.part(node)).collect();
     (!places.lacks_target.get()).then_some(Script(parts))
+}
+
+/// What is quoted or expanded in a text; `None` where something of that has no end.
+fn letters(text: &str) -> Option<Vec<Range<usize>>> {
+    let read = Lexis::new(text, 0, Within::Code(StretchEnd::End)).read_all();
+    (!read.is_cut && read.nesting <= NESTING_LIMIT).then_some(read.letters)
+}
+
+/// The first of the characters that stand for those of a text, each for the one at its place. They
+/// are private, and what a text has of them itself is replaced like any letter.
+const MASK: u32 = 0xF_0000;
+
+/// The text with a letter for each character of these parts: the crate reads them as one word,
+/// once. Otherwise it would look for commands in them, again for each level around them.
+fn masked<'t>(text: &'t str, letters: &[Range<usize>]) -> Cow<'t, str> {
+    let is_private = |letter: char| letter as u32 >= MASK;
+    if letters.is_empty() && !text.contains(is_private) {
+        return text.into();
+    }
+    let mut letters = letters.iter().peekable();
+    let mut out = String::with_capacity(text.len() * 2);
+    for (index, (at, letter)) in (0_u32..).zip(text.char_indices()) {
+        while letters.next_if(|range| range.end <= at).is_some() {}
+        let is_letter = letters.peek().is_some_and(|range| range.contains(&at));
+        let mask = char::from_u32(MASK + index).filter(|_| is_letter || is_private(letter));
+        out.push(mask.unwrap_or(letter));
+    }
+    out.into()
 }
 
 /// Decodes what `$'…'` holds, and appends it.
@@ -146,6 +183,15 @@ impl<'t> ByteOffsets<'t> {
         at.min(self.text.len())
     }
 
+    /// What the crate read, as it stands in the text.
+    fn raw(&self, value: &str) -> String {
+        let original = |letter: char| {
+            let place = (letter as u32).checked_sub(MASK)?;
+            self.text[self.byte(place as usize)..].chars().next()
+        };
+        value.chars().map(|letter| original(letter).unwrap_or(letter)).collect()
+    }
+
     fn span(&self, node: &Node) -> TextSpan {
         let start = self.byte(node.span.start);
         TextSpan { start, end: self.byte(node.span.end).max(start) }
@@ -179,7 +225,7 @@ impl<'t> ByteOffsets<'t> {
                 Part::Group { parts, redirects: self.redirects(redirects), is_subshell: false }
             }
             NodeKind::ArithmeticCommand { raw_content, redirects, .. } => {
-                let text = Word { raw: raw_content.clone(), span: self.span(node) };
+                let text = Word { raw: self.raw(raw_content), span: self.span(node) };
                 let redirects = self.redirects(redirects);
                 Part::Group { parts: vec![Part::Text(text)], redirects, is_subshell: false }
             }
@@ -208,7 +254,7 @@ impl<'t> ByteOffsets<'t> {
     fn compound(&self, node: &Node) -> Part {
         let whole = self.span(node);
         let words = |words: &[Node]| Part::Words(self.words(words, whole));
-        let text = |raw: &String| Part::Text(Word { raw: raw.clone(), span: whole });
+        let text = |raw: &String| Part::Text(Word { raw: self.raw(raw), span: whole });
         let (parts, redirects) = match &node.kind {
             NodeKind::Subshell { body, redirects } | NodeKind::BraceGroup { body, redirects } => {
                 (vec![self.part(body)], redirects)
@@ -258,7 +304,7 @@ impl<'t> ByteOffsets<'t> {
             }
             NodeKind::CondParen { inner } => self.condition(inner, whole, parts),
             NodeKind::CondTerm { value, .. } => {
-                parts.push(Part::Words(vec![Word { raw: value.clone(), span: whole }]));
+                parts.push(Part::Words(vec![Word { raw: self.raw(value), span: whole }]));
             }
             _ => {}
         }
@@ -271,7 +317,7 @@ impl<'t> ByteOffsets<'t> {
     fn word(&self, node: &Node, whole: TextSpan) -> Option<Word> {
         let NodeKind::Word { value, .. } = &node.kind else { return None };
         let span = if node.span.is_empty() { whole } else { self.span(node) };
-        Some(Word { raw: value.clone(), span })
+        Some(Word { raw: self.raw(value), span })
     }
 
     fn redirects(&self, nodes: &[Node]) -> Vec<Redirect> {
@@ -293,7 +339,7 @@ impl<'t> ByteOffsets<'t> {
                 Some(Redirect::File { operator: op.clone(), target, descriptor: *fd, span })
             }
             NodeKind::HereDoc { content, quoted, .. } => {
-                Some(Redirect::HereDoc { body: content.clone(), is_quoted: *quoted, span })
+                Some(Redirect::HereDoc { body: self.raw(content), is_quoted: *quoted, span })
             }
             _ => None,
         }
@@ -327,5 +373,39 @@ impl Script {
             }
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// It reads them again for each level around them, and after a failure to the end of the text.
+    #[test]
+    fn the_crate_gets_no_expansions() {
+        for (text, seen) in [
+            ("a \"b $(c)\" d", "a · d"),
+            ("a`b[`c '$(' {b,c} { $x", "a·c · ·b,c} { ·"),
+            ("$((1 + (2))) <(a) ${a:-\"}\"} \\a é\\é", "· · · · é·"),
+            ("$(case a in b) c;; (d) e;; esac) f", "· f"),
+            ("$((a); b) c", "· c"),
+            ("cat <<'E' $(cat <<F\n)\nF\n)\n$(a)\nE\n", "cat <<'E' ·\n$(a)\nE\n"),
+            ("# `a\n((b + $(c)))", "# `a\n((b + ·))"),
+            ("a=(b $c) x[$y]=1 {fd}>z", "a=(b ·) x[·]=1 {fd}>z"),
+        ] {
+            let masked = masked(text, &letters(text).unwrap());
+            let mut shown: Vec<_> =
+                masked.chars().map(|c| if c as u32 >= MASK { '·' } else { c }).collect();
+            shown.dedup_by(|a, b| (*a, *b) == ('·', '·'));
+            let shown = String::from_iter(shown);
+            assert_eq!(shown, seen, "{text}");
+            assert_eq!(ByteOffsets::new(text).raw(&masked), text);
+        }
+        for text in ["a $(b", "a `b", "\"a", "'", "${a", "$((a)", "$'a"] {
+            assert_eq!(letters(text), None, "{text}");
+        }
+        let private = "a\u{f0000}\u{10fffd}b 'c'";
+        let masked = masked(private, &letters(private).unwrap());
+        assert_eq!(ByteOffsets::new(private).raw(&masked), private);
     }
 }

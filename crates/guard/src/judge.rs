@@ -8,7 +8,6 @@ use super::argv::Arg;
 use super::bounds::{self, StackRoom};
 use super::flow::{Flow, SOURCES_LIMIT};
 use super::grammar::{self, Part, Redirect, Script, Simple, Word};
-use super::lexis::unglued;
 use super::message::message;
 use super::place::{Place, Places, lists};
 use super::policy::Policy;
@@ -147,10 +146,6 @@ impl<'p> Judge<'p> {
         }
         if let Some(script) = grammar::parse(text) {
             return self.script(&script, place, input);
-        }
-        let whole = place.span(grammar::TextSpan { start: 0, end: text.len() });
-        if let Some(script) = unglued(text).and_then(|text| grammar::parse(&text)) {
-            return self.script(&script, TextOrigin::Within(whole), input);
         }
         self.out.is_whole = false;
         Flow::of_program()

@@ -1,7 +1,7 @@
 //! Where things of the shell's language begin and end in a text: quotes, expansions, here-documents.
 //!
-//! The grammar crate says what the commands are, but gives only the text of a word. This says how far
-//! a `$(…)` reaches in it, and, before the crate sees a text, how deep and costly the text is. It is
+//! The grammar crate says what the commands are, and this what it need not look into: the crate gets
+//! a text in which all that is quoted or expanded is letters, so that it reads everything once. It is
 //! one pass, with a stack of its own instead of recursion.
 
 use std::ops::Range;
@@ -15,8 +15,13 @@ pub enum Within {
     Quotes,
     /// `${…}`.
     Parameter,
-    /// `$((…))` and `((…))`; how many single brackets are open in it.
-    Arithmetic(u32),
+    /// `$((…))` and `((…))`.
+    Arithmetic {
+        /// How many single brackets are open in it.
+        open: u32,
+        /// What ends it if it turns out to be brackets within brackets.
+        or: StretchEnd,
+    },
 }
 
 /// What ends a stretch of commands.
@@ -28,30 +33,42 @@ pub enum StretchEnd {
     Bracket,
     /// The `)` of `$(`, `<(` or `>(`.
     Substitution,
-    /// A backquote.
-    Backquote,
 }
 
 impl Within {
+    /// What follows `$((`.
+    pub const ARITHMETIC: Within = Within::Arithmetic { open: 0, or: StretchEnd::Substitution };
+
     /// Whether commands in it run on their own, for the sake of their output.
     fn is_substitution(self) -> bool {
-        matches!(self, Within::Code(StretchEnd::Substitution | StretchEnd::Backquote))
+        self == Within::Code(StretchEnd::Substitution)
     }
 }
 
-/// A level of nesting, and the word that is being read there.
-struct Nesting {
-    within: Within,
-    word: WordCost,
+/// Where in a `case` a stretch of commands is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Case {
+    /// Behind `case`.
+    Word,
+    /// Behind the word.
+    In,
+    /// Before the bracket of a pattern.
+    Pattern,
+    /// Behind it.
+    Body,
 }
 
-/// What makes a word expensive to read: after each of its parts, braces are looked for in all of
-/// it.
-#[derive(Clone, Copy, Default)]
-struct WordCost {
-    start: usize,
-    braces: u64,
-    parts: u64,
+/// A level of nesting.
+struct Nesting {
+    within: Within,
+    /// Where the word that is being read begins.
+    word_start: usize,
+    /// Whether a word here would be the name of a command.
+    is_command: bool,
+    /// The `case`s that are open.
+    cases: Vec<Case>,
+    /// Here-documents that begin after the end of the line.
+    here_docs: Vec<HereDoc>,
 }
 
 /// A here-document that begins after the end of the line.
@@ -60,49 +77,58 @@ struct HereDoc {
     strip_tabs: bool,
 }
 
+/// The longest word that may end a here-document: the crate compares it with itself and with lines.
+const DELIMITER_LIMIT_BYTES: usize = 1024;
+
+/// Signs that end a word.
+const ENDS_WORD: &[u8] = b" \t\n;&|()<>";
+
 /// Reads a text from somewhere on.
 pub struct Lexis<'t> {
     text: &'t [u8],
     at: usize,
     levels: Vec<Nesting>,
-    here_docs: Vec<HereDoc>,
     substitutions: usize,
-    /// Where the bracket of a substitution follows the delimiter of a here-document.
-    glued: Vec<usize>,
-    /// The bytes of here-documents.
-    pub bodies: Vec<Range<usize>>,
+    /// The lowest level that is quoted or expanded, and where that begins.
+    opaque: Option<(usize, usize)>,
+    /// Whether the level that was left last was that of arithmetic.
+    pub was_arithmetic: bool,
+    /// What is quoted or expanded, from its first sign to its last.
+    pub letters: Vec<Range<usize>>,
+    /// Whether something has no end, or none that is looked for.
+    pub is_cut: bool,
     /// The most substitutions that were open at once.
     pub depth: usize,
     /// The most brackets, quotes and expansions of any kind that were open at once.
     pub nesting: usize,
-    /// How many words and operators there are, each counted as often as the grammar crate reads it.
+    /// How many words and operators there are, each counted as often as it is read: once for each
+    /// substitution around it.
     pub cost: u64,
-    /// How many steps the crate's search for braces takes.
-    pub brace_steps: u64,
 }
 
 impl<'t> Lexis<'t> {
     pub fn new(text: &'t str, at: usize, within: Within) -> Lexis<'t> {
-        let level = Nesting { within, word: WordCost { start: at, ..WordCost::default() } };
-        Lexis {
+        let mut lexis = Lexis {
             text: text.as_bytes(),
             at,
-            levels: vec![level],
-            here_docs: Vec::new(),
-            substitutions: usize::from(within.is_substitution()),
-            glued: Vec::new(),
-            bodies: Vec::new(),
+            levels: Vec::new(),
+            substitutions: 0,
+            opaque: (within != Within::Code(StretchEnd::End)).then_some((0, at)),
+            was_arithmetic: false,
+            letters: Vec::new(),
+            is_cut: false,
             depth: 0,
             nesting: 0,
             cost: 0,
-            brace_steps: 0,
-        }
+        };
+        lexis.enter(within);
+        lexis
     }
 
     /// Reads to the end of the text.
     pub fn read_all(mut self) -> Self {
         while self.step() {}
-        self.end_word();
+        self.is_cut |= self.opaque.is_some();
         self
     }
 
@@ -116,53 +142,57 @@ impl<'t> Lexis<'t> {
         None
     }
 
-    /// Goes on after a bracket that closed nothing: it was that of a pattern of `case`.
-    pub fn reopen(&mut self, within: Within) {
-        self.enter(within);
-    }
-
     /// Reads one thing. False at the end of the text, and when the first level is closed.
     fn step(&mut self) -> bool {
         let Some(level) = self.levels.last() else { return false };
         let Some(&byte) = self.text.get(self.at) else { return false };
+        #[cfg(test)]
+        super::steps::count(1);
         match (byte, level.within) {
-            (b'\\', _) => {
-                self.add_parts(1);
-                self.at = (self.at + 2).min(self.text.len());
-            }
+            (b'\\', _) => self.escape(),
             (b'$', _) => self.dollar(),
-            (b'`', Within::Code(StretchEnd::Backquote)) => self.leave(1),
-            (b'`', _) => self.open(Within::Code(StretchEnd::Backquote), 1),
+            (b'`', _) => self.backquote(),
             (b'"', Within::Quotes) => self.leave(1),
-            (b'"', _) => self.open(Within::Quotes, 1),
+            (b'"', _) => self.open(Within::Quotes, 0, 1),
             (b'\'', Within::Quotes) => self.at += 1,
-            (b'\'', _) => self.skip_past(b"'", 1),
+            (b'\'', _) => {
+                let rest = &self.text[self.at + 1..];
+                self.skip(memchr::memchr(b'\'', rest).map(|end| end + 2));
+            }
             (_, Within::Code(closing)) => self.code(byte, closing),
             (b'}', Within::Parameter) => self.leave(1),
-            (_, Within::Arithmetic(open)) => self.arithmetic(byte, open),
+            (_, Within::Arithmetic { open, or }) => self.arithmetic(byte, open, or),
             _ => self.at += 1,
         }
         true
     }
 
     fn code(&mut self, byte: u8, closing: StretchEnd) {
+        let case = self.levels.last().and_then(|level| level.cases.last().copied());
+        let is_after = |signs: &[u8]| self.at > 0 && signs.contains(&self.text[self.at - 1]);
         match byte {
+            b'(' if is_after(b"<>") => self.open(Within::Code(StretchEnd::Substitution), 1, 1),
+            b'(' if case == Some(Case::Pattern) && self.word().is_empty() => self.boundary(1),
             b'(' if self.next_is(b'(') && self.is_at_word_start() => {
-                self.open(Within::Arithmetic(0), 2);
+                let or = StretchEnd::Bracket;
+                self.at += 2;
+                self.enter(Within::Arithmetic { open: 0, or });
             }
-            b'(' if self.at > 0 && matches!(self.text[self.at - 1], b'<' | b'>') => {
-                self.open(Within::Code(StretchEnd::Substitution), 1);
+            b'(' => {
+                self.at += 1;
+                self.enter(Within::Code(StretchEnd::Bracket));
             }
-            b'(' => self.open(Within::Code(StretchEnd::Bracket), 1),
-            b')' if matches!(closing, StretchEnd::Bracket | StretchEnd::Substitution) => {
-                self.leave(1);
+            b')' => {
+                self.end_word();
+                if self.case_goes_on(Case::Pattern, Case::Body) || closing == StretchEnd::End {
+                    self.boundary(1);
+                } else {
+                    self.leave(1);
+                }
             }
             b'#' if self.is_at_word_start() => {
-                let ends = |byte: &u8| {
-                    *byte == b'\n' || (*byte == b'`' && closing == StretchEnd::Backquote)
-                };
                 let rest = &self.text[self.at..];
-                self.at += rest.iter().position(ends).unwrap_or(rest.len());
+                self.at += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
             }
             b'<' if self.text[self.at..].starts_with(b"<<<") => self.boundary(3),
             b'<' if self.next_is(b'<') => self.here_doc(),
@@ -170,32 +200,65 @@ impl<'t> Lexis<'t> {
                 self.boundary(1);
                 self.skip_here_docs();
             }
-            b' ' | b'\t' | b';' | b'&' | b'|' | b'<' | b'>' | b')' => self.boundary(1),
-            b'{' => {
-                if let Some(level) = self.levels.last_mut() {
-                    level.word.braces += 1;
-                }
-                self.at += 1;
+            b';' | b'&' if is_after(b";") => {
+                self.case_goes_on(Case::Body, Case::Pattern);
+                self.boundary(1);
             }
+            b' ' | b'\t' | b';' | b'&' | b'|' | b'<' | b'>' => self.boundary(1),
+            b'{' if !self.is_brace_of_its_own() => self.skip(Some(1)),
             _ => self.at += 1,
         }
     }
 
-    fn arithmetic(&mut self, byte: u8, open: u32) {
+    /// A `case` of this level goes from one part to the next, if it is there.
+    fn case_goes_on(&mut self, from: Case, to: Case) -> bool {
+        let case = self.levels.last_mut().and_then(|level| level.cases.last_mut());
+        let Some(case) = case.filter(|case| **case == from) else { return false };
+        *case = to;
+        true
+    }
+
+    /// Whether a brace is a word, or begins `{name}>`: any other is a letter.
+    fn is_brace_of_its_own(&self) -> bool {
+        let is_start = self.at == 0 || ENDS_WORD.contains(&self.text[self.at - 1]);
+        let rest = &self.text[self.at + 1..];
+        let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+        let after = &rest[rest.iter().take_while(is_name).count()..];
+        let is_alone = rest.first().is_none_or(|next| ENDS_WORD.contains(next));
+        is_start && (is_alone || after.starts_with(b"}<") || after.starts_with(b"}>"))
+    }
+
+    fn arithmetic(&mut self, byte: u8, open: u32, or: StretchEnd) {
         match byte {
-            b'(' => self.set_arithmetic(open + 1),
-            b')' if open > 0 => self.set_arithmetic(open - 1),
+            b'(' => self.go_on(Within::Arithmetic { open: open + 1, or }),
+            b')' if open > 0 => self.go_on(Within::Arithmetic { open: open - 1, or }),
             b')' if self.next_is(b')') => return self.leave(2),
             // No arithmetic then, but brackets within brackets.
-            b')' => return self.leave(1),
+            b')' => self.go_on(Within::Code(or)),
             _ => {}
         }
         self.at += 1;
     }
 
-    fn set_arithmetic(&mut self, open: u32) {
+    /// The level turns out to be another.
+    fn go_on(&mut self, within: Within) {
         if let Some(level) = self.levels.last_mut() {
-            level.within = Within::Arithmetic(open);
+            level.within = within;
+            level.word_start = self.at + 1;
+        }
+        self.count_substitution(within);
+    }
+
+    /// At a backslash.
+    fn escape(&mut self) {
+        if self.text.get(self.at + 1) != Some(&b'\n') {
+            return self.skip(Some(2));
+        }
+        // The line goes on; so does the word, if there is one.
+        let at = self.at;
+        self.at += 2;
+        if let Some(level) = self.levels.last_mut().filter(|level| level.word_start == at) {
+            level.word_start = self.at;
         }
     }
 
@@ -203,28 +266,38 @@ impl<'t> Lexis<'t> {
     fn dollar(&mut self) {
         let rest = &self.text[self.at + 1..];
         let in_quotes = self.levels.last().is_some_and(|level| level.within == Within::Quotes);
+        let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_#$!?*@-".contains(byte);
         if rest.starts_with(b"((") {
-            self.open(Within::Arithmetic(0), 3);
+            self.open(Within::ARITHMETIC, 0, 3);
         } else if rest.starts_with(b"(") {
-            self.open(Within::Code(StretchEnd::Substitution), 2);
+            self.open(Within::Code(StretchEnd::Substitution), 0, 2);
         } else if rest.starts_with(b"{") {
-            self.open(Within::Parameter, 2);
+            self.open(Within::Parameter, 0, 2);
         } else if rest.starts_with(b"'") && !in_quotes {
-            self.at += 2;
-            while let Some(&byte) = self.text.get(self.at) {
-                self.at += if byte == b'\\' { 2 } else { 1 };
-                if byte == b'\'' {
-                    break;
-                }
-            }
-            self.at = self.at.min(self.text.len());
-            self.count_part();
+            let length = length_to(&rest[1..], b'\'');
+            self.skip(length.map(|length| length + 2));
         } else {
             // `$#`, `$$` and the like: what follows the dollar means nothing of its own.
-            let is_special = rest.first().is_some_and(|byte| b"#$!?*@-".contains(byte));
-            self.at += if is_special { 2 } else { 1 };
-            self.count_part();
+            let length = if rest.first().is_some_and(is_name) { 2 } else { 1 };
+            if length == 2 { self.skip(Some(2)) } else { self.at += 1 }
         }
+    }
+
+    /// At a backquote: whatever stands between it and the next is read on its own.
+    fn backquote(&mut self) {
+        let length = length_to(&self.text[self.at + 1..], b'`');
+        self.skip(length.map(|length| length + 1));
+    }
+
+    /// Takes some bytes for letters; all that follow, if it has no end.
+    fn skip(&mut self, length: Option<usize>) {
+        self.is_cut |= length.is_none();
+        let end = length.map_or(self.text.len(), |length| self.at + length).min(self.text.len());
+        if self.opaque.is_none() {
+            self.letters.push(self.at..end);
+        }
+        self.at = end;
+        self.count_token();
     }
 
     /// At a `<<`: notes what ends the here-document.
@@ -235,7 +308,6 @@ impl<'t> Lexis<'t> {
         while matches!(self.text.get(self.at), Some(b' ' | b'\t')) {
             self.at += 1;
         }
-        let start = self.at;
         let mut delimiter = Vec::new();
         let mut quote = None;
         while let Some(&byte) = self.text.get(self.at) {
@@ -247,27 +319,25 @@ impl<'t> Lexis<'t> {
                     self.at += 1;
                     delimiter.extend(self.text.get(self.at));
                 }
-                (b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')', None) => {
-                    break;
-                }
+                (_, None) if ENDS_WORD.contains(&byte) => break,
                 _ => delimiter.push(byte),
             }
             self.at += 1;
         }
         self.at = self.at.min(self.text.len());
-        // The crate looks for braces in it as in any word.
-        let braces = delimiter.iter().filter(|byte| **byte == b'{').count();
-        self.brace_steps += (braces * (self.at - start)) as u64;
-        self.here_docs.push(HereDoc { delimiter, strip_tabs });
+        self.is_cut |= delimiter.len() > DELIMITER_LIMIT_BYTES;
+        if let Some(level) = self.levels.last_mut() {
+            level.here_docs.push(HereDoc { delimiter, strip_tabs });
+        }
     }
 
     /// Behind the end of a line: skips the here-documents that begin here.
     fn skip_here_docs(&mut self) {
-        let start = self.at;
-        for HereDoc { delimiter, strip_tabs } in std::mem::take(&mut self.here_docs) {
+        let Some(level) = self.levels.last_mut() else { return };
+        for HereDoc { delimiter, strip_tabs } in std::mem::take(&mut level.here_docs) {
             while self.at < self.text.len() {
                 let rest = &self.text[self.at..];
-                let end = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
+                let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
                 let line = &rest[..end];
                 let tabs =
                     if strip_tabs { line.iter().take_while(|b| **b == b'\t').count() } else { 0 };
@@ -279,25 +349,15 @@ impl<'t> Lexis<'t> {
                     && (is_blank(tail) || (self.substitutions > 0 && closes(tail)))
                 {
                     self.at += end - tail.len();
-                    if !is_blank(tail) {
-                        self.glued.push(self.at);
-                    }
                     break;
                 }
                 self.at = (self.at + end + 1).min(self.text.len());
             }
         }
-        if self.at > start {
-            self.bodies.push(start..self.at);
+        let at = self.at;
+        if let Some(level) = self.levels.last_mut() {
+            level.word_start = at;
         }
-    }
-
-    /// Skips `by` bytes and whatever comes up to and with `end`.
-    fn skip_past(&mut self, end: &[u8], by: usize) {
-        self.count_part();
-        self.at += by;
-        let rest = &self.text[self.at..];
-        self.at += memchr::memmem::find(rest, end).map_or(rest.len(), |found| found + end.len());
     }
 
     fn next_is(&self, byte: u8) -> bool {
@@ -305,35 +365,54 @@ impl<'t> Lexis<'t> {
     }
 
     fn is_at_word_start(&self) -> bool {
-        self.at == 0 || b" \t\n;&|()`".contains(&self.text[self.at - 1])
+        self.at == 0 || b" \t\n;&|()".contains(&self.text[self.at - 1])
     }
 
-    fn open(&mut self, within: Within, length: usize) {
-        self.count_part();
+    /// Enters what is quoted or expanded: it began some bytes before, and its inside begins some
+    /// bytes from here.
+    fn open(&mut self, within: Within, before: usize, length: usize) {
+        self.opaque.get_or_insert((self.levels.len(), self.at - before));
         self.at += length;
         self.enter(within);
     }
 
     fn enter(&mut self, within: Within) {
+        self.count_substitution(within);
+        self.count_token();
+        self.levels.push(Nesting {
+            within,
+            word_start: self.at,
+            is_command: true,
+            cases: Vec::new(),
+            here_docs: Vec::new(),
+        });
+        self.nesting = self.nesting.max(self.levels.len());
+    }
+
+    fn count_substitution(&mut self, within: Within) {
         if within.is_substitution() {
             self.substitutions += 1;
             self.depth = self.depth.max(self.substitutions);
         }
-        self.count_token();
-        self.levels
-            .push(Nesting { within, word: WordCost { start: self.at, ..WordCost::default() } });
-        self.nesting = self.nesting.max(self.levels.len());
     }
 
     fn leave(&mut self, length: usize) {
-        self.end_word();
         self.at += length;
-        if let Some(level) = self.levels.pop() {
-            self.substitutions -= usize::from(level.within.is_substitution());
-            // What stands in quotes is kept with the word around them.
-            if level.within == Within::Quotes {
-                self.add_parts(level.word.parts);
-            }
+        let Some(mut left) = self.levels.pop() else { return };
+        self.substitutions -= usize::from(left.within.is_substitution());
+        self.was_arithmetic = matches!(left.within, Within::Arithmetic { .. });
+        if let Some((level, start)) = self.opaque
+            && level == self.levels.len()
+        {
+            self.opaque = None;
+            self.letters.push(start..self.at);
+        }
+        if let Some(level) = self.levels.last_mut()
+            && left.within == Within::Code(StretchEnd::Bracket)
+        {
+            level.here_docs.append(&mut left.here_docs);
+            level.word_start = self.at;
+            level.is_command = true;
         }
     }
 
@@ -341,48 +420,53 @@ impl<'t> Lexis<'t> {
     fn boundary(&mut self, length: usize) {
         self.end_word();
         self.count_token();
+        let is_command = self.text.get(self.at).is_some_and(|byte| b"\n;&|)(".contains(byte));
         self.at += length;
         if let Some(level) = self.levels.last_mut() {
-            level.word = WordCost { start: self.at, ..WordCost::default() };
+            level.word_start = self.at;
+            level.is_command |= is_command;
         }
     }
 
+    /// The word that is being read.
+    fn word(&self) -> &'t [u8] {
+        let start = self.levels.last().map_or(self.at, |level| level.word_start);
+        self.text.get(start..self.at).unwrap_or_default()
+    }
+
+    /// Notes what a word says of the level: where a `case` is, and whether a command follows.
     fn end_word(&mut self) {
-        if let Some(Nesting { word, .. }) = self.levels.last() {
-            let length = (self.at - word.start.min(self.at)) as u64;
-            self.brace_steps += word.braces * length * (word.parts + 1);
+        let word = self.word();
+        let Some(level) = self.levels.last_mut().filter(|_| !word.is_empty()) else { return };
+        let is_command = level.is_command;
+        match (level.cases.last_mut(), word) {
+            (Some(case @ Case::Word), _) => *case = Case::In,
+            (Some(case @ Case::In), b"in") => *case = Case::Pattern,
+            (Some(Case::In), _) | (Some(Case::Pattern), b"esac") => drop(level.cases.pop()),
+            (Some(Case::Body), b"esac") if is_command => drop(level.cases.pop()),
+            (_, b"case") if is_command => level.cases.push(Case::Word),
+            _ => {}
         }
+        const LEADS_ON: [&[u8]; 10] =
+            [b"then", b"do", b"else", b"elif", b"if", b"while", b"until", b"!", b"{", b"time"];
+        level.is_command &= LEADS_ON.contains(&word);
     }
 
-    fn count_part(&mut self) {
-        self.add_parts(1);
-        self.count_token();
-    }
-
-    fn add_parts(&mut self, parts: u64) {
-        if let Some(level) = self.levels.last_mut() {
-            level.word.parts += parts;
-        }
-    }
-
-    /// The crate reads the inside of a substitution as part of each word around it: to find its
-    /// end, and twice again to give the commands of the two nearest levels; and each level is
-    /// read again on its own.
     fn count_token(&mut self) {
-        let depth = self.substitutions as u64;
-        self.cost += (depth + 1) * (depth + 2) * (depth + 3) / 6;
+        self.cost += self.substitutions as u64 + 1;
     }
 }
 
-/// The text with each bracket that follows the delimiter of a here-document on a line of its own;
-/// `None` when there is none. The shell takes `EOF)"` for both, the parser crate only `EOF)`.
-pub fn unglued(text: &str) -> Option<String> {
-    let glued = Lexis::new(text, 0, Within::Code(StretchEnd::End)).read_all().glued;
-    let mut out = text.to_owned();
-    for at in glued.iter().rev().copied().filter(|at| text.is_char_boundary(*at)) {
-        out.insert(at, '\n');
+/// How far it is to and with the next of a sign that has no backslash in front.
+fn length_to(text: &[u8], close: u8) -> Option<usize> {
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        at += 1 + usize::from(byte == b'\\');
+        if byte == close {
+            return Some(at);
+        }
     }
-    (!glued.is_empty()).then_some(out)
+    None
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@ mod place;
 mod policy;
 mod rules;
 mod sed;
+#[cfg(test)]
+mod steps;
 mod tables;
 mod word;
 mod wrap;

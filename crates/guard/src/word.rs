@@ -95,6 +95,8 @@ fn expand_inside(raw: &str, quoting: Quoting, depth: usize, account: &Account) -
     if raw.bytes().all(is_plain) {
         return Expanded { value: raw.to_owned(), is_static: true, substitutions: Vec::new() };
     }
+    #[cfg(test)]
+    super::steps::count(raw.len());
     let mut reader = WordReader {
         raw,
         at: 0,
@@ -202,12 +204,11 @@ impl<'r> WordReader<'r> {
         let start = self.at;
         let rest = self.rest();
         if rest.starts_with("$((")
-            && let Some(inner) = self.extent(3, Within::Arithmetic(0)).filter(|_| self.ends_twice())
+            && let Some(inner) = self.arithmetic()
         {
             self.dynamic(start);
-            self.inside(inner.start..inner.end - 1, Quoting::Letters);
+            self.inside(inner, Quoting::Letters);
         } else if rest.starts_with("$(") {
-            self.at = start;
             match self.bracketed(2) {
                 Some(inner) => {
                     self.dynamic(start);
@@ -245,9 +246,13 @@ impl<'r> WordReader<'r> {
         }
     }
 
-    /// Whether what was just read ended in two brackets, as arithmetic does.
-    fn ends_twice(&self) -> bool {
-        self.raw[..self.at].ends_with("))")
+    /// Reads `$((…))`; nothing, if that is no arithmetic.
+    fn arithmetic(&mut self) -> Option<Range<usize>> {
+        let mut lexis = Lexis::new(self.raw, self.at + 3, Within::ARITHMETIC);
+        let end = lexis.find_close().filter(|_| lexis.was_arithmetic)?;
+        let inner = self.at + 3..end - 2;
+        self.at = end;
+        Some(inner)
     }
 
     /// Reads an expansion to its end; what is inside, without the last byte.
@@ -258,32 +263,11 @@ impl<'r> WordReader<'r> {
         Some(inner..end - 1)
     }
 
-    /// Reads commands in brackets to the first closing one that leaves whole commands behind.
+    /// Reads commands in brackets.
     fn bracketed(&mut self, opening: usize) -> Option<(Range<usize>, Option<Script>)> {
-        if self.account.unclosed.get() == 0 {
-            return None;
-        }
-        let within = Within::Code(StretchEnd::Substitution);
-        let start = self.at + opening;
-        let mut lexis = Lexis::new(self.raw, start, within);
-        let mut first = None;
-        for _ in 0..MAX_PATTERNS {
-            let Some(end) = lexis.find_close() else {
-                // It took a look at all that follows, too.
-                self.account.notes_unclosed();
-                break;
-            };
-            let inner = start..end - 1;
-            self.at = end;
-            if let Some(script) = self.account.parse(&self.raw[inner.clone()]) {
-                return Some((inner, Some(script)));
-            }
-            first.get_or_insert(inner);
-            lexis.reopen(within);
-        }
-        let first = first?;
-        self.at = first.end + 1;
-        Some((first, None))
+        let inner = self.extent(opening, Within::Code(StretchEnd::Substitution))?;
+        let script = self.account.parse(&self.raw[inner.clone()]);
+        Some((inner, script))
     }
 
     fn substitution(&mut self, (inner, script): (Range<usize>, Option<Script>), gives_text: bool) {
@@ -344,9 +328,6 @@ impl<'r> WordReader<'r> {
         }
     }
 }
-
-/// How many patterns of `case` inside one substitution are tried as its end.
-const MAX_PATTERNS: usize = 64;
 
 /// Where `$'…'` has its closing quote.
 fn ansi_c_end(text: &str) -> usize {

@@ -1,0 +1,121 @@
+//! Counts what judging a line takes, and holds it against the length of the line.
+
+use std::cell::Cell;
+
+use super::bounds::StackRoom;
+use super::judge::judge;
+use super::policy::Policy;
+
+thread_local! {
+    static STEPS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts things that are read: signs by the lexis, letters by the parser crate and in words.
+pub fn count(steps: usize) {
+    STEPS.set(STEPS.get() + steps as u64);
+}
+
+/// How many steps a line takes.
+fn steps(command: &str) -> u64 {
+    STEPS.set(0);
+    judge(command, &Policy::default(), StackRoom::Large);
+    STEPS.get()
+}
+
+/// Openings of the language, each with what closes it.
+const OPENINGS: [[&str; 2]; 36] = [
+    ["$(", ")"],
+    ["$(a ", ")"],
+    ["`", "`"],
+    ["`a[", "`"],
+    ["`\\`", "\\``"],
+    ["${a ", "}"],
+    ["${x:-", "}"],
+    ["\"", "\""],
+    ["'", "'"],
+    ["$'", "'"],
+    ["$((", "))"],
+    ["$[", "]"],
+    ["((", "))"],
+    ["<(", ")"],
+    ["(", ")"],
+    ["( ", " )"],
+    ["{ ", "; }"],
+    ["{", "}"],
+    ["{a,", "}"],
+    ["{\\done ", "}"],
+    ["[[ ", " ]]"],
+    ["a[", "]"],
+    ["a=(", ")"],
+    ["@(", ")"],
+    ["case a in {", ";; esac"],
+    ["case a in a) ", ";; esac"],
+    ["if a; then ", "; fi"],
+    ["while a; do ", "; done"],
+    ["for a in b; do ", "; done"],
+    ["f() ", ""],
+    ["cat <<E\n", "\nE\n"],
+    ["cat <<'", "'\n"],
+    ["\\", ""],
+    ["#", "\n"],
+    ["\n", ""],
+    ["eval ", ""],
+];
+
+/// How often an opening and a pair of them fit in, evenly: so nothing is open in one and closed in
+/// the other of two lengths.
+fn repeated(unit: &str, closing: &str, length_bytes: usize) -> String {
+    let count = length_bytes / (unit.len() + closing.len()) / 2 * 2;
+    format!("{}a{}", unit.repeat(count), closing.repeat(count))
+}
+
+fn grows_with_its_length(before: &str, unit: &str, closing: &str, length_bytes: usize) {
+    let of = |bytes: usize| steps(&format!("{before}{}", repeated(unit, closing, bytes)));
+    let (short, long) = (of(length_bytes), of(4 * length_bytes));
+    let shape = format!("{before:?} {unit:?} {closing:?}");
+    assert!(long <= 5 * short.max(length_bytes as u64), "{shape}: {short} steps, then {long}");
+}
+
+/// On a stack that is large enough for everything that is judged.
+fn with_stack(run: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        let stack = std::thread::Builder::new().stack_size(super::bounds::STACK_BYTES);
+        stack.spawn_scoped(scope, run).unwrap().join().unwrap();
+    });
+}
+
+#[test]
+fn work_grows_with_the_length_of_openings() {
+    with_stack(|| {
+        for [opening, closing] in OPENINGS {
+            for before in ["", "echo ", "cat <<E\n", "${a "] {
+                grows_with_its_length(before, opening, closing, 4096);
+                grows_with_its_length(before, opening, "", 4096);
+            }
+        }
+    });
+}
+
+#[test]
+fn work_grows_with_the_length_of_pairs_of_openings() {
+    with_stack(|| {
+        for [one, close_one] in OPENINGS {
+            for [other, close_other] in OPENINGS {
+                let unit = format!("{one}{other}");
+                grows_with_its_length("", &unit, &format!("{close_other}{close_one}"), 1024);
+                grows_with_its_length("echo ", &unit, "", 1024);
+            }
+        }
+    });
+}
+
+/// 64 KB took two seconds: for the crate `a[` has no end at a backquote, so it read on to the end
+/// of the text, and began again behind the next.
+#[test]
+fn regression_backquotes_are_read_once() {
+    let shape = |count: usize| format!("${{a {}{}", "`a[".repeat(count), " ".repeat(3 * count));
+    with_stack(|| {
+        let (short, long) = (steps(&shape(680)), steps(&shape(4 * 680)));
+        assert!(long <= 5 * short, "{short} steps, then {long}");
+    });
+}
