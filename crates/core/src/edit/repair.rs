@@ -242,6 +242,9 @@ pub struct Surroundings<'s, 'a> {
     pub line: &'s dyn Fn(u64) -> Option<Cow<'a, str>>,
     /// Whether another operation of the patch changes a line.
     pub is_touched: &'s dyn Fn(u64) -> bool,
+    /// Whether the file parses with a text in place of lines, and nothing else changed; `None`
+    /// where that is not known.
+    pub parses: &'s dyn Fn(&ModelText) -> Option<bool>,
 }
 
 impl<'a> Surroundings<'_, 'a> {

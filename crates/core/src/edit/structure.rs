@@ -15,7 +15,7 @@ use hashline_syntax::{Fault, Source, language_of};
 #[cfg(not(feature = "syntax"))]
 use without::{Fault, Source, language_of};
 
-pub use near::{NearEdit, Slip, Suggestion};
+pub use near::{NearEdit, Slip, Suggestion, Trials};
 
 /// Longer files are not parsed.
 pub const FILE_LIMIT_BYTES: usize = 256 << 10;
@@ -33,7 +33,7 @@ const KEPT_LIMIT_BYTES: usize = 8 << 20;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SyntaxCheck {
-    /// Nothing: no file is parsed.
+    /// Nothing.
     Off,
     /// It is told in a warning.
     Warn,
@@ -113,6 +113,15 @@ pub struct Checked {
 /// A parsed text that is kept.
 #[derive(Clone)]
 pub struct SyntaxTree(Arc<Source>);
+
+impl SyntaxTree {
+    /// The tree of a text that parses.
+    fn clean(path: &str, text: &[u8]) -> Option<SyntaxTree> {
+        let language = language_of(path, text).filter(|language| language.is_checked)?;
+        let source = Source::parse(language, text.into()).filter(Source::is_clean)?;
+        Some(SyntaxTree(Arc::new(source)))
+    }
+}
 
 impl Checked {
     /// What is said of a file that is not parsed.

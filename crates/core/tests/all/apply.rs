@@ -985,6 +985,24 @@ fn in_a_file_of_its_snapshot_nothing_is_relocated() {
 }
 
 #[test]
+fn brackets_too_many_are_told_by_a_parser_and_not_by_their_number() {
+    let content = "function f() {\n  if (a) {\n    s = '}'\n  }\n}\n";
+    // The file after an edit of line 3: brackets within strings count as much as others.
+    let edited = |path: &str, text: &str| {
+        let dir = Dir::new(&[(path, content)]);
+        let applied = dir.applied(json!([{"op": "set_line", "path": path,
+            "anchor": anchor(3, "    s = '}'"), "text": text}]));
+        (dir.read(path), applied.repairs.len())
+    };
+    let with = |text: &str| content.replace("    s = '}'", text);
+    let (added, exchanged) = ("    s = '}}'\n  }", "    s = ''\n  }");
+    assert_eq!(edited("a.js", added), (with("    s = '}}'"), 1));
+    assert_eq!(edited("a.js", exchanged), (with("    s = ''"), 1));
+    assert_eq!(edited("a.js", "    s = ''\n  } else {\n  }"), (with("    s = ''\n  } else {"), 1));
+    assert_eq!(edited("a.txt", exchanged), (with(exchanged), 0));
+}
+
+#[test]
 fn a_text_that_repeats_its_neighbours_is_refused_with_those_lines() {
     let dir = Dir::new(&[("a.txt", "one();\ntwo();\nthree();\nfour();\nfive();\n")]);
     let range = |verbatim: bool| {

@@ -42,6 +42,7 @@ fn mended(content: &str, edit: &Value) -> Option<String> {
         dialect: Dialect::by_name("omp").unwrap(),
         line: &line,
         is_touched: &is_touched,
+        parses: &|_| None,
     };
     let run =
         |rules: &[Rule], draft| repair(&RepairRules::of(rules), &subject, draft, &mut Vec::new());

@@ -1,6 +1,7 @@
 //! One file and its operations → a plan: load, resolve, repair, plan.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::path::Path;
 
 use super::failures::Failures;
@@ -24,6 +25,7 @@ use crate::edit::session::{
     FileRefusal, HeldMemory, Lesson, LineSet, MemoryLimits, Recall, Showing, resolve_plainly,
 };
 use crate::edit::splice::splice;
+use crate::edit::structure::Trials;
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
 use crate::text::lines::LineIndex;
@@ -351,6 +353,12 @@ fn mend<'o>(
     let line = |number: u64| -> Option<Cow<'_, str>> {
         Some(String::from_utf8_lossy(evidence.line(number)?))
     };
+    let trials = OnceCell::new();
+    let parses = |draft: &ModelText| {
+        let EditSite::Lines(first, last) = draft.place else { return None };
+        let trials = trials.get_or_init(|| Trials::of(path, evidence.text));
+        trials.parses(first, last, &draft.lines)
+    };
     let mut mended = Mended::default();
     for one in resolved {
         let (LineEdit::Replace { lines, .. } | LineEdit::Insert { lines, .. }) =
@@ -370,6 +378,7 @@ fn mend<'o>(
                 dialect: evidence.dialect,
                 line: &line,
                 is_touched: &is_touched,
+                parses: &parses,
             };
             let mut applied = Vec::new();
             draft = repair::repair(&options.repairs, &subject, draft, &mut applied);

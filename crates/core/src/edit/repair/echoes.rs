@@ -2,8 +2,10 @@
 //! are and would be there twice.
 //!
 //! What a model meant by them is not known: dropping them was wrong more often than right, so
-//! they are a refusal, which costs one round. Only brackets are dropped, where the balance of
-//! brackets says that they are too many. Dialects with recorded repairs drop as their origin does.
+//! they are a refusal, which costs one round. Only brackets are dropped, where a parser, or else
+//! the balance of brackets, says that they are too many. Dialects with recorded repairs drop as their origin does.
+
+use std::cell::LazyCell;
 
 use super::{EditSite, ModelText, RepairRules, Rule, Surroundings, alike_without_white_space};
 
@@ -112,9 +114,10 @@ fn was_there(
         })
 }
 
-/// `echoes`, where letters are refused: brackets that the text repeats go, when without them it
-/// opens and closes as much as the lines that it replaces. An insertion replaces none that could
-/// say how much it should open or close, and stays as it is.
+/// `echoes`, where letters are refused: brackets that the text repeats go, when the file parses
+/// without them and not with them. Where no parser can say that, they go when the text opens and
+/// closes as much as the lines that it replaces without them, and not with them. An insertion
+/// replaces none, and stays as it is.
 pub(super) fn drop_bracket_echoes(
     subject: &Surroundings<'_, '_>,
     draft: &ModelText,
@@ -125,9 +128,20 @@ pub(super) fn drop_bracket_echoes(
     let neighbours = Neighbours::of(draft.place)?;
     let before = balance(subject.replaced(draft).iter().map(AsRef::as_ref));
     let of_text = |lines: &[String]| balance(lines.iter().map(String::as_str));
-    if of_text(&draft.lines) == before {
-        return None;
-    }
+    let with = LazyCell::new(|| match (subject.parses)(draft) {
+        Some(true) => Fit::Right,
+        Some(false) => Fit::Wrong,
+        None if of_text(&draft.lines) == before => Fit::Right,
+        None => Fit::Unknown,
+    });
+    let is_right_without = |rest: &[String]| match *with {
+        Fit::Right => false,
+        Fit::Wrong => {
+            let draft = ModelText { place: draft.place, lines: rest.to_vec() };
+            (subject.parses)(&draft) == Some(true)
+        }
+        Fit::Unknown => of_text(rest) == before,
+    };
     let without = |at_start| {
         let lengths = 1..draft.lines.len().min(MAX_ECHO_LINES);
         let mut rests = lengths.filter_map(|count| {
@@ -137,11 +151,20 @@ pub(super) fn drop_bracket_echoes(
             let is_bracket_echo = echo.iter().all(|line| is_brackets(line))
                 && is_at(subject, echo, first)
                 && !was_there(subject, draft, echo, at_start);
-            (is_bracket_echo && of_text(rest) == before).then(|| rest.to_vec())
+            (is_bracket_echo && is_right_without(rest)).then(|| rest.to_vec())
         });
         rests.next()
     };
     without(false).or_else(|| without(true))
+}
+
+/// Whether a text fits as it is.
+enum Fit {
+    Right,
+    /// A parser says so.
+    Wrong,
+    /// Brackets do not balance, and no parser looked.
+    Unknown,
 }
 
 /// Whether a line is brackets and what stands around them, but nothing that says something.

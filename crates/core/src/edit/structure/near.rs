@@ -3,6 +3,7 @@
 //! alone, one in six parses, too.
 
 use std::borrow::Cow;
+use std::cell::Cell;
 
 use super::SyntaxTree;
 use crate::text::lines::{LineIndex, Lines, Unit};
@@ -71,7 +72,8 @@ pub fn suggestion(before: &SyntaxTree, edits: &[NearEdit<'_>]) -> Option<Suggest
         return None;
     }
     let text = before.0.text();
-    let file = File { text, index: LineIndex::new(text, Unit::Byte), edits };
+    let index = &LineIndex::new(text, Unit::Byte);
+    let file = File { text, index, edits };
     let (mut found, mut work): (Option<Suggestion>, _) = (None, WORK_LIMIT_REPORTS);
     for at in 0..edits.len() {
         for slip in SLIPS {
@@ -92,10 +94,42 @@ pub fn suggestion(before: &SyntaxTree, edits: &[NearEdit<'_>]) -> Option<Suggest
     found
 }
 
+/// Edits of a file that parses, each tried alone.
+pub struct Trials {
+    before: Option<SyntaxTree>,
+    index: LineIndex,
+    work: Cell<u32>,
+}
+
+impl Trials {
+    /// Makes them of a text that is not parsed yet.
+    pub fn of(path: &str, text: &[u8]) -> Trials {
+        let (before, work) = (SyntaxTree::clean(path, text), Cell::new(WORK_LIMIT_REPORTS));
+        Trials { before, index: LineIndex::new(text, Unit::Byte), work }
+    }
+
+    /// Whether the file parses with other lines in place of those from one to another; `None` where
+    /// that is not known.
+    pub fn parses(&self, first: u64, last: u64, lines: &[String]) -> Option<bool> {
+        let before = &self.before.as_ref()?.0;
+        let file = File { text: before.text(), index: &self.index, edits: &[] };
+        let edit = NearEdit {
+            operation: None,
+            after_line: first - 1,
+            old_lines: last + 1 - first,
+            text: Cow::Owned(lines.join("\n").into_bytes()),
+        };
+        let mut work = self.work.get();
+        let is_clean = before.would_be_clean(file.with([&edit].into_iter()), &mut work);
+        self.work.set(work);
+        (work > 0).then_some(is_clean)
+    }
+}
+
 /// A file with its edits, in the order of its lines.
 struct File<'a> {
     text: &'a [u8],
-    index: LineIndex,
+    index: &'a LineIndex,
     edits: &'a [NearEdit<'a>],
 }
 
