@@ -1,0 +1,144 @@
+//! Any text in any language: it is parsed, parsed again after an edit, and asked everything, on the
+//! stack of a main thread. Never a panic or a crash, and what is found has places in the text. Texts
+//! are put together from pieces of a sample, marks and bytes.
+//!
+//! The parser and its grammars are in C: with `CFLAGS=-fsanitize=address` they are watched, too.
+//! `FUZZ_LANGUAGE=Rust` fuzzes one language.
+
+#![no_main]
+
+#[path = "../../crates/syntax/tests/all/samples.rs"]
+mod samples;
+
+use std::sync::OnceLock;
+
+use arbitrary::{Result, Unstructured};
+use hashline_syntax::{LANGUAGES, Language, SOURCE_LIMIT_BYTES, Source, language_of};
+use libfuzzer_sys::fuzz_target;
+use samples::SAMPLES;
+
+const MARKS: [&str; 40] = [
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    "<",
+    ">",
+    "\"",
+    "'",
+    "`",
+    "\"\"\"",
+    "/*",
+    "*/",
+    "//",
+    "#",
+    "\n",
+    "\r\n",
+    "\t",
+    " ",
+    "  ",
+    ":",
+    ";",
+    ",",
+    ".",
+    "=",
+    "=>",
+    "->",
+    "- ",
+    "|",
+    "&",
+    "!",
+    "?",
+    "\\",
+    "${",
+    "f\"{",
+    "r#\"",
+    "<script>",
+    "</script>",
+    "\u{feff}",
+];
+
+fuzz_target!(|data: &[u8]| {
+    let _ = parse(&mut Unstructured::new(data));
+});
+
+fn parse(input: &mut Unstructured<'_>) -> Result<()> {
+    let language = *input.choose(languages())?;
+    let of_language = |(name, _): &&(&str, &str)| language_of(name, b"") == Some(language);
+    let sample = SAMPLES.iter().find(of_language).map_or("", |(_, text)| text);
+    let edit = pieces(input, sample, 400)?;
+    let (from, length) = (input.arbitrary::<u16>()?, input.arbitrary::<u8>()?);
+    let mut text = pieces(input, sample, SOURCE_LIMIT_BYTES)?;
+    text.truncate(SOURCE_LIMIT_BYTES);
+    let Some(source) = Source::parse(language, text.clone()) else { return Ok(()) };
+    ask(&source);
+    let start = usize::from(from).min(text.len());
+    let end = (start + usize::from(length)).min(text.len());
+    text.splice(start..end, edit);
+    if let Some(changed) = source.reparse(text) {
+        ask(&changed);
+    }
+    Ok(())
+}
+
+fn languages() -> &'static [&'static Language] {
+    static CHOSEN: OnceLock<Vec<&Language>> = OnceLock::new();
+    CHOSEN.get_or_init(|| {
+        let name = std::env::var("FUZZ_LANGUAGE").ok();
+        let is_chosen = |one: &&Language| name.as_ref().is_none_or(|name| name == one.name);
+        let chosen: Vec<_> = LANGUAGES.iter().filter(is_chosen).collect();
+        assert!(!chosen.is_empty(), "no language is called {name:?}: {LANGUAGES:?}");
+        chosen
+    })
+}
+
+fn pieces(input: &mut Unstructured<'_>, sample: &str, limit_bytes: usize) -> Result<Vec<u8>> {
+    let mut text = Vec::new();
+    while !input.is_empty() && text.len() < limit_bytes {
+        match input.int_in_range(0..=15)? {
+            0..=7 => {
+                let from = input.choose_index(sample.len().max(1))?.min(sample.len());
+                let length = usize::from(input.arbitrary::<u8>()?);
+                let end = (from + length).min(sample.len());
+                text.extend_from_slice(&sample.as_bytes()[from..end]);
+            }
+            8..=12 => text.extend_from_slice(input.choose(&MARKS)?.as_bytes()),
+            13 => {
+                let times = input.int_in_range(1..=60_000)?;
+                let mark = input.choose(&MARKS)?;
+                let times = times.min((limit_bytes - text.len()) / mark.len());
+                text.extend_from_slice(mark.repeat(times).as_bytes());
+            }
+            14 => {
+                let spaces = input.int_in_range(0..=600)?;
+                text.push(b'\n');
+                text.resize(text.len() + spaces, b' ');
+            }
+            _ => text.push(input.arbitrary()?),
+        }
+    }
+    Ok(text)
+}
+
+/// Asks everything that can be asked.
+fn ask(source: &Source) {
+    let (outline, lines) = (source.outline(), source.lines());
+    if let Some(fault) = source.fault() {
+        assert!(!source.is_clean() && fault.line <= lines + 1, "{fault:?} of {lines} lines");
+    }
+    for fold in &outline.folds {
+        assert!(fold.first <= fold.last && fold.last <= lines, "{fold:?} of {lines} lines");
+    }
+    for one in &outline.definitions {
+        assert!(one.first <= one.last && one.last <= lines, "{one:?} of {lines} lines");
+    }
+    for line in [0, 1, 2, lines / 3, lines / 2, lines, lines + 1] {
+        if let Ok(block) = source.block(line) {
+            assert!(block.first <= block.last && block.last <= lines, "{block:?} of {lines} lines");
+        }
+        source.enclosing(line);
+        outline.path(line).for_each(drop);
+    }
+}
