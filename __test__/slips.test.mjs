@@ -1,0 +1,56 @@
+// A short run of bench/slips: one file of each of some languages, and the recorded mistakes.
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { randomFrom } from '../bench/edit/history/random.mjs'
+import { Judge } from '../bench/slips/judge.mjs'
+import { replayRecorded } from '../bench/slips/recorded.mjs'
+import { slipsOf } from '../bench/slips/slips.mjs'
+
+const scratchDir = mkdtempSync(join(tmpdir(), 'hashline-slips-'))
+after(() => rmSync(scratchDir, { recursive: true, force: true }))
+
+test('of recorded mistakes none edits another line', () => {
+  const { told, right, wrong, unclear } = replayRecorded(scratchDir)
+  assert.equal(told + right + unclear, 88)
+  assert.equal(wrong, 0)
+})
+
+/** A block in a function, by the end of the file's name. */
+const FILES = {
+  js: ['function f() {', '  if (a) {', '    b()', '  }', '}', 'f()'],
+  rs: ['fn f() {', '    if a {', '        b();', '    }', '}', 'fn g() {}'],
+  go: ['package p', 'func f() {', '\tif a {', '\t\tb()', '\t}', '}'],
+}
+
+for (const [end, lines] of Object.entries(FILES)) {
+  test(`${end}: closers that are eaten, repeated or missing are told or put right`, () => {
+    const old = { lines, eol: '\n', final: true }
+    const judge = new Judge(/** @type {any} */ ({ path: `f.${end}`, old }), scratchDir)
+    const first = lines.findIndex((line) => line.includes('b()')) + 1
+    const [call, closer] = [lines[first - 1], lines[first]]
+    // The call is done twice; then the block is written anew, with its closer.
+    const edits = [
+      { first, last: first, lines: [call, call] },
+      { first, last: first + 1, lines: [call, call, closer] },
+    ]
+    const silent = []
+    const kinds = new Set()
+    for (const meant of edits) {
+      const truth = judge.judge([meant], true)
+      assert.equal(truth.syntax, 'ok')
+      assert.deepEqual(judge.judge([meant]).codes, [])
+      for (const { slip, edit } of slipsOf(meant, lines, randomFrom('short', end))) {
+        if (!slip.startsWith('closer')) continue
+        kinds.add(slip)
+        const { told, snapshot } = judge.judge([edit])
+        if (!told && snapshot !== truth.snapshot) silent.push(slip)
+      }
+    }
+    assert.deepEqual(silent, [])
+    assert.ok(kinds.size >= 3, [...kinds].join())
+  })
+}

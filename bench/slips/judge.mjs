@@ -1,0 +1,102 @@
+// What a session says of edits of a file: each is tried, and nothing is changed.
+
+import { writeFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { HashSession, hashLines } from 'hashline-native'
+import { withLines } from '../edit/history/text.mjs'
+
+/** @import { Edit } from '../edit/history/text.mjs' */
+/** @import { Pair } from '../edit/history/git.mjs' */
+
+/**
+ * @typedef {object} Verdict
+ * @property {boolean} told in a refusal or a warning
+ * @property {string} [snapshot] of the result, if there is one
+ * @property {string[]} codes of the refusal or the warnings
+ * @property {string} [syntax] what the parser says of the result
+ * @property {Edit} [suggested] the edit that the warning names
+ */
+
+export class Judge {
+  /**
+   * @param {Pair} pair
+   * @param {string} scratchDir
+   */
+  constructor({ path, old }, scratchDir) {
+    this.path = `file${extname(path)}`
+    const text = withLines(old, old.lines)
+    this.hashes = hashLines(text)
+    this.lines = old.lines
+    writeFileSync(join(scratchDir, this.path), text)
+    const limits = { maxLines: 1_000_000, maxBytes: 64 << 20, maxLineChars: 1_000_000 }
+    const stateDir = join(scratchDir, '.state')
+    this.session = new HashSession({ cwd: scratchDir, durability: 'process', stateDir, limits })
+    this.session.readSync(this.path)
+    this.warm()
+  }
+
+  /** An edit, and the same back: then the tree of the file is in the session's memory. */
+  warm() {
+    const { path, session } = this
+    const inserted = session.applySync({
+      operations: [{ op: 'insert_after', path, anchor: 'BOF', text: 'x' }],
+    })
+    const anchor = inserted.text.split('\n').find((row) => row.endsWith('|x'))
+    session.applySync({ operations: [{ op: 'delete', path, anchor: anchor ?? '' }] })
+  }
+
+  /** @param {number} line */
+  anchor(line) {
+    return `${line}:${this.hashes[line - 1]}`
+  }
+
+  /** @param {Edit} edit @param {boolean} [verbatim] */
+  operation(edit, verbatim) {
+    const rest = { path: this.path, text: edit.lines, ...(verbatim && { verbatim }) }
+    if ('after' in edit) {
+      const anchor = edit.after === 0 ? 'BOF' : this.anchor(edit.after)
+      return { op: 'insert_after', anchor, ...rest }
+    }
+    const range = { start_anchor: this.anchor(edit.first), end_anchor: this.anchor(edit.last) }
+    return { op: 'replace_range', ...range, ...rest }
+  }
+
+  /**
+   * @param {Edit[]} edits
+   * @param {boolean} [verbatim]
+   * @returns {Verdict}
+   */
+  judge(edits, verbatim) {
+    const operations = edits.map((edit) => this.operation(edit, verbatim))
+    const outcome = this.session.applySync(
+      /** @type {any} */ ({ operations }),
+      /** @type {any} */ ({ dryRun: true }),
+    )
+    if (outcome.status === 'rejected') return { told: true, codes: [outcome.code] }
+    const [file] = outcome.files
+    return {
+      told: outcome.warnings.length > 0,
+      codes: outcome.warnings.map(({ code }) => code),
+      // What changes nothing is the file as it is.
+      snapshot: file?.snapshot ?? 'unchanged',
+      syntax: file?.syntax,
+      suggested: edits.length === 1 ? suggestedEdit(edits[0], outcome.warnings) : undefined,
+    }
+  }
+}
+
+/**
+ * @param {Edit} edit
+ * @param {{ message: string }[]} warnings
+ * @returns {Edit | undefined}
+ */
+function suggestedEdit(edit, warnings) {
+  const named = warnings
+    .map(({ message }) => /would parse with operation 0 (.*)\.$/m.exec(message)?.[1])
+    .find(Boolean)
+  if (!named) return undefined
+  if (named.startsWith('without the first')) return { ...edit, lines: edit.lines.slice(1) }
+  if (named.startsWith('without the last')) return { ...edit, lines: edit.lines.slice(0, -1) }
+  const line = Number(/at (\d+)/.exec(named)?.[1])
+  return named.includes('ended') ? { ...edit, last: line } : { ...edit, first: line }
+}

@@ -1,0 +1,171 @@
+// `npm run slips -- [name=]repository …`: what is said of edits that went wrong as those of models
+// do, and of correct ones. Edits are hunks of commits of git repositories (this one, if none is
+// named), applied alone to the file before the commit.
+//
+//   --limit N     at most so many hunks of each repository and language: 200
+//   --commits N   the newest commits of each repository
+//   --seed TEXT   draws other hunks
+//   --silent FILE writes what passed in silence as lines of JSON
+//   --write       writes bench/slips.md
+
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { changesIn, pairsOfRepository } from '../edit/history/git.mjs'
+import { randomFrom } from '../edit/history/random.mjs'
+import { Judge } from './judge.mjs'
+import { replayRecorded } from './recorded.mjs'
+import { pageOf, Tallies } from './report.mjs'
+import { meantEdit, slipsOf } from './slips.mjs'
+
+/** @import { Pair } from '../edit/history/git.mjs' */
+/** @import { Random } from '../edit/history/random.mjs' */
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const page = fileURLToPath(new URL('../slips.md', import.meta.url))
+const MAX_BYTES = 256 << 10
+
+/** From one file of one commit come at most so many hunks. */
+const HUNKS_OF_A_PAIR = 3
+
+/** The languages that are checked, by the ends of names. @type {Record<string, string>} */
+const LANGUAGES = {
+  '.js': 'JavaScript',
+  '.mjs': 'JavaScript',
+  '.cjs': 'JavaScript',
+  '.ts': 'TypeScript',
+  '.mts': 'TypeScript',
+  '.tsx': 'TypeScript',
+  '.py': 'Python',
+  '.rs': 'Rust',
+  '.go': 'Go',
+  '.java': 'Java',
+  '.json': 'JSON',
+  '.css': 'CSS',
+  '.toml': 'TOML',
+  '.yaml': 'YAML',
+  '.yml': 'YAML',
+}
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    limit: { type: 'string', default: '200' },
+    commits: { type: 'string', default: '7000' },
+    seed: { type: 'string', default: '1' },
+    silent: { type: 'string' },
+    write: { type: 'boolean', default: false },
+  },
+})
+const [limit, commits] = [values.limit, values.commits].map(Number)
+const named = positionals.length > 0 ? positionals : [`${basename(root)}=${root}`]
+const repositories = named.map((argument) => {
+  const [path, name] = argument.split('=').reverse()
+  return { name: name ?? basename(path), path }
+})
+const tallies = new Tallies()
+/** @type {string[]} */
+const silent = []
+const scratchDir = mkdtempSync(join(tmpdir(), 'hashline-slips-'))
+/** @type {ReturnType<typeof replayRecorded>} */
+let recorded
+try {
+  recorded = replayRecorded(scratchDir)
+  for (const repository of repositories) await measure(repository)
+} finally {
+  rmSync(scratchDir, { recursive: true, force: true })
+}
+const heads = repositories.map(({ name, path }) => {
+  const args = ['-C', path, 'rev-parse', '--short=10', 'HEAD']
+  return `${name} at ${execFileSync('git', args, { encoding: 'utf8' }).trim()}`
+})
+const text = pageOf(
+  tallies,
+  recorded,
+  `Commits: ${heads.join(', ')}. Seed ${values.seed}, limit ${limit}.`,
+)
+if (values.write) writeFileSync(page, text)
+else console.log(text)
+if (values.silent) writeFileSync(values.silent, silent.join(''))
+
+/** @param {{ name: string, path: string }} repository */
+async function measure(repository) {
+  const changes = await changesIn(repository.path, commits, 1)
+  const known = changes.filter(({ path }) => extname(path) in LANGUAGES)
+  const random = randomFrom(values.seed, `slips ${repository.name}`)
+  /** @type {Map<string, number>} */
+  const left = new Map()
+  for (const pair of pairsOfRepository(repository, known, random, { maxBytes: MAX_BYTES })) {
+    const language = LANGUAGES[extname(pair.path)]
+    const room = left.get(language) ?? limit
+    if (room <= 0) continue
+    const judge = new Judge(pair, scratchDir)
+    const at = random.shuffled([...pair.hunks.keys()]).slice(0, Math.min(HUNKS_OF_A_PAIR, room))
+    left.set(language, room - at.length)
+    measureWhole(judge, pair, language)
+    for (const hunk of at) measureHunk(judge, pair, hunk, language, random)
+  }
+}
+
+/**
+ * All hunks of a commit in one patch.
+ * @param {Judge} judge
+ * @param {Pair} pair
+ * @param {string} language
+ */
+function measureWhole(judge, pair, language) {
+  const edits = pair.hunks.map((_, at) => meantEdit(pair, at))
+  count(language, 'correct: the whole commit', judge.judge(edits), undefined)
+}
+
+/**
+ * @param {Judge} judge
+ * @param {Pair} pair
+ * @param {number} at
+ * @param {string} language
+ * @param {Random} random
+ */
+function measureHunk(judge, pair, at, language, random) {
+  const meant = meantEdit(pair, at)
+  const truth = judge.judge([meant], true)
+  count(language, 'correct: one hunk', judge.judge([meant]), undefined)
+  const around = judge.judge([meantEdit(pair, at, 1 + random.below(3))])
+  count(language, 'correct: one hunk with context', around, undefined)
+  // Of a file that does not parse, or a hunk that does not parse alone, nothing can be told.
+  if (truth.syntax !== 'ok') return
+  for (const { slip, edit } of slipsOf(meant, pair.old.lines, random)) {
+    const exact = judge.judge([edit], true)
+    if (exact.snapshot === truth.snapshot || exact.snapshot === 'unchanged') continue
+    const verdict = judge.judge([edit])
+    count(language, slip, verdict, truth.snapshot)
+    if (verdict.suggested) {
+      const right = judge.judge([verdict.suggested], true).snapshot === truth.snapshot
+      tallies.of(language, slip)[right ? 'suggestedRight' : 'suggestedWrong']++
+    }
+    if (!verdict.told && verdict.snapshot !== truth.snapshot) {
+      const { source, change, path } = pair
+      silent.push(`${JSON.stringify({ slip, source, change, path, meant, edit })}\n`)
+    }
+  }
+}
+
+/**
+ * @param {string} language
+ * @param {string} kind
+ * @param {import('./judge.mjs').Verdict} verdict
+ * @param {string | undefined} truth
+ */
+function count(language, kind, verdict, truth) {
+  const tally = tallies.of(language, kind)
+  tally.all++
+  if (verdict.told) {
+    tally.told++
+    for (const code of new Set(verdict.codes)) {
+      tally.codes.set(code, (tally.codes.get(code) ?? 0) + 1)
+    }
+  } else if (verdict.snapshot === truth) tally.right++
+  else tally.silent++
+}

@@ -1,0 +1,96 @@
+// Slips of models, made of real hunks: the edit that was meant, and what a model writes instead.
+
+import { editOf } from '../edit/history/text.mjs'
+
+/** @import { Pair } from '../edit/history/git.mjs' */
+/** @import { Random } from '../edit/history/random.mjs' */
+/** @import { Edit } from '../edit/history/text.mjs' */
+
+/** Nothing but closing brackets, and what stands behind them. */
+const CLOSER = /^\s*[)\]}]+[)\]};,]*\s*$/
+
+/** @typedef {{ slip: string, edit: Edit }} Slip */
+
+/**
+ * The edit of a hunk, with lines around it or without.
+ * @param {Pair} pair
+ * @param {number} at which hunk
+ * @param {number} [context]
+ */
+export function meantEdit({ old, new: wanted, hunks }, at, context = 0) {
+  const [previous, hunk, next] = [hunks[at - 1], hunks[at], hunks[at + 1]]
+  const from = previous ? previous.oldAt + previous.oldCount : 0
+  const to = next ? next.oldAt : old.lines.length
+  const before = Math.min(context, hunk.oldAt - from)
+  const behind = Math.min(context, to - hunk.oldAt - hunk.oldCount)
+  return editOf(hunk, old.lines, wanted.lines, { before, behind })
+}
+
+/**
+ * What a model may write instead.
+ * @param {Edit} meant
+ * @param {string[]} file the lines of the old file
+ * @param {Random} random
+ * @returns {Generator<Slip>}
+ */
+export function* slipsOf(meant, file, random) {
+  const { lines } = meant
+  const above = 'after' in meant ? meant.after : meant.first - 1
+  const below = 'after' in meant ? meant.after : meant.last
+  const [lineAbove, lineBelow] = [file[above - 1], file[below]]
+  if (!('after' in meant)) {
+    yield* wrongRanges(meant, file)
+  }
+  const last = lines.at(-1)
+  if (lines.length > 1 && last !== undefined && CLOSER.test(last)) {
+    yield {
+      slip: 'closer missing from the end of the text',
+      edit: { ...meant, lines: lines.slice(0, -1) },
+    }
+  }
+  if (lines.length > 0 && lineBelow !== undefined && CLOSER.test(lineBelow)) {
+    yield { slip: 'closer below repeated', edit: { ...meant, lines: [...lines, lineBelow] } }
+  }
+  if (lines.length > 0 && lineAbove !== undefined && CLOSER.test(lineAbove)) {
+    yield { slip: 'closer above repeated', edit: { ...meant, lines: [lineAbove, ...lines] } }
+  }
+  if (lines.length > 0 && lineBelow !== undefined && /\w/.test(lineBelow)) {
+    yield { slip: 'line below repeated', edit: { ...meant, lines: [...lines, lineBelow] } }
+  }
+  if (lines.length > 3) {
+    const kept = 1 + random.below(lines.length - 2)
+    yield { slip: 'text cut off', edit: { ...meant, lines: lines.slice(0, kept) } }
+  }
+  yield* wrongDepths(meant)
+}
+
+/**
+ * @param {{ first: number, last: number, lines: string[] }} meant
+ * @param {string[]} file
+ * @returns {Generator<Slip>}
+ */
+function* wrongRanges(meant, file) {
+  const next = file[meant.last]
+  if (next !== undefined && CLOSER.test(next)) {
+    yield { slip: 'closer below eaten', edit: { ...meant, last: meant.last + 1 } }
+  } else if (next?.trim()) {
+    yield { slip: 'end one line too late', edit: { ...meant, last: meant.last + 1 } }
+  }
+  if (meant.first > 1 && file[meant.first - 2].trim()) {
+    yield { slip: 'start one line too early', edit: { ...meant, first: meant.first - 1 } }
+  }
+  if (meant.last > meant.first) {
+    yield { slip: 'end one line too early', edit: { ...meant, last: meant.last - 1 } }
+    yield { slip: 'start one line too late', edit: { ...meant, first: meant.first + 1 } }
+  }
+}
+
+/** @param {Edit} meant @returns {Generator<Slip>} */
+function* wrongDepths(meant) {
+  const { lines } = meant
+  if (lines.length < 2 || !lines.every((line) => line.trim() === '' || /^ {4}/.test(line))) return
+  const shifted = lines.map((line) => (line.trim() === '' ? line : `    ${line}`))
+  yield { slip: 'text 4 columns too deep', edit: { ...meant, lines: shifted } }
+  const left = lines.map((line) => line.slice(4))
+  yield { slip: 'text 4 columns too far left', edit: { ...meant, lines: left } }
+}
