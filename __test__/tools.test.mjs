@@ -355,7 +355,7 @@ test('regression: an operation without its text, or with that of another, is ref
       ],
       [
         { op: 'set_line', ...line, end_anchor, text: 'x' },
-        /set_line, which has no field end_anchor: it belongs to replace_range, delete; set_line takes anchor, text$/,
+        /set_line, which has no field end_anchor: it belongs to replace_range, delete, move_lines, copy_lines; set_line takes anchor, text$/,
       ],
       [{ op: 'delete', ...line, text: 'x' }, /delete, which has no field text/],
       [{ op: 'set_line', ...line, text: 'x', new_text: 'y' }, /its text belongs in text$/],

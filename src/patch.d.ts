@@ -209,6 +209,30 @@ export interface DeleteSpan {
   checksum?: string
 }
 
+/** Lines by one anchor, which may stand for a whole block, by two, or by `10:a3-12:f2`. */
+type NamedLines =
+  | { anchor: Anchor; block?: boolean }
+  | { start_anchor: Anchor; end_anchor: Anchor }
+  | { range: string }
+
+/**
+ * Moves or copies lines to another place of the file, or to another file. A file that does not
+ * exist is made.
+ */
+export type TransferLines = NamedLines & {
+  op: 'move_lines' | 'copy_lines'
+  path: string
+  /** The file to which they go, if another one. */
+  to?: string
+  /** The line after which they go; left out only for a file that does not exist. */
+  to_anchor?: Anchor | 'BOF' | 'EOF'
+  /**
+   * `'fit'` exchanges the white space that all of them begin with for that of the next line below
+   * the place that is not empty, or of the line of `to_anchor` if that is deeper.
+   */
+  indent?: 'keep' | 'fit'
+}
+
 /** Replaces an exact text, which must occur once unless `all`. */
 export interface ReplaceText {
   op: 'replace_text'
@@ -298,6 +322,7 @@ export type LineOperation =
   | DeleteLine
   | DeleteRange
   | DeleteSpan
+  | TransferLines
   | ReplaceText
 
 /** One operation of a patch. All anchors refer to the files as they were before the patch. */

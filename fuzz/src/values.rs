@@ -173,6 +173,7 @@ fn field(input: &mut Unstructured<'_>, dialect: &Dialect, name: &str) -> Result<
         "path" | "from" | "to" => text("a.txt"),
         "all" | "verbatim" | "block" => Value::Bool(input.arbitrary()?),
         "value" => value(input, 3)?,
+        "indent" => text(if input.arbitrary()? { "fit" } else { "keep" }),
         "key" => text(&word(input)?),
         "index" => Value::Number(f64::from(input.int_in_range(0..=4)?)),
         _ => anchor(input, dialect)?,
@@ -222,13 +223,16 @@ fn path_anchor(input: &mut Unstructured<'_>) -> Result<Value> {
 }
 
 fn operation(input: &mut Unstructured<'_>, dialect: &Dialect) -> Result<Value> {
-    let shapes: [(&str, &[&str]); 17] = [
+    let shapes: [(&str, &[&str]); 20] = [
         ("set_line", &["path", "anchor", "text", "verbatim"]),
         ("replace_range", &["path", "start_anchor", "end_anchor", "text"]),
         ("insert_after", &["path", "anchor", "text"]),
         ("insert_after", &["path", "anchor", "text", "block"]),
         ("replace_range", &["path", "start_anchor", "text", "block"]),
         ("delete", &["path", "anchor", "block"]),
+        ("move_lines", &["path", "anchor", "block", "to_anchor", "indent"]),
+        ("move_lines", &["path", "start_anchor", "end_anchor", "to_anchor"]),
+        ("copy_lines", &["path", "start_anchor", "end_anchor", "to", "to_anchor"]),
         ("insert_before", &["path", "anchor", "text"]),
         ("delete", &["path", "anchor"]),
         ("delete", &["path", "start_anchor", "end_anchor"]),

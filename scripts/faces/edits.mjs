@@ -34,6 +34,18 @@ const OPERATIONS = {
   ],
   'delete a block': (a) => [{ op: 'delete', anchor: a[1], block: true }],
   'delete a block where none begins': (a) => [{ op: 'delete', anchor: a[2], block: true }],
+  'move lines': (a) => [
+    { op: 'move_lines', start_anchor: a[1], end_anchor: a[3], to_anchor: a[4] },
+  ],
+  'move a block to a new file': (a) => [
+    { op: 'move_lines', anchor: a[1], block: true, to: 'dir/b.js' },
+  ],
+  'copy lines': (a) => [
+    { op: 'copy_lines', range: `${a[0]}-${a[1]}`, to_anchor: a[1], indent: 'fit' },
+  ],
+  'move lines into themselves': (a) => [
+    { op: 'move_lines', start_anchor: a[1], end_anchor: a[3], to_anchor: a[2] },
+  ],
   'several at once': (a) => [
     { op: 'set_line', anchor: a[4], text: 'LAST' },
     { op: 'delete', anchor: a[0] },

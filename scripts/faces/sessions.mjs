@@ -83,6 +83,17 @@ export function sessions() {
       ],
     ],
     [
+      'lines that move, and their old anchors',
+      [
+        read,
+        apply([{ op: 'move_lines', anchor: a[0], to_anchor: 'EOF' }]),
+        apply([{ op: 'set_line', anchor: a[0], text: 'ONE' }]),
+        apply([{ op: 'move_lines', range: `${a[1]}-${a[2]}`, to: 'b.txt', to_anchor: 'EOF' }]),
+        apply([set]),
+        apply([{ op: 'set_line', path: 'b.txt', anchor: `2${a[1].slice(1)}`, text: 'TWO' }]),
+      ],
+    ],
+    [
       'what was learned elsewhere',
       [{ call: 'observe', given: `${a[1]}|two`, options: { path: 'a.txt' } }, apply([set])],
     ],

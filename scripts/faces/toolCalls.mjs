@@ -146,6 +146,8 @@ const OPERATIONS = [
   { op: 'insert_after', ...PATH, anchor: TWO, text: '2.5' },
   { op: 'insert_before', ...PATH, anchor: 'EOF', text: '4' },
   { op: 'delete', ...PATH, anchor: THREE },
+  { op: 'move_lines', ...PATH, anchor: ONE, to_anchor: THREE },
+  { op: 'copy_lines', ...PATH, start_anchor: ONE, end_anchor: TWO, to: 'copy.txt' },
   { op: 'replace_text', ...PATH, old_text: 'two', new_text: '2' },
   { op: 'add_file', path: 'new.txt', content: 'new\n' },
   { op: 'move_file', ...PATH, to: 'moved.txt' },

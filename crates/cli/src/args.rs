@@ -210,7 +210,7 @@ const PATCH_HELP: &str = r#"A patch names lines by their anchors:
 
 or, over several files: {"operations": [{"op": "set_line", "path": "src/a.rs", "anchor": "4:01",
 "text": "..."}, ...]} with set_line, replace_range, insert_after, insert_before, delete,
-replace_text, add_file, move_file and delete_file. With "block": true, replace_range (by start_anchor
+move_lines, copy_lines, replace_text, add_file, move_file and delete_file. With "block": true, replace_range (by start_anchor
 alone), delete and insert_after mean the whole function or section that begins at the line."#;
 
 /// What a patch of JSON documents looks like, for `hashline help json-apply`.

@@ -11,6 +11,9 @@ use crate::table::{Field, Kind, Operation, PATH_NAMES, names_of, op_names};
 use crate::text::{parsed, without_fence};
 use crate::tool::Call;
 
+const TRANSFER: &[&str] =
+    &["anchor", "block", "start_anchor", "end_anchor", "range", "to", "to_anchor", "indent"];
+
 /// Operations on lines and files.
 static LINE_OPERATIONS: &[Operation] = &[
     Operation::new("set_line", &["anchor", "text", "checksum"]).writing("text"),
@@ -22,6 +25,8 @@ static LINE_OPERATIONS: &[Operation] = &[
         "delete",
         &["anchor", "block", "start_anchor", "end_anchor", "range", "checksum"],
     ),
+    Operation::new("move_lines", TRANSFER),
+    Operation::new("copy_lines", TRANSFER),
     Operation::new("replace_text", &["old_text", "new_text", "all"]).writing("new_text"),
     Operation::new("add_file", &["content"]).writing("content"),
     Operation::new("move_file", &["from", "to", "from_path", "to_path"]),
@@ -55,14 +60,14 @@ const ANCHOR: Field = Field::new("anchor", Kind::Name, "");
 pub static LINE_FIELDS: &[Field] = &[
     op(LINE_OPERATIONS),
     PATH.about("The file; of move_file: where it is"),
-    ANCHOR.about("set_line, delete: the line. insert_after, insert_before: also BOF, EOF"),
-    Field::new("start_anchor", Kind::Name, "replace_range, delete: the first line")
+    ANCHOR.about("set_line, delete, move_lines, copy_lines: the line. insert_after, insert_before: also BOF, EOF"),
+    Field::new("start_anchor", Kind::Name, "replace_range, delete, move_lines, copy_lines: the first line")
         .or(&["startAnchor"]),
-    Field::new("end_anchor", Kind::Name, "replace_range, delete: the last line").or(&["endAnchor"]),
+    Field::new("end_anchor", Kind::Name, "replace_range, delete, move_lines, copy_lines: the last line").or(&["endAnchor"]),
     Field::new(
         "block",
         Kind::Flag,
-        "replace_range by start_anchor, delete, insert_after: the whole function, entry or section that begins at the line",
+        "With one anchor (replace_range: start_anchor): the whole function, entry or section that begins at the line",
     ),
     Field::new(
         "text",
@@ -74,7 +79,19 @@ pub static LINE_FIELDS: &[Field] = &[
     Field::new("all", Kind::Flag, "replace_text: every occurrence")
         .or(&["replace_all", "replaceAll"]),
     Field::new("content", Kind::Text, "add_file: the whole content"),
-    Field::new("to", Kind::Path, "move_file: the new path").or(&["new_path", "newPath"]),
+    Field::new(
+        "to",
+        Kind::Path,
+        "move_file: the new path. move_lines, copy_lines: the file they go to, if another; made if missing",
+    )
+    .or(&["new_path", "newPath"]),
+    Field::new(
+        "to_anchor",
+        Kind::Name,
+        "move_lines, copy_lines: the line after which they go, or BOF, EOF",
+    )
+    .or(&["toAnchor"]),
+    Field::new("indent", Kind::Name, "move_lines, copy_lines: fit indents them as their new place"),
     Field::new("verbatim", Kind::Flag, "Take the text to the letter"),
 ];
 

@@ -9,9 +9,12 @@ mod lookup;
 mod options;
 mod settle;
 mod syntax;
+mod transfer;
 mod turns;
 mod values;
 mod verify;
+
+use std::sync::{Mutex, PoisonError};
 
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Document, string_of};
@@ -30,7 +33,9 @@ use crate::view::render::with_room_for;
 use crate::view::scope::Scope;
 use failures::{Failures, rejected};
 use job::{FileChecks, Job, edited_change};
-use settle::{settle_document, settle_file};
+use lookup::{FileEdits, Tasks};
+use settle::{Asked, LoadedFile, lines_taken, load_file, settle_document, settle_file};
+use transfer::TakenLines;
 use turns::{Locked, lock};
 
 pub use options::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS, PatchOptions};
@@ -92,11 +97,18 @@ fn apply_patch(
         Ok(locked) => locked,
         Err(error) => return refused(scope, &patch, error),
     };
-    let settle = |edits| {
+    let (loaded, taken) = load_files(scope, &tasks, &options.edit, recall)?;
+    let settle = |(edits, file): &(&FileEdits<'_>, Mutex<Option<LoadedResult>>)| {
         cancel.check()?;
-        Ok(settle_file(scope, edits, &options.edit, recall))
+        let file = file.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Ok(match file.expect("each file is settled once") {
+            Ok(file) => settle_file(scope, edits, file, &taken, &options.edit, recall),
+            Err(failures) => Err(failures),
+        })
     };
-    let settled: Vec<_> = threads::map(&tasks.edits, settle).into_iter().collect::<Result<_>>()?;
+    let loaded = loaded.into_iter().map(|file| Mutex::new(Some(file)));
+    let loaded: Vec<_> = tasks.edits.iter().zip(loaded).collect();
+    let settled: Vec<_> = threads::map(&loaded, settle).into_iter().collect::<Result<_>>()?;
     // What was refused since the call was cancelled is no refusal of the patch.
     cancel.check()?;
     let mut files = Vec::with_capacity(settled.len());
@@ -128,7 +140,7 @@ fn apply_patch(
         return Ok(Outcome::Rejected(rejected));
     }
     let job = Job::new(scope, ground, options, &tasks, &files);
-    let added = match job.added_contents(scope.charset) {
+    let added = match job.added_contents(scope.charset, &taken) {
         Ok(added) => added,
         Err(error) => return refused(scope, &patch, error),
     };
@@ -165,12 +177,39 @@ fn apply_patch(
     }
 }
 
+/// A file of a patch, or why its operations fail.
+type LoadedResult = std::result::Result<LoadedFile, Failures>;
+
+/// The files of a patch, and the lines that go from one of them to another.
+fn load_files(
+    scope: &Scope<'_>,
+    tasks: &Tasks<'_>,
+    options: &EditOptions,
+    recall: Option<Recall<'_>>,
+) -> Result<(Vec<LoadedResult>, TakenLines)> {
+    let load = |edits| {
+        scope.cancel.check()?;
+        let loaded = load_file(scope, edits, recall.is_some());
+        let taken = match &loaded {
+            Ok(file) if edits.gives_lines_away() => {
+                lines_taken(scope, edits, file, options, recall)
+            }
+            _ => TakenLines::new(),
+        };
+        Ok((loaded, taken))
+    };
+    let loaded: Vec<_> = threads::map(&tasks.edits, load).into_iter().collect::<Result<_>>()?;
+    let (loaded, taken): (Vec<_>, Vec<_>) = loaded.into_iter().unzip();
+    Ok((loaded, taken.into_iter().flatten().collect()))
+}
+
 /// What is refused because it would break a file.
 fn refusal(scope: &Scope<'_>, checks: &FileChecks, what: SyntaxCheck) -> Failures {
     let mut failures = Failures::default();
     if what == SyntaxCheck::Refuse {
-        let broken =
-            checks.iter().filter_map(|(&operation, check)| check.refusal(scope.dialect, operation));
+        let broken = checks
+            .iter()
+            .filter_map(|(&(operation, _), check)| check.refusal(scope.dialect, operation));
         failures.failures.extend(broken);
     }
     failures
@@ -205,15 +244,16 @@ pub fn apply_to_text(
     };
     let (operations, noops) = lookup::without_duplicates(dialect, &patch.edits);
     let document = Document::from_text(text.as_bytes());
-    let file = match settle_document(
+    let asked = Asked {
         dialect,
-        document,
-        "",
-        &operations,
+        path: "",
+        operations: &operations,
         options,
-        None,
-        &Cancel::default(),
-    ) {
+        recall: None,
+        cancel: &Cancel::default(),
+        incoming: &TakenLines::new(),
+    };
+    let file = match settle_document(document, &asked) {
         Ok(file) => file,
         Err(failures) => return refused(failures),
     };

@@ -13,7 +13,7 @@ use crate::edit::request::Operation;
 use crate::error::{Code, Error, Result};
 use crate::text::lines::{LineIndex, Terminator};
 
-pub use region::{Plan, Region};
+pub use region::{Pasted, Plan, Region};
 pub use text::{TextEdits, find_matches};
 
 /// One change of a file, by line.
@@ -37,7 +37,7 @@ pub enum Edit<'o> {
         /// The line before.
         gap: u64,
         /// The new lines.
-        lines: Vec<String>,
+        lines: NewLines,
     },
     /// A stretch of text, found in the file, is replaced.
     Text {
@@ -46,6 +46,15 @@ pub enum Edit<'o> {
         /// Where it is, and what it becomes.
         matched: TextMatch,
     },
+}
+
+/// Lines to insert, without terminators.
+#[derive(Clone, Debug)]
+pub enum NewLines {
+    /// What a model wrote.
+    Text(Vec<String>),
+    /// Lines of this or another file, in the encoding of this one.
+    Bytes(Vec<Vec<u8>>),
 }
 
 /// A stretch of the file's bytes and its replacement.
@@ -74,6 +83,14 @@ impl<'o> Edit<'o> {
             Edit::Replace { operation, .. }
             | Edit::Insert { operation, .. }
             | Edit::Text { operation, .. } => operation,
+        }
+    }
+
+    /// The line after which it inserts others.
+    pub fn gap(&self) -> Option<u64> {
+        match self {
+            Edit::Insert { gap, .. } => Some(*gap),
+            Edit::Replace { .. } | Edit::Text { .. } => None,
         }
     }
 
@@ -122,7 +139,7 @@ impl PlanText<'_> {
 
     /// What ends line `number`; a line that follows none, or the open last line, is given
     /// the terminator of a neighbour. `\n` in a file without any.
-    fn terminator(&self, number: u64) -> Terminator {
+    pub fn terminator(&self, number: u64) -> Terminator {
         let own = |number: u64| {
             let span = self.index.span(self.body(), number)?;
             Some(span.terminator(self.index.unit())).filter(|&found| found != Terminator::None)

@@ -159,6 +159,39 @@ pub enum LineEdit {
     },
     /// Edits a value of the JSON document that the text is.
     Json(JsonEdit),
+    /// Gives its lines to another place, which the [`LineEdit::Put`] with the same index names, and
+    /// loses them if they are moved.
+    Take(Transfer),
+    /// Inserts the lines that the [`LineEdit::Take`] with the same index gives.
+    Put(Transfer),
+}
+
+/// Lines that are moved or copied, within a file or to another.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Transfer {
+    /// Whether they stay where they are as well.
+    pub is_copy: bool,
+    /// The first line.
+    pub first: Anchor,
+    /// The last line, for a range.
+    pub last: Option<Anchor>,
+    /// The first line stands for the whole block that begins there.
+    pub block: bool,
+    /// The file to which they go, if another one is named.
+    pub to: Option<String>,
+    /// Where they go there; a file that is made for them needs no place.
+    pub at: Option<InsertAt>,
+    /// What becomes of their indentation.
+    pub indent: MovedIndent,
+}
+
+/// What becomes of the indentation of lines that go to another place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MovedIndent {
+    /// It stays.
+    Keep,
+    /// What all lines have of it is exchanged for that of the place.
+    Fit,
 }
 
 impl LineEdit {
@@ -168,6 +201,7 @@ impl LineEdit {
         match self {
             LineEdit::Insert { .. } => true,
             LineEdit::Json(JsonEdit::Insert { slot, .. }) => !matches!(slot, JsonSlot::Key(_)),
+            LineEdit::Take(transfer) | LineEdit::Put(transfer) => transfer.is_copy,
             LineEdit::Replace { .. } | LineEdit::ReplaceText { .. } | LineEdit::Json(_) => false,
         }
     }
@@ -176,22 +210,36 @@ impl LineEdit {
     pub fn is_by_block(&self) -> bool {
         match self {
             LineEdit::Replace { block, .. } | LineEdit::Insert { block, .. } => *block,
-            LineEdit::ReplaceText { .. } | LineEdit::Json(_) => false,
+            LineEdit::Take(transfer) => transfer.block,
+            LineEdit::ReplaceText { .. } | LineEdit::Json(_) | LineEdit::Put(_) => false,
         }
     }
 
     /// The anchors that it names, in the order of the lines.
     pub fn anchors(&self) -> impl Iterator<Item = &Anchor> {
         let (first, last) = match self {
-            LineEdit::Replace { first, last, .. } => (Some(first), last.as_ref()),
-            LineEdit::Insert { at, .. } => match at {
-                InsertAt::After(one) | InsertAt::Before(one) => (Some(one), None),
-                InsertAt::Between(one, other) => (Some(one), Some(other)),
-                InsertAt::Start | InsertAt::End => (None, None),
+            LineEdit::Replace { first, last, .. }
+            | LineEdit::Take(Transfer { first, last, .. }) => (Some(first), last.as_ref()),
+            LineEdit::Insert { .. } | LineEdit::Put(_) => match self.place() {
+                Some(InsertAt::After(one) | InsertAt::Before(one)) => (Some(one), None),
+                Some(InsertAt::Between(one, other)) => (Some(one), Some(other)),
+                Some(InsertAt::Start | InsertAt::End) | None => (None, None),
             },
             LineEdit::ReplaceText { .. } | LineEdit::Json(_) => (None, None),
         };
         first.into_iter().chain(last)
+    }
+
+    /// Where it puts lines, if it only adds some.
+    pub fn place(&self) -> Option<&InsertAt> {
+        match self {
+            LineEdit::Insert { at, .. } => Some(at),
+            LineEdit::Put(transfer) => transfer.at.as_ref(),
+            LineEdit::Replace { .. }
+            | LineEdit::ReplaceText { .. }
+            | LineEdit::Json(_)
+            | LineEdit::Take(_) => None,
+        }
     }
 }
 

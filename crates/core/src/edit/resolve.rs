@@ -161,7 +161,8 @@ impl<'o> Group<'o> {
                 let text = lines.iter().find(|line| !line.trim().is_empty());
                 (first, last.as_ref(), text.map(String::as_str))
             }
-            LineEdit::Insert { at, .. } => match at {
+            LineEdit::Take(transfer) => (&transfer.first, transfer.last.as_ref(), None),
+            LineEdit::Insert { .. } | LineEdit::Put(_) => match operation.action.place()? {
                 InsertAt::After(anchor) | InsertAt::Before(anchor) => (anchor, None, None),
                 // The phantom line has no text to look for: only the other anchor counts.
                 InsertAt::Between(after, before) if evidence.is_phantom(before) => {
@@ -234,10 +235,7 @@ pub fn resolve<'o>(
 
 /// The gap of an insert that names no line.
 fn whole_file_gap(evidence: &Evidence<'_>, operation: &Operation) -> Option<u64> {
-    let LineEdit::Insert { at, .. } = &operation.action else {
-        return None;
-    };
-    match at {
+    match operation.action.place()? {
         InsertAt::Start => Some(0),
         InsertAt::End => Some(evidence.count()),
         InsertAt::After(anchor) | InsertAt::Before(anchor) => {
@@ -312,15 +310,13 @@ fn changed<'o>(
 fn placed<'o>(evidence: &Evidence<'_>, group: &Group<'o>, distance: i64) -> Resolved<'o> {
     let first = moved(group.first.line, distance);
     let last = moved(group.last.unwrap_or(group.first).line, distance);
-    let (spot, anchor_line) = match &group.operation.action {
-        LineEdit::Insert { at: InsertAt::After(_), .. } => (Spot::Gap(first), Some(first)),
-        LineEdit::Insert { at: InsertAt::Between(..), .. } if group.last.is_none() => {
+    let (spot, anchor_line) = match group.operation.action.place() {
+        Some(InsertAt::After(_)) => (Spot::Gap(first), Some(first)),
+        Some(InsertAt::Between(..)) if group.last.is_none() => {
             (Spot::Gap(evidence.count()), Some(first))
         }
-        LineEdit::Insert { .. } => (Spot::Gap(last - 1), Some(last)),
-        LineEdit::Replace { .. } | LineEdit::ReplaceText { .. } | LineEdit::Json(_) => {
-            (Spot::Lines(first, last), None)
-        }
+        Some(_) => (Spot::Gap(last - 1), Some(last)),
+        None => (Spot::Lines(first, last), None),
     };
     let operation = group.operation;
     Resolved { operation, spot, anchor_line, distance, last_distance: distance }

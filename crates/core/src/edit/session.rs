@@ -27,7 +27,7 @@ pub use lines::LineSet;
 pub use locate::{Found, How, Locator, Placed, Refused, ShownLine, Target, Unseen, Why};
 pub use memory::{FileRecord, Memory, MemoryLimits, Moment, Showing};
 pub use recall::{FileRefusal, Recall, Settlement, resolve_plainly, rows_shown};
-pub use track::{Splice, Track};
+pub use track::{Course, LeftLines, MovedLines, Splice, Track};
 
 #[cfg(test)]
 mod tests;

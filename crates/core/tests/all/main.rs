@@ -16,6 +16,7 @@ mod hostile;
 mod json;
 mod layers;
 mod long_lines;
+mod moves;
 mod power;
 mod read;
 mod recorded_repairs;

@@ -1,15 +1,17 @@
 //! A patch whose operations are all in order: its report, its changes, its commit.
 
 mod check;
+mod landing;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use super::lookup::{FileEdits, FileTask, Task, Tasks};
+use super::lookup::{FileEdits, FileKey, FileTask, NewContent, Task, Tasks};
 use super::options::{ApplyOptions, Durability, PatchOptions};
 use super::settle::Settled;
+use super::transfer::{GatheredLines, TakenLines, gather};
 use crate::cancel::Cancel;
-use crate::disk::bytes::{Charset, Document, Loaded, load_place, snapshot, snapshot_of_pieces};
+use crate::disk::bytes::{Charset, Loaded, load_place, snapshot, snapshot_of_pieces};
 use crate::disk::commit::{self, CommitError, CommitOptions, Ground, Update, concurrent};
 use crate::disk::fs::Place;
 use crate::edit::outcome::{Applied, Change, FileChange, FileDiff, Warning, WarningCode};
@@ -26,12 +28,13 @@ use crate::text::dialect::Dialect;
 use crate::text::lines::{Unit, count_lines};
 use crate::view::scope::Scope;
 pub(super) use check::FileChecks;
+use landing::Landings;
 
-/// The contents of files that the patch adds, by operation.
-pub(super) type AddedContents = HashMap<usize, Vec<u8>>;
+/// The contents of files that the patch adds.
+pub(super) type AddedContents = HashMap<FileKey, GatheredLines>;
 
-/// The rows of a report, by the index of their file's first operation.
-pub(super) type RowsOfFiles = HashMap<usize, String>;
+/// The rows of a report, by their files.
+pub(super) type RowsOfFiles = HashMap<FileKey, String>;
 
 /// Everything that is settled and ready to be written.
 pub(super) struct Job<'a> {
@@ -44,7 +47,7 @@ pub(super) struct Job<'a> {
     /// Files with a plan that changes something, by path: their place in `files`.
     edited: HashMap<&'a Path, usize>,
     /// Paths from which a file moves away.
-    moved: HashMap<&'a Path, &'a FileTask>,
+    moved: HashMap<&'a Path, &'a FileTask<'a>>,
 }
 
 impl<'a> Job<'a> {
@@ -65,20 +68,31 @@ impl<'a> Job<'a> {
         Job { scope, ground, options, tasks, files, edited, moved: moved.collect() }
     }
 
-    /// The contents of added files, in the encoding of the option.
-    pub(super) fn added_contents(&self, charset: Option<Charset>) -> Result<AddedContents> {
+    /// The contents of added files: of texts, in the encoding of the option; of lines, in that of
+    /// the files that they come from.
+    pub(super) fn added_contents(
+        &self,
+        charset: Option<Charset>,
+        taken: &TakenLines,
+    ) -> Result<AddedContents> {
         let charset = charset.unwrap_or(Charset::Utf8);
         let mut added = AddedContents::new();
         for one in &self.tasks.files {
             let Task::Add { content, .. } = &one.task else { continue };
-            let bytes = charset.encode(content).map_err(|character| {
-                let (operation, name) = (one.operation, charset.name());
-                let message = format!(
-                    "operation {operation}: the character {character:?} does not exist in {name}"
-                );
-                Error::at(Code::UnencodableText, &one.path, message)
-            })?;
-            added.insert(one.operation, bytes);
+            let content = match content {
+                NewContent::Lines(operations) => gather(operations, taken)?,
+                NewContent::Text(content) => {
+                    let bytes = charset.encode(content).map_err(|character| {
+                        let (operation, name) = (one.operation, charset.name());
+                        let message = format!(
+                            "operation {operation}: the character {character:?} does not exist in {name}"
+                        );
+                        Error::at(Code::UnencodableText, &one.path, message)
+                    })?;
+                    GatheredLines { bytes, text: content.as_bytes().to_vec() }
+                }
+            };
+            added.insert(one.key(), content);
         }
         Ok(added)
     }
@@ -91,9 +105,14 @@ impl<'a> Job<'a> {
     }
 
     /// The edit of the file that a move takes along.
-    fn edit_of(&self, one: &FileTask) -> Option<&'a Settled> {
+    fn edit_of(&self, one: &FileTask<'_>) -> Option<&'a Settled> {
+        self.edits_of(one).map(|(_, file)| file)
+    }
+
+    /// The same, with the operations.
+    fn edits_of(&self, one: &FileTask<'_>) -> Option<(&'a FileEdits<'a>, &'a Settled)> {
         let Task::Move { from, .. } = &one.task else { return None };
-        self.edited.get(from.canonical()).map(|&at| &self.files[at])
+        self.edited.get(from.canonical()).map(|&at| (&self.tasks.edits[at], &self.files[at]))
     }
 
     /// Writes everything, or nothing.
@@ -136,7 +155,7 @@ impl<'a> Job<'a> {
         for one in &self.tasks.files {
             updates.push(match &one.task {
                 Task::Add { to, .. } => {
-                    let content = added.get(&one.operation).map_or(&[][..], Vec::as_slice);
+                    let content = added.get(&one.key()).map_or(&[][..], |added| &added.bytes);
                     Update::Create { to: to.clone(), content: vec![content] }
                 }
                 Task::Move { from, stamp, to, .. } => {
@@ -165,16 +184,16 @@ impl<'a> Job<'a> {
         let &PatchOptions { diff_context_lines, dry_run: is_tried, .. } = patch_options;
         let mut applied = Applied::default();
         let mut told_rows = RowsOfFiles::new();
-        let mut files: Vec<(usize, FileChange, String)> = Vec::new();
+        let mut files: Vec<(FileKey, FileChange, String)> = Vec::new();
         for (edits, file) in self.edited_in_place() {
             let (change, rows) = edited_change(self.scope.dialect, edits.place.shown(), file);
-            files.push((edits.operations[0].index, change, rows));
+            files.push((edits.key(), change, rows));
         }
         for one in &self.tasks.files {
             let (change, rows) = self.file_change(one, added);
-            files.push((one.operation, change, rows));
+            files.push((one.key(), change, rows));
         }
-        files.sort_by_key(|(operation, ..)| *operation);
+        files.sort_by_key(|(key, ..)| *key);
         let vouched = checks.values().filter(|one| one.checked.vouches_for_indentation);
         let vouched: HashSet<&str> = vouched.map(|one| one.from.as_str()).collect();
         let counts = |warning: &&Warning| {
@@ -189,44 +208,44 @@ impl<'a> Job<'a> {
         applied.noops.extend(self.tasks.noops.iter().cloned());
         applied.relocations.sort_by_key(|one| one.operation);
         applied.repairs.sort_by_key(|one| one.operation);
-        for (operation, file, _) in &mut files {
-            let Some(check) = checks.get(operation) else { continue };
+        for (key, file, _) in &mut files {
+            let Some(check) = checks.get(key) else { continue };
             file.syntax = Some(check.checked.state);
             if let Some((warning, told)) = check.warning(self.scope.dialect, is_tried) {
                 applied.warnings.push(warning);
-                told_rows.insert(*operation, told);
+                told_rows.insert(*key, told);
             }
         }
         applied.warnings.sort_by_key(|one| one.operation);
         applied.noops.sort_by_key(|one| one.operation);
         if let Some(context_lines) = diff_context_lines {
-            for (operation, change, _) in &mut files {
-                change.diff = Some(self.diff_of(*operation, change, added, context_lines));
+            for (key, change, _) in &mut files {
+                change.diff = Some(self.diff_of(*key, change, added, context_lines));
             }
         }
-        let mut by_operation = RowsOfFiles::new();
+        let mut by_file = RowsOfFiles::new();
         let mut all_rows = Vec::with_capacity(files.len());
-        for (operation, change, rows) in files {
+        for (key, change, rows) in files {
             applied.files.push(change);
-            let told = told_rows.remove(&operation).unwrap_or_default();
-            by_operation.insert(operation, rows.clone() + &told);
+            let told = told_rows.remove(&key).unwrap_or_default();
+            by_file.insert(key, rows.clone() + &told);
             all_rows.push(rows);
         }
         applied.text = applied_text(&applied, &all_rows);
-        (applied, by_operation)
+        (applied, by_file)
     }
 
-    /// The diff of the file whose first operation this is.
+    /// The diff of the file with this key.
     fn diff_of(
         &self,
-        operation: usize,
+        key: FileKey,
         change: &FileChange,
         added: &AddedContents,
         context_lines: u64,
     ) -> FileDiff {
-        let Some(one) = self.tasks.files.iter().find(|one| one.operation == operation) else {
+        let Some(one) = self.tasks.files.iter().find(|one| one.key() == key) else {
             let mut edited = self.edited_in_place();
-            let file = edited.find(|(edits, _)| edits.operations[0].index == operation);
+            let file = edited.find(|(edits, _)| edits.key() == key);
             return self.edited_diff(
                 &change.path,
                 change,
@@ -236,8 +255,8 @@ impl<'a> Job<'a> {
         };
         match &one.task {
             Task::Add { .. } => {
-                let bytes = added.get(&operation).map_or(&[][..], Vec::as_slice);
-                let hunks = created_hunks(Document::from_text(bytes).text());
+                let text = added.get(&key).map_or(&[][..], |added| &added.text);
+                let hunks = created_hunks(text);
                 FileDiff::of(None, Some(&change.path), hunks)
             }
             Task::Move { .. } => {
@@ -288,35 +307,37 @@ impl<'a> Job<'a> {
         rows: &RowsOfFiles,
     ) -> Vec<Lesson> {
         let memory = recall.memory;
-        let edited_lesson = |known_as, file, settled, rows| {
-            self.edited_lesson(memory, known_as, file, settled, rows, is_silent)
-        };
-        let rows_of = |operation: usize| rows.get(&operation).map_or("", String::as_str);
+        let landings = self.landings(added, recall);
+        let edited_lesson =
+            |edits, file, rows| self.edited_lesson(memory, edits, file, rows, is_silent, &landings);
+        let rows_of = |key: FileKey| rows.get(&key).map_or("", String::as_str);
         let mut lessons = Vec::new();
         for (edits, file) in self.edited_in_place() {
-            let name = edits.place.canonical();
-            let rows = rows_of(edits.operations[0].index);
-            lessons.push(edited_lesson(name, name.to_owned(), file, rows));
+            let rows = rows_of(edits.key());
+            let name = edits.place.canonical().to_owned();
+            lessons.push(edited_lesson((edits, file), name, rows));
         }
         // Names that are given up first: moves may chain and swap.
         let (mut moves, mut arrivals) = (Vec::new(), Vec::new());
         for one in &self.tasks.files {
-            let rows = rows_of(one.operation);
+            let rows = rows_of(one.key());
             match &one.task {
                 Task::Delete { place, .. } => {
                     lessons.push(Lesson::Forgotten { file: place.canonical().to_owned() });
                 }
                 Task::Move { from, to, .. } => {
                     moves.push((from.canonical().to_owned(), to.path()));
-                    if let Some(file) = self.edit_of(one) {
-                        let before = from.canonical();
-                        arrivals.push(edited_lesson(before, to.path(), file, rows));
+                    if let Some(edits) = self.edits_of(one) {
+                        arrivals.push(edited_lesson(edits, to.path(), rows));
                     }
                 }
                 Task::Add { to, .. } => {
-                    let bytes = added.get(&one.operation).map_or(&[][..], Vec::as_slice);
-                    let document = Document::from_text(bytes);
-                    arrivals.push(self.written_lesson(memory, to.path(), document.text(), rows));
+                    let text = added.get(&one.key()).map_or(&[][..], |added| &added.text);
+                    let (shown, pasted) = (landings.shown(one.key()), landings.pasted(one.key()));
+                    let text = memory.version_of_new(text.to_vec());
+                    let mut known = self.shown(&text, rows);
+                    known.extend(&shown);
+                    arrivals.push(Lesson::Written { file: to.path(), text, shown: known, pasted });
                 }
             }
         }
@@ -325,41 +346,30 @@ impl<'a> Job<'a> {
         lessons
     }
 
-    /// What is to be learned of an edited file. `known_as` is its name before the patch.
+    /// What is to be learned of an edited file, which is called `file` after the patch.
     fn edited_lesson(
         &self,
         memory: &HeldMemory,
-        known_as: &Path,
+        (edits, settled): (&FileEdits<'_>, &Settled),
         file: PathBuf,
-        settled: &Settled,
         rows: &str,
         is_silent: bool,
+        landings: &Landings<'_>,
     ) -> Lesson {
         let after = memory.version_of_new(settled.text_after());
-        let splices = Splice::of_plan(&settled.plan);
+        let course = landings.course(edits.key(), settled);
         let mut shown = self.shown(&after, rows);
         if is_silent {
-            shown = shown.common(&Splice::written(&splices));
+            shown = shown.common(&Splice::written(&course.splices));
         }
-        if !memory.knows(known_as) {
+        shown.extend(&landings.shown(edits.key()));
+        if !memory.knows(edits.place.canonical()) {
             // There is nothing that the edit could have moved.
             let showing = Showing::Told;
             return Lesson::Shown { file, text: after, lines: shown, showing };
         }
         let before = memory.version(settled.document.text(), None);
-        Lesson::Edited { file, before, after, splices, shown }
-    }
-
-    fn written_lesson(
-        &self,
-        memory: &HeldMemory,
-        file: PathBuf,
-        text: &[u8],
-        rows: &str,
-    ) -> Lesson {
-        let text = memory.version_of_new(text.to_vec());
-        let shown = self.shown(&text, rows);
-        Lesson::Written { file, text, shown }
+        Lesson::Edited { file, before, after, course, shown }
     }
 
     /// The lines of a text that the rows of a report show.
@@ -367,7 +377,7 @@ impl<'a> Job<'a> {
         text.body().map(|body| rows_shown(self.scope.dialect, &body, rows)).unwrap_or_default()
     }
 
-    fn file_change(&self, one: &FileTask, added: &AddedContents) -> (FileChange, String) {
+    fn file_change(&self, one: &FileTask<'_>, added: &AddedContents) -> (FileChange, String) {
         let mut change = FileChange {
             path: one.path.clone(),
             from: None,
@@ -381,12 +391,16 @@ impl<'a> Job<'a> {
             diff: None,
         };
         match &one.task {
-            Task::Add { content, .. } => {
+            Task::Add { .. } => {
+                let (text, bytes) = match added.get(&one.key()) {
+                    Some(GatheredLines { text, bytes }) => (text.as_slice(), bytes.as_slice()),
+                    None => (&[][..], &[][..]),
+                };
                 change.change = Change::Created;
-                change.added = count_lines(content.as_bytes(), Unit::Byte);
+                change.added = count_lines(text, Unit::Byte);
                 change.line_count = Some(change.added);
-                change.snapshot = added.get(&one.operation).map(|bytes| snapshot(bytes));
-                (change, created_rows(self.scope.dialect, content.as_bytes()))
+                change.snapshot = Some(snapshot(bytes));
+                (change, created_rows(self.scope.dialect, text))
             }
             Task::Move { to_path, .. } => match self.edit_of(one) {
                 Some(file) => {

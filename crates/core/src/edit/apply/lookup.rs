@@ -1,6 +1,6 @@
 //! The files that a patch is about: where they are, and which operations are about each.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::disk::fs::{
 };
 use crate::edit::outcome::{Noop, NoopReason};
 use crate::edit::plan::names::{Name, NameChange};
-use crate::edit::request::{FileAction, LineEdit, Operation, Operations};
+use crate::edit::request::{FileAction, InsertAt, LineEdit, Operation, Operations};
 use crate::error::{Code, Error, Message, Result, Term};
 use crate::text::dialect::Dialect;
 
@@ -22,7 +22,7 @@ pub(super) struct Tasks<'o> {
     /// Files with edits of their content, in the order of their first operation.
     pub(super) edits: Vec<FileEdits<'o>>,
     /// What is done to whole files, in order.
-    pub(super) files: Vec<FileTask>,
+    pub(super) files: Vec<FileTask<'o>>,
     /// Operations that repeat others, or move a file to where it is.
     pub(super) noops: Vec<Noop>,
     /// Names that nobody has; perhaps another call is about to give them to a file.
@@ -40,21 +40,75 @@ pub(super) struct FileEdits<'o> {
     names: Vec<PathBuf>,
 }
 
+/// What tells the files of a patch apart: the first operation on each, and whether the file is the
+/// goal of it. An operation that moves lines is about two files.
+pub(super) type FileKey = (usize, bool);
+
+impl FileEdits<'_> {
+    /// Its key.
+    pub(super) fn key(&self) -> FileKey {
+        let first = self.operations[0];
+        (first.index, matches!(first.action, LineEdit::Put(_)))
+    }
+
+    /// Whether lines of it go to other files.
+    pub(super) fn gives_lines_away(&self) -> bool {
+        let is_given = |one: &&Operation| match &one.action {
+            LineEdit::Take(transfer) => transfer.to.is_some(),
+            _ => false,
+        };
+        self.operations.iter().any(is_given)
+    }
+}
+
+impl FileTask<'_> {
+    /// Its key.
+    pub(super) fn key(&self) -> FileKey {
+        let is_goal = matches!(self.task, Task::Add { content: NewContent::Lines(_), .. });
+        (self.operation, is_goal)
+    }
+}
+
 /// An operation on a whole file.
-pub(super) struct FileTask {
+pub(super) struct FileTask<'o> {
     pub(super) operation: usize,
     pub(super) path: String,
-    pub(super) task: Task,
+    pub(super) task: Task<'o>,
+}
+
+/// What a new file holds.
+pub(super) enum NewContent<'o> {
+    /// A text.
+    Text(String),
+    /// Lines that these operations take from other files.
+    Lines(Vec<&'o Operation>),
 }
 
 /// What is done to a whole file.
-pub(super) enum Task {
-    Add { to: Lookup, to_exists: bool, content: String },
+pub(super) enum Task<'o> {
+    Add { to: Lookup, to_exists: bool, content: NewContent<'o> },
     Move { from: Place, stamp: Stamp, to: Lookup, to_path: String, to_exists: bool },
     Delete { place: Place, stamp: Stamp },
 }
 
 impl Tasks<'_> {
+    /// An operation that moves lines and repeats another is left out whole: neither of its parts
+    /// takes place, and it is told once. Files without any operation are left out as well.
+    fn without_repeated_halves(&mut self) {
+        let repeated: HashSet<usize> = self.noops.iter().map(|one| one.operation).collect();
+        let mut told = HashSet::new();
+        self.noops.retain(|one| told.insert(one.operation));
+        for edits in &mut self.edits {
+            edits.operations.retain(|one| !repeated.contains(&one.index));
+        }
+        self.edits.retain(|edits| !edits.operations.is_empty());
+        for one in &mut self.files {
+            if let Task::Add { content: NewContent::Lines(lines), .. } = &mut one.task {
+                lines.retain(|line| !repeated.contains(&line.index));
+            }
+        }
+    }
+
     /// The locks of everything that the patch reads, writes or names.
     pub(super) fn lock_keys(&self) -> Vec<LockKey> {
         let mut keys = self.missing.clone();
@@ -91,7 +145,7 @@ impl Tasks<'_> {
             Task::Add { .. } => None,
         });
         let vacated: HashMap<&Path, &Stamp> = vacated.collect();
-        let refusal = |one: &FileTask| match &one.task {
+        let refusal = |one: &FileTask<'_>| match &one.task {
             Task::Move { stamp, to, to_path, .. } => {
                 vacated.get(to.path().as_path()).filter(|there| there.is_same_file(stamp))?;
                 let (index, path) = (one.operation, &one.path);
@@ -134,7 +188,7 @@ impl Tasks<'_> {
 
     /// What the patch does to names, for the check of names.
     pub(super) fn name_changes(&self) -> Vec<(usize, NameChange)> {
-        let change = |one: &FileTask| match &one.task {
+        let change = |one: &FileTask<'_>| match &one.task {
             Task::Add { to, to_exists, .. } => {
                 NameChange::Add { to: name(to, &one.path, *to_exists) }
             }
@@ -194,11 +248,20 @@ impl<'a> Lookups<'a> {
                 })
             });
             match found.clone() {
+                Ok(at) if wants_place(operation) => {
+                    let path = tasks.edits[at].place.shown().to_owned();
+                    failures.push(operation.index, Some(&path), without_place(operation, &path));
+                }
                 Ok(at) => {
                     let key = tasks.edits[at].place.canonical().to_owned();
                     match repeats_edit(self.dialect, &mut seen, key, operation) {
                         Some(noop) => tasks.noops.push(noop),
                         None => tasks.edits[at].operations.push(operation),
+                    }
+                }
+                Err(error) if error.code == Code::FileNotFound && needs_no_place(operation) => {
+                    if let Err(error) = self.made_of_lines(operation, &mut tasks) {
+                        failures.push(operation.index, Some(&operation.path), error);
                     }
                 }
                 Err(error) => failures.push(operation.index, Some(&operation.path), error),
@@ -214,6 +277,7 @@ impl<'a> Lookups<'a> {
                 tasks.edits[at].snapshots.push(snapshot);
             }
         }
+        tasks.without_repeated_halves();
         let mut seen = FirstSeen::new();
         for operation in &patch.files {
             if let Err(error) = self.whole_file(operation, &mut tasks, &mut seen) {
@@ -316,7 +380,7 @@ impl<'a> Lookups<'a> {
             FileAction::Add { content } => {
                 let to = self.base.named(&operation.path)?;
                 let to_exists = self.there(&to)?.is_some();
-                Task::Add { to, to_exists, content: content.clone() }
+                Task::Add { to, to_exists, content: NewContent::Text(content.clone()) }
             }
             FileAction::Move { to } => self.move_file(&operation.path, to)?,
             FileAction::Delete => {
@@ -342,7 +406,34 @@ impl<'a> Lookups<'a> {
         Ok(())
     }
 
-    fn move_file(&self, path: &str, to_path: &str) -> Result<Task> {
+    /// Adds lines to a file that the patch makes of them.
+    fn made_of_lines<'o>(&self, operation: &'o Operation, tasks: &mut Tasks<'o>) -> Result<()> {
+        let path = &operation.path;
+        let to = self.base.named(path)?;
+        // A name is there, but what it leads to is not.
+        if self.there(&to)?.is_some() {
+            return Err(Error::io("find", path, &std::io::ErrorKind::NotFound.into()));
+        }
+        let known = tasks.files.iter_mut().find_map(|one| match &mut one.task {
+            Task::Add { to: known, content: NewContent::Lines(lines), .. }
+                if known.path() == to.path() =>
+            {
+                Some(lines)
+            }
+            _ => None,
+        });
+        match known {
+            Some(lines) => lines.push(operation),
+            None => {
+                let content = NewContent::Lines(vec![operation]);
+                let task = Task::Add { to, to_exists: false, content };
+                tasks.files.push(FileTask { operation: operation.index, path: path.clone(), task });
+            }
+        }
+        Ok(())
+    }
+
+    fn move_file(&self, path: &str, to_path: &str) -> Result<Task<'static>> {
         let (from, stamp) = self.entry(path)?;
         let to = self.base.named(to_path)?;
         // On a file system that ignores case, a new spelling finds the file itself.
@@ -364,6 +455,25 @@ impl<'a> Lookups<'a> {
             other => Err(not_a_file(path, other.noun())),
         }
     }
+}
+
+/// Whether an operation puts lines into a file, but does not say where.
+fn wants_place(operation: &Operation) -> bool {
+    matches!(&operation.action, LineEdit::Put(transfer) if transfer.at.is_none())
+}
+
+/// Whether an operation puts lines where a file that is not there begins or ends.
+fn needs_no_place(operation: &Operation) -> bool {
+    matches!(&operation.action, LineEdit::Put(transfer)
+        if matches!(transfer.at, None | Some(InsertAt::Start | InsertAt::End)))
+}
+
+fn without_place(operation: &Operation, path: &str) -> Error {
+    let message = format!(
+        "operation {}: the field to_anchor is missing: {path} exists, so the place in it is needed: expected an anchor, BOF or EOF",
+        operation.index
+    );
+    Error::at(Code::InvalidOperation, path, message)
 }
 
 /// The no-op of an exact repeat.

@@ -8,18 +8,19 @@ use super::failures::Failures;
 use super::lookup::FileEdits;
 use super::noop;
 use super::options::EditOptions;
+use super::transfer::{TakenLines, is_at_home, put, taken};
 use super::values::{self, ValueEdits};
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Document, Loaded, contained, load_place};
 use crate::edit::block::{BlockSpan, Blocks};
 use crate::edit::outcome::{Failure, Noop, NoopReason, Relocation, Repair, Warning, WarningCode};
-use crate::edit::plan::{Edit, Plan, PlanText, find_matches, plan};
+use crate::edit::plan::{Edit, NewLines, Plan, PlanText, find_matches, plan};
 use crate::edit::repair::{self, EditSite, ModelText};
 use crate::edit::report::{
     AnchorReport, FileReport, cut_row_failure, no_block_failure, reindented_message,
     repeated_failure,
 };
-use crate::edit::request::{InsertAt, LineEdit, Operation};
+use crate::edit::request::{InsertAt, LineEdit, Operation, Transfer};
 use crate::edit::resolve::{Evidence, Resolved, Spot};
 use crate::edit::session::{
     FileRefusal, HeldMemory, Lesson, LineSet, MemoryLimits, Recall, Showing, resolve_plainly,
@@ -43,6 +44,8 @@ pub(super) struct Settled {
     pub(super) noops: Vec<Noop>,
     /// Blocks that were named by one line: the operation, the first line and the last.
     pub(super) blocks: Vec<(usize, u64, u64)>,
+    /// The lines that operations take here.
+    pub(super) taken: TakenLines,
     operations: usize,
 }
 
@@ -67,36 +70,95 @@ impl Settled {
     }
 }
 
-pub(super) fn settle_file(
+/// A file that is to be edited, as it is.
+pub(super) struct LoadedFile {
+    document: Document,
+    /// What the one who wrote the patch was shown, where the patch says so.
+    shown: Option<HeldMemory>,
+}
+
+/// Loads a file of a patch; `is_remembered` where a session remembers what it showed.
+pub(super) fn load_file(
     scope: &Scope<'_>,
     edits: &FileEdits<'_>,
-    options: &EditOptions,
-    recall: Option<Recall<'_>>,
-) -> std::result::Result<Settled, Failures> {
+    is_remembered: bool,
+) -> std::result::Result<LoadedFile, Failures> {
     let path = edits.place.shown();
     let document = match load_place(scope.fs, &edits.place, &scope.load_options()) {
         Ok(loaded) => editable(loaded, path),
         Err(error) => Err(error),
     };
-    let with_shown = document.and_then(|document| {
-        let shown = shown_by_snapshots(scope, edits, &document, recall.is_some())?;
-        Ok((document, shown))
+    let loaded = document.and_then(|document| {
+        let shown = shown_by_snapshots(scope, edits, &document, is_remembered)?;
+        Ok(LoadedFile { document, shown })
     });
-    match with_shown {
-        Ok((document, shown)) => {
-            let recall = recall.or_else(|| {
-                shown.as_ref().map(|memory| Recall::of_unchanged(memory, scope.cancel))
-            });
-            settle_contained(scope, document, edits, options, recall)
+    loaded.map_err(|error| {
+        let mut failures = Failures::default();
+        for operation in &edits.operations {
+            failures.push(operation.index, Some(&operation.path), error.clone());
         }
-        Err(error) => {
-            let mut failures = Failures::default();
-            for operation in &edits.operations {
-                failures.push(operation.index, Some(&operation.path), error.clone());
-            }
-            Err(failures)
-        }
-    }
+        failures
+    })
+}
+
+/// The lines that the operations on a file take from it. What is wrong with these operations is
+/// told when the file is settled.
+pub(super) fn lines_taken(
+    scope: &Scope<'_>,
+    edits: &FileEdits<'_>,
+    file: &LoadedFile,
+    options: &EditOptions,
+    recall: Option<Recall<'_>>,
+) -> TakenLines {
+    let memory = file.shown.as_ref();
+    let recall = recall.or_else(|| memory.map(|memory| Recall::of_unchanged(memory, scope.cancel)));
+    let asked = Asked {
+        dialect: scope.dialect,
+        path: edits.place.shown(),
+        operations: &edits.operations,
+        options,
+        recall: recall.map(|recall| (recall, edits.place.canonical())),
+        cancel: scope.cancel,
+        incoming: &TakenLines::new(),
+    };
+    let taken = contained(asked.path, || {
+        let evidence = Evidence::new(asked.dialect, file.document.text());
+        let own_index = own_index(&file.document);
+        let index = own_index.as_ref().unwrap_or(&evidence.index);
+        let subject = PlanText { document: &file.document, index, cancel: asked.cancel };
+        Ok(taken(&subject, &asked.locate(&evidence).resolved))
+    });
+    taken.unwrap_or_default()
+}
+
+pub(super) fn settle_file(
+    scope: &Scope<'_>,
+    edits: &FileEdits<'_>,
+    file: LoadedFile,
+    incoming: &TakenLines,
+    options: &EditOptions,
+    recall: Option<Recall<'_>>,
+) -> std::result::Result<Settled, Failures> {
+    let LoadedFile { document, shown } = file;
+    let recall =
+        recall.or_else(|| shown.as_ref().map(|memory| Recall::of_unchanged(memory, scope.cancel)));
+    let path = edits.place.shown();
+    let asked = Asked {
+        dialect: scope.dialect,
+        path,
+        operations: &edits.operations,
+        options,
+        recall: recall.map(|recall| (recall, edits.place.canonical())),
+        cancel: scope.cancel,
+        incoming,
+    };
+    // A panic, which bytes that change under a mapping can cause, is this file's failure alone.
+    let settled = contained(path, || Ok(settle_document(document, &asked)));
+    settled.unwrap_or_else(|error| {
+        let mut failures = Failures::default();
+        failures.push(edits.operations[0].index, Some(path), error);
+        Err(failures)
+    })
 }
 
 /// A memory of the whole file, where the patch carries its snapshots, no session remembers it, and
@@ -127,27 +189,6 @@ fn memory_of(file: &Path, document: &Document) -> HeldMemory {
     memory
 }
 
-/// As [`settle_document`]; a panic, which bytes that change under a mapping can cause, is this
-/// file's failure alone.
-fn settle_contained(
-    scope: &Scope<'_>,
-    document: Document,
-    edits: &FileEdits<'_>,
-    options: &EditOptions,
-    recall: Option<Recall<'_>>,
-) -> std::result::Result<Settled, Failures> {
-    let (dialect, path, cancel) = (scope.dialect, edits.place.shown(), scope.cancel);
-    let recall = recall.map(|recall| (recall, edits.place.canonical()));
-    let settled = contained(path, || {
-        Ok(settle_document(dialect, document, path, &edits.operations, options, recall, cancel))
-    });
-    settled.unwrap_or_else(|error| {
-        let mut failures = Failures::default();
-        failures.push(edits.operations[0].index, Some(path), error);
-        Err(failures)
-    })
-}
-
 fn editable(loaded: Loaded, path: &str) -> Result<Document> {
     match loaded {
         Loaded::Text(document) if document.charset().is_stateless() => Ok(document),
@@ -169,46 +210,77 @@ fn editable(loaded: Loaded, path: &str) -> Result<Document> {
     }
 }
 
-/// Settles operations on a text that is loaded. `path` is for messages; empty in memory.
-pub(super) fn settle_document(
-    dialect: &'static Dialect,
-    document: Document,
-    path: &str,
-    operations: &[&Operation],
-    options: &EditOptions,
-    recall: Option<(Recall<'_>, &Path)>,
-    cancel: &Cancel,
-) -> std::result::Result<Settled, Failures> {
-    let mut failures = Failures::default();
-    let (forward, backward): (Vec<_>, Vec<_>) =
-        operations.iter().partition(|operation| backwards(operation).is_none());
-    for operation in backward {
-        if let Some(error) = backwards(operation) {
-            failures.push(operation.index, some(path), error);
+/// Operations on a text that is loaded.
+pub(super) struct Asked<'a, 'o> {
+    pub(super) dialect: &'static Dialect,
+    /// For messages; empty in memory.
+    pub(super) path: &'a str,
+    pub(super) operations: &'a [&'o Operation],
+    pub(super) options: &'a EditOptions,
+    pub(super) recall: Option<(Recall<'a>, &'a Path)>,
+    pub(super) cancel: &'a Cancel,
+    /// Lines that come from other files.
+    pub(super) incoming: &'a TakenLines,
+}
+
+/// Where operations take place.
+struct Placement<'o> {
+    resolved: Vec<Resolved<'o>>,
+    /// Those that could take place at all.
+    forward: Vec<&'o Operation>,
+    blocks: Vec<(usize, u64, u64)>,
+    failures: Failures,
+}
+
+impl<'o> Asked<'_, 'o> {
+    /// Finds the places of operations with anchors.
+    fn locate(&self, evidence: &Evidence<'_>) -> Placement<'o> {
+        let (path, policy) = (self.path, self.options.policy());
+        let mut failures = Failures::default();
+        let (forward, backward): (Vec<&Operation>, Vec<&Operation>) =
+            self.operations.iter().partition(|operation| backwards(operation).is_none());
+        for operation in backward {
+            if let Some(error) = backwards(operation) {
+                failures.push(operation.index, some(path), error);
+            }
         }
+        let settled = match &self.recall {
+            Some((recall, file)) => recall.resolve(file, path, evidence, &policy, &forward),
+            None => resolve_plainly(path, evidence, &policy, &forward),
+        };
+        let mut resolved = settled.unwrap_or_else(|refused| {
+            failures.push_refusal(*refused);
+            Vec::new()
+        });
+        let Widened { blocks, refused } =
+            widen(evidence, path, &mut resolved, self.recall.as_ref());
+        if !refused.is_empty() {
+            failures.push_refusal(refusal(self.recall.as_ref(), evidence, refused));
+        }
+        Placement { resolved, forward, blocks, failures }
     }
-    let evidence = Evidence::new(dialect, document.text());
-    // Files in UTF-8 have one set of lines; others have them in their own bytes, too.
-    let own_index =
-        (!document.is_plain()).then(|| LineIndex::new(document.body(), document.unit()));
+}
+
+/// The lines of a text in its own bytes, where these are not UTF-8.
+fn own_index(document: &Document) -> Option<LineIndex> {
+    (!document.is_plain()).then(|| LineIndex::new(document.body(), document.unit()))
+}
+
+/// Settles operations on a text that is loaded.
+pub(super) fn settle_document(
+    document: Document,
+    asked: &Asked<'_, '_>,
+) -> std::result::Result<Settled, Failures> {
+    let &Asked { path, operations, options, .. } = asked;
+    let evidence = Evidence::new(asked.dialect, document.text());
+    let own_index = own_index(&document);
     let index = own_index.as_ref().unwrap_or(&evidence.index);
-    let subject = PlanText { document: &document, index, cancel };
-    let settled = match &recall {
-        Some((recall, file)) => recall.resolve(file, path, &evidence, &options.policy(), &forward),
-        None => resolve_plainly(path, &evidence, &options.policy(), &forward),
-    };
-    let mut resolved = settled.unwrap_or_else(|refused| {
-        failures.push_refusal(*refused);
-        Vec::new()
-    });
-    let Widened { blocks, refused } = widen(&evidence, path, &mut resolved, recall.as_ref());
-    if !refused.is_empty() {
-        failures.push_refusal(refusal(recall.as_ref(), &evidence, refused));
-    }
+    let subject = PlanText { document: &document, index, cancel: asked.cancel };
+    let Placement { resolved, forward, blocks, mut failures } = asked.locate(&evidence);
     let Mended { mut edits, repairs, warnings, refused } =
         mend(&evidence, path, options, &resolved);
     if !refused.is_empty() {
-        failures.push_refusal(refusal(recall.as_ref(), &evidence, refused));
+        failures.push_refusal(refusal(asked.recall.as_ref(), &evidence, refused));
     }
     for &operation in &forward {
         match find_matches(&subject, operation) {
@@ -221,6 +293,14 @@ pub(super) fn settle_document(
         ValueEdits::default()
     });
     edits.extend(by_path.edits);
+    let taken = taken(&subject, &resolved);
+    let at_home = transfer(&subject, &resolved, [&taken, asked.incoming], &mut edits);
+    let at_home = at_home.unwrap_or_else(|refused| {
+        for (operation, error) in refused {
+            failures.push(operation, some(path), error);
+        }
+        Vec::new()
+    });
     if !failures.failures.is_empty() {
         return Err(failures);
     }
@@ -234,9 +314,13 @@ pub(super) fn settle_document(
         }
     };
     plan.unchanged.extend(by_path.unchanged);
-    let unchanged = |operation: &&&Operation| plan.unchanged.contains(&operation.index);
-    let noops =
-        operations.iter().filter(unchanged).map(|one| noop(one, NoopReason::Unchanged)).collect();
+    plan.unchanged.extend(at_home);
+    // Of an operation that takes lines here and puts them here, one part speaks for both.
+    let counted: Vec<&Operation> =
+        operations.iter().copied().filter(|one| !is_other_half(one, &taken)).collect();
+    let unchanged = |operation: &&Operation| plan.unchanged.contains(&operation.index);
+    let noops = counted.iter().copied().filter(unchanged);
+    let noops = noops.map(|one| noop(one, NoopReason::Unchanged)).collect();
     let relocations = resolved.iter().flat_map(|one| relocations(&evidence, path, one)).collect();
     let index = evidence.index;
     Ok(Settled {
@@ -248,8 +332,54 @@ pub(super) fn settle_document(
         warnings,
         noops,
         blocks,
-        operations: operations.len(),
+        taken,
+        operations: counted.len(),
     })
+}
+
+/// Whether an operation is the part that puts lines where another part has taken them.
+fn is_other_half(operation: &Operation, taken: &TakenLines) -> bool {
+    matches!(operation.action, LineEdit::Put(_)) && taken.contains_key(&operation.index)
+}
+
+/// Adds the edits of operations that move or copy lines. Returns those that change nothing.
+fn transfer<'o>(
+    subject: &PlanText<'_>,
+    resolved: &[Resolved<'o>],
+    taken: [&TakenLines; 2],
+    edits: &mut Vec<Edit<'o>>,
+) -> std::result::Result<Vec<usize>, Vec<(usize, Error)>> {
+    let (mut at_home, mut refused) = (Vec::new(), Vec::new());
+    let (mut puts, mut takes) = (Vec::new(), Vec::new());
+    for one in resolved {
+        let operation = one.operation;
+        match (&operation.action, one.spot) {
+            (LineEdit::Take(transfer), Spot::Lines(first, last)) if !transfer.is_copy => {
+                takes.push(Edit::Replace { operation, first, last, lines: Vec::new() });
+            }
+            (LineEdit::Put(transfer), _) => {
+                let lines = taken.iter().find_map(|known| known.get(&operation.index));
+                match lines.map(|lines| put(subject, one, transfer, lines)).transpose() {
+                    Ok(edit) => puts.extend(edit.flatten()),
+                    Err(error) => refused.push((operation.index, error)),
+                }
+            }
+            _ => {}
+        }
+    }
+    let gaps: Vec<u64> = edits.iter().chain(&puts).filter_map(Edit::gap).collect();
+    for edit in &puts {
+        let index = edit.operation().index;
+        let Some(lines) = taken[0].get(&index) else { continue };
+        let borders = [lines.first - 1, lines.last];
+        let is_alone = gaps.iter().filter(|gap| borders.contains(gap)).count() == 1;
+        if is_alone && is_at_home(lines, edit) {
+            at_home.push(index);
+        }
+    }
+    let moved = puts.into_iter().chain(takes);
+    edits.extend(moved.filter(|edit| !at_home.contains(&edit.operation().index)));
+    if refused.is_empty() { Ok(at_home) } else { Err(refused) }
 }
 
 /// What is refused, and what a session shows of the file by that.
@@ -298,7 +428,10 @@ fn widen(
             (one.spot, one.anchor_line) = (Spot::Gap(last), Some(last));
         } else {
             one.spot = Spot::Lines(first, last);
-            removed.push(*one);
+            // Lines that go to another place are not lost.
+            if !matches!(one.operation.action, LineEdit::Take(_)) {
+                removed.push(*one);
+            }
         }
     }
     if let Some((recall, file)) = recall {
@@ -318,13 +451,18 @@ fn backwards(operation: &Operation) -> Option<Error> {
         LineEdit::Replace { first, last: Some(last), .. } if first.line > last.line => {
             (first, last, "starts after its end")
         }
+        LineEdit::Take(Transfer { first, last: Some(last), .. }) if first.line > last.line => {
+            (first, last, "starts after its end")
+        }
         LineEdit::Insert { at: InsertAt::Between(first, last), .. } if first.line >= last.line => {
             (first, last, "inserts after a line that is not above the one it inserts before")
         }
         LineEdit::Replace { .. }
         | LineEdit::Insert { .. }
         | LineEdit::ReplaceText { .. }
-        | LineEdit::Json(_) => {
+        | LineEdit::Json(_)
+        | LineEdit::Take(_)
+        | LineEdit::Put(_) => {
             return None;
         }
     };
@@ -371,6 +509,7 @@ fn mend<'o>(
             let is_touched = |number: u64| {
                 resolved.iter().any(|other| {
                     other.operation.index != one.operation.index
+                        && !matches!(&other.operation.action, LineEdit::Take(one) if one.is_copy)
                         && matches!(other.spot, Spot::Lines(first, last) if (first..=last).contains(&number))
                 })
             };
@@ -425,7 +564,9 @@ fn place_of(resolved: &Resolved<'_>) -> EditSite {
         LineEdit::Insert { at: InsertAt::Before(_) | InsertAt::Start | InsertAt::End, .. }
         | LineEdit::Replace { .. }
         | LineEdit::ReplaceText { .. }
-        | LineEdit::Json(_) => EditSite::Before(line),
+        | LineEdit::Json(_)
+        | LineEdit::Take(_)
+        | LineEdit::Put(_) => EditSite::Before(line),
     }
 }
 
@@ -433,21 +574,16 @@ fn edit_of<'o>(resolved: &Resolved<'o>, draft: ModelText) -> Edit<'o> {
     let (operation, lines) = (resolved.operation, draft.lines);
     match (draft.place, resolved.spot) {
         (EditSite::Lines(first, last), _) => Edit::Replace { operation, first, last, lines },
-        (_, Spot::Gap(gap)) => Edit::Insert { operation, gap, lines },
+        (_, Spot::Gap(gap)) => Edit::Insert { operation, gap, lines: NewLines::Text(lines) },
         (_, Spot::Lines(first, last)) => Edit::Replace { operation, first, last, lines },
     }
 }
 
 /// The relocations of an operation: one for each of its anchors.
 fn relocations(evidence: &Evidence<'_>, path: &str, resolved: &Resolved<'_>) -> Vec<Relocation> {
-    let (first, last) = match &resolved.operation.action {
-        LineEdit::Replace { first, last, .. } => (first, last.as_ref()),
-        LineEdit::Insert { at: InsertAt::After(one) | InsertAt::Before(one), .. } => (one, None),
-        LineEdit::Insert { at: InsertAt::Between(one, other), .. } => (one, Some(other)),
-        LineEdit::Insert { at: InsertAt::Start | InsertAt::End, .. }
-        | LineEdit::ReplaceText { .. }
-        | LineEdit::Json(_) => return Vec::new(),
-    };
+    let mut named = resolved.operation.action.anchors();
+    let Some(first) = named.next() else { return Vec::new() };
+    let last = named.next();
     let relocation = |(anchor, distance): (&crate::view::anchor::Anchor, i64)| {
         let line = u64::from(anchor.line).saturating_add_signed(distance);
         Relocation {

@@ -27,7 +27,11 @@ pub(super) fn edits<'o>(
 ) -> Result<ValueEdits<'o>, Failures> {
     let asked = operations.iter().filter_map(|one| match &one.action {
         LineEdit::Json(edit) => Some((one.index, edit)),
-        LineEdit::Replace { .. } | LineEdit::Insert { .. } | LineEdit::ReplaceText { .. } => None,
+        LineEdit::Replace { .. }
+        | LineEdit::Insert { .. }
+        | LineEdit::ReplaceText { .. }
+        | LineEdit::Take(_)
+        | LineEdit::Put(_) => None,
     });
     let asked: Vec<_> = asked.collect();
     let mut failures = Failures::default();

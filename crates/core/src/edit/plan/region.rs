@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Clash, Edit, PlanText};
+use super::{Clash, Edit, NewLines, PlanText};
 use crate::edit::request::Operation;
 use crate::error::{Code, Error};
 use crate::text::lines::{Lines, Terminator};
@@ -31,6 +31,19 @@ pub struct Region {
     ends_in_nothing: bool,
     /// The operations behind it.
     pub operations: Vec<usize>,
+    /// The lines in it that come from another place.
+    pub pasted: Vec<Pasted>,
+}
+
+/// Lines of a region that come from another place.
+#[derive(Clone, Debug)]
+pub struct Pasted {
+    /// The operation that put them there.
+    pub operation: usize,
+    /// How many lines of the region are above them.
+    pub above: u64,
+    /// How many they are.
+    pub lines: u64,
 }
 
 impl Region {
@@ -172,6 +185,7 @@ fn replaced(
         bytes,
         ends_in_nothing,
         operations: vec![operation.index],
+        pasted: Vec::new(),
     })
 }
 
@@ -183,23 +197,40 @@ fn inserted(subject: &PlanText<'_>, gap: u64, cluster: &[Edit<'_>]) -> Result<Re
     if ends_open && !body.len().is_multiple_of(subject.index.unit().width_bytes()) {
         return Err(half_unit(cluster[0].operation()));
     }
-    let mut bytes = Vec::new();
+    let (mut bytes, mut pasted) = (Vec::new(), Vec::new());
     let mut new_lines = 0;
     for edit in cluster {
         let Edit::Insert { operation, lines, .. } = edit else {
             continue;
         };
-        for line in lines {
-            bytes.extend(encoded(subject, operation, line)?);
-            bytes.extend_from_slice(&terminator);
-        }
-        new_lines += lines.len() as u64;
+        let count = match lines {
+            NewLines::Text(lines) => {
+                for line in lines {
+                    bytes.extend(encoded(subject, operation, line)?);
+                    bytes.extend_from_slice(&terminator);
+                }
+                lines.len() as u64
+            }
+            NewLines::Bytes(lines) => {
+                for line in lines {
+                    bytes.extend_from_slice(line);
+                    bytes.extend_from_slice(&terminator);
+                }
+                let lines = lines.len() as u64;
+                pasted.push(Pasted { operation: operation.index, above: new_lines, lines });
+                lines
+            }
+        };
+        new_lines += count;
     }
     let mut ends_in_nothing = false;
     if ends_open {
         bytes.truncate(bytes.len() - terminator.len());
         ends_in_nothing = bytes.is_empty() || bytes.ends_with(&terminator);
         new_lines -= u64::from(ends_in_nothing);
+        if let Some(last) = pasted.last_mut() {
+            last.lines = last.lines.min(new_lines - last.above);
+        }
     }
     let at = match gap {
         0 => 0,
@@ -216,6 +247,7 @@ fn inserted(subject: &PlanText<'_>, gap: u64, cluster: &[Edit<'_>]) -> Result<Re
         bytes,
         ends_in_nothing,
         operations: cluster.iter().map(|edit| edit.operation().index).collect(),
+        pasted,
     })
 }
 
@@ -261,6 +293,7 @@ fn text_replaced(subject: &PlanText<'_>, cluster: &[Edit<'_>]) -> Region {
         bytes,
         ends_in_nothing: false,
         operations: operations.into_iter().collect(),
+        pasted: Vec::new(),
     }
 }
 

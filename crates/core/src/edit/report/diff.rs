@@ -254,7 +254,7 @@ mod tests {
     use super::*;
     use crate::cancel::Cancel;
     use crate::disk::bytes::Document;
-    use crate::edit::plan::{Edit, Plan, PlanText, plan};
+    use crate::edit::plan::{Edit, NewLines, Plan, PlanText, plan};
     use crate::edit::request::{InsertAt, LineEdit, Operation};
     use crate::edit::splice::splice;
     use crate::text::dialect::Dialect;
@@ -278,7 +278,7 @@ mod tests {
         let edits = changes.iter().zip(&operations).map(|(&(first, removed, lines), operation)| {
             let lines = lines.iter().map(|line| (*line).to_owned()).collect();
             if removed == 0 {
-                Edit::Insert { operation, gap: first - 1, lines }
+                Edit::Insert { operation, gap: first - 1, lines: NewLines::Text(lines) }
             } else {
                 Edit::Replace { operation, first, last: first + removed - 1, lines }
             }

@@ -9,6 +9,7 @@ use crate::edit::resolve::Evidence;
 use crate::edit::session::{Refused, Why};
 use crate::error::Code;
 use crate::text::hash::hash_line;
+use crate::view::render::one_line;
 
 /// The most lines that a refusal shows of those that were never shown, or have changed since.
 const UNSEEN_LIMIT_LINES: u64 = 200;
@@ -126,6 +127,7 @@ fn truth(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
         Why::OtherText => {
             format!("Line {line} has that hash, but not the text behind the anchor.")
         }
+        Why::Left { to, first, last } => left(evidence, refused, to, *first, *last),
         Why::OwnEdit => format!(
             "Your own edit has changed these lines since they were shown: use the lines above.{}",
             as_shown(evidence, refused)
@@ -146,6 +148,24 @@ fn truth(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
             )
         }
     }
+}
+
+/// Lines that own edits moved to another file.
+fn left(evidence: &Evidence<'_>, refused: &Refused<'_>, to: &str, first: u64, last: u64) -> String {
+    let start = refused.anchor.line;
+    let anchor = |now: u64| {
+        let number = u64::from(start) + (now - first);
+        let shown = refused.shown.iter().find(|shown| shown.number == number)?;
+        let hash = hash_line(evidence.dialect, now, &String::from_utf8_lossy(&shown.text));
+        Some(evidence.dialect.anchor_text(now, hash))
+    };
+    let name = |now: u64| anchor(now).unwrap_or_else(|| format!("line {now}"));
+    let to = one_line(to);
+    if first >= last {
+        return format!("Your own edit has moved this line to {to}: use {} there.", name(first));
+    }
+    let (first, last) = (name(first), name(last));
+    format!("Your own edit has moved these lines to {to}: use {first} to {last} there.")
 }
 
 /// A hash that the line was not shown with.

@@ -193,6 +193,42 @@ impl PatchOperation {
         PatchOperation::new("delete", [path_field("path", path), start, end])
     }
 
+    /// Moves the lines from one to another, both included, to the place after a line, in the same
+    /// file or in another; `"BOF"` and `"EOF"` are places, too.
+    pub fn move_lines(
+        path: impl AsRef<Path>,
+        start_anchor: impl Into<String>,
+        end_anchor: impl Into<String>,
+        to: impl AsRef<Path>,
+        to_anchor: impl Into<String>,
+    ) -> PatchOperation {
+        let fields = [
+            path_field("path", path),
+            text_field("start_anchor", start_anchor),
+            text_field("end_anchor", end_anchor),
+            path_field("to", to),
+            text_field("to_anchor", to_anchor),
+        ];
+        PatchOperation::new("move_lines", fields)
+    }
+
+    /// Moves the whole block that begins at a line, with what stands directly above it, to the
+    /// place after a line.
+    pub fn move_block(
+        path: impl AsRef<Path>,
+        anchor: impl Into<String>,
+        to: impl AsRef<Path>,
+        to_anchor: impl Into<String>,
+    ) -> PatchOperation {
+        let fields = [
+            path_field("path", path),
+            text_field("anchor", anchor),
+            path_field("to", to),
+            text_field("to_anchor", to_anchor),
+        ];
+        PatchOperation::new("move_lines", fields).of_block()
+    }
+
     /// Replaces the only occurrence of a text.
     pub fn replace_text(
         path: impl AsRef<Path>,

@@ -3,7 +3,10 @@
 //! read, so that one answer tells all.
 
 use super::fields::Fields;
-use super::{FileAction, InsertAt, LineEdit, Operation, Operations, PatchKind, VALUE, Value};
+use super::{
+    FileAction, InsertAt, LineEdit, MovedIndent, Operation, Operations, PatchKind, Transfer, VALUE,
+    Value,
+};
 use crate::edit::json::{JsonEdit, JsonSlot};
 use crate::edit::outcome::Failure;
 use crate::error::{Code, Error, Result};
@@ -17,6 +20,7 @@ pub const MAX_OPERATIONS: usize = 10_000;
 #[derive(Debug, PartialEq)]
 pub(super) enum Action {
     Lines(LineEdit),
+    Transfer(Transfer),
     File(FileAction),
 }
 
@@ -150,12 +154,14 @@ struct OperationReader<'a> {
 }
 
 /// The operations of the first shape.
-const OPERATIONS: [&str; 12] = [
+const OPERATIONS: [&str; 14] = [
     "set_line",
     "replace_range",
     "insert_after",
     "insert_before",
     "delete",
+    "move_lines",
+    "copy_lines",
     "replace_text",
     "set_path",
     "insert_at_path",
@@ -228,6 +234,13 @@ impl OperationReader<'_> {
             Action::Lines(action) => {
                 patch.edits.push(Operation { index, path, verbatim, action });
             }
+            Action::Transfer(transfer) => {
+                let to = transfer.to.clone().unwrap_or_else(|| path.clone());
+                let action = LineEdit::Take(transfer.clone());
+                patch.edits.push(Operation { index, path, verbatim, action });
+                let action = LineEdit::Put(transfer);
+                patch.edits.push(Operation { index, path: to, verbatim, action });
+            }
             Action::File(action) => patch.files.push(Operation { index, path, verbatim, action }),
         }
         Ok(())
@@ -242,7 +255,9 @@ impl OperationReader<'_> {
             (_, Some(path)) => Ok(path.to_owned()),
             _ => match action {
                 Action::File(FileAction::Move { .. }) => fields.either_path("from", "from_path"),
-                Action::File(FileAction::Add { .. } | FileAction::Delete) | Action::Lines(_) => {
+                Action::File(FileAction::Add { .. } | FileAction::Delete)
+                | Action::Lines(_)
+                | Action::Transfer(_) => {
                     fields.text("path", "the path of the file").map(str::to_owned)
                 }
             },
@@ -285,6 +300,9 @@ impl OperationReader<'_> {
                 block: false,
             },
             "delete" => self.delete(fields)?,
+            "move_lines" | "copy_lines" => {
+                return self.transfer(fields, op == "copy_lines").map(Action::Transfer);
+            }
             "replace_text" => replace_text(fields)?,
             "set_path" | "insert_at_path" | "delete_path" => json_edit(op, fields)?,
             _ => return file_action(op, fields).map(Action::File),
@@ -292,12 +310,40 @@ impl OperationReader<'_> {
         Ok(Action::Lines(edit))
     }
 
+    /// `{op: "move_lines", …}`
+    fn transfer(&self, fields: &Fields<'_>, is_copy: bool) -> Result<Transfer> {
+        let (first, last, block) = self.lines_named(fields)?;
+        let to = match fields.optional_text("to", "the path of the file to which the lines go")? {
+            Some(_) if self.kind == PatchKind::Text => {
+                return Err(fields.invalid("has a file as its goal: a text in memory has none"));
+            }
+            to => to.map(str::to_owned),
+        };
+        let at = if fields.has_value("to_anchor") || to.is_none() {
+            Some(fields.position(self.dialect, "to_anchor", InsertAt::After)?)
+        } else {
+            None
+        };
+        let indent = match fields.optional_text("indent", "keep or fit")? {
+            None | Some("keep") => MovedIndent::Keep,
+            Some("fit") => MovedIndent::Fit,
+            Some(_) => return Err(fields.wrong("indent", "keep or fit")),
+        };
+        Ok(Transfer { is_copy, first, last, block, to, at, indent })
+    }
+
     fn delete(&self, fields: &Fields<'_>) -> Result<LineEdit> {
+        let (first, last, block) = self.lines_named(fields)?;
+        let edit = replace(fields, first, last, Vec::new())?;
+        Ok(if block { of_block(edit) } else { edit })
+    }
+
+    /// Lines by `anchor`, which may stand for a block, by their first and last one, or by `range`.
+    fn lines_named(&self, fields: &Fields<'_>) -> Result<(Anchor, Option<Anchor>, bool)> {
         let (anchor, range) = (fields.has_value("anchor"), fields.has_value("range"));
         let ends = fields.has_value("start_anchor") | fields.has_value("end_anchor");
         if block(fields, "anchor", &["start_anchor", "end_anchor", "range"])? {
-            let first = fields.anchor(self.dialect, "anchor")?;
-            return Ok(of_block(replace(fields, first, None, Vec::new())?));
+            return Ok((fields.anchor(self.dialect, "anchor")?, None, true));
         }
         let (first, last) = match (anchor, ends, range) {
             (true, false, false) => (fields.anchor(self.dialect, "anchor")?, None),
@@ -315,7 +361,7 @@ impl OperationReader<'_> {
                 ));
             }
         };
-        replace(fields, first, last, Vec::new())
+        Ok((first, last, false))
     }
 
     /// `{set_line: {anchor, new_text}}` and its like.

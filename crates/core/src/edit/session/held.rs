@@ -9,7 +9,7 @@ use super::lines::LineSet;
 use super::memory::{FileRecord, Memory, MemoryLimits, Moment, Showing};
 use super::notes::Notes;
 use super::store::{Store, StoreLocked, take};
-use super::track::Splice;
+use super::track::Course;
 use crate::cancel::Cancel;
 use crate::disk::records::{RecordStore, StoreLock};
 use crate::edit::structure::SyntaxTrees;
@@ -37,6 +37,8 @@ pub enum Lesson {
         text: Version,
         /// The lines that the report shows.
         shown: LineSet,
+        /// Lines that the model did not write.
+        pasted: LineSet,
     },
     /// A patch edited it.
     Edited {
@@ -47,7 +49,7 @@ pub enum Lesson {
         /// Its text now.
         after: Version,
         /// Where they differ.
-        splices: Vec<Splice>,
+        course: Course,
         /// The lines of its text now that the report shows.
         shown: LineSet,
     },
@@ -82,12 +84,12 @@ impl Memory {
     pub fn learn(&mut self, lesson: &Lesson) {
         match lesson {
             Lesson::Shown { file, text, lines, showing } => self.show(file, text, lines, *showing),
-            Lesson::Written { file, text, shown } => {
-                self.written(file, text);
+            Lesson::Written { file, text, shown, pasted } => {
+                self.written(file, text, pasted);
                 self.show(file, text, shown, Showing::Told);
             }
-            Lesson::Edited { file, before, after, splices, shown } => {
-                self.edited(file, before, after, splices);
+            Lesson::Edited { file, before, after, course, shown } => {
+                self.edited(file, before, after, course);
                 self.show(file, after, shown, Showing::Told);
             }
             Lesson::Moved { moves } => self.rename_all(moves),
@@ -215,6 +217,15 @@ impl HeldMemory {
     /// What parsers made of files that were edited.
     pub fn trees(&self) -> &SyntaxTrees {
         &self.trees
+    }
+
+    /// The lines of a file's text that the model knows, if the file is what the session knows.
+    pub fn known_lines(&self, file: &Path, text: &[u8], as_of: Moment) -> LineSet {
+        let hash = hash_of(text);
+        let record = self.record(file);
+        let lineages = record.file().map(|file| file.lineages.as_slice()).unwrap_or_default();
+        let tip = lineages.iter().rev().find(|one| one.tip == hash);
+        tip.map(|tip| tip.known(Some(as_of))).unwrap_or_default()
     }
 
     /// Whether anything is known of a file.

@@ -40,8 +40,10 @@ pub enum Unseen {
 pub enum Target<'o> {
     /// One line.
     Line(&'o Anchor),
-    /// The lines from the first to the last.
+    /// The lines from the first to the last, which are removed.
     Range(&'o Anchor, &'o Anchor),
+    /// The lines from the first to the last, none of which is lost.
+    Carried(&'o Anchor, &'o Anchor),
     /// The place after a line.
     After(&'o Anchor),
     /// The place before a line.
@@ -54,8 +56,15 @@ impl<'o> Target<'o> {
     fn ends(&self) -> (&'o Anchor, &'o Anchor) {
         match *self {
             Target::Line(one) | Target::After(one) | Target::Before(one) => (one, one),
-            Target::Range(first, last) | Target::Between(first, last) => (first, last),
+            Target::Range(first, last)
+            | Target::Carried(first, last)
+            | Target::Between(first, last) => (first, last),
         }
+    }
+
+    /// Whether it is lines from a first to a last one.
+    fn is_range(&self) -> bool {
+        matches!(self, Target::Range(..) | Target::Carried(..))
     }
 
     fn block(&self) -> Block {
@@ -299,9 +308,10 @@ impl<'a> Locator<'a> {
         landed: Landed,
         by: Option<&View>,
     ) -> Result<Landed, Refused<'o>> {
-        let (Target::Range(first, last) | Target::Between(first, last)) = *target else {
+        if !target.is_range() && !matches!(target, Target::Between(..)) {
             return Ok(landed);
-        };
+        }
+        let (first, last) = target.ends();
         for (end, place) in [(first, landed.block.first), (last, landed.block.last)] {
             let (end, line) = (Target::Line(end), u64::from(end.line));
             let is_newer = |view: &View| {
@@ -391,13 +401,13 @@ impl<'a> Locator<'a> {
             };
             return Ok(Landed { block: shown, how: How::Unchanged, known, tip: shown });
         }
-        let tip = track(&view.track, target, shown).ok_or(Why::OwnEdit)?;
+        let tip = track(&view.track, target, shown).ok_or_else(|| own_edit(view, shown))?;
         let known = Known::Lineage(at);
         if lineage.tip == self.current.hash {
             return Ok(Landed { block: tip, how: How::OwnEdits, known, tip });
         }
         if let Some((other, same)) = self.followed(view.hash) {
-            let block = track(&same.track, target, shown).ok_or(Why::OwnEdit)?;
+            let block = track(&same.track, target, shown).ok_or_else(|| own_edit(same, shown))?;
             let mut known = same.track.set(&view.shown_as_of(self.as_of));
             known.extend(self.known(other));
             return Ok(Landed {
@@ -519,7 +529,8 @@ impl<'a> Locator<'a> {
     fn apart<'o>(&mut self, target: &Target<'o>) -> Found<'o> {
         let (first, last) = target.ends();
         let current = self.current_lineage().filter(|&at| !self.is_later(at));
-        let (Target::Range(..) | Target::Between(..), Some(at)) = (target, current) else {
+        let has_ends = target.is_range() || matches!(target, Target::Between(..));
+        let Some(at) = current.filter(|_| has_ends) else {
             return self.diagnose(target);
         };
         let mut line = |anchor| match self.locate(&Target::Line(anchor)) {
@@ -563,7 +574,9 @@ impl<'a> Locator<'a> {
             }
         }
         let (spot, anchor_line) = match target {
-            Target::Line(_) | Target::Range(..) => (Spot::Lines(first, last), None),
+            Target::Line(_) | Target::Range(..) | Target::Carried(..) => {
+                (Spot::Lines(first, last), None)
+            }
             Target::After(_) => (Spot::Gap(first), Some(first)),
             Target::Before(_) | Target::Between(..) => (Spot::Gap(last - 1), Some(last)),
         };
@@ -574,11 +587,24 @@ impl<'a> Locator<'a> {
     }
 }
 
+/// Why lines of a view are not there any more after own edits.
+fn own_edit(view: &View, block: Block) -> Why {
+    match (view.left_for(block.first), view.left_for(block.last)) {
+        (Some((to, first)), Some((other, last))) if to == other => {
+            Why::Left { to: to.to_owned(), first, last }
+        }
+        _ => Why::OwnEdit,
+    }
+}
+
 /// Where the lines of a target are after own edits: the same lines, and of a range nothing that
 /// came between them since.
 fn track(track: &super::Track, target: &Target<'_>, block: Block) -> Option<Block> {
     let (first, last) = (track.line(block.first)?, track.line(block.last)?);
-    if let Target::Range(..) = target {
+    if first > last {
+        return None;
+    }
+    if target.is_range() {
         let moved = track.set(&LineSet::of(block.first, block.last));
         if moved != LineSet::of(first, last) {
             return None;
@@ -591,7 +617,7 @@ fn track(track: &super::Track, target: &Target<'_>, block: Block) -> Option<Bloc
 /// both lines around it, or else with that line alone.
 fn carried(carry: &mut Carry, target: &Target<'_>, block: Block) -> Option<Block> {
     let first = match target {
-        Target::Line(_) | Target::Range(..) | Target::Between(..) => {
+        Target::Line(_) | Target::Range(..) | Target::Carried(..) | Target::Between(..) => {
             carry.block(block.first, block.last)
         }
         Target::After(_) => carry

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::body::{Body, Kept, Version, hash_of};
 use super::lines::LineSet;
-use super::track::{Splice, Track};
+use super::track::{Course, Track};
 use crate::error::{Error, Message, Result, Term};
 
 pub(super) use image::MemoryImage;
@@ -128,9 +128,9 @@ impl FileMemory {
                     found.last = found.last.max(view.last);
                 }
                 None => {
-                    let (track, gone) = (Track::identity(), BTreeMap::new());
+                    let (track, gone, left) = (Track::identity(), BTreeMap::new(), Vec::new());
                     let asked = LineSet::default();
-                    found = Some(View { track, gone, asked, ..view.clone() });
+                    found = Some(View { track, gone, left, asked, ..view.clone() });
                 }
             }
         }
@@ -323,13 +323,14 @@ impl Memory {
 
     /// Remembers that the session wrote the whole of a file: its lines are known, though no
     /// numbers of them were shown.
-    pub fn written(&mut self, file: &Path, text: &Version) {
+    pub fn written(&mut self, file: &Path, text: &Version, pasted: &LineSet) {
         if text.count == 0 {
             return;
         }
         let (now, limits) = (self.tick(), self.limits);
         let before = self.change(file, |known| {
-            known.lineage(text.hash, now, &limits).written = LineSet::of(1, text.count);
+            let written = LineSet::of(1, text.count).without(pasted);
+            known.lineage(text.hash, now, &limits).written = written;
         });
         self.keep(text);
         self.settle(file, before);
@@ -338,7 +339,8 @@ impl Memory {
     /// Remembers that an edit of the session made one text of another: the lines that it left
     /// alone are the same lines, and what was shown of them still holds. Call [`Memory::show`]
     /// for the lines of the report.
-    pub fn edited(&mut self, file: &Path, before: &Version, after: &Version, splices: &[Splice]) {
+    pub fn edited(&mut self, file: &Path, before: &Version, after: &Version, course: &Course) {
+        let splices = &course.splices;
         let shift: i64 = splices.iter().map(|one| one.inserted as i64 - one.removed as i64).sum();
         // Splices that do not tell the whole change would send anchors to wrong lines.
         let is_whole = before.count.checked_add_signed(shift) == Some(after.count);
@@ -348,7 +350,7 @@ impl Memory {
         let (now, limits) = (self.tick(), self.limits);
         let mut known_before = self.change(file, |known| {
             let lineage = known.lineage(before.hash, now, &limits);
-            lineage.follow(before.body(), after.hash, splices, now);
+            lineage.follow(before.body(), after.hash, course, now);
         });
         self.keep(before);
         self.keep(after);

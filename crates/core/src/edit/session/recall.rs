@@ -12,7 +12,7 @@ use super::memory::{Moment, Showing};
 use crate::cancel::Cancel;
 use crate::edit::outcome::Failure;
 use crate::edit::report::{AnchorReport, anchor_failures, recalled_failure};
-use crate::edit::request::{InsertAt, LineEdit, Operation};
+use crate::edit::request::{InsertAt, LineEdit, Operation, Transfer};
 use crate::edit::resolve::{Evidence, RelocatePolicy, Resolved, Spot, resolve};
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
@@ -188,7 +188,11 @@ fn target_of<'o>(evidence: &Evidence<'_>, operation: &'o Operation) -> Option<Ta
     match &operation.action {
         LineEdit::Replace { first, last: None, .. } => Some(Target::Line(first)),
         LineEdit::Replace { first, last: Some(last), .. } => Some(Target::Range(first, last)),
-        LineEdit::Insert { at, .. } => match at {
+        LineEdit::Take(Transfer { first, last: None, .. }) => Some(Target::Line(first)),
+        LineEdit::Take(Transfer { first, last: Some(last), .. }) => {
+            Some(Target::Carried(first, last))
+        }
+        LineEdit::Insert { .. } | LineEdit::Put(_) => match operation.action.place()? {
             InsertAt::Start | InsertAt::End => None,
             InsertAt::After(anchor) | InsertAt::Before(anchor) if evidence.is_phantom(anchor) => {
                 None

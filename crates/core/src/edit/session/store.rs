@@ -17,7 +17,7 @@ use super::held::Lesson;
 use super::lines::LineSet;
 use super::memory::{MAX_LINES, Memory, MemoryImage, MemoryLimits, Moment, Showing};
 use super::notes::{Damage, Notes, Trouble};
-use super::track::Splice;
+use super::track::{Course, Splice};
 use crate::cancel::Cancel;
 use crate::disk::commit::Locks;
 use crate::disk::records::{News, RecordStore, StoreLock, StoredContent};
@@ -59,12 +59,15 @@ enum SessionRecord {
         file: PathBuf,
         text: TextRef,
         shown: LineSet,
+        #[serde(default, skip_serializing_if = "LineSet::is_empty")]
+        pasted: LineSet,
     },
     Edited {
         file: PathBuf,
         before: TextRef,
         after: TextRef,
-        splices: Vec<Splice>,
+        #[serde(flatten)]
+        course: Course,
         shown: LineSet,
     },
     Moved {
@@ -97,10 +100,10 @@ impl SessionRecord {
             | SessionRecord::Written { text, shown: lines, .. } => {
                 text.lines <= MAX_LINES && lines.fits(text.lines)
             }
-            SessionRecord::Edited { before, after, splices, shown, .. } => {
+            SessionRecord::Edited { before, after, course, shown, .. } => {
                 before.lines <= MAX_LINES
                     && after.lines <= MAX_LINES
-                    && Splice::fit(splices, before.lines, after.lines)
+                    && course.fits(before.lines, after.lines)
                     && shown.fits(after.lines)
             }
             SessionRecord::Memory(image) => image.is_sound(),
@@ -490,12 +493,12 @@ fn record(lesson: &Lesson) -> SessionRecord {
             let asked = showing == Showing::Asked;
             SessionRecord::Shown { file, text: text_ref(&text), lines, asked }
         }
-        Lesson::Written { file, text, shown } => {
-            SessionRecord::Written { file, text: text_ref(&text), shown }
+        Lesson::Written { file, text, shown, pasted } => {
+            SessionRecord::Written { file, text: text_ref(&text), shown, pasted }
         }
-        Lesson::Edited { file, before, after, splices, shown } => {
+        Lesson::Edited { file, before, after, course, shown } => {
             let (before, after) = (text_ref(&before), text_ref(&after));
-            SessionRecord::Edited { file, before, after, splices, shown }
+            SessionRecord::Edited { file, before, after, course, shown }
         }
         Lesson::Moved { moves } => SessionRecord::Moved { moves },
         Lesson::Forgotten { file } => SessionRecord::Forgotten { file },
@@ -513,12 +516,12 @@ fn lesson(
             let showing = if asked { Showing::Asked } else { Showing::Told };
             Lesson::Shown { file, text: text.version(), lines, showing }
         }
-        SessionRecord::Written { file, text, shown } => {
-            Lesson::Written { file, text: text.version(), shown }
+        SessionRecord::Written { file, text, shown, pasted } => {
+            Lesson::Written { file, text: text.version(), shown, pasted }
         }
-        SessionRecord::Edited { file, before, after, splices, shown } => {
-            let (before, after) = (before_edit(&file, &before, &splices), after.version());
-            Lesson::Edited { file, before, after, splices, shown }
+        SessionRecord::Edited { file, before, after, course, shown } => {
+            let (before, after) = (before_edit(&file, &before, &course.splices), after.version());
+            Lesson::Edited { file, before, after, course, shown }
         }
         SessionRecord::Moved { moves } => Lesson::Moved { moves },
         SessionRecord::Forgotten { file } => Lesson::Forgotten { file },

@@ -74,7 +74,7 @@ impl Session {
         let now: String = now.into_iter().map(|line| line + "\n").collect();
         let splice = Splice { first, removed, inserted: text.len() as u64 };
         let (before, after) = (version(&self.text), version(&now));
-        self.memory.edited(Path::new(FILE), &before, &after, &[splice]);
+        self.memory.edited(Path::new(FILE), &before, &after, &Course::of(vec![splice]));
         self.text = now;
     }
 
@@ -681,7 +681,12 @@ fn splices_that_do_not_tell_the_whole_change_are_not_believed() {
     let mut session = Session::showing("a b c d");
     let now = lines("x y a b c d");
     let splice = Splice { first: 1, removed: 0, inserted: 1 };
-    session.memory.edited(Path::new(FILE), &version(&session.text), &version(&now), &[splice]);
+    session.memory.edited(
+        Path::new(FILE),
+        &version(&session.text),
+        &version(&now),
+        &Course::of(vec![splice]),
+    );
     session.text = now;
     assert_eq!(session.line(2, "b"), Spot::Lines(4, 4));
 }

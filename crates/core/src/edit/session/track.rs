@@ -64,6 +64,91 @@ impl Splice {
     }
 }
 
+/// Lines that an edit put at another place of the same text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MovedLines {
+    /// The first of them before.
+    pub first: u64,
+    /// How many they are.
+    pub count: u64,
+    /// The first of them after.
+    pub now: u64,
+}
+
+/// Lines that an edit put into another file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftLines {
+    /// The first of them before.
+    pub first: u64,
+    /// How many they are.
+    pub count: u64,
+    /// The path of the file, as the patch named it.
+    pub to: String,
+    /// The first of them there.
+    pub now: u64,
+}
+
+/// What an edit did to the lines of a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Course {
+    /// Where the texts differ.
+    pub splices: Vec<Splice>,
+    /// Lines that are elsewhere now, in the order of their old numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moves: Vec<MovedLines>,
+    /// Lines that are in other files now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left: Vec<LeftLines>,
+    /// Inserted lines that the model did not write, by their numbers now.
+    #[serde(default, skip_serializing_if = "LineSet::is_empty")]
+    pub pasted: LineSet,
+}
+
+impl Course {
+    /// One that only removes and inserts.
+    #[cfg(test)]
+    pub fn of(splices: Vec<Splice>) -> Course {
+        Course { splices, ..Course::default() }
+    }
+
+    /// The lines that the model wrote, by their numbers in the text that was made.
+    pub(super) fn written(&self) -> LineSet {
+        Splice::written(&self.splices).without(&self.pasted)
+    }
+
+    /// Whether a line that is removed is moved within the text.
+    pub(super) fn moves(&self, line: u64) -> bool {
+        let at = self.moves.partition_point(|one| one.first + one.count <= line);
+        self.moves.get(at).is_some_and(|one| one.first <= line)
+    }
+
+    /// Whether it can make one text of another that have so many lines.
+    pub(super) fn fits(&self, lines_before: u64, lines_after: u64) -> bool {
+        let removed: LineSet = self.splices.iter().map(Splice::lines).collect();
+        let inserted = Splice::written(&self.splices);
+        let is_within = |set: &LineSet, first: u64, count: u64| {
+            count > 0 && first > 0 && set.missing(first..first.saturating_add(count)).is_empty()
+        };
+        let mut from = 0;
+        let mut goals: Vec<Range<u64>> = Vec::new();
+        let moves = self.moves.iter().all(|one| {
+            let is_behind = one.first >= from;
+            from = one.first.saturating_add(one.count);
+            goals.push(one.now..one.now.saturating_add(one.count));
+            is_behind
+                && is_within(&removed, one.first, one.count)
+                && is_within(&inserted, one.now, one.count)
+        });
+        goals.sort_by_key(|one| one.start);
+        Splice::fit(&self.splices, lines_before, lines_after)
+            && moves
+            && goals.windows(2).all(|pair| pair[0].end <= pair[1].start)
+            && self.left.iter().all(|one| is_within(&removed, one.first, one.count))
+            && self.left.iter().all(|one| one.now <= MAX_LINE)
+            && self.pasted.without(&inserted).is_empty()
+    }
+}
+
 /// Lines that moved together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Run {
@@ -125,6 +210,62 @@ impl Track {
         moved.collect()
     }
 
+    /// The stretches of lines, in the order in which they stand now.
+    pub(super) fn as_now(&self) -> TrackAsNow<'_> {
+        let mut runs: Vec<&Run> = self.0.iter().collect();
+        runs.sort_by_key(|run| run.target().start);
+        TrackAsNow(runs)
+    }
+
+    /// Follows the lines through one more edit, which counts lines as they are now.
+    pub fn follow(&mut self, course: &Course) {
+        let segments = segments(course);
+        let mut runs: Vec<Run> = Vec::with_capacity(self.0.len() + segments.len());
+        for run in &self.0 {
+            let target = run.target();
+            let from = segments.partition_point(|one| one.lines.end <= target.start);
+            for kept in segments[from..].iter().take_while(|one| one.lines.start < target.end) {
+                let start = target.start.max(kept.lines.start).saturating_add_signed(-run.shift);
+                let end = target.end.min(kept.lines.end).saturating_add_signed(-run.shift);
+                let shift = run.shift + kept.shift;
+                match runs.last_mut() {
+                    Some(above) if above.lines.end == start && above.shift == shift => {
+                        above.lines.end = end;
+                    }
+                    _ => runs.push(Run { lines: start..end, shift }),
+                }
+            }
+        }
+        self.0 = runs;
+    }
+
+    /// Whether it is one that edits can make: lines are in order before, apart after, and lines of
+    /// a text stay lines of a text.
+    pub(super) fn is_sound(&self) -> bool {
+        let mut from = 0;
+        let is_sound = self.0.iter().all(|run| {
+            let (lines, target) = (&run.lines, run.target());
+            let is_in_order =
+                lines.start >= from && lines.start < lines.end && target.start < target.end;
+            from = lines.end;
+            let is_known = run.shift.unsigned_abs() <= MAX_LINE && lines.start <= MAX_LINE;
+            let is_line = lines.start == 0 || target.start > 0;
+            is_in_order && is_known && is_line && (lines.start > 0 || run.shift >= 0)
+        });
+        let now = self.as_now();
+        is_sound && now.0.windows(2).all(|pair| pair[0].target().end <= pair[1].target().start)
+    }
+
+    /// What it takes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.0.len() * size_of::<Run>()
+    }
+}
+
+/// A track, by where its lines are now.
+pub(super) struct TrackAsNow<'a>(Vec<&'a Run>);
+
+impl TrackAsNow<'_> {
     /// The lines that are now in a range, as stretches of the old text, each with the line where it
     /// begins now.
     pub(super) fn origins(&self, now: Range<u64>) -> Vec<(Range<u64>, u64)> {
@@ -138,68 +279,25 @@ impl Track {
         });
         stretches.collect()
     }
+}
 
-    /// Follows the lines through one more edit: `splices` are disjoint, ascending, and count
-    /// lines as they are now.
-    pub fn follow(&mut self, splices: &[Splice]) {
-        let mut runs = Vec::with_capacity(self.0.len() + splices.len());
-        let mut push = |run: &Run, kept: Range<u64>, shift: i64| {
-            let target = run.target();
-            let (start, end) = (target.start.max(kept.start), target.end.min(kept.end));
-            if start < end {
-                let lines =
-                    start.saturating_add_signed(-run.shift)..end.saturating_add_signed(-run.shift);
-                match runs.last_mut() {
-                    Some(Run { lines: above, shift: known })
-                        if above.end == lines.start && *known == run.shift + shift =>
-                    {
-                        above.end = lines.end;
-                    }
-                    _ => runs.push(Run { lines, shift: run.shift + shift }),
-                }
-            }
-        };
-        let mut at = 0;
-        let (mut from, mut shift) = (0, 0);
-        for splice in splices.iter().map(Some).chain([None]) {
-            let kept = from..splice.map_or(u64::MAX, |splice| splice.first);
-            while let Some(run) = self.0.get(at) {
-                push(run, kept.clone(), shift);
-                // A run that reaches beyond what is kept goes on after the splice.
-                if run.target().end > kept.end {
-                    break;
-                }
-                at += 1;
-            }
-            if let Some(splice) = splice {
-                from = splice.lines().end;
-                shift += splice.inserted as i64 - splice.removed as i64;
-            }
-        }
-        self.0 = runs;
+/// What an edit leaves of the lines of a text, and where it is then, in the order of the lines.
+fn segments(course: &Course) -> Vec<Run> {
+    let mut segments = Vec::with_capacity(course.splices.len() + course.moves.len() + 1);
+    let (mut from, mut shift) = (0, 0);
+    for splice in &course.splices {
+        segments.push(Run { lines: from..splice.first, shift });
+        from = splice.lines().end;
+        shift += splice.inserted as i64 - splice.removed as i64;
     }
-
-    /// Whether it is one that edits can make: lines are in order before and after, and lines of a
-    /// text stay lines of a text.
-    pub(super) fn is_sound(&self) -> bool {
-        let (mut from, mut to) = (0, 0);
-        self.0.iter().all(|run| {
-            let (lines, target) = (&run.lines, run.target());
-            let is_in_order = lines.start >= from
-                && lines.start < lines.end
-                && target.start >= to
-                && target.start < target.end;
-            (from, to) = (lines.end, target.end);
-            let is_known = run.shift.unsigned_abs() <= MAX_LINE && lines.start <= MAX_LINE;
-            let is_line = lines.start == 0 || target.start > 0;
-            is_in_order && is_known && is_line && (lines.start > 0 || run.shift >= 0)
-        })
-    }
-
-    /// What it takes in memory.
-    pub(super) fn bytes(&self) -> usize {
-        self.0.len() * size_of::<Run>()
-    }
+    segments.push(Run { lines: from..u64::MAX, shift });
+    segments.extend(course.moves.iter().map(|one| Run {
+        lines: one.first..one.first + one.count,
+        shift: one.now as i64 - one.first as i64,
+    }));
+    segments.retain(|one| !one.lines.is_empty());
+    segments.sort_by_key(|one| one.lines.start);
+    segments
 }
 
 #[cfg(test)]
@@ -235,7 +333,7 @@ mod tests {
                     naive.splice(at..at + splice.removed as usize, vec![None; splice.inserted as usize]);
                 }
                 prop_assert!(Splice::fit(&splices, before, naive.len() as u64));
-                track.follow(&splices);
+                track.follow(&Course::of(splices));
                 prop_assert!(track.is_sound());
                 for line in 1..=count {
                     let now = naive.iter().position(|one| *one == Some(line));
@@ -243,7 +341,7 @@ mod tests {
                 }
                 for (at, one) in naive.iter().enumerate() {
                     let at = at as u64 + 1;
-                    let origins = track.origins(at..at + 1);
+                    let origins = track.as_now().origins(at..at + 1);
                     let origin = origins.first().map(|(lines, _)| lines.start);
                     prop_assert!(origins.iter().all(|(lines, now)| *now == at && lines.end == lines.start + 1));
                     prop_assert_eq!(origin.filter(|&line| line <= count), *one);

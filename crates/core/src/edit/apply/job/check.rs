@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use super::{AddedContents, Job, Settled, Task};
-use crate::edit::apply::lookup::FileEdits;
+use crate::edit::apply::lookup::{FileEdits, FileKey};
 use crate::edit::outcome::{Failure, Warning, WarningCode};
 use crate::edit::plan::Region;
 use crate::edit::report::{breaks_message, broken_message, tried_message};
@@ -17,8 +17,8 @@ use crate::error::{Code, Error};
 use crate::text::dialect::Dialect;
 use crate::threads;
 
-/// What was found, by the index of their file's first operation.
-pub(in crate::edit::apply) type FileChecks = HashMap<usize, FileCheck>;
+/// What was found, by file.
+pub(in crate::edit::apply) type FileChecks = HashMap<FileKey, FileCheck>;
 
 /// What was found of a file.
 pub(in crate::edit::apply) struct FileCheck {
@@ -35,7 +35,7 @@ pub(in crate::edit::apply) struct FileCheck {
 
 /// A file that the patch makes or edits.
 struct CheckedFile<'a> {
-    operation: usize,
+    key: FileKey,
     about: Option<usize>,
     from: &'a str,
     path: &'a str,
@@ -44,13 +44,13 @@ struct CheckedFile<'a> {
 }
 
 enum CheckedText<'a> {
-    New(&'a str),
+    New(&'a [u8]),
     Edited(&'a FileEdits<'a>, &'a Settled),
 }
 
 impl<'a> CheckedFile<'a> {
     fn edited(
-        operation: usize,
+        key: FileKey,
         edits: &'a FileEdits<'a>,
         settled: &'a Settled,
         path: &'a str,
@@ -58,13 +58,13 @@ impl<'a> CheckedFile<'a> {
     ) -> CheckedFile<'a> {
         let about = (edits.operations.len() == 1).then(|| edits.operations[0].index);
         let text = CheckedText::Edited(edits, settled);
-        CheckedFile { operation, about, from: edits.place.shown(), path, file, text }
+        CheckedFile { key, about, from: edits.place.shown(), path, file, text }
     }
 
     /// The text as it is known without work: before, or of a new file.
     fn known_text(&self) -> &'a [u8] {
         match self.text {
-            CheckedText::New(content) => content.as_bytes(),
+            CheckedText::New(content) => content,
             CheckedText::Edited(_, settled) => settled.document.text(),
         }
     }
@@ -113,11 +113,11 @@ impl<'a> Job<'a> {
     /// Parses the files that the patch makes and edits, as they would be written.
     pub(in crate::edit::apply) fn checks(
         &'a self,
-        added: &AddedContents,
+        added: &'a AddedContents,
         memory: Option<&HeldMemory>,
     ) -> FileChecks {
         let mut candidates = self.candidates(added);
-        candidates.sort_by_key(|one| one.operation);
+        candidates.sort_by_key(|one| one.key);
         let (mut files, mut room) = (FILES_LIMIT, TEXT_LIMIT_BYTES);
         let with_choice: Vec<(CheckedFile<'_>, bool)> = candidates
             .into_iter()
@@ -137,20 +137,21 @@ impl<'a> Job<'a> {
         });
         let found = with_choice.into_iter().zip(checked).map(|((one, _), checked)| {
             let (from, path) = (one.from.to_owned(), one.path.to_owned());
-            (one.operation, FileCheck { from, path, file: one.file, about: one.about, checked })
+            (one.key, FileCheck { from, path, file: one.file, about: one.about, checked })
         });
         found.collect()
     }
 
-    fn candidates(&'a self, added: &AddedContents) -> Vec<CheckedFile<'a>> {
+    fn candidates(&'a self, added: &'a AddedContents) -> Vec<CheckedFile<'a>> {
         let in_place = self.edited_in_place().map(|(edits, settled)| {
             let (path, file) = (edits.place.shown(), edits.place.canonical().to_owned());
-            CheckedFile::edited(edits.operations[0].index, edits, settled, path, file)
+            CheckedFile::edited(edits.key(), edits, settled, path, file)
         });
         let others = self.tasks.files.iter().filter_map(|one| match &one.task {
-            Task::Add { content, to, .. } if added.contains_key(&one.operation) => {
+            Task::Add { to, .. } => {
+                let content = &added.get(&one.key())?.text;
                 Some(CheckedFile {
-                    operation: one.operation,
+                    key: one.key(),
                     about: Some(one.operation),
                     from: &one.path,
                     path: &one.path,
@@ -161,9 +162,9 @@ impl<'a> Job<'a> {
             Task::Move { from, to, to_path, .. } => {
                 let &at = self.edited.get(from.canonical())?;
                 let (edits, settled) = (&self.tasks.edits[at], &self.files[at]);
-                Some(CheckedFile::edited(one.operation, edits, settled, to_path, to.path()))
+                Some(CheckedFile::edited(one.key(), edits, settled, to_path, to.path()))
             }
-            Task::Add { .. } | Task::Delete { .. } => None,
+            Task::Delete { .. } => None,
         });
         in_place.chain(others).collect()
     }

@@ -80,6 +80,15 @@ pub enum Why {
     OwnEdit,
     /// As above, and others have changed the file after that: `HASH_MISMATCH`.
     OwnEditThenOthers,
+    /// The session itself has moved the lines to another file: `HASH_MISMATCH`.
+    Left {
+        /// The path of that file.
+        to: String,
+        /// The number of the first one there, when it came.
+        first: u64,
+        /// The number of the last one there.
+        last: u64,
+    },
     /// Others have changed the lines, or so much around them that it is not certain where they
     /// are: `HASH_MISMATCH`.
     Changed,
@@ -100,6 +109,7 @@ impl Why {
             | Why::Counted { .. }
             | Why::OtherText
             | Why::OwnEdit
+            | Why::Left { .. }
             | Why::OwnEditThenOthers
             | Why::Changed => Code::HashMismatch,
         }

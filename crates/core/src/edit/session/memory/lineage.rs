@@ -2,6 +2,7 @@
 //! along the way.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,7 @@ use super::{Moment, Showing};
 use crate::edit::session::body::Body;
 use crate::edit::session::lines::LineSet;
 use crate::edit::session::store::hex;
-use crate::edit::session::track::{Splice, Track};
+use crate::edit::session::track::{Course, LeftLines, Track, TrackAsNow};
 
 /// How many views there may be of one lineage: a read each, and a report after each own edit.
 const MAX_VIEWS: usize = 64;
@@ -41,6 +42,9 @@ pub(in crate::edit::session) struct View {
     /// Shown lines that an own edit removed, with their texts.
     #[serde(with = "texts_by_line")]
     pub(in crate::edit::session) gone: BTreeMap<u64, Box<[u8]>>,
+    /// Those of them that went to other files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) left: Vec<LeftLines>,
     /// When lines of it were shown for the first and for the last time.
     pub(in crate::edit::session) since: Moment,
     pub(in crate::edit::session) last: Moment,
@@ -57,6 +61,7 @@ impl View {
             asked_at: Moment::default(),
             track: Track::identity(),
             gone: BTreeMap::new(),
+            left: Vec::new(),
             since: now,
             last: now,
         }
@@ -133,7 +138,8 @@ impl View {
         let gone: usize = self.gone.values().map(|line| line.len() + 64).sum();
         let late: usize = self.late.iter().map(|(_, lines)| size_of_val(lines.ranges())).sum();
         let lines = size_of_val(self.shown.ranges()) + size_of_val(self.asked.ranges()) + late;
-        size_of::<View>() + lines + self.track.bytes() + gone
+        let left: usize = self.left.iter().map(|one| size_of::<LeftLines>() + one.to.len()).sum();
+        size_of::<View>() + lines + self.track.bytes() + gone + left
     }
 
     /// How many of its lines are still there.
@@ -141,25 +147,51 @@ impl View {
         self.shown.count().saturating_sub(self.gone.len() as u64)
     }
 
-    /// Keeps the texts of the shown lines that an edit of the tip removes.
-    fn remember_gone(&mut self, tip: Body<'_>, splices: &[Splice]) {
-        for splice in splices {
-            for (number, line) in self.shown_in(splice.lines()) {
-                if let Some(text) = tip.line(line) {
-                    self.gone.insert(number, text.into());
+    /// Keeps the texts of the shown lines that an edit of the tip removes, where the tip is known,
+    /// and where those are that went to other files.
+    fn remember_gone(&mut self, tip: Option<Body<'_>>, course: &Course) {
+        let now = self.track.as_now();
+        let mut gone = Vec::new();
+        for splice in tip.iter().flat_map(|_| &course.splices) {
+            for (lines, first) in self.shown_in(&now, splice.lines()) {
+                for (number, line) in lines.zip(first..).filter(|&(_, line)| !course.moves(line)) {
+                    let text = tip.and_then(|tip| tip.line(line));
+                    gone.extend(text.map(|text| (number, text.into())));
                 }
             }
         }
+        let left = course.left.iter().flat_map(|one| {
+            let shown = self.shown_in(&now, one.first..one.first + one.count);
+            shown.into_iter().map(|(lines, first)| LeftLines {
+                first: lines.start,
+                count: lines.end - lines.start,
+                to: one.to.clone(),
+                now: one.now + (first - one.first),
+            })
+        });
+        let left: Vec<LeftLines> = left.collect();
+        self.left.extend(left);
+        self.gone.extend(gone);
     }
 
-    /// The shown lines among those that are now in a range of the tip: their numbers in the view,
-    /// and in the tip.
-    fn shown_in(&self, tip: std::ops::Range<u64>) -> Vec<(u64, u64)> {
-        let origins = self.track.origins(tip);
+    /// The file to which a line of it went, and its number there.
+    pub(in crate::edit::session) fn left_for(&self, line: u64) -> Option<(&str, u64)> {
+        let one =
+            self.left.iter().find(|one| (one.first..one.first + one.count).contains(&line))?;
+        Some((&one.to, one.now + (line - one.first)))
+    }
+
+    /// The shown lines among those that are now in a range of the tip: stretches of the view, each
+    /// with its first line in the tip.
+    fn shown_in(&self, now: &TrackAsNow<'_>, tip: Range<u64>) -> Vec<(Range<u64>, u64)> {
+        let origins = now.origins(tip);
         let lines = origins.into_iter().flat_map(|(origin, now)| {
             let shift = now as i64 - origin.start as i64;
             let shown = self.shown.within(origin);
-            shown.into_iter().flatten().map(move |line| (line, line.saturating_add_signed(shift)))
+            shown.into_iter().map(move |lines| {
+                let first = lines.start.saturating_add_signed(shift);
+                (lines, first)
+            })
         });
         lines.collect()
     }
@@ -233,21 +265,19 @@ impl Lineage {
         &mut self,
         before: Option<Body<'_>>,
         after: u128,
-        splices: &[Splice],
+        course: &Course,
         now: Moment,
     ) {
         self.changed = now;
         for view in &mut self.views {
-            if let Some(before) = before {
-                view.remember_gone(before, splices);
-            }
-            view.track.follow(splices);
+            view.remember_gone(before, course);
+            view.track.follow(course);
         }
         let mut all = Track::identity();
-        all.follow(splices);
+        all.follow(course);
         self.written = all.set(&self.written);
-        self.written.extend(&Splice::written(splices));
-        self.track.follow(splices);
+        self.written.extend(&course.written());
+        self.track.follow(course);
         self.tip = after;
     }
 

@@ -68,7 +68,8 @@ impl Memory {
         let Some(file) = self.files.get(file) else { return false };
         let removed = || splices.iter().filter(|splice| splice.removed > 0);
         let is_shown = |view: &View| {
-            let mut origins = removed().flat_map(|one| view.track.origins(one.lines()));
+            let now = view.track.as_now();
+            let mut origins = removed().flat_map(|one| now.origins(one.lines()));
             origins.any(|(lines, _)| !view.shown.within(lines).is_empty())
         };
         match file.lineages.iter().rev().find(|one| one.tip == before) {
@@ -160,6 +161,7 @@ impl View {
             && self.shown.fits(MAX_LINES)
             && self.asked.fits(MAX_LINES)
             && self.track.is_sound()
+            && self.left.iter().all(|one| one.count > 0 && self.track.line(one.first).is_none())
             && gone.all(|&line| self.shown.contains(line) && self.track.line(line).is_none())
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
+use crate::edit::session::track::Splice;
 
 /// Some lines that no text of another name has.
 fn text(name: &str, lines: usize) -> Version {
@@ -117,11 +118,11 @@ proptest! {
         for step in steps {
             match step {
                 Step::Show(file, number) => show(&mut memory, &format!("f{file}"), &text(number)),
-                Step::Write(file, number) => memory.written(&name(file), &text(number)),
+                Step::Write(file, number) => memory.written(&name(file), &text(number), &LineSet::default()),
                 Step::Edit(file, before, after) => {
                     let (before, after) = (text(before), text(after));
                     let splice = Splice { first: 1, removed: before.count, inserted: after.count };
-                    memory.edited(&name(file), &before, &after, &[splice]);
+                    memory.edited(&name(file), &before, &after, &Course::of(vec![splice]));
                 }
                 Step::Move(from, to) => memory.rename_all(&[(name(from), name(to))]),
                 Step::Forget(file) => memory.forget(&name(file)),

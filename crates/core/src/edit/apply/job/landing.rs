@@ -1,0 +1,144 @@
+//! Where lines that a patch moves and copies are afterwards, for a session that remembers them.
+
+use std::collections::HashMap;
+
+use super::{AddedContents, FileKey, Job, NewContent, Settled, Task};
+use crate::edit::apply::transfer::Taken;
+use crate::edit::session::{Course, LeftLines, LineSet, MovedLines, Recall, Splice};
+
+/// Lines at their new place.
+struct Landing<'a> {
+    /// The file there.
+    goal: FileKey,
+    /// Its path, as the patch names it.
+    path: &'a str,
+    /// The file they come from.
+    source: FileKey,
+    /// The lines as they were.
+    taken: &'a Taken,
+    /// The first of them now.
+    now: u64,
+    /// How many they are.
+    count: u64,
+    /// Those of them that the model knows, as they were.
+    known: LineSet,
+}
+
+/// All lines that a patch moves and copies.
+pub(super) struct Landings<'a>(Vec<Landing<'a>>);
+
+/// Where lines are put: the file, its path, the first line there, and how many they are.
+type Goal<'a> = (FileKey, &'a str, u64, u64);
+
+impl<'a> Job<'a> {
+    /// Where the lines are that the patch moves and copies.
+    pub(super) fn landings(&self, added: &AddedContents, recall: &Recall<'_>) -> Landings<'a> {
+        if self.files.iter().all(|file| file.taken.is_empty()) {
+            return Landings(Vec::new());
+        }
+        let goals = self.goals(added);
+        let mut landings = Vec::new();
+        for (edits, file) in self.tasks.edits.iter().zip(self.files) {
+            if file.taken.is_empty() {
+                continue;
+            }
+            let (name, text) = (edits.place.canonical(), file.document.text());
+            let known = recall.memory.known_lines(name, text, recall.as_of);
+            for (operation, taken) in &file.taken {
+                let Some(&(goal, path, now, count)) = goals.get(operation) else { continue };
+                if count == 0 {
+                    continue;
+                }
+                let known = known.common(&LineSet::of(taken.first, taken.first + count - 1));
+                let source = edits.key();
+                landings.push(Landing { goal, path, source, taken, now, count, known });
+            }
+        }
+        landings.sort_by_key(|one| one.taken.first);
+        Landings(landings)
+    }
+
+    /// Where each operation puts lines.
+    fn goals(&self, added: &AddedContents) -> HashMap<usize, Goal<'a>> {
+        let mut goals = HashMap::new();
+        for (edits, file) in self.tasks.edits.iter().zip(self.files) {
+            let moved = self.moved.get(edits.place.canonical()).map(|one| &one.task);
+            let path = match moved {
+                Some(Task::Move { to_path, .. }) => to_path.as_str(),
+                _ => edits.place.shown(),
+            };
+            let mut shift = 0;
+            for region in &file.plan.regions {
+                let first = (region.after_line + 1).saturating_add_signed(shift);
+                goals.extend(
+                    region.pasted.iter().map(|one| {
+                        (one.operation, (edits.key(), path, first + one.above, one.lines))
+                    }),
+                );
+                shift += region.shift();
+            }
+        }
+        let counts = self.files.iter().flat_map(|file| &file.taken);
+        let counts: HashMap<usize, u64> =
+            counts.map(|(&operation, taken)| (operation, taken.count())).collect();
+        for one in self.tasks.files.iter().filter(|one| added.contains_key(&one.key())) {
+            let Task::Add { content: NewContent::Lines(operations), .. } = &one.task else {
+                continue;
+            };
+            let mut now = 1;
+            for operation in operations {
+                let count = counts.get(&operation.index).copied().unwrap_or_default();
+                goals.insert(operation.index, (one.key(), one.path.as_str(), now, count));
+                now += count;
+            }
+        }
+        goals
+    }
+}
+
+impl Landings<'_> {
+    /// The lines that came to a file, or to another place in it.
+    pub(super) fn pasted(&self, file: FileKey) -> LineSet {
+        let there = self.0.iter().filter(|one| one.goal == file);
+        there.map(|one| one.now..one.now + one.count).collect()
+    }
+
+    /// Those of them that the model knows from elsewhere. Lines that moved within the file keep
+    /// what is known of them.
+    pub(super) fn shown(&self, file: FileKey) -> LineSet {
+        let there = self.0.iter().filter(|one| one.goal == file && !one.is_within());
+        let known = there.flat_map(|one| {
+            let now = |line: u64| line - one.taken.first + one.now;
+            one.known.ranges().iter().map(move |known| now(known.start)..now(known.end))
+        });
+        known.collect()
+    }
+
+    /// What the patch did to the lines of a file.
+    pub(super) fn course(&self, file: FileKey, settled: &Settled) -> Course {
+        let from_here = || self.0.iter().filter(|one| one.source == file && !one.taken.is_copy);
+        let moves = from_here().filter(|one| one.is_within()).map(|one| {
+            let (first, count, now) = (one.taken.first, one.count, one.now);
+            MovedLines { first, count, now }
+        });
+        let left = from_here().filter(|one| !one.is_within()).map(|one| LeftLines {
+            first: one.taken.first,
+            count: one.count,
+            to: one.path.to_owned(),
+            now: one.now,
+        });
+        Course {
+            splices: Splice::of_plan(&settled.plan),
+            moves: moves.collect(),
+            left: left.collect(),
+            pasted: self.pasted(file),
+        }
+    }
+}
+
+impl Landing<'_> {
+    /// Whether they moved within their file.
+    fn is_within(&self) -> bool {
+        self.source == self.goal && !self.taken.is_copy
+    }
+}

@@ -1,0 +1,212 @@
+//! Lines that go from one place to another: what is taken, and how it looks where it is put.
+
+use std::collections::HashMap;
+
+use crate::disk::bytes::{Charset, Document};
+use crate::edit::plan::{Edit, NewLines, PlanText};
+use crate::edit::request::{InsertAt, LineEdit, MovedIndent, Operation, Transfer};
+use crate::edit::resolve::{Resolved, Spot};
+use crate::error::{Code, Error, Result};
+use crate::text::lines::{Terminator, Unit};
+
+/// Lines that an operation takes.
+pub(super) struct Taken {
+    pub(super) first: u64,
+    pub(super) last: u64,
+    pub(super) is_copy: bool,
+    /// In the bytes of their file, without terminators.
+    texts: Vec<Vec<u8>>,
+    terminators: Vec<Terminator>,
+    /// What ends the lines of that file where one of these has no end.
+    usual: Terminator,
+    charset: Charset,
+    byte_order_mark: Vec<u8>,
+}
+
+/// Taken lines, by operation.
+pub(super) type TakenLines = HashMap<usize, Taken>;
+
+/// The lines that the operations of one file take.
+pub(super) fn taken(subject: &PlanText<'_>, resolved: &[Resolved<'_>]) -> TakenLines {
+    let (document, index) = (subject.document, subject.index);
+    let (body, unit) = (document.body(), index.unit());
+    let mut all = TakenLines::new();
+    for one in resolved {
+        let (LineEdit::Take(transfer), Spot::Lines(first, last)) =
+            (&one.operation.action, one.spot)
+        else {
+            continue;
+        };
+        let spans = index.from_line(body, first).into_iter().flatten();
+        let spans = spans.take((last - first + 1) as usize);
+        let (texts, terminators) =
+            spans.map(|span| (span.text(body).to_vec(), span.terminator(unit))).unzip();
+        let taken = Taken {
+            first,
+            last,
+            is_copy: transfer.is_copy,
+            texts,
+            terminators,
+            usual: subject.terminator(first),
+            charset: document.charset(),
+            byte_order_mark: document.raw()[..document.bom_bytes()].to_vec(),
+        };
+        all.insert(one.operation.index, taken);
+    }
+    all
+}
+
+impl Taken {
+    /// How many lines they are.
+    pub(super) fn count(&self) -> u64 {
+        self.texts.len() as u64
+    }
+
+    /// Their texts in another encoding.
+    fn in_charset(&self, operation: &Operation, charset: Charset) -> Result<Vec<Vec<u8>>> {
+        if charset == self.charset {
+            let whole = |text: &Vec<u8>| text.len().is_multiple_of(charset.unit().width_bytes());
+            return match self.texts.iter().all(whole) {
+                true => Ok(self.texts.clone()),
+                false => Err(self.unreadable(operation)),
+            };
+        }
+        let encoded = self.texts.iter().map(|text| {
+            let (decoded, is_lossy) = self.charset.decode(text);
+            let decoded = std::str::from_utf8(&decoded).ok().filter(|_| !is_lossy);
+            let decoded = decoded.ok_or_else(|| self.unreadable(operation))?;
+            charset.encode(decoded).map_err(|character| {
+                let message = format!(
+                    "operation {}: the character {character:?} (U+{:04X}) of the lines does not exist in the encoding of {}, {}",
+                    operation.index,
+                    u32::from(character),
+                    operation.path,
+                    charset.name()
+                );
+                Error::new(Code::UnencodableText, message)
+            })
+        });
+        encoded.collect()
+    }
+
+    fn unreadable(&self, operation: &Operation) -> Error {
+        let message = format!(
+            "operation {}: lines {} to {} hold bytes that are invalid in {}, and cannot go to a place where they would mean something else",
+            operation.index,
+            self.first,
+            self.last,
+            self.charset.name()
+        );
+        Error::new(Code::UnencodableText, message)
+    }
+}
+
+/// The edit that puts lines at a place.
+pub(super) fn put<'o>(
+    subject: &PlanText<'_>,
+    one: &Resolved<'o>,
+    transfer: &Transfer,
+    taken: &Taken,
+) -> Result<Option<Edit<'o>>> {
+    let Spot::Gap(gap) = one.spot else { return Ok(None) };
+    let operation = one.operation;
+    let mut lines = taken.in_charset(operation, subject.document.charset())?;
+    if transfer.indent == MovedIndent::Fit {
+        let beside = match transfer.at {
+            Some(InsertAt::After(_)) => one.anchor_line,
+            _ => None,
+        };
+        fit(&mut lines, &indent_at(subject, gap, beside), subject.index.unit());
+    }
+    Ok(Some(Edit::Insert { operation, gap, lines: NewLines::Bytes(lines) }))
+}
+
+/// Whether a move leaves everything as it is: its lines go to where they are, as they are.
+pub(super) fn is_at_home(taken: &Taken, edit: &Edit<'_>) -> bool {
+    match edit {
+        Edit::Insert { gap, lines: NewLines::Bytes(lines), .. } => {
+            !taken.is_copy
+                && (*gap + 1 == taken.first || *gap == taken.last)
+                && *lines == taken.texts
+        }
+        _ => false,
+    }
+}
+
+/// The white space at the start of the next line below a place that is not empty, or of the line
+/// beside it if that has more.
+fn indent_at(subject: &PlanText<'_>, gap: u64, beside: Option<u64>) -> Vec<u8> {
+    let (body, unit) = (subject.document.body(), subject.index.unit());
+    let below = subject.index.from_line(body, gap + 1).into_iter().flatten();
+    let below = below.map(|span| span.text(body)).find(|text| !is_blank(text, unit));
+    let beside = beside.and_then(|line| Some(subject.index.span(body, line)?.text(body)));
+    let indents = [beside, below].into_iter().flatten().map(|text| indent(text, unit));
+    indents.max_by_key(|one| one.len()).unwrap_or_default().to_vec()
+}
+
+/// Exchanges the white space that all lines begin with.
+fn fit(lines: &mut [Vec<u8>], new: &[u8], unit: Unit) {
+    let own = lines.iter().filter(|text| !is_blank(text, unit)).map(|text| indent(text, unit));
+    let common = own.reduce(|one, other| {
+        let same = one.iter().zip(other).take_while(|(one, other)| one == other).count();
+        &one[..same - same % unit.width_bytes()]
+    });
+    let Some(length) = common.map(<[u8]>::len) else { return };
+    for text in lines.iter_mut().filter(|text| !is_blank(text, unit)) {
+        text.splice(..length, new.iter().copied());
+    }
+}
+
+/// The spaces and tabs that a line begins with.
+fn indent(text: &[u8], unit: Unit) -> &[u8] {
+    let is_white = |character: &[u8]| match (unit, character) {
+        (Unit::Byte, [byte]) | (Unit::Utf16Le, [byte, 0]) | (Unit::Utf16Be, [0, byte]) => {
+            matches!(byte, b' ' | b'\t')
+        }
+        _ => false,
+    };
+    let width = unit.width_bytes();
+    let count = text.chunks(width).take_while(|character| is_white(character)).count();
+    &text[..count * width]
+}
+
+fn is_blank(text: &[u8], unit: Unit) -> bool {
+    indent(text, unit).len() == text.len()
+}
+
+/// A file that is made of lines of others.
+pub(super) struct GatheredLines {
+    /// Its bytes.
+    pub(super) bytes: Vec<u8>,
+    /// Its text as UTF-8, without a byte order mark.
+    pub(super) text: Vec<u8>,
+}
+
+/// Makes a file of the lines that operations take, in their order. Its encoding is that of the
+/// first, and each line ends as it did; only the last one may have no end.
+pub(super) fn gather(operations: &[&Operation], taken: &TakenLines) -> Result<GatheredLines> {
+    let parts: Vec<_> =
+        operations.iter().filter_map(|one| Some((*one, taken.get(&one.index)?))).collect();
+    let Some((_, first)) = parts.first() else {
+        return Ok(GatheredLines { bytes: Vec::new(), text: Vec::new() });
+    };
+    let charset = first.charset;
+    let mut bytes = first.byte_order_mark.clone();
+    let lines: usize = parts.iter().map(|(_, taken)| taken.texts.len()).sum();
+    let mut at = 0;
+    for (operation, part) in &parts {
+        for (text, &own) in part.in_charset(operation, charset)?.iter().zip(&part.terminators) {
+            at += 1;
+            bytes.extend_from_slice(text);
+            let end = match own {
+                Terminator::None if at == lines => continue,
+                Terminator::None => part.usual,
+                own => own,
+            };
+            bytes.extend(charset.encode(end.as_str()).expect("every encoding has line ends"));
+        }
+    }
+    let body = &bytes[first.byte_order_mark.len()..];
+    let text = Document::from_text(body).with_charset(charset).text().to_vec();
+    Ok(GatheredLines { bytes, text })
+}

@@ -1,0 +1,306 @@
+//! Random patches with moves, copies, edits and moved files, against lists of lines: the bytes of
+//! all files, and where a session finds the lines that it showed.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::{Scene, applied, at, in_session, refused};
+
+/// Numbers that look random, the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as usize) % limit.max(1)
+    }
+
+    fn one_in(&mut self, count: usize) -> bool {
+        self.below(count) == 0
+    }
+}
+
+/// A file as a list of lines that are all different.
+struct Model {
+    lines: Vec<String>,
+    end: &'static str,
+    /// The last line has no end.
+    is_open: bool,
+}
+
+impl Model {
+    fn bytes(&self) -> String {
+        let all: String = self.lines.iter().map(|line| format!("{line}{}", self.end)).collect();
+        match self.is_open {
+            true => all[..all.len() - self.end.len()].to_owned(),
+            false => all,
+        }
+    }
+}
+
+/// Where a line was, and is.
+type Places = BTreeMap<(usize, usize), (usize, usize)>;
+
+/// One patch being made: what becomes of each line, and what comes into each gap.
+struct Draft {
+    taken: Vec<Vec<bool>>,
+    /// Gaps that lie strictly inside of what is removed or replaced.
+    closed: Vec<Vec<bool>>,
+    /// What comes between lines: texts, or lines by their old places, and whether these move.
+    put: Vec<Vec<Vec<Put>>>,
+    replaced: Vec<BTreeMap<usize, Vec<String>>>,
+    gone: Vec<Vec<bool>>,
+    made: Vec<Put>,
+    operations: Vec<Value>,
+}
+
+#[derive(Clone)]
+enum Put {
+    Text(String),
+    Lines(usize, usize, usize, bool),
+}
+
+fn name(file: usize) -> String {
+    format!("f{file}")
+}
+
+impl Draft {
+    fn new(files: &[Model]) -> Draft {
+        let lines = |_: ()| files.iter().map(|file| vec![false; file.lines.len()]).collect();
+        let gaps = files.iter().map(|file| vec![false; file.lines.len() + 1]).collect();
+        Draft {
+            taken: lines(()),
+            closed: gaps,
+            put: files.iter().map(|file| vec![Vec::new(); file.lines.len() + 1]).collect(),
+            replaced: files.iter().map(|_| BTreeMap::new()).collect(),
+            gone: lines(()),
+            made: Vec::new(),
+            operations: Vec::new(),
+        }
+    }
+
+    /// A stretch of lines that nothing else touches, and into which nothing is put.
+    fn stretch(&mut self, files: &[Model], dice: &mut Dice) -> Option<(usize, usize, usize)> {
+        let file = dice.below(files.len());
+        let count = files[file].lines.len() - usize::from(files[file].is_open);
+        if count == 0 {
+            return None;
+        }
+        let first = dice.below(count);
+        let last = (first + dice.below(4)).min(count - 1);
+        let is_free = (first..=last).all(|line| !self.taken[file][line])
+            && (first + 1..=last).all(|gap| self.put[file][gap].is_empty());
+        is_free.then_some((file, first, last))
+    }
+
+    fn take(&mut self, (file, first, last): (usize, usize, usize)) {
+        (first..=last).for_each(|line| self.taken[file][line] = true);
+        (first + 1..=last).for_each(|gap| self.closed[file][gap] = true);
+    }
+
+    fn gap(&self, files: &[Model], dice: &mut Dice) -> Option<(usize, usize)> {
+        let file = dice.below(files.len());
+        let gap = dice.below(files[file].lines.len() + 1);
+        (!self.closed[file][gap]).then_some((file, gap))
+    }
+
+    fn add(&mut self, files: &[Model], dice: &mut Dice, serial: &mut usize) {
+        let anchor = |file: usize, line: usize| at(line as u64 + 1, &files[file].lines[line]);
+        let place = |file: usize, gap: usize| match gap {
+            0 => "BOF".to_owned(),
+            gap => anchor(file, gap - 1),
+        };
+        match dice.below(6) {
+            0 => {
+                let Some((file, gap)) = self.gap(files, dice) else { return };
+                *serial += 1;
+                let text = format!("inserted {serial}");
+                self.operations.push(json!({
+                    "op": "insert_after", "path": name(file), "anchor": place(file, gap),
+                    "text": text, "verbatim": true,
+                }));
+                self.put[file][gap].push(Put::Text(text));
+            }
+            1 => {
+                let Some(stretch @ (file, first, last)) = self.stretch(files, dice) else { return };
+                self.take(stretch);
+                *serial += 1;
+                let text = format!("replaced {serial}");
+                self.operations.push(json!({
+                    "op": "replace_range", "path": name(file), "start_anchor": anchor(file, first),
+                    "end_anchor": anchor(file, last), "text": text, "verbatim": true,
+                }));
+                self.replaced[file].insert(first, vec![text]);
+                (first..=last).for_each(|line| self.gone[file][line] = true);
+            }
+            kind => self.transfer(files, dice, kind == 2),
+        }
+    }
+
+    fn transfer(&mut self, files: &[Model], dice: &mut Dice, is_copy: bool) {
+        let anchor = |file: usize, line: usize| at(line as u64 + 1, &files[file].lines[line]);
+        let Some(stretch @ (file, first, last)) = self.stretch(files, dice) else { return };
+        let mut operation = json!({
+            "op": if is_copy { "copy_lines" } else { "move_lines" }, "path": name(file),
+            "start_anchor": anchor(file, first), "end_anchor": anchor(file, last),
+        });
+        let put = Put::Lines(file, first, last, is_copy);
+        if dice.one_in(6) {
+            operation["to"] = "new".into();
+            self.made.push(put);
+        } else {
+            let Some((goal, gap)) = self.gap(files, dice) else { return };
+            if goal == file && gap > first && gap <= last && !is_copy {
+                return;
+            }
+            operation["to_anchor"] = match gap {
+                0 => "BOF".into(),
+                gap => anchor(goal, gap - 1).into(),
+            };
+            if goal != file || dice.one_in(2) {
+                operation["to"] = name(goal).into();
+            }
+            self.put[goal][gap].push(put);
+        }
+        if !is_copy {
+            self.take(stretch);
+            (first..=last).for_each(|line| self.gone[file][line] = true);
+        }
+        self.operations.push(operation);
+    }
+
+    /// The lines of the files afterwards, those of a new one last, and where the old lines are.
+    fn carry_out(&self, files: &[Model]) -> (Vec<Vec<String>>, Places) {
+        let mut places = Places::new();
+        let mut after = Vec::new();
+        let lay = |into: &mut Vec<String>, goal: usize, put: &Put, places: &mut Places| match put {
+            Put::Text(text) => into.push(text.clone()),
+            Put::Lines(file, first, last, is_copy) => {
+                for line in *first..=*last {
+                    if !is_copy {
+                        places.insert((*file, line), (goal, into.len()));
+                    }
+                    into.push(files[*file].lines[line].clone());
+                }
+            }
+        };
+        for (at, file) in files.iter().enumerate() {
+            let mut lines = Vec::new();
+            for gap in 0..=file.lines.len() {
+                self.put[at][gap].iter().for_each(|put| lay(&mut lines, at, put, &mut places));
+                if gap == file.lines.len() {
+                    break;
+                }
+                lines.extend(self.replaced[at].get(&gap).into_iter().flatten().cloned());
+                if !self.gone[at][gap] {
+                    places.insert((at, gap), (at, lines.len()));
+                    lines.push(file.lines[gap].clone());
+                }
+            }
+            after.push(lines);
+        }
+        let mut made = Vec::new();
+        self.made.iter().for_each(|put| lay(&mut made, files.len(), put, &mut places));
+        after.push(made);
+        (after, places)
+    }
+}
+
+fn round(seed: u64) {
+    let mut dice = Dice(seed);
+    let mut serial = 0;
+    let files: Vec<Model> = (0..3)
+        .map(|file| {
+            let count = dice.below(12);
+            let is_open = count > 0 && dice.one_in(4);
+            // A file without any line end takes line feeds.
+            let has_ends = count > usize::from(is_open);
+            Model {
+                lines: (0..count).map(|line| format!("file {file} line {line}")).collect(),
+                end: if has_ends && dice.one_in(3) { "\r\n" } else { "\n" },
+                is_open,
+            }
+        })
+        .collect();
+    let mut draft = Draft::new(&files);
+    for _ in 0..1 + dice.below(6) {
+        draft.add(&files, &mut dice, &mut serial);
+    }
+    if draft.operations.is_empty() {
+        return;
+    }
+    let (after, places) = draft.carry_out(&files);
+    let moved = dice.one_in(4).then(|| dice.below(files.len()));
+    let now = |file: usize| match file {
+        file if file == files.len() => "new".to_owned(),
+        file if moved == Some(file) => "moved".to_owned(),
+        file => name(file),
+    };
+    if let Some(file) = moved {
+        draft.operations.push(json!({"op": "move_file", "from": name(file), "to": "moved"}));
+    }
+    let names: Vec<String> = (0..files.len()).map(name).collect();
+    let contents: Vec<String> = files.iter().map(Model::bytes).collect();
+    let pairs: Vec<(&str, &[u8])> =
+        names.iter().zip(&contents).map(|(name, text)| (name.as_str(), text.as_bytes())).collect();
+    let scene = Scene::new(&pairs);
+    let session = scene.session(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let operations = Value::Array(draft.operations.clone());
+    let told = applied(in_session(&session, &operations)).text;
+    for (file, model) in files.iter().enumerate() {
+        let (end, is_open) = (model.end, model.is_open);
+        let expected = Model { lines: after[file].clone(), end, is_open };
+        let found = scene.content(&now(file));
+        assert_eq!(found, expected.bytes(), "seed {seed}: {}\n{operations}\n{told}", now(file));
+    }
+    let made: Vec<String> = match draft.made.is_empty() {
+        true => Vec::new(),
+        false => scene.content("new").lines().map(str::to_owned).collect(),
+    };
+    assert_eq!(made, after[files.len()], "seed {seed}: {operations}");
+    for (file, model) in files.iter().enumerate() {
+        for (line, text) in model.lines.iter().enumerate() {
+            let anchor = format!("{}|{text}", at(line as u64 + 1, text));
+            let delete = json!([{"op": "delete", "path": now(file), "anchor": anchor}]);
+            let is_copied = after[file].get(line) == Some(text);
+            match places.get(&(file, line)) {
+                // A copy has the very anchor under which the line was shown.
+                place if is_copied && place != Some(&(file, line)) => {}
+                Some(&(goal, _)) if goal == file => {
+                    let fork = session.fork();
+                    let before = scene.bytes(&now(file));
+                    applied(in_session(&fork, &delete));
+                    let mut left = after[file].clone();
+                    let at = places[&(file, line)].1;
+                    assert_eq!(left.remove(at), *text);
+                    let found = scene.content(&now(file));
+                    let found: Vec<&str> = found.lines().collect();
+                    assert_eq!(found, left, "seed {seed}: {anchor} of {file}\n{operations}");
+                    scene.write(&now(file), &before);
+                }
+                Some(&(goal, place)) => {
+                    let text = refused(in_session(&session, &delete)).text;
+                    let there = at(place as u64 + 1, &model.lines[line]);
+                    let said = format!("to {}: use {there} there", now(goal));
+                    assert!(text.contains(&said), "seed {seed}: {said}\n{text}\n{operations}");
+                }
+                None => {
+                    refused(in_session(&session, &delete));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn random_patches_agree_with_lists_of_lines() {
+    (0..60).for_each(round);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn many_random_patches_agree_with_lists_of_lines() {
+    (1_000..21_000).for_each(round);
+}
