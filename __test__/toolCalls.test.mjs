@@ -36,9 +36,11 @@ async function assertAnswers(made, of = rows) {
   await Promise.all(some)
 }
 
-test('the addon answers as recorded, arguments as values', { skip: elsewhere }, () =>
-  assertAnswers(JSON.parse),
-)
+test('the addon answers as recorded, arguments as values', { skip: elsewhere }, () => {
+  // No value has a key twice.
+  const values = rows.filter((row) => !/ has the key "\w+" twice/.test(row.text))
+  return assertAnswers(JSON.parse, values)
+})
 
 test('the addon answers as recorded, arguments as text', { skip: elsewhere }, () => {
   // A text in quotes is one more text.

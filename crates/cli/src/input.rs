@@ -30,7 +30,10 @@ pub fn patch(path: &str, limit_bytes: u64) -> Result<Patch> {
         Error::new(Code::InvalidOperation, format!("{shown}: the patch is not JSON: {cause}"))
     };
     let text = std::str::from_utf8(without_mark(&bytes)).map_err(|cause| not_json(&cause))?;
-    Patch::from_json(text).map_err(|error| not_json(&error.message))
+    Patch::from_json(text).map_err(|error| match error.code {
+        Code::InvalidArgument => error.within(format!("{shown}: "), ""),
+        _ => not_json(&error.message),
+    })
 }
 
 fn all_of(from: impl Read, shown: &str, limit_bytes: u64) -> Result<Vec<u8>> {

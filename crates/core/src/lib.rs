@@ -91,6 +91,7 @@ pub mod host {
     pub use crate::disk::bytes::{string_and_is_ascii, string_of, valid_utf8};
     pub use crate::edit::request::{VALUE, Value};
     pub use crate::error::{Message, Spelling, Term};
+    pub use crate::shape::unique_keys;
     pub use crate::threads::CALLS;
     pub use crate::view::render::{GAP, file_header, give_back, one_line};
     pub use crate::view::scope::Host;

@@ -2,12 +2,15 @@
 //! that `index.d.ts` declares; each is read through a flat struct of its own, the *shape*, next
 //! to what is made of it.
 
-use std::fmt;
+use std::collections::HashSet;
+use std::fmt::{self, Write as _};
 use std::marker::PhantomData;
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
+
+use crate::error;
 
 /// A string, or an array of strings.
 #[derive(Debug, Default)]
@@ -77,4 +80,142 @@ pub(crate) fn or_default<'de, T: Deserialize<'de> + Default, D: Deserializer<'de
 /// A number of bytes in memory; more than there can be is as good as the most.
 pub(crate) fn size(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// Refuses a JSON text in which an object has a key twice: readers differ in which of the values they
+/// take. A text that is no JSON is for its reader to refuse.
+pub fn unique_keys(text: &str) -> error::Result<()> {
+    let mut open: Vec<OpenPart> = Vec::new();
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        let mut end = at + 1;
+        let depth = open.len();
+        match (byte, open.last_mut()) {
+            (b'"', inside) => {
+                end = end_of_string(bytes, at);
+                if let Some(OpenPart::Object { keys, key, is_key_next: is_next @ true }) = inside {
+                    *key = key_of(text, at, end);
+                    *is_next = false;
+                    if !keys.insert(key.clone()) {
+                        return Err(key_twice(&open));
+                    }
+                }
+            }
+            // Deeper than any reader goes.
+            (b'{' | b'[', _) if depth > DEPTH_LIMIT => return Ok(()),
+            (b'{', _) => open.push(OpenPart::Object {
+                keys: HashSet::new(),
+                key: String::new(),
+                is_key_next: true,
+            }),
+            (b'[', _) => open.push(OpenPart::Array { index: 0 }),
+            (b'}' | b']', _) => drop(open.pop()),
+            (b',', Some(OpenPart::Object { is_key_next, .. })) => *is_key_next = true,
+            (b',', Some(OpenPart::Array { index })) => *index += 1,
+            _ => {}
+        }
+        at = end;
+    }
+    Ok(())
+}
+
+/// More levels than any reader of requests takes.
+const DEPTH_LIMIT: usize = 600;
+/// How much of a key a message shows.
+const SHOWN_KEY_CHARS: usize = 80;
+
+/// An object or array in which a place of a text lies.
+enum OpenPart {
+    Object { keys: HashSet<String>, key: String, is_key_next: bool },
+    Array { index: usize },
+}
+
+/// Where the string ends whose quote stands at a place, or the text.
+fn end_of_string(bytes: &[u8], quote: usize) -> usize {
+    let mut at = quote + 1;
+    while let Some(next) = memchr::memchr2(b'"', b'\\', &bytes[at.min(bytes.len())..]) {
+        match bytes[at + next] {
+            b'"' => return at + next + 1,
+            _ => at += next + 2,
+        }
+    }
+    bytes.len()
+}
+
+/// The key in a piece of a text; one with half a character in it as it is written.
+fn key_of(text: &str, start: usize, end: usize) -> String {
+    let written = &text[start..end];
+    serde_json::from_str(written).unwrap_or_else(|_| written.to_owned())
+}
+
+fn key_twice(open: &[OpenPart]) -> error::Error {
+    let Some((OpenPart::Object { key, .. }, around)) = open.split_last() else {
+        return error::Error::argument("a key is there twice");
+    };
+    let mut place = String::new();
+    for one in around {
+        let _ = match one {
+            OpenPart::Object { key, .. } if place.is_empty() => write!(place, "{}", shown(key)),
+            OpenPart::Object { key, .. } => write!(place, ".{}", shown(key)),
+            OpenPart::Array { index } => write!(place, "[{index}]"),
+        };
+    }
+    let object = if place.is_empty() { "the outer object" } else { &place };
+    let key = serde_json::Value::from(shown(key));
+    error::Error::argument(format!("{object} has the key {key} twice: give it once"))
+}
+
+fn shown(key: &str) -> String {
+    match key.char_indices().nth(SHOWN_KEY_CHARS) {
+        Some((end, _)) => format!("{}…", &key[..end]),
+        None => key.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regression_a_key_that_is_there_twice_is_refused_with_its_place() {
+        for (text, part) in [
+            (
+                r#"{"operations":[],"operations":[]}"#,
+                r#"the outer object has the key "operations" twice"#,
+            ),
+            (
+                r#"{"operations":[{},{"a":{"b":1},"a":2}]}"#,
+                r#"operations[1] has the key "a" twice"#,
+            ),
+            (r#"[[1,{"x":{"k":[],"b":"}","k":{}}}]]"#, r#"[0][1].x has the key "k" twice"#),
+            (r#"{"a":1,"\u0061":2}"#, r#"the key "a" twice"#),
+            (r#"{"\ud83d":1,"\ud83d":2}"#, "twice"),
+            (r#"{"":1,"":2}"#, r#"the key "" twice"#),
+            (r#"{"a\"":",","a\"":2"#, r#"the key "a\"" twice"#),
+        ] {
+            let error = unique_keys(text).unwrap_err();
+            assert_eq!(error.code, error::Code::InvalidArgument);
+            assert!(error.message.contains(part), "{}", error.message);
+        }
+        let long = "k".repeat(5_000);
+        let error = unique_keys(&format!("{{\"{long}\":1,\"{long}\":2}}")).unwrap_err();
+        assert!(error.message.len() < 200, "{}", error.message);
+    }
+
+    #[test]
+    fn keys_of_several_objects_may_be_alike() {
+        let deep = "[".repeat(100_000);
+        for text in [
+            "",
+            "\"",
+            "\"\\",
+            "}]{",
+            r#"[{"a":1},{"a":{"a":["a","a"]}}]"#,
+            r#"{"a":"a","b":"a\\","c":"\"a\":1,\"a\":2"}"#,
+            &deep,
+        ] {
+            unique_keys(text).unwrap();
+        }
+    }
 }

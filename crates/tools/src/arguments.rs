@@ -27,6 +27,7 @@ impl From<Error> for Trouble {
 impl From<Unreadable> for Trouble {
     fn from(why: Unreadable) -> Trouble {
         malformed(match why {
+            Unreadable::KeyTwice(message) => return Trouble::Engine(Error::argument(message)),
             Unreadable::TooDeep => {
                 format!("the arguments nest deeper than {MAX_DEPTH} levels, or have no end")
             }
@@ -432,6 +433,9 @@ fn inside(text: &str, field: &str, repairs: &mut Repairs) -> Result<Value, Troub
     parsed(fenced.unwrap_or(text)).map_err(|why| match why {
         Unreadable::NoJson(cause) if field != "arguments" => {
             malformed(format!("the field {field} is a string that is no JSON: {cause}"))
+        }
+        Unreadable::KeyTwice(message) if field != "arguments" => {
+            Trouble::Engine(Error::argument(format!("{field}: {message}")))
         }
         other => other.into(),
     })

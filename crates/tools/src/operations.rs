@@ -8,7 +8,7 @@ use crate::arguments::{
 };
 use crate::path::plain_path;
 use crate::table::{Field, Kind, Operation, PATH_NAMES, names_of, op_names};
-use crate::text::{parsed, without_fence};
+use crate::text::{Unreadable, parsed, without_fence};
 use crate::tool::Call;
 
 const TRANSFER: &[&str] =
@@ -645,9 +645,11 @@ fn no_text(value: &Value) -> &'static str {
 /// The value of a text that is JSON, or a block of code with JSON in it.
 fn decoded_value(text: &str) -> Option<Value> {
     let text = without_fence(text).unwrap_or(text);
-    match parsed(text).ok()? {
-        Value::IllFormed => Some(Value::IllFormed),
-        _ => Some(Value::Json(text.trim().to_owned())),
+    match parsed(text) {
+        Ok(Value::IllFormed) => Some(Value::IllFormed),
+        // The engine says what is wrong with a key that is there twice.
+        Ok(_) | Err(Unreadable::KeyTwice(_)) => Some(Value::Json(text.trim().to_owned())),
+        Err(_) => None,
     }
 }
 

@@ -3,7 +3,8 @@
 
 use std::collections::HashSet;
 
-use hashline_core::host::{VALUE, Value};
+use hashline_core::Error;
+use hashline_core::host::{VALUE, Value, unique_keys};
 
 /// How deep arguments may nest.
 pub const MAX_DEPTH: usize = 64;
@@ -19,6 +20,8 @@ pub enum Unreadable {
     TooMany,
     /// Its text is no JSON: what is wrong, and where.
     NoJson(String),
+    /// An object has a key twice: which, and where.
+    KeyTwice(String),
     /// It is no data: looking at it failed.
     NoData,
 }
@@ -27,7 +30,10 @@ pub enum Unreadable {
 pub fn parsed(text: &str) -> Result<Value, Unreadable> {
     let mut parser = Parser::new(text, Extent::Whole);
     let stop = match parser.value(0) {
-        Ok(value) if parser.peek().is_none() => return Ok(value),
+        Ok(value) if parser.peek().is_none() => {
+            let twice = |error: Error| Unreadable::KeyTwice(error.message);
+            return unique_keys(text).map(|()| value).map_err(twice);
+        }
         Ok(_) => Stop::Expected("nothing behind the value"),
         Err(stop) => stop,
     };
@@ -348,13 +354,18 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_several_fields_with_one_name_counts_and_values_stay_as_written() {
-        let text = "{\"a\":1,\"value\": 1.50 ,\"a\":2}";
+    fn values_stay_as_written_and_no_key_is_there_twice() {
+        let text = "{\"value\": 1.50 ,\"a\":2}";
         let expected = vec![
             (VALUE.to_owned(), Value::Json("1.50".into())),
             ("a".to_owned(), Value::Number(2.0)),
         ];
-        assert_eq!(parsed(text), Ok(Value::Object(expected)));
+        assert_eq!(parsed(text), Ok(Value::Object(expected.clone())));
+        let twice = "{\"a\":1,\"value\": 1.50 ,\"a\":2}";
+        assert!(matches!(parsed(twice), Err(Unreadable::KeyTwice(_))));
+        // Of what has not arrived as a whole, the last counts.
+        let so_far = so_far(twice).unwrap();
+        assert!(matches!(so_far, Value::Object(fields) if fields.len() == 2));
     }
 
     #[test]

@@ -146,6 +146,15 @@ fn misuse_is_refused_with_what_was_wrong() {
         (two(hashline_read, "[]", r#"{"dialect": "hex"}"#), "options: unknown dialect \"hex\""),
         (two(hashline_read, "[]", "[]"), "options is an array"),
         (two(hashline_search, "{}", ""), "query: missing field `search`"),
+        (two(hashline_read, r#"[{"path": "a", "path": "b"}]"#, ""), "requests: "),
+        (
+            two(hashline_apply, r#"{"operations": [], "operations": []}"#, ""),
+            "patch: the outer object has the key \"operations\" twice: give it once",
+        ),
+        (
+            two(hashline_apply, r#"{"operations": []}"#, r#"{"dryRun": true, "dryRun": false}"#),
+            "options: the outer object has the key \"dryRun\" twice",
+        ),
         (two(hashline_apply, "{", ""), "patch: not valid JSON at line 1"),
         (two(hashline_format, "a", r#"{"startLine": 0}"#), "startLine is 0"),
         (two(hashline_check_command, "a", r#"{"tools": 1}"#), "policy: invalid type"),

@@ -10,6 +10,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use hashline_core::host::unique_keys;
 use hashline_core::{Code, Error};
 use hashline_guard::{Policy, Verdict, check};
 use serde_json::{Value, json};
@@ -46,6 +47,8 @@ pub fn hook(call: &mut Call<'_>, args: &Hook) -> Result<Exit, Failure> {
     let event: Value = serde_json::from_slice(without_mark(&bytes)).map_err(|cause| {
         Error::new(Code::InvalidArgument, format!("the event is not JSON: {cause}"))
     })?;
+    unique_keys(&String::from_utf8_lossy(&bytes))
+        .map_err(|twice| twice.within("the event: ", ""))?;
     let policy = policy(args)?.map(|policy| served(policy, &event));
     let refusal = tool_call(args.agent, &event)
         .and_then(|tool| refusal(args.agent, &tool, args, policy.as_ref()));

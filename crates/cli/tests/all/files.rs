@@ -74,6 +74,18 @@ fn what_is_no_stale_anchor_is_trouble() {
     let cases = [
         ("{", "standard input: the patch is not JSON"),
         ("[]", "INVALID_OPERATION"),
+        (
+            r#"{"operations":[],"operations":[{"op":"delete","path":"a","anchor":"1:60"}]}"#,
+            "hashline: standard input: the outer object has the key \"operations\" twice",
+        ),
+        (
+            r#"{"operations":[{"op":"delete","path":"a","anchor":"1:60","anchor":"2:00"}]}"#,
+            "standard input: operations[0] has the key \"anchor\" twice: give it once",
+        ),
+        (
+            r#"{"path":"a","edits":[{"set_line":{"anchor":"1:60","new_text":"X","new_text":"Y"}}]}"#,
+            "edits[0].set_line has the key \"new_text\" twice",
+        ),
         (r#"{"path":"a","edits":[{"set_line":{"anchor":"x","new_text":""}}]}"#, "INVALID_ANCHOR"),
         (
             r#"{"path":"b","edits":[{"set_line":{"anchor":"1:00","new_text":""}}]}"#,

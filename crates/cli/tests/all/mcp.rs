@@ -587,6 +587,54 @@ fn regression_a_request_that_is_refused_has_its_id_back() {
 }
 
 #[test]
+fn regression_a_key_that_is_there_twice_is_refused() {
+    let project = Project::new(&[("a.txt", LINES), ("a.json", "{\"a\":1}")]);
+    let mut client = Client::connect(&project, &["--structured"]);
+    let delete = r#"{"op": "delete", "path": "a.txt", "anchor": "1:02""#;
+    for (tool, arguments, part) in [
+        (
+            "apply",
+            format!(r#"{{"operations": [{delete}}}], "operations": []}}"#),
+            r#"INVALID_ARGUMENT: the outer object has the key "operations" twice"#,
+        ),
+        (
+            "apply",
+            format!(r#"{{"operations": [{delete}, "anchor": "2:b2"}}]}}"#),
+            r#"operations[0] has the key "anchor" twice: give it once"#,
+        ),
+        (
+            "apply",
+            r#"{"operations": "[{\"op\": \"delete\", \"path\": \"a.txt\", \"path\": \"b\", \"anchor\": \"1:02\"}]"}"#
+                .to_owned(),
+            r#"operations: [0] has the key "path" twice"#,
+        ),
+        (
+            "apply_json",
+            r#"{"operations": [{"op": "set_path", "path": "a.json", "anchor": "$.a:b2", "value": "{\"x\": 1, \"x\": 2}"}]}"#
+                .to_owned(),
+            r#"has the key "x" twice"#,
+        ),
+        ("read", r#"{"path": "a.txt", "path": "b"}"#.to_owned(), r#"the key "path" twice"#),
+    ] {
+        client.say(&format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#
+        ));
+        let refused = answer_of(&client.answer_to(1));
+        assert!(refused.is_error && refused.text.contains(part), "{}", refused.text);
+    }
+    for params in
+        [r#"{"name": "read", "name": "apply"}"#, r#"{"name": "read", "_meta": {"a": 1, "a": 2}}"#]
+    {
+        client
+            .say(&format!(r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{params}}}"#));
+        let refused = client.answer_to(2);
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+        assert!(refused["error"]["message"].as_str().unwrap().contains("twice"), "{refused}");
+    }
+    assert_eq!(project.content("a.txt"), LINES);
+}
+
+#[test]
 fn what_is_plainly_meant_is_taken_as_meant() {
     let project = Project::new(&[("a.txt", LINES), ("@b.txt", "b\n"), ("ü x.txt", "u\n")]);
     let mut client = Client::connect(&project, &[]);
@@ -831,8 +879,16 @@ fn a_closed_pipe_ends_the_program() {
     drop(stdout);
     let mut stdin = stdin.unwrap();
     let request = json!({"jsonrpc": "2.0", "id": 9, "method": "tools/list"});
-    stdin.write_all(format!("{request}\n").as_bytes()).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(0));
+    // A process that another test is starting may hold the pipe's other end for a moment; so the
+    // first word may find a reader.
+    let ended = loop {
+        if let Some(ended) = child.try_wait().unwrap() {
+            break ended;
+        }
+        let _ = stdin.write_all(format!("{request}\n").as_bytes());
+        std::thread::yield_now();
+    };
+    assert_eq!(ended.code(), Some(0));
     drop(stdin);
 }
 

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use hashline_core::host::unique_keys;
 use rmcp::RoleServer;
 use rmcp::model::{
     CallToolRequestMethod, ClientRequest, ConstString, ErrorCode, ErrorData,
@@ -180,10 +181,25 @@ fn request(
             return Err(ErrorData::invalid_params(message, None));
         }
     }
-    match serde_json::from_str::<RxJsonRpcMessage<RoleServer>>(text) {
-        Ok(message) => checked(message),
-        Err(_) => with_arguments_as_text(&method, params.as_ref(), id).ok_or_else(unreadable),
+    let read = match members.get("params").map_or(Ok(()), |params| unique_keys(params.get())) {
+        Ok(()) => serde_json::from_str(text).ok(),
+        // The tools tell the model.
+        Err(_) if params.as_ref().is_some_and(|params| is_for_the_tools(&method, params)) => None,
+        Err(twice) => {
+            return Err(ErrorData::invalid_params(format!("params: {}", twice.message), None));
+        }
+    };
+    match read {
+        Some(message) => checked(message),
+        None => with_arguments_as_text(&method, params.as_ref(), id).ok_or_else(unreadable),
     }
+}
+
+/// Whether a key that is there twice is so in the arguments of a tool.
+fn is_for_the_tools(method: &str, params: &Members<'_>) -> bool {
+    method == CallToolRequestMethod::VALUE
+        && !["name", "arguments", "_meta"].into_iter().any(|name| params.is_twice(name))
+        && params.get("arguments").is_some_and(|arguments| unique_keys(arguments.get()).is_err())
 }
 
 /// The object that a member holds; none where it is left out or null.
@@ -216,7 +232,7 @@ fn checked(
 }
 
 /// A call whose arguments are what the library cannot read: half a character, a number that is too
-/// large, more depth than it takes. They go along as their text, which the tools read on their own.
+/// large, more depth than it takes, or a key twice. They go along as their text, which the tools read on their own.
 fn with_arguments_as_text(
     method: &str,
     params: Option<&Members<'_>>,

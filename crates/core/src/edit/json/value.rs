@@ -1,6 +1,5 @@
 //! A value that a request wants to have in a document.
 
-use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use super::canonical::quoted;
@@ -9,6 +8,7 @@ use super::tree::{JsonGrammar, NodeId, ROOT, Tree, ValueKind, unescaped};
 use crate::cancel::Cancel;
 use crate::edit::request::{VALUE, Value};
 use crate::error::{Code, Error, Result};
+use crate::shape::unique_keys;
 
 /// A JSON value as its text: the order of keys and the spelling of numbers are as they were given.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -18,14 +18,7 @@ impl JsonValue {
     /// A value from its text, which is JSON to the letter, without a key that is there twice.
     pub fn parse(text: &str) -> Result<JsonValue> {
         let tree = Tree::parse(text, JsonGrammar::Strict, &Cancel::default())?;
-        for id in (0..tree.count()).filter(|&id| tree.kind(id) == ValueKind::Object) {
-            let mut seen = HashSet::new();
-            let twice = tree.children(id).filter_map(|child| tree.key(child));
-            if let Some(key) = twice.into_iter().find(|key| !seen.insert(key.clone())) {
-                let message = format!("an object has the key {} twice", quoted(&key));
-                return Err(Error::new(Code::InvalidOperation, message));
-            }
-        }
+        unique_keys(text).map_err(|twice| Error::new(Code::InvalidOperation, twice.message))?;
         Ok(JsonValue(tree.slice(ROOT).to_owned()))
     }
 
@@ -51,6 +44,7 @@ impl JsonValue {
 /// A request from its text: what a field `value` holds is kept as text.
 pub(crate) fn request(text: &str) -> Result<Value> {
     let tree = Tree::parse(text, JsonGrammar::Strict, &Cancel::default())?;
+    unique_keys(text)?;
     Ok(request_value(&tree, ROOT))
 }
 
