@@ -15,6 +15,7 @@ import { createServer } from 'node:http'
 import { join, posix } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { attempt } from '../bench/edit/attempt.mjs'
 import { main } from '../bench/edit/cli.mjs'
 import { EndpointError, endpoint } from '../bench/edit/endpoint.mjs'
 import { loadEngine } from '../bench/edit/engine.mjs'
@@ -22,7 +23,7 @@ import { figuresOf, mcNemar } from '../bench/edit/figures.mjs'
 import { randomFrom } from '../bench/edit/history/random.mjs'
 import { checkEntries, checkFigures, EVEN_RATES, timeless } from '../bench/edit/proof/check.mjs'
 import { startPlayer, withPlayer } from '../bench/edit/proof/player.mjs'
-import { readRun } from '../bench/edit/record.mjs'
+import { readRun, readTasks } from '../bench/edit/record.mjs'
 import { replayed, summaryOf } from '../bench/edit/replay.mjs'
 import { pageOf } from '../bench/edit/report.mjs'
 import { resultOf } from '../bench/edit/result.mjs'
@@ -202,6 +203,121 @@ describe('a run that was interrupted', () => {
       writeFileSync(join(dir, 'run', 'lock'), `${process.pid}`)
       await assert.rejects(quietly(args), /is at this run/)
     }))
+})
+
+/** A task that needs no repository. @param {Partial<Task>} [more] @returns {Task} */
+const smallTask = (more) => ({
+  id: 'small',
+  language: 'JavaScript',
+  kind: 'k',
+  source: 's',
+  lines: 2,
+  instruction: 'Change a line.',
+  files: [{ path: 'src/a.txt', before: 'a\nb\n', wanted: 'a\nB\n', edits: [] }],
+  ...more,
+})
+
+const NO_USAGE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+
+/**
+ * An attempt of a model that makes these calls, in one answer each, and says "Done." then.
+ * @param {string} name of the scheme
+ * @param {[string, unknown][]} calls
+ * @param {Task} [task]
+ */
+function attempted(name, calls, task = smallTask()) {
+  const [scheme] = schemesNamed(name, engine)
+  const answers = [
+    ...calls.map(([name, args], at) => ({ calls: [{ id: `${at}`, name, args }], text: '' })),
+    { calls: [], text: 'Done.' },
+  ].values()
+  const ask = async () => {
+    const answer = { ...answers.next().value, usage: NO_USAGE }
+    return { raw: { choices: [{ message: {} }] }, answer: /** @type {any} */ (answer) }
+  }
+  return attempt({ task, scheme, wire: WIRES.openai, ask })
+}
+
+describe('a model that does what nobody asked for', () => {
+  test('may remove or move the file of the task: a wrong result, and no crash', async () => {
+    for (const operation of [
+      { op: 'delete_file', path: 'src/a.txt' },
+      { op: 'move_file', path: 'src/a.txt', to: 'src/b.txt' },
+    ]) {
+      const { log, ...counts } = await attempted('hashline', [
+        ['read', { path: 'src/a.txt' }],
+        ['apply_hash', { operations: [operation] }],
+        ['read', { path: 'src/a.txt' }],
+      ])
+      assert.equal(log[1].results[0].isError, false, log[1].results[0].text)
+      const { ending, solved, wrong } = counts
+      assert.deepEqual([ending, solved, wrong], ['done', false, true], operation.op)
+    }
+  })
+
+  test('may leave a file that nobody wanted: that is not solved', async () => {
+    const right = { op: 'replace_text', path: 'src/a.txt', old_text: 'b', new_text: 'B' }
+    const more = { op: 'add_file', path: 'src/notes.md', content: 'What I did' }
+    const calls = (/** @type {unknown[]} */ ...operations) =>
+      attempted('hashline', [['apply_hash', { operations }]])
+    assert.equal((await calls(right)).solved, true)
+    const { solved, wrong } = await calls(right, more)
+    assert.deepEqual([solved, wrong], [false, true])
+  })
+
+  test('may name paths that the file system refuses', async () => {
+    for (const path of ['src/a.txt/x', 'x'.repeat(5000), 'src', '', 'a\0b']) {
+      const edits = [{ old_text: 'b', new_text: 'B' }]
+      const patch = `--- a/${path}\n+++ b/${path}\n@@ -1 +1 @@\n-b\n+B\n`
+      for (const [name, call] of /** @type {const} */ ([
+        ['exact', ['edit', { path, edits }]],
+        ['diff', ['apply_diff', { patch }]],
+      ])) {
+        const { log, refusals } = await attempted(name, [[...call]])
+        assert.equal(refusals, 1, `${name} ${path}`)
+        assert.match(log[0].results[0].text, /^Nothing was written\. /)
+        assert.doesNotMatch(log[0].results[0].text, /hashline-bench-/)
+      }
+    }
+  })
+})
+
+describe('tasks that somebody else wrote', () => {
+  test('have no path that leads out of their directory', () =>
+    withMess({}, async (dir) => {
+      const file = join(dir, 'tasks.jsonl')
+      const [one] = smallTask().files
+      const away = ['../a', '/etc/x', 'a/../../b', 'a\\b', 'C:/a', 'a//b', './a', '', 7]
+      for (const path of away) {
+        const task = smallTask({ files: [/** @type {any} */ ({ ...one, path })] })
+        writeFileSync(file, `${JSON.stringify(task)}\n`)
+        const run = ['--model', 'm', '--base-url', 'http://127.0.0.1:1', '--task-file', file]
+        await assert.rejects(
+          quietly([...run, '--out', join(dir, 'run')]),
+          /tasks\.jsonl:1 is no task: the path .* is not one below a directory/,
+        )
+      }
+      mkdirSync(join(dir, 'sent'))
+      writeFileSync(join(dir, 'sent', 'run.json'), '{}')
+      const task = smallTask({ files: [{ ...one, path: '../a' }] })
+      writeFileSync(join(dir, 'sent', 'tasks.jsonl'), `${JSON.stringify(task)}\n`)
+      assert.throws(() => readRun(join(dir, 'sent')), /is no task: the path "\.\.\/a"/)
+    }))
+
+  test('have all that is used of them', () =>
+    withMess({}, async (dir) => {
+      const file = join(dir, 'tasks.jsonl')
+      for (const task of [7, null, {}, { ...smallTask(), files: [] }, { ...smallTask(), id: 1 }]) {
+        writeFileSync(file, `${JSON.stringify(task)}\n`)
+        assert.throws(() => readTasks(file), /tasks\.jsonl:1 is no task: /)
+      }
+    }))
+
+  test('name a formatter or none, and no other thing', () => {
+    const place = placeFor(smallTask({ formatter: 'constructor' }))
+    assert.equal(place.isWanted(), false)
+    place.remove()
+  })
 })
 
 describe('what an endpoint may do', () => {

@@ -21,7 +21,7 @@ import {
   Usage,
 } from './options.mjs'
 import { progressOn } from './progress.mjs'
-import { FORMAT, openRun, readLines, readRun } from './record.mjs'
+import { FORMAT, openRun, readRun, readTasks } from './record.mjs'
 import { replayed, summaryOf } from './replay.mjs'
 import { writeReport } from './report.mjs'
 import { resultOf } from './result.mjs'
@@ -150,7 +150,7 @@ function chosenTasks(values) {
 /** @param {string} file @param {(language: string) => boolean} isWanted @returns {Task[]} */
 function tasksIn(file, isWanted) {
   if (!existsSync(file)) throw new Usage(`--task-file: there is no file ${file}.`)
-  const tasks = readLines(file).filter(({ language }) => isWanted(language))
+  const tasks = readTasks(file).filter(({ language }) => isWanted(language))
   if (tasks.length === 0) throw new Usage(`${file} has no such task.`)
   return tasks
 }

@@ -17,6 +17,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 
+import { checkedTask } from './task.mjs'
+
 /** @import { Attempt } from './attempt.mjs' */
 /** @import { Task } from './task.mjs' */
 
@@ -136,7 +138,7 @@ export function readRun(dir) {
   if (!existsSync(about)) throw new Error(`${dir} holds no run: there is no ${about}.`)
   return {
     about: JSON.parse(readFileSync(about, 'utf8')),
-    tasks: readLines(tasks),
+    tasks: readTasks(tasks),
     entries: latest(readLines(attempts)),
   }
 }
@@ -144,12 +146,16 @@ export function readRun(dir) {
 /** One for each job. @param {Entry[]} entries */
 const latest = (entries) => [...new Map(entries.map((entry) => [keyOf(entry), entry])).values()]
 
+/** @param {string} path of a file with a task on each line */
+export const readTasks = (path) =>
+  readLines(path).map((task, at) => checkedTask(task, `${path}:${at + 1}`))
+
 /**
  * The lines of JSON of a file, without a last one that is not whole.
  * @param {string} path
  * @returns {any[]}
  */
-export function readLines(path) {
+function readLines(path) {
   if (!existsSync(path)) return []
   const lines = wholeLines(readFileSync(path)).toString('utf8').split('\n')
   return lines.flatMap((line, at) => (line === '' ? [] : [parsed(line, `${path}:${at + 1}`)]))

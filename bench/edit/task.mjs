@@ -1,8 +1,8 @@
 // A task: files, what is to be made of them, and the words for it. And the place where one is done.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, posix, win32 } from 'node:path'
 import { isAlikeFormatted } from './tasks/formatters.mjs'
 
 /** @import { Edit } from './history/text.mjs' */
@@ -37,6 +37,40 @@ export const sizeOf = ({ lines }) => SIZES[lines < 300 ? 0 : lines < 1000 ? 1 : 
 export const isMoving = ({ files }) => files.some(({ changed }) => changed !== undefined)
 
 /**
+ * A task as a file has it, which somebody else may have written: what is used of it must be there,
+ * and no path may lead out of the directory where it is done.
+ * @param {any} value
+ * @param {string} where for the message
+ * @returns {Task}
+ */
+export function checkedTask(value, where) {
+  const refuse = (/** @type {string} */ why) => new Error(`${where} is no task: ${why}`)
+  const texts = ['id', 'language', 'kind', 'source', 'instruction']
+  const missing = texts.find((name) => typeof value?.[name] !== 'string')
+  if (missing !== undefined) throw refuse(`${missing} is no text`)
+  if (!Array.isArray(value.files) || value.files.length === 0) throw refuse('it has no files')
+  for (const file of value.files) {
+    if (!isPathBelow(file?.path)) {
+      throw refuse(`the path ${JSON.stringify(file?.path)} is not one below a directory`)
+    }
+    const isWhole = ['before', 'wanted'].every((name) => typeof file[name] === 'string')
+    if (!isWhole || !['string', 'undefined'].includes(typeof file.changed)) {
+      throw refuse(`a text of ${file.path} is missing`)
+    }
+  }
+  return value
+}
+
+/** @param {unknown} path with `/` between its parts, as git writes it */
+const isPathBelow = (path) =>
+  typeof path === 'string' &&
+  !/[\\\0]/.test(path) &&
+  !posix.isAbsolute(path) &&
+  !win32.isAbsolute(path) &&
+  !/^[A-Za-z]:/.test(path) &&
+  path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
+
+/**
  * A directory of its own with the files of a task.
  * @param {Task} task
  */
@@ -48,29 +82,67 @@ export function placeFor(task) {
     mkdirSync(dirname(join(cwd, path)), { recursive: true })
     writeFileSync(join(cwd, path), text)
   }
+  mkdirSync(cwd)
   for (const { path, before } of files) put(path, before)
-  const bytesOf = (/** @type {TaskFile} */ { path }) => readFileSync(join(cwd, path), 'utf8')
   let isMoved = false
+  /**
+   * Whether the directory has the files of the task and no others, each with such a text.
+   * @param {(file: TaskFile, text: string) => boolean} isFit
+   */
+  const hasAll = (isFit) => {
+    const there = textsIn(cwd)
+    const isOne = (/** @type {TaskFile} */ file) => {
+      const text = there.get(file.path)
+      return text !== undefined && isFit(file, text)
+    }
+    return there.size === files.length && files.every(isOne)
+  }
   return {
     cwd,
     stateDir: join(dir, 'state'),
-    /** What somebody else does, once. */
+    /** What somebody else does, once. A file that is not there any more they leave alone. */
     move() {
       if (isMoved) return
       isMoved = true
-      for (const { path, changed } of files) if (changed !== undefined) put(path, changed)
+      const there = textsIn(cwd)
+      for (const { path, changed } of files) {
+        if (changed !== undefined && there.has(path)) put(path, changed)
+      }
     },
-    /** Whether the files are what they were to become. */
+    /** Whether the files are what they were to become, and no others are there. */
     isWanted: () =>
-      files.every((file) => isAlikeFormatted(bytesOf(file), file.wanted, file.path, formatter)),
+      hasAll((file, text) => isAlikeFormatted(text, file.wanted, file.path, formatter)),
     /** Whether nothing but what somebody else did was done. */
-    isUntouched: () =>
-      files.every((file) => {
-        const text = bytesOf(file)
-        return text === file.before || text === file.changed
-      }),
+    isUntouched: () => hasAll((file, text) => text === file.before || text === file.changed),
     remove: () => rmSync(dir, { recursive: true, force: true }),
   }
 }
+
+/**
+ * What a directory has, by paths with `/`. Bytes that are no UTF-8, and what is neither a file nor a
+ * directory, have no text.
+ * @param {string} dir
+ * @param {string} [prefix]
+ * @returns {Map<string, string | undefined>}
+ */
+function textsIn(dir, prefix = '') {
+  const found = readdirSync(dir, { withFileTypes: true }).flatMap((entry) => {
+    const [full, path] = [join(dir, entry.name), prefix + entry.name]
+    if (entry.isDirectory()) return [...textsIn(full, `${path}/`)]
+    return [/** @type {const} */ ([path, entry.isFile() ? textOf(full) : undefined])]
+  })
+  return new Map(found)
+}
+
+/** @param {string} path */
+function textOf(path) {
+  try {
+    return UTF8.decode(readFileSync(path))
+  } catch {
+    return undefined
+  }
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** @typedef {ReturnType<typeof placeFor>} Place */

@@ -15,9 +15,21 @@ export const refusing = (work) => async (/** @type {unknown} */ args) => {
   try {
     return { text: work(objectOf(args)), isError: false }
   } catch (error) {
-    if (!(error instanceof Refusal)) throw error
-    return { text: `Nothing was written. ${error.message}`, isError: true }
+    const why = error instanceof Refusal ? error.message : ofFileSystem(error)
+    if (why === undefined) throw error
+    return { text: `Nothing was written. ${why}`, isError: true }
   }
+}
+
+/**
+ * What the file system says of what a model asks for, such as a name that is too long. The paths of
+ * this machine are not in it.
+ * @param {unknown} error
+ */
+function ofFileSystem(error) {
+  const { syscall, code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+  if (syscall === undefined || code === undefined) return undefined
+  return `The file system says: ${message.split(',')[0]}.`
 }
 
 /** @param {unknown} args an object, or its JSON text @returns {Record<string, unknown>} */
@@ -59,7 +71,7 @@ export function textOf(from, ...names) {
  */
 export function fileAt(cwd, path) {
   const full = join(cwd, placeBelow(path))
-  if (!statSync(full, { throwIfNoEntry: false })?.isFile()) {
+  if (!isFile(full)) {
     throw new Refusal(`There is no file ${path}.`)
   }
   const bytes = readFileSync(full, 'utf8')
@@ -67,6 +79,17 @@ export function fileAt(cwd, path) {
   return {
     text: bytes.replaceAll('\r\n', '\n'),
     write: (/** @type {string} */ text) => writeFileSync(full, text.replaceAll('\n', eol)),
+  }
+}
+
+/** @param {string} path */
+function isFile(path) {
+  try {
+    return statSync(path).isFile()
+  } catch (error) {
+    const { code = '' } = /** @type {NodeJS.ErrnoException} */ (error)
+    if (['ENOENT', 'ENOTDIR'].includes(code)) return false
+    throw error
   }
 }
 

@@ -86,8 +86,9 @@ function isThere(program) {
  */
 export function isAlikeFormatted(got, wanted, path, formatter) {
   if (got === wanted) return true
-  const found = formatter === undefined ? undefined : FORMATTERS[formatter]
-  if (found === undefined || !found.takes.test(path)) return false
+  if (formatter === undefined || !Object.hasOwn(FORMATTERS, formatter)) return false
+  const found = FORMATTERS[formatter]
+  if (!found.takes.test(path)) return false
   const [one, other] = [got, wanted].map((text) => formatted(text, found.command(path)))
   return one !== undefined && one === other
 }
