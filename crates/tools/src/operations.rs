@@ -543,9 +543,14 @@ impl<'a> Taker<'a> {
         Ok(Value::Object(fields.0))
     }
 
-    /// An edit whose key says what it does: `{set_line: {…}}`.
+    /// An edit whose key says what it does, `{set_line: {…}}`, or whose `op`, `{op: "set", …}`.
     fn edit(&mut self, edit: Value, place: &str) -> Result<Value, Trouble> {
-        let Value::Object(mut held) = edit else { return Ok(edit) };
+        let Value::Object(held) = edit else { return Ok(edit) };
+        let fields = Fields(held);
+        if let Some(op @ ("set" | "replace")) = fields.word("op") {
+            check_new_text(&fields, "content", op, place)?;
+        }
+        let Fields(mut held) = fields;
         for (key, value) in &mut held {
             let Value::Object(fields) = value else { continue };
             let place = format!("{place}.{key}");
@@ -557,7 +562,7 @@ impl<'a> Taker<'a> {
             let text = if key == "insert_after" { "text" } else { "new_text" };
             inner.rename_one(text, TEXT_NAMES, &format!("{place}."), self.repairs)?;
             if ["set_line", "replace_lines"].contains(&key.as_str()) {
-                check_new_text(&inner, key, &place)?;
+                check_new_text(&inner, "new_text", key, &place)?;
             }
             *fields = inner.0;
         }
@@ -566,9 +571,8 @@ impl<'a> Taker<'a> {
 }
 
 /// Refuses an edit that would delete for want of its text, or would lose a text. An empty string
-/// deletes in this shape.
-fn check_new_text(fields: &Fields, key: &str, place: &str) -> Result<(), Trouble> {
-    let name = "new_text";
+/// deletes in these shapes.
+fn check_new_text(fields: &Fields, name: &str, key: &str, place: &str) -> Result<(), Trouble> {
     let is_held =
         |one: &&&str| **one != name && fields.get(one).is_some_and(|held| !is_empty(held));
     if let Some(other) = TEXTS.iter().find(is_held) {

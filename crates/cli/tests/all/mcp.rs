@@ -635,6 +635,34 @@ fn regression_a_key_that_is_there_twice_is_refused() {
 }
 
 #[test]
+fn regression_no_shape_deletes_for_want_of_its_text() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let mut client = Client::connect(&project, &[]);
+    client.read("a.txt");
+    for (edit, part) in [
+        (
+            json!({"op": "set", "tag": "1:02", "content": null}),
+            "edits[0].content is null: set puts",
+        ),
+        (json!({"op": "set", "tag": "1:02", "content": []}), "edits[0].content is []: set puts"),
+        (json!({"op": "set", "tag": "1:02"}), "edits[0].content is missing: set puts"),
+        (json!({"op": "set", "tag": "1:02", "text": "x"}), "edits[0] has no field text: what it"),
+        (
+            json!({"op": "replace", "first": "1:02", "last": "2:b2", "content": null}),
+            "edits[0].content is null: replace puts",
+        ),
+        (json!({"set_line": {"anchor": "1:02", "new_text": []}}), "new_text is []: set_line puts"),
+    ] {
+        let refused = client.call("apply", &json!({"path": "a.txt", "edits": [edit]}));
+        assert!(refused.is_error && refused.text.contains(part), "{edit}: {}", refused.text);
+    }
+    assert_eq!(project.content("a.txt"), LINES);
+    let edit = json!({"op": "set", "tag": "1:02", "content": ["one"]});
+    assert!(!client.call("apply", &json!({"path": "a.txt", "edits": [edit]})).is_error);
+    assert_eq!(project.content("a.txt"), LINES.replace("line 1", "one"));
+}
+
+#[test]
 fn what_is_plainly_meant_is_taken_as_meant() {
     let project = Project::new(&[("a.txt", LINES), ("@b.txt", "b\n"), ("ü x.txt", "u\n")]);
     let mut client = Client::connect(&project, &[]);
