@@ -718,6 +718,11 @@ export interface CommandPolicy {
   roots?: string | readonly string[]
   /** Where relative paths start: the first of the roots when left out. */
   cwd?: string
+  /**
+   * Looks at the files in the roots: no findings are links that lead out of the roots, and files
+   * that the tools cannot show. `false` when left out.
+   */
+  checkFiles?: boolean
   /** Paths in the roots that are no findings, as lines of a `.gitignore`. */
   ignored?: string | readonly string[]
   /** More commands that show the files they are given. */
@@ -1044,7 +1049,7 @@ export declare function applyJsonSync(patch: JsonPatch, options?: Omit<ApplyOpti
 
 /**
  * Tells which parts of a shell command line read file contents or write files, so that a model
- * can be told which tool to use instead. Runs nothing and opens no file.
+ * can be told which tool to use instead. Runs nothing, and looks at files only for `checkFiles`.
  *
  * Throws an error that has a `code` for misuse of the arguments.
  */

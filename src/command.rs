@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hashline_core::host::Served;
 use hashline_guard::{self as core, CommandRule, Judgement, Policy, Tools, Unparsed};
 use napi::Env;
 use napi_derive::napi;
@@ -18,6 +19,7 @@ const POLICY: Table<Policy> = &[&[
     row!("rules", |field| read_inside(field, Holder::PolicyRules, RULES) => rules),
     row!("roots", Field::texts => roots),
     row!("cwd", Field::text => cwd),
+    row!("checkFiles", Field::flag => check_files),
     row!("ignored", Field::texts => ignored),
     row!("extraReads", Field::texts => extra_reads),
     row!("extraWrites", Field::texts => extra_writes),
@@ -99,7 +101,7 @@ pub struct CommandSpan {
 }
 
 /// Tells which parts of a shell command line read file contents or write files, so that a model
-/// can be told which tool to use instead. Runs nothing and opens no file.
+/// can be told which tool to use instead. Runs nothing, and looks at files only for `checkFiles`.
 ///
 /// Throws an error that has a `code` for misuse of the arguments.
 #[napi(
@@ -115,7 +117,8 @@ pub fn check_command<'env>(
         let command = Field::argument("command", command).text()?;
         let mut given = Policy::default();
         options::read(Holder::Policy, policy, POLICY, &mut given)?;
-        let judgement = core::check(&command, &given);
+        let served = Served::below(&given.roots);
+        let judgement = core::check_among(&command, &given, &|path| served.has(path));
         Ok(CommandJudgement::of(judgement, &command))
     })
 }

@@ -49,7 +49,7 @@ const server = async (input, options = {}) => {
       const { cwd, root } = sessions.options
       const given = /** @type {CommandPolicy | undefined} */ (options.guard)
       const start = typeof args.workdir === 'string' ? resolve(cwd, args.workdir) : cwd
-      const policy = { roots: [root], cwd: start, ...given }
+      const policy = { roots: [root], cwd: start, checkFiles: true, ...given }
       const reason = guard(args.command, { names: NAMES, policy })
       if (reason !== undefined) throw new Error(reason)
     },

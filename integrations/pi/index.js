@@ -158,7 +158,7 @@ function reasonAgainst(toolName, input, { read, search, apply }, policy) {
 function guardPolicy(cwd) {
   const given = process.env.HASHLINE_GUARD
   if (given === 'off') return undefined
-  return { roots: [cwd], cwd, ...(given ? JSON.parse(given) : {}) }
+  return { roots: [cwd], cwd, checkFiles: true, ...(given ? JSON.parse(given) : {}) }
 }
 
 /**

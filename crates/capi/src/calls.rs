@@ -1,10 +1,11 @@
 //! The calls: JSON → the core's requests and options, the core's answer → JSON.
 
-use hashline_core::host::{Host, Term, string_of};
+use hashline_core::host::{Host, Served, Term, string_of};
 use hashline_core::{
     Cancel, Code, Dialect, Error, FileView, JsonRequest, Patch, PatchOptions, ReadRequest, Result,
     SearchQuery, ViewKind, Workspace, WorkspaceOptions, apply_to_text, format_hashed, hash_lines,
 };
+use hashline_guard::{Policy, check_among};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
@@ -166,5 +167,7 @@ pub(crate) fn hashes(text: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
 
 pub(crate) fn check_command(line: Input<'_>, policy: Input<'_>) -> Result<Vec<u8>> {
     let line = line.text()?;
-    data(&hashline_guard::check(line, &policy.object_or_default()?))
+    let policy: Policy = policy.object_or_default()?;
+    let served = Served::below(&policy.roots);
+    data(&check_among(line, &policy, &|path| served.has(path)))
 }

@@ -551,6 +551,10 @@ pub struct Guard {
     /// Where relative paths start [default: the first directory that is served]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     cwd: Option<String>,
+    /// Look at files: those that the tools cannot show, and links out of the directories that are
+    /// served, are left alone. A hook always does
+    #[arg(long, requires = "serves")]
+    check_files: bool,
     /// Paths to leave alone, as in a .gitignore; a hook adds the project's
     #[arg(long, value_name = "PATTERN")]
     ignored: Vec<String>,
@@ -592,6 +596,7 @@ impl Guard {
             rules: self.rule.iter().copied().collect(),
             roots: self.serves.clone(),
             cwd: self.cwd.clone(),
+            check_files: self.check_files,
             ignored: self.ignored.clone(),
             extra_reads: self.extra_read.clone(),
             extra_writes: self.extra_write.clone(),

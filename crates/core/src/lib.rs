@@ -95,7 +95,7 @@ pub mod host {
     pub use crate::threads::CALLS;
     pub use crate::view::render::{GAP, file_header, give_back, one_line};
     pub use crate::view::scope::Host;
-    pub use crate::workspace::{Gate, HeldTurn, ReadTurn, Start, WriteTurn};
+    pub use crate::workspace::{Gate, HeldTurn, ReadTurn, Served, Start, WriteTurn};
 }
 
 /// What tests, examples and fuzz targets look into: nothing of it is promised to anybody else.

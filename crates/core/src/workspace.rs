@@ -8,6 +8,7 @@
 //! May import: `error`, `cancel`, `shape`, `threads`, `text`, `disk`, `view`, `edit`.
 
 mod directories;
+mod served;
 mod session;
 mod shape;
 mod turns;
@@ -40,6 +41,7 @@ use crate::view::scope::{Host, Scope};
 use crate::view::search::{RowSink, SearchQuery, SearchResult, search_hashed};
 
 pub use directories::Root;
+pub use served::Served;
 pub use session::{
     Gate, HeldTurn, IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, ReadTurn, Session,
     SessionLimits, SessionOptions, StoreOptions, WriteTurn,

@@ -304,12 +304,13 @@ fn without_texts(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::place::Files;
     use super::super::policy::Policy;
     use super::*;
 
     fn found(name: &str, code: &str) -> Found {
         let policy = Policy::default();
-        read(name, &[code], &Places::new(&policy))
+        read(name, &[code], &Places::new(&policy, Files::new(&policy, &|_| true)))
     }
 
     #[test]

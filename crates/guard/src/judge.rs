@@ -9,12 +9,12 @@ use super::bounds::{self, StackRoom};
 use super::flow::{Flow, SOURCES_LIMIT};
 use super::grammar::{self, Part, Redirect, Script, Simple, Word};
 use super::message::message;
-use super::place::{Place, Places, lists};
+use super::place::{Files, Place, Places, lists};
 use super::policy::Policy;
 use super::rules::{Call, Effect, Hit, Output, is_assignment, name_of};
 use super::word::{Expanded, Quoting, Substitution, expand, expand_body};
 use super::wrap::{self, Inner};
-use super::{CommandRule, CommandSpan, Finding, FindingKind};
+use super::{CommandRule, CommandSpan, Finding, FindingKind, Serves};
 
 /// How many groups and scripts may be inside each other, in all of a line.
 const LEVEL_LIMIT: usize = 600;
@@ -42,11 +42,11 @@ pub struct Judged {
 }
 
 /// Judges a line, with as much stack as `room` says.
-pub fn judge(command: &str, policy: &Policy, room: StackRoom) -> Judged {
+pub fn judge(command: &str, policy: &Policy, serves: &Serves<'_>, room: StackRoom) -> Judged {
     let mut judge = Judge {
         policy,
         room,
-        places: Places::new(policy),
+        places: Places::new(policy, Files::new(policy, serves)),
         variables: HashMap::new(),
         kept: HashSet::new(),
         values_left: VALUES_LIMIT_BYTES,

@@ -1,7 +1,8 @@
 //! The shell guard: which parts of a command line read file contents or write files, so that a
 //! model can be told to use a tool with anchors instead.
 //!
-//! Pure: text → verdict. Imports nothing of the layers, runs nothing and looks at no file. It
+//! Pure: text → verdict. Imports nothing of the layers, runs nothing and looks at no file; where
+//! files matter it asks the caller. It
 //! advises models that mean well and is no sandbox: what it promises is in `docs/guard.md`.
 
 mod argv;
@@ -178,18 +179,27 @@ pub struct Judgement {
     pub findings: Vec<Finding>,
 }
 
+/// Whether the tools can serve the file at a path.
+pub type Serves<'f> = dyn Fn(&str) -> bool + Sync + 'f;
+
 /// Judges a command line.
 ///
 /// A finding counts more than what could not be read: `cat f; eval "("` is a read.
 pub fn check(command: &str, policy: &Policy) -> Judgement {
+    check_among(command, policy, &|_| true)
+}
+
+/// Judges a command line where the files are known: `serves` says whether the tools can serve the
+/// file or directory at an absolute path, if there is one. It is asked only for paths that are
+/// inside of [`Policy::roots`] by their text, and only if [`Policy::check_files`] says so.
+pub fn check_among(command: &str, policy: &Policy, serves: &Serves<'_>) -> Judgement {
     let judged = match bounds::room_for(command) {
         None => None,
-        Some((StackRoom::Small, _)) => {
-            judge_here(command, policy, StackRoom::Small).and_then(|judged| {
-                if judged.needs_room { with_stack(command, policy) } else { Some(judged) }
-            })
-        }
-        Some((StackRoom::Large, _)) => with_stack(command, policy),
+        Some((StackRoom::Small, _)) => judge_here(command, policy, serves, StackRoom::Small)
+            .and_then(|judged| {
+                if judged.needs_room { with_stack(command, policy, serves) } else { Some(judged) }
+            }),
+        Some((StackRoom::Large, _)) => with_stack(command, policy, serves),
     };
     let Judged { mut findings, is_whole, .. } = judged.unwrap_or_default();
     findings.sort_by_key(|finding| (finding.span.start, finding.span.end));
@@ -207,16 +217,21 @@ pub fn check(command: &str, policy: &Policy) -> Judgement {
 }
 
 /// Judges on this thread. A panic of the parser is a line that cannot be read.
-fn judge_here(command: &str, policy: &Policy, room: StackRoom) -> Option<Judged> {
-    catch_unwind(AssertUnwindSafe(|| judge::judge(command, policy, room))).ok()
+fn judge_here(
+    command: &str,
+    policy: &Policy,
+    serves: &Serves<'_>,
+    room: StackRoom,
+) -> Option<Judged> {
+    catch_unwind(AssertUnwindSafe(|| judge::judge(command, policy, serves, room))).ok()
 }
 
 /// Judges on a thread whose stack is large enough for all that passes the bounds.
-fn with_stack(command: &str, policy: &Policy) -> Option<Judged> {
+fn with_stack(command: &str, policy: &Policy, serves: &Serves<'_>) -> Option<Judged> {
     let name = "hashline-guard".to_owned();
     let thread = std::thread::Builder::new().name(name).stack_size(bounds::STACK_BYTES);
     std::thread::scope(|scope| {
-        let run = || judge_here(command, policy, StackRoom::Large);
+        let run = || judge_here(command, policy, serves, StackRoom::Large);
         thread.spawn_scoped(scope, run).ok()?.join().ok()?
     })
 }

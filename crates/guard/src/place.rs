@@ -1,8 +1,12 @@
-//! Where a path leads: to a file that the tools serve, or elsewhere. By its text alone: no file is
-//! looked at.
+//! Where a path leads: to a file that the tools serve, or elsewhere. By its text, and by what the
+//! caller knows of the files.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
+use super::Serves;
 use super::policy::Policy;
 
 /// What is known of a path.
@@ -32,10 +36,39 @@ enum Directory {
     Unknown,
 }
 
+/// How many paths of a line are looked up.
+const LOOKUPS_LIMIT: usize = 256;
+
+/// What the caller knows of the files.
+pub struct Files<'p> {
+    serves: &'p Serves<'p>,
+    /// What was asked already.
+    known: RefCell<HashMap<String, bool>>,
+    is_asked: bool,
+}
+
+impl<'p> Files<'p> {
+    pub fn new(policy: &Policy, serves: &'p Serves<'p>) -> Rc<Files<'p>> {
+        let is_asked = policy.check_files && !policy.roots.is_empty();
+        Rc::new(Files { serves, known: RefCell::default(), is_asked })
+    }
+
+    /// Whether the tools serve what is at a path, as far as that is looked up.
+    fn has(&self, path: &str) -> bool {
+        let mut known = self.known.borrow_mut();
+        match known.get(path) {
+            Some(known) => *known,
+            None if !self.is_asked || known.len() == LOOKUPS_LIMIT => true,
+            None => *known.entry(path.to_owned()).or_insert((self.serves)(path)),
+        }
+    }
+}
+
 /// The directories of a command line.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Places<'p> {
     policy: &'p Policy,
+    files: Rc<Files<'p>>,
     roots: Vec<String>,
     /// What `~` stands for, as far as the roots say it.
     home: String,
@@ -45,13 +78,13 @@ pub struct Places<'p> {
 }
 
 impl<'p> Places<'p> {
-    pub fn new(policy: &'p Policy) -> Places<'p> {
+    pub fn new(policy: &'p Policy, files: Rc<Files<'p>>) -> Places<'p> {
         let roots: Vec<_> = policy.roots.iter().map(|root| normal("", &slashed(root))).collect();
         let cwd = policy.cwd.as_deref().map(|cwd| normal("", &slashed(cwd)));
         let start = cwd.or_else(|| roots.first().cloned()).unwrap_or_default();
         let home = roots.iter().chain([&start]).find_map(|path| home_of(path));
         let home = home.unwrap_or("/~").to_owned();
-        Places { policy, roots, home, cwd: Directory::Known(start.clone()), start }
+        Places { policy, files, roots, home, cwd: Directory::Known(start.clone()), start }
     }
 
     /// Goes to a directory, as `cd` does.
@@ -83,7 +116,8 @@ impl<'p> Places<'p> {
             };
         };
         let rest = self::below(&path, root).unwrap_or_default();
-        if self.is_ignored(rest) { Place::Outside } else { Place::Inside }
+        let is_served = !self.is_ignored(rest) && self.files.has(without_pattern(&path));
+        if is_served { Place::Inside } else { Place::Outside }
     }
 
     /// A path as the tools take it: from where the line starts on, whatever directory it goes to.
@@ -145,6 +179,12 @@ fn fits(pattern: &str, path: &str) -> bool {
         return ends.take(64).any(|end| fast_glob::glob_match(anchored, &path[..end]));
     }
     path.split('/').any(|name| fast_glob::glob_match(pattern, name))
+}
+
+/// A path, or of a pattern the directory that all it fits is in.
+fn without_pattern(path: &str) -> &str {
+    let Some(pattern) = path.find(['*', '?', '[', '{']) else { return path };
+    path[..pattern].rfind('/').map_or("", |end| &path[..end.max(1)])
 }
 
 /// What follows a directory in a path; none when it is not in it.
@@ -219,10 +259,30 @@ mod tests {
         Policy { roots: owned(roots), ignored: owned(ignored), ..Policy::default() }
     }
 
+    fn here(policy: &Policy) -> Places<'_> {
+        Places::new(policy, Files::new(policy, &|path| !path.ends_with("link")))
+    }
+
+    #[test]
+    fn files_are_asked_for_only_if_the_policy_says_so() {
+        let mut policy = policy(&["/r"], &[]);
+        assert_eq!(here(&policy).of("a/link", true), Inside);
+        policy.check_files = true;
+        assert_eq!(here(&policy).of("a/link", true), Outside);
+        for path in ["a/b", "a/*link", "$f/link", "link*"] {
+            assert_ne!(here(&policy).of(path, !path.contains('$')), Outside, "{path}");
+        }
+        for path in ["link/*", "link/$f", "a/../link/{a,b}"] {
+            assert_eq!(here(&policy).of(path, !path.contains('$')), Outside, "{path}");
+        }
+        policy.roots.clear();
+        assert_eq!(here(&policy).of("a/link", true), Inside);
+    }
+
     #[test]
     fn roots_decide_where_a_path_leads() {
         let policy = policy(&["/home/u/app", "/opt/lib/"], &[]);
-        let places = Places::new(&policy);
+        let places = here(&policy);
         for (path, place) in [
             ("a", Inside),
             ("./a/../b", Inside),
@@ -253,7 +313,7 @@ mod tests {
     #[test]
     fn without_roots_all_but_temporary_files_is_inside() {
         let policy = Policy::default();
-        let mut places = Places::new(&policy);
+        let mut places = here(&policy);
         for (path, place) in [
             ("a", Inside),
             ("../a", Inside),
@@ -266,13 +326,13 @@ mod tests {
         places.enter("/tmp", true);
         assert_eq!(places.of("a", true), Outside);
         let rooted = self::policy(&["/tmp/work"], &[]);
-        assert_eq!(Places::new(&rooted).of("a", true), Inside);
+        assert_eq!(here(&rooted).of("a", true), Inside);
     }
 
     #[test]
     fn drives_have_one_spelling() {
         let policy = policy(&["C:\\Users\\u\\app"], &[]);
-        let places = Places::new(&policy);
+        let places = here(&policy);
         for path in ["c:/Users/u/app/a", "C:\\Users\\u\\app\\a", "~/app/a", "a"] {
             assert_eq!(places.of(path, true), Inside, "{path}");
         }
@@ -282,7 +342,7 @@ mod tests {
     #[test]
     fn ignored_paths_read_as_in_a_gitignore() {
         let policy = policy(&["/r"], &["dist/", "*.snap", "/out", "docs/*.txt", "!keep.snap"]);
-        let places = Places::new(&policy);
+        let places = here(&policy);
         for path in ["dist/a.js", "web/dist/b/c.js", "a.snap", "/r/out/x", "docs/a.txt"] {
             assert_eq!(places.of(path, true), Outside, "{path}");
         }

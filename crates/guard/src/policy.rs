@@ -20,6 +20,9 @@ pub struct Policy {
     pub roots: Vec<String>,
     /// Where relative paths start: the first root when it is left out.
     pub cwd: Option<String>,
+    /// Whether a path is outside, too, if it leads out of the roots through links or to a file that
+    /// the tools cannot show. Needs roots.
+    pub check_files: bool,
     /// Paths below the roots that are no findings, as lines of a `.gitignore`.
     pub ignored: Vec<String>,
     /// Names of more commands that show files: with an operand, or a file as their input.
@@ -46,6 +49,7 @@ impl Default for Policy {
             rules: BTreeMap::new(),
             roots: Vec::new(),
             cwd: None,
+            check_files: false,
             ignored: Vec::new(),
             extra_reads: Vec::new(),
             extra_writes: Vec::new(),

@@ -1,7 +1,8 @@
 //! `check`: what the guard says of a shell command.
 
+use hashline_core::host::Served;
 use hashline_core::{Code, Error};
-use hashline_guard::{Verdict, check as judge};
+use hashline_guard::{Verdict, check_among};
 
 use super::Call;
 use crate::args::{Check, STANDARD_INPUT};
@@ -19,7 +20,9 @@ pub fn check(call: &mut Call<'_>, args: &Check) -> Result<Exit, Failure> {
         }
         command => command.to_owned(),
     };
-    let judgement = judge(&command, &args.guard.policy());
+    let policy = args.guard.policy();
+    let served = Served::below(&policy.roots);
+    let judgement = check_among(&command, &policy, &|path| served.has(path));
     if call.shared.json {
         call.out.json(&judgement)?;
     } else {

@@ -10,9 +10,9 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use hashline_core::host::unique_keys;
+use hashline_core::host::{Served, unique_keys};
 use hashline_core::{Code, Error};
-use hashline_guard::{Policy, Verdict, check};
+use hashline_guard::{Policy, Verdict, check_among};
 use serde_json::{Value, json};
 
 use super::Call;
@@ -99,6 +99,7 @@ fn served(mut policy: Policy, event: &Value) -> Policy {
             policy.roots.extend(project.filter(is_below).or_else(|| cwd.clone()).or_else(here));
         }
     }
+    policy.check_files = true;
     policy.cwd = policy.cwd.or(cwd);
     if let Some(root) = policy.roots.first() {
         let lines = ignore_lines(&Path::new(root).join(".gitignore"));
@@ -204,7 +205,8 @@ fn refusal(
             ));
         }
     };
-    let judgement = check(command, policy);
+    let served = Served::below(&policy.roots);
+    let judgement = check_among(command, policy, &|path| served.has(path));
     match judgement.verdict {
         Verdict::Allow | Verdict::Unparsed => None,
         Verdict::Write if judgement.findings.is_empty() => {

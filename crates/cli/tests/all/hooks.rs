@@ -117,6 +117,54 @@ fn a_hook_minds_the_files_of_the_project() {
     assert!(wrong.stderr.contains("there is no rule \"readers\""), "{}", wrong.stderr);
 }
 
+/// `cat link` was refused in favour of `read`, and `read` refused the link, which leads out of the
+/// project: there was no way to go on.
+#[cfg(unix)]
+#[test]
+fn regression_files_that_the_tools_refuse_are_left_to_the_shell() {
+    let project = Project::new(&[("p/a.txt", "a\n"), ("p/d/b.txt", "b\n"), ("out/c.txt", "c\n")]);
+    std::fs::write(project.path("p/wide.txt"), b"a\0b\0\n\0").unwrap();
+    std::fs::File::create(project.path("p/huge.txt")).unwrap().set_len((1 << 30) + 1).unwrap();
+    project.shell("mkfifo p/fifo");
+    for (target, link) in [("../out/c.txt", "ln"), ("../out", "lnd"), ("a.txt", "own"), ("d", "dd")]
+    {
+        std::os::unix::fs::symlink(target, project.path("p").join(link)).unwrap();
+    }
+    let dir = project.path("p").to_str().unwrap().to_owned();
+    let is_denied = |command: &str| {
+        let event = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": dir,
+            "tool_input": {"command": command}});
+        project.run_with(&["hook", "claude"], &event.to_string()).stdout != "{}\n"
+    };
+    for command in [
+        "cat ln",
+        "cat ./lnd/c.txt",
+        "cd lnd && cat c.txt",
+        "cat lnd/*.txt",
+        "grep -rn c lnd",
+        "sed -i s/c/d/ ln",
+        "echo x > lnd/new",
+        "echo x > lnd/more/new",
+        "cat wide.txt",
+        "head huge.txt",
+        "cat fifo",
+    ] {
+        assert!(!is_denied(command), "{command}");
+    }
+    for command in [
+        "cat own",
+        "cat dd/b.txt",
+        "cat missing",
+        "echo x > dd/new",
+        "echo x > new/new",
+        "grep -rn c .",
+        "grep -rn c dd",
+        "cat ln own",
+    ] {
+        assert!(is_denied(command), "{command}");
+    }
+}
+
 /// They passed: only a text was looked at.
 #[test]
 fn regression_a_shell_whose_command_cannot_be_read_is_refused() {

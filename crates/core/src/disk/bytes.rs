@@ -355,6 +355,23 @@ pub fn load_for_view(
     Err(changing(path))
 }
 
+/// Whether an open file is a directory, or would be loaded as text, by a look at its first bytes.
+pub fn is_shown(
+    fs: &dyn FileSystem,
+    mut file: File,
+    path: &str,
+    options: &LoadOptions,
+) -> Result<bool> {
+    let failed = |cause| Error::io("read", path, &cause);
+    let stamp = fs.stamp_of(&file).map_err(failed)?;
+    if stamp.kind != FileKind::File || stamp.size_bytes > options.max_file_bytes {
+        return Ok(stamp.kind == FileKind::Directory);
+    }
+    let mut probe = Vec::new();
+    fs.read(&mut file, BINARY_PROBE_BYTES as u64, &mut probe).map_err(failed)?;
+    Ok(binary_verdict(&probe, options.charset).is_none())
+}
+
 /// What was read from elsewhere than a file (a pipe), as if it were a file's content.
 pub fn load_bytes(name: &str, bytes: &[u8], options: &LoadOptions) -> Result<Loaded> {
     let size_bytes = bytes.len() as u64;

@@ -1,0 +1,37 @@
+//! Which files the tools of an agent can serve, for a guard that sends a model to them: by where a
+//! path leads, links followed, and by what is there.
+
+use super::{Workspace, WorkspaceOptions};
+use crate::cancel::Cancel;
+use crate::disk::bytes::is_shown;
+use crate::error::Code;
+
+/// The files below some directories.
+#[derive(Debug)]
+pub struct Served<'r> {
+    roots: &'r [String],
+}
+
+impl<'r> Served<'r> {
+    /// Of the directories that tools serve.
+    pub fn below(roots: &'r [String]) -> Served<'r> {
+        Served { roots }
+    }
+
+    /// Whether one of the directories has what is at an absolute path, as a directory, as a file
+    /// that can be shown, or as one that could be made. What cannot be looked up counts as there:
+    /// the tools say best what is wrong with it.
+    pub fn has(&self, path: &str) -> bool {
+        self.roots.iter().any(|root| has(root, path))
+    }
+}
+
+fn has(root: &str, path: &str) -> bool {
+    let workspace = Workspace::new(WorkspaceOptions::in_dir(root));
+    let found = workspace.scoped(&Cancel::default(), |scope| {
+        scope.base.existing(path)?;
+        let file = scope.base.open_file(path)?;
+        is_shown(scope.fs, file, path, &scope.load_options())
+    });
+    found.unwrap_or_else(|error| error.code != Code::OutsideRoot)
+}
