@@ -281,10 +281,18 @@ impl Place {
     }
 }
 
+/// How tools write what messages of the core name: as the fields of their calls.
+fn spelling(term: Term) -> &'static str {
+    match term {
+        Term::MaxFileBytes => "of the host, not of this call: use the shell for this file",
+        term => term.name(),
+    }
+}
+
 impl Tools {
     /// The tools over a session, which remembers what they show.
     pub fn new(session: &Session, names: Names) -> Tools {
-        Tools { session: Arc::new(session.spelled(Term::name)), names: Arc::new(names) }
+        Tools { session: Arc::new(session.spelled(spelling)), names: Arc::new(names) }
     }
 
     /// The definition of a tool, for a harness and a model.

@@ -742,6 +742,20 @@ fn roots_are_those_of_the_command_line() {
     assert_eq!(project.run(&["mcp", "c.txt"]).code, Some(2));
 }
 
+/// The message named the option `max_file_bytes`, which no tool has.
+#[test]
+fn regression_a_file_that_is_too_large_is_left_to_the_shell() {
+    let project = Project::new(&[]);
+    let huge = std::fs::File::create(project.path("huge.txt")).unwrap();
+    huge.set_len((1 << 30) + 1).unwrap();
+    let mut client = Client::start(&project, &[]);
+    client.shake_hands(&json!({}));
+    let text = client.read("huge.txt").text;
+    let end = "(option of the host, not of this call: use the shell for this file)";
+    assert!(text.starts_with("FILE_TOO_LARGE") && text.contains(end), "{text}");
+    assert_eq!(client.leave(), QUIETLY);
+}
+
 #[test]
 fn a_folder_of_outputs_is_read_whoever_names_the_roots() {
     let project = Project::new(&[("x/a.txt", "a\n"), ("out/log.txt", "l\n"), ("c.txt", "c\n")]);
