@@ -10,7 +10,7 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import * as addon from 'hashline-native'
 import { binaryPath } from '../js/ffi/library.cjs'
-import { cases } from '../scripts/faces/cases.mjs'
+import { cases } from './faces/cases.mjs'
 import { expectedLine, lineOf, loadCases } from './faces/run.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))

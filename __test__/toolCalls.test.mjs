@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { FILES, READ, toolCalls } from '../scripts/faces/toolCalls.mjs'
+import { FILES, READ, toolCalls } from './faces/toolCalls.mjs'
 import { answerOf } from './faces/tools.mjs'
 
 const path = new URL('../vectors/tools.jsonl', import.meta.url)

@@ -15,7 +15,7 @@ import { HashSession } from 'hashline-native'
 import { makeTool } from '../../js/tools/tool.cjs'
 
 /**
- * @typedef {import('../../scripts/faces/toolCalls.mjs').ToolCall} ToolCall
+ * @typedef {import('./toolCalls.mjs').ToolCall} ToolCall
  *
  * @typedef {object} ToolAnswer
  * @property {string} text

@@ -7,15 +7,15 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { call, startModelServer } from '../../__test__/modelServer.mjs'
 import { withMess } from '../../__test__/support.mjs'
 import { HashSession } from '../../index.js'
 import { hashTools, toZodShape } from '../../js/tools.mjs'
+import { call, startModelServer } from '../../scripts/modelServer.mjs'
 import { skipWithout } from '../../scripts/packages.mjs'
 
 /**
  * @import { HashTool } from 'hashline-native/tools'
- * @import { Step, Turn } from '../../__test__/modelServer.mjs'
+ * @import { Step, Turn } from '../../scripts/modelServer.mjs'
  */
 
 const FOLDER = dirname(fileURLToPath(import.meta.url))

@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { call, startModelServer } from '../../__test__/modelServer.mjs'
 import { finished, withMess } from '../../__test__/support.mjs'
+import { call, startModelServer } from '../../scripts/modelServer.mjs'
 import { skipWithout } from '../../scripts/packages.mjs'
 import { installPlugin, programDirectory } from '../../scripts/plugins.mjs'
 
-/** @import { Step, Turn } from '../../__test__/modelServer.mjs' */
+/** @import { Step, Turn } from '../../scripts/modelServer.mjs' */
 
 const FOLDER = dirname(fileURLToPath(import.meta.url))
 const AGENT = join(FOLDER, 'agent')

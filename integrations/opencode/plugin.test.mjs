@@ -6,12 +6,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { call, startModelServer } from '../../__test__/modelServer.mjs'
 import { finished, withMess } from '../../__test__/support.mjs'
+import { call, startModelServer } from '../../scripts/modelServer.mjs'
 import { placePlugin, skipWithout } from '../../scripts/packages.mjs'
 import { installPlugin } from '../../scripts/plugins.mjs'
 
-/** @import { Step, Turn } from '../../__test__/modelServer.mjs' */
+/** @import { Step, Turn } from '../../scripts/modelServer.mjs' */
 
 const FOLDER = dirname(fileURLToPath(import.meta.url))
 const AGENT = join(FOLDER, 'agent')

@@ -9,12 +9,12 @@ import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { deflateSync } from 'node:zlib'
-import { call, startModelServer } from '../../__test__/modelServer.mjs'
 import { finished, withMess } from '../../__test__/support.mjs'
+import { call, startModelServer } from '../../scripts/modelServer.mjs'
 import { laterNode, placePlugin, skipWithout } from '../../scripts/packages.mjs'
 import { installPlugin } from '../../scripts/plugins.mjs'
 
-/** @import { Step, Turn } from '../../__test__/modelServer.mjs' */
+/** @import { Step, Turn } from '../../scripts/modelServer.mjs' */
 
 const FOLDER = dirname(fileURLToPath(import.meta.url))
 const AGENT = join(FOLDER, 'agent')

@@ -1,13 +1,13 @@
 // The right edit of a task in each scheme, as a model writes it that has read the file.
 
-import { call } from '../../../__test__/modelServer.mjs'
+import { call } from '../../../scripts/modelServer.mjs'
 import { unifiedDiff } from '../../misplacement/diff.mjs'
 import { uniqueTextOf } from '../../misplacement/subjects/exact.mjs'
 import { operationsOf } from '../../misplacement/subjects/plain.mjs'
 import { short } from '../../tokens/schemes.mjs'
 import { split, startOf } from '../history/text.mjs'
 
-/** @import { ToolCall } from '../../../__test__/modelServer.mjs' */
+/** @import { ToolCall } from '../../../scripts/modelServer.mjs' */
 /** @import { Case } from '../../misplacement/cases.mjs' */
 /** @import { Edit } from '../history/text.mjs' */
 /** @import { Task, TaskFile } from '../task.mjs' */

@@ -1,14 +1,14 @@
 // A server on loopback that plays a model with known slips, so that the figures of the benchmark can
 // be checked against what was put in. What it answers depends on the request alone.
 
-import { call, startModelServer } from '../../../__test__/modelServer.mjs'
+import { call, startModelServer } from '../../../scripts/modelServer.mjs'
 import { randomFrom } from '../history/random.mjs'
 import { edited, startOf } from '../history/text.mjs'
 import { isMoving } from '../task.mjs'
 import { editsOf, linesOf, WRITERS } from './edits.mjs'
 import { SLIPS } from './slips.mjs'
 
-/** @import { Answer, Trouble, Turn } from '../../../__test__/modelServer.mjs' */
+/** @import { Answer, Trouble, Turn } from '../../../scripts/modelServer.mjs' */
 /** @import { Edit } from '../history/text.mjs' */
 /** @import { Task, TaskFile } from '../task.mjs' */
 

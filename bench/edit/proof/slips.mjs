@@ -1,11 +1,11 @@
 // The slips that the player makes, and what the benchmark must count for each.
 
-import { call } from '../../../__test__/modelServer.mjs'
 import { formatHashed } from '../../../index.js'
+import { call } from '../../../scripts/modelServer.mjs'
 import { isMoving } from '../task.mjs'
 import { editsOf, linesOf } from './edits.mjs'
 
-/** @import { Answer, ToolCall } from '../../../__test__/modelServer.mjs' */
+/** @import { Answer, ToolCall } from '../../../scripts/modelServer.mjs' */
 /** @import { Task } from '../task.mjs' */
 
 /**

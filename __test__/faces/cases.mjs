@@ -5,7 +5,7 @@ import { edits } from './edits.mjs'
 import { jsonEdits } from './json.mjs'
 import { sessions } from './sessions.mjs'
 
-/** @import { Call, Case, Content } from '../../__test__/faces/run.mjs' */
+/** @import { Call, Case, Content } from './run.mjs' */
 /** @typedef {Omit<Case, 'expected'>} Given */
 
 export const DIALECTS = /** @type {const} */ (['pi', 'pi26', 'cli', 'omp', 'omp13'])

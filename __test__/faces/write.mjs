@@ -5,13 +5,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import * as addon from 'hashline-native'
-import { canonical, lineOf } from '../__test__/faces/run.mjs'
-import { answerOf } from '../__test__/faces/tools.mjs'
-import { cases } from './faces/cases.mjs'
-import { FILES, READ, toolCalls } from './faces/toolCalls.mjs'
+import { cases } from './cases.mjs'
+import { canonical, lineOf } from './run.mjs'
+import { FILES, READ, toolCalls } from './toolCalls.mjs'
+import { answerOf } from './tools.mjs'
 
 const path = (/** @type {string} */ name) =>
-  fileURLToPath(new URL(`../vectors/${name}.jsonl`, import.meta.url))
+  fileURLToPath(new URL(`../../vectors/${name}.jsonl`, import.meta.url))
 
 const calls = cases().map((one) => {
   const { answers, files } = JSON.parse(

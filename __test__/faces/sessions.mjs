@@ -2,7 +2,7 @@
 
 import { anchors, CONTENTS } from './cases.mjs'
 
-/** @import { Call } from '../../__test__/faces/run.mjs' */
+/** @import { Call } from './run.mjs' */
 /** @import { Given } from './cases.mjs' */
 
 const TEXT = 'one\ntwo\nthree\nfour\nfive\n'

@@ -5,9 +5,9 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { expectedLine, loadCases } from '../__test__/faces/run.mjs'
-import { hostsOf } from './hosts.mjs'
-import { root } from './tools.mjs'
+import { hostsOf } from '../scripts/hosts.mjs'
+import { root } from '../scripts/tools.mjs'
+import { expectedLine, loadCases } from './faces/run.mjs'
 
 /** Deno's own program, as `npm run smoke` has it. */
 function program() {
