@@ -17,10 +17,11 @@ import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { attempt } from '../bench/edit/attempt.mjs'
 import { main } from '../bench/edit/cli.mjs'
-import { EndpointError, endpoint } from '../bench/edit/endpoint.mjs'
+import { EndpointError, endpoint, noUsage } from '../bench/edit/endpoint.mjs'
 import { loadEngine } from '../bench/edit/engine.mjs'
 import { figuresOf, mcNemar } from '../bench/edit/figures.mjs'
 import { randomFrom } from '../bench/edit/history/random.mjs'
+import { argumentsOf, endpointOf } from '../bench/edit/options.mjs'
 import { checkEntries, checkFigures, EVEN_RATES, timeless } from '../bench/edit/proof/check.mjs'
 import { startPlayer, withPlayer } from '../bench/edit/proof/player.mjs'
 import { readRun, readTasks } from '../bench/edit/record.mjs'
@@ -217,8 +218,6 @@ const smallTask = (more) => ({
   ...more,
 })
 
-const NO_USAGE = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
-
 /**
  * An attempt of a model that makes these calls, in one answer each, and says "Done." then.
  * @param {string} name of the scheme
@@ -232,8 +231,9 @@ function attempted(name, calls, task = smallTask()) {
     { calls: [], text: 'Done.' },
   ].values()
   const ask = async () => {
-    const answer = { ...answers.next().value, usage: NO_USAGE }
-    return { raw: { choices: [{ message: {} }] }, answer: /** @type {any} */ (answer) }
+    const answer = { stop: 'whole', ...answers.next().value }
+    const spent = { usage: noUsage(), lostMs: 0 }
+    return { raw: { choices: [{ message: {} }] }, answer: /** @type {any} */ (answer), ...spent }
   }
   return attempt({ task, scheme, wire: WIRES.openai, ask })
 }
@@ -280,6 +280,111 @@ describe('a model that does what nobody asked for', () => {
       }
     }
   })
+})
+
+describe('an attempt that comes to no end of its own', () => {
+  test('is cut where the last answer is, and a call that was cut is not carried out', async () => {
+    const [scheme] = schemesNamed('exact', engine)
+    const edits = [{ old_text: 'b', new_text: 'B' }]
+    const call = { id: '1', name: 'edit', args: { path: 'src/a.txt', edits } }
+    const ended = (/** @type {any[]} */ ...answers) => {
+      const next = answers.values()
+      const spent = { usage: noUsage(), lostMs: 0 }
+      const raw = { choices: [{ message: {} }] }
+      const ask = async () => ({ raw, answer: { text: '', ...next.next().value }, ...spent })
+      return attempt({ task: smallTask(), scheme, wire: WIRES.openai, ask })
+    }
+    const cut = await ended({ calls: [], stop: 'cut' })
+    assert.deepEqual([cut.ending, cut.solved, cut.wrong], ['cut', false, false])
+    const done = { calls: [], stop: 'whole' }
+    const late = await ended({ calls: [call], stop: 'cut' }, done)
+    assert.deepEqual([late.ending, late.solved, late.refusals], ['done', false, 1])
+    assert.match(late.log[0].results[0].text, /was cut at the limit/)
+    const again = await ended(
+      { calls: [call], stop: 'cut' },
+      { calls: [call], stop: 'whole' },
+      done,
+    )
+    assert.deepEqual([again.ending, again.solved, again.refusals], ['done', true, 1])
+    assert.equal((await ended({ calls: [], stop: 'refused' })).ending, 'refused')
+  })
+
+  /**
+   * The ends of a run of two tasks, where the endpoint fails at the second one, or at all.
+   * @param {string} dir
+   * @param {{ status: number, body: string }} failure
+   * @param {boolean} atAll
+   */
+  async function failing(dir, failure, atAll) {
+    const given = ['Change one.', 'Change two.'].map((instruction, at) =>
+      smallTask({ id: `${at}`, instruction }),
+    )
+    let requests = 0
+    const server = createServer(async (request, response) => {
+      const chunks = []
+      for await (const chunk of request) chunks.push(chunk)
+      requests++
+      const isBad = atAll || Buffer.concat(chunks).includes('Change two.')
+      const message = { role: 'assistant', content: 'Done.' }
+      const usage = { prompt_tokens: 100, completion_tokens: 1 }
+      const fine = JSON.stringify({ choices: [{ message, finish_reason: 'stop' }], usage })
+      response.writeHead(isBad ? failure.status : 200, { 'retry-after-ms': '1' })
+      response.end(isBad ? failure.body : fine)
+    })
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+    const args = bench(dir, { url: `http://127.0.0.1:${port}` }, given, '--schemes', 'exact')
+    try {
+      await quietly(args)
+    } finally {
+      server.close()
+      server.closeAllConnections()
+    }
+    return { entries: readRun(join(dir, 'run')).entries, requests }
+  }
+
+  const usage = { prompt_tokens: 50, completion_tokens: 2 }
+  for (const [status, body, tokens] of /** @type {const} */ ([
+    [400, 'no', 0],
+    [404, 'no', 0],
+    [500, 'no', 0],
+    [200, JSON.stringify({ error: 'overloaded', usage }), 8 * 52],
+  ])) {
+    test(`is refused where others are answered, and ends the run otherwise: ${status}`, () =>
+      withMess({}, async (dir) => {
+        const { entries } = await failing(dir, { status, body }, false)
+        const found = entries.map(({ ending, usage }) => [ending, usage.input + usage.output])
+        // What the endpoint is asked, to know whether it answers at all, counts as well.
+        assert.deepEqual(found.sort(), [
+          ['done', 101],
+          ['refused', tokens + 101],
+        ])
+        const page = readFileSync(join(dir, 'run', 'report.md'), 'utf8')
+        assert.doesNotMatch(page, /NaN|undefined/)
+      }))
+
+    test(`ends the run where nothing is answered: ${status}`, () =>
+      withMess({}, (dir) =>
+        assert.rejects(failing(dir, { status, body }, true), new RegExp(`answered ${status}`)),
+      ))
+  }
+
+  test('takes tokens where the endpoint does not tell them, so that a budget ends', () =>
+    withMess({}, async (dir) => {
+      const message = { content: 'Done.' }
+      const server = createServer((request, response) =>
+        request.resume().on('end', () => response.end(JSON.stringify({ choices: [{ message }] }))),
+      )
+      await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
+      const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+      const args = bench(dir, { url: `http://127.0.0.1:${port}` }, few, '--parallel', '1')
+      const told = await quietly([...args, '--budget', '10'])
+      server.close()
+      server.closeAllConnections()
+      assert.match(told, /The budget of 10 tokens is spent: 1 of 12 attempts/)
+      const page = readFileSync(join(dir, 'run', 'report.md'), 'utf8')
+      assert.match(page, /The endpoint does not tell all tokens: of each way 100 % are estimated/)
+    }))
 })
 
 describe('tasks that somebody else wrote', () => {
@@ -331,10 +436,14 @@ describe('what an endpoint may do', () => {
   /**
    * Asks a server once that answers so, in order.
    * @param {{ status: number, body: string, headers?: Record<string, string> }[]} answers
-   * @param {(ask: Ask, seen: { waits: number[], requests: import('node:http').IncomingMessage[] }) => Promise<void>} look
+   * @param {(ask: Ask, seen: { url: string, waits: number[], requests: import('node:http').IncomingMessage[] }) => Promise<void>} look
    */
   async function asking(answers, look) {
-    const seen = { waits: /** @type {number[]} */ ([]), requests: /** @type {any[]} */ ([]) }
+    const seen = {
+      url: '',
+      waits: /** @type {number[]} */ ([]),
+      requests: /** @type {any[]} */ ([]),
+    }
     const server = createServer((request, response) => {
       seen.requests.push(request)
       const { status, body, headers } = answers[Math.min(seen.requests.length, answers.length) - 1]
@@ -342,6 +451,7 @@ describe('what an endpoint may do', () => {
     })
     await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
     const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+    seen.url = `http://127.0.0.1:${port}/v1`
     const wait = async (/** @type {number} */ ms) => void seen.waits.push(ms)
     const options = {
       wire: WIRES.openai,
@@ -352,7 +462,7 @@ describe('what an endpoint may do', () => {
     }
     const ask = endpoint({
       ...options,
-      baseUrl: `http://127.0.0.1:${port}/v1/`,
+      baseUrl: `${seen.url}/`,
       timeoutMs: 10_000,
       engine,
       wait,
@@ -378,8 +488,12 @@ describe('what an endpoint may do', () => {
         { status: 200, body: fine },
       ],
       async (ask, { waits, requests }) => {
-        const { answer } = await ask(request)
-        assert.deepEqual([answer.text, answer.calls, answer.usage.input], ['Hi', [], 3])
+        const { answer, usage } = await ask(request)
+        assert.deepEqual([answer.text, answer.calls], ['Hi', []])
+        // What was not told is estimated, of the answer that could not be read as well.
+        const { input, output, estimated } = usage
+        assert.ok(input > 3 && output > 0)
+        assert.equal(estimated, input + output - 3)
         assert.equal(waits[0], 7000)
         assert.ok(waits[1] >= 1000 && waits[1] <= 2000 && waits[2] >= 2000)
         assert.equal(requests[0].headers.authorization, 'Bearer secret-key')
@@ -428,12 +542,20 @@ describe('what an endpoint may do', () => {
       content: null,
       tool_calls: [null, {}, { id: 'a', function: { name: 'read' } }],
     }
-    const answer = openai.answer({ choices: [{ message }], usage: { prompt_tokens: -1 } })
+    const answer = openai.answer({ choices: [{ message }] })
     assert.deepEqual(
       answer?.calls.map(({ name }) => name),
       ['', '', 'read'],
     )
-    assert.equal(answer?.usage.input, 0)
+    for (const told of [-1, 1.5, '7', null, 1e300]) {
+      assert.equal(openai.usage({ usage: { prompt_tokens: told } }).input, 0)
+      assert.equal(anthropic.usage({ usage: { input_tokens: told } }).input, 0)
+    }
+    for (const none of [undefined, null, 1, [], { usage: 7 }]) {
+      const nothing = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+      assert.deepEqual(openai.usage(none), nothing)
+      assert.deepEqual(anthropic.usage(none), nothing)
+    }
     const parts = [
       { type: 'text', text: 'a' },
       null,
@@ -443,8 +565,93 @@ describe('what an endpoint may do', () => {
     assert.deepEqual(anthropic.answer({ content: parts, usage }), {
       text: 'a',
       calls: [{ id: 'b', name: 'read', args: 1 }],
-      usage: { input: 6, output: 0, cacheRead: 2, cacheWrite: 3 },
+      stop: 'whole',
     })
+    const told = { input: 6, output: 0, cacheRead: 2, cacheWrite: 3 }
+    assert.deepEqual(anthropic.usage({ usage }), told)
+  })
+
+  test('an answer says why it ends', () => {
+    const { openai, anthropic } = WIRES
+    const stops = (/** @type {unknown} */ reason) => [
+      openai.answer({ choices: [{ message: {}, finish_reason: reason }] })?.stop,
+      anthropic.answer({ content: [], stop_reason: reason })?.stop,
+    ]
+    assert.deepEqual(stops('length'), ['cut', 'whole'])
+    assert.deepEqual(stops('max_tokens'), ['whole', 'cut'])
+    assert.deepEqual(stops('content_filter'), ['refused', 'whole'])
+    assert.deepEqual(stops('refusal'), ['whole', 'refused'])
+    for (const reason of ['stop', 'end_turn', undefined, null, 7]) {
+      assert.deepEqual(stops(reason), ['whole', 'whole'])
+    }
+  })
+
+  test('what is not answered in time is tried again', async () => {
+    const server = createServer((request) => request.resume())
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve(undefined)))
+    const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
+    const about = { wire: WIRES.openai, key: '', model: 'm', limit: 5, extra: {}, engine }
+    const baseUrl = `http://127.0.0.1:${port}`
+    const ask = endpoint({ ...about, baseUrl, timeoutMs: 1, wait: async () => {} })
+    await assert.rejects(ask(request), /no answer in 0\.001 s \(8 times\)/)
+    server.close()
+    server.closeAllConnections()
+  })
+
+  test('who interrupts a wait does not wait for its end', () =>
+    asking([{ status: 429, body: '', headers: { 'retry-after': '60' } }], async (_, { url }) => {
+      const interrupt = new AbortController()
+      const about = { wire: WIRES.openai, key: '', model: 'm', limit: 5, extra: {}, engine }
+      const onTrouble = () => setImmediate(() => interrupt.abort(new Error('interrupted')))
+      const { signal } = interrupt
+      const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout')
+      const before = timers().length
+      const ask = endpoint({ ...about, baseUrl: url, timeoutMs: 10_000, signal, onTrouble })
+      await assert.rejects(ask(request), /interrupted/)
+      assert.equal(timers().length, before)
+    }))
+
+  test('its address is one, and has no password', async () => {
+    const asked = (/** @type {string} */ url) => quietly(['--model', 'm', '--base-url', url])
+    for (const url of ['localhost:8000/v1', 'ftp://a/v1', 'file:///etc', 'x', 'http://']) {
+      await assert.rejects(asked(url), /--base-url is .*: expected an address such as/)
+    }
+    await assert.rejects(asked('http://me:secret@a/v1'), (/** @type {Error} */ { message }) => {
+      assert.match(message, /--base-url has a name or a password/)
+      assert.doesNotMatch(message, /secret/)
+      return true
+    })
+    const slow = ['--model', 'm', '--base-url', 'http://a', '--timeout', '2147484']
+    await assert.rejects(quietly(slow), /--timeout is 2147484: expected at most 86400/)
+  })
+
+  test("a vendor's key goes to the vendor alone, and another where it is named", async () => {
+    const names = /** @type {const} */ (['OPENAI_API_KEY', 'BENCH_TEST_KEY'])
+    const before = names.map((name) => process.env[name])
+    for (const name of names) process.env[name] = `of ${name}`
+    const { error } = console
+    const said = /** @type {string[]} */ ([])
+    console.error = (/** @type {string} */ text) => said.push(text)
+    const keyFor = (/** @type {string[]} */ ...argv) => {
+      const { values } = argumentsOf(['--model', 'm', '--api', 'openai', '--base-url', ...argv])
+      return endpointOf(values).key
+    }
+    try {
+      assert.equal(keyFor('https://api.openai.com/v1'), 'of OPENAI_API_KEY')
+      assert.equal(said.length, 0)
+      for (const url of ['http://api.openai.com/v1', 'https://api.openai.com.a.org', 'http://a']) {
+        assert.equal(keyFor(url), '')
+        assert.match(said.pop() ?? '', /OPENAI_API_KEY is not sent to .*--key-env/)
+        assert.equal(keyFor(url, '--key-env', 'BENCH_TEST_KEY'), 'of BENCH_TEST_KEY')
+      }
+      assert.throws(() => keyFor('http://a', '--key-env', 'BENCH_TEST_NONE'), /is not set/)
+    } finally {
+      console.error = error
+      for (const [at, name] of names.entries()) {
+        if (before[at] === undefined) delete process.env[name]
+        else process.env[name] = before[at]
+      }
+    }
   })
 })
 
@@ -594,6 +801,26 @@ describe('recorded calls', () => {
 })
 
 describe('figures', () => {
+  test('each attempt is in one column, solved or not', () => {
+    const yesAndNo = [true, false]
+    const attempts = /** @type {const} */ (['done', 'cut', 'rounds', 'refused']).flatMap((ending) =>
+      yesAndNo.flatMap((solved) =>
+        yesAndNo.map((touched) => ({
+          ...{ task: '1', scheme: 'a', run: 1, ending, solved, touched: touched && !solved },
+          ...{ first: false, wrong: touched && !solved && ending === 'done' },
+          ...{ rounds: 1, refusals: 0, seconds: 1, ...noUsage() },
+        })),
+      ),
+    )
+    const tasks = [{ id: '1', language: 'C', kind: 'k', size: 's', moving: false }]
+    const about = { format: 1, model: 'm', api: 'openai', engine: '0', started: 'd' }
+    const [figures] = figuresOf({ ...about, tasks, attempts }).schemes
+    const { solved, wrong, untouched, cut, endless, refused, touched } = figures
+    assert.equal(solved + wrong + untouched + cut + endless + refused, attempts.length)
+    assert.deepEqual([solved, wrong, untouched, cut, endless, refused], [8, 1, 1, 2, 2, 2])
+    assert.equal(touched, 4)
+  })
+
   test("McNemar's exact test", () => {
     assert.deepEqual([mcNemar(0, 0), mcNemar(3, 3), mcNemar(0, 1)], [1, 1, 1])
     const near = (/** @type {number} */ p, /** @type {number} */ known) =>
@@ -608,7 +835,9 @@ describe('figures', () => {
     const row = {
       ending: /** @type {const} */ ('done'),
       first: false,
+      touched: false,
       wrong: false,
+      estimated: 0,
       rounds: 2,
       refusals: 0,
       input: 10,

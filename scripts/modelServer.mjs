@@ -13,7 +13,8 @@ import { createServer } from 'node:http'
  *
  * @typedef {{ name: string, args: unknown, raw?: string }} ToolCall `raw`: the arguments as they are
  *   written, instead of `args`
- * @typedef {{ text?: string, calls?: ToolCall[], usage?: { input: number, output: number } }} Answer
+ * @typedef {{ text?: string, calls?: ToolCall[], isCut?: boolean, usage?: { input: number, output: number } }} Answer
+ *   `isCut`: at the limit of tokens
  * @typedef {{ status: number, message: string }} Trouble instead of an answer
  * @typedef {(turn: Turn) => Answer | Trouble} Step
  *
@@ -141,7 +142,7 @@ const OPENAI = {
     })),
     body,
   }),
-  send(response, { model, stream }, { text = '', calls = [], usage: used = USAGE }) {
+  send(response, { model, stream }, { text = '', calls = [], isCut, usage: used = USAGE }) {
     const id = newId('chatcmpl')
     const about = { id, created: 0, model }
     const usage = {
@@ -149,7 +150,7 @@ const OPENAI = {
       completion_tokens: used.output,
       total_tokens: used.input + used.output,
     }
-    const finish_reason = calls.length > 0 ? 'tool_calls' : 'stop'
+    const finish_reason = isCut ? 'length' : calls.length > 0 ? 'tool_calls' : 'stop'
     const toolCalls = calls.map(({ name, args, raw = JSON.stringify(args) }) => ({
       id: newId('call'),
       type: 'function',
@@ -205,7 +206,7 @@ const ANTHROPIC = {
     })),
     body,
   }),
-  send(response, { model, stream }, { text = '', calls = [], usage: used = USAGE }) {
+  send(response, { model, stream }, { text = '', calls = [], isCut, usage: used = USAGE }) {
     const content = [
       ...(text ? [{ type: 'text', text }] : []),
       ...calls.map(({ name, args, raw }) => ({
@@ -216,7 +217,7 @@ const ANTHROPIC = {
       })),
     ]
     const usage = { input_tokens: used.input, output_tokens: used.output }
-    const stop_reason = calls.length > 0 ? 'tool_use' : 'end_turn'
+    const stop_reason = isCut ? 'max_tokens' : calls.length > 0 ? 'tool_use' : 'end_turn'
     const message = { id: newId('msg'), type: 'message', role: 'assistant', model, usage }
     const ending = { stop_reason, stop_sequence: null }
     if (!stream) return sendJson(response, { ...message, content, ...ending })

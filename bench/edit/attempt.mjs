@@ -1,13 +1,13 @@
 // One attempt of a model at one task by one scheme: the loop that is the same for all schemes, and
 // what is counted of it.
 
-import { EndpointError } from './endpoint.mjs'
+import { addUsage, EndpointError, noUsage } from './endpoint.mjs'
 import { placeFor } from './task.mjs'
 
-/** @import { Ask } from './endpoint.mjs' */
+/** @import { Ask, Request, Spent, Usage } from './endpoint.mjs' */
 /** @import { Scheme, Tool } from './schemes.mjs' */
 /** @import { Place, Task } from './task.mjs' */
-/** @import { Call, Usage, Wire } from './wire.mjs' */
+/** @import { Call, Wire } from './wire.mjs' */
 
 export const MAX_ROUNDS = 6
 
@@ -15,20 +15,28 @@ export const MAX_ROUNDS = 6
  * @typedef {object} Round one request
  * @property {any} answer the body of the answer as it came
  * @property {Call[]} calls
+ * @property {boolean} isCut whether it was cut, so that the last call is not whole
  * @property {{ text: string, isError: boolean }[]} results of its calls, in their order
  */
 /**
+ * The model said that it is done; its last answer was cut at the limit of tokens and called nothing;
+ * there were no more rounds; the endpoint refused to go on.
+ * @typedef {'done' | 'cut' | 'rounds' | 'refused'} Ending
+ *
  * @typedef {object} Outcome
- * @property {'done' | 'rounds' | 'refused'} ending the model said that it is done; there were no more
- *   rounds; the endpoint refused to go on
+ * @property {Ending} ending
  * @property {boolean} solved
  * @property {boolean} first whether it was solved in the first round that did anything but read
- * @property {boolean} wrong whether the model said that it is done, and a wrong file is left
+ * @property {boolean} touched whether it is not solved, and a changed file is left
+ * @property {boolean} wrong the same, and the model said that it is done
  * @property {number} rounds requests that were answered
  * @property {number} refusals calls that came to nothing
  * @property {Usage} usage
  */
-/** @typedef {Outcome & { log: Round[] }} Attempt */
+/**
+ * @typedef {Outcome & { log: Round[], lostMs: number }} Attempt `lostMs`: tries that failed, and the
+ *   waits after them
+ */
 
 const FRAME = `You change files of a project with the tools that you have.
 Make exactly the change that you are asked for. Leave every other character of the files as it is, also white space and what looks wrong: the result is compared byte for byte.
@@ -41,6 +49,10 @@ export function systemFor(tools) {
   return [FRAME, ...(rules.length > 0 ? ['', ...rules] : [])].join('\n')
 }
 
+/** The result of a call at which an answer was cut, so that its arguments may not be whole. */
+const CUT_CALL =
+  'Nothing was written. The answer was cut at the limit of its length before this call was whole: write a shorter one.'
+
 /**
  * @param {{ task: Task, scheme: Scheme, wire: Wire, ask: Ask }} what
  * @returns {Promise<Attempt>}
@@ -51,31 +63,41 @@ export async function attempt({ task, scheme, wire, ask }) {
     const messages = wire.first(task.instruction)
     const watch = watchOver(place, tools)
     for (let round = 1; round <= MAX_ROUNDS; round++) {
-      const asked = await askedOr(ask({ system, messages, tools }), round)
-      if (asked === undefined) return watch.end('refused')
-      const { raw, answer } = asked
-      const results = await watch.round(raw, answer.calls, answer.usage)
-      if (results.length === 0) return watch.end('done')
-      messages.push(...wire.next(raw, results))
+      const asked = await askedOr({ system, messages, tools }, wire, ask)
+      watch.spend(asked)
+      if (asked instanceof EndpointError) return watch.end('refused')
+      const { calls, stop } = asked.answer
+      const results = await watch.round(asked.raw, calls, stop === 'cut')
+      if (results.length === 0) return watch.end(stop === 'whole' ? 'done' : stop)
+      messages.push(...wire.next(asked.raw, results))
     }
     return watch.end('rounds')
   })
 }
 
+/** What every endpoint that works has an answer to. */
+const QUESTION = 'Answer "Done." without calling a tool.'
+const TRIES_OF_QUESTION = 3
+
 /**
- * An endpoint that refuses what a model made of a conversation ends the attempt. What it refuses at
- * once is no fault of the model.
- * @param {ReturnType<Ask>} asking
- * @param {number} round
+ * A request that fails, however often it is tried, ends the attempt, if the endpoint still has answers
+ * to others: then it is about what this conversation has come to. Otherwise it ends the run, whose
+ * attempts would all end so.
+ * @param {Request} request
+ * @param {Wire} wire
+ * @param {Ask} ask
  */
-async function askedOr(asking, round) {
+async function askedOr(request, wire, ask) {
   try {
-    return await asking
+    return await ask(request)
   } catch (error) {
-    const isModels =
-      error instanceof EndpointError && round > 1 && [400, 413, 422].includes(error.status ?? 0)
-    if (isModels) return undefined
-    throw error
+    if (!(error instanceof EndpointError)) throw error
+    const question = { ...request, messages: wire.first(QUESTION) }
+    const { usage } = await ask(question, TRIES_OF_QUESTION).catch((other) => {
+      throw other instanceof EndpointError ? error : other
+    })
+    addUsage(error.spent.usage, usage)
+    return error
   }
 }
 
@@ -107,29 +129,49 @@ export async function within(task, scheme, work) {
 export function watchOver(place, tools) {
   /** @type {Round[]} */
   const log = []
-  const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+  const usage = noUsage()
+  let lostMs = 0
   let refusals = 0
   /** @type {boolean | undefined} */
   let first
   return {
-    /** @param {any} answer @param {Call[]} calls @param {Usage} used */
-    async round(answer, calls, used) {
-      for (const name of /** @type {(keyof Usage)[]} */ (Object.keys(usage)))
-        usage[name] += used[name]
+    /** What a request took, whether it was answered or not. @param {Spent | { spent: Spent }} what */
+    spend(what) {
+      const spent = 'spent' in what ? what.spent : what
+      addUsage(usage, spent.usage)
+      lostMs += spent.lostMs
+    },
+    /** @param {any} answer @param {Call[]} calls @param {boolean} isCut so that the last call is none */
+    async round(answer, calls, isCut) {
       const results = []
+      const whole = isCut ? calls.slice(0, -1) : calls
       // One after the other: a model means its calls in this order.
-      for (const call of calls) results.push(await carriedOut(call, tools, place))
+      for (const call of whole) results.push(await carriedOut(call, tools, place))
+      for (const { id } of calls.slice(whole.length)) {
+        results.push({ id, text: CUT_CALL, isError: true })
+      }
       refusals += results.filter(({ isError }) => isError).length
-      log.push({ answer, calls, results: results.map(({ text, isError }) => ({ text, isError })) })
+      const shown = results.map(({ text, isError }) => ({ text, isError }))
+      log.push({ answer, calls, isCut, results: shown })
       if (calls.some(({ name }) => !isRead(name, tools))) first ??= place.isWanted()
       return results
     },
     /** @param {Outcome['ending']} ending @returns {Attempt} */
     end(ending) {
       const solved = place.isWanted()
-      const wrong = ending === 'done' && !solved && !place.isUntouched()
+      const touched = !solved && !place.isUntouched()
+      const wrong = touched && ending === 'done'
       const counts = { rounds: log.length, refusals, usage }
-      return { ending, solved, first: solved && first === true, wrong, ...counts, log }
+      return {
+        ending,
+        solved,
+        first: solved && first === true,
+        touched,
+        wrong,
+        ...counts,
+        log,
+        lostMs,
+      }
     },
   }
 }

@@ -1,8 +1,12 @@
 // Requests to the one endpoint that the user names. What fails for a while is tried again.
 
+import { setTimeout as sleep } from 'node:timers/promises'
+import { post } from './post.mjs'
+
 /** @import { Engine } from './engine.mjs' */
+/** @import { Response } from './post.mjs' */
 /** @import { Tool } from './schemes.mjs' */
-/** @import { Answer, Wire } from './wire.mjs' */
+/** @import { Answer, Told, Wire } from './wire.mjs' */
 
 const MAX_TRIES = 8
 const FIRST_WAIT_MS = 1_000
@@ -11,14 +15,27 @@ const SHOWN_CHARS = 400
 /** Those that say "later": a timeout, a conflict, too many requests. All from 500 say so, too. */
 const LATER = [408, 409, 425, 429]
 
+/** Where an endpoint does not tell them, tokens are estimated. */
+const BYTES_OF_A_TOKEN = 4
+
+/** @typedef {Told & { estimated: number }} Usage `estimated`: so many of all tokens are guessed */
+/** @typedef {{ usage: Usage, lostMs: number }} Spent on all tries: tokens, and what was waited in vain */
+
 /** An endpoint that cannot be used, or that refuses a request. */
 export class EndpointError extends Error {
-  /** @param {string} message @param {number} [status] of the answer, if there was one */
-  constructor(message, status) {
+  /** @param {string} message @param {Spent} spent */
+  constructor(message, spent) {
     super(message)
     this.name = 'EndpointError'
-    this.status = status
+    this.spent = spent
   }
+}
+
+export const noUsage = () => ({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, estimated: 0 })
+
+/** @param {Usage} sum @param {Usage} more */
+export function addUsage(sum, more) {
+  for (const name of /** @type {(keyof Usage)[]} */ (Object.keys(sum))) sum[name] += more[name]
 }
 
 /**
@@ -35,24 +52,32 @@ export class EndpointError extends Error {
  * @property {(ms: number) => Promise<void>} [wait]
  * @property {(message: string) => void} [onTrouble] hears of what is tried again
  *
- * @typedef {{ raw: any, answer: Answer }} Asked
- * @typedef {(request: { system: string, messages: unknown[], tools: Tool[] }) => Promise<Asked>} Ask
+ * @typedef {{ raw: any, answer: Answer } & Spent} Asked
+ * @typedef {{ system: string, messages: unknown[], tools: Tool[] }} Request
+ * @typedef {(request: Request, tries?: number) => Promise<Asked>} Ask
  */
 
 /** @param {Options} options @returns {Ask} */
 export function endpoint(options) {
   const { wire, baseUrl, model, limit, extra, engine } = options
-  const url = wire.url(baseUrl.replace(/\/+$/, ''))
-  return async ({ system, messages, tools }) => {
+  const url = new URL(baseUrl)
+  url.pathname = wire.path(url.pathname.replace(/\/+$/, ''))
+  return async ({ system, messages, tools }, maxTries = MAX_TRIES) => {
     const request = wire.body({ model, system, messages, tools, limit }, engine)
     const body = JSON.stringify({ ...request, ...extra })
+    const spent = { usage: noUsage(), lostMs: 0 }
     for (let tries = 1; ; tries++) {
+      const begin = performance.now()
       const sent = await send(url, body, options)
-      if (sent.answered) return { raw: sent.raw, answer: sent.answer }
-      if (!sent.isLater) throw new EndpointError(sent.message, sent.status)
-      if (tries === MAX_TRIES) throw new EndpointError(`${sent.message} (${tries} times)`)
+      if (sent.usage) addUsage(spent.usage, sent.usage)
+      if (sent.answer) return { raw: sent.raw, answer: sent.answer, ...spent }
+      const failed = performance.now()
+      spent.lostMs += failed - begin
+      if (!sent.isLater) throw new EndpointError(sent.message, spent)
+      if (tries >= maxTries) throw new EndpointError(`${sent.message} (${tries} times)`, spent)
       options.onTrouble?.(sent.message)
       await (options.wait ?? waiting(options.signal))(sent.waitMs ?? backOff(tries))
+      spent.lostMs += performance.now() - failed
     }
   }
 }
@@ -66,44 +91,42 @@ function backOff(tries) {
 
 /** @param {AbortSignal} [signal] @returns {(ms: number) => Promise<void>} */
 const waiting = (signal) => (ms) =>
-  new Promise((resolve, reject) => {
-    const stop = () => reject(signal?.reason)
-    if (signal?.aborted) return stop()
-    signal?.addEventListener('abort', stop, { once: true })
-    setTimeout(() => {
-      signal?.removeEventListener('abort', stop)
-      resolve()
-    }, ms)
+  sleep(ms, undefined, { signal }).catch((error) => {
+    throw signal?.aborted ? signal.reason : error
   })
 
 /**
- * @typedef {{ answered: true, raw: any, answer: Answer }} Answered
- * @typedef {{ answered: false, isLater: boolean, message: string, status?: number, waitMs?: number }} Failed
+ * @typedef {{ answer: Answer, raw: any, usage: Usage }} Answered
+ * @typedef {{ answer?: undefined, isLater: boolean, message: string, usage?: Usage, waitMs?: number }} Failed
  */
 
 /**
- * One try. Redirections are not followed: the key goes nowhere else.
- * @param {string} url
+ * One try.
+ * @param {URL} url
  * @param {string} body
  * @param {Options} options
  * @returns {Promise<Answered | Failed>}
  */
 async function send(url, body, { wire, key, timeoutMs, signal }) {
   const controller = new AbortController()
-  const stop = () => controller.abort(signal?.reason)
-  const late = () => controller.abort(new Error(`no answer in ${timeoutMs / 1000} s`))
+  const stop = () => controller.abort()
+  let isLate = false
+  const late = () => {
+    isLate = true
+    controller.abort()
+  }
+  if (signal?.aborted) throw signal.reason
   const timer = setTimeout(late, timeoutMs)
   signal?.addEventListener('abort', stop)
   try {
     const headers = { 'content-type': 'application/json', ...(key !== '' && wire.headers(key)) }
-    const options = { method: 'POST', headers, body, signal: controller.signal }
-    const response = await fetch(url, { ...options, redirect: 'manual' })
-    return taken(response, await response.text(), { wire, key, url })
+    const response = await post(url, { headers, body, signal: controller.signal })
+    return taken(response, { wire, key, url, body })
   } catch (error) {
     if (signal?.aborted) throw signal.reason
-    const { message, cause } = /** @type {Error} */ (error)
-    const why = cause instanceof Error ? `${message}: ${cause.message}` : message
-    return { answered: false, isLater: true, message: `${url}: ${why}` }
+    const { message } = /** @type {Error} */ (error)
+    const why = isLate ? `no answer in ${timeoutMs / 1000} s` : message
+    return { isLater: true, message: `${url}: ${why}` }
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', stop)
@@ -112,23 +135,43 @@ async function send(url, body, { wire, key, timeoutMs, signal }) {
 
 /**
  * @param {Response} response
- * @param {string} text
- * @param {{ wire: Wire, key: string, url: string }} about
+ * @param {{ wire: Wire, key: string, url: URL, body: string }} about
  * @returns {Answered | Failed}
  */
-function taken({ ok, status, headers }, text, { wire, key, url }) {
+function taken({ status, headers, text }, { wire, key, url, body }) {
   const raw = parsed(text)
-  const answer = ok ? wire.answer(raw) : undefined
-  if (answer !== undefined) return { answered: true, raw, answer }
+  const isFine = status >= 200 && status < 300
+  const usage = isFine ? usageOf(wire.usage(raw), body, text) : undefined
+  const answer = isFine ? wire.answer(raw) : undefined
+  if (usage && answer) return { answer, raw, usage }
   const said = (key === '' ? text : text.replaceAll(key, '…')).trim().slice(0, SHOWN_CHARS)
   const message = `${url} answered ${status}: ${said || 'nothing'}`
-  const isLater = ok || status >= 500 || LATER.includes(status)
-  return { answered: false, isLater, message, status, waitMs: waitOf(headers) }
+  const isLater = isFine || status >= 500 || LATER.includes(status)
+  return { isLater, message, usage, waitMs: waitOf(headers) }
 }
 
-/** How long an endpoint asks to wait. @param {Headers} headers */
+/**
+ * What an answer took. A request of no tokens is none, and an answer has at least its end.
+ * @param {Told} told
+ * @param {string} body
+ * @param {string} text
+ * @returns {Usage}
+ */
+function usageOf(told, body, text) {
+  const guess = (/** @type {string} */ of) => Math.ceil(Buffer.byteLength(of) / BYTES_OF_A_TOKEN)
+  const input = told.input === 0 ? guess(body) : 0
+  const output = told.output === 0 ? guess(text) : 0
+  return {
+    ...told,
+    input: told.input + input,
+    output: told.output + output,
+    estimated: input + output,
+  }
+}
+
+/** How long an endpoint asks to wait. @param {Response['headers']} headers */
 function waitOf(headers) {
-  const [ms, seconds] = ['retry-after-ms', 'retry-after'].map((name) => Number(headers.get(name)))
+  const [ms, seconds] = ['retry-after-ms', 'retry-after'].map((name) => Number(headers[name]))
   const asked = ms > 0 ? ms : seconds * 1000
   return asked > 0 ? Math.min(MAX_WAIT_MS, asked) : undefined
 }

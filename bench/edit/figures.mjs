@@ -12,11 +12,15 @@ import { SIZES } from './task.mjs'
  * @property {number} first solved at the first try
  * @property {number} wrong a wrong file left, and believed done
  * @property {number} untouched given up without a change
- * @property {number} endless stopped after the last round
+ * @property {number} cut not solved when the last answer was cut
+ * @property {number} endless not solved after the last round
+ * @property {number} refused not solved when the endpoint refused to go on
+ * @property {number} touched a wrong file left, whatever the ending
  * @property {number} rounds mean
  * @property {number} refusals mean
  * @property {number} input tokens, mean
  * @property {number} output tokens, mean
+ * @property {number} estimated of all these tokens, the part that the endpoint did not tell
  * @property {number | undefined} cost dollars, mean
  * @property {number} seconds median
  *
@@ -80,21 +84,32 @@ function tallied(rows, price) {
   const count = (/** @type {(row: Row) => boolean} */ is) => rows.filter(is).length
   const mean = (/** @type {(row: Row) => number} */ of) =>
     rows.length === 0 ? 0 : rows.reduce((sum, row) => sum + of(row), 0) / rows.length
+  const unsolved = (
+    /** @type {Row['ending']} */ by,
+    /** @type {(row: Row) => boolean} */ is = () => true,
+  ) => count((row) => !row.solved && row.ending === by && is(row))
   return {
     attempts: rows.length,
     solved: count(({ solved }) => solved),
     first: count(({ first }) => first),
     wrong: count(({ wrong }) => wrong),
-    untouched: count(({ ending, solved, wrong }) => ending === 'done' && !solved && !wrong),
-    endless: count(({ ending }) => ending === 'rounds'),
+    untouched: unsolved('done', ({ wrong }) => !wrong),
+    cut: unsolved('cut'),
+    endless: unsolved('rounds'),
+    refused: unsolved('refused'),
+    touched: count(({ touched }) => touched),
     rounds: mean((row) => row.rounds),
     refusals: mean((row) => row.refusals),
     input: mean((row) => row.input),
     output: mean((row) => row.output),
+    estimated: mean((row) => row.estimated) / (mean(tokensOf) || 1),
     cost: price === undefined ? undefined : mean((row) => costOf(row, price)),
     seconds: median(rows.map((row) => row.seconds)),
   }
 }
+
+/** @param {Row} row */
+const tokensOf = ({ input, output }) => input + output
 
 /** @param {Row} row @param {Price} price */
 function costOf({ input, output, cacheRead, cacheWrite }, price) {

@@ -7,9 +7,13 @@ import { DEFAULT_SCHEMES } from './schemes.mjs'
 import { WIRES, wireNameOf } from './wire.mjs'
 
 /** @import { Price } from './figures.mjs' */
+/** @import { Wire } from './wire.mjs' */
 
 /** What a user has to mend. */
 export class Usage extends Error {}
+
+/** Of a request. */
+const MAX_SECONDS = 86_400
 
 /** Of the fixed set, where no number is given. */
 export const DEFAULT_TASKS = 20
@@ -26,7 +30,8 @@ Options of a measurement:
   --model NAME         as the endpoint knows it
   --base-url URL       https://api.anthropic.com, http://localhost:8000/v1 …
   --api NAME           openai or anthropic; by default what the URL suggests
-  --key-env NAME       the variable that holds the key: OPENAI_API_KEY or ANTHROPIC_API_KEY
+  --key-env NAME       the variable that holds the key; for api.openai.com and api.anthropic.com it is
+                       OPENAI_API_KEY and ANTHROPIC_API_KEY, for other hosts there is none
   --schemes LIST       exact, diff, hashline, hashline-DIALECT (${DEFAULT_SCHEMES})
   --tasks N            so many of the fixed set (${DEFAULT_TASKS})
   --task-file FILE     these instead, which \`hashline-bench tasks\` has made
@@ -102,20 +107,19 @@ export function required(values, name) {
 
 /** What is asked, and where. @param {Values} values */
 export function endpointOf(values) {
-  const [model, baseUrl] = [required(values, 'model'), required(values, 'base-url')]
-  if (!URL.canParse?.(baseUrl) && !/^https?:\/\/[^/]/.test(baseUrl)) {
-    throw new Usage(
-      `--base-url is ${baseUrl}: expected an address such as http://localhost:8000/v1.`,
-    )
-  }
+  const model = required(values, 'model')
+  const url = addressOf(required(values, 'base-url'))
+  const baseUrl = url.href
   const api = values.api ?? wireNameOf(baseUrl)
   if (!Object.hasOwn(WIRES, api)) {
     throw new Usage(`--api is ${api}: expected ${Object.keys(WIRES).join(' or ')}.`)
   }
   const wire = WIRES[api]
-  const key = process.env[values['key-env'] ?? wire.key] ?? ''
-  if (key === '' && values['key-env']) throw new Usage(`${values['key-env']} is not set.`)
+  const key = keyFor(url, wire, values)
   const [limit, seconds] = [numberOf(values, 'max-output'), numberOf(values, 'timeout')]
+  if (seconds > MAX_SECONDS) {
+    throw new Usage(`--timeout is ${seconds}: expected at most ${MAX_SECONDS}, which is a day.`)
+  }
   return {
     model,
     baseUrl,
@@ -126,6 +130,44 @@ export function endpointOf(values) {
     timeoutMs: seconds * 1000,
     extra: extraOf(values),
   }
+}
+
+/** @param {string} text */
+function addressOf(text) {
+  const told = `--base-url is ${text}: expected an address such as http://localhost:8000/v1`
+  /** @type {URL} */
+  let url
+  try {
+    url = new URL(text)
+  } catch {
+    throw new Usage(`${told}.`)
+  }
+  if (!['http:', 'https:'].includes(url.protocol)) throw new Usage(`${told}.`)
+  if (url.username || url.password) {
+    throw new Usage('--base-url has a name or a password in it: give a key by --key-env.')
+  }
+  return url
+}
+
+/**
+ * A vendor's key goes to the vendor. To any other host goes what the user names for it.
+ * @param {URL} url
+ * @param {Wire} wire
+ * @param {Values} values
+ */
+function keyFor({ protocol, hostname }, wire, values) {
+  const named = values['key-env']
+  if (named !== undefined) {
+    const key = process.env[named] ?? ''
+    if (key === '') throw new Usage(`${named} is not set.`)
+    return key
+  }
+  const key = process.env[wire.key] ?? ''
+  if (protocol === 'https:' && hostname === wire.host) return key
+  if (key !== '') {
+    console.error(`${wire.key} is not sent to ${hostname}: --key-env names what is.`)
+  }
+  return ''
 }
 
 /** @param {Values} values @returns {Record<string, unknown>} */

@@ -36,7 +36,7 @@ export const FORMAT = 1
  * @property {string} started day
  * @property {Record<string, { system: string, tools: unknown[] }>} schemes what the model is told
  */
-/** @typedef {{ task: string, scheme: string, run: number, seconds: number } & Attempt} Entry */
+/** @typedef {{ task: string, scheme: string, run: number, seconds: number } & Omit<Attempt, 'lostMs'>} Entry */
 /** @typedef {{ task: string, scheme: string, run: number }} Job */
 
 /** @param {Job} job */

@@ -41,14 +41,14 @@ export async function* replayed({ entries, tasks, schemes }) {
 }
 
 /** @param {Entry} entry @param {Task} task @param {Scheme} scheme @returns {Promise<Attempt>} */
-const callsAgain = ({ log, ending, usage }, task, scheme) =>
+const callsAgain = ({ log, ending }, task, scheme) =>
   within(task, scheme, async (place, tools) => {
     const watch = watchOver(place, tools)
-    for (const { answer, calls } of log) await watch.round(answer, calls, usage)
+    for (const { answer, calls, isCut } of log) await watch.round(answer, calls, isCut)
     return watch.end(ending)
   })
 
-/** @param {Attempt} one @param {Attempt} other @returns {Difference[]} */
+/** @param {Entry} one @param {Attempt} other @returns {Difference[]} */
 function differencesOf(one, other) {
   return one.log.flatMap(({ calls, results }, at) =>
     calls.flatMap((call, index) => {

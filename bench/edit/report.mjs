@@ -14,7 +14,8 @@ import { interval, percent } from './proportion.mjs'
 
 const READING = `- *Solved*: at the end the file is byte for byte what it was to become, or the same once the formatter of the project has run over it. In parentheses: the 95 % interval (Wilson).
 - *First try*: solved in the first turn that did anything but read.
-- *Wrong and believed done*: the model said that it is done, and left a changed file that is wrong. *Gave up*: it said so and changed nothing. *Not done in time*: it still called tools after the last turn.
+- What was not solved is in one of five columns. *Wrong and believed done*: the model said that it is done, and left a changed file that is wrong. *Gave up*: it said so and changed nothing. *Cut*: its last answer was cut at the limit of tokens. *Not done in time*: it still called tools after the last turn. *Refused*: the endpoint refused to go on with it.
+- *Wrong file left*: not solved, and the file is changed, whatever the ending.
 - *Refusals*: calls that came to nothing, such as a text that was not found or an anchor that does not hold.
 - *p* is how likely a difference like this is if both ways are equally good: McNemar's exact test of the tasks that only one of the two solved. Below 0.05 is commonly taken for a difference. A task that was run several times counts once, for the way that solved it more often.`
 
@@ -81,7 +82,10 @@ function totals({ names, schemes }) {
     'first try',
     'wrong and believed done',
     'gave up',
+    'cut',
     'not done in time',
+    'refused',
+    'wrong file left',
     'turns',
     'refusals',
     'tokens read',
@@ -90,18 +94,24 @@ function totals({ names, schemes }) {
     'seconds',
   ]
   const rows = schemes.map((figures, at) => [names[at], ...cells(figures, hasCost)])
-  return `${table(head, rows)}\n\nTurns, refusals, tokens and cost are means of an attempt, seconds the median.`
+  return `${table(head, rows)}\n\nTurns, refusals, tokens and cost are means of an attempt, seconds the median. Waits, and tries that failed, are not in the seconds.${estimatedNote(schemes)}`
+}
+
+/** @param {Figures[]} schemes */
+function estimatedNote(schemes) {
+  const parts = schemes.map(({ estimated }) => estimated)
+  if (Math.max(...parts) === 0) return ''
+  return ` The endpoint does not tell all tokens: of each way ${parts.map(percent).join(', ')} are estimated, as four bytes each.`
 }
 
 /** @param {Figures} figures @param {boolean} hasCost */
 function cells(figures, hasCost) {
-  const { attempts, solved, first, wrong, untouched, endless, rounds, refusals } = figures
-  const { input, output, cost = 0, seconds } = figures
+  const { attempts, solved, first, wrong, untouched, cut, endless, refused, touched } = figures
+  const { rounds, refusals, input, output, cost = 0, seconds } = figures
   return [
     `${attempts}`,
     ...[solved, first, wrong].map((count) => share(count, attempts)),
-    `${untouched}`,
-    `${endless}`,
+    ...[untouched, cut, endless, refused, touched].map((count) => `${count}`),
     rounds.toFixed(2),
     refusals.toFixed(2),
     `${Math.round(input)}`,

@@ -10,7 +10,7 @@ import { isMoving, sizeOf } from './task.mjs'
 
 /**
  * @typedef {{ id: string, language: string, kind: string, size: string, moving: boolean }} TaskRow
- * @typedef {{ task: string, scheme: string, run: number, ending: Outcome['ending'], solved: boolean, first: boolean, wrong: boolean, rounds: number, refusals: number, input: number, output: number, cacheRead: number, cacheWrite: number, seconds: number }} Row
+ * @typedef {{ task: string, scheme: string, run: number, ending: Outcome['ending'], solved: boolean, first: boolean, touched: boolean, wrong: boolean, rounds: number, refusals: number, input: number, output: number, cacheRead: number, cacheWrite: number, estimated: number, seconds: number }} Row
  * @typedef {{ format: number, model: string, api: string, engine: string, started: string, tasks: TaskRow[], attempts: Row[] }} Result
  */
 
@@ -37,7 +37,8 @@ const taskRow = (task) => {
 
 /** @param {Entry} entry @returns {Row} */
 function rowOf({ log: _, usage, ...entry }) {
-  const { task, scheme, run, ending, solved, first, wrong, rounds, refusals, seconds } = entry
-  const counts = { ending, solved, first, wrong, rounds, refusals, ...usage, seconds }
+  const { task, scheme, run, ending, solved, first, touched, wrong } = entry
+  const { rounds, refusals, seconds } = entry
+  const counts = { ending, solved, first, touched, wrong, rounds, refusals, ...usage, seconds }
   return { task, scheme, run, ...counts }
 }

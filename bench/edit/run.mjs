@@ -89,6 +89,7 @@ async function entryOf(job, tasks, schemes, { wire, ask }) {
   const scheme = schemes.find(({ name }) => name === job.scheme)
   if (!task || !scheme) throw new Error(`there is no job ${keyOf(job)}`)
   const begin = performance.now()
-  const outcome = await attempt({ task, scheme, wire, ask })
-  return { ...job, seconds: Math.round(performance.now() - begin) / 1000, ...outcome }
+  const { lostMs, ...outcome } = await attempt({ task, scheme, wire, ask })
+  const seconds = Math.round(performance.now() - begin - lostMs) / 1000
+  return { ...job, seconds, ...outcome }
 }

@@ -6,24 +6,35 @@
 
 /**
  * @typedef {{ id: string, name: string, args: unknown }} Call
- * @typedef {{ input: number, output: number, cacheRead: number, cacheWrite: number }} Usage in tokens;
- *   `input` has what was read from a cache or written to it as well
- * @typedef {{ text: string, calls: Call[], usage: Usage }} Answer
+ * @typedef {{ input: number, output: number, cacheRead: number, cacheWrite: number }} Told tokens, as
+ *   an endpoint tells them; `input` has what was read from a cache or written to it as well
+ * @typedef {{ text: string, calls: Call[], stop: 'whole' | 'cut' | 'refused' }} Answer `cut`: at the
+ *   limit of tokens; `refused`: by what looks after the model
  * @typedef {{ id: string, text: string, isError: boolean }} Result of a call
  */
 /**
  * @typedef {object} Wire
- * @property {string} key the variable of the environment that holds the key
- * @property {(base: string) => string} url
+ * @property {string} key the variable of the environment that holds the key of its vendor
+ * @property {string} host of its vendor
+ * @property {(base: string) => string} path of requests, below that of the base address
  * @property {(key: string) => Record<string, string>} headers
  * @property {(prompt: string) => unknown[]} first the messages of a conversation that begins
  * @property {(request: { model: string, system: string, messages: unknown[], tools: Tool[], limit: number }, engine: Engine) => Record<string, unknown>} body
  * @property {(body: any) => Answer | undefined} answer undefined for what is none
+ * @property {(body: any) => Told} usage of an answer, and of what is none; 0 for what is not told
  * @property {(body: any, results: Result[]) => unknown[]} next the messages that an answer and the results of its calls add
  */
 
 /** @param {unknown} value */
-const count = (value) => (typeof value === 'number' && value > 0 ? value : 0)
+const count = (value) => (Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0)
+
+/**
+ * @param {unknown} reason
+ * @param {{ cut: string[], refused: string[] }} words for it
+ * @returns {Answer['stop']}
+ */
+const stopOf = (reason, { cut, refused }) =>
+  cut.includes(String(reason)) ? 'cut' : refused.includes(String(reason)) ? 'refused' : 'whole'
 
 /** @param {unknown} content a string, or a list of parts */
 const textOf = (content) =>
@@ -35,7 +46,8 @@ const textOf = (content) =>
 /** @type {Wire} */
 const openai = {
   key: 'OPENAI_API_KEY',
-  url: (base) => `${base}/chat/completions`,
+  host: 'api.openai.com',
+  path: (base) => `${base}/chat/completions`,
   headers: (key) => ({ authorization: `Bearer ${key}` }),
   first: (prompt) => [{ role: 'user', content: prompt }],
   body: ({ model, system, messages, tools, limit }, engine) => ({
@@ -50,7 +62,7 @@ const openai = {
   answer(body) {
     const message = body?.choices?.[0]?.message
     if (typeof message !== 'object' || message === null) return undefined
-    const usage = body.usage ?? {}
+    const reason = body.choices[0].finish_reason
     return {
       text: textOf(message.content),
       calls: listed(message.tool_calls).map((call, at) => ({
@@ -58,14 +70,15 @@ const openai = {
         name: String(call?.function?.name ?? ''),
         args: call?.function?.arguments,
       })),
-      usage: {
-        input: count(usage.prompt_tokens),
-        output: count(usage.completion_tokens),
-        cacheRead: count(usage.prompt_tokens_details?.cached_tokens),
-        cacheWrite: 0,
-      },
+      stop: stopOf(reason, { cut: ['length'], refused: ['content_filter'] }),
     }
   },
+  usage: (body) => ({
+    input: count(body?.usage?.prompt_tokens),
+    output: count(body?.usage?.completion_tokens),
+    cacheRead: count(body?.usage?.prompt_tokens_details?.cached_tokens),
+    cacheWrite: 0,
+  }),
   next: (body, results) => [
     // Other fields of an answer are refused by some servers when they come back.
     messageBack(body.choices[0].message),
@@ -90,7 +103,8 @@ function messageBack({ content, tool_calls }) {
 /** @type {Wire} */
 const anthropic = {
   key: 'ANTHROPIC_API_KEY',
-  url: (base) => (base.endsWith('/v1') ? `${base}/messages` : `${base}/v1/messages`),
+  host: 'api.anthropic.com',
+  path: (base) => (base.endsWith('/v1') ? `${base}/messages` : `${base}/v1/messages`),
   headers: (key) => ({ 'x-api-key': key, 'anthropic-version': '2023-06-01' }),
   first: (prompt) => [{ role: 'user', content: prompt }],
   body: ({ model, system, messages, tools, limit }, engine) => ({
@@ -102,12 +116,7 @@ const anthropic = {
   }),
   answer(body) {
     if (!Array.isArray(body?.content)) return undefined
-    const usage = body.usage ?? {}
-    const [cacheRead, cacheWrite] = [
-      count(usage.cache_read_input_tokens),
-      count(usage.cache_creation_input_tokens),
-    ]
-    const input = count(usage.input_tokens) + cacheRead + cacheWrite
+    const cut = ['max_tokens', 'model_context_window_exceeded']
     return {
       text: textOf(body.content.filter((/** @type {any} */ part) => part?.type === 'text')),
       calls: body.content
@@ -117,8 +126,15 @@ const anthropic = {
           name: String(name),
           args: input,
         })),
-      usage: { input, output: count(usage.output_tokens), cacheRead, cacheWrite },
+      stop: stopOf(body.stop_reason, { cut, refused: ['refusal'] }),
     }
+  },
+  usage(body) {
+    const { usage } = body ?? {}
+    const cacheRead = count(usage?.cache_read_input_tokens)
+    const cacheWrite = count(usage?.cache_creation_input_tokens)
+    const input = count(usage?.input_tokens) + cacheRead + cacheWrite
+    return { input, output: count(usage?.output_tokens), cacheRead, cacheWrite }
   },
   next: ({ content }, results) => [
     { role: 'assistant', content },

@@ -14,7 +14,7 @@ import { editsOf, linesOf } from './edits.mjs'
  * @property {string[]} schemes that have it
  * @property {(task: Task) => boolean} [needs] what an edit must be for it
  * @property {(scene: Scene) => Answer | undefined} [plays] undefined where it goes on as it should
- * @property {{ solved: boolean, first: boolean, wrong: boolean, ending: 'done' | 'rounds', rounds: number, refusals: number }} counts
+ * @property {{ solved: boolean, first: boolean, wrong: boolean, ending: 'done' | 'cut' | 'rounds', rounds: number, refusals: number }} counts
  *   where nobody else changes the file
  */
 
@@ -121,6 +121,11 @@ export const SLIPS = {
     schemes: ALL,
     plays: () => ({ text: 'Done.' }),
     counts: { ...GIVEN_UP, rounds: 1 },
+  },
+  'answer cut off': {
+    schemes: ALL,
+    plays: ({ round }) => (round === 1 ? { text: 'Now I shall', isCut: true } : undefined),
+    counts: { ...GIVEN_UP, ending: 'cut', rounds: 2 },
   },
   'never stops': {
     schemes: ALL,
