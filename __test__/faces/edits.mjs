@@ -1,8 +1,8 @@
 // Patches on files: what they do in all dialects and to all kinds of files, and what is refused.
 
-import { anchors, CONTENTS, DIALECTS } from './cases.mjs'
+import { anchors, CONTENTS, DIALECTS } from './texts.mjs'
 
-/** @import { Given } from './cases.mjs' */
+/** @import { Given } from './texts.mjs' */
 
 const BLOCK = 'first\nfunction f() {\n  return 1\n}\nlast\n'
 

@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readJsonSync } from 'hashline-native'
-import { CONTENTS } from './cases.mjs'
+import { CONTENTS } from './texts.mjs'
 
-/** @import { Given } from './cases.mjs' */
+/** @import { Given } from './texts.mjs' */
 
 const DOCUMENT = `{
   // the name

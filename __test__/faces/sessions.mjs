@@ -1,9 +1,9 @@
 // Sessions: what was shown, what others change, dry runs.
 
-import { anchors, CONTENTS } from './cases.mjs'
+import { anchors, CONTENTS } from './texts.mjs'
 
 /** @import { Call } from './run.mjs' */
-/** @import { Given } from './cases.mjs' */
+/** @import { Given } from './texts.mjs' */
 
 const TEXT = 'one\ntwo\nthree\nfour\nfive\n'
 
