@@ -15,7 +15,7 @@ import { createServer } from 'node:http'
 import { join, posix } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { attempt } from '../bench/edit/attempt.mjs'
+import { attempt, systemFor } from '../bench/edit/attempt.mjs'
 import { main } from '../bench/edit/cli.mjs'
 import { EndpointError, endpoint, noUsage } from '../bench/edit/endpoint.mjs'
 import { loadEngine } from '../bench/edit/engine.mjs'
@@ -253,6 +253,38 @@ describe('a model that does what nobody asked for', () => {
       const { ending, solved, wrong } = counts
       assert.deepEqual([ending, solved, wrong], ['done', false, true], operation.op)
     }
+  })
+
+  test('may edit by text where it has anchors: that is told', async () => {
+    const byText = { op: 'replace_text', path: 'src/a.txt', old_text: 'b', new_text: 'c' }
+    const byAnchor = { op: 'insert_after', path: 'src/a.txt', anchor: 'EOF', text: 'd' }
+    const operations = [byText, byAnchor, { op: 'add_file', path: 'b', content: '' }]
+    const refused = [{ ...byText, old_text: 'never there' }]
+    const { byAnchor: anchors, byText: texts } = await attempted('hashline', [
+      ['apply_hash', { operations: refused }],
+      ['apply_hash', { operations }],
+      [
+        'apply_hash',
+        JSON.stringify({ operations: JSON.stringify([{ ...byText, old_text: 'c', new_text: 'e' }]) }),
+      ],
+      ['apply_hash', 7],
+    ])
+    assert.deepEqual([anchors, texts], [1, 2])
+  })
+
+  test('may take a call for each of two files, where a tool changes one a call', async () => {
+    const [file] = smallTask().files
+    const task = smallTask({ files: [file, { ...file, path: 'src/b.txt' }] })
+    const edit = (/** @type {string} */ path, old_text = 'b') =>
+      /** @type {[string, unknown]} */ (['edit', { path, edits: [{ old_text, new_text: 'B' }] }])
+    const first = async (/** @type {[string, unknown][]} */ ...calls) => {
+      const { first, solved } = await attempted('exact', calls, task)
+      return [solved, first]
+    }
+    assert.deepEqual(await first(edit('src/a.txt'), edit('src/b.txt')), [true, true])
+    const [one, other] = [edit('src/a.txt'), edit('src/b.txt')]
+    assert.deepEqual(await first(one, edit('src/b.txt', 'z'), other), [true, false])
+    assert.deepEqual(await first(edit('src/a.txt', 'z'), one, other), [true, false])
   })
 
   test('may leave a file that nobody wanted: that is not solved', async () => {
@@ -724,6 +756,123 @@ describe('schemes', () => {
     }
   })
 
+  test('exact text is replaced everywhere where that is meant', async () => {
+    const all = { old_text: 'b', new_text: 'bb', replace_all: true }
+    const args = { path: 'a.txt', edits: [all, { old_text: 'x', new_text: 'y' }] }
+    const { file, text } = await edited('exact', 'a\nb\nx\nb b\n', args)
+    assert.equal(file, 'a\nbb\ny\nbb bb\n')
+    assert.match(text ?? '', /^Replaced 4 texts in a\.txt\./)
+  })
+
+  test('the answer to an edit shows its lines, and a refusal those that are nearest', async () => {
+    const lines = Array.from({ length: 12 }, (_, at) => `  const value${at + 1} = ${at + 1}`)
+    const text = `${lines.join('\n')}\n`
+    const shown = (/** @type {number} */ from, /** @type {string[]} */ of) =>
+      of.map((line, at) => `${from + at}\t${line}`).join('\n')
+    const exact = (/** @type {string} */ old_text, /** @type {string} */ new_text) => ({
+      path: 'a.txt',
+      edits: [{ old_text, new_text }],
+    })
+    const diff = (/** @type {string} */ old, /** @type {string} */ now) => ({
+      patch: `--- a/a.txt\n+++ b/a.txt\n@@ -5 +5 @@\n-${old}\n${now}\n`,
+    })
+    const wanted = shown(3, [...lines.slice(2, 4), 'one', 'two', ...lines.slice(5, 7)])
+    const moved = `${wanted}\nLines after 6 moved by +1.`
+    const one = await edited('exact', text, exact(lines[4], 'one\ntwo'))
+    assert.equal(one.text, `Replaced one text in a.txt.\n${moved}`)
+    const other = await edited('diff', text, diff(lines[4], '+one\n+two'))
+    assert.equal(other.text, `Applied one hunk to a.txt.\n${moved}`)
+    const near = shown(3, lines.slice(2, 7))
+    for (const [scheme, args] of /** @type {const} */ ([
+      ['exact', exact('  const value5  = 5', 'x')],
+      ['diff', diff('  const value5  = 5', '+x')],
+    ])) {
+      const { text: said, isError } = await edited(scheme, text, args)
+      assert.equal(isError, true)
+      assert.ok(said?.endsWith(`\n${near}`), said)
+    }
+    const { text: often } = await edited('exact', text, exact('const', 'let'))
+    assert.match(often ?? '', /occurs 12 times in a\.txt \(lines 1, 2, 3, 4, 5 and more\)/)
+    const end = await edited('exact', 'a\nb', exact('b', 'b\nc'))
+    assert.deepEqual(
+      [end.file, end.text],
+      ['a\nb\nc', `Replaced one text in a.txt.\n${shown(1, ['a', 'b', 'c'])}`],
+    )
+    const gone = await edited('exact', 'a\nb\nc\n', exact('b\n', ''))
+    assert.equal(gone.text, 'Replaced one text in a.txt.\n1\ta\n2\tc')
+    const nothing = await edited('exact', 'a\n', exact('!', '?'))
+    assert.match(nothing.text ?? '', /white space included\.$/)
+  })
+
+  test('what each way tells a model is as long as the page says', () => {
+    const page = readFileSync(new URL('../docs/bench.md', import.meta.url), 'utf8')
+    for (const { name, open } of schemesNamed('exact,diff,hashline', engine)) {
+      const place = placeFor(smallTask())
+      const { tools, close } = open(place)
+      close()
+      place.remove()
+      const shown = tools.map((tool) => engine.tools.toOpenAI(/** @type {any} */ (tool)))
+      const length = Buffer.byteLength(JSON.stringify(shown) + systemFor(tools))
+      assert.ok(page.includes(`${(length / 1000).toFixed(1)} KB for \`${name}\``), `${length}`)
+    }
+  })
+
+  test('each way has an example, and rules for each of its tools', async () => {
+    for (const { name, open } of schemesNamed('exact,diff,hashline', engine)) {
+      const place = placeFor(smallTask())
+      const { tools, close } = open(place)
+      close()
+      place.remove()
+      assert.ok(
+        tools.every(({ guidelines }) => guidelines.length > 0),
+        name,
+      )
+      assert.match(tools.find(({ edits }) => edits)?.description ?? '', /\nExample\. read showed/)
+    }
+    // The examples do what they say.
+    const before = "function greet(name) {\n  const hi = 'Hi'\n  log(hi)\n}\n"
+    const after = "function greet(name) {\n  const hi = 'Hi, ' + name\n  log(hi)\n  return hi\n}\n"
+    for (const [name, start] of [
+      ['exact', '{"path"'],
+      ['diff', '--- a/'],
+    ]) {
+      const place = placeFor(
+        smallTask({ files: [{ path: 'greet.js', before, wanted: after, edits: [] }] }),
+      )
+      const [{ open }] = schemesNamed(name, engine)
+      const tool = open(place).tools.find(({ edits }) => edits)
+      const description = tool?.description ?? ''
+      const example = description.slice(description.lastIndexOf(start))
+      await tool?.execute(name === 'diff' ? { patch: example } : example)
+      assert.ok(place.isWanted(), name)
+      place.remove()
+    }
+  })
+
+  test('hunks that are not as they should be are refused with what is wrong', async () => {
+    const text = 'a\nnew value\nc\nd\n'
+    const patched = (/** @type {string[]} */ ...rows) =>
+      edited('diff', text, { patch: ['--- a/a.txt', '+++ b/a.txt', ...rows, ''].join('\n') })
+    // A line of context without its blank, which begins as git's own rows do.
+    const unmarked = await patched('@@ -1,3 +1,3 @@', ' a', 'new value', '-c', '+C')
+    assert.deepEqual([unmarked.isError, unmarked.file], [true, text])
+    assert.match(unmarked.text ?? '', /begins with none of .*: new value/)
+    const upward = await patched('@@ -3 +3 @@', '-c', '+C', '@@ -1 +1 @@', '-a', '+A')
+    assert.deepEqual([upward.isError, upward.file], [true, text])
+    assert.match(upward.text ?? '', /Hunk 2 of a\.txt: its lines are above .* in the order/)
+    // Rows that look like the header of a file are lines, unless a hunk follows.
+    const dashes = await edited('diff', '-- a\nb\n', {
+      patch: '--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n--- a\n+++ c\n b\n',
+    })
+    assert.equal(dashes.file, '++ c\nb\n')
+    const rows = ['diff --git a/a.txt b/a.txt', 'index 1..2 100644', '--- a/a.txt', '+++ b/a.txt']
+    const hunk = ['@@ -1 +1 @@', '-a', '+A']
+    const twice = await edited('diff', text, {
+      patch: [...rows, ...hunk, ...rows, '@@ -3 +3 @@', '-c', '+C'].join('\n'),
+    })
+    assert.equal(twice.file, 'A\nnew value\nC\nd\n')
+  })
+
   test('hunks are found by their lines, and of several places the stated one is taken', async () => {
     const text = 'a\nb\n\nc\na\nb\n'
     const patch = (/** @type {string[]} */ ...rows) => ({
@@ -807,7 +956,12 @@ describe('figures', () => {
       yesAndNo.flatMap((solved) =>
         yesAndNo.map((touched) => ({
           ...{ task: '1', scheme: 'a', run: 1, ending, solved, touched: touched && !solved },
-          ...{ first: false, wrong: touched && !solved && ending === 'done' },
+          ...{
+            byAnchor: 0,
+            byText: 0,
+            first: false,
+            wrong: touched && !solved && ending === 'done',
+          },
           ...{ rounds: 1, refusals: 0, seconds: 1, ...noUsage() },
         })),
       ),
@@ -838,6 +992,8 @@ describe('figures', () => {
       touched: false,
       wrong: false,
       estimated: 0,
+      byAnchor: 0,
+      byText: 0,
       rounds: 2,
       refusals: 0,
       input: 10,

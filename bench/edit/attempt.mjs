@@ -26,11 +26,14 @@ export const MAX_ROUNDS = 6
  * @typedef {object} Outcome
  * @property {Ending} ending
  * @property {boolean} solved
- * @property {boolean} first whether it was solved in the first round that did anything but read
+ * @property {boolean} first whether it was solved at the first try: after as many rounds that did
+ *   anything but read as the task has files, of which only the last may have had a refusal
  * @property {boolean} touched whether it is not solved, and a changed file is left
  * @property {boolean} wrong the same, and the model said that it is done
  * @property {number} rounds requests that were answered
  * @property {number} refusals calls that came to nothing
+ * @property {number} byAnchor operations that were carried out and name lines by anchors
+ * @property {number} byText those that name exact text, where a scheme has both
  * @property {Usage} usage
  */
 /**
@@ -132,8 +135,10 @@ export function watchOver(place, tools) {
   const usage = noUsage()
   let lostMs = 0
   let refusals = 0
-  /** @type {boolean | undefined} */
-  let first
+  const operations = { byAnchor: 0, byText: 0 }
+  let first = false
+  /** Rounds that may still be the first try: some tools change one file a call. */
+  let triesLeft = place.files
   return {
     /** What a request took, whether it was answered or not. @param {Spent | { spent: Spent }} what */
     spend(what) {
@@ -150,10 +155,17 @@ export function watchOver(place, tools) {
       for (const { id } of calls.slice(whole.length)) {
         results.push({ id, text: CUT_CALL, isError: true })
       }
-      refusals += results.filter(({ isError }) => isError).length
+      const refused = results.filter(({ isError }) => isError).length
+      refusals += refused
       const shown = results.map(({ text, isError }) => ({ text, isError }))
       log.push({ answer, calls, isCut, results: shown })
-      if (calls.some(({ name }) => !isRead(name, tools))) first ??= place.isWanted()
+      for (const [at, call] of calls.entries()) {
+        if (!results[at].isError) addOperations(operations, call, tools)
+      }
+      if (triesLeft > 0 && calls.some(({ name }) => !isRead(name, tools))) {
+        first = place.isWanted()
+        triesLeft = first || refused > 0 ? 0 : triesLeft - 1
+      }
       return results
     },
     /** @param {Outcome['ending']} ending @returns {Attempt} */
@@ -161,11 +173,11 @@ export function watchOver(place, tools) {
       const solved = place.isWanted()
       const touched = !solved && !place.isUntouched()
       const wrong = touched && ending === 'done'
-      const counts = { rounds: log.length, refusals, usage }
+      const counts = { rounds: log.length, refusals, ...operations, usage }
       return {
         ending,
         solved,
-        first: solved && first === true,
+        first: solved && first,
         touched,
         wrong,
         ...counts,
@@ -174,6 +186,17 @@ export function watchOver(place, tools) {
       }
     },
   }
+}
+
+/**
+ * @param {{ byAnchor: number, byText: number }} sum
+ * @param {Call} call
+ * @param {Tool[]} tools
+ */
+function addOperations(sum, { name, args }, tools) {
+  const more = tools.find((tool) => tool.name === name)?.countOf?.(args)
+  sum.byAnchor += more?.byAnchor ?? 0
+  sum.byText += more?.byText ?? 0
 }
 
 /** @param {string} name @param {Tool[]} tools */

@@ -1,6 +1,7 @@
 // Requests to the one endpoint that the user names. What fails for a while is tried again.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import { readJson } from './json.mjs'
 import { post } from './post.mjs'
 
 /** @import { Engine } from './engine.mjs' */
@@ -139,7 +140,7 @@ async function send(url, body, { wire, key, timeoutMs, signal }) {
  * @returns {Answered | Failed}
  */
 function taken({ status, headers, text }, { wire, key, url, body }) {
-  const raw = parsed(text)
+  const raw = readJson(text).value
   const isFine = status >= 200 && status < 300
   const usage = isFine ? usageOf(wire.usage(raw), body, text) : undefined
   const answer = isFine ? wire.answer(raw) : undefined
@@ -174,13 +175,4 @@ function waitOf(headers) {
   const [ms, seconds] = ['retry-after-ms', 'retry-after'].map((name) => Number(headers[name]))
   const asked = ms > 0 ? ms : seconds * 1000
   return asked > 0 ? Math.min(MAX_WAIT_MS, asked) : undefined
-}
-
-/** @param {string} text */
-function parsed(text) {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -18,6 +18,8 @@ import { SIZES } from './task.mjs'
  * @property {number} touched a wrong file left, whatever the ending
  * @property {number} rounds mean
  * @property {number} refusals mean
+ * @property {number} byAnchor operations, all together
+ * @property {number} byText
  * @property {number} input tokens, mean
  * @property {number} output tokens, mean
  * @property {number} estimated of all these tokens, the part that the endpoint did not tell
@@ -82,8 +84,9 @@ function bySize(one, other) {
 /** @param {Row[]} rows @param {Price} [price] @returns {Figures} */
 function tallied(rows, price) {
   const count = (/** @type {(row: Row) => boolean} */ is) => rows.filter(is).length
-  const mean = (/** @type {(row: Row) => number} */ of) =>
-    rows.length === 0 ? 0 : rows.reduce((sum, row) => sum + of(row), 0) / rows.length
+  const sum = (/** @type {(row: Row) => number} */ of) =>
+    rows.reduce((all, row) => all + of(row), 0)
+  const mean = (/** @type {(row: Row) => number} */ of) => sum(of) / (rows.length || 1)
   const unsolved = (
     /** @type {Row['ending']} */ by,
     /** @type {(row: Row) => boolean} */ is = () => true,
@@ -100,6 +103,8 @@ function tallied(rows, price) {
     touched: count(({ touched }) => touched),
     rounds: mean((row) => row.rounds),
     refusals: mean((row) => row.refusals),
+    byAnchor: sum((row) => row.byAnchor),
+    byText: sum((row) => row.byText),
     input: mean((row) => row.input),
     output: mean((row) => row.output),
     estimated: mean((row) => row.estimated) / (mean(tokensOf) || 1),

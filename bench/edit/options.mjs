@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { isObject, readJson } from './json.mjs'
 import { DEFAULT_SCHEMES } from './schemes.mjs'
 import { WIRES, wireNameOf } from './wire.mjs'
 
@@ -173,17 +174,15 @@ function keyFor({ protocol, hostname }, wire, values) {
 /** @param {Values} values @returns {Record<string, unknown>} */
 function extraOf({ extra }) {
   const value = jsonOf(extra, '--extra')
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  if (isObject(value)) return value
   throw new Usage(`--extra is ${extra}: expected an object.`)
 }
 
 /** @param {string} text @param {string} where */
 function jsonOf(text, where) {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new Usage(`${where} is not JSON: ${/** @type {Error} */ (error).message}`)
-  }
+  const { value, why } = readJson(text)
+  if (why !== undefined) throw new Usage(`${where} is not JSON: ${why}`)
+  return value
 }
 
 /** @param {Values} values @param {string} model @returns {Price | undefined} */

@@ -17,6 +17,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 
+import { readJson } from './json.mjs'
 import { checkedTask } from './task.mjs'
 
 /** @import { Attempt } from './attempt.mjs' */
@@ -158,16 +159,12 @@ export const readTasks = (path) =>
 function readLines(path) {
   if (!existsSync(path)) return []
   const lines = wholeLines(readFileSync(path)).toString('utf8').split('\n')
-  return lines.flatMap((line, at) => (line === '' ? [] : [parsed(line, `${path}:${at + 1}`)]))
-}
-
-/** @param {string} line @param {string} where */
-function parsed(line, where) {
-  try {
-    return JSON.parse(line)
-  } catch (error) {
-    throw new Error(`${where} is not JSON: ${/** @type {Error} */ (error).message}`)
-  }
+  return lines.flatMap((line, at) => {
+    if (line === '') return []
+    const { value, why } = readJson(line)
+    if (why !== undefined) throw new Error(`${path}:${at + 1} is not JSON: ${why}`)
+    return [value]
+  })
 }
 
 /** @param {Buffer} bytes */

@@ -13,7 +13,7 @@ import { interval, percent } from './proportion.mjs'
 /** @typedef {ReturnType<typeof figuresOf>} All */
 
 const READING = `- *Solved*: at the end the file is byte for byte what it was to become, or the same once the formatter of the project has run over it. In parentheses: the 95 % interval (Wilson).
-- *First try*: solved in the first turn that did anything but read.
+- *First try*: solved in the first turn that did anything but read. A task in two files may take two such turns, if none of them was refused: some tools change one file a call.
 - What was not solved is in one of five columns. *Wrong and believed done*: the model said that it is done, and left a changed file that is wrong. *Gave up*: it said so and changed nothing. *Cut*: its last answer was cut at the limit of tokens. *Not done in time*: it still called tools after the last turn. *Refused*: the endpoint refused to go on with it.
 - *Wrong file left*: not solved, and the file is changed, whatever the ending.
 - *Refusals*: calls that came to nothing, such as a text that was not found or an anchor that does not hold.
@@ -94,7 +94,7 @@ function totals({ names, schemes }) {
     'seconds',
   ]
   const rows = schemes.map((figures, at) => [names[at], ...cells(figures, hasCost)])
-  return `${table(head, rows)}\n\nTurns, refusals, tokens and cost are means of an attempt, seconds the median. Waits, and tries that failed, are not in the seconds.${estimatedNote(schemes)}`
+  return `${table(head, rows)}\n\nTurns, refusals, tokens and cost are means of an attempt, seconds the median. Waits, and tries that failed, are not in the seconds.${estimatedNote(schemes)}${operationsNote(names, schemes)}`
 }
 
 /** @param {Figures[]} schemes */
@@ -102,6 +102,17 @@ function estimatedNote(schemes) {
   const parts = schemes.map(({ estimated }) => estimated)
   if (Math.max(...parts) === 0) return ''
   return ` The endpoint does not tell all tokens: of each way ${parts.map(percent).join(', ')} are estimated, as four bytes each.`
+}
+
+/** @param {string[]} names @param {Figures[]} schemes */
+function operationsNote(names, schemes) {
+  const told = schemes.flatMap(({ byAnchor, byText }, at) => {
+    const all = byAnchor + byText
+    const parts = `${percent(byAnchor / all)} by anchors, ${percent(byText / all)} by exact text`
+    return all === 0 ? [] : [`${names[at]}: ${parts}`]
+  })
+  if (told.length === 0) return ''
+  return `\n\nThe tool of anchors replaces exact text as well. Of its operations that were carried out, these are by the one and by the other: ${told.join('; ')}.`
 }
 
 /** @param {Figures} figures @param {boolean} hasCost */

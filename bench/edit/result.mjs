@@ -10,7 +10,7 @@ import { isMoving, sizeOf } from './task.mjs'
 
 /**
  * @typedef {{ id: string, language: string, kind: string, size: string, moving: boolean }} TaskRow
- * @typedef {{ task: string, scheme: string, run: number, ending: Outcome['ending'], solved: boolean, first: boolean, touched: boolean, wrong: boolean, rounds: number, refusals: number, input: number, output: number, cacheRead: number, cacheWrite: number, estimated: number, seconds: number }} Row
+ * @typedef {{ task: string, scheme: string, run: number, ending: Outcome['ending'], solved: boolean, first: boolean, touched: boolean, wrong: boolean, rounds: number, refusals: number, byAnchor: number, byText: number, input: number, output: number, cacheRead: number, cacheWrite: number, estimated: number, seconds: number }} Row
  * @typedef {{ format: number, model: string, api: string, engine: string, started: string, tasks: TaskRow[], attempts: Row[] }} Result
  */
 
@@ -38,7 +38,19 @@ const taskRow = (task) => {
 /** @param {Entry} entry @returns {Row} */
 function rowOf({ log: _, usage, ...entry }) {
   const { task, scheme, run, ending, solved, first, touched, wrong } = entry
-  const { rounds, refusals, seconds } = entry
-  const counts = { ending, solved, first, touched, wrong, rounds, refusals, ...usage, seconds }
+  const { rounds, refusals, byAnchor, byText, seconds } = entry
+  const counts = {
+    ending,
+    solved,
+    first,
+    touched,
+    wrong,
+    rounds,
+    refusals,
+    byAnchor,
+    byText,
+    ...usage,
+    seconds,
+  }
   return { task, scheme, run, ...counts }
 }

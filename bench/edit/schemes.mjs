@@ -16,6 +16,7 @@ import { plainTools } from './schemes/plain.mjs'
  * @property {HashTool['inputSchema']} inputSchema
  * @property {readonly string[]} guidelines
  * @property {boolean} edits whether it is the one that edits
+ * @property {(args: unknown) => { byAnchor: number, byText: number }} [countOf] the operations of a call
  * @property {(args: unknown) => Promise<{ text: string, isError: boolean }>} execute
  */
 /**

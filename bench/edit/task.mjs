@@ -100,6 +100,8 @@ export function placeFor(task) {
   return {
     cwd,
     stateDir: join(dir, 'state'),
+    /** How many files the task has. */
+    files: files.length,
     /** What somebody else does, once. A file that is not there any more they leave alone. */
     move() {
       if (isMoved) return

@@ -2,6 +2,7 @@
 // numbers in their headers only say which place is meant when there are several.
 
 import { fileAt, Refusal, refusing, textOf } from './files.mjs'
+import { movedNote, nearestLines, shownLines } from './shown.mjs'
 
 /** @import { Tool } from '../schemes.mjs' */
 
@@ -16,15 +17,31 @@ import { fileAt, Refusal, refusing, textOf } from './files.mjs'
 /** @param {string} cwd @returns {Tool} */
 export const diffTool = (cwd) => ({
   name: 'apply_diff',
-  description:
-    'Edits files by a unified diff, as `git diff` prints it: lines `--- a/PATH` and `+++ b/PATH` for each file, and hunks that begin with `@@ -LINE,COUNT +LINE,COUNT @@`. Lines of context and removed lines must be exactly those of the file. All hunks are applied, or none.',
+  description: `Edits files by a unified diff, any number in one call, as \`git diff\` prints it: lines \`--- a/PATH\` and \`+++ b/PATH\` for each file, and hunks that begin with \`@@ -LINE,COUNT +LINE,COUNT @@\`, in the order of their lines. All hunks are applied, or none. Lines of context and removed lines must be exactly those of the file. The answer shows the changed lines, so no new read is needed. A refusal shows the lines that come nearest: correct the hunks and send the whole diff again.
+
+Example. read showed of greet.js
+1\tfunction greet(name) {
+2\t  const hi = 'Hi'
+3\t  log(hi)
+4\t}
+and this patch changes line 2 and adds a line below line 3:
+--- a/greet.js
++++ b/greet.js
+@@ -1,4 +1,5 @@
+ function greet(name) {
+-  const hi = 'Hi'
++  const hi = 'Hi, ' + name
+   log(hi)
++  return hi
+ }`,
   inputSchema: {
     type: 'object',
     properties: { patch: { type: 'string', description: 'The unified diff' } },
     required: ['patch'],
   },
   guidelines: [
-    'Read a file before you edit it. Give each hunk three lines of context, without the line numbers that the read shows.',
+    'Change files with apply_diff alone; put all hunks that belong together into one call. Give each hunk three lines of context, without the line numbers that reads show.',
+    'After apply_diff, go by the lines of its answer; read again only what it did not show.',
   ],
   edits: true,
   execute: refusing((args) => {
@@ -32,14 +49,12 @@ export const diffTool = (cwd) => ({
     // All of them are known to fit before one is written.
     const done = parts.map(({ path, hunks }) => {
       const file = fileAt(cwd, path)
-      return { path, hunks, text: patched(file.text, hunks, path), write: file.write }
+      return { file, ...patched(file.text, hunks, path) }
     })
-    for (const { text, write } of done) write(text)
-    return done.map(({ path, hunks }) => `Applied ${counted(hunks.length)} to ${path}.`).join('\n')
+    for (const { file, text } of done) file.write(text)
+    return done.map(({ answer }) => answer).join('\n')
   }),
 })
-
-const counted = (/** @type {number} */ count) => (count === 1 ? 'one hunk' : `${count} hunks`)
 
 /** @param {string} patch @returns {Part[]} */
 function partsOf(patch) {
@@ -51,8 +66,7 @@ function partsOf(patch) {
   let hunk
   const rows = patch.replace(/\n+$/, '').split('\n')
   for (const [at, row] of rows.entries()) {
-    const header = /^--- (.*)$/.exec(row)
-    if (header && rows[at + 1]?.startsWith('+++ ')) {
+    if (isHeader(rows, at)) {
       const path = pathIn(rows[at + 1].slice(4))
       hunks = parts.get(path) ?? []
       parts.set(path, hunks)
@@ -62,6 +76,9 @@ function partsOf(patch) {
       const line = /^@@ -(\d+)/.exec(row)
       hunk = { line: line ? Number(line[1]) : undefined, old: [], lines: [] }
       hunks.push(hunk)
+    } else if (/^diff --git /.test(row)) {
+      // What git says of a file follows, up to its header.
+      hunk = undefined
     } else if (hunk && !isGap(rows, at)) take(hunk, row)
   }
   const found = [...parts].map(([path, hunks]) => ({ path, hunks }))
@@ -69,8 +86,22 @@ function partsOf(patch) {
   throw new Refusal('The patch has no hunk: write it as `git diff` prints it.')
 }
 
+/**
+ * Whether two rows name a file. A line that is taken away may begin like this as well, so a hunk must
+ * follow.
+ * @param {string[]} rows
+ * @param {number} at
+ */
+const isHeader = (rows, at) =>
+  rows[at].startsWith('--- ') &&
+  rows[at + 1]?.startsWith('+++ ') &&
+  (rows[at + 2] ?? '@@').startsWith('@@')
+
 /** Whether a row is an empty one between hunks. @param {string[]} rows @param {number} at */
-const isGap = (rows, at) => rows[at] === '' && /^(?:@@|--- |diff )/.test(rows[at + 1] ?? '')
+const isGap = (rows, at) =>
+  rows[at] === '' &&
+  rows[at + 1] !== undefined &&
+  (/^(?:@@|diff --git )/.test(rows[at + 1]) || isHeader(rows, at + 1))
 
 /** @param {string} text */
 function pathIn(text) {
@@ -87,7 +118,7 @@ function take(hunk, row) {
   else if (mark === ' ' || mark === undefined) {
     hunk.old.push(line)
     hunk.lines.push(line)
-  } else if (mark !== '\\' && !/^(?:diff|index|new|old|similarity|rename) /.test(row)) {
+  } else if (mark !== '\\') {
     throw new Refusal(`A line of a hunk begins with none of ' ', '-' and '+': ${row}`)
   }
 }
@@ -95,19 +126,36 @@ function take(hunk, row) {
 /** @param {string} text @param {Hunk[]} hunks @param {string} path */
 function patched(text, hunks, path) {
   const final = text.endsWith('\n')
-  const lines = (final ? text.slice(0, -1) : text).split('\n')
+  const before = (final ? text.slice(0, -1) : text).split('\n')
+  const lines = [...before]
   let shift = 0
   let from = 0
-  for (const [at, hunk] of hunks.entries()) {
+  const spans = hunks.map((hunk, at) => {
     const place = placeOf(lines, hunk, from, shift)
     if (typeof place === 'string') throw new Refusal(`Hunk ${at + 1} of ${path}: ${place}`)
     lines.splice(place, hunk.old.length, ...hunk.lines)
     from = place + hunk.lines.length
     shift += hunk.lines.length - hunk.old.length
-  }
+    return changedIn(hunk, place)
+  })
   const result = lines.join('\n') + (final ? '\n' : '')
   if (result === text) throw new Refusal(`That leaves ${path} as it is.`)
-  return result
+  const last = spans[spans.length - 1].end
+  const done = `Applied ${hunks.length === 1 ? 'one hunk' : `${hunks.length} hunks`} to ${path}.`
+  return {
+    text: result,
+    answer: `${done}\n${shownLines(lines, spans)}${movedNote(before, lines, last)}`,
+  }
+}
+
+/** The lines of a hunk without its context. @param {Hunk} hunk @param {number} place */
+function changedIn({ old, lines }, place) {
+  const most = Math.min(old.length, lines.length)
+  let above = 0
+  while (above < most && old[above] === lines[above]) above++
+  let below = 0
+  while (below < most - above && old.at(-1 - below) === lines.at(-1 - below)) below++
+  return { start: place + above, end: place + lines.length - below }
 }
 
 /**
@@ -125,18 +173,25 @@ function placeOf(lines, { line, old }, from, shift) {
     // The number of a hunk without old lines is that of the line before it.
     return Math.min(lines.length, Math.max(from, stated + 1))
   }
-  const places = []
-  for (let at = from; at + old.length <= lines.length; at++) {
-    if (old.every((one, index) => lines[at + index] === one)) places.push(at)
-  }
-  if (places.length === 0) {
-    const first = old.find((one) => !lines.includes(one))
-    const which = first === undefined ? '' : ` This one is nowhere in the file: ${first}`
-    return `its lines of context and removed lines are not there.${which}`
-  }
+  const all = [...lines.keys()].filter((at) => old.every((one, index) => lines[at + index] === one))
+  const places = all.filter((at) => at >= from)
+  if (places.length === 0) return all.length > 0 ? OUT_OF_ORDER : notThere(lines, old)
   if (places.length > 1 && stated === undefined) {
     return `its lines are there ${places.length} times: give line numbers or more context.`
   }
   const distance = (/** @type {number} */ at) => Math.abs(at - (stated ?? at))
   return places.reduce((best, at) => (distance(at) < distance(best) ? at : best))
+}
+
+const OUT_OF_ORDER =
+  'its lines are above those of the hunk before it, or in them: give the hunks in the order of their lines, and as one where they meet.'
+
+/** @param {string[]} lines @param {string[]} old */
+function notThere(lines, old) {
+  const first = old.find((one) => !lines.includes(one))
+  const which = first === undefined ? '' : ` This one is nowhere in the file: ${first}`
+  const nearest = nearestLines(lines, old)
+  const actual =
+    nearest === undefined ? '' : `\nActual state of the lines nearest to them:\n${nearest}`
+  return `its lines of context and removed lines are not there.${which}${actual}`
 }

@@ -3,6 +3,7 @@
 
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join, normalize, sep } from 'node:path'
+import { isObject, readJson } from '../json.mjs'
 
 /** A call that comes to nothing, with words for the model. */
 export class Refusal extends Error {}
@@ -34,23 +35,11 @@ function ofFileSystem(error) {
 
 /** @param {unknown} args an object, or its JSON text @returns {Record<string, unknown>} */
 function objectOf(args) {
-  const value = typeof args === 'string' ? parsed(args) : args
+  const { value, why } = typeof args === 'string' ? readJson(args) : { value: args }
+  if (why !== undefined) throw new Refusal(`The arguments are not JSON: ${why}`)
   if (isObject(value)) return value
   throw new Refusal('The arguments are not an object.')
 }
-
-/** @param {string} text */
-function parsed(text) {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new Refusal(`The arguments are not JSON: ${/** @type {Error} */ (error).message}`)
-  }
-}
-
-/** @param {unknown} value @returns {value is Record<string, unknown>} */
-export const isObject = (value) =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /**
  * The value of a field, under any of its names.

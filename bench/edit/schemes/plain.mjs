@@ -1,6 +1,6 @@
 // Reading and searching without anchors. The engine reads and searches here, too, within the same
-// limits and with the same words, so that schemes differ in nothing but how lines are named: of an
-// anchor only the number is left, as many agents show lines.
+// limits: of an anchor only the number is left, as many agents show lines. What the tools say of
+// themselves is what the engine's say, but for the anchors.
 
 /** @import { Engine } from '../engine.mjs' */
 /** @import { Tool } from '../schemes.mjs' */
@@ -9,9 +9,13 @@
 const ROW = /^(\d+):[^|\n]*\|/gm
 
 const DESCRIPTIONS = {
-  read: 'Reads files. Each line comes as its number, a tab and its text. Shows at most 2,000 lines and 50 KB, and says where to go on (start_line).',
+  read: 'Reads files. Each line comes as its number, a tab and its text. Shows at most 2,000 lines and 50 KB, and says where to go on (start_line). search finds lines in many files.',
   search:
-    'Searches files for lines that match a regular expression. Each line comes as its number, a tab and its text.',
+    'Searches files and directories for lines that match a regular expression; ignored and binary files are passed over. Every line comes as its number, a tab and its text.',
+}
+const GUIDELINES = {
+  read: 'Read files with read rather than cat, head, tail or sed.',
+  search: 'Search with search rather than grep, rg or find.',
 }
 
 /**
@@ -30,7 +34,7 @@ export function plainTools({ api, tools }, { cwd, stateDir }) {
     name: describing.tools[kind].name,
     description: DESCRIPTIONS[kind],
     inputSchema: describing.tools[kind].inputSchema,
-    guidelines: [],
+    guidelines: [GUIDELINES[kind]],
     edits: false,
     execute: async (/** @type {unknown} */ args) => {
       const { session, tools } = fresh()
