@@ -265,7 +265,9 @@ describe('a model that does what nobody asked for', () => {
       ['apply_hash', { operations }],
       [
         'apply_hash',
-        JSON.stringify({ operations: JSON.stringify([{ ...byText, old_text: 'c', new_text: 'e' }]) }),
+        JSON.stringify({
+          operations: JSON.stringify([{ ...byText, old_text: 'c', new_text: 'e' }]),
+        }),
       ],
       ['apply_hash', 7],
     ])
