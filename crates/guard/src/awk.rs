@@ -12,6 +12,24 @@ static PRINT_TO_FILE: LazyLock<Option<Regex>> =
 static GET_FROM_FILE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"\bgetline\b[^;}\n|<>]*<\s*("[^"]*"|[A-Za-z_$(]\S*)"#).ok());
 
+/// The lines that `NR>=10 && NR<=20` and the like choose, from the first to the last.
+pub fn lines(program: &str) -> Option<(u64, u64)> {
+    let pattern = program.split('{').next()?.replace(char::is_whitespace, "");
+    let number = |text: &str, before| text.strip_prefix(before)?.parse::<u64>().ok();
+    let (start, end) = match pattern.split_once("&&").or(pattern.split_once(',')) {
+        Some((from, to)) => {
+            let start = number(from, "NR>=").or(number(from, "NR=="));
+            let start = start.or(number(from, "NR>").map(|line| line.saturating_add(1)));
+            (start?, number(to, "NR<=").or(number(to, "NR=="))?)
+        }
+        None => match number(&pattern, "NR==") {
+            Some(line) => (line, line),
+            None => (1, number(&pattern, "NR<=")?),
+        },
+    };
+    (start > 0 && end >= start).then_some((start, end))
+}
+
 /// Files that a program writes.
 pub fn written(program: &str) -> Vec<String> {
     named(&PRINT_TO_FILE, program)

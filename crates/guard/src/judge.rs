@@ -336,7 +336,8 @@ impl<'p> Judge<'p> {
         let given = args.get(1..).unwrap_or_default();
         let Judge { places, policy, kept, .. } = self;
         let call = Call { name, given, input, places, policy, kept };
-        let Effect { hits, shown, output } = call.effect();
+        let Effect { hits, shown, output, keeps } = call.effect();
+        self.kept.extend(keeps);
         let span = whole(args);
         for hit in hits {
             self.found(self.finding(hit, name, span));
@@ -344,6 +345,7 @@ impl<'p> Judge<'p> {
         let takes = matches!(output, Output::Input { .. });
         let mut flow = match output {
             Output::Own => Flow::of_program(),
+            Output::Kept => Flow::words(None),
             Output::Input { as_is: true } => input.clone(),
             Output::Input { as_is: false } => input.transformed(),
             Output::Words(words) => {

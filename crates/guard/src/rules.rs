@@ -52,6 +52,8 @@ pub enum Output {
     Input { as_is: bool },
     /// Words of the command line.
     Words(String),
+    /// Text that the line has put into a file elsewhere.
+    Kept,
     /// Names of files below a directory.
     Names(String),
 }
@@ -64,11 +66,13 @@ pub struct Effect {
     /// Files that its output shows.
     pub shown: Vec<Hit>,
     pub output: Output,
+    /// The file elsewhere that text is copied to.
+    pub keeps: Option<String>,
 }
 
 impl Effect {
     fn new(output: Output) -> Effect {
-        Effect { hits: Vec::new(), shown: Vec::new(), output }
+        Effect { hits: Vec::new(), shown: Vec::new(), output, keeps: None }
     }
 }
 
@@ -244,6 +248,9 @@ impl Call<'_> {
             return effect;
         }
         self.shows(&files, rule, &self.wish(parsed, &program), &mut effect);
+        if files.iter().any(|file| self.kept.contains(&file.value)) {
+            effect.output = Output::Kept;
+        }
         effect
     }
 
@@ -303,9 +310,14 @@ impl Call<'_> {
 
     /// What a reader is asked for.
     fn wish(&self, parsed: &Parsed<'_>, program: &[&str]) -> Wish {
+        let lines = |range: Option<(u64, u64)>| {
+            range
+                .map_or(Wish::Any, |(start, end)| Wish::Lines(start, end.saturating_sub(start) + 1))
+        };
         let count = |names| parsed.values(names).next().and_then(|value: &str| value.parse().ok());
         let number = || parsed.options.iter().find_map(|option| option.name.parse().ok());
         match (self.name, program) {
+            ("head" | "ghead", _) if parsed.has(&["c", "bytes"]) => Wish::Any,
             ("head" | "ghead", _) => {
                 let digits = parsed.options.iter().map(|option| option.name);
                 let digits: String = digits.filter(|name| is_number(name)).collect();
@@ -318,9 +330,13 @@ impl Call<'_> {
                 from.and_then(|from| from.parse().ok())
                     .map_or(Wish::Any, |from| Wish::Lines(from, 0))
             }
-            ("sed" | "gsed", [program]) => sed::lines(program).map_or(Wish::Any, |(start, end)| {
-                Wish::Lines(start, end.saturating_sub(start) + 1)
-            }),
+            ("sed" | "gsed", [program]) => lines(sed::lines(program)),
+            ("awk" | "gawk" | "mawk" | "nawk", [program]) => lines(awk::lines(program)),
+            ("bat" | "batcat", _) => {
+                let range = parsed.values(&["r", "line-range"]).next();
+                let range = range.and_then(|range| range.split_once(':'));
+                lines(range.and_then(|(start, end)| Some((start.parse().ok()?, end.parse().ok()?))))
+            }
             ("grep" | "ggrep", [pattern])
                 if !parsed.has(&[
                     "E",
@@ -407,7 +423,7 @@ impl Call<'_> {
             return effect;
         }
         if rule == CommandRule::FileCommand {
-            self.bring(parsed, &mut effect.hits);
+            self.bring(parsed, &mut effect);
             self.file_command(parsed, &mut effect.hits);
         } else if self.name == "sd" && files.is_empty() {
             effect.output = Output::Input { as_is: false };
@@ -418,12 +434,17 @@ impl Call<'_> {
     }
 
     /// `jq … a > /tmp/b && mv /tmp/b a`: text that the line has put elsewhere comes to be served.
-    fn bring(&self, parsed: &Parsed<'_>, hits: &mut Vec<Hit>) {
-        if let Some((last, sources)) = parsed.operands.split_last()
-            && sources.iter().any(|file| self.kept.contains(&file.value))
-            && let Some(file) = self.served(&[last], FindingKind::Write, false)
+    /// What is put elsewhere from here may come back in another form.
+    fn bring(&self, parsed: &Parsed<'_>, effect: &mut Effect) {
+        let Some((last, sources)) = parsed.operands.split_last() else { return };
+        let is_kept = sources.iter().any(|file| self.kept.contains(&file.value));
+        let target = self.served(&[last], FindingKind::Write, false);
+        if target.is_none() && (is_kept || self.served(sources, FindingKind::Read, false).is_some())
         {
-            hits.push(Hit::new(FindingKind::Write, CommandRule::Writer, Some(&file.value)));
+            effect.keeps = Some(last.value.clone());
+        }
+        if let Some(file) = target.filter(|_| is_kept) {
+            effect.hits.push(Hit::new(FindingKind::Write, CommandRule::Writer, Some(&file.value)));
         }
     }
 
@@ -465,11 +486,14 @@ impl Call<'_> {
                 matches!(word, "w" | "wq" | "x" | "wa" | "wqa" | "xa" | "update" | "write")
             })
         };
-        let is_batch = self.name == "ex"
+        let is_line_editor = matches!(self.name, "ed" | "red");
+        let is_unknown = is_line_editor && self.input.text.is_none();
+        let is_batch = is_line_editor
+            || self.name == "ex"
             || parsed.has(&["headless", "E"])
             || (parsed.has(&["e"]) && parsed.has(&["s"]));
         if files.is_empty() {
-        } else if texts.iter().any(|text| writes(text)) {
+        } else if is_unknown || texts.iter().any(|text| writes(text)) {
             self.changes(&files, CommandRule::InPlace, &mut effect.hits);
         } else if is_batch {
             self.shows(&files, CommandRule::Reader, &Wish::Any, &mut effect);

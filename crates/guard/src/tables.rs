@@ -129,7 +129,7 @@ const TOOLS: &[(&str, Tool)] = &[
     ("tee", Tool { job: Job::Writes, ..shows("", &[]) }),
     ("sponge", Tool { job: Job::Writes, ..shows("", &[]) }),
     ("dd", Tool { job: Job::Writes, ..shows("", &[]) }),
-    ("ed red", changes(0, "p")),
+    ("ed red", Tool { job: Job::Edits, ..shows("p", &[]) }),
     ("ex vim nvim vi", Tool { job: Job::Edits, ..shows("cSuUtTw", &["cmd"]) }),
     ("sd", Tool { silent: &["p", "preview", "help", "version"], ..changes(2, "fn") }),
     ("rpl", Tool { silent: &["s", "dry-run", "help"], ..changes(2, "x") }),

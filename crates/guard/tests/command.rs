@@ -137,6 +137,21 @@ fn a_finding_says_what_and_what_instead() {
             Some("a"),
             r#"`Look {"path":"a","max_lines":5}`"#,
         ),
+        ("head -c 99 a", CommandRule::Reader, "head", Some("a"), r#"`Look {"path":"a"}`"#),
+        (
+            "awk 'NR>=9 && NR <= 12 {print NR, $0}' a",
+            CommandRule::Reader,
+            "awk",
+            Some("a"),
+            r#"`Look {"path":"a","start_line":9,"max_lines":4}`"#,
+        ),
+        (
+            "bat -p -r 9:12 a",
+            CommandRule::Reader,
+            "bat",
+            Some("a"),
+            r#"`Look {"path":"a","start_line":9,"max_lines":4}`"#,
+        ),
         (
             "cd web && tail -n +7 a",
             CommandRule::Reader,
