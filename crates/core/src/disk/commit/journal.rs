@@ -189,7 +189,7 @@ impl<'j> Committed<'j> {
 }
 
 impl JournalRecord {
-    fn line(&self) -> Result<Vec<u8>> {
+    pub(super) fn line(&self) -> Result<Vec<u8>> {
         let json = serde_json::to_string(self)
             .map_err(|cause| Error::argument(format!("the journal cannot be written: {cause}")))?;
         let checksum = snapshot(json.as_bytes());

@@ -11,6 +11,7 @@ mod found;
 mod in_place;
 mod kept;
 mod lost;
+mod record;
 mod take_back;
 mod torn;
 mod transaction;
@@ -30,6 +31,7 @@ use super::{Ground, LockKey, StateDir};
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp, is_unseen, plain_path};
 use crate::error::{Code, Error, Result};
+use record::JournalFile;
 use transaction::work_off;
 pub(super) use well_formed::is_well_formed;
 
@@ -235,7 +237,8 @@ fn locked_journal(
         report.damaged.push(shown(place));
         return Ok(());
     };
-    work_off(ground, place, &records, deadline, cancel, report)?;
+    let journal = JournalFile::new(place, &bytes, records.len());
+    work_off(ground, journal, &records, deadline, cancel, report)?;
     fs.unlink(place).map_err(|cause| fault("remove", &cause))?;
     fs.sync_dir(place).map_err(|cause| fault("flush", &cause))
 }

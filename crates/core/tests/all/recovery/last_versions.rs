@@ -23,6 +23,11 @@ fn add_file(scene: &Scene, name: &str) -> Value {
     json!({"op": "add_file", "path": scene.path(name), "content": format!("new {name}\n")})
 }
 
+fn set_first_line(scene: &Scene, name: &str, line: &str) -> Value {
+    let path = scene.path(name);
+    json!({"op": "set_line", "path": path, "anchor": anchor(1, line), "text": "edited"})
+}
+
 /// A scene for a crash before every operation of a patch.
 fn each_crash_of(
     make: impl Fn() -> Scene,
@@ -86,5 +91,149 @@ fn regression_kept_versions_of_files_with_equal_names_are_all_there() {
             },
         );
         assert!(times > 0);
+    }
+}
+
+/// A patch that has lost a new version is taken back; the recovery is killed before each of its
+/// operations, and the next one goes the same way. What is in doubt is kept all the same.
+#[cfg(unix)]
+#[test]
+fn regression_a_recovery_that_takes_back_and_is_killed_does_not_turn_round() {
+    let before = snapshot(Scene::new().dir.path());
+    let (mut times, mut crashes) = (0, 0);
+    for can_exchange in [true, false] {
+        for n in (1..).step_by(29 * stride()) {
+            let scene = Scene::new();
+            if !crash_through(&scene, n, can_exchange) {
+                break;
+            }
+            let Some(inodes) = staged_inodes(&scene) else { continue };
+            for nth in 0..=inodes.len() {
+                // Each of them at one crash or another.
+                let loss = [Loss::Emptied, Loss::Half, Loss::Removed][(nth + crashes) % 3];
+                let lost = Lost { n, can_exchange, nth, loss };
+                times += lost.each_kill(&before);
+            }
+            crashes += 1;
+        }
+    }
+    assert!(times > 100, "{times}");
+}
+
+/// Interrupts the patch of every kind before operation `n`.
+#[cfg(unix)]
+fn crash_through(scene: &Scene, n: u64, can_exchange: bool) -> bool {
+    let fs = killed_before(n);
+    let fs = if can_exchange { fs } else { fs.without_exchange() };
+    let options = options(scene.state.path(), Durability::Process);
+    let patch = patch(scene.dir.path());
+    let _ = Workspace::on(&fs, &options).apply(patch);
+    fs.count() >= n
+}
+
+#[cfg(unix)]
+fn killed_before(n: u64) -> Interrupted<impl Fn(u64) -> std::io::Result<()>> {
+    let fault = || std::io::Error::from_raw_os_error(crate::support::errors::EIO);
+    Interrupted::new(move |at| if at >= n { Err(fault()) } else { Ok(()) })
+}
+
+/// A crash before operation `n`, and what is lost of the `nth` staged file; after the last of
+/// them comes the copy for the file that is rewritten in place.
+#[cfg(unix)]
+#[derive(Clone, Copy, Debug)]
+struct Lost {
+    n: u64,
+    can_exchange: bool,
+    nth: usize,
+    loss: Loss,
+}
+
+#[cfg(unix)]
+impl Lost {
+    /// The scene, and the content that is in doubt.
+    fn scene(self) -> Option<(Scene, Option<Vec<u8>>)> {
+        let scene = Scene::new();
+        crash_through(&scene, self.n, self.can_exchange);
+        let inodes = staged_inodes(&scene)?;
+        let text = read_journal(&scene)?;
+        let lost = match inodes.get(self.nth) {
+            Some(&inode) => paths_of(&scene, &[inode]),
+            None if scene.read("linked") == linked(true) => return None,
+            None => copy_of_linked(&scene, &text, "ready").into_iter().collect(),
+        };
+        let lost = lost.into_iter().find(|path| path.exists())?;
+        let is_waiting = lost.to_str().unwrap().contains(TEMPORARY_PREFIX);
+        let loss = if is_waiting { self.loss } else { self.loss.of_placed() };
+        loss.happen(&lost);
+        let is_in_doubt = matches!(loss, Loss::Half) && self.nth < inodes.len();
+        Some((scene, is_in_doubt.then(|| fs::read(&lost).unwrap())))
+    }
+
+    /// The number of kills, before every few operations of the recovery.
+    fn each_kill(self, before: &BTreeMap<String, Vec<u8>>) -> usize {
+        let mut times = 0;
+        for killed_at in (1 + self.nth as u64..).step_by(11) {
+            let Some((scene, in_doubt)) = self.scene() else { return times };
+            let fs = killed_before(killed_at);
+            let fs = if self.can_exchange { fs } else { fs.without_exchange() };
+            let _ = recover_through(&fs, scene.state.path());
+            let report = scene.recover();
+            let label = format!("{self:?}, killed at {killed_at}: {report:?}");
+            assert!(report.failed.is_empty() && report.finished.is_empty(), "{label}");
+            scene.check_clean(&label);
+            let now = snapshot(scene.dir.path());
+            let other = now.iter().find(|(name, content)| before.get(*name) != Some(content));
+            assert_eq!(other.map(|(name, _)| name), None, "{label}");
+            assert_eq!(now.len(), before.len(), "{label}");
+            if let Some(half) = in_doubt {
+                assert!(contents(&scene).contains(&half), "{label}: a half is not kept");
+            }
+            times += 1;
+            if fs.count() < killed_at {
+                break;
+            }
+        }
+        times
+    }
+}
+
+/// A patch is finished whose file somebody else has taken; a recovery that is killed meanwhile
+/// leaves the next one to finish it, too.
+#[test]
+fn regression_a_recovery_that_finishes_and_is_killed_does_not_turn_round() {
+    let operations = |scene: &Scene| {
+        let edit = set_first_line(scene, "edited", "old");
+        json!([edit, add_file(scene, "added"), move_file(scene, "moved", "arrived")])
+    };
+    let mut times = 0;
+    for n in 1.. {
+        for killed_at in (1..).step_by(2) {
+            let scene = scene(&[("edited", "old\n"), ("moved", "moved\n")]);
+            if !scene.crash(n, json!({"operations": operations(&scene)})) {
+                assert!(times > 50, "{times}");
+                return;
+            }
+            let is_committed = read_journal(&scene)
+                .is_some_and(|text| text.contains("\"committed\"") && !text.contains("published"));
+            if !is_committed || scene.path("added").exists() {
+                break;
+            }
+            fs::write(scene.path("added"), "theirs\n").unwrap();
+            let fs = Interrupted::new(|at| {
+                if at >= killed_at { Err(std::io::ErrorKind::Other.into()) } else { Ok(()) }
+            });
+            let _ = recover_through(&fs, scene.state.path());
+            let report = scene.recover();
+            let label = format!("before operation {n}, killed at {killed_at}: {report:?}");
+            assert!(report.failed.is_empty() && report.undone.is_empty(), "{label}");
+            scene.check_clean(&label);
+            let files = [("edited", "edited\n"), ("added", "theirs\n"), ("arrived", "moved\n")];
+            assert!(files.iter().all(|(name, text)| scene.read(name) == *text), "{label}");
+            assert!(has_content(&scene, "new added\n"), "{label}");
+            times += 1;
+            if fs.count() < killed_at {
+                break;
+            }
+        }
     }
 }

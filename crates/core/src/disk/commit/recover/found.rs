@@ -3,6 +3,7 @@
 use std::io;
 use std::path::Path;
 
+use super::record::JournalFile;
 use super::well_formed::is_temporary;
 use super::{Conflict, shown};
 use crate::disk::commit::StateDir;
@@ -16,10 +17,12 @@ pub(super) struct Recovery<'a> {
     pub(super) fs: &'a dyn FileSystem,
     pub(super) state: &'a StateDir,
     pub(super) base: &'a Base,
-    /// The journal, which has a name of its own.
-    pub(super) journal: &'a Place,
+    pub(super) journal: JournalFile<'a>,
     pub(super) touched: Vec<Place>,
     pub(super) conflicts: Vec<Conflict>,
+    /// Versions under temporary names that were kept, and go once the journal says which way the
+    /// recovery goes: without them the next one could not tell.
+    pub(super) doomed: Vec<Place>,
 }
 
 impl Recovery<'_> {

@@ -115,10 +115,15 @@ impl Recovery<'_> {
     }
 
     /// Whether the new content is neither in the file nor waits for it.
-    pub(super) fn has_lost_in_place(&self, files: &InPlace<'_>) -> Result<bool> {
+    pub(super) fn has_lost_in_place(
+        &self,
+        files: &InPlace<'_>,
+        is_published: bool,
+    ) -> Result<bool> {
         let Some(contents) = self.contents(files)? else { return Ok(false) };
+        let is_taken_back = !is_published && contents.is_old(files);
         // Without both copies it was recovered already, and perhaps changed since.
-        let is_over = contents.waiting.is_empty() && !contents.is_untouched;
+        let is_over = contents.waiting.is_empty() && !contents.is_untouched && !is_taken_back;
         Ok(contents.ready.is_none() && !contents.is_new(files) && !is_over)
     }
 

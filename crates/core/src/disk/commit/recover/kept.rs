@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::found::Recovery;
 use super::torn::is_unfinished_copy;
+use super::well_formed::is_temporary;
 use super::{Conflict, shown};
 use crate::disk::bytes::snapshot;
 use crate::disk::commit::files::{copy_content, look};
@@ -19,16 +20,46 @@ const NAME_LIMIT_BYTES: usize = 100;
 const STEM_LENGTH: usize = 16;
 
 impl Recovery<'_> {
-    /// Keeps versions of the patch, for a file that is not ours to touch.
+    /// Keeps versions of the patch, for a file that is not ours to touch. One that waits under a
+    /// temporary name stays there for now.
     pub(super) fn keep(&mut self, path: &Path, versions: &[Place]) -> Result<()> {
+        self.keep_copies(path, versions)?;
+        let (waiting, named): (Vec<&Place>, Vec<_>) =
+            versions.iter().partition(|version| is_temporary(version.canonical()));
+        self.doomed.extend(waiting.into_iter().cloned());
+        self.unlink_all(named)
+    }
+
+    pub(super) fn is_doomed(&self, place: &Place) -> bool {
+        self.doomed.iter().any(|doomed| doomed.canonical() == place.canonical())
+    }
+
+    /// What was kept goes.
+    pub(super) fn remove_doomed(&mut self) -> Result<()> {
+        let doomed = std::mem::take(&mut self.doomed);
+        self.unlink_all(doomed.iter())
+    }
+
+    fn unlink_all<'p>(&mut self, places: impl IntoIterator<Item = &'p Place>) -> Result<()> {
+        for place in places {
+            match self.fs.unlink(place) {
+                Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::io("remove", &shown(place), &cause));
+                }
+                _ => self.touched.push(place.clone()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps copies of versions that stay where they are.
+    pub(super) fn keep_copies(&mut self, path: &Path, versions: &[Place]) -> Result<()> {
         let mut kept = Vec::new();
         for version in versions {
             let to = self.kept_place(path, version)?;
-            let fault = |cause: io::Error| Error::io("keep", &shown(version), &cause);
-            self.copy_out(version, &to).map_err(fault)?;
+            let copied = self.copy_out(version, &to);
+            copied.map_err(|cause| Error::io("keep", &shown(version), &cause))?;
             kept.push(shown(&to));
-            self.fs.unlink(version).map_err(fault)?;
-            self.touched.push(version.clone());
         }
         self.conflicts.push(Conflict { path: plain_path(path), kept });
         Ok(())
@@ -38,7 +69,7 @@ impl Recovery<'_> {
     /// file. What an interrupted recovery has left of this very copy is removed.
     fn kept_place(&self, path: &Path, version: &Place) -> Result<Place> {
         let fault = |cause: io::Error| Error::io("keep", &shown(version), &cause);
-        let from = [self.journal, version].map(|place| place.canonical().as_os_str());
+        let from = [self.journal.place, version].map(|place| place.canonical().as_os_str());
         let stem = snapshot(&from.map(OsStr::as_encoded_bytes).join(&0));
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let name = &name[..name.floor_char_boundary(NAME_LIMIT_BYTES)];
@@ -75,7 +106,7 @@ impl Recovery<'_> {
         Ok(is_unfinished_copy(&read(kept)?, &read(version)?))
     }
 
-    /// Copies a file, or a symbolic link, and forces the copy to the disk: the original goes.
+    /// Copies a file, or a symbolic link, and forces the copy to the disk: the original may go.
     fn copy_out(&self, from: &Place, to: &Place) -> io::Result<()> {
         let fs = self.fs;
         if fs.stamp(from)?.kind == FileKind::Link {

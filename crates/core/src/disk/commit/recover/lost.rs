@@ -67,7 +67,7 @@ impl Recovery<'_> {
         known: &[&Mark],
     ) -> Result<bool> {
         if let Some(files) = InPlace::of(step, at, committed) {
-            return self.has_lost_in_place(&files);
+            return self.has_lost_in_place(&files, committed.is_published);
         }
         if let Step::Rename { from, old, to, parked } = step {
             let is_unmade = self.place(&to.path())?.is_none();

@@ -10,11 +10,14 @@ use super::in_place::{InPlace, Wanted};
 use super::shown;
 use crate::disk::commit::journal::{Committed, JournalPath, JournalStep, Mark};
 use crate::disk::commit::step::{Deed, Step, deeds};
-use crate::disk::fs::Place;
+use crate::disk::fs::{Place, is_refused_link};
 use crate::error::{Error, Result};
 
 /// How much of a file is looked through at a time.
 const CHUNK_BYTES: u64 = 1 << 20;
+
+/// The records of the journal of a transaction that is committed: `begin` and `committed`.
+const COMMITTED_RECORDS: usize = 2;
 
 impl Recovery<'_> {
     /// Takes everything back; a step whose old version is nowhere stays as it is, and is told.
@@ -24,6 +27,8 @@ impl Recovery<'_> {
         committed: &Committed<'_>,
         directories: &[JournalPath],
     ) -> Result<()> {
+        // Not all is in place any more.
+        self.cut_journal_after(COMMITTED_RECORDS)?;
         let mut gone = self.gone(steps, committed)?;
         let vacant: BTreeSet<&JournalPath> = steps
             .iter()
@@ -42,12 +47,20 @@ impl Recovery<'_> {
         for (step, _) in steps.iter().zip(&gone).filter(|(_, gone)| **gone) {
             self.keep_what_is_left(step)?;
         }
-        self.touch_all(steps)?;
-        self.sync()?;
         for (at, step) in steps.iter().enumerate() {
             for path in step.temporaries() {
-                self.remove_staged(step, path, committed.mark(at))?;
+                self.rescue(step, path, committed.mark(at))?;
             }
+        }
+        self.touch_all(steps)?;
+        self.sync()?;
+        self.cut_journal_after(1)?;
+        // What was to be written into a file goes last: where the journal could not be cut, it says
+        // that this patch was not finished.
+        let (in_place, others): (Vec<_>, Vec<_>) =
+            steps.iter().partition(|step| matches!(step, Step::RewriteInPlace { .. }));
+        for path in others.into_iter().chain(in_place).flat_map(JournalStep::temporaries) {
+            self.remove(path)?;
         }
         self.remove_directories(directories)?;
         self.sync()
@@ -138,7 +151,8 @@ impl Recovery<'_> {
         match self.fs.exchange(&waiting, &place) {
             Err(cause) if cause.kind() == io::ErrorKind::Unsupported => {
                 if is_in_doubt {
-                    self.keep(&target.path(), std::slice::from_ref(&place))?;
+                    // It has the name until the old version takes it.
+                    self.keep_copies(&target.path(), std::slice::from_ref(&place))?;
                 }
                 self.touched.push(place.clone());
                 return self.fs.rename(&waiting, &place).map_err(|cause| fault(&cause));
@@ -165,24 +179,23 @@ impl Recovery<'_> {
         self.keep(&path.path(), &waiting)
     }
 
-    /// Everything is where it was: what was staged goes. Anything else under a temporary name is
-    /// an old version, or was a rival's.
-    fn remove_staged(
-        &mut self,
-        step: &JournalStep,
-        path: &JournalPath,
-        new: Option<&Mark>,
-    ) -> Result<()> {
+    /// All temporary names are about to go. An old version or a rival's that has one goes back, or
+    /// is kept; so does a new version that is not what was staged, and could be someone else's.
+    fn rescue(&mut self, step: &JournalStep, path: &JournalPath, new: Option<&Mark>) -> Result<()> {
         let Some((place, stamp)) = self.there(&path.path())? else { return Ok(()) };
+        if self.is_doomed(&place) {
+            return Ok(());
+        }
         let mark = Mark::of(&stamp);
-        let is_second_name = |home: &JournalPath| Ok(self.version(home, &mark)?.is_some());
+        if let (Some(new), Some(target)) = (new, step.result())
+            && mark.is_same_file(new)
+        {
+            let is_certain = mark == *new || self.is_blank(&place)?;
+            return if is_certain { Ok(()) } else { self.keep(&target.path(), &[place]) };
+        }
         match step.home() {
-            Some(home)
-                if !new.is_some_and(|new| mark.is_same_file(new)) && !is_second_name(home)? =>
-            {
-                self.arrive(&place, home)
-            }
-            _ => self.remove(path),
+            Some(home) if self.version(home, &mark)?.is_none() => self.arrive(&place, home),
+            _ => Ok(()),
         }
     }
 
@@ -192,6 +205,7 @@ impl Recovery<'_> {
         let mut file = match self.fs.open(place) {
             Ok(file) => file,
             Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => return Ok(false),
+            Err(cause) if is_refused_link(&cause) => return Ok(false),
             Err(cause) => return Err(Error::io("read", &shown(place), &cause)),
         };
         let mut chunk = Vec::new();

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::found::Recovery;
 use super::in_place::{InPlace, Wanted};
+use super::record::JournalFile;
 use super::{Conflict, RecoveryReport, shown};
 use crate::cancel::Cancel;
 use crate::disk::commit::files::remove_empty;
@@ -17,7 +18,7 @@ use crate::error::{Code, Error, Result};
 /// Finishes or clears away one transaction, under the locks of its files.
 pub(super) fn work_off(
     ground: Ground<'_>,
-    journal: &Place,
+    journal: JournalFile<'_>,
     records: &[JournalRecord],
     deadline: Instant,
     cancel: &Cancel,
@@ -28,8 +29,8 @@ pub(super) fn work_off(
     };
     let Ground { fs, base, state } = ground;
     base.forget();
-    let (touched, conflicts) = (Vec::new(), Vec::new());
-    let mut recovery = Recovery { fs, state, base, journal, touched, conflicts };
+    let (touched, conflicts, doomed) = (Vec::new(), Vec::new(), Vec::new());
+    let mut recovery = Recovery { fs, state, base, journal, touched, conflicts, doomed };
     let _locks = Locks::take(fs, state, recovery.lock_keys(steps)?, deadline, cancel)?;
     let files: Vec<String> =
         steps.iter().flat_map(JournalStep::targets).map(|path| plain_path(&path.path())).collect();
@@ -94,6 +95,7 @@ impl Recovery<'_> {
                 }
             }
         }
+        self.remove_doomed()?;
         self.remove_directories(directories)?;
         self.sync()
     }
@@ -127,6 +129,9 @@ impl Recovery<'_> {
         }
         self.touch_all(steps)?;
         self.sync()?;
+        if !committed.is_published {
+            self.record_published()?;
+        }
         self.remove_leftovers(steps, committed)
     }
 
@@ -221,6 +226,7 @@ impl Recovery<'_> {
                 self.remove_known(step, path, committed.mark(at))?;
             }
         }
+        self.remove_doomed()?;
         self.sync()
     }
 
@@ -233,6 +239,9 @@ impl Recovery<'_> {
         new: Option<&Mark>,
     ) -> Result<()> {
         let Some((place, stamp)) = self.there(&path.path())? else { return Ok(()) };
+        if self.is_doomed(&place) {
+            return Ok(());
+        }
         let mark = Mark::of(&stamp);
         let is_known = step.old() == Some(&mark) || new == Some(&mark);
         let Some(home) = step.home() else { return self.remove(path) };
