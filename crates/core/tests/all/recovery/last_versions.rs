@@ -60,6 +60,25 @@ fn remove_temporaries(scene: &Scene) {
         .for_each(|name| fs::remove_file(scene.path(name)).unwrap());
 }
 
+/// Another file takes the name, as editors do it; it has an inode of its own.
+fn replace(path: &Path, content: &str) {
+    let written = path.with_extension("written");
+    fs::write(&written, content).unwrap();
+    fs::rename(&written, path).unwrap();
+}
+
+fn is_told(report: &RecoveryReport, path: &Path) -> bool {
+    report.conflicts.iter().any(|one| Path::new(&one.path) == path)
+}
+
+fn is_published(scene: &Scene) -> bool {
+    read_journal(scene).is_some_and(|text| text.contains("\"published\""))
+}
+
+fn is_committed(scene: &Scene) -> bool {
+    read_journal(scene).is_some_and(|text| text.contains("\"committed\""))
+}
+
 /// Kept versions had the names of their files, and one was written over the other; where the names
 /// were long, none could be written.
 #[test]
@@ -92,6 +111,91 @@ fn regression_kept_versions_of_files_with_equal_names_are_all_there() {
         );
         assert!(times > 0);
     }
+}
+
+/// The new version of a file that moves was lost, and somebody else's has its name.
+#[test]
+fn regression_an_old_version_stays_when_somebody_else_has_the_new_name() {
+    let mut times = 0;
+    each_crash_of(
+        || scene(&[("from", "old\n")]),
+        |scene| json!([move_file(scene, "from", "to"), set_first_line(scene, "from", "old")]),
+        |scene, label| {
+            if !is_committed(scene) || !scene.path("from").exists() {
+                return;
+            }
+            remove_temporaries(scene);
+            fs::write(scene.path("to"), "theirs\n").unwrap();
+            let report = scene.recover();
+            assert_eq!(scene.read("from"), "old\n", "{label}: {report:?}");
+            assert_eq!(scene.read("to"), "theirs\n", "{label}: {report:?}");
+            assert!(is_told(&report, &scene.path("to")), "{label}: {report:?}");
+            scene.check_clean(label);
+            times += 1;
+        },
+    );
+    assert!(times > 0);
+}
+
+/// A file is deleted and made anew by one patch; its new version was lost, and somebody has made
+/// it again. Also once the journal says that all was in place.
+#[test]
+fn regression_a_deleted_version_stays_when_the_one_that_replaced_it_is_lost() {
+    let (mut times, mut published) = (0, 0);
+    each_crash_of(
+        || scene(&[("f", "old\n")]),
+        |scene| {
+            let delete = json!({"op": "delete_file", "path": scene.path("f")});
+            json!([delete, add_file(scene, "f")])
+        },
+        |scene, label| {
+            // The old version waits.
+            let waiting = temporaries(scene.dir.path()).into_iter();
+            let mut waiting = waiting.filter(|name| scene.read(name) == "old\n");
+            if !is_committed(scene) || waiting.next().is_none() {
+                return;
+            }
+            let lost = temporaries(scene.dir.path()).into_iter();
+            for name in lost.filter(|name| scene.read(name) == "new f\n") {
+                fs::remove_file(scene.path(&name)).unwrap();
+            }
+            replace(&scene.path("f"), "theirs\n");
+            let is_done = is_published(scene);
+            let report = scene.recover();
+            assert_eq!(scene.read("f"), "theirs\n", "{label}: {report:?}");
+            assert!(has_content(scene, "old\n"), "{label}: {report:?}");
+            assert!(is_told(&report, &scene.path("f")), "{label}: {report:?}");
+            scene.check_clean(label);
+            times += 1;
+            published += usize::from(is_done);
+        },
+    );
+    assert!(times > published && published > 0, "{times}, {published}");
+}
+
+/// A file was to be edited; the new version is nowhere, and somebody else's has the name.
+#[test]
+fn regression_an_edit_that_is_lost_under_somebody_elses_file_is_told() {
+    let mut times = 0;
+    each_crash_of(
+        || scene(&[("a", "old\n"), ("b", "old\n")]),
+        |scene| json!([set_first_line(scene, "a", "old"), set_first_line(scene, "b", "old")]),
+        |scene, label| {
+            if !is_committed(scene) || is_published(scene) {
+                return;
+            }
+            // The temporary file of `a` is the first in the journal.
+            let journal = read_journal(scene).unwrap();
+            let temporary = journal.split("\"temporary\":\"").nth(1).unwrap();
+            fs::remove_file(temporary.split('"').next().unwrap()).unwrap();
+            replace(&scene.path("a"), "theirs\n");
+            let report = scene.recover();
+            assert_eq!(scene.read("a"), "theirs\n", "{label}: {report:?}");
+            assert!(is_told(&report, &scene.path("a")), "{label}: {report:?}");
+            times += 1;
+        },
+    );
+    assert!(times > 0);
 }
 
 /// A patch that has lost a new version is taken back; the recovery is killed before each of its
@@ -236,4 +340,32 @@ fn regression_a_recovery_that_finishes_and_is_killed_does_not_turn_round() {
             }
         }
     }
+}
+
+/// All was in place, and then a power cut has taken back the last name that a file got: it waits
+/// under its temporary one, and is there nowhere else.
+#[test]
+fn regression_a_file_whose_new_name_was_lost_is_not_removed() {
+    let mut times = 0;
+    each_crash_of(
+        || scene(&[("one", "1\n"), ("two", "2\n"), ("edited", "old\n")]),
+        |scene| {
+            let moves = [move_file(scene, "one", "two"), move_file(scene, "two", "one")];
+            json!([moves[0], moves[1], set_first_line(scene, "edited", "old")])
+        },
+        |scene, label| {
+            if !is_published(scene) || temporaries(scene.dir.path()).is_empty() {
+                return;
+            }
+            let journal = read_journal(scene).unwrap();
+            let parked = journal.split("\"parked\":\"").nth(1).unwrap().split('"').next().unwrap();
+            fs::rename(scene.path("two"), parked).unwrap();
+            let report = scene.recover();
+            let now = ["one", "two", "edited"].map(|name| scene.read(name));
+            assert_eq!(now, ["2\n", "1\n", "edited\n"], "{label}: {report:?}");
+            scene.check_clean(label);
+            times += 1;
+        },
+    );
+    assert!(times > 0);
 }

@@ -61,8 +61,17 @@ impl Recovery<'_> {
             copied.map_err(|cause| Error::io("keep", &shown(version), &cause))?;
             kept.push(shown(&to));
         }
-        self.conflicts.push(Conflict { path: plain_path(path), kept });
+        self.tell(path, kept);
         Ok(())
+    }
+
+    /// Tells of a file that is left as it is, and where a version of the patch is kept.
+    pub(super) fn tell(&mut self, path: &Path, kept: Vec<String>) {
+        let path = plain_path(path);
+        match self.conflicts.iter_mut().find(|told| told.path == path) {
+            Some(told) => told.kept.extend(kept),
+            None => self.conflicts.push(Conflict { path, kept }),
+        }
     }
 
     /// Where a version is kept: under a name that no other journal gives, nor this one to another

@@ -1,6 +1,7 @@
 //! Whether a committed transaction can be finished. A power cut can take contents and names of
 //! staged files that were not flushed, whatever the journal says; then it has to be taken back.
 
+use std::collections::BTreeSet;
 use std::io;
 
 use super::found::Recovery;
@@ -37,6 +38,32 @@ impl Recovery<'_> {
         Ok(false)
     }
 
+    /// Of each step that removes an old version, the new version that has come in its place, if
+    /// that is nowhere: what a recovery does not see may never have been on the disk.
+    pub(super) fn unseen<'s>(
+        &self,
+        steps: &'s [JournalStep],
+        committed: &Committed<'_>,
+    ) -> Result<Vec<Option<&'s JournalPath>>> {
+        let is_there = |at: usize, step: &JournalStep| {
+            let Some(new) = committed.mark(at) else { return Ok(true) };
+            for path in [step.result(), step.staged()].into_iter().flatten() {
+                if self.version(path, new)?.is_some() {
+                    return Ok::<_, Error>(true);
+                }
+            }
+            Ok(false)
+        };
+        let mut unseen = BTreeSet::new();
+        for (at, step) in steps.iter().enumerate() {
+            if !is_there(at, step)? {
+                unseen.extend(step.result());
+            }
+        }
+        let heir = |step: &'s JournalStep| step.result().or(step.home());
+        Ok(steps.iter().map(|step| heir(step).filter(|path| unseen.contains(path))).collect())
+    }
+
     /// Whether no old version has its own name any more, and no new one its temporary name. A
     /// power cut can take names back that were not flushed, also when all was in place.
     pub(super) fn is_in_place(
@@ -50,8 +77,12 @@ impl Recovery<'_> {
             {
                 return Ok(false);
             }
-            if let (Some(temporary), Some(new)) = (step.staged(), committed.mark(at))
-                && self.version(temporary, new)?.is_some()
+            let waiting = match step {
+                Step::Rename { old, parked: Some(parked), .. } => Some((parked, old)),
+                _ => step.staged().zip(committed.mark(at)),
+            };
+            if let Some((temporary, version)) = waiting
+                && self.version(temporary, version)?.is_some()
             {
                 return Ok(false);
             }
@@ -89,6 +120,10 @@ impl Recovery<'_> {
             let is_theirs = Mark::of(&stamp).is_later_than(new);
             return Ok(!is_theirs && !self.is_whole(&place, &stamp, new, hash)?);
         }
+        if !committed.is_published && step.new_name().is_some() {
+            // It is nowhere, and may never have had its name, whoever has that now.
+            return Ok(true);
+        }
         Ok(match self.there(&target.path())? {
             // An old version still has the name, or someone else's file.
             Some((_, stamp)) => {
@@ -97,8 +132,8 @@ impl Recovery<'_> {
                 (!committed.is_published && step.old().is_some_and(is_old))
                     || is_known(known, &stamp)
             }
-            // Someone removed it. A new file may never have had its name, unless all was in place.
-            None => !matches!(step, Step::Rewrite { .. }) && !committed.is_published,
+            // Someone removed it.
+            None => false,
         })
     }
 
@@ -168,7 +203,7 @@ impl Recovery<'_> {
 }
 
 /// The marks of all versions that the journal knows.
-fn known<'j>(steps: &'j [JournalStep], committed: &Committed<'j>) -> Vec<&'j Mark> {
+pub(super) fn known<'j>(steps: &'j [JournalStep], committed: &Committed<'j>) -> Vec<&'j Mark> {
     let new = (0..steps.len()).filter_map(|at| committed.mark(at));
     steps.iter().filter_map(JournalStep::old).chain(new).collect()
 }

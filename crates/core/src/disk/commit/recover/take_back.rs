@@ -7,6 +7,7 @@ use std::io;
 
 use super::found::Recovery;
 use super::in_place::{InPlace, Wanted};
+use super::lost::known;
 use super::shown;
 use crate::disk::commit::journal::{Committed, JournalPath, JournalStep, Mark};
 use crate::disk::commit::step::{Deed, Step, deeds};
@@ -47,6 +48,7 @@ impl Recovery<'_> {
         for (step, _) in steps.iter().zip(&gone).filter(|(_, gone)| **gone) {
             self.keep_what_is_left(step)?;
         }
+        self.tell_rivals(steps, committed)?;
         for (at, step) in steps.iter().enumerate() {
             for path in step.temporaries() {
                 self.rescue(step, path, committed.mark(at))?;
@@ -138,7 +140,7 @@ impl Recovery<'_> {
             None => self.version(saved, old)?,
             found => found,
         };
-        let Some((waiting, _)) = found else { return Ok(()) };
+        let Some((waiting, _)) = found else { return self.tell_rival(target, Some(new)) };
         let Some((place, stamp)) = self.there(&target.path())? else {
             return self.arrive(&waiting, target);
         };
@@ -167,6 +169,24 @@ impl Recovery<'_> {
             return self.keep(&target.path(), &[waiting]);
         }
         if is_in_doubt { self.keep(&target.path(), &[waiting]) } else { Ok(()) }
+    }
+
+    /// Tells of files that someone else has made where a new version was lost.
+    fn tell_rivals(&mut self, steps: &[JournalStep], committed: &Committed<'_>) -> Result<()> {
+        let known = known(steps, committed);
+        for (at, step) in steps.iter().enumerate() {
+            let (Some(target), Some(temporary), Some(new)) =
+                (step.new_name(), step.staged(), committed.mark(at))
+            else {
+                continue;
+            };
+            let there = self.there(&target.path())?.map(|(_, stamp)| Mark::of(&stamp));
+            let is_theirs = |now: Mark| !known.iter().any(|mark| now.is_same_file(mark));
+            if there.is_some_and(is_theirs) && self.version(temporary, new)?.is_none() {
+                self.tell(&target.path(), Vec::new());
+            }
+        }
+        Ok(())
     }
 
     /// The old version is nowhere: whatever there is of the new one is all there is.

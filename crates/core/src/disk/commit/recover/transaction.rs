@@ -6,7 +6,7 @@ use std::time::Instant;
 use super::found::Recovery;
 use super::in_place::{InPlace, Wanted};
 use super::record::JournalFile;
-use super::{Conflict, RecoveryReport, shown};
+use super::{RecoveryReport, shown};
 use crate::cancel::Cancel;
 use crate::disk::commit::files::remove_empty;
 use crate::disk::commit::journal::{Committed, JournalPath, JournalRecord, JournalStep, Mark};
@@ -212,8 +212,7 @@ impl Recovery<'_> {
             }
             let is_changed = self.exists(from)?.is_some() && self.marked(from, old)?.is_none();
             if is_changed && !is_under_way && !arrives(from) {
-                let path = plain_path(&from.path());
-                self.conflicts.push(Conflict { path, kept: Vec::new() });
+                self.tell(&from.path(), Vec::new());
             }
         }
         Ok(())
@@ -221,31 +220,48 @@ impl Recovery<'_> {
 
     /// Everything is in place: what is left under temporary names goes.
     fn remove_leftovers(&mut self, steps: &[JournalStep], committed: &Committed<'_>) -> Result<()> {
-        for (at, step) in steps.iter().enumerate() {
+        let unseen = self.unseen(steps, committed)?;
+        for (at, (step, unseen)) in steps.iter().zip(unseen).enumerate() {
             for path in step.temporaries() {
-                self.remove_known(step, path, committed.mark(at))?;
+                self.remove_known(step, path, committed.mark(at), unseen)?;
             }
         }
         self.remove_doomed()?;
         self.sync()
     }
 
-    /// Removes a version that the journal knows. Any other was a rival's, displaced just
-    /// before the crash: it goes back where it was, or is kept.
+    /// Removes a version that the journal knows; an old one whose new version is not seen at
+    /// `unseen` is kept. Any other was a rival's, displaced just before the crash: it goes back
+    /// where it was, or is kept.
     fn remove_known(
         &mut self,
         step: &JournalStep,
         path: &JournalPath,
         new: Option<&Mark>,
+        unseen: Option<&JournalPath>,
     ) -> Result<()> {
         let Some((place, stamp)) = self.there(&path.path())? else { return Ok(()) };
         if self.is_doomed(&place) {
             return Ok(());
         }
         let mark = Mark::of(&stamp);
-        let is_known = step.old() == Some(&mark) || new == Some(&mark);
+        let is_old = step.old() == Some(&mark);
+        if let Some(unseen) = unseen.filter(|_| is_old) {
+            return self.keep(&unseen.path(), &[place]);
+        }
+        let is_known = is_old || new == Some(&mark);
         let Some(home) = step.home() else { return self.remove(path) };
         if is_known { self.remove(path) } else { self.arrive(&place, home) }
+    }
+
+    /// Tells of a file that has the name of a new version, and is none of that.
+    pub(super) fn tell_rival(&mut self, target: &JournalPath, new: Option<&Mark>) -> Result<()> {
+        if let Some((_, stamp)) = self.there(&target.path())?
+            && new.is_some_and(|new| !Mark::of(&stamp).is_same_file(new))
+        {
+            self.tell(&target.path(), Vec::new());
+        }
+        Ok(())
     }
 
     fn rewrite(
@@ -266,7 +282,7 @@ impl Recovery<'_> {
                         format!("{shown}: its new content, {}, is missing", missing.display());
                     Err(Error::at(Code::Io, &shown, message))
                 }
-                None => Ok(()),
+                None => self.tell_rival(target, new),
             };
         };
         let placed = match new {
