@@ -35,6 +35,9 @@ pub(super) const LIMIT_BYTES: u64 = 256 << 20;
 /// The longest first record: those that follow say less of each step.
 const BEGIN_LIMIT_BYTES: usize = 64 << 20;
 
+/// A day: no file is written for longer before its patch is committed.
+const STAGING_LIMIT_SECONDS: i64 = 24 * 60 * 60;
+
 /// How often a new journal is begun when a recovery takes it for an abandoned one.
 const BEGIN_ATTEMPTS: u32 = 4;
 
@@ -133,6 +136,16 @@ impl Mark {
     pub(super) fn is_later_than(&self, other: &Mark) -> bool {
         let time = |mark: &Mark| (mark.modified_seconds, mark.modified_nanoseconds);
         time(self) > time(other)
+    }
+
+    /// Whether a file with the inode of the staged version `new` is somebody else's: nothing that
+    /// a power cut leaves of it is later, longer or much older. Files that are copied or unpacked
+    /// get older times, and inodes are used again.
+    pub(super) fn is_foreign_to(&self, new: &Mark) -> bool {
+        let earliest = new.modified_seconds.saturating_sub(STAGING_LIMIT_SECONDS);
+        self.is_later_than(new)
+            || self.size_bytes > new.size_bytes
+            || self.modified_seconds < earliest
     }
 }
 

@@ -342,6 +342,55 @@ fn regression_a_recovery_that_finishes_and_is_killed_does_not_turn_round() {
     }
 }
 
+/// A file got the inode of a new version, and has an older time, as `tar`, `rsync -t` and `cp -p`
+/// give it. The patch that was done was taken back, and the file taken away.
+#[cfg(unix)]
+#[test]
+fn regression_a_file_with_a_reused_inode_and_an_older_time_is_somebody_elses() {
+    let mut times = 0;
+    each_crash(|scene, label| {
+        if !is_published(scene) || temporaries(scene.dir.path()).is_empty() {
+            return;
+        }
+        let expected = snapshot(scene.dir.path());
+        for name in ["new/added", "edited"] {
+            fs::write(scene.path(name), "ours\n").unwrap();
+            let file = fs::File::options().append(true).open(scene.path(name)).unwrap();
+            file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+        }
+        let report = scene.recover();
+        assert_eq!((report.finished.len(), report.failed.len()), (1, 0), "{label}: {report:?}");
+        for (name, content) in snapshot(scene.dir.path()) {
+            let is_theirs = ["new/added", "edited"].contains(&name.as_str());
+            let expected = if is_theirs { b"ours\n" } else { &expected[&name][..] };
+            assert_eq!(content, expected, "{label}: {name}, {report:?}");
+        }
+        scene.check_clean(label);
+        times += 1;
+    });
+    assert!(times > 0);
+}
+
+/// All was in place, and then a power cut has emptied one new version: the others, which their
+/// user may know, are kept.
+#[cfg(unix)]
+#[test]
+fn regression_whole_new_files_of_a_patch_that_was_done_are_kept() {
+    let mut times = 0;
+    each_crash(|scene, label| {
+        if !is_published(scene) || temporaries(scene.dir.path()).is_empty() {
+            return;
+        }
+        Loss::Emptied.happen(&scene.path("new/changed"));
+        let report = scene.recover();
+        assert!(report.failed.is_empty(), "{label}: {report:?}");
+        assert!(has_content(scene, "added\n"), "{label}: {report:?}");
+        scene.check_clean(label);
+        times += 1;
+    });
+    assert!(times > 0);
+}
+
 /// All was in place, and then a power cut has taken back the last name that a file got: it waits
 /// under its temporary one, and is there nowhere else.
 #[test]

@@ -48,7 +48,8 @@ impl Recovery<'_> {
         let is_there = |at: usize, step: &JournalStep| {
             let Some(new) = committed.mark(at) else { return Ok(true) };
             for path in [step.result(), step.staged()].into_iter().flatten() {
-                if self.version(path, new)?.is_some() {
+                let there = self.version(path, new)?.map(|(_, stamp)| Mark::of(&stamp));
+                if there.is_some_and(|now| now == *new || now.is_later_than(new)) {
                     return Ok::<_, Error>(true);
                 }
             }
@@ -117,7 +118,9 @@ impl Recovery<'_> {
             return Ok(!self.is_whole(&place, &stamp, new, hash)?);
         }
         if let Some((place, stamp)) = self.version(target, new)? {
-            let is_theirs = Mark::of(&stamp).is_later_than(new);
+            let mark = Mark::of(&stamp);
+            let is_theirs = mark.is_later_than(new)
+                || (committed.is_published && mark.is_foreign_to(new) && !self.is_blank(&place)?);
             return Ok(!is_theirs && !self.is_whole(&place, &stamp, new, hash)?);
         }
         if !committed.is_published && step.new_name().is_some() {
@@ -127,10 +130,13 @@ impl Recovery<'_> {
         Ok(match self.there(&target.path())? {
             // An old version still has the name, or someone else's file.
             Some((_, stamp)) => {
-                // Once all was in place the old version may be gone, and its inode another file's.
-                let is_old = |old: &Mark| Mark::of(&stamp).is_same_file(old);
-                (!committed.is_published && step.old().is_some_and(is_old))
-                    || is_known(known, &stamp)
+                let now = Mark::of(&stamp);
+                if committed.is_published {
+                    // The old version may be gone, and its inode another file's.
+                    known.contains(&&now)
+                } else {
+                    step.old().is_some_and(|old| now.is_same_file(old)) || is_known(known, &stamp)
+                }
             }
             // Someone removed it.
             None => false,
@@ -209,7 +215,7 @@ pub(super) fn known<'j>(steps: &'j [JournalStep], committed: &Committed<'j>) -> 
 }
 
 /// Whether a file is one of these versions. Someone else's may have got the inode of one that they
-/// have replaced; it was written later.
+/// have replaced; while the patch was not in place, only one that is later is taken for theirs.
 fn is_known(known: &[&Mark], stamp: &Stamp) -> bool {
     let now = Mark::of(stamp);
     known.iter().any(|mark| now.is_same_file(mark) && !now.is_later_than(mark))

@@ -28,6 +28,9 @@ impl Recovery<'_> {
         committed: &Committed<'_>,
         directories: &[JournalPath],
     ) -> Result<()> {
+        if committed.is_published {
+            self.keep_new_files(steps, committed)?;
+        }
         // Not all is in place any more.
         self.cut_journal_after(COMMITTED_RECORDS)?;
         let mut gone = self.gone(steps, committed)?;
@@ -107,6 +110,18 @@ impl Recovery<'_> {
         }
     }
 
+    /// All was in place, so somebody may know the new files: those that are whole are kept.
+    fn keep_new_files(&mut self, steps: &[JournalStep], committed: &Committed<'_>) -> Result<()> {
+        for (at, step) in steps.iter().enumerate() {
+            if let (Some(target), Some(new)) = (step.new_name(), committed.mark(at))
+                && let Some(place) = self.marked(target, new)?
+            {
+                self.keep_copies(&target.path(), &[place])?;
+            }
+        }
+        Ok(())
+    }
+
     /// A new file leaves its name.
     fn unplace(&mut self, target: &JournalPath, temporary: &JournalPath, new: &Mark) -> Result<()> {
         let Some((place, stamp)) = self.version(target, new)? else { return Ok(()) };
@@ -114,8 +129,8 @@ impl Recovery<'_> {
             return self.remove(target);
         }
         let mark = Mark::of(&stamp);
-        if mark.is_later_than(new) {
-            // Someone else has written to it since.
+        if mark.is_foreign_to(new) {
+            // Someone else has written to it since, or made it.
             return self.keep(&target.path(), &[]);
         }
         if mark != *new && !self.is_blank(&place)? {
@@ -145,7 +160,7 @@ impl Recovery<'_> {
             return self.arrive(&waiting, target);
         };
         let mark = Mark::of(&stamp);
-        if !mark.is_same_file(new) || mark.is_later_than(new) {
+        if !mark.is_same_file(new) || mark.is_foreign_to(new) {
             return self.keep(&target.path(), &[waiting]);
         }
         let is_in_doubt = mark != *new && !self.is_blank(&place)?;
@@ -221,7 +236,7 @@ impl Recovery<'_> {
 
     /// Whether a file is empty or all zeros, as a power cut leaves one that was not flushed. One
     /// that this user may not read is not said to be.
-    fn is_blank(&self, place: &Place) -> Result<bool> {
+    pub(super) fn is_blank(&self, place: &Place) -> Result<bool> {
         let mut file = match self.fs.open(place) {
             Ok(file) => file,
             Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => return Ok(false),
