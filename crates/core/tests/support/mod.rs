@@ -201,6 +201,12 @@ pub struct Interrupted<F> {
     is_done_all_the_same: bool,
     /// The first stamp of each file, which stays what is told of it.
     frozen: Option<Mutex<BTreeMap<u64, Stamp>>>,
+    /// Whether names that differ in case only are one name.
+    folds_case: bool,
+    /// A directory that cannot be flushed, since the user may not read it.
+    unreadable: Option<PathBuf>,
+    /// The directories that were flushed.
+    flushed: Mutex<Vec<PathBuf>>,
 }
 
 impl<F: Fn(u64) -> io::Result<()>> Interrupted<F> {
@@ -215,6 +221,9 @@ impl<F: Fn(u64) -> io::Result<()>> Interrupted<F> {
             can_exchange: true,
             is_done_all_the_same: false,
             frozen: None,
+            folds_case: false,
+            unreadable: None,
+            flushed: Mutex::default(),
         }
     }
 
@@ -236,6 +245,31 @@ impl<F: Fn(u64) -> io::Result<()>> Interrupted<F> {
     /// As a system whose clock stands still: files keep their first stamps.
     pub fn with_frozen_stamps(self) -> Self {
         Interrupted { frozen: Some(Mutex::default()), ..self }
+    }
+
+    /// As a system for which names that differ in case only are one name.
+    pub fn folding_case(self) -> Self {
+        Interrupted { folds_case: true, ..self }
+    }
+
+    /// As a system on which the user may not read this directory, and so not flush it.
+    pub fn with_unreadable(self, directory: PathBuf) -> Self {
+        Interrupted { unreadable: Some(directory), ..self }
+    }
+
+    /// The directories that were flushed.
+    pub fn flushed(&self) -> Vec<PathBuf> {
+        self.flushed.lock().unwrap().clone()
+    }
+
+    /// The name as the file has it that the system finds by it.
+    fn spelled(&self, place: &Place) -> Place {
+        let folded = |name: &std::ffi::OsStr| name.to_string_lossy().to_lowercase();
+        let parent = place.canonical().parent().filter(|_| self.folds_case);
+        let names = parent.and_then(|parent| fs::read_dir(parent).ok()).into_iter().flatten();
+        let mut names = names.map(|entry| entry.unwrap().file_name());
+        let found = names.find(|name| folded(name) == folded(place.name()));
+        found.map_or_else(|| place.clone(), |name| place.sibling(name))
     }
 
     fn told(&self, stamp: Stamp) -> Stamp {
@@ -267,7 +301,37 @@ macro_rules! forward {
             })*
 
             fn stamp(&self, place: &Place) -> io::Result<Stamp> {
-                self.step(|| self.inner.stamp(place).map(|stamp| self.told(stamp)))
+                let place = self.spelled(place);
+                self.step(|| self.inner.stamp(&place).map(|stamp| self.told(stamp)))
+            }
+
+            fn open(&self, place: &Place) -> io::Result<File> {
+                self.step(|| self.inner.open(&self.spelled(place)))
+            }
+
+            fn unlink(&self, place: &Place) -> io::Result<()> {
+                self.step(|| self.inner.unlink(&self.spelled(place)))
+            }
+
+            fn rename(&self, from: &Place, to: &Place) -> io::Result<()> {
+                let (from, found) = (self.spelled(from), self.spelled(to));
+                let is_same = from.canonical() == found.canonical();
+                self.step(|| self.inner.rename(&from, if is_same { to } else { &found }))
+            }
+
+            fn rename_new(&self, from: &Place, to: &Place) -> io::Result<()> {
+                self.step(|| self.inner.rename_new(&self.spelled(from), &self.spelled(to)))
+            }
+
+            fn sync_dir(&self, place: &Place) -> io::Result<()> {
+                let directory = place.canonical().parent().unwrap();
+                self.step(|| {
+                    if self.unreadable.as_deref() == Some(directory) {
+                        return Err(io::ErrorKind::PermissionDenied.into());
+                    }
+                    self.flushed.lock().unwrap().push(directory.to_owned());
+                    self.inner.sync_dir(place)
+                })
             }
 
             fn stamp_of(&self, file: &File) -> io::Result<Stamp> {
@@ -286,7 +350,6 @@ macro_rules! forward {
 }
 
 forward! {
-    open(place: &Place) -> File;
     open_state(place: &Place) -> File;
     open_for_rewrite(place: &Place) -> File;
     create_new(place: &Place, private: bool) -> File;
@@ -297,12 +360,8 @@ forward! {
 
     copy_attributes(file: &File, model: &File, stamp: &Stamp) -> ();
     sync(file: &File) -> ();
-    sync_dir(place: &Place) -> ();
-    rename(from: &Place, to: &Place) -> ();
-    rename_new(from: &Place, to: &Place) -> ();
     link(from: &Place, to: &Place) -> ();
     copy_link(from: &Place, to: &Place) -> ();
-    unlink(place: &Place) -> ();
     read_link(place: &Place) -> PathBuf;
     make_dir(place: &Place, private: bool) -> ();
     remove_dir(place: &Place) -> ();

@@ -77,14 +77,15 @@ pub(super) fn take_back(fs: &dyn FileSystem, begun: &Begun, sync: bool) -> io::R
 fn rename_back(fs: &dyn FileSystem, now: &Place, was: &Place) -> io::Result<()> {
     match fs.rename_new(now, was) {
         Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
-            let (here, there) = (look(fs, now)?, look(fs, was)?);
-            let are_links = here
-                .zip(there)
-                .is_some_and(|(here, there)| here.is_same_file(&there) && here.links > 1);
-            if are_links && !differ_in_case_only(now.canonical(), was.canonical()) {
-                return fs.unlink(now);
+            let file = look(fs, now)?.zip(look(fs, was)?);
+            match file.filter(|(here, there)| here.is_same_file(there)) {
+                // Where case is ignored, it is one name.
+                Some(_) if differ_in_case_only(now.canonical(), was.canonical()) => {
+                    fs.rename(now, was)
+                }
+                Some((here, _)) if here.links > 1 => fs.unlink(now),
+                _ => Err(cause),
             }
-            Err(cause)
         }
         other => other,
     }

@@ -198,6 +198,54 @@ fn regression_an_edit_that_is_lost_under_somebody_elses_file_is_told() {
     assert!(times > 0);
 }
 
+/// Where case is ignored, both names of a file are one, and its only name was removed or its
+/// content moved away.
+#[cfg(target_os = "linux")]
+#[test]
+fn regression_a_change_of_case_is_finished_and_taken_back() {
+    let mut found = [0, 0];
+    for (loses_new_file, has_rival) in [(false, false), (true, false), (false, true)] {
+        for n in 1.. {
+            let scene = scene(&[("name", "old\n")]);
+            let crashing = Interrupted::new(|at| {
+                if has_rival && at + 1 == n {
+                    let _ = fs::write(scene.path("z"), "theirs\n");
+                }
+                let is_over = at >= n && !has_rival;
+                if is_over { Err(std::io::ErrorKind::Other.into()) } else { Ok(()) }
+            });
+            let crashing = crashing.folding_case();
+            let patch = json!({
+                "operations": [move_file(&scene, "name", "Name"), add_file(&scene, "z")]
+            });
+            let options = options(scene.state.path(), Durability::Process);
+            let outcome = Workspace::on(&crashing, &options).apply(patch);
+            if crashing.count() < n {
+                break;
+            }
+            if loses_new_file {
+                remove_temporaries(&scene);
+            }
+            let recovering = Interrupted::new(|_| Ok(())).folding_case();
+            let report = recover_through(&recovering, scene.state.path()).unwrap();
+            let label = format!("before operation {n}: {outcome:?}, {report:?}");
+            assert!(report.failed.is_empty() && report.conflicts.is_empty(), "{label}");
+            if has_rival {
+                assert!(report.is_empty(), "{label}");
+            }
+            scene.check_clean(&label);
+            let names: Vec<_> = snapshot(scene.dir.path()).into_keys().collect();
+            let is_new = names.contains(&"Name".to_owned());
+            let name = if is_new { "Name" } else { "name" };
+            let expected = if is_new || has_rival { vec![name, "z"] } else { vec![name] };
+            assert_eq!(names, expected, "{label}");
+            assert_eq!(scene.read(name), "old\n", "{label}");
+            found[usize::from(is_new)] += 1;
+        }
+    }
+    assert!(found[0] > 0 && found[1] > 0);
+}
+
 /// A patch that has lost a new version is taken back; the recovery is killed before each of its
 /// operations, and the next one goes the same way. What is in doubt is kept all the same.
 #[cfg(unix)]

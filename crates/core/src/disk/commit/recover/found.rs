@@ -7,9 +7,9 @@ use super::record::JournalFile;
 use super::well_formed::is_temporary;
 use super::{Conflict, shown};
 use crate::disk::commit::StateDir;
-use crate::disk::commit::files::sync_removals;
+use crate::disk::commit::files::{look, sync_removals};
 use crate::disk::commit::journal::{JournalPath, JournalStep, Mark};
-use crate::disk::fs::{Base, FileSystem, Lookup, Place, Stamp, plain_path};
+use crate::disk::fs::{Base, FileSystem, Lookup, Place, Stamp, differ_in_case_only, plain_path};
 use crate::error::{Code, Error, Result};
 
 /// A recovery of one transaction.
@@ -153,10 +153,23 @@ impl Recovery<'_> {
                 Ok(())
             }
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
+                if self.is_case_change(waiting, &target)? {
+                    let renamed = self.fs.rename(waiting, &target);
+                    self.touched.push(target);
+                    return renamed.map_err(|cause| Error::io("move", &shown(waiting), &cause));
+                }
                 self.keep(&to.path(), std::slice::from_ref(waiting))
             }
             Err(cause) => Err(Error::io("move", &shown(&target), &cause)),
         }
+    }
+
+    /// Where case is ignored, a file has both of these names, and is not there twice.
+    fn is_case_change(&self, one: &Place, other: &Place) -> Result<bool> {
+        let fault = |cause: io::Error| Error::io("look at", &shown(one), &cause);
+        let look = |place: &Place| look(self.fs, place).map_err(fault);
+        let are_same = || Ok(look(one)?.zip(look(other)?).is_some_and(|(a, b)| a.is_same_file(&b)));
+        if differ_in_case_only(one.canonical(), other.canonical()) { are_same() } else { Ok(false) }
     }
 
     pub(super) fn sync(&mut self) -> Result<()> {

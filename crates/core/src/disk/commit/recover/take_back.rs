@@ -11,7 +11,7 @@ use super::lost::known;
 use super::shown;
 use crate::disk::commit::journal::{Committed, JournalPath, JournalStep, Mark};
 use crate::disk::commit::step::{Deed, Step, deeds};
-use crate::disk::fs::{Place, is_refused_link};
+use crate::disk::fs::{Place, differ_in_case_only, is_refused_link};
 use crate::error::{Error, Result};
 
 /// How much of a file is looked through at a time.
@@ -103,8 +103,14 @@ impl Recovery<'_> {
     /// The old file goes back from `now`, if it is there; it is the same whoever wrote to it.
     fn rename_back(&mut self, now: &JournalPath, was: &JournalPath, old: &Mark) -> Result<()> {
         match self.version(now, old)? {
-            // Where a rename is two steps, it can have both names.
-            Some(_) if self.version(was, old)?.is_some() => self.remove(now),
+            // Where a rename is two steps, it can have both names; where case is ignored, they can
+            // be one.
+            Some(_)
+                if !differ_in_case_only(&now.path(), &was.path())
+                    && self.version(was, old)?.is_some() =>
+            {
+                self.remove(now)
+            }
             Some((place, _)) => self.arrive(&place, was),
             None => Ok(()),
         }
