@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io;
 
 use crate::disk::fs::{FileSystem, Place, Stamp, is_refused_link, plain_path};
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, Result};
 
 /// How much of a file is copied at a time.
 const COPY_CHUNK_BYTES: u64 = 1 << 20;
@@ -70,10 +70,7 @@ pub(super) fn sync_removals<'p>(
     fs: &dyn FileSystem,
     places: impl IntoIterator<Item = &'p Place>,
 ) -> Result<()> {
-    match sync_directories(fs, places) {
-        Err(error) if error.code == Code::PermissionDenied => Ok(()),
-        other => other,
-    }
+    sync_each_directory(fs, places, &[io::ErrorKind::NotFound, io::ErrorKind::PermissionDenied])
 }
 
 /// Removes a directory that a transaction made. One that is not empty stays: someone else has
@@ -95,11 +92,20 @@ pub(super) fn sync_directories<'p>(
     fs: &dyn FileSystem,
     places: impl IntoIterator<Item = &'p Place>,
 ) -> Result<()> {
+    sync_each_directory(fs, places, &[io::ErrorKind::NotFound])
+}
+
+/// Those with one of these faults are passed over.
+fn sync_each_directory<'p>(
+    fs: &dyn FileSystem,
+    places: impl IntoIterator<Item = &'p Place>,
+    passed_over: &[io::ErrorKind],
+) -> Result<()> {
     let mut done = BTreeSet::new();
     for place in places {
         if done.insert(place.canonical().parent()) {
             match fs.sync_dir(place) {
-                Err(cause) if cause.kind() != io::ErrorKind::NotFound => {
+                Err(cause) if !passed_over.contains(&cause.kind()) => {
                     return Err(Error::io("flush its directory", place.shown(), &cause));
                 }
                 _ => {}

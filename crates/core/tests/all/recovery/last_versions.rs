@@ -439,6 +439,29 @@ fn regression_whole_new_files_of_a_patch_that_was_done_are_kept() {
     assert!(times > 0);
 }
 
+/// A directory that the user may not read cannot be flushed; those after it can.
+#[test]
+fn regression_directories_after_one_that_cannot_be_read_are_flushed() {
+    let mut times = 0;
+    each_crash_of(
+        || scene(&[("a/f", "old\n"), ("b/f", "old\n")]),
+        |scene| json!([set_first_line(scene, "a/f", "old"), set_first_line(scene, "b/f", "old")]),
+        |scene, label| {
+            if !is_committed(scene) || scene.read("a/f") != "old\n" {
+                return;
+            }
+            let [a, b] = ["a", "b"].map(|name| scene.path(name).canonicalize().unwrap());
+            let fs = Interrupted::new(|_| Ok(())).with_unreadable(a);
+            let report = recover_through(&fs, scene.state.path()).unwrap();
+            assert_eq!(report.finished.len(), 1, "{label}: {report:?}");
+            let times_flushed = fs.flushed().iter().filter(|one| **one == b).count();
+            assert_eq!(times_flushed, 2, "{label}: after the exchange and the removal");
+            times += 1;
+        },
+    );
+    assert!(times > 0);
+}
+
 /// All was in place, and then a power cut has taken back the last name that a file got: it waits
 /// under its temporary one, and is there nowhere else.
 #[test]
