@@ -572,6 +572,33 @@ fn print_pairs(name: &str, [old, new]: [u64; 2]) {
     println!("{name}: {} pairs of cuts: {old} old, {new} new", old + new);
 }
 
+/// A file that was rewritten in place and not flushed is flushed before its copies go.
+#[test]
+#[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
+fn regression_a_file_rewritten_in_place_is_flushed_before_its_copies_go() {
+    let scene = Scene {
+        fill: |dir| {
+            std::fs::write(dir.join("a"), "old\n").unwrap();
+            std::fs::hard_link(dir.join("a"), dir.join("b")).unwrap();
+        },
+        patches: &[|dir| {
+            let edit = json!({"op": "set_line", "path": dir.join("a"), "anchor": anchor(1, "old"), "text": "new"});
+            json!({ "operations": [edit] })
+        }],
+        ..UNSYNCED
+    };
+    let labels = Run::new(scene, Plan::default()).recorder.labels();
+    let removal = |label: &String| label == "unlink share/state/journals/*.tmp";
+    let cut_at = labels.iter().position(removal).unwrap() as u64 + 1;
+    let run = Run::new(scene, Plan { cut_at, ..Plan::default() });
+    let recovery = Recorder::new(&run.stage.ground(), Plan::default());
+    let report = run.stage.recover(&recovery).unwrap();
+    assert_eq!(report.finished.len(), 1, "{report:?}");
+    let labels = recovery.labels();
+    let before = &labels[..labels.iter().position(removal).unwrap()];
+    assert!(before.iter().any(|label| label == &format!("flush file {UNWRITTEN}")), "{labels:?}");
+}
+
 /// A patch that makes no temporary files where its new directories are.
 #[test]
 #[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]

@@ -156,7 +156,8 @@ impl Recovery<'_> {
     /// All is in place, and the copies are about to go: unless the file is not what it should be.
     pub(super) fn check_in_place(&mut self, files: &InPlace<'_>) -> Result<()> {
         match self.contents(files)? {
-            Some(contents) if contents.is_new(files) => Ok(()),
+            // Its process may not have flushed it.
+            Some(contents) if contents.is_new(files) => sync_content(self.fs, &contents.place),
             Some(contents) if contents.is_untouched => self.rewrite_in_place(files, Wanted::New),
             Some(contents) => self.keep_both(files, &contents.waiting),
             None => Ok(()),
