@@ -325,8 +325,8 @@ impl Journal {
         })
     }
 
-    /// From here on, a recovery only removes old versions. Without the mark it would find out
-    /// by itself, but for names that moved within one inode.
+    /// From here on, a recovery only removes old versions, unless a power cut has taken back what
+    /// was in place. Without the mark, it would take a new file that is nowhere for a lost one.
     pub(super) fn mark_published(&mut self, fs: &dyn FileSystem) {
         let Ok(line) = JournalRecord::Published.line() else { return };
         // Half a record counts as none.

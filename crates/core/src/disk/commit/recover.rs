@@ -2,10 +2,11 @@
 //! new version is what the journal says; otherwise it is taken back, or cleared away.
 //!
 //! Every action asks first whether the file is one that the journal knows: by inode, size
-//! and time of change. What matches neither the old nor the new version was changed by
-//! someone else and is left as it is; the version that the patch had for it is kept in the
-//! state directory, and the report says so. Running a recovery twice, or half of one, is
-//! harmless.
+//! and time of change where the patch is finished, by inode where an old version goes back.
+//! What matches neither the old nor the new version was changed by someone else and is left as
+//! it is; the version that the patch had for it is kept in the state directory, and the report
+//! says so. Running a recovery twice, or half of one, is harmless: the journal says which way it
+//! went before anything goes.
 
 mod found;
 mod in_place;

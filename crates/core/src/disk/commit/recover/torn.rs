@@ -6,7 +6,8 @@ const SECTOR_BYTES: usize = 512;
 
 /// Whether `now` is what an interrupted write of `new` over `old` can leave: every sector is
 /// that of the old or the new content, or still unwritten, and the length lies between theirs,
-/// since the file is cut only once all of it is written.
+/// since the file is cut only once all of it is written. Somebody else's truncation to such a length
+/// looks the same as a long old version that was being written back over a short new one.
 pub(super) fn is_torn(now: &[u8], old: &[u8], new: &[u8]) -> bool {
     if now == old || now == new {
         return true;
