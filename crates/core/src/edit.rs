@@ -28,3 +28,4 @@ pub mod resolve;
 pub mod session;
 pub mod splice;
 pub mod structure;
+pub mod value;

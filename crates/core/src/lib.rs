@@ -89,7 +89,7 @@ pub use self::{
 /// Rust that works with files needs nothing of it.
 pub mod host {
     pub use crate::disk::bytes::{string_and_is_ascii, string_of, valid_utf8};
-    pub use crate::edit::request::{VALUE, Value};
+    pub use crate::edit::value::{VALUE, Value};
     pub use crate::error::{Message, Spelling, Term};
     pub use crate::shape::unique_keys;
     pub use crate::threads::CALLS;

@@ -30,7 +30,6 @@ pub use place::JsonAnchorRefusal;
 pub use read::{JsonRequest, JsonView, read_json, read_json_bytes};
 pub use tree::DEPTH_LIMIT;
 pub use value::JsonValue;
-pub(crate) use value::request;
 
 /// What an operation does to a JSON document.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

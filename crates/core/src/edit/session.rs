@@ -12,6 +12,7 @@ mod body;
 mod carry;
 mod guarded;
 mod held;
+mod lesson;
 mod lines;
 mod locate;
 mod memory;
@@ -22,7 +23,8 @@ mod track;
 
 pub use body::{Body, Version};
 pub use carry::Carry;
-pub use held::{HeldMemory, Learning, Lesson};
+pub use held::{HeldMemory, Learning};
+pub use lesson::Lesson;
 pub use lines::LineSet;
 pub use locate::{Found, How, Locator, Placed, Refused, ShownLine, Target, Unseen, Why};
 pub use memory::{FileRecord, Memory, MemoryLimits, Moment, Showing};

@@ -6,7 +6,7 @@ use super::canonical::quoted;
 use super::style::Style;
 use super::tree::{JsonGrammar, NodeId, ROOT, Tree, ValueKind, unescaped};
 use crate::cancel::Cancel;
-use crate::edit::request::{VALUE, Value};
+use crate::edit::value::{VALUE, Value};
 use crate::error::{Code, Error, Result};
 use crate::shape::unique_keys;
 
@@ -41,11 +41,14 @@ impl JsonValue {
     }
 }
 
-/// A request from its text: what a field `value` holds is kept as text.
-pub(crate) fn request(text: &str) -> Result<Value> {
-    let tree = Tree::parse(text, JsonGrammar::Strict, &Cancel::default())?;
-    unique_keys(text)?;
-    Ok(request_value(&tree, ROOT))
+impl Value {
+    /// Reads a request from its text. What a field `value` holds is kept as it is written: keys
+    /// in their order, numbers with all of their digits.
+    pub fn from_json(text: &str) -> Result<Value> {
+        let tree = Tree::parse(text, JsonGrammar::Strict, &Cancel::default())?;
+        unique_keys(text)?;
+        Ok(request_value(&tree, ROOT))
+    }
 }
 
 fn request_value(tree: &Tree<'_>, id: NodeId) -> Value {

@@ -3,8 +3,9 @@
 
 use std::cell::RefCell;
 
-use super::{InsertAt, Value};
+use super::InsertAt;
 use crate::edit::json::{JsonAnchor, JsonValue};
+use crate::edit::value::Value;
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
 use crate::view::anchor::{Anchor, quote};

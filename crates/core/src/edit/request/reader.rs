@@ -4,11 +4,11 @@
 
 use super::fields::Fields;
 use super::{
-    FileAction, InsertAt, LineEdit, MovedIndent, Operation, Operations, PatchKind, Transfer, VALUE,
-    Value,
+    FileAction, InsertAt, LineEdit, MovedIndent, Operation, Operations, PatchKind, Transfer,
 };
 use crate::edit::json::{JsonEdit, JsonSlot};
 use crate::edit::outcome::Failure;
+use crate::edit::value::{VALUE, Value};
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
 use crate::view::anchor::Anchor;

@@ -1,12 +1,13 @@
 use super::reader::Action;
 use super::*;
 use crate::edit::outcome::Failure;
+use crate::edit::value::Value;
 use crate::error::Code;
 use crate::text::dialect::Dialect;
 use proptest::prelude::*;
 use serde_json::json;
 
-fn read(patch: serde_json::Value) -> std::result::Result<Operations, Vec<Failure>> {
+fn read(patch: serde_json::Value) -> Result<Operations, Vec<Failure>> {
     parse(Dialect::default_dialect(), PatchKind::Files, &patch.into())
 }
 

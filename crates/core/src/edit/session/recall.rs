@@ -5,7 +5,8 @@ use std::path::Path;
 
 use super::body::Body;
 use super::carry::{ENOUGH_LETTERS, letters_in};
-use super::held::{HeldMemory, Lesson};
+use super::held::HeldMemory;
+use super::lesson::Lesson;
 use super::lines::LineSet;
 use super::locate::{Found, Locator, Placed, Target, Unseen};
 use super::memory::{Moment, Showing};

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::body::Version;
 use super::guarded::GuardedMemory;
-use super::held::Lesson;
+use super::lesson::Lesson;
 use super::lines::LineSet;
 use super::memory::{MAX_LINES, Memory, MemoryImage, MemoryLimits, Moment, Showing};
 use super::notes::{Damage, Notes, Trouble};

@@ -1,0 +1,108 @@
+//! What one answer teaches a session about one file.
+
+use std::path::{Path, PathBuf};
+
+use super::body::Version;
+use super::lines::LineSet;
+use super::memory::{Memory, Moment, Showing};
+use super::track::Course;
+
+/// What a session learns from one answer about one file.
+#[derive(Clone, Debug)]
+pub enum Lesson {
+    /// Lines were shown.
+    Shown {
+        /// The file.
+        file: PathBuf,
+        /// Its text.
+        text: Version,
+        /// The lines.
+        lines: LineSet,
+        /// How that came.
+        showing: Showing,
+    },
+    /// A patch made it.
+    Written {
+        /// The file.
+        file: PathBuf,
+        /// Its text.
+        text: Version,
+        /// The lines that the report shows.
+        shown: LineSet,
+        /// Lines that the model did not write.
+        pasted: LineSet,
+    },
+    /// A patch edited it.
+    Edited {
+        /// The file, under its new name if it was moved as well.
+        file: PathBuf,
+        /// Its text before.
+        before: Version,
+        /// Its text now.
+        after: Version,
+        /// Where they differ.
+        course: Course,
+        /// The lines of its text now that the report shows.
+        shown: LineSet,
+    },
+    /// A patch gave files other names, all at once.
+    Moved {
+        /// The old and the new name of each.
+        moves: Vec<(PathBuf, PathBuf)>,
+    },
+    /// A patch removed it, or it is to be forgotten.
+    Forgotten {
+        /// The file.
+        file: PathBuf,
+    },
+    /// All is to be forgotten.
+    AllForgotten,
+}
+
+impl Lesson {
+    /// The file that it is about, if it is about what is in one.
+    fn file(&self) -> Option<&Path> {
+        match self {
+            Lesson::Shown { file, .. }
+            | Lesson::Written { file, .. }
+            | Lesson::Edited { file, .. } => Some(file),
+            Lesson::Moved { .. } | Lesson::Forgotten { .. } | Lesson::AllForgotten => None,
+        }
+    }
+}
+
+impl Memory {
+    /// Remembers what an answer showed of a file, or what a patch did to it.
+    pub fn learn(&mut self, lesson: &Lesson) {
+        match lesson {
+            Lesson::Shown { file, text, lines, showing } => self.show(file, text, lines, *showing),
+            Lesson::Written { file, text, shown, pasted } => {
+                self.written(file, text, pasted);
+                self.show(file, text, shown, Showing::Told);
+            }
+            Lesson::Edited { file, before, after, course, shown } => {
+                self.edited(file, before, after, course);
+                self.show(file, after, shown, Showing::Told);
+            }
+            Lesson::Moved { moves } => self.rename_all(moves),
+            Lesson::Forgotten { file } => self.forget(file),
+            Lesson::AllForgotten => self.forget_all(),
+        }
+    }
+
+    /// Remembers what a call taught that was made at a moment: all but what was to be forgotten
+    /// since.
+    pub(super) fn learn_wanted(&mut self, lessons: &[Lesson], as_of: Option<Moment>) {
+        for lesson in lessons {
+            if self.wants(lesson, as_of) {
+                self.learn(lesson);
+            }
+        }
+    }
+
+    /// Whether what a call taught that was made at a moment still counts.
+    pub(super) fn wants(&self, lesson: &Lesson, as_of: Option<Moment>) -> bool {
+        let named = lesson.file().zip(as_of);
+        named.is_none_or(|(file, as_of)| self.is_wanted(file, as_of))
+    }
+}
