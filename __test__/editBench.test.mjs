@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:http'
+import { hostname } from 'node:os'
 import { join, posix } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -21,6 +22,7 @@ import { EndpointError, endpoint, noUsage } from '../bench/edit/endpoint.mjs'
 import { loadEngine } from '../bench/edit/engine.mjs'
 import { figuresOf, mcNemar } from '../bench/edit/figures.mjs'
 import { randomFrom } from '../bench/edit/history/random.mjs'
+import { lock } from '../bench/edit/lock.mjs'
 import { argumentsOf, endpointOf } from '../bench/edit/options.mjs'
 import { checkEntries, checkFigures, EVEN_RATES, timeless } from '../bench/edit/proof/check.mjs'
 import { startPlayer, withPlayer } from '../bench/edit/proof/player.mjs'
@@ -128,6 +130,9 @@ describe('a run against a model that is played', () => {
     ))
 })
 
+/** @param {string} dir */
+const locksIn = (dir) => readdirSync(dir).filter((name) => name.startsWith('lock'))
+
 describe('a run that was interrupted', () => {
   /** @type {Awaited<ReturnType<typeof startPlayer>>} */
   let player
@@ -150,7 +155,7 @@ describe('a run that was interrupted', () => {
         assert.deepEqual(timeless(resultOf(readRun(join(dir, 'run')))), whole, `cut at ${end}`)
       }
       assert.ok(existsSync(join(dir, 'run', 'report.md')))
-      assert.equal(existsSync(join(dir, 'run', 'lock')), false)
+      assert.deepEqual(locksIn(join(dir, 'run')), [])
     }))
 
   test('goes on after it was killed', { skip: isEmulated }, () =>
@@ -167,7 +172,7 @@ describe('a run that was interrupted', () => {
         const signal = await new Promise((resolve) => child?.on('exit', (_, by) => resolve(by)))
         assert.equal(signal, 'SIGKILL')
       })
-      assert.ok(existsSync(join(dir, 'run', 'lock')))
+      assert.equal(locksIn(join(dir, 'run')).length, 1)
       assert.ok(readRun(join(dir, 'run')).entries.length < few.length)
       await quietly(args)
       await quietly([...args, '--out', join(dir, 'once')])
@@ -201,9 +206,61 @@ describe('a run that was interrupted', () => {
         quietly([...args, '--model', 'other']),
         /holds a run with model "scripted", not "other": name another --out/,
       )
-      writeFileSync(join(dir, 'run', 'lock'), `${process.pid}`)
-      await assert.rejects(quietly(args), /is at this run/)
+      const file = join(dir, 'run', 'run.json')
+      const about = JSON.parse(readFileSync(file, 'utf8'))
+      for (const name of ['bench', 'address', 'set', 'limit', 'extra']) {
+        writeFileSync(file, JSON.stringify({ ...about, [name]: 'other' }))
+        await assert.rejects(quietly(args), new RegExp(`holds a run with ${name} "other", not `))
+      }
+      const schemes = { exact: { ...about.schemes.exact, system: 'other' } }
+      writeFileSync(file, JSON.stringify({ ...about, schemes }))
+      await assert.rejects(quietly(args), /told the model otherwise by exact: name another --out/)
+      writeFileSync(file, JSON.stringify({ ...about, format: 1 }))
+      await assert.rejects(quietly(args), /holds a run of format 1, not 2/)
+      for (const text of ['', '7', '[]']) {
+        writeFileSync(file, text)
+        await assert.rejects(quietly(args), /run\.json is not what a run writes/)
+      }
+      writeFileSync(file, JSON.stringify(about))
+      await quietly(args)
+      assert.deepEqual(JSON.parse(readFileSync(file, 'utf8')), about)
     }))
+
+  test('is only at one process, and at the next once that has ended', { skip: isEmulated }, () =>
+    withMess({}, async (dir) => {
+      const release = lock(dir)
+      assert.throws(() => lock(dir), /this process is at the run/)
+      release()
+      // One that has ended, and numbers of processes that have come again.
+      const { pid } = spawnSync(process.execPath, ['-e', ''])
+      const hasBegin = process.platform !== 'win32'
+      for (const name of [`lock.${pid}.`, ...(hasBegin ? [`lock.${process.ppid}.0-0`] : [])]) {
+        writeFileSync(join(dir, name), hostname())
+      }
+      lock(dir)()
+      assert.deepEqual(locksIn(dir), [])
+      const module = new URL('../bench/edit/lock.mjs', import.meta.url).href
+      const code = `import { lock } from ${JSON.stringify(module)}
+lock(${JSON.stringify(dir)})
+process.stdout.write('locked')
+process.stdin.resume()`
+      const other = spawn(process.execPath, ['--input-type=module', '-e', code])
+      await new Promise((resolve) => other.stdout.once('data', resolve))
+      assert.throws(() => lock(dir), new RegExp(`process ${other.pid} is at this run: wait`))
+      assert.equal(locksIn(dir).length, 1)
+      const ended = new Promise((resolve) => other.once('exit', resolve))
+      other.kill('SIGKILL')
+      await ended
+      lock(dir)()
+      assert.deepEqual(locksIn(dir), [])
+      writeFileSync(join(dir, 'lock.1.0'), 'elsewhere')
+      assert.throws(
+        () => lock(dir),
+        /process 1 of elsewhere is at this run: .* remove .*lock\.1\.0/,
+      )
+      assert.deepEqual(locksIn(dir), ['lock.1.0'])
+    }),
+  )
 })
 
 /** A task that needs no repository. @param {Partial<Task>} [more] @returns {Task} */
@@ -437,7 +494,7 @@ describe('tasks that somebody else wrote', () => {
         )
       }
       mkdirSync(join(dir, 'sent'))
-      writeFileSync(join(dir, 'sent', 'run.json'), '{}')
+      writeFileSync(join(dir, 'sent', 'run.json'), '{"format":2}')
       const task = smallTask({ files: [{ ...one, path: '../a' }] })
       writeFileSync(join(dir, 'sent', 'tasks.jsonl'), `${JSON.stringify(task)}\n`)
       assert.throws(() => readRun(join(dir, 'sent')), /is no task: the path "\.\.\/a"/)
@@ -951,6 +1008,13 @@ describe('recorded calls', () => {
   })
 })
 
+/** How a run was made, for its result. */
+const HOW = {
+  ...{ format: 2, model: 'm', api: 'openai', bench: '0', engine: '0', limit: 1, extra: {} },
+  set: /** @type {const} */ ('own'),
+  started: 'd',
+}
+
 describe('figures', () => {
   test('each attempt is in one column, solved or not', () => {
     const yesAndNo = [true, false]
@@ -969,8 +1033,7 @@ describe('figures', () => {
       ),
     )
     const tasks = [{ id: '1', language: 'C', kind: 'k', size: 's', moving: false }]
-    const about = { format: 1, model: 'm', api: 'openai', engine: '0', started: 'd' }
-    const [figures] = figuresOf({ ...about, tasks, attempts }).schemes
+    const [figures] = figuresOf({ ...HOW, tasks, attempts }).schemes
     const { solved, wrong, untouched, cut, endless, refused, touched } = figures
     assert.equal(solved + wrong + untouched + cut + endless + refused, attempts.length)
     assert.deepEqual([solved, wrong, untouched, cut, endless, refused], [8, 1, 1, 2, 2, 2])
@@ -1029,11 +1092,7 @@ describe('figures', () => {
       moving: false,
     })
     const result = {
-      format: 1,
-      model: 'm',
-      api: 'openai',
-      engine: '0',
-      started: 'd',
+      ...HOW,
       tasks: ['1', '2', '3'].map(task),
       attempts,
     }
@@ -1187,11 +1246,7 @@ describe('results that were sent in', () => {
     for (const name of readdirSync(folder).filter((name) => name.endsWith('.json'))) {
       const result = JSON.parse(readFileSync(join(folder, name), 'utf8'))
       assert.deepEqual(Object.keys(result), [
-        'format',
-        'model',
-        'api',
-        'engine',
-        'started',
+        ...['format', 'model', 'api', 'bench', 'engine', 'limit', 'extra', 'set', 'started'],
         'tasks',
         'attempts',
       ])

@@ -21,7 +21,7 @@ import {
   Usage,
 } from './options.mjs'
 import { progressOn } from './progress.mjs'
-import { FORMAT, openRun, readRun, readTasks } from './record.mjs'
+import { BENCH, FORMAT, openRun, readRun, readTasks } from './record.mjs'
 import { replayed, summaryOf } from './replay.mjs'
 import { writeReport } from './report.mjs'
 import { resultOf } from './result.mjs'
@@ -34,6 +34,7 @@ import { amongLanguages } from './tasks/languages.mjs'
 
 /** @import { Engine } from './engine.mjs' */
 /** @import { Values } from './options.mjs' */
+/** @import { About } from './record.mjs' */
 /** @import { Scheme } from './schemes.mjs' */
 /** @import { Task } from './task.mjs' */
 
@@ -64,7 +65,8 @@ async function run(values) {
   const schemes = schemesNamed(values.schemes, engine)
   const tasks = chosenTasks(values)
   const dir = outOf(values)
-  const record = openRun(dir, aboutRun(about, engine, schemes, tasks), tasks)
+  const set = values['task-file'] === undefined ? 'fixed' : 'own'
+  const record = openRun(dir, aboutRun(about, engine, schemes, tasks, set), tasks)
   const interrupt = new AbortController()
   setMaxListeners(0, interrupt.signal)
   const stop = () => interrupt.abort(new Interrupted())
@@ -115,8 +117,10 @@ class Interrupted extends Error {
  * @param {Engine} engine
  * @param {Scheme[]} schemes
  * @param {Task[]} tasks
+ * @param {'fixed' | 'own'} set
+ * @returns {About}
  */
-function aboutRun({ model, api, limit, extra }, engine, schemes, [task]) {
+function aboutRun({ model, api, baseUrl, limit, extra }, engine, schemes, [task], set) {
   const told = schemes.map((scheme) => {
     const place = placeFor(task)
     const { tools, close } = scheme.open(place)
@@ -130,8 +134,10 @@ function aboutRun({ model, api, limit, extra }, engine, schemes, [task]) {
     return [scheme.name, { system: systemFor(tools), tools: shown }]
   })
   const started = new Date().toISOString().slice(0, 10)
-  const fixed = { format: FORMAT, model, api, engine: engine.version, limit, extra }
-  return { ...fixed, started, schemes: Object.fromEntries(told) }
+  const { hostname, pathname } = new URL(baseUrl)
+  const about = { model, api, address: hostname + pathname, limit, extra, set }
+  const versions = { format: FORMAT, bench: BENCH, engine: engine.version }
+  return { ...versions, ...about, started, schemes: Object.fromEntries(told) }
 }
 
 /** @param {Values} values @returns {Task[]} */

@@ -127,7 +127,7 @@ async function send(url, body, { wire, key, timeoutMs, signal }) {
     if (signal?.aborted) throw signal.reason
     const { message } = /** @type {Error} */ (error)
     const why = isLate ? `no answer in ${timeoutMs / 1000} s` : message
-    return { isLater: true, message: `${url}: ${why}` }
+    return { isLater: true, message: `${shown(url)}: ${why}` }
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', stop)
@@ -146,7 +146,7 @@ function taken({ status, headers, text }, { wire, key, url, body }) {
   const answer = isFine ? wire.answer(raw) : undefined
   if (usage && answer) return { answer, raw, usage }
   const said = (key === '' ? text : text.replaceAll(key, '…')).trim().slice(0, SHOWN_CHARS)
-  const message = `${url} answered ${status}: ${said || 'nothing'}`
+  const message = `${shown(url)} answered ${status}: ${said || 'nothing'}`
   const isLater = isFine || status >= 500 || LATER.includes(status)
   return { isLater, message, usage, waitMs: waitOf(headers) }
 }
@@ -169,6 +169,9 @@ function usageOf(told, body, text) {
     estimated: input + output,
   }
 }
+
+/** An address for a message: behind its path there may be a key. @param {URL} url */
+const shown = ({ origin, pathname }) => origin + pathname
 
 /** How long an endpoint asks to wait. @param {Response['headers']} headers */
 function waitOf(headers) {

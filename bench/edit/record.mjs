@@ -11,27 +11,35 @@ import {
   openSync,
   readFileSync,
   renameSync,
-  rmSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
 
-import { readJson } from './json.mjs'
+import { isObject, readJson } from './json.mjs'
+import { lock } from './lock.mjs'
 import { checkedTask } from './task.mjs'
 
 /** @import { Attempt } from './attempt.mjs' */
 /** @import { Task } from './task.mjs' */
 
 /** Of the files of a run, and of results that are sent in. */
-export const FORMAT = 1
+export const FORMAT = 2
+
+const PACKAGE = new URL('package.json', import.meta.url)
+
+/** The version of the benchmark. */
+export const BENCH = JSON.parse(readFileSync(PACKAGE, 'utf8')).version
 
 /**
  * @typedef {object} About
  * @property {number} format
  * @property {string} model
  * @property {string} api
+ * @property {string} bench the version of this package
  * @property {string} engine its version
+ * @property {string} address of the endpoint: host and path, without what may be secret or change
+ * @property {'fixed' | 'own'} set whether the tasks are of the fixed set
  * @property {number} limit tokens of an answer
  * @property {Record<string, unknown>} extra
  * @property {string} started day
@@ -44,14 +52,15 @@ export const FORMAT = 1
 export const keyOf = ({ task, scheme, run }) => `${task} ${scheme} ${run}`
 
 /** What must be the same when a run goes on. */
-const FIXED = /** @type {const} */ (['format', 'model', 'api', 'engine', 'limit', 'extra'])
+const FIXED = /** @type {const} */ ([
+  ...['format', 'bench', 'model', 'api', 'address', 'engine', 'limit', 'extra', 'set'],
+])
 
 /** @param {string} dir */
 const paths = (dir) => ({
   about: join(dir, 'run.json'),
   tasks: join(dir, 'tasks.jsonl'),
   attempts: join(dir, 'attempts.jsonl'),
-  lock: join(dir, 'lock'),
 })
 
 /**
@@ -62,8 +71,8 @@ const paths = (dir) => ({
  */
 export function openRun(dir, about, tasks) {
   mkdirSync(dir, { recursive: true })
-  const { lock, attempts } = paths(dir)
-  lockBy(lock)
+  const { attempts } = paths(dir)
+  const release = lock(dir)
   try {
     const before = existsSync(paths(dir).about) ? readRun(dir) : undefined
     writeWhole(
@@ -72,31 +81,38 @@ export function openRun(dir, about, tasks) {
     )
     const all = union(before?.tasks ?? [], tasks, dir)
     writeWhole(paths(dir).tasks, all.map((task) => `${JSON.stringify(task)}\n`).join(''))
-    const file = openSync(attempts, 'a+')
-    ftruncateSync(file, wholeLines(readFileSync(attempts)).length)
+    if (!existsSync(attempts)) writeFileSync(attempts, '')
+    // Not to append: what is open for that alone cannot be cut on every system.
+    const file = openSync(attempts, 'r+')
+    let end = wholeLines(readFileSync(attempts)).length
+    ftruncateSync(file, end)
     const entries = before?.entries ?? []
     return {
       entries,
       /** @param {Entry} entry */
       add(entry) {
-        writeAll(file, Buffer.from(`${JSON.stringify(entry)}\n`))
+        const bytes = Buffer.from(`${JSON.stringify(entry)}\n`)
+        writeAll(file, bytes, end)
         fsyncSync(file)
+        end += bytes.length
         entries.push(entry)
       },
       close() {
         closeSync(file)
-        rmSync(lock, { force: true })
+        release()
       },
     }
   } catch (error) {
-    rmSync(lock, { force: true })
+    release()
     throw error
   }
 }
 
-/** @param {number} file @param {Buffer} bytes */
-function writeAll(file, bytes) {
-  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
+/** @param {number} file @param {Buffer} bytes @param {number} from */
+function writeAll(file, bytes, from) {
+  for (let at = 0; at < bytes.length; ) {
+    at += writeSync(file, bytes, at, bytes.length - at, from + at)
+  }
 }
 
 /** @param {string} path @param {string} text */
@@ -112,6 +128,14 @@ function merged(before, about, dir) {
     const [was, is] = [before[name], about[name]].map((value) => JSON.stringify(value))
     if (was !== is) {
       throw new Error(`${dir} holds a run with ${name} ${was}, not ${is}: name another --out.`)
+    }
+  }
+  for (const [name, told] of Object.entries(about.schemes)) {
+    const known = before.schemes[name]
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(told)) {
+      throw new Error(
+        `${dir} holds a run that told the model otherwise by ${name}: name another --out.`,
+      )
     }
   }
   return { ...before, schemes: { ...before.schemes, ...about.schemes } }
@@ -137,8 +161,15 @@ function union(before, tasks, dir) {
 export function readRun(dir) {
   const { about, tasks, attempts } = paths(dir)
   if (!existsSync(about)) throw new Error(`${dir} holds no run: there is no ${about}.`)
+  const { value, why = 'no object' } = readJson(readFileSync(about, 'utf8'))
+  if (!isObject(value)) throw new Error(`${about} is not what a run writes: ${why}`)
+  if (value.format !== FORMAT) {
+    throw new Error(
+      `${dir} holds a run of format ${value.format}, not ${FORMAT}: another version of hashline-bench reads it.`,
+    )
+  }
   return {
-    about: JSON.parse(readFileSync(about, 'utf8')),
+    about: /** @type {any} */ (value),
     tasks: readTasks(tasks),
     entries: latest(readLines(attempts)),
   }
@@ -169,40 +200,3 @@ function readLines(path) {
 
 /** @param {Buffer} bytes */
 const wholeLines = (bytes) => bytes.subarray(0, bytes.lastIndexOf(10) + 1)
-
-/** Two runs at once would pay twice. @param {string} lock */
-function lockBy(lock) {
-  for (;;) {
-    try {
-      writeFileSync(lock, `${process.pid}`, { flag: 'wx' })
-      return
-    } catch (error) {
-      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error
-    }
-    const owner = ownerOf(lock)
-    if (owner !== undefined && isAlive(owner)) {
-      throw new Error(`process ${owner} is at this run: wait for it, or end it (${lock}).`)
-    }
-    rmSync(lock, { force: true })
-  }
-}
-
-/** @param {string} lock */
-function ownerOf(lock) {
-  try {
-    return Number(readFileSync(lock, 'utf8')) || undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** @param {number} pid */
-function isAlive(pid) {
-  if (pid === process.pid) return true
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return /** @type {NodeJS.ErrnoException} */ (error).code === 'EPERM'
-  }
-}

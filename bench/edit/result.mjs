@@ -11,7 +11,7 @@ import { isMoving, sizeOf } from './task.mjs'
 /**
  * @typedef {{ id: string, language: string, kind: string, size: string, moving: boolean }} TaskRow
  * @typedef {{ task: string, scheme: string, run: number, ending: Outcome['ending'], solved: boolean, first: boolean, touched: boolean, wrong: boolean, rounds: number, refusals: number, byAnchor: number, byText: number, input: number, output: number, cacheRead: number, cacheWrite: number, estimated: number, seconds: number }} Row
- * @typedef {{ format: number, model: string, api: string, engine: string, started: string, tasks: TaskRow[], attempts: Row[] }} Result
+ * @typedef {{ format: number, model: string, api: string, bench: string, engine: string, limit: number, extra: Record<string, unknown>, set: 'fixed' | 'own', started: string, tasks: TaskRow[], attempts: Row[] }} Result
  */
 
 /**
@@ -19,11 +19,12 @@ import { isMoving, sizeOf } from './task.mjs'
  * @returns {Result}
  */
 export function resultOf({ about, tasks, entries }) {
-  const { model, api, engine, started } = about
+  const { model, api, bench, engine, limit, extra, set, started } = about
   const used = new Set(entries.map(({ task }) => task))
   const attempts = entries.map(rowOf).sort((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1))
   const shown = tasks.filter(({ id }) => used.has(id)).map(taskRow)
-  return { format: FORMAT, model, api, engine, started, tasks: shown, attempts }
+  const how = { format: FORMAT, model, api, bench, engine, limit, extra, set, started }
+  return { ...how, tasks: shown, attempts }
 }
 
 /** @param {Row} row */
