@@ -435,7 +435,7 @@ pub struct Apply {
     #[command(flatten)]
     pub kept: Kept,
     #[command(flatten)]
-    pub manner: Manner,
+    pub editing: EditingArgs,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -655,7 +655,7 @@ pub struct Mcp {
     #[command(flatten)]
     pub kept: Kept,
     #[command(flatten)]
-    pub manner: Manner,
+    pub editing: EditingArgs,
 }
 
 /// The session that outlives the command.
@@ -690,7 +690,7 @@ pub struct Man {
 
 /// How anchors are taken, and what a finished command is safe from.
 #[derive(Debug, ClapArgs)]
-pub struct Manner {
+pub struct EditingArgs {
     /// Whether an anchor whose line has moved is followed
     #[arg(long, value_enum, default_value_t = RelocateArg::Guarded)]
     relocate: RelocateArg,
@@ -706,7 +706,7 @@ pub struct Manner {
     durability: DurabilityArg,
 }
 
-impl Manner {
+impl EditingArgs {
     /// The options of the core.
     pub fn apply_options(&self) -> ApplyOptions {
         let relocate = match self.relocate {

@@ -33,8 +33,8 @@ pub struct Call<'a> {
 /// Does what the command line asks for.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let apply = match &args.command {
-        Command::Apply(apply) | Command::JsonApply(apply) => apply.manner.apply_options(),
-        Command::Mcp(mcp) => mcp.manner.apply_options(),
+        Command::Apply(apply) | Command::JsonApply(apply) => apply.editing.apply_options(),
+        Command::Mcp(mcp) => mcp.editing.apply_options(),
         _ => ApplyOptions::default(),
     };
     let options = args.shared.workspace_options(apply)?;

@@ -746,7 +746,7 @@ fn roots_are_those_of_the_command_line() {
 #[test]
 fn regression_a_file_that_is_too_large_is_left_to_the_shell() {
     let project = Project::new(&[]);
-    let huge = std::fs::File::create(project.path("huge.txt")).unwrap();
+    let huge = fs::File::create(project.path("huge.txt")).unwrap();
     huge.set_len((1 << 30) + 1).unwrap();
     let mut client = Client::start(&project, &[]);
     client.shake_hands(&json!({}));

@@ -4,7 +4,7 @@
 //! only if it is the only one in the window, and nothing in the patch speaks for the numbered
 //! line. Most anchors that look stale stand in files that never changed.
 
-mod company;
+mod peers;
 mod weight;
 mod window;
 
@@ -219,10 +219,10 @@ pub fn resolve<'o>(
     for group in &mut groups {
         group.distances = distances(&mut window, group);
     }
-    let company = company::Company::new(&mut window, &groups);
+    let peers = peers::Peers::new(&mut window, &groups);
     let mut refusals = Vec::new();
     for group in &groups {
-        match settle(evidence, policy, &company, group) {
+        match settle(evidence, policy, &peers, group) {
             Some(distance) => match changed(evidence, group, distance) {
                 Some(refusal) => refusals.push(refusal),
                 None => resolved.push(placed(evidence, group, distance)),
@@ -268,15 +268,15 @@ fn distances(window: &mut HashWindow<'_, '_>, group: &Group<'_>) -> Vec<i64> {
 fn settle(
     evidence: &Evidence<'_>,
     policy: &RelocatePolicy,
-    company: &company::Company,
+    peers: &peers::Peers,
     group: &Group<'_>,
 ) -> Option<i64> {
     match (group.distances.as_slice(), policy.relocate) {
         ([0], _) => Some(0),
-        (&[distance], _) if !weight::carries(evidence, group, distance) => None,
+        (&[distance], _) if !weight::suffices(evidence, group, distance) => None,
         (&[distance], Relocate::Unique) => Some(distance),
         (&[distance], Relocate::Guarded) => {
-            company.permits(evidence, group, distance).then_some(distance)
+            peers.permits(evidence, group, distance).then_some(distance)
         }
         _ => None,
     }
@@ -385,7 +385,7 @@ fn suggest(
         [] => (!hint_differs).then_some(line),
         &[found] if anchor.hint.is_some() => Some(found),
         &[found] => {
-            let (named, found_alike) = company::likeness(evidence, group.text?, line, found);
+            let (named, found_alike) = peers::likeness(evidence, group.text?, line, found);
             match named.partial_cmp(&found_alike)? {
                 std::cmp::Ordering::Less => Some(found),
                 std::cmp::Ordering::Greater => Some(line),

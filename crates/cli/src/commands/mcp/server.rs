@@ -43,7 +43,7 @@ pub struct Settings {
 }
 
 /// Where a connection works, and its tools there.
-struct Ground {
+struct Served {
     roots: Vec<String>,
     tools: Tools,
 }
@@ -51,7 +51,7 @@ struct Ground {
 /// One connection.
 pub struct Server {
     settings: Settings,
-    ground: Mutex<Option<Ground>>,
+    served: Mutex<Option<Served>>,
     /// The client has other roots now.
     has_moved: AtomicBool,
     /// Every call that is under way holds one; the other end hears when the last is dropped.
@@ -75,7 +75,7 @@ impl Progress {
 
 impl Server {
     pub fn new(settings: Settings, busy: mpsc::Sender<()>) -> Server {
-        Server { settings, ground: Mutex::default(), has_moved: AtomicBool::new(false), busy }
+        Server { settings, served: Mutex::default(), has_moved: AtomicBool::new(false), busy }
     }
 
     /// Carries out a call, as the client has it; what is wrong with it is a result, too.
@@ -133,18 +133,18 @@ impl Server {
         kind: ToolKind,
         context: &RequestContext<RoleServer>,
     ) -> Result<(Tools, Place), Error> {
-        let mut held = self.ground.lock().await;
+        let mut held = self.served.lock().await;
         if held.is_none() || self.has_moved.swap(false, Ordering::Relaxed) {
             let roots = match self.settings.roots.as_slice() {
                 [] => roots::of_client(context).await,
                 roots => roots.to_vec(),
             };
-            if held.as_ref().is_none_or(|ground| ground.roots != roots) {
+            if held.as_ref().is_none_or(|served| served.roots != roots) {
                 let tools = Tools::new(&self.open(&roots)?, Names::default());
-                *held = Some(Ground { tools, roots });
+                *held = Some(Served { tools, roots });
             }
         }
-        let Some(Ground { tools, .. }) = held.as_ref() else {
+        let Some(Served { tools, .. }) = held.as_ref() else {
             return Err(Error::new(Code::Internal, "a connection without session"));
         };
         Ok((tools.clone(), tools.enter(kind)))

@@ -14,7 +14,7 @@ const ENOUGH_HASHES: u32 = 1 << 16;
 /// Whether the lines of a group at `distance` are told from others by more than a short hash: a
 /// long one, or, for one of its ends, the text behind the anchor or what the line says. (Asking
 /// that of both ends of a range refuses every range that ends in a brace.)
-pub(super) fn carries(evidence: &Evidence<'_>, group: &Group<'_>, distance: i64) -> bool {
+pub(super) fn suffices(evidence: &Evidence<'_>, group: &Group<'_>, distance: i64) -> bool {
     if evidence.dialect.modulus() >= ENOUGH_HASHES {
         return true;
     }

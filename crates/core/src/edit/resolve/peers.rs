@@ -1,5 +1,4 @@
-//! The company an anchor keeps: what else in a patch speaks for or against following a hash that
-//! moved.
+//! The other anchors of a patch: what they say for or against following a hash that moved.
 //!
 //! Recorded mistakes of models show that most stale-looking anchors pair the right number
 //! with the hash of a neighbouring line; following the hash would then edit a stranger's line.
@@ -17,7 +16,7 @@ const NEAR_LINES: u64 = 3;
 const FAR_MARGIN: f64 = 0.1;
 
 /// What the other operations on the same file say.
-pub(super) struct Company {
+pub(super) struct Peers {
     /// Lines and operations of anchors that hold exactly and are unique in their window, the
     /// lowest line first. Of each operation, only its lowest counts.
     holding: Vec<(u64, usize)>,
@@ -25,27 +24,27 @@ pub(super) struct Company {
     moving: HashMap<i64, Vec<(usize, u32)>>,
 }
 
-impl Company {
-    pub(super) fn new(window: &mut HashWindow<'_, '_>, groups: &[Group<'_>]) -> Company {
-        let mut company = Company { holding: Vec::new(), moving: HashMap::new() };
+impl Peers {
+    pub(super) fn new(window: &mut HashWindow<'_, '_>, groups: &[Group<'_>]) -> Peers {
+        let mut peers = Peers { holding: Vec::new(), moving: HashMap::new() };
         // Without a stale anchor nobody will ask.
         if groups.iter().all(Group::holds) {
-            return company;
+            return peers;
         }
         for group in groups {
             for anchor in group.anchors() {
                 let line = u64::from(anchor.line);
                 if window.agrees(anchor, line) && window.is_unique(anchor) {
-                    company.holding.push((line, group.operation.index));
+                    peers.holding.push((line, group.operation.index));
                 }
             }
             if let (&[distance], false) = (group.distances.as_slice(), group.holds()) {
                 let member = (group.operation.index, group.first.line);
-                company.moving.entry(distance).or_default().push(member);
+                peers.moving.entry(distance).or_default().push(member);
             }
         }
-        company.holding.sort_unstable_by(|one, other| other.cmp(one));
-        company
+        peers.holding.sort_unstable_by(|one, other| other.cmp(one));
+        peers
     }
 
     /// Whether `group` may be followed to its only distance.
