@@ -16,7 +16,8 @@ macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $text:literal,)*) => {
         /// The stable code of a refusal or fault; the string form never changes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Code { $($(#[$doc])* $variant,)* }
+        #[non_exhaustive]
+pub enum Code { $($(#[$doc])* $variant,)* }
 
         impl Code {
             /// Every code, in the order of the protocol.

@@ -140,6 +140,7 @@ pub struct Repair {
 /// A kind of what looks like a mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
+#[non_exhaustive]
 pub enum WarningCode {
     /// A text is indented otherwise than the lines that it replaces.
     Indentation,

@@ -28,6 +28,7 @@ pub use indentation::{Reindented, reindented};
 
 /// A named repair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Rule {
     /// Diff markers copied into the text.
     StripPlus,

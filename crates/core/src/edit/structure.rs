@@ -44,6 +44,7 @@ pub enum SyntaxCheck {
 /// What a parser says of a file after a patch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum SyntaxState {
     /// It parses.
     Ok,
