@@ -93,7 +93,6 @@ impl From<PathBuf> for ReadRequest {
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum ViewKind {
     /// Text with anchors.
     #[default]
