@@ -17,15 +17,17 @@ import { join, posix } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { attempt, systemFor } from '../bench/edit/attempt.mjs'
+import { chartOf } from '../bench/edit/chart.mjs'
 import { main } from '../bench/edit/cli.mjs'
 import { EndpointError, endpoint, noUsage } from '../bench/edit/endpoint.mjs'
 import { loadEngine } from '../bench/edit/engine.mjs'
 import { figuresOf, mcNemar } from '../bench/edit/figures.mjs'
 import { randomFrom } from '../bench/edit/history/random.mjs'
 import { lock } from '../bench/edit/lock.mjs'
-import { argumentsOf, endpointOf } from '../bench/edit/options.mjs'
+import { argumentsOf, endpointOf, priceOf } from '../bench/edit/options.mjs'
 import { checkEntries, checkFigures, EVEN_RATES, timeless } from '../bench/edit/proof/check.mjs'
 import { startPlayer, withPlayer } from '../bench/edit/proof/player.mjs'
+import { differenceOf, interval, intervalOf } from '../bench/edit/proportion.mjs'
 import { readRun, readTasks } from '../bench/edit/record.mjs'
 import { replayed, summaryOf } from '../bench/edit/replay.mjs'
 import { pageOf } from '../bench/edit/report.mjs'
@@ -752,10 +754,9 @@ describe('schemes', () => {
       /"hashline-lean": expected exact, diff, hashline, or .*"lean": the dialects are pi, pi26, cli, omp, omp13/
     assert.throws(() => schemesNamed('exact,hashline-lean', engine), dialects)
     assert.throws(() => schemesNamed(' , ', engine), /names none/)
-    const names = schemesNamed('diff,hashline,diff,hashline-omp13,pi26', engine).map(
-      ({ name }) => name,
-    )
-    assert.deepEqual(names, ['diff', 'hashline', 'hashline-omp13', 'pi26'])
+    const several = 'diff,hashline,diff,hashline-omp13,pi26,hashline-pi26,pi,hashline-pi'
+    const names = schemesNamed(several, engine).map(({ name }) => name)
+    assert.deepEqual(names, ['diff', 'hashline', 'hashline-omp13', 'hashline-pi26'])
   })
 
   /**
@@ -1032,6 +1033,7 @@ describe('figures', () => {
         })),
       ),
     )
+    for (const [at, row] of attempts.entries()) row.run = at + 1
     const tasks = [{ id: '1', language: 'C', kind: 'k', size: 's', moving: false }]
     const [figures] = figuresOf({ ...HOW, tasks, attempts }).schemes
     const { solved, wrong, untouched, cut, endless, refused, touched } = figures
@@ -1049,6 +1051,83 @@ describe('figures', () => {
     near(mcNemar(2, 10), 0.03857422)
     assert.ok(mcNemar(0, 2000) < 1e-300)
   })
+
+  test('the interval of runs that are all alike is that of their tasks', () => {
+    const runs = (/** @type {number} */ count, /** @type {boolean} */ is) => Array(count).fill(is)
+    const of = (
+      /** @type {number} */ yes,
+      /** @type {number} */ no,
+      /** @type {number} */ each,
+    ) => [
+      ...Array.from({ length: yes }, () => runs(each, true)),
+      ...Array.from({ length: no }, () => runs(each, false)),
+    ]
+    for (const [yes, no] of [
+      [7, 3],
+      [10, 0],
+      [0, 10],
+    ]) {
+      assert.deepEqual(intervalOf(of(yes, no, 1)), interval(yes, yes + no))
+      const { low, high } = intervalOf(of(yes, no, 5))
+      const once = interval(yes, yes + no)
+      assert.ok(Math.abs(low - once.low) < 1e-9 && Math.abs(high - once.high) < 1e-9)
+    }
+    // Runs that differ as much within a task as between tasks are as good as tasks.
+    const mixed = Array.from({ length: 10 }, () => [true, false, true, false])
+    assert.deepEqual(intervalOf(mixed), interval(20, 40))
+    assert.deepEqual(intervalOf([]), { low: 0, high: 1 })
+  })
+
+  test('the interval of a difference is that of its tasks, and never without width', () => {
+    // Of 100 tasks 20 for the one alone, 10 for the other: known from the formula.
+    const differences = [...Array(20).fill(1), ...Array(10).fill(-1), ...Array(70).fill(0)]
+    const { mean, low, high } = differenceOf(differences)
+    assert.ok(Math.abs(mean - 0.1) < 1e-12)
+    const [sum, squares, size] = [10, 31, 102]
+    const half = (1.959964 * Math.sqrt(squares - sum ** 2 / size)) / size
+    assert.ok(
+      Math.abs(low - (sum / size - half)) < 1e-12 && Math.abs(high - sum / size - half) < 1e-12,
+    )
+    const same = differenceOf(Array(10).fill(0))
+    assert.ok(same.low < 0 && same.high > 0 && same.low === -same.high)
+    assert.deepEqual(differenceOf([]).mean, 0)
+  })
+
+  test('charts and pages are well-formed, whatever a model is called', () => {
+    const named = ['a]]><b>&"', 'x'.repeat(40), 'c', 'd', 'e', 'f']
+    const bar = { part: 0.5, low: 0.2, high: 0.8, said: '50 % of 4' }
+    const groups = [
+      { label: 'all \u0007 <tasks>', bars: [...named.slice(1).map(() => bar), undefined] },
+    ]
+    const chart = chartOf('Solved by ]]>\u0000 & "it"', named, groups)
+    assert.doesNotMatch(chart, /\]\]>|\p{Cc}(?<!\n)|<b>/u)
+    assert.equal(chart.match(/<text /g)?.length, chart.match(/<\/text>/g)?.length)
+    const [, width] = /width="(\d+)"/.exec(chart) ?? []
+    const lefts = [...chart.matchAll(/<rect x="(\d+)"/g)].map(([, left]) => Number(left))
+    assert.ok(lefts.length >= named.length && Math.max(...lefts) < Number(width) - 100)
+    const empty = { ...HOW, model: '<b>|`x`', tasks: [], attempts: [] }
+    const page = pageOf(empty, figuresOf(empty))
+    assert.match(page, /^# Ways to edit: &#60;b&#62;&#124;&#96;x&#96;\n/)
+    assert.doesNotMatch(page, /NaN|undefined|Infinity/)
+  })
+
+  test('prices are numbers, and no cost is below nothing', () =>
+    withMess({}, (dir) => {
+      const prices = join(dir, 'prices.json')
+      const priced = (/** @type {unknown} */ table) => {
+        writeFileSync(prices, JSON.stringify(table))
+        const { values } = argumentsOf(['--prices', prices])
+        return priceOf(values, 'm')
+      }
+      assert.deepEqual(priced({ m: { input: 1, output: 0 } }), { input: 1, output: 0 })
+      for (const table of [null, [], {}, { m: 7 }, { m: { input: 1 } }]) {
+        assert.throws(() => priced(table), /has no "input" and "output" for m/)
+      }
+      for (const wrong of [{ input: -1 }, { cache_read: 'free' }, { output: '1' }]) {
+        assert.throws(() => priced({ m: { input: 1, output: 1, ...wrong } }), /is no number from 0/)
+      }
+      assert.throws(() => priceOf(argumentsOf(['--prices', `${dir}0`]).values, 'm'), /no file/)
+    }))
 
   test('runs of one task count once, and only pairs do', () => {
     const row = {
@@ -1096,13 +1175,17 @@ describe('figures', () => {
       tasks: ['1', '2', '3'].map(task),
       attempts,
     }
-    const { comparisons, schemes } = figuresOf(result, { input: 2, output: 10, cache_read: 0.5 })
-    assert.deepEqual(comparisons, [
-      { one: 'a', other: 'b', tasks: 2, onlyOne: 1, onlyOther: 0, p: 1 },
-    ])
-    assert.deepEqual([schemes[0].solved, schemes[0].attempts], [4, 5])
+    const figures = figuresOf(result, { input: 2, output: 10, cache_read: 0.5 })
+    const { comparisons, schemes, leftOut } = figures
+    const [{ difference, ...counts }] = comparisons
+    assert.deepEqual(counts, { one: 'a', other: 'b', tasks: 2, moreOne: 1, moreOther: 0, p: 1 })
+    assert.equal(difference.mean, 0.5)
+    // What b has not had counts for nobody.
+    assert.deepEqual([schemes[0].solved, schemes[0].attempts, leftOut], [3, 4, 1])
     assert.ok(Math.abs((schemes[0].cost ?? 0) - (6 * 2 + 4 * 0.5 + 10) / 1e6) < 1e-12)
-    assert.match(pageOf(result, figuresOf(result)), /\| a and b \| 2 \| 1 \| 0 \| 1\.0000 \|/)
+    const page = pageOf(result, figuresOf(result))
+    assert.match(page, /\| a and b \| 2 \| 1 \| 0 \| \+50\.0 \(.* to .*\) \| 1\.0000 \|/)
+    assert.match(page, /2 own tasks, up to 2 times each, .*; 1 others are left out\./)
   })
 })
 

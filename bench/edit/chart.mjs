@@ -5,7 +5,9 @@ const LABEL_WIDTH = 190
 const BARS_WIDTH = 460
 const BAR_HEIGHT = 14
 const GROUP_GAP = 14
-const TOP = 64
+const LEGEND_WIDTH = 150
+const LEGENDS_OF_ROW = 4
+const LEGEND_HEIGHT = 18
 
 /**
  * @typedef {{ part: number, low: number, high: number, said: string }} Bar
@@ -19,7 +21,8 @@ const TOP = 64
  */
 export function chartOf(title, names, groups) {
   const groupHeight = names.length * BAR_HEIGHT + GROUP_GAP
-  const height = TOP + groups.length * groupHeight + 30
+  const top = 46 + LEGEND_HEIGHT * Math.ceil(names.length / LEGENDS_OF_ROW)
+  const height = top + groups.length * groupHeight + 30
   const width = LABEL_WIDTH + BARS_WIDTH + 130
   const bottom = height - 26
   return [
@@ -27,8 +30,8 @@ export function chartOf(title, names, groups) {
     `<rect width="${width}" height="${height}" fill="#ffffff"/>`,
     text(12, 22, title, 'font-size="15" font-weight="bold"'),
     ...names.map((name, at) => legend(name, at)),
-    ...[0, 0.25, 0.5, 0.75, 1].flatMap((part) => gridLine(part, bottom)),
-    ...groups.flatMap((group, at) => groupAt(group, TOP + at * groupHeight)),
+    ...[0, 0.25, 0.5, 0.75, 1].flatMap((part) => gridLine(part, top, bottom)),
+    ...groups.flatMap((group, at) => groupAt(group, top + at * groupHeight)),
     '</svg>',
     '',
   ].join('\n')
@@ -45,14 +48,15 @@ const colour = (at) => COLOURS[at % COLOURS.length]
 
 /** @param {string} name @param {number} at */
 function legend(name, at) {
-  const left = LABEL_WIDTH + at * 120
-  const box = `<rect x="${left}" y="36" width="10" height="10" fill="${colour(at)}"/>`
-  return box + text(left + 15, 45, name)
+  const left = LABEL_WIDTH + (at % LEGENDS_OF_ROW) * LEGEND_WIDTH
+  const top = 36 + Math.floor(at / LEGENDS_OF_ROW) * LEGEND_HEIGHT
+  const box = `<rect x="${left}" y="${top}" width="10" height="10" fill="${colour(at)}"/>`
+  return box + text(left + 15, top + 9, name)
 }
 
-/** @param {number} part @param {number} bottom */
-const gridLine = (part, bottom) => [
-  `<line x1="${across(part)}" y1="${TOP - 8}" x2="${across(part)}" y2="${bottom}" stroke="#dee2e6"/>`,
+/** @param {number} part @param {number} top @param {number} bottom */
+const gridLine = (part, top, bottom) => [
+  `<line x1="${across(part)}" y1="${top - 8}" x2="${across(part)}" y2="${bottom}" stroke="#dee2e6"/>`,
   text(across(part), bottom + 15, `${100 * part} %`, 'text-anchor="middle" fill="#868e96"'),
 ]
 
@@ -78,6 +82,11 @@ function barAt({ part, low, high, said }, at, top) {
 const text = (x, y, content, more = '') =>
   `<text x="${x}" y="${y}"${more === '' ? '' : ` ${more}`}>${escaped(content)}</text>`
 
-/** @param {string} content */
+/** XML has no control characters at all. @param {string} content */
 const escaped = (content) =>
-  content.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')
+  content
+    .replace(/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, ' ')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')

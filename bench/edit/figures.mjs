@@ -1,6 +1,8 @@
 // The figures of a result: what was solved and what it took, for all attempts and for groups of
-// tasks, and which of two schemes solved more of the same tasks.
+// tasks, and which of two schemes solved more of the same tasks. Schemes are compared by attempts that
+// all of them have had.
 
+import { differenceOf, intervalOf } from './proportion.mjs'
 import { SIZES } from './task.mjs'
 
 /** @import { Row, Result, TaskRow } from './result.mjs' */
@@ -11,6 +13,7 @@ import { SIZES } from './task.mjs'
  * @property {number} solved
  * @property {number} first solved at the first try
  * @property {number} wrong a wrong file left, and believed done
+ * @property {Record<'solved' | 'first' | 'wrong', Interval>} intervals
  * @property {number} untouched given up without a change
  * @property {number} cut not solved when the last answer was cut
  * @property {number} endless not solved after the last round
@@ -26,7 +29,16 @@ import { SIZES } from './task.mjs'
  * @property {number | undefined} cost dollars, mean
  * @property {number} seconds median
  *
- * @typedef {{ one: string, other: string, tasks: number, onlyOne: number, onlyOther: number, p: number }} Comparison
+ * @typedef {{ low: number, high: number }} Interval
+ * @typedef {object} Comparison
+ * @property {string} one
+ * @property {string} other
+ * @property {number} tasks that both have had
+ * @property {number} moreOne tasks that the one solved more often
+ * @property {number} moreOther
+ * @property {Interval & { mean: number }} difference of the parts that they solved
+ * @property {number} p
+ *
  * @typedef {{ input: number, output: number, cache_read?: number, cache_write?: number }} Price dollars
  *   for a million tokens
  */
@@ -43,8 +55,9 @@ const GROUPS = {
  * @param {Result} result
  * @param {Price} [price]
  */
-export function figuresOf({ tasks, attempts }, price) {
-  const names = [...new Set(attempts.map(({ scheme }) => scheme))]
+export function figuresOf({ tasks, attempts: all }, price) {
+  const names = [...new Set(all.map(({ scheme }) => scheme))]
+  const attempts = common(all, names)
   const byId = new Map(tasks.map((task) => [task.id, task]))
   const of = (/** @type {string} */ scheme) => attempts.filter((row) => row.scheme === scheme)
   const groups = Object.entries(GROUPS).map(([name, ofTask]) => {
@@ -65,14 +78,27 @@ export function figuresOf({ tasks, attempts }, price) {
     }))
     return { name, rows }
   })
+  const leftOut = all.length - attempts.length
   return {
     names,
+    tasks: new Set(attempts.map(({ task }) => task)).size,
+    runs: Math.max(0, ...attempts.map(({ run }) => run)),
+    leftOut,
     schemes: names.map((name) => tallied(of(name), price)),
     groups,
     comparisons: names.flatMap((one, at) =>
       names.slice(at + 1).map((other) => compared(one, of(one), other, of(other))),
     ),
   }
+}
+
+/** Those of tasks and runs that all schemes have had. @param {Row[]} attempts @param {string[]} names */
+function common(attempts, names) {
+  /** @type {Map<string, number>} */
+  const counts = new Map()
+  const key = (/** @type {Row} */ { task, run }) => `${task} ${run}`
+  for (const row of attempts) counts.set(key(row), (counts.get(key(row)) ?? 0) + 1)
+  return attempts.filter((row) => counts.get(key(row)) === names.length)
 }
 
 /** Sizes in their order, all else by the alphabet. @param {string} one @param {string} other */
@@ -96,6 +122,11 @@ function tallied(rows, price) {
     solved: count(({ solved }) => solved),
     first: count(({ first }) => first),
     wrong: count(({ wrong }) => wrong),
+    intervals: {
+      solved: intervalOf([...byTask(rows, ({ solved }) => solved).values()]),
+      first: intervalOf([...byTask(rows, ({ first }) => first).values()]),
+      wrong: intervalOf([...byTask(rows, ({ wrong }) => wrong).values()]),
+    },
     untouched: unsolved('done', ({ wrong }) => !wrong),
     cut: unsolved('cut'),
     endless: unsolved('rounds'),
@@ -113,12 +144,21 @@ function tallied(rows, price) {
   }
 }
 
+/** Of each task, what its runs came to. @param {Row[]} rows @param {(row: Row) => boolean} is */
+function byTask(rows, is) {
+  /** @type {Map<string, boolean[]>} */
+  const tasks = new Map()
+  for (const row of rows) tasks.set(row.task, [...(tasks.get(row.task) ?? []), is(row)])
+  return tasks
+}
+
 /** @param {Row} row */
 const tokensOf = ({ input, output }) => input + output
 
 /** @param {Row} row @param {Price} price */
 function costOf({ input, output, cacheRead, cacheWrite }, price) {
-  const plain = input - cacheRead - cacheWrite
+  // Some endpoints tell more of a cache than of all.
+  const plain = Math.max(0, input - cacheRead - cacheWrite)
   const read = cacheRead * (price.cache_read ?? price.input)
   const written = cacheWrite * (price.cache_write ?? price.input)
   return (plain * price.input + read + written + output * price.output) / 1e6
@@ -133,8 +173,8 @@ function median(numbers) {
 }
 
 /**
- * The tasks that one scheme solved more often than the other, and McNemar's exact test of them. With
- * several runs a task still counts once: its runs are not independent.
+ * Which of two schemes solved more, of attempts that both have had. With several runs a task counts
+ * once: its runs are not independent.
  * @param {string} one
  * @param {Row[]} rows
  * @param {string} other
@@ -142,30 +182,32 @@ function median(numbers) {
  * @returns {Comparison}
  */
 function compared(one, rows, other, others) {
-  const theirs = new Map(others.map((row) => [`${row.task} ${row.run}`, row]))
-  /** @type {Map<string, number>} */
-  const balance = new Map()
-  for (const row of rows) {
-    const paired = theirs.get(`${row.task} ${row.run}`)
-    if (paired === undefined) continue
-    const before = balance.get(row.task) ?? 0
-    balance.set(row.task, before + Number(row.solved) - Number(paired.solved))
-  }
-  const signs = [...balance.values()]
-  const onlyOne = signs.filter((sign) => sign > 0).length
-  const onlyOther = signs.filter((sign) => sign < 0).length
-  return { one, other, tasks: signs.length, onlyOne, onlyOther, p: mcNemar(onlyOne, onlyOther) }
+  const [ours, theirs] = [rows, others].map(partsSolved)
+  const differences = [...ours].map(([task, part]) => part - (theirs.get(task) ?? 0))
+  const moreOne = differences.filter((by) => by > 0).length
+  const moreOther = differences.filter((by) => by < 0).length
+  const difference = differenceOf(differences)
+  const p = mcNemar(moreOne, moreOther)
+  return { one, other, tasks: differences.length, moreOne, moreOther, difference, p }
+}
+
+/** Of each task, the part of its runs that solved it. @param {Row[]} rows @returns {Map<string, number>} */
+function partsSolved(rows) {
+  const part = (/** @type {boolean[]} */ runs) => runs.filter(Boolean).length / runs.length
+  return new Map(
+    [...byTask(rows, ({ solved }) => solved)].map(([task, runs]) => [task, part(runs)]),
+  )
 }
 
 /**
  * How likely a difference like this is, or a larger one, if both schemes are equally good: the exact
  * test, with two sides.
- * @param {number} onlyOne
- * @param {number} onlyOther
+ * @param {number} moreOne
+ * @param {number} moreOther
  */
-export function mcNemar(onlyOne, onlyOther) {
-  const all = onlyOne + onlyOther
-  const few = Math.min(onlyOne, onlyOther)
+export function mcNemar(moreOne, moreOther) {
+  const all = moreOne + moreOther
+  const few = Math.min(moreOne, moreOther)
   // As logarithms: powers of two are soon too small for a number.
   let logOfChoices = 0
   let tail = 0

@@ -1,6 +1,6 @@
 // The command line, and what the environment adds to it.
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { isObject, readJson } from './json.mjs'
@@ -188,10 +188,18 @@ function jsonOf(text, where) {
 /** @param {Values} values @param {string} model @returns {Price | undefined} */
 export function priceOf({ prices }, model) {
   if (prices === undefined) return undefined
+  if (!existsSync(prices)) throw new Usage(`--prices: there is no file ${prices}.`)
   const table = jsonOf(readFileSync(prices, 'utf8'), prices)
-  const price = table?.[model]
-  if (typeof price?.input === 'number' && typeof price.output === 'number') return price
-  throw new Usage(`${prices} has no "input" and "output" for ${model}.`)
+  const price = isObject(table) && Object.hasOwn(table, model) ? table[model] : undefined
+  if (!isObject(price) || price.input === undefined || price.output === undefined) {
+    throw new Usage(`${prices} has no "input" and "output" for ${model}.`)
+  }
+  for (const name of ['input', 'output', 'cache_read', 'cache_write']) {
+    const dollars = price[name]
+    const isFit = dollars === undefined || (Number.isFinite(dollars) && Number(dollars) >= 0)
+    if (!isFit) throw new Usage(`${prices}: ${name} of ${model} is no number from 0.`)
+  }
+  return /** @type {any} */ (price)
 }
 
 /** @param {Values} values */

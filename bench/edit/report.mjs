@@ -4,20 +4,21 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chartOf } from './chart.mjs'
 import { figuresOf } from './figures.mjs'
-import { interval, percent } from './proportion.mjs'
+import { percent } from './proportion.mjs'
 
 /** @import { Bar } from './chart.mjs' */
-/** @import { Figures, Price } from './figures.mjs' */
+/** @import { Figures, Interval, Price } from './figures.mjs' */
 /** @import { Result } from './result.mjs' */
 
 /** @typedef {ReturnType<typeof figuresOf>} All */
 
-const READING = `- *Solved*: at the end the file is byte for byte what it was to become, or the same once the formatter of the project has run over it. In parentheses: the 95 % interval (Wilson).
+const READING = `- *Solved*: at the end the file is byte for byte what it was to become, or the same once the formatter of the project has run over it. In parentheses: the 95 % interval (Wilson). Several runs of a task are not independent, so they count as fewer attempts.
 - *First try*: solved in the first turn that did anything but read. A task in two files may take two such turns, if none of them was refused: some tools change one file a call.
 - What was not solved is in one of five columns. *Wrong and believed done*: the model said that it is done, and left a changed file that is wrong. *Gave up*: it said so and changed nothing. *Cut*: its last answer was cut at the limit of tokens. *Not done in time*: it still called tools after the last turn. *Refused*: the endpoint refused to go on with it.
 - *Wrong file left*: not solved, and the file is changed, whatever the ending.
 - *Refusals*: calls that came to nothing, such as a text that was not found or an anchor that does not hold.
-- *p* is how likely a difference like this is if both ways are equally good: McNemar's exact test of the tasks that only one of the two solved. Below 0.05 is commonly taken for a difference. A task that was run several times counts once, for the way that solved it more often.`
+- *Difference* is the part that the first way solved less the part that the second one solved, in points of a hundred, with its 95 % interval (Agresti and Min).
+- *p* is how likely a difference like this is if both ways are equally good: McNemar's exact test of the tasks that one way solved more often. Below 0.05 is commonly taken for a difference. A task that was run several times counts once.`
 
 /**
  * Writes `report.md` and the charts.
@@ -35,11 +36,13 @@ export function writeReport(result, dir, price) {
 }
 
 /** @param {Result} result @param {All} figures @returns {string} */
-export function pageOf({ model, api, engine, started, tasks }, figures) {
-  const { groups, comparisons } = figures
-  return `# Ways to edit: ${model}
+export function pageOf({ model, api, bench, engine, set, started }, figures) {
+  const { groups, comparisons, tasks, runs, leftOut } = figures
+  const which = set === 'fixed' ? `tasks of the fixed set of hashline-bench ${bench}` : 'own tasks'
+  const often = runs > 1 ? `, up to ${runs} times each` : ''
+  return `# Ways to edit: ${escaped(model)}
 
-${tasks.length} tasks, begun on ${started}, through ${api}, with the engine ${engine}.
+${tasks} ${which}${often}, begun on ${started}, through ${api}, with the engine ${engine}.${leftOut === 0 ? '' : ` All figures are of attempts that all ways have had; ${leftOut} others are left out.`}
 
 ![Solved tasks](solved.svg)
 
@@ -48,12 +51,13 @@ ${totals(figures)}
 ## Which is better
 
 ${table(
-  ['', 'tasks', 'only the first solved', 'only the second solved', 'p'],
-  comparisons.map(({ one, other, tasks, onlyOne, onlyOther, p }) => [
+  ['', 'tasks', 'the first more often', 'the second more often', 'difference', 'p'],
+  comparisons.map(({ one, other, tasks, moreOne, moreOther, difference, p }) => [
     `${one} and ${other}`,
     `${tasks}`,
-    `${onlyOne}`,
-    `${onlyOther}`,
+    `${moreOne}`,
+    `${moreOther}`,
+    `${points(difference.mean)} (${points(difference.low)} to ${points(difference.high)})`,
     p < 0.0001 ? 'below 0.0001' : p.toFixed(4),
   ]),
 )}
@@ -71,6 +75,13 @@ ${groups.map((group) => groupTable(group, figures.names)).join('\n\n')}
 ${READING}
 `
 }
+
+/** @param {number} part */
+const points = (part) => `${part > 0 ? '+' : ''}${(100 * part).toFixed(1)}`
+
+/** For a page that may be shown as HTML. @param {string} text */
+const escaped = (text) =>
+  text.replace(/[\p{Cc}]/gu, ' ').replace(/[&<>\\`*_[\]|]/g, (mark) => `&#${mark.charCodeAt(0)};`)
 
 /** @param {All} figures */
 function totals({ names, schemes }) {
@@ -118,10 +129,12 @@ function operationsNote(names, schemes) {
 /** @param {Figures} figures @param {boolean} hasCost */
 function cells(figures, hasCost) {
   const { attempts, solved, first, wrong, untouched, cut, endless, refused, touched } = figures
-  const { rounds, refusals, input, output, cost = 0, seconds } = figures
+  const { intervals, rounds, refusals, input, output, cost = 0, seconds } = figures
   return [
     `${attempts}`,
-    ...[solved, first, wrong].map((count) => share(count, attempts)),
+    share(solved, attempts, intervals.solved),
+    share(first, attempts, intervals.first),
+    share(wrong, attempts, intervals.wrong),
     ...[untouched, cut, endless, refused, touched].map((count) => `${count}`),
     rounds.toFixed(2),
     refusals.toFixed(2),
@@ -132,10 +145,9 @@ function cells(figures, hasCost) {
   ]
 }
 
-/** @param {number} count @param {number} all */
-function share(count, all) {
+/** @param {number} count @param {number} all @param {Interval} interval */
+function share(count, all, { low, high }) {
   if (all === 0) return ''
-  const { low, high } = interval(count, all)
   return `${percent(count / all)} (${percent(low)} to ${percent(high)})`
 }
 
@@ -143,8 +155,8 @@ function share(count, all) {
 function groupTable({ name, rows }, names) {
   const body = rows.map(({ value, schemes }) => [
     value,
-    ...schemes.map(({ solved, attempts }) =>
-      attempts === 0 ? '' : `${share(solved, attempts)}, of ${attempts}`,
+    ...schemes.map(({ solved, attempts, intervals }) =>
+      attempts === 0 ? '' : `${share(solved, attempts, intervals.solved)}, of ${attempts}`,
     ),
   ])
   return table([name, ...names], body)
@@ -175,8 +187,8 @@ export function chartsOf({ model }, { names, schemes, groups }) {
 }
 
 /** @param {Figures} figures @returns {Bar | undefined} */
-function barOf({ solved, attempts }) {
+function barOf({ solved, attempts, intervals }) {
   if (attempts === 0) return undefined
   const part = solved / attempts
-  return { part, ...interval(solved, attempts), said: `${percent(part)} of ${attempts}` }
+  return { part, ...intervals.solved, said: `${percent(part)} of ${attempts}` }
 }

@@ -28,6 +28,9 @@ import { plainTools } from './schemes/plain.mjs'
 
 export const DEFAULT_SCHEMES = 'exact,diff,hashline'
 
+/** Of a session that is asked for none. */
+const DEFAULT_DIALECT = 'pi'
+
 /** @type {Record<string, (cwd: string) => Tool>} */
 const PLAIN = { exact: exactTool, diff: diffTool }
 
@@ -37,19 +40,24 @@ const PLAIN = { exact: exactTool, diff: diffTool }
  * @returns {Scheme[]}
  */
 export function schemesNamed(names, engine) {
-  const list = [...new Set(names.split(',').map((name) => name.trim()))].filter(
-    (name) => name !== '',
-  )
+  const list = names
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
   if (list.length === 0) throw new Error('--schemes names none')
-  return list.map((name) => schemeNamed(name, engine))
+  // One that has several names is one.
+  const schemes = list.map((name) => schemeNamed(name, engine))
+  return [...new Map(schemes.map((scheme) => [scheme.name, scheme])).values()]
 }
 
 /** @param {string} name @param {Engine} engine @returns {Scheme} */
 function schemeNamed(name, engine) {
   if (Object.hasOwn(PLAIN, name)) return plainScheme(name, engine)
-  const options = name === 'hashline' ? {} : optionsOf(name, engine)
+  const dialect = name === 'hashline' ? DEFAULT_DIALECT : dialectOf(name, engine)
+  const isDefault = dialect === DEFAULT_DIALECT
+  const options = isDefault ? {} : { dialect }
   return {
-    name,
+    name: isDefault ? 'hashline' : `hashline-${dialect}`,
     isEngines: true,
     open: (place) => anchorTools(engine, place, options),
   }
@@ -70,11 +78,11 @@ const plainScheme = (name, engine) => ({
  * @param {string} name
  * @param {Engine} engine
  */
-function optionsOf(name, engine) {
+function dialectOf(name, engine) {
   const dialect = name.replace(/^hashline-/, '')
   try {
     engine.api.hashLines('', { dialect: /** @type {any} */ (dialect) })
-    return { dialect }
+    return dialect
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error)
     const own = Object.keys(PLAIN).join(', ')
