@@ -1,10 +1,10 @@
 //! What a refused patch is told as: all stale anchors at once, with the lines as they are now.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use hashline_core::Code;
 use hashline_core::Dialect;
-use hashline_core::host::{GAP, file_header};
+use hashline_core::host::{GAP, file_header, told_failures, untold};
 use hashline_core::{Failure, Outcome, Rejected};
 
 use crate::commands::Call;
@@ -43,8 +43,9 @@ struct Shown<'a> {
 
 /// Headline, lines, and what to use instead.
 fn stale_text(rejected: &Rejected, dialect: &Dialect) -> String {
+    let told = told_failures(&rejected.failures);
     let mut files: Vec<(&str, Shown<'_>)> = Vec::new();
-    for failure in &rejected.failures {
+    for failure in told {
         let path = failure.path.as_deref().unwrap_or_default();
         let at = files.iter().position(|(known, _)| *known == path).unwrap_or_else(|| {
             files.push((path, Shown::default()));
@@ -70,11 +71,18 @@ fn stale_text(rejected: &Rejected, dialect: &Dialect) -> String {
         }
         shown.print(&mut text);
     }
-    let instead = instead(rejected);
-    if !text.is_empty() && !instead.is_empty() {
-        text.push('\n');
+    let instead = instead(told, &rejected.remaps);
+    let rows = [
+        Some(instead).filter(|rows| !rows.is_empty()),
+        untold(rejected.failures.len() - told.len()),
+    ];
+    for rows in rows.into_iter().flatten() {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        text += &rows;
     }
-    text + &instead
+    text
 }
 
 /// How many lines have changed; nothing where all anchors name lines past the end.
@@ -114,14 +122,15 @@ impl Shown<'_> {
 
 /// What to use instead of each anchor: the fresh one of the same line, or what is known. Of values
 /// in JSON documents no line is shown, so all that is known is told.
-fn instead(rejected: &Rejected) -> String {
-    let is_line = |anchor: &str| number_of(anchor).is_some();
-    let mut remaps: Vec<_> = rejected.remaps.iter().filter(|(stale, _)| is_line(stale)).collect();
+fn instead(told: &[Failure], remaps: &[(String, String)]) -> String {
+    let of_told: HashSet<&str> = told.iter().filter_map(|one| one.anchor.as_deref()).collect();
+    let is_told_line = |anchor: &str| number_of(anchor).is_some() && of_told.contains(anchor);
+    let mut remaps: Vec<_> = remaps.iter().filter(|(stale, _)| is_told_line(stale)).collect();
     remaps.sort_by_key(|(stale, _)| number_of(stale));
     let is_mapped = |anchor: &str| remaps.iter().any(|(stale, _)| stale == anchor);
     let mut rows: Vec<String> =
         remaps.iter().map(|(stale, fresh)| format!("{stale} -> {fresh}")).collect();
-    for failure in &rejected.failures {
+    for failure in told {
         if !failure.anchor.as_deref().is_some_and(is_mapped) && !rows.contains(&failure.message) {
             rows.push(failure.message.clone());
         }

@@ -89,10 +89,13 @@ pub use self::{
 /// Rust that works with files needs nothing of it.
 pub mod host {
     pub use crate::disk::bytes::{string_and_is_ascii, string_of, valid_utf8};
+    pub use crate::edit::outcome::told_failures;
+    pub use crate::edit::report::untold;
     pub use crate::edit::value::{VALUE, Value};
     pub use crate::error::{Message, Spelling, Term};
     pub use crate::shape::unique_keys;
     pub use crate::threads::CALLS;
+    pub use crate::view::excerpt::ANSWER_LIMIT_BYTES;
     pub use crate::view::render::{GAP, file_header, give_back, one_line};
     pub use crate::view::scope::Host;
     pub use crate::workspace::{Gate, HeldTurn, ReadTurn, Served, Start, WriteTurn};

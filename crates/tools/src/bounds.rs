@@ -1,8 +1,10 @@
 //! What one answer may hold, whatever it is made of.
 
+use hashline_core::host::ANSWER_LIMIT_BYTES;
+
 /// How many lines and bytes one answer may hold.
 pub const MAX_LINES: usize = 2_000;
-pub const MAX_BYTES: usize = 51_200;
+pub const MAX_BYTES: usize = ANSWER_LIMIT_BYTES;
 /// What may come on top: the lines of a session that say how to go on.
 const SPARE_LINES: usize = 10;
 const SPARE_BYTES: usize = 1_024;

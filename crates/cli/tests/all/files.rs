@@ -104,6 +104,29 @@ fn what_is_no_stale_anchor_is_trouble() {
 }
 
 #[test]
+fn regression_what_a_refusal_prints_is_bounded() {
+    let wide = format!("{}\n", "x".repeat(900)).repeat(1_000);
+    let project = Project::new(&[("a", &wide)]);
+    let stale = |at: usize| {
+        let line = at * 2 + 1;
+        format!(r#"{{"op":"delete","path":"a","anchor":"{line}:00"}}"#)
+    };
+    let operations: Vec<String> = (0..500).map(stale).collect();
+    let patch = format!(r#"{{"operations":[{}]}}"#, operations.join(","));
+    let Answer { code, stderr, .. } = project.run_with(&["apply"], &patch);
+    assert_eq!(code, Some(1));
+    assert!(stderr.len() < 60_000, "{}", stderr.len());
+    let told = stderr.matches(">>> ").count();
+    assert!((10..100).contains(&told), "{told}");
+    let end = format!("\n({} more problems are not shown.)\n", 500 - told + 1);
+    assert!(stderr.ends_with(&end), "{told}: {}", &stderr[stderr.len() - 60..]);
+    let Answer { stdout, .. } = project.run_with(&["apply", "--json"], &patch);
+    let data: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(data["failures"].as_array().unwrap().len(), 500);
+    assert!(data["text"].as_str().unwrap().len() < 52_000);
+}
+
+#[test]
 fn verify_names_what_does_not_hold() {
     let project = Project::new(&[("a", &numbers(12))]);
     let good = ["verify", "a", "1:02", ">>> 2:b2|line 2", "12:B3"];

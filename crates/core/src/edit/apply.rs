@@ -81,7 +81,7 @@ fn apply_patch(
     let patch = match parse(scope.dialect, PatchKind::Files, request.value()) {
         Ok(patch) => patch,
         Err(failures) => {
-            return Ok(rejected(Failures { failures, ..Failures::default() }, scope.host.spelling));
+            return Ok(rejected(Failures::of(failures), scope.host.spelling));
         }
     };
     let ground = Ground { fs: scope.fs, base: scope.base, state };
@@ -205,14 +205,13 @@ fn load_files(
 
 /// What is refused because it would break a file.
 fn refusal(scope: &Scope<'_>, checks: &FileChecks, what: SyntaxCheck) -> Failures {
-    let mut failures = Failures::default();
-    if what == SyntaxCheck::Refuse {
-        let broken = checks
-            .iter()
-            .filter_map(|(&(operation, _), check)| check.refusal(scope.dialect, operation));
-        failures.failures.extend(broken);
+    if what != SyntaxCheck::Refuse {
+        return Failures::default();
     }
-    failures
+    let broken = checks
+        .iter()
+        .filter_map(|(&(operation, _), check)| check.refusal(scope.dialect, operation));
+    Failures::of(broken)
 }
 
 /// An error before the first change as a refusal; cancellation stays an error.
@@ -239,7 +238,7 @@ pub fn apply_to_text(
     let patch = match parse(dialect, PatchKind::Text, operations.value()) {
         Ok(patch) => patch,
         Err(failures) => {
-            return refused(Failures { failures, ..Failures::default() });
+            return refused(Failures::of(failures));
         }
     };
     let (operations, noops) = lookup::without_duplicates(dialect, &patch.edits);

@@ -1,12 +1,16 @@
 //! What an apply answers: what was done, or why nothing was. As data (`serde`) it has the names
 //! that `index.d.ts` declares.
 
+use std::collections::HashSet;
+
 use serde::{Serialize, Serializer};
 
 use crate::edit::repair::Rule;
 use crate::edit::report::{DiffHunk, unified_diff};
 use crate::edit::structure::SyntaxState;
 use crate::error::{Code, Error, Spelling, Terms};
+use crate::view::excerpt::ANSWER_LIMIT_BYTES;
+use crate::view::render::GAP;
 
 /// The answer to a patch. A refusal is data, not an error.
 #[derive(Clone, Debug, Serialize)]
@@ -243,13 +247,45 @@ pub struct Failure {
     pub(crate) terms: Terms,
 }
 
+/// How much of a text is told of one failure.
+const MESSAGE_LIMIT_BYTES: usize = 8_192;
+
+/// The failures that one text tells: the first, as many as an answer has room for, and at least one.
+pub fn told_failures(failures: &[Failure]) -> &[Failure] {
+    let mut rows = HashSet::new();
+    let mut bytes = 0;
+    for (at, failure) in failures.iter().enumerate() {
+        let path = failure.path.as_deref().unwrap_or_default();
+        bytes += failure.message.len() + failure.code.as_str().len() + path.len();
+        // Lines that several failures show are shown once; a gap may stand before each.
+        let lines = failure.lines.iter().flat_map(|lines| lines.lines());
+        let new = lines.filter(|row| rows.insert((path, *row)));
+        bytes += new.map(|row| row.len() + GAP.len() + 2).sum::<usize>();
+        if bytes > ANSWER_LIMIT_BYTES {
+            return &failures[..at.max(1)];
+        }
+    }
+    failures
+}
+
+/// A text that is not longer than a failure may have it.
+fn bounded(mut text: String) -> String {
+    if text.len() > MESSAGE_LIMIT_BYTES {
+        let end = text.floor_char_boundary(MESSAGE_LIMIT_BYTES);
+        let mark = format!("… [+{} bytes]", text.len() - end);
+        text.truncate(end);
+        text += &mark;
+    }
+    text
+}
+
 impl Failure {
     /// A failure that is not about an anchor.
     pub fn new(operation: usize, path: Option<&str>, error: Error) -> Failure {
         Failure {
             operation,
             terms: error.terms().clone(),
-            path: path.map(str::to_owned).or(error.path),
+            path: path.map(str::to_owned).or(error.path).map(bounded),
             code: error.code,
             message: error.message,
             anchor: None,
@@ -261,6 +297,7 @@ impl Failure {
     /// Makes the message one as a face writes it.
     pub(crate) fn spell(&mut self, spelling: Spelling) {
         self.terms.spell(&mut self.message, spelling);
+        self.message = bounded(std::mem::take(&mut self.message));
     }
 }
 

@@ -24,7 +24,7 @@ pub use diff::{
     unified_diff, unshown_diff,
 };
 pub use recalled::recalled_failure;
-pub use rejected::{AnchorReport, anchor_failures, rejected_text};
+pub use rejected::{AnchorReport, anchor_failures, rejected_text, untold};
 pub use repeated::repeated_failure;
 
 /// Lines shown on either side of a change or a failed anchor.

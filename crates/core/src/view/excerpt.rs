@@ -12,6 +12,9 @@ use crate::view::render::{
 };
 use crate::view::width::{Measure, Width, around};
 
+/// How many bytes of text one answer has, where nobody asks for more or less.
+pub const ANSWER_LIMIT_BYTES: usize = 51_200;
+
 /// How much may be shown; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {

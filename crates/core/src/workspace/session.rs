@@ -30,6 +30,7 @@ use crate::edit::outcome::{Applied, Outcome};
 use crate::edit::request::Patch;
 use crate::edit::session::{HeldMemory, Lesson, MemoryLimits, Recall, Unseen};
 use crate::error::{Code, Error, Result, Spelling};
+use crate::view::excerpt::ANSWER_LIMIT_BYTES;
 use crate::view::read::{FileView, MAX_MATCHES, ReadRequest};
 use crate::view::scope::Scope;
 use crate::view::search::{SearchQuery, SearchResult};
@@ -59,7 +60,7 @@ impl Default for SessionLimits {
     fn default() -> Self {
         SessionLimits {
             max_lines: 2_000,
-            max_bytes: 51_200,
+            max_bytes: ANSWER_LIMIT_BYTES,
             max_matches: MAX_MATCHES,
             max_line_chars: 2_000,
         }

@@ -1072,3 +1072,74 @@ fn another_indentation_is_warned_of() {
     );
     assert!(applied.text.ends_with(expected), "{}", applied.text);
 }
+
+/// What one text of an answer may have, by docs/protocol.md.
+const ANSWER_LIMIT_BYTES: usize = 51_200;
+
+#[test]
+fn regression_the_text_of_a_refusal_is_bounded() {
+    let wide = format!("{}\n", "x".repeat(1_900)).repeat(2_000);
+    let dir = Dir::new(&[("wide.txt", &wide), ("a.txt", "a\n")]);
+    let stale =
+        |line: usize| json!({"op": "delete", "path": "wide.txt", "anchor": format!("{line}:00")});
+    let operations: Vec<Value> = (0..500).map(|at| stale(at * 4 + 1)).collect();
+    let rejected = dir.rejected(json!(operations));
+    let text = &rejected.text;
+    assert!(text.len() < ANSWER_LIMIT_BYTES + 100, "{}", text.len());
+    assert!(text.len() > ANSWER_LIMIT_BYTES / 2, "{}", text.len());
+    assert!(text.starts_with("Hash mismatch at 1:00.\n"), "{}", &text[..100]);
+    // The data have all of it, and the text says how many it has not.
+    assert_eq!(rejected.failures.len(), 500);
+    assert_eq!(rejected.remaps.len(), 500);
+    let told = text.matches("Hash mismatch at ").count();
+    assert!(text.ends_with(&format!("\n({} more problems are not shown.)", 500 - told)));
+    assert_eq!(dir.rejected(json!(operations)).text, *text);
+    // Problems that are about no line.
+    let path = |at: usize| format!("{at}{}", "p".repeat(200));
+    let delete = |at: usize| json!({"op": "delete_file", "path": path(at)});
+    let rejected = dir.rejected((0..400).map(delete).collect());
+    assert!(rejected.text.len() < ANSWER_LIMIT_BYTES + 100, "{}", rejected.text.len());
+    assert!(rejected.text.ends_with(" more problems are not shown.)"));
+    // One problem alone.
+    let long = "p".repeat(100_000);
+    let rejected = dir.rejected(json!([{"op": "delete_file", "path": long}]));
+    assert!(rejected.text.len() < 10_000, "{}", rejected.text.len());
+    let [failure] = rejected.failures.as_slice() else { panic!("{:?}", rejected.failures.len()) };
+    assert!(failure.message.len() < 10_000 && failure.path.as_ref().unwrap().len() < 10_000);
+    // One block of many lines that are no longer those of its checksum.
+    let (first, last) = (anchor(1, &"x".repeat(1_900)), anchor(150, &"x".repeat(1_900)));
+    let range = json!([{"op": "delete", "path": "wide.txt", "start_anchor": first,
+        "end_anchor": last, "checksum": "1-150:00000000"}]);
+    let rejected = dir.rejected(range);
+    assert!(rejected.text.len() < ANSWER_LIMIT_BYTES, "{}", rejected.text.len());
+    assert!(rejected.text.contains(" Read the rest, from line "), "{}", rejected.code.as_str());
+}
+
+#[test]
+fn regression_the_text_of_an_answer_is_bounded() {
+    let line = "x".repeat(900);
+    let content = format!("{line}\n").repeat(16);
+    let add =
+        |at: usize| json!({"op": "add_file", "path": format!("{at}.txt"), "content": content});
+    let dir = Dir::new(&[("a.txt", "a\n"), ("wide.txt", &content.repeat(20))]);
+    let applied = dir.applied((0..20).map(add).collect());
+    assert!(applied.text.len() < ANSWER_LIMIT_BYTES + 100, "{}", applied.text.len());
+    assert_eq!(applied.files.len(), 20);
+    let told = applied.text.matches("--- created, +16\n").count();
+    assert!((2..20).contains(&told), "{told}");
+    let end = format!(
+        "more lines of this file are not shown.)\n({} more files are not shown.)",
+        20 - told
+    );
+    assert!(applied.text.ends_with(&end), "{}", &applied.text[applied.text.len() - 200..]);
+    // Places of one file that meet, and what is said of the operations.
+    let set = |at: u64| json!({"op": "set_line", "path": "wide.txt", "anchor": anchor(at, &line), "text": format!("{line}{at}")});
+    let mut operations: Vec<Value> = (1..=300).map(set).collect();
+    operations.extend((1..=2).map(
+        |_| json!({"op": "set_line", "path": "a.txt", "anchor": anchor(1, "a"), "text": "a"}),
+    ));
+    let applied = dir.applied(json!(operations));
+    assert!(applied.text.len() < ANSWER_LIMIT_BYTES + 100, "{}", applied.text.len());
+    assert!(applied.text.contains(" more lines of this file are not shown.)\n"));
+    assert!(applied.text.contains("\nOperation 300 changes nothing."), "{}", applied.noops.len());
+}

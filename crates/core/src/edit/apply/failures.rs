@@ -1,57 +1,82 @@
 //! What goes wrong with a patch, collected until all of it is known, then told at once.
 
-use crate::edit::outcome::{Failure, Outcome, Rejected};
+use crate::edit::outcome::{Failure, Outcome, Rejected, told_failures};
 use crate::edit::report::{AnchorReport, rejected_text};
 use crate::edit::session::{FileRefusal, Lesson};
 use crate::error::{Error, Spelling};
 
-/// Failures on the way to a refusal, with the report of failed anchors.
+/// Failures on the way to a refusal, each with the report of its anchor, if it is about one.
 #[derive(Debug, Default)]
 pub(super) struct Failures {
-    pub(super) failures: Vec<Failure>,
-    pub(super) anchors: Vec<AnchorReport>,
+    all: Vec<(Failure, Option<AnchorReport>)>,
     /// What a session learns from the refusal.
     pub(super) lessons: Vec<Lesson>,
 }
 
 impl Failures {
+    pub(super) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     pub(super) fn push(&mut self, operation: usize, path: Option<&str>, error: Error) {
-        self.failures.push(Failure::new(operation, path, error));
+        self.all.push((Failure::new(operation, path, error), None));
+    }
+
+    /// Failures that are about no anchor that can be reported.
+    pub(super) fn of(failures: impl IntoIterator<Item = Failure>) -> Failures {
+        let all = failures.into_iter().map(|failure| (failure, None)).collect();
+        Failures { all, lessons: Vec::new() }
+    }
+
+    pub(super) fn push_reported(&mut self, failure: Failure, report: AnchorReport) {
+        self.all.push((failure, Some(report)));
     }
 
     pub(super) fn extend(&mut self, other: Failures) {
-        self.failures.extend(other.failures);
-        self.anchors.extend(other.anchors);
+        self.all.extend(other.all);
         self.lessons.extend(other.lessons);
     }
 
     pub(super) fn push_refusal(&mut self, refusal: FileRefusal) {
         for (failure, report) in refusal.failures {
-            self.failures.push(failure);
-            self.anchors.push(report);
+            self.push_reported(failure, report);
         }
         self.lessons.extend(refusal.lesson);
     }
 
     /// The refusal, if there is anything to refuse, as a face writes it.
-    pub(super) fn into_rejected(mut self, spelling: Spelling) -> Option<Rejected> {
-        self.failures.sort_by_key(|failure| failure.operation);
-        self.failures.iter_mut().for_each(|failure| failure.spell(spelling));
-        let code = self.failures.first()?.code;
-        let text = rejected_text(&self.failures, &self.anchors);
-        let mut remaps: Vec<_> = self.anchors.into_iter().filter_map(|one| one.remap).collect();
-        remaps.sort();
-        remaps.dedup();
-        // An anchor that is stale in two files has two answers: none that fits both.
-        let twice = |at: usize, all: &[(String, String)]| {
-            let same =
-                |other: Option<&(String, String)>| other.is_some_and(|one| one.0 == all[at].0);
-            same(all.get(at + 1)) || (at > 0 && same(all.get(at - 1)))
-        };
-        let unique = (0..remaps.len()).filter(|&at| !twice(at, &remaps));
-        let remaps = unique.map(|at| remaps[at].clone()).collect();
-        Some(Rejected { code, failures: self.failures, remaps, text })
+    pub(super) fn into_rejected(self, spelling: Spelling) -> Option<Rejected> {
+        let mut all: Vec<_> = self.all.into_iter().enumerate().collect();
+        all.sort_by_key(|(_, (failure, _))| failure.operation);
+        let mut failures = Vec::with_capacity(all.len());
+        let mut reports = Vec::new();
+        for (place, (mut failure, report)) in all {
+            failure.spell(spelling);
+            reports.extend(report.map(|report| (failures.len(), place, report)));
+            failures.push(failure);
+        }
+        let code = failures.first()?.code;
+        let told = told_failures(&failures).len();
+        let mut of_told: Vec<_> = reports.iter().filter(|(at, ..)| *at < told).collect();
+        of_told.sort_by_key(|(_, place, _)| *place);
+        let of_told: Vec<_> = of_told.into_iter().map(|(.., report)| report).collect();
+        let text = rejected_text(&failures, told, &of_told);
+        let remaps = reports.into_iter().filter_map(|(.., report)| report.remap).collect();
+        Some(Rejected { code, failures, remaps: without_contradictions(remaps), text })
     }
+}
+
+/// An anchor that is stale in two files has two answers: none that fits both.
+fn without_contradictions(mut remaps: Vec<(String, String)>) -> Vec<(String, String)> {
+    remaps.sort();
+    remaps.dedup();
+    let twice = |at: usize| {
+        let same =
+            |other: Option<&(String, String)>| other.is_some_and(|one| one.0 == remaps[at].0);
+        same(remaps.get(at + 1)) || (at > 0 && same(remaps.get(at - 1)))
+    };
+    let unique = (0..remaps.len()).filter(|&at| !twice(at));
+    unique.map(|at| remaps[at].clone()).collect()
 }
 
 pub(super) fn rejected(failures: Failures, spelling: Spelling) -> Outcome {

@@ -301,7 +301,7 @@ pub(super) fn settle_document(
         }
         Vec::new()
     });
-    if !failures.failures.is_empty() {
+    if !failures.is_empty() {
         return Err(failures);
     }
     let mut plan = match plan(&subject, edits) {

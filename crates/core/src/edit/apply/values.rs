@@ -72,7 +72,7 @@ pub(super) fn edits<'o>(
             Err(error) => failures.push(operation.index, named, error),
         }
     }
-    if failures.failures.is_empty() {
+    if failures.is_empty() {
         Ok(ValueEdits { edits, unchanged: planned.unchanged })
     } else {
         Err(failures)
@@ -93,8 +93,8 @@ fn push(failures: &mut Failures, path: &str, refused: JsonRefusal) {
             let anchor = anchor.to_string();
             let (headline, truth) = (&refusal.headline, &refusal.truth);
             let fresh = refusal.fresh.as_deref();
-            failures.anchors.push(AnchorReport::of_value(path, &anchor, headline, truth, fresh));
-            failures.failures.push(Failure {
+            let report = AnchorReport::of_value(path, &anchor, headline, truth, fresh);
+            let failure = Failure {
                 operation,
                 path: named.map(str::to_owned),
                 code: refusal.code,
@@ -103,7 +103,8 @@ fn push(failures: &mut Failures, path: &str, refused: JsonRefusal) {
                 lines: None,
                 suggestion: refusal.fresh,
                 terms: Terms::default(),
-            });
+            };
+            failures.push_reported(failure, report);
         }
     }
 }

@@ -52,8 +52,7 @@ fn verify(
     let operations: Vec<&Operation> = operations.iter().collect();
     if let Err(refusals) = resolve(&evidence, &policy, &operations) {
         for (failure, report) in anchor_failures(&evidence, policy.window_lines, path, &refusals) {
-            failures.failures.push(failure);
-            failures.anchors.push(report);
+            failures.push_reported(failure, report);
         }
     }
     scope.cancel.check()?;

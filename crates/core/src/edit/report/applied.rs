@@ -2,13 +2,14 @@
 
 use super::{CONTEXT_LINES, Rows};
 use crate::disk::bytes::Document;
-use crate::edit::outcome::{Applied, Change, FileChange, NoopReason, Relocation};
+use crate::edit::outcome::{Applied, Change, FileChange, Noop, NoopReason, Relocation, Repair};
 use crate::edit::plan::{Plan, Region};
 use crate::edit::repair::Reindented;
 use crate::edit::request::Operation;
 use crate::text::dialect::Dialect;
 use crate::text::hash::mixes_line_number;
 use crate::text::lines::{LineIndex, Lines, Unit};
+use crate::view::excerpt::ANSWER_LIMIT_BYTES;
 use crate::view::render::{file_header, one_line};
 
 /// A region with more new lines than this is shown by its ends.
@@ -213,40 +214,84 @@ pub fn reindented_message(operation: &Operation, found: &Reindented) -> String {
     )
 }
 
-/// The whole report; `rows` has one entry for each file of `applied.files`.
+/// The whole report; `rows` has one entry for each file of `applied.files`. What is said of the text
+/// goes before rows, where there is no room for all.
 pub fn applied_text(applied: &Applied, rows: &[String]) -> String {
-    let mut out = String::new();
+    let mut notes = ToldPart::new(ANSWER_LIMIT_BYTES / 2);
+    tell_notes(applied, &mut notes);
+    let notes = notes.into_text("remark");
+    let mut files = ToldPart::new(ANSWER_LIMIT_BYTES - notes.len());
     for (file, rows) in applied.files.iter().zip(rows) {
         let path = if file.path.is_empty() { IN_MEMORY } else { &file.path };
-        out += &format!("{} {}\n", file_header(path), summary(file));
-        out += rows;
+        files.push(&format!("{} {}\n", file_header(path), summary(file)), rows);
     }
-    for repair in &applied.repairs {
-        out += &format!(
-            "Operation {}: the text was repaired ({}).\n",
-            repair.operation,
-            repair.rule.name()
-        );
-    }
-    for warning in &applied.warnings {
-        out += &format!("{}\n", warning.message);
-    }
-    for noop in &applied.noops {
-        out += &match noop.reason {
-            NoopReason::Unchanged => format!("Operation {} changes nothing.\n", noop.operation),
-            NoopReason::Duplicate { of } => {
-                format!(
-                    "Operation {} repeats operation {of} and was applied once.\n",
-                    noop.operation
-                )
-            }
-        };
-    }
+    let mut out = files.into_text("file") + &notes;
     if applied.files.is_empty() {
         out += "Nothing was changed.\n";
     }
     out.truncate(out.trim_end_matches('\n').len());
     out
+}
+
+fn tell_notes(applied: &Applied, notes: &mut ToldPart) {
+    for Repair { operation, rule, .. } in &applied.repairs {
+        let rule = rule.name();
+        notes.push(&format!("Operation {operation}: the text was repaired ({rule}).\n"), "");
+    }
+    for warning in &applied.warnings {
+        notes.push(&format!("{}\n", warning.message), "");
+    }
+    for Noop { operation, reason, .. } in &applied.noops {
+        let told = match reason {
+            NoopReason::Unchanged => format!("Operation {operation} changes nothing.\n"),
+            NoopReason::Duplicate { of } => {
+                format!("Operation {operation} repeats operation {of} and was applied once.\n")
+            }
+        };
+        notes.push(&told, "");
+    }
+}
+
+/// Texts of which the first are told, as far as there is room.
+struct ToldPart {
+    out: String,
+    limit_bytes: usize,
+    left: usize,
+}
+
+impl ToldPart {
+    fn new(limit_bytes: usize) -> ToldPart {
+        ToldPart { out: String::new(), limit_bytes, left: 0 }
+    }
+
+    /// Adds a headline and its rows, as many of these as there is room for.
+    fn push(&mut self, headline: &str, rows: &str) {
+        let room = self.limit_bytes.saturating_sub(self.out.len());
+        if self.left > 0 || headline.len() > room {
+            self.left += 1;
+            return;
+        }
+        self.out += headline;
+        let room = room - headline.len();
+        if rows.len() <= room {
+            self.out += rows;
+            return;
+        }
+        let end = rows[..rows.floor_char_boundary(room)].rfind('\n').map_or(0, |end| end + 1);
+        self.out += &rows[..end];
+        let left = rows[end..].lines().count();
+        let (plural, are) = if left == 1 { ("", "is") } else { ("s", "are") };
+        self.out += &format!("({left} more line{plural} of this file {are} not shown.)\n");
+    }
+
+    /// All that is told, and how many of what are not.
+    fn into_text(self, what: &str) -> String {
+        match self.left {
+            0 => self.out,
+            1 => format!("{}(1 more {what} is not shown.)\n", self.out),
+            left => format!("{}({left} more {what}s are not shown.)\n", self.out),
+        }
+    }
 }
 
 fn distance(lines: i64) -> String {

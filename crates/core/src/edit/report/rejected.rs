@@ -3,11 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::{CONTEXT_LINES, Rows};
+use super::{CONTEXT_LINES, LINE_LIMIT_BYTES, Rows};
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::{AnchorRefusal, Evidence};
 use crate::error::{Code, Terms};
+use crate::text::lines::Span;
 use crate::view::checksum::Checksum;
 use crate::view::render::{GAP, file_header, one_line};
 
@@ -160,8 +161,9 @@ fn report(
     }
 }
 
-/// The most lines that a report shows of a block that differs from its checksum.
+/// The most that a report shows of a block that differs from its checksum.
 const CHANGED_LIMIT_LINES: u64 = 200;
+const CHANGED_LIMIT_BYTES: usize = 40_000;
 
 /// The report of lines that are not what their checksum says.
 fn changed_report(
@@ -170,7 +172,14 @@ fn changed_report(
     anchor: &str,
     (first, last): (u64, u64),
 ) -> AnchorReport {
-    let shown_last = last.min(first.saturating_add(CHANGED_LIMIT_LINES - 1));
+    let lines = evidence.index.from_line(evidence.text, first).into_iter().flatten();
+    let mut bytes = 0;
+    let fits = |span: &Span| {
+        bytes += span.text(evidence.text).len().min(LINE_LIMIT_BYTES);
+        bytes <= CHANGED_LIMIT_BYTES
+    };
+    let shown = lines.take(CHANGED_LIMIT_LINES as usize).take_while(fits).count() as u64;
+    let shown_last = last.min(first + shown.max(1) - 1);
     let left_out = match last - shown_last {
         0 => String::new(),
         _ => format!(" Read the rest, from line {} on.", shown_last + 1),
@@ -288,12 +297,13 @@ fn rendered<'r>(reports: impl IntoIterator<Item = &'r AnchorReport>) -> String {
     out.join("\n")
 }
 
-/// The whole report. Failures that are not about an anchor are told by their messages;
-/// anchors are grouped by file, with a header where several files are involved.
-pub fn rejected_text(failures: &[Failure], anchors: &[AnchorReport]) -> String {
+/// The whole report of the first `told` failures, and how many more there are. Failures that are not
+/// about an anchor are told by their messages; anchors are grouped by file, with a header where
+/// several files are involved.
+pub fn rejected_text(failures: &[Failure], told: usize, anchors: &[&AnchorReport]) -> String {
     let involved: BTreeSet<_> = failures.iter().filter_map(|one| one.path.as_deref()).collect();
     let mut out: Vec<String> = Vec::new();
-    for failure in failures.iter().filter(|failure| failure.anchor.is_none()) {
+    for failure in failures[..told].iter().filter(|failure| failure.anchor.is_none()) {
         let (code, message) = (failure.code.as_str(), &failure.message);
         out.push(
             match failure
@@ -326,7 +336,17 @@ pub fn rejected_text(failures: &[Failure], anchors: &[AnchorReport]) -> String {
         }
         push_new(&mut out, reports.iter().map(|report| report.truth.clone()));
     }
+    out.extend(untold(failures.len() - told));
     out.join("\n")
+}
+
+/// What is said of problems that have no place in a text.
+pub fn untold(count: usize) -> Option<String> {
+    match count {
+        0 => None,
+        1 => Some("(1 more problem is not shown.)".to_owned()),
+        _ => Some(format!("({count} more problems are not shown.)")),
+    }
 }
 
 /// Adds texts, each once.
