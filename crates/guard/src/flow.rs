@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::Finding;
+use super::rules::Hit;
 
 /// What comes out of a command, and goes into the next.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +16,8 @@ pub struct Flow {
     pub program: bool,
     /// Files whose contents are in it: findings, if they come to be seen.
     pub sources: Vec<Rc<Finding>>,
+    /// What shows the one file whose lines it is, in their order.
+    pub lines: Option<Rc<Hit>>,
     /// The directory of the files whose names it is.
     pub listing: Option<Rc<str>>,
 }
@@ -46,7 +49,7 @@ impl Flow {
 
     /// The same in another form.
     pub fn transformed(&self) -> Flow {
-        Flow { text: None, ..self.clone() }
+        Flow { text: None, lines: None, ..self.clone() }
     }
 
     /// Adds what is printed behind it.
@@ -56,6 +59,7 @@ impl Flow {
             (None, text) if !was_fed => text,
             _ => None,
         };
+        self.lines = if was_fed { None } else { other.lines };
         self.own |= other.own;
         self.program |= other.program;
         if self.listing.is_none() {

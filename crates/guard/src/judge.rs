@@ -11,7 +11,7 @@ use super::grammar::{self, Part, Redirect, Script, Simple, Word};
 use super::message::message;
 use super::place::{Files, Place, Places, lists};
 use super::policy::Policy;
-use super::rules::{Call, Effect, Hit, Output, is_assignment, name_of};
+use super::rules::{Call, Effect, Hit, Output, Wish, is_assignment, name_of};
 use super::word::{Expanded, Quoting, Substitution, expand, expand_body};
 use super::wrap::{self, Inner};
 use super::{CommandRule, CommandSpan, Finding, FindingKind, Serves};
@@ -336,7 +336,7 @@ impl<'p> Judge<'p> {
         let given = args.get(1..).unwrap_or_default();
         let Judge { places, policy, kept, .. } = self;
         let call = Call { name, given, input, places, policy, kept };
-        let Effect { hits, shown, output, keeps } = call.effect();
+        let Effect { hits, shown, output, passes, keeps } = call.effect();
         self.kept.extend(keeps);
         let span = whole(args);
         for hit in hits {
@@ -347,7 +347,9 @@ impl<'p> Judge<'p> {
             Output::Own => Flow::of_program(),
             Output::Kept => Flow::words(None),
             Output::Input { as_is: true } => input.clone(),
-            Output::Input { as_is: false } => input.transformed(),
+            Output::Input { as_is: false } => {
+                self.some_lines(input, &passes).unwrap_or_else(|| input.transformed())
+            }
             Output::Words(words) => {
                 let mut flow = Flow::words(Some(words.into()));
                 flow.program = given.iter().any(is_output);
@@ -363,11 +365,29 @@ impl<'p> Judge<'p> {
         for arg in given.iter().filter(|arg| takes && arg.value.starts_with("<(")) {
             flow.add(&arg.sources);
         }
+        if let [hit] = shown.as_slice()
+            && hit.is_lines(name)
+            && flow.sources.is_empty()
+        {
+            flow.lines = Some(Rc::new(hit.clone()));
+        }
         for hit in shown {
             let finding = self.finding(hit, name, span);
             flow.add(&[Rc::new(finding)]);
         }
         flow
+    }
+
+    /// Some lines of the file that a command is fed: the call to make is for those alone.
+    fn some_lines(&self, input: &Flow, passes: &Wish) -> Option<Flow> {
+        let hit = input.lines.as_ref()?.narrowed(passes)?;
+        let [source] = input.sources.as_slice() else { return None };
+        let finding = self.finding(hit.clone(), &source.command, source.span);
+        Some(Flow {
+            sources: vec![Rc::new(finding)],
+            lines: Some(Rc::new(hit)),
+            ..input.transformed()
+        })
     }
 
     fn given_script(&mut self, script: &wrap::NestedScript, input: &Flow) -> Flow {

@@ -11,7 +11,7 @@ use super::tables::{Job, Tool, tool};
 use super::{CommandRule, FindingKind, awk, code, sed, wrap};
 
 /// Something that a command does with a file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Hit {
     pub kind: FindingKind,
     pub rule: CommandRule,
@@ -43,6 +43,45 @@ pub enum Wish {
     Pattern(String),
 }
 
+impl Wish {
+    /// These lines of those.
+    fn of(&self, lines: &Wish) -> Option<Wish> {
+        let (Wish::Lines(start, count), (before, limit)) = (
+            self,
+            match lines {
+                Wish::Any => (1, u64::MAX),
+                Wish::Lines(before, 0) => (*before, u64::MAX),
+                Wish::Lines(before, limit) => (*before, *limit),
+                Wish::Pattern(_) => return None,
+            },
+        ) else {
+            return None;
+        };
+        let skipped = start.saturating_sub(1);
+        let left = limit.checked_sub(skipped).filter(|left| *left > 0)?;
+        let count = if *count == 0 { left } else { left.min(*count) };
+        Some(Wish::Lines(before.saturating_add(skipped), count))
+    }
+}
+
+impl Hit {
+    /// The same of some of the lines, where that is known.
+    pub fn narrowed(&self, lines: &Wish) -> Option<Hit> {
+        Some(Hit { wish: lines.of(&self.wish)?, ..self.clone() })
+    }
+
+    /// Whether what the command prints is lines of the file, in their order.
+    pub fn is_lines(&self, command: &str) -> bool {
+        let is_all = matches!(command, "cat" | "gcat" | "nl" | "bat" | "batcat");
+        !self.has_more
+            && match self.wish {
+                Wish::Any => is_all,
+                Wish::Lines(..) => true,
+                Wish::Pattern(_) => false,
+            }
+    }
+}
+
 /// What a command makes of its input.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Output {
@@ -66,13 +105,15 @@ pub struct Effect {
     /// Files that its output shows.
     pub shown: Vec<Hit>,
     pub output: Output,
+    /// The lines that it lets through of what it is fed.
+    pub passes: Wish,
     /// The file elsewhere that text is copied to.
     pub keeps: Option<String>,
 }
 
 impl Effect {
     fn new(output: Output) -> Effect {
-        Effect { hits: Vec::new(), shown: Vec::new(), output, keeps: None }
+        Effect { hits: Vec::new(), shown: Vec::new(), output, passes: Wish::Any, keeps: None }
     }
 }
 
@@ -247,7 +288,11 @@ impl Call<'_> {
             }
             return effect;
         }
-        self.shows(&files, rule, &self.wish(parsed, &program), &mut effect);
+        let wish = self.wish(parsed, &program);
+        self.shows(&files, rule, &wish, &mut effect);
+        if files.is_empty() {
+            effect.passes = wish;
+        }
         if files.iter().any(|file| self.kept.contains(&file.value)) {
             effect.output = Output::Kept;
         }

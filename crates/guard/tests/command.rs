@@ -137,6 +137,22 @@ fn a_finding_says_what_and_what_instead() {
             Some("a"),
             r#"`Look {"path":"a","max_lines":5}`"#,
         ),
+        (
+            "nl -ba a | sed -n '40,80p' | head -20",
+            CommandRule::Reader,
+            "nl",
+            Some("a"),
+            r#"`Look {"path":"a","start_line":40,"max_lines":20}`"#,
+        ),
+        (
+            "tail -n +100 a | head -30 | cut -c1-80",
+            CommandRule::Reader,
+            "tail",
+            Some("a"),
+            r#"`Look {"path":"a","start_line":100,"max_lines":30}`"#,
+        ),
+        ("cat a b | head -5", CommandRule::Reader, "cat", Some("a"), r#"`Look {"path":"a"}`"#),
+        ("sort a | head -5", CommandRule::Reader, "sort", Some("a"), r#"`Look {"path":"a"}`"#),
         ("head -c 99 a", CommandRule::Reader, "head", Some("a"), r#"`Look {"path":"a"}`"#),
         (
             "awk 'NR>=9 && NR <= 12 {print NR, $0}' a",
