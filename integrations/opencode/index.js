@@ -46,10 +46,11 @@ const server = async (input, options = {}) => {
     'tool.execute.before': async ({ tool }, { args }) => {
       if (tool !== 'bash' || options.guard === false) return
       if (typeof args.command !== 'string') throw new Error('Blocked: the command is no text.')
-      const { cwd, root } = sessions.options
+      const { cwd, root, readRoots } = sessions.options
       const given = /** @type {CommandPolicy | undefined} */ (options.guard)
       const start = typeof args.workdir === 'string' ? resolve(cwd, args.workdir) : cwd
-      const policy = { roots: [root], cwd: start, checkFiles: true, ...given }
+      const roots = [root, ...readRoots]
+      const policy = { roots, cwd: start, checkFiles: true, ...given }
       const reason = guard(args.command, { names: NAMES, policy })
       if (reason !== undefined) throw new Error(reason)
     },
