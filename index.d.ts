@@ -972,6 +972,11 @@ export declare class HashSession {
    */
   forget(path?: string): void
   /**
+   * Files that were shown, and that somebody else has changed since: found by the calls so far, by
+   * size, time and inode, and returned once. Of the files that were shown last, 256 are watched.
+   */
+  changedFiles(): Array<string>
+  /**
    * Problems with keeping the session on disk: damaged records that were left out, a full disk.
    * No call but `forget` fails because of them.
    */

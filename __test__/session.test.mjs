@@ -126,6 +126,18 @@ test('root, working directory and directories to read', () =>
     assert.equal(readFileSync(path, 'utf8'), 'B\n')
   }))
 
+test('what others have changed is told once, after the call that has seen it', () =>
+  withDir({ 'a.txt': 'one\n', 'b.txt': 'two\n' }, async (cwd, stateDir) => {
+    const one = session(cwd, stateDir)
+    await one.read('a.txt')
+    assert.deepEqual(one.changedFiles(), [])
+    writeFileSync(join(cwd, 'a.txt'), 'by another\n')
+    await one.read('b.txt')
+    assert.deepEqual([one.changedFiles(), one.changedFiles()], [['a.txt'], []])
+    one.close()
+    assert.throws(() => one.changedFiles(), /the session is closed/)
+  }))
+
 test('forks, forgetting, and learning from an old result', () =>
   withDir({ 'a.txt': numbered(5) }, (cwd, stateDir) => {
     const one = session(cwd, stateDir)

@@ -205,6 +205,12 @@ bool hashline_session_forget(uint64_t session,
                              struct HashlineBuffer *answer,
                              struct HashlineError *error);
 
+// Answers an array of strings: files that were shown, and that somebody else has changed since. The
+// calls so far have found them; each is answered once.
+bool hashline_session_changed_files(uint64_t session,
+                                    struct HashlineBuffer *answer,
+                                    struct HashlineError *error);
+
 // Answers an array of strings: what went wrong with keeping the session on disk.
 bool hashline_session_notes(uint64_t session,
                             struct HashlineBuffer *answer,

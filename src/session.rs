@@ -300,6 +300,13 @@ impl HashSession {
         })
     }
 
+    /// Files that were shown, and that somebody else has changed since: found by the calls so far, by
+    /// size, time and inode, and returned once. Of the files that were shown last, 256 are watched.
+    #[napi(ts_return_type = "Array<string>")]
+    pub fn changed_files(&self, env: &Env) -> napi::Result<Vec<String>> {
+        self.look(env, Session::changed_files)
+    }
+
     /// Problems with keeping the session on disk: damaged records that were left out, a full disk.
     /// No call but `forget` fails because of them.
     #[napi(getter, ts_return_type = "Array<string>")]

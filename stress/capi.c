@@ -117,6 +117,7 @@ static void session(void) {
   has(hashline_session_search(other, TEXT("{\"search\":\"one\"}"), &a, &e), &a, &e, "1:60|one");
   has(hashline_session_observe(other, TEXT("1:60|one"), TEXT("a.txt"), &a, &e), &a, &e, "1");
   has(hashline_session_forget(other, LEFT_OUT, &a, &e), &a, &e, "null");
+  has(hashline_session_changed_files(other, &a, &e), &a, &e, "[");
   has(hashline_session_notes(other, &a, &e), &a, &e, "[]");
   fails(hashline_session_read_json(other, TEXT("\"a.txt\""), &a, &e), &a, &e, "INVALID_JSON");
   CHECK(hashline_session_close(other));

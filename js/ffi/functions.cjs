@@ -191,6 +191,10 @@ function functionsOver({ call, open, close }) {
       return new HashSession(undefined, this)
     }
 
+    changedFiles() {
+      return answer('hashline_session_changed_files', [], this.#open)
+    }
+
     get notes() {
       return answer('hashline_session_notes', [], this.#open)
     }

@@ -33,6 +33,7 @@ const SIGNATURES = {
   hashline_session_apply: sessionCall(2),
   hashline_session_observe: sessionCall(2),
   hashline_session_forget: sessionCall(1),
+  hashline_session_changed_files: sessionCall(0),
   hashline_session_notes: sessionCall(0),
   hashline_session_memory_bytes: sessionCall(0),
   hashline_session_read_json: sessionCall(1),

@@ -431,6 +431,18 @@ pub unsafe extern "C" fn hashline_session_forget(
     }
 }
 
+/// Answers an array of strings: files that were shown, and that somebody else has changed since. The
+/// calls so far have found them; each is answered once.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn hashline_session_changed_files(
+    session: u64,
+    answer: *mut HashlineBuffer,
+    error: *mut HashlineError,
+) -> bool {
+    // SAFETY: The caller keeps the rules at the head of this file.
+    unsafe { answered(answer, error, || sessions::changed_files(session).map(HashlineBuffer::of)) }
+}
+
 /// Answers an array of strings: what went wrong with keeping the session on disk.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn hashline_session_notes(

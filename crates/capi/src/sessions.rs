@@ -107,6 +107,10 @@ pub(crate) fn forget(number: u64, path: Input<'_>) -> Result<Vec<u8>> {
     data(&Value::Null)
 }
 
+pub(crate) fn changed_files(number: u64) -> Result<Vec<u8>> {
+    data(&session(number)?.changed_files())
+}
+
 pub(crate) fn notes(number: u64) -> Result<Vec<u8>> {
     data(&session(number)?.notes())
 }

@@ -329,6 +329,15 @@ fn sessions() {
     // SAFETY: As in `two`.
     let notes = called(|answer, error| unsafe { hashline_session_notes(other, answer, error) });
     assert_eq!(data(notes), json!([]));
+    std::fs::write(dir.path().join("a.txt"), "by another\n").unwrap();
+    data(one(hashline_session_search, session, r#"{"search": "none"}"#));
+    let changed = || {
+        // SAFETY: As in `two`.
+        let changed =
+            |answer, error| unsafe { hashline_session_changed_files(session, answer, error) };
+        data(called(changed))
+    };
+    assert_eq!((changed(), changed()), (json!(["a.txt"]), json!([])));
     assert!(hashline_session_close(session) && !hashline_session_close(session));
     let (code, message) = refusal(one(hashline_session_read, session, r#""a.txt""#));
     assert_eq!(code, "INVALID_ARGUMENT");
