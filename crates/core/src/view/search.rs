@@ -183,6 +183,13 @@ pub fn search_hashed(
     Ok(result)
 }
 
+/// So many cut rows fit into the text of a search, where characters take a byte, but for what
+/// stands around them.
+const ROWS_THAT_FIT: u64 = 8;
+
+/// A row is not cut further than this for want of room.
+const READABLE_CHARS: u64 = 200;
+
 /// One search.
 struct Search<'a> {
     scope: &'a Scope<'a>,
@@ -268,6 +275,13 @@ impl Search<'_> {
         }
     }
 
+    /// How much of a line is shown. Long lines are cut so that several fit: one alone would end a
+    /// search that has room for little.
+    fn max_line_chars(&self) -> Option<u64> {
+        let fitting = self.query.max_bytes.map_or(u64::MAX, |bytes| bytes as u64 / ROWS_THAT_FIT);
+        self.query.max_line_chars.map(|chars| chars.min(fitting.max(READABLE_CHARS)))
+    }
+
     /// What the limits leave for the next file.
     fn room(&self, gathered: &Gathered<'_>) -> LimitsLeft {
         let max_bytes =
@@ -350,7 +364,7 @@ impl Search<'_> {
             text,
             ViewStart { line: 1, offset: 0 },
             Page::new(self.scope.dialect, limits, 0)
-                .with_width(Width::of(None, self.query.max_line_chars)),
+                .with_width(Width::of(None, self.max_line_chars())),
             &self.pattern,
             self.query.context,
             room.matches.min(per_file),

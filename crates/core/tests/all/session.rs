@@ -380,6 +380,29 @@ fn a_line_is_not_cut_by_what_earlier_files_left_of_a_limit() {
 }
 
 #[test]
+fn regression_a_long_line_does_not_end_a_search_with_little_room() {
+    let minified = "needle();".repeat(20_000);
+    let files = [("a.js", "const needle = 1\n"), ("b.min.js", &*minified), ("c.js", "needle()\n")];
+    for max_line_chars in [900, 2_000, 1_000_000] {
+        let limits = SessionLimits { max_bytes: 1_000, max_line_chars, ..SessionLimits::default() };
+        let scene = Scene::with(&files, |options| options.limits = limits);
+        let query = SearchQuery::new(literal("needle"));
+        let result = scene.session.search_with(&query, &Cancel::default()).unwrap();
+        let found: Vec<_> = result.files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(found, ["a.js", "b.min.js", "c.js"], "{}", result.text);
+        assert!(result.text.len() <= 1_000 && result.text.contains(" bytes]"), "{}", result.text);
+        assert!(!result.truncated && !result.ran_out);
+    }
+    // Whole lines are cut no more than before, however little room there is.
+    let line = format!("{} needle", "x".repeat(150));
+    let limits = SessionLimits { max_bytes: 300, ..SessionLimits::default() };
+    let scene = Scene::with(&[("a", &*line)], |options| options.limits = limits);
+    let query = SearchQuery::new(literal("needle"));
+    let result = scene.session.search_with(&query, &Cancel::default()).unwrap();
+    assert!(result.text.ends_with(&line), "{}", result.text);
+}
+
+#[test]
 fn thousands_of_files_that_are_not_there_stay_within_the_limit_of_a_call() {
     let scene = Scene::new(&[]);
     let names: Vec<String> = (0..5_000).map(|at| format!("none/{at}")).collect();
