@@ -172,7 +172,7 @@ impl BulkValue for String {
     }
 }
 
-converted!(f64, bool, Vec<f64>);
+converted!(f64, bool, Vec<f64>, Vec<Vec<f64>>);
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,7 @@
 //! `readHashed` and `readHashedSync`.
 
+use std::ops::Range;
+
 use hashline_core::{
     self as core, Cancel, Columns, Error, Query, Result as CoreResult, ViewKind, Workspace,
     WorkspaceOptions,
@@ -29,6 +31,8 @@ const REQUEST: Table<core::ReadRequest> = &[&[
         let (from, to) = given;
         request.columns = Some(Columns { from, to });
     }),
+    row!("fold", Field::folding => |request, folding| request.fold = folding),
+    row!("open", Field::texts => open),
     row!("search", Field::text => |request, search| {
         request.search = Some(Query { search, regex: false, case_sensitive: false });
     }),
@@ -59,6 +63,7 @@ pub struct FileView {
     start_line: Option<f64>,
     end_line: Option<f64>,
     truncated: Option<bool>,
+    folds: Option<Vec<Vec<f64>>>,
     line_ending: Option<Word>,
     final_newline: Option<bool>,
     encoding: Option<String>,
@@ -81,6 +86,7 @@ bulk!(FileView {
     start_line: "startLine",
     end_line: "endLine",
     truncated: "truncated",
+    folds: "folds",
     line_ending: "lineEnding",
     final_newline: "finalNewline",
     encoding: "encoding",
@@ -113,6 +119,12 @@ impl From<Error> for ViewError {
     }
 }
 
+/// The first and the last line of each fold; nothing where there are none.
+fn folds_of(folds: &[Range<u64>]) -> Option<Vec<Vec<f64>>> {
+    let lines = |fold: &Range<u64>| vec![fold.start as f64, (fold.end - 1) as f64];
+    (!folds.is_empty()).then(|| folds.iter().map(lines).collect())
+}
+
 impl FileView {
     pub fn of(view: core::FileView, to_text: fn(String, bool) -> Text) -> FileView {
         let is_text = view.kind == ViewKind::Text;
@@ -126,6 +138,7 @@ impl FileView {
             start_line: is_text.then_some(view.start_line as f64),
             end_line: is_text.then_some(view.end_line as f64),
             truncated: is_shown.then_some(view.truncated),
+            folds: folds_of(&view.folds),
             line_ending: is_text.then(|| Word(view.line_ending.as_str())),
             final_newline: is_text.then_some(view.final_newline),
             encoding: is_text.then_some(view.encoding),

@@ -75,6 +75,36 @@ function reads() {
   return [...made, ...special]
 }
 
+/** Files of which bodies are folded. @returns {Given[]} */
+function folds() {
+  const body = (/** @type {number} */ lines) =>
+    Array.from({ length: lines }, (_, at) => `    work(${at});\n`).join('')
+  const code = [2, 3, 12, 4].map((lines, at) => `fn f${at}() {\n${body(lines)}}\n\n`).join('')
+  const notes = `list\n${'  - item\n'.repeat(9)}end\n`
+  /** @type {[string, object][]} */
+  const asked = [
+    ['of definitions', { fold: 16 }],
+    ['that has room for all', { fold: true }],
+    ['that is none', { fold: false }],
+    ['of no lines', { fold: 0 }],
+    ['in few lines', { fold: 3 }],
+    ['with lines to open', { fold: 10, open: ['12-20'] }],
+    ['with a row to open', { fold: 10, open: ['12-20 … 9 lines'] }],
+    ['with an anchor to open', { fold: 10, open: ['1:00'] }],
+    ['with nothing to open', { fold: 10, open: ['here'] }],
+    ['from a line on', { fold: 10, startLine: 12 }],
+    ['in few bytes', { fold: 10, maxBytes: 60 }],
+    ['with a search', { fold: 10, search: 'f1' }],
+    ['of something else', { fold: 'all' }],
+    ['without a grammar', { path: 'notes', fold: 5 }],
+  ]
+  return asked.map(([name, given]) => ({
+    name: `read a fold ${name}`,
+    files: { 'code.rs': code, notes },
+    calls: [{ call: 'read', given: { path: 'code.rs', ...given } }],
+  }))
+}
+
 /** Lines of which only a part is shown, of characters of one to four bytes. @returns {Given[]} */
 function longLines() {
   const text = `short\n${'ä€\u{1f600}x'.repeat(30)}needle${' and'.repeat(30)}\r\nneedle ${'y'.repeat(90)}\n`
@@ -251,6 +281,7 @@ export function cases() {
   ]
   return [
     ...reads(),
+    ...folds(),
     ...longLines(),
     ...searches(),
     ...texts(),

@@ -68,7 +68,7 @@ function withField(tool, args, field, value) {
 
 /** The fields that each tool has, and a call to put them into. */
 const READING = /** @type {const} */ ([
-  ['read', PATH, ['path', 'start_line', 'max_lines', 'columns', 'more_paths']],
+  ['read', PATH, ['path', 'start_line', 'max_lines', 'fold', 'open', 'columns', 'more_paths']],
   [
     'search',
     { pattern: 'one' },

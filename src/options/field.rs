@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use hashline_core::{Code, Dialect, Error};
+use hashline_core::{Code, Dialect, Error, FOLD_LINES, Folding};
 use napi::ValueType;
 
 use crate::fault::{Fault, Result};
@@ -170,6 +170,17 @@ impl<'env> Field<'env> {
     /// A number of things.
     pub fn count(self) -> Result<u64> {
         self.whole(0, MAX_SAFE_INTEGER)
+    }
+
+    /// How far a view is folded.
+    pub fn folding(self) -> Result<Option<Folding>> {
+        if self.is(ValueType::Boolean)? {
+            return Ok(self.value.boolean()?.then_some(Folding::To(FOLD_LINES)));
+        }
+        if self.is(ValueType::Number)? {
+            return Ok(Some(Folding::To(self.count()?)));
+        }
+        Err(self.wrong("true, false or a number of lines"))
     }
 
     /// The number of a line, as an anchor can say it.

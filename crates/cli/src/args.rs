@@ -13,7 +13,7 @@ use hashline_core::Result;
 use hashline_core::Root;
 use hashline_core::host::{Host, Term};
 use hashline_core::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS};
-use hashline_core::{Columns, Context, Limits};
+use hashline_core::{Columns, Context, Folding, Limits};
 use hashline_core::{DIALECTS, Dialect};
 use hashline_core::{MAX_MATCHES, SEARCH_MATCHES, SearchQuery};
 use hashline_core::{RELOCATE_WINDOW_LINES, Relocate};
@@ -242,6 +242,18 @@ pub struct Read {
     /// Which characters of each line to show, counted from 1: --columns 2001:4000
     #[arg(long, value_name = "FROM:TO", value_parser = columns)]
     columns: Option<Columns>,
+    /// Fold bodies, so that most definitions are seen in so many lines: 200, or --fold=LINES
+    #[arg(
+        long,
+        value_name = "LINES",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "200"
+    )]
+    fold: Option<u64>,
+    /// Show folded lines as well: 14-80, or the anchor of the line above them
+    #[arg(long, value_name = "ANCHOR")]
+    open: Vec<String>,
     /// Show lines with this text only
     #[arg(id = SEARCH, long, value_name = "TEXT")]
     search: Option<String>,
@@ -264,6 +276,8 @@ impl Read {
             limits: Limits { max_lines: self.lines, max_bytes: self.max_bytes },
             max_line_chars: self.max_line_chars,
             columns: self.columns,
+            fold: self.fold.map(Folding::To),
+            open: self.open.clone(),
             search: search.clone(),
             context: self.matching.context(),
             max_matches: Some(self.max_matches),

@@ -72,6 +72,7 @@ pub use self::{
     text::hash::{mixes_line_number, verify as verify_hash},
     view::anchor::quote,
     view::excerpt::{Context, Limits},
+    view::fold::{FOLD_LINES, Folding},
     view::pattern::Query,
     view::read::{FileView, LineEnding, MAX_MATCHES, ReadRequest, ViewKind},
     view::render::{format_hashed, hash_lines},

@@ -3,7 +3,7 @@
 //! An *anchor* is a line number and the hash of the line (`anchor`); `render` writes lines with
 //! theirs; a `checksum` says in one word what many lines were. An *excerpt* is what is shown of a
 //! text: a page, or matches with context around them (`excerpt`, `pattern`), of long lines a part
-//! (`width`). `read` makes a view of
+//! (`width`), and of long texts without what `fold` leaves out. `read` makes a view of
 //! one file, `search` of many; what the files of a call have in common is its `scope`.
 //!
 //! May import: `error`, `cancel`, `shape`, `threads`, `text`, `disk`.
@@ -11,6 +11,7 @@
 pub mod anchor;
 pub mod checksum;
 pub mod excerpt;
+pub mod fold;
 pub mod pattern;
 pub mod read;
 pub mod render;

@@ -1,7 +1,9 @@
 //! The tool that reads files.
 
 use hashline_core::host::{ReadTurn, Value};
-use hashline_core::{Columns, Dialect, FileView, Limits, ReadReport, ReadRequest, ViewKind};
+use hashline_core::{
+    Columns, Dialect, FOLD_LINES, FileView, Folding, Limits, ReadReport, ReadRequest, ViewKind,
+};
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{Arguments, MAX_COUNT, Rule, Trouble};
@@ -32,9 +34,20 @@ const COLUMNS: Field = Field::new(
     "Of long lines: the first and last character to show, like [2001, 4000]",
 );
 
+const FOLD: Field = Field::new(
+    "fold",
+    Kind::Flag,
+    "Show the definitions of the whole file in 200 lines; rows like 14-80 … 67 lines stand for what is folded",
+);
+const OPEN: Field = Field::new(
+    "open",
+    Kind::Texts,
+    "Folded lines to show as well, like [\"14-80\"]; the rest is folded",
+);
+
 pub static READ: Tool = Tool {
     title: "Read",
-    fields: &[PATH, START_LINE, MAX_LINES, COLUMNS, MORE_PATHS],
+    fields: &[PATH, START_LINE, MAX_LINES, FOLD, OPEN, COLUMNS, MORE_PATHS],
     words,
     work: Work::Reads(read, title),
 };
@@ -45,7 +58,7 @@ fn words(names: &Names, dialect: &Dialect) -> Wording {
     Wording {
         description: format!(
             "Reads files. Each line comes as {line}, where {anchor} is its anchor: {apply} edits by these anchors. \
-             Shows at most 2,000 lines and 50 KB, and says where to go on (start_line). Images are shown as images. \
+             Shows at most 2,000 lines and 50 KB, and says where to go on (start_line). A longer source is folded instead: rows of definitions, and 14-80 … 67 lines for lines that open: [\"14-80\"] shows. Images are shown as images. \
              {search} finds lines in many files."
         ),
         snippet: format!("Read files, each line with the anchor that {apply} edits by"),
@@ -80,6 +93,8 @@ pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRe
     let start_line = given.count(START_LINE.name, 1, MAX_COUNT)?;
     let max_lines = given.count(MAX_LINES.name, 1, MAX_COUNT)?;
     let columns = given.pair(COLUMNS.name)?;
+    let fold = given.flag(FOLD.name)?.then_some(Folding::To(FOLD_LINES));
+    let open = given.texts(OPEN.name)?;
     let mut requests = Vec::with_capacity(paths.len());
     for (field, path) in paths {
         let path = plain_path(call, path, &field, given.repairs)?;
@@ -88,6 +103,7 @@ pub fn requests(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<Vec<ReadRe
     if let Some(first) = requests.first_mut() {
         first.start_line = start_line;
         first.columns = columns.map(|[from, to]| Columns { from, to });
+        (first.fold, first.open) = (fold, open);
         first.limits = Limits { max_lines, max_bytes: None };
     }
     Ok(requests)

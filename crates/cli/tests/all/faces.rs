@@ -209,6 +209,17 @@ fn read_words(given: &Value, words: &mut Vec<String>) -> Option<()> {
         let columns = format!("{}:{}", columns[0], columns[1]);
         options.words.extend(["--columns".to_owned(), columns]);
     }
+    match options.left.remove("fold") {
+        Some(Value::Bool(true)) => options.words.push("--fold".to_owned()),
+        Some(lines) if lines.is_u64() => options.words.push(format!("--fold={lines}")),
+        Some(_) => return None,
+        None => {}
+    }
+    if let Some(open) = options.left.remove("open") {
+        for name in open.as_array().cloned().unwrap_or_else(|| vec![open.clone()]) {
+            options.words.push(format!("--open={}", name.as_str()?));
+        }
+    }
     options.value("search", "--search");
     matching(&mut options);
     options.end()?;

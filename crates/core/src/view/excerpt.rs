@@ -6,6 +6,7 @@ use std::ops::Range;
 use crate::text::dialect::Dialect;
 use crate::text::hash::{BlockHasher, LineHasher, with_block_hasher};
 use crate::text::lines::{Lines, Span, Unit};
+use crate::view::fold::fold_row;
 use crate::view::render::{
     BlockRenderer, GAP, LINE_ROOM_BYTES, cut_mark_bytes, left_mark_bytes, render_line, render_part,
     rendered_size_bound, with_room_for,
@@ -138,6 +139,24 @@ impl Page {
             self.shown_lines += count;
             (number, rest) = (next, &rest[block_bytes..]);
         }
+        true
+    }
+
+    /// Adds a row for lines that are left out; false when it did not fit, after which nothing does.
+    pub fn push_fold(&mut self, lines: &Range<u64>) -> bool {
+        let row = fold_row(lines);
+        let has_room = self.shown_lines == 0 || self.has_room_for(1, row.len() + 1);
+        if self.next_line.is_some() || !has_room {
+            self.next_line.get_or_insert(lines.start);
+            return false;
+        }
+        if !self.out.is_empty() {
+            self.out.push(b'\n');
+        }
+        self.out.extend_from_slice(row.as_bytes());
+        self.first_line.get_or_insert(lines.start);
+        self.last_line = lines.end - 1;
+        self.shown_lines += 1;
         true
     }
 

@@ -1,11 +1,13 @@
 //! A request → a view of a file: a window of its lines, or the matches in it.
 
+mod folded;
 mod lines;
 mod shape;
 mod shared;
 mod stream;
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -19,6 +21,7 @@ use crate::error::{Code, Error, Message, Result, Term};
 use crate::threads;
 use crate::view::checksum::Checksum;
 use crate::view::excerpt::{Context, Excerpt, Limits, Page};
+use crate::view::fold::{FOLD_LINES, Folding};
 use crate::view::pattern::{Pattern, Query};
 use crate::view::render::{kept_room_bytes, rendered_size_bound};
 use crate::view::scope::Scope;
@@ -45,6 +48,11 @@ pub struct ReadRequest {
     pub max_line_chars: Option<u64>,
     /// Which columns of each line are shown; then `max_line_chars` does not count.
     pub columns: Option<Columns>,
+    /// How far the view is folded; not at all when `None`.
+    pub fold: Option<Folding>,
+    /// What is not folded: lines as `14-80`, or the anchor of the line above them. What is named
+    /// here makes a view a folded one.
+    pub open: Vec<String>,
     /// Show the matches only.
     pub search: Option<Query>,
     /// Lines around each match.
@@ -66,6 +74,11 @@ impl ReadRequest {
     /// The path as answers have it.
     pub(crate) fn name(&self) -> Cow<'_, str> {
         self.path.to_string_lossy()
+    }
+
+    fn folding(&self) -> Option<Folding> {
+        let usual = (!self.open.is_empty()).then_some(Folding::To(FOLD_LINES));
+        self.fold.filter(|&fold| usual.is_none() || fold != Folding::InsteadOfCut).or(usual)
     }
 
     fn width(&self) -> Width {
@@ -170,6 +183,8 @@ pub struct FileView {
     pub truncated: bool,
     /// Whether it shows one line, and of that less than was asked for: it has too many bytes.
     pub is_line_cut: bool,
+    /// The lines that are left out of it, though it goes on behind them.
+    pub folds: Vec<Range<u64>>,
     /// The matching lines shown, with `search`.
     pub match_lines: Option<Vec<u64>>,
     /// The matching lines from `start_line` on, shown or not, with `search`.
@@ -276,6 +291,7 @@ fn prepare(scope: &Scope<'_>, request: &ReadRequest) -> Result<(LoadOptions, Opt
             "columns are {from} to {to}: expected a first one, from 1, and a last one that is no less"
         )));
     }
+    folded::check(request)?;
     Ok((load, pattern))
 }
 
@@ -309,6 +325,7 @@ fn view_document(
     let width = request.width();
     let is_whole = pattern.is_none()
         && start_line == 1
+        && request.folding().is_none()
         && request.limits == Limits::default()
         && width == Width::Whole;
     // What anchors add to a page of source with 30 bytes a line.
@@ -337,6 +354,13 @@ fn view_document(
     let start = offset_of_line(text, start_line, cancel)?;
     let lines_left = (line_count + 1).saturating_sub(start_line);
     let from = ViewStart { line: start_line, offset: start };
+    if let Some(folding @ Folding::To(_)) = request.folding() {
+        let from = ViewStart { line: start_line, offset: start };
+        let shown = folded::show(scope, document, request, folding, from)?;
+        if let Some(shown) = shown {
+            return finish_view(scope, document, request, line_count, start_line, shown);
+        }
+    }
     let shown = match pattern {
         None => {
             let lines = request.limits.max_lines.map_or(lines_left, |max| max.min(lines_left));
@@ -357,6 +381,13 @@ fn view_document(
             show_matches(text, from, page, pattern, request.context, max_matches, cancel)?.0
         }
     };
+    let shown = match request.folding() {
+        Some(Folding::InsteadOfCut) if shown.next_line.is_some() => {
+            let from = ViewStart { line: start_line, offset: start };
+            folded::show(scope, document, request, Folding::InsteadOfCut, from)?.unwrap_or(shown)
+        }
+        _ => shown,
+    };
     finish_view(scope, document, request, line_count, start_line, shown)
 }
 
@@ -370,8 +401,17 @@ pub(crate) struct ViewStart {
 pub(crate) struct Shown {
     pub(crate) page: Page,
     pub(crate) next_line: Option<u64>,
+    pub(crate) folds: Vec<Range<u64>>,
     pub(crate) match_lines: Option<Vec<u64>>,
     pub(crate) match_count: Option<u64>,
+}
+
+impl Shown {
+    /// Lines that follow each other.
+    fn of_window(page: Page) -> Shown {
+        let (folds, match_lines, match_count) = (Vec::new(), None, None);
+        Shown { next_line: page.next_line(), page, folds, match_lines, match_count }
+    }
 }
 
 /// All lines of a large text, by several threads. `None` when the text changed meanwhile.
@@ -380,7 +420,7 @@ fn show_whole(scope: &Scope<'_>, text: &[u8]) -> Result<Option<Shown>> {
     let counted = CountedText::of(text, cancel)?;
     let rendered = counted.render(dialect, cancel)?;
     let page = rendered.map(|text| Page::of_rendered(dialect, counted.line_count, text));
-    Ok(page.map(|page| Shown { page, next_line: None, match_lines: None, match_count: None }))
+    Ok(page.map(|page| Shown::of_window(page)))
 }
 
 /// The lines up to the offset `end`, which is where `max_lines` puts it, as far as they fit.
@@ -405,7 +445,7 @@ fn show_window(
         // Too many: the page notes that it goes on here.
         page.push(page.shown_lines() + from.line, b"");
     }
-    Ok(Shown { next_line: page.next_line(), page, match_lines: None, match_count: None })
+    Ok(Shown::of_window(page))
 }
 
 /// The length of about a piece of whole lines.
@@ -455,7 +495,8 @@ pub(crate) fn show_matches(
     }
     let page = excerpt.finish();
     let next_line = page.next_line().or(first_left_out);
-    let shown = Shown { page, next_line, match_lines: Some(lines), match_count: Some(count) };
+    let (folds, match_lines, match_count) = (Vec::new(), Some(lines), Some(count));
+    let shown = Shown { page, next_line, folds, match_lines, match_count };
     Ok((shown, ViewStart { line: number, offset }))
 }
 
@@ -473,7 +514,10 @@ fn finish_view(
         0 => first_line - 1,
         _ => shown.page.last_line(),
     };
-    let is_asked = request.checksum && request.search.is_none() && end_line >= first_line;
+    let is_asked = request.checksum
+        && request.search.is_none()
+        && shown.folds.is_empty()
+        && end_line >= first_line;
     let checksum = if is_asked {
         let start = offset_of_line(document.text(), first_line, cancel)?;
         let shown = document.text().get(start..).unwrap_or_default();
@@ -495,6 +539,7 @@ fn finish_view(
         next_line,
         truncated: next_line.is_some() || is_cut || has_cut_rows,
         is_line_cut: is_cut,
+        folds: shown.folds,
         match_lines: shown.match_lines,
         match_count: shown.match_count,
         line_ending: line_ending(document.text(), cancel)?,

@@ -12,6 +12,7 @@ mod blocks;
 mod cancel;
 mod code_blocks;
 mod faults;
+mod folds;
 mod hostile;
 mod json;
 mod layers;

@@ -6,6 +6,7 @@ use super::{FileView, LineEnding, ReadRequest, ViewKind};
 use crate::error::{Code, Error};
 use crate::shape::{path_or_object, size};
 use crate::view::excerpt::{Context, Limits};
+use crate::view::fold::{FOLD_LINES, Folding};
 use crate::view::pattern::Query;
 use crate::view::width::Columns;
 
@@ -26,6 +27,9 @@ struct RequestShape {
     max_bytes: Option<u64>,
     max_line_chars: Option<u64>,
     columns: Option<(u64, u64)>,
+    fold: Option<FoldShape>,
+    #[serde(default)]
+    open: Vec<String>,
     search: Option<String>,
     regex: Option<bool>,
     case_sensitive: Option<bool>,
@@ -34,6 +38,23 @@ struct RequestShape {
     max_matches: Option<u64>,
     encoding: Option<String>,
     checksum: Option<bool>,
+}
+
+/// `true`, or a number of lines.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum FoldShape {
+    Is(bool),
+    Lines(u64),
+}
+
+impl FoldShape {
+    fn folding(self) -> Option<Folding> {
+        match self {
+            FoldShape::Is(is) => is.then_some(Folding::To(FOLD_LINES)),
+            FoldShape::Lines(lines) => Some(Folding::To(lines)),
+        }
+    }
 }
 
 impl From<RequestShape> for ReadRequest {
@@ -46,6 +67,8 @@ impl From<RequestShape> for ReadRequest {
             limits: Limits { max_lines: given.max_lines, max_bytes: given.max_bytes.map(size) },
             max_line_chars: given.max_line_chars,
             columns: given.columns.map(|(from, to)| Columns { from, to }),
+            fold: given.fold.and_then(FoldShape::folding),
+            open: given.open,
             search: given.search.map(|search| Query { search, regex, case_sensitive }),
             context: Context {
                 before: given.context_before.unwrap_or_default(),
@@ -71,6 +94,8 @@ enum ViewShape<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         next_line: Option<u64>,
         truncated: bool,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        folds: Vec<(u64, u64)>,
         #[serde(skip_serializing_if = "Option::is_none")]
         match_lines: Option<&'a [u64]>,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,6 +158,7 @@ impl Serialize for FileView {
                 end_line: self.end_line,
                 next_line: self.next_line,
                 truncated: self.truncated,
+                folds: self.folds.iter().map(|lines| (lines.start, lines.end - 1)).collect(),
                 match_lines: self.match_lines.as_deref(),
                 match_count: self.match_count,
                 line_ending: self.line_ending,

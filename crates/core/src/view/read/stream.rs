@@ -16,7 +16,7 @@ use crate::view::render::{give_back, rendered_size_bound};
 use crate::view::scope::Scope;
 
 /// Passes the lines that a request asks for on to `pass_on`, in pieces of whole lines. The view
-/// that is returned has no text. A request with a search, or with a limit in bytes, is answered
+/// that is returned has no text. A request with a search or folds, or with a limit in bytes, is answered
 /// as a whole, and passed on then.
 pub fn stream_file(
     scope: &Scope<'_>,
@@ -47,7 +47,7 @@ fn stream(
     pass_on: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<FileView> {
     let document = match loaded {
-        Loaded::Text(document) if request.search.is_none() && !has_byte_limit(request) => document,
+        Loaded::Text(document) if is_a_window(request) => document,
         other => {
             let (_, pattern) = prepare(scope, request)?;
             let mut view = view_loaded(scope, other, request, pattern.as_ref())?;
@@ -83,8 +83,9 @@ fn stream(
     })
 }
 
-fn has_byte_limit(request: &ReadRequest) -> bool {
-    request.limits.max_bytes.is_some()
+/// Whether it asks for lines that follow each other, as many as it says.
+fn is_a_window(request: &ReadRequest) -> bool {
+    request.search.is_none() && request.folding().is_none() && request.limits.max_bytes.is_none()
 }
 
 /// What is passed on of a text.

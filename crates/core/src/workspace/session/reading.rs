@@ -8,6 +8,8 @@ use crate::cancel::Cancel;
 use crate::disk::bytes::{Document, Loaded};
 use crate::edit::session::{Lesson, LineSet, Showing, Version, rows_shown};
 use crate::error::{Code, Error, Result};
+use crate::view::excerpt::Limits;
+use crate::view::fold::{Folding, name_of_fold};
 use crate::view::read::{FileView, ReadRequest, ViewKind, read_hashed};
 use crate::view::render::{file_header, one_line};
 use crate::view::scope::Scope;
@@ -137,10 +139,14 @@ impl<'s> Reading<'s> {
         room_bytes: usize,
         cancel: &Cancel,
     ) -> Result<(FileView, Seen, Option<Lesson>)> {
+        let has_no_window = is_unlimited(request);
         let mut request = request.clone();
         let (limits, left) = (&mut request.limits, &self.left);
         limits.max_lines = Some(limits.max_lines.unwrap_or(u64::MAX).min(left.max_lines));
         limits.max_bytes = Some(limits.max_bytes.unwrap_or(usize::MAX).min(room_bytes));
+        if has_no_window {
+            request.fold.get_or_insert(Folding::InsteadOfCut);
+        }
         request.max_line_chars = Some(left.line_chars(request.max_line_chars));
         request.max_matches = Some(request.max_matches.unwrap_or(u64::MAX).min(left.max_matches));
         let read = |workspace: &Workspace<'static>| {
@@ -198,7 +204,10 @@ impl<'s> Reading<'s> {
     fn seen_of(&self, scope: &Scope<'_>, document: &Document, view: &FileView) -> Seen {
         let text = self.session.memory.version(document.text(), hash_of_view(document, view));
         let shown = text.look(document.text(), |body| match view.match_lines {
-            None if view.end_line >= view.start_line => LineSet::of(view.start_line, view.end_line),
+            None if view.end_line >= view.start_line => {
+                let folded: LineSet = view.folds.iter().cloned().collect();
+                LineSet::of(view.start_line, view.end_line).without(&folded)
+            }
             _ => rows_shown(scope.dialect, body, &view.text),
         });
         Seen::Text { text, shown }
@@ -259,6 +268,21 @@ impl<'s> Reading<'s> {
                 }
             };
         }
+        if let Some(first) = view.folds.first() {
+            let folded: u64 = view.folds.iter().map(|lines| lines.end - lines.start).sum();
+            let (lines, name) = (view.line_count, name_of_fold(first));
+            report.text += &format!(
+                "\n(The file has {lines} lines, {folded} of them folded. To see some, read with open: [\"{name}\"].)"
+            );
+        }
         start..end
     }
+}
+
+/// Whether a request asks for a file as a whole.
+fn is_unlimited(request: &ReadRequest) -> bool {
+    request.start_line.is_none()
+        && request.limits == Limits::default()
+        && request.search.is_none()
+        && request.columns.is_none()
 }

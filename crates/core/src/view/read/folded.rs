@@ -1,0 +1,57 @@
+//! A view of a file in which stretches of lines are folded.
+
+use std::ops::Range;
+
+use super::{ReadRequest, Shown, ViewStart, offset_after_lines};
+use crate::disk::bytes::Document;
+use crate::error::{Error, Result};
+use crate::view::excerpt::Page;
+use crate::view::fold::{FoldedText, Folding};
+use crate::view::scope::Scope;
+
+/// Whether a request can be folded as it says.
+pub fn check(request: &ReadRequest) -> Result<()> {
+    if request.fold == Some(Folding::To(0)) {
+        return Err(Error::argument("fold is 0: a folded view has at least one line"));
+    }
+    if request.search.is_some() && matches!(request.folding(), Some(Folding::To(_))) {
+        return Err(Error::argument(
+            "a read with search is not folded: leave out fold and open, or the search",
+        ));
+    }
+    Ok(())
+}
+
+/// The view from a line on. `None` where the file has to have a structure, and has none.
+pub fn show(
+    scope: &Scope<'_>,
+    document: &Document,
+    request: &ReadRequest,
+    folding: Folding,
+    from: ViewStart,
+) -> Result<Option<Shown>> {
+    let &Scope { dialect, cancel, .. } = scope;
+    let text = document.text();
+    let folded = FoldedText { path: &request.name(), text, dialect, cancel };
+    let Some(folds) = folded.left_out(folding, request.limits.max_lines, &request.open)? else {
+        return Ok(None);
+    };
+    let mut page = Page::new(dialect, request.limits, 0).with_width(request.width());
+    let ViewStart { mut line, mut offset } = from;
+    let mut shown: Vec<Range<u64>> = Vec::new();
+    // One line takes no more room than the row that stands for it.
+    let below = folds.into_iter().map(|fold| fold.start.max(from.line)..fold.end);
+    for fold in below.filter(|fold| fold.end > fold.start + 1) {
+        let end = offset_after_lines(text, offset, fold.start - line, cancel)?;
+        if !page.push_lines(line, &text[offset..end]) || !page.push_fold(&fold) {
+            break;
+        }
+        offset = offset_after_lines(text, end, fold.end - fold.start, cancel)?;
+        line = fold.end;
+        shown.push(fold);
+    }
+    if page.next_line().is_none() {
+        page.push_lines(line, &text[offset..]);
+    }
+    Ok(Some(Shown { folds: shown, ..Shown::of_window(page) }))
+}

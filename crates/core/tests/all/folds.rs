@@ -1,0 +1,271 @@
+//! Views of which stretches of lines are folded.
+
+use std::fs;
+use std::ops::Range;
+
+use hashline_core::internals::error::{Code, Error};
+use hashline_core::internals::view::fold::Folding;
+use hashline_core::internals::view::read::{FileView, ReadRequest};
+use hashline_core::internals::workspace::{
+    Session, SessionLimits, SessionOptions, Workspace, WorkspaceOptions,
+};
+use hashline_core::internals::{cancel::Cancel, edit::outcome::Outcome};
+use proptest::prelude::*;
+use serde_json::json;
+
+/// `count` functions, each with so many lines between its head and its end.
+fn functions(count: usize, body: usize) -> String {
+    let function = |at| format!("fn f{at}() {{\n{}}}\n\n", "    work();\n".repeat(body));
+    (0..count).map(function).collect()
+}
+
+fn folded(path: &str, lines: u64) -> ReadRequest {
+    ReadRequest { path: path.into(), fold: Some(Folding::To(lines)), ..ReadRequest::default() }
+}
+
+fn try_view(content: &str, request: &ReadRequest) -> Result<FileView, Error> {
+    let workspace = Workspace::new(WorkspaceOptions::unbounded());
+    let view = workspace.read_bytes(request, content.as_bytes(), &Cancel::default())?;
+    view.error.clone().map_or(Ok(view), Err)
+}
+
+fn view(content: &str, request: &ReadRequest) -> FileView {
+    try_view(content, request).unwrap()
+}
+
+fn rows(view: &FileView) -> Vec<&str> {
+    view.text.lines().collect()
+}
+
+/// The lines of a text whose rows are in a view, once it is clear that all of a view is true.
+fn shown_lines(content: &str, view: &FileView) -> Vec<u64> {
+    let whole = self::view(content, &ReadRequest::new("whole"));
+    let whole = rows(&whole);
+    let mut shown = Vec::new();
+    let mut line = view.start_line;
+    let mut folds = view.folds.iter();
+    for row in rows(view) {
+        if row == whole[line as usize - 1] {
+            shown.push(line);
+            line += 1;
+            continue;
+        }
+        let Range { start, end } = folds.next().unwrap_or_else(|| panic!("{row}")).clone();
+        assert_eq!(row, format!("{start}-{} … {} lines", end - 1, end - start));
+        assert!(start == line && end - start > 1, "{row} at {line}");
+        line = end;
+    }
+    assert_eq!((folds.next(), line), (None, view.end_line + 1));
+    shown
+}
+
+fn definitions_shown(view: &FileView) -> usize {
+    rows(view).iter().filter(|row| row.contains("fn ")).count()
+}
+
+#[test]
+fn bodies_are_folded_and_the_smallest_opened_first() {
+    let content = functions(1, 20) + &functions(1, 3);
+    let view = view(&content, &folded("a.rs", 10));
+    let anchors: Vec<&str> = rows(&view).iter().map(|row| row.split('|').next().unwrap()).collect();
+    assert_eq!(view.folds, [2..22], "{anchors:?}");
+    assert_eq!(shown_lines(&content, &view), [1, 22, 23, 24, 25, 26, 27, 28, 29]);
+    assert_eq!((view.line_count, view.start_line, view.end_line), (29, 1, 29));
+    assert_eq!((view.next_line, view.truncated, view.checksum), (None, false, None));
+}
+
+#[test]
+fn a_file_that_has_room_is_not_folded() {
+    for (content, lines) in [(functions(3, 3), 18), (String::new(), 1), ("x".to_owned(), 1)] {
+        let view = view(&content, &folded("a.rs", lines));
+        assert_eq!((view.folds.len(), view.end_line), (0, view.line_count), "{content:?}");
+    }
+}
+
+#[test]
+fn definitions_within_others_are_found_and_tests_come_last() {
+    let method = "    fn m() {\n        work();\n        work();\n        work();\n    }\n";
+    let of = |head: &str| format!("{head} {{\n{}}}\n", method.repeat(4));
+    let content = of("#[cfg(test)]\nmod tests") + &of("impl A") + &of("impl B");
+    let view = view(&content, &folded("a.rs", 24));
+    assert_eq!(definitions_shown(&view), 8, "{}", view.text);
+    assert_eq!(view.folds[0], 3..23, "{}", view.text);
+}
+
+#[test]
+fn where_definitions_alone_fit_they_are_shown_alone() {
+    let content = functions(40, 5);
+    assert_eq!(definitions_shown(&view(&content, &folded("a.rs", 80))), 40);
+    // What does not fit even so is shown from its beginning.
+    let few = view(&content, &folded("a.rs", 20));
+    assert!(definitions_shown(&few) >= 9, "{}", few.text);
+    assert!(rows(&few).len() <= 20 && few.end_line == few.line_count);
+}
+
+#[test]
+fn what_is_opened_is_shown_besides() {
+    let content = functions(9, 20);
+    let request = folded("a.rs", 40);
+    let before = view(&content, &request);
+    let anchor = rows(&before)[0].split_once('|').map_or(rows(&before)[0], |row| row.0);
+    let names = ["2-21", "2-21 … 20 lines", anchor.split_once("fn").map_or(anchor, |row| row.0)];
+    for open in names {
+        let opened = view(&content, &ReadRequest { open: vec![open.into()], ..request.clone() });
+        assert_eq!(opened.folds, before.folds[1..], "{open}");
+        assert_eq!(shown_lines(&content, &opened)[..23], (1..24).collect::<Vec<u64>>());
+    }
+    let part = ReadRequest { open: vec!["5-6".into(), "6-20".into()], ..request };
+    assert_eq!(view(&content, &part).folds[..2], [2..5, before.folds[1].clone()]);
+    // One line takes no more room than its fold. A read that opens something is a folded one.
+    let content = functions(40, 20);
+    let request = ReadRequest { open: vec!["3-21".into()], ..ReadRequest::new("a.rs") };
+    let opened = view(&content, &request);
+    assert_eq!(shown_lines(&content, &opened)[..22], (1..23).collect::<Vec<u64>>());
+    assert!(!opened.folds.is_empty());
+}
+
+#[test]
+fn what_cannot_be_opened_or_folded_says_so() {
+    let content = functions(9, 20);
+    let refused = |request: ReadRequest| try_view(&content, &request).unwrap_err();
+    for open in ["here", "", "0-4", "9-2", "14"] {
+        let error = refused(ReadRequest { open: vec![open.into()], ..folded("a.rs", 9) });
+        assert_eq!(error.code, Code::InvalidArgument, "{open}");
+        assert!(error.message.contains("like \"14-80\""), "{}", error.message);
+    }
+    let error = refused(ReadRequest { open: vec!["1:ff".into()], ..folded("a.rs", 9) });
+    assert_eq!(error.code, Code::HashMismatch);
+    let error = refused(ReadRequest { open: vec!["4000:00".into()], ..folded("a.rs", 9) });
+    assert_eq!(error.code, Code::HashMismatch);
+    assert!(refused(folded("a.rs", 0)).message.contains("fold is 0"));
+}
+
+#[test]
+fn without_a_grammar_it_goes_by_indentation() {
+    let content = format!("a\n{}b\n\tx\n\ty\n\nc\n", "  one\n    two\n\n".repeat(20));
+    let view = view(&content, &folded("notes", 8));
+    assert_eq!(shown_lines(&content, &view), [1, 61, 62, 63, 64, 65, 66]);
+    assert_eq!(view.folds, [2..61], "{}", view.text);
+}
+
+#[test]
+fn hostile_texts_are_folded_within_the_limits() {
+    let texts = [
+        "fn f() {}\n".repeat((256 << 10) / 10),
+        "x\n".repeat(300_000),
+        (0..3000).map(|depth| " ".repeat(depth) + "x\n").collect(),
+        (0..3000).rev().map(|depth| " ".repeat(depth) + "x\n").collect(),
+        "(\n".repeat(20_000) + &")\n".repeat(20_000),
+        "\n".repeat(5000),
+        "\r\n  a\r\n".repeat(5000),
+    ];
+    for text in &texts {
+        for path in ["a.rs", "notes"] {
+            for lines in [1, 7, 200] {
+                let view = view(text, &folded(path, lines));
+                let name = format!("{path} {lines} {:?}", &text[..9]);
+                assert!(rows(&view).len() as u64 <= lines + 1, "{name}: {}", rows(&view).len());
+                assert_eq!(view.end_line, view.line_count, "{name}");
+            }
+        }
+    }
+}
+
+struct Scene {
+    dir: tempfile::TempDir,
+    session: Session,
+}
+
+impl Scene {
+    fn new(files: &[(&str, &str)], limits: SessionLimits) -> Scene {
+        let dir = tempfile::tempdir().unwrap();
+        files.iter().for_each(|(name, content)| fs::write(dir.path().join(name), content).unwrap());
+        let workspace = WorkspaceOptions { root: dir.path().into(), ..WorkspaceOptions::default() };
+        let options = SessionOptions { workspace, limits, ..SessionOptions::default() };
+        Scene { session: Session::new(options).unwrap(), dir }
+    }
+
+    fn delete(&self, first: &str, last: &str) -> Outcome {
+        let delete =
+            json!({"op": "delete", "path": "a.rs", "start_anchor": first, "end_anchor": last});
+        self.session.apply(json!({"operations": [delete]})).unwrap()
+    }
+}
+
+fn anchor_of(row: &str) -> String {
+    row.split(['|', 'f', ' ', '}']).next().unwrap().to_owned()
+}
+
+#[test]
+fn a_read_beyond_its_limits_is_folded_instead_of_cut() {
+    let (long, flat) = (functions(300, 20), "x\n".repeat(3000));
+    let scene = Scene::new(&[("a.rs", &long), ("flat", &flat)], SessionLimits::default());
+    let report = scene.session.read("a.rs").unwrap();
+    assert!(report.next.is_empty() && !report.views[0].folds.is_empty());
+    assert!(report.text.contains(" of them folded. To see some, read with open: [\""));
+    assert!(report.text.lines().count() <= 202);
+    // Neither what names a window, nor what has no structure.
+    let window = ReadRequest { start_line: Some(1), ..ReadRequest::new("a.rs") };
+    for request in [window, ReadRequest::new("flat")] {
+        let report = scene.session.read(request).unwrap();
+        assert!(report.views[0].folds.is_empty() && report.next.len() == 1);
+    }
+}
+
+#[test]
+fn folded_lines_count_as_not_shown() {
+    let content = functions(9, 20);
+    let scene = Scene::new(&[("a.rs", &content)], SessionLimits::default());
+    let report = scene.session.read(folded("a.rs", 40)).unwrap();
+    let text = rows(&report.views[0]);
+    assert_eq!(report.views[0].folds[0], 2..22);
+    let (first, last) = (anchor_of(text[0]), anchor_of(text[2]));
+    match scene.delete(&first, &last) {
+        Outcome::Rejected(rejected) => {
+            assert!(rejected.text.contains("Lines 2-21 were never shown"), "{}", rejected.text)
+        }
+        Outcome::Applied(applied) => panic!("{}", applied.text),
+    }
+    assert_eq!(fs::read_to_string(scene.dir.path().join("a.rs")).unwrap(), content);
+}
+
+#[test]
+fn a_file_that_changes_between_a_fold_and_an_edit_is_edited_where_it_was_shown() {
+    let content = functions(9, 20);
+    let scene = Scene::new(&[("a.rs", &content)], SessionLimits::default());
+    let request = ReadRequest { open: vec!["2-21".into()], ..folded("a.rs", 40) };
+    let report = scene.session.read(request).unwrap();
+    let text = rows(&report.views[0]);
+    let (first, last) = (anchor_of(text[0]), anchor_of(text[22]));
+    fs::write(scene.dir.path().join("a.rs"), format!("// new\n{content}")).unwrap();
+    assert!(matches!(scene.delete(&first, &last), Outcome::Applied(_)));
+    let left: String = content.split_inclusive('\n').skip(23).collect();
+    assert_eq!(
+        fs::read_to_string(scene.dir.path().join("a.rs")).unwrap(),
+        format!("// new\n{left}")
+    );
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_folded_truly(
+        lines in prop::collection::vec("(  |\t){0,3}(fn a\\(\\) \\{|\\}|class B:|def c\\(\\):|x = 1|)", 0..60),
+        budget in 1u64..40,
+        start in 1u64..10,
+        open in prop::option::of((1u64..40, 0u64..9)),
+        path in prop::sample::select(vec!["a.rs", "a.py", "notes"]),
+    ) {
+        let content = lines.join("\n");
+        let open: Vec<String> =
+            open.iter().map(|(first, more)| format!("{first}-{}", first + more)).collect();
+        let opened = if open.is_empty() { 0 } else { 10 };
+        let view = view(&content, &ReadRequest { open, ..folded(path, budget) });
+        prop_assert_eq!(view.end_line, view.line_count);
+        prop_assert!(rows(&view).len() as u64 <= budget.max(2) + opened);
+        shown_lines(&content, &view);
+        if start <= view.line_count {
+            let later = ReadRequest { start_line: Some(start), ..folded(path, budget) };
+            shown_lines(&content, &self::view(&content, &later));
+        }
+    }
+}
