@@ -650,6 +650,16 @@ export interface ReadRequest extends FileRequest, MatchOptions {
    * does not count. A row that begins within its line has a mark, `[1000 bytes+] …`.
    */
   columns?: readonly [from: number, to: number]
+  /**
+   * Shows the file in so many lines (200 for `true`): bodies are folded, so that most definitions
+   * are seen. A row `14-80 … 67 lines` stands for lines that are left out.
+   */
+  fold?: boolean | number
+  /**
+   * What is not folded: lines as `14-80`, or the anchor of the line above them. A read with `open`
+   * is a folded one.
+   */
+  open?: string | readonly string[]
   /** Show only the lines that match this text or pattern. */
   search?: string
   /** The most matches listed: 200 when left out. */
@@ -686,6 +696,11 @@ export interface SearchQuery extends MatchOptions {
    * out, and the search goes on.
    */
   maxLineChars?: number
+  /**
+   * Whether the lines that open the blocks around a match are shown above it: false when left out.
+   * Only where the language of the file is known.
+   */
+  enclosing?: boolean
   /** Whether hidden files and directories are searched: false when left out. */
   hidden?: boolean
   /**
@@ -783,6 +798,8 @@ export interface TextView {
   nextLine?: number
   /** Whether the view was cut by a limit. */
   truncated: boolean
+  /** The first and the last line of each stretch that is folded; only where some are. */
+  folds?: [first: number, last: number][]
   /** With `search`: the numbers of the matching lines shown. */
   matchLines?: number[]
   /** With `search`: how many lines match from `startLine` on, shown or not. */

@@ -892,6 +892,8 @@ test('a zod shape asks zod for each field', () => {
     start_line: 'integer? described',
     max_lines: 'integer? described',
     columns: '[integer]? described',
+    fold: 'boolean? described',
+    open: '[string]? described',
     more_paths: '[string]? described',
   })
   assert.deepEqual(texts(apply), { operations: '[{op,path}] described' })

@@ -696,6 +696,11 @@ export interface SearchQuery extends MatchOptions {
    * out, and the search goes on.
    */
   maxLineChars?: number
+  /**
+   * Whether the lines that open the blocks around a match are shown above it: false when left out.
+   * Only where the language of the file is known.
+   */
+  enclosing?: boolean
   /** Whether hidden files and directories are searched: false when left out. */
   hidden?: boolean
   /**

@@ -24,6 +24,7 @@ const QUERY: Table<core::SearchQuery> = &[&[
     row!("maxMatchesPerFile", Field::count => max_matches_per_file),
     row!("maxBytes", Field::size => max_bytes),
     row!("maxLineChars", Field::count => max_line_chars),
+    row!("enclosing", Field::flag => enclosing),
     row!("hidden", Field::flag => hidden),
     row!("gitignore", Field::flag => gitignore),
     row!("ignoreFiles", Field::flag => ignore_files),

@@ -151,6 +151,7 @@ function searches() {
     ['a pattern', { search: '\\balpha\\(', regex: true }],
     ['a pattern with a back-reference', { search: '(\\w)\\1', regex: true }],
     ['with context', { contextBefore: 1, contextAfter: 2 }],
+    ['with the blocks around', { enclosing: true, contextBefore: 1 }],
     ['in a file', { paths: 'a.js' }],
     ['in a directory', { paths: ['src/deep'] }],
     ['in several places', { paths: ['src/b.js', 'a.js', 'src/deep'] }],

@@ -72,7 +72,17 @@ const READING = /** @type {const} */ ([
   [
     'search',
     { pattern: 'one' },
-    ['pattern', 'literal', 'case_sensitive', 'paths', 'globs', 'context', 'max_matches', 'hidden'],
+    [
+      'pattern',
+      'literal',
+      'case_sensitive',
+      'paths',
+      'globs',
+      'context',
+      'max_matches',
+      'enclosing',
+      'hidden',
+    ],
   ],
   ['read_json', { path: 'd.json' }, ['path', 'start_line', 'max_lines']],
 ])

@@ -358,6 +358,9 @@ pub struct Search {
     /// How many characters of a line to show, those around its first match
     #[arg(long, value_name = "N")]
     max_line_chars: Option<u64>,
+    /// Show the lines that open the blocks around each match, too
+    #[arg(long)]
+    enclosing: bool,
     /// Search hidden files and directories too
     #[arg(long)]
     hidden: bool,
@@ -396,6 +399,7 @@ impl Search {
             max_matches_per_file: self.max_matches_per_file,
             max_bytes: self.max_bytes,
             max_line_chars: self.max_line_chars,
+            enclosing: self.enclosing,
             hidden: self.hidden,
             gitignore: !self.no_gitignore,
             ignore_files: !self.no_ignore_files,

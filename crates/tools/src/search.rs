@@ -30,11 +30,16 @@ const CONTEXT: Field =
 const MATCHES: Field =
     Field::new("max_matches", Kind::Count, "The most matches to show, 200 at most")
         .or(&["limit", "maxMatches"]);
+const ENCLOSING: Field = Field::new(
+    "enclosing",
+    Kind::Flag,
+    "Show the function, class and block around each match, too",
+);
 const HIDDEN: Field = Field::new("hidden", Kind::Flag, "Search hidden files, too");
 
 pub static SEARCH: Tool = Tool {
     title: "Search",
-    fields: &[PATTERN, LITERAL, CASE_SENSITIVE, PATHS, GLOBS, CONTEXT, MATCHES, HIDDEN],
+    fields: &[PATTERN, LITERAL, CASE_SENSITIVE, PATHS, GLOBS, CONTEXT, MATCHES, ENCLOSING, HIDDEN],
     words,
     work: Work::Reads(search, title),
 };
@@ -86,6 +91,7 @@ fn query(call: &Call<'_>, given: &mut Arguments<'_>) -> Result<SearchQuery, Trou
         globs,
         context: Context { before: context, after: context },
         max_matches: given.count(MATCHES.name, 1, max)?.unwrap_or(max),
+        enclosing: given.flag(ENCLOSING.name)?,
         hidden: given.flag(HIDDEN.name)?,
         ..SearchQuery::new(pattern)
     })

@@ -237,6 +237,7 @@ fn search_words(given: &Value, words: &mut Vec<String>) -> Option<()> {
     options.value("maxMatchesPerFile", "--max-matches-per-file");
     options.value("maxDepth", "--max-depth");
     options.values("globs", "--glob");
+    options.flag("enclosing", "--enclosing", false);
     options.flag("hidden", "--hidden", false);
     options.flag("followLinks", "--follow-links", false);
     options.flag("gitignore", "--no-gitignore", true);

@@ -381,6 +381,25 @@ impl<'a> Excerpt<'a> {
         fitted
     }
 
+    /// Adds a line that says where the next match stands, if it is not shown yet; false when it did
+    /// not fit, after which nothing does.
+    pub fn push_opener(&mut self, number: u64) -> bool {
+        if !self.show_pending(number) {
+            return false;
+        }
+        let Some(skipped) = number.checked_sub(self.next.number) else { return true };
+        let mut gap = false;
+        if skipped > 0 {
+            gap = self.page.shown_lines() > 0 || self.unrendered.is_some();
+            self.render();
+            let below = self.text.get(self.next.offset..).unwrap_or_default();
+            let end = memchr::memchr_iter(b'\n', below).nth(skipped as usize - 1);
+            let offset = self.next.offset + end.map_or(below.len(), |newline| newline + 1);
+            self.next = LineStart { number, offset };
+        }
+        self.show_until(number, gap, None)
+    }
+
     /// Shows the context after the last match and hands back the page.
     pub fn finish(mut self) -> Page {
         self.show_pending(u64::MAX);

@@ -20,6 +20,7 @@ use crate::disk::fs::unicode_path;
 use crate::error::{Code, Error, Message, Result, Term};
 use crate::threads;
 use crate::view::checksum::Checksum;
+use crate::view::enclosing::Enclosing;
 use crate::view::excerpt::{Context, Excerpt, Limits, Page};
 use crate::view::fold::{FOLD_LINES, Folding};
 use crate::view::pattern::{Pattern, Query};
@@ -378,7 +379,7 @@ fn view_document(
         Some(pattern) => {
             let page = Page::new(dialect, request.limits, 0).with_width(width);
             let max_matches = request.max_matches.unwrap_or(MAX_MATCHES);
-            show_matches(text, from, page, pattern, request.context, max_matches, cancel)?.0
+            show_matches(text, from, page, pattern, (request.context, None), max_matches, cancel)?.0
         }
     };
     let shown = match request.folding() {
@@ -456,13 +457,13 @@ fn whole_lines(text: &[u8]) -> usize {
 }
 
 /// The matches from a line on, at most `max_matches` of them; all are counted. Also the line of
-/// the last one.
+/// the last one. With `enclosing`, the lines that open the blocks around a match stand above it.
 pub(crate) fn show_matches(
     text: &[u8],
     from: ViewStart,
     page: Page,
     pattern: &Pattern,
-    context: Context,
+    (context, mut enclosing): (Context, Option<Enclosing<'_>>),
     max_matches: u64,
     cancel: &Cancel,
 ) -> Result<(Shown, ViewStart)> {
@@ -486,6 +487,9 @@ pub(crate) fn show_matches(
             first_left_out = Some(number);
             continue;
         }
+        let openers = enclosing.as_mut().map_or_else(Vec::new, |blocks| blocks.openers(number));
+        let is_above = |&line: &u64| line < number.saturating_sub(context.before);
+        openers.into_iter().filter(is_above).all(|line| excerpt.push_opener(line));
         let found = if excerpt.may_cut(span) { matching.place(span)? } else { None };
         if excerpt.push_match(number, span, found) {
             lines.push(number);

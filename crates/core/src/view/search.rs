@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::disk::bytes::{Document, LoadOptions, Loaded, with_file};
 use crate::error::{Code, Error, Result};
 use crate::threads;
+use crate::view::enclosing::Enclosing;
 use crate::view::excerpt::{Context, Limits, Page};
 use crate::view::pattern::{Pattern, Query};
 use crate::view::read::{ViewStart, count_lines_while, into_string, show_matches};
@@ -56,6 +57,9 @@ pub struct SearchQuery {
     pub max_bytes: Option<usize>,
     /// How many code points of a line are shown, of a match those around it.
     pub max_line_chars: Option<u64>,
+    /// Show above each match the lines that open the blocks around it, where the language of the
+    /// file is known.
+    pub enclosing: bool,
     /// Search hidden files and directories too.
     pub hidden: bool,
     /// Pass over what `.gitignore`, `.git/info/exclude` and git's ignore file of the user
@@ -83,6 +87,7 @@ impl SearchQuery {
             max_matches_per_file: None,
             max_bytes: None,
             max_line_chars: None,
+            enclosing: false,
             hidden: false,
             gitignore: true,
             ignore_files: true,
@@ -360,13 +365,14 @@ impl Search<'_> {
             max_bytes: Some(room.bytes.saturating_sub(header.len() + 1)),
         };
         let per_file = self.query.max_matches_per_file.unwrap_or(u64::MAX);
+        let enclosing = self.query.enclosing.then(|| Enclosing::new(path, text));
         let (shown, last) = show_matches(
             text,
             ViewStart { line: 1, offset: 0 },
             Page::new(self.scope.dialect, limits, 0)
                 .with_width(Width::of(None, self.max_line_chars())),
             &self.pattern,
-            self.query.context,
+            (self.query.context, enclosing),
             room.matches.min(per_file),
             self.scope.cancel,
         )?;

@@ -11,6 +11,7 @@ mod apply;
 mod blocks;
 mod cancel;
 mod code_blocks;
+mod enclosing;
 mod faults;
 mod folds;
 mod hostile;
