@@ -521,7 +521,7 @@ fn two_patches_of_the_same_files() {
 #[cfg_attr(windows, ignore = "Wine keeps names of removed files that are open, as all are here")]
 fn a_cut_during_the_recovery() {
     let first_cuts = Run::new(EVERY_KIND, Plan::default()).recorder.count();
-    let found = cut_twice(EVERY_KIND, Plan::default(), first_cuts);
+    let found = cut_twice(EVERY_KIND, Plan::default(), first_cuts, states_per_cut() * 40);
     assert!(found[0] > 0 && found[1] > 0);
     print_pairs("a second cut during the recovery", found);
 }
@@ -535,19 +535,19 @@ fn regression_a_cut_during_a_recovery_that_takes_back() {
         let plan = Plan { keeps_state: true, can_exchange, ..Plan::default() };
         let labels = Run::new(UNSYNCED, plan).recorder.labels();
         let published = labels.iter().rposition(|label| label == JOURNAL_WRITE).unwrap();
-        let found = cut_twice(UNSYNCED, plan, published as u64);
+        let found = cut_twice(UNSYNCED, plan, published as u64, states_per_cut() * 10);
         assert!(found[0] > 0, "what is lost is taken back");
         print_pairs("not flushed, a second cut during the recovery", found);
     }
 }
 
-/// Pairs of cuts, the first before one of the operations 2 to `last` + 1. How often all was old,
-/// and how often new.
-fn cut_twice(scene: Scene, plan: Plan, last: u64) -> [u64; 2] {
+/// So many pairs of cuts, the first before one of the operations 2 to `last` + 1. How often all was
+/// old, and how often new.
+fn cut_twice(scene: Scene, plan: Plan, last: u64, pairs: usize) -> [u64; 2] {
     let pictures = Stage::new(scene.fill).pictures(scene);
     let mut random = Random(0xD1B5_4A32_D192_ED03);
     let mut found = [0, 0];
-    for _ in 0..states_per_cut() * 40 / stride() {
+    for _ in 0..pairs / stride() {
         let first = Plan { cut_at: 2 + random.below(last as usize) as u64, ..plan };
         let run = Run::new(scene, first);
         let choices = run.recorder.states(states_per_cut(), &mut random);
