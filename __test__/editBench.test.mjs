@@ -33,11 +33,13 @@ import { replayed, summaryOf } from '../bench/edit/replay.mjs'
 import { pageOf } from '../bench/edit/report.mjs'
 import { resultOf } from '../bench/edit/result.mjs'
 import { schemesNamed } from '../bench/edit/schemes.mjs'
-import { isMoving, placeFor } from '../bench/edit/task.mjs'
+import { isDoneBefore, isMoving, placeFor } from '../bench/edit/task.mjs'
 import { fixedSet, packageNamed } from '../bench/edit/tasks/fixed.mjs'
+import { formatterOf, isAlikeFormatted } from '../bench/edit/tasks/formatters.mjs'
 import { HUNK, taskFor, tasksOfRepository } from '../bench/edit/tasks/fromGit.mjs'
 import { amongLanguages, languageOf } from '../bench/edit/tasks/languages.mjs'
-import { mutatedChange } from '../bench/edit/tasks/make.mjs'
+import { movingChange, mutatedChange } from '../bench/edit/tasks/make.mjs'
+import { MUTATIONS } from '../bench/edit/tasks/mutations.mjs'
 import { WIRES } from '../bench/edit/wire.mjs'
 import { generatedPairs } from '../bench/misplacement/generated.mjs'
 import { isEmulated, withMess } from './support.mjs'
@@ -52,7 +54,7 @@ const engine = loadEngine()
 /** Tasks of generated changes, always the same ones. @returns {Task[]} */
 function generatedTasks() {
   const random = randomFrom('short run', 'tasks')
-  const kinds = [HUNK, 'dropped statement', 'renamed identifier', 'moved function']
+  const kinds = [HUNK, 'dropped line', 'renamed word', 'swapped blocks']
   /** @type {Map<string, Task>} */
   const tasks = new Map()
   for (const pair of generatedPairs(randomFrom('short run', 'pairs'), 10 * COUNT)) {
@@ -509,13 +511,94 @@ describe('tasks that somebody else wrote', () => {
         writeFileSync(file, `${JSON.stringify(task)}\n`)
         assert.throws(() => readTasks(file), /tasks\.jsonl:1 is no task: /)
       }
+      // With a mark at its beginning, an empty line, and no end of the last one.
+      const long = smallTask({ id: 'long', instruction: 'ä'.repeat(100_000) })
+      const given = [long, smallTask()]
+      writeFileSync(file, `\ufeff${given.map((task) => JSON.stringify(task)).join('\n\n')}`)
+      assert.deepEqual(readTasks(file), given)
+      writeFileSync(file, '')
+      assert.deepEqual(readTasks(file), [])
     }))
 
-  test('name a formatter or none, and no other thing', () => {
-    const place = placeFor(smallTask({ formatter: 'constructor' }))
-    assert.equal(place.isWanted(), false)
-    place.remove()
-  })
+  test('name a formatter or none, and no other thing', () =>
+    withMess({}, (dir) => {
+      const file = join(dir, 'tasks.jsonl')
+      const [one] = smallTask().files
+      for (const formatter of [{ name: 'constructor' }, 'gofmt', { name: 'gofmt', settings: 7 }]) {
+        const task = smallTask({ files: [/** @type {any} */ ({ ...one, formatter })] })
+        writeFileSync(file, JSON.stringify(task))
+        assert.throws(() => readTasks(file), /the formatter of src\/a\.txt is none/)
+      }
+    }))
+})
+
+describe('the formatter of a project', { skip: process.platform === 'win32' || isEmulated }, () => {
+  /**
+   * With programs of these names, which squeeze blanks and write down how they were called.
+   * @param {string[]} names
+   * @param {(dir: string, told: () => string) => Promise<void>} work
+   */
+  const withFormatters = (names, work) =>
+    withMess({}, async (dir) => {
+      const [bin, log] = [join(dir, 'bin'), join(dir, 'log')]
+      mkdirSync(bin)
+      for (const name of names) {
+        const tell = `echo "${name} $*" >> ${log}; for a in "$@"; do test -f "$a" && cat "$a" >> ${log}; done`
+        writeFileSync(join(bin, name), `#!/bin/sh\n${tell}; tr -s ' '\n`, { mode: 0o755 })
+      }
+      const before = process.env.PATH
+      process.env.PATH = `${bin}:${before}`
+      try {
+        await work(dir, () => readFileSync(log, 'utf8'))
+      } finally {
+        process.env.PATH = before
+      }
+    })
+
+  test('counts by its own settings, next to the file or above it', () =>
+    withFormatters(['gofmt', 'prettier', 'black', 'rustfmt'], async (dir, told) => {
+      const put = (/** @type {string} */ path, /** @type {string} */ text) => {
+        mkdirSync(join(dir, path, '..'), { recursive: true })
+        writeFileSync(join(dir, path), text)
+      }
+      put('go.mod', 'module a')
+      put('web/.prettierrc', '{"semi":false,"plugins":["./evil.js"],"parser":"./evil.js"}')
+      put('web/old/package.json', '{"prettier":{"tabWidth":3}}')
+      put('web/yaml/.prettierrc', 'semi: false')
+      put('py/pyproject.toml', '[tool.black]\nline-length = 20\n')
+      put('rust/Cargo.toml', '[package]\nedition = "2018"\n')
+      assert.deepEqual(formatterOf(dir, 'cmd/a.go'), { name: 'gofmt' })
+      assert.deepEqual(formatterOf(dir, 'web/src/a.ts')?.settings, '{"semi":false}')
+      assert.deepEqual(formatterOf(dir, 'web/old/a.ts')?.settings, '{"tabWidth":3}')
+      // What is no JSON is not read, so the settings above it count.
+      assert.deepEqual(formatterOf(dir, 'web/yaml/a.ts')?.settings, '{"semi":false}')
+      assert.match(formatterOf(dir, 'py/a/b.py')?.settings ?? '', /line-length = 20/)
+      assert.equal(formatterOf(dir, 'rust/src/a.rs')?.settings, 'edition = "2018"\n')
+      assert.equal(formatterOf(dir, 'a.py'), undefined)
+      for (const path of ['cmd/a.go', 'web/src/a.ts', 'py/a.py', 'rust/a.rs']) {
+        const formatting = formatterOf(dir, path)
+        assert.equal(await isAlikeFormatted('a  b', 'a b', path, formatting), true, path)
+        assert.equal(await isAlikeFormatted('a c', 'a b', path, formatting), false, path)
+      }
+      assert.equal(await isAlikeFormatted('a  b', 'a b', 'a.go'), false)
+      assert.equal(await isAlikeFormatted('a  b', 'a b', 'a.txt', { name: 'gofmt' }), false)
+      assert.match(told(), /line-length = 20/)
+      const evil = { name: 'prettier', settings: '{"plugins":["./evil.js"],"semi":true}' }
+      await isAlikeFormatted('a  b', 'a b', 'a.ts', evil)
+      assert.match(told(), /\{"semi":true\}/)
+      assert.doesNotMatch(told(), /evil/)
+    }))
+
+  test('may leave nothing to do of a task: that is none', () =>
+    withFormatters(['gofmt'], async () => {
+      const formatter = { name: 'gofmt' }
+      const file = { path: 'a.go', before: 'a  b\n', wanted: 'a b\n', edits: [] }
+      assert.equal(await isDoneBefore(smallTask({ files: [{ ...file, formatter }] })), true)
+      assert.equal(await isDoneBefore(smallTask({ files: [file] })), false)
+      const place = placeFor(smallTask({ files: [{ ...file, formatter }] }))
+      assert.deepEqual([await place.isWanted(), await place.isUntouched()], [true, true])
+      place.remove()
+    }))
 })
 
 describe('what an endpoint may do', () => {
@@ -904,7 +987,7 @@ describe('schemes', () => {
       const description = tool?.description ?? ''
       const example = description.slice(description.lastIndexOf(start))
       await tool?.execute(name === 'diff' ? { patch: example } : example)
-      assert.ok(place.isWanted(), name)
+      assert.ok(await place.isWanted(), name)
       place.remove()
     }
   })
@@ -1034,7 +1117,7 @@ describe('figures', () => {
       ),
     )
     for (const [at, row] of attempts.entries()) row.run = at + 1
-    const tasks = [{ id: '1', language: 'C', kind: 'k', size: 's', moving: false }]
+    const tasks = [{ id: '1', language: 'C', kind: 'k', size: 's', moving: false, near: false }]
     const [figures] = figuresOf({ ...HOW, tasks, attempts }).schemes
     const { solved, wrong, untouched, cut, endless, refused, touched } = figures
     assert.equal(solved + wrong + untouched + cut + endless + refused, attempts.length)
@@ -1169,6 +1252,7 @@ describe('figures', () => {
       kind: 'k',
       size: 's',
       moving: false,
+      near: false,
     })
     const result = {
       ...HOW,
@@ -1220,21 +1304,68 @@ function added(one, two) {
       /^Line 6 is `if \(.*`\. Its condition is wrong: `.*` must be `.*` there\.$/,
     )
     assert.match(
-      made('dropped statement', 1),
+      made('dropped line', 1),
       /^A line is missing after line \d+, which is `.*`\. Insert this line there, with its indentation:\n```\n {2}.*\n```$/,
     )
     assert.match(
-      made('renamed identifier', 1),
+      made('renamed word', 1),
       /^Rename `old\w+` to `\w+` wherever it stands as a whole word, .*: on the lines \d+, \d+/,
     )
     assert.match(
-      made('moved function', 1),
+      made('swapped blocks', 1),
       /^Two blocks of lines are in the wrong order: lines 3 to 6, from `function added\(one, two\) \{` to `\}`, and lines 8 to 15/,
     )
     assert.match(
       made('swapped arguments', 1),
       /^Line \d is `.*`\. The arguments of the call `(added\(limit, value\)|report\(limit, total\))` are in the wrong order/,
     )
+  })
+
+  test('a mistake is in code, not in what is said of it', () => {
+    const prose = [
+      'first = load(one, two)  # a call (not, this) if a and b',
+      '"""Says if this and that,',
+      'and when one == two or not.',
+      'call(first, second)"""',
+      '# if one == two and three',
+      '/* if one == two',
+      '   return one == two && call(one, two) */',
+      'log("if this and that are")',
+      'x = 1 // when a == b',
+    ]
+    const list = mutatedChange(
+      'a.ts',
+      ['union([one, two])'],
+      'swapped arguments',
+      randomFrom(1, 'p'),
+    )
+    assert.equal(list, undefined)
+    for (let seed = 0; seed < 20; seed++) {
+      const flip = mutatedChange('a.py', prose, 'flipped condition', randomFrom(seed, 'p'))
+      assert.equal(flip, undefined, flip?.words)
+      const swap = mutatedChange('a.py', prose, 'swapped arguments', randomFrom(seed, 'p'))
+      assert.match(swap?.words ?? '', /`load\(two, one\)`/)
+      const dropped = mutatedChange('a.py', prose, 'dropped line', randomFrom(seed, 'p'))
+      assert.equal(dropped, undefined, dropped?.words)
+    }
+  })
+
+  test('what others do is next to a share of the edits, and never in them', () => {
+    const lines = Array.from({ length: 60 }, (_, at) => `const value${at} = ${at}`)
+    const edit = { first: 30, last: 30, lines: ['const other = 0'] }
+    const wanted = [...lines.slice(0, 29), ...edit.lines, ...lines.slice(30)]
+    const change = { path: 'a.js', before: lines, edits: [edit], wanted, words: '' }
+    const seen = { near: 0, far: 0 }
+    for (let seed = 0; seed < 60; seed++) {
+      const moved = movingChange(change, randomFrom(seed, 'moving'))
+      assert.ok(moved?.changed)
+      const at = moved.changed.findIndex((line, index) => line !== lines[index])
+      const distance = at < 29 ? 29 - at : at - 30
+      assert.ok(distance > 0 && (moved.near ? distance <= 3 : distance >= 6), `${seed}: ${at}`)
+      assert.equal(moved.wanted.filter((line) => line === 'const other = 0').length, 1)
+      seen[moved.near ? 'near' : 'far']++
+    }
+    assert.ok(seen.near >= 10 && seen.far >= 30, JSON.stringify(seen))
   })
 
   test('the fixed set has 300 tasks in ten languages, and a fair beginning', () => {
@@ -1245,6 +1376,12 @@ function added(one, two) {
       new Set(of.map(({ file }) => languageOf(file)))
     assert.equal(languages(set).size, 10)
     assert.equal(languages(set.slice(0, 10)).size, 10)
+    const both = set.slice(0, 50).map(({ file, kind }) => `${languageOf(file)} ${kind}`)
+    assert.equal(new Set(both).size, 50)
+    assert.deepEqual(
+      [...new Set(set.map(({ kind }) => kind))].sort(),
+      Object.keys(MUTATIONS).sort(),
+    )
     const moving = set.filter(({ moving }) => moving).length
     assert.ok(moving >= 60 && moving <= 90, `${moving}`)
     for (const { package: name, sha256 } of set) {

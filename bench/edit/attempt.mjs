@@ -163,15 +163,15 @@ export function watchOver(place, tools) {
         if (!results[at].isError) addOperations(operations, call, tools)
       }
       if (triesLeft > 0 && calls.some(({ name }) => !isRead(name, tools))) {
-        first = place.isWanted()
+        first = await place.isWanted()
         triesLeft = first || refused > 0 ? 0 : triesLeft - 1
       }
       return results
     },
-    /** @param {Outcome['ending']} ending @returns {Attempt} */
-    end(ending) {
-      const solved = place.isWanted()
-      const touched = !solved && !place.isUntouched()
+    /** @param {Outcome['ending']} ending @returns {Promise<Attempt>} */
+    async end(ending) {
+      const solved = await place.isWanted()
+      const touched = !solved && !(await place.isUntouched())
       const wrong = touched && ending === 'done'
       const counts = { rounds: log.length, refusals, ...operations, usage }
       return {

@@ -168,11 +168,11 @@ async function tasks(values, repositories) {
     throw new Usage('name a git repository: tasks REPOSITORY… --out FILE')
   const isWanted = amongLanguages(values.languages)
   const [count, commits] = [numberOf(values, 'count'), numberOf(values, 'commits')]
-  const each = Math.ceil(count / repositories.length)
   /** @type {Task[]} */
   const made = []
-  for (const repository of repositories) {
+  for (const [at, repository] of repositories.entries()) {
     const { seed } = values
+    const each = Math.ceil((count - made.length) / (repositories.length - at))
     // Lock files and the like are no language.
     const known = (/** @type {string} */ language) => language !== '' && isWanted(language)
     made.push(

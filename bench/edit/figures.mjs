@@ -47,7 +47,12 @@ import { SIZES } from './task.mjs'
 const GROUPS = {
   language: ({ language }) => language,
   'size of the file': ({ size }) => size,
-  'between read and edit': ({ moving }) => (moving ? 'the file changes' : 'nothing happens'),
+  'between read and edit': ({ moving, near }) =>
+    moving
+      ? near
+        ? 'the file changes next to it'
+        : 'the file changes far away'
+      : 'nothing happens',
   'kind of change': ({ kind }) => kind,
 }
 

@@ -24,6 +24,8 @@ const MOST_LINES = 3000
 const MOST_CHARS = 200
 const MOST_OF_A_FILE = 3
 const MAX_TRIES = 10_000
+/** After so many in vain at one task its file may have any size. */
+const MAX_TRIES_OF_SIZE = 500
 const GENERATED = /generated|do not edit|@flow/i
 const TESTS = /(?:^|\/)(?:__tests__|examples?|benches|dist|docs)\//
 
@@ -77,16 +79,18 @@ function drawn(language, offset) {
   /** @type {Map<string, number>} */
   const taken = new Map()
   const uses = (/** @type {Source} */ { file }) => taken.get(file) ?? 0
+  let vain = 0
   for (let tries = 0; named.length < PER_LANGUAGE && tries < MAX_TRIES; tries++) {
     const at = named.length + offset
     const free = sources.filter((source) => uses(source) < MOST_OF_A_FILE)
     const sized = free.filter(({ isLarge }) => isLarge === (at % LARGE_EACH === 2))
-    const source = random.pick(sized.length > 0 ? sized : free)
+    const source = random.pick(sized.length > 0 && vain++ < MAX_TRIES_OF_SIZE ? sized : free)
     const one = taskIn(source, random, kinds[at % kinds.length], at % MOVING_EACH === 1)
     if (one === undefined || told.has(one.instruction)) continue
     told.add(one.instruction)
     taken.set(source.file, uses(source) + 1)
     named.push(one.named)
+    vain = 0
   }
   const large = sources.filter(({ isLarge }) => isLarge).length
   console.log(`${language}: ${named.length} of ${sources.length} files, ${large} large`)

@@ -10,6 +10,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  readSync,
   renameSync,
   writeFileSync,
   writeSync,
@@ -84,7 +85,7 @@ export function openRun(dir, about, tasks) {
     if (!existsSync(attempts)) writeFileSync(attempts, '')
     // Not to append: what is open for that alone cannot be cut on every system.
     const file = openSync(attempts, 'r+')
-    let end = wholeLines(readFileSync(attempts)).length
+    let { end } = readAttempts(attempts)
     ftruncateSync(file, end)
     const entries = before?.entries ?? []
     return {
@@ -171,7 +172,7 @@ export function readRun(dir) {
   return {
     about: /** @type {any} */ (value),
     tasks: readTasks(tasks),
-    entries: latest(readLines(attempts)),
+    entries: latest(readAttempts(attempts).entries),
   }
 }
 
@@ -180,23 +181,78 @@ const latest = (entries) => [...new Map(entries.map((entry) => [keyOf(entry), en
 
 /** @param {string} path of a file with a task on each line */
 export const readTasks = (path) =>
-  readLines(path).map((task, at) => checkedTask(task, `${path}:${at + 1}`))
+  [...linesIn(path)].flatMap(({ text }, at) => {
+    const where = `${path}:${at + 1}`
+    return text.trim() === '' ? [] : [checkedTask(jsonIn(text, where), where)]
+  })
 
 /**
- * The lines of JSON of a file, without a last one that is not whole.
+ * The attempts of a file. What is not whole at its end does not count.
  * @param {string} path
- * @returns {any[]}
  */
-function readLines(path) {
-  if (!existsSync(path)) return []
-  const lines = wholeLines(readFileSync(path)).toString('utf8').split('\n')
-  return lines.flatMap((line, at) => {
-    if (line === '') return []
-    const { value, why } = readJson(line)
-    if (why !== undefined) throw new Error(`${path}:${at + 1} is not JSON: ${why}`)
-    return [value]
-  })
+function readAttempts(path) {
+  /** @type {Entry[]} */
+  const entries = []
+  let end = 0
+  for (const line of existsSync(path) ? linesIn(path) : []) {
+    if (!line.isWhole) break
+    entries.push(jsonIn(line.text, `${path}:${entries.length + 1}`))
+    end = line.end
+  }
+  return { entries, end }
 }
 
-/** @param {Buffer} bytes */
-const wholeLines = (bytes) => bytes.subarray(0, bytes.lastIndexOf(10) + 1)
+/** @param {string} text @param {string} where */
+function jsonIn(text, where) {
+  const { value, why } = readJson(text)
+  if (why !== undefined) throw new Error(`${where} is not JSON: ${why}`)
+  return value
+}
+
+const CHUNK_BYTES = 1 << 16
+
+/**
+ * The lines of a file, which may be larger than a text can be.
+ * @param {string} path
+ * @returns {Generator<{ text: string, end: number, isWhole: boolean }>} `end`: the place after it
+ */
+function* linesIn(path) {
+  const file = openSync(path, 'r')
+  try {
+    const chunk = Buffer.alloc(CHUNK_BYTES)
+    /** @type {Buffer[]} */
+    let begun = []
+    let end = 0
+    for (;;) {
+      const count = readSync(file, chunk)
+      if (count === 0) break
+      // A copy: the next read writes over the chunk.
+      const pieces = splitAt(Buffer.from(chunk.subarray(0, count)), 10)
+      for (const [at, piece] of pieces.entries()) {
+        begun.push(piece)
+        if (at === pieces.length - 1) break
+        const line = Buffer.concat(begun)
+        end += line.length + 1
+        yield { text: line.toString('utf8').replace(/^\uFEFF/, ''), end, isWhole: true }
+        begun = []
+      }
+    }
+    const rest = Buffer.concat(begun)
+      .toString('utf8')
+      .replace(/^\uFEFF/, '')
+    if (rest !== '') yield { text: rest, end, isWhole: false }
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** @param {Buffer} bytes @param {number} mark @returns {Buffer[]} one more than there are marks */
+function splitAt(bytes, mark) {
+  const pieces = []
+  let from = 0
+  for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, from)) {
+    pieces.push(bytes.subarray(from, at))
+    from = at + 1
+  }
+  return [...pieces, bytes.subarray(from)]
+}

@@ -9,7 +9,7 @@ import { isMoving, sizeOf } from './task.mjs'
 /** @import { Task } from './task.mjs' */
 
 /**
- * @typedef {{ id: string, language: string, kind: string, size: string, moving: boolean }} TaskRow
+ * @typedef {{ id: string, language: string, kind: string, size: string, moving: boolean, near: boolean }} TaskRow
  * @typedef {{ task: string, scheme: string, run: number, ending: Outcome['ending'], solved: boolean, first: boolean, touched: boolean, wrong: boolean, rounds: number, refusals: number, byAnchor: number, byText: number, input: number, output: number, cacheRead: number, cacheWrite: number, estimated: number, seconds: number }} Row
  * @typedef {{ format: number, model: string, api: string, bench: string, engine: string, limit: number, extra: Record<string, unknown>, set: 'fixed' | 'own', started: string, tasks: TaskRow[], attempts: Row[] }} Result
  */
@@ -32,8 +32,15 @@ const sortKey = ({ task, scheme, run }) => `${task} ${String(run).padStart(6, '0
 
 /** @param {Task} task @returns {TaskRow} */
 const taskRow = (task) => {
-  const { id, language, kind } = task
-  return { id, language, kind, size: sizeOf(task), moving: isMoving(task) }
+  const { id, language, kind, files } = task
+  return {
+    id,
+    language,
+    kind,
+    size: sizeOf(task),
+    moving: isMoving(task),
+    near: files.some(({ near }) => near === true),
+  }
 }
 
 /** @param {Entry} entry @returns {Row} */

@@ -3,9 +3,10 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, posix, win32 } from 'node:path'
-import { isAlikeFormatted } from './tasks/formatters.mjs'
+import { isAlikeFormatted, isFormatting } from './tasks/formatters.mjs'
 
 /** @import { Edit } from './history/text.mjs' */
+/** @import { Formatting } from './tasks/formatters.mjs' */
 
 /**
  * @typedef {object} TaskFile
@@ -13,6 +14,8 @@ import { isAlikeFormatted } from './tasks/formatters.mjs'
  * @property {string} before what the model reads
  * @property {string} [changed] the same once somebody else has changed it, between the read and the edit
  * @property {string} wanted
+ * @property {boolean} [near] whether they change it next to what is to be done
+ * @property {Formatting} [formatter] results are compared once this has formatted them
  * @property {Edit[]} edits what is to be done, by the lines before
  */
 /**
@@ -24,7 +27,6 @@ import { isAlikeFormatted } from './tasks/formatters.mjs'
  * @property {number} lines of its longest file
  * @property {string} instruction
  * @property {TaskFile[]} files
- * @property {string} [formatter] results are compared once this has formatted them
  */
 
 /** Sizes of files, by their lines. */
@@ -35,6 +37,17 @@ export const sizeOf = ({ lines }) => SIZES[lines < 300 ? 0 : lines < 1000 ? 1 : 
 
 /** Whether somebody else changes a file of the task meanwhile. @param {Task} task */
 export const isMoving = ({ files }) => files.some(({ changed }) => changed !== undefined)
+
+/**
+ * Whether nothing is left to do in a task: some commits change what a formatter makes alike.
+ * @param {Task} task
+ */
+export async function isDoneBefore({ files }) {
+  const alike = files.map(async ({ path, before, changed = before, wanted, formatter }) =>
+    Promise.all([before, changed].map((text) => isAlikeFormatted(text, wanted, path, formatter))),
+  )
+  return (await Promise.all(alike)).some((both) => both.includes(true))
+}
 
 /**
  * A task as a file has it, which somebody else may have written: what is used of it must be there,
@@ -57,6 +70,9 @@ export function checkedTask(value, where) {
     if (!isWhole || !['string', 'undefined'].includes(typeof file.changed)) {
       throw refuse(`a text of ${file.path} is missing`)
     }
+    if (file.formatter !== undefined && !isFormatting(file.formatter)) {
+      throw refuse(`the formatter of ${file.path} is none of those that there are`)
+    }
   }
   return value
 }
@@ -77,7 +93,7 @@ const isPathBelow = (path) =>
 export function placeFor(task) {
   const dir = mkdtempSync(join(tmpdir(), 'hashline-bench-'))
   const cwd = join(dir, 'project')
-  const { files, formatter } = task
+  const { files } = task
   const put = (/** @type {string} */ path, /** @type {string} */ text) => {
     mkdirSync(dirname(join(cwd, path)), { recursive: true })
     writeFileSync(join(cwd, path), text)
@@ -87,15 +103,16 @@ export function placeFor(task) {
   let isMoved = false
   /**
    * Whether the directory has the files of the task and no others, each with such a text.
-   * @param {(file: TaskFile, text: string) => boolean} isFit
+   * @param {(file: TaskFile, text: string) => boolean | Promise<boolean>} isFit
    */
-  const hasAll = (isFit) => {
+  const hasAll = async (isFit) => {
     const there = textsIn(cwd)
-    const isOne = (/** @type {TaskFile} */ file) => {
+    if (there.size !== files.length) return false
+    for (const file of files) {
       const text = there.get(file.path)
-      return text !== undefined && isFit(file, text)
+      if (text === undefined || !(await isFit(file, text))) return false
     }
-    return there.size === files.length && files.every(isOne)
+    return true
   }
   return {
     cwd,
@@ -113,7 +130,7 @@ export function placeFor(task) {
     },
     /** Whether the files are what they were to become, and no others are there. */
     isWanted: () =>
-      hasAll((file, text) => isAlikeFormatted(text, file.wanted, file.path, formatter)),
+      hasAll((file, text) => isAlikeFormatted(text, file.wanted, file.path, file.formatter)),
     /** Whether nothing but what somebody else did was done. */
     isUntouched: () => hasAll((file, text) => text === file.before || text === file.changed),
     remove: () => rmSync(dir, { recursive: true, force: true }),

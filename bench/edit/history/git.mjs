@@ -78,7 +78,9 @@ export async function changesIn(repository, commits, places = 2) {
   // biome-ignore format: one option a line says less
   const args = ['-C', repository, '-c', 'core.quotePath=false', 'log', '-p', '-U0', '--no-merges',
     '--no-renames', '--diff-filter=M', '--full-index', '--no-color', '--no-ext-diff',
-    '--no-textconv', `--max-count=${commits}`, '--format=commit %H']
+    // What a user has set for these would change the paths and the hunks.
+    '--src-prefix=a/', '--dst-prefix=b/', '--inter-hunk-context=0', '--no-relative',
+    '--no-show-signature', '--no-notes', '--no-textconv', `--max-count=${commits}`, '--format=commit %H']
   await linesFrom('git', args, reader.line)
   reader.end()
   return changes
@@ -93,7 +95,7 @@ export function readerOfDiffs(found) {
   /** @type {Change | undefined} */
   let change
   const end = () => {
-    if (change) found(change)
+    if (change?.oldBlob && change.path) found(change)
     change = undefined
   }
   /** @param {string} line */
@@ -106,9 +108,10 @@ export function readerOfDiffs(found) {
       end()
       commit = line.slice('commit '.length)
     } else if (change && change.hunks.length === 0) {
-      const blobs = /^index ([0-9a-f]+)\.\.([0-9a-f]+)/.exec(line)
+      const blobs = /^index ([0-9a-f]+)\.\.([0-9a-f]+)(?: 100\d+)?$/.exec(line)
+      // Links and submodules have other modes; odd names are in quotes.
       if (blobs) [, change.oldBlob, change.newBlob] = blobs
-      else if (line.startsWith('+++ ')) change.path = line.slice('+++ b/'.length).split('\t')[0]
+      else if (line.startsWith('+++ b/')) change.path = line.slice('+++ b/'.length).split('\t')[0]
     }
   }
   return { line, end }

@@ -1,68 +1,143 @@
-// The formatter of a project: results that differ in nothing it cares about are alike.
+// The formatter of a project: results that differ in nothing it cares about are alike. A task takes
+// along the settings that count for its file, so that it comes out the same everywhere. Tasks may come
+// from others: their settings are no code and name none.
 
-import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { extname, join } from 'node:path'
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { isObject, readJson } from '../json.mjs'
 
+const TIMEOUT_MS = 10_000
+const MAX_BYTES = 1 << 26
+
+/** @typedef {{ name: string, settings?: string }} Formatting `settings`: the text of their file */
 /**
  * @typedef {object} Formatter
  * @property {RegExp} takes which paths
- * @property {(root: string) => boolean} isOf whether a project formats by it
- * @property {(path: string) => [string, string[]]} command that formats its standard input
+ * @property {Record<string, (text: string) => string | undefined>} signs files by which a project says
+ *   that it formats so, and what the settings are then; undefined where it does not
+ * @property {(settings: string) => string} [fileOf] what the file with the settings is called
+ * @property {(settings: string) => string} [harmless] settings without what may be code
+ * @property {(path: string, settings: string) => [string, string[]]} command that formats its standard
+ *   input, by the settings in a file
  */
 
-/** @param {string} root @param {string[]} names */
-const hasAny = (root, names) => names.some((name) => existsSync(join(root, name)))
-
-/** @param {string} root @param {string} file @param {RegExp} pattern */
-const says = (root, file, pattern) =>
-  existsSync(join(root, file)) && pattern.test(readFileSync(join(root, file), 'utf8'))
+const same = (/** @type {string} */ text) => text
+const saying = (/** @type {RegExp} */ pattern) => (/** @type {string} */ text) =>
+  pattern.test(text) ? text : undefined
+const RUFF = /^\[tool\.ruff/m
+const PYTHON = /\.pyi?$/
 
 /** @type {Record<string, Formatter>} */
 const FORMATTERS = {
   rustfmt: {
     takes: /\.rs$/,
-    isOf: (root) => hasAny(root, ['Cargo.toml']),
-    command: () => ['rustfmt', ['--edition', '2021', '--emit', 'stdout', '--quiet']],
+    signs: { 'rustfmt.toml': withEdition, '.rustfmt.toml': withEdition, 'Cargo.toml': editionOf },
+    fileOf: () => 'rustfmt.toml',
+    command: (_, settings) => [
+      'rustfmt',
+      ['--emit', 'stdout', '--quiet', '--config-path', settings],
+    ],
   },
   gofmt: {
     takes: /\.go$/,
-    isOf: (root) => hasAny(root, ['go.mod']),
+    signs: { 'go.mod': () => '' },
     command: () => ['gofmt', []],
   },
   ruff: {
-    takes: /\.pyi?$/,
-    isOf: (root) => hasAny(root, ['ruff.toml']) || says(root, 'pyproject.toml', /\[tool\.ruff/),
-    command: (path) => ['ruff', ['format', '--isolated', '--stdin-filename', path, '-']],
+    takes: PYTHON,
+    signs: { 'ruff.toml': same, '.ruff.toml': same, 'pyproject.toml': saying(RUFF) },
+    fileOf: (settings) => (RUFF.test(settings) ? 'pyproject.toml' : 'ruff.toml'),
+    command: (path, settings) => [
+      'ruff',
+      ['format', '--no-cache', '--config', settings, `--stdin-filename=${path}`, '-'],
+    ],
   },
   black: {
-    takes: /\.pyi?$/,
-    isOf: (root) => says(root, 'pyproject.toml', /\[tool\.black/),
-    command: () => ['black', ['--quiet', '-']],
+    takes: PYTHON,
+    signs: { 'pyproject.toml': saying(/^\[tool\.black/m) },
+    fileOf: () => 'pyproject.toml',
+    command: (path, settings) => [
+      'black',
+      ['--quiet', '--config', settings, `--stdin-filename=${path}`, '-'],
+    ],
   },
   prettier: {
     takes: /\.(?:[cm]?[jt]sx?|s?css|less|json|md|ya?ml|vue)$/,
-    isOf: (root) => says(root, 'package.json', /"prettier"/),
-    command: (path) => ['prettier', ['--no-config', '--stdin-filepath', path]],
+    signs: {
+      '.prettierrc': prettierOf,
+      '.prettierrc.json': prettierOf,
+      'package.json': (text) => prettierOf(JSON.stringify(readJson(text).value?.prettier ?? 0)),
+    },
+    fileOf: () => 'prettier.json',
+    harmless: (settings) => prettierOf(settings) ?? '{}',
+    command: (path, settings) => [
+      'prettier',
+      ['--config', settings, '--no-editorconfig', `--stdin-filepath=${path}`],
+    ],
   },
   biome: {
     takes: /\.(?:[cm]?[jt]sx?|css|jsonc?)$/,
-    isOf: (root) => hasAny(root, ['biome.json', 'biome.jsonc']),
-    command: (path) => ['biome', ['format', `--stdin-file-path=file${extname(path)}`]],
+    signs: { 'biome.json': same, 'biome.jsonc': same },
+    fileOf: () => 'biome.jsonc',
+    command: (path, settings) => [
+      'biome',
+      ['format', `--config-path=${dirname(settings)}`, `--stdin-file-path=${path}`],
+    ],
   },
 }
 
+/** @param {string} manifest of cargo */
+function editionOf(manifest) {
+  const edition = /^edition\s*=\s*"(\d{4})"/m.exec(manifest)?.[1] ?? '2021'
+  return `edition = "${edition}"\n`
+}
+
+/** @param {string} settings of rustfmt */
+function withEdition(settings) {
+  return /^edition\s*=/m.test(settings) ? settings : `edition = "2021"\n${settings}`
+}
+
+/** Its plain options: others, such as plugins, name code. */
+const PRETTIER_OPTIONS =
+  /^(?:printWidth|tabWidth|useTabs|semi|singleQuote|jsxSingleQuote|quoteProps|trailingComma|bracketSpacing|bracketSameLine|objectWrap|arrowParens|proseWrap|endOfLine|vueIndentScriptAndStyle|singleAttributePerLine|experimentalTernaries|experimentalOperatorPosition)$/
+
+/** @param {string} text @returns {string | undefined} undefined for what is no JSON object */
+function prettierOf(text) {
+  const { value } = readJson(text)
+  if (!isObject(value)) return undefined
+  const plain = Object.entries(value).filter(([name]) => PRETTIER_OPTIONS.test(name))
+  return JSON.stringify(Object.fromEntries(plain))
+}
+
 /**
- * The formatter of a project for a file, if there is one and it can be started.
+ * The formatter of a project for a file, if there is one and it can be started: that whose settings
+ * are next to the file, on the way up to the root.
  * @param {string} root
- * @param {string} path
+ * @param {string} path below it, with `/`
+ * @returns {Formatting | undefined}
  */
 export function formatterOf(root, path) {
-  const [name] =
-    Object.entries(FORMATTERS).find(
-      ([, { takes, isOf, command }]) => takes.test(path) && isOf(root) && isThere(command(path)[0]),
-    ) ?? []
-  return name
+  for (let dir = dirname(path); ; dir = dirname(dir)) {
+    for (const [name, { takes, signs, command }] of Object.entries(FORMATTERS)) {
+      if (!takes.test(path)) continue
+      const settings = settingsIn(join(root, dir), signs)
+      if (settings === undefined || !isThere(command('', '')[0])) continue
+      return { name, ...(settings !== '' && { settings }) }
+    }
+    if (dir === '.' || dir === '/') return undefined
+  }
+}
+
+/** @param {string} dir @param {Formatter['signs']} signs */
+function settingsIn(dir, signs) {
+  for (const [name, settingsOf] of Object.entries(signs)) {
+    const path = join(dir, name)
+    const settings = existsSync(path) ? settingsOf(readFileSync(path, 'utf8')) : undefined
+    if (settings !== undefined) return settings
+  }
+  return undefined
 }
 
 /** @type {Map<string, boolean>} */
@@ -72,30 +147,64 @@ const known = new Map()
 function isThere(program) {
   const there = known.get(program)
   if (there !== undefined) return there
-  const found = spawnSync(program, ['--version'], { stdio: 'ignore' }).error === undefined
+  const options = { stdio: /** @type {const} */ ('ignore'), timeout: TIMEOUT_MS }
+  const found = spawnSync(program, ['--version'], options).error === undefined
   known.set(program, found)
   return found
 }
+
+/** Whether a value, which somebody else may have written, names a formatter. @param {any} value */
+export const isFormatting = (value) =>
+  Object.hasOwn(FORMATTERS, value?.name) && ['string', 'undefined'].includes(typeof value.settings)
 
 /**
  * Whether two texts of a file are the same, byte for byte, at the latest once they are formatted.
  * @param {string} got
  * @param {string} wanted
  * @param {string} path
- * @param {string | undefined} formatter
+ * @param {Formatting} [formatting]
  */
-export function isAlikeFormatted(got, wanted, path, formatter) {
+export async function isAlikeFormatted(got, wanted, path, formatting) {
   if (got === wanted) return true
-  if (formatter === undefined || !Object.hasOwn(FORMATTERS, formatter)) return false
-  const found = FORMATTERS[formatter]
-  if (!found.takes.test(path)) return false
-  const [one, other] = [got, wanted].map((text) => formatted(text, found.command(path)))
-  return one !== undefined && one === other
+  if (formatting === undefined || !FORMATTERS[formatting.name].takes.test(path)) return false
+  const one = await formatted(got, path, formatting)
+  return one !== undefined && one === (await formatted(wanted, path, formatting))
 }
 
-/** @param {string} input @param {[string, string[]]} command */
-function formatted(input, [program, args]) {
-  const options = { input, encoding: /** @type {const} */ ('utf8'), maxBuffer: 1 << 28 }
-  const { status, stdout } = spawnSync(program, args, options)
-  return status === 0 ? stdout : undefined
+/**
+ * @param {string} input
+ * @param {string} path
+ * @param {Formatting} formatting
+ * @returns {Promise<string | undefined>} undefined where it cannot be formatted
+ */
+async function formatted(input, path, { name, settings = '' }) {
+  const { fileOf = () => 'settings', harmless = same, command } = FORMATTERS[name]
+  // A directory of their own: nothing else that lies about counts.
+  const dir = mkdtempSync(join(tmpdir(), 'hashline-bench-format-'))
+  try {
+    const whole = join(dir, fileOf(settings))
+    writeFileSync(whole, harmless(settings))
+    const [program, args] = command(path, whole)
+    return await outputOf(program, args, { cwd: dir, input })
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
+
+/**
+ * @param {string} program
+ * @param {string[]} args
+ * @param {{ cwd: string, input: string }} options
+ * @returns {Promise<string | undefined>}
+ */
+function outputOf(program, args, { cwd, input }) {
+  return new Promise((resolve) => {
+    const options = { cwd, timeout: TIMEOUT_MS, maxBuffer: MAX_BYTES }
+    const child = execFile(program, args, options, (error, output) =>
+      resolve(error === null ? output : undefined),
+    )
+    // Who does not read its input to the end is heard of by its end.
+    child.stdin?.on('error', () => {})
+    child.stdin?.end(input)
+  })
 }

@@ -5,9 +5,10 @@ import { basename, resolve } from 'node:path'
 import { changesIn, pairsOfRepository } from '../history/git.mjs'
 import { randomFrom } from '../history/random.mjs'
 import { editOf } from '../history/text.mjs'
+import { isDoneBefore } from '../task.mjs'
 import { formatterOf } from './formatters.mjs'
 import { languageOf } from './languages.mjs'
-import { movingChange, mutatedChange, taskOf, wordsOf } from './make.mjs'
+import { movingChange, mutatedChange, NEAR_LINES, taskOf, wordsOf } from './make.mjs'
 import { MUTATIONS } from './mutations.mjs'
 
 /** @import { Change as LoggedChange, Pair } from '../history/git.mjs' */
@@ -47,12 +48,12 @@ export async function tasksOfRepository({ repository, count, seed, commits, isWa
   const slots = slotsOf(count)
   const ofOne = slots.filter(({ kind }) => kind !== TWO_FILES)
   const tasks = [
-    ...filled(ofOne, pairs(), random, repository, true),
-    ...twoFiles(about, changes, slots.length - ofOne.length, random),
+    ...(await filled(ofOne, pairs(), random, repository, true)),
+    ...(await twoFiles(about, changes, slots.length - ofOne.length, random)),
   ]
   // What a repository has not, such as large files, is made up for by what it has.
   const rest = slotsOf(count - tasks.length).map((slot) => ({ ...slot, kind: HUNK }))
-  const more = filled(rest, pairs(), random, repository, false)
+  const more = await filled(rest, pairs(), random, repository, false)
   const all = new Map([...tasks, ...more].map((task) => [task.id, task]))
   return random.shuffled([...all.values()])
 }
@@ -81,23 +82,31 @@ function* fitting(pairs) {
  * @param {string} root
  * @param {boolean} bySize
  */
-function filled(slots, pairs, random, root, bySize) {
+async function filled(slots, pairs, random, root, bySize) {
   const open = [...slots]
   /** @type {Task[]} */
   const tasks = []
   if (open.length === 0) return tasks
   for (const pair of pairs) {
     const isLarge = pair.new.lines.length >= LARGE_LINES
-    const at = open.findIndex((slot) => !bySize || slot.isLarge === isLarge)
-    if (at < 0) continue
-    const task = taskFor(open[at], pair, random, root)
-    if (task === undefined) continue
-    tasks.push(task)
-    open.splice(at, 1)
+    const fit = open.filter((slot) => !bySize || slot.isLarge === isLarge)
+    // One that this file has nothing for does not stand in the way of those behind it.
+    for (const slot of oneOfEach(fit)) {
+      const task = taskFor(slot, pair, random, root)
+      if (task === undefined || (await isDoneBefore(task))) continue
+      tasks.push(task)
+      open.splice(open.indexOf(slot), 1)
+      break
+    }
     if (open.length === 0) break
   }
   return tasks
 }
+
+/** Those that differ in what is to be made. @param {Slot[]} slots */
+const oneOfEach = (slots) => [
+  ...new Map(slots.map((slot) => [`${slot.kind} ${slot.isMoving}`, slot])).values(),
+]
 
 /**
  * A task of a file in one commit.
@@ -112,9 +121,9 @@ export function taskFor({ kind, isMoving }, pair, random, root) {
     kind === HUNK ? hunkChange(pair, random, isMoving) : mistake(pair, kind, random, isMoving)
   const language = languageOf(path)
   if (change === undefined || language === undefined) return undefined
-  const formatter = formatterOf(root, path)
   const about = { language, kind, source: `${source} ${commit} ${path}` }
-  return taskOf({ changes: [{ ...change, text }], ...about, ...(formatter && { formatter }) })
+  const formatter = formatterOf(root, path)
+  return taskOf({ changes: [{ ...change, text, formatter }], ...about })
 }
 
 /** @param {Pair} pair @param {string} kind @param {Random} random @param {boolean} isMoving */
@@ -152,12 +161,17 @@ function alone({ path, old, new: text }, hunk) {
 }
 
 /** A hunk to make in a file that has none, while others make the rest. @param {Pair} pair @param {Hunk} hunk */
-function amongOthers({ path, old, new: text }, hunk) {
+function amongOthers({ path, old, new: text, hunks }, hunk) {
   const edit = editOf(hunk, old.lines, text.lines, NO_CONTEXT)
   const changed = alone({ path, old, new: text, source: '', change: '', hunks: [] }, hunk).before
   const words = wordsOf(old.lines, edit)
-  return { path, before: old.lines, changed, edits: [edit], wanted: text.lines, words }
+  const near = hunks.some((other) => other !== hunk && linesBetween(hunk, other) <= NEAR_LINES)
+  return { path, before: old.lines, changed, near, edits: [edit], wanted: text.lines, words }
 }
+
+/** @param {Hunk} one @param {Hunk} other */
+const linesBetween = (one, other) =>
+  Math.max(one.oldAt - (other.oldAt + other.oldCount), other.oldAt - (one.oldAt + one.oldCount))
 
 /**
  * Commits that changed two files or more: one hunk in each of two.
@@ -166,7 +180,7 @@ function amongOthers({ path, old, new: text }, hunk) {
  * @param {number} count
  * @param {Random} random
  */
-function twoFiles(about, changes, count, random) {
+async function twoFiles(about, changes, count, random) {
   const byCommit = grouped(changes)
   const several = [...byCommit.values()].filter(({ length }) => length >= 2)
   /** @type {Task[]} */
@@ -176,15 +190,14 @@ function twoFiles(about, changes, count, random) {
     const pairs = [...fitting(pairsOfRepository(about, files, random, { maxBytes: MAX_BYTES }))]
     const changed = pairs.flatMap((pair) => {
       const change = hunkChange(pair, random, false)
-      return change === undefined ? [] : [{ ...change, text: pair.new }]
+      const formatter = formatterOf(about.path, pair.path)
+      return change === undefined ? [] : [{ ...change, text: pair.new, formatter }]
     })
     const language = languageOf(changed[0]?.path ?? '')
     if (changed.length < 2 || language === undefined) continue
     const source = `${about.name} ${files[0].commit}`
-    const two = changed.slice(0, 2)
-    const [formatter] = two.map(({ path }) => formatterOf(about.path, path))
-    const task = { changes: two, language, kind: TWO_FILES, source }
-    tasks.push(taskOf({ ...task, ...(formatter && { formatter }) }))
+    const task = taskOf({ changes: changed.slice(0, 2), language, kind: TWO_FILES, source })
+    if (!(await isDoneBefore(task))) tasks.push(task)
   }
   return tasks
 }

@@ -8,16 +8,23 @@ import { fenced, MUTATIONS, quoted } from './mutations.mjs'
 /** @import { Random } from '../history/random.mjs' */
 /** @import { Edit, Lines } from '../history/text.mjs' */
 /** @import { Task, TaskFile } from '../task.mjs' */
+/** @import { Formatting } from './formatters.mjs' */
 
 const MAX_INSERTED = 4
-/** What others do is at least so many lines away. */
-const DISTANCE = 6
+/** What others do far away is at least so many lines from what is to be done. */
+const FAR_LINES = 6
+/** What they do next to it is at most so many lines away, and one at least. */
+export const NEAR_LINES = 3
+/** Every so many of their changes are next to it. */
+const NEAR_EACH = 3
 
 /**
  * @typedef {object} Change of one file, in words as well
  * @property {string} path
  * @property {string[]} before
  * @property {string[]} [changed]
+ * @property {boolean} [near] whether that is next to what is to be done
+ * @property {Formatting} [formatter]
  * @property {Edit[]} edits of the lines before
  * @property {string[]} wanted
  * @property {string} words
@@ -53,9 +60,14 @@ export function movingChange(change, random) {
     return { start, end: 'after' in edit ? start : edit.last }
   })
   const meant = new Set(touched.flatMap(({ start, end }) => before.slice(start - 1, end + 1)))
-  const isFar = (/** @type {number} */ at) =>
-    touched.every(({ start, end }) => at <= start - DISTANCE || at >= end + DISTANCE)
-  const places = [...before.keys()].filter(isFar)
+  const distance = (/** @type {number} */ at) =>
+    Math.min(
+      ...touched.map(({ start, end }) => (at < start ? start - at : at > end ? at - end : 0)),
+    )
+  const far = [...before.keys()].filter((at) => distance(at) >= FAR_LINES)
+  const beside = [...before.keys()].filter((at) => distance(at) > 0 && distance(at) <= NEAR_LINES)
+  const near = random.below(NEAR_EACH) === 0 && beside.length > 0
+  const places = near ? beside : far
   // Above the edit, where there is room: what is inserted below it moves nothing.
   const above = places.filter((at) => touched.some(({ start }) => at < start))
   const copies = [...before.keys()].filter(
@@ -70,6 +82,7 @@ export function movingChange(change, random) {
   const theirs = { after, lines }
   return {
     ...change,
+    near,
     changed: edited(before, [theirs]),
     wanted: edited(before, [...edits, theirs]),
   }
@@ -96,33 +109,26 @@ export function wordsOf(before, edit) {
 }
 
 /**
- * @param {{ changes: (Change & { text: Lines })[], language: string, kind: string, source: string, formatter?: string }} what
+ * @param {{ changes: (Change & { text: Lines })[], language: string, kind: string, source: string }} what
  * @returns {Task}
  */
-export function taskOf({ changes, language, kind, source, formatter }) {
+export function taskOf({ changes, language, kind, source }) {
   const files = changes.map(fileOf)
   const instruction = changes
     .map(({ path, words }) => `In the file \`${path}\`:\n\n${words}`)
     .join('\n\n')
   const lines = Math.max(...changes.map(({ before }) => before.length))
-  const rest = {
-    language,
-    kind,
-    source,
-    lines,
-    instruction,
-    files,
-    ...(formatter && { formatter }),
-  }
+  const rest = { language, kind, source, lines, instruction, files }
   return { id: checksum(JSON.stringify(rest)).slice(0, 12), ...rest }
 }
 
 /** @param {Change & { text: Lines }} change @returns {TaskFile} */
-function fileOf({ path, before, changed, edits, wanted, text }) {
+function fileOf({ path, before, changed, near, formatter, edits, wanted, text }) {
   return {
     path,
     before: withLines(text, before),
-    ...(changed && { changed: withLines(text, changed) }),
+    ...(changed && { changed: withLines(text, changed), near }),
+    ...(formatter && { formatter }),
     wanted: withLines(text, wanted),
     edits,
   }

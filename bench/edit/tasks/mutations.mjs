@@ -1,5 +1,6 @@
 // Mistakes put into a text, each with the words that say how to take it out again. They look at
-// lines alone, so they do for any language.
+// lines alone, so they do for any language, and are called what they are: what is dropped is a line,
+// and what changes places are two blocks.
 
 /** @import { Random } from '../history/random.mjs' */
 /** @import { Edit } from '../history/text.mjs' */
@@ -25,7 +26,8 @@ const OPPOSITES = [
 ]
 const CONDITION = /\b(?:if|elif|while|until|unless|return|assert|guard|when|for)\b|\?/
 /** A call with two plain arguments. */
-const CALL = /(?<![\w.$])[A-Za-z_$][\w.$:]*\((?<one>[\w.$\][]+), (?<two>[\w.$\][]+)\)/
+const CALL =
+  /(?<![\w.$])[A-Za-z_$][\w.$:]*\((?<one>[\w.$]+(?:\[[\w.$]+\])?), (?<two>[\w.$]+(?:\[[\w.$]+\])?)\)/
 const DECLARATION =
   /\b(?:def|fn|func|function|fun|class|void|int|public|private|static|template)\b|\{\s*$/
 const NAME = /(?<![\w$])[A-Za-z_]\w{5,}(?![\w$])/g
@@ -50,12 +52,52 @@ export function fenced(lines) {
 }
 
 /**
- * Lines that a change can be made of, by their index.
+ * Lines that a change can be made of, by their index: no comment and no text of several lines.
  * @param {string[]} lines
  * @param {(line: string, at: number) => boolean} isFit
  */
-const fitting = (lines, isFit) =>
-  [...lines.keys()].filter((at) => isPlain(lines[at]) && isFit(lines[at], at))
+function fitting(lines, isFit) {
+  const prose = proseOf(lines)
+  return [...lines.keys()].filter(
+    (at) => !prose.has(at) && isPlain(lines[at]) && isFit(lines[at], at),
+  )
+}
+
+/** What comments and texts of several lines begin and end with. */
+const MARKS = [
+  ['/*', '*/'],
+  ['"""', '"""'],
+  ["'''", "'''"],
+  ['<!--', '-->'],
+]
+
+/** The lines that comments and texts of several lines have. @param {string[]} lines */
+function proseOf(lines) {
+  /** @type {Set<number>} */
+  const prose = new Set()
+  /** @type {string | undefined} */
+  let end
+  for (const [at, line] of lines.entries()) {
+    if (end !== undefined) prose.add(at)
+    let from = 0
+    for (;;) {
+      const mark = end ?? MARKS.map(([begin]) => begin).find((one) => line.includes(one, from))
+      const found = mark === undefined ? -1 : line.indexOf(mark, from)
+      if (mark === undefined || found < 0) break
+      from = found + mark.length
+      end = end === undefined ? MARKS.find(([begin]) => begin === mark)?.[1] : undefined
+      prose.add(at)
+    }
+  }
+  return prose
+}
+
+/** Whether a place in a line is neither in a comment nor in a text. @param {string} line @param {number} at */
+function isCode(line, at) {
+  const before = line.slice(0, at)
+  const isQuoted = ['"', "'", '`'].some((quote) => before.split(quote).length % 2 === 0)
+  return !isQuoted && !/(?:^|\s)(?:\/\/|\/\*|#|--)(?:\s|$)|\/\/\S/.test(before)
+}
 
 /** @param {string} line */
 const isPlain = (line) =>
@@ -86,6 +128,7 @@ function flippedCondition(lines, random) {
   const flips = fitting(lines, (line) => CONDITION.test(line)).flatMap((at) =>
     OPPOSITES.flatMap((pair) => [pair, [...pair].reverse()])
       .filter(([right]) => lines[at].split(right).length === 2)
+      .filter(([right]) => isCode(lines[at], lines[at].indexOf(right)))
       .map(([right, wrong]) => ({ at, right, wrong })),
   )
   if (flips.length === 0) return undefined
@@ -99,8 +142,9 @@ function flippedCondition(lines, random) {
 /** @type {Mutate} */
 function swappedArguments(lines, random) {
   const calls = fitting(lines, (line) => {
-    const found = CALL.exec(line)?.groups
-    return found !== undefined && found.one !== found.two && !DECLARATION.test(line)
+    const found = CALL.exec(line)
+    if (found?.groups === undefined || DECLARATION.test(line)) return false
+    return found.groups.one !== found.groups.two && isCode(line, found.index)
   })
   if (calls.length === 0) return undefined
   const at = random.pick(calls)
@@ -114,9 +158,9 @@ function swappedArguments(lines, random) {
 }
 
 /** @type {Mutate} */
-function droppedStatement(lines, random) {
+function droppedLine(lines, random) {
   const depth = (/** @type {string} */ line) => line.length - line.trimStart().length
-  const statements = fitting(
+  const candidates = fitting(
     lines,
     (line, at) =>
       at > 0 &&
@@ -129,8 +173,8 @@ function droppedStatement(lines, random) {
       lines[at - 1] !== line &&
       lines[at + 1] !== line,
   )
-  if (statements.length === 0) return undefined
-  const at = random.pick(statements)
+  if (candidates.length === 0) return undefined
+  const at = random.pick(candidates)
   return {
     before: [...lines.slice(0, at), ...lines.slice(at + 1)],
     edits: [{ after: at, lines: [lines[at]] }],
@@ -147,7 +191,7 @@ function isBalanced(line) {
 }
 
 /** @type {Mutate} */
-function renamedIdentifier(lines, random) {
+function renamedWord(lines, random) {
   /** @type {Map<string, Set<number>>} */
   const uses = new Map()
   for (const [at, line] of lines.entries()) {
@@ -180,7 +224,7 @@ const renamed = (name) =>
 /** @typedef {{ from: number, to: number }} Block its first line and that after its last, from 0 */
 
 /** @type {Mutate} */
-function movedFunction(lines, random) {
+function swappedBlocks(lines, random) {
   const blocks = blocksOf(lines)
   const pairs = blocks.slice(1).flatMap((second, at) => {
     const first = blocks[at]
@@ -218,7 +262,7 @@ function blocksOf(lines) {
   return blocks
 }
 
-/** Whether a block is likely to be one definition. @param {string[]} block */
+/** Whether a block can stand by itself. @param {string[]} block */
 function isWhole(block) {
   const { length } = block
   return (
@@ -233,8 +277,8 @@ function isWhole(block) {
 /** @type {Record<string, Mutate>} */
 export const MUTATIONS = {
   'flipped condition': flippedCondition,
-  'dropped statement': droppedStatement,
-  'renamed identifier': renamedIdentifier,
-  'moved function': movedFunction,
+  'dropped line': droppedLine,
+  'renamed word': renamedWord,
+  'swapped blocks': swappedBlocks,
   'swapped arguments': swappedArguments,
 }
