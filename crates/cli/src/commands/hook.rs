@@ -123,11 +123,7 @@ fn ignore_lines(path: &Path) -> Vec<String> {
 fn tool_call(agent: Agent, event: &Value) -> Option<ToolCall<'_>> {
     let text = |key: &str| event.get(key).and_then(Value::as_str);
     let input = |key: &str| event.get(key).and_then(|input| input.get("command"));
-    let named = |tool| (tool, "tool_input");
-    let (tool, input_key) = match (agent, text("hook_event_name")) {
-        (Agent::Claude | Agent::Codex, Some("PreToolUse")) => named(text("tool_name")?),
-        (Agent::Gemini, Some("BeforeTool")) => named(text("tool_name")?),
-        (Agent::Cursor, Some("preToolUse")) => named(text("tool_name")?),
+    let (tool_key, input_key) = match (agent, text("hook_event_name")) {
         (Agent::Cursor, Some("beforeShellExecution")) => {
             let command = shell_command(event.get("command"));
             return Some(ToolCall { tool: shell(agent), command });
@@ -135,9 +131,16 @@ fn tool_call(agent: Agent, event: &Value) -> Option<ToolCall<'_>> {
         (Agent::Cursor, Some("beforeReadFile")) => {
             return Some(ToolCall { tool: "Read", command: ShellCommand::None });
         }
-        (Agent::Opencode, _) => (text("tool")?, "args"),
+        (Agent::Opencode, _) => ("tool", "args"),
+        (Agent::Claude | Agent::Codex, Some("PreToolUse"))
+        | (Agent::Gemini, Some("BeforeTool"))
+        | (Agent::Cursor, Some("preToolUse"))
+        | (_, None) => ("tool_name", "tool_input"),
         _ => return None,
     };
+    // What has a command, and no tool that can be told, is taken for a call of the shell.
+    let of_shell = || input(input_key).map(|_| shell(agent));
+    let tool = text(tool_key).filter(|tool| !tool.is_empty()).or_else(of_shell)?;
     let is_shell = tool == shell(agent);
     let command = if is_shell { shell_command(input(input_key)) } else { ShellCommand::None };
     Some(ToolCall { tool, command })

@@ -205,6 +205,42 @@ fn regression_a_shell_whose_command_cannot_be_read_is_refused() {
 }
 
 #[test]
+fn regression_a_command_without_a_tool_that_can_be_told_is_of_the_shell() {
+    let project = Project::new(&[]);
+    let input = json!({"command": "cat a"});
+    let before = |agent: &str| match agent {
+        "gemini" => json!({"hook_event_name": "BeforeTool", "tool_input": input}),
+        "cursor" => json!({"hook_event_name": "preToolUse", "tool_input": input}),
+        "opencode" => json!({"args": input}),
+        _ => json!({"hook_event_name": "PreToolUse", "tool_input": input}),
+    };
+    let told = |agent: &str, event: &Value| -> Value {
+        let answer = project.run_with(&["hook", agent], &event.to_string());
+        assert_eq!((answer.code, answer.stderr.as_str()), (Some(0), ""), "{event}");
+        serde_json::from_str(&answer.stdout).unwrap()
+    };
+    for agent in ["claude", "codex", "cursor", "gemini", "opencode"] {
+        for tool in [None, Some(json!(5)), Some(json!(null)), Some(json!(""))] {
+            let mut event = before(agent);
+            if let Some(tool) = tool {
+                let key = if agent == "opencode" { "tool" } else { "tool_name" };
+                event[key] = tool;
+            }
+            let told = told(agent, &event);
+            assert_eq!(told, denial(agent, reason(&told)), "{agent}: {event}");
+            assert!(reason(&told).contains("`cat` reads `a`"), "{agent}: {told}");
+        }
+    }
+    assert_ne!(told("claude", &json!({"tool_name": "Bash", "tool_input": input})), json!({}));
+    // What has no command, or is over, passes.
+    let bare = json!({"hook_event_name": "PreToolUse", "tool_input": {"path": "a"}});
+    let over = json!({"hook_event_name": "PostToolUse", "tool_input": input});
+    for event in [bare, over, json!({}), json!([])] {
+        assert_eq!(told("claude", &event), json!({}), "{event}");
+    }
+}
+
+#[test]
 fn an_event_that_cannot_be_read_is_a_refusal() {
     let project = Project::new(&[]);
     let answer = project.run_with(&["hook", "claude"], "{");
