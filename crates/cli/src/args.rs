@@ -676,12 +676,15 @@ pub struct Mcp {
     pub editing: EditingArgs,
 }
 
+/// The variable of the environment that names a session.
+pub const SESSION_VARIABLE: &str = "HASHLINE_SESSION";
+
 /// The session that outlives the command.
 #[derive(Debug, ClapArgs)]
 pub struct Kept {
     /// Keep a session under this name, shared by all commands that give it: an anchor then means
     /// the line that was shown. An empty name means no session
-    #[arg(long, value_name = "ID", env = "HASHLINE_SESSION")]
+    #[arg(long, value_name = "ID", env = SESSION_VARIABLE)]
     session: Option<String>,
 }
 

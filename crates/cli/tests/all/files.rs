@@ -491,6 +491,12 @@ fn regression_a_name_that_is_not_utf_8_silences_no_search() {
     let answer = crate::support::answer(project.command(&["read"]).arg(&odd).output().unwrap());
     assert_eq!(answer.code, Some(2));
     assert!(answer.stderr.contains("b\\xFF\" is not UTF-8, as paths"), "{}", answer.stderr);
+    let mut command = project.command(&["read", "a"]);
+    command.env("HASHLINE_SESSION", OsStr::from_bytes(b"\xFF"));
+    let answer = crate::support::answer(command.output().unwrap());
+    assert_eq!(answer.code, Some(2));
+    let said = "hashline: the variable HASHLINE_SESSION is \"\\xFF\", which is not UTF-8";
+    assert!(answer.stderr.starts_with(said), "{}", answer.stderr);
     let piped = project.shell("for odd in b*; do $hashline read - < \"$odd\"; done");
     assert_eq!(piped, printed("1:ae|needle\n"));
 }
