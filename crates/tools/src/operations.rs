@@ -417,6 +417,16 @@ impl<'a> Taker<'a> {
                 "{place} is move_file with two names of one field: expected path and to alone"
             )));
         }
+        let own =
+            sources.iter().find_map(|name| fields.get(name).filter(|_| is_move || *name == "path"));
+        if let (Some(Value::String(own)), Some(Value::String(shared))) = (own, shared)
+            && plain(own) != plain(shared)
+        {
+            let (own, shared) = (quoted(own), quoted(shared));
+            return Err(malformed(format!(
+                "{inside}path is {own}, and the path beside the operations is {shared}: leave out the one beside them, or send the operations of each file without it"
+            )));
+        }
         let has_path = fields.get("path").is_some() || (is_move && given > 0);
         if let Some(shared) = shared.filter(|_| !has_path) {
             fields.put("path", shared.clone());
@@ -629,6 +639,12 @@ fn is_operation(value: &Value) -> bool {
     }
 }
 
+/// A path without what may stand in front of it.
+fn plain(path: &str) -> &str {
+    let path = path.strip_prefix('@').unwrap_or(path);
+    path.strip_prefix("./").unwrap_or(path)
+}
+
 /// Whether there is no list of operations, rather than one without any.
 fn is_blank(list: &Value) -> bool {
     matches!(list, Value::Null) || matches!(list, Value::String(text) if text.trim().is_empty())
@@ -658,13 +674,33 @@ fn decoded_value(text: &str) -> Option<Value> {
 }
 
 /// What other languages write for values that JSON has.
-const WORDS_FOR_VALUES: &[&str] =
-    &["True", "False", "None", "undefined", "nil", "NULL", "Null", "NaN", "Infinity"];
+const WORDS_FOR_VALUES: &[&str] = &[
+    "True",
+    "False",
+    "TRUE",
+    "FALSE",
+    "None",
+    "undefined",
+    "nil",
+    "NULL",
+    "Null",
+    "NaN",
+    "Infinity",
+];
 
 /// Whether a text that is no JSON can only be meant as a string.
 fn is_plain_word(text: &str) -> bool {
     let text = text.trim();
     let first = text.chars().next();
     let looks_like_json = |first: char| "{}[]\"'`+-".contains(first) || first.is_ascii_digit();
-    first.is_some_and(|first| !looks_like_json(first)) && !WORDS_FOR_VALUES.contains(&text)
+    let is_comment = text.starts_with("//") || text.starts_with("/*");
+    let is_fraction = text
+        .strip_prefix('.')
+        .is_some_and(|rest| rest.starts_with(|char: char| char.is_ascii_digit()));
+    // A word of JSON that breaks off.
+    let is_broken =
+        text.len() > 1 && ["true", "false", "null"].into_iter().any(|word| word.starts_with(text));
+    first.is_some_and(|first| !looks_like_json(first))
+        && !(is_comment || is_fraction || is_broken)
+        && !WORDS_FOR_VALUES.contains(&text)
 }

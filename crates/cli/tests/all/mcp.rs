@@ -635,6 +635,50 @@ fn regression_a_key_that_is_there_twice_is_refused() {
 }
 
 #[test]
+fn regression_what_is_nearly_json_is_not_taken_as_a_string() {
+    let project = Project::new(&[("a.json", "{\"a\": 1}\n")]);
+    let mut client = Client::connect(&project, &[]);
+    let set = |value: &str| {
+        let set = json!({"op": "set_path", "path": "a.json", "anchor": "$.a:b2", "value": value});
+        json!({"operations": [set]})
+    };
+    for value in [".5", "tru", "fals", "nu", "// c\n1", "/* c */ 1", "TRUE"] {
+        let refused = client.call("apply_json", &set(value));
+        assert!(refused.is_error, "{value}: {}", refused.text);
+        assert!(refused.text.contains("which is no JSON: expected JSON text"), "{}", refused.text);
+    }
+    for value in [".gitignore", "/usr/bin", "t", "nullable"] {
+        project.write("a.json", b"{\"a\": 1}\n");
+        let done = client.call("apply_json", &set(value));
+        assert!(!done.is_error, "{value}: {}", done.text);
+        assert_eq!(project.content("a.json"), format!("{{\"a\": \"{value}\"}}\n"));
+    }
+}
+
+#[test]
+fn regression_a_path_beside_operations_is_theirs() {
+    let project = Project::new(&[("a.txt", LINES), ("b.txt", LINES)]);
+    let mut client = Client::connect(&project, &[]);
+    client.call("read", &json!({"path": "a.txt", "more_paths": ["b.txt"]}));
+    let delete = json!({"op": "delete", "path": "b.txt", "anchor": "1:02"});
+    let moved = json!({"op": "move_file", "path": "b.txt", "to": "c.txt"});
+    for operation in [delete, moved] {
+        let arguments = json!({"path": "a.txt", "operations": [operation]});
+        let refused = client.call("apply", &arguments);
+        let part =
+            "operations[0].path is \"b.txt\", and the path beside the operations is \"a.txt\"";
+        assert!(refused.is_error && refused.text.contains(part), "{}", refused.text);
+    }
+    assert_eq!((project.content("a.txt"), project.content("b.txt")), (LINES.into(), LINES.into()));
+    for beside in ["b.txt", "./b.txt", "@b.txt"] {
+        project.write("b.txt", LINES.as_bytes());
+        let delete = json!({"op": "delete", "path": "b.txt", "anchor": "1:02"});
+        let done = client.call("apply", &json!({"path": beside, "operations": [delete]}));
+        assert!(!done.is_error, "{}", done.text);
+    }
+}
+
+#[test]
 fn regression_no_shape_deletes_for_want_of_its_text() {
     let project = Project::new(&[("a.txt", LINES)]);
     let mut client = Client::connect(&project, &[]);
