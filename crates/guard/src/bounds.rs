@@ -31,10 +31,6 @@ pub const INNER_COST_LIMIT: u64 = 12_000;
 /// How many signs that separate commands there may be, wherever they stand.
 const COMMANDS_LIMIT: usize = 12_000;
 
-/// How many bytes the crate may read to find where brackets in a row end: it looks for `))` from
-/// each of them on, and begins again with the next.
-const BRACKET_STEPS_LIMIT: usize = 8_000_000;
-
 /// How many expansions of one text may turn out to have no end: each takes a look at all that
 /// follows it.
 pub const UNCLOSED_LIMIT: usize = 32;
@@ -88,12 +84,8 @@ fn fits_expressions(text: &str) -> bool {
     if has("[[") && count(b"(!") > EXPRESSION_LIMIT {
         return false;
     }
-    if !has("((") && !has("$[") {
+    if !has("$[") {
         return true;
-    }
-    let in_a_row = bytes.windows(3).filter(|three| three == b"(((").count();
-    if in_a_row * bytes.len() > BRACKET_STEPS_LIMIT {
-        return false;
     }
     // `- - - 1` nests with each sign, `a?b:c?d:e` with each question, `a=b=c` with each `=`.
     let is_sign = |byte: &u8| b"-+!~ \t\n\\".contains(byte);
@@ -125,15 +117,6 @@ mod tests {
 
     fn room(text: &str) -> Option<StackRoom> {
         room_for(text).map(|(room, _)| room)
-    }
-
-    #[test]
-    fn regression_brackets_in_a_row_are_not_looked_for_again_and_again() {
-        let open = |brackets: usize| format!("echo `{}{}", "(".repeat(brackets), " a".repeat(8000));
-        assert!(room(&open(100)).is_some());
-        assert_eq!(room(&open(3000)), None);
-        let program = "(let ((a (b c))) (d ((e f) (((g))) h)))\n".repeat(100);
-        assert!(room(&format!("cat > f <<'E'\n{program}E\n")).is_some());
     }
 
     #[test]

@@ -4,7 +4,10 @@
 //! a text in which all that is quoted or expanded is letters, so that it reads everything once. It is
 //! one pass, with a stack of its own instead of recursion.
 
+use std::collections::HashSet;
 use std::ops::Range;
+
+use super::bounds::NESTING_LIMIT;
 
 /// What the text at a place is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,6 +72,18 @@ struct Nesting {
     cases: Vec<Case>,
     /// Here-documents that begin after the end of the line.
     here_docs: Vec<HereDoc>,
+    /// What to go back to if it is no arithmetic.
+    before: Option<Before>,
+}
+
+/// Where arithmetic seemed to begin.
+#[derive(Clone, Copy)]
+struct Before {
+    at: usize,
+    substitutions: usize,
+    opaque: Option<(usize, usize)>,
+    letters: usize,
+    splits: usize,
 }
 
 /// A here-document that begins after the end of the line.
@@ -79,6 +94,9 @@ struct HereDoc {
 
 /// The longest word that may end a here-document: the crate compares it with itself and with lines.
 const DELIMITER_LIMIT_BYTES: usize = 1024;
+
+/// How many bytes may be read again because what seemed to be arithmetic is none.
+const AGAIN_LIMIT_BYTES: usize = 8_000_000;
 
 /// Signs that end a word.
 const ENDS_WORD: &[u8] = b" \t\n;&|()<>";
@@ -95,6 +113,13 @@ pub struct Lexis<'t> {
     pub was_arithmetic: bool,
     /// What is quoted or expanded, from its first sign to its last.
     pub letters: Vec<Range<usize>>,
+    /// Where brackets within brackets follow each other without a blank, as in arithmetic: the place
+    /// of the second one.
+    pub splits: Vec<usize>,
+    /// Where brackets are no arithmetic.
+    no_arithmetic: HashSet<usize>,
+    /// How many bytes were read again.
+    again_bytes: usize,
     /// Whether something has no end, or none that is looked for.
     pub is_cut: bool,
     /// The most substitutions that were open at once.
@@ -116,6 +141,9 @@ impl<'t> Lexis<'t> {
             opaque: (within != Within::Code(StretchEnd::End)).then_some((0, at)),
             was_arithmetic: false,
             letters: Vec::new(),
+            splits: Vec::new(),
+            no_arithmetic: HashSet::new(),
+            again_bytes: 0,
             is_cut: false,
             depth: 0,
             nesting: 0,
@@ -145,7 +173,10 @@ impl<'t> Lexis<'t> {
     /// Reads one thing. False at the end of the text, and when the first level is closed.
     fn step(&mut self) -> bool {
         let Some(level) = self.levels.last() else { return false };
-        let Some(&byte) = self.text.get(self.at) else { return false };
+        let Some(&byte) = self.text.get(self.at) else {
+            self.is_cut |= self.levels.iter().any(|level| level.before.is_some());
+            return false;
+        };
         #[cfg(test)]
         super::steps::count(1);
         match (byte, level.within) {
@@ -174,9 +205,18 @@ impl<'t> Lexis<'t> {
             b'(' if is_after(b"<>") => self.open(Within::Code(StretchEnd::Substitution), 1, 1),
             b'(' if case == Some(Case::Pattern) && self.word().is_empty() => self.boundary(1),
             b'(' if self.next_is(b'(') && self.is_at_word_start() => {
-                let or = StretchEnd::Bracket;
-                self.at += 2;
-                self.enter(Within::Arithmetic { open: 0, or });
+                if self.no_arithmetic.contains(&self.at) {
+                    self.at += 1;
+                    self.splits.push(self.at);
+                    return self.enter(Within::Code(StretchEnd::Bracket));
+                }
+                let before = self.before();
+                self.open(Within::Arithmetic { open: 0, or: StretchEnd::Bracket }, 0, 2);
+                // The brackets themselves are no letters.
+                self.opaque = self.opaque.map(|(level, start)| {
+                    (level, if before.opaque.is_none() { start + 2 } else { start })
+                });
+                self.set_before(before);
             }
             b'(' => {
                 self.at += 1;
@@ -233,20 +273,73 @@ impl<'t> Lexis<'t> {
             b'(' => self.go_on(Within::Arithmetic { open: open + 1, or }),
             b')' if open > 0 => self.go_on(Within::Arithmetic { open: open - 1, or }),
             b')' if self.next_is(b')') => return self.leave(2),
-            // No arithmetic then, but brackets within brackets.
-            b')' => self.go_on(Within::Code(or)),
+            b')' => {
+                // No arithmetic then, but brackets within brackets.
+                self.go_back(self.levels.len() - 1);
+                return;
+            }
+            // Of `for ((;;))`.
+            b';' if open == 0 && or == StretchEnd::Bracket => self.end_letters(),
             _ => {}
         }
         self.at += 1;
     }
 
-    /// The level turns out to be another.
+    /// The level goes on as another.
     fn go_on(&mut self, within: Within) {
         if let Some(level) = self.levels.last_mut() {
             level.within = within;
-            level.word_start = self.at + 1;
         }
-        self.count_substitution(within);
+    }
+
+    /// Leaves a sign out of the letters of the arithmetic around it.
+    fn end_letters(&mut self) {
+        if let Some((level, start)) = self.opaque
+            && level + 1 == self.levels.len()
+        {
+            self.letters.push(start..self.at);
+            self.opaque = Some((level, self.at + 1));
+        }
+    }
+
+    fn before(&self) -> Before {
+        Before {
+            at: self.at,
+            substitutions: self.substitutions,
+            opaque: self.opaque,
+            letters: self.letters.len(),
+            splits: self.splits.len(),
+        }
+    }
+
+    fn set_before(&mut self, before: Before) {
+        if let Some(level) = self.levels.last_mut() {
+            level.before = Some(before);
+        }
+    }
+
+    /// Reads what seemed to be the arithmetic of a level as brackets within brackets.
+    fn go_back(&mut self, level: usize) {
+        let Some(before) = self.levels.drain(level..).next().and_then(|level| level.before) else {
+            self.was_arithmetic = false;
+            return;
+        };
+        self.again_bytes += self.at - before.at;
+        self.no_arithmetic.insert(before.at);
+        self.at = before.at;
+        self.substitutions = before.substitutions;
+        self.opaque = before.opaque;
+        self.letters.truncate(before.letters);
+        self.splits.truncate(before.splits);
+        if self.again_bytes > AGAIN_LIMIT_BYTES {
+            self.cut();
+        }
+    }
+
+    /// Reads no further.
+    fn cut(&mut self) {
+        self.is_cut = true;
+        self.at = self.text.len();
     }
 
     /// At a backslash.
@@ -267,8 +360,10 @@ impl<'t> Lexis<'t> {
         let rest = &self.text[self.at + 1..];
         let in_quotes = self.levels.last().is_some_and(|level| level.within == Within::Quotes);
         let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_#$!?*@-".contains(byte);
-        if rest.starts_with(b"((") {
+        if rest.starts_with(b"((") && !self.no_arithmetic.contains(&self.at) {
+            let before = self.before();
             self.open(Within::ARITHMETIC, 0, 3);
+            self.set_before(before);
         } else if rest.starts_with(b"(") {
             self.open(Within::Code(StretchEnd::Substitution), 0, 2);
         } else if rest.starts_with(b"{") {
@@ -385,8 +480,12 @@ impl<'t> Lexis<'t> {
             is_command: true,
             cases: Vec::new(),
             here_docs: Vec::new(),
+            before: None,
         });
         self.nesting = self.nesting.max(self.levels.len());
+        if self.nesting > NESTING_LIMIT {
+            self.cut();
+        }
     }
 
     fn count_substitution(&mut self, within: Within) {
@@ -404,8 +503,11 @@ impl<'t> Lexis<'t> {
         if let Some((level, start)) = self.opaque
             && level == self.levels.len()
         {
+            // The brackets of `((…))` are no letters.
+            let is_command =
+                matches!(left.within, Within::Arithmetic { or: StretchEnd::Bracket, .. });
             self.opaque = None;
-            self.letters.push(start..self.at);
+            self.letters.push(start..self.at - if is_command { length } else { 0 });
         }
         if let Some(level) = self.levels.last_mut()
             && left.within == Within::Code(StretchEnd::Bracket)

@@ -258,6 +258,30 @@ fn regression_scripts_that_repeat_what_is_around_them_are_bounded_together() {
     assert_eq!(verdict(&format!("cat f {}", "a ".repeat(20_000))), Verdict::Read);
 }
 
+/// 24 KB of it overflowed the stack, which ends the process: what is no arithmetic was read by the
+/// parser as commands within each other, but had been measured as arithmetic.
+#[test]
+fn regression_brackets_that_are_no_arithmetic_are_measured_as_commands() {
+    for unit in ["cat<(", "cat >(", "f<(a", "(", "((", "$(", "a=(", "(a;(("] {
+        for count in [200, 4000, 12_000] {
+            let line = format!("(({}", unit.repeat(count));
+            assert_eq!(verdict(&line), Verdict::Unparsed, "{unit} {count}");
+        }
+    }
+    for (line, expected) in [
+        ("((cat f); (cat g))", Verdict::Read),
+        ("(((cat f)); echo)", Verdict::Allow),
+        ("( (cat f) )", Verdict::Read),
+        ("((a + b)) && echo > f", Verdict::Write),
+        ("(( $(cat f) > 1 ))", Verdict::Allow),
+        ("echo $(((1 + 2) * 3)) $((cat f); (cat g))", Verdict::Read),
+        ("for ((i = 0; i < 3; i++)); do cat f; done", Verdict::Read),
+        ("((a; echo 'b)'); echo b > f)", Verdict::Write),
+    ] {
+        assert_eq!(verdict(line), expected, "{line}");
+    }
+}
+
 /// `$(` a hundred times took three seconds there, and a thousand times did not end: what stands in
 /// a here-document is no code, and was not measured.
 #[test]
