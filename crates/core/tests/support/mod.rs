@@ -207,6 +207,8 @@ pub struct Interrupted<F> {
     unreadable: Option<PathBuf>,
     /// The directories that were flushed.
     flushed: Mutex<Vec<PathBuf>>,
+    /// Whether journals can only be read.
+    protects_journals: bool,
 }
 
 impl<F: Fn(u64) -> io::Result<()>> Interrupted<F> {
@@ -224,6 +226,7 @@ impl<F: Fn(u64) -> io::Result<()>> Interrupted<F> {
             folds_case: false,
             unreadable: None,
             flushed: Mutex::default(),
+            protects_journals: false,
         }
     }
 
@@ -255,6 +258,11 @@ impl<F: Fn(u64) -> io::Result<()>> Interrupted<F> {
     /// As a system on which the user may not read this directory, and so not flush it.
     pub fn with_unreadable(self, directory: PathBuf) -> Self {
         Interrupted { unreadable: Some(directory), ..self }
+    }
+
+    /// As a system on which the user may read journals, and not write them.
+    pub fn protecting_journals(self) -> Self {
+        Interrupted { protects_journals: true, ..self }
     }
 
     /// The directories that were flushed.
@@ -309,6 +317,14 @@ macro_rules! forward {
                 self.step(|| self.inner.open(&self.spelled(place)))
             }
 
+            fn open_for_rewrite(&self, place: &Place) -> io::Result<File> {
+                let is_journal = place.canonical().extension().is_some_and(|end| end == "journal");
+                self.step(|| match self.protects_journals && is_journal {
+                    true => Err(io::ErrorKind::PermissionDenied.into()),
+                    false => self.inner.open_for_rewrite(place),
+                })
+            }
+
             fn unlink(&self, place: &Place) -> io::Result<()> {
                 self.step(|| self.inner.unlink(&self.spelled(place)))
             }
@@ -351,7 +367,6 @@ macro_rules! forward {
 
 forward! {
     open_state(place: &Place) -> File;
-    open_for_rewrite(place: &Place) -> File;
     create_new(place: &Place, private: bool) -> File;
     read(file: &mut File, limit_bytes: u64, out: &mut Vec<u8>) -> ();
     write(file: &mut File, bytes: &[u8]) -> ();

@@ -489,3 +489,46 @@ fn regression_a_file_whose_new_name_was_lost_is_not_removed() {
     );
     assert!(times > 0);
 }
+
+/// The journal may only be read, so no recovery can record its way; they go the same one.
+#[cfg(unix)]
+#[test]
+fn recoveries_that_may_not_write_the_journal_go_the_same_way() {
+    let crashed = |n| {
+        let scene = scene(&[("linked", "a long old line\n"), ("moved", "moved\n")]);
+        fs::hard_link(scene.path("linked"), scene.path("other")).unwrap();
+        let edit = set_first_line(&scene, "linked", "a long old line");
+        let operations = [edit, move_file(&scene, "moved", "arrived"), add_file(&scene, "z")];
+        let is_over = !scene.crash(n, json!({"operations": operations}));
+        let is_written = is_committed(&scene) && scene.read("linked") != "a long old line\n";
+        let is_lost = is_written && !temporaries(scene.dir.path()).is_empty();
+        remove_temporaries(&scene);
+        (is_over, is_lost.then_some(scene))
+    };
+    let mut times = 0;
+    for n in 1.. {
+        for killed_at in 1.. {
+            let scene = match crashed(n) {
+                (true, _) => {
+                    assert!(times > 20, "{times}");
+                    return;
+                }
+                (false, None) => break,
+                (false, Some(scene)) => scene,
+            };
+            let killed = killed_before(killed_at).protecting_journals();
+            let _ = recover_through(&killed, scene.state.path());
+            let whole = Interrupted::new(|_| Ok(())).protecting_journals();
+            let report = recover_through(&whole, scene.state.path()).unwrap();
+            let label = format!("before operation {n}, killed at {killed_at}: {report:?}");
+            assert!(report.failed.is_empty() && report.finished.is_empty(), "{label}");
+            scene.check_clean(&label);
+            assert_eq!(scene.read("linked"), "a long old line\n", "{label}");
+            assert_eq!(scene.read("moved"), "moved\n", "{label}");
+            times += 1;
+            if killed.count() < killed_at {
+                break;
+            }
+        }
+    }
+}
