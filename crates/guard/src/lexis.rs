@@ -111,7 +111,7 @@ pub struct Lexis<'t> {
     opaque: Option<(usize, usize)>,
     /// Whether the level that was left last was that of arithmetic.
     pub was_arithmetic: bool,
-    /// What is quoted or expanded, from its first sign to its last.
+    /// What is quoted or expanded, from its first sign to its last, and lines of here-documents.
     pub letters: Vec<Range<usize>>,
     /// Where brackets within brackets follow each other without a blank, as in arithmetic: the place
     /// of the second one.
@@ -445,6 +445,10 @@ impl<'t> Lexis<'t> {
                 {
                     self.at += end - tail.len();
                     break;
+                }
+                // The crate does not see all of them where they are, and would read them as code.
+                if self.opaque.is_none() {
+                    self.letters.push(self.at + tabs..self.at + end);
                 }
                 self.at = (self.at + end + 1).min(self.text.len());
             }
