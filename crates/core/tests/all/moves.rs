@@ -481,3 +481,16 @@ fn lines_of_a_text_in_memory_move_within_it() {
     let away = apply_to_text(dialect, LETTERS, &one(json!({"to": "g"})), &EditOptions::default());
     assert!(refused(away.outcome).text.contains("a text in memory has none"));
 }
+
+#[test]
+fn the_answer_shows_the_ends_of_many_moved_lines() {
+    let long: String = (1..=30).map(|line| format!("line {line}\n")).collect();
+    let scene = Scene::new(&[("a", long.as_bytes()), ("b", LETTERS.as_bytes())]);
+    let (first, last) = (at(1, "line 1"), at(30, "line 30"));
+    let applied = scene.apply(json!([
+        {"op": "move_lines", "path": "a", "start_anchor": first, "end_anchor": last, "to": "b", "to_anchor": "EOF"},
+    ]));
+    let shown: Vec<&str> = applied.text.lines().filter(|row| row.contains("line ")).collect();
+    let texts: Vec<&str> = shown.iter().map(|row| row.split_once('|').unwrap().1).collect();
+    assert_eq!(texts, ["line 1", "line 2", "line 29", "line 30"], "{}", applied.text);
+}

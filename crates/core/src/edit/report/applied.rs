@@ -27,6 +27,9 @@ const BLOCK_LIMIT_REGIONS: usize = 1_000;
 /// How many lines of each end are shown then.
 const REGION_END_LINES: u64 = 6;
 
+/// Of lines that were moved or copied nobody has to see what was written.
+const PASTED_END_LINES: u64 = 2;
+
 /// A file that was edited, for the report.
 pub struct FileReport<'a> {
     /// The dialect of the anchors.
@@ -162,13 +165,18 @@ fn meet(one: &Region, other: &Region) -> bool {
 
 fn new_lines(shown: &ShownRegion<'_>, rows: &mut Rows) {
     let count = shown.region.new_lines;
-    let hidden =
-        if count > REGION_LIMIT_LINES { REGION_END_LINES..count - REGION_END_LINES } else { 0..0 };
+    let ends = if is_pasted(shown.region) { PASTED_END_LINES } else { REGION_END_LINES };
+    let hidden = if count > REGION_LIMIT_LINES { ends..count - ends } else { 0..0 };
     for (offset, span) in (0..).zip(Lines::new(&shown.text, Unit::Byte)) {
         if !hidden.contains(&offset) {
             rows.line(shown.first + offset, span.text(&shown.text));
         }
     }
+}
+
+/// Whether nobody wrote its lines: they come from another place.
+fn is_pasted(region: &Region) -> bool {
+    region.pasted.iter().map(|one| one.lines).sum::<u64>() == region.new_lines
 }
 
 /// The rows of a new file, shortened in the middle.
