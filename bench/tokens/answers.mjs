@@ -90,7 +90,7 @@ function ofWorker(command, args, calls) {
 }
 
 /** @param {string} cwd @param {string} path @param {string} text */
-function put(cwd, path, text) {
+export function put(cwd, path, text) {
   mkdirSync(dirname(join(cwd, path)), { recursive: true })
   writeFileSync(join(cwd, path), text)
 }

@@ -1,13 +1,14 @@
 // `npm run tokens`: what a model reads and writes for an edit, and what it is answered, in several
-// schemes, in bytes and tokens. It also counts the edits that apply after the file moved on. Edits
+// schemes, in bytes and tokens, and what two whole tasks take. It also counts the edits that apply after the file moved on. Edits
 // are hunks of this repository's own commits, drawn at random.
 //
 //   --cases N   so many edits: 200
 //   --seed TEXT draws others
+//   --tasks     measures the whole tasks alone
 //   --write     writes bench/tokens.md
 
 import { execFileSync } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { installPackages } from '../../scripts/packages.mjs'
@@ -19,8 +20,9 @@ import { programSubjects } from '../misplacement/subjects/programs.mjs'
 import { publishedSubjectIn } from '../misplacement/subjects/published.mjs'
 import { sessionSubjects } from '../misplacement/subjects/session.mjs'
 import { resultsOf } from '../misplacement/subjects/subject.mjs'
-import { pageOf } from './page.mjs'
+import { pageOf, sectionOf, WHOLE_TASKS } from './page.mjs'
 import { schemesIn } from './schemes.mjs'
+import { measuredTasks } from './tasks.mjs'
 
 /** @import { Case } from '../misplacement/cases.mjs' */
 /** @import { Row } from './page.mjs' */
@@ -33,6 +35,7 @@ const { values } = parseArgs({
   options: {
     cases: { type: 'string', default: '200' },
     seed: { type: 'string', default: '1' },
+    tasks: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   },
 })
@@ -48,15 +51,29 @@ const { countTokens } = await import(
   `${packages}/node_modules/gpt-tokenizer/esm/encoding/o200k_base.js`
 )
 
-// Before the cases are drawn: others may commit meanwhile.
-const head = execFileSync('git', ['-C', root, 'rev-parse', '--short', 'HEAD'], { encoding: 'utf8' })
-const cases = await drawnCases(Number(values.cases))
-/** @type {Row[]} */
-const rows = []
-for (const scheme of schemesIn(packages)) rows.push(await measured(scheme))
-const text = pageOf(rows, { cases: cases.length, commit: head.trim(), linesAround: LINES_AROUND })
+const tasks = await measuredTasks(root, (text) => countTokens(text))
+const text = values.tasks ? pageWithTasks() : await wholePage()
 if (values.write) writeFileSync(page, text)
 else console.log(text)
+
+/** The page as it is, with the tasks measured anew. */
+function pageWithTasks() {
+  const before = readFileSync(page, 'utf8').split(`\n${WHOLE_TASKS}`)[0]
+  return `${before.trimEnd()}\n\n${sectionOf(tasks)}`
+}
+
+async function wholePage() {
+  // Before the cases are drawn: others may commit meanwhile.
+  const head = execFileSync('git', ['-C', root, 'rev-parse', '--short', 'HEAD'], {
+    encoding: 'utf8',
+  })
+  const cases = await drawnCases(Number(values.cases))
+  /** @type {Row[]} */
+  const rows = []
+  for (const scheme of schemesIn(packages)) rows.push(await measured(scheme, cases))
+  const about = { cases: cases.length, commit: head.trim(), linesAround: LINES_AROUND }
+  return pageOf(rows, tasks, about)
+}
 
 /**
  * One hunk of each of so many changes of files that have several hunks: the others are made by
@@ -83,8 +100,8 @@ function windowOf({ operations: [edit], oldLines }) {
   return { from: Math.max(1, first - LINES_AROUND), to }
 }
 
-/** @param {ReturnType<typeof schemesIn>[number]} scheme @returns {Promise<Row>} */
-async function measured({ name, subject, read, write, answers }) {
+/** @param {ReturnType<typeof schemesIn>[number]} scheme @param {Case[]} cases @returns {Promise<Row>} */
+async function measured({ name, subject, read, write, answers }, cases) {
   const reads = cases.map((one) => read(one, windowOf(one).from, windowOf(one).to))
   const writes = cases.map(write)
   const calls = cases.map((one, at) => {
