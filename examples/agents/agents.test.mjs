@@ -1,5 +1,5 @@
 // Each example against a model that plays a script: it reads, edits by a stale anchor, reads the
-// refusal and edits again.
+// refusal, edits again and moves what it edited.
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -59,6 +59,21 @@ const STEPS = [
   },
   ({ results: [report] }) => {
     assert.match(report, /^--- greet\.js --- 1 edit, \+1 -1\n/)
+    return {
+      calls: [
+        ...call('read', { path: 'greet.js', fold: true, open: ['2-2'] }).calls,
+        ...call('search', { pattern: "'!'", enclosing: true }).calls,
+      ],
+    }
+  },
+  ({ results: [folded, found] }) => {
+    assert.match(folded, /^1:\w\w\|function greet/)
+    const anchor = anchorOf(found, 'function greet')
+    const move = { op: 'move_lines', path: 'greet.js', anchor, block: true, to: 'hello.js' }
+    return call('apply_hash', { operations: [move] })
+  },
+  ({ results: [report] }) => {
+    assert.match(report, /took the block of lines 1-3/)
     return { text: 'Done.' }
   },
 ]
@@ -77,7 +92,8 @@ const checked = (run, look) =>
       assert.deepEqual(server.faults, [])
       assert.equal(answer, 'Done.')
       assert.equal(server.turns.length, STEPS.length)
-      assert.match(readFileSync(join(cwd, 'greet.js'), 'utf8'), /name \+ '!'\n\}\n$/)
+      assert.equal(readFileSync(join(cwd, 'greet.js'), 'utf8'), '')
+      assert.match(readFileSync(join(cwd, 'hello.js'), 'utf8'), /name \+ '!'\n\}\n$/)
       look?.(server.turns)
     } finally {
       server.close()

@@ -117,6 +117,31 @@ test('reads by anchors, is refused, edits', { skip }, () => {
   })
 })
 
+test('folds, shows the blocks around a match, and moves a block', { skip }, () => {
+  /** @type {Step[]} */
+  const steps = [
+    (turn) => call(nameOf(turn, 'read'), { path: 'greet.js', fold: true, open: ['2-2'] }),
+    (turn) => {
+      const [folded] = turn.results
+      assert.match(folded, /1:\w\w\|function greet/)
+      return call(nameOf(turn, 'search'), { pattern: 'return', enclosing: true })
+    },
+    (turn) => {
+      const anchor = anchorOf(turn.results[0], 'function greet')
+      const move = { op: 'move_lines', path: 'greet.js', anchor, block: true, to: 'hello.js' }
+      return call(nameOf(turn, 'apply'), { operations: [move] })
+    },
+    ({ results: [report] }) => {
+      assert.match(report, /took the block of lines 1-3/)
+      return { text: 'Done.' }
+    },
+  ]
+  return withAgent(steps, programDirectory(), (dir, output) => {
+    assert.match(output, /"result":"Done\."/)
+    assert.match(readFileSync(join(dir, 'hello.js'), 'utf8'), /^function greet/)
+  })
+})
+
 test('the shell and the tools that edit by text are kept from files', { skip }, () => {
   const tool = (/** @type {string} */ name) => `mcp__plugin_hashline_hashline__${name}`
   /** @type {Step[]} */

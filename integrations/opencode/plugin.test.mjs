@@ -155,6 +155,30 @@ test('reads, is blocked in the shell, is refused, edits; goes on in another proc
   })
 })
 
+test('folds, shows the blocks around a match, and moves a block', { skip }, () => {
+  /** @type {Step[]} */
+  const steps = [
+    () => call('read', { path: 'greet.js', fold: true, open: ['2-2'] }),
+    ({ results: [folded] }) => {
+      assert.match(folded, /1:\w\w\|function greet/)
+      return call('grep', { pattern: 'return', enclosing: true })
+    },
+    ({ results: [found] }) => {
+      const anchor = anchorOf(found, 'function greet')
+      const move = { op: 'move_lines', path: 'greet.js', anchor, block: true, to: 'hello.js' }
+      return call('apply_hash', { operations: [move] })
+    },
+    ({ results: [report] }) => {
+      assert.match(report, /took the block of lines 1-3/)
+      return { text: 'Done.' }
+    },
+  ]
+  return withAgent(steps, async (dir, run) => {
+    assert.match(await run('Move it.'), /Done\./)
+    assert.match(readFileSync(join(dir, 'hello.js'), 'utf8'), /^function greet/)
+  })
+})
+
 test('the plug-in agrees with the types of opencode', { skip }, () => {
   placePlugin(FOLDER, AGENT)
   const { status, stdout } = spawnSync(process.execPath, [TSC, '-p', AGENT], { encoding: 'utf8' })

@@ -258,6 +258,30 @@ test('reads, is blocked in the shell, is refused, edits; goes on in another proc
   })
 })
 
+test('folds, shows the blocks around a match, and moves a block', { skip }, () => {
+  /** @type {Step[]} */
+  const steps = [
+    () => call('read', { path: 'greet.js', fold: true, open: ['2-2'] }),
+    ({ results: [folded] }) => {
+      assert.match(folded, /1:\w\w\|function greet/)
+      return call('search', { pattern: 'return', enclosing: true })
+    },
+    ({ results: [found] }) => {
+      const anchor = anchorOf(found, 'function greet')
+      const move = { op: 'move_lines', path: 'greet.js', anchor, block: true, to: 'hello.js' }
+      return call('apply_hash', { operations: [move] })
+    },
+    ({ results: [report] }) => {
+      assert.match(report, /took the block of lines 1-3/)
+      return { text: 'Done.' }
+    },
+  ]
+  return withAgent(steps, async ({ cwd, run }) => {
+    assert.match(await run('Move it.'), /Done\./)
+    assert.match(readFileSync(join(cwd, 'hello.js'), 'utf8'), /^function greet/)
+  })
+})
+
 // pi has this tool on Windows alone.
 const POWERSHELL = `export default (pi) => pi.registerTool({
   name: 'powershell',
