@@ -421,7 +421,7 @@ fn show_whole(scope: &Scope<'_>, text: &[u8]) -> Result<Option<Shown>> {
     let counted = CountedText::of(text, cancel)?;
     let rendered = counted.render(dialect, cancel)?;
     let page = rendered.map(|text| Page::of_rendered(dialect, counted.line_count, text));
-    Ok(page.map(|page| Shown::of_window(page)))
+    Ok(page.map(Shown::of_window))
 }
 
 /// The lines up to the offset `end`, which is where `max_lines` puts it, as far as they fit.

@@ -1,5 +1,8 @@
 //! Views of which stretches of lines are folded.
 
+// One fold is a list of one range.
+#![allow(clippy::single_range_in_vec_init)]
+
 use std::fs;
 use std::ops::Range;
 
@@ -222,7 +225,7 @@ fn folded_lines_count_as_not_shown() {
     let (first, last) = (anchor_of(text[0]), anchor_of(text[2]));
     match scene.delete(&first, &last) {
         Outcome::Rejected(rejected) => {
-            assert!(rejected.text.contains("Lines 2-21 were never shown"), "{}", rejected.text)
+            assert!(rejected.text.contains("Lines 2-21 were never shown"), "{}", rejected.text);
         }
         Outcome::Applied(applied) => panic!("{}", applied.text),
     }
