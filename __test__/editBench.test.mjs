@@ -15,7 +15,7 @@ import { createServer } from 'node:http'
 import { hostname } from 'node:os'
 import { join, posix } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { attempt, systemFor } from '../bench/edit/attempt.mjs'
 import { chartOf } from '../bench/edit/chart.mjs'
 import { main } from '../bench/edit/cli.mjs'
@@ -34,12 +34,13 @@ import { pageOf } from '../bench/edit/report.mjs'
 import { resultOf } from '../bench/edit/result.mjs'
 import { schemesNamed } from '../bench/edit/schemes.mjs'
 import { isDoneBefore, isMoving, placeFor } from '../bench/edit/task.mjs'
-import { fixedSet, packageNamed } from '../bench/edit/tasks/fixed.mjs'
+import { fixedSet, fixedTask, fixedTasks, packageNamed } from '../bench/edit/tasks/fixed.mjs'
 import { formatterOf, isAlikeFormatted } from '../bench/edit/tasks/formatters.mjs'
 import { HUNK, taskFor, tasksOfRepository } from '../bench/edit/tasks/fromGit.mjs'
 import { amongLanguages, languageOf } from '../bench/edit/tasks/languages.mjs'
 import { movingChange, mutatedChange } from '../bench/edit/tasks/make.mjs'
 import { MUTATIONS } from '../bench/edit/tasks/mutations.mjs'
+import { packageDir, Unavailable } from '../bench/edit/tasks/registries.mjs'
 import { WIRES } from '../bench/edit/wire.mjs'
 import { generatedPairs } from '../bench/misplacement/generated.mjs'
 import { isEmulated, withMess } from './support.mjs'
@@ -358,6 +359,13 @@ describe('a model that does what nobody asked for', () => {
     assert.equal((await calls(right)).solved, true)
     const { solved, wrong } = await calls(right, more)
     assert.deepEqual([solved, wrong], [false, true])
+  })
+
+  test('may write a hunk that is longer than a call has arguments', async () => {
+    const rows = Array.from({ length: 200_000 }, (_, at) => `+${at}`)
+    const patch = `--- a/src/a.txt\n+++ b/src/a.txt\n@@ -2 +2 @@\n-b\n${rows.join('\n')}\n`
+    const { refusals, touched } = await attempted('diff', [['apply_diff', { patch }]])
+    assert.deepEqual([refusals, touched], [0, true])
   })
 
   test('may name paths that the file system refuses', async () => {
@@ -723,7 +731,8 @@ describe('what an endpoint may do', () => {
       answer?.calls.map(({ name }) => name),
       ['', '', 'read'],
     )
-    for (const told of [-1, 1.5, '7', null, 1e300]) {
+    assert.equal(openai.usage({ usage: { prompt_tokens: '7' } }).input, 7)
+    for (const told of [-1, 1.5, 'x', '-7', '', null, 1e300]) {
       assert.equal(openai.usage({ usage: { prompt_tokens: told } }).input, 0)
       assert.equal(anthropic.usage({ usage: { input_tokens: told } }).input, 0)
     }
@@ -745,6 +754,33 @@ describe('what an endpoint may do', () => {
     })
     const told = { input: 6, output: 0, cacheRead: 2, cacheWrite: 3 }
     assert.deepEqual(anthropic.usage({ usage }), told)
+  })
+
+  test('what tells the key back, or cannot be written again, is not taken as it is', async () => {
+    const message = { content: 'secret-key' }
+    const leak = { status: 200, body: JSON.stringify({ choices: [{ message }] }) }
+    await asking([leak], async (ask) => {
+      const { raw, answer } = await ask(request)
+      assert.deepEqual([raw.choices[0].message.content, answer.text], ['…', '…'])
+    })
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    const body = `{"choices":[{"message":{"content":"a"}}],"x":${deep}}`
+    await asking(
+      [
+        { status: 200, body },
+        { status: 200, body: fine },
+      ],
+      async (ask, { requests }) => {
+        assert.equal((await ask(request)).answer.text, 'Hi')
+        assert.equal(requests.length, 2)
+      },
+    )
+    const later = new Date(Date.now() + 40_000).toUTCString()
+    const busy = { status: 429, body: '', headers: { 'retry-after': later } }
+    await asking([busy, { status: 200, body: fine }], async (ask, { waits }) => {
+      await ask(request)
+      assert.ok(waits[0] > 2000 && waits[0] <= 40_000, `${waits}`)
+    })
   })
 
   test('an answer says why it ends', () => {
@@ -804,7 +840,7 @@ describe('what an endpoint may do', () => {
   test("a vendor's key goes to the vendor alone, and another where it is named", async () => {
     const names = /** @type {const} */ (['OPENAI_API_KEY', 'BENCH_TEST_KEY'])
     const before = names.map((name) => process.env[name])
-    for (const name of names) process.env[name] = `of ${name}`
+    for (const name of names) process.env[name] = `of-${name}`
     const { error } = console
     const said = /** @type {string[]} */ ([])
     console.error = (/** @type {string} */ text) => said.push(text)
@@ -813,14 +849,19 @@ describe('what an endpoint may do', () => {
       return endpointOf(values).key
     }
     try {
-      assert.equal(keyFor('https://api.openai.com/v1'), 'of OPENAI_API_KEY')
+      assert.equal(keyFor('https://api.openai.com/v1'), 'of-OPENAI_API_KEY')
       assert.equal(said.length, 0)
       for (const url of ['http://api.openai.com/v1', 'https://api.openai.com.a.org', 'http://a']) {
         assert.equal(keyFor(url), '')
         assert.match(said.pop() ?? '', /OPENAI_API_KEY is not sent to .*--key-env/)
-        assert.equal(keyFor(url, '--key-env', 'BENCH_TEST_KEY'), 'of BENCH_TEST_KEY')
+        assert.equal(keyFor(url, '--key-env', 'BENCH_TEST_KEY'), 'of-BENCH_TEST_KEY')
       }
       assert.throws(() => keyFor('http://a', '--key-env', 'BENCH_TEST_NONE'), /is not set/)
+      process.env.BENCH_TEST_KEY = 'half\nother half'
+      assert.throws(
+        () => keyFor('http://a', '--key-env', 'BENCH_TEST_KEY'),
+        /^Error: BENCH_TEST_KEY has a character that no key has\.$/,
+      )
     } finally {
       console.error = error
       for (const [at, name] of names.entries()) {
@@ -1274,6 +1315,7 @@ describe('figures', () => {
 })
 
 describe('tasks', () => {
+  const hasGit = spawnSync('git', ['--version']).error === undefined
   const SOURCE = `import { first } from 'somewhere'
 
 function checked(value, limit) {
@@ -1290,6 +1332,27 @@ function added(one, two) {
   return remainder
 }
 `.split('\n')
+
+  test('are made of commits of one hunk, too', { skip: !hasGit || isEmulated }, () =>
+    withMess({}, async (dir) => {
+      const git = (/** @type {string[]} */ ...args) => {
+        const settings = ['-c', 'user.name=a', '-c', 'user.email=a@b', '-c', 'core.autocrlf=false']
+        assert.equal(spawnSync('git', ['-C', dir, ...settings, ...args]).status, 0)
+      }
+      git('init', '-q')
+      const lines = Array.from({ length: 40 }, (_, at) => `const value${at} = first(${at}, other)`)
+      for (let at = 0; at < 12; at++) {
+        lines[3 * at] = `const changed${at} = first(${at}, other)`
+        writeFileSync(join(dir, 'a.js'), `${lines.join('\n')}\n`)
+        git('add', '.')
+        git('commit', '-q', '-m', `change ${at}`)
+      }
+      const about = { repository: dir, count: 6, seed: '1', commits: 100, isWanted: () => true }
+      const made = await tasksOfRepository(about)
+      assert.equal(made.length, 6)
+      assert.ok(new Set(made.map(({ kind }) => kind)).size > 1)
+    }),
+  )
 
   test('a mistake of each kind is put in, and the words say how to take it out', () => {
     const made = (/** @type {string} */ kind, /** @type {number} */ seed) => {
@@ -1391,7 +1454,6 @@ function added(one, two) {
     assert.throws(() => amongLanguages('Rust,Klingon'), /"Klingon": expected some of .*Rust/)
   })
 
-  const hasGit = spawnSync('git', ['--version']).error === undefined
   test('tasks are made of the commits of a repository', { skip: !hasGit || isEmulated }, () =>
     withMess({}, async (dir) => {
       const git = (/** @type {string[]} */ ...args) => {
@@ -1418,6 +1480,16 @@ function added(one, two) {
       const about = { repository: dir, count: 12, seed: '1', commits: 100, isWanted: () => true }
       const made = await tasksOfRepository(about)
       assert.deepEqual(made, await tasksOfRepository(about))
+      const told = join(dir, 'told.jsonl')
+      const said = await quietly(['tasks', dir, dir, dir, '--count', '5', '--out', told])
+      assert.match(said, /^5 tasks: /)
+      assert.equal(readTasks(told).length, 5)
+      await assert.rejects(quietly(['tasks', '--out', told]), /name a git repository/)
+      // What a user has set for diffs does not matter.
+      git('config', 'diff.noprefix', 'true')
+      git('config', 'diff.interHunkContext', '99')
+      git('config', 'diff.relative', 'true')
+      assert.deepEqual(made, await tasksOfRepository(about))
       const kinds = made.map(({ kind }) => kind)
       assert.ok(kinds.includes(HUNK) && kinds.includes('hunks in two files'), kinds.join(', '))
       assert.ok(made.some(isMoving))
@@ -1433,7 +1505,112 @@ function added(one, two) {
   )
 })
 
+describe('packages of registries', { skip: process.platform === 'win32' || isEmulated }, () => {
+  /** What stands for the clients of the registries. @type {Record<string, string>} */
+  const CLIENTS = {
+    npm: 'mkdir package; echo "npm $2" > package/a.js; tar -czf a.tgz package',
+    python3:
+      'case "$2" in pip) : > a.whl;; zipfile) mkdir files; echo "pip $4" > files/a.py;; esac',
+    cargo: `mkdir src; echo cargo > src/a.rs
+printf '{"packages":[{"name":"a","version":"1.0.0+x","manifest_path":"%s/src/Cargo.toml"}]}' "$PWD"`,
+  }
+
+  /** @param {Record<string, string>} clients @param {(cache: string) => void} work */
+  const withClients = (clients, work) =>
+    withMess({}, (dir) => {
+      const [bin, cache] = [join(dir, 'bin'), join(dir, 'cache')]
+      mkdirSync(bin)
+      for (const [name, script] of Object.entries(clients)) {
+        writeFileSync(join(bin, name), `#!/bin/sh\nset -e\n${script}\n`, { mode: 0o755 })
+      }
+      const before = process.env.PATH
+      process.env.PATH = `${bin}:/usr/bin:/bin`
+      try {
+        work(cache)
+      } finally {
+        process.env.PATH = before
+      }
+    })
+  const named = (/** @type {string} */ registry) => ({ registry, name: 'a', version: '1.0.0' })
+
+  test('are fetched once, whole or not at all', async () => {
+    const found = { npm: ['a.js', 'npm a@1.0.0\n'], pypi: ['a.py'], crates: ['a.rs', 'cargo\n'] }
+    await withClients(CLIENTS, (cache) => {
+      for (const [registry, [file, text]] of Object.entries(found)) {
+        const dir = packageDir(named(registry), cache)
+        const got = readFileSync(join(dir, file), 'utf8')
+        assert.ok(text === undefined || got === text, got)
+        writeFileSync(join(dir, 'mark'), '')
+        assert.equal(packageDir(named(registry), cache), dir)
+        assert.ok(existsSync(join(dir, 'mark')))
+        assert.deepEqual(readdirSync(join(cache, registry)), ['a-1.0.0'])
+      }
+      const other = named('constructor')
+      assert.throws(() => packageDir(other, cache), /there is no registry constructor/)
+    })
+    const failing = 'echo why >&2; exit 1'
+    await withClients(
+      { npm: failing, python3: 'exit 0', cargo: 'echo "{\\"packages\\":[]}"' },
+      (cache) => {
+        for (const [registry, why] of /** @type {const} */ ([
+          ['npm', /^npm pack a@1\.0\.0: why$/],
+          ['pypi', /pip downloaded nothing for a/],
+          ['crates', /cargo fetched nothing for a/],
+        ])) {
+          assert.throws(
+            () => packageDir(named(registry), cache),
+            (error) => {
+              assert.ok(error instanceof Unavailable)
+              assert.match(error.message, why)
+              return true
+            },
+          )
+          assert.deepEqual(readdirSync(join(cache, registry)), [])
+        }
+      },
+    )
+  })
+
+  test('that are not there leave out their tasks, and those that are others are told', () =>
+    withClients({ npm: 'exit 1', python3: 'exit 1', cargo: 'exit 1' }, (cache) => {
+      const fetched = /** @type {string[]} */ ([])
+      const onFetch = (/** @type {string} */ name) => fetched.push(name)
+      const isWanted = (/** @type {string} */ language) => language === 'Go'
+      const { tasks, missing } = fixedTasks({ count: 3, isWanted, cache, onFetch })
+      assert.deepEqual([tasks, missing.length, fetched.length], [[], 1, 1])
+      const [one] = fixedSet().filter(({ package: name }) => name.startsWith('npm:rxjs'))
+      const dir = join(cache, 'npm', 'rxjs-7.8.0')
+      mkdirSync(join(dir, one.file, '..'), { recursive: true })
+      assert.throws(() => fixedTask(one, cache), /is not the file that it must be: remove .*rxjs/)
+      writeFileSync(join(dir, one.file), 'const other = 1\n')
+      assert.throws(() => fixedTask(one, cache), /is not the file that it must be/)
+    }))
+})
+
 describe('the package', () => {
+  test('loads no project that lies where a clone would be', () =>
+    withMess({}, async (dir) => {
+      const inside = join(dir, 'node_modules', 'hashline-bench')
+      mkdirSync(inside, { recursive: true })
+      writeFileSync(join(dir, 'package.json'), '{"name":"of-the-user"}')
+      writeFileSync(join(dir, 'index.js'), 'globalThis.isLoaded = true')
+      for (const name of ['engine.mjs', 'json.mjs', 'package.json']) {
+        writeFileSync(join(inside, name), readFileSync(join(folder, name)))
+      }
+      const { loadEngine } = await import(pathToFileURL(join(inside, 'engine.mjs')).href)
+      assert.throws(() => loadEngine(), /the package hashline-native cannot be loaded/)
+      assert.equal(Reflect.get(globalThis, 'isLoaded'), undefined)
+    }))
+
+  test('takes the engine of its own version, and the Node that its options need', () => {
+    const root = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+    const { version, dependencies, engines } = JSON.parse(
+      readFileSync(join(folder, 'package.json'), 'utf8'),
+    )
+    assert.deepEqual([version, dependencies['hashline-native']], [root.version, root.version])
+    assert.equal(engines.node, '>=18.11')
+  })
+
   const folder = fileURLToPath(new URL('../bench/edit/', import.meta.url))
   const { files, bin } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 
@@ -1462,23 +1639,79 @@ describe('the package', () => {
 describe('results that were sent in', () => {
   const folder = fileURLToPath(new URL('../bench/edit/results/', import.meta.url))
 
+  /** The fields that there may be, and how their values look. @type {Record<string, Record<string, RegExp>>} */
+  const FIELDS = {
+    tasks: {
+      id: /^[0-9a-f]{12}$/,
+      language: /^[\w+#]{1,12}$/,
+      kind: /^[a-z ]{4,24}$/,
+      size: /^(?:under 300|300 to 999|1,000) lines(?: and more)?$/,
+      moving: /^(?:true|false)$/,
+      near: /^(?:true|false)$/,
+    },
+    attempts: {
+      task: /^[0-9a-f]{12}$/,
+      scheme: /^[\w-]{1,24}$/,
+      run: /^\d+$/,
+      ending: /^(?:done|cut|rounds|refused)$/,
+      ...Object.fromEntries(
+        ['solved', 'first', 'touched', 'wrong'].map((name) => [name, /^(?:true|false)$/]),
+      ),
+      ...Object.fromEntries(
+        [
+          ...['rounds', 'refusals', 'byAnchor', 'byText', 'input', 'output'],
+          ...['cacheRead', 'cacheWrite', 'estimated', 'seconds'],
+        ].map((name) => [name, /^[\d.]+$/]),
+      ),
+    },
+  }
+
+  /** @param {any} result */
+  function checkResult(result) {
+    assert.deepEqual(Object.keys(result), [
+      ...['format', 'model', 'api', 'bench', 'engine', 'limit', 'extra', 'set', 'started'],
+      ...['tasks', 'attempts'],
+    ])
+    for (const [list, fields] of Object.entries(FIELDS)) {
+      for (const row of result[list]) {
+        assert.deepEqual(Object.keys(row).sort(), Object.keys(fields).sort())
+        for (const [name, value] of Object.entries(row))
+          assert.match(`${value}`, fields[name], name)
+      }
+    }
+    assert.doesNotMatch(pageOf(result, figuresOf(result)), /NaN|undefined/)
+  }
+
   test('have figures, and no texts', async () => {
     for (const name of readdirSync(folder).filter((name) => name.endsWith('.json'))) {
       const result = JSON.parse(readFileSync(join(folder, name), 'utf8'))
-      assert.deepEqual(Object.keys(result), [
-        ...['format', 'model', 'api', 'bench', 'engine', 'limit', 'extra', 'set', 'started'],
-        'tasks',
-        'attempts',
-      ])
-      figuresOf(result)
+      checkResult(result)
     }
     await withPlayer(few, {}, (player) =>
       withMess({}, async (dir) => {
-        await quietly(bench(dir, player, few, '--schemes', 'exact'))
+        const prices = join(dir, 'prices.json')
+        writeFileSync(prices, '{"scripted":{"input":3,"output":15}}')
+        await quietly(bench(dir, player, few, '--schemes', 'exact', '--prices', prices))
+        const page = readFileSync(join(dir, 'run', 'report.md'), 'utf8')
+        assert.match(page, /\| tokens written \| cost \| seconds \|/)
+        const [{ cost }] = figuresOf(resultOf(readRun(join(dir, 'run'))), {
+          input: 3,
+          output: 15,
+        }).schemes
+        assert.ok(page.includes(`$${cost?.toFixed(4)} |`))
+        await quietly(['report', join(dir, 'run')])
+        assert.doesNotMatch(readFileSync(join(dir, 'run', 'report.md'), 'utf8'), /\| cost \|/)
+        await quietly(['report', join(dir, 'run'), '--prices', prices])
+        assert.equal(readFileSync(join(dir, 'run', 'report.md'), 'utf8'), page)
+        for (const chart of ['solved', 'languages']) {
+          const svg = readFileSync(join(dir, 'run', `${chart}.svg`), 'utf8')
+          assert.match(svg, /^<svg [^>]*>\n[\s\S]*% of 4<\/text>[\s\S]*<\/svg>\n$/)
+        }
         const out = join(dir, 'result.json')
         await quietly(['export', join(dir, 'run'), '--out', out])
         const text = readFileSync(out, 'utf8')
         assert.deepEqual(JSON.parse(text), resultOf(readRun(join(dir, 'run'))))
+        checkResult(JSON.parse(text))
         for (const { instruction, files } of tasks) {
           assert.ok(!text.includes(instruction) && !text.includes(files[0].path))
         }

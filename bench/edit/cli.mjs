@@ -146,8 +146,8 @@ function chosenTasks(values) {
   const isWanted = amongLanguages(values.languages)
   const file = values['task-file']
   if (file !== undefined) return tasksIn(file, isWanted).slice(0, count)
-  console.error('The tasks are made of packages, which are fetched the first time.')
-  const { tasks, missing } = fixedTasks({ count: count ?? DEFAULT_TASKS, isWanted })
+  const onFetch = (/** @type {string} */ name) => console.error(`Fetching ${name}, for tasks`)
+  const { tasks, missing } = fixedTasks({ count: count ?? DEFAULT_TASKS, isWanted, onFetch })
   for (const why of missing) console.error(`Left out: ${why}`)
   if (tasks.length === 0) throw new Usage('No task can be made: none of the packages can be had.')
   return tasks

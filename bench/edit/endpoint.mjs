@@ -13,6 +13,8 @@ const MAX_TRIES = 8
 const FIRST_WAIT_MS = 1_000
 const MAX_WAIT_MS = 60_000
 const SHOWN_CHARS = 400
+/** A shorter one may be a word that is meant. */
+const FEWEST_KEY_CHARS = 8
 /** Those that say "later": a timeout, a conflict, too many requests. All from 500 say so, too. */
 const LATER = [408, 409, 425, 429]
 
@@ -140,7 +142,7 @@ async function send(url, body, { wire, key, timeoutMs, signal }) {
  * @returns {Answered | Failed}
  */
 function taken({ status, headers, text }, { wire, key, url, body }) {
-  const raw = readJson(text).value
+  const raw = bodyOf(text, key)
   const isFine = status >= 200 && status < 300
   const usage = isFine ? usageOf(wire.usage(raw), body, text) : undefined
   const answer = isFine ? wire.answer(raw) : undefined
@@ -149,6 +151,22 @@ function taken({ status, headers, text }, { wire, key, url, body }) {
   const message = `${shown(url)} answered ${status}: ${said || 'nothing'}`
   const isLater = isFine || status >= 500 || LATER.includes(status)
   return { isLater, message, usage, waitMs: waitOf(headers) }
+}
+
+/**
+ * What an answer says, without the key, which some endpoints tell back. Undefined for what is no JSON,
+ * or so deep that it cannot be written again.
+ * @param {string} text
+ * @param {string} key
+ */
+function bodyOf(text, key) {
+  const { value } = readJson(key.length < FEWEST_KEY_CHARS ? text : text.replaceAll(key, '…'))
+  try {
+    JSON.stringify(value)
+    return value
+  } catch {
+    return undefined
+  }
 }
 
 /**
@@ -176,6 +194,7 @@ const shown = ({ origin, pathname }) => origin + pathname
 /** How long an endpoint asks to wait. @param {Response['headers']} headers */
 function waitOf(headers) {
   const [ms, seconds] = ['retry-after-ms', 'retry-after'].map((name) => Number(headers[name]))
-  const asked = ms > 0 ? ms : seconds * 1000
+  const date = Date.parse(headers['retry-after'] ?? '') - Date.now()
+  const asked = ms > 0 ? ms : seconds > 0 ? seconds * 1000 : date
   return asked > 0 ? Math.min(MAX_WAIT_MS, asked) : undefined
 }

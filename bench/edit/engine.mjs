@@ -1,9 +1,12 @@
 // The engine whose schemes are measured: the package that is installed beside this one, or the one
-// in a folder that is named. In a clone of the repository it is the clone itself.
+// in a folder that is named. In a clone of the repository it is the clone itself, and nothing else
+// that may lie there: two folders up from an installed package is a project of the user.
 
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { readJson } from './json.mjs'
 
 /** @typedef {typeof import('../../js/tools.cjs')} Tools */
 /**
@@ -34,10 +37,17 @@ export function loadEngine(folder) {
 function installed() {
   try {
     require.resolve('hashline-native')
-  } catch {
+  } catch (error) {
+    if (nameIn(clone) !== 'hashline-native') throw error
     return inFolder(clone)
   }
   return engineOf(require('hashline-native'), require('hashline-native/tools'))
+}
+
+/** What a package in a folder is called. @param {string} folder */
+function nameIn(folder) {
+  const path = join(folder, 'package.json')
+  return existsSync(path) ? readJson(readFileSync(path, 'utf8')).value?.name : undefined
 }
 
 /** @param {string} folder */

@@ -5,9 +5,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomFrom } from './history/random.mjs'
 import { decoded } from './history/text.mjs'
+import { isLarge } from './task.mjs'
 import { packageNamed, taskOfFile } from './tasks/fixed.mjs'
 import { languageOf } from './tasks/languages.mjs'
-import { checksum } from './tasks/make.mjs'
+import { checksum, MOVING_EACH } from './tasks/make.mjs'
 import { MUTATIONS } from './tasks/mutations.mjs'
 import { packageDir } from './tasks/registries.mjs'
 
@@ -17,8 +18,6 @@ import { packageDir } from './tasks/registries.mjs'
 const PER_LANGUAGE = 30
 /** Every third is in a file of 1,000 lines and more, where there are such files. */
 const LARGE_EACH = 3
-/** In every fourth the file changes between read and edit. */
-const MOVING_EACH = 4
 const FEWEST_LINES = 60
 const MOST_LINES = 3000
 const MOST_CHARS = 200
@@ -64,7 +63,7 @@ function sourcesOf(language) {
         lines.length <= MOST_LINES &&
         lines.every((line) => line.length <= MOST_CHARS) &&
         !GENERATED.test(lines.slice(0, 20).join('\n'))
-      return isFit ? [{ package: name, file, bytes, isLarge: lines.length >= 1000 }] : []
+      return isFit ? [{ package: name, file, bytes, isLarge: isLarge(lines.length) }] : []
     })
   })
 }

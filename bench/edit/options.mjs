@@ -158,13 +158,14 @@ function addressOf(text) {
  */
 function keyFor({ protocol, hostname }, wire, values) {
   const named = values['key-env']
-  if (named !== undefined) {
-    const key = process.env[named] ?? ''
-    if (key === '') throw new Usage(`${named} is not set.`)
+  const name = named ?? wire.key
+  const key = process.env[name] ?? ''
+  if (named !== undefined && key === '') throw new Usage(`${named} is not set.`)
+  if (named !== undefined || (protocol === 'https:' && hostname === wire.host)) {
+    // It is not shown: only what is wrong about it is.
+    if (/[^\x21-\x7e]/.test(key)) throw new Usage(`${name} has a character that no key has.`)
     return key
   }
-  const key = process.env[wire.key] ?? ''
-  if (protocol === 'https:' && hostname === wire.host) return key
   if (key !== '') {
     console.error(`${wire.key} is not sent to ${hostname}: --key-env names what is.`)
   }

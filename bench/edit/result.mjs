@@ -2,7 +2,7 @@
 // instruction or an answer is in it.
 
 import { FORMAT } from './record.mjs'
-import { isMoving, sizeOf } from './task.mjs'
+import { isMoving, isNear, sizeOf } from './task.mjs'
 
 /** @import { Outcome } from './attempt.mjs' */
 /** @import { About, Entry } from './record.mjs' */
@@ -32,14 +32,14 @@ const sortKey = ({ task, scheme, run }) => `${task} ${String(run).padStart(6, '0
 
 /** @param {Task} task @returns {TaskRow} */
 const taskRow = (task) => {
-  const { id, language, kind, files } = task
+  const { id, language, kind } = task
   return {
     id,
     language,
     kind,
     size: sizeOf(task),
     moving: isMoving(task),
-    near: files.some(({ near }) => near === true),
+    near: isNear(task),
   }
 }
 

@@ -21,7 +21,7 @@ import { keyOf } from './record.mjs'
  * @property {Ask} ask
  * @property {(state: Progress) => void} [onProgress]
  *
- * @typedef {{ all: number, done: number, spent: number, isOut: boolean }} Progress
+ * @typedef {{ all: number, done: number, spent: number }} Progress
  */
 
 /** @param {Entry} entry */
@@ -39,7 +39,7 @@ export async function carryOut(plan) {
   const done = new Set(record.entries.map(keyOf).filter((key) => wanted.has(key)))
   let spent = record.entries.reduce((sum, entry) => sum + tokensOf(entry), 0)
   const left = jobs.filter((job) => !done.has(keyOf(job))).values()
-  const state = () => ({ all: jobs.length, done: done.size, spent, isOut: spent >= budget })
+  const state = () => ({ all: jobs.length, done: done.size, spent })
   let failed = false
   const worker = async () => {
     while (!failed && spent < budget) {

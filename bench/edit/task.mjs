@@ -29,14 +29,23 @@ import { isAlikeFormatted, isFormatting } from './tasks/formatters.mjs'
  * @property {TaskFile[]} files
  */
 
+const MEDIUM_LINES = 300
+const LARGE_LINES = 1000
+
 /** Sizes of files, by their lines. */
 export const SIZES = ['under 300 lines', '300 to 999 lines', '1,000 lines and more']
 
+/** @param {number} lines of a file */
+export const isLarge = (lines) => lines >= LARGE_LINES
+
 /** @param {Task} task */
-export const sizeOf = ({ lines }) => SIZES[lines < 300 ? 0 : lines < 1000 ? 1 : 2]
+export const sizeOf = ({ lines }) => SIZES[isLarge(lines) ? 2 : lines < MEDIUM_LINES ? 0 : 1]
 
 /** Whether somebody else changes a file of the task meanwhile. @param {Task} task */
 export const isMoving = ({ files }) => files.some(({ changed }) => changed !== undefined)
+
+/** Whether they do it next to what is to be done. @param {Task} task */
+export const isNear = ({ files }) => files.some(({ near }) => near === true)
 
 /**
  * Whether nothing is left to do in a task: some commits change what a formatter makes alike.

@@ -26,7 +26,10 @@
  */
 
 /** @param {unknown} value */
-const count = (value) => (Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0)
+function count(value) {
+  const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
+  return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : 0
+}
 
 /**
  * @param {unknown} reason

@@ -2,7 +2,7 @@
 
 import { formatHashed } from '../../../index.js'
 import { call } from '../../../scripts/modelServer.mjs'
-import { isMoving } from '../task.mjs'
+import { isMoving, isNear } from '../task.mjs'
 import { editsOf, linesOf } from './edits.mjs'
 
 /** @import { Answer, ToolCall } from '../../../scripts/modelServer.mjs' */
@@ -86,7 +86,8 @@ export const SLIPS = {
   none: { schemes: ALL, counts: WELL },
   'wrong text': {
     schemes: ALL,
-    needs: replacesLines,
+    // What others do next to an edit makes some tools refuse it, and then it is made anew.
+    needs: (task) => replacesLines(task) && !isNear(task),
     plays: inArguments(wrongText),
     counts: { ...WELL, solved: false, first: false, wrong: true },
   },

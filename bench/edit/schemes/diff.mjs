@@ -127,13 +127,14 @@ function take(hunk, row) {
 function patched(text, hunks, path) {
   const final = text.endsWith('\n')
   const before = (final ? text.slice(0, -1) : text).split('\n')
-  const lines = [...before]
+  let lines = before
   let shift = 0
   let from = 0
   const spans = hunks.map((hunk, at) => {
     const place = placeOf(lines, hunk, from, shift)
     if (typeof place === 'string') throw new Refusal(`Hunk ${at + 1} of ${path}: ${place}`)
-    lines.splice(place, hunk.old.length, ...hunk.lines)
+    const behind = lines.slice(place + hunk.old.length)
+    lines = [...lines.slice(0, place), ...hunk.lines, ...behind]
     from = place + hunk.lines.length
     shift += hunk.lines.length - hunk.old.length
     return changedIn(hunk, place)

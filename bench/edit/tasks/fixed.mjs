@@ -1,13 +1,13 @@
 // The fixed set: tasks that set.json names by package, version, file and seed. They are made here,
 // from what the registries have, and must come out as they were.
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomFrom } from '../history/random.mjs'
 import { decoded } from '../history/text.mjs'
 import { languageOf } from './languages.mjs'
 import { checksum, movingChange, mutatedChange, taskOf } from './make.mjs'
-import { CACHE, packageDir, Unavailable } from './registries.mjs'
+import { CACHE, isThere, packageDir, Unavailable } from './registries.mjs'
 
 /** @import { Task } from '../task.mjs' */
 /** @import { Package } from './registries.mjs' */
@@ -56,10 +56,10 @@ const shortPath = (file) => file.split('/').slice(-2).join('/')
 
 /**
  * The first tasks of the set, of some languages, as far as their packages can be had.
- * @param {{ count: number, isWanted: (language: string) => boolean, cache?: string, onTask?: (done: number) => void }} which
+ * @param {{ count: number, isWanted: (language: string) => boolean, cache?: string, onFetch?: (name: string) => void }} which
  * @returns {{ tasks: Task[], missing: string[] }} and why others are missing
  */
-export function fixedTasks({ count, isWanted, cache = CACHE, onTask }) {
+export function fixedTasks({ count, isWanted, cache = CACHE, onFetch }) {
   const named = fixedSet().filter(({ file }) => isWanted(languageOf(file) ?? ''))
   /** @type {Task[]} */
   const tasks = []
@@ -69,8 +69,8 @@ export function fixedTasks({ count, isWanted, cache = CACHE, onTask }) {
     if (tasks.length === count) break
     if (missing.has(one.package)) continue
     try {
+      if (!isThere(packageNamed(one.package), cache)) onFetch?.(one.package)
       tasks.push(fixedTask(one, cache))
-      onTask?.(tasks.length)
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error
       missing.set(one.package, `${one.package}: ${error.message}`)
@@ -83,9 +83,9 @@ export function fixedTasks({ count, isWanted, cache = CACHE, onTask }) {
 export function fixedTask(named, cache) {
   const dir = packageDir(packageNamed(named.package), cache)
   const path = join(dir, named.file)
-  const bytes = readFileSync(path)
-  if (checksum(bytes) !== named.sha256) {
-    throw new Error(`${path} is not the file that it was: remove ${dir}, to fetch it again.`)
+  const bytes = existsSync(path) ? readFileSync(path) : undefined
+  if (bytes === undefined || checksum(bytes) !== named.sha256) {
+    throw new Error(`${path} is not the file that it must be: remove ${dir}, to fetch it again.`)
   }
   const task = taskOfFile(named, bytes)
   if (task?.id === named.task) return task

@@ -5,10 +5,10 @@ import { basename, resolve } from 'node:path'
 import { changesIn, pairsOfRepository } from '../history/git.mjs'
 import { randomFrom } from '../history/random.mjs'
 import { editOf } from '../history/text.mjs'
-import { isDoneBefore } from '../task.mjs'
+import { isDoneBefore, isLarge } from '../task.mjs'
 import { formatterOf } from './formatters.mjs'
 import { languageOf } from './languages.mjs'
-import { movingChange, mutatedChange, NEAR_LINES, taskOf, wordsOf } from './make.mjs'
+import { MOVING_EACH, movingChange, mutatedChange, NEAR_LINES, taskOf, wordsOf } from './make.mjs'
 import { MUTATIONS } from './mutations.mjs'
 
 /** @import { Change as LoggedChange, Pair } from '../history/git.mjs' */
@@ -22,9 +22,6 @@ const TWO_FILES = 'hunks in two files'
 const KINDS = [HUNK, TWO_FILES, HUNK, ...Object.keys(MUTATIONS)]
 /** Every fifth task is in a file of 1,000 lines and more, where there are such files. */
 const LARGE_EACH = 5
-/** In every fourth the file changes between read and edit. */
-const MOVING_EACH = 4
-const LARGE_LINES = 1000
 const MOST_LINES = 5000
 const MOST_CHARS = 400
 const MAX_HUNK_LINES = 30
@@ -47,15 +44,26 @@ export async function tasksOfRepository({ repository, count, seed, commits, isWa
     fitting(pairsOfRepository(about, changes, randomFrom(seed, 'pairs'), { maxBytes: MAX_BYTES }))
   const slots = slotsOf(count)
   const ofOne = slots.filter(({ kind }) => kind !== TWO_FILES)
-  const tasks = [
-    ...(await filled(ofOne, pairs(), random, repository, true)),
-    ...(await twoFiles(about, changes, slots.length - ofOne.length, random)),
-  ]
+  /** @type {Map<string, Task>} */
+  const made = new Map()
+  const fill = async (/** @type {Slot[]} */ open, /** @type {boolean} */ bySize) => {
+    const isNew = async (/** @type {Task} */ task) =>
+      !made.has(task.id) && !(await isDoneBefore(task))
+    for await (const task of filled(open, pairs(), { random, root: repository, bySize, isNew })) {
+      made.set(task.id, task)
+    }
+  }
+  await fill(ofOne, true)
+  const two = await twoFiles(about, changes, slots.length - ofOne.length, random)
+  for (const task of two) made.set(task.id, task)
   // What a repository has not, such as large files, is made up for by what it has.
-  const rest = slotsOf(count - tasks.length).map((slot) => ({ ...slot, kind: HUNK }))
-  const more = await filled(rest, pairs(), random, repository, false)
-  const all = new Map([...tasks, ...more].map((task) => [task.id, task]))
-  return random.shuffled([...all.values()])
+  const rest = () => slotsOf(count - made.size).map((slot) => ({ ...slot, kind: HUNK }))
+  await fill(rest(), false)
+  await fill(
+    rest().map((slot) => ({ ...slot, isMoving: false })),
+    false,
+  )
+  return random.shuffled([...made.values()])
 }
 
 /** @param {number} count @returns {Slot[]} */
@@ -78,29 +86,25 @@ function* fitting(pairs) {
 /**
  * @param {Slot[]} slots
  * @param {Iterable<Pair>} pairs
- * @param {Random} random
- * @param {string} root
- * @param {boolean} bySize
+ * @param {{ random: Random, root: string, bySize: boolean, isNew: (task: Task) => Promise<boolean> }} how
+ * @returns {AsyncGenerator<Task>}
  */
-async function filled(slots, pairs, random, root, bySize) {
+async function* filled(slots, pairs, { random, root, bySize, isNew }) {
   const open = [...slots]
-  /** @type {Task[]} */
-  const tasks = []
-  if (open.length === 0) return tasks
+  if (open.length === 0) return
   for (const pair of pairs) {
-    const isLarge = pair.new.lines.length >= LARGE_LINES
-    const fit = open.filter((slot) => !bySize || slot.isLarge === isLarge)
+    const size = isLarge(pair.new.lines.length)
+    const fit = open.filter((slot) => !bySize || slot.isLarge === size)
     // One that this file has nothing for does not stand in the way of those behind it.
     for (const slot of oneOfEach(fit)) {
       const task = taskFor(slot, pair, random, root)
-      if (task === undefined || (await isDoneBefore(task))) continue
-      tasks.push(task)
+      if (task === undefined || !(await isNew(task))) continue
+      yield task
       open.splice(open.indexOf(slot), 1)
       break
     }
-    if (open.length === 0) break
+    if (open.length === 0) return
   }
-  return tasks
 }
 
 /** Those that differ in what is to be made. @param {Slot[]} slots */

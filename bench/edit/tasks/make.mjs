@@ -10,6 +10,8 @@ import { fenced, MUTATIONS, quoted } from './mutations.mjs'
 /** @import { Task, TaskFile } from '../task.mjs' */
 /** @import { Formatting } from './formatters.mjs' */
 
+/** In every fourth task the file changes between read and edit. */
+export const MOVING_EACH = 4
 const MAX_INSERTED = 4
 /** What others do far away is at least so many lines from what is to be done. */
 const FAR_LINES = 6

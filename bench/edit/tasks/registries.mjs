@@ -11,8 +11,18 @@ import { dirname, join } from 'node:path'
 /** A package that cannot be had here. */
 export class Unavailable extends Error {}
 
+/** Of one client of a registry. */
+const TIMEOUT_MS = 300_000
+
 /** Where packages are kept. */
 export const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'hashline-bench')
+
+/** @param {Package} one @param {string} cache */
+const placeOf = ({ registry, name, version }, cache) =>
+  join(cache, registry, `${name.replaceAll('/', '+')}-${version}`)
+
+/** Whether a package need not be fetched. @param {Package} one @param {string} cache */
+export const isThere = (one, cache) => existsSync(placeOf(one, cache))
 
 /**
  * The directory with the files of a package, which is fetched unless it is there.
@@ -20,11 +30,11 @@ export const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'
  * @param {string} [cache]
  */
 export function packageDir(one, cache = CACHE) {
-  const { registry, name, version } = one
-  const dir = join(cache, registry, `${name.replaceAll('/', '+')}-${version}`)
+  const { registry } = one
+  const dir = placeOf(one, cache)
   if (existsSync(dir)) return dir
+  if (!Object.hasOwn(FETCHERS, registry)) throw new Error(`there is no registry ${registry}`)
   const fetchInto = FETCHERS[registry]
-  if (fetchInto === undefined) throw new Error(`there is no registry ${registry}`)
   // Made whole or not at all; others may be at it, too.
   const fresh = `${dir}.${process.pid}`
   rmSync(fresh, { recursive: true, force: true })
@@ -44,7 +54,8 @@ export function packageDir(one, cache = CACHE) {
  */
 const FETCHERS = {
   npm({ name, version }, dir) {
-    run('npm', ['pack', `${name}@${version}`, '--ignore-scripts', '--silent'], dir)
+    const flags = ['--ignore-scripts', '--silent', '--fetch-retries', '1']
+    run('npm', ['pack', `${name}@${version}`, ...flags], dir)
     const archive = readdirSync(dir).find((file) => file.endsWith('.tgz'))
     if (archive === undefined) throw new Unavailable(`npm packed nothing for ${name}`)
     mkdirSync(join(dir, 'files'))
@@ -55,7 +66,9 @@ const FETCHERS = {
   pypi({ name, version }, dir) {
     const python = process.platform === 'win32' ? 'python' : 'python3'
     // A wheel is an archive; what is no wheel would run code of the package.
-    const flags = ['--no-deps', '--only-binary', ':all:', '--quiet', '--dest', '.']
+    const flags = [
+      ...['--no-deps', '--only-binary', ':all:', '--quiet', '--retries', '1', '--dest', '.'],
+    ]
     run(python, ['-m', 'pip', 'download', ...flags, `${name}==${version}`], dir)
     const wheel = readdirSync(dir).find((file) => file.endsWith('.whl'))
     if (wheel === undefined) throw new Unavailable(`pip downloaded nothing for ${name}`)
@@ -69,7 +82,8 @@ const FETCHERS = {
     ]
     writeFileSync(join(dir, 'Cargo.toml'), manifest.join('\n'))
     writeFileSync(join(dir, 'lib.rs'), '')
-    const told = run('cargo', ['metadata', '--format-version', '1', '--quiet'], dir)
+    const flags = ['--format-version', '1', '--quiet', '--config', 'net.retry=1']
+    const told = run('cargo', ['metadata', ...flags], dir)
     /** @type {{ name: string, version: string, manifest_path: string }[]} */
     const packages = JSON.parse(told).packages
     // What follows a `+` in a version does not count.
@@ -85,7 +99,8 @@ const FETCHERS = {
 
 /** @param {string} command @param {string[]} args @param {string} cwd */
 function run(command, args, cwd) {
-  const options = { cwd, encoding: /** @type {const} */ ('utf8'), maxBuffer: 1 << 28 }
+  const limits = { maxBuffer: 1 << 28, timeout: TIMEOUT_MS }
+  const options = { cwd, encoding: /** @type {const} */ ('utf8'), ...limits }
   const shell = process.platform === 'win32' && command === 'npm'
   const { status, stdout, stderr, error } = spawnSync(command, args, { ...options, shell })
   if (status === 0) return stdout
