@@ -16,7 +16,7 @@ import { hostname } from 'node:os'
 import { join, posix } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { attempt, systemFor } from '../bench/edit/attempt.mjs'
+import { attempt } from '../bench/edit/attempt.mjs'
 import { chartOf } from '../bench/edit/chart.mjs'
 import { main } from '../bench/edit/cli.mjs'
 import { EndpointError, endpoint, noUsage } from '../bench/edit/endpoint.mjs'
@@ -988,19 +988,6 @@ describe('schemes', () => {
     assert.match(nothing.text ?? '', /white space included\.$/)
   })
 
-  test('what each way tells a model is as long as the page says', () => {
-    const page = readFileSync(new URL('../docs/bench.md', import.meta.url), 'utf8')
-    for (const { name, open } of schemesNamed('exact,diff,hashline', engine)) {
-      const place = placeFor(smallTask())
-      const { tools, close } = open(place)
-      close()
-      place.remove()
-      const shown = tools.map((tool) => engine.tools.toOpenAI(/** @type {any} */ (tool)))
-      const length = Buffer.byteLength(JSON.stringify(shown) + systemFor(tools))
-      assert.ok(page.includes(`${(length / 1000).toFixed(1)} KB for \`${name}\``), `${length}`)
-    }
-  })
-
   test('each way has an example, and rules for each of its tools', async () => {
     for (const { name, open } of schemesNamed('exact,diff,hashline', engine)) {
       const place = placeFor(smallTask())
@@ -1138,6 +1125,7 @@ const HOW = {
   ...{ format: 2, model: 'm', api: 'openai', bench: '0', engine: '0', limit: 1, extra: {} },
   set: /** @type {const} */ ('own'),
   started: 'd',
+  told: { a: 4000 },
 }
 
 describe('figures', () => {
@@ -1669,7 +1657,7 @@ describe('results that were sent in', () => {
   /** @param {any} result */
   function checkResult(result) {
     assert.deepEqual(Object.keys(result), [
-      ...['format', 'model', 'api', 'bench', 'engine', 'limit', 'extra', 'set', 'started'],
+      ...['format', 'model', 'api', 'bench', 'engine', 'limit', 'extra', 'set', 'started', 'told'],
       ...['tasks', 'attempts'],
     ])
     for (const [list, fields] of Object.entries(FIELDS)) {
@@ -1693,6 +1681,7 @@ describe('results that were sent in', () => {
         writeFileSync(prices, '{"scripted":{"input":3,"output":15}}')
         await quietly(bench(dir, player, few, '--schemes', 'exact', '--prices', prices))
         const page = readFileSync(join(dir, 'run', 'report.md'), 'utf8')
+        assert.match(page, /which the model reads in each turn: exact: [34]\.\d KB\.\n/)
         assert.match(page, /\| tokens written \| cost \| seconds \|/)
         const [{ cost }] = figuresOf(resultOf(readRun(join(dir, 'run'))), {
           input: 3,

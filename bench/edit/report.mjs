@@ -36,7 +36,7 @@ export function writeReport(result, dir, price) {
 }
 
 /** @param {Result} result @param {All} figures @returns {string} */
-export function pageOf({ model, api, bench, engine, set, started }, figures) {
+export function pageOf({ model, api, bench, engine, set, started, told }, figures) {
   const { groups, comparisons, tasks, runs, leftOut } = figures
   const which = set === 'fixed' ? `tasks of the fixed set of hashline-bench ${bench}` : 'own tasks'
   const often = runs > 1 ? `, up to ${runs} times each` : ''
@@ -47,6 +47,8 @@ ${tasks} ${which}${often}, begun on ${started}, through ${api}, with the engine 
 ![Solved tasks](solved.svg)
 
 ${totals(figures)}
+
+${toldNote(figures.names, told)}
 
 ## Which is better
 
@@ -74,6 +76,12 @@ ${groups.map((group) => groupTable(group, figures.names)).join('\n\n')}
 
 ${READING}
 `
+}
+
+/** @param {string[]} names @param {Result['told']} told */
+function toldNote(names, told) {
+  const lengths = names.map((name) => `${name}: ${((told[name] ?? 0) / 1000).toFixed(1)} KB`)
+  return `The prompt and the words of the tools, which the model reads in each turn: ${lengths.join(', ')}.`
 }
 
 /** @param {number} part */

@@ -11,7 +11,7 @@ import { isMoving, isNear, sizeOf } from './task.mjs'
 /**
  * @typedef {{ id: string, language: string, kind: string, size: string, moving: boolean, near: boolean }} TaskRow
  * @typedef {{ task: string, scheme: string, run: number, ending: Outcome['ending'], solved: boolean, first: boolean, touched: boolean, wrong: boolean, rounds: number, refusals: number, byAnchor: number, byText: number, input: number, output: number, cacheRead: number, cacheWrite: number, estimated: number, seconds: number }} Row
- * @typedef {{ format: number, model: string, api: string, bench: string, engine: string, limit: number, extra: Record<string, unknown>, set: 'fixed' | 'own', started: string, tasks: TaskRow[], attempts: Row[] }} Result
+ * @typedef {{ format: number, model: string, api: string, bench: string, engine: string, limit: number, extra: Record<string, unknown>, set: 'fixed' | 'own', started: string, told: Record<string, number>, tasks: TaskRow[], attempts: Row[] }} Result
  */
 
 /**
@@ -23,9 +23,15 @@ export function resultOf({ about, tasks, entries }) {
   const used = new Set(entries.map(({ task }) => task))
   const attempts = entries.map(rowOf).sort((one, other) => (sortKey(one) < sortKey(other) ? -1 : 1))
   const shown = tasks.filter(({ id }) => used.has(id)).map(taskRow)
-  const how = { format: FORMAT, model, api, bench, engine, limit, extra, set, started }
+  const told = Object.fromEntries(
+    Object.entries(about.schemes).map(([name, what]) => [name, lengthOf(what)]),
+  )
+  const how = { format: FORMAT, model, api, bench, engine, limit, extra, set, started, told }
   return { ...how, tasks: shown, attempts }
 }
+
+/** In bytes. @param {About['schemes'][string]} told the model of a scheme */
+const lengthOf = ({ system, tools }) => Buffer.byteLength(system + JSON.stringify(tools))
 
 /** @param {Row} row */
 const sortKey = ({ task, scheme, run }) => `${task} ${String(run).padStart(6, '0')} ${scheme}`
