@@ -178,6 +178,8 @@ describe('a run that was interrupted', () => {
         assert.equal(signal, 'SIGKILL')
       })
       assert.equal(locksIn(join(dir, 'run')).length, 1)
+      const places = readFileSync(join(dir, 'run', 'places'), 'utf8')
+      assert.ok(existsSync(places))
       assert.ok(readRun(join(dir, 'run')).entries.length < few.length)
       await quietly(args)
       await quietly([...args, '--out', join(dir, 'once')])
@@ -185,6 +187,13 @@ describe('a run that was interrupted', () => {
         timeless(resultOf(readRun(join(dir, name)))),
       )
       assert.deepEqual(one, other)
+      assert.deepEqual([existsSync(places), existsSync(join(dir, 'run', 'places'))], [false, false])
+      // Of a record that somebody else has made nothing but such a directory is removed.
+      const kept = join(dir, 'hashline-bench-run-abcdef')
+      mkdirSync(kept)
+      writeFileSync(join(dir, 'run', 'places'), kept)
+      await quietly(args)
+      assert.ok(existsSync(kept))
     }),
   )
 
@@ -1525,6 +1534,8 @@ printf '{"packages":[{"name":"a","version":"1.0.0+x","manifest_path":"%s/src/Car
     const found = { npm: ['a.js', 'npm a@1.0.0\n'], pypi: ['a.py'], crates: ['a.rs', 'cargo\n'] }
     await withClients(CLIENTS, (cache) => {
       for (const [registry, [file, text]] of Object.entries(found)) {
+        const { pid } = spawnSync(process.execPath, ['-e', ''])
+        mkdirSync(join(cache, registry, `a-1.0.0.${pid}`), { recursive: true })
         const dir = packageDir(named(registry), cache)
         const got = readFileSync(join(dir, file), 'utf8')
         assert.ok(text === undefined || got === text, got)

@@ -57,11 +57,12 @@ const CUT_CALL =
   'Nothing was written. The answer was cut at the limit of its length before this call was whole: write a shorter one.'
 
 /**
- * @param {{ task: Task, scheme: Scheme, wire: Wire, ask: Ask }} what
+ * @param {{ task: Task, scheme: Scheme, wire: Wire, ask: Ask, places?: string }} what `places`: the
+ *   directory in which its own is made
  * @returns {Promise<Attempt>}
  */
-export async function attempt({ task, scheme, wire, ask }) {
-  return within(task, scheme, async (place, tools) => {
+export async function attempt({ task, scheme, wire, ask, places }) {
+  return within({ task, scheme, places }, async (place, tools) => {
     const system = systemFor(tools)
     const messages = wire.first(task.instruction)
     const watch = watchOver(place, tools)
@@ -106,12 +107,11 @@ async function askedOr(request, wire, ask) {
 
 /**
  * @template T
- * @param {Task} task
- * @param {Scheme} scheme
+ * @param {{ task: Task, scheme: Scheme, places?: string }} what
  * @param {(place: Place, tools: Tool[]) => Promise<T>} work
  */
-export async function within(task, scheme, work) {
-  const place = placeFor(task)
+export async function within({ task, scheme, places }, work) {
+  const place = placeFor(task, places)
   try {
     const { tools, close } = scheme.open(place)
     try {

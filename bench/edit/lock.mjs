@@ -90,7 +90,7 @@ function beginOf(pid) {
 const BEGIN_FIELD = 19
 
 /** @param {number} pid */
-function isAlive(pid) {
+export function isAlive(pid) {
   try {
     process.kill(pid, 0)
     return true

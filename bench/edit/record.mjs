@@ -8,14 +8,17 @@ import {
   fsyncSync,
   ftruncateSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
   readFileSync,
   readSync,
   renameSync,
+  rmSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
 
 import { isObject, readJson } from './json.mjs'
 import { lock } from './lock.mjs'
@@ -62,6 +65,7 @@ const paths = (dir) => ({
   about: join(dir, 'run.json'),
   tasks: join(dir, 'tasks.jsonl'),
   attempts: join(dir, 'attempts.jsonl'),
+  places: join(dir, 'places'),
 })
 
 /**
@@ -88,8 +92,10 @@ export function openRun(dir, about, tasks) {
     let { end } = readAttempts(attempts)
     ftruncateSync(file, end)
     const entries = before?.entries ?? []
+    const places = freshPlaces(paths(dir).places)
     return {
       entries,
+      places,
       /** @param {Entry} entry */
       add(entry) {
         const bytes = Buffer.from(`${JSON.stringify(entry)}\n`)
@@ -100,6 +106,7 @@ export function openRun(dir, about, tasks) {
       },
       close() {
         closeSync(file)
+        removePlaces(paths(dir).places)
         release()
       },
     }
@@ -107,6 +114,30 @@ export function openRun(dir, about, tasks) {
     release()
     throw error
   }
+}
+
+/**
+ * A directory in which those of the attempts are made. It is written down, so that of a run that was
+ * killed it can be removed.
+ * @param {string} note
+ */
+function freshPlaces(note) {
+  removePlaces(note)
+  const places = mkdtempSync(join(tmpdir(), PLACES))
+  writeFileSync(note, places)
+  return places
+}
+
+const PLACES = 'hashline-bench-run-'
+
+/** @param {string} note */
+function removePlaces(note) {
+  const places = existsSync(note) ? readFileSync(note, 'utf8') : ''
+  // Nothing else: the record may be somebody else's.
+  if (dirname(places) === tmpdir() && /^\w{6}$/.test(basename(places).replace(PLACES, ''))) {
+    rmSync(places, { recursive: true, force: true })
+  }
+  rmSync(note, { force: true })
 }
 
 /** @param {number} file @param {Buffer} bytes @param {number} from */

@@ -42,7 +42,7 @@ export async function* replayed({ entries, tasks, schemes }) {
 
 /** @param {Entry} entry @param {Task} task @param {Scheme} scheme @returns {Promise<Attempt>} */
 const callsAgain = ({ log, ending }, task, scheme) =>
-  within(task, scheme, async (place, tools) => {
+  within({ task, scheme }, async (place, tools) => {
     const watch = watchOver(place, tools)
     for (const { answer, calls, isCut } of log) await watch.round(answer, calls, isCut)
     return watch.end(ending)

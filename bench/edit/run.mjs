@@ -16,7 +16,7 @@ import { keyOf } from './record.mjs'
  * @property {number} runs
  * @property {number} parallel
  * @property {number} budget tokens read and written, all attempts of the run together
- * @property {{ entries: Entry[], add: (entry: Entry) => void }} record
+ * @property {{ entries: Entry[], places: string, add: (entry: Entry) => void }} record
  * @property {Wire} wire
  * @property {Ask} ask
  * @property {(state: Progress) => void} [onProgress]
@@ -84,12 +84,12 @@ function jobsOf({ tasks, schemes, runs }) {
  * @param {Plan} plan
  * @returns {Promise<Entry>}
  */
-async function entryOf(job, tasks, schemes, { wire, ask }) {
+async function entryOf(job, tasks, schemes, { wire, ask, record: { places } }) {
   const task = tasks.find(({ id }) => id === job.task)
   const scheme = schemes.find(({ name }) => name === job.scheme)
   if (!task || !scheme) throw new Error(`there is no job ${keyOf(job)}`)
   const begin = performance.now()
-  const { lostMs, ...outcome } = await attempt({ task, scheme, wire, ask })
+  const { lostMs, ...outcome } = await attempt({ task, scheme, wire, ask, places })
   const seconds = Math.round(performance.now() - begin - lostMs) / 1000
   return { ...job, seconds, ...outcome }
 }

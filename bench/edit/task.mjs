@@ -98,9 +98,10 @@ const isPathBelow = (path) =>
 /**
  * A directory of its own with the files of a task.
  * @param {Task} task
+ * @param {string} [parent]
  */
-export function placeFor(task) {
-  const dir = mkdtempSync(join(tmpdir(), 'hashline-bench-'))
+export function placeFor(task, parent = tmpdir()) {
+  const dir = mkdtempSync(join(parent, 'hashline-bench-'))
   const cwd = join(dir, 'project')
   const { files } = task
   const put = (/** @type {string} */ path, /** @type {string} */ text) => {

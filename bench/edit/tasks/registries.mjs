@@ -4,7 +4,8 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import { isAlive } from '../lock.mjs'
 
 /** @typedef {{ registry: string, name: string, version: string }} Package */
 
@@ -37,8 +38,14 @@ export function packageDir(one, cache = CACHE) {
   const fetchInto = FETCHERS[registry]
   // Made whole or not at all; others may be at it, too.
   const fresh = `${dir}.${process.pid}`
+  mkdirSync(dirname(dir), { recursive: true })
+  for (const name of readdirSync(dirname(dir))) {
+    const [, pid] = /\.(\d+)$/.exec(name) ?? []
+    const isLeft = name === `${basename(dir)}.${pid}` && !isAlive(Number(pid))
+    if (isLeft) rmSync(join(dirname(dir), name), { recursive: true, force: true })
+  }
   rmSync(fresh, { recursive: true, force: true })
-  mkdirSync(fresh, { recursive: true })
+  mkdirSync(fresh)
   try {
     const made = fetchInto(one, fresh)
     if (!existsSync(dir)) renameSync(made, dir)
