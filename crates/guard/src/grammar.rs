@@ -404,7 +404,7 @@ mod tests {
                 assert_eq!(places.raw(&masked), text);
             }
         }
-        for text in ["a $(b", "a `b", "\"a", "'", "${a", "$((a)", "$'a"] {
+        for text in ["cat <<'`a'\n", "a $(b", "a `b", "\"a", "'", "${a", "$((a)", "$'a"] {
             assert_eq!(letters(text), None, "{text}");
         }
         let private = "a\u{f0000}\u{10fffd}b 'c'";

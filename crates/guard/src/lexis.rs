@@ -420,7 +420,9 @@ impl<'t> Lexis<'t> {
             self.at += 1;
         }
         self.at = self.at.min(self.text.len());
-        self.is_cut |= delimiter.len() > DELIMITER_LIMIT_BYTES;
+        // The crate looks for substitutions in it.
+        let is_odd = delimiter.iter().any(|byte| b"`(".contains(byte));
+        self.is_cut |= is_odd || delimiter.len() > DELIMITER_LIMIT_BYTES;
         if let Some(level) = self.levels.last_mut() {
             level.here_docs.push(HereDoc { delimiter, strip_tabs });
         }
