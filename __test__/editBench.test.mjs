@@ -248,7 +248,7 @@ describe('a run that was interrupted', () => {
       // One that has ended, and numbers of processes that have come again.
       const { pid } = spawnSync(process.execPath, ['-e', ''])
       const hasBegin = process.platform !== 'win32'
-      for (const name of [`lock.${pid}.`, ...(hasBegin ? [`lock.${process.ppid}.0-0`] : [])]) {
+      for (const name of [`lock.${pid}.0`, ...(hasBegin ? [`lock.${process.ppid}.0-0`] : [])]) {
         writeFileSync(join(dir, name), hostname())
       }
       lock(dir)()

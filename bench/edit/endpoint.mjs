@@ -13,6 +13,8 @@ const MAX_TRIES = 8
 const FIRST_WAIT_MS = 1_000
 const MAX_WAIT_MS = 60_000
 const SHOWN_CHARS = 400
+/** So much deeper what is answered is written later on. */
+const WRAPS = Array(100).fill(0)
 /** A shorter one may be a word that is meant. */
 const FEWEST_KEY_CHARS = 8
 /** Those that say "later": a timeout, a conflict, too many requests. All from 500 say so, too. */
@@ -162,7 +164,7 @@ function taken({ status, headers, text }, { wire, key, url, body }) {
 function bodyOf(text, key) {
   const { value } = readJson(key.length < FEWEST_KEY_CHARS ? text : text.replaceAll(key, '…'))
   try {
-    JSON.stringify(value)
+    JSON.stringify(WRAPS.reduce((wrapped) => [wrapped], value))
     return value
   } catch {
     return undefined

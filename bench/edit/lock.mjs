@@ -83,7 +83,8 @@ function beginOf(pid) {
       return execFileSync('ps', ['-o', 'lstart=', '-p', `${pid}`], { encoding: 'utf8' }).trim()
     }
   } catch {}
-  return ''
+  // Not empty: a name does not end in a dot everywhere.
+  return '0'
 }
 
 /** Of what follows the name of the program in /proc/PID/stat. */

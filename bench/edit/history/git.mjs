@@ -76,11 +76,12 @@ export async function changesIn(repository, commits, places = 2) {
     if (change.hunks.length >= places && !GENERATED.test(change.path)) changes.push(change)
   })
   // biome-ignore format: one option a line says less
-  const args = ['-C', repository, '-c', 'core.quotePath=false', 'log', '-p', '-U0', '--no-merges',
+  const args = ['-C', repository, '-c', 'core.quotePath=false', '-c', 'diff.relative=false',
+    'log', '-p', '-U0', '--no-merges',
     '--no-renames', '--diff-filter=M', '--full-index', '--no-color', '--no-ext-diff',
     // What a user has set for these would change the paths and the hunks.
-    '--src-prefix=a/', '--dst-prefix=b/', '--inter-hunk-context=0', '--no-relative',
-    '--no-show-signature', '--no-notes', '--no-textconv', `--max-count=${commits}`, '--format=commit %H']
+    '--src-prefix=a/', '--dst-prefix=b/', '--inter-hunk-context=0', '--no-show-signature',
+    '--no-notes', '--no-textconv', `--max-count=${commits}`, '--format=commit %H']
   await linesFrom('git', args, reader.line)
   reader.end()
   return changes
