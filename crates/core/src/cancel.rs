@@ -9,6 +9,9 @@ use crate::error::{Code, Error, Result};
 /// long as reading the text does: well under a millisecond.
 pub(crate) const PIECE_BYTES: usize = 1 << 20;
 
+/// How much of a text that is taken apart, line by line, goes by between two looks.
+const LINES_BYTES: usize = 64 << 10;
+
 /// A flag shared between a call and its caller.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<Flag>);
@@ -56,8 +59,35 @@ impl Cancel {
         }
     }
 
+    /// Looks at the flag while many lines or edits go by.
+    pub(crate) fn watch(&self) -> CancelWatch<'_> {
+        CancelWatch { cancel: self, bytes: 0 }
+    }
+
     /// The pieces of a text, with a look at the flag before each.
     pub(crate) fn pieces<'t>(&self, text: &'t [u8]) -> impl Iterator<Item = Result<&'t [u8]>> {
         text.chunks(PIECE_BYTES).map(|piece| self.check().map(|()| piece))
     }
 }
+
+/// Looks at a flag now and then, by how much text has gone by.
+#[derive(Debug)]
+pub(crate) struct CancelWatch<'c> {
+    cancel: &'c Cancel,
+    bytes: usize,
+}
+
+impl CancelWatch<'_> {
+    /// Something of so many bytes goes by, which costs something even where these are none.
+    pub(crate) fn pass(&mut self, bytes: usize) -> Result<()> {
+        self.bytes = self.bytes.saturating_add(bytes).saturating_add(PASSING_BYTES);
+        if self.bytes < LINES_BYTES {
+            return Ok(());
+        }
+        self.bytes = 0;
+        self.cancel.check()
+    }
+}
+
+/// As much text as is worked on in the time that a line takes without any.
+const PASSING_BYTES: usize = 16;

@@ -203,7 +203,7 @@ impl Document {
         }
         let Some(fingerprint) = self.fingerprint else { return Ok(true) };
         match fs.open(place) {
-            Ok(mut file) => Ok(hash_of_file(fs, &mut file)? == fingerprint),
+            Ok(mut file) => Ok(hash_of_file(fs, &mut file, &Cancel::default())? == fingerprint),
             Err(cause) if is_refused_link(&cause) => Ok(false),
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(false),
             Err(cause) => Err(cause),
@@ -250,17 +250,24 @@ pub fn snapshot_of_pieces(pieces: &[&[u8]]) -> String {
 const HASH_CHUNK_BYTES: u64 = 1 << 20;
 
 /// The snapshot of an open file, from its start.
-pub fn snapshot_of_file(fs: &dyn FileSystem, file: &mut File) -> std::io::Result<String> {
+pub fn snapshot_of_file(
+    fs: &dyn FileSystem,
+    file: &mut File,
+    cancel: &Cancel,
+) -> std::io::Result<String> {
     fs.seek(file, 0)?;
-    hash_of_file(fs, file).map(hex)
+    hash_of_file(fs, file, cancel).map(hex)
 }
 
-fn hash_of_file(fs: &dyn FileSystem, file: &mut File) -> std::io::Result<u128> {
+fn hash_of_file(fs: &dyn FileSystem, file: &mut File, cancel: &Cancel) -> std::io::Result<u128> {
     let mut state = twox_hash::xxhash3_128::Hasher::new();
     let mut chunk = Vec::new();
     loop {
         chunk.clear();
         fs.read(file, HASH_CHUNK_BYTES, &mut chunk)?;
+        if cancel.is_cancelled() {
+            return Err(std::io::ErrorKind::Interrupted.into());
+        }
         if chunk.is_empty() {
             return Ok(state.finish_128());
         }

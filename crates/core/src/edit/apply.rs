@@ -78,9 +78,10 @@ fn apply_patch(
     let &Application { state, options, patch_options, recall } = how;
     let cancel = scope.cancel;
     cancel.check()?;
-    let patch = match parse(scope.dialect, PatchKind::Files, request.value()) {
+    let patch = match parse(scope.dialect, PatchKind::Files, request.value(), cancel) {
         Ok(patch) => patch,
         Err(failures) => {
+            cancel.check()?;
             return Ok(rejected(Failures::of(failures), scope.host.spelling));
         }
     };
@@ -235,7 +236,7 @@ pub fn apply_to_text(
 ) -> TextOutcome {
     // No option stands in a refusal of a text in memory.
     let refused = |failures| TextOutcome { outcome: rejected(failures, Term::name), content: None };
-    let patch = match parse(dialect, PatchKind::Text, operations.value()) {
+    let patch = match parse(dialect, PatchKind::Text, operations.value(), &Cancel::default()) {
         Ok(patch) => patch,
         Err(failures) => {
             return refused(Failures::of(failures));

@@ -18,9 +18,10 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::cancel::Cancel;
 use crate::error::{Error, Result};
 use crate::text::dialect::Dialect;
-use crate::text::normalize::without_white_space;
+use crate::text::normalize::visible_chars;
 
 pub use cuts::cut_row;
 pub use echoes::{Repeat, repeats};
@@ -246,6 +247,8 @@ pub struct Surroundings<'s, 'a> {
     /// Whether the file parses with a text in place of lines, and nothing else changed; `None`
     /// where that is not known.
     pub parses: &'s dyn Fn(&ModelText) -> Option<bool>,
+    /// Looked at between rules: what is repaired once it is set is of no use to anybody.
+    pub cancel: &'s Cancel,
 }
 
 impl<'a> Surroundings<'_, 'a> {
@@ -293,7 +296,7 @@ pub fn repair(
     applied: &mut Vec<AppliedRepair>,
 ) -> ModelText {
     for rule in Rule::ALL.into_iter().filter(|&rule| rules.has(rule, subject.dialect)) {
-        if draft.lines.is_empty() {
+        if draft.lines.is_empty() || subject.cancel.is_cancelled() {
             break;
         }
         if let Some(mended) = rule.apply(subject, &draft).filter(|mended| *mended != draft) {
@@ -310,8 +313,11 @@ fn indentation(line: &str) -> &str {
     &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
 }
 
-fn alike_without_white_space(one: &str, other: &str) -> bool {
-    without_white_space(one) == without_white_space(other)
+/// Whether lines say the same as others, but for white space. Looks no further than to the first
+/// difference.
+fn alike_without_white_space(one: &[impl AsRef<str>], other: &[impl AsRef<str>]) -> bool {
+    let one = one.iter().flat_map(|line| visible_chars(line.as_ref()));
+    one.eq(other.iter().flat_map(|line| visible_chars(line.as_ref())))
 }
 
 #[cfg(test)]

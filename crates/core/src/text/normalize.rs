@@ -142,7 +142,12 @@ pub fn normalized(rule: &Normalization, line: &[u8]) -> Vec<u8> {
 /// The text without any JavaScript white space, the measure by which repairs and the guard
 /// call two lines alike.
 pub fn without_white_space(text: &str) -> String {
-    text.chars().filter(|&character| !WhiteSpace::JavaScript.contains(character)).collect()
+    visible_chars(text).collect()
+}
+
+/// The characters of a text that are no JavaScript white space.
+pub fn visible_chars(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|&character| !WhiteSpace::JavaScript.contains(character))
 }
 
 #[cfg(test)]

@@ -220,3 +220,42 @@ fn patch(root: &Path, operation: &str, cancel: &Cancel) -> std::result::Result<O
     };
     Workspace::on(&OsFileSystem, &options).apply_with(&patch, &PatchOptions::default(), cancel)
 }
+
+/// Each line of a long text is a piece of work of its own, wherever it is taken in.
+#[test]
+fn regression_a_long_text_is_taken_in_with_looks() {
+    const TEXT: usize = 8 * MIB;
+    const LINES_BYTES: usize = 64 << 10;
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    let before = "a\n".repeat(2_000);
+    let edit = |op: &str, line: usize, text: &str| {
+        let text = serde_json::Value::from(text);
+        format!(r#"{{"op":"{op}","path":"a.txt","anchor":"{line}:56","text":{text}}}"#)
+    };
+    let long = "some line of text\n".repeat(TEXT / 18);
+    let many: Vec<String> = (1..=2_000)
+        .map(|line| edit("insert_after", line, &"some line of text\n".repeat(TEXT / 18 / 2_000)))
+        .collect();
+    for operations in [edit("insert_after", 1, &long), edit("set_line", 1, &long), many.join(",")] {
+        let what = &operations[..40];
+        let call = |cancel: &Cancel| {
+            fs::write(root.join("a.txt"), &before).unwrap();
+            patch(root, &operations, cancel)
+        };
+        let undisturbed = Cancel::default();
+        assert!(matches!(call(&undisturbed), Ok(Outcome::Applied(_))), "{what}");
+        let all = looks(&undisturbed);
+        // It is split into lines, encoded, written and read back.
+        let least = 2 * (TEXT / LINES_BYTES) + 2 * (TEXT / MIB);
+        assert!(all >= least as u64, "{what}: {all} looks");
+        for look in [all / 5, all / 2, all - 10] {
+            let cancel = at_look(look);
+            let error = call(&cancel).unwrap_err();
+            assert_eq!(error.code, Code::Aborted, "{what}, look {look} of {all}");
+            let more = looks(&cancel) - look;
+            assert!(more <= 4, "{what}, look {look} of {all}: {more} more");
+            assert_eq!(fs::read_to_string(root.join("a.txt")).unwrap(), before);
+        }
+    }
+}

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::edit::repair::{
     EditSite, ModelText, RepairRules, Rule, Surroundings, repair,
 };
@@ -43,6 +44,7 @@ fn mended(content: &str, edit: &Value) -> Option<String> {
         line: &line,
         is_touched: &is_touched,
         parses: &|_| None,
+        cancel: &Cancel::default(),
     };
     let run =
         |rules: &[Rule], draft| repair(&RepairRules::of(rules), &subject, draft, &mut Vec::new());

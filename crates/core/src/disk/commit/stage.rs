@@ -13,7 +13,7 @@ use super::files::{
 use super::journal::{JournalRecord, Mark};
 use super::step::Step;
 use super::{ReadyStep, concurrent};
-use crate::cancel::Cancel;
+use crate::cancel::{Cancel, PIECE_BYTES};
 use crate::disk::bytes::snapshot_of_file;
 use crate::disk::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp, is_refused_link};
 use crate::error::{Error, Result};
@@ -21,6 +21,22 @@ use crate::error::{Error, Result};
 /// How many pieces of a content are written between two looks at the flag that cancels: as many
 /// as systems take at once.
 const PIECES_AT_ONCE: usize = 1 << 10;
+
+/// Pieces of a content, as many together as are written between two looks at the flag.
+fn at_once<'p, 'c>(pieces: &'p [&'c [u8]]) -> impl Iterator<Item = &'p [&'c [u8]]> {
+    let mut rest = pieces;
+    std::iter::from_fn(move || {
+        let mut bytes = 0;
+        let fits = |piece: &&&[u8]| {
+            bytes += piece.len();
+            bytes <= PIECE_BYTES
+        };
+        let count = rest.iter().take(PIECES_AT_ONCE).take_while(fits).count();
+        let (some, others) = rest.split_at(count.max(1).min(rest.len()));
+        rest = others;
+        (!some.is_empty()).then_some(some)
+    })
+}
 
 /// What was made so far.
 pub(super) struct Staged<'a> {
@@ -225,7 +241,9 @@ impl<'a> Staged<'a> {
         // The mode of a new file is the system's affair; a replaced one's is copied.
         let cancel = self.cancel;
         self.write(temporary, model.is_some(), |fs, file| {
-            for pieces in content.chunks(PIECES_AT_ONCE) {
+            let pieces: Vec<&[u8]> =
+                content.iter().flat_map(|piece| piece.chunks(PIECE_BYTES)).collect();
+            for pieces in at_once(&pieces) {
                 if cancel.is_cancelled() {
                     return Err(io::ErrorKind::Interrupted.into());
                 }
@@ -287,7 +305,7 @@ impl<'a> Staged<'a> {
         }
         let mark = Mark::of(&self.fs.stamp_of(&file).map_err(fault)?);
         // Read back: what it was made from may be a mapped file, which others can change.
-        let hash = snapshot_of_file(self.fs, &mut file).map_err(fault)?;
+        let hash = snapshot_of_file(self.fs, &mut file, self.cancel).map_err(fault)?;
         self.marks.insert(temporary.canonical().to_owned(), (mark, Some(hash)));
         Ok(())
     }

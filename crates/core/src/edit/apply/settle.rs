@@ -278,7 +278,7 @@ pub(super) fn settle_document(
     let subject = PlanText { document: &document, index, cancel: asked.cancel };
     let Placement { resolved, forward, blocks, mut failures } = asked.locate(&evidence);
     let Mended { mut edits, repairs, warnings, refused } =
-        mend(&evidence, path, options, &resolved);
+        mend(&evidence, path, options, &resolved, asked.cancel);
     if !refused.is_empty() {
         failures.push_refusal(refusal(asked.recall.as_ref(), &evidence, refused));
     }
@@ -487,6 +487,7 @@ fn mend<'o>(
     path: &str,
     options: &EditOptions,
     resolved: &[Resolved<'o>],
+    cancel: &Cancel,
 ) -> Mended<'o> {
     let line = |number: u64| -> Option<Cow<'_, str>> {
         Some(String::from_utf8_lossy(evidence.line(number)?))
@@ -499,6 +500,10 @@ fn mend<'o>(
     };
     let mut mended = Mended::default();
     for one in resolved {
+        // What is planned once the flag is set is of no use to anybody.
+        if cancel.is_cancelled() {
+            break;
+        }
         let (LineEdit::Replace { lines, .. } | LineEdit::Insert { lines, .. }) =
             &one.operation.action
         else {
@@ -518,6 +523,7 @@ fn mend<'o>(
                 line: &line,
                 is_touched: &is_touched,
                 parses: &parses,
+                cancel,
             };
             let mut applied = Vec::new();
             draft = repair::repair(&options.repairs, &subject, draft, &mut applied);

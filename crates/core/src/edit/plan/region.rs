@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Clash, Edit, NewLines, PlanText};
+use crate::cancel::CancelWatch;
 use crate::edit::request::Operation;
 use crate::error::{Code, Error};
 use crate::text::lines::{Lines, Terminator};
@@ -67,17 +68,16 @@ pub(super) fn build(subject: &PlanText<'_>, edits: &[Edit<'_>]) -> Result<Plan, 
     let mut plan = Plan::default();
     let mut effective = BTreeSet::new();
     let mut at = 0;
-    let mut looked_at = 0;
+    let mut watch = subject.cancel.watch();
     while at < edits.len() {
-        subject.check(looked_at).map_err(|error| Clash { operation: 0, error })?;
-        looked_at += 1;
+        passed(&mut watch, 0)?;
         let length = cluster_length(&edits[at..]);
         let cluster = &edits[at..at + length];
         let built = match &cluster[0] {
             Edit::Replace { operation, first, last, lines } => {
-                replaced(subject, operation, *first, *last, lines)
+                replaced(subject, operation, (*first, *last), lines, &mut watch)
             }
-            Edit::Insert { gap, .. } => inserted(subject, *gap, cluster),
+            Edit::Insert { gap, .. } => inserted(subject, *gap, cluster, &mut watch),
             Edit::Text { .. } => Ok(text_replaced(subject, cluster)),
         };
         let mut region = built?;
@@ -91,6 +91,11 @@ pub(super) fn build(subject: &PlanText<'_>, edits: &[Edit<'_>]) -> Result<Plan, 
     let all: BTreeSet<usize> = edits.iter().map(|edit| edit.operation().index).collect();
     plan.unchanged = all.difference(&effective).copied().collect();
     Ok(plan)
+}
+
+/// Looks at the flag that cancels while text goes by.
+fn passed(watch: &mut CancelWatch<'_>, bytes: usize) -> Result<(), Clash> {
+    watch.pass(bytes).map_err(|error| Clash { operation: 0, error })
 }
 
 /// How many edits at the front become one region: inserts at one place, texts that share lines.
@@ -132,9 +137,9 @@ fn terminator_bytes(subject: &PlanText<'_>, terminator: Terminator) -> Vec<u8> {
 fn replaced(
     subject: &PlanText<'_>,
     operation: &Operation,
-    first: u64,
-    last: u64,
+    (first, last): (u64, u64),
     lines: &[String],
+    watch: &mut CancelWatch<'_>,
 ) -> Result<Region, Clash> {
     let (body, unit) = (subject.body(), subject.index.unit());
     let old: Vec<_> = subject
@@ -156,6 +161,7 @@ fn replaced(
 
     let mut bytes = Vec::new();
     for (at, line) in lines.iter().enumerate() {
+        passed(watch, line.len())?;
         let from_end = lines.len() - at;
         let twin = if at < same_start {
             Some(at)
@@ -190,7 +196,12 @@ fn replaced(
 }
 
 /// The lines of all inserts after line `gap`.
-fn inserted(subject: &PlanText<'_>, gap: u64, cluster: &[Edit<'_>]) -> Result<Region, Clash> {
+fn inserted(
+    subject: &PlanText<'_>,
+    gap: u64,
+    cluster: &[Edit<'_>],
+    watch: &mut CancelWatch<'_>,
+) -> Result<Region, Clash> {
     let (body, count) = (subject.body(), subject.index.count());
     let terminator = terminator_bytes(subject, subject.terminator(gap));
     let ends_open = gap == count && subject.has_open_end();
@@ -206,6 +217,7 @@ fn inserted(subject: &PlanText<'_>, gap: u64, cluster: &[Edit<'_>]) -> Result<Re
         let count = match lines {
             NewLines::Text(lines) => {
                 for line in lines {
+                    passed(watch, line.len())?;
                     bytes.extend(encoded(subject, operation, line)?);
                     bytes.extend_from_slice(&terminator);
                 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::cancel::Cancel;
 use crate::disk::bytes::Charset;
 use crate::edit::request::{InsertAt, LineEdit, PatchKind, parse};
 use crate::edit::splice::splice;
@@ -12,7 +13,9 @@ fn try_edit(bytes: &[u8], edits: serde_json::Value) -> std::result::Result<Vec<u
     let document = Document::from_text(bytes);
     let index = LineIndex::new(document.body(), document.unit());
     let subject = PlanText { document: &document, index: &index, cancel: &Cancel::default() };
-    let operations = parse(Dialect::default_dialect(), PatchKind::Text, &edits.into()).unwrap();
+    let operations =
+        parse(Dialect::default_dialect(), PatchKind::Text, &edits.into(), &Cancel::default())
+            .unwrap();
     let mut planned = Vec::new();
     for operation in &operations.edits {
         planned.extend(edits_of(&subject, operation).map_err(|error| error.message)?);
@@ -240,7 +243,9 @@ fn unencodable_text_names_the_character() {
     let index = LineIndex::new(document.body(), document.unit());
     let subject = PlanText { document: &document, index: &index, cancel: &Cancel::default() };
     let edits = json!([set(1, json!("変"))]);
-    let operations = parse(Dialect::default_dialect(), PatchKind::Text, &edits.into()).unwrap();
+    let operations =
+        parse(Dialect::default_dialect(), PatchKind::Text, &edits.into(), &Cancel::default())
+            .unwrap();
     let edits = edits_of(&subject, &operations.edits[0]).unwrap();
     let clash = plan(&subject, edits).unwrap_err().remove(0);
     assert_eq!(clash.error.code, Code::UnencodableText);

@@ -204,7 +204,7 @@ pub(super) fn drop_echoes(
     let echoes = |number: Option<u64>, line: &String| {
         number
             .and_then(|number| (subject.line)(number))
-            .is_some_and(|text| alike_without_white_space(&text, line))
+            .is_some_and(|text| alike_without_white_space(&[text], &[line]))
     };
     let mut lines = draft.lines.clone();
     if echoes(above, &lines[0]) {

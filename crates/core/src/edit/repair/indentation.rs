@@ -34,7 +34,7 @@ pub fn reindented(
     };
     let replaced = subject.replaced(draft);
     // A text that changes nothing but the indentation means to.
-    if alike_without_white_space(&replaced.concat(), &draft.lines.concat()) {
+    if alike_without_white_space(&replaced, &draft.lines) {
         return None;
     }
     let pair = |line: u64, new: &str| {

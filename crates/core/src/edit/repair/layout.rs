@@ -25,7 +25,7 @@ pub(super) fn inherit_indent(
         || replaced.iter().any(|line| at_margin(line))
         || is_block_at_margin(first, draft.filled().nth(1), indent)
         || is_beside_margin(subject, draft)
-        || alike_without_white_space(&replaced.join(""), &draft.lines.concat())
+        || alike_without_white_space(&replaced, &draft.lines)
     {
         return None;
     }

@@ -25,7 +25,7 @@ pub(super) fn strip_plus(subject: &Surroundings<'_, '_>, draft: &ModelText) -> O
     let stripped: Vec<String> = draft.lines.iter().map(strip).collect();
     // A sign that alone tells the text from the old lines is what the edit is about, and
     // `+ ` in place of another bullet is a bullet.
-    let is_old = alike_without_white_space(&subject.replaced(draft).concat(), &stripped.concat());
+    let is_old = alike_without_white_space(&subject.replaced(draft), &stripped);
     let is_bullet = |line: &str| matches!(line.trim_start().get(..2), Some("- " | "* "));
     let are_bullets = beside.iter().any(|line| is_bullet(line))
         && filled.iter().all(|line| line.starts_with("+ ") && !is_bullet(&line[1..]));

@@ -1,4 +1,5 @@
 use super::*;
+use crate::cancel::Cancel;
 use crate::text::hash::hash_line;
 
 const FILE: [&str; 9] = [
@@ -22,7 +23,13 @@ fn run(
     let mut rules = RepairRules::none();
     rules.switch(rule.name(), true).unwrap();
     let line = |number: u64| FILE.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-    let subject = Surroundings { dialect, line: &line, is_touched: &|_| false, parses: &|_| None };
+    let subject = Surroundings {
+        dialect,
+        line: &line,
+        is_touched: &|_| false,
+        parses: &|_| None,
+        cancel: &Cancel::default(),
+    };
     let draft = ModelText { place, lines: lines.iter().map(|&line| line.to_owned()).collect() };
     let mut applied = Vec::new();
     let mended = repair(&rules, &subject, draft.clone(), &mut applied);
@@ -82,6 +89,7 @@ fn regression_bullets_are_no_diff() {
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        cancel: &Cancel::default(),
     };
     let mend = |lines: &[&str]| {
         let lines = lines.iter().map(|&line| line.to_owned()).collect();
@@ -158,7 +166,13 @@ fn repeated_beside(
 ) -> Vec<(u64, u64, bool)> {
     let line = |number: u64| FILE.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
     let dialect = Dialect::by_name(dialect).unwrap();
-    let subject = Surroundings { dialect, line: &line, is_touched, parses: &|_| None };
+    let subject = Surroundings {
+        dialect,
+        line: &line,
+        is_touched,
+        parses: &|_| None,
+        cancel: &Cancel::default(),
+    };
     let draft = ModelText { place, lines: lines.iter().map(|&line| line.to_owned()).collect() };
     let found = repeats(&RepairRules::default(), &subject, &draft);
     found.into_iter().map(|one| (one.first, one.last, one.at_start)).collect()
@@ -200,6 +214,7 @@ fn what_only_looks_like_a_repeat_is_let_through() {
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        cancel: &Cancel::default(),
     };
     let draft =
         ModelText { place: EditSite::Lines(2, 3), lines: vec!["a".to_owned(), "c".to_owned()] };
@@ -212,6 +227,7 @@ fn what_only_looks_like_a_repeat_is_let_through() {
         line: &line,
         is_touched: &|_| false,
         parses: &|_| None,
+        cancel: &Cancel::default(),
     };
     let draft = ModelText { place: EditSite::After(2), lines: vec![FILE[1].to_owned()] };
     assert_eq!(repeats(&RepairRules::none(), &subject, &draft), []);
@@ -254,6 +270,7 @@ fn merged_lines_take_in_their_neighbour() {
             line: &text,
             is_touched: &|n| n == 2,
             parses: &|_| None,
+            cancel: &Cancel::default(),
         };
         let draft = ModelText { place: EditSite::Lines(line, line), lines: vec![new.to_owned()] };
         layout::expand_merge(&subject, &draft).map(|draft| draft.place)
@@ -311,8 +328,13 @@ fn regression_lines_beside_a_change_are_no_wrap() {
     let line = |number: u64| line(number).map(|&line| line.into());
     for (name, expected) in [("pi", 2), ("omp", 1)] {
         let dialect = Dialect::by_name(name).unwrap();
-        let subject =
-            Surroundings { dialect, line: &line, is_touched: &|_| false, parses: &|_| None };
+        let subject = Surroundings {
+            dialect,
+            line: &line,
+            is_touched: &|_| false,
+            parses: &|_| None,
+            cancel: &Cancel::default(),
+        };
         let lines = vec!["total".to_owned(), "+ 1;".to_owned()];
         let draft = ModelText { place: EditSite::Lines(1, 3), lines };
         let mended = layout::restore_wraps(&subject, &draft).unwrap();
@@ -352,7 +374,13 @@ fn a_block_at_the_margin_keeps_its_place() {
             .get((number as usize).wrapping_sub(1))
             .map(|&line| line.into())
     };
-    let subject = Surroundings { dialect, line: &line, is_touched: &|_| false, parses: &|_| None };
+    let subject = Surroundings {
+        dialect,
+        line: &line,
+        is_touched: &|_| false,
+        parses: &|_| None,
+        cancel: &Cancel::default(),
+    };
     let mended = |lines: &[&str]| {
         let lines = lines.iter().map(|&line| line.to_owned()).collect();
         layout::inherit_indent(&subject, &ModelText { place: EditSite::Lines(2, 2), lines })
@@ -376,7 +404,13 @@ fn regression_another_text_at_the_margin_keeps_its_place() {
     let dialect = Dialect::default_dialect();
     let file = ["  {", "    test {copy of a list} {", "        push a", "    }"];
     let line = |number: u64| file.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-    let subject = Surroundings { dialect, line: &line, is_touched: &|_| false, parses: &|_| None };
+    let subject = Surroundings {
+        dialect,
+        line: &line,
+        is_touched: &|_| false,
+        parses: &|_| None,
+        cancel: &Cancel::default(),
+    };
     let mended = |lines: &[&str]| {
         let lines = lines.iter().map(|&line| line.to_owned()).collect();
         layout::inherit_indent(&subject, &ModelText { place: EditSite::Lines(2, 2), lines })
@@ -397,7 +431,13 @@ fn regression_lines_that_are_the_old_ones_are_not_shifted() {
     let dialect = Dialect::default_dialect();
     let file = ["f() {", "      return join(a, b", "      )", "    join(", "  }", "}"];
     let line = |number: u64| file.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-    let subject = Surroundings { dialect, line: &line, is_touched: &|_| false, parses: &|_| None };
+    let subject = Surroundings {
+        dialect,
+        line: &line,
+        is_touched: &|_| false,
+        parses: &|_| None,
+        cancel: &Cancel::default(),
+    };
     let mended = |lines: &[&str]| {
         let lines = lines.iter().map(|&line| line.to_owned()).collect();
         layout::inherit_indent(&subject, &ModelText { place: EditSite::Lines(2, 4), lines })
@@ -421,8 +461,13 @@ fn a_text_beside_the_margin_keeps_its_place() {
     let mended = |file: &[&'static str]| {
         let line =
             |number: u64| file.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-        let subject =
-            Surroundings { dialect, line: &line, is_touched: &|_| false, parses: &|_| None };
+        let subject = Surroundings {
+            dialect,
+            line: &line,
+            is_touched: &|_| false,
+            parses: &|_| None,
+            cancel: &Cancel::default(),
+        };
         let at = file.iter().position(|line| line.contains("old")).unwrap() as u64 + 1;
         let draft = ModelText { place: EditSite::Lines(at, at), lines: vec!["new".into()] };
         layout::inherit_indent(&subject, &draft)
@@ -447,7 +492,13 @@ fn the_slack_of_a_merge_counts_code_units() {
     let dialect = Dialect::by_name("omp").unwrap();
     let line =
         |number: u64| ["a &&", "b"].get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-    let subject = Surroundings { dialect, line: &line, is_touched: &|_| false, parses: &|_| None };
+    let subject = Surroundings {
+        dialect,
+        line: &line,
+        is_touched: &|_| false,
+        parses: &|_| None,
+        cancel: &Cancel::default(),
+    };
     // An emoji is two of the 32.
     for (emoji, place) in [(16, Some(EditSite::Lines(1, 2))), (17, None)] {
         let lines = vec![format!("a &&{}b", "🎉".repeat(emoji))];
@@ -460,7 +511,13 @@ fn the_slack_of_a_merge_counts_code_units() {
 fn told(place: EditSite, hint: Option<&str>, lines: &[&str]) -> Option<(u64, String, String)> {
     let dialect = Dialect::default_dialect();
     let line = |number: u64| FILE.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-    let subject = Surroundings { dialect, line: &line, is_touched: &|_| false, parses: &|_| None };
+    let subject = Surroundings {
+        dialect,
+        line: &line,
+        is_touched: &|_| false,
+        parses: &|_| None,
+        cancel: &Cancel::default(),
+    };
     let anchor = hint.map(|hint| {
         let hash = hash_line(dialect, 5, hint);
         crate::view::anchor::Anchor::parse(

@@ -4,6 +4,7 @@
 use std::cell::RefCell;
 
 use super::InsertAt;
+use crate::cancel::Cancel;
 use crate::edit::json::{JsonAnchor, JsonValue};
 use crate::edit::value::Value;
 use crate::error::{Code, Error, Result};
@@ -18,24 +19,30 @@ pub(super) struct Fields<'a> {
     subject: String,
     /// The names that were looked for so far: those that are known.
     known: RefCell<Vec<&'static str>>,
+    /// Looked at while long texts are taken apart.
+    cancel: &'a Cancel,
 }
 
 impl<'a> Fields<'a> {
-    fn new(object: &'a [(String, Value)], subject: String) -> Fields<'a> {
-        Fields { object, subject, known: RefCell::default() }
+    fn new(object: &'a [(String, Value)], subject: String, cancel: &'a Cancel) -> Fields<'a> {
+        Fields { object, subject, known: RefCell::default(), cancel }
     }
 
     /// The fields of the patch itself.
-    pub(super) fn whole(patch: &'a Value) -> Fields<'a> {
+    pub(super) fn whole(patch: &'a Value, cancel: &'a Cancel) -> Fields<'a> {
         let object = if let Value::Object(object) = patch { object.as_slice() } else { &[] };
-        Fields::new(object, "the patch".to_owned())
+        Fields::new(object, "the patch".to_owned(), cancel)
     }
 
     /// The fields of operation `index`.
-    pub(super) fn of_operation(item: &'a Value, index: usize) -> Result<Fields<'a>> {
+    pub(super) fn of_operation(
+        item: &'a Value,
+        index: usize,
+        cancel: &'a Cancel,
+    ) -> Result<Fields<'a>> {
         let subject = format!("operation {index}");
         match item {
-            Value::Object(object) => Ok(Fields::new(object, subject)),
+            Value::Object(object) => Ok(Fields::new(object, subject, cancel)),
             other => Err(Error::new(
                 Code::InvalidOperation,
                 format!("{subject} is {}: expected an object", noun(other)),
@@ -47,7 +54,7 @@ impl<'a> Fields<'a> {
     pub(super) fn inner(&self, name: &'static str) -> Result<Fields<'a>> {
         match self.get(name) {
             Some(Value::Object(object)) => {
-                Ok(Fields::new(object, format!("{}, {name}", self.subject)))
+                Ok(Fields::new(object, format!("{}, {name}", self.subject), self.cancel))
             }
             _ => Err(self.wrong(name, "an object")),
         }
@@ -277,12 +284,16 @@ impl<'a> Fields<'a> {
         let expected = "a string, an array of strings, or null";
         match self.get(name) {
             Some(Value::Null) => Ok(Vec::new()),
-            Some(Value::String(text)) => Ok(split_lines(text).collect()),
+            Some(Value::String(text)) => self.split(text).collect(),
             Some(Value::Array(items)) => {
                 let mut lines = Vec::with_capacity(items.len());
                 for item in items {
                     match item {
-                        Value::String(text) => lines.extend(split_lines(text)),
+                        Value::String(text) => {
+                            for line in self.split(text) {
+                                lines.push(line?);
+                            }
+                        }
                         Value::IllFormed => return Err(self.lone_surrogate(name)),
                         other => {
                             return Err(self.invalid(&format!(
@@ -296,6 +307,12 @@ impl<'a> Fields<'a> {
             }
             _ => Err(self.wrong(name, expected)),
         }
+    }
+
+    /// The lines of a text, with looks at the flag that cancels.
+    fn split(&self, text: &str) -> impl Iterator<Item = Result<String>> {
+        let mut watch = self.cancel.watch();
+        split_lines(text).map(move |line| watch.pass(line.len()).map(|()| line))
     }
 
     fn lone_surrogate(&self, name: &str) -> Error {
@@ -337,7 +354,8 @@ impl<'a> Fields<'a> {
 
 /// `{line, hash}` as an anchor's text.
 fn tag_text(dialect: &Dialect, tag: &Value) -> Option<String> {
-    let fields = Fields::whole(tag);
+    let cancel = Cancel::default();
+    let fields = Fields::whole(tag, &cancel);
     match (fields.get("line"), fields.get("hash")) {
         (Some(Value::Number(line)), Some(Value::String(hash))) if fields.no_others().is_ok() => {
             Some(format!("{line}{}{hash}", dialect.separator as char))

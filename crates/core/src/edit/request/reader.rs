@@ -6,6 +6,7 @@ use super::fields::Fields;
 use super::{
     FileAction, InsertAt, LineEdit, MovedIndent, Operation, Operations, PatchKind, Transfer,
 };
+use crate::cancel::Cancel;
 use crate::edit::json::{JsonEdit, JsonSlot};
 use crate::edit::outcome::Failure;
 use crate::edit::value::{VALUE, Value};
@@ -15,6 +16,9 @@ use crate::view::anchor::Anchor;
 
 /// The largest number of operations in a patch.
 pub const MAX_OPERATIONS: usize = 10_000;
+
+/// As much text as is worked on in the time that reading an operation takes, without its texts.
+const OPERATION_BYTES: usize = 4_096;
 
 /// What an operation does, as it was read.
 #[derive(Debug, PartialEq)]
@@ -29,9 +33,10 @@ pub fn parse(
     dialect: &Dialect,
     kind: PatchKind,
     patch: &Value,
+    cancel: &Cancel,
 ) -> std::result::Result<Operations, Vec<Failure>> {
     let whole = |error: Error| vec![Failure::new(0, None, error)];
-    let fields = Fields::whole(patch);
+    let fields = Fields::whole(patch, cancel);
     let shape = Shape::of(patch, &fields, kind).map_err(whole)?;
     if shape.items.len() > MAX_OPERATIONS {
         return Err(whole(Error::argument(format!(
@@ -45,10 +50,16 @@ pub fn parse(
     }
     fields.no_others().map_err(whole)?;
     let mut failures = Vec::new();
+    let mut watch = cancel.watch();
     for (index, item) in shape.items.iter().enumerate() {
-        let reader = OperationReader { dialect, kind, index, shared_path: shape.path };
+        // What is read once the flag is set is of no use to anybody.
+        watch.pass(OPERATION_BYTES).map_err(whole)?;
+        let reader = OperationReader { dialect, kind, index, shared_path: shape.path, cancel };
         if let Err(error) = reader.operation(item, shape.kind, &mut read) {
             let path = Fields::find_text(item, "path").or(shape.path);
+            if error.code == Code::Aborted {
+                return Err(whole(error));
+            }
             failures.push(Failure::new(index, path, error));
         }
     }
@@ -151,6 +162,7 @@ struct OperationReader<'a> {
     kind: PatchKind,
     index: usize,
     shared_path: Option<&'a str>,
+    cancel: &'a Cancel,
 }
 
 /// The operations of the first shape.
@@ -201,7 +213,7 @@ const TAGGED_EDITS: [&str; 6] = ["set", "replace", "append", "prepend", "insert"
 impl OperationReader<'_> {
     /// Reads one operation and adds it to the patch.
     fn operation(&self, item: &Value, kind: ItemKind, patch: &mut Operations) -> Result<()> {
-        let fields = Fields::of_operation(item, self.index)?;
+        let fields = Fields::of_operation(item, self.index, self.cancel)?;
         let is_key = |key: &&str| fields.peek(key).is_some_and(|value| *value != Value::Null);
         let keys: Vec<&str> = KEYS.into_iter().filter(is_key).collect();
         let op = fields.peek("op");

@@ -1,5 +1,6 @@
 use super::reader::Action;
 use super::*;
+use crate::cancel::Cancel;
 use crate::edit::outcome::Failure;
 use crate::edit::value::Value;
 use crate::error::Code;
@@ -8,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 fn read(patch: serde_json::Value) -> Result<Operations, Vec<Failure>> {
-    parse(Dialect::default_dialect(), PatchKind::Files, &patch.into())
+    parse(Dialect::default_dialect(), PatchKind::Files, &patch.into(), &Cancel::default())
 }
 
 fn one(operation: serde_json::Value) -> Action {
@@ -218,7 +219,7 @@ fn regression_unknown_fields_and_two_names_for_one_are_refused_by_name() {
     // Null is what is left out; and of a text in memory a path means nothing.
     read(operations(with(set, "end_anchor", json!(null)))).unwrap();
     let text = json!([{"op": "delete", "path": "p", "anchor": "1:a3"}]).into();
-    parse(Dialect::default_dialect(), PatchKind::Text, &text).unwrap();
+    parse(Dialect::default_dialect(), PatchKind::Text, &text, &Cancel::default()).unwrap();
 }
 
 #[test]
@@ -389,7 +390,8 @@ fn lone_surrogates_are_refused() {
         ("text".into(), Value::IllFormed),
     ]);
     let patch = Value::Object(vec![("operations".into(), Value::Array(vec![operation]))]);
-    let failures = parse(Dialect::default_dialect(), PatchKind::Files, &patch).unwrap_err();
+    let failures = parse(Dialect::default_dialect(), PatchKind::Files, &patch, &Cancel::default())
+        .unwrap_err();
     assert_eq!(failures[0].code, Code::UnencodableText);
 }
 
@@ -442,7 +444,8 @@ proptest! {
 fn snapshots_and_checksums_of_a_wrong_shape_are_named() {
     let dialect = Dialect::default_dialect();
     let refused = |patch: serde_json::Value| {
-        let failures = parse(dialect, PatchKind::Files, &patch.into()).unwrap_err();
+        let failures =
+            parse(dialect, PatchKind::Files, &patch.into(), &Cancel::default()).unwrap_err();
         assert_eq!(failures[0].code, Code::InvalidOperation, "{}", failures[0].message);
         failures[0].message.clone()
     };
@@ -466,13 +469,16 @@ fn snapshots_and_checksums_of_a_wrong_shape_are_named() {
     let hash = "0123456789abcdef0123456789abcdef";
     let read = |snapshots| {
         let patch = json!({"operations": [], "snapshots": snapshots});
-        parse(dialect, PatchKind::Files, &patch.into()).unwrap().snapshots
+        parse(dialect, PatchKind::Files, &patch.into(), &Cancel::default()).unwrap().snapshots
     };
     assert_eq!(read(json!({"a.txt": hash})), [("a.txt".to_owned(), hash.to_owned())]);
     assert_eq!(read(json!(null)), []);
 
     let range = |checksum: serde_json::Value| json!({"operations": [{"op": "replace_range", "path": "a", "start_anchor": "5:a3", "end_anchor": "8:b1", "text": "x", "checksum": checksum}]});
-    assert!(parse(dialect, PatchKind::Files, &range(json!("5-8:01234567")).into()).is_ok());
+    assert!(
+        parse(dialect, PatchKind::Files, &range(json!("5-8:01234567")).into(), &Cancel::default())
+            .is_ok()
+    );
     for checksum in [
         "",
         "5:01234567",

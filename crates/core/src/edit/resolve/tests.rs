@@ -1,4 +1,5 @@
 use super::*;
+use crate::cancel::Cancel;
 use crate::edit::request::{PatchKind, parse};
 use crate::view::checksum::Checksum;
 use serde_json::json;
@@ -11,7 +12,8 @@ fn places(
 ) -> Result<Vec<Spot>, Vec<(usize, Code)>> {
     let text = lines.join("\n");
     let dialect = Dialect::default_dialect();
-    let operations = parse(dialect, PatchKind::Text, &edits.into()).unwrap().edits;
+    let operations =
+        parse(dialect, PatchKind::Text, &edits.into(), &Cancel::default()).unwrap().edits;
     let evidence = Evidence::new(dialect, text.as_bytes());
     let policy = RelocatePolicy { relocate, window_lines: RELOCATE_WINDOW_LINES };
     let operations: Vec<_> = operations.iter().collect();
@@ -184,7 +186,8 @@ fn the_phantom_line_is_the_end() {
     let anchor = dialect.anchor_text(3, hash_line(dialect, 3, ""));
     for op in ["insert_after", "insert_before"] {
         let edits = json!([{"op": op, "anchor": anchor, "text": "x"}]);
-        let operations = parse(dialect, PatchKind::Text, &edits.into()).unwrap().edits;
+        let operations =
+            parse(dialect, PatchKind::Text, &edits.into(), &Cancel::default()).unwrap().edits;
         let evidence = Evidence::new(dialect, text.as_bytes());
         let policy = RelocatePolicy { relocate: Relocate::Off, window_lines: 100 };
         let resolved = resolve(&evidence, &policy, &[&operations[0]]).unwrap();
@@ -200,7 +203,8 @@ fn moved_brace(name: &str, operation: impl Fn(String) -> serde_json::Value) -> R
     let dialect = Dialect::by_name(name).unwrap();
     let anchor = dialect.anchor_text(5, hash_line(dialect, 5, "{}"));
     let edits = json!([operation(anchor)]);
-    let operations = parse(dialect, PatchKind::Text, &edits.into()).unwrap().edits;
+    let operations =
+        parse(dialect, PatchKind::Text, &edits.into(), &Cancel::default()).unwrap().edits;
     let evidence = Evidence::new(dialect, text.as_bytes());
     let policy = RelocatePolicy { relocate: Relocate::Unique, window_lines: RELOCATE_WINDOW_LINES };
     let resolved = resolve(&evidence, &policy, &operations.iter().collect::<Vec<_>>());

@@ -7,6 +7,7 @@ use std::io;
 use super::found::Recovery;
 use super::in_place::InPlace;
 use super::shown;
+use crate::cancel::Cancel;
 use crate::disk::bytes::snapshot_of_file;
 use crate::disk::commit::files::sync_content;
 use crate::disk::commit::journal::{Committed, JournalPath, JournalStep, Mark};
@@ -155,7 +156,10 @@ impl Recovery<'_> {
         let Some(hash) = hash.filter(|_| Mark::of(stamp) == *mark) else {
             return Ok(Mark::of(stamp) == *mark);
         };
-        let read = self.fs.open(place).and_then(|mut file| snapshot_of_file(self.fs, &mut file));
+        let read = self
+            .fs
+            .open(place)
+            .and_then(|mut file| snapshot_of_file(self.fs, &mut file, &Cancel::default()));
         match read {
             Ok(now) => Ok(now == hash),
             Err(cause) if cause.kind() == io::ErrorKind::PermissionDenied => Ok(true),
