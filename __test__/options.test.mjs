@@ -61,6 +61,7 @@ const TYPES = new Map([
   ['an array of two whole numbers', 'readonly [from: number, to: number]'],
   ['the name of a dialect', 'api.Dialect'],
   ['an AbortSignal', 'AbortSignal'],
+  ['true, false or a number of lines', 'boolean | number'],
   [
     'true, false, or an object from rules to true or false',
     'boolean | Partial<Record<api.RepairRule, boolean>>',

@@ -90,12 +90,12 @@ function folds() {
     ['in few lines', { fold: 3 }],
     ['with lines to open', { fold: 10, open: ['12-20'] }],
     ['with a row to open', { fold: 10, open: ['12-20 … 9 lines'] }],
+    ['with one name to open', { fold: 10, open: '12-20' }],
     ['with an anchor to open', { fold: 10, open: ['1:00'] }],
     ['with nothing to open', { fold: 10, open: ['here'] }],
     ['from a line on', { fold: 10, startLine: 12 }],
     ['in few bytes', { fold: 10, maxBytes: 60 }],
     ['with a search', { fold: 10, search: 'f1' }],
-    ['of something else', { fold: 'all' }],
     ['without a grammar', { path: 'notes', fold: 5 }],
   ]
   return asked.map(([name, given]) => ({

@@ -1,10 +1,13 @@
 //! Requests and views as data (`serde`).
 
+use std::fmt;
+
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{FileView, LineEnding, ReadRequest, ViewKind};
 use crate::error::{Code, Error};
-use crate::shape::{path_or_object, size};
+use crate::shape::{OneOrMany, path_or_object, size};
 use crate::view::excerpt::{Context, Limits};
 use crate::view::fold::{FOLD_LINES, Folding};
 use crate::view::pattern::Query;
@@ -28,8 +31,7 @@ struct RequestShape {
     max_line_chars: Option<u64>,
     columns: Option<(u64, u64)>,
     fold: Option<FoldShape>,
-    #[serde(default)]
-    open: Vec<String>,
+    open: Option<OneOrMany>,
     search: Option<String>,
     regex: Option<bool>,
     case_sensitive: Option<bool>,
@@ -40,20 +42,30 @@ struct RequestShape {
     checksum: Option<bool>,
 }
 
-/// `true`, or a number of lines.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum FoldShape {
-    Is(bool),
-    Lines(u64),
+/// `true`, `false` or a number of lines.
+struct FoldShape(Option<Folding>);
+
+impl<'de> Deserialize<'de> for FoldShape {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FoldVisitor)
+    }
 }
 
-impl FoldShape {
-    fn folding(self) -> Option<Folding> {
-        match self {
-            FoldShape::Is(is) => is.then_some(Folding::To(FOLD_LINES)),
-            FoldShape::Lines(lines) => Some(Folding::To(lines)),
-        }
+struct FoldVisitor;
+
+impl Visitor<'_> for FoldVisitor {
+    type Value = FoldShape;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("true, false or a number of lines")
+    }
+
+    fn visit_bool<E>(self, is: bool) -> Result<FoldShape, E> {
+        Ok(FoldShape(is.then_some(Folding::To(FOLD_LINES))))
+    }
+
+    fn visit_u64<E>(self, lines: u64) -> Result<FoldShape, E> {
+        Ok(FoldShape(Some(Folding::To(lines))))
     }
 }
 
@@ -67,8 +79,8 @@ impl From<RequestShape> for ReadRequest {
             limits: Limits { max_lines: given.max_lines, max_bytes: given.max_bytes.map(size) },
             max_line_chars: given.max_line_chars,
             columns: given.columns.map(|(from, to)| Columns { from, to }),
-            fold: given.fold.and_then(FoldShape::folding),
-            open: given.open,
+            fold: given.fold.and_then(|shape| shape.0),
+            open: given.open.unwrap_or_default().0,
             search: given.search.map(|search| Query { search, regex, case_sensitive }),
             context: Context {
                 before: given.context_before.unwrap_or_default(),
