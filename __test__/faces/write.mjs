@@ -24,7 +24,7 @@ const calls = cases().map((one) => {
 /** The first row has what is there before each call. */
 const ofTools = [`${JSON.stringify({ files: FILES, read: READ })}\n`]
 for (const one of toolCalls()) {
-  ofTools.push(`${JSON.stringify({ ...one, ...(await answerOf(FILES, READ, one)) })}\n`)
+  ofTools.push(`${JSON.stringify({ ...one, ...(await answerOf(FILES, READ, one, asSent)) })}\n`)
 }
 
 for (const [name, rows] of Object.entries({ faces: calls, tools: ofTools })) {
@@ -35,4 +35,9 @@ for (const [name, rows] of Object.entries({ faces: calls, tools: ofTools })) {
     throw new Error(`vectors/${name}.jsonl is stale: npm run faces -- --write`)
   }
   console.log(`${name}: ${rows.length} rows`)
+}
+
+/** Arguments as models send them; a text in quotes is the value. @param {string} text */
+function asSent(text) {
+  return text.startsWith('"') ? JSON.parse(text) : text
 }
