@@ -124,6 +124,10 @@ impl Course {
 
     /// Whether it can make one text of another that have so many lines.
     pub(super) fn fits(&self, lines_before: u64, lines_after: u64) -> bool {
+        // What follows adds numbers up, which only those of lines allow.
+        if !Splice::fit(&self.splices, lines_before, lines_after) {
+            return false;
+        }
         let removed: LineSet = self.splices.iter().map(Splice::lines).collect();
         let inserted = Splice::written(&self.splices);
         let is_within = |set: &LineSet, first: u64, count: u64| {
@@ -140,8 +144,7 @@ impl Course {
                 && is_within(&inserted, one.now, one.count)
         });
         goals.sort_by_key(|one| one.start);
-        Splice::fit(&self.splices, lines_before, lines_after)
-            && moves
+        moves
             && goals.windows(2).all(|pair| pair[0].end <= pair[1].start)
             && self.left.iter().all(|one| is_within(&removed, one.first, one.count))
             && self.left.iter().all(|one| one.now <= MAX_LINE)
