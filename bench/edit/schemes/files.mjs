@@ -28,8 +28,9 @@ export const refusing = (work) => async (/** @type {unknown} */ args) => {
  * @param {unknown} error
  */
 function ofFileSystem(error) {
-  const { syscall, code, message } = /** @type {NodeJS.ErrnoException} */ (error)
-  if (syscall === undefined || code === undefined) return undefined
+  const { errno, code, message } = /** @type {NodeJS.ErrnoException} */ (error)
+  // Bun does not say which call it was.
+  if (typeof errno !== 'number' || code === undefined) return undefined
   return `The file system says: ${message.split(',')[0]}.`
 }
 
