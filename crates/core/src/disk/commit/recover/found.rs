@@ -23,6 +23,9 @@ pub(super) struct Recovery<'a> {
     /// Versions under temporary names that were kept, and go once the journal says which way the
     /// recovery goes: without them the next one could not tell.
     pub(super) doomed: Vec<Place>,
+    /// A file that is rewritten in place could be made neither new nor old, since a power cut
+    /// took one of its copies. Then the old versions of all others are kept, too.
+    pub(super) is_torn: bool,
 }
 
 impl Recovery<'_> {

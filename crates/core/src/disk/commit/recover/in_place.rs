@@ -147,7 +147,10 @@ impl Recovery<'_> {
             }
             // Nothing was done, and nothing is known of the old content but size and time.
             None if is_nothing_known => return Ok(()),
-            _ => return self.keep_both(files, &contents.waiting),
+            _ => {
+                self.is_torn |= contents.saved.is_none() || contents.ready.is_none();
+                return self.keep_both(files, &contents.waiting);
+            }
         };
         let fault = |cause: io::Error| Error::io("rewrite", &shown(&contents.place), &cause);
         rewritten.map_err(fault)

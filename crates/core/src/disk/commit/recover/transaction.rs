@@ -30,7 +30,8 @@ pub(super) fn work_off(
     let Ground { fs, base, state } = ground;
     base.forget();
     let (touched, conflicts, doomed) = (Vec::new(), Vec::new(), Vec::new());
-    let mut recovery = Recovery { fs, state, base, journal, touched, conflicts, doomed };
+    let is_torn = false;
+    let mut recovery = Recovery { fs, state, base, journal, touched, conflicts, doomed, is_torn };
     let _locks = Locks::take(fs, state, recovery.lock_keys(steps)?, deadline, cancel)?;
     let files: Vec<String> =
         steps.iter().flat_map(JournalStep::targets).map(|path| plain_path(&path.path())).collect();
@@ -248,6 +249,13 @@ impl Recovery<'_> {
         let is_old = step.old() == Some(&mark);
         if let Some(unseen) = unseen.filter(|_| is_old) {
             return self.keep(&unseen.path(), &[place]);
+        }
+        let was = match step {
+            Step::RewriteInPlace { target, saved, .. } if saved == path => Some(target),
+            _ => step.home().filter(|_| is_old),
+        };
+        if let Some(home) = was.filter(|_| self.is_torn) {
+            return self.keep(&home.path(), &[place]);
         }
         let is_known = is_old || new == Some(&mark);
         let Some(home) = step.home() else { return self.remove(path) };
