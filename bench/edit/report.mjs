@@ -171,7 +171,7 @@ function groupTable({ name, rows }, names) {
 }
 
 /** @param {string[]} head @param {string[][]} rows */
-const table = (head, rows) =>
+export const table = (head, rows) =>
   [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n')
 
 /** @param {Result} result @param {All} figures */

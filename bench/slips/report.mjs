@@ -1,6 +1,7 @@
 // What was counted, as bench/slips.md.
 
 import { percent } from '../edit/proportion.mjs'
+import { table } from '../edit/report.mjs'
 
 class Tally {
   all = 0
@@ -71,8 +72,7 @@ export function pageOf({ byKind }, recorded, origin) {
       language,
       ...(isCorrect ? correctCells(tally) : slipCells(tally)),
     ])
-    const table = [head, head.map(() => '---'), ...cells].map((row) => `| ${row.join(' | ')} |`)
-    parts.push(`## ${kind[0].toUpperCase()}${kind.slice(1)}`, table.join('\n'))
+    parts.push(`## ${kind[0].toUpperCase()}${kind.slice(1)}`, table(head, cells))
   }
   return `${parts.join('\n\n')}\n`
 }
@@ -80,7 +80,7 @@ export function pageOf({ byKind }, recorded, origin) {
 /** @param {ReturnType<typeof import('./recorded.mjs').replayRecorded>} recorded */
 const recordedPart = ({ told, right, wrong, unclear }) => `## Recorded mistakes
 
-Of ${told + right + wrong + unclear} edits that models sent with the number of one line and the hash of another (\`vectors/mispaired.jsonl\`), ${told} are told, ${right} edit the line that their text shows was meant, and ${wrong} another one. Of ${unclear} the text does not show it.`
+\`vectors/mispaired.jsonl\` has ${told + right + wrong + unclear} edits that models sent with the number of one line and the hash of another. Of these ${told} are told. ${right} edits the line that its text shows was meant, ${wrong} another one; ${unclear} do not show it.`
 
 /** @param {Tally} tally */
 function correctCells({ all, told, codes }) {

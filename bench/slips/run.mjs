@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { changesIn, pairsOfRepository } from '../edit/history/git.mjs'
 import { randomFrom } from '../edit/history/random.mjs'
+import { languageOf } from '../edit/tasks/languages.mjs'
 import { Judge } from './judge.mjs'
 import { replayRecorded } from './recorded.mjs'
 import { pageOf, Tallies } from './report.mjs'
@@ -31,23 +32,16 @@ const MAX_BYTES = 256 << 10
 /** From one file of one commit come at most so many hunks. */
 const HUNKS_OF_A_PAIR = 3
 
-/** The languages that are checked, by the ends of names. @type {Record<string, string>} */
-const LANGUAGES = {
-  '.js': 'JavaScript',
-  '.mjs': 'JavaScript',
-  '.cjs': 'JavaScript',
-  '.ts': 'TypeScript',
-  '.mts': 'TypeScript',
-  '.tsx': 'TypeScript',
-  '.py': 'Python',
-  '.rs': 'Rust',
-  '.go': 'Go',
-  '.java': 'Java',
-  '.json': 'JSON',
-  '.css': 'CSS',
-  '.toml': 'TOML',
-  '.yaml': 'YAML',
-  '.yml': 'YAML',
+/** Languages in which no task is made, by the ends of names. @type {Record<string, string>} */
+const DATA = { '.css': 'CSS', '.json': 'JSON', '.toml': 'TOML', '.yaml': 'YAML', '.yml': 'YAML' }
+
+/** The languages that are checked. */
+const CHECKED = ['JavaScript', 'TypeScript', 'Python', 'Rust', 'Go', 'Java', ...Object.values(DATA)]
+
+/** @param {string} path */
+function checkedLanguageOf(path) {
+  const language = languageOf(path) ?? DATA[extname(path)]
+  return CHECKED.includes(language) ? language : undefined
 }
 
 const { values, positionals } = parseArgs({
@@ -94,12 +88,12 @@ if (values.silent) writeFileSync(values.silent, silent.join(''))
 /** @param {{ name: string, path: string }} repository */
 async function measure(repository) {
   const changes = await changesIn(repository.path, commits, 1)
-  const known = changes.filter(({ path }) => extname(path) in LANGUAGES)
+  const known = changes.filter(({ path }) => checkedLanguageOf(path) !== undefined)
   const random = randomFrom(values.seed, `slips ${repository.name}`)
   /** @type {Map<string, number>} */
   const left = new Map()
   for (const pair of pairsOfRepository(repository, known, random, { maxBytes: MAX_BYTES })) {
-    const language = LANGUAGES[extname(pair.path)]
+    const language = checkedLanguageOf(pair.path) ?? ''
     const room = left.get(language) ?? limit
     if (room <= 0) continue
     const judge = new Judge(pair, scratchDir)

@@ -1,6 +1,6 @@
 // `npm run tokens`: what a model reads and writes for an edit, and what it is answered, in several
-// schemes, in bytes and tokens, and what two whole tasks take. It also counts the edits that apply after the file moved on. Edits
-// are hunks of this repository's own commits, drawn at random.
+// schemes, in bytes and tokens, and what two whole tasks take. It also counts the edits that apply
+// after the file moved on. Edits are hunks of this repository's own commits, drawn at random.
 //
 //   --cases N   so many edits: 200
 //   --seed TEXT draws others

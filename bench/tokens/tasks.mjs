@@ -19,8 +19,6 @@ import { put } from './answers.mjs'
 const HEAD = /^(?:export |pub(?:\([a-z]+\))? |async )*(?:fn|function) \w+/
 const LINES_OF_BODY = { least: 36, most: 44 }
 const LINES_OF_FILE = { least: 800, most: 1300 }
-/** What exact text reads of the end of the file to which it adds. */
-const LINES_OF_END = 5
 /** What is written into a function. */
 const ADDED = '    // Checked above.'
 /** What an agent says after a replacement of exact text. */
@@ -153,7 +151,6 @@ function moveByText(body) {
   const { args, plain } = hit(body)
   const { path, lines, first, last } = body
   const text = lines.slice(first - 1, last)
-  const end = END.slice(-LINES_OF_END)
   const oldText = text.join('\n')
   return [
     JSON.stringify(args),
@@ -161,12 +158,12 @@ function moveByText(body) {
     JSON.stringify({ path, offset: first, limit: text.length }),
     numbered(text, first),
     JSON.stringify({ path: otherOf(body) }),
-    numbered(end, 1),
+    numbered(END, 1),
     JSON.stringify({ path, edits: [{ old_text: oldText, new_text: '' }] }),
     EXACT_ANSWER,
     JSON.stringify({
       path: otherOf(body),
-      edits: [{ old_text: end.join('\n'), new_text: [...end, '', ...text].join('\n') }],
+      edits: [{ old_text: END.join('\n'), new_text: [...END, '', ...text].join('\n') }],
     }),
     EXACT_ANSWER,
   ]

@@ -131,12 +131,12 @@ export const SLIPS = {
   'never stops': {
     schemes: ALL,
     plays: ({ reads }) => reads,
-    counts: { ...GIVEN_UP, ending: 'rounds', rounds: 6 },
+    counts: { ...GIVEN_UP, ending: 'rounds', rounds: MAX_ROUNDS },
   },
   'goes on after the edit': {
     schemes: ALL,
     plays: ({ round, reads }) => (round > 1 ? reads : undefined),
-    counts: { ...WELL, ending: 'rounds', rounds: 6 },
+    counts: { ...WELL, ending: 'rounds', rounds: MAX_ROUNDS },
   },
   'arguments are no object': {
     schemes: ALL,

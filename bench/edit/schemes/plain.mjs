@@ -9,7 +9,7 @@
 const ROW = /^(\d+):[^|\n]*\|/gm
 
 const DESCRIPTIONS = {
-  read: 'Reads files. Each line comes as its number, a tab and its text. Shows at most 2,000 lines and 50 KB, and says where to go on (start_line). search finds lines in many files.',
+  read: 'Reads files. Each line comes as its number, a tab and its text. Shows at most 2,000 lines and 50 KB, and says where to go on (start_line). A longer source is folded: `14-80 … 67 lines` stands for lines that open: ["14-80"] shows. search finds lines in many files.',
   search:
     'Searches files and directories for lines that match a regular expression; ignored and binary files are passed over. Every line comes as its number, a tab and its text.',
 }
