@@ -2,6 +2,7 @@
 
 import { formatHashed } from '../../../index.js'
 import { call } from '../../../scripts/modelServer.mjs'
+import { MAX_ROUNDS } from '../attempt.mjs'
 import { isMoving, isNear } from '../task.mjs'
 import { editsOf, linesOf } from './edits.mjs'
 
