@@ -304,6 +304,44 @@ fn an_exact_repeat_moves_once_and_copies_twice() {
     assert_eq!(scene.content("f"), "a\nd\ne\na\na\n");
 }
 
+/// Two files with the same lines, and one to which they may go.
+fn scene_of_equals() -> Scene {
+    Scene::new(&[("f", LETTERS.as_bytes()), ("g", LETTERS.as_bytes()), ("to", b"x\n")])
+}
+
+#[test]
+fn regression_equal_lines_of_two_files_both_move_to_one_place() {
+    for (goal, expected) in
+        [(json!({"to": "to", "to_anchor": "EOF"}), "x\nb\nb\n"), (json!({"to": "new"}), "b\nb\n")]
+    {
+        let scene = scene_of_equals();
+        let of = |path: &str| {
+            let mut operation =
+                json!({"op": "move_lines", "path": path, "anchor": at(2, "b"), "to": goal["to"]});
+            if let Some(anchor) = goal.get("to_anchor") {
+                operation["to_anchor"] = anchor.clone();
+            }
+            operation
+        };
+        let applied = scene.apply(json!([of("f"), of("g")]));
+        assert!(applied.noops.is_empty(), "{}", applied.text);
+        assert_eq!(scene.content("f"), "a\nc\nd\ne\n");
+        assert_eq!(scene.content("g"), "a\nc\nd\ne\n");
+        assert_eq!(scene.content(goal["to"].as_str().unwrap()), expected);
+    }
+}
+
+#[test]
+fn regression_a_repeated_move_beside_that_of_another_file_is_left_out_whole() {
+    let scene = scene_of_equals();
+    let of = |path: &str| json!({"op": "move_lines", "path": path, "anchor": at(2, "b"), "to": "to", "to_anchor": "EOF"});
+    let applied = scene.apply(json!([of("f"), of("g"), of("f")]));
+    let told: Vec<usize> = applied.noops.iter().map(|one| one.operation).collect();
+    assert_eq!(told, [2], "{}", applied.text);
+    assert!(applied.text.contains("Operation 2 repeats operation 0 and was applied once."));
+    assert_eq!(scene.content("to"), "x\nb\nb\n");
+}
+
 #[test]
 fn moves_go_with_other_operations_and_with_moved_files() {
     let scene = Scene::new(&[("f", LETTERS.as_bytes()), ("g", b"x\ny\n")]);
@@ -480,6 +518,19 @@ fn lines_of_a_text_in_memory_move_within_it() {
     assert_eq!(moved.content.as_deref(), Some("a\nd\ne\nb\nc\n"));
     let away = apply_to_text(dialect, LETTERS, &one(json!({"to": "g"})), &EditOptions::default());
     assert!(refused(away.outcome).text.contains("a text in memory has none"));
+}
+
+#[test]
+fn regression_a_repeated_move_within_a_text_in_memory_is_told_once() {
+    use hashline_core::internals::edit::apply::{EditOptions, apply_to_text};
+    let moved = letters((2, "b", 3, "c"), json!({"to_anchor": "EOF"}));
+    let twice = json!([moved, moved]).into();
+    let dialect = Dialect::default_dialect();
+    let answer = apply_to_text(dialect, LETTERS, &twice, &EditOptions::default());
+    assert_eq!(answer.content.as_deref(), Some("a\nd\ne\nb\nc\n"));
+    let text = applied(answer.outcome).text;
+    let told = "Operation 1 repeats operation 0 and was applied once.";
+    assert_eq!(text.matches(told).count(), 1, "{text}");
 }
 
 #[test]

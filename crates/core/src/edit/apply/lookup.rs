@@ -92,12 +92,10 @@ pub(super) enum Task<'o> {
 }
 
 impl Tasks<'_> {
-    /// An operation that moves lines and repeats another is left out whole: neither of its parts
-    /// takes place, and it is told once. Files without any operation are left out as well.
+    /// Leaves out what puts lines that a repeat would have taken, and then the files that are left
+    /// without operations.
     fn without_repeated_halves(&mut self) {
-        let repeated: HashSet<usize> = self.noops.iter().map(|one| one.operation).collect();
-        let mut told = HashSet::new();
-        self.noops.retain(|one| told.insert(one.operation));
+        let repeated = repeated(&self.noops);
         for edits in &mut self.edits {
             edits.operations.retain(|one| !repeated.contains(&one.index));
         }
@@ -493,13 +491,17 @@ fn repeats<'o, A: Eq + Hash>(
 }
 
 /// The same of an edit. Equal inserts are no repeats, but where the origin of a dialect was
-/// recorded to take them so: each puts one more there.
+/// recorded to take them so: each puts one more there. Of an operation that moves lines, the part
+/// that takes them decides: equal anchors of two files name other lines.
 fn repeats_edit<'o>(
     dialect: &Dialect,
     seen: &mut FirstSeen<'o, LineEdit>,
     key: PathBuf,
     operation: &'o Operation,
 ) -> Option<Noop> {
+    if matches!(operation.action, LineEdit::Put(_)) {
+        return None;
+    }
     if operation.action.can_be_made_twice() && !dialect.recorded_repairs {
         return None;
     }
@@ -520,5 +522,12 @@ pub(super) fn without_duplicates<'o>(
             None => kept.push(operation),
         }
     }
+    let repeated = repeated(&noops);
+    kept.retain(|one| !repeated.contains(&one.index));
     (kept, noops)
+}
+
+/// The operations that repeat others. One that moves lines is left out whole, with both parts.
+fn repeated(noops: &[Noop]) -> HashSet<usize> {
+    noops.iter().map(|one| one.operation).collect()
 }

@@ -34,7 +34,8 @@ impl Patch {
         Value::from_json(text).map(Patch)
     }
 
-    /// This patch, refused where a file is no longer what a view with that snapshot showed.
+    /// This patch of one who was shown the file with that snapshot. While the file is still the
+    /// same, no anchor moves to another line; a changed file is edited as without a snapshot.
     #[must_use]
     pub fn with_snapshot(mut self, path: impl AsRef<Path>, snapshot: impl Into<String>) -> Patch {
         let path = path.as_ref().to_string_lossy().into_owned();
