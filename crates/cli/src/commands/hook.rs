@@ -60,7 +60,7 @@ pub fn hook(call: &mut Call<'_>, args: &Hook) -> Result<Exit, Failure> {
 }
 
 /// Where a policy may stand that goes before the options of the command line: `off`, or one as JSON.
-const POLICY_VARIABLE: &str = "HASHLINE_GUARD";
+pub const POLICY_VARIABLE: &str = "HASHLINE_GUARD";
 
 /// What commands are judged by; none when they are not.
 fn policy(args: &Hook) -> Result<Option<Policy>, Failure> {

@@ -1,10 +1,14 @@
 //! `setup`: writes an agent's own configuration, takes it out again, and tries what it wrote.
 //!
-//! `agents` says what each agent is given, `json` and `toml` make edits of that, `trial` runs the
-//! hook and the server as the agent will. All files of an agent change in one patch, or none does.
+//! `agents` says what each agent is given, `entry` knows it again in a file, `change` says what is to
+//! be changed there, and `json` and `toml` do so. `trial` runs the hook and the server as the agent
+//! will, in the way of `shell`. All files of an agent change in one patch, or none does.
 
 mod agents;
+mod change;
+mod entry;
 mod json;
+mod shell;
 mod toml;
 mod trial;
 
@@ -83,9 +87,10 @@ fn operations(call: &Call<'_>, plan: &Plan, removes: bool) -> Result<Vec<Value>>
     let mut operations = Vec::new();
     for target in &plan.targets {
         let path = text_of(target.path.clone())?;
+        let old = content(&path)?;
         let of_target = match target.format {
-            Format::Json => json_operations(call, target, &path, removes)?,
-            Format::Toml => toml_operations(target, &path, removes)?,
+            Format::Json => json_operations(call, target, &path, old.as_deref(), removes)?,
+            Format::Toml => toml_operations(target, &path, old.as_deref(), removes)?,
         };
         operations.extend(of_target);
     }
@@ -96,50 +101,50 @@ fn json_operations(
     call: &Call<'_>,
     target: &Target,
     path: &str,
+    old: Option<&str>,
     removes: bool,
 ) -> Result<Vec<Value>> {
-    let document = Document::read(call.files.workspace(), path)?;
+    let document = Document::of(call.files.workspace(), path, old.unwrap_or_default())?;
     match (document, removes) {
         (None, true) => Ok(Vec::new()),
-        (None, false) => whole(target, path, &json::fresh(&target.entries)),
+        (None, false) => Ok(whole(target, path, old, &json::fresh(&target.entries))),
         (Some(document), false) => document.put(&target.entries),
         (Some(document), true) => match document.take(&target.entries)? {
             Removal::Operations(operations) => Ok(operations),
-            Removal::Whole if target.path.is_symlink() => whole(target, path, "{}\n"),
-            Removal::Whole => whole(target, path, ""),
+            Removal::Whole if target.path.is_symlink() => Ok(whole(target, path, old, "{}\n")),
+            Removal::Whole => Ok(whole(target, path, old, "")),
         },
     }
 }
 
-fn toml_operations(target: &Target, path: &str, removes: bool) -> Result<Vec<Value>> {
-    let text = content(path)?.unwrap_or_default();
+fn toml_operations(
+    target: &Target,
+    path: &str,
+    old: Option<&str>,
+    removes: bool,
+) -> Result<Vec<Value>> {
+    let text = old.unwrap_or_default();
     let edit = if removes { toml::take } else { toml::put };
-    let new = edit(path, &text, &target.entries)?;
-    if new == text {
-        return Ok(Vec::new());
-    }
-    whole(target, path, &new)
+    let new = edit(path, text, &target.entries)?;
+    Ok(if new == text { Vec::new() } else { whole(target, path, old, &new) })
 }
 
 /// A file with another text; one without any is deleted, unless it is a link.
-fn whole(target: &Target, path: &str, new: &str) -> Result<Vec<Value>> {
-    let operation = match content(path)? {
+fn whole(target: &Target, path: &str, old: Option<&str>, new: &str) -> Vec<Value> {
+    vec![match old {
         None => json!({"op": "add_file", "path": path, "content": new}),
         Some(_) if new.is_empty() && !target.path.is_symlink() => {
             json!({"op": "delete_file", "path": path})
         }
-        Some(old) if old.is_empty() => {
-            json!({"op": "insert_after", "path": path, "anchor": "BOF", "text": new})
-        }
+        Some("") => json!({"op": "insert_after", "path": path, "anchor": "BOF", "text": new}),
         Some(old) => json!({"op": "replace_text", "path": path, "old_text": old, "new_text": new}),
-    };
-    Ok(vec![operation])
+    }]
 }
 
-/// The text of a file, if there is one.
+/// The text of a file, if there is one, without its byte order mark, which every edit keeps.
 fn content(path: &str) -> Result<Option<String>> {
     match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
+        Ok(text) => Ok(Some(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned())),
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(cause) => Err(Error::io("read", path, &cause)),
     }

@@ -228,3 +228,184 @@ fn runs_at_once_put_everything_in_once() {
     assert_eq!(settings["hooks"]["BeforeTool"].as_array().unwrap().len(), 1);
     assert_eq!(settings["a"], 1);
 }
+
+/// The values that `setup` works on in a file of a project.
+fn value(project: &Project, file: &str) -> Value {
+    serde_json::from_str(&project.content(file)).unwrap()
+}
+
+const SETTINGS: &str = ".claude/settings.json";
+
+#[test]
+fn regression_a_permission_that_begins_like_ours_is_another() {
+    let before = "{\n  \"permissions\": {\n    \"allow\": [\n      \"mcp__hashline__read_json\"\n    ]\n  }\n}\n";
+    let project = Project::new(&[(SETTINGS, before)]);
+    set_up(&project, &["claude"]);
+    let allowed = value(&project, SETTINGS)["permissions"]["allow"].clone();
+    let expected = ["mcp__hashline__read_json", "mcp__hashline__read", "mcp__hashline__search"]
+        .map(Value::from);
+    assert_eq!(allowed.as_array().unwrap()[..], expected);
+    set_up(&project, &["claude", "--remove"]);
+    assert_eq!(project.content(SETTINGS), before);
+}
+
+#[test]
+fn regression_a_plug_in_whose_name_has_ours_in_it_is_another() {
+    let file = ".config/opencode/opencode.json";
+    let before = "{\n  \"plugin\": [\"opencode-hashline-themes\", \"my-opencode-hashline\"]\n}\n";
+    let project = Project::new(&[(file, before)]);
+    set_up(&project, &["opencode"]);
+    let plug_ins = value(&project, file)["plugin"].clone();
+    assert_eq!(plug_ins.as_array().unwrap().len(), 3, "{plug_ins}");
+    set_up(&project, &["opencode", "--remove"]);
+    assert_eq!(project.content(file), before);
+}
+
+#[test]
+fn regression_a_plug_in_keeps_its_options() {
+    let file = ".config/opencode/opencode.json";
+    let old = r#"{"plugin": ["a", ["opencode-hashline@0.1.0", {"guard": false}]]}"#;
+    let project = Project::new(&[(file, old)]);
+    set_up(&project, &["opencode"]);
+    let plug_ins = value(&project, file)["plugin"].clone();
+    assert_eq!(plug_ins, serde_json::json!(["a", ["opencode-hashline", {"guard": false}]]));
+    set_up(&project, &["opencode", "--remove"]);
+    assert_eq!(value(&project, file), serde_json::json!({"plugin": ["a"]}));
+}
+
+/// A hook of ours between those of others, as people put them into one group.
+fn group(matcher: &str) -> String {
+    format!(
+        r#"{{
+  "hooks": {{
+    "PreToolUse": [
+      {{
+        "matcher": "{matcher}",
+        "hooks": [
+          {{"type": "command", "command": "mine first"}},
+          {{"type": "command", "command": "/old/hashline hook claude --deny=Edit"}},
+          {{"type": "command", "command": "other hook claude --log"}}
+        ]
+      }}
+    ]
+  }}
+}}
+"#
+    )
+}
+
+/// The hooks in it that are not ours.
+const OTHERS: [&str; 2] = ["mine first", "other hook claude --log"];
+
+/// The commands of a group of hooks.
+fn commands(group: &Value) -> Vec<&str> {
+    let hooks = group["hooks"].as_array().unwrap();
+    hooks.iter().map(|hook| hook["command"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn regression_the_hooks_of_others_stay_in_a_group_with_ours() {
+    let ours = format!("{} hook claude ", env!("CARGO_BIN_EXE_hashline"));
+    for (matcher, groups) in [("Bash|Edit|MultiEdit|Write", 1), ("Bash|Read", 2)] {
+        let project = Project::new(&[(SETTINGS, &group(matcher))]);
+        set_up(&project, &["claude"]);
+        let settings = value(&project, SETTINGS);
+        let all = settings["hooks"]["PreToolUse"].as_array().unwrap();
+        assert_eq!(all.len(), groups, "{settings}");
+        assert_eq!(all[0]["matcher"], matcher);
+        let others: Vec<_> =
+            commands(&all[0]).into_iter().filter(|one| !one.starts_with(&ours)).collect();
+        assert_eq!(others, OTHERS, "{settings}");
+        let last = commands(&all[groups - 1]);
+        assert_eq!(last.iter().filter(|one| one.starts_with(&ours)).count(), 1, "{settings}");
+        assert!(set_up(&project, &["claude"]).stderr.contains("no file was changed"));
+        set_up(&project, &["claude", "--remove"]);
+        let settings = value(&project, SETTINGS);
+        let all = settings["hooks"]["PreToolUse"].as_array().unwrap();
+        assert_eq!(all.len(), 1, "{settings}");
+        assert_eq!(commands(&all[0]), OTHERS, "{settings}");
+    }
+}
+
+const CODEX: &str = ".codex/config.toml";
+
+#[test]
+fn regression_the_hooks_of_others_stay_in_a_group_of_a_toml_file() {
+    let before = |ours: &str| {
+        format!(
+            "[[hooks.PreToolUse]]\nmatcher = \"^(Bash|apply_patch)$\"\n\n\
+             [[hooks.PreToolUse.hooks]]\ntype = \"command\"\ncommand = \"mine\" # this\n\n{ours}\
+             [[hooks.PreToolUse.hooks]]\ntype = \"command\"\ncommand = \"last\"\n"
+        )
+    };
+    let ours = "[[hooks.PreToolUse.hooks]]\ntype = \"command\"\ncommand = \"hashline hook codex --deny=Edit\"\n\n";
+    let project = Project::new(&[(CODEX, &before(ours))]);
+    set_up(&project, &["codex"]);
+    let after = project.content(CODEX);
+    for part in ["command = \"mine\" # this\n", "command = \"last\"\n"] {
+        assert!(after.contains(part), "{after}");
+    }
+    assert_eq!(after.matches(" hook codex ").count(), 1, "{after}");
+    assert!(set_up(&project, &["codex"]).stderr.contains("no file was changed"));
+    set_up(&project, &["codex", "--remove"]);
+    assert_eq!(project.content(CODEX).trim_end(), before("").trim_end());
+}
+
+#[test]
+fn regression_an_update_keeps_what_the_user_wrote_beside_ours() {
+    let old = "# servers\n[mcp_servers.hashline]\n# the one of the team\ncommand = \"/old/hashline\" # soon new\nargs = [\"mcp\"]\nstartup_timeout_sec = 20\n\n[mcp_servers.hashline.env]\nNO_COLOR = \"1\"\n";
+    let project = Project::new(&[(CODEX, old)]);
+    set_up(&project, &["codex"]);
+    let after = project.content(CODEX);
+    let expected = old.replace("/old/hashline", env!("CARGO_BIN_EXE_hashline"));
+    assert!(after.starts_with(&expected), "{after}");
+
+    let old = "{\n  \"mcpServers\": {\n    \"hashline\": {\n      // mine\n      \"command\": \"/old/hashline\",\n      \"args\": [\"mcp\"],\n      \"env\": {\"NO_COLOR\": \"1\"}\n    }\n  }\n}\n";
+    let project = Project::new(&[(".cursor/mcp.json", old)]);
+    set_up(&project, &["cursor"]);
+    let expected = old.replace("/old/hashline", env!("CARGO_BIN_EXE_hashline"));
+    assert_eq!(project.content(".cursor/mcp.json"), expected);
+}
+
+#[test]
+fn regression_a_toml_file_with_a_byte_order_mark_is_set_up_and_keeps_it() {
+    let before = "\u{feff}model = \"x\"\n";
+    let project = Project::new(&[(CODEX, before)]);
+    set_up(&project, &["codex"]);
+    let after = project.content(CODEX);
+    assert!(after.starts_with(before) && after.contains(" hook codex "), "{after:?}");
+    set_up(&project, &["codex", "--remove"]);
+    assert_eq!(project.content(CODEX), before);
+}
+
+#[test]
+fn regression_an_empty_variable_is_as_if_not_set() {
+    for (agent, files) in AGENTS {
+        let project = Project::new(&[]);
+        let mut command = command(&project, &["setup", agent]);
+        for name in ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "PI_CODING_AGENT_DIR"] {
+            command.env(name, "");
+        }
+        let done = answer(command.stdin(Stdio::null()).output().unwrap());
+        assert_eq!(done.code, Some(0), "{agent}: {done:?}");
+        for file in files {
+            assert!(exists(&project.path(file)), "{agent}: {done:?}");
+        }
+    }
+}
+
+#[test]
+fn the_plug_in_that_is_shipped_blocks_what_a_set_up_blocks() {
+    let shipped = include_str!("../../../../integrations/claude-code/hooks/hooks.json");
+    let shipped: Value = serde_json::from_str(shipped).unwrap();
+    let project = Project::new(&[]);
+    set_up(&project, &["claude"]);
+    let written = value(&project, SETTINGS);
+    let [shipped, written] = [&shipped, &written].map(|of| &of["hooks"]["PreToolUse"][0]);
+    assert_eq!(shipped["matcher"], written["matcher"]);
+    let denied = |group: &Value| {
+        let words = commands(group)[0].split(' ').find(|word| word.starts_with("--deny="));
+        words.unwrap().to_owned()
+    };
+    assert_eq!(denied(shipped), denied(written));
+}

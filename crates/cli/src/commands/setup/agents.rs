@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use hashline_core::{Code, Error, Result};
 use serde_json::{Value, json};
 
+use super::entry::{Entry, Kind};
+use super::shell::command_line;
 use crate::args::SetupAgent;
 
 /// The name of the server in every configuration.
@@ -25,45 +27,6 @@ pub enum Format {
     Json,
     /// TOML.
     Toml,
-}
-
-/// A value that is ours.
-pub struct Entry {
-    /// The keys to it, or to the array that it is an element of.
-    pub keys: &'static [&'static str],
-    pub value: Value,
-    pub kind: Kind,
-}
-
-/// What an entry is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// The value of the last key.
-    Key,
-    /// An element of an array. Ours is known by a text in it.
-    Element { mark: &'static str },
-    /// A value that the file needs, and that stays as it is once it is there.
-    Needed,
-}
-
-impl Entry {
-    /// Whether an element of the array is this entry, perhaps in an older form.
-    pub fn is(&self, element: &Value) -> bool {
-        match (self.kind, &self.value) {
-            (Kind::Element { mark }, _) => texts(element).any(|text| text.contains(mark)),
-            _ => *element == self.value,
-        }
-    }
-}
-
-/// All texts in a value.
-fn texts(value: &Value) -> Box<dyn Iterator<Item = &str> + '_> {
-    match value {
-        Value::String(text) => Box::new(std::iter::once(text.as_str())),
-        Value::Array(items) => Box::new(items.iter().flat_map(texts)),
-        Value::Object(fields) => Box::new(fields.values().flat_map(texts)),
-        _ => Box::new(std::iter::empty()),
-    }
 }
 
 /// What an agent is given.
@@ -87,142 +50,158 @@ const TOOL_NAMES: [&str; 3] = ["--read-tool=read", "--search-tool=search", "--ed
 
 /// What an agent is given for one user, or in the project that is `project`.
 pub fn plan(agent: SetupAgent, project: Option<&Path>, program: &str) -> Result<Plan> {
-    let hook = |name: &'static str, deny: &'static str| {
-        [vec!["hook", name, deny], TOOL_NAMES.to_vec()].concat()
-    };
-    let server = json!({"command": program, "args": ["mcp"]});
-    let servers = |path| json_file(path, vec![key(&["mcpServers", SERVER], server.clone())]);
     match agent {
-        SetupAgent::Claude => {
-            let settings = match project {
-                Some(_) => file(project, "", ".claude/settings.json")?,
-                None => file(None, "CLAUDE_CONFIG_DIR", ".claude")?.join("settings.json"),
-            };
-            let servers_path = match (project, env::var_os("CLAUDE_CONFIG_DIR")) {
-                (Some(_), _) => file(project, "", ".mcp.json")?,
-                (None, Some(directory)) => PathBuf::from(directory).join(".claude.json"),
-                (None, None) => file(None, "", ".claude.json")?,
-            };
-            let command = command_line(program, CLAUDE_HOOK);
-            let entry = json!({
-                "matcher": "Bash|Edit|MultiEdit|Write",
-                "hooks": [{"type": "command", "command": command, "timeout": 10}],
-            });
-            let allow = |tool: &'static str| Entry {
-                keys: &["permissions", "allow"],
-                value: tool.into(),
-                kind: Kind::Element { mark: tool },
-            };
-            let entries = vec![
-                element(&["hooks", "PreToolUse"], entry, " hook claude "),
-                allow("mcp__hashline__read"),
-                allow("mcp__hashline__search"),
-            ];
-            let event = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash",
-                "tool_input": {"command": "cat README.md"}});
-            Ok(Plan {
-                targets: vec![servers(servers_path), json_file(settings, entries)],
-                hook: Some((CLAUDE_HOOK.to_vec(), event)),
-                has_server: true,
-            })
-        }
-        SetupAgent::Codex => {
-            let args = hook("codex", "--deny=Edit,Write");
-            let entry = json!({
-                "matcher": "^(Bash|apply_patch)$",
-                "hooks": [{"type": "command", "command": command_line(program, &args), "timeout": 10}],
-            });
-            let directory = match project {
-                Some(project) => project.join(".codex"),
-                None => file(None, "CODEX_HOME", ".codex")?,
-            };
-            let entries = vec![
-                key(&["mcp_servers", SERVER], server),
-                element(&["hooks", "PreToolUse"], entry, " hook codex "),
-            ];
-            let event = json!({"hook_event_name": "PreToolUse", "tool_name": "Bash",
-                "tool_input": {"command": "cat README.md"}});
-            let path = directory.join("config.toml");
-            Ok(Plan {
-                targets: vec![Target { path, format: Format::Toml, entries }],
-                hook: Some((args, event)),
-                has_server: true,
-            })
-        }
-        SetupAgent::Cursor => {
-            let args = hook("cursor", "--deny=Write");
-            let command = command_line(program, &args);
-            let entry = json!({"command": command, "failClosed": true});
-            let write = json!({"command": command, "matcher": "Write", "failClosed": true});
-            let entries = vec![
-                Entry { keys: &["version"], value: 1.into(), kind: Kind::Needed },
-                element(&["hooks", "beforeShellExecution"], entry, " hook cursor "),
-                element(&["hooks", "preToolUse"], write, " hook cursor "),
-            ];
-            let event =
-                json!({"hook_event_name": "beforeShellExecution", "command": "cat README.md"});
-            let directory = file(project, "", ".cursor")?;
-            Ok(Plan {
-                targets: vec![
-                    servers(directory.join("mcp.json")),
-                    json_file(directory.join("hooks.json"), entries),
-                ],
-                hook: Some((args, event)),
-                has_server: true,
-            })
-        }
-        SetupAgent::Gemini => {
-            let args = hook("gemini", "--deny=Edit,Write");
-            let entry = json!({
-                "matcher": "run_shell_command|replace|write_file",
-                "hooks": [{"type": "command", "command": command_line(program, &args)}],
-            });
-            let mut target = servers(file(project, "", ".gemini/settings.json")?);
-            target.entries.push(element(&["hooks", "BeforeTool"], entry, " hook gemini "));
-            let event = json!({"hook_event_name": "BeforeTool", "tool_name": "run_shell_command",
-                "tool_input": {"command": "cat README.md"}});
-            Ok(Plan { targets: vec![target], hook: Some((args, event)), has_server: true })
-        }
-        SetupAgent::Opencode => {
-            let directory = match (project, env::var_os("XDG_CONFIG_HOME")) {
-                (Some(project), _) => project.to_owned(),
-                (None, Some(config)) => PathBuf::from(config).join("opencode"),
-                (None, None) => file(None, "", ".config/opencode")?,
-            };
-            let commented = directory.join("opencode.jsonc");
-            let path = if commented.exists() { commented } else { directory.join("opencode.json") };
-            let package = package(program, "opencode-hashline")
-                .map(|package| format!("file://{package}/index.js"));
-            let package = package.unwrap_or_else(|| "opencode-hashline".to_owned());
-            Ok(plug_in(path, element(&["plugin"], package.into(), "opencode-hashline")))
-        }
-        SetupAgent::Pi => {
-            let directory = match project {
-                Some(project) => project.join(".pi"),
-                None => file(None, "PI_CODING_AGENT_DIR", ".pi/agent")?,
-            };
-            let package = package(program, "pi-hashline");
-            let package = package.unwrap_or_else(|| "npm:pi-hashline".to_owned());
-            let entry = element(&["packages"], package.into(), "pi-hashline");
-            Ok(plug_in(directory.join("settings.json"), entry))
-        }
-        SetupAgent::Omp => {
-            let directory = match project {
-                Some(project) => project.join(".omp"),
-                None => file(None, "PI_CODING_AGENT_DIR", ".omp/agent")?,
-            };
-            let targets = vec![servers(directory.join("mcp.json"))];
-            Ok(Plan { targets, hook: None, has_server: true })
-        }
+        SetupAgent::Claude => claude(project, program),
+        SetupAgent::Codex => codex(project, program),
+        SetupAgent::Cursor => cursor(project, program),
+        SetupAgent::Gemini => gemini(project, program),
+        SetupAgent::Opencode => opencode(project, program),
+        SetupAgent::Pi => pi(project, program),
+        SetupAgent::Omp => omp(project, program),
     }
+}
+
+fn claude(project: Option<&Path>, program: &str) -> Result<Plan> {
+    let variable = "CLAUDE_CONFIG_DIR";
+    let settings = directory(project, variable, ".claude")?.join("settings.json");
+    let servers_path = match (project, variable_path(variable)) {
+        (Some(project), _) => project.join(".mcp.json"),
+        (None, Some(directory)) => directory.join(".claude.json"),
+        (None, None) => home()?.join(".claude.json"),
+    };
+    let entry = json!({
+        "matcher": "Bash|Edit|MultiEdit|Write",
+        "hooks": [{"type": "command", "command": command_line(program, CLAUDE_HOOK), "timeout": 10}],
+    });
+    let allow = |tool: &str| Entry {
+        keys: &["permissions", "allow"],
+        value: tool.into(),
+        kind: Kind::Text,
+    };
+    let entries = vec![
+        hook(&["hooks", "PreToolUse"], entry, "claude"),
+        allow("mcp__hashline__read"),
+        allow("mcp__hashline__search"),
+    ];
+    Ok(Plan {
+        targets: vec![servers(servers_path, program), json_file(settings, entries)],
+        hook: Some((CLAUDE_HOOK.to_vec(), tool_call("PreToolUse", "Bash"))),
+        has_server: true,
+    })
+}
+
+fn codex(project: Option<&Path>, program: &str) -> Result<Plan> {
+    let args = hook_args("codex", "--deny=Edit,Write");
+    let entry = json!({
+        "matcher": "^(Bash|apply_patch)$",
+        "hooks": [{"type": "command", "command": command_line(program, &args), "timeout": 10}],
+    });
+    let entries = vec![
+        key(&["mcp_servers", SERVER], server(program)),
+        hook(&["hooks", "PreToolUse"], entry, "codex"),
+    ];
+    let path = directory(project, "CODEX_HOME", ".codex")?.join("config.toml");
+    Ok(Plan {
+        targets: vec![Target { path, format: Format::Toml, entries }],
+        hook: Some((args, tool_call("PreToolUse", "Bash"))),
+        has_server: true,
+    })
+}
+
+fn cursor(project: Option<&Path>, program: &str) -> Result<Plan> {
+    let args = hook_args("cursor", "--deny=Write");
+    let command = command_line(program, &args);
+    let shell = json!({"command": command, "failClosed": true});
+    let write = json!({"command": command, "matcher": "Write", "failClosed": true});
+    let entries = vec![
+        Entry { keys: &["version"], value: 1.into(), kind: Kind::Needed },
+        hook(&["hooks", "beforeShellExecution"], shell, "cursor"),
+        hook(&["hooks", "preToolUse"], write, "cursor"),
+    ];
+    let event = json!({"hook_event_name": "beforeShellExecution", "command": TRIED});
+    let directory = directory(project, "", ".cursor")?;
+    Ok(Plan {
+        targets: vec![
+            servers(directory.join("mcp.json"), program),
+            json_file(directory.join("hooks.json"), entries),
+        ],
+        hook: Some((args, event)),
+        has_server: true,
+    })
+}
+
+fn gemini(project: Option<&Path>, program: &str) -> Result<Plan> {
+    let args = hook_args("gemini", "--deny=Edit,Write");
+    let entry = json!({
+        "matcher": "run_shell_command|replace|write_file",
+        "hooks": [{"type": "command", "command": command_line(program, &args)}],
+    });
+    let mut target = servers(directory(project, "", ".gemini")?.join("settings.json"), program);
+    target.entries.push(hook(&["hooks", "BeforeTool"], entry, "gemini"));
+    let event = tool_call("BeforeTool", "run_shell_command");
+    Ok(Plan { targets: vec![target], hook: Some((args, event)), has_server: true })
+}
+
+fn opencode(project: Option<&Path>, program: &str) -> Result<Plan> {
+    let directory = match (project, variable_path("XDG_CONFIG_HOME")) {
+        (Some(project), _) => project.to_owned(),
+        (None, Some(config)) => config.join("opencode"),
+        (None, None) => home()?.join(".config/opencode"),
+    };
+    let commented = directory.join("opencode.jsonc");
+    let path = if commented.exists() { commented } else { directory.join("opencode.json") };
+    let name = "opencode-hashline";
+    let package = package(program, name).map(|package| format!("file://{package}/index.js"));
+    Ok(plug_in(path, &["plugin"], name, package.unwrap_or_else(|| name.to_owned())))
+}
+
+fn pi(project: Option<&Path>, program: &str) -> Result<Plan> {
+    let path = pi_directory(project, ".pi")?.join("settings.json");
+    let name = "pi-hashline";
+    let package = package(program, name).unwrap_or_else(|| format!("npm:{name}"));
+    Ok(plug_in(path, &["packages"], name, package))
+}
+
+fn omp(project: Option<&Path>, program: &str) -> Result<Plan> {
+    let targets = vec![servers(pi_directory(project, ".omp")?.join("mcp.json"), program)];
+    Ok(Plan { targets, hook: None, has_server: true })
+}
+
+/// The directory of pi, or of oh-my-pi, which began as pi.
+fn pi_directory(project: Option<&Path>, name: &str) -> Result<PathBuf> {
+    match project {
+        Some(project) => Ok(project.join(name)),
+        None => directory(None, "PI_CODING_AGENT_DIR", &format!("{name}/agent")),
+    }
+}
+
+/// The arguments of the hook of an agent whose tools have no prefix.
+fn hook_args(agent: &'static str, deny: &'static str) -> Vec<&'static str> {
+    [vec!["hook", agent, deny], TOOL_NAMES.to_vec()].concat()
+}
+
+/// The command that a hook is tried with.
+const TRIED: &str = "cat README.md";
+
+fn tool_call(event: &str, tool: &str) -> Value {
+    json!({"hook_event_name": event, "tool_name": tool, "tool_input": {"command": TRIED}})
+}
+
+fn server(program: &str) -> Value {
+    json!({"command": program, "args": ["mcp"]})
+}
+
+/// A file that has MCP servers as most agents write them.
+fn servers(path: PathBuf, program: &str) -> Target {
+    json_file(path, vec![key(&["mcpServers", SERVER], server(program))])
 }
 
 fn key(keys: &'static [&'static str], value: Value) -> Entry {
     Entry { keys, value, kind: Kind::Key }
 }
 
-fn element(keys: &'static [&'static str], value: Value, mark: &'static str) -> Entry {
-    Entry { keys, value, kind: Kind::Element { mark } }
+fn hook(keys: &'static [&'static str], value: Value, agent: &'static str) -> Entry {
+    Entry { keys, value, kind: Kind::Hook { agent } }
 }
 
 fn json_file(path: PathBuf, entries: Vec<Entry>) -> Target {
@@ -230,18 +209,34 @@ fn json_file(path: PathBuf, entries: Vec<Entry>) -> Target {
 }
 
 /// A plug-in brings its own tools and guard.
-fn plug_in(path: PathBuf, entry: Entry) -> Plan {
+fn plug_in(
+    path: PathBuf,
+    keys: &'static [&'static str],
+    name: &'static str,
+    package: String,
+) -> Plan {
+    let entry = Entry { keys, value: package.into(), kind: Kind::Package(name) };
     Plan { targets: vec![json_file(path, vec![entry])], hook: None, has_server: false }
 }
 
-/// A file of the project; else the one that a variable names; else one in the home directory.
-fn file(project: Option<&Path>, variable: &str, name: &str) -> Result<PathBuf> {
-    if let Some(project) = project {
-        return Ok(project.join(name));
+/// The directory of an agent: in the project; else where a variable says; else in the home directory.
+fn directory(project: Option<&Path>, variable: &str, name: &str) -> Result<PathBuf> {
+    match (project, variable_path(variable)) {
+        (Some(project), _) => Ok(project.join(name)),
+        (None, Some(named)) => Ok(named),
+        (None, None) => Ok(home()?.join(name)),
     }
-    let named = env::var_os(variable).filter(|value| !variable.is_empty() && !value.is_empty());
-    let home = || env::home_dir().filter(|home| !home.as_os_str().is_empty());
-    named.map(PathBuf::from).or_else(|| Some(home()?.join(name))).ok_or_else(|| {
+}
+
+/// A path in a variable of the environment. An empty one is as if not set.
+fn variable_path(name: &str) -> Option<PathBuf> {
+    let value = env::var_os(name).filter(|value| !value.is_empty());
+    value.map(PathBuf::from)
+}
+
+fn home() -> Result<PathBuf> {
+    let home = env::home_dir().filter(|home| !home.as_os_str().is_empty());
+    home.ok_or_else(|| {
         let what = "the home directory is not known: set HOME, or use --project";
         Error::new(Code::InvalidArgument, what)
     })
@@ -252,17 +247,4 @@ fn package(program: &str, name: &str) -> Option<String> {
     let modules = Path::new(program).parent()?.parent()?;
     let package = modules.join(name);
     package.join("package.json").is_file().then(|| package.to_str().map(str::to_owned))?
-}
-
-/// A command as a shell reads it.
-pub fn command_line(program: &str, args: &[&str]) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/\\:._-+@".contains(c);
-    let quoted = if program.chars().all(is_plain) && !(cfg!(unix) && program.contains('\\')) {
-        program.to_owned()
-    } else if cfg!(windows) {
-        format!("\"{program}\"")
-    } else {
-        format!("'{}'", program.replace('\'', r"'\''"))
-    };
-    [&[quoted.as_str()], args].concat().join(" ")
 }

@@ -1,23 +1,30 @@
-//! Entries of a TOML document → its new text. Comments, order and spaces of the rest stay.
+//! Changes of a TOML document → its new text. Comments, order and spaces of the rest stay.
 
 use hashline_core::{Code, Error, Result};
 use serde_json::Value;
-use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, Table};
 
-use super::agents::{Entry, Kind};
+use super::change::{self, Change, Step};
+use super::entry::Entry;
 
 /// The text with the entries.
 pub fn put(path: &str, text: &str, entries: &[Entry]) -> Result<String> {
     edited(path, text, |document| {
-        entries.iter().try_for_each(|entry| put_entry(document.as_table_mut(), entry))
+        let changes = change::put(&json_of(document.as_item()), entries).ok()?;
+        // What goes has its place as long as nothing in front of it has gone.
+        let (gone, rest): (Vec<_>, Vec<_>) =
+            changes.iter().partition(|change| matches!(change, Change::Delete { .. }));
+        rest.into_iter().chain(gone.into_iter().rev()).try_for_each(|one| apply(document, one))
     })
 }
 
 /// The text without the entries, and without what is empty then.
 pub fn take(path: &str, text: &str, entries: &[Entry]) -> Result<String> {
     edited(path, text, |document| {
-        for entry in entries {
-            take_entry(document.as_table_mut(), entry.keys, entry);
+        let mut value = json_of(document.as_item());
+        for at in change::take(&mut value, entries).iter().rev() {
+            delete(document, at)?;
+            prune(document, at);
         }
         Some(())
     })
@@ -47,81 +54,66 @@ fn edited(
     Ok(if has_returns { after.replace('\n', "\r\n") } else { after })
 }
 
-/// None when something else than a table is in the way.
-fn put_entry(mut table: &mut dyn TableLike, entry: &Entry) -> Option<()> {
-    let (last, keys) = entry.keys.split_last()?;
-    for key in keys {
-        let item = table.entry(key).or_insert_with(|| {
-            let mut table = Table::new();
-            table.set_implicit(true);
-            Item::Table(table)
-        });
-        table = item.as_table_like_mut()?;
-    }
-    let value = &entry.value;
-    match entry.kind {
-        Kind::Key if table.get(last).is_some_and(|item| json_of(item) == *value) => {}
-        Kind::Key | Kind::Needed => {
-            table.insert(last, Item::Table(table_of(value)));
+/// None when something else than the change expects is in the way.
+fn apply(document: &mut DocumentMut, change: &Change) -> Option<()> {
+    match change {
+        Change::Set { at, value } => set(item_at(document, at)?, value),
+        Change::Insert { at, key, value } => {
+            let holder = item_at(document, at)?.as_table_like_mut()?;
+            holder.insert(key, item_of(value));
         }
-        Kind::Element { .. } => {
-            let item =
-                table.entry(last).or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
-            put_element(item, entry)?;
-        }
+        Change::Append { at, value } => match item_at(document, at)? {
+            Item::ArrayOfTables(tables) => tables.push(table_of(value)),
+            Item::Value(toml_edit::Value::Array(array)) => array.push(inline(value)),
+            _ => return None,
+        },
+        Change::Delete { at } => delete(document, at)?,
     }
     Some(())
 }
 
-fn put_element(item: &mut Item, entry: &Entry) -> Option<()> {
-    let elements = json_of(item);
-    let place = elements.as_array()?.iter().position(|element| entry.is(element));
-    if place.is_some_and(|place| elements[place] == entry.value) {
-        return Some(());
-    }
+fn item_at<'d>(document: &'d mut DocumentMut, at: &[Step]) -> Option<&'d mut Item> {
+    at.iter().try_fold(document.as_item_mut(), |item, step| match step {
+        Step::Key(key) => item.get_mut(key.as_str()),
+        Step::At(index) => item.get_mut(*index),
+    })
+}
+
+/// Another value in the same place, with the comment behind it.
+fn set(item: &mut Item, value: &Value) {
     match item {
-        Item::ArrayOfTables(tables) => match place.and_then(|place| tables.get_mut(place)) {
-            Some(table) => {
-                let decor = table.decor().clone();
-                *table = table_of(&entry.value);
-                *table.decor_mut() = decor;
-            }
-            None => tables.push(table_of(&entry.value)),
-        },
-        Item::Value(toml_edit::Value::Array(array)) => match place {
-            Some(place) => _ = array.replace(place, inline(&entry.value)),
-            None => array.push(inline(&entry.value)),
-        },
+        Item::Value(old) => {
+            let decor = old.decor().clone();
+            *old = inline(value);
+            *old.decor_mut() = decor;
+        }
+        item => *item = item_of(value),
+    }
+}
+
+fn delete(document: &mut DocumentMut, at: &[Step]) -> Option<()> {
+    let (last, holder) = at.split_last()?;
+    match (item_at(document, holder)?, last) {
+        (item, Step::Key(key)) => _ = item.as_table_like_mut()?.remove(key),
+        (Item::ArrayOfTables(tables), Step::At(index)) => _ = tables.remove(*index),
+        (Item::Value(toml_edit::Value::Array(array)), Step::At(index)) => _ = array.remove(*index),
         _ => return None,
     }
     Some(())
 }
 
-fn take_entry(table: &mut dyn TableLike, keys: &[&str], entry: &Entry) {
-    let Some((first, rest)) = keys.split_first() else { return };
-    let Some(item) = table.get_mut(first) else { return };
-    let is_empty = if !rest.is_empty() {
-        let Some(inner) = item.as_table_like_mut() else { return };
-        take_entry(inner, rest, entry);
-        // One that has a header of its own was there before.
-        inner.is_empty() && item.as_table().is_some_and(Table::is_implicit)
-    } else if entry.kind == Kind::Key {
-        true
-    } else {
-        let elements = json_of(item);
-        let elements = elements.as_array().map_or(&[][..], Vec::as_slice);
-        let ours: Vec<_> = (0..elements.len()).filter(|at| entry.is(&elements[*at])).collect();
-        for at in ours.iter().rev() {
-            match item {
-                Item::ArrayOfTables(tables) => _ = tables.remove(*at),
-                Item::Value(toml_edit::Value::Array(array)) => _ = array.remove(*at),
-                _ => {}
-            }
+/// Deletes what is empty above a place. A table that has a header of its own was there before.
+fn prune(document: &mut DocumentMut, at: &[Step]) {
+    for depth in (1..at.len()).rev() {
+        let is_empty = match item_at(document, &at[..depth]) {
+            Some(Item::Table(table)) => table.is_empty() && table.is_implicit(),
+            Some(Item::ArrayOfTables(tables)) => tables.is_empty(),
+            Some(Item::Value(toml_edit::Value::Array(array))) => array.is_empty(),
+            _ => false,
+        };
+        if !is_empty || delete(document, &at[..depth]).is_none() {
+            return;
         }
-        !ours.is_empty() && ours.len() == elements.len()
-    };
-    if is_empty {
-        table.remove(first);
     }
 }
 
@@ -152,17 +144,24 @@ fn json_of_value(value: &toml_edit::Value) -> Value {
     }
 }
 
-/// An object as a table; lists of objects in it as tables of their own.
+/// A value as it stands in a table of its own: objects are tables, lists of objects lists of tables.
+fn item_of(value: &Value) -> Item {
+    match value {
+        Value::Object(_) => Item::Table(table_of(value)),
+        Value::Array(elements) if elements.iter().all(Value::is_object) => {
+            Item::ArrayOfTables(elements.iter().map(table_of).collect())
+        }
+        value => Item::Value(inline(value)),
+    }
+}
+
+/// An object as a table. One that holds nothing but tables needs no header.
 fn table_of(value: &Value) -> Table {
     let mut table = Table::new();
     for (key, value) in value.as_object().into_iter().flatten() {
-        let tables = value.as_array().filter(|array| array.iter().all(Value::is_object));
-        let item = match tables {
-            Some(tables) => Item::ArrayOfTables(tables.iter().map(table_of).collect()),
-            None => Item::Value(inline(value)),
-        };
-        table.insert(key, item);
+        table.insert(key, item_of(value));
     }
+    table.set_implicit(!table.is_empty() && table.iter().all(|(_, item)| !item.is_value()));
     table
 }
 

@@ -6,13 +6,16 @@ use std::process::{Command, Stdio};
 use hashline_core::{Code, Error, Result};
 use serde_json::{Value, json};
 
-use super::agents::{Plan, command_line};
+use super::agents::Plan;
+use super::shell::{self, command_line};
+use crate::args::SESSION_VARIABLE;
+use crate::commands::hook::POLICY_VARIABLE;
 
 /// What was found, a line for each.
 pub fn run(plan: &Plan, program: &str) -> Result<Vec<String>> {
     let mut lines = Vec::new();
     if let Some((args, event)) = &plan.hook {
-        let answer = answer(shell(&command_line(program, args)), &event.to_string())?;
+        let answer = answer(shell::command(&command_line(program, args)), &event.to_string())?;
         // Whatever the agent's words for it are: it names the tool to call instead.
         if !answer.contains("deny") || !answer.contains("`cat` reads `README.md`") {
             return Err(failed("the hook", &answer));
@@ -30,18 +33,6 @@ pub fn run(plan: &Plan, program: &str) -> Result<Vec<String>> {
         lines.push("the plug-in is loaded when the agent starts".to_owned());
     }
     Ok(lines)
-}
-
-/// A command line as agents run it.
-fn shell(line: &str) -> Command {
-    if cfg!(windows) {
-        let mut command = Command::new("cmd");
-        command.args(["/d", "/s", "/c", line]);
-        return command;
-    }
-    let mut command = Command::new("sh");
-    command.args(["-c", line]);
-    command
 }
 
 fn questions() -> String {
@@ -84,8 +75,8 @@ fn answer(mut command: Command, input: &str) -> Result<String> {
 
 fn with_pipes(command: &mut Command) -> &mut Command {
     command
-        .env_remove("HASHLINE_GUARD")
-        .env_remove("HASHLINE_SESSION")
+        .env_remove(POLICY_VARIABLE)
+        .env_remove(SESSION_VARIABLE)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -1,0 +1,141 @@
+//! What is ours in a file of an agent: how it is known there, and what an update makes of it.
+
+use serde_json::{Value, json};
+
+/// A value that is ours.
+pub struct Entry {
+    /// The keys to it, or to the array that it is an element of.
+    pub keys: &'static [&'static str],
+    pub value: Value,
+    pub kind: Kind,
+}
+
+/// What an entry is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The value of the last key. The user may have more fields in it.
+    Key,
+    /// An element of an array: a text, known by being equal.
+    Text,
+    /// An element of an array that names the package of a plug-in, of any version and at any place.
+    Package(&'static str),
+    /// An element of an array that holds the hook for an agent, alone or in a group.
+    Hook { agent: &'static str },
+    /// A value that the file needs, and that stays as it is once it is there.
+    Needed,
+}
+
+/// How much of an element of an array is ours.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Share {
+    Nothing,
+    All,
+    /// Some hooks of a group, by their places. The others are somebody else's.
+    Hooks(Vec<usize>),
+}
+
+/// The field with the hooks of a group, and that with the command of a hook.
+pub const HOOKS: &str = "hooks";
+const COMMAND: &str = "command";
+
+impl Entry {
+    /// Whether it is an element of the array to which its keys lead.
+    pub fn is_element(&self) -> bool {
+        matches!(self.kind, Kind::Text | Kind::Package(_) | Kind::Hook { .. })
+    }
+
+    /// How much of an element is ours, perhaps in an older form.
+    pub fn share_of(&self, element: &Value) -> Share {
+        let is_ours = match self.kind {
+            Kind::Key | Kind::Needed | Kind::Text => *element == self.value,
+            Kind::Package(name) => package_text(element).is_some_and(|text| names(text, name)),
+            Kind::Hook { agent } => {
+                let group = element.get(HOOKS).and_then(Value::as_array);
+                let hooks = group.map_or(std::slice::from_ref(element), Vec::as_slice);
+                let ours: Vec<_> =
+                    (0..hooks.len()).filter(|at| self.is_hook(&hooks[*at], agent)).collect();
+                if !ours.is_empty() && ours.len() < hooks.len() {
+                    return Share::Hooks(ours);
+                }
+                !ours.is_empty()
+            }
+        };
+        if is_ours { Share::All } else { Share::Nothing }
+    }
+
+    /// What a value that is ours becomes: fields that the user has added stay.
+    pub fn updated(&self, old: &Value) -> Value {
+        match (self.kind, old) {
+            (Kind::Package(_), Value::Array(parts)) => {
+                let options = parts.iter().skip(1).cloned();
+                std::iter::once(self.value.clone()).chain(options).collect()
+            }
+            (Kind::Package(_), Value::Object(_)) => overlay(old, &json!({SOURCE: self.value})),
+            _ => overlay(old, &self.value),
+        }
+    }
+
+    /// Our hook, without the group.
+    pub fn hook(&self) -> &Value {
+        self.value.get(HOOKS).map_or(&self.value, |hooks| &hooks[0])
+    }
+
+    /// Whether a hook runs `hashline hook AGENT`, wherever the program is, or what ours runs.
+    fn is_hook(&self, hook: &Value, agent: &str) -> bool {
+        let command = |hook: &Value| Some(hook.get(COMMAND)?.as_str()?.to_owned());
+        command(hook).is_some_and(|line| {
+            Some(&line) == command(self.hook()).as_ref() || runs_hook(&line, agent)
+        })
+    }
+}
+
+/// A value with the fields of another set. Lists of the same length are taken element by element.
+pub fn overlay(old: &Value, new: &Value) -> Value {
+    match (old, new) {
+        (Value::Object(fields), Value::Object(ours)) => {
+            let mut fields = fields.clone();
+            for (key, value) in ours {
+                let value =
+                    fields.get(key).map_or_else(|| value.clone(), |old| overlay(old, value));
+                fields.insert(key.clone(), value);
+            }
+            Value::Object(fields)
+        }
+        (Value::Array(old), Value::Array(new)) if old.len() == new.len() => {
+            old.iter().zip(new).map(|(old, new)| overlay(old, new)).collect()
+        }
+        _ => new.clone(),
+    }
+}
+
+/// Whether a command runs `hashline hook AGENT`.
+fn runs_hook(command: &str, agent: &str) -> bool {
+    let mark = format!(" hook {agent}");
+    command.match_indices(&mark).any(|(at, _)| {
+        let (program, rest) = (&command[..at], &command[at + mark.len()..]);
+        let program = program.trim_end_matches(['"', '\'']);
+        let program = program.strip_suffix(".exe").unwrap_or(program);
+        program.ends_with("hashline") && (rest.is_empty() || rest.starts_with(' '))
+    })
+}
+
+/// The field in which pi has the package, where it also has options.
+const SOURCE: &str = "source";
+
+/// The text that names a package: `NAME`, `[NAME, OPTIONS]` or `{"source": NAME}`.
+fn package_text(element: &Value) -> Option<&str> {
+    let text = match element {
+        Value::Array(parts) => parts.first()?,
+        Value::Object(fields) => fields.get(SOURCE)?,
+        text => text,
+    };
+    text.as_str()
+}
+
+/// Whether a text names a package, as `npm:NAME@1.0` and `file:///modules/NAME/index.js` do.
+fn names(text: &str, package: &str) -> bool {
+    text.split(['/', '\\', ':']).any(|part| {
+        let rest = part.strip_prefix(package);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('@'))
+    })
+}
