@@ -1,74 +1,84 @@
 // The page of `npm run tokens`.
 
-/** @import { Task } from './tasks.mjs' */
+import { LINES_READ } from './tasks.mjs'
+
+/** @import { End, Task } from './tasks.mjs' */
 
 /**
- * @typedef {{ bytes: number, tokens: number, medianTokens: number }} Size
- * @typedef {{ name: string, read: Size, write: Size, answer: Size, right: number, wrong: number }} Row
+ * @typedef {{ read: number, write: number, answer: number }} Tokens means of a task
+ * @typedef {object} Row
+ * @property {string} task
+ * @property {string} scheme
+ * @property {Tokens[]} tokens by tokenizer
+ * @property {Record<End, number>} ends
+ * @property {number} rounds calls that edit, per task
  */
+
+/** What the others are compared with. */
+const PEER = 'exact text over `cat -n`'
 
 /**
  * @param {Row[]} rows
  * @param {Task[]} tasks
- * @param {{ cases: number, commit: string, linesAround: number }} about
+ * @param {{ heads: string[], seed: string, commits: number }} about
  */
-export function pageOf(rows, tasks, { cases, commit, linesAround }) {
-  const table = rows.map(({ name, read, write, answer, right, wrong }) => {
-    const sizes = [read, write, answer].map(size)
-    const cells = [name, ...sizes, share(right, cases), share(wrong, cases)]
-    return `| ${cells.join(' | ')} |`
-  })
+export function pageOf(rows, tasks, { heads, seed, commits }) {
+  const sections = tasks.map((task) => sectionOf(task, rows))
   return `# Tokens
 
-What a model reads and writes for one edit, and what it is answered, in four schemes. Written by \`npm run tokens -- --write\`.
+What a model reads and writes for a whole task, in several ways of editing. Written by \`npm run tokens -- --write\` with the repositories named below.
 
-${cases} edits from the history of this repository up to ${commit}. Of the commits that changed a file at several places, one change is the edit, drawn at random. The others are what somebody else does between the model's read and its edit. The model sees the lines of the edit with ${linesAround} lines on both sides. Sizes are means, with the median of tokens. Tokens are those of \`o200k_base\`, counted by the package \`gpt-tokenizer\`.
+${commits} commits and the functions of ${heads.length} repositories, drawn at random with the seed ${seed}: ${heads.join(', ')}. Of each commit one file is taken that it changed at several places. Every call is made, and every answer is that of the tool itself; names and descriptions of tools are left out. Tokens are means, counted by \`o200k_base\` and, as the second total, by the tokenizer of Llama 3.
 
-| scheme | read: bytes, tokens (median) | write: bytes, tokens (median) | answer: bytes, tokens (median) | right after the file moved on | wrong place |
-|---|---|---|---|---|---|
-${table.join('\n')}
+- *Read* is what the model writes and sees for reads and searches, *write* the arguments of calls that edit, *answer* what these say. *Ratio* is to exact text over \`cat -n\`.
+- *Right*: the file is then byte for byte as it must be. *Refused*: it was not changed after three calls. After a refusal the model reads the same lines again and writes the edit again, which is counted.
+- *Exact text* quotes what it replaces, with as many lines around as make it unique, and is applied by the edit tool of pi (\`@earendil-works/pi-coding-agent\`). *Unified diff* has three lines of context and true line numbers, which models often get wrong, and is applied by \`patch\`.
 
-- *Read* is the part of a file as the model sees it. *Write* is the arguments of the call that edits, as JSON. Names and descriptions of tools are left out. So are the line numbers that many agents show beside exact text.
-- *Answer* is what the tool says if the file is as it was read. For exact text it is the answer of pi's edit tool (\`@earendil-works/pi-coding-agent\`), for a diff what \`patch\` prints. Anchors and file tags show the changed lines with their new numbers; after the other two a model knows only what it wrote.
-- *Exact text* quotes what it replaces, with as many lines around as make it unique in the file.
-- *Unified diff* has three lines of context, and no wrong line numbers, which models often write. \`patch\` applies it.
-- *Right* means that the file is byte for byte what the commit made of it. What is neither right nor wrong was refused.
-
-${sectionOf(tasks)}`
-}
-
-/** How the part about whole tasks begins. */
-export const WHOLE_TASKS = '## Whole tasks'
-
-/** The part about whole tasks. @param {Task[]} tasks */
-export function sectionOf(tasks) {
-  const whole = tasks.map(({ name, count, anchors, exact }) => {
-    const cells = [
-      name,
-      count,
-      Math.round(anchors),
-      Math.round(exact),
-      (anchors / exact).toFixed(2),
-    ]
-    return `| ${cells.join(' | ')} |`
-  })
-  return `${WHOLE_TASKS}
-
-All that a model writes and reads for a task, arguments and answers of every call, in tokens. The functions are those of this repository's own sources that begin and end at the margin.
-
-| task | functions | anchors | exact text | ratio |
-|---|---|---|---|---|
-${whole.join('\n')}
-
-- *Move*: functions of 36 to 44 lines. Both find the function by the same search. Anchors move its block by one operation, with what stands directly above it. Exact text reads the function and the end of the other file as \`cat -n\` shows them, and replaces text in both files.
-- *Find and change*: files of 800 to 1,300 lines, of each the first three functions, which get one more line. Anchors read the file folded, then the function. Exact text reads the file whole, as \`cat -n\` shows it.
+${sections.join('\n\n')}
 `
 }
 
-/** @param {Size} size */
-function size({ bytes, tokens, medianTokens }) {
-  return `${Math.round(bytes)} B, ${Math.round(tokens)} (${medianTokens})`
+/** @type {Record<string, string>} */
+const ABOUT = {
+  'one edit': `One change of the commit, after reading ${LINES_READ} lines with it in the middle.`,
+  'all edits of a commit in a file': `${LINES_READ} lines around each change are read; windows that touch are one.`,
+  'half of them, after the other half was made by somebody else':
+    'As before, and while the model edits, the file gets the other changes of the commit.',
+  'a function moved to another file':
+    'Functions of 36 to 44 lines, all calls counted as *read*. All find the function by the same search. Anchors move its block by one operation, with what stands directly above it, and the file tag cuts and puts a block, whose end it is told. Exact text and the diff read the function and the end of the other file.',
+  'a function found and changed':
+    'Files of 800 to 1,300 lines, of each the first three functions, which get one more line. Anchors read the file folded, then the function. The others read the file whole.',
 }
 
-/** @param {number} count @param {number} cases */
-const share = (count, cases) => `${((100 * count) / cases).toFixed(1)} %`
+/** @param {Task} task @param {Row[]} rows */
+function sectionOf({ name, count }, rows) {
+  const own = rows.filter(({ task }) => task === name)
+  const peer = own.find(({ scheme }) => scheme === PEER)
+  if (!peer) throw new Error(`nothing is known of ${PEER}`)
+  const table = own.map(({ scheme, tokens, ends, rounds }) => {
+    const [{ read, write, answer }] = tokens
+    const totals = tokens.map(totalOf)
+    const ratios = totals.map((total, at) => (total / totalOf(peer.tokens[at])).toFixed(2))
+    const cells = [
+      scheme,
+      ...[read, write, answer].map(Math.round),
+      totals.map(Math.round).join(', '),
+      ratios.join(', '),
+      rounds === 0 ? '' : rounds.toFixed(2),
+      ends.right,
+      ends.wrong,
+      ends.refused,
+    ]
+    return `| ${cells.join(' | ')} |`
+  })
+  return `## ${name[0].toUpperCase()}${name.slice(1)}
+
+${ABOUT[name]} ${count} cases.
+
+| scheme | read | write | answer | total (o200k, Llama 3) | ratio | calls that edit | right | wrong | refused |
+|---|---|---|---|---|---|---|---|---|---|
+${table.join('\n')}`
+}
+
+/** @param {Tokens} tokens */
+const totalOf = ({ read, write, answer }) => read + write + answer

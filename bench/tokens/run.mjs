@@ -1,146 +1,148 @@
-// `npm run tokens`: what a model reads and writes for an edit, and what it is answered, in several
-// schemes, in bytes and tokens, and what two whole tasks take. It also counts the edits that apply
-// after the file moved on. Edits are hunks of this repository's own commits, drawn at random.
+// `npm run tokens -- [name=]repository …`: what whole tasks cost a model in tokens, by several ways
+// of editing. Tasks are made of commits and functions of git repositories (this one, if none is
+// named), drawn at random.
 //
-//   --cases N   so many edits: 200
+//   --commits N so many commits in all: 200
 //   --seed TEXT draws others
-//   --tasks     measures the whole tasks alone
 //   --write     writes bench/tokens.md
 
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { installPackages } from '../../scripts/packages.mjs'
-import { changesIn, pairsOfRepository } from '../edit/history/git.mjs'
 import { randomFrom } from '../edit/history/random.mjs'
-import { caseOf } from '../misplacement/cases.mjs'
-import { exactSubject } from '../misplacement/subjects/exact.mjs'
-import { programSubjects } from '../misplacement/subjects/programs.mjs'
-import { publishedSubjectIn } from '../misplacement/subjects/published.mjs'
-import { sessionSubjects } from '../misplacement/subjects/session.mjs'
-import { resultsOf } from '../misplacement/subjects/subject.mjs'
-import { pageOf, sectionOf, WHOLE_TASKS } from './page.mjs'
-import { schemesIn } from './schemes.mjs'
-import { measuredTasks } from './tasks.mjs'
+import { changeOf, functionsIn, pairsIn } from './draw.mjs'
+import { pageOf } from './page.mjs'
+import { diff } from './players/diff.mjs'
+import { exact } from './players/exact.mjs'
+import { ours } from './players/ours.mjs'
+import { publishedIn } from './players/published.mjs'
+import { arrows, numbered, plain } from './players/views.mjs'
+import { editing, finding, moving } from './tasks.mjs'
 
-/** @import { Case } from '../misplacement/cases.mjs' */
+/** @import { Found } from './draw.mjs' */
 /** @import { Row } from './page.mjs' */
+/** @import { Exchange, Scheme } from './players/player.mjs' */
+/** @import { End, Task } from './tasks.mjs' */
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const packages = fileURLToPath(new URL('packages', import.meta.url))
 const page = fileURLToPath(new URL('../tokens.md', import.meta.url))
+const MOST_MOVED = 100
+const MOST_FOUND = 50
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
-    cases: { type: 'string', default: '200' },
+    commits: { type: 'string', default: '200' },
     seed: { type: 'string', default: '1' },
-    tasks: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
   },
 })
-
-/** Around each operation so many lines are read. */
-const LINES_AROUND = 30
-const MAX_COMMITS = 7000
-const MAX_BYTES = 400_000
+const named = positionals.length > 0 ? positionals : [`${basename(root)}=${root}`]
+const repositories = named.map((argument) => {
+  const [path, name] = argument.split('=').reverse()
+  return { name: name ?? basename(path), path }
+})
 
 const lacking = installPackages(packages)
 if (lacking !== undefined) throw new Error(lacking)
-const { countTokens } = await import(
-  `${packages}/node_modules/gpt-tokenizer/esm/encoding/o200k_base.js`
+const modules = `${packages}/node_modules`
+const { countTokens } = await import(`${modules}/gpt-tokenizer/esm/encoding/o200k_base.js`)
+const { default: llama3 } = await import(
+  `${modules}/llama3-tokenizer-js/bundle/llama3-tokenizer-with-baked-data.js`
 )
+/** Special tokens at the ends of a text are not its own. */
+const ONLY_TEXT = { bos: false, eos: false }
+/** @type {((text: string) => number)[]} */
+const tokenizers = [(text) => countTokens(text), (text) => llama3.encode(text, ONLY_TEXT).length]
 
-const tasks = await measuredTasks(root, (text) => countTokens(text))
-const text = values.tasks ? pageWithTasks() : await wholePage()
+/** @type {Scheme[]} */
+const schemes = [
+  ours('anchors, `pi`', { dialect: 'pi' }),
+  exact('exact text over plain text', plain),
+  exact('exact text over `cat -n`', numbered),
+  exact('exact text over `1→`', arrows),
+  diff,
+  publishedIn(packages),
+]
+
+const tasks = await tasksOf(randomFrom(values.seed, 'tokens'))
+/** @type {Row[]} */
+const rows = []
+for (const task of tasks) {
+  for (const scheme of schemes) rows.push(await rowOf(task, scheme))
+}
+for (const { end } of schemes) end?.()
+const heads = repositories.map(({ name, path }) => {
+  const args = ['-C', path, 'rev-parse', '--short=10', 'HEAD']
+  return `${name} at ${execFileSync('git', args, { encoding: 'utf8' }).trim()}`
+})
+const text = pageOf(rows, tasks, { heads, seed: values.seed, commits: Number(values.commits) })
 if (values.write) writeFileSync(page, text)
 else console.log(text)
 
-/** The page as it is, with the tasks measured anew. */
-function pageWithTasks() {
-  const before = readFileSync(page, 'utf8').split(`\n${WHOLE_TASKS}`)[0]
-  return `${before.trimEnd()}\n\n${sectionOf(tasks)}`
-}
-
-async function wholePage() {
-  // Before the cases are drawn: others may commit meanwhile.
-  const head = execFileSync('git', ['-C', root, 'rev-parse', '--short', 'HEAD'], {
-    encoding: 'utf8',
-  })
-  const cases = await drawnCases(Number(values.cases))
-  /** @type {Row[]} */
-  const rows = []
-  for (const scheme of schemesIn(packages)) rows.push(await measured(scheme, cases))
-  const about = { cases: cases.length, commit: head.trim(), linesAround: LINES_AROUND }
-  return pageOf(rows, tasks, about)
-}
-
-/**
- * One hunk of each of so many changes of files that have several hunks: the others are made by
- * somebody else while the model edits.
- * @param {number} count
- */
-async function drawnCases(count) {
-  const random = randomFrom(values.seed, 'tokens')
-  const changes = await changesIn(root, MAX_COMMITS)
-  /** @type {Case[]} */
-  const drawn = []
-  const repository = { name: 'this repository', path: root }
-  for (const pair of pairsOfRepository(repository, changes, random, { maxBytes: MAX_BYTES })) {
-    drawn.push(caseOf(pair, 'tokens', [random.below(pair.hunks.length)], 0))
-    if (drawn.length === count) return drawn
+/** @param {ReturnType<typeof randomFrom>} random @returns {Promise<Task[]>} */
+async function tasksOf(random) {
+  const pairs = []
+  /** @type {Found[]} */
+  const moved = []
+  /** @type {Found[]} */
+  const found = []
+  for (const [at, repository] of repositories.entries()) {
+    const share = Math.floor((Number(values.commits) + at) / repositories.length)
+    pairs.push(...(await pairsIn(repository, random, share)))
+    const functions = functionsIn(repository)
+    moved.push(...functions.moved)
+    found.push(...functions.found)
   }
-  throw new Error(`there are only ${drawn.length} changes with several hunks, not ${count}`)
-}
-
-/** The lines that are read for an edit. @param {Case} one */
-function windowOf({ operations: [edit], oldLines }) {
-  const [first, last] = 'after' in edit ? [edit.after, edit.after] : [edit.first, edit.last]
-  const to = Math.min(oldLines.length, last + LINES_AROUND)
-  return { from: Math.max(1, first - LINES_AROUND), to }
-}
-
-/** @param {ReturnType<typeof schemesIn>[number]} scheme @param {Case[]} cases @returns {Promise<Row>} */
-async function measured({ name, subject, read, write, answers }, cases) {
-  const reads = cases.map((one) => read(one, windowOf(one).from, windowOf(one).to))
-  const writes = cases.map(write)
-  const calls = cases.map((one, at) => {
-    const { path, old } = one
-    return { path, old, ...windowOf(one), args: writes[at] }
+  const all = pairs.map(({ hunks }) => [...hunks.keys()])
+  const halves = all.map((hunks) => {
+    const shuffled = random.shuffled(hunks)
+    const own = shuffled.slice(0, hunks.length >> 1).sort((one, other) => one - other)
+    return { own, others: hunks.filter((at) => !own.includes(at)) }
   })
-  const answered = await answers(calls)
-  const results = resultsOf(subjectOf(subject), cases)
-  const isRight = (/** @type {number} */ at) => {
-    const result = results[at]
-    return result.status === 'applied' && result.text === cases[at].truth
+  return [
+    editing(
+      'one edit',
+      pairs.map((pair, at) => changeOf(pair, [random.pick(all[at])], [])),
+    ),
+    editing(
+      'all edits of a commit in a file',
+      pairs.map((pair, at) => changeOf(pair, all[at], [])),
+    ),
+    editing(
+      'half of them, after the other half was made by somebody else',
+      pairs.map((pair, at) => changeOf(pair, halves[at].own, halves[at].others)),
+    ),
+    moving('a function moved to another file', random.shuffled(moved).slice(0, MOST_MOVED)),
+    finding('a function found and changed', random.shuffled(found).slice(0, MOST_FOUND)),
+  ]
+}
+
+/** @param {Task} task @param {Scheme} scheme @returns {Promise<Row>} */
+async function rowOf(task, scheme) {
+  /** @type {Record<End, number>} */
+  const ends = { right: 0, wrong: 0, refused: 0 }
+  const sums = tokenizers.map(() => ({ read: 0, write: 0, answer: 0 }))
+  let rounds = 0
+  for (let at = 0; at < task.count; at++) {
+    const { reads, edits, end } = await task.play(scheme, at)
+    ends[end]++
+    rounds += edits.length
+    for (const [which, count] of tokenizers.entries()) {
+      const sum = (/** @type {string[]} */ texts) => texts.reduce((all, one) => all + count(one), 0)
+      sums[which].read += sum(reads.flatMap(({ args, text }) => [args, text]))
+      sums[which].write += sum(edits.map(({ args }) => args))
+      sums[which].answer += sum(edits.map(({ text }) => text))
+    }
   }
-  const applied = results.filter(({ status }) => status === 'applied').length
-  const right = results.filter((_, at) => isRight(at)).length
-  const sizes = { read: sizeOf(reads), write: sizeOf(writes), answer: sizeOf(answered) }
-  return { name, ...sizes, right, wrong: applied - right }
-}
-
-/** @param {string[]} texts */
-function sizeOf(texts) {
-  const bytes = texts.map((text) => Buffer.byteLength(text))
-  const tokens = texts.map((text) => countTokens(text))
-  return { bytes: meanOf(bytes), tokens: meanOf(tokens), medianTokens: medianOf(tokens) }
-}
-
-/** @param {number[]} numbers */
-function meanOf(numbers) {
-  return numbers.reduce((sum, one) => sum + one, 0) / numbers.length
-}
-
-/** @param {number[]} numbers */
-function medianOf(numbers) {
-  return [...numbers].sort((one, other) => one - other)[numbers.length >> 1]
-}
-
-/** @param {string} name */
-function subjectOf(name) {
-  const all = [...sessionSubjects, exactSubject, ...programSubjects, publishedSubjectIn(packages)]
-  const found = all.find((subject) => subject.name === name)
-  if (!found) throw new Error(`no subject ${name}`)
-  return found
+  const tokens = sums.map(({ read, write, answer }) => ({
+    read: read / task.count,
+    write: write / task.count,
+    answer: answer / task.count,
+  }))
+  return { task: task.name, scheme: scheme.name, tokens, ends, rounds: rounds / task.count }
 }

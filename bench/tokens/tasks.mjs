@@ -1,191 +1,143 @@
-// What two tasks take in tokens, reads and answers counted: with anchors, and with exact text over
-// numbered lines. The files are this repository's own.
+// Whole tasks, played by each way of editing: what a model writes and reads until a file is as it
+// must be, all calls counted.
 
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { HashSession } from 'hashline-native'
-import { hashTools } from 'hashline-native/tools'
-import { put } from './answers.mjs'
+import { dirname, extname, join } from 'node:path'
+import { joined, startOf, withLines } from '../edit/history/text.mjs'
+import { textIn } from './players/player.mjs'
+
+/** @import { Edit } from '../edit/history/text.mjs' */
+/** @import { Change, Found, Version } from './draw.mjs' */
+/** @import { Exchange, Player, Scheme, Window } from './players/player.mjs' */
 
 /**
- * @typedef {{ path: string, lines: string[], first: number, last: number }} Body a function
- * @typedef {{ name: string, count: number, anchors: number, exact: number }} Task means of tokens
- * @typedef {(text: string) => number} Count
+ * @typedef {'right' | 'wrong' | 'refused'} End
+ * @typedef {object} Played
+ * @property {Exchange[]} reads
+ * @property {Exchange[]} edits
+ * @property {End} end
+ *
+ * @typedef {object} Task
+ * @property {string} name
+ * @property {number} count
+ * @property {(scheme: Scheme, at: number) => Promise<Played>} play
  */
 
-/** A function at the margin, and how many lines it has. */
-const HEAD = /^(?:export |pub(?:\([a-z]+\))? |async )*(?:fn|function) \w+/
-const LINES_OF_BODY = { least: 36, most: 44 }
-const LINES_OF_FILE = { least: 800, most: 1300 }
+/** So many lines are read for an edit, with it in the middle. */
+export const LINES_READ = 60
+/** A model gives up after so many calls that edit. */
+const MOST_ROUNDS = 3
 /** What is written into a function. */
 const ADDED = '    // Checked above.'
-/** What an agent says after a replacement of exact text. */
-const EXACT_ANSWER = 'Successfully replaced 1 block(s).'
+/** The file to which functions are moved. */
+const OTHER = ['// Adds.', 'fn add(one, other) {', '  one + other', '}']
 
-/** @param {string} root @param {Count} count @returns {Promise<Task[]>} */
-export async function measuredTasks(root, count) {
-  const paths = execFileSync('git', ['-C', root, 'ls-files', '*.rs', '*.mjs'], { encoding: 'utf8' })
-  const files = paths
-    .split('\n')
-    .filter(Boolean)
-    .map((path) => fileAt(root, path))
-  const long = files.filter(({ lines }) => isWithin(lines.length, LINES_OF_FILE))
-  const found = long.flatMap((file) => bodiesIn(file).slice(0, 3))
-  const moved = files
-    .flatMap(bodiesIn)
-    .filter(({ first, last }) => isWithin(last - first + 1, LINES_OF_BODY))
-  return [
-    await task(
-      'move a function of about 40 lines to another file',
-      moved,
-      count,
-      moveByAnchors,
-      moveByText,
-    ),
-    await task(
-      'find and change a function in a file of about 1,000 lines',
-      found,
-      count,
-      changeByAnchors,
-      changeByText,
-    ),
-  ]
+/** @param {string} name @param {Change[]} changes @returns {Task} */
+export const editing = (name, changes) => ({
+  name,
+  count: changes.length,
+  play: (scheme, at) => inScratch((cwd) => playedChange(scheme.playerIn(cwd), cwd, changes[at])),
+})
+
+/** @param {string} name @param {Found[]} functions @returns {Task} */
+export const moving = (name, functions) => ({
+  name,
+  count: functions.length,
+  play: (scheme, at) => inScratch((cwd) => playedMove(scheme.playerIn(cwd), cwd, functions[at])),
+})
+
+/** @param {string} name @param {Found[]} functions @returns {Task} */
+export const finding = (name, functions) => ({
+  name,
+  count: functions.length,
+  play: (scheme, at) => inScratch((cwd) => playedFind(scheme.playerIn(cwd), cwd, functions[at])),
+})
+
+/** @param {Player} player @param {string} cwd @param {Change} change @returns {Promise<Played>} */
+async function playedChange(player, cwd, { path, old, seen, current, truth }) {
+  put(cwd, path, joined(old))
+  const reads = await readAround(player, path, seen)
+  const now = withLines(old, current.lines)
+  if (now !== joined(old)) put(cwd, path, now)
+  const edits = [await player.edit(path, seen.lines, seen.edits)]
+  while (!edits.at(-1)?.done && edits.length < MOST_ROUNDS) {
+    reads.push(...(await readAround(player, path, current)))
+    edits.push(await player.edit(path, current.lines, current.edits))
+  }
+  return { reads, edits, end: endOf(edits.at(-1)?.done, textIn(cwd, path) === truth) }
 }
 
-/** @param {string} root @param {string} path */
-function fileAt(root, path) {
-  return { path, lines: readFileSync(join(root, path), 'utf8').replace(/\n$/, '').split('\n') }
+/** @param {Player} player @param {string} cwd @param {Found} one @returns {Promise<Played>} */
+async function playedMove(player, cwd, { body, text }) {
+  const other = join(dirname(body.path), `other${extname(body.path)}`)
+  put(cwd, body.path, joined(text))
+  put(cwd, other, joined({ ...text, lines: OTHER }))
+  const exchanges = await player.move(body, other)
+  const own = text.lines.slice(body.first - 1, body.last).join(text.eol)
+  const isMoved = textIn(cwd, other).includes(own) && !textIn(cwd, body.path).includes(own)
+  return { reads: exchanges, edits: [], end: endOf(exchanges.every(isDone), isMoved) }
 }
 
-/** @param {number} count @param {{ least: number, most: number }} bounds */
-const isWithin = (count, { least, most }) => count >= least && count <= most
+/** @param {Player} player @param {string} cwd @param {Found} one @returns {Promise<Played>} */
+async function playedFind(player, cwd, { body, text }) {
+  const { path, first } = body
+  put(cwd, path, joined(text))
+  const reads = await player.overview(path, body)
+  const edit = await player.edit(path, text.lines, [{ after: first, lines: [ADDED] }])
+  const truth = withLines(text, text.lines.toSpliced(first, 0, ADDED))
+  return { reads, edits: [edit], end: endOf(edit.done, textIn(cwd, path) === truth) }
+}
 
-/** The functions at the margin. @param {{ path: string, lines: string[] }} file @returns {Body[]} */
-function bodiesIn({ path, lines }) {
-  return lines.flatMap((line, at) => {
-    const end = HEAD.test(line) ? lines.indexOf('}', at) : -1
-    return end > at ? [{ path, lines, first: at + 1, last: end + 1 }] : []
-  })
+/** @param {Exchange & { done?: boolean }} exchange */
+const isDone = ({ done = true }) => done
+
+/** @param {boolean | undefined} isDone @param {boolean} isRight @returns {End} */
+const endOf = (isDone, isRight) => (isDone ? (isRight ? 'right' : 'wrong') : 'refused')
+
+/** @param {Player} player @param {string} path @param {Version} version */
+async function readAround(player, path, { lines, edits }) {
+  const exchanges = []
+  for (const window of windowsOf(lines.length, edits))
+    exchanges.push(await player.read(path, window))
+  return exchanges
 }
 
 /**
- * @param {string} name
- * @param {Body[]} bodies
- * @param {Count} count
- * @param {(body: Body, tools: ReturnType<typeof hashTools>) => Promise<string[]>} byAnchors
- * @param {(body: Body) => string[]} byText
+ * The lines that are read for edits; windows that touch are one.
+ * @param {number} count of all lines
+ * @param {Edit[]} edits in the order of the lines
  */
-async function task(name, bodies, count, byAnchors, byText) {
-  const sum = (/** @type {string[]} */ texts) => texts.reduce((all, text) => all + count(text), 0)
-  let [anchors, exact] = [0, 0]
-  for (const body of bodies) {
-    const cwd = mkdtempSync(join(tmpdir(), 'hashline-tasks-'))
-    try {
-      put(cwd, body.path, `${body.lines.join('\n')}\n`)
-      put(cwd, otherOf(body), `${END.join('\n')}\n`)
-      const session = new HashSession({ cwd, stateDir: join(cwd, '.state'), durability: 'process' })
-      anchors += sum(await byAnchors(body, hashTools(session)))
-      exact += sum(byText(body))
-    } finally {
-      rmSync(cwd, { recursive: true, force: true })
-    }
+function windowsOf(count, edits) {
+  /** @type {Window[]} */
+  const windows = []
+  for (const edit of edits) {
+    const last = 'after' in edit ? edit.after : edit.last
+    const around = Math.max(0, LINES_READ - (last - startOf(edit))) / 2
+    const from = Math.max(1, startOf(edit) + 1 - Math.ceil(around))
+    const to = Math.min(count, last + Math.floor(around))
+    const before = windows.at(-1)
+    if (before && from <= before.to + 1) before.to = Math.max(before.to, to)
+    else windows.push({ from, to })
   }
-  return {
-    name,
-    count: bodies.length,
-    anchors: anchors / bodies.length,
-    exact: exact / bodies.length,
-  }
+  return windows
 }
 
-/** The end of the file to which functions are moved. */
-const END = ['/// Adds.', 'pub fn add(one: u32, other: u32) -> u32 {', '    one + other', '}']
-
-/** @param {Body} body */
-const otherOf = ({ path }) => join(dirname(path), `other${path.slice(path.lastIndexOf('.'))}`)
-
-/** Lines as `cat -n` shows them. @param {string[]} lines @param {number} first */
-function numbered(lines, first) {
-  return lines.map((line, at) => `${String(first + at).padStart(6)}\t${line}`).join('\n')
+/** @param {string} cwd @param {string} path @param {string} text */
+function put(cwd, path, text) {
+  mkdirSync(dirname(join(cwd, path)), { recursive: true })
+  writeFileSync(join(cwd, path), text)
 }
 
 /**
- * Calls a tool; what the model writes and is answered.
- * @param {ReturnType<typeof hashTools>} tools
- * @param {'read' | 'search' | 'apply'} name
- * @param {object} args
+ * @template T
+ * @param {(dir: string) => Promise<T>} body
  */
-async function called(tools, name, args) {
-  const answer = await tools[name].execute(args)
-  if (answer.isError) throw new Error(answer.text)
-  return [JSON.stringify(args), answer.text]
-}
-
-/** The anchor of a line in what was shown. @param {string} shown @param {number} line */
-function anchorIn(shown, line) {
-  const row = shown.split('\n').find((row) => row.startsWith(`${line}:`))
-  if (row === undefined) throw new Error(`line ${line} is not shown`)
-  return row.slice(0, row.indexOf('|'))
-}
-
-/** The search, which both do. @param {Body} body */
-function hit({ path, lines, first }) {
-  const head = lines[first - 1]
-  const pattern = head.slice(0, head.indexOf('('))
-  return { args: { pattern, literal: true, paths: [path] }, plain: `${path}:${first}:${head}` }
-}
-
-/** @type {(body: Body, tools: ReturnType<typeof hashTools>) => Promise<string[]>} */
-async function moveByAnchors(body, tools) {
-  const search = await called(tools, 'search', hit(body).args)
-  const anchor = anchorIn(search[1], body.first)
-  const { path } = body
-  const move = { op: 'move_lines', path, anchor, block: true, to: otherOf(body), to_anchor: 'EOF' }
-  return [...search, ...(await called(tools, 'apply', { operations: [move] }))]
-}
-
-/** @param {Body} body */
-function moveByText(body) {
-  const { args, plain } = hit(body)
-  const { path, lines, first, last } = body
-  const text = lines.slice(first - 1, last)
-  const oldText = text.join('\n')
-  return [
-    JSON.stringify(args),
-    plain,
-    JSON.stringify({ path, offset: first, limit: text.length }),
-    numbered(text, first),
-    JSON.stringify({ path: otherOf(body) }),
-    numbered(END, 1),
-    JSON.stringify({ path, edits: [{ old_text: oldText, new_text: '' }] }),
-    EXACT_ANSWER,
-    JSON.stringify({
-      path: otherOf(body),
-      edits: [{ old_text: END.join('\n'), new_text: [...END, '', ...text].join('\n') }],
-    }),
-    EXACT_ANSWER,
-  ]
-}
-
-/** @type {(body: Body, tools: ReturnType<typeof hashTools>) => Promise<string[]>} */
-async function changeByAnchors({ path, first, last }, tools) {
-  const folded = await called(tools, 'read', { path, fold: true })
-  const window = { path, start_line: first, max_lines: last - first + 1 }
-  const read = await called(tools, 'read', window)
-  const anchor = anchorIn(read[1], first)
-  const insert = { op: 'insert_after', path, anchor, text: ADDED }
-  return [...folded, ...read, ...(await called(tools, 'apply', { operations: [insert] }))]
-}
-
-/** @param {Body} body */
-function changeByText({ path, lines, first }) {
-  const head = lines[first - 1]
-  return [
-    JSON.stringify({ path }),
-    numbered(lines, 1),
-    JSON.stringify({ path, edits: [{ old_text: head, new_text: `${head}\n${ADDED}` }] }),
-    EXACT_ANSWER,
-  ]
+async function inScratch(body) {
+  const dir = mkdtempSync(join(tmpdir(), 'hashline-tokens-'))
+  try {
+    return await body(dir)
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
 }

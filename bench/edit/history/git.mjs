@@ -136,7 +136,7 @@ function hunkOf(header) {
  * @param {string} repository
  * @param {string[]} blobs
  */
-function contentsOf(repository, blobs) {
+export function contentsOf(repository, blobs) {
   const output = execFileSync('git', ['-C', repository, 'cat-file', '--batch'], {
     input: `${blobs.join('\n')}\n`,
     maxBuffer: MAX_BATCH_BYTES,

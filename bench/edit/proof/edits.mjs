@@ -1,14 +1,13 @@
 // The right edit of a task in each scheme, as a model writes it that has read the file.
 
+import { hashLines } from '../../../index.js'
 import { call } from '../../../scripts/modelServer.mjs'
 import { unifiedDiff } from '../../misplacement/diff.mjs'
-import { uniqueTextOf } from '../../misplacement/subjects/exact.mjs'
-import { operationsOf } from '../../misplacement/subjects/plain.mjs'
-import { short } from '../../tokens/schemes.mjs'
+import { replacementsOf } from '../../tokens/players/exact.mjs'
+import { operationOf } from '../../tokens/players/ours.mjs'
 import { split, startOf } from '../history/text.mjs'
 
 /** @import { ToolCall } from '../../../scripts/modelServer.mjs' */
-/** @import { Case } from '../../misplacement/cases.mjs' */
 /** @import { Edit } from '../history/text.mjs' */
 /** @import { Task, TaskFile } from '../task.mjs' */
 
@@ -45,56 +44,25 @@ export function editsOf(file) {
   )
 }
 
-/** @param {TaskFile} file @returns {Case} */
-export function caseOf(file) {
-  const { path, before, changed, wanted } = file
-  const about = { scenario: '', source: '', change: '', path, old: before }
-  const texts = { current: changed ?? before, truth: wanted }
-  return { ...about, oldLines: linesOf(file), ...texts, operations: editsOf(file) }
-}
-
-/** @param {TaskFile} file */
-export function exactEdits(file) {
-  const one = caseOf(file)
-  const eol = one.old.includes('\r\n') ? '\r\n' : '\n'
-  return one.operations.map((edit) => {
-    // A deletion takes along a line that stays, for the end of the line that goes.
-    const whole = edit.lines.length === 0 ? withNeighbour(edit, one.oldLines) : edit
-    const target = uniqueTextOf(one, whole, eol)
-    if (target === undefined) throw new Error(`${file.path} is nowhere unique`)
-    const [from, to] = 'after' in whole ? [whole.after, whole.after] : [whole.first - 1, whole.last]
-    const before = one.oldLines.slice(target.first, from)
-    const behind = one.oldLines.slice(to, target.end)
-    return {
-      old_text: one.oldLines.slice(target.first, target.end).join('\n'),
-      new_text: [...before, ...whole.lines, ...behind].join('\n'),
-    }
-  })
-}
-
-/** @param {Edit} edit @param {string[]} lines @returns {Edit} */
-function withNeighbour(edit, lines) {
-  if ('after' in edit) return edit
-  const { first, last } = edit
-  return first > 1
-    ? { first: first - 1, last, lines: [lines[first - 2]] }
-    : { first, last: last + 1, lines: [lines[last]] }
-}
-
 /** @param {TaskFile} file */
 export function diffOf(file) {
-  const { old, oldLines, operations, path } = caseOf(file)
-  return unifiedDiff(oldLines, operations, { eol: '\n', final: old.endsWith('\n'), path })
+  const { path, before } = file
+  return unifiedDiff(linesOf(file), editsOf(file), {
+    eol: '\n',
+    final: before.endsWith('\n'),
+    path,
+  })
 }
 
 /** @param {TaskFile} file */
-export const operationsIn = (file) =>
-  operationsOf(caseOf(file)).map((operation) => {
-    const { text, ...rest } = short(operation)
-    // The end of a text is no line: an empty last line has an end of its own.
-    const whole = text === undefined ? {} : { text: text.replace(/\n$/, '\n\n') }
-    return { ...rest, ...whole, path: file.path }
-  })
+export function operationsIn(file) {
+  const hashes = hashLines(file.before)
+  const anchorOf = (/** @type {number} */ line) => `${line}:${hashes[line - 1]}`
+  return editsOf(file).map((edit) => operationOf(file.path, edit, anchorOf))
+}
+
+/** @param {TaskFile} file */
+export const exactEdits = (file) => replacementsOf(linesOf(file), editsOf(file))
 
 /** @type {Record<string, (task: Task) => ToolCall[]>} */
 export const WRITERS = {

@@ -31,7 +31,7 @@ export const exactSubject = {
 /**
  * The lines of an edit with those around it, by turns one behind and one before, until the text
  * is found once. An insertion starts with the line before it.
- * @param {Case} one
+ * @param {{ old: string, oldLines: string[] }} seen
  * @param {Edit} edit
  * @param {string} eol
  */

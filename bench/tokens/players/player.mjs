@@ -1,0 +1,57 @@
+// What all ways of editing have in common: a model in a folder, which reads, searches and edits by
+// the tools of its scheme.
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { split } from '../../edit/history/text.mjs'
+
+/** @import { Edit, Lines } from '../../edit/history/text.mjs' */
+
+/**
+ * What a model writes for a call, and what it reads then.
+ * @typedef {{ args: string, text: string }} Exchange
+ * @typedef {Exchange & { done: boolean }} Edited
+ * @typedef {{ from: number, to: number }} Window
+ * @typedef {{ path: string, first: number, last: number, pattern: string }} Body a function, and
+ *   what is searched for it
+ *
+ * @typedef {object} Player
+ * @property {(path: string, window: Window) => Promise<Exchange>} read
+ * @property {(path: string, lines: string[], edits: Edit[]) => Promise<Edited>} edit lines as they
+ *   were read
+ * @property {(body: Body, other: string) => Promise<Exchange[]>} move a function to the end of
+ *   another file, from a search for it
+ * @property {(path: string, body: Body) => Promise<Exchange[]>} overview what must be read to find
+ *   a function in a long file and to change it
+ *
+ * @typedef {object} Scheme
+ * @property {string} name
+ * @property {(cwd: string) => Player} playerIn
+ * @property {() => void} [end]
+ */
+
+/** The text of a file. @param {string} cwd @param {string} path */
+export const textIn = (cwd, path) => readFileSync(join(cwd, path), 'utf8')
+
+/** The lines of a file. @param {string} cwd @param {string} path @returns {Lines} */
+export function linesIn(cwd, path) {
+  const lines = split(textIn(cwd, path))
+  if (!lines) throw new Error(`${path} ends its lines in several ways`)
+  return lines
+}
+
+/** All lines. @param {string[]} lines @returns {Window} */
+export const whole = (lines) => ({ from: 1, to: lines.length })
+
+/**
+ * What a search finds, as `rg -n` prints it.
+ * @param {string} cwd
+ * @param {Body} body
+ * @param {(lines: string[], line: number) => string} row
+ * @returns {Exchange}
+ */
+export function searched(cwd, { path, pattern }, row) {
+  const { lines } = linesIn(cwd, path)
+  const found = lines.flatMap((line, at) => (line.includes(pattern) ? [row(lines, at + 1)] : []))
+  return { args: JSON.stringify({ pattern, literal: true, paths: [path] }), text: found.join('\n') }
+}
