@@ -516,6 +516,37 @@ test('regression: a read that cut a long line within says that something is left
     assert.equal(structured.truncated, true)
   }))
 
+test('an answer shows one unchanged line around a change, or as many as asked for', async () => {
+  /** @type {[object, object | undefined, number][]} */
+  const cases = [
+    [{}, undefined, 1],
+    [{ answerContext: 3 }, undefined, 3],
+    [{}, { answerContext: 0 }, 0],
+    [{ answerContext: 3 }, { answerContext: 2 }, 2],
+  ]
+  for (const [ofSession, ofTools, around] of cases) {
+    await withDir({ 'a.txt': numbered(9) }, async (cwd, stateDir) => {
+      const session = new HashSession({ cwd, stateDir, durability: 'process', ...ofSession })
+      const { read, apply } = hashTools(session, ofTools)
+      const { text } = await read.execute({ path: 'a.txt' })
+      const anchor = anchorOf(text, 'line 5')
+      const edit = { op: 'set_line', path: 'a.txt', anchor, text: 'new' }
+      const done = await apply.execute({ operations: [edit] })
+      assert.equal(done.text.split('\n').length, 2 + 2 * around, done.text)
+    })
+  }
+})
+
+test('options of tools that are wrong are refused when the tools are made', () => {
+  const make = (/** @type {object} */ options) => () => hashTools(new HashSession(), options)
+  const code = 'INVALID_ARGUMENT'
+  const message = /^options\.answerContext is .+: expected a whole number from 0 to 3$/
+  for (const answerContext of [4, -1, 1.5, '1', true]) {
+    assert.throws(make({ answerContext }), { code, message })
+  }
+  assert.throws(make({ answercontext: 1 }), { code, message: /unknown name "answercontext"/ })
+})
+
 test('tools without a session, and options that are null', () => {
   assert.throws(() => hashTools(untyped(null)), /expected a HashSession/)
   assert.throws(() => hashTools(untyped({})), /expected a HashSession/)

@@ -11,11 +11,12 @@ const { toAnthropic, toOpenAI, toStandardSchema, toZodShape } = require('./tools
 /** @type {typeof import('./tools.cjs').hashTools} */
 function hashTools(session, options) {
   checkSession(session)
-  const names = toolNames(options?.names)
+  const { names: given, ...answer } = options ?? {}
+  const names = toolNames(given)
   return {
-    read: makeTool(session, names, 'read'),
-    search: makeTool(session, names, 'search'),
-    apply: makeTool(session, names, 'apply'),
+    read: makeTool(session, names, 'read', answer),
+    search: makeTool(session, names, 'search', answer),
+    apply: makeTool(session, names, 'apply', answer),
   }
 }
 

@@ -27,6 +27,11 @@ export interface ToolNames {
 export interface HashToolsOptions {
   /** Other names; descriptions and messages use them. */
   names?: ToolNames
+  /**
+   * How many unchanged lines the answer to an edit shows on either side of each changed region: 0 to
+   * 3. When left out, what the session was given, or else 1. Refusals show two.
+   */
+  answerContext?: number
 }
 
 /** The three tools over one session, which remembers what they showed. */

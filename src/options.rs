@@ -16,7 +16,9 @@ use napi::ValueType;
 use super::fault::Result;
 use super::js::Js;
 pub use field::{Field, Holder, optional};
-pub use workspace::{OfWorkspace, ROOT, spelling, workspace_defaults, workspace_options};
+pub use workspace::{
+    OfWorkspace, ROOT, answer_context, spelling, workspace_defaults, workspace_options,
+};
 
 /// The properties of an object, in parts that several tables may have.
 pub type Table<T> = &'static [&'static [Row<T>]];

@@ -469,6 +469,11 @@ export interface EditOptions extends DialectOptions {
    * (`false`), or the default ones with some switched on or off.
    */
   repairs?: boolean | Partial<Record<RepairRule, boolean>>
+  /**
+   * How many unchanged lines the `text` of an outcome shows on either side of each changed region: 0
+   * to 3, 2 when left out. (The tools of `hashline-native/tools` show 1.) Refusals show two.
+   */
+  answerContext?: number
 }
 
 /** Where calls that edit the same files meet. */

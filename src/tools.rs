@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use hashline_core::host::{Gate, HeldTurn};
-use hashline_core::{Cancel, Code, Error, Result as CoreResult};
+use hashline_core::{AnswerOptions, Cancel, Code, Error, Result as CoreResult};
 use hashline_tools::{
     CallOptions, Given, Names, Place, ToolKind, ToolResult, Tools, Unreadable, anthropic,
     call_title, describe, openai, refusal,
@@ -14,24 +14,36 @@ use napi_derive::napi;
 
 use super::fault::{self, Result};
 use super::js::Js;
-use super::options::{Field, Holder, Row, Table, optional, read, row};
+use super::options::{Field, Holder, Row, Table, answer_context, optional, read, row};
 use super::session::{HashSession, ReadImage};
 use super::task::{self, Call, Prepared};
 use super::text::Text;
 use super::value::{Strings, to_arguments};
 
-/// `ExecuteOptions`.
-const OPTIONS: Table<CallOptions> = &[Row::SIGNAL, &[row!("dryRun", Field::flag => dry_run)]];
+/// `ExecuteOptions`, and those of `HashToolsOptions` that a call is carried out with.
+const OPTIONS: Table<CallOptions> = &[
+    Row::SIGNAL,
+    &[
+        row!("dryRun", Field::flag => dry_run),
+        row!("answerContext", answer_context => answer.context_lines),
+    ],
+];
 
-/// The definition of a tool as JSON, for a harness and a model.
+/// What `HashToolsOptions` say of answers.
+const ANSWER: Table<AnswerOptions> = &[&[row!("answerContext", answer_context => context_lines)]];
+
+/// The definition of a tool as JSON, for a harness and a model. `answer` is how its answers are told.
 #[napi(namespace = "tools", js_name = "definition", skip_typescript)]
 pub fn tool_definition<'env>(
     env: &'env Env,
     session: &HashSession,
     names: Vec<String>,
     kind: Js<'env>,
+    answer: Js<'env>,
 ) -> napi::Result<Js<'env>> {
     fault::returned(env, || {
+        // So that a wrong option is refused when the tools are made.
+        read(Holder::Options, answer, ANSWER, &mut AnswerOptions::default())?;
         let dialect = session.for_call()?.options().workspace.dialect;
         let definition = describe(kind_of(kind)?, dialect, &names_of(names)?);
         Ok(serde_json::to_string(&definition).unwrap_or_default())

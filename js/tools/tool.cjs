@@ -6,9 +6,10 @@ const addon = require('../addon.cjs')
 
 /**
  * @import { HashSession } from '../..'
- * @import { ExecuteOptions, HashTool, ToolNames, ToolResult } from '../tools.cjs'
+ * @import { ExecuteOptions, HashTool, HashToolsOptions, ToolNames, ToolResult } from '../tools.cjs'
  *
  * @typedef {'read' | 'search' | 'apply' | 'read_json' | 'apply_json'} Kind
+ * @typedef {Omit<HashToolsOptions, 'names'>} AnswerOptions
  * @typedef {Omit<ToolResult<any>, 'structured'> & { structured: string }} Answer of the addon
  */
 
@@ -22,15 +23,16 @@ const KINDS = new WeakMap()
  * @param {HashSession} session
  * @param {Required<ToolNames>} names
  * @param {Kind} kind
+ * @param {AnswerOptions} [answer]
  * @returns {HashTool<any>}
  */
-function makeTool(session, { read, search, apply }, kind) {
+function makeTool(session, { read, search, apply }, kind, answer) {
   const names = [read, search, apply]
   const tool = {
-    ...JSON.parse(addon.tools.definition(session, names, kind)),
+    ...JSON.parse(addon.tools.definition(session, names, kind, answer)),
     callTitle: (/** @type {unknown} */ args) => addon.tools.title(kind, args),
     execute: (/** @type {unknown} */ args, /** @type {ExecuteOptions} */ options) =>
-      execute({ session, names, kind }, args, options ?? {}),
+      execute({ session, names, kind, answer }, args, options ?? {}),
   }
   KINDS.set(tool, kind)
   return tool
@@ -39,14 +41,15 @@ function makeTool(session, { read, search, apply }, kind) {
 /**
  * Carries out a call. Only a fired signal makes it throw. Nothing is waited for before the session
  * is called: so it hears of calls in the order in which they are made.
- * @param {{ session: HashSession, names: string[], kind: Kind }} tool
+ * @param {{ session: HashSession, names: string[], kind: Kind, answer?: AnswerOptions }} tool
  * @param {unknown} args
  * @param {ExecuteOptions} options
  * @returns {Promise<ToolResult<any>>}
  */
-async function execute({ session, names, kind }, args, { signal, dryRun }) {
+async function execute({ session, names, kind, answer }, args, { signal, dryRun }) {
   try {
-    return result(await addon.tools.call(session, names, kind, args, { signal, dryRun }))
+    const options = { ...answer, signal, dryRun }
+    return result(await addon.tools.call(session, names, kind, args, options))
   } catch (error) {
     // A getter of theirs may have thrown anything.
     const { name, code, message } = Object(error)

@@ -2,7 +2,8 @@
 
 use clap::builder::PossibleValuesParser;
 use clap::{
-    Arg, Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, ValueHint,
+    Arg, Args as ClapArgs, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum,
+    ValueHint, value_parser,
 };
 use std::path::PathBuf;
 
@@ -12,6 +13,7 @@ use hashline_core::ReadRequest;
 use hashline_core::Result;
 use hashline_core::Root;
 use hashline_core::host::{Host, Term};
+use hashline_core::{ANSWER_CONTEXT_MAX_LINES, AnswerOptions};
 use hashline_core::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS};
 use hashline_core::{Columns, Context, Folding, Limits};
 use hashline_core::{DIALECTS, Dialect};
@@ -725,6 +727,11 @@ pub struct EditingArgs {
     /// What a finished command is safe from
     #[arg(long, value_enum, default_value_t = DurabilityArg::Power)]
     durability: DurabilityArg,
+    /// How many unchanged lines an answer shows on either side of each changed region [default: 1 in
+    /// answers to a model, else 2]
+    #[arg(long, value_name = "LINES")]
+    #[arg(value_parser = value_parser!(u64).range(..=ANSWER_CONTEXT_MAX_LINES))]
+    answer_context: Option<u64>,
 }
 
 impl EditingArgs {
@@ -739,6 +746,7 @@ impl EditingArgs {
             edit: EditOptions {
                 relocate,
                 relocate_window_lines: self.relocate_window,
+                answer: AnswerOptions { context_lines: self.answer_context },
                 ..EditOptions::default()
             },
             syntax: self.syntax.map(|check| match check {

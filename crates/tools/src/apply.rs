@@ -1,7 +1,7 @@
 //! The tool that edits files.
 
 use hashline_core::host::{Value, WriteTurn};
-use hashline_core::{Dialect, FileChange, Outcome, PatchOptions, format_hashed};
+use hashline_core::{AnswerOptions, Dialect, FileChange, Outcome, PatchOptions, format_hashed};
 use serde_json::json;
 
 use crate::arguments::{Arguments, Fields, Trouble};
@@ -67,6 +67,9 @@ fn example(names: &Names, dialect: &Dialect) -> String {
     )
 }
 
+/// How it is told what was done, where nobody says it: a model has just written the lines.
+const ANSWER: AnswerOptions = AnswerOptions { context_lines: Some(1) };
+
 /// How many unchanged lines diffs show around each change.
 const DIFF_CONTEXT_LINES: u64 = 3;
 
@@ -82,7 +85,9 @@ pub fn apply_as(
     schema: &'static [Field],
 ) -> Result<Answer, Trouble> {
     let patch = Taker::patch(call, schema, given)?.into();
+    let of_session = call.session.options().workspace.apply.edit.answer;
     let options = PatchOptions {
+        answer: call.options.answer.or(of_session).or(ANSWER),
         dry_run: call.options.dry_run,
         diff_context_lines: Some(DIFF_CONTEXT_LINES),
         ..PatchOptions::default()

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hashline_core::host::{Gate, HeldTurn, ReadTurn, Term, Value, WriteTurn};
-use hashline_core::{Cancel, Code, Dialect, Error, ReadImage, Root, Session};
+use hashline_core::{AnswerOptions, Cancel, Code, Dialect, Error, ReadImage, Root, Session};
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
@@ -226,6 +226,8 @@ pub type Given = Result<Value, Unreadable>;
 pub struct CallOptions {
     /// Of an apply: checks and tells everything, and writes nothing.
     pub dry_run: bool,
+    /// Of an apply: how it is told what was done, where the session does not say it.
+    pub answer: AnswerOptions,
 }
 
 /// What a call gives.

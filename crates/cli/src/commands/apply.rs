@@ -34,6 +34,7 @@ pub fn apply(call: &mut Call<'_>, args: &Apply, anchors: Anchors) -> Result<Exit
             Anchors::Values if args.emit_updated && !args.dry_run => Some(VALUES_CONTEXT_LINES),
             _ => args.dry_run.then_some(args.context),
         },
+        ..PatchOptions::default()
     };
     match call.files.apply(&patch, &options, &call.cancel)? {
         Outcome::Rejected(rejected) => mismatch::tell(call, rejected),

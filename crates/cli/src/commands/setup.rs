@@ -41,6 +41,7 @@ pub fn setup(call: &mut Call<'_>, args: &Setup) -> std::result::Result<Exit, Fai
         dry_run: args.dry_run,
         is_silent: false,
         diff_context_lines: Some(CONTEXT_LINES),
+        ..PatchOptions::default()
     };
     for attempt in 1.. {
         let operations = operations(call, &plan, args.remove)?;

@@ -267,7 +267,7 @@ pub fn apply_to_text(
     applied.noops.sort_by_key(|one| one.operation);
     let mut rows = Vec::new();
     if !file.plan.regions.is_empty() {
-        let (change, shown) = edited_change(dialect, "", &file);
+        let (change, shown) = edited_change(dialect, "", &file, options.answer);
         applied.files.push(change);
         rows.push(shown);
     }

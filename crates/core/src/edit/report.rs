@@ -1,6 +1,7 @@
 //! The texts that a harness hands to the model: fresh anchors after success, the current
 //! lines and the truth about the cause after a refusal.
 
+mod answer;
 mod applied;
 mod blockless;
 mod broken;
@@ -15,6 +16,7 @@ use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
 use crate::view::render::{GAP, one_line, render_cut_line};
 
+pub use answer::{ANSWER_CONTEXT_MAX_LINES, AnswerOptions};
 pub use applied::{FileReport, applied_text, created_rows, reindented_message, relocation_rows};
 pub use blockless::{block_rows, no_block_failure};
 pub use broken::{breaks_message, broken_message, fault_rows, tried_message};
@@ -27,7 +29,7 @@ pub use recalled::recalled_failure;
 pub use rejected::{AnchorReport, anchor_failures, rejected_text, untold};
 pub use repeated::repeated_failure;
 
-/// Lines shown on either side of a change or a failed anchor.
+/// Lines shown on either side of a failed anchor.
 const CONTEXT_LINES: u64 = 2;
 
 /// How much of a line a report shows; the anchor stays valid, a hint may be its beginning.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Deserializer, Serializer};
 use super::{Root, SessionLimits, SessionOptions, WorkspaceOptions};
 use crate::edit::apply::{ApplyOptions, Durability, EditOptions};
 use crate::edit::repair::RepairRules;
+use crate::edit::report::{ANSWER_CONTEXT_MAX_LINES, AnswerOptions};
 use crate::edit::resolve::{RELOCATE_WINDOW_MAX_LINES, Relocate};
 use crate::edit::session::{MemoryLimits, Unseen};
 use crate::edit::structure::SyntaxCheck;
@@ -30,6 +31,7 @@ macro_rules! shape {
             relocate: Option<Relocate>,
             relocate_window: Option<u64>,
             repairs: Option<RepairRules>,
+            answer_context: Option<u64>,
             durability: Option<Durability>,
             state_dir: Option<PathBuf>,
             lock_timeout_ms: Option<u64>,
@@ -58,6 +60,12 @@ macro_rules! shape {
                                 None => edit.relocate_window_lines,
                             },
                             repairs: self.repairs.take().unwrap_or(edit.repairs),
+                            answer: AnswerOptions {
+                                context_lines: self
+                                    .answer_context
+                                    .map(answer_context)
+                                    .transpose()?,
+                            },
                         },
                         durability: self.durability.unwrap_or(apply.durability),
                         lock_timeout_ms: self.lock_timeout_ms.unwrap_or(apply.lock_timeout_ms),
@@ -85,6 +93,15 @@ fn relocate_window(lines: u64) -> Result<u64> {
     if lines > RELOCATE_WINDOW_MAX_LINES {
         return Err(Error::argument(format!(
             "relocateWindow is {lines}: expected a whole number from 0 to {RELOCATE_WINDOW_MAX_LINES}"
+        )));
+    }
+    Ok(lines)
+}
+
+fn answer_context(lines: u64) -> Result<u64> {
+    if lines > ANSWER_CONTEXT_MAX_LINES {
+        return Err(Error::argument(format!(
+            "answerContext is {lines}: expected a whole number from 0 to {ANSWER_CONTEXT_MAX_LINES}"
         )));
     }
     Ok(lines)

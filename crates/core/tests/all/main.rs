@@ -7,6 +7,7 @@ mod disk;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod answers;
 mod apply;
 mod blocks;
 mod cancel;

@@ -16,8 +16,8 @@ use crate::disk::commit::{self, CommitError, CommitOptions, Ground, Update, conc
 use crate::disk::fs::Place;
 use crate::edit::outcome::{Applied, Change, FileChange, FileDiff, Warning, WarningCode};
 use crate::edit::report::{
-    DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, applied_text, block_rows, created_hunks, created_rows,
-    deleted_hunks, edited_hunks, relocation_rows, unshown_diff,
+    AnswerOptions, DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, applied_text, block_rows,
+    created_hunks, created_rows, deleted_hunks, edited_hunks, relocation_rows, unshown_diff,
 };
 use crate::edit::session::{
     HeldMemory, Lesson, LineSet, Recall, Showing, Splice, Version, rows_shown,
@@ -182,15 +182,17 @@ impl<'a> Job<'a> {
         checks: &FileChecks,
     ) -> (Applied, RowsOfFiles) {
         let &PatchOptions { diff_context_lines, dry_run: is_tried, .. } = patch_options;
+        let answer = patch_options.answer.or(self.options.edit.answer);
         let mut applied = Applied::default();
         let mut told_rows = RowsOfFiles::new();
         let mut files: Vec<(FileKey, FileChange, String)> = Vec::new();
         for (edits, file) in self.edited_in_place() {
-            let (change, rows) = edited_change(self.scope.dialect, edits.place.shown(), file);
+            let (change, rows) =
+                edited_change(self.scope.dialect, edits.place.shown(), file, answer);
             files.push((edits.key(), change, rows));
         }
         for one in &self.tasks.files {
-            let (change, rows) = self.file_change(one, added);
+            let (change, rows) = self.file_change(one, added, answer);
             files.push((one.key(), change, rows));
         }
         files.sort_by_key(|(key, ..)| *key);
@@ -377,7 +379,12 @@ impl<'a> Job<'a> {
         text.body().map(|body| rows_shown(self.scope.dialect, &body, rows)).unwrap_or_default()
     }
 
-    fn file_change(&self, one: &FileTask<'_>, added: &AddedContents) -> (FileChange, String) {
+    fn file_change(
+        &self,
+        one: &FileTask<'_>,
+        added: &AddedContents,
+        answer: AnswerOptions,
+    ) -> (FileChange, String) {
         let mut change = FileChange {
             path: one.path.clone(),
             from: None,
@@ -404,7 +411,7 @@ impl<'a> Job<'a> {
             }
             Task::Move { to_path, .. } => match self.edit_of(one) {
                 Some(file) => {
-                    let (edited, rows) = edited_change(self.scope.dialect, to_path, file);
+                    let (edited, rows) = edited_change(self.scope.dialect, to_path, file, answer);
                     (FileChange { from: Some(one.path.clone()), ..edited }, rows)
                 }
                 None => {
@@ -424,6 +431,7 @@ pub(super) fn edited_change(
     dialect: &'static Dialect,
     path: &str,
     file: &Settled,
+    answer: AnswerOptions,
 ) -> (FileChange, String) {
     let report = file.report(dialect);
     let (added, removed) = report.added_and_removed();
@@ -440,5 +448,5 @@ pub(super) fn edited_change(
         diff: None,
     };
     let told = relocation_rows(&file.relocations) + &block_rows(&file.blocks);
-    (change, told + &report.rows())
+    (change, told + &report.rows(answer))
 }

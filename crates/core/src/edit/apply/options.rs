@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::edit::repair::RepairRules;
+use crate::edit::report::AnswerOptions;
 use crate::edit::resolve::{
     RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate, RelocatePolicy,
 };
@@ -29,6 +30,8 @@ pub struct EditOptions {
     pub relocate_window_lines: u64,
     /// The repairs that may be made to a model's text.
     pub repairs: RepairRules,
+    /// How it is told what was done.
+    pub answer: AnswerOptions,
 }
 
 impl Default for EditOptions {
@@ -37,6 +40,7 @@ impl Default for EditOptions {
             relocate: Relocate::default(),
             relocate_window_lines: RELOCATE_WINDOW_LINES,
             repairs: RepairRules::default(),
+            answer: AnswerOptions::default(),
         }
     }
 }
@@ -61,6 +65,9 @@ pub struct PatchOptions {
     /// Nobody sees the report of success: of its lines those count as shown that the patch wrote.
     #[serde(skip)]
     pub is_silent: bool,
+    /// How it is told what was done, where this is not as for all patches.
+    #[serde(skip)]
+    pub answer: AnswerOptions,
 }
 
 /// How patches are applied to files.

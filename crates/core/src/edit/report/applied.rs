@@ -1,6 +1,6 @@
 //! What was done: every changed region with fresh anchors, and how later numbers shifted.
 
-use super::{CONTEXT_LINES, Rows};
+use super::{AnswerOptions, Rows};
 use crate::disk::bytes::Document;
 use crate::edit::outcome::{Applied, Change, FileChange, Noop, NoopReason, Relocation, Repair};
 use crate::edit::plan::{Plan, Region};
@@ -42,6 +42,12 @@ pub struct FileReport<'a> {
     pub plan: &'a Plan,
 }
 
+/// A file that was edited, and how many unchanged lines are shown around each change.
+struct Telling<'a> {
+    file: &'a FileReport<'a>,
+    context_lines: u64,
+}
+
 /// A region in the numbers of the new file, with its text.
 struct ShownRegion<'a> {
     region: &'a Region,
@@ -54,40 +60,8 @@ struct ShownRegion<'a> {
 
 impl FileReport<'_> {
     /// The rows of the changed regions, each line ended by `\n`.
-    pub fn rows(&self) -> String {
-        let regions = &self.plan.regions;
-        let mut rows = Rows::new(self.dialect);
-        let (mut at, mut shift) = (0, 0);
-        while at < regions.len() && rows.out.len() < ROWS_LIMIT_BYTES {
-            // Places that meet are shown together, but not thousands of them.
-            let mut end = at + 1;
-            while end < regions.len()
-                && end - at < BLOCK_LIMIT_REGIONS
-                && meet(&regions[end - 1], &regions[end])
-            {
-                end += 1;
-            }
-            if at > 0 {
-                rows.gap();
-                rows.last = None;
-            }
-            self.block(&self.shown(&regions[at..end], &mut shift), &mut rows);
-            at = end;
-        }
-        if at < regions.len() {
-            let (left, first) = (regions.len() - at, &regions[at]);
-            let line = (first.after_line + 1).saturating_add_signed(shift);
-            rows.gap();
-            rows.note(&format!("{left} more changed places, from line {line} on, are not shown."));
-            if let Some(last) = regions.last() {
-                let after = last.after_line + last.old_lines;
-                let shift = regions.iter().map(Region::shift).sum();
-                if shift != 0 && after < self.index.count() {
-                    rows.note(&self.shift_note(after, shift));
-                }
-            }
-        }
-        rows.into_text()
+    pub fn rows(&self, answer: AnswerOptions) -> String {
+        Telling { file: self, context_lines: answer.context_lines() }.rows()
     }
 
     /// Lines added and removed: lines that stayed as they were do not count.
@@ -104,11 +78,55 @@ impl FileReport<'_> {
         let shift: i64 = self.plan.regions.iter().map(Region::shift).sum();
         self.index.count().saturating_add_signed(shift)
     }
+}
+
+impl Telling<'_> {
+    fn rows(&self) -> String {
+        let regions = &self.file.plan.regions;
+        let mut rows = Rows::new(self.file.dialect);
+        let (mut at, mut shift) = (0, 0);
+        while at < regions.len() && rows.out.len() < ROWS_LIMIT_BYTES {
+            // Places that meet are shown together, but not thousands of them.
+            let mut end = at + 1;
+            while end < regions.len()
+                && end - at < BLOCK_LIMIT_REGIONS
+                && self.meet(&regions[end - 1], &regions[end])
+            {
+                end += 1;
+            }
+            let before = rows.out.len();
+            if before > 0 {
+                rows.gap();
+            }
+            let with_gap = rows.out.len();
+            rows.last = None;
+            self.block(&self.shown(&regions[at..end], &mut shift), &mut rows);
+            // Without context there may be nothing to show where lines are gone.
+            if rows.out.len() == with_gap {
+                rows.out.truncate(before);
+            }
+            at = end;
+        }
+        if at < regions.len() {
+            let (left, first) = (regions.len() - at, &regions[at]);
+            let line = (first.after_line + 1).saturating_add_signed(shift);
+            rows.gap();
+            rows.note(&format!("{left} more changed places, from line {line} on, are not shown."));
+            if let Some(last) = regions.last() {
+                let after = last.after_line + last.old_lines;
+                let shift = regions.iter().map(Region::shift).sum();
+                if shift != 0 && after < self.file.index.count() {
+                    rows.note(&self.shift_note(after, shift));
+                }
+            }
+        }
+        rows.into_text()
+    }
 
     /// Regions with their new numbers. `shift` is how much later lines have moved before them, and
     /// then by them as well.
     fn shown<'r>(&self, regions: &'r [Region], shift: &mut i64) -> Vec<ShownRegion<'r>> {
-        let charset = self.document.charset();
+        let charset = self.file.document.charset();
         let regions = regions.iter().map(|region| {
             let first = (region.after_line + 1).saturating_add_signed(*shift);
             *shift += region.shift();
@@ -121,7 +139,7 @@ impl FileReport<'_> {
     /// Regions that are shown together, the lines around and between them, and the shift.
     fn block(&self, block: &[ShownRegion<'_>], rows: &mut Rows) {
         let (first, last) = (&block[0], &block[block.len() - 1]);
-        let mut old = (first.region.after_line + 1).saturating_sub(CONTEXT_LINES).max(1);
+        let mut old = (first.region.after_line + 1).saturating_sub(self.context_lines).max(1);
         let mut shift = first.shift - first.region.shift();
         for shown in block {
             self.old_lines(old, shown.region.after_line, shift, rows);
@@ -130,16 +148,16 @@ impl FileReport<'_> {
             shift = shown.shift;
         }
         let after = old - 1;
-        self.old_lines(old, (after + CONTEXT_LINES).min(self.index.count()), shift, rows);
+        self.old_lines(old, (after + self.context_lines).min(self.file.index.count()), shift, rows);
         let moved: i64 = block.iter().map(|shown| shown.region.shift()).sum();
-        if moved != 0 && after < self.index.count() {
+        if moved != 0 && after < self.file.index.count() {
             rows.note(&self.shift_note(after, last.shift));
         }
     }
 
     fn old_lines(&self, first: u64, last: u64, shift: i64, rows: &mut Rows) {
-        let text = self.document.text();
-        let Some(lines) = self.index.from_line(text, first) else {
+        let text = self.file.document.text();
+        let Some(lines) = self.file.index.from_line(text, first) else {
             return;
         };
         for (number, span) in (first..=last).zip(lines) {
@@ -149,18 +167,18 @@ impl FileReport<'_> {
 
     fn shift_note(&self, after: u64, shift: i64) -> String {
         let note = format!("Lines after {after} moved by {shift:+}.");
-        if mixes_line_number(self.dialect) && shift != 0 {
+        if mixes_line_number(self.file.dialect) && shift != 0 {
             format!("{note} Those without letters or digits have new hashes.")
         } else {
             note
         }
     }
-}
 
-/// Whether the lines shown around two regions follow each other.
-fn meet(one: &Region, other: &Region) -> bool {
-    let between = other.after_line - (one.after_line + one.old_lines);
-    between <= 2 * CONTEXT_LINES
+    /// Whether the lines shown around two regions follow each other.
+    fn meet(&self, one: &Region, other: &Region) -> bool {
+        let between = other.after_line - (one.after_line + one.old_lines);
+        between <= 2 * self.context_lines
+    }
 }
 
 fn new_lines(shown: &ShownRegion<'_>, rows: &mut Rows) {
