@@ -12,22 +12,36 @@ static PRINT_TO_FILE: LazyLock<Option<Regex>> =
 static GET_FROM_FILE: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"\bgetline\b[^;}\n|<>]*<\s*("[^"]*"|[A-Za-z_$(]\S*)"#).ok());
 
-/// The lines that `NR>=10 && NR<=20` and the like choose, from the first to the last.
-pub fn lines(program: &str) -> Option<(u64, u64)> {
-    let pattern = program.split('{').next()?.replace(char::is_whitespace, "");
-    let number = |text: &str, before| text.strip_prefix(before)?.parse::<u64>().ok();
-    let (start, end) = match pattern.split_once("&&").or(pattern.split_once(',')) {
-        Some((from, to)) => {
-            let start = number(from, "NR>=").or(number(from, "NR=="));
-            let start = start.or(number(from, "NR>").map(|line| line.saturating_add(1)));
-            (start?, number(to, "NR<=").or(number(to, "NR=="))?)
-        }
-        None => match number(&pattern, "NR==") {
-            Some(line) => (line, line),
-            None => (1, number(&pattern, "NR<=")?),
-        },
+/// The lines that `NR>=10 && NR<=20` and the like choose, from the first to the last; none is the
+/// file's last.
+pub fn lines(program: &str) -> Option<(u64, Option<u64>)> {
+    let code = without_values(program);
+    let [Rule { pattern, .. }] = rules(&code)[..] else { return None };
+    let pattern = pattern.replace(char::is_whitespace, "");
+    if let Some((first, last)) = pattern.split_once(',') {
+        return Some((number(first, "NR==")?, Some(number(last, "NR==")?)));
+    }
+    let Some((one, other)) = pattern.split_once("&&") else {
+        let only = number(&pattern, "NR==").map(|line| (line, Some(line)));
+        let from = || Some((first(&pattern)?, None));
+        return only.or_else(from).or_else(|| Some((1, Some(last(&pattern)?))));
     };
-    (start > 0 && end >= start).then_some((start, end))
+    let both = |from, to| Some((first(from)?, Some(last(to)?)));
+    both(one, other).or_else(|| both(other, one))
+}
+
+/// The line from which on a condition is true.
+fn first(condition: &str) -> Option<u64> {
+    number(condition, "NR>=").or_else(|| number(condition, "NR>")?.checked_add(1))
+}
+
+/// The last line for which a condition is true.
+fn last(condition: &str) -> Option<u64> {
+    number(condition, "NR<=").or_else(|| number(condition, "NR<")?.checked_sub(1))
+}
+
+fn number(text: &str, before: &str) -> Option<u64> {
+    text.strip_prefix(before)?.parse().ok()
 }
 
 /// Files that a program writes.
@@ -40,26 +54,71 @@ pub fn read(program: &str) -> Vec<String> {
     named(&GET_FROM_FILE, program)
 }
 
-/// Whether a program only counts and adds up: it prints nothing but at its end or its beginning.
+/// Whether a program only counts and adds up: it prints nothing but at its end or its beginning,
+/// where it takes no lines of its own accord.
 pub fn shows_no_line(program: &str) -> bool {
+    let takes_lines = program.contains("getline");
+    let prints = |body: &str| {
+        let mut words = body.split(|c: char| !c.is_ascii_alphabetic());
+        words.any(|word| matches!(word, "print" | "printf"))
+    };
+    let shows = |rule: &Rule<'_>| match rule.body {
+        // A pattern without a block prints its lines.
+        None => true,
+        Some(body) => (takes_lines || !matches!(rule.pattern, "END" | "BEGIN")) && prints(body),
+    };
+    !rules(&without_values(program)).iter().any(shows)
+}
+
+/// Whether all of a program runs before its input, from which it takes nothing.
+pub fn reads_nothing(program: &str) -> bool {
     let code = without_values(program);
-    let mut blocks = code.split('{');
-    let mut pattern = blocks.next().unwrap_or_default().trim();
-    let mut has_blocks = false;
-    let mut is_last = false;
-    let mut open = 0_usize;
-    for block in blocks {
-        has_blocks = true;
-        is_last = if open == 0 { matches!(pattern, "END" | "BEGIN") } else { is_last };
-        let mut words = block.split(|c: char| !c.is_ascii_alphabetic());
-        if !is_last && words.any(|word| matches!(word, "print" | "printf")) {
-            return false;
-        }
-        open = (open + 1).saturating_sub(block.matches('}').count());
-        pattern = block.rsplit('}').next().unwrap_or_default().trim_matches([' ', ';', '\n']);
+    let rules = rules(&code);
+    let is_before = |rule: &Rule<'_>| {
+        let word = rule.pattern.split(|c: char| !c.is_ascii_alphabetic()).next();
+        matches!(word, Some("BEGIN" | "function" | "func")) && rule.body.is_some()
+    };
+    !rules.is_empty() && rules.iter().all(is_before) && !program.contains("getline")
+}
+
+/// A rule of a program, or a function.
+struct Rule<'p> {
+    /// What stands in front of the block.
+    pattern: &'p str,
+    /// The block, where there is one.
+    body: Option<&'p str>,
+}
+
+/// The rules of a program whose values are blotted out.
+fn rules(code: &str) -> Vec<Rule<'_>> {
+    let mut rules = Vec::new();
+    let mut rest = code;
+    while let Some(start) = rest.find('{') {
+        let mut open = 0_usize;
+        let end = rest[start..].find(|c| {
+            open += usize::from(c == '{');
+            open -= usize::from(c == '}');
+            open == 0
+        });
+        let end = end.map_or(rest.len(), |end| start + end);
+        let pattern = lone_patterns(&rest[..start], &mut rules);
+        rules.push(Rule { pattern, body: Some(&rest[start + 1..end]) });
+        rest = rest.get(end + 1..).unwrap_or_default();
     }
-    // A pattern without a block prints its lines.
-    has_blocks && pattern.is_empty()
+    let pattern = lone_patterns(rest, &mut rules);
+    if !pattern.is_empty() {
+        rules.push(Rule { pattern, body: None });
+    }
+    rules
+}
+
+/// Takes the patterns without a block, each of which ends a line; the rest is that of a block.
+fn lone_patterns<'p>(patterns: &'p str, rules: &mut Vec<Rule<'p>>) -> &'p str {
+    let is_code = |line: &&str| !line.is_empty() && !line.starts_with('#');
+    let mut lines: Vec<_> = patterns.split([';', '\n']).map(str::trim).filter(is_code).collect();
+    let last = lines.pop().unwrap_or_default();
+    rules.extend(lines.into_iter().map(|pattern| Rule { pattern, body: None }));
+    last
 }
 
 fn named(pattern: &LazyLock<Option<Regex>>, program: &str) -> Vec<String> {

@@ -6,7 +6,7 @@
 
 use memchr::memmem;
 
-use super::lexis::{Lexis, StretchEnd, Within};
+use super::lexis::Lexis;
 
 /// The longest command line that is looked at.
 pub const INPUT_LIMIT_BYTES: usize = 64 * 1024;
@@ -56,24 +56,29 @@ pub enum StackRoom {
     Large,
 }
 
-/// Where a text can be judged, and its cost; `None` when it is too much.
-pub fn room_for(text: &str) -> Option<(StackRoom, u64)> {
+/// A text that is within the bounds.
+pub struct Measured<'t> {
+    /// Where it can be judged.
+    pub room: StackRoom,
+    /// What was read to measure it.
+    pub read: Lexis<'t>,
+}
+
+/// Measures a text; `None` when it is too much.
+pub fn measure(text: &str) -> Option<Measured<'_>> {
     let commands = commands(text);
     let is_long = text.len() > INPUT_LIMIT_BYTES || commands > COMMANDS_LIMIT;
     if is_long || !fits_expressions(text) {
         return None;
     }
-    let measured = Lexis::new(text, 0, Within::Code(StretchEnd::End)).read_all();
-    if measured.depth > DEPTH_LIMIT
-        || measured.nesting > NESTING_LIMIT
-        || measured.cost > COST_LIMIT
-    {
+    let read = Lexis::of(text);
+    if read.depth > DEPTH_LIMIT || read.nesting > NESTING_LIMIT || read.cost > COST_LIMIT {
         return None;
     }
     let is_small = nesting(text) <= SMALL_NESTING
         && commands <= SMALL_COMMANDS
         && text.len() <= small_length(text);
-    Some((if is_small { StackRoom::Small } else { StackRoom::Large }, measured.cost))
+    Some(Measured { room: if is_small { StackRoom::Small } else { StackRoom::Large }, read })
 }
 
 /// Whether conditions and arithmetic are shallow enough, whatever of the text belongs to them.
@@ -116,7 +121,7 @@ mod tests {
     use super::*;
 
     fn room(text: &str) -> Option<StackRoom> {
-        room_for(text).map(|(room, _)| room)
+        measure(text).map(|measured| measured.room)
     }
 
     #[test]

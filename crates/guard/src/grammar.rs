@@ -2,12 +2,11 @@
 //! by filling the same few types.
 
 use std::cell::Cell;
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rable::{Node, NodeKind};
 
-use super::lexis::{Lexis, StretchEnd, Within};
+use super::lexis::Lexis;
 
 /// A text as commands, in their order.
 #[derive(Debug, Default)]
@@ -97,37 +96,33 @@ pub enum Redirect {
     },
 }
 
-/// The commands of a text; `None` when it does not parse.
-pub fn parse(text: &str) -> Option<Script> {
-    // A defect of the parser must not take the caller along.
-    let (letters, splits) = letters(text)?;
-    let (masked, starts) = masked(text, &letters, &splits);
+/// The commands of a text that was read; `None` when it does not parse.
+pub fn parse(text: &str, read: &Lexis<'_>) -> Option<Script> {
+    if read.is_cut {
+        return None;
+    }
+    let (masked, starts) = masked(text, read);
     #[cfg(test)]
     super::steps::count(masked.chars().count());
+    // A defect of the parser must not take the caller along.
     let nodes = catch_unwind(AssertUnwindSafe(|| rable::parse(&masked, true))).ok()?.ok()?;
     let places = ByteOffsets { text, starts, lacks_target: Cell::new(false) };
     let parts = nodes.iter().map(|node| places.part(node)).collect();
     (!places.lacks_target.get()).then_some(Script(parts))
 }
 
-/// What is quoted or expanded in a text, and where brackets follow each other; `None` where
-/// something of that has no end.
-fn letters(text: &str) -> Option<(Vec<Range<usize>>, Vec<usize>)> {
-    let read = Lexis::new(text, 0, Within::Code(StretchEnd::End)).read_all();
-    (!read.is_cut).then_some((read.letters, read.splits))
-}
-
 /// The first of the characters that stand for those of a text, each for the one at its place. They
 /// are private, and what a text has of them itself is replaced like any letter.
 const MASK: u32 = 0xF_0000;
 
-/// The text with a letter for each character of these parts: the crate reads them as one word,
+/// The text with a letter for each character that is quoted or expanded: the crate reads them as one word,
 /// once. Otherwise it would look for commands in them, again for each level around them. Brackets that
 /// follow each other are set apart, or it would look for arithmetic. And the byte in the text of each
 /// character.
-fn masked(text: &str, letters: &[Range<usize>], splits: &[usize]) -> (String, Vec<u32>) {
+fn masked(text: &str, read: &Lexis<'_>) -> (String, Vec<u32>) {
     let is_private = |letter: char| letter as u32 >= MASK;
-    let (mut letters, mut splits) = (letters.iter().peekable(), splits.iter().peekable());
+    let mut letters = read.letters.iter().peekable();
+    let mut splits = read.splits.iter().peekable();
     let mut out = String::with_capacity(text.len() * 2);
     let mut starts = Vec::with_capacity(text.len());
     for (at, letter) in text.char_indices() {
@@ -372,8 +367,7 @@ mod tests {
     use super::*;
 
     fn seen_by_the_crate(text: &str) -> (String, ByteOffsets<'_>) {
-        let (letters, splits) = letters(text).unwrap();
-        let (masked, starts) = masked(text, &letters, &splits);
+        let (masked, starts) = masked(text, &Lexis::of(text));
         (masked, ByteOffsets { text, starts, lacks_target: Cell::new(false) })
     }
 
@@ -405,7 +399,7 @@ mod tests {
             }
         }
         for text in ["cat <<'`a'\n", "a $(b", "a `b", "\"a", "'", "${a", "$((a)", "$'a"] {
-            assert_eq!(letters(text), None, "{text}");
+            assert!(Lexis::of(text).is_cut, "{text}");
         }
         let private = "a\u{f0000}\u{10fffd}b 'c'";
         let (masked, places) = seen_by_the_crate(private);

@@ -5,11 +5,11 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::argv::Arg;
-use super::bounds::{self, StackRoom};
+use super::bounds::{self, Measured, StackRoom};
 use super::flow::{Flow, SOURCES_LIMIT};
 use super::grammar::{self, Part, Redirect, Script, Simple, Word};
 use super::message::message;
-use super::place::{Files, Place, Places, lists};
+use super::place::{Files, Place, Places};
 use super::policy::Policy;
 use super::rules::{Call, Effect, Hit, Output, Wish, is_assignment, name_of};
 use super::word::{Expanded, Quoting, Substitution, expand, expand_body};
@@ -128,13 +128,13 @@ struct Judge<'p> {
 impl<'p> Judge<'p> {
     /// Parses and judges a text that the shell would run; what it prints.
     fn text(&mut self, text: &str, place: TextOrigin, input: &Flow) -> Flow {
-        let Some((room, cost)) = bounds::room_for(text) else {
+        let Some(Measured { room, read }) = bounds::measure(text) else {
             self.out.is_whole = false;
             return Flow::of_program();
         };
         // The command line itself is within its bounds.
         if self.scripts > 0 {
-            self.inner_cost += cost;
+            self.inner_cost += read.cost;
         }
         if self.inner_cost > bounds::INNER_COST_LIMIT || self.scripts > bounds::DEPTH_LIMIT {
             self.out.is_whole = false;
@@ -144,7 +144,7 @@ impl<'p> Judge<'p> {
             self.out.needs_room = true;
             return Flow::of_program();
         }
-        if let Some(script) = grammar::parse(text) {
+        if let Some(script) = grammar::parse(text, &read) {
             return self.script(&script, place, input);
         }
         self.out.is_whole = false;
@@ -473,7 +473,7 @@ impl<'p> Judge<'p> {
     fn input(&self, target: &Arg, span: CommandSpan) -> Option<Rc<Finding>> {
         let is_served = !target.value.starts_with("<(")
             && self.places.of(&target.value, target.is_static) != Place::Outside
-            && !lists(&self.policy.readable_paths, &target.value);
+            && !self.policy.permits(FindingKind::Read, &target.value);
         let hit = || Hit::new(FindingKind::Read, CommandRule::Input, Some(&target.value));
         is_served.then(|| Rc::new(self.finding(hit(), "", span)))
     }
@@ -488,8 +488,8 @@ impl<'p> Judge<'p> {
             is_seen &= matches!(target.value.as_str(), "/dev/stdout" | "/dev/stderr" | "/dev/tty");
             let is_inside = self.places.of(&target.value, target.is_static) == Place::Inside;
             if flow.is_text() && !is_inside {
-                self.kept.insert(target.value.clone());
-            } else if flow.is_text() && !lists(&self.policy.writable_paths, &target.value) {
+                self.kept.extend(self.places.identity(target));
+            } else if flow.is_text() && !self.policy.permits(FindingKind::Write, &target.value) {
                 let hit = Hit::new(FindingKind::Write, CommandRule::Output, Some(&target.value));
                 self.found(self.finding(hit, command, *span));
             }

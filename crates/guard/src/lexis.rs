@@ -17,7 +17,10 @@ pub enum Within {
     /// `"…"`.
     Quotes,
     /// `${…}`.
-    Parameter,
+    Parameter {
+        /// Whether an apostrophe is a letter in it.
+        is_quoted: bool,
+    },
     /// `$((…))` and `((…))`.
     Arithmetic {
         /// How many single brackets are open in it.
@@ -41,6 +44,21 @@ pub enum StretchEnd {
 impl Within {
     /// What follows `$((`.
     pub const ARITHMETIC: Within = Within::Arithmetic { open: 0, or: StretchEnd::Substitution };
+
+    /// What follows `${`. In double quotes an apostrophe is a letter in the word that stands for a
+    /// value: `"${x:-it's}"`. In a pattern it quotes there, too.
+    pub fn parameter(rest: &[u8], in_quotes: bool) -> Within {
+        let is_word = |rest: &[u8]| {
+            let rest = rest.strip_prefix(b":").unwrap_or(rest);
+            rest.first().is_some_and(|sign| b"-=?+".contains(sign))
+        };
+        Within::Parameter { is_quoted: in_quotes && is_word(after_name(rest)) }
+    }
+
+    /// Whether an apostrophe is a letter here, and what follows a `$` no quote.
+    fn is_quoted(self) -> bool {
+        matches!(self, Within::Quotes | Within::Parameter { is_quoted: true })
+    }
 
     /// Whether commands in it run on their own, for the sake of their output.
     fn is_substitution(self) -> bool {
@@ -101,6 +119,10 @@ const AGAIN_LIMIT_BYTES: usize = 8_000_000;
 /// Signs that end a word.
 const ENDS_WORD: &[u8] = b" \t\n;&|()<>";
 
+/// Words behind which a command follows.
+const LEADS_ON: [&[u8]; 10] =
+    [b"then", b"do", b"else", b"elif", b"if", b"while", b"until", b"!", b"{", b"time"];
+
 /// Reads a text from somewhere on.
 pub struct Lexis<'t> {
     text: &'t [u8],
@@ -153,11 +175,12 @@ impl<'t> Lexis<'t> {
         lexis
     }
 
-    /// Reads to the end of the text.
-    pub fn read_all(mut self) -> Self {
-        while self.step() {}
-        self.is_cut |= self.opaque.is_some();
-        self
+    /// Reads a text of commands to its end.
+    pub fn of(text: &'t str) -> Lexis<'t> {
+        let mut lexis = Lexis::new(text, 0, Within::Code(StretchEnd::End));
+        while lexis.step() {}
+        lexis.is_cut |= lexis.opaque.is_some();
+        lexis
     }
 
     /// Where the first level ends: just after what closes it. None when nothing does.
@@ -185,13 +208,13 @@ impl<'t> Lexis<'t> {
             (b'`', _) => self.backquote(),
             (b'"', Within::Quotes) => self.leave(1),
             (b'"', _) => self.open(Within::Quotes, 0, 1),
-            (b'\'', Within::Quotes) => self.at += 1,
+            (b'\'', within) if within.is_quoted() => self.at += 1,
             (b'\'', _) => {
                 let rest = &self.text[self.at + 1..];
                 self.skip(memchr::memchr(b'\'', rest).map(|end| end + 2));
             }
             (_, Within::Code(closing)) => self.code(byte, closing),
-            (b'}', Within::Parameter) => self.leave(1),
+            (b'}', Within::Parameter { .. }) => self.leave(1),
             (_, Within::Arithmetic { open, or }) => self.arithmetic(byte, open, or),
             _ => self.at += 1,
         }
@@ -358,7 +381,7 @@ impl<'t> Lexis<'t> {
     /// At a `$`.
     fn dollar(&mut self) {
         let rest = &self.text[self.at + 1..];
-        let in_quotes = self.levels.last().is_some_and(|level| level.within == Within::Quotes);
+        let in_quotes = self.levels.last().is_some_and(|level| level.within.is_quoted());
         let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_#$!?*@-".contains(byte);
         if rest.starts_with(b"((") && !self.no_arithmetic.contains(&self.at) {
             let before = self.before();
@@ -367,14 +390,15 @@ impl<'t> Lexis<'t> {
         } else if rest.starts_with(b"(") {
             self.open(Within::Code(StretchEnd::Substitution), 0, 2);
         } else if rest.starts_with(b"{") {
-            self.open(Within::Parameter, 0, 2);
+            self.open(Within::parameter(&rest[1..], in_quotes), 0, 2);
         } else if rest.starts_with(b"'") && !in_quotes {
             let length = length_to(&rest[1..], b'\'');
             self.skip(length.map(|length| length + 2));
-        } else {
+        } else if rest.first().is_some_and(is_name) {
             // `$#`, `$$` and the like: what follows the dollar means nothing of its own.
-            let length = if rest.first().is_some_and(is_name) { 2 } else { 1 };
-            if length == 2 { self.skip(Some(2)) } else { self.at += 1 }
+            self.skip(Some(2));
+        } else {
+            self.at += 1;
         }
     }
 
@@ -555,13 +579,30 @@ impl<'t> Lexis<'t> {
             (_, b"case") if is_command => level.cases.push(Case::Word),
             _ => {}
         }
-        const LEADS_ON: [&[u8]; 10] =
-            [b"then", b"do", b"else", b"elif", b"if", b"while", b"until", b"!", b"{", b"time"];
         level.is_command &= LEADS_ON.contains(&word);
     }
 
     fn count_token(&mut self) {
         self.cost += self.substitutions as u64 + 1;
+    }
+}
+
+/// What follows the name of a parameter, and the place of an element: `x`, `!x`, `#`, `x[1]`.
+fn after_name(text: &[u8]) -> &[u8] {
+    let text = text.strip_prefix(b"!").unwrap_or(text);
+    let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
+    let length = match text.iter().take_while(is_name).count() {
+        0 => usize::from(text.first().is_some_and(|sign| b"@*#?$!-".contains(sign))),
+        length => length,
+    };
+    let after = &text[length..];
+    if after.first() != Some(&b'[') {
+        return after;
+    }
+    // Not beyond another expansion, so that no text is searched again for each `${` in it.
+    match after.iter().position(|byte| b"]$\"'`".contains(byte)) {
+        Some(end) if after[end] == b']' => &after[end + 1..],
+        _ => after,
     }
 }
 
@@ -614,8 +655,7 @@ mod tests {
 
     #[test]
     fn depth_counts_substitutions_that_are_open_at_once() {
-        let depth =
-            |text: &str| Lexis::new(text, 0, Within::Code(StretchEnd::End)).read_all().depth;
+        let depth = |text: &str| Lexis::of(text).depth;
         assert_eq!(depth("echo $(a) $(b) `c`"), 1);
         assert_eq!(depth("echo \"$(a \"$(b)\" <(c))\""), 2);
         assert_eq!(depth("echo '$(a $(b))' $((1 + (2)))"), 0);

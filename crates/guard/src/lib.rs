@@ -193,14 +193,9 @@ pub fn check(command: &str, policy: &Policy) -> Judgement {
 /// file or directory at an absolute path, if there is one. It is asked only for paths that are
 /// inside of [`Policy::roots`] by their text, and only if [`Policy::check_files`] says so.
 pub fn check_among(command: &str, policy: &Policy, serves: &Serves<'_>) -> Judgement {
-    let judged = match bounds::room_for(command) {
-        None => None,
-        Some((StackRoom::Small, _)) => judge_here(command, policy, serves, StackRoom::Small)
-            .and_then(|judged| {
-                if judged.needs_room { with_stack(command, policy, serves) } else { Some(judged) }
-            }),
-        Some((StackRoom::Large, _)) => with_stack(command, policy, serves),
-    };
+    let judged = judge_here(command, policy, serves, StackRoom::Small).and_then(|judged| {
+        if judged.needs_room { with_stack(command, policy, serves) } else { Some(judged) }
+    });
     let Judged { mut findings, is_whole, .. } = judged.unwrap_or_default();
     findings.sort_by_key(|finding| (finding.span.start, finding.span.end));
     let has = |kind| findings.iter().any(|finding| finding.kind == kind);

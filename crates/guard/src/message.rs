@@ -7,6 +7,9 @@ use super::{CommandRule, FindingKind};
 /// The longest path or pattern that stands in a call; a longer one the model has to write itself.
 const ARGUMENT_LIMIT_BYTES: usize = 200;
 
+/// From this many lines on a count is as good as none.
+const COUNT_LIMIT: u64 = 1_000_000;
+
 /// The message of a finding; `path` is the file as the tools take it.
 pub fn message(policy: &Policy, hit: &Hit, path: Option<&str>, command: &str) -> String {
     let named = format!("`{command}`");
@@ -70,7 +73,7 @@ fn call(tool: &str, hit: &Hit, path: Option<&str>) -> Option<String> {
             fields.push(format!("\"start_line\":{start}"));
             words.push(format!("--start-line {start}"));
         }
-        if (1..1_000_000).contains(count) {
+        if let Some(count) = count.filter(|count| *count < COUNT_LIMIT) {
             fields.push(format!("\"max_lines\":{count}"));
             words.push(format!("--lines {count}"));
         }

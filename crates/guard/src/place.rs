@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::Serves;
+use super::argv::Arg;
 use super::policy::Policy;
 
 /// What is known of a path.
@@ -125,6 +126,15 @@ impl<'p> Places<'p> {
         let path = self.absolute(path, true)?;
         let rest = below(&path, &self.start).filter(|rest| !rest.is_empty());
         Some(rest.map_or_else(|| path.clone(), str::to_owned))
+    }
+
+    /// What tells a file from all others, however it is written; none for a device, which keeps
+    /// nothing.
+    pub fn identity(&self, file: &Arg) -> Option<String> {
+        let path = if file.is_static { self.absolute(&file.value, true) } else { None };
+        let path = path.unwrap_or_else(|| file.value.clone());
+        let is_device = DEVICES.iter().any(|device| below(&path, device).is_some());
+        (!is_device).then_some(path)
     }
 
     /// A path from the root of the file system on, as far as that is known.

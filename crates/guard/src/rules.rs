@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::argv::{Arg, Parsed, Spec, parse};
 use super::flow::Flow;
-use super::place::{Place, Places, lists};
+use super::place::{Place, Places};
 use super::policy::Policy;
 use super::tables::{Job, Tool, tool};
 use super::{CommandRule, FindingKind, awk, code, sed, wrap};
@@ -37,29 +37,37 @@ pub enum Wish {
     /// The file, or nothing that can be said.
     #[default]
     Any,
-    /// So many lines from this one on.
-    Lines(u64, u64),
+    /// So many lines from this one on; all, where there is no number.
+    Lines(u64, Option<u64>),
     /// Lines with a pattern.
     Pattern(String),
 }
 
 impl Wish {
+    /// The lines from one to another, both with it, or to the end.
+    fn range(first: u64, last: Option<u64>) -> Wish {
+        let count = |last: u64| last.checked_sub(first)?.checked_add(1);
+        match last {
+            _ if first == 0 => Wish::Any,
+            None => Wish::Lines(first, None),
+            Some(last) => count(last).map_or(Wish::Any, |count| Wish::Lines(first, Some(count))),
+        }
+    }
+
     /// These lines of those.
     fn of(&self, lines: &Wish) -> Option<Wish> {
-        let (Wish::Lines(start, count), (before, limit)) = (
-            self,
-            match lines {
-                Wish::Any => (1, u64::MAX),
-                Wish::Lines(before, 0) => (*before, u64::MAX),
-                Wish::Lines(before, limit) => (*before, *limit),
-                Wish::Pattern(_) => return None,
-            },
-        ) else {
-            return None;
+        let Wish::Lines(start, count) = *self else { return None };
+        let (before, limit) = match *lines {
+            Wish::Any => (1, None),
+            Wish::Lines(before, limit) => (before, limit),
+            Wish::Pattern(_) => return None,
         };
         let skipped = start.saturating_sub(1);
-        let left = limit.checked_sub(skipped).filter(|left| *left > 0)?;
-        let count = if *count == 0 { left } else { left.min(*count) };
+        let left = match limit {
+            Some(limit) => Some(limit.checked_sub(skipped).filter(|left| *left > 0)?),
+            None => None,
+        };
+        let count = left.into_iter().chain(count).min();
         Some(Wish::Lines(before.saturating_add(skipped), count))
     }
 }
@@ -177,7 +185,7 @@ impl Call<'_> {
     }
 
     /// The first of these words that is a file which the tools serve; it stands for all of them.
-    /// What is known at run time alone is one `unless` it is written as a redirection is.
+    /// `counts_unknown` says whether what is known at run time alone is one.
     fn served<'f>(
         &self,
         files: &[&'f Arg],
@@ -189,24 +197,23 @@ impl Call<'_> {
             Place::Outside => false,
             Place::Unknown => counts_unknown,
         };
-        files
-            .iter()
-            .copied()
-            .find(|arg| !is_standard(arg) && is_served(arg) && !self.permits(kind, &arg.value))
+        files.iter().copied().find(|arg| {
+            !is_standard(arg) && is_served(arg) && !self.policy.permits(kind, &arg.value)
+        })
     }
 
-    /// Whether the policy says of a path that it may be read or written.
-    fn permits(&self, kind: FindingKind, path: &str) -> bool {
-        let paths = match kind {
-            FindingKind::Read => &self.policy.readable_paths,
-            FindingKind::Write => &self.policy.writable_paths,
-        };
-        lists(paths, path)
+    fn is_awk(&self) -> bool {
+        matches!(self.name, "awk" | "gawk" | "mawk" | "nawk")
+    }
+
+    /// Whether the line has put text into a file elsewhere.
+    fn is_kept(&self, file: &Arg) -> bool {
+        self.places.identity(file).is_some_and(|file| self.kept.contains(&file))
     }
 
     /// A file that is no operand is read or written: by an option, or in a program.
     fn touches(&self, kind: FindingKind, rule: CommandRule, file: &str, hits: &mut Vec<Hit>) {
-        if self.places.of(file, true) == Place::Inside && !self.permits(kind, file) {
+        if self.places.of(file, true) == Place::Inside && !self.policy.permits(kind, file) {
             hits.push(Hit::new(kind, rule, Some(file)));
         }
     }
@@ -249,30 +256,26 @@ impl Call<'_> {
         let program = self.program(tool, parsed);
         match self.name {
             "sed" | "gsed" => self.sed_program(&program, &mut effect.hits),
-            "awk" | "gawk" | "mawk" | "nawk" => self.awk_program(&program, &mut effect),
+            _ if self.is_awk() => self.awk_program(&program, &mut effect),
             _ => {}
         }
         let is_inplace = |value: &str| value.starts_with("inplace");
-        let is_gawk_inplace =
-            self.name.ends_with("awk") && parsed.values(&["i", "include"]).any(is_inplace);
-        if is_gawk_inplace || parsed.has(tool.changing) {
+        let is_awk_inplace = self.is_awk() && parsed.values(&["i", "include"]).any(is_inplace);
+        if is_awk_inplace || parsed.has(tool.changing) {
             return self.changed(tool, parsed, &files, effect);
         }
-        let shows_nothing = match self.name {
-            "awk" | "gawk" | "mawk" | "nawk" => {
-                program.iter().all(|program| awk::shows_no_line(program)) && !program.is_empty()
-            }
-            "jq" | "gojq" | "jaq" => program.first() == Some(&"empty"),
-            _ => false,
-        };
+        // All of it, and not only what stands in the line.
+        let is_known = !program.is_empty() && !parsed.has(&["f", "file"]);
+        let is_all = |holds: fn(&str) -> bool| is_known && program.iter().all(|one| holds(one));
         // What a program prints that reads nothing stands in the line.
-        let reads_nothing = |program: &&str| {
-            program.trim_start().starts_with("BEGIN") && !program.contains("getline")
-        };
-        if self.name.ends_with("awk") && files.is_empty() && program.iter().all(reads_nothing) {
+        if self.is_awk() && files.is_empty() && is_all(awk::reads_nothing) {
             effect.output = Output::Words(program.join(" "));
             return effect;
         }
+        let shows_nothing = match self.name {
+            "jq" | "gojq" | "jaq" => program.first() == Some(&"empty"),
+            _ => self.is_awk() && is_all(awk::shows_no_line),
+        };
         if shows_nothing {
             return effect;
         }
@@ -282,7 +285,9 @@ impl Call<'_> {
             && rule == CommandRule::Search
             && (searches_here || parsed.has(&recursive))
         {
-            if self.places.of(".", true) == Place::Inside && !self.permits(FindingKind::Read, ".") {
+            if self.places.of(".", true) == Place::Inside
+                && !self.policy.permits(FindingKind::Read, ".")
+            {
                 let wish = self.wish(parsed, &program);
                 effect.shown.push(Hit { wish, ..Hit::new(FindingKind::Read, rule, None) });
             }
@@ -293,7 +298,7 @@ impl Call<'_> {
         if files.is_empty() {
             effect.passes = wish;
         }
-        if files.iter().any(|file| self.kept.contains(&file.value)) {
+        if files.iter().any(|file| self.is_kept(file)) {
             effect.output = Output::Kept;
         }
         effect
@@ -333,7 +338,7 @@ impl Call<'_> {
         let own = if given { 0 } else { tool.own };
         let own = own.saturating_add(subcommand + pairs);
         let is_file = |arg: &&Arg| match self.name {
-            "awk" | "gawk" | "mawk" | "nawk" => !is_assignment(&arg.value),
+            _ if self.is_awk() => !is_assignment(&arg.value),
             // `tail +5`
             "tail" | "gtail" => !arg.value.strip_prefix('+').is_some_and(is_number),
             _ => true,
@@ -355,32 +360,26 @@ impl Call<'_> {
 
     /// What a reader is asked for.
     fn wish(&self, parsed: &Parsed<'_>, program: &[&str]) -> Wish {
-        let lines = |range: Option<(u64, u64)>| {
-            range
-                .map_or(Wish::Any, |(start, end)| Wish::Lines(start, end.saturating_sub(start) + 1))
+        let lines = |range: Option<(u64, Option<u64>)>| {
+            range.map_or(Wish::Any, |(first, last)| Wish::range(first, last))
         };
-        let count = |names| parsed.values(names).next().and_then(|value: &str| value.parse().ok());
-        let number = || parsed.options.iter().find_map(|option| option.name.parse().ok());
         match (self.name, program) {
-            ("head" | "ghead", _) if parsed.has(&["c", "bytes"]) => Wish::Any,
             ("head" | "ghead", _) => {
-                let digits = parsed.options.iter().map(|option| option.name);
-                let digits: String = digits.filter(|name| is_number(name)).collect();
-                let lines = count(&["n", "lines"]).or_else(|| digits.parse().ok()).or_else(number);
-                Wish::Lines(1, lines.unwrap_or(10))
+                head(parsed).map_or(Wish::Any, |last| Wish::range(1, Some(last)))
             }
             ("tail" | "gtail", _) => {
                 let from =
                     parsed.values(&["n", "lines"]).next().and_then(|value| value.strip_prefix('+'));
-                from.and_then(|from| from.parse().ok())
-                    .map_or(Wish::Any, |from| Wish::Lines(from, 0))
+                lines(from.and_then(|from| Some((from.parse().ok()?, None))))
             }
             ("sed" | "gsed", [program]) => lines(sed::lines(program)),
-            ("awk" | "gawk" | "mawk" | "nawk", [program]) => lines(awk::lines(program)),
+            (_, [program]) if self.is_awk() => lines(awk::lines(program)),
             ("bat" | "batcat", _) => {
                 let range = parsed.values(&["r", "line-range"]).next();
                 let range = range.and_then(|range| range.split_once(':'));
-                lines(range.and_then(|(start, end)| Some((start.parse().ok()?, end.parse().ok()?))))
+                lines(range.and_then(|(first, last)| {
+                    Some((first.parse().ok()?, Some(last.parse().ok()?)))
+                }))
             }
             ("grep" | "ggrep", [pattern])
                 if !parsed.has(&[
@@ -482,11 +481,11 @@ impl Call<'_> {
     /// What is put elsewhere from here may come back in another form.
     fn bring(&self, parsed: &Parsed<'_>, effect: &mut Effect) {
         let Some((last, sources)) = parsed.operands.split_last() else { return };
-        let is_kept = sources.iter().any(|file| self.kept.contains(&file.value));
+        let is_kept = sources.iter().any(|file| self.is_kept(file));
         let target = self.served(&[last], FindingKind::Write, false);
         if target.is_none() && (is_kept || self.served(sources, FindingKind::Read, false).is_some())
         {
-            effect.keeps = Some(last.value.clone());
+            effect.keeps = self.places.identity(last);
         }
         if let Some(file) = target.filter(|_| is_kept) {
             effect.hits.push(Hit::new(FindingKind::Write, CommandRule::Writer, Some(&file.value)));
@@ -612,7 +611,7 @@ impl Call<'_> {
             return effect;
         }
         let finds = |kind, file: Option<String>| {
-            let is_permitted = file.as_deref().is_some_and(|file| self.permits(kind, file));
+            let is_permitted = file.as_deref().is_some_and(|file| self.policy.permits(kind, file));
             (!is_permitted).then(|| Hit::new(kind, CommandRule::Interpreter, file.as_deref()))
         };
         let written = found.written.and_then(|file| finds(FindingKind::Write, file));
@@ -672,6 +671,20 @@ impl Call<'_> {
         if is_patch && self.places.of(".", true) != Place::Outside {
             hits.push(Hit::new(FindingKind::Write, CommandRule::Patch, None));
         }
+    }
+}
+
+/// How many lines `head` shows, where it counts lines from the first one on.
+fn head(parsed: &Parsed<'_>) -> Option<u64> {
+    if parsed.has(&["c", "bytes"]) {
+        return None;
+    }
+    let digits = parsed.options.iter().map(|option| option.name).filter(|name| is_number(name));
+    let digits: String = digits.collect();
+    match parsed.values(&["n", "lines"]).next() {
+        Some(count) => count.parse().ok(),
+        None if digits.is_empty() => Some(10),
+        None => digits.parse().ok(),
     }
 }
 

@@ -9,17 +9,17 @@ pub enum Effect<'p> {
     Writes(&'p str),
 }
 
-/// The lines that `10,20p` and the like print, from the first to the last.
-pub fn lines(program: &str) -> Option<(u64, u64)> {
+/// The lines that `10,20p` and the like print, from the first to the last; none is the file's last.
+pub fn lines(program: &str) -> Option<(u64, Option<u64>)> {
     let range = program.strip_suffix('p').or(program.strip_suffix("p;"))?;
     let (start, end) = range.split_once(',').unwrap_or((range, range));
-    let start = start.parse().ok()?;
+    let start: u64 = start.parse().ok()?;
     let end = match end.strip_prefix('+') {
-        Some(count) => count.parse::<u64>().ok()?.saturating_add(start),
-        None if end == "$" => u64::MAX,
-        None => end.parse().ok()?,
+        Some(count) => Some(count.parse::<u64>().ok()?.saturating_add(start)),
+        None if end == "$" => None,
+        None => Some(end.parse().ok()?),
     };
-    (start > 0 && end >= start).then_some((start, end))
+    Some((start, end))
 }
 
 /// The effects of a program, as far as it can be read.

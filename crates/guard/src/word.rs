@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
 
-use super::bounds::{self, NESTING_LIMIT, UNCLOSED_LIMIT};
+use super::bounds::{self, Measured, NESTING_LIMIT, UNCLOSED_LIMIT};
 use super::grammar::{self, Script};
 use super::lexis::{Lexis, StretchEnd, Within};
 
@@ -57,13 +57,11 @@ impl Account {
         if let Some(left) = &self.script_cost {
             // What is spent is not measured any more: measuring takes time, too.
             let before = left.get().checked_sub(1)?;
-            let (_, cost) = bounds::room_for(text)?;
-            left.set(before.saturating_sub(cost));
-            if left.get() == 0 {
-                return None;
-            }
+            let Measured { read, .. } = bounds::measure(text)?;
+            left.set(before.saturating_sub(read.cost));
+            return if left.get() == 0 { None } else { grammar::parse(text, &read) };
         }
-        grammar::parse(text)
+        grammar::parse(text, &Lexis::of(text))
     }
 
     /// Notes that an expansion has no end; false when there were too many of those.
@@ -75,7 +73,7 @@ impl Account {
 }
 
 /// Expands as far as that can be done without running anything: a part of a text that
-/// [`bounds::room_for`] has measured.
+/// [`bounds::measure`] has measured.
 pub fn expand(raw: &str, quoting: Quoting) -> Expanded {
     expand_inside(raw, quoting, 0, &Account::new(None))
 }
@@ -217,7 +215,7 @@ impl<'r> WordReader<'r> {
                 None => self.unclosed(),
             }
         } else if rest.starts_with("${") {
-            match self.extent(2, Within::Parameter) {
+            match self.extent(2, Within::parameter(&rest.as_bytes()[2..], in_quotes)) {
                 Some(inner) => {
                     self.dynamic(start);
                     let quoting = if in_quotes { Quoting::Letters } else { Quoting::Word };

@@ -2,7 +2,7 @@
 
 mod pieces;
 
-use hashline_guard::{CommandRule, Finding, Policy, Verdict, check};
+use hashline_guard::{CommandRule, Finding, Policy, Unparsed, Verdict, check};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -191,6 +191,103 @@ fn a_finding_says_what_and_what_instead() {
         assert_eq!((one.rule, one.command.as_str()), (rule, name), "{command}");
         assert_eq!(one.target.as_deref(), target, "{command}");
         assert!(one.message.contains(call), "{command}: {}", one.message);
+    }
+}
+
+/// The call that the first finding of a line names.
+fn instead(command: &str) -> Option<String> {
+    let findings = findings(command);
+    let message = &findings.first()?.message;
+    Some(message.rsplit_once(": `")?.1.trim_end_matches("`.").to_owned())
+}
+
+#[test]
+fn regression_awk_reads_its_input_unless_all_of_its_program_is_there_before_it() {
+    for command in [
+        "awk -f p.awk < f",
+        "awk -f p.awk -e 'BEGIN {x = 1}' < f",
+        "awk 'BEGIN {FS = \",\"} {print $2}' < f",
+        "awk 'BEGIN {n = 1}; /a/' < f",
+        "awk 'BEGIN {while ((getline line) > 0) print line}' < f",
+    ] {
+        assert_eq!(verdict(command), Verdict::Read, "{command}");
+    }
+    for command in [
+        "awk 'BEGIN {print 1} # all\nBEGIN {print 2}' < f",
+        "awk 'function two() {return 2} BEGIN {print two()}' < f",
+        "awk 'END {print NR}' < f",
+        "ls | awk -f p.awk",
+    ] {
+        assert_eq!(verdict(command), Verdict::Allow, "{command}");
+    }
+}
+
+#[test]
+fn regression_the_lines_that_a_call_names_are_those_that_a_command_shows() {
+    for (command, expected) in [
+        ("head f", r#"read {"path":"f","max_lines":10}"#),
+        ("head -n 3 f", r#"read {"path":"f","max_lines":3}"#),
+        ("head -25 f", r#"read {"path":"f","max_lines":25}"#),
+        ("head -n -3 f", r#"read {"path":"f"}"#),
+        ("head --lines=1k f", r#"read {"path":"f"}"#),
+        ("cat f | head -n -3", r#"read {"path":"f"}"#),
+        ("tail -n +5 f | head -n 2", r#"read {"path":"f","start_line":5,"max_lines":2}"#),
+        ("sed -n '5,$p' f", r#"read {"path":"f","start_line":5}"#),
+        ("sed -n '1,18446744073709551615p' f", r#"read {"path":"f"}"#),
+        ("bat -r 0:18446744073709551615 f", r#"read {"path":"f"}"#),
+        ("bat -r 9:3 f", r#"read {"path":"f"}"#),
+        ("awk 'NR>=5 && NR<8' f", r#"read {"path":"f","start_line":5,"max_lines":3}"#),
+        ("awk 'NR<=8 && NR>5' f", r#"read {"path":"f","start_line":6,"max_lines":3}"#),
+        ("awk 'NR==5,NR==8' f", r#"read {"path":"f","start_line":5,"max_lines":4}"#),
+        ("awk 'NR>5' f", r#"read {"path":"f","start_line":6}"#),
+        ("awk 'NR<1' f", r#"read {"path":"f"}"#),
+        // From line 5 on, as each range ends where it begins.
+        ("awk 'NR>=5,NR<=8' f", r#"read {"path":"f"}"#),
+        ("awk 'NR==5 && NR==8' f", r#"read {"path":"f"}"#),
+        ("awk 'NR==5 {exit} 1' f", r#"read {"path":"f"}"#),
+        ("awk 'NR==5; /a/' f", r#"read {"path":"f"}"#),
+    ] {
+        assert_eq!(instead(command).as_deref(), Some(expected), "{command}");
+    }
+}
+
+#[test]
+fn regression_an_apostrophe_in_an_expansion_in_quotes_is_a_letter() {
+    for expansion in [
+        "\"${x:-it's}\"",
+        "\"${x-it's}\"",
+        "\"${x[1]:=it's}\"",
+        "\"${x:+${y:-it's}}\"",
+        "\"${#:?it's}\"",
+        // In a pattern, and without quotes around it, it quotes.
+        "\"${x#'}'}\"",
+        "\"${x/'}'/a}\"",
+        "${x:-'}'}",
+    ] {
+        for command in [format!("echo {expansion}; cat f"), format!("cat f; echo {expansion} ok")] {
+            let judged =
+                check(&command, &Policy { unparsed: Unparsed::Write, ..Policy::default() });
+            assert_eq!(judged.verdict, Verdict::Read, "{command}");
+        }
+    }
+    let body = "cat <<E\n${x:-it's $(cat f)}\nE\n";
+    assert_eq!(verdict(body), Verdict::Read);
+}
+
+#[test]
+fn regression_text_that_is_kept_elsewhere_is_known_by_where_it_is() {
+    for command in [
+        "cd /tmp && sed s/a/b/ /src/a > b && mv /tmp/b /src/a",
+        "sed s/a/b/ a > /tmp/x/../b && mv /tmp/b a",
+        "sed s/a/b/ a > /tmp/./b; cp /tmp/b a",
+        "cp a /tmp/b; cd /tmp; sed s/a/b/ ./b > c; cp c /src/a",
+    ] {
+        assert_eq!(verdict(command), Verdict::Write, "{command}");
+    }
+    for command in
+        ["echo done > /dev/null; cp /dev/null a", "echo x > /tmp/b; cd /var/tmp; cp b /src/a"]
+    {
+        assert_eq!(verdict(command), Verdict::Allow, "{command}");
     }
 }
 
