@@ -227,16 +227,7 @@ pub fn read_hashed<T: Send>(
     let view = |&(at, request): &(usize, &ReadRequest)| {
         scope.cancel.check()?;
         let told = |loaded: &Loaded, view: &FileView| witness(at, loaded, view);
-        let view = match read_one(scope, request, told) {
-            Ok(view) => view,
-            Err(error) if error.code == Code::Aborted => return Err(error),
-            Err(error) => {
-                let path = request.name().into_owned();
-                let error = Some(error.spelled(scope.host.spelling));
-                FileView { path, kind: ViewKind::Error, error, ..FileView::default() }
-            }
-        };
-        Ok(convert(view))
+        view_or_reason(scope, request, read_one(scope, request, told)).map(&convert)
     };
     let views = threads::map(&numbered, view).into_iter().collect();
     scope.cancel.check()?;
@@ -264,10 +255,20 @@ pub fn read_bytes(scope: &Scope<'_>, request: &ReadRequest, bytes: &[u8]) -> Res
         let loaded = load_bytes(&request.name(), bytes, &load)?;
         view_loaded(scope, &loaded, request, pattern.as_ref())
     };
-    match view() {
+    view_or_reason(scope, request, view())
+}
+
+/// A view, or in its place one that says why there is none; what was cancelled stays an error.
+fn view_or_reason(
+    scope: &Scope<'_>,
+    request: &ReadRequest,
+    view: Result<FileView>,
+) -> Result<FileView> {
+    match view {
         Err(error) if error.code != Code::Aborted => {
             let path = request.name().into_owned();
-            Ok(FileView { path, kind: ViewKind::Error, error: Some(error), ..FileView::default() })
+            let error = Some(error.spelled(scope.host.spelling));
+            Ok(FileView { path, kind: ViewKind::Error, error, ..FileView::default() })
         }
         other => other,
     }

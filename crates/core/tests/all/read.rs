@@ -13,6 +13,7 @@ use hashline_core::internals::view::excerpt::{Context, Limits};
 use hashline_core::internals::view::pattern::Query;
 use hashline_core::internals::view::read::{FileView, LineEnding, ReadRequest, ViewKind};
 use hashline_core::internals::view::render::give_back;
+use hashline_core::internals::view::scope::Host;
 use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
 
 use crate::support::Interrupted;
@@ -409,4 +410,15 @@ fn paths_that_are_not_unicode_are_refused() {
     let patch = Patch::from(PatchOperation::delete_file(path));
     assert!(matches!(session.apply(patch).unwrap(), hashline_core::Outcome::Rejected(_)));
     assert_eq!(session.forget(Some(path)).unwrap_err().message, refusal);
+}
+
+/// As of files: each face writes options in its own way.
+#[test]
+fn regression_the_reason_why_bytes_have_no_view_is_spelled_as_the_face_does() {
+    let host = Host { spelling: |_| "--from", ..Host::default() };
+    let workspace = Workspace::new(WorkspaceOptions { host, ..WorkspaceOptions::unbounded() });
+    let request = ReadRequest { path: "a".into(), ..window(0, None, None) };
+    let view = workspace.read_bytes(&request, b"one\n", &Cancel::default()).unwrap();
+    let message = view.error.unwrap().message;
+    assert_eq!(message, "--from is 0: lines are numbered from 1");
 }
