@@ -225,6 +225,7 @@ fn inserted(
             }
             NewLines::Bytes(lines) => {
                 for line in lines {
+                    passed(watch, line.len())?;
                     bytes.extend_from_slice(line);
                     bytes.extend_from_slice(&terminator);
                 }

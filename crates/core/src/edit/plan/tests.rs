@@ -238,6 +238,22 @@ fn other_encodings_keep_every_byte() {
 }
 
 #[test]
+fn regression_pasted_lines_are_planned_with_looks() {
+    const LINES: usize = 100_000;
+    let (document, cancel) = (Document::from_text(b"a\n"), Cancel::default());
+    let index = LineIndex::new(document.body(), document.unit());
+    let subject = PlanText { document: &document, index: &index, cancel: &cancel };
+    let edits = [after(1, "any")].into_iter().collect::<serde_json::Value>();
+    let patch = parse(Dialect::default_dialect(), PatchKind::Text, &edits.into(), &cancel).unwrap();
+    let lines = NewLines::Bytes(vec![b"some text".to_vec(); LINES]);
+    let edit = Edit::Insert { operation: &patch.edits[0], gap: 1, lines };
+    let before = cancel.looks();
+    assert_eq!(plan(&subject, vec![edit]).unwrap().regions[0].new_lines, LINES as u64);
+    let looks = cancel.looks() - before;
+    assert!(looks >= 20, "{looks} looks at {LINES} lines");
+}
+
+#[test]
 fn unencodable_text_names_the_character() {
     let document = Document::from_text(b"a\n").with_charset(Charset::by_label("latin1").unwrap());
     let index = LineIndex::new(document.body(), document.unit());
