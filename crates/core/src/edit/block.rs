@@ -57,22 +57,29 @@ impl Blockless {
 #[cfg(feature = "syntax")]
 enum BlockSource {
     Source(Box<Source>),
-    None(&'static str),
+    None(String),
 }
 
 #[cfg(feature = "syntax")]
 impl BlockSource {
     fn of(path: &str, text: &[u8]) -> BlockSource {
         let Some(language) = language_of(path, text) else {
-            return BlockSource::None("the language of the file is not known");
+            return BlockSource::because("the language of the file is not known");
         };
         if text.len() > SOURCE_LIMIT_BYTES {
-            return BlockSource::None("the file is longer than 256 KiB, and is not parsed");
+            let limit = SOURCE_LIMIT_BYTES >> 10;
+            return BlockSource::None(format!(
+                "the file is longer than {limit} KiB, and is not parsed"
+            ));
         }
-        match Source::parse(language, text.into()) {
+        match Source::parse(language, text) {
             Some(source) => BlockSource::Source(Box::new(source)),
-            None => BlockSource::None("parsing the file would take too long"),
+            None => BlockSource::because("parsing the file would take too long"),
         }
+    }
+
+    fn because(why: &str) -> BlockSource {
+        BlockSource::None(why.to_owned())
     }
 
     fn block(&self, line: u64) -> Result<BlockSpan, Blockless> {

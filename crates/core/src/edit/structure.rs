@@ -11,14 +11,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 #[cfg(feature = "syntax")]
+pub use hashline_syntax::SOURCE_LIMIT_BYTES;
+#[cfg(feature = "syntax")]
 use hashline_syntax::{Fault, Source, language_of};
+#[cfg(not(feature = "syntax"))]
+pub use without::SOURCE_LIMIT_BYTES;
 #[cfg(not(feature = "syntax"))]
 use without::{Fault, Source, language_of};
 
 pub use near::{NearEdit, Slip, Suggestion, Trials};
-
-/// Longer files are not parsed.
-pub const FILE_LIMIT_BYTES: usize = 256 << 10;
 
 /// How many files of a patch are parsed.
 pub const FILES_LIMIT: usize = 64;
@@ -119,7 +120,7 @@ impl SyntaxTree {
     /// The tree of a text that parses.
     fn clean(path: &str, text: &[u8]) -> Option<SyntaxTree> {
         let language = language_of(path, text).filter(|language| language.is_checked)?;
-        let source = Source::parse(language, text.into()).filter(Source::is_clean)?;
+        let source = Source::parse(language, text).filter(Source::is_clean)?;
         Some(SyntaxTree(Arc::new(source)))
     }
 }
@@ -140,7 +141,7 @@ impl Checked {
 
     /// Looks for what may have been meant by the edits of a file that is broken now. They are in
     /// the order of their lines.
-    pub fn suggest(&mut self, edits: &[NearEdit<'_>]) {
+    pub fn suggest<'a>(&mut self, edits: impl ExactSizeIterator<Item = NearEdit<'a>>) {
         if let Some(before) = &self.before
             && self.fault.is_some()
         {
@@ -179,8 +180,7 @@ pub fn check(change: Revision<'_>, kept: Option<SyntaxTree>) -> Checked {
     let was = before.filter(|&before| same(before)).and_then(|(_, text)| {
         let kept =
             kept.filter(|SyntaxTree(kept)| kept.language() == language && kept.text() == text);
-        kept.map(|SyntaxTree(kept)| kept)
-            .or_else(|| Source::parse(language, text.into()).map(Arc::new))
+        kept.map(|SyntaxTree(kept)| kept).or_else(|| Source::parse(language, text).map(Arc::new))
     });
     let is = match &was {
         Some(was) => was.reparse(text),
@@ -206,8 +206,8 @@ pub fn check(change: Revision<'_>, kept: Option<SyntaxTree>) -> Checked {
 }
 
 /// Parses a file as it is, and says what is wrong first.
-pub fn state_of(path: &str, text: Vec<u8>) -> (SyntaxState, Option<Break>) {
-    let language = language_of(path, &text).filter(|language| language.is_checked);
+pub fn state_of(path: &str, text: &[u8]) -> (SyntaxState, Option<Break>) {
+    let language = language_of(path, text).filter(|language| language.is_checked);
     match language.and_then(|language| Source::parse(language, text)) {
         None => (SyntaxState::Unknown, None),
         Some(source) if source.is_clean() => (SyntaxState::Ok, None),

@@ -27,9 +27,8 @@ impl<'a> Enclosing<'a> {
     #[cfg(feature = "syntax")]
     pub fn openers(&mut self, line: u64) -> Vec<u64> {
         let Enclosing { path, text, parsed } = self;
-        let source = parsed.get_or_insert_with(|| {
-            Source::parse(language_of(path, text)?, text.to_vec()).map(Box::new)
-        });
+        let source = parsed
+            .get_or_insert_with(|| Source::parse(language_of(path, text)?, *text).map(Box::new));
         let line = u32::try_from(line).unwrap_or(u32::MAX);
         let openers = source.iter().flat_map(|source| source.enclosing(line));
         openers.map(u64::from).collect()

@@ -58,12 +58,12 @@ impl FoldedText<'_> {
         open: &[String],
     ) -> Result<Option<Vec<Range<u64>>>> {
         let lines = folding.lines().min(most_lines.unwrap_or(u64::MAX));
-        let index = LineIndex::new(self.text, Unit::Byte);
         let layout = match (FoldableText::of_source(self.path, self.text), folding) {
             (Some(layout), _) => layout,
             (None, Folding::InsteadOfCut) => return Ok(None),
             (None, Folding::To(_)) => FoldableText::of_indentation(self.text, self.cancel)?,
         };
+        let index = LineIndex::new(self.text, Unit::Byte);
         if index.count() <= lines {
             return Ok(Some(Vec::new()));
         }

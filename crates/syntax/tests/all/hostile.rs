@@ -66,9 +66,9 @@ fn edits_of_nesting_that_is_deeper_than_the_stack() {
         for language in LANGUAGES.iter().filter(|language| language.is_checked) {
             let mut text = format!("{}1{}", open.repeat(5_000), close.repeat(5_000));
             on_a_small_stack(move || {
-                let Some(source) = Source::parse(language, text.clone().into()) else { return };
+                let Some(source) = Source::parse(language, text.as_str()) else { return };
                 text.insert(open.len() * 5_000, '2');
-                let changed = source.reparse(text.clone().into());
+                let changed = source.reparse(text.as_str());
                 assert!(changed.is_none_or(|changed| changed.text() == text.as_bytes()));
             });
         }
@@ -157,7 +157,7 @@ fn sources_that_are_torn_apart() {
         }
         let language = language_of(SAMPLES[round % SAMPLES.len()].0, b"").unwrap();
         on_a_small_stack(move || {
-            let Some(source) = Source::parse(language, own.into()) else { return };
+            let Some(source) = Source::parse(language, own) else { return };
             let Some(changed) = source.reparse(text) else { return };
             ask(&changed);
             for line in 1..=changed.lines() {
@@ -172,6 +172,30 @@ fn a_text_beyond_the_limit_has_no_structure() {
     for language in LANGUAGES {
         assert!(Source::parse(language, vec![b'\n'; SOURCE_LIMIT_BYTES + 1]).is_none());
     }
+}
+
+/// A text that says when it is copied.
+struct Lent<'a>(&'a [u8]);
+
+impl AsRef<[u8]> for Lent<'_> {
+    fn as_ref(&self) -> &[u8] {
+        self.0
+    }
+}
+
+impl From<Lent<'_>> for Vec<u8> {
+    fn from(_: Lent<'_>) -> Vec<u8> {
+        panic!("it was copied")
+    }
+}
+
+#[test]
+fn regression_a_text_beyond_the_limit_is_refused_before_it_is_copied() {
+    let text = vec![b'\n'; SOURCE_LIMIT_BYTES + 1];
+    let source = crate::parse("a.rs", "fn a() {}\n");
+    assert!(Source::parse(source.language(), Lent(&text)).is_none());
+    assert!(source.reparse(Lent(&text)).is_none());
+    assert!(!source.would_be_clean(Lent(&text), &mut 1_000));
 }
 
 #[test]

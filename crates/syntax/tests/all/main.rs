@@ -12,5 +12,5 @@ use hashline_syntax::{Source, language_of};
 /// A text parsed as the name says.
 fn parse(name: &str, text: &str) -> Source {
     let language = language_of(name, text.as_bytes()).unwrap_or_else(|| panic!("{name}"));
-    Source::parse(language, text.into()).unwrap_or_else(|| panic!("{name} has no structure"))
+    Source::parse(language, text).unwrap_or_else(|| panic!("{name} has no structure"))
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::disk::bytes::{Loaded, with_file};
 use crate::edit::report::fault_rows;
-use crate::edit::structure::{FILE_LIMIT_BYTES, SyntaxState, state_of};
+use crate::edit::structure::{SyntaxState, state_of};
 use crate::error::Result;
 use crate::view::scope::Scope;
 
@@ -36,11 +36,9 @@ pub fn check_syntax(scope: &Scope<'_>, path: &str) -> Result<SyntaxReport> {
 }
 
 fn check(scope: &Scope<'_>, path: &str, loaded: &Loaded) -> SyntaxReport {
-    let text = match loaded {
-        Loaded::Text(document) if document.text().len() <= FILE_LIMIT_BYTES => document.text(),
-        _ => return report(path, SyntaxState::Unknown),
-    };
-    let (state, fault) = state_of(path, text.to_vec());
+    let Loaded::Text(document) = loaded else { return report(path, SyntaxState::Unknown) };
+    let text = document.text();
+    let (state, fault) = state_of(path, text);
     let Some(fault) = fault else { return report(path, state) };
     SyntaxReport {
         line: Some(fault.line),

@@ -11,8 +11,8 @@ use crate::text::lines::{LineIndex, Lines, Unit};
 /// In files with more edits, no variant is looked for.
 const EDITS_LIMIT: usize = 8;
 
-/// How much work the parser may have with all variants of a file, in reports of its progress: as
-/// much as with about 256 KiB of text.
+/// How much work the parser may have with all variants of a file, in reports of its progress:
+/// as much as with a text of [`SOURCE_LIMIT_BYTES`](super::SOURCE_LIMIT_BYTES) that takes many.
 const WORK_LIMIT_REPORTS: u32 = 4_000;
 
 /// An edit of a file, by its lines before.
@@ -66,11 +66,15 @@ pub struct Suggestion {
     pub text: Vec<u8>,
 }
 
-/// The only near variant of edits that parses.
-pub fn suggestion(before: &SyntaxTree, edits: &[NearEdit<'_>]) -> Option<Suggestion> {
+/// The only near variant of edits that parses. Edits that are too many are not even made.
+pub fn suggestion<'a>(
+    before: &SyntaxTree,
+    edits: impl ExactSizeIterator<Item = NearEdit<'a>>,
+) -> Option<Suggestion> {
     if edits.len() > EDITS_LIMIT {
         return None;
     }
+    let edits: &[NearEdit<'_>] = &edits.collect::<Vec<_>>();
     let text = before.0.text();
     let index = &LineIndex::new(text, Unit::Byte);
     let file = File { text, index, edits };
@@ -82,7 +86,7 @@ pub fn suggestion(before: &SyntaxTree, edits: &[NearEdit<'_>]) -> Option<Suggest
             if is_known || variant.text == text {
                 continue;
             }
-            let is_clean = before.0.would_be_clean(variant.text.clone(), &mut work);
+            let is_clean = before.0.would_be_clean(&variant.text[..], &mut work);
             if work == 0 || (is_clean && found.is_some()) {
                 return None;
             }
@@ -96,23 +100,24 @@ pub fn suggestion(before: &SyntaxTree, edits: &[NearEdit<'_>]) -> Option<Suggest
 
 /// Edits of a file that parses, each tried alone.
 pub struct Trials {
-    before: Option<SyntaxTree>,
-    index: LineIndex,
+    /// The file, if it parses, and its lines.
+    before: Option<(SyntaxTree, LineIndex)>,
     work: Cell<u32>,
 }
 
 impl Trials {
     /// Makes them of a text that is not parsed yet.
     pub fn of(path: &str, text: &[u8]) -> Trials {
-        let (before, work) = (SyntaxTree::clean(path, text), Cell::new(WORK_LIMIT_REPORTS));
-        Trials { before, index: LineIndex::new(text, Unit::Byte), work }
+        let before = SyntaxTree::clean(path, text);
+        let before = before.map(|tree| (tree, LineIndex::new(text, Unit::Byte)));
+        Trials { before, work: Cell::new(WORK_LIMIT_REPORTS) }
     }
 
     /// Whether the file parses with other lines in place of those from one to another; `None` where
     /// that is not known.
     pub fn parses(&self, first: u64, last: u64, lines: &[String]) -> Option<bool> {
-        let before = &self.before.as_ref()?.0;
-        let file = File { text: before.text(), index: &self.index, edits: &[] };
+        let (SyntaxTree(before), index) = self.before.as_ref()?;
+        let file = File { text: before.text(), index, edits: &[] };
         let edit = NearEdit {
             operation: None,
             after_line: first - 1,
@@ -215,5 +220,25 @@ impl File<'_> {
         }
         out.extend_from_slice(&self.text[at..]);
         out
+    }
+}
+
+#[cfg(all(test, feature = "syntax"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regression_edits_that_are_too_many_are_not_made() {
+        let before = SyntaxTree::clean("a.rs", b"fn a() {}\n").unwrap();
+        for (count, expected) in [(EDITS_LIMIT, EDITS_LIMIT), (EDITS_LIMIT + 1, 0), (10_000, 0)] {
+            let made = Cell::new(0);
+            let edits = (0..count).map(|_| {
+                made.set(made.get() + 1);
+                let text = Cow::Borrowed(&b"x\n"[..]);
+                NearEdit { operation: None, after_line: 1, old_lines: 0, text }
+            });
+            assert_eq!(suggestion(&before, edits), None);
+            assert_eq!(made.get(), expected, "of {count}");
+        }
     }
 }

@@ -41,7 +41,7 @@ impl FoldableText {
     /// By the grammar of a source. `None` for other texts.
     #[cfg(feature = "syntax")]
     pub fn of_source(path: &str, text: &[u8]) -> Option<FoldableText> {
-        let source = Source::parse(language_of(path, text)?, text.into())?;
+        let source = Source::parse(language_of(path, text)?, text)?;
         let outline = source.outline();
         let stretches = outline.folds.iter().map(|fold| FoldableLines {
             lines: u64::from(fold.first)..u64::from(fold.last) + 1,

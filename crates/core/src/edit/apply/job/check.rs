@@ -11,7 +11,8 @@ use crate::edit::report::{breaks_message, broken_message, tried_message};
 use crate::edit::request::LineEdit;
 use crate::edit::session::HeldMemory;
 use crate::edit::structure::{
-    Checked, FILE_LIMIT_BYTES, FILES_LIMIT, NearEdit, Revision, TEXT_LIMIT_BYTES, check, is_checked,
+    Checked, FILES_LIMIT, NearEdit, Revision, SOURCE_LIMIT_BYTES, TEXT_LIMIT_BYTES, check,
+    is_checked,
 };
 use crate::error::{Code, Error};
 use crate::text::dialect::Dialect;
@@ -79,23 +80,25 @@ impl<'a> CheckedFile<'a> {
                 let before = Some((self.from, settled.document.text()));
                 let revision = Revision { before, path: self.path, text: settled.text_after() };
                 let mut checked = check(revision, kept);
-                if checked.fault.is_some() {
-                    checked.suggest(&near_edits(edits, settled));
-                }
+                checked.suggest(near_edits(edits, settled));
                 checked
             }
         }
     }
 }
 
-/// The edits of a file, with the operations that name lines by anchors.
-fn near_edits<'a>(edits: &FileEdits<'_>, settled: &'a Settled) -> Vec<NearEdit<'a>> {
+/// The edits of a file, with the operations that name lines by anchors. Each looks through all
+/// operations of the file, so they are made one by one, as they are asked for: of many, none is.
+fn near_edits<'a>(
+    edits: &'a FileEdits<'_>,
+    settled: &'a Settled,
+) -> impl ExactSizeIterator<Item = NearEdit<'a>> {
     let by_anchor = |index: &usize| {
         let action = edits.operations.iter().find(|one| one.index == *index).map(|one| &one.action);
         matches!(action, Some(LineEdit::Replace { .. } | LineEdit::Insert { .. }))
     };
     let charset = settled.document.charset();
-    let edit = |region: &'a Region| {
+    let edit = move |region: &'a Region| {
         let operation = match &region.operations[..] {
             [index] if region.lead.is_empty() && by_anchor(index) => Some(*index),
             _ => None,
@@ -106,7 +109,7 @@ fn near_edits<'a>(edits: &FileEdits<'_>, settled: &'a Settled) -> Vec<NearEdit<'
         }
         NearEdit { operation, after_line: region.after_line, old_lines: region.old_lines, text }
     };
-    settled.plan.regions.iter().map(edit).collect()
+    settled.plan.regions.iter().map(edit)
 }
 
 impl<'a> Job<'a> {
@@ -123,7 +126,7 @@ impl<'a> Job<'a> {
             .into_iter()
             .map(|one| {
                 let text = one.known_text();
-                let is_chosen = text.len() <= FILE_LIMIT_BYTES.min(room)
+                let is_chosen = text.len() <= SOURCE_LIMIT_BYTES.min(room)
                     && files > 0
                     && is_checked(one.path, text);
                 if is_chosen {
