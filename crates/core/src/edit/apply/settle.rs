@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::failures::Failures;
@@ -299,7 +300,7 @@ pub(super) fn settle_document(
         for (operation, error) in refused {
             failures.push(operation, some(path), error);
         }
-        Vec::new()
+        HashSet::new()
     });
     if !failures.is_empty() {
         return Err(failures);
@@ -318,8 +319,8 @@ pub(super) fn settle_document(
     // Of an operation that takes lines here and puts them here, one part speaks for both.
     let counted: Vec<&Operation> =
         operations.iter().copied().filter(|one| !is_other_half(one, &taken)).collect();
-    let unchanged = |operation: &&Operation| plan.unchanged.contains(&operation.index);
-    let noops = counted.iter().copied().filter(unchanged);
+    let unchanged: HashSet<usize> = plan.unchanged.iter().copied().collect();
+    let noops = counted.iter().copied().filter(|one| unchanged.contains(&one.index));
     let noops = noops.map(|one| noop(one, NoopReason::Unchanged)).collect();
     let relocations = resolved.iter().flat_map(|one| relocations(&evidence, path, one)).collect();
     let index = evidence.index;
@@ -348,8 +349,8 @@ fn transfer<'o>(
     resolved: &[Resolved<'o>],
     taken: [&TakenLines; 2],
     edits: &mut Vec<Edit<'o>>,
-) -> std::result::Result<Vec<usize>, Vec<(usize, Error)>> {
-    let (mut at_home, mut refused) = (Vec::new(), Vec::new());
+) -> std::result::Result<HashSet<usize>, Vec<(usize, Error)>> {
+    let (mut at_home, mut refused) = (HashSet::new(), Vec::new());
     let (mut puts, mut takes) = (Vec::new(), Vec::new());
     for one in resolved {
         let operation = one.operation;
@@ -367,14 +368,18 @@ fn transfer<'o>(
             _ => {}
         }
     }
-    let gaps: Vec<u64> = edits.iter().chain(&puts).filter_map(Edit::gap).collect();
+    let mut gaps: Vec<u64> = edits.iter().chain(&puts).filter_map(Edit::gap).collect();
+    gaps.sort_unstable();
+    let inserts_at = |gap: u64| {
+        let from = gaps.partition_point(|&known| known < gap);
+        gaps[from..].iter().take(2).filter(|&&known| known == gap).count()
+    };
     for edit in &puts {
         let index = edit.operation().index;
         let Some(lines) = taken[0].get(&index) else { continue };
-        let borders = [lines.first - 1, lines.last];
-        let is_alone = gaps.iter().filter(|gap| borders.contains(gap)).count() == 1;
+        let is_alone = inserts_at(lines.first - 1) + inserts_at(lines.last) == 1;
         if is_alone && is_at_home(lines, edit) {
-            at_home.push(index);
+            at_home.insert(index);
         }
     }
     let moved = puts.into_iter().chain(takes);
