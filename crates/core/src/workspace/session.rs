@@ -11,6 +11,7 @@ mod searching;
 mod turn;
 mod watch;
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -162,10 +163,15 @@ pub struct Session {
     /// The workspaces of directories that may be read beside the root.
     readable: Vec<Workspace<'static>>,
     options: SessionOptions,
-    memory: Arc<HeldMemory>,
-    turns: Arc<Turns>,
-    watch: Arc<FileWatch>,
-    broken: Arc<BrokenFiles>,
+    state: Arc<SessionState>,
+}
+
+/// What a session knows. Sessions that differ only in how they write messages have the same.
+struct SessionState {
+    memory: HeldMemory,
+    turns: Turns,
+    watch: FileWatch,
+    broken: BrokenFiles,
 }
 
 impl Session {
@@ -206,15 +212,16 @@ impl Session {
     }
 
     fn with_memory(options: SessionOptions, memory: HeldMemory) -> Session {
-        Session::over(options, Arc::new(memory), Arc::default(), (Arc::default(), Arc::default()))
+        let state = Arc::new(SessionState {
+            memory,
+            turns: Turns::default(),
+            watch: FileWatch::default(),
+            broken: BrokenFiles::default(),
+        });
+        Session::over(options, state)
     }
 
-    fn over(
-        options: SessionOptions,
-        memory: Arc<HeldMemory>,
-        turns: Arc<Turns>,
-        (watch, broken): (Arc<FileWatch>, Arc<BrokenFiles>),
-    ) -> Session {
+    fn over(options: SessionOptions, state: Arc<SessionState>) -> Session {
         let readable = options.read_roots.iter().map(|root| {
             let root = Root::At(root.clone());
             Workspace::new(WorkspaceOptions { root, ..options.workspace.clone() })
@@ -223,10 +230,7 @@ impl Session {
             workspace: Workspace::new(options.workspace.clone()),
             readable: readable.collect(),
             options,
-            memory,
-            turns,
-            watch,
-            broken,
+            state,
         }
     }
 
@@ -235,14 +239,12 @@ impl Session {
     pub fn spelled(&self, spelling: Spelling) -> Session {
         let mut options = self.options.clone();
         options.workspace.host.spelling = spelling;
-        let (memory, turns) = (Arc::clone(&self.memory), Arc::clone(&self.turns));
-        let watches = (Arc::clone(&self.watch), Arc::clone(&self.broken));
-        Session::over(options, memory, turns, watches)
+        Session::over(options, Arc::clone(&self.state))
     }
 
     /// A session of its own that remembers all that this one does, and is not kept on disk.
     pub fn fork(&self) -> Session {
-        Session::with_memory(self.options.clone(), self.memory.fork())
+        Session::with_memory(self.options.clone(), self.state.memory.fork())
     }
 
     /// What the session is made of.
@@ -253,12 +255,12 @@ impl Session {
     /// Problems with keeping it on disk: damaged records that were left out, a full disk. No call
     /// but `forget` fails because of them.
     pub fn notes(&self) -> Vec<String> {
-        self.memory.notes(self.options.workspace.host.spelling)
+        self.state.memory.notes(self.options.workspace.host.spelling)
     }
 
     /// Bytes that its memory takes.
     pub fn memory_bytes(&self) -> usize {
-        self.memory.bytes()
+        self.state.memory.bytes()
     }
 
     /// Forgets what was shown of a file, or of all files.
@@ -268,9 +270,10 @@ impl Session {
     /// same.
     pub fn forget(&self, path: Option<&Path>) -> Result<()> {
         let file = path.map(|path| self.named(unicode_path("path", path)?)).transpose()?;
-        self.watch.forget(file.as_deref());
-        self.broken.forget(file.as_deref());
-        self.memory
+        self.state.watch.forget(file.as_deref());
+        self.state.broken.forget(file.as_deref());
+        self.state
+            .memory
             .forget(file)
             .map_err(|error| error.spelled(self.options.workspace.host.spelling))
     }
@@ -322,11 +325,11 @@ impl Session {
         }
         let (report, lessons) = reading.finish();
         let files = shown_files(&lessons);
-        let learning = self.memory.ready(lessons, Some(place.as_of), cancel);
+        let learning = self.state.memory.ready(lessons, Some(place.as_of), cancel);
         // What a cancelled call would have shown was not shown.
         cancel.check()?;
         learning.learn();
-        self.watch.show(&files);
+        self.state.watch.show(&files);
         Ok(report)
     }
 
@@ -395,10 +398,10 @@ impl Session {
         let result = self.search_in_order(&query, cancel, progress)?;
         let lessons = self.lessons_of_rows(found_rows(&result), cancel)?;
         let files = shown_files(&lessons);
-        let learning = self.memory.ready(lessons, Some(place.as_of), cancel);
+        let learning = self.state.memory.ready(lessons, Some(place.as_of), cancel);
         cancel.check()?;
         learning.learn();
-        self.watch.show(&files);
+        self.state.watch.show(&files);
         Ok(result)
     }
 
@@ -413,7 +416,7 @@ impl Session {
             _ => 0,
         });
         let lines = lines.sum();
-        let learning = self.memory.ready(lessons, None, cancel);
+        let learning = self.state.memory.ready(lessons, None, cancel);
         cancel.check()?;
         learning.learn();
         Ok(lines)
@@ -444,60 +447,56 @@ impl Session {
         place.wait(cancel)?;
         self.look();
         // What other processes were shown before the call was made, it may mean.
-        let as_of = self.memory.catch_up(place.as_of);
-        let (memory, unseen) = (&*self.memory, self.options.unseen);
+        let as_of = self.state.memory.catch_up(place.as_of);
+        let (memory, unseen) = (&self.state.memory, self.options.unseen);
         let recall = Some(Recall { memory, unseen, as_of, cancel });
         let outcome = self.workspace.apply_recalling(patch, patch_options, recall, cancel)?;
-        if let Outcome::Applied(applied) = &outcome
-            && !patch_options.dry_run
-        {
-            self.note_broken(applied);
-        }
         // What the session wrote itself is no news, nor is what a refusal shows.
-        let names: Vec<&String> = match &outcome {
+        let files = match &outcome {
             Outcome::Applied(_) if patch_options.dry_run => Vec::new(),
-            Outcome::Applied(applied) => {
-                let files = applied.files.iter();
-                files.flat_map(|file| [Some(&file.path), file.from.as_ref()]).flatten().collect()
-            }
+            Outcome::Applied(applied) => self.note_written(applied),
             Outcome::Rejected(rejected) => {
-                rejected.failures.iter().filter_map(|failure| failure.path.as_ref()).collect()
+                let names = rejected.failures.iter().filter_map(|failure| failure.path.as_ref());
+                let names: BTreeSet<&String> = names.collect();
+                names.into_iter().filter_map(|name| self.named(name).ok()).collect()
             }
         };
-        let files: Vec<_> = names.into_iter().filter_map(|name| self.named(name).ok()).collect();
-        self.watch.show(&files);
+        self.state.watch.show(&files);
         Ok(outcome)
     }
 
     /// A call begins.
     fn look(&self) {
-        self.watch.look();
-        self.broken.look();
+        self.state.watch.look();
+        self.state.broken.look();
     }
 
-    /// Notes which files a patch has broken or mended.
-    fn note_broken(&self, applied: &Applied) {
+    /// Notes which files a patch has broken or mended; returns all that it has touched.
+    fn note_written(&self, applied: &Applied) -> Vec<PathBuf> {
+        let mut files = Vec::new();
         for change in &applied.files {
             let gone = change.from.as_ref().map(|from| (from, None));
             for (name, state) in gone.into_iter().chain([(&change.path, change.syntax)]) {
                 if let Ok(file) = self.named(name) {
-                    self.broken.note(file, state);
+                    files.push(file.clone());
+                    self.state.broken.note(file, state);
                 }
             }
         }
+        files
     }
 
     /// Files that an earlier patch of the session has broken, and that are still as broken: found by
     /// the calls since, and returned once.
     pub fn broken_files(&self) -> Vec<String> {
-        self.relative(&self.broken.take())
+        self.relative(&self.state.broken.take())
     }
 
     /// Files that were shown, and that somebody else has changed since: found by the calls so far,
     /// and returned once. Of the files that were shown last, 256 are watched, by what the file
     /// system says of them.
     pub fn changed_files(&self) -> Vec<String> {
-        self.relative(&self.watch.take())
+        self.relative(&self.state.watch.take())
     }
 
     /// Files by names that start where the session works.

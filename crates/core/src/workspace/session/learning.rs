@@ -64,7 +64,7 @@ impl Session {
         let load = scope.load_options();
         let read = with_file(scope.fs, scope.base, path, &load, |loaded| {
             let Loaded::Text(document) = loaded else { return Ok(None) };
-            let text = self.memory.version(document.text(), None);
+            let text = self.state.memory.version(document.text(), None);
             let rows = |body: &Body<'_>| rows_shown(scope.dialect, body, rows);
             let lines = text.look(document.text(), rows);
             Ok(Some((text, lines)))

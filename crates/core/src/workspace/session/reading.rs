@@ -202,7 +202,7 @@ impl<'s> Reading<'s> {
     }
 
     fn seen_of(&self, scope: &Scope<'_>, document: &Document, view: &FileView) -> Seen {
-        let text = self.session.memory.version(document.text(), hash_of_view(document, view));
+        let text = self.session.state.memory.version(document.text(), hash_of_view(document, view));
         let shown = text.look(document.text(), |body| match view.match_lines {
             None if view.end_line >= view.start_line => {
                 let folded: LineSet = view.folds.iter().cloned().collect();

@@ -3,56 +3,55 @@
 
 use std::sync::Arc;
 
-use super::{ReadReport, Session};
+use super::{ReadReport, Session, SessionState};
 use crate::cancel::Cancel;
 use crate::edit::apply::PatchOptions;
 use crate::edit::json::{JsonRequest, JsonView};
 use crate::edit::outcome::Outcome;
 use crate::edit::request::Patch;
-use crate::edit::session::{HeldMemory, Moment};
+use crate::edit::session::Moment;
 use crate::error::Result;
 use crate::view::read::ReadRequest;
 use crate::view::search::{SearchQuery, SearchResult};
-use crate::workspace::turns::{Reach, Start, Ticket, Turns};
+use crate::workspace::turns::{Reach, Start, Ticket};
 
 /// A place in the order of a session's calls, which is given up when it is dropped.
 pub(super) struct PlaceInOrder {
     ticket: Ticket,
     /// What was known when the call was made.
     pub(super) as_of: Moment,
-    turns: Arc<Turns>,
-    memory: Arc<HeldMemory>,
+    state: Arc<SessionState>,
 }
 
 impl PlaceInOrder {
     /// Waits until no earlier call is in the way.
     pub(super) fn wait(&self, cancel: &Cancel) -> Result<()> {
-        self.turns.wait(&self.ticket, cancel)
+        self.state.turns.wait(&self.ticket, cancel)
     }
 
     fn gate(&self) -> Gate {
-        Gate { ticket: self.ticket.clone(), turns: Arc::clone(&self.turns) }
+        Gate { ticket: self.ticket.clone(), state: Arc::clone(&self.state) }
     }
 }
 
 impl Drop for PlaceInOrder {
     fn drop(&mut self) {
-        self.memory.let_go(self.as_of);
-        self.turns.leave(&self.ticket);
+        self.state.memory.let_go(self.as_of);
+        self.state.turns.leave(&self.ticket);
     }
 }
 
 /// Where a call waits for its turn without a thread of its own.
 pub struct Gate {
     ticket: Ticket,
-    turns: Arc<Turns>,
+    state: Arc<SessionState>,
 }
 
 impl Gate {
     /// Has `start` called once no earlier call is in the way: at once, or by the thread that ends
     /// the last of them. It is dropped if the turn is given up before.
     pub fn pass(self, start: Start) {
-        self.turns.when_free(&self.ticket, start);
+        self.state.turns.when_free(&self.ticket, start);
     }
 }
 
@@ -76,10 +75,9 @@ pub struct WriteTurn {
 
 impl Session {
     pub(super) fn place(&self, reach: Reach) -> PlaceInOrder {
-        let ticket = self.turns.enter(reach);
-        let as_of = self.memory.hold();
-        let (turns, memory) = (Arc::clone(&self.turns), Arc::clone(&self.memory));
-        PlaceInOrder { ticket, as_of, turns, memory }
+        let ticket = self.state.turns.enter(reach);
+        let as_of = self.state.memory.hold();
+        PlaceInOrder { ticket, as_of, state: Arc::clone(&self.state) }
     }
 
     /// Takes the turn of a read or a search that is made now and carried out later.
