@@ -4,6 +4,7 @@
 use hashline_syntax::{Source, language_of};
 
 /// The blocks of one text. It is parsed when the first of them is asked for.
+#[cfg_attr(not(feature = "syntax"), expect(dead_code, reason = "nothing is parsed"))]
 pub struct Enclosing<'a> {
     path: &'a str,
     text: &'a [u8],
