@@ -470,6 +470,12 @@ export interface EditOptions extends DialectOptions {
    */
   repairs?: boolean | Partial<Record<RepairRule, boolean>>
   /**
+   * How the `text` of an outcome tells of changed lines. `'region'` (when left out): the lines with
+   * their new anchors. `'brief'`: the new anchors alone, for a model that knows what it wrote.
+   * Refusals and what a dry run would do are told in full.
+   */
+  answer?: 'region' | 'brief'
+  /**
    * How many unchanged lines the `text` of an outcome shows on either side of each changed region: 0
    * to 3, 2 when left out. (The tools of `hashline-native/tools` show 1.) Refusals show two.
    */

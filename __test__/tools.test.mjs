@@ -537,12 +537,31 @@ test('an answer shows one unchanged line around a change, or as many as asked fo
   }
 })
 
+test('a brief answer has the new anchors alone, and they can be used', () =>
+  withDir({ 'a.txt': numbered(9) }, async (cwd, stateDir) => {
+    const session = new HashSession({ cwd, stateDir, durability: 'process' })
+    const { read, apply } = hashTools(session, { answer: 'brief' })
+    const { text } = await read.execute({ path: 'a.txt' })
+    const anchor = anchorOf(text, 'line 5')
+    const edit = { op: 'set_line', path: 'a.txt', anchor, text: 'one\ntwo' }
+    const done = await apply.execute({ operations: [edit] })
+    const [one, two] = formatHashed('one\ntwo', { startLine: 5 }).match(/^\d+:../gm) ?? []
+    const rows = ['--- a.txt --- 1 edit, +2 -1', `5-6: ${one} ${two}`, 'Lines after 5 moved by +1.']
+    assert.equal(done.text, rows.join('\n'))
+    const next = { op: 'delete', path: 'a.txt', anchor: two }
+    assert.equal((await apply.execute({ operations: [next] })).isError, false)
+  }))
+
 test('options of tools that are wrong are refused when the tools are made', () => {
   const make = (/** @type {object} */ options) => () => hashTools(new HashSession(), options)
   const code = 'INVALID_ARGUMENT'
   const message = /^options\.answerContext is .+: expected a whole number from 0 to 3$/
   for (const answerContext of [4, -1, 1.5, '1', true]) {
     assert.throws(make({ answerContext }), { code, message })
+  }
+  const forms = /^options\.answer is .+: expected one of "region", "brief"$/
+  for (const answer of ['short', '', 1, true]) {
+    assert.throws(make({ answer }), { code, message: forms })
   }
   assert.throws(make({ answercontext: 1 }), { code, message: /unknown name "answercontext"/ })
 })

@@ -28,6 +28,12 @@ export interface HashToolsOptions {
   /** Other names; descriptions and messages use them. */
   names?: ToolNames
   /**
+   * How the answer to an edit tells of changed lines: the lines with their new anchors (`'region'`),
+   * or the new anchors alone (`'brief'`). When left out, what the session was given, or else
+   * `'region'`.
+   */
+  answer?: 'region' | 'brief'
+  /**
    * How many unchanged lines the answer to an edit shows on either side of each changed region: 0 to
    * 3. When left out, what the session was given, or else 1. Refusals show two.
    */

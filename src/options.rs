@@ -17,7 +17,7 @@ use super::fault::Result;
 use super::js::Js;
 pub use field::{Field, Holder, optional};
 pub use workspace::{
-    OfWorkspace, ROOT, answer_context, spelling, workspace_defaults, workspace_options,
+    OfWorkspace, ROOT, answer_context, answer_form, spelling, workspace_defaults, workspace_options,
 };
 
 /// The properties of an object, in parts that several tables may have.

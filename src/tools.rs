@@ -14,7 +14,7 @@ use napi_derive::napi;
 
 use super::fault::{self, Result};
 use super::js::Js;
-use super::options::{Field, Holder, Row, Table, answer_context, optional, read, row};
+use super::options::{Field, Holder, Row, Table, answer_context, answer_form, optional, read, row};
 use super::session::{HashSession, ReadImage};
 use super::task::{self, Call, Prepared};
 use super::text::Text;
@@ -25,12 +25,16 @@ const OPTIONS: Table<CallOptions> = &[
     Row::SIGNAL,
     &[
         row!("dryRun", Field::flag => dry_run),
+        row!("answer", answer_form => answer.form),
         row!("answerContext", answer_context => answer.context_lines),
     ],
 ];
 
 /// What `HashToolsOptions` say of answers.
-const ANSWER: Table<AnswerOptions> = &[&[row!("answerContext", answer_context => context_lines)]];
+const ANSWER: Table<AnswerOptions> = &[&[
+    row!("answer", answer_form => form),
+    row!("answerContext", answer_context => context_lines),
+]];
 
 /// The definition of a tool as JSON, for a harness and a model. `answer` is how its answers are told.
 #[napi(namespace = "tools", js_name = "definition", skip_typescript)]

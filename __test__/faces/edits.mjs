@@ -293,6 +293,7 @@ function manners() {
     ['an encoding that is none', latin, { encoding: 'klingon' }],
     ['files that are too large', large, { maxFileBytes: 1000 }],
     ['the durability of a power cut', plus, { durability: 'power' }],
+    ['a brief answer', plus, { answer: 'brief' }],
     ['one line of context in the answer', plus, { answerContext: 1 }],
   ]
   return made.map(([name, operations, options]) => ({

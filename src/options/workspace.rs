@@ -2,8 +2,8 @@
 
 use hashline_core::host::{Host, Term};
 use hashline_core::{
-    ANSWER_CONTEXT_MAX_LINES, Durability, Error, RELOCATE_WINDOW_MAX_LINES, Relocate, RepairRules,
-    SyntaxCheck, WorkspaceOptions,
+    ANSWER_CONTEXT_MAX_LINES, AnswerForm, Durability, Error, RELOCATE_WINDOW_MAX_LINES, Relocate,
+    RepairRules, SyntaxCheck, WorkspaceOptions,
 };
 use napi::ValueType;
 
@@ -30,6 +30,7 @@ pub trait OfWorkspace: Sized + 'static {
         row!("relocate", relocate => workspace().apply.edit.relocate),
         row!("relocateWindow", window_lines => workspace().apply.edit.relocate_window_lines),
         row!("repairs", repair_rules => workspace().apply.edit.repairs),
+        row!("answer", answer_form => workspace().apply.edit.answer.form),
         row!("answerContext", answer_context => workspace().apply.edit.answer.context_lines),
     ];
 
@@ -98,6 +99,11 @@ fn relocate(field: Field<'_>) -> Result<Relocate> {
 
 fn window_lines(field: Field<'_>) -> Result<u64> {
     field.whole(0, RELOCATE_WINDOW_MAX_LINES)
+}
+
+/// The option `answer`.
+pub fn answer_form(field: Field<'_>) -> Result<AnswerForm> {
+    field.choice(&[("region", AnswerForm::Region), ("brief", AnswerForm::Brief)])
 }
 
 /// The option `answerContext`.

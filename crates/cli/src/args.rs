@@ -13,7 +13,7 @@ use hashline_core::ReadRequest;
 use hashline_core::Result;
 use hashline_core::Root;
 use hashline_core::host::{Host, Term};
-use hashline_core::{ANSWER_CONTEXT_MAX_LINES, AnswerOptions};
+use hashline_core::{ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions};
 use hashline_core::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS};
 use hashline_core::{Columns, Context, Folding, Limits};
 use hashline_core::{DIALECTS, Dialect};
@@ -727,6 +727,9 @@ pub struct EditingArgs {
     /// What a finished command is safe from
     #[arg(long, value_enum, default_value_t = DurabilityArg::Power)]
     durability: DurabilityArg,
+    /// How an answer tells of changed lines [default: region]
+    #[arg(long, value_enum)]
+    answer: Option<AnswerArg>,
     /// How many unchanged lines an answer shows on either side of each changed region [default: 1 in
     /// answers to a model, else 2]
     #[arg(long, value_name = "LINES")]
@@ -746,7 +749,13 @@ impl EditingArgs {
             edit: EditOptions {
                 relocate,
                 relocate_window_lines: self.relocate_window,
-                answer: AnswerOptions { context_lines: self.answer_context },
+                answer: AnswerOptions {
+                    form: self.answer.map(|answer| match answer {
+                        AnswerArg::Region => AnswerForm::Region,
+                        AnswerArg::Brief => AnswerForm::Brief,
+                    }),
+                    context_lines: self.answer_context,
+                },
                 ..EditOptions::default()
             },
             syntax: self.syntax.map(|check| match check {
@@ -771,6 +780,14 @@ enum RelocateArg {
     Unique,
     /// Never
     Off,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum AnswerArg {
+    /// The lines with their new anchors
+    Region,
+    /// The new anchors alone
+    Brief,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

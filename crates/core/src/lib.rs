@@ -62,7 +62,7 @@ pub use self::{
         Relocation, Repair, TextOutcome, Warning, WarningCode,
     },
     edit::repair::{RepairRules, Rule},
-    edit::report::{ANSWER_CONTEXT_MAX_LINES, AnswerOptions, DiffHunk},
+    edit::report::{ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions, DiffHunk},
     edit::request::{Patch, PatchOperation},
     edit::resolve::{RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate},
     edit::session::{MemoryLimits, Unseen},

@@ -23,7 +23,7 @@ fn words(names: &Names, dialect: &Dialect) -> Wording {
         description: format!(
             "Edits, creates, moves and deletes files, any number in one call: all operations are carried out, or none. \
              Lines are named by the anchors that {read}, {search} and earlier answers of {apply} showed; copy them exactly. \
-             All anchors of a call refer to the files before it. The answer shows the changed lines with new anchors, so no new {read} is needed. \
+             All anchors of a call refer to the files before it. The answer has the new anchors of the changed lines, so no new {read} is needed. \
              A refusal shows the lines as they are: correct the anchors and send all operations again.\n\n{}",
             example(names, dialect)
         ),
@@ -68,7 +68,7 @@ fn example(names: &Names, dialect: &Dialect) -> String {
 }
 
 /// How it is told what was done, where nobody says it: a model has just written the lines.
-const ANSWER: AnswerOptions = AnswerOptions { context_lines: Some(1) };
+const ANSWER: AnswerOptions = AnswerOptions { form: None, context_lines: Some(1) };
 
 /// How many unchanged lines diffs show around each change.
 const DIFF_CONTEXT_LINES: u64 = 3;

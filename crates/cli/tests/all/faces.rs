@@ -173,6 +173,7 @@ fn words_of(call: &Value, dir: &str, is_of_session: bool) -> Option<Words> {
             options.value("durability", "--durability");
             options.value("relocate", "--relocate");
             options.value("relocateWindow", "--relocate-window");
+            options.value("answer", "--answer");
             options.value("answerContext", "--answer-context");
             options.value("syntax", "--syntax");
             options.flag("dryRun", "--dry-run", false);

@@ -269,7 +269,7 @@ pub fn apply_to_text(
     if !file.plan.regions.is_empty() {
         let (change, shown) = edited_change(dialect, "", &file, options.answer);
         applied.files.push(change);
-        rows.push(shown);
+        rows.push(shown.text);
     }
     applied.text = applied_text(&applied, &rows);
     let pieces = splice(&file.document, &file.plan);

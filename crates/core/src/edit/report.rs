@@ -16,8 +16,10 @@ use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
 use crate::view::render::{GAP, one_line, render_cut_line};
 
-pub use answer::{ANSWER_CONTEXT_MAX_LINES, AnswerOptions};
-pub use applied::{FileReport, applied_text, created_rows, reindented_message, relocation_rows};
+pub use answer::{ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions};
+pub use applied::{
+    FileReport, ToldRows, applied_text, created_rows, reindented_message, relocation_rows,
+};
 pub use blockless::{block_rows, no_block_failure};
 pub use broken::{breaks_message, broken_message, fault_rows, tried_message};
 pub use cut::cut_row_failure;
@@ -57,11 +59,13 @@ struct Rows {
     hasher: LineHasher,
     out: Vec<u8>,
     last: Option<u64>,
+    /// Lines of which only the anchors are told.
+    named: Vec<u64>,
 }
 
 impl Rows {
     fn new(dialect: &'static Dialect) -> Rows {
-        Rows { hasher: LineHasher::new(dialect), out: Vec::new(), last: None }
+        Rows { hasher: LineHasher::new(dialect), out: Vec::new(), last: None, named: Vec::new() }
     }
 
     /// Adds a line; a gap before it when it does not follow the last one.
@@ -76,6 +80,25 @@ impl Rows {
         self.last = Some(number);
     }
 
+    /// Adds the anchors of a stretch of lines alone: `4-6: 4:ab 5:cd 6:ef`.
+    fn anchors<'t>(
+        &mut self,
+        (first, last): (u64, u64),
+        lines: impl Iterator<Item = (u64, &'t [u8])>,
+    ) {
+        let range = if first == last { first.to_string() } else { format!("{first}-{last}") };
+        self.out.extend_from_slice(format!("{range}:").as_bytes());
+        let mut next = first;
+        for (number, text) in lines {
+            let gap = if number > next { format!(" {GAP}") } else { String::new() };
+            let anchor = self.hasher.dialect().anchor_text(number, self.hasher.hash(number, text));
+            self.out.extend_from_slice(format!("{gap} {anchor}").as_bytes());
+            self.named.push(number);
+            next = number + 1;
+        }
+        self.out.push(b'\n');
+    }
+
     fn gap(&mut self) {
         self.out.extend_from_slice(GAP.as_bytes());
         self.out.push(b'\n');
@@ -84,6 +107,10 @@ impl Rows {
     fn note(&mut self, text: &str) {
         self.out.extend_from_slice(text.as_bytes());
         self.out.push(b'\n');
+    }
+
+    fn into_told(self) -> ToldRows {
+        ToldRows { text: String::from_utf8_lossy(&self.out).into_owned(), named: self.named }
     }
 
     fn into_text(self) -> String {

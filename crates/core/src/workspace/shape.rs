@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serializer};
 use super::{Root, SessionLimits, SessionOptions, WorkspaceOptions};
 use crate::edit::apply::{ApplyOptions, Durability, EditOptions};
 use crate::edit::repair::RepairRules;
-use crate::edit::report::{ANSWER_CONTEXT_MAX_LINES, AnswerOptions};
+use crate::edit::report::{ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions};
 use crate::edit::resolve::{RELOCATE_WINDOW_MAX_LINES, Relocate};
 use crate::edit::session::{MemoryLimits, Unseen};
 use crate::edit::structure::SyntaxCheck;
@@ -31,6 +31,7 @@ macro_rules! shape {
             relocate: Option<Relocate>,
             relocate_window: Option<u64>,
             repairs: Option<RepairRules>,
+            answer: Option<AnswerForm>,
             answer_context: Option<u64>,
             durability: Option<Durability>,
             state_dir: Option<PathBuf>,
@@ -61,6 +62,7 @@ macro_rules! shape {
                             },
                             repairs: self.repairs.take().unwrap_or(edit.repairs),
                             answer: AnswerOptions {
+                                form: self.answer,
                                 context_lines: self
                                     .answer_context
                                     .map(answer_context)

@@ -113,7 +113,7 @@ fn without_context_a_deletion_leaves_no_empty_place() {
 #[test]
 fn a_patch_may_be_answered_otherwise_than_the_session_says() {
     let scene = Scene::new(&[("f", &lines(20))], json!({"answerContext": 3}));
-    let answer = AnswerOptions { context_lines: Some(0) };
+    let answer = AnswerOptions { context_lines: Some(0), ..AnswerOptions::default() };
     let options = PatchOptions { answer, ..PatchOptions::default() };
     let Outcome::Applied(applied) = scene.outcome(&json!([set(5, "a")]), &options) else {
         panic!()
@@ -153,4 +153,161 @@ fn more_context_than_there_may_be_is_refused() {
         serde_json::from_value::<SessionOptions>(json!({"answerContext": 4})).unwrap_err();
     let expected = "answerContext is 4: expected a whole number from 0 to 3";
     assert!(refused.to_string().contains(expected), "{refused}");
+}
+
+/// The row of a brief answer for new lines from a number on.
+fn named(first: u64, texts: &[&str]) -> String {
+    let anchors: Vec<String> = (first..).zip(texts).map(|(at, text)| anchor(at, text)).collect();
+    let last = first + texts.len() as u64 - 1;
+    let range = if first == last { first.to_string() } else { format!("{first}-{last}") };
+    format!("{range}: {}", anchors.join(" "))
+}
+
+fn brief(files: &[(&str, &str)]) -> Scene {
+    Scene::new(files, json!({"answer": "brief"}))
+}
+
+#[test]
+fn a_brief_answer_names_new_anchors_alone_and_how_later_lines_moved() {
+    let scene = brief(&[("f", &lines(20))]);
+    let told = scene
+        .applied(json!([
+            {"op": "replace_range", "path": "f", "start_anchor": anchor(4, "line 4"), "end_anchor": anchor(5, "line 5"), "text": "a\nb\nc"},
+            set(6, "d"),
+            delete(10),
+            delete(20),
+            {"op": "add_file", "path": "new", "content": "x\ny\n"},
+            {"op": "add_file", "path": "empty", "content": ""},
+        ]))
+        .text;
+    let expected = [
+        "--- f --- 4 edits, +4 -5",
+        &named(4, &["a", "b", "c"]),
+        "Lines after 5 moved by +1.",
+        &named(7, &["d"]),
+        "Lines after 10 moved by +0.",
+        "--- new --- created, +2",
+        &named(1, &["x", "y"]),
+        "--- empty --- created, +0",
+    ];
+    assert_eq!(told, expected.join("\n"));
+}
+
+#[test]
+fn a_session_knows_the_anchors_that_a_brief_answer_names_and_all_older_ones() {
+    let scene = brief(&[("f", &lines(20))]);
+    scene.applied(
+        json!([{"op": "insert_after", "path": "f", "anchor": anchor(4, "line 4"), "text": "a\nb"}]),
+    );
+    // A new line by its new anchor, lines behind it by their old ones.
+    scene.applied(json!([
+        {"op": "set_line", "path": "f", "anchor": anchor(5, "a"), "text": "A"},
+        set(5, "five"),
+        set(10, "ten"),
+    ]));
+    let content = scene.content("f");
+    assert!(content.starts_with("line 1\nline 2\nline 3\nline 4\nA\nb\nfive\n"), "{content}");
+    assert!(content.contains("\nline 9\nten\nline 11\n"), "{content}");
+}
+
+#[test]
+fn of_a_long_text_the_anchors_of_both_ends_are_named() {
+    let scene = brief(&[("f", "old\n")]);
+    let text: Vec<String> = (1..=200).map(|number| format!("new {number}")).collect();
+    let told = scene.applied(json!([
+        {"op": "set_line", "path": "f", "anchor": anchor(1, "old"), "text": text},
+        {"op": "add_file", "path": "g", "content": text.join("\n")},
+    ]));
+    let anchors = |numbers: std::ops::RangeInclusive<u64>| {
+        let anchors = numbers.map(|number| anchor(number, &format!("new {number}")));
+        anchors.collect::<Vec<_>>().join(" ")
+    };
+    let row = format!("1-200: {} ... {}", anchors(1..=6), anchors(195..=200));
+    assert_eq!(
+        told.text,
+        format!("--- f --- 1 edit, +200 -1\n{row}\n--- g --- created, +200\n{row}")
+    );
+    // The model has written the lines between.
+    scene.applied(json!([
+        {"op": "delete", "path": "f", "start_anchor": anchor(6, "new 6"), "end_anchor": anchor(195, "new 195")},
+        {"op": "delete", "path": "g", "start_anchor": anchor(6, "new 6"), "end_anchor": anchor(195, "new 195")},
+    ]));
+    assert_eq!(scene.content("f").lines().count(), 10);
+    // Not by an anchor that no answer had.
+    let unnamed =
+        json!([{"op": "set_line", "path": "f", "anchor": anchor(8, "new 8"), "text": "x"}]);
+    assert!(matches!(scene.outcome(&unnamed, &PatchOptions::default()), Outcome::Rejected(_)));
+}
+
+#[test]
+fn of_lines_that_were_moved_or_copied_a_brief_answer_names_the_ends() {
+    let scene = brief(&[("f", &lines(60)), ("g", "first\n")]);
+    let told = scene.applied(json!([
+        {"op": "copy_lines", "path": "f", "start_anchor": anchor(1, "line 1"), "end_anchor": anchor(40, "line 40"), "to": "g", "to_anchor": "EOF"},
+    ]));
+    let end = |number: u64| anchor(number + 1, &format!("line {number}"));
+    let expected = format!(
+        "--- g --- 1 edit, +40 -0\n2-41: {} {} ... {} {}",
+        end(1),
+        end(2),
+        end(39),
+        end(40)
+    );
+    assert_eq!(told.text, expected);
+}
+
+#[test]
+fn what_a_dry_run_would_do_is_told_in_full() {
+    let scene = brief(&[("f", &lines(20))]);
+    let options = PatchOptions { dry_run: true, ..PatchOptions::default() };
+    let Outcome::Applied(applied) = scene.outcome(&json!([set(5, "new")]), &options) else {
+        panic!()
+    };
+    assert!(applied.text.contains(&row(5, "new")), "{}", applied.text);
+    assert!(applied.text.contains(&row(4, "line 4")), "{}", applied.text);
+}
+
+#[test]
+fn brief_answers_have_the_anchors_of_every_dialect() {
+    for dialect in &hashline_core::DIALECTS {
+        let hash = |number, text: &str| hash_line(dialect, number, text);
+        let anchor = |number, text: &str| dialect.anchor_text(number, hash(number, text));
+        let scene =
+            Scene::new(&[("f", &lines(9))], json!({"answer": "brief", "dialect": dialect.name}));
+        let text = ["let a = 1", "", "}", "  é 🎉"];
+        let told = scene.applied(json!([
+            {"op": "set_line", "path": "f", "anchor": anchor(5, "line 5"), "text": text},
+        ]));
+        let anchors: Vec<String> = (5..).zip(text).map(|(at, text)| anchor(at, text)).collect();
+        let row = format!("\n5-8: {}\nLines after 5 moved by +3.", anchors.join(" "));
+        assert!(told.text.contains(&row), "{}: {}", dialect.name, told.text);
+        let edits = (5..).zip(text).map(|(at, text)| {
+            json!({"op": "set_line", "path": "f", "anchor": anchor(at, text), "text": format!("new {at}")})
+        });
+        scene.applied(edits.collect());
+        assert!(scene.content("f").contains("\nnew 5\nnew 6\nnew 7\nnew 8\nline 6\n"));
+    }
+}
+
+#[test]
+fn a_brief_answer_of_very_many_places_is_bounded_and_what_it_names_is_known() {
+    let count = 9_000;
+    let scene = brief(&[("f", &"old text\n".repeat(count))]);
+    let told = scene.applied(json!([
+        {"op": "replace_text", "path": "f", "old_text": "old", "new_text": "new", "all": true},
+    ]));
+    assert!(told.text.len() < 51_300, "{}", told.text.len());
+    assert!(told.text.contains(" are not shown."), "{}", told.text);
+    let last = told.text.lines().rfind(|row| row.contains(": ")).unwrap();
+    let last: u64 = last.split_once(':').unwrap().0.parse().unwrap();
+    assert!(last > 1_000, "{last}");
+    scene.applied(json!([
+        {"op": "set_line", "path": "f", "anchor": anchor(last, "new text"), "text": "x"},
+    ]));
+}
+
+#[test]
+fn a_form_of_answers_that_is_none_is_refused() {
+    let refused = serde_json::from_value::<SessionOptions>(json!({"answer": "short"})).unwrap_err();
+    assert!(refused.to_string().contains("expected `region` or `brief`"), "{refused}");
 }

@@ -16,7 +16,7 @@ use crate::disk::commit::{self, CommitError, CommitOptions, Ground, Update, conc
 use crate::disk::fs::Place;
 use crate::edit::outcome::{Applied, Change, FileChange, FileDiff, Warning, WarningCode};
 use crate::edit::report::{
-    AnswerOptions, DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, applied_text, block_rows,
+    AnswerOptions, DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, ToldRows, applied_text, block_rows,
     created_hunks, created_rows, deleted_hunks, edited_hunks, relocation_rows, unshown_diff,
 };
 use crate::edit::session::{
@@ -34,7 +34,7 @@ use landing::Landings;
 pub(super) type AddedContents = HashMap<FileKey, GatheredLines>;
 
 /// The rows of a report, by their files.
-pub(super) type RowsOfFiles = HashMap<FileKey, String>;
+pub(super) type RowsOfFiles = HashMap<FileKey, ToldRows>;
 
 /// Everything that is settled and ready to be written.
 pub(super) struct Job<'a> {
@@ -183,9 +183,10 @@ impl<'a> Job<'a> {
     ) -> (Applied, RowsOfFiles) {
         let &PatchOptions { diff_context_lines, dry_run: is_tried, .. } = patch_options;
         let answer = patch_options.answer.or(self.options.edit.answer);
+        let answer = if is_tried { answer.of_trial() } else { answer };
         let mut applied = Applied::default();
-        let mut told_rows = RowsOfFiles::new();
-        let mut files: Vec<(FileKey, FileChange, String)> = Vec::new();
+        let mut told_rows: HashMap<FileKey, String> = HashMap::new();
+        let mut files: Vec<(FileKey, FileChange, ToldRows)> = Vec::new();
         for (edits, file) in self.edited_in_place() {
             let (change, rows) =
                 edited_change(self.scope.dialect, edits.place.shown(), file, answer);
@@ -230,8 +231,9 @@ impl<'a> Job<'a> {
         for (key, change, rows) in files {
             applied.files.push(change);
             let told = told_rows.remove(&key).unwrap_or_default();
-            by_file.insert(key, rows.clone() + &told);
-            all_rows.push(rows);
+            let text = rows.text.clone() + &told;
+            by_file.insert(key, ToldRows { text, ..rows });
+            all_rows.push(rows.text);
         }
         applied.text = applied_text(&applied, &all_rows);
         (applied, by_file)
@@ -312,7 +314,8 @@ impl<'a> Job<'a> {
         let landings = self.landings(added, recall);
         let edited_lesson =
             |edits, file, rows| self.edited_lesson(memory, edits, file, rows, is_silent, &landings);
-        let rows_of = |key: FileKey| rows.get(&key).map_or("", String::as_str);
+        let untold = ToldRows::default();
+        let rows_of = |key: FileKey| rows.get(&key).unwrap_or(&untold);
         let mut lessons = Vec::new();
         for (edits, file) in self.edited_in_place() {
             let rows = rows_of(edits.key());
@@ -354,7 +357,7 @@ impl<'a> Job<'a> {
         memory: &HeldMemory,
         (edits, settled): (&FileEdits<'_>, &Settled),
         file: PathBuf,
-        rows: &str,
+        rows: &ToldRows,
         is_silent: bool,
         landings: &Landings<'_>,
     ) -> Lesson {
@@ -374,9 +377,12 @@ impl<'a> Job<'a> {
         Lesson::Edited { file, before, after, course, shown }
     }
 
-    /// The lines of a text that the rows of a report show.
-    fn shown(&self, text: &Version, rows: &str) -> LineSet {
-        text.body().map(|body| rows_shown(self.scope.dialect, &body, rows)).unwrap_or_default()
+    /// The lines of a text that the rows of a report show, or name.
+    fn shown(&self, text: &Version, rows: &ToldRows) -> LineSet {
+        let shown = text.body().map(|body| rows_shown(self.scope.dialect, &body, &rows.text));
+        let mut shown = shown.unwrap_or_default();
+        shown.extend(&rows.named.iter().map(|&line| line..line + 1).collect());
+        shown
     }
 
     fn file_change(
@@ -384,7 +390,7 @@ impl<'a> Job<'a> {
         one: &FileTask<'_>,
         added: &AddedContents,
         answer: AnswerOptions,
-    ) -> (FileChange, String) {
+    ) -> (FileChange, ToldRows) {
         let mut change = FileChange {
             path: one.path.clone(),
             from: None,
@@ -407,7 +413,7 @@ impl<'a> Job<'a> {
                 change.added = count_lines(text, Unit::Byte);
                 change.line_count = Some(change.added);
                 change.snapshot = Some(snapshot(bytes));
-                (change, created_rows(self.scope.dialect, text))
+                (change, created_rows(self.scope.dialect, text, answer))
             }
             Task::Move { to_path, .. } => match self.edit_of(one) {
                 Some(file) => {
@@ -418,10 +424,10 @@ impl<'a> Job<'a> {
                     change.path.clone_from(to_path);
                     change.from = Some(one.path.clone());
                     change.change = Change::Moved;
-                    (change, String::new())
+                    (change, ToldRows::default())
                 }
             },
-            Task::Delete { .. } => (change, String::new()),
+            Task::Delete { .. } => (change, ToldRows::default()),
         }
     }
 }
@@ -432,7 +438,7 @@ pub(super) fn edited_change(
     path: &str,
     file: &Settled,
     answer: AnswerOptions,
-) -> (FileChange, String) {
+) -> (FileChange, ToldRows) {
     let report = file.report(dialect);
     let (added, removed) = report.added_and_removed();
     let change = FileChange {
@@ -447,6 +453,7 @@ pub(super) fn edited_change(
         syntax: None,
         diff: None,
     };
-    let told = relocation_rows(&file.relocations) + &block_rows(&file.blocks);
-    (change, told + &report.rows(answer))
+    let ToldRows { text, named } = report.rows(answer);
+    let text = relocation_rows(&file.relocations) + &block_rows(&file.blocks) + &text;
+    (change, ToldRows { text, named })
 }

@@ -1,14 +1,29 @@
 //! How an answer tells what was done, as its caller wishes.
 
+use serde::Deserialize;
+
 /// Unchanged lines on either side of a changed region, where nothing is said.
 const CONTEXT_LINES: u64 = 2;
 
 /// The most that an answer shows.
 pub const ANSWER_CONTEXT_MAX_LINES: u64 = 3;
 
+/// In which form changed lines are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AnswerForm {
+    /// Their text with their anchors, and unchanged lines around them.
+    #[default]
+    Region,
+    /// Their anchors alone: whoever wrote the text knows it.
+    Brief,
+}
+
 /// How an answer tells what was done. A refusal is told in one way alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AnswerOptions {
+    /// In which form changed lines are told; `None`: as regions.
+    pub form: Option<AnswerForm>,
     /// Unchanged lines on either side of each changed region, at most 3; `None`: 2.
     pub context_lines: Option<u64>,
 }
@@ -16,10 +31,22 @@ pub struct AnswerOptions {
 impl AnswerOptions {
     /// These, and what others say where these say nothing.
     pub fn or(self, others: AnswerOptions) -> AnswerOptions {
-        AnswerOptions { context_lines: self.context_lines.or(others.context_lines) }
+        AnswerOptions {
+            form: self.form.or(others.form),
+            context_lines: self.context_lines.or(others.context_lines),
+        }
+    }
+
+    pub(super) fn is_brief(self) -> bool {
+        self.form == Some(AnswerForm::Brief)
     }
 
     pub(super) fn context_lines(self) -> u64 {
         self.context_lines.unwrap_or(CONTEXT_LINES).min(ANSWER_CONTEXT_MAX_LINES)
+    }
+
+    /// The same where nothing is written: who tries a patch wants to see what it would do.
+    pub fn of_trial(self) -> AnswerOptions {
+        AnswerOptions { form: Some(AnswerForm::Region), ..self }
     }
 }

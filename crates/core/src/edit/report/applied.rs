@@ -8,7 +8,7 @@ use crate::edit::repair::Reindented;
 use crate::edit::request::Operation;
 use crate::text::dialect::Dialect;
 use crate::text::hash::mixes_line_number;
-use crate::text::lines::{LineIndex, Lines, Unit};
+use crate::text::lines::{LineIndex, Lines, Unit, count_lines};
 use crate::view::excerpt::ANSWER_LIMIT_BYTES;
 use crate::view::render::{file_header, one_line};
 
@@ -42,10 +42,19 @@ pub struct FileReport<'a> {
     pub plan: &'a Plan,
 }
 
-/// A file that was edited, and how many unchanged lines are shown around each change.
+/// What is told of the lines of a file.
+#[derive(Clone, Debug, Default)]
+pub struct ToldRows {
+    /// Rows, each ended by `\n`.
+    pub text: String,
+    /// Lines of which the rows have the anchors, but not the text.
+    pub named: Vec<u64>,
+}
+
+/// A file that was edited, and how that is told.
 struct Telling<'a> {
     file: &'a FileReport<'a>,
-    context_lines: u64,
+    answer: AnswerOptions,
 }
 
 /// A region in the numbers of the new file, with its text.
@@ -59,9 +68,9 @@ struct ShownRegion<'a> {
 }
 
 impl FileReport<'_> {
-    /// The rows of the changed regions, each line ended by `\n`.
-    pub fn rows(&self, answer: AnswerOptions) -> String {
-        Telling { file: self, context_lines: answer.context_lines() }.rows()
+    /// The rows of the changed regions.
+    pub fn rows(&self, answer: AnswerOptions) -> ToldRows {
+        Telling { file: self, answer }.rows()
     }
 
     /// Lines added and removed: lines that stayed as they were do not count.
@@ -81,7 +90,7 @@ impl FileReport<'_> {
 }
 
 impl Telling<'_> {
-    fn rows(&self) -> String {
+    fn rows(&self) -> ToldRows {
         let regions = &self.file.plan.regions;
         let mut rows = Rows::new(self.file.dialect);
         let (mut at, mut shift) = (0, 0);
@@ -95,7 +104,7 @@ impl Telling<'_> {
                 end += 1;
             }
             let before = rows.out.len();
-            if before > 0 {
+            if before > 0 && !self.answer.is_brief() {
                 rows.gap();
             }
             let with_gap = rows.out.len();
@@ -120,7 +129,7 @@ impl Telling<'_> {
                 }
             }
         }
-        rows.into_text()
+        rows.into_told()
     }
 
     /// Regions with their new numbers. `shift` is how much later lines have moved before them, and
@@ -139,16 +148,17 @@ impl Telling<'_> {
     /// Regions that are shown together, the lines around and between them, and the shift.
     fn block(&self, block: &[ShownRegion<'_>], rows: &mut Rows) {
         let (first, last) = (&block[0], &block[block.len() - 1]);
-        let mut old = (first.region.after_line + 1).saturating_sub(self.context_lines).max(1);
+        let context_lines = if self.answer.is_brief() { 0 } else { self.answer.context_lines() };
+        let mut old = (first.region.after_line + 1).saturating_sub(context_lines).max(1);
         let mut shift = first.shift - first.region.shift();
         for shown in block {
             self.old_lines(old, shown.region.after_line, shift, rows);
-            new_lines(shown, rows);
+            self.new_lines(shown, rows);
             old = shown.region.after_line + shown.region.old_lines + 1;
             shift = shown.shift;
         }
         let after = old - 1;
-        self.old_lines(old, (after + self.context_lines).min(self.file.index.count()), shift, rows);
+        self.old_lines(old, (after + context_lines).min(self.file.index.count()), shift, rows);
         let moved: i64 = block.iter().map(|shown| shown.region.shift()).sum();
         if moved != 0 && after < self.file.index.count() {
             rows.note(&self.shift_note(after, last.shift));
@@ -174,21 +184,34 @@ impl Telling<'_> {
         }
     }
 
-    /// Whether the lines shown around two regions follow each other.
+    /// Whether two regions are told as one: the lines shown around them follow each other.
     fn meet(&self, one: &Region, other: &Region) -> bool {
         let between = other.after_line - (one.after_line + one.old_lines);
-        between <= 2 * self.context_lines
+        !self.answer.is_brief() && between <= 2 * self.answer.context_lines()
+    }
+
+    fn new_lines(&self, shown: &ShownRegion<'_>, rows: &mut Rows) {
+        let ends = if is_pasted(shown.region) { PASTED_END_LINES } else { REGION_END_LINES };
+        tell_new_lines(&shown.text, (shown.first, shown.region.new_lines), ends, self.answer, rows);
     }
 }
 
-fn new_lines(shown: &ShownRegion<'_>, rows: &mut Rows) {
-    let count = shown.region.new_lines;
-    let ends = if is_pasted(shown.region) { PASTED_END_LINES } else { REGION_END_LINES };
+/// Tells `count` new lines from the number `first` on; of many, as many as `ends` at either end.
+fn tell_new_lines(
+    text: &[u8],
+    (first, count): (u64, u64),
+    ends: u64,
+    answer: AnswerOptions,
+    rows: &mut Rows,
+) {
     let hidden = if count > REGION_LIMIT_LINES { ends..count - ends } else { 0..0 };
-    for (offset, span) in (0..).zip(Lines::new(&shown.text, Unit::Byte)) {
-        if !hidden.contains(&offset) {
-            rows.line(shown.first + offset, span.text(&shown.text));
-        }
+    let lines = (0..).zip(Lines::new(text, Unit::Byte));
+    let shown = lines.filter(|(offset, _)| !hidden.contains(offset));
+    let shown = shown.map(|(offset, span)| (first + offset, span.text(text)));
+    if !answer.is_brief() {
+        shown.for_each(|(number, text)| rows.line(number, text));
+    } else if count > 0 {
+        rows.anchors((first, first + count - 1), shown);
     }
 }
 
@@ -198,20 +221,11 @@ fn is_pasted(region: &Region) -> bool {
 }
 
 /// The rows of a new file, shortened in the middle.
-pub fn created_rows(dialect: &'static Dialect, text: &[u8]) -> String {
+pub fn created_rows(dialect: &'static Dialect, text: &[u8], answer: AnswerOptions) -> ToldRows {
     let mut rows = Rows::new(dialect);
-    let count = crate::text::lines::count_lines(text, Unit::Byte);
-    let is_shown = |number: u64| {
-        count <= REGION_LIMIT_LINES
-            || number <= REGION_END_LINES
-            || number > count - REGION_END_LINES
-    };
-    for (number, span) in (1..).zip(Lines::new(text, Unit::Byte)) {
-        if is_shown(number) {
-            rows.line(number, span.text(text));
-        }
-    }
-    rows.into_text()
+    let count = count_lines(text, Unit::Byte);
+    tell_new_lines(text, (1, count), REGION_END_LINES, answer, &mut rows);
+    rows.into_told()
 }
 
 /// One row for each anchor that was found on another line.
