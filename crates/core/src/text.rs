@@ -3,7 +3,7 @@
 //! A *line* is the bytes up to and including its terminator (`lines`). What is hashed of it is
 //! its *normalized* text (`normalize`), as a row of the table of *dialects* says (`dialect`).
 //! `hash` takes one line or blocks of many; `simd` says which instructions its loops run on;
-//! `similarity` says how much alike two lines are.
+//! `similarity` says how much alike two lines are; a `tag` names a version of a whole text.
 //!
 //! May import: `error`.
 
@@ -13,3 +13,4 @@ pub mod lines;
 pub mod normalize;
 pub mod simd;
 pub mod similarity;
+pub mod tag;

@@ -3,6 +3,7 @@
 use hashline_core::internals::text::dialect::Dialect;
 use hashline_core::internals::text::hash::{hash_line, verify};
 use hashline_core::internals::text::normalize::normalized;
+use hashline_core::internals::text::tag::Tag;
 use hashline_core::internals::view::render::format_hashed;
 use serde_json::Value;
 
@@ -53,6 +54,16 @@ fn omp() {
 #[test]
 fn omp13() {
     check_hashes("omp13.hash", "omp13", "hash", 2000);
+}
+
+#[test]
+fn omp18_tags() {
+    let rows = rows("omp18.tag");
+    assert_eq!(rows.len(), 500);
+    for row in rows {
+        let tag = Tag::of(row["text"].as_str().unwrap().as_bytes());
+        assert_eq!(tag.to_string(), row["tag"].as_str().unwrap(), "{row}");
+    }
 }
 
 #[test]

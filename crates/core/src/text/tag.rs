@@ -1,0 +1,78 @@
+//! The tag of a version of a text, as oh-my-pi's patches name it: four hexadecimal digits.
+//!
+//! It is the low half of xxHash32 (seed 0) of the text without the spaces, tabs and carriage returns
+//! before each line feed and at the end, so that it is the same whatever ends the lines.
+
+use std::fmt;
+
+use memchr::memchr_iter;
+use xxhash_rust::xxh32::Xxh32;
+
+/// Names a version of a text. Two versions in 65,536 have the same by accident.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Tag(u16);
+
+impl Tag {
+    /// How many digits it is written with.
+    const DIGITS: usize = 4;
+
+    /// The tag of a text: UTF-8, without byte order mark.
+    pub fn of(text: &[u8]) -> Tag {
+        let mut hasher = Xxh32::new(0);
+        // Where nothing is left out, one stretch is hashed at once.
+        let mut start = 0;
+        for end in memchr_iter(b'\n', text).chain([text.len()]) {
+            let kept = start + without_end(&text[start..end]).len();
+            if kept < end {
+                hasher.update(&text[start..kept]);
+                start = end;
+            }
+        }
+        hasher.update(&text[start..]);
+        Tag(hasher.digest() as u16)
+    }
+
+    /// Reads four hexadecimal digits, in either case.
+    pub fn parse(text: &str) -> Option<Tag> {
+        let is_tag = text.len() == Tag::DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_tag.then(|| u16::from_str_radix(text, 16).ok().map(Tag)).flatten()
+    }
+}
+
+impl fmt::Display for Tag {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:04X}", self.0)
+    }
+}
+
+/// A line without the white space at its end that does not count.
+fn without_end(line: &[u8]) -> &[u8] {
+    let kept = line.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
+    &line[..kept.map_or(0, |last| last + 1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use xxhash_rust::xxh32::xxh32;
+
+    #[test]
+    fn tags_are_read_as_they_are_written() {
+        assert_eq!(Tag::parse("1a2B"), Some(Tag(0x1a2b)));
+        assert_eq!(Tag(0xab).to_string(), "00AB");
+        for text in ["", "1A2", "1A2B3", "+123", " 1A2", "1A2G", "é12"] {
+            assert_eq!(Tag::parse(text), None, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_line_by_line(text in "([ab \t\r]|\n|é|\u{a0}|\u{3000}){0,40}") {
+            let lines: Vec<&str> =
+                text.split('\n').map(|line| line.trim_end_matches([' ', '\t', '\r'])).collect();
+            let expected = xxh32(lines.join("\n").as_bytes(), 0) as u16;
+            prop_assert_eq!(Tag::of(text.as_bytes()), Tag(expected));
+        }
+    }
+}
