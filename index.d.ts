@@ -11,7 +11,7 @@ export type Anchor = string
  * How anchors are written and lines are hashed: `pi` `12:a3|text` (the default), `pi26`
  * `12:tprd|text`, `cli` `12:a3|text`, `omp` and `omp13` `12#XY:text`.
  */
-export type Dialect = 'pi' | 'pi26' | 'cli' | 'omp' | 'omp13'
+export type Dialect = 'pi' | 'pi26' | 'cli' | 'omp' | 'omp13' | 'lean'
 
 /** The stable code of a refusal or fault. */
 export type HashlineErrorCode =

@@ -17,6 +17,7 @@ test('all dialects agree with the recorded hashes', () => {
     cli: vectors('cli.hash'),
     omp: vectors('omp.hash'),
     omp13: vectors('omp13.hash'),
+    lean: vectors('lean.hash'),
   }
   for (const [dialect, lines] of Object.entries(rows)) {
     for (const { line, hash, lineNumber } of lines) {

@@ -33,7 +33,7 @@ const rotated = (value, bits) => ((value << bits) | ((value & MASK) >> (32n - bi
  * @param {Uint8Array} bytes
  * @param {bigint} seed
  */
-function naiveXxHash32(bytes, seed) {
+export function naiveXxHash32(bytes, seed) {
   const word = (/** @type {number} */ at) =>
     [0, 1, 2, 3].reduce((sum, byte) => sum | (BigInt(bytes[at + byte]) << BigInt(8 * byte)), 0n)
   let at = 0

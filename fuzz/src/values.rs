@@ -128,7 +128,7 @@ fn text(text: &str) -> Value {
 
 fn anchor(input: &mut Unstructured<'_>, dialect: &Dialect) -> Result<Value> {
     let line = input.int_in_range(0..=6)?;
-    let hash = input.int_in_range(0..=dialect.modulus() - 1)?;
+    let hash = input.int_in_range(0..=dialect.blank_hash().unwrap_or(dialect.modulus() - 1))?;
     Ok(match input.int_in_range(0..=9)? {
         0 => value(input, MAX_DEPTH)?,
         1 => Value::Object(vec![

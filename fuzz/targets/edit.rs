@@ -17,6 +17,7 @@ use hashline_core::internals::edit::value::Value;
 use hashline_core::internals::error::Code;
 use hashline_core::internals::text::dialect::{DIALECTS, Dialect};
 use hashline_core::internals::text::hash::hash_line;
+use hashline_core::internals::view::anchor::{Anchor, RowAnchor};
 use hashline_core::internals::view::read::ReadRequest;
 use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
 use hashline_fuzz::naive::{self, Expected, File, Op};
@@ -284,16 +285,14 @@ fn operation(dialect: &'static Dialect, texts: &[String], edit: &Edit) -> Option
     }
 }
 
-/// Makes the hash of an anchor another one.
+/// Makes the hash of an anchor, or of the second of two, another one.
 fn spoil(dialect: &Dialect, fields: &mut Fields) {
     for (_, value) in fields {
-        if let Value::String(text) = value
-            && text.as_bytes().first().is_some_and(u8::is_ascii_digit)
-            && let Some(last) = text.pop()
-        {
-            let digits = dialect.alphabet;
-            let at = digits.iter().position(|&digit| digit as char == last).unwrap_or(0);
-            text.push(digits[(at + 1) % digits.len()] as char);
+        let Value::String(text) = value else { continue };
+        let last_at = text.rfind('-').map_or(0, |at| at + 1);
+        if let Ok(anchor) = Anchor::parse(dialect, &text[last_at..]) {
+            let other = (anchor.hash + 1) % dialect.modulus();
+            text.replace_range(last_at.., &dialect.anchor_text(anchor.line.into(), other));
         }
     }
 }
@@ -464,15 +463,13 @@ impl Subject<'_> {
     /// Every row of the report is a line of the file as it is now.
     fn report_is_true(&self, applied: &Applied, after: &[u8]) {
         let now = self.file.edited(after).texts();
-        let mark = self.dialect.text_mark as char;
         for row in applied.text.split('\n') {
             let digits = row.bytes().take_while(u8::is_ascii_digit).count();
             let Ok(number) = row[..digits].parse::<usize>() else {
                 continue;
             };
             // Notes on relocations start with an anchor, too, but without mark.
-            let anchor_chars = digits + 1 + self.dialect.width;
-            if row[anchor_chars..].starts_with(mark) {
+            if RowAnchor::of(self.dialect, row).is_some() {
                 let text = now.get(number - 1).unwrap_or_else(|| panic!("no line {number}: {row}"));
                 assert_eq!(row, self.row(number, text), "a row of the report");
             }

@@ -93,9 +93,9 @@ fn headline(files: &[(&str, Shown<'_>)], dialect: &Dialect) -> String {
         1 => "line has",
         _ => "lines have",
     };
-    let separator = dialect.separator as char;
+    let form = dialect.form("LINE");
     format!(
-        "{count} {have} changed since last read. Use the updated LINE{separator}HASH references shown below (>>> marks changed lines).\n"
+        "{count} {have} changed since last read. Use the updated {form} references shown below (>>> marks changed lines).\n"
     )
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use anstyle::{AnsiColor, Style};
 use hashline_core::Dialect;
-use hashline_core::host::GAP;
+use hashline_core::host::{GAP, RowAnchor};
 
 /// Anchors, gaps and numbers: there, but not in the way.
 pub const QUIET: Style = AnsiColor::Cyan.on_default();
@@ -90,14 +90,7 @@ impl Painter {
 
     /// The length of the anchor at the start of a row and the mark after it; 0 without one.
     fn anchor_bytes(&self, line: &str) -> usize {
-        let dialect = self.dialect;
-        let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-        let mark = digits + 1 + dialect.width;
-        let bytes = line.as_bytes();
-        let is_anchor = digits > 0
-            && bytes.get(digits) == Some(&dialect.separator)
-            && bytes.get(mark) == Some(&dialect.text_mark);
-        if is_anchor { mark + 1 } else { 0 }
+        RowAnchor::of(self.dialect, line).map_or(0, |row| line.len() - row.text.len())
     }
 }
 

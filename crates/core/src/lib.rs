@@ -96,6 +96,7 @@ pub mod host {
     pub use crate::error::{Message, Spelling, Term};
     pub use crate::shape::unique_keys;
     pub use crate::threads::CALLS;
+    pub use crate::view::anchor::RowAnchor;
     pub use crate::view::excerpt::ANSWER_LIMIT_BYTES;
     pub use crate::view::render::{GAP, file_header, give_back, one_line};
     pub use crate::view::scope::Host;

@@ -1,6 +1,7 @@
 //! What one answer may hold, whatever it is made of.
 
-use hashline_core::host::ANSWER_LIMIT_BYTES;
+use hashline_core::Dialect;
+use hashline_core::host::{ANSWER_LIMIT_BYTES, RowAnchor};
 
 /// How many lines and bytes one answer may hold.
 pub const MAX_LINES: usize = 2_000;
@@ -17,8 +18,8 @@ const MAX_TAIL_BYTES: usize = 8_192;
 
 /// The part of a text that one answer may hold. Lines that are very long are cut first, so that
 /// what stands below them is not lost; then whole lines, above what is said at the end. `advice`
-/// says what the model can do about it.
-pub fn bounded(text: String, advice: &str) -> String {
+/// says what the model can do about it. Lines of files have anchors of `dialect`.
+pub fn bounded(text: String, dialect: &Dialect, advice: &str) -> String {
     let count = text.split('\n').count();
     if count <= MAX_LINES + SPARE_LINES && text.len() <= MAX_BYTES + SPARE_BYTES {
         return text;
@@ -27,7 +28,7 @@ pub fn bounded(text: String, advice: &str) -> String {
     if fitting(&cut, MAX_LINES, MAX_BYTES) == cut.len() {
         return format!("{}\n(Long lines are cut.{advice})", cut.join("\n"));
     }
-    let tail = tail_of(&cut);
+    let tail = tail_of(dialect, &cut);
     let body = &cut[..cut.len() - tail.len()];
     let head = fitting(body, MAX_LINES - tail.len(), MAX_BYTES - bytes_of(tail));
     let rest = body.len() - head;
@@ -50,20 +51,11 @@ fn fitting(lines: &[String], max_lines: usize, max_bytes: usize) -> usize {
     lines.iter().take(max_lines).take_while(fits).count()
 }
 
-/// Whether a line is one of a file: its number begins it, and a hash follows.
-fn is_row(line: &str) -> bool {
-    let line = line.trim_start();
-    let mut rest = line.trim_start_matches(|digit: char| digit.is_ascii_digit()).chars();
-    let is_word = |char: char| char.is_ascii_alphanumeric() || char == '_';
-    line.starts_with(|digit: char| digit.is_ascii_digit())
-        && rest.next().is_some_and(|mark| !mark.is_whitespace() && !is_word(mark))
-        && rest.next().is_some_and(is_word)
-}
-
 /// The lines below the last line of a file: what is said of it and of other files. None when there
 /// is no line of a file, or when they are too many.
-fn tail_of(lines: &[String]) -> &[String] {
-    let Some(last) = lines.iter().rposition(|line| is_row(line)) else { return &[] };
+fn tail_of<'a>(dialect: &Dialect, lines: &'a [String]) -> &'a [String] {
+    let is_row = |line: &String| RowAnchor::of(dialect, line.trim_start()).is_some();
+    let Some(last) = lines.iter().rposition(is_row) else { return &[] };
     let tail = &lines[last + 1..];
     let is_kept = tail.len() <= MAX_TAIL_LINES && bytes_of(tail) <= MAX_TAIL_BYTES;
     if is_kept { tail } else { &[] }

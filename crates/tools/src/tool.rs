@@ -215,7 +215,7 @@ pub fn line_form(dialect: &Dialect) -> String {
 
 /// How the anchor of a line looks.
 pub fn anchor_form(dialect: &Dialect) -> String {
-    format!("NUMBER{}HASH", dialect.separator as char)
+    dialect.form("NUMBER")
 }
 
 /// What a model wrote as arguments: an object, or the text of one.
@@ -365,7 +365,7 @@ impl Tools {
         notes.extend(broken.map(|file| format!("{file} still does not parse")));
         notes.extend(codes.contains(&Code::OutsideRoot).then(|| self.reach(kind)).flatten());
         ToolResult {
-            text: bounded(text, &advice) + &bounded_notes(&notes),
+            text: bounded(text, dialect, &advice) + &bounded_notes(&notes),
             is_error,
             images,
             summary: one_line(&summary),

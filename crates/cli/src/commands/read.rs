@@ -1,6 +1,6 @@
 //! `read`, `hash` and `verify`: one look at files.
 
-use hashline_core::host::file_header;
+use hashline_core::host::{RowAnchor, file_header};
 use hashline_core::{Code, Error, FileView, ReadRequest, ViewKind};
 
 use super::Call;
@@ -90,7 +90,7 @@ pub fn hash(call: &mut Call<'_>, args: &Hash) -> Result<Exit, Failure> {
         for row in view.text.lines() {
             let anchor = &row[..anchor_of(row)];
             if call.shared.json {
-                hashes.push(anchor[anchor.len() - dialect.width..].to_owned());
+                hashes.extend(RowAnchor::of(dialect, row).map(|row| dialect.hash_text(row.hash)));
             } else {
                 call.out.line(anchor)?;
             }

@@ -250,6 +250,10 @@ fn distances(window: &mut HashWindow<'_, '_>, group: &Group<'_>) -> Vec<i64> {
     if group.anchors().all(|anchor| window.agrees(anchor, u64::from(anchor.line))) {
         return vec![0];
     }
+    // Blank lines are all alike.
+    if group.anchors().any(|anchor| anchor.is_bare(window.dialect())) {
+        return Vec::new();
+    }
     let found = window.lines_with(group.first);
     let distances = found.into_iter().map(|line| line as i64 - i64::from(group.first.line));
     distances
@@ -343,7 +347,8 @@ fn refusal<'o>(
     anchor: &'o Anchor,
 ) -> AnchorRefusal<'o> {
     let line = u64::from(anchor.line);
-    let mut near = window.lines_with(anchor);
+    let is_bare = anchor.is_bare(evidence.dialect);
+    let mut near = if is_bare { Vec::new() } else { window.lines_with(anchor) };
     near.sort_by_key(|&found| (found.abs_diff(line), found));
     near.truncate(NEAR_LIMIT);
     let code = if group.distances.len() > 1 && policy.relocate != Relocate::Off {

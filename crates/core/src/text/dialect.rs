@@ -1,4 +1,4 @@
-//! The table of dialects. A dialect is data: a sixth one is one new row of [`DIALECTS`].
+//! The table of dialects. A dialect is data: another one is one new row of [`DIALECTS`].
 
 use crate::error::{Error, Result};
 
@@ -88,14 +88,20 @@ pub enum Grammar {
 pub struct Dialect {
     /// The name callers use.
     pub name: &'static str,
-    /// Between line number and hash.
-    pub separator: u8,
+    /// Between line number and hash, if anything stands there.
+    pub separator: Option<u8>,
     /// Between anchor and text.
     pub text_mark: u8,
-    /// Digits of the hash, by value.
+    /// Digits of the hash, by value, one after the other.
     pub alphabet: &'static [u8],
-    /// Number of digits, most significant first; the hash is taken modulo `alphabet.len() ^ width`.
+    /// How many letters one digit takes.
+    pub digit_bytes: usize,
+    /// How many letters a hash takes, whose most significant digit comes first. It is taken modulo
+    /// the number of digits to the power of how many there are.
     pub width: usize,
+    /// Whether a line whose normalized text is empty is shown without a hash, so that its number is
+    /// its anchor.
+    pub bare_blanks: bool,
     /// What is hashed.
     pub normalization: Normalization,
     /// The seed of the hash function.
@@ -113,6 +119,23 @@ const HEX: &[u8] = b"0123456789abcdef";
 const LETTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyz";
 const NIBBLES: &[u8] = b"ZPMQVRWSNKTXJBYH";
 
+/// Pairs of letters that are one token each, chosen by `scripts/pairs.mjs`.
+const PAIRS: &[u8] = &letters_of::<1024>(include_bytes!("dialect/lean.txt"));
+
+/// The letters of a text, without what stands between them; there must be `COUNT`.
+const fn letters_of<const COUNT: usize>(text: &[u8]) -> [u8; COUNT] {
+    let (mut letters, mut count, mut at) = ([0; COUNT], 0, 0);
+    while at < text.len() {
+        if text[at].is_ascii_lowercase() {
+            letters[count] = text[at];
+            count += 1;
+        }
+        at += 1;
+    }
+    assert!(count == COUNT, "another number of letters");
+    letters
+}
+
 const PI: Normalization = Normalization {
     canonicalize: true,
     carriage_returns: CarriageReturns::Keep,
@@ -121,13 +144,15 @@ const PI: Normalization = Normalization {
 };
 
 /// Every dialect; the first is the default.
-pub static DIALECTS: [Dialect; 5] = [
+pub static DIALECTS: [Dialect; 6] = [
     Dialect {
         name: "pi",
-        separator: b':',
+        separator: Some(b':'),
         text_mark: b'|',
         alphabet: HEX,
+        digit_bytes: 1,
         width: 2,
+        bare_blanks: false,
         normalization: PI,
         seed: Seed::Zero,
         memory_lines: MemoryLines::Terminated,
@@ -136,10 +161,12 @@ pub static DIALECTS: [Dialect; 5] = [
     },
     Dialect {
         name: "pi26",
-        separator: b':',
+        separator: Some(b':'),
         text_mark: b'|',
         alphabet: LETTERS,
+        digit_bytes: 1,
         width: 4,
+        bare_blanks: false,
         normalization: PI,
         seed: Seed::Zero,
         memory_lines: MemoryLines::Terminated,
@@ -148,10 +175,12 @@ pub static DIALECTS: [Dialect; 5] = [
     },
     Dialect {
         name: "cli",
-        separator: b':',
+        separator: Some(b':'),
         text_mark: b'|',
         alphabet: HEX,
+        digit_bytes: 1,
         width: 2,
+        bare_blanks: false,
         normalization: Normalization {
             canonicalize: false,
             carriage_returns: CarriageReturns::DropOneTrailing,
@@ -165,10 +194,12 @@ pub static DIALECTS: [Dialect; 5] = [
     },
     Dialect {
         name: "omp",
-        separator: b'#',
+        separator: Some(b'#'),
         text_mark: b':',
         alphabet: NIBBLES,
+        digit_bytes: 1,
         width: 2,
+        bare_blanks: false,
         normalization: Normalization {
             canonicalize: false,
             carriage_returns: CarriageReturns::DropOneTrailing,
@@ -182,10 +213,12 @@ pub static DIALECTS: [Dialect; 5] = [
     },
     Dialect {
         name: "omp13",
-        separator: b'#',
+        separator: Some(b'#'),
         text_mark: b':',
         alphabet: NIBBLES,
+        digit_bytes: 1,
         width: 2,
+        bare_blanks: false,
         normalization: Normalization {
             canonicalize: false,
             carriage_returns: CarriageReturns::DropAll,
@@ -196,6 +229,20 @@ pub static DIALECTS: [Dialect; 5] = [
         memory_lines: MemoryLines::Split,
         grammar: Grammar::Strict,
         recorded_repairs: true,
+    },
+    Dialect {
+        name: "lean",
+        separator: None,
+        text_mark: b'|',
+        alphabet: PAIRS,
+        digit_bytes: 2,
+        width: 2,
+        bare_blanks: true,
+        normalization: PI,
+        seed: Seed::Zero,
+        memory_lines: MemoryLines::Terminated,
+        grammar: Grammar::Lenient,
+        recorded_repairs: false,
     },
 ];
 
@@ -216,17 +263,36 @@ impl Dialect {
         })
     }
 
-    /// The number of different hashes.
+    /// The number of different hashes of lines that are not blank.
     pub fn modulus(&self) -> u32 {
-        (self.alphabet.len() as u32).pow(self.width as u32)
+        (self.digit_count() as u32).pow((self.width / self.digit_bytes) as u32)
+    }
+
+    /// What stands for the hash of a blank line where blank lines are shown without one: the value
+    /// after the hashes, which is spelled by nothing.
+    pub fn blank_hash(&self) -> Option<u32> {
+        self.bare_blanks.then(|| self.modulus())
+    }
+
+    /// Whether `hash` is that of a line that is shown without one.
+    pub fn is_bare(&self, hash: u32) -> bool {
+        self.blank_hash() == Some(hash)
+    }
+
+    fn digit_count(&self) -> usize {
+        self.alphabet.len() / self.digit_bytes
     }
 
     /// Appends the digits of a hash.
     pub fn write_hash(&self, hash: u32, out: &mut Vec<u8>) {
-        let base = self.alphabet.len() as u32;
+        if self.is_bare(hash) {
+            return;
+        }
+        let base = self.digit_count() as u32;
         let mut place = self.modulus() / base;
-        for _ in 0..self.width {
-            out.push(self.alphabet[(hash / place % base) as usize]);
+        for _ in 0..self.width / self.digit_bytes {
+            let digit = (hash / place % base) as usize * self.digit_bytes;
+            out.extend_from_slice(&self.alphabet[digit..digit + self.digit_bytes]);
             place = (place / base).max(1);
         }
     }
@@ -240,22 +306,37 @@ impl Dialect {
 
     /// The hash that `digits` spell, if they are exactly one hash of this dialect.
     pub fn parse_hash(&self, digits: &[u8]) -> Option<u32> {
+        if digits.is_empty() {
+            return self.blank_hash();
+        }
         if digits.len() != self.width {
             return None;
         }
-        digits.iter().try_fold(0, |value, &digit| {
-            let digit = match self.grammar {
-                Grammar::Lenient => digit.to_ascii_lowercase(),
-                Grammar::Strict => digit,
-            };
-            let place = self.alphabet.iter().position(|&known| known == digit)?;
-            Some(value * self.alphabet.len() as u32 + place as u32)
+        let is_digit = |digit: &[u8], known: &[u8]| match self.grammar {
+            Grammar::Lenient => digit.eq_ignore_ascii_case(known),
+            Grammar::Strict => digit == known,
+        };
+        digits.chunks(self.digit_bytes).try_fold(0, |value, digit| {
+            let mut known = self.alphabet.chunks(self.digit_bytes);
+            let place = known.position(|known| is_digit(digit, known))?;
+            Some(value * self.digit_count() as u32 + place as u32)
         })
     }
 
     /// An anchor in this dialect, e.g. `10:a3`.
     pub fn anchor_text(&self, line: u64, hash: u32) -> String {
-        format!("{line}{}{}", self.separator as char, self.hash_text(hash))
+        self.anchor_of(&line.to_string(), &self.hash_text(hash))
+    }
+
+    /// A number and a hash as an anchor, whatever stands for them.
+    pub fn anchor_of(&self, line: &str, hash: &str) -> String {
+        let separator = self.separator.map(char::from);
+        line.chars().chain(separator).chain(hash.chars()).collect()
+    }
+
+    /// How anchors are spoken of, e.g. `NUMBER:HASH`; an example, where such words would run together.
+    pub fn form(&self, number: &str) -> String {
+        if self.separator.is_some() { self.anchor_of(number, "HASH") } else { self.example() }
     }
 
     /// The shape shown in messages about anchors, e.g. `10:a3`.
@@ -277,13 +358,22 @@ mod tests {
                 assert_eq!(dialect.parse_hash(text.as_bytes()), Some(hash), "{}", dialect.name);
             }
             assert_eq!(dialect.parse_hash(b"!!"), None);
-            assert_eq!(dialect.parse_hash(b""), None);
+            assert_eq!(dialect.parse_hash(b""), dialect.blank_hash());
         }
+    }
+
+    /// What the choice of pairs cannot get wrong: `npm run pairs` compares them with tokenizers.
+    #[test]
+    fn pairs_are_different_and_hold_no_letter_that_looks_like_a_digit() {
+        let pairs: Vec<&[u8]> = PAIRS.chunks(2).collect();
+        assert_eq!(pairs.len(), 512);
+        assert!(pairs.is_sorted_by(|one, next| one < next));
+        assert!(PAIRS.iter().all(|letter| !b"il".contains(letter)));
     }
 
     #[test]
     fn unknown_names_list_the_known_ones() {
         let error = Dialect::by_name("hex").unwrap_err();
-        assert!(error.message.contains("pi, pi26, cli, omp, omp13"), "{}", error.message);
+        assert!(error.message.contains("pi, pi26, cli, omp, omp13, lean"), "{}", error.message);
     }
 }

@@ -29,6 +29,8 @@ pub struct LineHasher {
     dialect: &'static Dialect,
     level: Level,
     modulus: u32,
+    /// What stands for the hash of a blank line, if it has none.
+    blank: Option<u32>,
     scratch: Vec<u8>,
     /// For lines that are not short; made for the first.
     pieces: Option<(Compactor, Compacted)>,
@@ -41,8 +43,8 @@ impl LineHasher {
     }
 
     fn with_level(dialect: &'static Dialect, level: Level) -> Self {
-        let modulus = dialect.modulus();
-        LineHasher { dialect, level, modulus, scratch: Vec::new(), pieces: None }
+        let (modulus, blank) = (dialect.modulus(), dialect.blank_hash());
+        LineHasher { dialect, level, modulus, blank, scratch: Vec::new(), pieces: None }
     }
 
     /// The dialect whose hashes this makes.
@@ -59,33 +61,35 @@ impl LineHasher {
             Seed::Zero => 0,
             Seed::LineNumberWithoutWord => seed_without_word(line_number, text),
         };
-        let digest = if normalize::is_identity(rule, text) {
-            xxh32(text, seed)
+        let (digest, is_blank) = if normalize::is_identity(rule, text) {
+            (xxh32(text, seed), text.is_empty())
         } else if text.len() <= SHORT_LIMIT_BYTES {
             normalize::map_into(rule, text, &mut self.scratch);
-            xxh32(&self.scratch, seed)
+            (xxh32(&self.scratch, seed), self.scratch.is_empty())
         } else {
             self.hash_in_pieces(text, seed)
         };
-        digest % self.modulus
+        self.blank.filter(|_| is_blank).unwrap_or(digest % self.modulus)
     }
 
-    fn hash_in_pieces(&mut self, mut text: &[u8], seed: u32) -> u32 {
+    /// The digest of a text, and whether nothing is left of it.
+    fn hash_in_pieces(&mut self, mut text: &[u8], seed: u32) -> (u32, bool) {
         let (rule, level) = (&self.dialect.normalization, self.level);
         let new = || (Compactor::of_pieces(rule, level), Compacted::default());
         let (compactor, compacted) = self.pieces.get_or_insert_with(new);
         if text.len() <= PIECE_LIMIT_BYTES {
             compactor.compact(text, compacted);
-            return xxh32(compacted.bytes(), seed);
+            return (xxh32(compacted.bytes(), seed), compacted.bytes().is_empty());
         }
-        let mut state = Xxh32::new(seed);
+        let (mut state, mut is_blank) = (Xxh32::new(seed), true);
         while !text.is_empty() {
             let (piece, rest) = text.split_at(floor_boundary(text, PIECE_LIMIT_BYTES));
             compactor.compact(piece, compacted);
             state.update(compacted.bytes());
+            is_blank &= compacted.bytes().is_empty();
             text = rest;
         }
-        state.digest()
+        (state.digest(), is_blank)
     }
 }
 
@@ -115,7 +119,7 @@ pub fn hash_line(dialect: &'static Dialect, line_number: u64, line: &str) -> u32
     LineHasher::new(dialect).hash(line_number, line.as_bytes())
 }
 
-/// Whether `expected` (the digits of a hash) is the hash of `line`.
+/// Whether `expected` (the digits of a hash; none where a blank line has none) is the hash of `line`.
 pub fn verify(dialect: &'static Dialect, line_number: u64, line: &str, expected: &str) -> bool {
     dialect.parse_hash(expected.as_bytes()) == Some(hash_line(dialect, line_number, line))
 }
@@ -164,6 +168,22 @@ mod tests {
                 "{}",
                 dialect.name
             );
+        }
+    }
+
+    #[test]
+    fn lines_of_white_space_alone_have_no_hash_where_the_dialect_says_so() {
+        let lean = Dialect::by_name("lean").unwrap();
+        let long = " \t\u{3000}".repeat(PIECE_LIMIT_BYTES);
+        for blank in ["", " ", "\t\r", "\u{a0}\u{feff}", &" ".repeat(SHORT_LIMIT_BYTES + 1), &long]
+        {
+            assert_eq!(hash_line(lean, 1, blank), 512, "{} bytes", blank.len());
+            assert!(verify(lean, 1, blank, ""));
+        }
+        for text in ["}", "\u{85}", &format!("{long}x"), &format!("x{long}")] {
+            let pi = normalize::normalized(&lean.normalization, text.as_bytes());
+            assert_eq!(hash_line(lean, 1, text), xxh32(&pi, 0) % 512, "{} bytes", text.len());
+            assert!(!verify(lean, 1, text, ""));
         }
     }
 

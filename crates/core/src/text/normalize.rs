@@ -4,6 +4,7 @@
 //! each character on its own ([`map_into`]). The second step therefore works on any piece of
 //! a line, so a line of any length is hashed through a scratch buffer of bounded size.
 
+pub mod blank;
 pub mod compact;
 
 use crate::text::dialect::{CarriageReturns, Normalization, Removal, WhiteSpace};

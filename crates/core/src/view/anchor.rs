@@ -3,7 +3,7 @@
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::{Dialect, Grammar, WhiteSpace};
 use crate::text::normalize;
-use crate::view::render::{cut_mark, left_mark};
+use crate::view::render::{between_marks, cut_mark, left_mark};
 
 /// How much of a bad anchor a message quotes.
 const QUOTE_LIMIT_CHARS: usize = 80;
@@ -62,21 +62,28 @@ impl Anchor {
         dialect.anchor_text(u64::from(self.line), self.hash)
     }
 
+    /// Whether it is the number of a blank line, and nothing else.
+    pub fn is_bare(&self, dialect: &Dialect) -> bool {
+        dialect.is_bare(self.hash)
+    }
+
     /// Reads an anchor as the dialect's grammar allows it.
     pub fn parse(dialect: &Dialect, text: &str) -> Result<Anchor> {
-        let (head, rest) = Head::scan(dialect, text).ok_or_else(|| invalid(dialect, text))?;
-        let rest = match dialect.grammar {
-            Grammar::Strict => rest,
-            Grammar::Lenient => match rest.chars().next() {
-                None => rest,
-                Some(next) if is_space(next) || next == dialect.text_mark as char => rest,
-                Some(_) => return Err(invalid(dialect, text)),
-            },
+        let bad = || invalid(dialect, text);
+        let (head, rest) = Head::scan(dialect, text).ok_or_else(bad)?;
+        let mark = dialect.text_mark as char;
+        let ends_here = match dialect.grammar {
+            Grammar::Strict => true,
+            Grammar::Lenient => {
+                rest.chars().next().is_none_or(|next| is_space(next) || next == mark)
+            }
         };
-        let line = head.line.ok_or_else(|| invalid(dialect, text))?;
-        let hint = rest.trim_start_matches(is_blank).strip_prefix(dialect.text_mark as char);
+        let is_read = ends_here && (!dialect.is_bare(head.hash) || is_blank_row(dialect, rest));
+        let line = head.line.filter(|_| is_read).ok_or_else(bad)?;
+        let hint = rest.trim_start_matches(is_blank).strip_prefix(mark);
         let hint = hint.map(|hint| hint.split('\n').next().unwrap_or(hint));
-        Ok(Anchor { line, hash: head.hash, hint: hint.and_then(|hint| Hint::new(dialect, hint)) })
+        let hint = hint.and_then(|hint| Hint::new(dialect, hint));
+        Ok(Anchor { line, hash: head.hash, hint: hint.filter(|_| !dialect.is_bare(head.hash)) })
     }
 
     /// Reads two anchors with a hyphen between, e.g. `10:a3-12:f2`.
@@ -115,14 +122,78 @@ impl Head {
         };
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         let (number, text) = text.split_at(digits);
-        let text = text.trim_start_matches(is_space).strip_prefix(dialect.separator as char)?;
-        let text = text.trim_start_matches(is_space);
-        if number.is_empty() || !text.is_char_boundary(dialect.width.min(text.len())) {
+        let line = number.parse().ok().filter(|&line| line > 0);
+        if number.is_empty() {
             return None;
         }
-        let (hash, rest) = text.split_at(dialect.width.min(text.len()));
-        let hash = dialect.parse_hash(hash.as_bytes())?;
-        Some((Head { line: number.parse().ok().filter(|&line| line > 0), hash }, rest))
+        match hash_at(dialect, text) {
+            Some((hash, rest)) => Some((Head { line, hash }, rest)),
+            None => Some((Head { line, hash: dialect.blank_hash()? }, text)),
+        }
+    }
+}
+
+/// The hash that follows a number, and what follows the hash.
+fn hash_at<'a>(dialect: &Dialect, text: &'a str) -> Option<(u32, &'a str)> {
+    let text = match dialect.separator {
+        Some(separator) => {
+            let text = text.trim_start_matches(is_space).strip_prefix(separator as char)?;
+            text.trim_start_matches(is_space)
+        }
+        // What other dialects have there is no mistake; on the next line stands something else.
+        None => {
+            let text = text.trim_start_matches(is_blank);
+            text.strip_prefix([':', '#']).unwrap_or(text).trim_start_matches(is_blank)
+        }
+    };
+    let (hash, rest) = text.split_at_checked(dialect.width.min(text.len()))?;
+    let hash = dialect.parse_hash(hash.as_bytes()).filter(|_| !hash.is_empty())?;
+    Some((hash, rest))
+}
+
+/// Whether what stands behind the number of a blank line is how such a line is shown: a mark and
+/// white space, of which a part may be cut off.
+fn is_blank_row(dialect: &Dialect, rest: &str) -> bool {
+    let rest = rest.trim_start_matches(is_blank);
+    let Some(text) = rest.strip_prefix(dialect.text_mark as char) else {
+        return rest.chars().all(is_space);
+    };
+    let text = between_marks(text.split('\n').next().unwrap_or(text));
+    normalize::normalized(&dialect.normalization, text.as_bytes()).is_empty()
+}
+
+/// The anchor at the front of a row as this engine shows lines, to the letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RowAnchor<'a> {
+    /// The line number.
+    pub line: u64,
+    /// The hash.
+    pub hash: u32,
+    /// The text behind the mark.
+    pub text: &'a str,
+}
+
+impl<'a> RowAnchor<'a> {
+    /// The anchor and the text of a row; `None` if it begins otherwise, or has no text mark.
+    pub fn of(dialect: &Dialect, row: &'a str) -> Option<RowAnchor<'a>> {
+        let digits = row.bytes().take_while(u8::is_ascii_digit).count();
+        let (line, rest) = row.split_at(digits);
+        let line = line.parse().ok()?;
+        let mark = dialect.text_mark as char;
+        let with_hash = || {
+            let rest = match dialect.separator {
+                Some(separator) => rest.strip_prefix(separator as char)?,
+                None => rest,
+            };
+            let (hash, rest) = rest.split_at_checked(dialect.width)?;
+            Some((dialect.parse_hash(hash.as_bytes())?, rest.strip_prefix(mark)?))
+        };
+        let without = || {
+            let text = rest.strip_prefix(mark).filter(|_| is_blank_row(dialect, rest))?;
+            Some((dialect.blank_hash()?, text))
+        };
+        let (hash, text) = with_hash().or_else(without)?;
+        Some(RowAnchor { line, hash, text })
     }
 }
 
@@ -146,10 +217,11 @@ pub fn quote(text: &str) -> String {
 
 fn invalid(dialect: &Dialect, text: &str) -> Error {
     let example = dialect.example();
+    let blank = if dialect.bare_blanks { ", and of a blank line the number alone" } else { "" };
     Error::new(
         Code::InvalidAnchor,
         format!(
-            "{} is not an anchor: write the line number and hash as shown in front of the line, like {example}",
+            "{} is not an anchor: write the line number and hash as shown in front of the line, like {example}{blank}",
             quote(text)
         ),
     )
@@ -222,6 +294,106 @@ mod tests {
     }
 
     #[test]
+    fn anchors_without_a_separator() {
+        for text in [
+            "12ab",
+            "12AB",
+            " 12aB ",
+            "12 ab",
+            "12:ab",
+            "12#ab",
+            "12 : ab",
+            "L12ab",
+            "> 12ab",
+            "+12ab|",
+            "12ab|  ",
+            "12\tab // why",
+            "0012ab",
+            "12ab\n13ac",
+        ] {
+            assert_eq!(parse("lean", text), Some((12, "ab".into(), false)), "{text:?}");
+        }
+        assert_eq!(parse("lean", ">>> 12ab|  return x;"), Some((12, "ab".into(), true)));
+        assert_eq!(parse("lean", "12 ab | 12|"), Some((12, "ab".into(), true)));
+        for text in [
+            "",
+            "ab",
+            "12a",
+            "12abc",
+            "12il",
+            "12:a3",
+            "12 a3",
+            "12:05|",
+            "12\nab",
+            "12:\nab",
+            "0ab",
+            "12ab-13ac",
+            "12::ab",
+            "12.ab",
+            "12é",
+            "12aé",
+            "4294967296ab",
+            "3 if x else 4",
+        ] {
+            assert_eq!(parse("lean", text), None, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_number_of_a_blank_line_is_its_anchor() {
+        for text in [
+            "12",
+            " 12 ",
+            "12|",
+            "12 |",
+            ">>> 12|",
+            "-12|  \t",
+            "12|\r\n",
+            "12|\u{3000}",
+            "12|\n13ab|x",
+            "12|  … [+5 bytes]",
+            "12|[9 bytes+] …  ",
+            "12|[9 bytes+] …… [+5 bytes]",
+        ] {
+            let lean = Dialect::by_name("lean").unwrap();
+            let anchor = Anchor::parse(lean, text).unwrap();
+            assert!(anchor.is_bare(lean) && anchor.line == 12 && anchor.hint.is_none(), "{text:?}");
+            assert_eq!(anchor.text(lean), "12");
+            assert_eq!(parse("pi", text), None, "{text:?}");
+        }
+        for text in
+            ["12|x", "12|12ab|", "12||", "12:", "12#", "12-", "0", "12|… [+5 bytes]x", "12 67"]
+        {
+            let error = Anchor::parse(Dialect::by_name("lean").unwrap(), text).unwrap_err();
+            assert_eq!(error.code, Code::InvalidAnchor, "{text:?}");
+            assert!(
+                error.message.contains("of a blank line the number alone"),
+                "{}",
+                error.message
+            );
+        }
+    }
+
+    #[test]
+    fn rows_begin_with_anchors() {
+        let read = |dialect: &str, row| {
+            let dialect = Dialect::by_name(dialect).unwrap();
+            let RowAnchor { line, hash, text } = RowAnchor::of(dialect, row)?;
+            Some((line, dialect.hash_text(hash), text))
+        };
+        assert_eq!(read("pi", "12:a3|x|y"), Some((12, "a3".into(), "x|y")));
+        assert_eq!(read("omp", "12#ZP:"), Some((12, "ZP".into(), "")));
+        assert_eq!(read("lean", "12ab|x|y"), Some((12, "ab".into(), "x|y")));
+        assert_eq!(read("lean", "12|  "), Some((12, String::new(), "  ")));
+        for row in ["12|x", "12", "12 ab|x", "12:ab|x", "12il|x", "|", "ab|x", "12a", "12é|", ""] {
+            assert_eq!(read("lean", row), None, "{row}");
+        }
+        for row in ["12|", "12:a3", "12:a|", "12:a", ":a3|x", "99999999999999999999:a3|x"] {
+            assert_eq!(read("pi", row), None, "{row}");
+        }
+    }
+
+    #[test]
     fn messages_quote_and_show_the_shape() {
         let dialect = Dialect::default_dialect();
         let error = Anchor::parse(dialect, &"é".repeat(200)).unwrap_err();
@@ -237,6 +409,20 @@ mod tests {
         assert_eq!((first.text(dialect), last.text(dialect)), ("10:a3".into(), "12:f2".into()));
         let omp = Dialect::by_name("omp").unwrap();
         assert!(Anchor::parse_range(omp, "1#ZP-2#QV").is_ok());
+        let lean = Dialect::by_name("lean").unwrap();
+        for (text, expected) in [
+            ("10ab-12cd", ["10ab", "12cd"]),
+            ("10 AB - 12:cd|x", ["10ab", "12cd"]),
+            ("10-12cd", ["10", "12cd"]),
+            ("10ab - 12|", ["10ab", "12"]),
+            ("10-12", ["10", "12"]),
+        ] {
+            let (first, last) = Anchor::parse_range(lean, text).unwrap();
+            assert_eq!([first.text(lean), last.text(lean)], expected, "{text}");
+        }
+        for text in ["14-80 … 67 lines", "14", "14-", "10ab-12x", "10\nab-12", "12-40:9f3a2c81"] {
+            assert!(Anchor::parse_range(lean, text).is_err(), "{text}");
+        }
         for text in ["10:a3", "10:a3-", "-12:f2", "10:a3..12:f2", "10:a3-0:f2", ""] {
             let error = Anchor::parse_range(dialect, text).unwrap_err();
             assert_eq!(error.code, Code::InvalidAnchor);

@@ -419,8 +419,8 @@ impl Shown {
 /// All lines of a large text, by several threads. `None` when the text changed meanwhile.
 fn show_whole(scope: &Scope<'_>, text: &[u8]) -> Result<Option<Shown>> {
     let &Scope { dialect, cancel, .. } = scope;
-    let counted = CountedText::of(text, cancel)?;
-    let rendered = counted.render(dialect, cancel)?;
+    let counted = CountedText::of(dialect, text, cancel)?;
+    let rendered = counted.render(cancel)?;
     let page = rendered.map(|text| Page::of_rendered(dialect, counted.line_count, text));
     Ok(page.map(Shown::of_window))
 }

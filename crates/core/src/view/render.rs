@@ -131,6 +131,13 @@ pub fn left_mark(text: &str) -> Option<usize> {
     marked_bytes(&rest[..rest.find(LEFT_MARK_END)?])
 }
 
+/// What stands between the marks of a text of which a part is shown; all of another text.
+pub fn between_marks(text: &str) -> &str {
+    let text = &text[..cut_mark(text).map_or(text.len(), |(start, _)| start)];
+    let mark = left_mark(text).and_then(|_| text.find(LEFT_MARK_END));
+    &text[mark.map_or(0, |at| at + LEFT_MARK_END.len())..]
+}
+
 /// The number of a mark; one that no line can have is the largest.
 fn marked_bytes(digits: &str) -> Option<usize> {
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -139,7 +146,7 @@ fn marked_bytes(digits: &str) -> Option<usize> {
 
 fn render_anchor(dialect: &Dialect, line: u64, hash: u32, out: &mut Vec<u8>) {
     write_decimal(line, out);
-    out.push(dialect.separator);
+    out.extend(dialect.separator);
     dialect.write_hash(hash, out);
 }
 

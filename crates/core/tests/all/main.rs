@@ -18,6 +18,7 @@ mod folds;
 mod hostile;
 mod json;
 mod layers;
+mod lean;
 mod long_lines;
 mod moves;
 mod power;

@@ -47,6 +47,11 @@ fn cli() {
 }
 
 #[test]
+fn lean() {
+    check_hashes("lean.hash", "lean", "hash", 2083);
+}
+
+#[test]
 fn omp() {
     check_hashes("omp.hash", "omp", "hash", 2000);
 }

@@ -4,6 +4,7 @@ use super::{ModelText, Surroundings, alike_without_white_space, indentation};
 use crate::text::dialect::Dialect;
 use crate::text::hash::hash_line;
 use crate::text::similarity::similarity;
+use crate::view::anchor::RowAnchor;
 
 /// A single line counts as a diff row when it is more than this alike to the replaced line.
 const ALIKE_MIN: f64 = 0.5;
@@ -51,37 +52,28 @@ pub(super) fn strip_anchors(
     if subject.beside(draft).iter().any(|line| prefix(dialect, line).is_some()) {
         return None;
     }
-    let prefixes: Option<Vec<Prefix<'_>>> =
+    let prefixes: Option<Vec<RowAnchor<'_>>> =
         draft.filled().map(|line| prefix(dialect, line)).collect();
-    let prefixes = prefixes.filter(|prefixes| !prefixes.is_empty())?;
-    let is_true = |prefix: &&Prefix<'_>| {
-        hash_line(dialect, prefix.number, prefix.rest) == prefix.hash
-            || (subject.line)(prefix.number)
-                .is_some_and(|line| hash_line(dialect, prefix.number, &line) == prefix.hash)
+    // The number of a blank line says neither yes nor no.
+    let telling = prefixes?.into_iter().filter(|prefix| !dialect.is_bare(prefix.hash));
+    let telling: Vec<RowAnchor<'_>> = telling.collect();
+    let is_true = |prefix: &&RowAnchor<'_>| {
+        hash_line(dialect, prefix.line, prefix.text) == prefix.hash
+            || (subject.line)(prefix.line)
+                .is_some_and(|line| hash_line(dialect, prefix.line, &line) == prefix.hash)
     };
-    if prefixes.iter().filter(is_true).count() * 2 < prefixes.len() {
+    let true_count = telling.iter().filter(is_true).count();
+    if true_count == 0 || true_count * 2 < telling.len() {
         return None;
     }
     let strip = |line: &String| {
-        prefix(dialect, line).map_or(line.as_str(), |prefix| prefix.rest).to_owned()
+        prefix(dialect, line).map_or(line.as_str(), |prefix| prefix.text).to_owned()
     };
     Some(draft.lines.iter().map(strip).collect())
 }
 
-/// The anchor in front of a line.
-struct Prefix<'a> {
-    number: u64,
-    hash: u32,
-    rest: &'a str,
-}
-
-fn prefix<'a>(dialect: &Dialect, line: &'a str) -> Option<Prefix<'a>> {
+/// The anchor in front of a line, behind a mark of a report.
+fn prefix<'a>(dialect: &Dialect, line: &'a str) -> Option<RowAnchor<'a>> {
     let text = line.trim_start();
-    let text = text.strip_prefix(">>>").unwrap_or(text).trim_start();
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let number = text[..digits].parse().ok()?;
-    let text = text[digits..].strip_prefix(dialect.separator as char)?;
-    let hash = dialect.parse_hash(text.get(..dialect.width)?.as_bytes())?;
-    let rest = text[dialect.width..].strip_prefix(dialect.text_mark as char)?;
-    Some(Prefix { number, hash, rest })
+    RowAnchor::of(dialect, text.strip_prefix(">>>").unwrap_or(text).trim_start())
 }

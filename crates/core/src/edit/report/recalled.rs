@@ -2,7 +2,7 @@
 //! lines as they are, and what to do.
 
 use super::CONTEXT_LINES;
-use super::rejected::AnchorReport;
+use super::rejected::{AnchorReport, not_blank};
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::Evidence;
@@ -179,9 +179,19 @@ fn other_hash(
     let line = u64::from(refused.anchor.line);
     let own = own_hash(evidence, refused);
     let fresh = |number: u64| evidence.fresh(number).unwrap_or_default();
+    if refused.anchor.is_bare(evidence.dialect) {
+        return match is_current {
+            true => not_blank(line, &fresh(line)),
+            false => format!(
+                "Line {line} was not shown as a blank line: use the lines above.{}",
+                as_shown(evidence, refused)
+            ),
+        };
+    }
     match (near, own) {
         (&[found, ..], Some(own)) if is_current => format!(
-            "Line {line} has {own}; your hash {hash} is line {found}'s: which one? Use {} or {}.",
+            "Line {line} {}; your hash {hash} is line {found}'s: which one? Use {} or {}.",
+            if own.is_empty() { "is blank".to_owned() } else { format!("has {own}") },
             fresh(line),
             fresh(found)
         ),
@@ -192,7 +202,8 @@ fn other_hash(
             )
         }
         (&[found, ..], Some(own)) => format!(
-            "Line {line} was shown with {own}; {hash} was the hash of line {found}: use the lines above.{}",
+            "Line {line} was shown {}; {hash} was the hash of line {found}: use the lines above.{}",
+            as_shown_with(&own),
             as_shown(evidence, refused)
         ),
         _ => format!("Line {line} was shown with another hash: use the lines above."),
@@ -204,18 +215,27 @@ fn counted(evidence: &Evidence<'_>, refused: &Refused<'_>, now: Option<u64>, has
     let line = u64::from(refused.anchor.line);
     let own = own_hash(evidence, refused).unwrap_or_else(|| "another hash".to_owned());
     let fresh = |number: u64| evidence.fresh(number).unwrap_or_default();
-    let shown = format!("Line {line} was shown with {own}");
+    let shown = format!("Line {line} was shown {}", as_shown_with(&own));
+    let now_there = match refused.anchor.is_bare(evidence.dialect) {
+        true => format!("line {line} is blank now"),
+        false => format!("{hash} is the hash of what is line {line} now"),
+    };
     match now {
         Some(now) => format!(
-            "{shown} and is line {now} now; {hash} is the hash of what is line {line} now: which one? Use {} or {}.",
+            "{shown} and is line {now} now; {now_there}: which one? Use {} or {}.",
             fresh(now),
             fresh(line)
         ),
         None => format!(
-            "{shown}, and where that is now is not certain; {hash} is the hash of what is line {line} now: use {} if you mean that, or read again what you mean.",
+            "{shown}, and where that is now is not certain; {now_there}: use {} if you mean that, or read again what you mean.",
             fresh(line)
         ),
     }
+}
+
+/// How a line with that hash was shown; a blank one may have none.
+fn as_shown_with(hash: &str) -> String {
+    if hash.is_empty() { "as a blank line".to_owned() } else { format!("with {hash}") }
 }
 
 /// The hash with which the line of an anchor was shown.

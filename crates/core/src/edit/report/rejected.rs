@@ -220,6 +220,11 @@ fn is_far(line: u64, found: u64) -> bool {
     line.abs_diff(found) > NEIGHBOUR_LINES
 }
 
+/// What is wrong with the anchor of a blank line where there is text.
+pub(super) fn not_blank(line: u64, fresh: &str) -> String {
+    format!("Line {line} is not blank: use {fresh} for line {line}.")
+}
+
 /// What is known about the cause, and what to use instead.
 fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &AnchorRefusal<'_>) -> String {
     let line = u64::from(refusal.anchor.line);
@@ -233,6 +238,7 @@ fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &AnchorRefusal<'_>
         format!(", or {} for line {line}", fresh(line))
     };
     let place = match refusal.near.as_slice() {
+        _ if refusal.anchor.is_bare(evidence.dialect) && !past_end => not_blank(line, &fresh(line)),
         [] if refusal.hint_differs => {
             return format!("Line {line} has that hash, but not the text behind the anchor.");
         }

@@ -358,7 +358,7 @@ fn tag_text(dialect: &Dialect, tag: &Value) -> Option<String> {
     let fields = Fields::whole(tag, &cancel);
     match (fields.get("line"), fields.get("hash")) {
         (Some(Value::Number(line)), Some(Value::String(hash))) if fields.no_others().is_ok() => {
-            Some(format!("{line}{}{hash}", dialect.separator as char))
+            Some(dialect.anchor_of(&line.to_string(), hash))
         }
         _ => None,
     }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::Evidence;
+use crate::text::dialect::Dialect;
 use crate::text::hash::{LineHasher, mixes_line_number};
 use crate::view::anchor::Anchor;
 
@@ -41,6 +42,11 @@ impl<'e, 'a> HashWindow<'e, 'a> {
     pub(super) fn new(evidence: &'e Evidence<'a>, size_lines: u64) -> Self {
         let hasher = LineHasher::new(evidence.dialect);
         HashWindow { evidence, size_lines, hasher, chunks: HashMap::new() }
+    }
+
+    /// The dialect of the hashes.
+    pub(super) fn dialect(&self) -> &'static Dialect {
+        self.evidence.dialect
     }
 
     /// Whether line `number` has the anchor's hash, and its hint's text.

@@ -133,7 +133,7 @@ impl BlockHasher {
             seeds: &self.seeds,
         };
         lanes::hash_all(self.level, texts, &mut self.hashes);
-        reduce(&mut self.hashes, self.dialect.modulus());
+        reduce(self.dialect, (texts.starts, texts.stops), &mut self.hashes);
         HashedBlock::of(&self.hashes, self.compacted.ends())
     }
 
@@ -202,7 +202,8 @@ impl BlockHasher {
             let texts = Texts { bytes: &bytes, starts, stops, seeds: &seeds[near..] };
             lanes::hash_all(self.level, texts, &mut self.hashes);
         }
-        reduce(&mut self.hashes, self.dialect.modulus());
+        let places = (self.outline.starts(), &self.stops[..]);
+        reduce(self.dialect, places, &mut self.hashes);
         HashedBlock::of(&self.hashes, self.outline.ends())
     }
 
@@ -277,14 +278,21 @@ fn chunk_end(text: &[u8]) -> usize {
     }
 }
 
-fn reduce(hashes: &mut [u32], modulus: u32) {
+/// Makes hashes of the dialect of digests of texts, which start and stop at `places`.
+fn reduce(dialect: &Dialect, (starts, stops): (&[u32], &[u32]), hashes: &mut [u32]) {
+    let modulus = dialect.modulus();
     if modulus.is_power_of_two() {
-        for hash in hashes {
+        for hash in &mut *hashes {
             *hash &= modulus - 1;
         }
     } else {
-        for hash in hashes {
+        for hash in &mut *hashes {
             *hash %= modulus;
+        }
+    }
+    if let Some(blank) = dialect.blank_hash() {
+        for ((hash, start), stop) in hashes.iter_mut().zip(starts).zip(stops) {
+            *hash = if start == stop { blank } else { *hash };
         }
     }
 }

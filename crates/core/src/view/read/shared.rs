@@ -11,31 +11,34 @@ use crate::cancel::Cancel;
 use crate::error::Result;
 use crate::text::dialect::Dialect;
 use crate::text::hash::with_block_hasher;
+use crate::text::normalize::blank::blank_lines;
 use crate::threads;
 use crate::view::render::{BlockRenderer, zeroed_room_for};
 
 /// A text, and what its parts hold.
 pub(super) struct CountedText<'a> {
     parts: Vec<(&'a [u8], Counts)>,
+    dialect: &'static Dialect,
     pub(super) line_count: u64,
 }
 
 impl<'a> CountedText<'a> {
-    pub(super) fn of(text: &'a [u8], cancel: &Cancel) -> Result<CountedText<'a>> {
+    pub(super) fn of(
+        dialect: &'static Dialect,
+        text: &'a [u8],
+        cancel: &Cancel,
+    ) -> Result<CountedText<'a>> {
         let texts: Vec<&[u8]> = parts_of(text).collect();
-        let count = |&text: &&'a [u8]| cancel.check().map(|()| (text, Counts::of(text)));
+        let count = |&text: &&'a [u8]| cancel.check().map(|()| (text, Counts::of(dialect, text)));
         let parts = threads::map(&texts, count).into_iter().collect::<Result<Vec<_>>>()?;
         let line_count = parts.iter().map(|(_, counts)| counts.lines).sum();
-        Ok(CountedText { parts, line_count })
+        Ok(CountedText { parts, dialect, line_count })
     }
 
     /// All lines, joined by `\n`. `None` when the text changed meanwhile, as that of a mapped file
     /// can.
-    pub(super) fn render(
-        &self,
-        dialect: &'static Dialect,
-        cancel: &Cancel,
-    ) -> Result<Option<Vec<u8>>> {
+    pub(super) fn render(&self, cancel: &Cancel) -> Result<Option<Vec<u8>>> {
+        let dialect = self.dialect;
         let mut line = 1;
         let mut sizes = Vec::with_capacity(self.parts.len());
         for (_, counts) in &self.parts {
@@ -76,17 +79,23 @@ fn parts_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// What a part holds.
 struct Counts {
     lines: u64,
+    /// Those that are shown without a hash.
+    bare_lines: usize,
     /// Bytes that are not of terminators.
     text_bytes: usize,
 }
 
 impl Counts {
-    fn of(text: &[u8]) -> Counts {
+    fn of(dialect: &Dialect, text: &[u8]) -> Counts {
         let newlines = memchr::memchr_iter(b'\n', text).count();
         let is_before_newline = |at: &usize| text.get(at + 1) == Some(&b'\n');
         let returns = memchr::memchr_iter(b'\r', text).filter(is_before_newline).count();
         Counts {
             lines: (newlines + usize::from(!text.ends_with(b"\n"))) as u64,
+            bare_lines: match dialect.bare_blanks {
+                true => blank_lines(&dialect.normalization, text),
+                false => 0,
+            },
             text_bytes: text.len().saturating_sub(newlines + returns),
         }
     }
@@ -94,9 +103,11 @@ impl Counts {
 
 /// How many bytes a part takes, with a line feed after each line.
 fn rendered_size(dialect: &Dialect, first_line: u64, counts: &Counts) -> usize {
-    let anchor_bytes = dialect.width + ":|\n".len();
+    let anchor_bytes = usize::from(dialect.separator.is_some()) + dialect.width + "|\n".len();
     let digits = digits_before(first_line + counts.lines) - digits_before(first_line);
-    digits as usize + anchor_bytes * counts.lines as usize + counts.text_bytes
+    let anchors_bytes = digits as usize + anchor_bytes * counts.lines as usize;
+    // A mapped file may have changed between the two counts.
+    anchors_bytes.saturating_sub(dialect.width * counts.bare_lines) + counts.text_bytes
 }
 
 /// How many digits the numbers from 1 to before `end` have together.
@@ -182,6 +193,7 @@ mod tests {
                 0 => {}
                 1 => text.extend_from_slice("\u{e9}\u{4e2d}\u{1f600} ".repeat(9).as_bytes()),
                 2 => text.extend_from_slice(b"a\rb\r"),
+                4 => text.extend_from_slice("\t\u{a0}".repeat(random(3) as usize).as_bytes()),
                 3 if random(200) == 0 => text.resize(text.len() + (2 << 20), b'x'),
                 _ => text.extend_from_slice(
                     &b"    return value; // and so on and on"[..random(37) as usize],
@@ -199,8 +211,8 @@ mod tests {
         for (seed, dialect) in DIALECTS.iter().enumerate() {
             for ending in ["\n", "\r\n"] {
                 let window = text(seed as u64, ending);
-                let counted = CountedText::of(&window, &Cancel::default()).unwrap();
-                let shared = counted.render(dialect, &Cancel::default()).unwrap();
+                let counted = CountedText::of(dialect, &window, &Cancel::default()).unwrap();
+                let shared = counted.render(&Cancel::default()).unwrap();
                 let expected = naive(dialect, &window);
                 assert!(shared == Some(expected), "{}", dialect.name);
                 let count = Lines::new(&window, Unit::Byte).count() as u64;
@@ -222,11 +234,11 @@ mod tests {
     fn a_text_that_changed_is_not_shown() {
         let (window, other) = (text(1, "\n"), text(2, "\n"));
         let dialect = Dialect::default_dialect();
-        let mut counted = CountedText::of(&window, &Cancel::default()).unwrap();
+        let mut counted = CountedText::of(dialect, &window, &Cancel::default()).unwrap();
         let shorter = &counted.parts[1].0[1..];
         for changed in [shorter, &other[..counted.parts[1].0.len() + 1], b""] {
             counted.parts[1].0 = changed;
-            assert_eq!(counted.render(dialect, &Cancel::default()).unwrap(), None);
+            assert_eq!(counted.render(&Cancel::default()).unwrap(), None);
         }
     }
 
@@ -234,7 +246,7 @@ mod tests {
     fn a_call_is_cancelled_between_two_parts() {
         let window = text(1, "\n");
         let render = |cancel: &Cancel| {
-            CountedText::of(&window, cancel)?.render(Dialect::default_dialect(), cancel)
+            CountedText::of(Dialect::default_dialect(), &window, cancel)?.render(cancel)
         };
         let cancel = Cancel::default();
         assert!(render(&cancel).is_ok());

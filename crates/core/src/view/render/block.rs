@@ -38,8 +38,12 @@ pub(crate) struct BlockRenderer {
     pairs: &'static [Pair],
 }
 
-/// Two digits of a hash between separator and text mark.
+/// Two letters of a hash between separator and text mark. Without a separator, what stands before a
+/// text and, last, how many letters that are: a blank line may have no hash.
 type Pair = [u8; 4];
+
+/// What the letters of a [`Pair`] without a separator take, the text mark included.
+const BARE_HEAD_BYTES: usize = 3;
 
 impl BlockRenderer {
     /// Starts at line `first_line`.
@@ -130,14 +134,17 @@ impl BlockRenderer {
     /// Writes a block to the front of `room` and says how many bytes that took.
     #[inline(always)]
     fn write_lines(&mut self, text: &[u8], block: HashedBlock<'_>, room: &mut Room) -> usize {
-        match self.dialect.width {
-            2 if !self.pairs.is_empty() => self.write_lines_with::<4>(text, block, room),
-            4 if !self.pairs.is_empty() => self.write_lines_with::<6>(text, block, room),
+        match (self.dialect.width, self.dialect.separator) {
+            _ if self.pairs.is_empty() => self.write_lines_with::<0>(text, block, room),
+            (2, Some(_)) => self.write_lines_with::<4>(text, block, room),
+            (2, None) => self.write_lines_with::<BARE_HEAD_BYTES>(text, block, room),
+            (4, Some(_)) => self.write_lines_with::<6>(text, block, room),
             _ => self.write_lines_with::<0>(text, block, room),
         }
     }
 
-    /// `HEAD_BYTES` is what separator, digits and text mark take, 0 for a width without table.
+    /// `HEAD_BYTES` is what separator, digits and text mark take at most, 0 for a width without
+    /// table.
     #[inline(always)]
     fn write_lines_with<const HEAD_BYTES: usize>(
         &mut self,
@@ -193,13 +200,12 @@ impl BlockRenderer {
         assert!(len <= DIGITS_LIMIT && lines.hashes.len() <= self.number.left_of_ten());
         let (pairs, keeps_carriage_returns) = (self.pairs, self.keeps_carriage_returns);
         let digits_end = len % (2 * DIGITS_LIMIT);
-        let text_start = digits_end + HEAD_BYTES;
         for (&hash, &end) in lines.hashes.iter().zip(lines.ends) {
             let line_bytes = line_len_bytes(text, start, end as usize, keeps_carriage_returns);
             let room = &mut room[at..];
             let front = room.first_chunk_mut::<LINE_ROOM_BYTES>().expect("room was reserved");
             put(front, 0, digits.to_le_bytes());
-            put_head::<HEAD_BYTES>(pairs, hash, front, digits_end);
+            let text_start = digits_end + put_head::<HEAD_BYTES>(pairs, hash, front, digits_end);
             match text[start..].first_chunk::<SHORT_BYTES>() {
                 Some(short) if line_bytes <= SHORT_BYTES => {
                     put(front, text_start, *short);
@@ -257,22 +263,29 @@ struct Written {
     start: usize,
 }
 
-/// Writes what stands between a number and its text.
+/// Writes what stands between a number and its text, and says how many bytes that took.
 #[inline(always)]
 fn put_head<const HEAD_BYTES: usize>(
     pairs: &[Pair],
     hash: u32,
     room: &mut [MaybeUninit<u8>; LINE_ROOM_BYTES],
     at: usize,
-) {
+) -> usize {
     if HEAD_BYTES == 4 {
         put(room, at, pairs[hash as usize]);
-    } else {
-        let count = pairs.len() as u32;
-        let [separator, first, second, _] = pairs[(hash / count) as usize];
-        let [_, third, fourth, text_mark] = pairs[(hash % count) as usize];
-        put(room, at, [separator, first, second, third, fourth, text_mark]);
+        return HEAD_BYTES;
     }
+    if HEAD_BYTES == BARE_HEAD_BYTES {
+        let [first, second, third, len_bytes] = pairs[hash as usize];
+        put(room, at, [first, second, third]);
+        // The compiler sees that it is no more.
+        return usize::from(len_bytes).min(BARE_HEAD_BYTES);
+    }
+    let count = pairs.len() as u32;
+    let [separator, first, second, _] = pairs[(hash / count) as usize];
+    let [_, third, fourth, text_mark] = pairs[(hash % count) as usize];
+    put(room, at, [separator, first, second, third, fourth, text_mark]);
+    HEAD_BYTES
 }
 
 /// Writes a line of any length and width.
@@ -303,8 +316,8 @@ fn put<const COUNT: usize>(room: &mut Room, at: usize, bytes: [u8; COUNT]) {
     room[at..at + COUNT].write_copy_of_slice(&bytes);
 }
 
-/// Every pair of digits of a dialect, in order; none where the width is odd, nor for a dialect
-/// that is not one of the table.
+/// What stands before the texts of lines, by the hash or by halves of it; nothing where there is no
+/// table for the form of a dialect, nor for a dialect that is not one of [`DIALECTS`].
 fn pairs_of(dialect: &'static Dialect) -> &'static [Pair] {
     static TABLES: OnceLock<Vec<Vec<Pair>>> = OnceLock::new();
     let tables = TABLES.get_or_init(|| DIALECTS.iter().map(make_pairs).collect());
@@ -313,14 +326,21 @@ fn pairs_of(dialect: &'static Dialect) -> &'static [Pair] {
 }
 
 fn make_pairs(dialect: &Dialect) -> Vec<Pair> {
-    if !dialect.width.is_multiple_of(2) {
-        return Vec::new();
+    let Dialect { alphabet, text_mark, .. } = *dialect;
+    match (dialect.separator, dialect.digit_bytes) {
+        (Some(separator), 1) if dialect.width.is_multiple_of(2) && !dialect.bare_blanks => {
+            let seconds = |first: u8| {
+                alphabet.iter().map(move |&second| [separator, first, second, text_mark])
+            };
+            alphabet.iter().flat_map(|&first| seconds(first)).collect()
+        }
+        (None, 2) if dialect.width == 2 => {
+            let (pairs, _) = alphabet.as_chunks();
+            let heads = pairs.iter().map(|&[first, second]| [first, second, text_mark, 3]);
+            heads.chain(dialect.bare_blanks.then_some([text_mark, 0, 0, 1])).collect()
+        }
+        _ => Vec::new(),
     }
-    let (separator, text_mark) = (dialect.separator, dialect.text_mark);
-    let seconds = |first: u8| {
-        dialect.alphabet.iter().map(move |&second| [separator, first, second, text_mark])
-    };
-    dialect.alphabet.iter().flat_map(|&first| seconds(first)).collect()
 }
 
 #[cfg(test)]
@@ -332,15 +352,17 @@ mod tests {
     /// text, numbers of every length, every width, and every end of a line.
     #[test]
     fn blocks_are_rendered_like_lines() {
+        // What is as long as that is text, or white space alone.
         let lengths = [0, 1, SHORT_BYTES - 1, SHORT_BYTES, SHORT_BYTES + 1, 200, 3, 0];
         for (end, dialect) in ["\n", "\r\n", ""]
             .iter()
             .flat_map(|end| DIALECTS.iter().map(move |dialect| (end, dialect)))
         {
-            let lines: Vec<String> = lengths.iter().map(|&len| "x".repeat(len)).collect();
+            let fillers = lengths.iter().flat_map(|&len| ["x".repeat(len), " ".repeat(len)]);
+            let lines: Vec<String> = fillers.collect();
             let mut text = lines.join(if end.is_empty() { "\n" } else { end });
             text.push_str(end);
-            for first in [1, 7, 95, 99_999_990, 99_999_999, 100_000_000, u64::MAX - 9] {
+            for first in [1, 7, 95, 99_999_990, 99_999_999, 100_000_000, u64::MAX - 17] {
                 for lines in [MemoryLines::Terminated, MemoryLines::Split] {
                     check(dialect, &text, first, lines);
                 }
@@ -415,7 +437,7 @@ mod tests {
                         let out = rendered(renderer, level, text.as_bytes(), &changed);
                         let more = text.split_inclusive('\n').count() as u64 - 1;
                         let last = first.wrapping_add(more);
-                        let last = format!("{last}{}", char::from(dialect.separator));
+                        let last = dialect.anchor_of(&last.to_string(), "");
                         assert!(bstr::ByteSlice::contains_str(&out[..], &last), "{last}");
                     }
                 }
@@ -427,6 +449,8 @@ mod tests {
     fn dialects_outside_the_table_are_rendered_too() {
         let copy = |dialect: &Dialect| Dialect {
             alphabet: dialect.alphabet,
+            digit_bytes: dialect.digit_bytes,
+            bare_blanks: dialect.bare_blanks,
             name: "copy",
             separator: dialect.separator,
             text_mark: dialect.text_mark,
