@@ -49,8 +49,9 @@ pub struct FoldedText<'a> {
 }
 
 impl FoldedText<'_> {
-    /// The stretches of lines that a view leaves out, in order, no two of them side by side. `None`
-    /// where the file has to have a structure, and has none.
+    /// The stretches of lines that a view leaves out, in order, no two of them side by side; what
+    /// is opened may leave one line of them. `None` where the file has to have a structure, and has
+    /// none.
     pub fn left_out(
         &self,
         folding: Folding,
@@ -69,9 +70,7 @@ impl FoldedText<'_> {
         }
         let folds = joined(FoldTree::new(layout, index.count()).folded_to(lines));
         let open = self.opened(&index, &folds, open)?;
-        let left = folds.into_iter().flat_map(|fold| without(fold, &open));
-        // One line takes no more room than the row that stands for it.
-        Ok(Some(left.filter(|lines| lines.end - lines.start > 1).collect()))
+        Ok(Some(folds.into_iter().flat_map(|fold| without(fold, &open)).collect()))
     }
 
     /// The lines that are to be shown whole, in order.

@@ -347,21 +347,15 @@ fn view_document(
     }
     let line_count = count_lines_while(text, cancel)?;
     if start_line > line_count.max(1) {
-        return Err(Error::at(
-            Code::LineOutOfRange,
-            &request.name(),
-            format!("{}: has {line_count} lines, so none at line {start_line}", request.name()),
-        ));
+        return Err(past_end(request, line_count, start_line));
     }
     let start = offset_of_line(text, start_line, cancel)?;
     let lines_left = (line_count + 1).saturating_sub(start_line);
     let from = ViewStart { line: start_line, offset: start };
-    if let Some(folding @ Folding::To(_)) = request.folding() {
-        let from = ViewStart { line: start_line, offset: start };
-        let shown = folded::show(scope, document, request, folding, from)?;
-        if let Some(shown) = shown {
-            return finish_view(scope, document, request, line_count, start_line, shown);
-        }
+    if let Some(folding @ Folding::To(_)) = request.folding()
+        && let Some(shown) = folded::show(scope, document, request, folding, from)?
+    {
+        return finish_view(scope, document, request, line_count, start_line, shown);
     }
     let shown = match pattern {
         None => {
@@ -385,7 +379,6 @@ fn view_document(
     };
     let shown = match request.folding() {
         Some(Folding::InsteadOfCut) if shown.next_line.is_some() => {
-            let from = ViewStart { line: start_line, offset: start };
             folded::show(scope, document, request, Folding::InsteadOfCut, from)?.unwrap_or(shown)
         }
         _ => shown,
@@ -393,7 +386,15 @@ fn view_document(
     finish_view(scope, document, request, line_count, start_line, shown)
 }
 
+/// The refusal of a first line that a text does not have.
+fn past_end(request: &ReadRequest, line_count: u64, line: u64) -> Error {
+    let path = &request.name();
+    let message = format!("{path}: has {line_count} lines, so none at line {line}");
+    Error::at(Code::LineOutOfRange, path, message)
+}
+
 /// A line and where it starts: the first of a view, or one up to which lines are counted.
+#[derive(Clone, Copy)]
 pub(crate) struct ViewStart {
     pub(crate) line: u64,
     pub(crate) offset: usize,

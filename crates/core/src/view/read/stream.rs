@@ -6,7 +6,8 @@
 //! passed on up to its old end.
 
 use super::{
-    ReadRequest, ViewKind, ViewStart, offset_after_lines, prepare, view_loaded, whole_lines,
+    ReadRequest, ViewKind, ViewStart, offset_after_lines, past_end, prepare, view_loaded,
+    whole_lines,
 };
 use crate::disk::bytes::{Document, Loaded, contained, load_bytes, load_for_view};
 use crate::error::{Code, Error, Result};
@@ -102,9 +103,7 @@ fn window(scope: &Scope<'_>, document: &Document, request: &ReadRequest) -> Resu
         let count = count_lines_while(text, cancel)?;
         // The last line may have no terminator, and start where nothing is left.
         if line > count.max(1) {
-            let path = &request.name();
-            let message = format!("{path}: has {count} lines, so none at line {line}");
-            return Err(Error::at(Code::LineOutOfRange, path, message));
+            return Err(past_end(request, count, line));
         }
     }
     let end = match request.limits.max_lines {
