@@ -25,6 +25,7 @@ use change::{ValueChange, changes};
 use place::ValueFinder;
 use tree::{JsonGrammar, NodeId, Tree};
 
+pub use canonical::quoted;
 pub use path::{JsonAnchor, JsonPath, PathStep};
 pub use place::JsonAnchorRefusal;
 pub use read::{JsonRequest, JsonView, read_json, read_json_bytes};

@@ -37,6 +37,18 @@ const CONTEXT_LINES: u64 = 2;
 /// How much of a line a report shows; the anchor stays valid, a hint may be its beginning.
 const LINE_LIMIT_BYTES: usize = 1_000;
 
+/// A number of things, in words.
+fn number_of(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// What is said of things that have no place in a text.
+fn not_shown(count: usize, noun: &str, which: &str) -> Option<String> {
+    let are = if count == 1 { "is" } else { "are" };
+    let told = number_of(count as u64, &format!("more {noun}"));
+    (count > 0).then(|| format!("({told}{which} {are} not shown.)"))
+}
+
 /// What a call that worked off an interrupted patch has to tell of it: the files that someone
 /// else had changed meanwhile. Each row begins with a line feed.
 pub fn recovery_rows(report: &RecoveryReport) -> String {

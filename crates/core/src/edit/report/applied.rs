@@ -1,6 +1,6 @@
 //! What was done: every changed region with fresh anchors, and how later numbers shifted.
 
-use super::{AnswerOptions, Rows};
+use super::{AnswerOptions, Rows, not_shown, number_of};
 use crate::disk::bytes::Document;
 use crate::edit::outcome::{Applied, Change, FileChange, Noop, NoopReason, Relocation, Repair};
 use crate::edit::plan::{Plan, Region};
@@ -241,7 +241,7 @@ pub fn reindented_message(operation: &Operation, found: &Reindented) -> String {
     let white_space = |text: &str| match text {
         "" => "not indented".to_owned(),
         _ if text.bytes().all(|byte| byte == b' ') => {
-            format!("indented by {} space{}", text.len(), if text.len() == 1 { "" } else { "s" })
+            format!("indented by {}", number_of(text.len() as u64, "space"))
         }
         _ => format!("indented by {text:?}"),
     };
@@ -319,32 +319,26 @@ impl ToldPart {
         }
         let end = rows[..rows.floor_char_boundary(room)].rfind('\n').map_or(0, |end| end + 1);
         self.out += &rows[..end];
-        let left = rows[end..].lines().count();
-        let (plural, are) = if left == 1 { ("", "is") } else { ("s", "are") };
-        self.out += &format!("({left} more line{plural} of this file {are} not shown.)\n");
+        let left = not_shown(rows[end..].lines().count(), "line", " of this file");
+        self.out.extend(left.map(|left| left + "\n"));
     }
 
     /// All that is told, and how many of what are not.
     fn into_text(self, what: &str) -> String {
-        match self.left {
-            0 => self.out,
-            1 => format!("{}(1 more {what} is not shown.)\n", self.out),
-            left => format!("{}({left} more {what}s are not shown.)\n", self.out),
-        }
+        let left = not_shown(self.left, what, "");
+        self.out + &left.map(|left| left + "\n").unwrap_or_default()
     }
 }
 
 fn distance(lines: i64) -> String {
-    let plural = if lines.abs() == 1 { "" } else { "s" };
     let direction = if lines > 0 { "further down" } else { "further up" };
-    format!("{} line{plural} {direction}", lines.abs())
+    format!("{} {direction}", number_of(lines.unsigned_abs(), "line"))
 }
 
 fn summary(file: &FileChange) -> String {
     let FileChange { edits, added, removed, .. } = file;
-    let plural = if *edits == 1 { "" } else { "s" };
     let what = match file.change {
-        Change::Edited => format!("{edits} edit{plural}, +{added} -{removed}"),
+        Change::Edited => format!("{}, +{added} -{removed}", number_of(*edits as u64, "edit")),
         Change::Created => format!("created, +{added}"),
         Change::Moved => "moved".to_owned(),
         Change::Deleted => "deleted".to_owned(),

@@ -1,6 +1,7 @@
 //! What is told of a file that parsed before a patch and does not after it.
 
-use super::Rows;
+use super::{Rows, number_of};
+use crate::edit::json::quoted;
 use crate::edit::structure::{Break, Slip, Suggestion};
 use crate::text::dialect::Dialect;
 use crate::text::hash::hash_line;
@@ -130,9 +131,8 @@ fn meant(suggestion: &Suggestion) -> String {
 }
 
 fn lines_off(by: i64) -> String {
-    let plural = if by.abs() == 1 { "" } else { "s" };
     let way = if by > 0 { "earlier" } else { "later" };
-    format!("{} line{plural} {way}", by.abs())
+    format!("{} {way}", number_of(by.unsigned_abs(), "line"))
 }
 
 /// How an operation of a patch would have to be.
@@ -193,9 +193,4 @@ fn mend(now: &Told<'_>, path: &str, suggestion: &Suggestion) -> Mend {
     let fields: Vec<_> =
         fields.iter().map(|(name, value)| format!("\"{name}\":{}", quoted(value))).collect();
     Mend { operation: format!("{{{}}}", fields.join(",")), lines }
-}
-
-/// A text as JSON.
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }

@@ -1,13 +1,12 @@
 //! Why an anchor was refused by what a session remembers: the lines as they were shown, the
 //! lines as they are, and what to do.
 
-use super::CONTEXT_LINES;
-use super::rejected::{AnchorReport, not_blank};
+use super::rejected::{AnchorReport, headline, not_blank};
+use super::{CONTEXT_LINES, number_of};
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::Evidence;
 use crate::edit::session::{Refused, Why};
-use crate::error::Code;
 use crate::text::hash::hash_line;
 use crate::view::render::one_line;
 
@@ -22,15 +21,8 @@ pub fn recalled_failure(
     refused: &Refused<'_>,
 ) -> (Failure, AnchorReport) {
     let anchor = refused.anchor.text(evidence.dialect);
-    let headline = match refused.code {
-        Code::NotShown => format!("Not shown: {anchor}."),
-        Code::LineOutOfRange => format!("Line out of range at {anchor}."),
-        Code::AmbiguousAnchor => format!("Ambiguous anchor at {anchor}."),
-        _ => format!("Hash mismatch at {anchor}."),
-    };
-    let truth = truth(evidence, refused);
-    let ranges = ranges(evidence, refused);
-    let report = AnchorReport::new(evidence, path, headline, &ranges, truth);
+    let (headline, truth) = (headline(refused.code, &anchor), truth(evidence, refused));
+    let report = AnchorReport::new(evidence, path, headline, &ranges(evidence, refused), truth);
     let line = u64::from(refused.anchor.line);
     let suggestion = match &refused.why {
         Why::NotShown { lines } if matches!(lines.as_slice(), [one] if *one == (line..line + 1)) => {
@@ -113,9 +105,7 @@ fn truth(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
             )
         }
         Why::OutOfRange => {
-            let count = evidence.count();
-            let plural = if count == 1 { "" } else { "s" };
-            format!("The file has {count} line{plural}.{forgotten}")
+            format!("The file has {}.{forgotten}", number_of(evidence.count(), "line"))
         }
         Why::Forgotten => format!(
             "What was shown of line {line} is no longer remembered, and the file has changed since: use the lines above."

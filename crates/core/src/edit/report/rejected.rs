@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::{CONTEXT_LINES, LINE_LIMIT_BYTES, Rows};
+use super::{CONTEXT_LINES, LINE_LIMIT_BYTES, Rows, not_shown, number_of};
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::{AnchorRefusal, Evidence};
@@ -22,19 +22,17 @@ pub struct AnchorReport {
     pub path: String,
     /// The first line of the report.
     pub headline: String,
-    /// The numbers of the lines to show.
-    shown: (u64, u64),
-    /// The lines around the anchor, rendered, by number.
+    /// The lines to show, rendered, by number.
     lines: Vec<(u64, Arc<str>)>,
     /// The cause.
     pub truth: String,
-    /// The stale anchor and the fresh anchor of the same line, where the cause points there.
+    /// The refused anchor and the one that is to be used for the same line or value, where that
+    /// is known.
     pub remap: Option<(String, String)>,
 }
 
 impl AnchorReport {
-    /// A report of an anchor: the current lines from the first to the last of each range, and
-    /// why it was refused.
+    /// A report of a refused anchor, with the current lines of these ranges.
     pub(super) fn new(
         evidence: &Evidence<'_>,
         path: &str,
@@ -54,15 +52,11 @@ impl AnchorReport {
         }
         lines.sort_by_key(|(number, _)| *number);
         lines.dedup_by_key(|(number, _)| *number);
-        let shown = match (lines.first(), lines.last()) {
-            (Some((first, _)), Some((last, _))) => (*first, *last),
-            _ => (0, 0),
-        };
-        AnchorReport { path: path.to_owned(), headline, shown, lines, truth, remap: None }
+        AnchorReport { path: path.to_owned(), headline, lines, truth, remap: None }
     }
 
-    /// A report of a failed anchor of a value, which shows no lines: the value's own text is a
-    /// part of the cause. `fresh` is the anchor that the value has now.
+    /// A report of the refused anchor of a value. It shows no lines, so its cause, which quotes the
+    /// value, stands right below its headline. `fresh` is the anchor that the value has now.
     pub fn of_value(
         path: &str,
         anchor: &str,
@@ -73,7 +67,6 @@ impl AnchorReport {
         AnchorReport {
             path: path.to_owned(),
             headline: format!("{headline}\n{truth}"),
-            shown: (0, 0),
             lines: Vec::new(),
             truth: String::new(),
             remap: fresh.map(|fresh| (anchor.to_owned(), fresh.to_owned())),
@@ -136,11 +129,6 @@ fn report(
     if let Some(lines) = refusal.changed {
         return changed_report(evidence, path, &anchor, lines);
     }
-    let headline = match refusal.code {
-        Code::LineOutOfRange => format!("Line out of range at {anchor}."),
-        Code::AmbiguousAnchor => format!("Ambiguous anchor at {anchor}."),
-        _ => format!("Hash mismatch at {anchor}."),
-    };
     let centre = line.min(evidence.count());
     let first = centre.saturating_sub(CONTEXT_LINES).max(1);
     let last = (centre + CONTEXT_LINES).min(evidence.count());
@@ -153,11 +141,20 @@ fn report(
         .filter(|fresh| refusal.near.iter().all(|&found| is_far(line, found)) && *fresh != anchor);
     AnchorReport {
         path: path.to_owned(),
-        headline,
-        shown: (first, last),
+        headline: headline(refusal.code, &anchor),
         lines: lines.collect(),
         truth: truth(evidence, window_lines, refusal),
         remap: fresh.map(|fresh| (anchor, fresh)),
+    }
+}
+
+/// What is wrong with an anchor, in short.
+pub(super) fn headline(code: Code, anchor: &str) -> String {
+    match code {
+        Code::NotShown => format!("Not shown: {anchor}."),
+        Code::LineOutOfRange => format!("Line out of range at {anchor}."),
+        Code::AmbiguousAnchor => format!("Ambiguous anchor at {anchor}."),
+        _ => format!("Hash mismatch at {anchor}."),
     }
 }
 
@@ -213,7 +210,8 @@ impl ShownLines {
     }
 }
 
-/// A line that is further away than this has the same hash by accident more often than not.
+/// A line that is further away than this is not proposed: other lines have the same hash by
+/// accident, and the more of them are looked at, the more often.
 const NEIGHBOUR_LINES: u64 = 3;
 
 fn is_far(line: u64, found: u64) -> bool {
@@ -230,7 +228,6 @@ fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &AnchorRefusal<'_>
     let line = u64::from(refusal.anchor.line);
     let hash = evidence.dialect.hash_text(refusal.anchor.hash);
     let fresh = |line: u64| evidence.fresh(line).unwrap_or_default();
-    let plural = if evidence.count() == 1 { "" } else { "s" };
     let past_end = line > evidence.count();
     let or_same = if past_end || refusal.hint_differs {
         String::new()
@@ -281,7 +278,8 @@ fn truth(evidence: &Evidence<'_>, window_lines: u64, refusal: &AnchorRefusal<'_>
         }
     };
     if past_end {
-        format!("The file has {} line{plural}. {place}", evidence.count()).trim_end().to_owned()
+        let told = format!("The file has {}. {place}", number_of(evidence.count(), "line"));
+        told.trim_end().to_owned()
     } else {
         place
     }
@@ -303,9 +301,9 @@ fn rendered<'r>(reports: impl IntoIterator<Item = &'r AnchorReport>) -> String {
     out.join("\n")
 }
 
-/// The whole report of the first `told` failures, and how many more there are. Failures that are not
-/// about an anchor are told by their messages; anchors are grouped by file, with a header where
-/// several files are involved.
+/// The report of a refusal. Of the failures that are not about an anchor it has the messages, but
+/// only of those among the first `told`; of `anchors` it has all, by file, with headers where the
+/// failures are about several files. Last comes how many failures are not told.
 pub fn rejected_text(failures: &[Failure], told: usize, anchors: &[&AnchorReport]) -> String {
     let involved: BTreeSet<_> = failures.iter().filter_map(|one| one.path.as_deref()).collect();
     let mut out: Vec<String> = Vec::new();
@@ -336,7 +334,7 @@ pub fn rejected_text(failures: &[Failure], told: usize, anchors: &[&AnchorReport
             out.push(file_header(path));
         }
         push_new(&mut out, reports.iter().map(|report| report.headline.clone()));
-        if reports.iter().any(|report| report.shown.1 > 0) {
+        if reports.iter().any(|report| !report.lines.is_empty()) {
             out.push("Actual state:".to_owned());
             out.push(rendered(reports.iter().copied()));
         }
@@ -348,11 +346,7 @@ pub fn rejected_text(failures: &[Failure], told: usize, anchors: &[&AnchorReport
 
 /// What is said of problems that have no place in a text.
 pub fn untold(count: usize) -> Option<String> {
-    match count {
-        0 => None,
-        1 => Some("(1 more problem is not shown.)".to_owned()),
-        _ => Some(format!("({count} more problems are not shown.)")),
-    }
+    not_shown(count, "problem", "")
 }
 
 /// Adds texts, each once.
