@@ -29,7 +29,6 @@ impl<'r> Served<'r> {
 fn has(root: &str, path: &str) -> bool {
     let workspace = Workspace::new(WorkspaceOptions::in_dir(root));
     let found = workspace.scoped(&Cancel::default(), |scope| {
-        scope.base.existing(path)?;
         let file = scope.base.open_file(path)?;
         is_shown(scope.fs, file, path, &scope.load_options())
     });
