@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use memchr::memmem;
 use tree_sitter::{Node, Range, Tree};
 use tree_sitter_language::LanguageFn;
 
@@ -227,10 +228,8 @@ fn parser_of(
 /// The insides of all `<script>`, and whether the first of them is TypeScript.
 fn scripts(text: &[u8], rows: &Rows) -> (Vec<Range>, bool) {
     let lower = text.to_ascii_lowercase();
-    let find = |needle: &[u8], from: usize| {
-        let found = lower[from..].windows(needle.len()).position(|window| window == needle);
-        found.map(|at| from + at)
-    };
+    let find =
+        |needle: &[u8], from: usize| memmem::find(&lower[from..], needle).map(|at| from + at);
     let (mut ranges, mut is_typed, mut at) = (Vec::new(), false, 0);
     while let Some(open) = find(b"<script", at) {
         let Some(start) = find(b">", open).map(|end| end + 1) else { break };
