@@ -17,7 +17,7 @@ macro_rules! codes {
         /// The stable code of a refusal or fault; the string form never changes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
-pub enum Code { $($(#[$doc])* $variant,)* }
+        pub enum Code { $($(#[$doc])* $variant,)* }
 
         impl Code {
             /// Every code, in the order of the protocol.

@@ -102,8 +102,7 @@ pub fn unique_keys(text: &str) -> error::Result<()> {
                     }
                 }
             }
-            // Deeper than any reader goes.
-            (b'{' | b'[', _) if depth > DEPTH_LIMIT => return Ok(()),
+            (b'{' | b'[', _) if depth > KEYS_LIMIT_LEVELS => return Ok(()),
             (b'{', _) => open.push(OpenPart::Object {
                 keys: HashSet::new(),
                 key: String::new(),
@@ -120,8 +119,9 @@ pub fn unique_keys(text: &str) -> error::Result<()> {
     Ok(())
 }
 
-/// More levels than any reader of requests takes.
-const DEPTH_LIMIT: usize = 600;
+/// Keys that are deeper are not compared: no reader of requests takes so many levels.
+const KEYS_LIMIT_LEVELS: usize = 600;
+
 /// How much of a key a message shows.
 const SHOWN_KEY_CHARS: usize = 80;
 

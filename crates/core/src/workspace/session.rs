@@ -493,8 +493,8 @@ impl Session {
     }
 
     /// Files that were shown, and that somebody else has changed since: found by the calls so far,
-    /// and returned once. Of the files that were shown last, 256 are watched, by what the file
-    /// system says of them.
+    /// and returned once. Only the files that were shown last are watched, by what the file system
+    /// says of them.
     pub fn changed_files(&self) -> Vec<String> {
         self.relative(&self.state.watch.take())
     }

@@ -3,7 +3,8 @@
 //!
 //! What a model meant by them is not known: dropping them was wrong more often than right, so
 //! they are a refusal, which costs one round. Only brackets are dropped, where a parser, or else
-//! the balance of brackets, says that they are too many. Dialects with recorded repairs drop as their origin does.
+//! the balance of brackets, says that they are too many. Dialects with recorded repairs drop as
+//! their origin does.
 
 use std::cell::LazyCell;
 

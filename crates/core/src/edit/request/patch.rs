@@ -145,13 +145,13 @@ impl PatchOperation {
         end_anchor: impl Into<String>,
         text: impl Into<String>,
     ) -> PatchOperation {
-        let anchors =
-            [text_field("start_anchor", start_anchor), text_field("end_anchor", end_anchor)];
-        let [start, end] = anchors;
-        PatchOperation::new(
-            "replace_range",
-            [path_field("path", path), start, end, text_field("text", text)],
-        )
+        let fields = [
+            path_field("path", path),
+            text_field("start_anchor", start_anchor),
+            text_field("end_anchor", end_anchor),
+            text_field("text", text),
+        ];
+        PatchOperation::new("replace_range", fields)
     }
 
     /// Inserts lines after a line; after `"EOF"` at the end of the file, after `"BOF"` at its
@@ -188,10 +188,12 @@ impl PatchOperation {
         start_anchor: impl Into<String>,
         end_anchor: impl Into<String>,
     ) -> PatchOperation {
-        let anchors =
-            [text_field("start_anchor", start_anchor), text_field("end_anchor", end_anchor)];
-        let [start, end] = anchors;
-        PatchOperation::new("delete", [path_field("path", path), start, end])
+        let fields = [
+            path_field("path", path),
+            text_field("start_anchor", start_anchor),
+            text_field("end_anchor", end_anchor),
+        ];
+        PatchOperation::new("delete", fields)
     }
 
     /// Moves the lines from one to another, both included, to the place after a line, in the same
@@ -236,8 +238,12 @@ impl PatchOperation {
         old_text: impl Into<String>,
         new_text: impl Into<String>,
     ) -> PatchOperation {
-        let (old, new) = (text_field("old_text", old_text), text_field("new_text", new_text));
-        PatchOperation::new("replace_text", [path_field("path", path), old, new])
+        let fields = [
+            path_field("path", path),
+            text_field("old_text", old_text),
+            text_field("new_text", new_text),
+        ];
+        PatchOperation::new("replace_text", fields)
     }
 
     /// Replaces all occurrences of a text.
