@@ -9,6 +9,7 @@ import { guard, hashTools, remember, toZodShape } from 'hashline-native/tools'
 import { outputDirectory } from './output.js'
 import { giveEditPermission } from './permissions.js'
 import { isAboutPlans, plansDirectory, rulesOfPlan } from './plans.js'
+import { policyFor } from './policy.js'
 
 /**
  * @import { Plugin, PluginInput, ToolContext, ToolDefinition } from '@opencode-ai/plugin'
@@ -46,11 +47,10 @@ const server = async (input, options = {}) => {
     'tool.execute.before': async ({ tool }, { args }) => {
       if (tool !== 'bash' || options.guard === false) return
       if (typeof args.command !== 'string') throw new Error('Blocked: the command is no text.')
-      const { cwd, root, readRoots } = sessions.options
+      const { cwd } = sessions.options
       const given = /** @type {CommandPolicy | undefined} */ (options.guard)
       const start = typeof args.workdir === 'string' ? resolve(cwd, args.workdir) : cwd
-      const roots = [root, ...readRoots]
-      const policy = { roots, cwd: start, checkFiles: true, ...given }
+      const policy = policyFor(sessions.options, start, given)
       const reason = guard(args.command, { names: NAMES, policy })
       if (reason !== undefined) throw new Error(reason)
     },
