@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hashline_core::host::Served;
+use hashline_core::host::serves;
 use hashline_guard::{self as core, CommandRule, Judgement, Policy, Tools, Unparsed};
 use napi::Env;
 use napi_derive::napi;
@@ -117,8 +117,7 @@ pub fn check_command<'env>(
         let command = Field::argument("command", command).text()?;
         let mut given = Policy::default();
         options::read(Holder::Policy, policy, POLICY, &mut given)?;
-        let served = Served::below(&given.roots);
-        let judgement = core::check_among(&command, &given, &|path| served.has(path));
+        let judgement = core::check_among(&command, &given, &serves(&given.roots));
         Ok(CommandJudgement::of(judgement, &command))
     })
 }

@@ -1,11 +1,10 @@
 //! What crosses the border: bytes that the caller lends, buffers and errors that it is given.
 
 use std::ffi::{CString, c_char};
-use std::fmt::Display;
 use std::ptr;
 use std::sync::OnceLock;
 
-use hashline_core::host::unique_keys;
+use hashline_core::host::from_json;
 use hashline_core::{Code, Error, Result};
 use serde::de::{DeserializeOwned, IgnoredAny};
 
@@ -252,8 +251,5 @@ fn without_space(text: &str) -> &str {
 
 /// What a JSON text says. What is wrong with it is the argument's fault.
 pub(crate) fn parsed<T: DeserializeOwned>(name: &str, text: &str) -> Result<T> {
-    let wrong = |cause: &dyn Display| Error::argument(format!("{name}: {cause}"));
-    let value = serde_json::from_str(text).map_err(|cause| wrong(&cause))?;
-    unique_keys(text).map_err(|twice| wrong(&twice.message))?;
-    Ok(value)
+    from_json(text.as_bytes()).map_err(|fault| Error::argument(format!("{name}: {fault}")))
 }

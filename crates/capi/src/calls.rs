@@ -1,6 +1,6 @@
 //! The calls: JSON → the core's requests and options, the core's answer → JSON.
 
-use hashline_core::host::{Host, Served, Term, string_of};
+use hashline_core::host::{Host, Term, serves, string_of};
 use hashline_core::{
     Cancel, Code, Dialect, Error, FileView, JsonRequest, Patch, PatchOptions, ReadRequest, Result,
     SearchQuery, ViewKind, Workspace, WorkspaceOptions, apply_to_text, format_hashed, hash_lines,
@@ -168,6 +168,5 @@ pub(crate) fn hashes(text: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
 pub(crate) fn check_command(line: Input<'_>, policy: Input<'_>) -> Result<Vec<u8>> {
     let line = line.text()?;
     let policy: Policy = policy.object_or_default()?;
-    let served = Served::below(&policy.roots);
-    data(&check_among(line, &policy, &|path| served.has(path)))
+    data(&check_among(line, &policy, &serves(&policy.roots)))
 }

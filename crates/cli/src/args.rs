@@ -7,19 +7,13 @@ use clap::{
 };
 use std::path::PathBuf;
 
-use hashline_core::JsonRequest;
-use hashline_core::Query;
-use hashline_core::ReadRequest;
-use hashline_core::Result;
-use hashline_core::Root;
 use hashline_core::host::{Host, Term};
-use hashline_core::{ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions};
-use hashline_core::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS};
-use hashline_core::{Columns, Context, Folding, Limits};
-use hashline_core::{DIALECTS, Dialect};
-use hashline_core::{MAX_MATCHES, SEARCH_MATCHES, SearchQuery};
-use hashline_core::{RELOCATE_WINDOW_LINES, Relocate};
-use hashline_core::{StoreOptions, SyntaxCheck, WorkspaceOptions};
+use hashline_core::{
+    ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions, ApplyOptions, Columns, Context, DIALECTS,
+    Dialect, Durability, EditOptions, FOLD_LINES, Folding, JsonRequest, LOCK_TIMEOUT_MS, Limits,
+    MAX_MATCHES, Query, RELOCATE_WINDOW_LINES, ReadRequest, Relocate, Result, Root, SEARCH_MATCHES,
+    SearchQuery, StoreOptions, SyntaxCheck, WorkspaceOptions,
+};
 use hashline_guard::{CommandRule, Policy, Tools, Unparsed};
 
 /// The name that stands for standard input.
@@ -212,8 +206,9 @@ const PATCH_HELP: &str = r#"A patch names lines by their anchors:
 
 or, over several files: {"operations": [{"op": "set_line", "path": "src/a.rs", "anchor": "4:01",
 "text": "..."}, ...]} with set_line, replace_range, insert_after, insert_before, delete,
-move_lines, copy_lines, replace_text, add_file, move_file and delete_file. With "block": true, replace_range (by start_anchor
-alone), delete and insert_after mean the whole function or section that begins at the line."#;
+move_lines, copy_lines, replace_text, add_file, move_file and delete_file. With "block": true,
+replace_range (by start_anchor alone), delete and insert_after mean the whole function or section
+that begins at the line."#;
 
 /// What a patch of JSON documents looks like, for `hashline help json-apply`.
 const JSON_PATCH_HELP: &str = r#"A patch names values by their anchors, as json-read shows them:
@@ -244,15 +239,9 @@ pub struct Read {
     /// Which characters of each line to show, counted from 1: --columns 2001:4000
     #[arg(long, value_name = "FROM:TO", value_parser = columns)]
     columns: Option<Columns>,
-    /// Fold bodies, so that most definitions are seen in so many lines: 200, or --fold=LINES
-    #[arg(
-        long,
-        value_name = "LINES",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "200"
-    )]
-    fold: Option<u64>,
+    /// Fold bodies, so that most definitions are seen in few lines; --fold=LINES says how few
+    #[arg(long, value_name = "LINES", num_args = 0..=1, require_equals = true)]
+    fold: Option<Option<u64>>,
     /// Show folded lines as well: 14-80, or the anchor of the line above them
     #[arg(long, value_name = "ANCHOR")]
     open: Vec<String>,
@@ -278,7 +267,7 @@ impl Read {
             limits: Limits { max_lines: self.lines, max_bytes: self.max_bytes },
             max_line_chars: self.max_line_chars,
             columns: self.columns,
-            fold: self.fold.map(Folding::To),
+            fold: self.fold.map(|lines| Folding::To(lines.unwrap_or(FOLD_LINES))),
             open: self.open.clone(),
             search: search.clone(),
             context: self.matching.context(),
@@ -432,7 +421,7 @@ pub struct Verify {
 
 #[derive(Debug, ClapArgs)]
 pub struct CheckSyntax {
-    /// The files
+    /// The files; - is standard input, in the language of its `#!` line or mode line
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub files: Vec<String>,
 }

@@ -1,6 +1,7 @@
 //! Standard input, and files that hold a patch.
 
 use std::io::{self, Read};
+use std::path::Path;
 
 use hashline_core::{Code, Error, Patch, Result};
 
@@ -9,6 +10,24 @@ use crate::args::STANDARD_INPUT;
 /// All of standard input, at most `limit_bytes`.
 pub fn standard_input(limit_bytes: u64) -> Result<Vec<u8>> {
     all_of(io::stdin().lock(), "standard input", limit_bytes)
+}
+
+/// Standard input, which can be read once, for all that name it.
+#[derive(Default)]
+pub struct Piped(Option<Vec<u8>>);
+
+impl Piped {
+    pub fn bytes(&mut self, limit_bytes: u64) -> Result<&[u8]> {
+        if self.0.is_none() {
+            self.0 = Some(standard_input(limit_bytes)?);
+        }
+        Ok(self.0.as_deref().unwrap_or_default())
+    }
+}
+
+/// Whether a path means standard input.
+pub fn is_standard_input(path: &Path) -> bool {
+    path.to_str() == Some(STANDARD_INPUT)
 }
 
 /// A text without the byte order mark that some shells put in front of what they pass on.

@@ -56,21 +56,27 @@ fn tell(error: &clap::Error) -> Exit {
 /// What is wrong with the command line: in the words of clap, which does not say which argument is
 /// not UTF-8, or that it is none.
 fn usage_error(error: &clap::Error) -> Error {
-    let is_utf8 = error.kind() != ErrorKind::InvalidUtf8;
+    if error.kind() != ErrorKind::InvalidUtf8 {
+        return Error::argument(in_words_of_clap(error));
+    }
     let arg = std::env::args_os().find(|arg| arg.to_str().is_none());
     let session = std::env::var_os(args::SESSION_VARIABLE).filter(|name| name.to_str().is_none());
     let message = match (arg, session) {
-        (Some(arg), _) if !is_utf8 => format!(
-            "the argument {arg:?} is not UTF-8, as paths and texts must be: rename the file, or pass what it holds to standard input (-)"
+        (Some(arg), _) => format!(
+            "the argument {arg:?} is not UTF-8, as paths and texts must be: \
+             rename the file, or pass what it holds to standard input (-)"
         ),
-        (None, Some(name)) if !is_utf8 => format!(
-            "the variable {} is {name:?}, which is not UTF-8, as names of sessions must be: give it another name, or none",
+        (None, Some(name)) => format!(
+            "the variable {} is {name:?}, which is not UTF-8, as names of sessions must be: \
+             give it another name, or none",
             args::SESSION_VARIABLE
         ),
-        _ => {
-            let text = error.render().to_string();
-            text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned()
-        }
+        (None, None) => in_words_of_clap(error),
     };
     Error::argument(message)
+}
+
+fn in_words_of_clap(error: &clap::Error) -> String {
+    let text = error.render().to_string();
+    text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned()
 }

@@ -94,13 +94,13 @@ pub mod host {
     pub use crate::edit::report::untold;
     pub use crate::edit::value::{VALUE, Value};
     pub use crate::error::{Message, Spelling, Term};
-    pub use crate::shape::unique_keys;
+    pub use crate::shape::{JsonFault, from_json, unique_keys};
     pub use crate::threads::CALLS;
     pub use crate::view::anchor::RowAnchor;
-    pub use crate::view::excerpt::ANSWER_LIMIT_BYTES;
+    pub use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
     pub use crate::view::render::{GAP, file_header, give_back, one_line};
     pub use crate::view::scope::Host;
-    pub use crate::workspace::{Gate, HeldTurn, ReadTurn, Served, Start, WriteTurn};
+    pub use crate::workspace::{Gate, HeldTurn, ReadTurn, Start, WriteTurn, serves};
 }
 
 /// What tests, examples and fuzz targets look into: nothing of it is promised to anybody else.

@@ -7,7 +7,7 @@ use std::fmt::{self, Write as _};
 use std::marker::PhantomData;
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::error;
@@ -119,9 +119,33 @@ pub fn unique_keys(text: &str) -> error::Result<()> {
     Ok(())
 }
 
+/// Why a JSON text is not taken.
+#[derive(Debug)]
+pub enum JsonFault {
+    /// It is no JSON, or not what was expected.
+    Malformed(serde_json::Error),
+    /// An object has a key twice.
+    KeyTwice(error::Error),
+}
+
+impl fmt::Display for JsonFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            JsonFault::Malformed(cause) => write!(f, "{cause}"),
+            JsonFault::KeyTwice(twice) => write!(f, "{}", twice.message),
+        }
+    }
+}
+
+/// What a JSON text says, in which no object has a key twice.
+pub fn from_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, JsonFault> {
+    let value = serde_json::from_slice(text).map_err(JsonFault::Malformed)?;
+    unique_keys(&String::from_utf8_lossy(text)).map_err(JsonFault::KeyTwice)?;
+    Ok(value)
+}
+
 /// Keys that are deeper are not compared: no reader of requests takes so many levels.
 const KEYS_LIMIT_LEVELS: usize = 600;
-
 /// How much of a key a message shows.
 const SHOWN_KEY_CHARS: usize = 80;
 

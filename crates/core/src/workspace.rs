@@ -25,8 +25,8 @@ use crate::disk::commit::{
 };
 use crate::disk::fs::{FileSystem, OsFileSystem, unicode_path};
 use crate::edit::apply::{
-    Application, ApplyOptions, PatchOptions, SyntaxReport, apply_hash, check_syntax, verify_bytes,
-    verify_file,
+    Application, ApplyOptions, PatchOptions, SyntaxReport, apply_hash, check_syntax,
+    check_syntax_bytes, verify_bytes, verify_file,
 };
 use crate::edit::json::{JsonRequest, JsonView, read_json, read_json_bytes};
 use crate::edit::outcome::{Outcome, Rejected};
@@ -41,7 +41,7 @@ use crate::view::scope::{Host, Scope};
 use crate::view::search::{RowSink, SearchQuery, SearchResult, search_hashed};
 
 pub use directories::Root;
-pub use served::Served;
+pub use served::serves;
 pub use session::{
     Gate, HeldTurn, IMAGE_LIMIT_BYTES, ReadImage, ReadOn, ReadReport, ReadTurn, Session,
     SessionLimits, SessionOptions, StoreOptions, WriteTurn,
@@ -220,6 +220,17 @@ impl<'fs> Workspace<'fs> {
     pub fn check_syntax(&self, path: impl AsRef<Path>, cancel: &Cancel) -> Result<SyntaxReport> {
         let path = unicode_path("path", path.as_ref())?;
         self.scoped(cancel, |scope| check_syntax(scope, path))
+    }
+
+    /// As [`Workspace::check_syntax`], for bytes that came from elsewhere; the path is what they
+    /// are called.
+    pub fn check_syntax_bytes(
+        &self,
+        path: &str,
+        bytes: &[u8],
+        cancel: &Cancel,
+    ) -> Result<SyntaxReport> {
+        self.scoped(cancel, |scope| check_syntax_bytes(scope, path, bytes))
     }
 
     /// Reads a JSON document, with the anchors of its values. Fails when the file cannot be read,

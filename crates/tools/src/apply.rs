@@ -21,10 +21,14 @@ fn words(names: &Names, dialect: &Dialect) -> Wording {
     let Names { read, search, apply, .. } = names;
     Wording {
         description: format!(
-            "Edits, creates, moves and deletes files, any number in one call: all operations are carried out, or none. \
-             Lines are named by the anchors that {read}, {search} and earlier answers of {apply} showed; copy them exactly. \
-             All anchors of a call refer to the files before it. The answer has the new anchors of the changed lines, so no new {read} is needed. \
-             A refusal shows the lines as they are: correct the anchors and send all operations again.\n\n{}",
+            "Edits, creates, moves and deletes files, any number in one call: \
+             all operations are carried out, or none. \
+             Lines are named by the anchors that {read}, {search} and earlier answers of {apply} \
+             showed; copy them exactly. \
+             All anchors of a call refer to the files before it. \
+             The answer has the new anchors of the changed lines, so no new {read} is needed. \
+             A refusal shows the lines as they are: \
+             correct the anchors and send all operations again.\n\n{}",
             example(names, dialect)
         ),
         snippet: format!(

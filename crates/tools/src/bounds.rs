@@ -1,11 +1,18 @@
 //! What one answer may hold, whatever it is made of.
 
 use hashline_core::Dialect;
-use hashline_core::host::{ANSWER_LIMIT_BYTES, RowAnchor};
+use hashline_core::host::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES, RowAnchor};
 
 /// How many lines and bytes one answer may hold.
-pub const MAX_LINES: usize = 2_000;
+pub const MAX_LINES: usize = ANSWER_LIMIT_LINES as usize;
 pub const MAX_BYTES: usize = ANSWER_LIMIT_BYTES;
+
+/// The same in words.
+pub fn limits() -> String {
+    let (thousands, rest) = (MAX_LINES / 1_000, MAX_LINES % 1_000);
+    format!("{thousands},{rest:03} lines and {} KB", MAX_BYTES >> 10)
+}
+
 /// What may come on top: the lines of a session that say how to go on.
 const SPARE_LINES: usize = 10;
 const SPARE_BYTES: usize = 1_024;

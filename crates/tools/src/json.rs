@@ -32,11 +32,13 @@ pub static APPLY_JSON: Tool = Tool {
 
 fn words_of_read(names: &Names, _: &Dialect) -> Wording {
     let Names { read_json, apply_json, .. } = names;
+    let limits = bounds::limits();
     Wording {
         description: format!(
             "Reads a JSON document, with comments or without, as it stands in its file. \
-             Above each line comes a comment // $.PATH:HASH for every value that begins in it, where $.PATH:HASH is the anchor of the value: {apply_json} edits by these anchors. \
-             Shows at most 2,000 lines and 50 KB, and says where to go on (start_line)."
+             Above each line comes a comment // $.PATH:HASH for every value that begins in it, \
+             where $.PATH:HASH is the anchor of the value: {apply_json} edits by these anchors. \
+             Shows at most {limits}, and says where to go on (start_line)."
         ),
         snippet: format!(
             "Read a JSON document, each value with the anchor that {apply_json} edits by"
@@ -56,9 +58,11 @@ fn words_of_apply(names: &Names, _: &Dialect) -> Wording {
     ]);
     Wording {
         description: format!(
-            "Edits values of JSON documents by path, any number in one call: all operations are carried out, or none. \
+            "Edits values of JSON documents by path, any number in one call: \
+             all operations are carried out, or none. \
              Values are named by the anchors that {read_json} showed; copy them exactly. \
-             All anchors of a call refer to the documents before it; comments, order and layout of everything else stay as they are. \
+             All anchors of a call refer to the documents before it; \
+             comments, order and layout of everything else stay as they are. \
              A refusal shows the current anchors: correct them and send all operations again.\n\n\
              Example, with anchors that {read_json} showed of package.json:\n{}",
             json!({"operations": edits})

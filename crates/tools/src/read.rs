@@ -7,7 +7,7 @@ use hashline_core::{
 use serde_json::{Value as Json, json};
 
 use crate::arguments::{Arguments, MAX_COUNT, Rule, Trouble};
-use crate::bounds::plural;
+use crate::bounds::{limits, plural};
 use crate::path::plain_path;
 use crate::table::{Field, Kind, PATH_NAMES};
 use crate::title::SoFar;
@@ -37,8 +37,10 @@ const COLUMNS: Field = Field::new(
 const FOLD: Field = Field::new(
     "fold",
     Kind::Flag,
-    "Show the definitions of the whole file in 200 lines; rows like 14-80 … 67 lines stand for what is folded",
-);
+    "Show the definitions of the whole file in {} lines; \
+     rows like 14-80 … 67 lines stand for what is folded",
+)
+.counting(FOLD_LINES);
 const OPEN: Field = Field::new(
     "open",
     Kind::Texts,
@@ -54,16 +56,21 @@ pub static READ: Tool = Tool {
 
 fn words(names: &Names, dialect: &Dialect) -> Wording {
     let Names { read, search, apply, .. } = names;
-    let (line, anchor) = (line_form(dialect), anchor_form(dialect));
+    let (line, anchor, limits) = (line_form(dialect), anchor_form(dialect), limits());
     Wording {
         description: format!(
-            "Reads files. Each line comes as {line}, where {anchor} is its anchor: {apply} edits by these anchors. \
-             Shows at most 2,000 lines and 50 KB, and says where to go on (start_line). A longer source is folded instead: rows of definitions, and 14-80 … 67 lines for lines that open: [\"14-80\"] shows. Images are shown as images. \
+            "Reads files. Each line comes as {line}, where {anchor} is its anchor: \
+             {apply} edits by these anchors. \
+             Shows at most {limits}, and says where to go on (start_line). \
+             A longer source is folded instead: rows of definitions, \
+             and 14-80 … 67 lines for lines that open: [\"14-80\"] shows. \
+             Images are shown as images. \
              {search} finds lines in many files."
         ),
         snippet: format!("Read files, each line with the anchor that {apply} edits by"),
         guidelines: vec![format!(
-            "Read files with {read} rather than cat, head, tail or sed: only lines that {read} or {search} showed have anchors to edit by."
+            "Read files with {read} rather than cat, head, tail or sed: \
+             only lines that {read} or {search} showed have anchors to edit by."
         )],
         advice: "Ask for fewer files at once, or go on by start_line.".to_owned(),
     }

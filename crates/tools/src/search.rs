@@ -1,7 +1,7 @@
 //! The tool that searches files.
 
 use hashline_core::host::ReadTurn;
-use hashline_core::{Context, Dialect, Query, SearchQuery, SearchResult};
+use hashline_core::{Context, Dialect, MAX_MATCHES, Query, SearchQuery, SearchResult};
 use serde_json::Value as Json;
 
 use crate::arguments::{Arguments, Trouble};
@@ -28,7 +28,8 @@ const GLOBS: Field =
 const CONTEXT: Field =
     Field::new("context", Kind::Count, "Lines to show above and below each match");
 const MATCHES: Field =
-    Field::new("max_matches", Kind::Count, "The most matches to show, 200 at most")
+    Field::new("max_matches", Kind::Count, "The most matches to show, {} at most")
+        .counting(MAX_MATCHES)
         .or(&["limit", "maxMatches"]);
 const ENCLOSING: Field = Field::new(
     "enclosing",
@@ -45,14 +46,14 @@ pub static SEARCH: Tool = Tool {
 };
 
 const MAX_CONTEXT_LINES: u64 = 20;
-const MAX_MATCHES: u64 = 200;
 
 fn words(names: &Names, dialect: &Dialect) -> Wording {
     let Names { read, search, apply, .. } = names;
     let line = line_form(dialect);
     Wording {
         description: format!(
-            "Searches files and directories for lines that match a regular expression; ignored and binary files are passed over. \
+            "Searches files and directories for lines that match a regular expression; \
+             ignored and binary files are passed over. \
              Every line shown has its anchor, {line}, so {apply} can edit it without a {read} first."
         ),
         snippet: format!(

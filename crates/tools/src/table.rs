@@ -13,6 +13,8 @@ pub struct Field {
     /// What the model is told of it. A field of which it is told nothing is taken, and is not in
     /// the schema.
     pub about: &'static str,
+    /// The number that stands in there for `{}`.
+    pub number: Option<u64>,
     /// Whether it must be there.
     pub is_required: bool,
     /// How other tools, and models, call it.
@@ -72,7 +74,7 @@ pub enum Kind {
 impl Field {
     /// A field that may be left out.
     pub const fn new(name: &'static str, kind: Kind, about: &'static str) -> Field {
-        Field { name, kind, about, is_required: false, other_names: &[] }
+        Field { name, kind, about, number: None, is_required: false, other_names: &[] }
     }
 
     /// The field, which must be there.
@@ -88,6 +90,19 @@ impl Field {
     /// The field with what a model is told of it in another tool.
     pub const fn about(self, about: &'static str) -> Field {
         Field { about, ..self }
+    }
+
+    /// The field, with a number in what a model is told of it.
+    pub const fn counting(self, number: u64) -> Field {
+        Field { number: Some(number), ..self }
+    }
+
+    /// What the model is told of it.
+    fn description(&self) -> String {
+        match self.number {
+            Some(number) => self.about.replace("{}", &number.to_string()),
+            None => self.about.to_owned(),
+        }
     }
 
     /// Whether the schema has it.
@@ -121,7 +136,7 @@ pub fn schema(fields: &[Field]) -> Json {
         .map(|field| {
             let mut schema = field.schema();
             if !matches!(field.kind, Kind::Op(_)) {
-                schema.insert("description".to_owned(), field.about.into());
+                schema.insert("description".to_owned(), field.description().into());
             }
             (field.name.to_owned(), schema.into())
         })

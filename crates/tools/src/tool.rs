@@ -283,18 +283,11 @@ impl Place {
     }
 }
 
-/// How tools write what messages of the core name: as the fields of their calls.
-fn spelling(term: Term) -> &'static str {
-    match term {
-        Term::MaxFileBytes => "of the host, not of this call: use the shell for this file",
-        term => term.name(),
-    }
-}
-
 impl Tools {
     /// The tools over a session, which remembers what they show.
     pub fn new(session: &Session, names: Names) -> Tools {
-        Tools { session: Arc::new(session.spelled(spelling)), names: Arc::new(names) }
+        // What messages of the core name is written as the fields of calls are.
+        Tools { session: Arc::new(session.spelled(Term::name)), names: Arc::new(names) }
     }
 
     /// The definition of a tool, for a harness and a model.
@@ -364,6 +357,14 @@ impl Tools {
         let broken = self.session.broken_files().into_iter();
         notes.extend(broken.map(|file| format!("{file} still does not parse")));
         notes.extend(codes.contains(&Code::OutsideRoot).then(|| self.reach(kind)).flatten());
+        // The one option that messages name and no call has.
+        let limit = Term::MaxFileBytes.name();
+        let is_over_limit = codes.contains(&Code::FileTooLarge) && text.contains(limit);
+        notes.extend(is_over_limit.then(|| {
+            format!(
+                "{limit} is an option of the host, not of this call: use the shell for this file"
+            )
+        }));
         ToolResult {
             text: bounded(text, dialect, &advice) + &bounded_notes(&notes),
             is_error,

@@ -1,6 +1,6 @@
 //! `check`: what the guard says of a shell command.
 
-use hashline_core::host::Served;
+use hashline_core::host::serves;
 use hashline_core::{Code, Error};
 use hashline_guard::{Verdict, check_among};
 
@@ -21,8 +21,7 @@ pub fn check(call: &mut Call<'_>, args: &Check) -> Result<Exit, Failure> {
         command => command.to_owned(),
     };
     let policy = args.guard.policy();
-    let served = Served::below(&policy.roots);
-    let judgement = check_among(&command, &policy, &|path| served.has(path));
+    let judgement = check_among(&command, &policy, &serves(&policy.roots));
     if call.shared.json {
         call.out.json(&judgement)?;
     } else {

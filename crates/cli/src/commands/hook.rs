@@ -10,8 +10,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use hashline_core::host::{Served, unique_keys};
-use hashline_core::{Code, Error};
+use hashline_core::Error;
+use hashline_core::host::{JsonFault, from_json, serves};
 use hashline_guard::{Policy, Verdict, check_among};
 use serde_json::{Value, json};
 
@@ -44,11 +44,10 @@ enum ShellCommand<'e> {
 /// `hashline hook`
 pub fn hook(call: &mut Call<'_>, args: &Hook) -> Result<Exit, Failure> {
     let bytes = standard_input(EVENT_LIMIT_BYTES)?;
-    let event: Value = serde_json::from_slice(without_mark(&bytes)).map_err(|cause| {
-        Error::new(Code::InvalidArgument, format!("the event is not JSON: {cause}"))
+    let event: Value = from_json(without_mark(&bytes)).map_err(|fault| match fault {
+        JsonFault::Malformed(cause) => Error::argument(format!("the event is not JSON: {cause}")),
+        JsonFault::KeyTwice(twice) => twice.within("the event: ", ""),
     })?;
-    unique_keys(&String::from_utf8_lossy(&bytes))
-        .map_err(|twice| twice.within("the event: ", ""))?;
     let policy = policy(args)?.map(|policy| served(policy, &event));
     let refusal = tool_call(args.agent, &event)
         .and_then(|tool| refusal(args.agent, &tool, args, policy.as_ref()));
@@ -68,9 +67,8 @@ fn policy(args: &Hook) -> Result<Option<Policy>, Failure> {
     match std::env::var(POLICY_VARIABLE) {
         Ok(given) if given == "off" => Ok(None),
         Ok(given) if !given.is_empty() => {
-            let policy: Policy = serde_json::from_str(&given).map_err(|cause| {
-                let what = format!("{POLICY_VARIABLE} is neither off nor a policy: {cause}");
-                Error::new(Code::InvalidArgument, what)
+            let policy: Policy = from_json(given.as_bytes()).map_err(|fault| {
+                Error::argument(format!("{POLICY_VARIABLE} is neither off nor a policy: {fault}"))
             })?;
             Ok(Some(Policy { tools: named.tools, ..policy }))
         }
@@ -208,8 +206,7 @@ fn refusal(
             ));
         }
     };
-    let served = Served::below(&policy.roots);
-    let judgement = check_among(command, policy, &|path| served.has(path));
+    let judgement = check_among(command, policy, &serves(&policy.roots));
     match judgement.verdict {
         Verdict::Allow | Verdict::Unparsed => None,
         Verdict::Write if judgement.findings.is_empty() => {

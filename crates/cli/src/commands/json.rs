@@ -1,24 +1,22 @@
 //! `json-read`: a document with the anchors of its values; and what `json-apply` changed in one.
 
-use hashline_core::Applied;
-use hashline_core::JsonRequest;
 use hashline_core::host::{GAP, file_header};
+use hashline_core::{Applied, JsonRequest};
 
 use super::Call;
-use crate::args::{JsonRead, STANDARD_INPUT};
+use crate::args::JsonRead;
 use crate::exit::{Exit, Failure, say};
-use crate::input::standard_input;
+use crate::input::{is_standard_input, standard_input};
 
 /// `hashline json-read`
 pub fn read(call: &mut Call<'_>, args: &JsonRead) -> Result<Exit, Failure> {
     let request = args.request();
-    let view = match request.path.to_str() {
-        Some(STANDARD_INPUT) => {
-            let workspace = call.files.workspace();
-            let bytes = standard_input(workspace.options().max_file_bytes)?;
-            workspace.read_json_bytes(&request, &bytes, &call.cancel)?
-        }
-        _ => call.files.read_json(&request, &call.cancel)?,
+    let view = if is_standard_input(&request.path) {
+        let workspace = call.files.workspace();
+        let bytes = standard_input(workspace.options().max_file_bytes)?;
+        workspace.read_json_bytes(&request, &bytes, &call.cancel)?
+    } else {
+        call.files.read_json(&request, &call.cancel)?
     };
     if call.shared.json {
         call.out.json(&view)?;

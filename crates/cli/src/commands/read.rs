@@ -6,7 +6,7 @@ use hashline_core::{Code, Error, FileView, ReadRequest, ViewKind};
 use super::Call;
 use crate::args::{Hash, Read, STANDARD_INPUT, Verify};
 use crate::exit::{Exit, Failure, complain, say};
-use crate::input::standard_input;
+use crate::input::{Piped, is_standard_input, standard_input};
 use crate::mismatch;
 
 /// `hashline read`
@@ -49,12 +49,11 @@ fn show(
         }
         Ok(out.piece_of_rows(piece)?)
     };
-    let view = match request.path.to_str() {
-        Some(STANDARD_INPUT) => {
-            let bytes = piped.bytes(files.workspace().options().max_file_bytes)?;
-            files.workspace().stream_bytes(request, bytes, cancel, &mut pass_on)?
-        }
-        _ => files.stream(request, cancel, &mut pass_on)?,
+    let view = if is_standard_input(&request.path) {
+        let bytes = piped.bytes(files.workspace().options().max_file_bytes)?;
+        files.workspace().stream_bytes(request, bytes, cancel, &mut pass_on)?
+    } else {
+        files.stream(request, cancel, &mut pass_on)?
     };
     if let Some(error) = error_of(&view) {
         return Err(error.into());
@@ -62,19 +61,6 @@ fn show(
     // Of an empty file, the header alone.
     pass_on(b"")?;
     Ok(view)
-}
-
-/// Standard input, which can be read once.
-#[derive(Default)]
-struct Piped(Option<Vec<u8>>);
-
-impl Piped {
-    fn bytes(&mut self, limit_bytes: u64) -> Result<&[u8], Error> {
-        if self.0.is_none() {
-            self.0 = Some(standard_input(limit_bytes)?);
-        }
-        Ok(self.0.as_deref().unwrap_or_default())
-    }
 }
 
 /// `hashline hash`
@@ -124,7 +110,7 @@ pub fn verify(call: &mut Call<'_>, args: &Verify) -> Result<Exit, Failure> {
 
 /// The views of all requests, in their order.
 fn views(call: &Call<'_>, requests: &[ReadRequest]) -> Result<Vec<FileView>, Failure> {
-    let is_piped = |request: &&ReadRequest| request.path.to_str() == Some(STANDARD_INPUT);
+    let is_piped = |request: &&ReadRequest| is_standard_input(&request.path);
     let named: Vec<ReadRequest> = requests.iter().filter(|one| !is_piped(one)).cloned().collect();
     let mut named = call.files.read(&named, &call.cancel)?.into_iter();
     let mut piped = Piped::default();

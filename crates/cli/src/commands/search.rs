@@ -2,15 +2,15 @@
 
 use std::cell::RefCell;
 
-use hashline_core::Limits;
 use hashline_core::host::file_header;
-use hashline_core::{FileMatches, RowSink, SearchQuery, SearchResult};
-use hashline_core::{ReadRequest, ViewKind};
+use hashline_core::{
+    FileMatches, Limits, ReadRequest, RowSink, SearchQuery, SearchResult, ViewKind,
+};
 
 use super::Call;
 use crate::args::{STANDARD_INPUT, Search};
 use crate::exit::{Exit, Failure, complain, say};
-use crate::input::standard_input;
+use crate::input::{is_standard_input, standard_input};
 use crate::progress::Progress;
 
 /// `hashline search`
@@ -40,7 +40,7 @@ pub fn search(call: &mut Call<'_>, args: &Search) -> Result<Exit, Failure> {
 fn find(call: &mut Call<'_>, args: &Search) -> Result<SearchResult, Failure> {
     let mut query = args.query();
     let named = query.paths.len();
-    query.paths.retain(|path| path.to_str() != Some(STANDARD_INPUT));
+    query.paths.retain(|path| !is_standard_input(path));
     let is_piped = query.paths.len() < named;
     if is_piped && query.paths.is_empty() {
         let mut found = SearchResult::default();
@@ -93,13 +93,12 @@ fn add_standard_input(
 ) -> Result<(), Failure> {
     let left = query.max_matches.saturating_sub(found.match_count);
     let request = ReadRequest {
-        path: STANDARD_INPUT.into(),
         search: Some(query.search.clone()),
         context: query.context,
         max_matches: Some(query.max_matches_per_file.unwrap_or(u64::MAX).min(left)),
         limits: Limits { max_lines: None, max_bytes: query.max_bytes },
         max_line_chars: query.max_line_chars,
-        ..ReadRequest::default()
+        ..ReadRequest::new(STANDARD_INPUT)
     };
     let bytes = standard_input(call.files.workspace().options().max_file_bytes)?;
     let view = call.files.workspace().read_bytes(&request, &bytes, &call.cancel)?;

@@ -1,17 +1,19 @@
 //! `check-syntax`: which files do not parse, and where.
 
-use hashline_core::{Code, SyntaxReport, SyntaxState};
+use hashline_core::{Code, Error, SyntaxReport, SyntaxState};
 
 use super::Call;
-use crate::args::CheckSyntax;
+use crate::args::{CheckSyntax, STANDARD_INPUT};
 use crate::exit::{Exit, Failure, complain, say};
+use crate::input::Piped;
 
 /// `hashline check-syntax`
 pub fn check(call: &mut Call<'_>, args: &CheckSyntax) -> Result<Exit, Failure> {
     let mut exit = Exit::Done;
     let mut reports = Vec::new();
+    let mut piped = Piped::default();
     for file in &args.files {
-        match call.files.workspace().check_syntax(file, &call.cancel) {
+        match report_of(call, file, &mut piped) {
             Ok(report) => {
                 if report.syntax == SyntaxState::Unclean && exit == Exit::Done {
                     exit = Exit::Mismatch;
@@ -34,6 +36,15 @@ pub fn check(call: &mut Call<'_>, args: &CheckSyntax) -> Result<Exit, Failure> {
         call.out.json(&reports)?;
     }
     Ok(exit)
+}
+
+fn report_of(call: &Call<'_>, file: &str, piped: &mut Piped) -> Result<SyntaxReport, Error> {
+    let workspace = call.files.workspace();
+    if file != STANDARD_INPUT {
+        return workspace.check_syntax(file, &call.cancel);
+    }
+    let bytes = piped.bytes(workspace.options().max_file_bytes)?;
+    workspace.check_syntax_bytes(file, bytes, &call.cancel)
 }
 
 fn tell(call: &mut Call<'_>, report: &SyntaxReport) -> Result<(), Failure> {

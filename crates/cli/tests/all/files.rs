@@ -174,6 +174,18 @@ bad.py: line 3: the indentation is not that of the lines around it
 }
 
 #[test]
+fn regression_standard_input_is_checked_for_syntax_too() {
+    let project = Project::new(&[("good.js", "let a = 1\n")]);
+    let script = "#!/usr/bin/env python3\ndef f():\n    a()\n  b()\n";
+    let answer = project.run_with(&["check-syntax", "good.js", "-", "-"], script);
+    let fault = "-: line 4: the indentation is not that of the lines around it\n4:67|  b()\n";
+    assert_eq!((answer.code, answer.stdout), (Some(1), fault.repeat(2)));
+    let unknown = project.run_with(&["check-syntax", "-"], "(\n");
+    assert_eq!((unknown.code, unknown.stdout.as_str()), (Some(0), ""));
+    assert!(unknown.stderr.contains("the language is not known"), "{}", unknown.stderr);
+}
+
+#[test]
 fn hash_prints_anchors_alone() {
     let project = Project::new(&[("a", "line 1\nline 2|x\n")]);
     let expected = "1:02\n2:42\n";

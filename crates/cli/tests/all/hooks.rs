@@ -276,3 +276,14 @@ fn check_judges_commands() {
     assert_eq!(project.run(&["check", "echo x > /tmp/a", "--writable", "/tmp"]).code, Some(0));
     assert_eq!(project.run(&["check", "( ("]).stdout, "unparsed\n");
 }
+
+#[test]
+fn regression_a_policy_that_says_something_twice_is_refused() {
+    let project = Project::new(&[]);
+    let event = json!({"tool_name": "Bash", "tool_input": {"command": "cat a"}}).to_string();
+    let policy = r#"{"rules": {"reader": true, "reader": false}}"#;
+    let script = format!("echo '{event}' | HASHLINE_GUARD='{policy}' \"$hashline\" hook claude");
+    let answer = project.shell(&script);
+    assert_eq!((answer.code, answer.stdout.as_str()), (Some(2), ""), "{answer:?}");
+    assert!(answer.stderr.contains("\"reader\""), "{}", answer.stderr);
+}

@@ -786,7 +786,7 @@ fn roots_are_those_of_the_command_line() {
     assert_eq!(project.run(&["mcp", "c.txt"]).code, Some(2));
 }
 
-/// The message named the option `max_file_bytes`, which no tool has.
+/// The message named the option `max_file_bytes`, which no tool has, and said no more.
 #[test]
 fn regression_a_file_that_is_too_large_is_left_to_the_shell() {
     let project = Project::new(&[]);
@@ -795,8 +795,9 @@ fn regression_a_file_that_is_too_large_is_left_to_the_shell() {
     let mut client = Client::start(&project, &[]);
     client.shake_hands(&json!({}));
     let text = client.read("huge.txt").text;
-    let end = "(option of the host, not of this call: use the shell for this file)";
-    assert!(text.starts_with("FILE_TOO_LARGE") && text.contains(end), "{text}");
+    let end = "(option max_file_bytes)\n\
+               (max_file_bytes is an option of the host, not of this call: use the shell for this file.)";
+    assert!(text.starts_with("FILE_TOO_LARGE") && text.ends_with(end), "{text}");
     assert_eq!(client.leave(), QUIETLY);
 }
 

@@ -39,7 +39,7 @@ use transfer::TakenLines;
 use turns::{Locked, lock};
 
 pub use options::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS, PatchOptions};
-pub use syntax::{SyntaxReport, check_syntax};
+pub use syntax::{SyntaxReport, check_syntax, check_syntax_bytes};
 pub use verify::{verify_bytes, verify_file};
 
 /// What a patch is applied with.

@@ -13,6 +13,9 @@ use crate::view::render::{
 };
 use crate::view::width::{Measure, Width, around};
 
+/// How many lines one answer has, where nobody asks for more or less.
+pub const ANSWER_LIMIT_LINES: u64 = 2_000;
+
 /// How many bytes of text one answer has, where nobody asks for more or less.
 pub const ANSWER_LIMIT_BYTES: usize = 51_200;
 

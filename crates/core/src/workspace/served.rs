@@ -6,24 +6,11 @@ use crate::cancel::Cancel;
 use crate::disk::bytes::is_shown;
 use crate::error::Code;
 
-/// The files below some directories.
-#[derive(Debug)]
-pub struct Served<'r> {
-    roots: &'r [String],
-}
-
-impl<'r> Served<'r> {
-    /// Of the directories that tools serve.
-    pub fn below(roots: &'r [String]) -> Served<'r> {
-        Served { roots }
-    }
-
-    /// Whether one of the directories has what is at an absolute path, as a directory, as a file
-    /// that can be shown, or as one that could be made. What cannot be looked up counts as there:
-    /// the tools say best what is wrong with it.
-    pub fn has(&self, path: &str) -> bool {
-        self.roots.iter().any(|root| has(root, path))
-    }
+/// Whether one of these directories, which tools serve, has what is at an absolute path: as a
+/// directory, as a file that can be shown, or as one that could be made. What cannot be looked up
+/// counts as there: the tools say best what is wrong with it.
+pub fn serves(roots: &[String]) -> impl Fn(&str) -> bool + Sync {
+    move |path| roots.iter().any(|root| has(root, path))
 }
 
 fn has(root: &str, path: &str) -> bool {

@@ -31,7 +31,7 @@ use crate::edit::outcome::{Applied, Outcome};
 use crate::edit::request::Patch;
 use crate::edit::session::{HeldMemory, Lesson, MemoryLimits, Recall, Unseen};
 use crate::error::{Code, Error, Result, Spelling};
-use crate::view::excerpt::ANSWER_LIMIT_BYTES;
+use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
 use crate::view::read::{FileView, MAX_MATCHES, ReadRequest};
 use crate::view::scope::Scope;
 use crate::view::search::{SearchQuery, SearchResult};
@@ -60,7 +60,7 @@ pub struct SessionLimits {
 impl Default for SessionLimits {
     fn default() -> Self {
         SessionLimits {
-            max_lines: 2_000,
+            max_lines: ANSWER_LIMIT_LINES,
             max_bytes: ANSWER_LIMIT_BYTES,
             max_matches: MAX_MATCHES,
             max_line_chars: 2_000,

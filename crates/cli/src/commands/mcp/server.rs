@@ -43,7 +43,7 @@ pub struct Settings {
 }
 
 /// Where a connection works, and its tools there.
-struct Served {
+struct Workplace {
     roots: Vec<String>,
     tools: Tools,
 }
@@ -51,7 +51,7 @@ struct Served {
 /// One connection.
 pub struct Server {
     settings: Settings,
-    served: Mutex<Option<Served>>,
+    workplace: Mutex<Option<Workplace>>,
     /// The client has other roots now.
     has_moved: AtomicBool,
     /// Every call that is under way holds one; the other end hears when the last is dropped.
@@ -75,7 +75,7 @@ impl Progress {
 
 impl Server {
     pub fn new(settings: Settings, busy: mpsc::Sender<()>) -> Server {
-        Server { settings, served: Mutex::default(), has_moved: AtomicBool::new(false), busy }
+        Server { settings, workplace: Mutex::default(), has_moved: AtomicBool::new(false), busy }
     }
 
     /// Carries out a call, as the client has it; what is wrong with it is a result, too.
@@ -133,18 +133,18 @@ impl Server {
         kind: ToolKind,
         context: &RequestContext<RoleServer>,
     ) -> Result<(Tools, Place), Error> {
-        let mut held = self.served.lock().await;
+        let mut held = self.workplace.lock().await;
         if held.is_none() || self.has_moved.swap(false, Ordering::Relaxed) {
             let roots = match self.settings.roots.as_slice() {
                 [] => roots::of_client(context).await,
                 roots => roots.to_vec(),
             };
-            if held.as_ref().is_none_or(|served| served.roots != roots) {
+            if held.as_ref().is_none_or(|workplace| workplace.roots != roots) {
                 let tools = Tools::new(&self.open(&roots)?, Names::default());
-                *held = Some(Served { tools, roots });
+                *held = Some(Workplace { tools, roots });
             }
         }
-        let Some(Served { tools, .. }) = held.as_ref() else {
+        let Some(Workplace { tools, .. }) = held.as_ref() else {
             return Err(Error::new(Code::Internal, "a connection without session"));
         };
         Ok((tools.clone(), tools.enter(kind)))

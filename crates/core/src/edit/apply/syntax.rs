@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::disk::bytes::{Loaded, with_file};
+use crate::disk::bytes::{Loaded, load_bytes, with_file};
 use crate::edit::report::fault_rows;
 use crate::edit::structure::{SyntaxState, state_of};
 use crate::error::Result;
@@ -33,6 +33,11 @@ pub fn check_syntax(scope: &Scope<'_>, path: &str) -> Result<SyntaxReport> {
     with_file(scope.fs, scope.base, path, &scope.load_options(), |loaded| {
         Ok(check(scope, path, loaded))
     })
+}
+
+/// As [`check_syntax`], for bytes that came from elsewhere; the path is what they are called.
+pub fn check_syntax_bytes(scope: &Scope<'_>, path: &str, bytes: &[u8]) -> Result<SyntaxReport> {
+    Ok(check(scope, path, &load_bytes(path, bytes, &scope.load_options())?))
 }
 
 fn check(scope: &Scope<'_>, path: &str, loaded: &Loaded) -> SyntaxReport {
