@@ -20,7 +20,7 @@ use crate::disk::{Found, GRAVES, Plan, Random, Recorder, SHARE, UNWRITTEN};
 use crate::support::{anchor, journals, options, scratch, snapshot, stride};
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::commit::{
-    RecoveryReport, StateDir, TEMPORARY_PREFIX, recover_transactions,
+    Conflict, RecoveryReport, StateDir, TEMPORARY_PREFIX, recover_transactions,
 };
 use hashline_core::internals::disk::fs::{FileSystem, OsFileSystem};
 use hashline_core::internals::edit::apply::Durability;
@@ -722,13 +722,30 @@ fn explore_unflushed(plan: Plan, first: u64, limit: usize) -> Result<Figures, St
     Ok(figures)
 }
 
+/// The file that is rewritten in place is old or new, or has lost what its writer did not flush.
+/// Where it is neither after it was written to, both versions of it are kept, and the report says so.
+fn check_in_place(run: &Run, now: &[u8], report: &mut RecoveryReport) -> Result<(), String> {
+    let is_version =
+        |content: &[u8]| [&b"one\ntwo\nthree\n"[..], b"one\nnew\nthree\n"].contains(&content);
+    if is_version(now) {
+        return Ok(());
+    }
+    let is_told = |one: &Conflict| one.path.ends_with("fifth");
+    let told: Vec<_> = report.conflicts.extract_if(.., |one| is_told(one)).collect();
+    let is_begun = run.recorder.labels().iter().any(|label| label == "write files/fifth");
+    let kept: Vec<_> = told.iter().flat_map(|one| &one.kept).map(std::fs::read).collect();
+    let is_kept = |one: &std::io::Result<Vec<u8>>| one.as_deref().is_ok_and(is_version);
+    if !is_begun || kept.len() == 2 && kept.iter().all(is_kept) {
+        Ok(())
+    } else {
+        Err(format!("the file in place is {now:?}, {told:?}, {kept:?}"))
+    }
+}
+
 fn check_unflushed(run: &Run) -> Result<usize, String> {
     let mut report = run.stage.recover(&OsFileSystem)?;
     let now = snapshot(&run.stage.files());
-    // What its writer has lost of this file, the copy of it can still have.
-    if !["one\ntwo\nthree\n", "one\nnew\nthree\n"].map(str::as_bytes).contains(&&now["fifth"][..]) {
-        report.conflicts.retain(|one| !one.path.ends_with("fifth"));
-    }
+    check_in_place(run, &now["fifth"], &mut report)?;
     let is_new = |name| now.get(name).is_some_and(|content| content == b"one\nnew\nthree\n");
     let steps = [
         is_new("first"),
@@ -756,7 +773,7 @@ fn check_unflushed(run: &Run) -> Result<usize, String> {
 #[test]
 #[ignore = "takes minutes: npm run power-test"]
 fn every_flush_is_needed() {
-    let limit = 20;
+    let limit = states_per_cut().max(20);
     let flushes = |recorder: &Recorder| {
         let labels = recorder.labels();
         let named = |at: u64| (at, labels[at as usize - 1].clone());
@@ -767,7 +784,10 @@ fn every_flush_is_needed() {
     let mut judge = |scene: &str, at: u64, label: &str, result: Result<Figures, String>| {
         number += 1;
         match result {
-            Ok(_) => needless.push(format!("{scene}: {label}")),
+            Ok(_) => {
+                println!("{scene}, without {label} (operation {at}): not missed");
+                needless.push(format!("{scene}: {label}"));
+            }
             Err(message) => {
                 let found = message.lines().last().unwrap_or_default().trim();
                 println!("{scene}, without {label} (operation {at}): {found:.100}");
@@ -797,17 +817,37 @@ fn every_flush_is_needed() {
     let expected = [
         // An empty file has nothing to lose.
         "every kind: flush file files/sub/*.tmp",
+        // Before `committed`: if names of new versions are lost, the patch is undone.
+        "every kind: flush directory of files/*.tmp",
+        "every kind: flush directory of files/sub/*.tmp",
+        // Before `published`: old versions go from the same directory, and never without the
+        // changes of the same names before.
+        "every kind: flush directory of files/*.tmp",
         // `published`: the recovery finds by itself that all is in place. It is flushed for
         // those who change a file right after, so that they are not in conflict with the patch.
         "every kind: flush file share/state/journals/*.new",
+        // The file that is moved is in the same directory, which is flushed after the move.
+        "moves: flush directory of files/b",
         // `committed` and `published`: a single move is atomic without a journal.
         "moves: flush file share/state/journals/*.new",
         "moves: flush file share/state/journals/*.new",
+        // That the patch is taken back, a recovery also sees from a new version that is gone.
+        "taken back: flush file share/state/journals/*.new",
         // A directory that is itself removed.
         "taken back: flush directory of files/new/*.tmp",
+        // The copies of a file that is rewritten in place and has one sector, which is not torn.
+        // "every kind" misses those of larger files.
+        "unflushed files: flush file share/state/journals/*.tmp",
+        "unflushed files: flush file share/state/journals/*.tmp",
+        // Before `committed`, again.
+        "unflushed files: flush directory of files/*.tmp",
+        "unflushed files: flush directory of share/state/journals/*.tmp",
         // Files that took their names just before, whose contents the model takes for flushed.
         "unflushed files: flush file of an unwritten file",
         "unflushed files: flush file of an unwritten file",
+        // Before `published`, again.
+        "unflushed files: flush directory of files/b/*.tmp",
+        "unflushed files: flush directory of files/moved",
         // `published`, again.
         "unflushed files: flush file share/state/journals/*.new",
     ];
