@@ -802,8 +802,7 @@ test('descriptions name the other tools as they are called, and anchors that are
     assert.doesNotMatch(told, /apply_hash|\bread\b(?! again| first)/)
     assert.ok(told.length < 3000, `${told.length}`)
     const { description } = tools.apply
-    const [, code, call] =
-      /showed of greet\.js\n(.*)\nand this .*:\n(\{.*\})$/s.exec(description) ?? []
+    const [, code, call] = /showed of a\.js\n(.*)\nTo .*:\n(\{.*\})$/s.exec(description) ?? []
     const rows = code.split('\n')
     const source = rows.map((row) => row.replace(/^\d+[:#]\w+[|:]/, '')).join('\n')
     assert.deepEqual(rows, formatHashed(source, { dialect }).split('\n'))
@@ -819,10 +818,9 @@ test('descriptions name the other tools as they are called, and anchors that are
 test('the example of the description works', () =>
   withDir({}, async (cwd, stateDir) => {
     const { read, apply } = toolsOf(cwd, stateDir)
-    const [, code, call] =
-      /showed of greet\.js\n(.*)\nand this .*:\n(\{.*\})$/s.exec(apply.description) ?? []
-    writeFileSync(join(cwd, 'greet.js'), code.replace(/^\d+:\w+\|/gm, ''))
-    assert.equal((await read.execute({ path: 'greet.js' })).text, code)
+    const [, code, call] = /showed of a\.js\n(.*)\nTo .*:\n(\{.*\})$/s.exec(apply.description) ?? []
+    writeFileSync(join(cwd, 'a.js'), code.replace(/^\d+:\w+\|/gm, ''))
+    assert.equal((await read.execute({ path: 'a.js' })).text, code)
     const { isError, text } = await apply.execute(call)
     assert.equal(isError, false, text)
   }))
@@ -935,15 +933,15 @@ test('a zod shape asks zod for each field', () => {
   const texts = (/** @type {HashTool} */ tool) =>
     Object.fromEntries(Object.entries(toZodShape(z, tool)).map(([name, { text }]) => [name, text]))
   assert.deepEqual(texts(read), {
-    path: 'string described',
-    start_line: 'integer? described',
-    max_lines: 'integer? described',
+    path: 'string',
+    start_line: 'integer?',
+    max_lines: 'integer?',
     columns: '[integer]? described',
     fold: 'boolean? described',
     open: '[string]? described',
-    more_paths: '[string]? described',
+    more_paths: '[string]?',
   })
-  assert.deepEqual(texts(apply), { operations: '[{op,path}] described' })
+  assert.deepEqual(texts(apply), { operations: '[{op,path}]' })
 })
 
 test('the guard names the tool to use, and lets programs run', () => {

@@ -10,6 +10,8 @@ import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { deflateSync } from 'node:zlib'
 import { finished, withMess } from '../../__test__/support.mjs'
+import { HashSession } from '../../index.js'
+import { hashTools } from '../../js/tools.mjs'
 import { call, startModelServer } from '../../scripts/modelServer.mjs'
 import { laterNode, placePlugin, skipWithout } from '../../scripts/packages.mjs'
 import { installPlugin } from '../../scripts/plugins.mjs'
@@ -160,6 +162,32 @@ const withAgent = (steps, body, place = () => join(placePlugin(FOLDER, AGENT), '
       server.close()
     }
   })
+
+/** Prints how many characters describe the tools of pi that the extension replaces. */
+const SIZE_OF_PI = `
+let sum = 0
+for (const name of ['Read', 'Grep', 'Edit', 'Write']) {
+  const path = './node_modules/@earendil-works/pi-coding-agent/dist/core/tools/'
+  const module = await import(path + name.toLowerCase() + '.js')
+  const { description, parameters } = module['create' + name + 'Tool']('.')
+  sum += description.length + JSON.stringify(parameters).length
+}
+console.log(sum)
+`
+
+test('the tools are described in hardly more characters than those they replace', { skip }, () => {
+  const options = { cwd: AGENT, encoding: /** @type {const} */ ('utf8') }
+  const flags = ['--input-type=module', '--eval', SIZE_OF_PI]
+  const { stdout, stderr } = spawnSync(laterNode(AGENT), flags, options)
+  const replaced = Number(stdout)
+  assert.ok(replaced > 0, stderr)
+  const tools = Object.values(hashTools(new HashSession()))
+  const sizes = tools.map(
+    ({ description, inputSchema }) => description.length + JSON.stringify(inputSchema).length,
+  )
+  const own = sizes.reduce((sum, size) => sum + size)
+  assert.ok(own <= 1.2 * replaced, `${own} and ${replaced}`)
+})
 
 test('the extension agrees with the types of pi', { skip }, () => {
   placePlugin(FOLDER, AGENT)

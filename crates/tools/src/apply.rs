@@ -5,7 +5,7 @@ use hashline_core::{AnswerOptions, Dialect, FileChange, Outcome, PatchOptions, f
 use serde_json::json;
 
 use crate::arguments::{Arguments, Fields, Trouble};
-use crate::operations::{LINE_FIELDS, Taker, arguments};
+use crate::operations::{LINE_FIELDS, Taker, arguments, usage};
 use crate::table::{Field, Kind, PATH_NAMES};
 use crate::title::SoFar;
 use crate::tool::{Answer, Call, NOTHING_WRITTEN, Names, Tool, Wording, Work, without_text};
@@ -21,14 +21,11 @@ fn words(names: &Names, dialect: &Dialect) -> Wording {
     let Names { read, search, apply, .. } = names;
     Wording {
         description: format!(
-            "Edits, creates, moves and deletes files, any number in one call: \
-             all operations are carried out, or none. \
-             Lines are named by the anchors that {read}, {search} and earlier answers of {apply} \
-             showed; copy them exactly. \
-             All anchors of a call refer to the files before it. \
-             The answer has the new anchors of the changed lines, so no new {read} is needed. \
-             A refusal shows the lines as they are: \
-             correct the anchors and send all operations again.\n\n{}",
+            "Edits, creates, moves and deletes files: all operations, or none. \
+             Copy anchors from {read}, {search} and answers of {apply}; all of a call refer to the files before it. \
+             The answer has the new anchors of changed lines. A refusal shows the lines as they are: correct the anchors and send all operations again.\n\
+             {}\n\n{}",
+            usage(),
             example(names, dialect)
         ),
         snippet: format!(
@@ -46,7 +43,7 @@ fn words(names: &Names, dialect: &Dialect) -> Wording {
     }
 }
 
-const EXAMPLE: &str = "function greet(name) {\n  const hi = 'Hi'\n  log(hi)\n}";
+const EXAMPLE: &str = "function hi() {\n  log('Hi')\n}";
 
 /// A read and an edit of what it showed.
 fn example(names: &Names, dialect: &Dialect) -> String {
@@ -61,11 +58,11 @@ fn example(names: &Names, dialect: &Dialect) -> String {
         .map(|(row, line)| &row[..row.len() - line.len() - 1])
         .collect();
     let edits = json!([
-        {"op": "set_line", "path": "greet.js", "anchor": anchors[1], "text": "  const hi = 'Hi, ' + name"},
-        {"op": "insert_after", "path": "greet.js", "anchor": anchors[2], "text": "  return hi"},
+        {"op": "set_line", "path": "a.js", "anchor": anchors[1], "text": "  log('Hello')"},
+        {"op": "copy_lines", "path": "a.js", "anchor": anchors[0], "block": true, "to": "b.js", "to_anchor": "EOF"},
     ]);
     format!(
-        "Example. {} showed of greet.js\n{rows}\nand this changes line 2 and adds a line below line 3:\n{}",
+        "{} showed of a.js\n{rows}\nTo change line 2 and copy the old function:\n{}",
         names.read,
         json!({"operations": edits})
     )

@@ -14,11 +14,7 @@ use crate::tool::{Answer, Call, Names, Tool, Wording, Work, without_text};
 
 pub static READ_JSON: Tool = Tool {
     title: "Read JSON",
-    fields: &[
-        PATH,
-        START_LINE.about("The first line of the file to show, from 1"),
-        MAX_LINES.about("The most lines to show, those of anchors too"),
-    ],
+    fields: &[PATH, START_LINE, MAX_LINES.about("Those of anchors count")],
     words: words_of_read,
     work: Work::Reads(read_json, title_of_read),
 };

@@ -51,77 +51,52 @@ const TEXT_NAMES: &[&str] =
 const TEXTS: &[&str] = &["text", "new_text", "content", "lines"];
 
 const fn op(operations: &'static [Operation]) -> Field {
-    Field::new("op", Kind::Op(operations), "What to do").required().or(&["type"])
+    Field::new("op", Kind::Op(operations), "").required().or(&["type"])
 }
-const PATH: Field = Field::new("path", Kind::Path, "The file").required().or(PATH_NAMES);
+const PATH: Field = Field::new("path", Kind::Path, "").required().or(PATH_NAMES);
 const ANCHOR: Field = Field::new("anchor", Kind::Name, "");
 
 /// The fields of operations on lines and files, as the schema has them.
 pub static LINE_FIELDS: &[Field] = &[
     op(LINE_OPERATIONS),
-    PATH.about("The file; of move_file: where it is"),
-    ANCHOR.about("set_line, delete, move_lines, copy_lines: the line. insert_after, insert_before: also BOF, EOF"),
-    Field::new("start_anchor", Kind::Name, "replace_range, delete, move_lines, copy_lines: the first line")
-        .or(&["startAnchor"]),
-    Field::new("end_anchor", Kind::Name, "replace_range, delete, move_lines, copy_lines: the last line").or(&["endAnchor"]),
-    Field::new(
-        "block",
-        Kind::Flag,
-        "With one anchor (replace_range: start_anchor): the whole function, entry or section that begins at the line",
-    ),
-    Field::new(
-        "text",
-        Kind::Text,
-        "set_line, replace_range, insert_*: the new lines, without anchors",
-    ),
-    Field::new("old_text", Kind::Text, "replace_text: exact text, found once").or(OLD_TEXT_NAMES),
-    Field::new("new_text", Kind::Text, "replace_text: its replacement"),
-    Field::new("all", Kind::Flag, "replace_text: every occurrence")
-        .or(&["replace_all", "replaceAll"]),
-    Field::new("content", Kind::Text, "add_file: the whole content"),
-    Field::new(
-        "to",
-        Kind::Path,
-        "move_file: the new path. move_lines, copy_lines: the file they go to, if another; made if missing",
-    )
-    .or(&["new_path", "newPath"]),
-    Field::new(
-        "to_anchor",
-        Kind::Name,
-        "move_lines, copy_lines: the line after which they go, or BOF, EOF",
-    )
-    .or(&["toAnchor"]),
-    Field::new("indent", Kind::Name, "move_lines, copy_lines: fit indents them as their new place"),
-    Field::new("verbatim", Kind::Flag, "Take the text to the letter"),
+    PATH,
+    ANCHOR.about("For inserts also BOF, EOF"),
+    Field::new("start_anchor", Kind::Name, "").or(&["startAnchor"]),
+    Field::new("end_anchor", Kind::Name, "").or(&["endAnchor"]),
+    Field::new("block", Kind::Flag, "The whole function that begins there"),
+    Field::new("text", Kind::Text, "New lines, without anchors"),
+    Field::new("old_text", Kind::Text, "Exact, found once").or(OLD_TEXT_NAMES),
+    Field::new("new_text", Kind::Text, ""),
+    Field::new("all", Kind::Flag, "Replace every occurrence").or(&["replace_all", "replaceAll"]),
+    Field::new("content", Kind::Text, ""),
+    Field::new("to", Kind::Path, "The new path; of lines: another file")
+        .or(&["new_path", "newPath"]),
+    Field::new("to_anchor", Kind::Name, "They go below it, or to BOF, EOF").or(&["toAnchor"]),
+    Field::new("indent", Kind::Name, "fit: as deep as there"),
+    Field::new("verbatim", Kind::Flag, "Make no repairs"),
 ];
 
 /// The fields of operations on values of JSON documents, as the schema has them.
 pub static VALUE_FIELDS: &[Field] = &[
     op(VALUE_OPERATIONS),
     PATH,
-    ANCHOR
-        .about("set_path, delete_path: the value. insert_at_path: the object or array")
-        .required(),
+    ANCHOR.about("Of the value; insert_at_path: of the object or array").required(),
     Field::new(
         VALUE,
         Kind::Value,
-        "set_path, insert_at_path: the new value as JSON text, like \"a\" in quotes, 5 or {\"b\":true}",
+        "The new value as JSON text, like \"a\" in quotes, 5 or {\"b\":true}",
     ),
-    Field::new("key", Kind::Text, "insert_at_path into an object: the new key"),
-    Field::new(
-        "index",
-        Kind::Count,
-        "insert_at_path into an array: before the element with this index; the end when left out",
-    ),
+    Field::new("key", Kind::Text, "Into an object: the new key"),
+    Field::new("index", Kind::Count, "Into an array: before this element; the end when left out"),
 ];
 
 /// Fields that operations have and no schema: other ways to say the same.
 static UNLISTED_FIELDS: &[Field] = &[
-    Field::new("range", Kind::Name, ""),
-    Field::new("from", Kind::Path, ""),
-    Field::new("from_path", Kind::Path, "").or(&["fromPath"]),
-    Field::new("to_path", Kind::Path, "").or(&["toPath"]),
-    Field::new("checksum", Kind::Name, ""),
+    Field::unlisted("range", Kind::Name),
+    Field::unlisted("from", Kind::Path),
+    Field::unlisted("from_path", Kind::Path).or(&["fromPath"]),
+    Field::unlisted("to_path", Kind::Path).or(&["toPath"]),
+    Field::unlisted("checksum", Kind::Name),
 ];
 
 const OLD_TEXT_NAMES: &[&str] = &["old_string", "oldString", "oldText", "old_str"];
@@ -137,7 +112,7 @@ fn field_of(name: &str) -> Option<&'static Field> {
 
 /// The arguments of a tool that takes operations with these fields.
 pub const fn arguments(fields: &'static [Field]) -> [Field; 1] {
-    [Field::new(LIST, Kind::Operations(fields), "All are carried out, or none").required()]
+    [Field::new(LIST, Kind::Operations(fields), "").required()]
 }
 
 const LIST: &str = "operations";
@@ -145,15 +120,14 @@ const EDITS: &str = "edits";
 
 /// What stands beside operations: their path, where all have one.
 const SHARED_PATH: Field = Field::new("path", Kind::Path, "").or(PATH_NAMES);
-static BESIDE_OPERATIONS: &[Field] =
-    &[Field::new(LIST, Kind::Texts, "the operations"), SHARED_PATH.about("a path for all of them")];
+static BESIDE_OPERATIONS: &[Field] = &[Field::new(LIST, Kind::Texts, ""), SHARED_PATH];
 /// What stands beside edits in the shapes of other tools.
 static BESIDE_EDITS: &[Field] = &[
-    Field::new(EDITS, Kind::Texts, "the edits"),
-    SHARED_PATH.about("the file"),
-    Field::new("rename", Kind::Path, "its new path"),
-    Field::new("delete", Kind::Flag, "whether it goes"),
-    Field::new("snapshots", Kind::Texts, "of what was read"),
+    Field::new(EDITS, Kind::Texts, ""),
+    SHARED_PATH,
+    Field::new("rename", Kind::Path, ""),
+    Field::new("delete", Kind::Flag, ""),
+    Field::new("snapshots", Kind::Texts, ""),
 ];
 
 /// Takes the operations of one call.
@@ -607,12 +581,21 @@ impl Operation {
 
     /// The fields of its own that a schema has.
     fn listed(&self) -> String {
-        let is_listed = |name: &&&str| field_of(name).is_some_and(Field::is_listed);
+        let is_listed = |name: &&&str| field_of(name).is_some_and(|field| field.is_listed);
         match self.fields.iter().filter(is_listed).copied().collect::<Vec<_>>() {
             none if none.is_empty() => "path alone".to_owned(),
             listed => listed.join(", "),
         }
     }
+}
+
+/// What the operations on lines and files take beside a path, those with the same fields together.
+pub fn usage() -> String {
+    let same = LINE_OPERATIONS.chunk_by(|one, next| one.fields == next.fields);
+    let with_own = same.filter(|group| !group[0].fields.is_empty());
+    let rows =
+        with_own.map(|group| format!("{}: {}", op_names(group).join(", "), group[0].listed()));
+    rows.collect::<Vec<_>>().join("\n")
 }
 
 fn find_operation(name: &str) -> Option<&'static Operation> {

@@ -13,39 +13,16 @@ use crate::table::{Field, Kind, PATH_NAMES};
 use crate::title::SoFar;
 use crate::tool::{Answer, Call, Names, Tool, Wording, Work, anchor_form, line_form, without_text};
 
-pub const PATH: Field =
-    Field::new("path", Kind::Path, "The file, relative to the working directory")
-        .required()
-        .or(PATH_NAMES);
+pub const PATH: Field = Field::new("path", Kind::Path, "").required().or(PATH_NAMES);
 pub const START_LINE: Field =
-    Field::new("start_line", Kind::Count, "The first line to show, from 1")
-        .or(&["offset", "startLine"]);
-pub const MAX_LINES: Field =
-    Field::new("max_lines", Kind::Count, "The most lines to show").or(&["limit", "maxLines"]);
+    Field::new("start_line", Kind::Count, "").or(&["offset", "startLine"]);
+pub const MAX_LINES: Field = Field::new("max_lines", Kind::Count, "").or(&["limit", "maxLines"]);
 const MORE_PATHS: Field =
-    Field::new("more_paths", Kind::Texts, "Further files to show in the same call").or(&[
-        "paths",
-        "files",
-        "morePaths",
-    ]);
-const COLUMNS: Field = Field::new(
-    "columns",
-    Kind::Counts,
-    "Of long lines: the first and last character to show, like [2001, 4000]",
-);
+    Field::new("more_paths", Kind::Texts, "").or(&["paths", "files", "morePaths"]);
+const COLUMNS: Field = Field::new("columns", Kind::Counts, "Of long lines, like [2001, 4000]");
 
-const FOLD: Field = Field::new(
-    "fold",
-    Kind::Flag,
-    "Show the definitions of the whole file in {} lines; \
-     rows like 14-80 … 67 lines stand for what is folded",
-)
-.counting(FOLD_LINES);
-const OPEN: Field = Field::new(
-    "open",
-    Kind::Texts,
-    "Folded lines to show as well, like [\"14-80\"]; the rest is folded",
-);
+const FOLD: Field = Field::new("fold", Kind::Flag, "Definitions alone");
+const OPEN: Field = Field::new("open", Kind::Texts, "Folded lines, like [\"14-80\"]");
 
 pub static READ: Tool = Tool {
     title: "Read",
@@ -59,13 +36,8 @@ fn words(names: &Names, dialect: &Dialect) -> Wording {
     let (line, anchor, limits) = (line_form(dialect), anchor_form(dialect), limits());
     Wording {
         description: format!(
-            "Reads files. Each line comes as {line}, where {anchor} is its anchor: \
-             {apply} edits by these anchors. \
-             Shows at most {limits}, and says where to go on (start_line). \
-             A longer source is folded instead: rows of definitions, \
-             and 14-80 … 67 lines for lines that open: [\"14-80\"] shows. \
-             Images are shown as images. \
-             {search} finds lines in many files."
+            "Reads files. Each line comes as {line}, where {anchor} is its anchor: {apply} edits by these. \
+             A source beyond {limits} is folded: its definitions, and rows like 14-80 … 67 lines, which open shows. Images are shown."
         ),
         snippet: format!("Read files, each line with the anchor that {apply} edits by"),
         guidelines: vec![format!(

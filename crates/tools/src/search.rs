@@ -11,32 +11,25 @@ use crate::table::{Field, Kind};
 use crate::title::SoFar;
 use crate::tool::{Answer, Call, Names, Tool, Wording, Work, line_form, without_text};
 
-const PATTERN: Field =
-    Field::new("pattern", Kind::Text, "A regular expression, matched within one line")
-        .required()
-        .or(&["query", "search"]);
-const LITERAL: Field = Field::new("literal", Kind::Flag, "Take the pattern as plain text");
-const CASE_SENSITIVE: Field =
-    Field::new("case_sensitive", Kind::Flag, "By default letters match either case")
-        .or(&["caseSensitive"]);
-const PATHS: Field =
-    Field::new("paths", Kind::Texts, "Files and directories; the working directory when left out")
-        .or(&["path", "file_path", "filePath", "file", "filename", "files"]);
+const PATTERN: Field = Field::new("pattern", Kind::Text, "").required().or(&["query", "search"]);
+const LITERAL: Field = Field::new("literal", Kind::Flag, "");
+const CASE_SENSITIVE: Field = Field::new("case_sensitive", Kind::Flag, "").or(&["caseSensitive"]);
+const PATHS: Field = Field::new("paths", Kind::Texts, "").or(&[
+    "path",
+    "file_path",
+    "filePath",
+    "file",
+    "filename",
+    "files",
+]);
 const GLOBS: Field =
-    Field::new("globs", Kind::Texts, "Only files that match, like *.ts; ! in front excludes")
-        .or(&["include", "glob"]);
-const CONTEXT: Field =
-    Field::new("context", Kind::Count, "Lines to show above and below each match");
-const MATCHES: Field =
-    Field::new("max_matches", Kind::Count, "The most matches to show, {} at most")
-        .counting(MAX_MATCHES)
-        .or(&["limit", "maxMatches"]);
-const ENCLOSING: Field = Field::new(
-    "enclosing",
-    Kind::Flag,
-    "Show the function, class and block around each match, too",
-);
-const HIDDEN: Field = Field::new("hidden", Kind::Flag, "Search hidden files, too");
+    Field::new("globs", Kind::Texts, "Like *.ts; ! excludes").or(&["include", "glob"]);
+const CONTEXT: Field = Field::new("context", Kind::Count, "");
+const MATCHES: Field = Field::new("max_matches", Kind::Count, "At most {}")
+    .counting(MAX_MATCHES)
+    .or(&["limit", "maxMatches"]);
+const ENCLOSING: Field = Field::new("enclosing", Kind::Flag, "Show what each match stands in");
+const HIDDEN: Field = Field::new("hidden", Kind::Flag, "");
 
 pub static SEARCH: Tool = Tool {
     title: "Search",
@@ -52,9 +45,8 @@ fn words(names: &Names, dialect: &Dialect) -> Wording {
     let line = line_form(dialect);
     Wording {
         description: format!(
-            "Searches files and directories for lines that match a regular expression; \
-             ignored and binary files are passed over. \
-             Every line shown has its anchor, {line}, so {apply} can edit it without a {read} first."
+            "Searches files for lines that match a regular expression, ignored and binary ones left out. \
+             Lines come as {line}, so {apply} can edit them without a {read}."
         ),
         snippet: format!(
             "Search files for lines, each shown with the anchor that {apply} edits by"

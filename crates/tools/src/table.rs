@@ -10,11 +10,12 @@ pub struct Field {
     pub name: &'static str,
     /// What it holds.
     pub kind: Kind,
-    /// What the model is told of it. A field of which it is told nothing is taken, and is not in
-    /// the schema.
+    /// What the model is told of it, where the name does not say all.
     pub about: &'static str,
     /// The number that stands in there for `{}`.
     pub number: Option<u64>,
+    /// Whether the schema has it. Others are taken as well.
+    pub is_listed: bool,
     /// Whether it must be there.
     pub is_required: bool,
     /// How other tools, and models, call it.
@@ -74,7 +75,20 @@ pub enum Kind {
 impl Field {
     /// A field that may be left out.
     pub const fn new(name: &'static str, kind: Kind, about: &'static str) -> Field {
-        Field { name, kind, about, number: None, is_required: false, other_names: &[] }
+        Field {
+            name,
+            kind,
+            about,
+            number: None,
+            is_listed: true,
+            is_required: false,
+            other_names: &[],
+        }
+    }
+
+    /// A field that says the same as others, and that the schema does not have.
+    pub const fn unlisted(name: &'static str, kind: Kind) -> Field {
+        Field { is_listed: false, ..Field::new(name, kind, "") }
     }
 
     /// The field, which must be there.
@@ -105,11 +119,6 @@ impl Field {
         }
     }
 
-    /// Whether the schema has it.
-    pub fn is_listed(&self) -> bool {
-        !self.about.is_empty()
-    }
-
     /// The schema, but for the description.
     fn schema(&self) -> Map<String, Json> {
         let schema = match self.kind {
@@ -131,11 +140,11 @@ impl Field {
 /// The schema of an object with these fields. It is flat and plain, since not every vendor takes
 /// more.
 pub fn schema(fields: &[Field]) -> Json {
-    let listed = || fields.iter().filter(|field| field.is_listed());
+    let listed = || fields.iter().filter(|field| field.is_listed);
     let properties: Map<String, Json> = listed()
         .map(|field| {
             let mut schema = field.schema();
-            if !matches!(field.kind, Kind::Op(_)) {
+            if !field.about.is_empty() {
                 schema.insert("description".to_owned(), field.description().into());
             }
             (field.name.to_owned(), schema.into())
@@ -148,7 +157,7 @@ pub fn schema(fields: &[Field]) -> Json {
 
 /// The names of the fields that the schema has.
 pub fn names_of(fields: &[Field]) -> String {
-    let listed = fields.iter().filter(|field| field.is_listed());
+    let listed = fields.iter().filter(|field| field.is_listed);
     listed.map(|field| field.name).collect::<Vec<_>>().join(", ")
 }
 

@@ -253,12 +253,12 @@ fn tools_are_described_so_that_every_vendor_takes_them() {
 #[test]
 fn the_examples_of_descriptions_are_true() {
     let project = Project::new(&[
-        ("greet.js", "function greet(name) {\n  const hi = 'Hi'\n  log(hi)\n}\n"),
+        ("a.js", "function hi() {\n  log('Hi')\n}\n"),
         ("package.json", "{\n  \"version\": \"1.0.0\",\n  \"scripts\": {}\n}\n"),
     ]);
     let mut client = Client::connect(&project, &[]);
     let listed = client.request("tools/list", &json!({}))["result"]["tools"].clone();
-    client.read("greet.js");
+    client.read("a.js");
     client.call("read_json", &json!({"path": "package.json"}));
     for tool in ["apply", "apply_json"] {
         let description = listed.as_array().unwrap().iter().find(|one| one["name"] == tool);
@@ -267,8 +267,8 @@ fn the_examples_of_descriptions_are_true() {
         let done = client.call(tool, &arguments);
         assert!(!done.is_error, "{}", done.text);
     }
-    let edited = "function greet(name) {\n  const hi = 'Hi, ' + name\n  log(hi)\n  return hi\n}\n";
-    assert_eq!(project.content("greet.js"), edited);
+    assert_eq!(project.content("a.js"), "function hi() {\n  log('Hello')\n}\n");
+    assert_eq!(project.content("b.js"), "function hi() {\n  log('Hi')\n}\n");
     let package: Value = serde_json::from_str(&project.content("package.json")).unwrap();
     assert_eq!(package, json!({"version": "1.1.0", "scripts": {"test": "node --test"}}));
 }
