@@ -108,7 +108,7 @@ fn tell_liberties(applied: &Applied) {
         say(&warning.message);
     }
     for repair in &applied.repairs {
-        let (operation, rule) = (repair.operation, repair.rule.name());
-        say(&format!("operation {operation}: the text was repaired ({rule})"));
+        let (operation, told, rule) = (repair.operation, &repair.told, repair.rule.name());
+        say(&format!("operation {operation}: {told} ({rule})"));
     }
 }

@@ -139,6 +139,9 @@ pub struct Repair {
     pub before: String,
     /// The text that was used.
     pub after: String,
+    /// What was done, in words for the model: a clause without a full stop.
+    #[serde(skip)]
+    pub told: String,
 }
 
 /// A kind of what looks like a mistake.

@@ -9,6 +9,7 @@ mod echoes;
 mod indentation;
 mod layout;
 mod markers;
+mod told;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -286,6 +287,8 @@ pub struct AppliedRepair {
     pub before: String,
     /// The lines after.
     pub after: String,
+    /// What was done, in words for the model.
+    pub told: String,
 }
 
 /// Runs the rules that are on, in order; what was done is appended to `applied`.
@@ -301,7 +304,8 @@ pub fn repair(
         }
         if let Some(mended) = rule.apply(subject, &draft).filter(|mended| *mended != draft) {
             let (before, after) = (draft.lines.join("\n"), mended.lines.join("\n"));
-            applied.push(AppliedRepair { rule, before, after });
+            let told = told::told(rule, subject, &draft, &mended);
+            applied.push(AppliedRepair { rule, before, after, told });
             draft = mended;
         }
     }

@@ -537,6 +537,7 @@ fn mend<'o>(
                 operation: one.operation.index,
                 before: done.before,
                 after: done.after,
+                told: done.told,
             }));
             let repeats = repair::repeats(&options.repairs, &subject, &draft);
             mended.refused.extend(repeated_failure(evidence, path, one.operation, &repeats));

@@ -26,13 +26,13 @@ pub struct Repeat {
 
 /// The lines that stay on both sides of a text: from `above` up, and from `below` down.
 #[derive(Clone, Copy)]
-struct Neighbours {
+pub(super) struct Neighbours {
     above: u64,
     below: u64,
 }
 
 impl Neighbours {
-    fn of(place: EditSite) -> Option<Neighbours> {
+    pub(super) fn of(place: EditSite) -> Option<Neighbours> {
         Some(match place {
             EditSite::Lines(first, last) => Neighbours { above: first - 1, below: last + 1 },
             EditSite::After(line) => Neighbours { above: line, below: line + 1 },
@@ -44,7 +44,7 @@ impl Neighbours {
     }
 
     /// The lines next to a text at its start or end, `count` of them in the order of the file.
-    fn run(self, at_start: bool, count: usize) -> Option<(u64, u64)> {
+    pub(super) fn run(self, at_start: bool, count: usize) -> Option<(u64, u64)> {
         let further = count as u64 - 1;
         if at_start {
             Some((self.above.checked_sub(further)?, self.above))

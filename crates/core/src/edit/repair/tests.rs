@@ -547,3 +547,136 @@ fn a_text_with_another_indentation_than_its_line_is_told() {
     assert_eq!(told(one, Some(shown), &["  done();"]), found(5, "    ", "  "));
     assert_eq!(told(one, Some(FILE[4]), &["  return call(total, range);"]), None);
 }
+
+/// What is told of a repair of a text in `FILE`.
+fn told_in(dialect: &str, rule: Rule, place: EditSite, lines: &[&str]) -> String {
+    let line = |number: u64| FILE.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
+    let subject = Surroundings {
+        dialect: Dialect::by_name(dialect).unwrap(),
+        line: &line,
+        is_touched: &|_| false,
+        parses: &|_| None,
+        cancel: &Cancel::default(),
+    };
+    let draft = ModelText { place, lines: lines.iter().map(|&line| line.to_owned()).collect() };
+    let mut applied = Vec::new();
+    repair(&RepairRules::of(&[rule]), &subject, draft, &mut applied);
+    applied.pop().unwrap_or_else(|| panic!("{rule:?} did nothing to {lines:?}")).told
+}
+
+fn told_of(rule: Rule, place: EditSite, lines: &[&str]) -> String {
+    told_in("pi", rule, place, lines)
+}
+
+#[test]
+fn marks_that_were_left_out_are_told() {
+    let (place, plus) = (EditSite::Lines(3, 3), Rule::StripPlus);
+    assert_eq!(
+        told_of(plus, place, &["+    const sum = first &&"]),
+        "the `+` in front of your line was left out"
+    );
+    assert_eq!(
+        told_of(plus, place, &["+    a", "", "+    b"]),
+        "the `+` in front of each of your lines was left out"
+    );
+    let dialect = Dialect::by_name("pi").unwrap();
+    let row = |text: &str| format!("3:{}|{text}", dialect.hash_text(hash_line(dialect, 3, text)));
+    let (one, two) = (row("    one"), row("    two"));
+    let anchor = &one[..5];
+    assert_eq!(
+        told_of(Rule::StripAnchors, place, &[&one]),
+        format!("the anchor `{anchor}` in front of your line was left out")
+    );
+    assert_eq!(
+        told_of(Rule::StripAnchors, place, &[&one, &two]),
+        format!("an anchor like `{anchor}` in front of each of your lines was left out")
+    );
+}
+
+#[test]
+fn indentation_that_was_given_is_told() {
+    let rule = Rule::InheritIndent;
+    assert_eq!(
+        told_of(rule, EditSite::Lines(5, 5), &["return call(sum);"]),
+        "your line was indented by 4 spaces, as line 5 is"
+    );
+    assert_eq!(
+        told_of(rule, EditSite::Lines(5, 5), &["return call(sum) +", "      other;"]),
+        "your first line was indented by 4 spaces, as line 5 is"
+    );
+    assert_eq!(
+        told_of(rule, EditSite::Lines(5, 5), &["return call(total, 1);", "done();"]),
+        "your 2 lines were indented by 4 spaces, as line 5 is"
+    );
+    assert_eq!(
+        told_of(Rule::PairedIndent, EditSite::Lines(4, 5), &["second;", "    return 1;"]),
+        "a line of yours was indented as the line that it replaces"
+    );
+    assert_eq!(
+        told_of(Rule::PairedIndent, EditSite::Lines(4, 5), &["second;", "return 1;"]),
+        "2 of your lines were indented as the lines that they replace"
+    );
+}
+
+#[test]
+fn echoes_that_were_left_out_are_told_with_the_lines_that_they_repeated() {
+    assert_eq!(
+        told_of(Rule::Echoes, EditSite::Lines(5, 5), &["    return 1;", "  }"]),
+        "your last line `}` repeated line 6 and was left out"
+    );
+    assert_eq!(
+        told_of(Rule::Echoes, EditSite::Lines(5, 5), &["    return 1;", "  }", "}"]),
+        "your last 2 lines repeated lines 6 to 7 and were left out"
+    );
+    let recorded = |place, lines: &[&str]| told_in("omp", Rule::Echoes, place, lines);
+    assert_eq!(
+        recorded(EditSite::After(6), &["}", "x"]),
+        "your first line `}` repeated line 6 and was left out"
+    );
+    assert_eq!(
+        recorded(EditSite::Lines(5, 5), &["      second;", "x", "  }"]),
+        "your first line `second;` repeated line 4 and was left out, and your last line `}` repeated line 6 and was left out"
+    );
+    // The brackets at the start are those of the line above.
+    assert_eq!(
+        recorded(EditSite::Lines(7, 7), &["  }", "  }", "  }"]),
+        "your first line `}` repeated line 6 and was left out"
+    );
+}
+
+#[test]
+fn lines_that_became_others_are_told() {
+    assert_eq!(
+        told_of(Rule::Merges, EditSite::Lines(3, 3), &["    const total = first && second;"]),
+        "your line has the text of line 4, too, so that line was replaced with it"
+    );
+    assert_eq!(
+        told_of(Rule::Merges, EditSite::Lines(4, 4), &["    const total = first || second;"]),
+        "your line has the text of line 3, too, so that line was replaced with it"
+    );
+    assert_eq!(
+        told_of(
+            Rule::Wraps,
+            EditSite::Lines(5, 6),
+            &["    return call(", "total, range – 1);", "  } x"]
+        ),
+        "your lines that make up `return call(total, range – 1);` became that one line, as in the file"
+    );
+    assert_eq!(
+        told_of(Rule::Confusables, EditSite::Lines(5, 5), &["    return call(total, range − 1);"]),
+        "hyphens of your text that only look like `-` were replaced by it"
+    );
+}
+
+#[test]
+fn what_is_told_of_a_long_text_is_short() {
+    let rest = "x".repeat(100_000);
+    let dialect = Dialect::by_name("pi").unwrap();
+    let hash = dialect.hash_text(hash_line(dialect, 1, &rest));
+    let long_number = format!("{}1:{hash}|{rest}", "0".repeat(100_000));
+    let line = told_of(Rule::StripAnchors, EditSite::Lines(3, 3), &[&long_number]);
+    assert!(line.chars().count() < 200, "{line}");
+    let whole =
+        told_of(Rule::Wraps, EditSite::Lines(5, 5), &["    return call(", "total, range – 1);"]);
+    assert!(whole.chars().count() < 200, "{whole}");
+}

@@ -274,9 +274,9 @@ pub fn applied_text(applied: &Applied, rows: &[String]) -> String {
 }
 
 fn tell_notes(applied: &Applied, notes: &mut ToldPart) {
-    for Repair { operation, rule, .. } in &applied.repairs {
+    for Repair { operation, rule, told, .. } in &applied.repairs {
         let rule = rule.name();
-        notes.push(&format!("Operation {operation}: the text was repaired ({rule}).\n"), "");
+        notes.push(&format!("Operation {operation}: {told} ({rule}).\n"), "");
     }
     for warning in &applied.warnings {
         notes.push(&format!("{}\n", warning.message), "");

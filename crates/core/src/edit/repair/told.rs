@@ -1,0 +1,141 @@
+//! What a repair did, in words for the model that wrote the text: a clause with a small letter at
+//! its beginning and no full stop, of bounded length.
+
+use super::echoes::Neighbours;
+use super::{EditSite, ModelText, Rule, Surroundings, alike_without_white_space, indentation};
+use crate::view::render::one_line;
+
+/// How much is quoted of a line.
+const QUOTE_LIMIT_CHARS: usize = 60;
+
+/// What `rule` did when it made `after` of `before`.
+pub(super) fn told(
+    rule: Rule,
+    subject: &Surroundings<'_, '_>,
+    before: &ModelText,
+    after: &ModelText,
+) -> String {
+    match rule {
+        Rule::StripPlus => marks("the `+`", "the `+`", before),
+        Rule::StripAnchors => anchors(before, after),
+        Rule::InheritIndent => inherited(before, after),
+        Rule::Echoes => echoes(subject, before, after),
+        Rule::Merges => merged(before.place, after.place),
+        Rule::Wraps => unwrapped(before, after),
+        Rule::PairedIndent => match changed(before, after) {
+            1 => "a line of yours was indented as the line that it replaces".to_owned(),
+            count => format!("{count} of your lines were indented as the lines that they replace"),
+        },
+        Rule::Confusables => {
+            "hyphens of your text that only look like `-` were replaced by it".to_owned()
+        }
+    }
+}
+
+/// A line within a sentence.
+fn quoted(line: &str) -> String {
+    let line = one_line(line.trim());
+    match line.char_indices().nth(QUOTE_LIMIT_CHARS) {
+        Some((end, _)) => format!("`{}…`", &line[..end]),
+        None => format!("`{line}`"),
+    }
+}
+
+fn marks(one: &str, several: &str, before: &ModelText) -> String {
+    match before.filled().count() {
+        1 => format!("{one} in front of your line was left out"),
+        _ => format!("{several} in front of each of your lines was left out"),
+    }
+}
+
+fn anchors(before: &ModelText, after: &ModelText) -> String {
+    let pairs = before.lines.iter().zip(&after.lines);
+    let first =
+        pairs.filter_map(|(old, new)| old.strip_suffix(new.as_str())).find(|one| !one.is_empty());
+    let first = quoted(first.unwrap_or_default());
+    marks(&format!("the anchor {first}"), &format!("an anchor like {first}"), before)
+}
+
+/// How many lines are others, of as many before and after.
+fn changed(before: &ModelText, after: &ModelText) -> usize {
+    before.lines.iter().zip(&after.lines).filter(|(old, new)| old != new).count()
+}
+
+fn inherited(before: &ModelText, after: &ModelText) -> String {
+    let (what, were) = match (changed(before, after), before.filled().count()) {
+        (1, 1) => ("your line".to_owned(), "was"),
+        (1, _) => ("your first line".to_owned(), "was"),
+        (count, _) => (format!("your {count} lines"), "were"),
+    };
+    let white_space = after.filled().next().map_or("", |line| indentation(line));
+    let like = match before.place.line() {
+        Some(line) => format!(", as line {line} is"),
+        None => String::new(),
+    };
+    format!("{what} {were} indented by {}{like}", amount(white_space))
+}
+
+/// How much white space it is.
+fn amount(white_space: &str) -> String {
+    let count = white_space.len();
+    let plural = if count == 1 { "" } else { "s" };
+    match (white_space.contains(' '), white_space.contains('\t')) {
+        (true, true) => format!("{count} spaces and tabs"),
+        (false, true) => format!("{count} tab{plural}"),
+        _ => format!("{count} space{plural}"),
+    }
+}
+
+/// Lines at the start and the end of a text that went since they stand beside it.
+fn echoes(subject: &Surroundings<'_, '_>, before: &ModelText, after: &ModelText) -> String {
+    let Some(neighbours) = Neighbours::of(before.place) else {
+        return "lines that stand beside your text were left out of it".to_owned();
+    };
+    let dropped = before.lines.len() - after.lines.len();
+    let repeated = |at_start: bool, lines: &[String]| {
+        let (first, last) = neighbours.run(at_start, lines.len())?;
+        let known = (first..=last).map(|number| subject.text(number));
+        alike_without_white_space(&known.collect::<Vec<_>>(), lines).then_some((first, last))
+    };
+    // One end gave all of them, or each end one.
+    let splits = [0, dropped, 1];
+    let told = splits.into_iter().filter(|&start| start <= dropped).find_map(|start| {
+        let end = before.lines.len() - (dropped - start);
+        let (at_start, at_end) = (&before.lines[..start], &before.lines[end..]);
+        let told = [(true, at_start), (false, at_end)]
+            .into_iter()
+            .filter(|(_, lines)| !lines.is_empty())
+            .map(|(is_first, lines)| Some(echo(is_first, lines, repeated(is_first, lines)?)))
+            .collect::<Option<Vec<_>>>()?;
+        Some(told.join(", and "))
+    });
+    told.unwrap_or_else(|| "lines that stand beside your text were left out of it".to_owned())
+}
+
+fn echo(is_first: bool, lines: &[String], (first, last): (u64, u64)) -> String {
+    let end = if is_first { "first" } else { "last" };
+    match lines {
+        [line] => {
+            format!("your {end} line {} repeated line {first} and was left out", quoted(line))
+        }
+        _ => format!(
+            "your {end} {} lines repeated lines {first} to {last} and were left out",
+            lines.len()
+        ),
+    }
+}
+
+fn merged(before: EditSite, after: EditSite) -> String {
+    let (EditSite::Lines(was, _), EditSite::Lines(first, last)) = (before, after) else {
+        return "your line replaced one more line, whose text it has, too".to_owned();
+    };
+    let taken = if first < was { first } else { last };
+    format!("your line has the text of line {taken}, too, so that line was replaced with it")
+}
+
+fn unwrapped(before: &ModelText, after: &ModelText) -> String {
+    let mut pairs = before.lines.iter().zip(&after.lines);
+    let whole = pairs.find(|(old, new)| old != new).map(|(_, new)| new);
+    let whole = whole.or(after.lines.last()).map_or("", String::as_str);
+    format!("your lines that make up {} became that one line, as in the file", quoted(whole))
+}
