@@ -95,7 +95,8 @@ fn headline(files: &[(&str, Shown<'_>)], dialect: &Dialect) -> String {
     };
     let form = dialect.form("LINE");
     format!(
-        "{count} {have} changed since last read. Use the updated {form} references shown below (>>> marks changed lines).\n"
+        "{count} {have} changed since last read. \
+         Use the updated {form} references shown below (>>> marks changed lines).\n"
     )
 }
 

@@ -1,7 +1,7 @@
 //! `check`: what the guard says of a shell command.
 
+use hashline_core::Error;
 use hashline_core::host::serves;
-use hashline_core::{Code, Error};
 use hashline_guard::{Verdict, check_among};
 
 use super::Call;
@@ -14,9 +14,8 @@ pub fn check(call: &mut Call<'_>, args: &Check) -> Result<Exit, Failure> {
     let command = match args.command.as_str() {
         STANDARD_INPUT => {
             let bytes = standard_input(call.files.workspace().options().max_file_bytes)?;
-            String::from_utf8(bytes).map_err(|_| {
-                Error::new(Code::InvalidArgument, "the command on standard input is not UTF-8")
-            })?
+            String::from_utf8(bytes)
+                .map_err(|_| Error::argument("the command on standard input is not UTF-8"))?
         }
         command => command.to_owned(),
     };

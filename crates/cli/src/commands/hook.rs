@@ -58,7 +58,7 @@ pub fn hook(call: &mut Call<'_>, args: &Hook) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Where a policy may stand that goes before the options of the command line: `off`, or one as JSON.
+/// Where a policy may stand that goes before the options of the command line: `off`, or JSON.
 pub const POLICY_VARIABLE: &str = "HASHLINE_GUARD";
 
 /// What commands are judged by; none when they are not.

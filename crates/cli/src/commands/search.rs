@@ -141,7 +141,8 @@ fn tell_what_is_left(found: &SearchResult) {
     if found.truncated {
         let (shown, files) = (found.match_count, found.files.len());
         say(&format!(
-            "a limit left out matches: {shown} in {files} files are shown (--max-matches, --max-matches-per-file, --max-bytes)"
+            "a limit left out matches: {shown} in {files} files are shown \
+             (--max-matches, --max-matches-per-file, --max-bytes)"
         ));
     }
 }

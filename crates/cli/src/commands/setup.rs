@@ -1,8 +1,8 @@
 //! `setup`: writes an agent's own configuration, takes it out again, and tries what it wrote.
 //!
-//! `agents` says what each agent is given, `entry` knows it again in a file, `change` says what is to
-//! be changed there, and `json` and `toml` do so. `trial` runs the hook and the server as the agent
-//! will, in the way of `shell`. All files of an agent change in one patch, or none does.
+//! `agents` says what each agent is given, `entry` knows it again in a file, `change` says what is
+//! to be changed there, and `json` and `toml` do so. `trial` runs the hook and the server as the
+//! agent will, by a command line of `shell`. All files of an agent change in one patch, or none does.
 
 mod agents;
 mod change;

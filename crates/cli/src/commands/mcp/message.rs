@@ -232,7 +232,8 @@ fn checked(
 }
 
 /// A call whose arguments are what the library cannot read: half a character, a number that is too
-/// large, more depth than it takes, or a key twice. They go along as their text, which the tools read on their own.
+/// large, more depth than it takes, or a key twice. They go along as their text, which the tools
+/// read on their own.
 fn with_arguments_as_text(
     method: &str,
     params: Option<&Members<'_>>,

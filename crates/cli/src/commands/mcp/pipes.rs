@@ -39,6 +39,15 @@ impl Pipes {
             refusing: None,
         }
     }
+
+    /// Writes a line, if there is one; also when the pipes are used for something else meanwhile.
+    fn write(
+        &self,
+        line: io::Result<Vec<u8>>,
+    ) -> impl Future<Output = io::Result<()>> + Send + use<> {
+        let output = Arc::clone(&self.output);
+        async move { output.write(line?).await }
+    }
 }
 
 impl Output {
@@ -60,8 +69,7 @@ impl Transport<RoleServer> for Pipes {
         &mut self,
         message: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let output = Arc::clone(&self.output);
-        async move { output.write(serde_json::to_vec(&message)?).await }
+        self.write(serde_json::to_vec(&message).map_err(io::Error::from))
     }
 
     /// Whoever waits for this may stop and ask again: what is half done is kept.
@@ -80,9 +88,7 @@ impl Transport<RoleServer> for Pipes {
             match Line::read(&std::mem::take(&mut self.line)) {
                 Line::Message(message) => return Some(*message),
                 Line::Refused(answer) => {
-                    let output = Arc::clone(&self.output);
-                    self.refusing =
-                        Some(Box::pin(async move { output.write(answer.into_bytes()).await }));
+                    self.refusing = Some(Box::pin(self.write(Ok(answer.into_bytes()))));
                 }
                 Line::Nothing => {}
             }

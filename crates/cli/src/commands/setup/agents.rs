@@ -3,7 +3,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use hashline_core::{Code, Error, Result};
+use hashline_core::{Error, Result};
 use serde_json::{Value, json};
 
 use super::entry::{Entry, Kind};
@@ -69,9 +69,10 @@ fn claude(project: Option<&Path>, program: &str) -> Result<Plan> {
         (None, Some(directory)) => directory.join(".claude.json"),
         (None, None) => home()?.join(".claude.json"),
     };
+    let command = command_line(program, CLAUDE_HOOK);
     let entry = json!({
         "matcher": "Bash|Edit|MultiEdit|Write",
-        "hooks": [{"type": "command", "command": command_line(program, CLAUDE_HOOK), "timeout": 10}],
+        "hooks": [{"type": "command", "command": command, "timeout": 10}],
     });
     let allow = |tool: &str| Entry {
         keys: &["permissions", "allow"],
@@ -219,7 +220,7 @@ fn plug_in(
     Plan { targets: vec![json_file(path, vec![entry])], hook: None, has_server: false }
 }
 
-/// The directory of an agent: in the project; else where a variable says; else in the home directory.
+/// The directory of an agent: in the project; else where a variable says; else in that of the user.
 fn directory(project: Option<&Path>, variable: &str, name: &str) -> Result<PathBuf> {
     match (project, variable_path(variable)) {
         (Some(project), _) => Ok(project.join(name)),
@@ -238,7 +239,7 @@ fn home() -> Result<PathBuf> {
     let home = env::home_dir().filter(|home| !home.as_os_str().is_empty());
     home.ok_or_else(|| {
         let what = "the home directory is not known: set HOME, or use --project";
-        Error::new(Code::InvalidArgument, what)
+        Error::argument(what)
     })
 }
 

@@ -144,7 +144,7 @@ fn json_of_value(value: &toml_edit::Value) -> Value {
     }
 }
 
-/// A value as it stands in a table of its own: objects are tables, lists of objects lists of tables.
+/// A value as it stands in a table: objects are tables, lists of objects are lists of tables.
 fn item_of(value: &Value) -> Item {
     match value {
         Value::Object(_) => Item::Table(table_of(value)),
