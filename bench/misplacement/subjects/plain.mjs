@@ -14,6 +14,7 @@ const MARKS = {
   cli: { hash: ':', hint: '|' },
   omp: { hash: '#', hint: ':' },
   omp13: { hash: '#', hint: ':' },
+  lean: { hash: '', hint: '|' },
 }
 
 /**
