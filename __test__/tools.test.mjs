@@ -12,7 +12,18 @@ import { untyped, withDir } from './support.mjs'
 
 /** @import { HashTool, ToolResult } from 'hashline-native/tools' */
 
-const { guard, hashTools, remember, toAnthropic, toOpenAI, toStandardSchema, toZodShape } = library
+const {
+  guard,
+  hashTools,
+  remember,
+  toAnthropic,
+  toAnthropicContent,
+  toGeminiParts,
+  toOpenAI,
+  toOpenAIContent,
+  toStandardSchema,
+  toZodShape,
+} = library
 
 const numbered = (/** @type {number} */ count) =>
   Array.from({ length: count }, (_, at) => `line ${at + 1}\n`).join('')
@@ -824,6 +835,32 @@ test('the example of the description works', () =>
     const { isError, text } = await apply.execute(call)
     assert.equal(isError, false, text)
   }))
+
+test('a result with an image is given as the parts of each vendor', () => {
+  const bytes = Buffer.from('GIF')
+  const result = {
+    text: 'a.gif',
+    images: [{ path: 'a.gif', mimeType: /** @type {const} */ ('image/gif'), data: bytes }],
+  }
+  const data = bytes.toString('base64')
+  assert.deepEqual(toOpenAIContent(result), [
+    { type: 'text', text: 'a.gif' },
+    { type: 'image_url', image_url: { url: `data:image/gif;base64,${data}` } },
+  ])
+  assert.deepEqual(toAnthropicContent(result), [
+    { type: 'text', text: 'a.gif' },
+    { type: 'image', source: { type: 'base64', media_type: 'image/gif', data } },
+  ])
+  assert.deepEqual(toGeminiParts(result), [{ text: 'a.gif' }])
+  const [{ path }] = result.images
+  const png = {
+    text: '',
+    images: [{ path, mimeType: /** @type {const} */ ('image/png'), data: bytes }],
+  }
+  assert.deepEqual(toGeminiParts(png), [{ inlineData: { mimeType: 'image/png', data } }])
+  assert.equal(toOpenAIContent(png).length, 1)
+  assert.equal(toAnthropicContent(png).length, 1)
+})
 
 /** @param {any} schema @param {(schema: any, depth: number) => void} look */
 function everywhere(schema, look, depth = 0) {

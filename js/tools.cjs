@@ -6,7 +6,7 @@ const addon = require('./addon.cjs')
 const { guard } = require('./tools/guard.cjs')
 const { toolNames } = require('./tools/names.cjs')
 const { kindOf, makeTool } = require('./tools/tool.cjs')
-const { toAnthropic, toOpenAI, toStandardSchema, toZodShape } = require('./tools/vendors.cjs')
+const vendors = require('./tools/vendors.cjs')
 
 /** @type {typeof import('./tools.cjs').hashTools} */
 function hashTools(session, options) {
@@ -35,4 +35,4 @@ function checkSession(session) {
 }
 
 /** @type {typeof import('./tools.cjs')} */
-module.exports = { guard, hashTools, remember, toAnthropic, toOpenAI, toStandardSchema, toZodShape }
+module.exports = { guard, hashTools, remember, ...vendors }

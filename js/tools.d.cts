@@ -249,6 +249,35 @@ export interface AnthropicTool {
 /** For `tools` of Anthropic's messages. */
 export function toAnthropic(tool: HashTool): AnthropicTool
 
+/** What a call gives a model: its text and its images. */
+type Shown = Pick<ToolResult, 'text' | 'images'>
+
+/**
+ * For `content` of a user message of OpenAI's chat completions: a message with the role `tool` takes
+ * text alone, so a result with images goes on in a message behind it.
+ */
+export function toOpenAIContent(
+  result: Shown,
+): ({ type: 'text'; text: string } | { type: 'image_url'; image_url: { url: string } })[]
+
+/** For `content` of a `tool_result` of Anthropic's messages. */
+export function toAnthropicContent(result: Shown): (
+  | { type: 'text'; text: string }
+  | {
+      type: 'image'
+      source: {
+        type: 'base64'
+        media_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
+        data: string
+      }
+    }
+)[]
+
+/** For `parts` of a content of Gemini, which takes no GIF. */
+export function toGeminiParts(
+  result: Shown,
+): ({ text: string } | { inlineData: { mimeType: string; data: string } })[]
+
 /** The Standard Schema of a tool's arguments, with its JSON Schema. */
 export interface ArgumentsSchema {
   readonly '~standard': {

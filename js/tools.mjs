@@ -2,5 +2,15 @@
 
 import tools from './tools.cjs'
 
-export const { guard, hashTools, remember, toAnthropic, toOpenAI, toStandardSchema, toZodShape } =
-  tools
+export const {
+  guard,
+  hashTools,
+  remember,
+  toAnthropic,
+  toAnthropicContent,
+  toGeminiParts,
+  toOpenAI,
+  toOpenAIContent,
+  toStandardSchema,
+  toZodShape,
+} = tools

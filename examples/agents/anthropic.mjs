@@ -2,7 +2,7 @@
 
 import Anthropic from '@anthropic-ai/sdk'
 import { HashSession } from 'hashline-native'
-import { hashTools, toAnthropic } from 'hashline-native/tools'
+import { hashTools, toAnthropic, toAnthropicContent } from 'hashline-native/tools'
 
 /** @import { ToolResult } from 'hashline-native/tools' */
 
@@ -36,16 +36,9 @@ export async function run({ baseURL, model, cwd, prompt }) {
  * @param {ToolResult} result
  * @returns {Anthropic.ToolResultBlockParam}
  */
-function toolResult(id, { text, isError, images }) {
-  const shown = images.map(({ mimeType, data }) => ({
-    type: /** @type {const} */ ('image'),
-    source: {
-      type: /** @type {const} */ ('base64'),
-      media_type: /** @type {'image/png'} */ (mimeType),
-      data: Buffer.from(data).toString('base64'),
-    },
-  }))
-  const content = [{ type: /** @type {const} */ ('text'), text }, ...shown]
+function toolResult(id, result) {
+  const { isError } = result
+  const content = toAnthropicContent(result)
   return { type: 'tool_result', tool_use_id: id, is_error: isError, content }
 }
 

@@ -1,10 +1,10 @@
-// A tool in the forms in which vendors and frameworks take one.
+// A tool, and what it answers, in the forms in which vendors and frameworks take them.
 
 'use strict'
 
 const addon = require('../addon.cjs')
 
-/** @import { HashTool, JsonSchema } from '../tools.cjs' */
+/** @import { HashTool, JsonSchema, ToolImage } from '../tools.cjs' */
 
 /** @type {typeof import('../tools.cjs').toOpenAI} */
 function toOpenAI(tool, { strict } = {}) {
@@ -27,6 +27,41 @@ function formOf(vendor, { name, description, inputSchema }, strict) {
     addon.tools.form(vendor, JSON.stringify({ name, description, inputSchema }), strict),
   )
 }
+
+/** @type {typeof import('../tools.cjs').toOpenAIContent} */
+function toOpenAIContent({ text, images }) {
+  const shown = images.map((image) => ({
+    type: /** @type {const} */ ('image_url'),
+    image_url: { url: `data:${image.mimeType};base64,${base64(image)}` },
+  }))
+  return [...(text === '' ? [] : [{ type: /** @type {const} */ ('text'), text }]), ...shown]
+}
+
+/** @type {typeof import('../tools.cjs').toAnthropicContent} */
+function toAnthropicContent({ text, images }) {
+  const shown = images.map((image) => ({
+    type: /** @type {const} */ ('image'),
+    source: {
+      type: /** @type {const} */ ('base64'),
+      media_type: /** @type {'image/png'} */ (image.mimeType),
+      data: base64(image),
+    },
+  }))
+  // An empty text makes Anthropic refuse the request.
+  return [...(text === '' ? [] : [{ type: /** @type {const} */ ('text'), text }]), ...shown]
+}
+
+/** @type {typeof import('../tools.cjs').toGeminiParts} */
+function toGeminiParts({ text, images }) {
+  const shown = images
+    // Gemini does not take GIF.
+    .filter(({ mimeType }) => mimeType !== 'image/gif')
+    .map((image) => ({ inlineData: { mimeType: image.mimeType, data: base64(image) } }))
+  return [...(text === '' ? [] : [{ text }]), ...shown]
+}
+
+/** @param {ToolImage} image */
+const base64 = ({ data }) => Buffer.from(data).toString('base64')
 
 /** @type {typeof import('../tools.cjs').toStandardSchema} */
 function toStandardSchema({ inputSchema }) {
@@ -115,4 +150,12 @@ const copied = (schema) => JSON.parse(JSON.stringify(schema))
 /** @param {unknown} value @returns {value is Record<string, unknown>} */
 const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-module.exports = { toAnthropic, toOpenAI, toStandardSchema, toZodShape }
+module.exports = {
+  toAnthropic,
+  toAnthropicContent,
+  toGeminiParts,
+  toOpenAI,
+  toOpenAIContent,
+  toStandardSchema,
+  toZodShape,
+}
