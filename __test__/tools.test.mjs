@@ -43,7 +43,12 @@ const anchorOf = (/** @type {string} */ text, /** @type {string} */ end) => {
 const rules = (/** @type {ToolResult} */ { structured }) =>
   structured.repairs.map(({ rule }) => rule)
 
+/** @param {string} cwd @param {string} stateDir */
+const jsonToolsOf = (cwd, stateDir, options = {}) =>
+  hashTools(new HashSession({ cwd, stateDir, durability: 'process' }), { ...options, json: true })
+
 const describing = Object.values(hashTools(new HashSession()))
+const describingAll = Object.values(hashTools(new HashSession(), { json: true }))
 
 test('both kinds of module are the same functions', () => {
   const required = createRequire(import.meta.url)('hashline-native/tools')
@@ -577,6 +582,133 @@ test('options of tools that are wrong are refused when the tools are made', () =
   assert.throws(make({ answercontext: 1 }), { code, message: /unknown name "answercontext"/ })
 })
 
+test('tools for JSON documents are there when they are asked for', () => {
+  const names = (/** @type {object} */ tools) =>
+    Object.entries(tools).map(([kind, { name }]) => [kind, name])
+  const ofLines = [
+    ['read', 'read'],
+    ['search', 'search'],
+    ['apply', 'apply_hash'],
+  ]
+  const session = new HashSession()
+  for (const options of [undefined, {}, { json: undefined }, { json: false }]) {
+    assert.deepEqual(names(hashTools(session, options)), ofLines)
+  }
+  // @ts-expect-error: not without the option
+  assert.equal(hashTools(session).readJson, undefined)
+  const all = [...ofLines, ['readJson', 'read_json'], ['applyJson', 'apply_json']]
+  assert.deepEqual(names(hashTools(session, { json: true })), all)
+  for (const json of ['yes', 1, {}]) {
+    const message = /^options\.json is .+: expected true or false$/
+    const make = () => hashTools(session, untyped({ json }))
+    assert.throws(make, { code: 'INVALID_ARGUMENT', message })
+  }
+})
+
+test('a value of a JSON document is read, edited and found in its file', () =>
+  withDir({ 'p.json': '{\n  // here\n  "a": 1,\n  "b": [1]\n}\n' }, async (cwd, stateDir) => {
+    const { readJson, applyJson, apply } = jsonToolsOf(cwd, stateDir)
+    const shown = await readJson.execute({ file_path: '@p.json' })
+    assert.deepEqual([shown.isError, shown.summary], [false, 'p.json: 5 lines'])
+    const { path, lineCount, startLine, endLine, valueCount, truncated } = shown.structured
+    assert.deepEqual(
+      [path, lineCount, startLine, endLine, valueCount, truncated],
+      ['p.json', 5, 1, 5, 4, false],
+    )
+    assert.deepEqual(rules(shown), ['other-name', 'at-path'])
+    const [anchor] = /\$\.a:\w\w/.exec(shown.text) ?? []
+    const set = { op: 'set_path', path: 'p.json', anchor, value: '"A"' }
+    const done = await applyJson.execute(JSON.stringify({ operations: [set] }))
+    assert.deepEqual([done.isError, done.summary], [false, 'p.json +1 -1'])
+    const edited = '{\n  // here\n  "a": "A",\n  "b": [1]\n}\n'
+    assert.equal(readFileSync(join(cwd, 'p.json'), 'utf8'), edited)
+    assert.deepEqual(
+      [done.structured.status, done.structured.files?.map(({ added }) => added)],
+      ['applied', [1]],
+    )
+    const again = await applyJson.execute({ operations: [set] })
+    assert.deepEqual(
+      [again.structured.status, again.structured.code],
+      ['rejected', 'HASH_MISMATCH'],
+    )
+    const remap = again.structured.remaps?.[String(anchor)]
+    assert.ok(again.text.includes(`Updated anchor: ${remap}`), again.text)
+    assert.equal(readFileSync(join(cwd, 'p.json'), 'utf8'), edited)
+    // What the edit of a value showed are lines, to be edited as such.
+    const line = { op: 'delete', path: 'p.json', anchor: anchorOf(done.text, '  // here') }
+    assert.equal((await apply.execute({ operations: [line] })).isError, false)
+    const gone = await readJson.execute({ path: 'none.json' })
+    assert.deepEqual([gone.isError, gone.structured.code], [true, 'FILE_NOT_FOUND'])
+  }))
+
+test('a dry run of an edit of values writes nothing', () =>
+  withDir({ 'p.json': '[1]\n' }, async (cwd, stateDir) => {
+    const { readJson, applyJson } = jsonToolsOf(cwd, stateDir)
+    const [anchor] = /\$\[0\]:\w\w/.exec((await readJson.execute({ path: 'p.json' })).text) ?? []
+    const operations = [{ op: 'set_path', path: 'p.json', anchor, value: '2' }]
+    const { diff } = await applyJson.execute({ operations }, { dryRun: true })
+    assert.match(diff ?? '', /-\[1\]\n\+\[2\]/)
+    assert.equal(readFileSync(join(cwd, 'p.json'), 'utf8'), '[1]\n')
+  }))
+
+test('tools for JSON documents name each other as they are called', () => {
+  const names = { readJson: 'peek_json', applyJson: 'poke_json' }
+  const { readJson, applyJson } = hashTools(new HashSession(), { json: true, names })
+  assert.deepEqual([readJson.name, applyJson.name], ['peek_json', 'poke_json'])
+  const told = (/** @type {HashTool} */ { description, snippet, guidelines }) =>
+    [description, snippet, ...guidelines].join('\n')
+  assert.match(told(readJson), /poke_json/)
+  assert.match(told(applyJson), /peek_json/)
+  assert.doesNotMatch(told(readJson) + told(applyJson), /read_json|apply_json/)
+})
+
+test('the example of an edit of values works', () =>
+  withDir({}, async (cwd, stateDir) => {
+    const document = '{\n  "version": "1.0.0",\n  "scripts": {}\n}\n'
+    writeFileSync(join(cwd, 'package.json'), document)
+    const { readJson, applyJson } = jsonToolsOf(cwd, stateDir)
+    const { text } = await readJson.execute({ path: 'package.json' })
+    const [, call] = /package\.json:\n(\{.*\})$/.exec(applyJson.description) ?? []
+    const { operations } = JSON.parse(call)
+    for (const one of operations) {
+      const [path] = one.anchor.split(':')
+      const shown = text.split('\n').find((row) => row.includes(`// ${path}:`)) ?? ''
+      one.anchor = shown.trim().replace('// ', '')
+    }
+    assert.equal((await applyJson.execute({ operations })).isError, false)
+    const { version, scripts } = JSON.parse(readFileSync(join(cwd, 'package.json'), 'utf8'))
+    assert.deepEqual([version, scripts], ['1.1.0', { test: 'node --test' }])
+  }))
+
+test('of the tools for JSON documents, what an edit showed is remembered', () =>
+  withDir({ 'p.json': '{\n  "a": 1\n}\n' }, async (cwd, stateDir) => {
+    const { readJson, applyJson } = jsonToolsOf(cwd, stateDir)
+    const fresh = () => new HashSession({ cwd, stateDir, durability: 'process' })
+    const query = { path: 'p.json' }
+    const { text } = await readJson.execute(query)
+    const [anchor] = /\$\.a:\w\w/.exec(text) ?? []
+    const patch = { operations: [{ op: 'set_path', ...query, anchor, value: '2' }] }
+    const done = await applyJson.execute(patch)
+    for (const [tool, name] of /** @type {const} */ ([
+      [readJson, 'read_json'],
+      [applyJson, 'apply_json'],
+    ])) {
+      const [args, shown, lines] = tool === readJson ? [query, text, 0] : [patch, done.text, 3]
+      assert.equal(remember(fresh(), tool, args, shown), lines)
+      assert.equal(remember(fresh(), name, args, shown), lines)
+    }
+  }))
+
+test('names of tools that are not there clash with none', () => {
+  const session = new HashSession()
+  const names = { read: 'read_json' }
+  assert.equal(hashTools(session, { names }).read.name, 'read_json')
+  const message =
+    'names are read_json, search, apply_hash, read_json and apply_json: expected five different ones'
+  assert.throws(() => hashTools(session, { names, json: true }), { name: 'TypeError', message })
+  assert.throws(() => hashTools(session, { names: { applyJson: 'a b' } }), TypeError)
+})
+
 test('tools without a session, and options that are null', () => {
   assert.throws(() => hashTools(untyped(null)), /expected a HashSession/)
   assert.throws(() => hashTools(untyped({})), /expected a HashSession/)
@@ -873,7 +1005,7 @@ function everywhere(schema, look, depth = 0) {
 const GEMINI_WORDS = ['type', 'description', 'properties', 'required', 'items', 'enum']
 
 test('schemas keep the rules of every vendor at once', () => {
-  for (const tool of describing) {
+  for (const tool of describingAll) {
     // OpenAI, Anthropic and Gemini all take such names.
     assert.match(tool.name, /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/)
     assert.equal(tool.inputSchema.type, 'object')
@@ -896,7 +1028,7 @@ test('schemas keep the rules of every vendor at once', () => {
 })
 
 test("OpenAI's strict mode: every field is required, and null where it may be left out", () => {
-  for (const tool of describing) {
+  for (const tool of describingAll) {
     const { parameters, strict } = toOpenAI(tool, { strict: true }).function
     assert.equal(strict, true)
     everywhere(parameters, (schema) => {

@@ -8,16 +8,24 @@ const { toolNames } = require('./tools/names.cjs')
 const { kindOf, makeTool } = require('./tools/tool.cjs')
 const vendors = require('./tools/vendors.cjs')
 
-/** @type {typeof import('./tools.cjs').hashTools} */
+/** @import { HashSession } from '..' */
+/** @import { HashToolsOptions } from './tools.cjs' */
+/** @import { Kind } from './tools/tool.cjs' */
+
+/**
+ * The types say which tools there are with which options.
+ * @param {HashSession} session
+ * @param {HashToolsOptions} [options]
+ * @returns {any}
+ */
 function hashTools(session, options) {
   checkSession(session)
-  const { names: given, ...answer } = options ?? {}
-  const names = toolNames(given)
-  return {
-    read: makeTool(session, names, 'read', answer),
-    search: makeTool(session, names, 'search', answer),
-    apply: makeTool(session, names, 'apply', answer),
-  }
+  const { names: given, ...own } = options ?? {}
+  const names = toolNames(given, own.json)
+  const tool = (/** @type {Kind} */ kind) => makeTool(session, names, kind, own)
+  const ofLines = { read: tool('read'), search: tool('search'), apply: tool('apply') }
+  if (!own.json) return ofLines
+  return { ...ofLines, readJson: tool('read_json'), applyJson: tool('apply_json') }
 }
 
 /** @type {typeof import('./tools.cjs').remember} */

@@ -11,17 +11,24 @@ import type {
   AppliedOutcome,
   CommandPolicy,
   FileView,
+  HashlineErrorCode,
   HashSession,
+  JsonView,
   RejectedOutcome,
   Repair,
   SearchResult,
 } from '..'
 
-/** What the tools are called: `read`, `search` and `apply_hash` when left out. */
+/**
+ * What the tools are called: `read`, `search`, `apply_hash`, `read_json` and `apply_json` when left
+ * out.
+ */
 export interface ToolNames {
   read?: string
   search?: string
   apply?: string
+  readJson?: string
+  applyJson?: string
 }
 
 export interface HashToolsOptions {
@@ -38,18 +45,45 @@ export interface HashToolsOptions {
    * 3. When left out, what the session was given, or else 1. Refusals show two.
    */
   answerContext?: number
+  /**
+   * Adds two tools, which read JSON documents and edit their values by path: `readJson` and
+   * `applyJson`, which the model calls `read_json` and `apply_json`.
+   */
+  json?: boolean
 }
 
-/** The three tools over one session, which remembers what they showed. */
+/** The tools over one session, which remembers what they showed. */
+export interface HashTools {
+  read: HashTool<ReadData>
+  search: HashTool<SearchData>
+  apply: HashTool<ApplyData>
+}
+
+/** The tools for JSON documents over the same session. */
+export interface JsonTools {
+  readJson: HashTool<ReadJsonData>
+  applyJson: HashTool<ApplyData>
+}
+
+/** Makes the tools: three, or five with the option `json`. */
+export function hashTools(
+  session: HashSession,
+  options: HashToolsOptions & { json: true },
+): HashTools & JsonTools
+export function hashTools(
+  session: HashSession,
+  options?: HashToolsOptions & { json?: false },
+): HashTools
 export function hashTools(
   session: HashSession,
   options?: HashToolsOptions,
-): { read: HashTool<ReadData>; search: HashTool<SearchData>; apply: HashTool<ApplyData> }
+): HashTools & Partial<JsonTools>
 
 /**
  * Learns from a call of an earlier run what it showed: `session.observe`, with the path taken from
  * the arguments as `execute` takes it (`@a.txt`, `file://`, `file_path`, JSON text …). `tool` is the
- * tool, or its name when that is all that was kept. Returns how many lines were learned.
+ * tool, or its name when that is all that was kept. Returns how many lines were learned: none of
+ * what `readJson` showed, since an edit by a path does not depend on what was shown.
  */
 export function remember(
   session: HashSession,
@@ -134,12 +168,12 @@ export interface ToolData {
   /** What was taken otherwise than the model wrote it: arguments, and texts of an apply. */
   repairs: (ArgumentRepair | Repair)[]
   /** The code of what went wrong. */
-  code?: string
+  code?: HashlineErrorCode
 }
 
-/** A read as data. */
+/** A read as data. A file that could not be read has the kind `'error'`, and says why. */
 export interface ReadData extends ToolData {
-  /** Each file, without its text. */
+  /** Each file as `readHashed` tells it, without its text. */
   files?: WithoutText<FileView>[]
   /** Whether a limit left out anything. */
   truncated?: boolean
@@ -147,10 +181,17 @@ export interface ReadData extends ToolData {
 
 type WithoutText<T> = T extends unknown ? Omit<T, 'text'> : never
 
-/** A search as data. */
+/** A search as data: the files with matches, their counts, and warnings. */
 export interface SearchData extends ToolData, Partial<Omit<SearchResult, 'text'>> {}
 
-/** An apply as data. */
+/** A read of a JSON document as data: its path, which of its lines were shown, and `nextLine`. */
+export interface ReadJsonData extends ToolData, Partial<Omit<JsonView, 'text'>> {}
+
+/**
+ * An apply as data, of lines or of values. With the status `'applied'` it has what an
+ * `AppliedOutcome` has, with `'rejected'` what a `RejectedOutcome` has, and without a status `code`
+ * alone: the call was malformed, or the disk failed.
+ */
 export interface ApplyData
   extends ToolData,
     Partial<Omit<AppliedOutcome, 'status' | 'repairs' | 'text'>>,

@@ -30,24 +30,31 @@ const OPTIONS: Table<CallOptions> = &[
     ],
 ];
 
-/// What `HashToolsOptions` say of answers.
-const ANSWER: Table<AnswerOptions> = &[&[
-    row!("answer", answer_form => form),
-    row!("answerContext", answer_context => context_lines),
+/// `HashToolsOptions`, but for the names.
+const TOOLS: Table<ToolsOptions> = &[&[
+    row!("answer", answer_form => answer.form),
+    row!("answerContext", answer_context => answer.context_lines),
+    row!("json", Field::flag => has_json),
 ]];
 
-/// The definition of a tool as JSON, for a harness and a model. `answer` is how its answers are told.
+#[derive(Default)]
+struct ToolsOptions {
+    answer: AnswerOptions,
+    has_json: bool,
+}
+
+/// The definition of a tool as JSON, for a harness and a model.
 #[napi(namespace = "tools", js_name = "definition", skip_typescript)]
 pub fn tool_definition<'env>(
     env: &'env Env,
     session: &HashSession,
     names: Vec<String>,
     kind: Js<'env>,
-    answer: Js<'env>,
+    options: Js<'env>,
 ) -> napi::Result<Js<'env>> {
     fault::returned(env, || {
         // So that a wrong option is refused when the tools are made.
-        read(Holder::Options, answer, ANSWER, &mut AnswerOptions::default())?;
+        read(Holder::Options, options, TOOLS, &mut ToolsOptions::default())?;
         let dialect = session.for_call()?.options().workspace.dialect;
         let definition = describe(kind_of(kind)?, dialect, &names_of(names)?);
         Ok(serde_json::to_string(&definition).unwrap_or_default())
@@ -155,11 +162,12 @@ fn kind_of(kind: Js<'_>) -> Result<ToolKind> {
     }
 }
 
-/// The names by which a model calls the tools: of `read`, `search` and `apply`.
+/// The names by which a model calls the tools, in the order of [`ToolKind::ALL`].
 fn names_of(names: Vec<String>) -> Result<Names> {
-    let [read, search, apply] = <[String; 3]>::try_from(names)
-        .map_err(|_| Error::argument("names are not those of three tools"))?;
-    Ok(Names { read, search, apply, ..Names::default() })
+    let [read, search, apply, read_json, apply_json] =
+        <[String; ToolKind::ALL.len()]>::try_from(names)
+            .map_err(|_| Error::argument("names are not those of all tools"))?;
+    Ok(Names { read, search, apply, read_json, apply_json })
 }
 
 /// A call as it was made.

@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { HashSession } from 'hashline-native'
+import { toolNames } from '../../js/tools/names.cjs'
 import { makeTool } from '../../js/tools/tool.cjs'
 
 /**
@@ -24,7 +25,7 @@ import { makeTool } from '../../js/tools/tool.cjs'
  *   for those that are gone
  */
 
-const NAMES = { read: 'read', search: 'search', apply: 'apply' }
+const NAMES = toolNames({ apply: 'apply' })
 
 /**
  * What the addon answers to a call in a fresh directory, whose path is written as `<dir>`.

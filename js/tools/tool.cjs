@@ -9,7 +9,7 @@ const addon = require('../addon.cjs')
  * @import { ExecuteOptions, HashTool, HashToolsOptions, ToolNames, ToolResult } from '../tools.cjs'
  *
  * @typedef {'read' | 'search' | 'apply' | 'read_json' | 'apply_json'} Kind
- * @typedef {Omit<HashToolsOptions, 'names'>} AnswerOptions
+ * @typedef {Omit<HashToolsOptions, 'names'>} OwnOptions
  * @typedef {Omit<ToolResult<any>, 'structured'> & { structured: string }} Answer of the addon
  */
 
@@ -23,13 +23,14 @@ const KINDS = new WeakMap()
  * @param {HashSession} session
  * @param {Required<ToolNames>} names
  * @param {Kind} kind
- * @param {AnswerOptions} [answer]
+ * @param {OwnOptions} [options]
  * @returns {HashTool<any>}
  */
-function makeTool(session, { read, search, apply }, kind, answer) {
-  const names = [read, search, apply]
+function makeTool(session, { read, search, apply, readJson, applyJson }, kind, options) {
+  const names = [read, search, apply, readJson, applyJson]
+  const { json, ...answer } = options ?? {}
   const tool = {
-    ...JSON.parse(addon.tools.definition(session, names, kind, answer)),
+    ...JSON.parse(addon.tools.definition(session, names, kind, options)),
     callTitle: (/** @type {unknown} */ args) => addon.tools.title(kind, args),
     execute: (/** @type {unknown} */ args, /** @type {ExecuteOptions} */ options) =>
       execute({ session, names, kind, answer }, args, options ?? {}),
@@ -41,7 +42,7 @@ function makeTool(session, { read, search, apply }, kind, answer) {
 /**
  * Carries out a call. Only a fired signal makes it throw. Nothing is waited for before the session
  * is called: so it hears of calls in the order in which they are made.
- * @param {{ session: HashSession, names: string[], kind: Kind, answer?: AnswerOptions }} tool
+ * @param {{ session: HashSession, names: string[], kind: Kind, answer: Omit<OwnOptions, 'json'> }} tool
  * @param {unknown} args
  * @param {ExecuteOptions} options
  * @returns {Promise<ToolResult<any>>}

@@ -19,9 +19,9 @@ impl Tools {
             let arguments = Arguments::of(given, &mut repairs).ok()?;
             match kind.unwrap_or_else(|| kind_of(&arguments.fields)) {
                 ToolKind::Read => read::file_of(call, arguments),
-                ToolKind::Apply => apply::file_of(call, arguments),
-                // Answers of searches have headers, those of documents no anchors of lines.
-                ToolKind::Search | ToolKind::ReadJson | ToolKind::ApplyJson => None,
+                ToolKind::Apply | ToolKind::ApplyJson => apply::file_of(call, arguments),
+                // Answers of searches have headers, views of documents no anchors of lines.
+                ToolKind::Search | ToolKind::ReadJson => None,
             }
         });
         self.session().observe(text, path.as_deref().map(Path::new), &Cancel::default())
