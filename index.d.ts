@@ -399,8 +399,17 @@ export interface EditsPatch {
   snapshots?: Snapshots
 }
 
+/**
+ * Text in oh-my-pi's patch language: sections `[path#TAG]` with `PUT`, `CUT`, `REM` and `MV`. The
+ * numbers of lines are those of the version with that tag: in a session one that was shown,
+ * elsewhere the file as it is.
+ */
+export interface ScriptPatch {
+  patch: string
+}
+
 /** What `applyHash` applies: all of it, or nothing. */
-export type Patch = OperationsPatch | EditsPatch
+export type Patch = OperationsPatch | EditsPatch | ScriptPatch
 
 /** What `applyJson` applies: all of it, or nothing. */
 export type JsonPatch =
@@ -1486,7 +1495,7 @@ export interface Warning {
    * What kind of mistake: a line whose new text has another indentation, or a file that parsed
    * before the patch and does not now.
    */
-  code: 'INDENTATION' | 'SYNTAX'
+  code: 'INDENTATION' | 'SYNTAX' | 'READING'
   /** The operation's place in the request, from 0, if it is about one operation. */
   operation?: number
   /** The file. */

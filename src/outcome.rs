@@ -163,7 +163,7 @@ pub struct Repair {
 pub struct Warning {
     /// What kind of mistake: a line whose new text has another indentation, or a file that parsed
     /// before the patch and does not now.
-    #[napi(ts_type = "'INDENTATION' | 'SYNTAX'")]
+    #[napi(ts_type = "'INDENTATION' | 'SYNTAX' | 'READING'")]
     pub code: Word,
     /// The operation's place in the request, from 0, if it is about one operation.
     pub operation: Option<f64>,

@@ -399,8 +399,17 @@ export interface EditsPatch {
   snapshots?: Snapshots
 }
 
+/**
+ * Text in oh-my-pi's patch language: sections `[path#TAG]` with `PUT`, `CUT`, `REM` and `MV`. The
+ * numbers of lines are those of the version with that tag: in a session one that was shown,
+ * elsewhere the file as it is.
+ */
+export interface ScriptPatch {
+  patch: string
+}
+
 /** What `applyHash` applies: all of it, or nothing. */
-export type Patch = OperationsPatch | EditsPatch
+export type Patch = OperationsPatch | EditsPatch | ScriptPatch
 
 /** What `applyJson` applies: all of it, or nothing. */
 export type JsonPatch =

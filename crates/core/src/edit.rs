@@ -6,6 +6,8 @@
 //! makes new bytes of it. The *outcome* is the answer as data, the *report* the same as a text
 //! for the model.
 //!
+//! A patch can also be a text in oh-my-pi's language (`script`), which becomes operations as well.
+//!
 //! Values of JSON documents are edited by path (`json`): which bytes such an edit changes is found
 //! in the document, and from there on it is an edit like any other.
 //!
@@ -25,6 +27,7 @@ pub mod repair;
 pub mod report;
 pub mod request;
 pub mod resolve;
+pub mod script;
 pub mod session;
 pub mod splice;
 pub mod structure;

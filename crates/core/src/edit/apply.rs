@@ -7,12 +7,14 @@ mod failures;
 mod job;
 mod lookup;
 mod options;
+mod reading;
 mod settle;
 mod syntax;
 mod transfer;
 mod turns;
 mod values;
 mod verify;
+mod versions;
 
 use std::sync::{Mutex, PoisonError};
 
@@ -21,7 +23,7 @@ use crate::disk::bytes::{Document, string_of};
 use crate::disk::commit::{CommitError, Ground, StateDir};
 use crate::edit::outcome::{Applied, Noop, NoopReason, Outcome, TextOutcome};
 use crate::edit::plan::names;
-use crate::edit::report::applied_text;
+use crate::edit::report::{applied_text, name_applied_hunks};
 use crate::edit::request::{Operation, Operations, Patch, PatchKind, parse};
 use crate::edit::session::Recall;
 use crate::edit::splice::splice;
@@ -34,7 +36,7 @@ use crate::view::scope::Scope;
 use failures::{Failures, rejected};
 use job::{FileChecks, Job, edited_change};
 use lookup::{FileEdits, Tasks};
-use settle::{Asked, LoadedFile, lines_taken, load_file, settle_document, settle_file};
+use settle::{Asked, LoadedFile, Settled, lines_taken, load_file, settle_document, settle_file};
 use transfer::TakenLines;
 use turns::{Locked, lock};
 
@@ -78,11 +80,12 @@ fn apply_patch(
     let &Application { state, options, patch_options, recall } = how;
     let cancel = scope.cancel;
     cancel.check()?;
-    let patch = match parse(scope.dialect, PatchKind::Files, request.value(), cancel) {
+    let registers = recall.map(|recall| recall.memory.registers());
+    let patch = match reading::operations(scope.dialect, request, registers.as_ref(), cancel) {
         Ok(patch) => patch,
         Err(failures) => {
             cancel.check()?;
-            return Ok(rejected(Failures::of(failures), scope.host.spelling));
+            return Ok(rejected(Failures::of(failures), scope.host.spelling, &[]));
         }
     };
     let ground = Ground { fs: scope.fs, base: scope.base, state };
@@ -98,6 +101,11 @@ fn apply_patch(
         Ok(locked) => locked,
         Err(error) => return refused(scope, &patch, error),
     };
+    let stale = versions::stale(scope, &patch, recall.is_some())?;
+    if !stale.is_empty() {
+        failures.extend(stale);
+        return Ok(rejected(failures, scope.host.spelling, &patch.hunks));
+    }
     let (loaded, taken) = load_files(scope, &tasks, &options.edit, recall)?;
     let settle = |(edits, file): &(&FileEdits<'_>, Mutex<Option<LoadedResult>>)| {
         cancel.check()?;
@@ -133,7 +141,7 @@ fn apply_patch(
         failures.push(operation, patch.path_of(operation), error);
     }
     let shown = std::mem::take(&mut failures.lessons);
-    if let Some(rejected) = failures.into_rejected(scope.host.spelling) {
+    if let Some(rejected) = failures.into_rejected(scope.host.spelling, &patch.hunks) {
         // The answer is certain from here on, and what it shows is shown.
         if let Some(recall) = recall {
             recall.memory.learn_from_call(shown, recall.as_of, cancel);
@@ -152,7 +160,8 @@ fn apply_patch(
         SyntaxCheck::Off => FileChecks::new(),
         what => {
             let checks = job.checks(&added, recall.map(|recall| recall.memory));
-            if let Some(rejected) = refusal(scope, &checks, what).into_rejected(scope.host.spelling)
+            if let Some(rejected) =
+                refusal(scope, &checks, what).into_rejected(scope.host.spelling, &patch.hunks)
             {
                 return Ok(Outcome::Rejected(rejected));
             }
@@ -160,7 +169,8 @@ fn apply_patch(
         }
     };
     // Before the commit: what was read may be mapped, and then shows what is written.
-    let (applied, rows) = job.report(&added, patch_options, &checks);
+    let (mut applied, rows) = job.report(&added, patch_options, &checks);
+    name_applied_hunks(&patch.hunks, &mut applied);
     if patch_options.dry_run {
         return Ok(Outcome::Applied(applied));
     }
@@ -169,6 +179,7 @@ fn apply_patch(
         Ok(()) => {
             if let (Some(recall), Some(lessons)) = (recall, lessons) {
                 recall.memory.learn_from_call(lessons, recall.as_of, cancel);
+                recall.memory.keep(captured(&patch, &files));
                 checks.into_values().for_each(|check| check.keep(recall.memory));
             }
             Ok(Outcome::Applied(applied))
@@ -176,6 +187,13 @@ fn apply_patch(
         Err(CommitError::Refused(error)) => refused(scope, &patch, error),
         Err(CommitError::Fault(error) | CommitError::Stuck(error)) => Err(error),
     }
+}
+
+/// What the registers of a patch hold afterwards. Lines that no text can hold are not kept.
+fn captured(patch: &Operations, files: &[Settled]) -> Vec<(String, Vec<String>)> {
+    let lines = |operation| files.iter().find_map(|file| file.taken.get(&operation)?.lines());
+    let captured = patch.captures.iter();
+    captured.filter_map(|(name, operation)| Some((name.clone(), lines(*operation)?))).collect()
 }
 
 /// A file of a patch, or why its operations fail.
@@ -224,7 +242,7 @@ fn refused(scope: &Scope<'_>, patch: &Operations, error: Error) -> Result<Outcom
     let operation = path.as_deref().and_then(|path| patch.operation_about(path));
     let mut failures = Failures::default();
     failures.push(operation.unwrap_or(0), path.as_deref(), error);
-    Ok(rejected(failures, scope.host.spelling))
+    Ok(rejected(failures, scope.host.spelling, &patch.hunks))
 }
 
 /// Applies operations (without paths) to a text in memory.
@@ -235,7 +253,8 @@ pub fn apply_to_text(
     options: &EditOptions,
 ) -> TextOutcome {
     // No option stands in a refusal of a text in memory.
-    let refused = |failures| TextOutcome { outcome: rejected(failures, Term::name), content: None };
+    let refused =
+        |failures| TextOutcome { outcome: rejected(failures, Term::name, &[]), content: None };
     let patch = match parse(dialect, PatchKind::Text, operations.value(), &Cancel::default()) {
         Ok(patch) => patch,
         Err(failures) => {

@@ -153,6 +153,8 @@ pub enum WarningCode {
     Indentation,
     /// A file parsed before and does not now.
     Syntax,
+    /// A patch in oh-my-pi's language has a row that its grammar has otherwise.
+    Reading,
 }
 
 impl WarningCode {
@@ -161,6 +163,7 @@ impl WarningCode {
         match self {
             WarningCode::Indentation => "INDENTATION",
             WarningCode::Syntax => "SYNTAX",
+            WarningCode::Reading => "READING",
         }
     }
 }

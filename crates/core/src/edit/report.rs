@@ -7,6 +7,7 @@ mod blockless;
 mod broken;
 mod cut;
 mod diff;
+mod hunks;
 mod recalled;
 mod rejected;
 mod repeated;
@@ -27,6 +28,7 @@ pub use diff::{
     DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, DiffHunk, created_hunks, deleted_hunks, edited_hunks,
     unified_diff, unshown_diff,
 };
+pub use hunks::{name_applied_hunks, name_hunks, stale_version};
 pub use recalled::recalled_failure;
 pub use rejected::{AnchorReport, anchor_failures, rejected_text, untold};
 pub use repeated::repeated_failure;

@@ -10,11 +10,13 @@ mod patch;
 mod reader;
 
 use crate::edit::json::{JsonEdit, JsonSlot};
+use crate::edit::outcome::Warning;
+use crate::text::tag::Tag;
 use crate::view::anchor::Anchor;
 use crate::view::checksum::Checksum;
 
 pub use patch::{Patch, PatchOperation};
-pub use reader::{MAX_OPERATIONS, parse};
+pub use reader::{MAX_OPERATIONS, parse, script_text};
 
 /// Everything that a patch asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +29,37 @@ pub struct Operations {
     pub snapshots: Vec<(String, String)>,
     /// The file that a patch names which asks for nothing.
     pub idle_path: Option<String>,
+    /// What the operations of a patch in oh-my-pi's language are called there, by their indexes;
+    /// empty for other patches.
+    pub hunks: Vec<HunkName>,
+    /// The versions whose lines such a patch names.
+    pub versions: Vec<NamedVersion>,
+    /// The registers that such a patch fills, with the operations that take their lines.
+    pub captures: Vec<(String, usize)>,
+    /// How such a patch was understood, where it could have been clearer.
+    pub warnings: Vec<Warning>,
+}
+
+/// What an operation is called in oh-my-pi's language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HunkName {
+    /// Its head, as the grammar has it.
+    pub head: String,
+    /// The row of the patch, from 1.
+    pub row: u64,
+}
+
+/// A version of a file that a section of such a patch names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedVersion {
+    /// The file.
+    pub path: String,
+    /// Its tag.
+    pub tag: Tag,
+    /// The index of the first operation of the section.
+    pub operation: usize,
+    /// How many operations it has.
+    pub hunks: usize,
 }
 
 impl Operations {
@@ -125,6 +158,8 @@ pub struct Transfer {
     pub to: Option<String>,
     /// Where they go there; a file that is made for them needs no place.
     pub at: Option<InsertAt>,
+    /// The line of the place stands for the whole block that begins there.
+    pub at_block: bool,
     /// What becomes of their indentation.
     pub indent: MovedIndent,
 }
@@ -155,7 +190,8 @@ impl LineEdit {
         match self {
             LineEdit::Replace { block, .. } | LineEdit::Insert { block, .. } => *block,
             LineEdit::Take(transfer) => transfer.block,
-            LineEdit::ReplaceText { .. } | LineEdit::Json(_) | LineEdit::Put(_) => false,
+            LineEdit::Put(transfer) => transfer.at_block,
+            LineEdit::ReplaceText { .. } | LineEdit::Json(_) => false,
         }
     }
 

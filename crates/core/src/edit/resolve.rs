@@ -94,6 +94,7 @@ impl<'a> Evidence<'a> {
         self.dialect.memory_lines == MemoryLines::Split
             && u64::from(anchor.line) == self.count() + 1
             && (self.text.is_empty() || self.text.ends_with(b"\n"))
+            && anchor.tag.is_none()
             && anchor.hash == hash_line(self.dialect, u64::from(anchor.line), "")
     }
 }

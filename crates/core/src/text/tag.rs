@@ -6,10 +6,11 @@
 use std::fmt;
 
 use memchr::memchr_iter;
+use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh32::Xxh32;
 
 /// Names a version of a text. Two versions in 65,536 have the same by accident.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Tag(u16);
 
 impl Tag {

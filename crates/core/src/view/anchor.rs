@@ -3,6 +3,7 @@
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::{Dialect, Grammar, WhiteSpace};
 use crate::text::normalize;
+use crate::text::tag::Tag;
 use crate::view::render::{between_marks, cut_mark, left_mark};
 
 /// How much of a bad anchor a message quotes.
@@ -17,6 +18,8 @@ pub struct Anchor {
     pub hash: u32,
     /// The text that stood behind the anchor, if any.
     pub hint: Option<Hint>,
+    /// The version of the text in which the line has that number; such an anchor has no hash.
+    pub tag: Option<Tag>,
 }
 
 /// The text that the model saw on the line. It must normalize to the same as the line, so that
@@ -57,9 +60,17 @@ impl Hint {
 }
 
 impl Anchor {
-    /// The anchor in its short form, e.g. `10:a3`.
+    /// The anchor in its short form, e.g. `10:a3`; the number alone, where a version is named.
     pub fn text(&self, dialect: &Dialect) -> String {
-        dialect.anchor_text(u64::from(self.line), self.hash)
+        match self.tag {
+            Some(_) => self.line.to_string(),
+            None => dialect.anchor_text(u64::from(self.line), self.hash),
+        }
+    }
+
+    /// A line by its number in a version of the text.
+    pub fn of_version(tag: Tag, line: u32) -> Anchor {
+        Anchor { line, hash: 0, hint: None, tag: Some(tag) }
     }
 
     /// Whether it is the number of a blank line, and nothing else.
@@ -83,7 +94,8 @@ impl Anchor {
         let hint = rest.trim_start_matches(is_blank).strip_prefix(mark);
         let hint = hint.map(|hint| hint.split('\n').next().unwrap_or(hint));
         let hint = hint.and_then(|hint| Hint::new(dialect, hint));
-        Ok(Anchor { line, hash: head.hash, hint: hint.filter(|_| !dialect.is_bare(head.hash)) })
+        let hint = hint.filter(|_| !dialect.is_bare(head.hash));
+        Ok(Anchor { line, hash: head.hash, hint, tag: None })
     }
 
     /// Reads two anchors with a hyphen between, e.g. `10:a3-12:f2`.
@@ -99,7 +111,7 @@ impl Anchor {
         let line = head.line.ok_or_else(bad)?;
         let end = rest.trim_start_matches(is_space).strip_prefix('-').ok_or_else(bad)?;
         let end = Anchor::parse(dialect, end).map_err(|_| bad())?;
-        Ok((Anchor { line, hash: head.hash, hint: None }, end))
+        Ok((Anchor { line, hash: head.hash, hint: None, tag: None }, end))
     }
 }
 

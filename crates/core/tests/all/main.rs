@@ -25,6 +25,7 @@ mod power;
 mod read;
 mod recorded_repairs;
 mod recovery;
+mod scripts;
 mod search;
 mod session;
 mod session_store;

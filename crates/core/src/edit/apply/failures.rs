@@ -1,7 +1,8 @@
 //! What goes wrong with a patch, collected until all of it is known, then told at once.
 
 use crate::edit::outcome::{Failure, Outcome, Rejected, told_failures};
-use crate::edit::report::{AnchorReport, rejected_text};
+use crate::edit::report::{AnchorReport, name_hunks, rejected_text};
+use crate::edit::request::HunkName;
 use crate::edit::session::{FileRefusal, Lesson};
 use crate::error::{Error, Spelling};
 
@@ -44,14 +45,18 @@ impl Failures {
         self.lessons.extend(refusal.lesson);
     }
 
-    /// The refusal, if there is anything to refuse, as a face writes it.
-    pub(super) fn into_rejected(self, spelling: Spelling) -> Option<Rejected> {
+    /// The refusal, if there is anything to refuse, as a face writes it; `hunks` is what the
+    /// operations are called in a patch in oh-my-pi's language.
+    pub(super) fn into_rejected(self, spelling: Spelling, hunks: &[HunkName]) -> Option<Rejected> {
         let mut all: Vec<_> = self.all.into_iter().enumerate().collect();
         all.sort_by_key(|(_, (failure, _))| failure.operation);
         let mut failures = Vec::with_capacity(all.len());
         let mut reports = Vec::new();
-        for (place, (mut failure, report)) in all {
+        for (place, (mut failure, mut report)) in all {
             failure.spell(spelling);
+            if !hunks.is_empty() {
+                name_hunks(hunks, &mut failure, report.as_mut());
+            }
             reports.extend(report.map(|report| (failures.len(), place, report)));
             failures.push(failure);
         }
@@ -79,7 +84,7 @@ fn without_contradictions(mut remaps: Vec<(String, String)>) -> Vec<(String, Str
     unique.map(|at| remaps[at].clone()).collect()
 }
 
-pub(super) fn rejected(failures: Failures, spelling: Spelling) -> Outcome {
-    let rejected = failures.into_rejected(spelling);
+pub(super) fn rejected(failures: Failures, spelling: Spelling, hunks: &[HunkName]) -> Outcome {
+    let rejected = failures.into_rejected(spelling, hunks);
     Outcome::Rejected(rejected.expect("a refusal has at least one failure"))
 }

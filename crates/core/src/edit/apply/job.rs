@@ -208,6 +208,7 @@ impl<'a> Job<'a> {
             applied.warnings.extend(file.warnings.iter().filter(counts).cloned());
             applied.noops.extend(file.noops.iter().cloned());
         }
+        applied.warnings.extend(self.tasks.warnings.iter().cloned());
         applied.noops.extend(self.tasks.noops.iter().cloned());
         applied.relocations.sort_by_key(|one| one.operation);
         applied.repairs.sort_by_key(|one| one.operation);

@@ -10,7 +10,7 @@ use crate::disk::commit::LockKey;
 use crate::disk::fs::{
     Base, FileKind, FileSystem, Lookup, Place, Stamp, differ_in_case_only, not_a_file,
 };
-use crate::edit::outcome::{Noop, NoopReason};
+use crate::edit::outcome::{Noop, NoopReason, Warning};
 use crate::edit::plan::names::{Name, NameChange};
 use crate::edit::request::{FileAction, InsertAt, LineEdit, Operation, Operations};
 use crate::error::{Code, Error, Message, Result, Term};
@@ -25,6 +25,8 @@ pub(super) struct Tasks<'o> {
     pub(super) files: Vec<FileTask<'o>>,
     /// Operations that repeat others, or move a file to where it is.
     pub(super) noops: Vec<Noop>,
+    /// How the patch was understood.
+    pub(super) warnings: &'o [Warning],
     /// Names that nobody has; perhaps another call is about to give them to a file.
     missing: Vec<LockKey>,
 }
@@ -233,7 +235,7 @@ impl<'a> Lookups<'a> {
 
     /// Sorts the operations by file; what cannot be found is a failure.
     pub(super) fn tasks<'o>(&self, patch: &'o Operations) -> (Tasks<'o>, Failures) {
-        let mut tasks = Tasks::default();
+        let mut tasks = Tasks { warnings: &patch.warnings, ..Tasks::default() };
         let mut failures = Failures::default();
         // A patch with many edits of one file looks it up once.
         let mut found: HashMap<&str, Result<usize>> = HashMap::new();

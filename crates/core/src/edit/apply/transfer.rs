@@ -62,6 +62,15 @@ impl Taken {
         self.texts.len() as u64
     }
 
+    /// Their texts as strings, if all of them are text.
+    pub(super) fn lines(&self) -> Option<Vec<String>> {
+        let line = |text: &Vec<u8>| {
+            let (decoded, is_lossy) = self.charset.decode(text);
+            String::from_utf8(decoded.into_owned()).ok().filter(|_| !is_lossy)
+        };
+        self.texts.iter().map(line).collect()
+    }
+
     /// Their texts in another encoding.
     fn in_charset(&self, operation: &Operation, charset: Charset) -> Result<Vec<Vec<u8>>> {
         if charset == self.charset {

@@ -56,7 +56,7 @@ fn verify(
         }
     }
     scope.cancel.check()?;
-    Ok(failures.into_rejected(scope.host.spelling))
+    Ok(failures.into_rejected(scope.host.spelling, &[]))
 }
 
 /// An operation that is at home where its anchor is, and never carried out.

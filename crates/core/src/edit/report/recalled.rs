@@ -7,7 +7,9 @@ use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
 use crate::edit::resolve::Evidence;
 use crate::edit::session::{Refused, Why};
+use crate::error::Code;
 use crate::text::hash::hash_line;
+use crate::text::tag::Tag;
 use crate::view::render::one_line;
 
 /// The most lines that a refusal shows of those that were never shown, or have changed since.
@@ -21,7 +23,13 @@ pub fn recalled_failure(
     refused: &Refused<'_>,
 ) -> (Failure, AnchorReport) {
     let anchor = refused.anchor.text(evidence.dialect);
-    let (headline, truth) = (headline(refused.code, &anchor), truth(evidence, refused));
+    let headline = match (refused.code, refused.anchor.tag) {
+        (Code::HashMismatch, Some(tag)) => {
+            format!("Line {anchor} of [{path}#{tag}] cannot be edited.")
+        }
+        (code, _) => headline(code, &anchor),
+    };
+    let truth = truth(evidence, refused);
     let report = AnchorReport::new(evidence, path, headline, &ranges(evidence, refused), truth);
     let line = u64::from(refused.anchor.line);
     let suggestion = match &refused.why {
@@ -110,6 +118,7 @@ fn truth(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
         Why::Forgotten => format!(
             "What was shown of line {line} is no longer remembered, and the file has changed since: use the lines above."
         ),
+        Why::OtherVersion { is_known } => other_version(evidence, refused, *is_known),
         Why::OtherHash { near, is_current } => {
             other_hash(evidence, refused, near, *is_current, &hash)
         }
@@ -156,6 +165,21 @@ fn left(evidence: &Evidence<'_>, refused: &Refused<'_>, to: &str, first: u64, la
     }
     let (first, last) = (name(first), name(last));
     format!("Your own edit has moved these lines to {to}: use {first} to {last} there.")
+}
+
+/// A version that is not the file as it is, in which the line was not shown.
+fn other_version(evidence: &Evidence<'_>, refused: &Refused<'_>, is_known: bool) -> String {
+    let line = refused.anchor.line;
+    let tag = refused.anchor.tag.map_or_else(String::new, |tag| tag.to_string());
+    let now = Tag::of(evidence.text);
+    let never = if is_known {
+        format!(
+            "Line {line} of that version was never shown to you, and the file has changed since"
+        )
+    } else {
+        format!("No version #{tag} of the file was shown to you")
+    };
+    format!("{never}. The file is #{now} now: use that tag, and the lines above.")
 }
 
 /// A hash that the line was not shown with.

@@ -93,7 +93,7 @@ impl AnchorReport {
     }
 
     /// Its lines with their anchors.
-    fn rows(&self) -> String {
+    pub(super) fn rows(&self) -> String {
         rendered([self])
     }
 }

@@ -77,6 +77,17 @@ pub fn parse(
     if failures.is_empty() { Ok(read) } else { Err(failures) }
 }
 
+/// The text of a patch in oh-my-pi's language, if it is one.
+pub fn script_text<'a>(patch: &'a Value, cancel: &'a Cancel) -> Option<Result<&'a str>> {
+    let fields = Fields::whole(patch, cancel);
+    let is_other = |name: &&str| fields.peek(name).is_some();
+    if fields.peek("patch").is_none() || ["operations", "edits", "path"].iter().any(is_other) {
+        return None;
+    }
+    let text = fields.text("patch", "the text of a patch, which begins with [path#TAG]");
+    Some(text.and_then(|text| fields.no_others().map(|()| text)))
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ItemKind {
     /// `{op: "set_line", path, …}`
@@ -341,7 +352,7 @@ impl OperationReader<'_> {
             Some("fit") => MovedIndent::Fit,
             Some(_) => return Err(fields.wrong("indent", "keep or fit")),
         };
-        Ok(Transfer { is_copy, first, last, block, to, at, indent })
+        Ok(Transfer { is_copy, first, last, block, to, at, at_block: false, indent })
     }
 
     fn delete(&self, fields: &Fields<'_>) -> Result<LineEdit> {

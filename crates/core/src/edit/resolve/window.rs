@@ -49,11 +49,15 @@ impl<'e, 'a> HashWindow<'e, 'a> {
         self.evidence.dialect
     }
 
-    /// Whether line `number` has the anchor's hash, and its hint's text.
+    /// Whether line `number` has the anchor's hash, and its hint's text. An anchor that names a
+    /// version has neither: that the file is this version was found out before.
     pub(super) fn agrees(&mut self, anchor: &Anchor, number: u64) -> bool {
         let Some(line) = self.evidence.line(number) else {
             return false;
         };
+        if anchor.tag.is_some() {
+            return number == u64::from(anchor.line);
+        }
         self.hash_of(anchor, number, line) == anchor.hash && self.hint_agrees(anchor, line)
     }
 
@@ -88,6 +92,9 @@ impl<'e, 'a> HashWindow<'e, 'a> {
 
     /// The lines within the window that have its hash, whatever its hint says, ascending.
     fn lines_with_hash(&mut self, anchor: &Anchor) -> Vec<FoundLine<'a>> {
+        if anchor.tag.is_some() {
+            return Vec::new();
+        }
         let named = u64::from(anchor.line);
         let first = named.saturating_sub(self.size_lines).max(1);
         let last = named.saturating_add(self.size_lines).min(self.evidence.count());

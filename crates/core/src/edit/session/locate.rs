@@ -19,6 +19,7 @@ use crate::cancel::Cancel;
 use crate::edit::resolve::Spot;
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
+use crate::text::tag::Tag;
 use crate::view::anchor::Anchor;
 
 pub use refuse::{Refused, ShownLine, Why};
@@ -152,6 +153,8 @@ pub struct Locator<'a> {
     cancel: &'a Cancel,
     carries: HashMap<(u128, u128), Carry>,
     known: HashMap<usize, LineSet>,
+    /// The tags of texts that are there.
+    tags: HashMap<u128, Tag>,
 }
 
 impl<'a> Locator<'a> {
@@ -182,6 +185,7 @@ impl<'a> Locator<'a> {
             cancel,
             carries: HashMap::new(),
             known: HashMap::new(),
+            tags: HashMap::new(),
         }
     }
 
@@ -365,11 +369,30 @@ impl<'a> Locator<'a> {
         if hash == self.current.hash { Some(self.current) } else { self.record.text(hash) }
     }
 
-    /// Whether a view showed the line of an anchor with its hash and the text behind it.
+    /// The tag of a text that is there.
+    fn tag_of(&mut self, hash: u128) -> Option<Tag> {
+        if let Some(&known) = self.tags.get(&hash) {
+            return Some(known);
+        }
+        let tag = Tag::of(self.body(hash)?.text);
+        self.tags.insert(hash, tag);
+        Some(tag)
+    }
+
+    /// Whether a view is of a version that has a tag.
+    fn is_of_version(&mut self, view: &View, tag: Tag) -> bool {
+        view.tag.or_else(|| self.tag_of(view.hash)) == Some(tag)
+    }
+
+    /// Whether a view showed the line of an anchor with its hash and the text behind it, or in the
+    /// version that it names.
     fn shows(&mut self, at: usize, view: &'a View, anchor: &Anchor) -> bool {
         let line = u64::from(anchor.line);
         if !view.shows(line, self.as_of) {
             return false;
+        }
+        if let Some(tag) = anchor.tag {
+            return self.is_of_version(view, tag);
         }
         let Some(text) = self.text_in(at, view, line).map(<[u8]>::to_vec) else {
             return false;
@@ -479,7 +502,9 @@ impl<'a> Locator<'a> {
         let (first, last) = target.ends();
         let mut is_sure = |anchor| {
             self.is_known_as(at, anchor)
-                && (anchor.hint.is_some() || !self.was_shown_otherwise(anchor))
+                && (anchor.hint.is_some()
+                    || anchor.tag.is_some()
+                    || !self.was_shown_otherwise(anchor))
         };
         if !(is_sure(first) && is_sure(last)) {
             return None;
@@ -492,10 +517,15 @@ impl<'a> Locator<'a> {
     }
 
     /// Whether the line that has the number of an anchor in a lineage's tip, which is the current
-    /// text, has its hash too, and the model knows that line.
+    /// text, has its hash too (or the text is the version that it names), and the model knows that
+    /// line.
     fn is_known_as(&mut self, at: usize, anchor: &Anchor) -> bool {
         let line = u64::from(anchor.line);
         let text = self.current.line(line);
+        if let Some(tag) = anchor.tag {
+            let is_current = self.tag_of(self.current.hash) == Some(tag);
+            return is_current && self.known(at).contains(line);
+        }
         self.known(at).contains(line) && text.is_some_and(|text| self.agrees(anchor, text))
     }
 

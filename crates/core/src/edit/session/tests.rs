@@ -34,7 +34,7 @@ fn lines(text: &str) -> String {
 
 /// The anchor of a line that says `text`.
 fn anchor(line: u32, text: &str) -> Anchor {
-    Anchor { line, hash: hash_line(pi(), u64::from(line), text), hint: None }
+    Anchor { line, hash: hash_line(pi(), u64::from(line), text), hint: None, tag: None }
 }
 
 /// A memory and the file as it is now.

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::{Found, Locator, Target};
 use crate::edit::session::memory::View;
 use crate::error::Code;
+use crate::text::tag::Tag;
 use crate::view::anchor::Anchor;
 
 /// The most lines of which a refusal says what they were.
@@ -92,6 +93,12 @@ pub enum Why {
     /// Others have changed the lines, or so much around them that it is not certain where they
     /// are: `HASH_MISMATCH`.
     Changed,
+    /// The anchor names a version that is not the file as it is, and of which the line was never
+    /// shown: `HASH_MISMATCH`.
+    OtherVersion {
+        /// Lines of that version were shown, but not this one.
+        is_known: bool,
+    },
     /// Several texts showed such a line, and now these are different ones: `AMBIGUOUS_ANCHOR`.
     Disagree {
         /// The first lines of the places where the target would be.
@@ -111,6 +118,7 @@ impl Why {
             | Why::OwnEdit
             | Why::Left { .. }
             | Why::OwnEditThenOthers
+            | Why::OtherVersion { .. }
             | Why::Changed => Code::HashMismatch,
         }
     }
@@ -271,6 +279,9 @@ impl<'a> Locator<'a> {
             None if self.by_tip(&target).is_some() => return None,
             None => {}
         }
+        if let Some(tag) = anchor.tag {
+            return Some(self.diagnose_version(anchor, tag));
+        }
         let views = self.views();
         let Some(&(at, view)) = views.iter().find(|(_, view)| view.shows(line, self.as_of)) else {
             if line > self.current.count() {
@@ -296,6 +307,21 @@ impl<'a> Locator<'a> {
             Why::OtherHash { near, is_current: view.hash == self.current.hash }
         };
         Some(self.refused(&target, at, view, why))
+    }
+
+    /// What is wrong with an anchor that names a version, of which no view shows its line.
+    fn diagnose_version<'o>(&mut self, anchor: &'o Anchor, tag: Tag) -> Refused<'o> {
+        let line = u64::from(anchor.line);
+        let now = self.within(line, line);
+        if self.tag_of(self.current.hash) != Some(tag) {
+            let views = self.views();
+            let is_known = views.iter().any(|(_, view)| self.is_of_version(view, tag));
+            return self.refusal(anchor, Why::OtherVersion { is_known }, Vec::new(), now);
+        }
+        if line > self.current.count() {
+            return self.refusal(anchor, Why::OutOfRange, Vec::new(), now);
+        }
+        self.not_shown(anchor, std::iter::once(line..line + 1).collect())
     }
 
     /// Whether an anchor names a line that the model knows by the number that it has now.

@@ -11,6 +11,7 @@ use crate::edit::session::body::Body;
 use crate::edit::session::lines::LineSet;
 use crate::edit::session::store::hex;
 use crate::edit::session::track::{Course, LeftLines, Track, TrackAsNow};
+use crate::text::tag::Tag;
 
 /// How many views there may be of one lineage: a read each, and a report after each own edit.
 const MAX_VIEWS: usize = 64;
@@ -27,6 +28,9 @@ pub(in crate::edit::session) struct View {
     /// The text.
     #[serde(with = "hex")]
     pub(in crate::edit::session) hash: u128,
+    /// Its tag, once the session has edited it: from then on the text may be gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::edit::session) tag: Option<Tag>,
     /// The lines that were shown, by their numbers in that text.
     pub(in crate::edit::session) shown: LineSet,
     /// Those of them that were shown while calls waited which cannot mean them, and when.
@@ -55,6 +59,7 @@ impl View {
     pub(super) fn new(hash: u128, shown: LineSet, now: Moment) -> View {
         View {
             hash,
+            tag: None,
             shown,
             late: Vec::new(),
             asked: LineSet::default(),
@@ -269,7 +274,11 @@ impl Lineage {
         now: Moment,
     ) {
         self.changed = now;
+        let tag = before.map(|before| Tag::of(before.text));
         for view in &mut self.views {
+            if view.hash == self.tip {
+                view.tag = view.tag.or(tag);
+            }
             view.remember_gone(before, course);
             view.track.follow(course);
         }

@@ -1,0 +1,73 @@
+//! Whether files are the versions that a patch in oh-my-pi's language names. Where a session knows
+//! what it showed, it decides instead; without one, the file must be that version.
+
+use super::failures::Failures;
+use crate::disk::bytes::{Loaded, contained, load_place};
+use crate::edit::report::stale_version;
+use crate::edit::request::{FileAction, NamedVersion, Operations};
+use crate::edit::resolve::Evidence;
+use crate::error::{Code, Error, Result};
+use crate::text::tag::Tag;
+use crate::view::scope::Scope;
+
+/// The refusals of sections whose file is another version. A file that cannot be read is refused
+/// elsewhere.
+pub(super) fn stale(scope: &Scope<'_>, patch: &Operations, in_session: bool) -> Result<Failures> {
+    let mut failures = Failures::default();
+    for version in &patch.versions {
+        scope.cancel.check()?;
+        if in_session && !deletes(patch, version) {
+            continue;
+        }
+        if let Some(found) = stale_file(scope, patch, version) {
+            failures.extend(found);
+        }
+    }
+    Ok(failures)
+}
+
+/// Whether a section deletes its file: what was never shown would be lost.
+fn deletes(patch: &Operations, version: &NamedVersion) -> bool {
+    let is_delete = |action: &FileAction| matches!(action, FileAction::Delete);
+    patch.files.iter().any(|one| is_in(version, one.index) && is_delete(&one.action))
+}
+
+fn is_in(version: &NamedVersion, operation: usize) -> bool {
+    (version.operation..version.operation + version.hunks).contains(&operation)
+}
+
+fn stale_file(scope: &Scope<'_>, patch: &Operations, version: &NamedVersion) -> Option<Failures> {
+    let place = scope.base.existing(&version.path).ok()?;
+    let loaded = load_place(scope.fs, &place, &scope.load_options()).ok()?;
+    let found = contained(&version.path, || {
+        let Loaded::Text(document) = loaded else {
+            let message = format!("{}: is a binary file, and has no tag", version.path);
+            return Err(Error::at(Code::BinaryFile, &version.path, message));
+        };
+        if Tag::of(document.text()) == version.tag {
+            return Ok(None);
+        }
+        let evidence = Evidence::new(scope.dialect, document.text());
+        let (failure, report) = stale_version(&evidence, version, &lines_named(patch, version));
+        let mut failures = Failures::default();
+        failures.push_reported(failure, report);
+        Ok(Some(failures))
+    });
+    found.unwrap_or_else(|error| {
+        let mut failures = Failures::default();
+        failures.push(version.operation, Some(&version.path), error);
+        Some(failures)
+    })
+}
+
+/// The first and the last line that each hunk of a section names.
+fn lines_named(patch: &Operations, version: &NamedVersion) -> Vec<(u64, u64)> {
+    let hunks =
+        patch.edits.iter().filter(|one| is_in(version, one.index) && one.path == version.path);
+    let lines = hunks.filter_map(|one| {
+        let mut lines = one.action.anchors().map(|anchor| u64::from(anchor.line));
+        let first = lines.next()?;
+        Some((first, lines.last().unwrap_or(first)))
+    });
+    lines.collect()
+}

@@ -1,0 +1,353 @@
+//! Sections → operations. Lines are named by anchors that carry the tag of their version; what is
+//! cut and put elsewhere is moved, or copied where it is put once more.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use super::{
+    HunkAct, HunkGap, HunkLines, Register, Registers, Script, ScriptHunk, ScriptNote,
+    ScriptProblem, Section,
+};
+use crate::edit::request::{
+    FileAction, HunkName, InsertAt, LineEdit, MovedIndent, NamedVersion, Operation, Operations,
+    Transfer,
+};
+use crate::text::tag::Tag;
+use crate::view::anchor::Anchor;
+
+/// Operations, and how the text was understood.
+#[derive(Debug, Default)]
+pub struct LoweredScript {
+    /// The operations; their indexes are the places of the hunks.
+    pub operations: Operations,
+    /// What was understood kindly.
+    pub notes: Vec<ScriptNote>,
+}
+
+/// Makes operations of sections, or tells what is wrong with their registers. `kept` is what a
+/// session has kept; without one, nothing is kept afterwards.
+pub fn lower(
+    script: Script,
+    kept: Option<&Registers>,
+) -> Result<LoweredScript, Vec<ScriptProblem>> {
+    let hunks: Vec<(&Section, &ScriptHunk)> = script.hunks().collect();
+    let PasteSources { of, moved } = sources(&hunks, kept)?;
+    let (overruled, more) = overruled(&hunks);
+    let mut lowered = LoweredScript::default();
+    for (index, &(section, hunk)) in hunks.iter().enumerate() {
+        let name = HunkName { head: hunk.act.to_string(), row: hunk.row };
+        lowered.operations.hunks.push(name);
+        if !overruled.contains(&index) {
+            Lowering {
+                hunks: &hunks,
+                sources: &of,
+                moved: &moved,
+                keeps: kept.is_some(),
+                section,
+                index,
+            }
+            .add(&hunk.act, &mut lowered.operations);
+        }
+    }
+    if kept.is_some() {
+        lowered.operations.captures = captures(&hunks, &of);
+    }
+    let mut first = 0;
+    for section in script.sections.iter().filter(|one| !one.hunks.is_empty()) {
+        let (path, tag) = (section.path.clone(), section.tag);
+        lowered.operations.versions.push(NamedVersion {
+            path,
+            tag,
+            operation: first,
+            hunks: section.hunks.len(),
+        });
+        first += section.hunks.len();
+    }
+    drop(hunks);
+    lowered.notes = script.notes;
+    lowered.notes.extend(more);
+    Ok(lowered)
+}
+
+/// What a hunk puts.
+#[derive(Clone, Debug)]
+enum PasteSource {
+    /// What another hunk cuts; it stays there if that is put elsewhere already.
+    Cut { hunk: usize, is_copy: bool },
+    /// What an earlier patch cut.
+    Kept(Arc<[String]>),
+}
+
+/// What the registers hold while hunks are read from above.
+#[derive(Default)]
+struct RegisterState {
+    named: HashMap<String, PasteSource>,
+    anonymous: Option<PasteSource>,
+    /// Anonymous cuts that were not put anywhere yet.
+    pending: Vec<usize>,
+}
+
+/// What hunks put that put something.
+#[derive(Default)]
+struct PasteSources {
+    /// By their places.
+    of: HashMap<usize, PasteSource>,
+    /// The hunks whose lines go to another place.
+    moved: HashSet<usize>,
+}
+
+fn sources(
+    hunks: &[(&Section, &ScriptHunk)],
+    kept: Option<&Registers>,
+) -> Result<PasteSources, Vec<ScriptProblem>> {
+    let mut state = RegisterState::default();
+    let (mut sources, mut problems) = (PasteSources::default(), Vec::new());
+    for (index, (_, hunk)) in hunks.iter().enumerate() {
+        let register = match &hunk.act {
+            HunkAct::Cut(_, register) => {
+                state.cut(index, register);
+                continue;
+            }
+            HunkAct::Paste(_, register) => register.as_deref(),
+            HunkAct::PasteOver(_, name) => Some(name.as_str()),
+            _ => continue,
+        };
+        match state.held(hunks, register, kept) {
+            Ok(PasteSource::Cut { hunk, .. }) => {
+                let is_copy = !sources.moved.insert(hunk);
+                sources.of.insert(index, PasteSource::Cut { hunk, is_copy });
+            }
+            Ok(source) => {
+                sources.of.insert(index, source);
+            }
+            Err(what) => problems.push(ScriptProblem { row: hunk.row, hunk: index, what }),
+        }
+    }
+    if problems.is_empty() { Ok(sources) } else { Err(problems) }
+}
+
+impl RegisterState {
+    fn cut(&mut self, hunk: usize, register: &Register) {
+        let source = PasteSource::Cut { hunk, is_copy: false };
+        match register {
+            Some(name) => {
+                self.named.insert(name.clone(), source);
+            }
+            None => {
+                self.pending.push(hunk);
+                self.anonymous = Some(source);
+            }
+        }
+    }
+
+    /// What a register holds at a hunk.
+    fn held(
+        &mut self,
+        hunks: &[(&Section, &ScriptHunk)],
+        register: Option<&str>,
+        kept: Option<&Registers>,
+    ) -> Result<PasteSource, String> {
+        let Some(name) = register else {
+            let pending = std::mem::take(&mut self.pending);
+            if let [_, .., _] = pending.as_slice() {
+                let heads: Vec<String> =
+                    pending.iter().map(|&at| hunks[at].1.act.to_string()).collect();
+                return Err(format!(
+                    "it cannot be told which lines are meant, of {}: give each CUT a register of its own, CUT … @name, and put PUT … @name",
+                    heads.join(" and ")
+                ));
+            }
+            return self.anonymous.clone().ok_or_else(|| {
+                "there is nothing to put: no CUT without @name stands above, and such lines are not kept for later patches".to_owned()
+            });
+        };
+        let old = || kept?.get(name).map(|lines| PasteSource::Kept(Arc::clone(lines)));
+        self.named.get(name).cloned().or_else(old).ok_or_else(|| {
+            let old = kept.into_iter().flat_map(Registers::names);
+            let names: BTreeSet<&String> = self.named.keys().chain(old).collect();
+            let named: Vec<String> =
+                names.into_iter().take(NAMES_LIMIT).map(|one| format!("@{one}")).collect();
+            let known = match named.as_slice() {
+                [] => "no register holds anything".to_owned(),
+                named => format!("these hold something: {}", named.join(", ")),
+            };
+            format!("@{name} holds nothing, since no CUT … @{name} stands above: {known}")
+        })
+    }
+}
+
+/// The registers that hunks fill, with the operations that take their lines.
+fn captures(
+    hunks: &[(&Section, &ScriptHunk)],
+    sources: &HashMap<usize, PasteSource>,
+) -> Vec<(String, usize)> {
+    let moves = sources.iter().filter_map(|(&by, source)| match source {
+        PasteSource::Cut { hunk, is_copy: false } => Some((*hunk, by)),
+        PasteSource::Cut { .. } | PasteSource::Kept(_) => None,
+    });
+    let moved_by: HashMap<usize, usize> = moves.collect();
+    let named = hunks.iter().enumerate().filter_map(|(index, (_, hunk))| match &hunk.act {
+        HunkAct::Cut(_, Some(name)) => {
+            Some((name.clone(), moved_by.get(&index).copied().unwrap_or(index)))
+        }
+        _ => None,
+    });
+    named.collect()
+}
+
+/// So many registers are named where another one was meant.
+const NAMES_LIMIT: usize = 10;
+
+/// The hunks that replace lines which a later hunk replaces or cuts, to the line: the later one is
+/// what counts.
+fn overruled(hunks: &[(&Section, &ScriptHunk)]) -> (Vec<usize>, Vec<ScriptNote>) {
+    let mut replaced: HashMap<(&str, Tag, HunkLines), usize> = HashMap::new();
+    let (mut overruled, mut notes) = (Vec::new(), Vec::new());
+    for (index, (section, hunk)) in hunks.iter().enumerate() {
+        let (HunkAct::Replace(lines, _) | HunkAct::Cut(lines, _)) = &hunk.act else { continue };
+        let key = (section.path.as_str(), section.tag, *lines);
+        if let Some(earlier) = replaced.remove(&key) {
+            overruled.push(earlier);
+            let what = "several hunks replace the same lines, of which the last one counts";
+            notes.push(ScriptNote { row: hunk.row, hunk: index, what });
+        }
+        if let HunkAct::Replace(..) = &hunk.act {
+            replaced.insert(key, index);
+        }
+    }
+    (overruled, notes)
+}
+
+/// One hunk on its way to operations.
+struct Lowering<'s> {
+    hunks: &'s [(&'s Section, &'s ScriptHunk)],
+    sources: &'s HashMap<usize, PasteSource>,
+    /// The hunks whose lines another one puts.
+    moved: &'s HashSet<usize>,
+    /// Whether registers are kept afterwards.
+    keeps: bool,
+    section: &'s Section,
+    index: usize,
+}
+
+impl Lowering<'_> {
+    fn add(&self, act: &HunkAct, to: &mut Operations) {
+        let tag = self.section.tag;
+        match act {
+            HunkAct::Replace(lines, text) => self.push(to, replace(tag, *lines, text.clone())),
+            HunkAct::Insert(gap, text) => self.push(to, insert(tag, *gap, text.clone())),
+            HunkAct::Cut(..) if self.moved.contains(&self.index) => {}
+            HunkAct::Cut(lines, register) => {
+                self.push(to, replace(tag, *lines, Vec::new()));
+                if self.keeps && register.is_some() {
+                    self.capture(to, *lines);
+                }
+            }
+            HunkAct::Paste(gap, _) => match self.source() {
+                PasteSource::Cut { hunk, is_copy } => self.transfer(to, *hunk, *is_copy, *gap),
+                PasteSource::Kept(text) => self.push(to, insert(tag, *gap, text.to_vec())),
+            },
+            HunkAct::PasteOver(lines, _) => match self.source() {
+                PasteSource::Cut { hunk, is_copy } => {
+                    self.push(to, replace(tag, *lines, Vec::new()));
+                    let behind = match *lines {
+                        HunkLines::Range(_, last) => HunkGap::After(last),
+                        HunkLines::Block(line) => HunkGap::AfterBlock(line),
+                    };
+                    self.transfer(to, *hunk, *is_copy, behind);
+                }
+                PasteSource::Kept(text) => self.push(to, replace(tag, *lines, text.to_vec())),
+            },
+            HunkAct::Remove => self.file(to, FileAction::Delete),
+            HunkAct::Move(path) => self.file(to, FileAction::Move { to: path.clone() }),
+        }
+    }
+
+    fn source(&self) -> &PasteSource {
+        self.sources.get(&self.index).expect("each hunk that puts lines has a source")
+    }
+
+    fn push(&self, to: &mut Operations, action: LineEdit) {
+        self.push_at(to, &self.section.path, action);
+    }
+
+    fn push_at(&self, to: &mut Operations, path: &str, action: LineEdit) {
+        let (index, path) = (self.index, path.to_owned());
+        to.edits.push(Operation { index, path, verbatim: true, action });
+    }
+
+    fn file(&self, to: &mut Operations, action: FileAction) {
+        let (index, path) = (self.index, self.section.path.clone());
+        to.files.push(Operation { index, path, verbatim: true, action });
+    }
+
+    /// Takes lines that go nowhere in this patch.
+    fn capture(&self, to: &mut Operations, lines: HunkLines) {
+        let (first, last, block) = ends(self.section.tag, lines);
+        let transfer = Transfer {
+            is_copy: true,
+            first,
+            last,
+            block,
+            to: None,
+            at: None,
+            at_block: false,
+            indent: MovedIndent::Keep,
+        };
+        self.push(to, LineEdit::Take(transfer));
+    }
+
+    /// The lines that a hunk cuts go to a place of this section.
+    fn transfer(&self, to: &mut Operations, cut: usize, is_copy: bool, gap: HunkGap) {
+        let (from, hunk) = self.hunks[cut];
+        let HunkAct::Cut(lines, _) = &hunk.act else { return };
+        let (first, last, block) = ends(from.tag, *lines);
+        let (at, at_block) = place(self.section.tag, gap);
+        let goal = (from.path != self.section.path).then(|| self.section.path.clone());
+        let transfer = Transfer {
+            is_copy,
+            first,
+            last,
+            block,
+            to: goal,
+            at: Some(at),
+            at_block,
+            indent: MovedIndent::Keep,
+        };
+        self.push_at(to, &from.path, LineEdit::Take(transfer.clone()));
+        self.push(to, LineEdit::Put(transfer));
+    }
+}
+
+/// The first and the last anchor of lines, and whether the first stands for a block.
+fn ends(tag: Tag, lines: HunkLines) -> (Anchor, Option<Anchor>, bool) {
+    match lines {
+        HunkLines::Range(first, last) => (
+            Anchor::of_version(tag, first),
+            (last != first).then(|| Anchor::of_version(tag, last)),
+            false,
+        ),
+        HunkLines::Block(line) => (Anchor::of_version(tag, line), None, true),
+    }
+}
+
+fn replace(tag: Tag, lines: HunkLines, text: Vec<String>) -> LineEdit {
+    let (first, last, block) = ends(tag, lines);
+    LineEdit::Replace { first, last, lines: text, checksum: None, block }
+}
+
+fn insert(tag: Tag, gap: HunkGap, lines: Vec<String>) -> LineEdit {
+    let (at, block) = place(tag, gap);
+    LineEdit::Insert { at, lines, block }
+}
+
+/// A place, and whether its line stands for a block. The start of a file needs no line.
+fn place(tag: Tag, gap: HunkGap) -> (InsertAt, bool) {
+    match gap {
+        HunkGap::Before(1) => (InsertAt::Start, false),
+        HunkGap::Before(line) => (InsertAt::Before(Anchor::of_version(tag, line)), false),
+        HunkGap::After(line) => (InsertAt::After(Anchor::of_version(tag, line)), false),
+        HunkGap::AfterBlock(line) => (InsertAt::After(Anchor::of_version(tag, line)), true),
+        HunkGap::End => (InsertAt::End, false),
+    }
+}

@@ -1,0 +1,305 @@
+//! A text in oh-my-pi's language → sections, or all that is wrong with it.
+
+use std::collections::HashSet;
+
+use super::body::{BodyRow, body};
+use super::rows::{HunkHead, ScriptRow, bare_range, is_elision, shown_row};
+use super::{HunkAct, HunkLines, Script, ScriptHunk, ScriptNote, ScriptProblem, Section};
+use crate::cancel::Cancel;
+use crate::edit::request::MAX_OPERATIONS;
+use crate::error::{Error, Result as CoreResult};
+
+/// So many problems of one text are told.
+const MAX_PROBLEMS: usize = 100;
+
+/// Sections, or what is wrong.
+pub type ReadScript = Result<Script, Vec<ScriptProblem>>;
+
+/// Reads a patch. Fails when it is cancelled, and when there is too much of it.
+pub fn read_script(text: &str, cancel: &Cancel) -> CoreResult<ReadScript> {
+    let mut reader = Reader::default();
+    let mut watch = cancel.watch();
+    for (row, line) in (1u64..).zip(text.split('\n')) {
+        watch.pass(line.len() + 1)?;
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        if reader.row(row, line) == Next::Stop {
+            break;
+        }
+        if reader.hunks > MAX_OPERATIONS {
+            return Err(Error::argument(format!(
+                "the patch has more than {MAX_OPERATIONS} hunks, the limit: split it"
+            )));
+        }
+    }
+    Ok(reader.finish())
+}
+
+/// Whether there is more to read.
+#[derive(PartialEq)]
+enum Next {
+    More,
+    Stop,
+}
+
+#[derive(Default)]
+struct Reader<'a> {
+    script: Script,
+    problems: Vec<ScriptProblem>,
+    /// How many hunks have begun.
+    hunks: usize,
+    open: OpenHunk<'a>,
+    /// The first row that is not blank.
+    has_begun: bool,
+}
+
+/// What the next row belongs to.
+#[derive(Default)]
+enum OpenHunk<'a> {
+    /// A section without hunks, or no section.
+    #[default]
+    Nothing,
+    /// Rows as reads show them, by their numbers.
+    Shown(HashSet<u32>),
+    /// A hunk with new lines.
+    Body(u64, BodyTarget, Vec<BodyRow<'a>>),
+    /// A hunk without, by its kind.
+    Closed(&'static str),
+    /// Something wrong, which its rows need not repeat.
+    Wrong,
+}
+
+/// What a body is for.
+enum BodyTarget {
+    Lines(HunkLines),
+    Gap(super::HunkGap),
+}
+
+const NO_SECTION: &str = "a patch begins with [path#TAG]: the path of a file and the tag of the version whose lines are named";
+const STRAY: &str = "this row is in no hunk: write PUT N.=M:, PUT <N: or PUT >N: above it";
+const BARE_RANGE: &str = "a range with a colon was taken as PUT of it";
+const SHOWN_ROW: &str = "a row with a number was taken as PUT of that line";
+const ELISION: &str = "a row that stands for lines left out was passed over";
+const EMPTY_PUT: &str = "PUT without new lines was taken as CUT";
+const CUT_COLON: &str = "the colon behind CUT was passed over";
+const HEAD_AS_TEXT: &str =
+    "the row is new text, though it reads like the head of a hunk: leave the + out if it is one";
+
+impl<'a> Reader<'a> {
+    fn row(&mut self, row: u64, text: &'a str) -> Next {
+        let what = ScriptRow::of(text);
+        let is_start = !self.has_begun;
+        self.has_begun |= what != ScriptRow::Blank;
+        match what {
+            ScriptRow::End => return Next::Stop,
+            ScriptRow::Begin if is_start => {}
+            ScriptRow::Header(path, tag) => {
+                self.close();
+                let section = Section { path: path.to_owned(), tag, row, hunks: Vec::new() };
+                self.script.sections.push(section);
+            }
+            _ if self.script.sections.is_empty() => {
+                if what != ScriptRow::Blank {
+                    let what = match what {
+                        ScriptRow::Wrong(why) => why,
+                        _ => NO_SECTION.to_owned(),
+                    };
+                    self.wrong(row, what);
+                    return Next::Stop;
+                }
+            }
+            ScriptRow::Head(head) => {
+                self.close();
+                self.head(row, head);
+            }
+            ScriptRow::Plus(body) => self.plus(row, body, text),
+            ScriptRow::Wrong(why) => {
+                self.close();
+                self.hunks += 1;
+                self.wrong(row, why);
+                self.open = OpenHunk::Wrong;
+            }
+            ScriptRow::Blank | ScriptRow::Begin | ScriptRow::Text(_) => self.bare(row, text),
+        }
+        if self.problems.len() < MAX_PROBLEMS { Next::More } else { Next::Stop }
+    }
+
+    fn finish(mut self) -> ReadScript {
+        self.close();
+        if self.script.sections.is_empty() && self.problems.is_empty() {
+            self.wrong(1, NO_SECTION.to_owned());
+        }
+        let is_empty = self.script.hunks().next().is_none();
+        if let Some(section) = self.script.sections.first().filter(|_| is_empty)
+            && self.problems.is_empty()
+        {
+            let (row, what) = (
+                section.row,
+                format!(
+                    "[{}#{}] asks for nothing: write hunks below it",
+                    section.path, section.tag
+                ),
+            );
+            self.wrong(row, what);
+        }
+        if self.problems.is_empty() { Ok(self.script) } else { Err(self.problems) }
+    }
+
+    /// The head of a hunk.
+    fn head(&mut self, row: u64, head: HunkHead) {
+        self.hunks += 1;
+        match head {
+            HunkHead::PutLines(lines, None, true) => {
+                self.open = OpenHunk::Body(row, BodyTarget::Lines(lines), Vec::new());
+            }
+            HunkHead::PutGap(gap, None, true) => {
+                self.open = OpenHunk::Body(row, BodyTarget::Gap(gap), Vec::new());
+            }
+            HunkHead::PutLines(_, Some(_), true) | HunkHead::PutGap(_, Some(_), true) => {
+                self.refuse(row, "PUT … @name puts what the register holds, and has no colon: leave out the colon, or @name".to_owned());
+            }
+            HunkHead::PutLines(lines, None, false) => {
+                self.refuse(row, format!("PUT {lines} has neither new lines nor a register: write PUT {lines}: and rows that begin with +, or PUT {lines} @name"));
+            }
+            HunkHead::PutLines(lines, Some(name), false) => {
+                self.push(row, HunkAct::PasteOver(lines, name), "PUT … @name");
+            }
+            HunkHead::PutGap(gap, register, false) => {
+                self.push(row, HunkAct::Paste(gap, register), "PUT without a colon");
+            }
+            HunkHead::Cut(lines, register, colon) => {
+                if colon {
+                    self.note(row, CUT_COLON);
+                }
+                self.push(row, HunkAct::Cut(lines, register), "CUT");
+            }
+            HunkHead::Remove => self.push(row, HunkAct::Remove, "REM"),
+            HunkHead::Move(to) if to.is_empty() => {
+                self.refuse(row, "MV names no path: write MV PATH".to_owned());
+            }
+            HunkHead::Move(to) => self.push(row, HunkAct::Move(to), "MV"),
+        }
+    }
+
+    /// A row that begins with `+`.
+    fn plus(&mut self, row: u64, body: &'a str, text: &'a str) {
+        match &mut self.open {
+            OpenHunk::Body(_, _, rows) => {
+                rows.push(BodyRow::Plus(body));
+                if matches!(ScriptRow::of(body), ScriptRow::Head(_)) {
+                    self.note(row, HEAD_AS_TEXT);
+                }
+            }
+            _ => self.bare(row, text),
+        }
+    }
+
+    /// Any other row.
+    fn bare(&mut self, row: u64, text: &'a str) {
+        if let OpenHunk::Body(_, _, rows) = &mut self.open {
+            rows.push(BodyRow::Bare(text));
+            return;
+        }
+        if text.trim().is_empty() {
+            return;
+        }
+        match &mut self.open {
+            OpenHunk::Wrong | OpenHunk::Body(..) => {}
+            OpenHunk::Closed(kind) => {
+                let what = format!(
+                    "{kind} has no rows below it: new text goes below PUT N.=M:, PUT <N: or PUT >N:"
+                );
+                self.wrong(row, what);
+                self.open = OpenHunk::Wrong;
+            }
+            OpenHunk::Nothing | OpenHunk::Shown(_) => self.before_hunks(row, text),
+        }
+    }
+
+    /// A row above the first hunk of a section: what was copied from a read, as a rule.
+    fn before_hunks(&mut self, row: u64, text: &'a str) {
+        if is_elision(text) {
+            self.note(row, ELISION);
+        } else if let Some(lines) = bare_range(text) {
+            self.hunks += 1;
+            self.note(row, BARE_RANGE);
+            self.open = OpenHunk::Body(row, BodyTarget::Lines(lines), Vec::new());
+        } else if let Some((line, text)) = shown_row(text) {
+            self.hunks += 1;
+            self.note(row, SHOWN_ROW);
+            let mut shown = match std::mem::take(&mut self.open) {
+                OpenHunk::Shown(shown) => shown,
+                _ => HashSet::new(),
+            };
+            if !shown.insert(line) {
+                let what = format!(
+                    "line {line} is there twice: write PUT {line}.={line}: and each new line below it, with + in front"
+                );
+                self.wrong(row, what);
+            }
+            self.open = OpenHunk::Shown(shown);
+            let lines = HunkLines::Range(line, line);
+            self.add(row, HunkAct::Replace(lines, vec![text.to_owned()]));
+        } else {
+            self.hunks += 1;
+            self.refuse(row, STRAY.to_owned());
+        }
+    }
+
+    /// Ends the hunk that is open.
+    fn close(&mut self) {
+        let OpenHunk::Body(row, target, rows) = std::mem::take(&mut self.open) else { return };
+        let at = |place: usize| row + 1 + place as u64;
+        let lines = match body(&rows) {
+            Ok((lines, notes)) => {
+                notes.into_iter().for_each(|(place, what)| self.note(at(place), what));
+                lines
+            }
+            Err((place, why)) => return self.wrong(at(place), why.to_owned()),
+        };
+        match target {
+            BodyTarget::Lines(target) => {
+                if lines.is_empty() {
+                    self.note(row, EMPTY_PUT);
+                }
+                self.add(row, HunkAct::Replace(target, lines));
+            }
+            BodyTarget::Gap(gap) if lines.is_empty() => {
+                let what = format!(
+                    "PUT {gap}: has no new lines: write rows that begin with + below it, or leave out the colon to put what a register holds"
+                );
+                self.wrong(row, what);
+            }
+            BodyTarget::Gap(gap) => self.add(row, HunkAct::Insert(gap, lines)),
+        }
+    }
+
+    /// A hunk that has no rows.
+    fn push(&mut self, row: u64, act: HunkAct, kind: &'static str) {
+        self.add(row, act);
+        self.open = OpenHunk::Closed(kind);
+    }
+
+    fn add(&mut self, row: u64, act: HunkAct) {
+        let section = self.script.sections.last_mut().expect("hunks are in sections");
+        section.hunks.push(ScriptHunk { row, act });
+    }
+
+    /// The place of the hunk that was begun last.
+    fn hunk(&self) -> usize {
+        self.hunks.saturating_sub(1)
+    }
+
+    fn note(&mut self, row: u64, what: &'static str) {
+        self.script.notes.push(ScriptNote { row, hunk: self.hunk(), what });
+    }
+
+    fn wrong(&mut self, row: u64, what: String) {
+        self.problems.push(ScriptProblem { row, hunk: self.hunk(), what });
+    }
+
+    /// A hunk that is wrong whatever follows.
+    fn refuse(&mut self, row: u64, what: String) {
+        self.wrong(row, what);
+        self.open = OpenHunk::Wrong;
+    }
+}

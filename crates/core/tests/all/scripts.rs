@@ -1,0 +1,343 @@
+//! Patches in oh-my-pi's language, on files and in sessions.
+
+use std::fs;
+
+use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
+use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
+use hashline_core::internals::error::Code;
+use hashline_core::internals::text::tag::Tag;
+use hashline_core::internals::view::read::ReadRequest;
+use hashline_core::internals::workspace::{Session, SessionOptions, Workspace, WorkspaceOptions};
+use serde_json::json;
+
+const LINES: &str = "one\ntwo\nthree\nfour\nfive\n";
+
+struct Scene {
+    dir: tempfile::TempDir,
+    state: tempfile::TempDir,
+}
+
+impl Scene {
+    fn new(files: &[(&str, &str)]) -> Scene {
+        let scene =
+            Scene { dir: tempfile::tempdir().unwrap(), state: tempfile::tempdir().unwrap() };
+        files.iter().for_each(|(name, content)| scene.write(name, content));
+        scene
+    }
+
+    fn options(&self) -> WorkspaceOptions {
+        WorkspaceOptions {
+            root: self.dir.path().into(),
+            state_dir: Some(self.state.path().into()),
+            apply: ApplyOptions { durability: Durability::Process, ..ApplyOptions::default() },
+            ..WorkspaceOptions::default()
+        }
+    }
+
+    fn write(&self, name: &str, content: &str) {
+        fs::write(self.dir.path().join(name), content).unwrap();
+    }
+
+    fn content(&self, name: &str) -> String {
+        fs::read_to_string(self.dir.path().join(name)).unwrap()
+    }
+
+    fn exists(&self, name: &str) -> bool {
+        self.dir.path().join(name).exists()
+    }
+
+    /// The header of a file as it is.
+    fn header(&self, name: &str) -> String {
+        format!("[{name}#{}]", tag(&self.content(name)))
+    }
+
+    /// A patch of one file as it is.
+    fn patch(&self, name: &str, rows: &str) -> String {
+        format!("{}\n{rows}", self.header(name))
+    }
+
+    fn try_apply(&self, patch: &str) -> Outcome {
+        Workspace::new(self.options()).apply(json!({"patch": patch})).unwrap()
+    }
+
+    fn session(&self, shown: &[&str]) -> Session {
+        let options = SessionOptions { workspace: self.options(), ..SessionOptions::default() };
+        let session = Session::new(options).unwrap();
+        for path in shown {
+            session.read(ReadRequest::new(*path)).unwrap();
+        }
+        session
+    }
+}
+
+fn tag(text: &str) -> Tag {
+    Tag::of(text.as_bytes())
+}
+
+fn applied(outcome: Outcome) -> Applied {
+    match outcome {
+        Outcome::Applied(applied) => applied,
+        Outcome::Rejected(rejected) => panic!("{}", rejected.text),
+    }
+}
+
+fn refused(outcome: Outcome) -> Rejected {
+    match outcome {
+        Outcome::Rejected(rejected) => rejected,
+        Outcome::Applied(applied) => panic!("{}", applied.text),
+    }
+}
+
+fn in_session(session: &Session, patch: &str) -> Outcome {
+    session.apply(json!({"patch": patch})).unwrap()
+}
+
+#[test]
+fn hunks_of_one_file() {
+    for (rows, expected) in [
+        ("PUT 2.=3:\n+X\n+Y", "one\nX\nY\nfour\nfive\n"),
+        ("PUT <1:\n+X\nPUT >$:\n+Y", "X\none\ntwo\nthree\nfour\nfive\nY\n"),
+        ("PUT <3:\n+X\nPUT >2:\n+Y\nCUT 5.=5", "one\ntwo\nX\nY\nthree\nfour\n"),
+        ("CUT 1.=5", ""),
+        ("PUT 1.=5:\n+", "\n"),
+        ("CUT 2.=3\nPUT >5", "one\nfour\nfive\ntwo\nthree\n"),
+        ("CUT 2.=3 @r\nPUT >5 @r\nPUT <1 @r", "two\nthree\none\nfour\nfive\ntwo\nthree\n"),
+        ("CUT 5.=5 @a\nPUT 1.=2 @a", "five\nthree\nfour\n"),
+        ("CUT 2.=2\nPUT >4\nCUT 5.=5\nPUT <1", "five\none\nthree\nfour\ntwo\n"),
+        ("CUT 2 @r\nPUT >5:\n+A\nPUT >5 @r\nPUT >5:\n+B", "one\nthree\nfour\nfive\nA\ntwo\nB\n"),
+        ("PUT 2.=2:\n+a +b\n++c\n+-d", "one\na +b\n+c\n-d\nthree\nfour\nfive\n"),
+    ] {
+        let scene = Scene::new(&[("a.txt", LINES)]);
+        applied(scene.try_apply(&scene.patch("a.txt", rows)));
+        assert_eq!(scene.content("a.txt"), expected, "{rows}");
+    }
+}
+
+#[test]
+fn bytes_outside_of_the_lines_stay() {
+    let text = "\u{feff}one\r\ntwo  \r\nthree";
+    let scene = Scene::new(&[("a.txt", text)]);
+    let header = format!("[a.txt#{}]", tag("one\ntwo\nthree"));
+    applied(scene.try_apply(&format!("{header}\nPUT 1:\n+1\nPUT >$:\n+4")));
+    assert_eq!(scene.content("a.txt"), "\u{feff}1\r\ntwo  \r\nthree\r\n4");
+    let scene = Scene::new(&[("empty.txt", "")]);
+    applied(scene.try_apply("[empty.txt#5D05]\nPUT <1:\n+a"));
+    assert_eq!(scene.content("empty.txt"), "a\n");
+}
+
+#[test]
+fn several_files_and_whole_files() {
+    let scene = Scene::new(&[("a.txt", LINES), ("b.txt", "x\ny\n"), ("c.txt", "z\n")]);
+    let patch = format!(
+        "*** Begin Patch\n{}\nCUT 2.=3 @r\nPUT 1:\n+1\nMV sub/d e.txt\n{}\nPUT <2 @r\n{}\nREM\n*** End Patch",
+        scene.header("a.txt"),
+        scene.header("b.txt"),
+        scene.header("c.txt")
+    );
+    let done = applied(scene.try_apply(&patch));
+    assert_eq!(done.files.len(), 3);
+    assert_eq!(scene.content("sub/d e.txt"), "1\nfour\nfive\n");
+    assert_eq!(scene.content("b.txt"), "x\ntwo\nthree\ny\n");
+    assert!(!scene.exists("a.txt") && !scene.exists("c.txt"));
+}
+
+#[test]
+fn blocks() {
+    let code = "// Says it.\nfn a() {\n    say();\n}\n\nfn b() {\n    call();\n}\n";
+    let scene = Scene::new(&[("a.rs", code), ("b.rs", "")]);
+    let rows = "PUT 2*:\n+fn a() {}\nPUT >6*:\n+\n+fn c() {}";
+    let done = applied(scene.try_apply(&scene.patch("a.rs", rows)));
+    let told = "`PUT 2*:` (row 2 of the patch) took the block of lines 1-4.";
+    assert!(done.text.contains(told), "{}", done.text);
+    assert_eq!(scene.content("a.rs"), "fn a() {}\n\nfn b() {\n    call();\n}\n\nfn c() {}\n");
+    let patch = format!(
+        "{}\nCUT 3* @b\nPUT 1.=1 @b\n{}\nPUT >$ @b",
+        scene.header("a.rs"),
+        scene.header("b.rs")
+    );
+    applied(scene.try_apply(&patch));
+    assert_eq!(scene.content("a.rs"), "fn b() {\n    call();\n}\n\n\nfn c() {}\n");
+    assert_eq!(scene.content("b.rs"), "fn b() {\n    call();\n}\n");
+    let code = "fn a() {\n}\nfn b() {\n}\nfn c() {\n}\n";
+    let scene = Scene::new(&[("a.rs", code)]);
+    applied(scene.try_apply(&scene.patch("a.rs", "CUT 1* @a\nPUT 5* @a\nPUT >3* @a")));
+    assert_eq!(scene.content("a.rs"), "fn b() {\n}\nfn a() {\n}\nfn a() {\n}\n");
+    let no = refused(scene.try_apply(&scene.patch("a.rs", "PUT 2*:\n+x")));
+    assert_eq!(no.code, Code::NoBlock);
+    assert!(
+        no.failures[0].message.starts_with("`PUT 2*:` (row 2 of the patch): No block at 2."),
+        "{}",
+        no.text
+    );
+}
+
+#[test]
+fn another_version_is_refused_with_the_lines_as_they_are() {
+    let scene = Scene::new(&[("a.txt", LINES), ("b.txt", "x\n")]);
+    for rows in ["PUT 2.=3:\n+X", "REM", "MV c.txt", "PUT >$:\n+X", "PUT <1:\n+X"] {
+        let patch = format!("{}\nPUT 1:\n+X\n[a.txt#0BAD]\n{rows}", scene.header("b.txt"));
+        let no = refused(scene.try_apply(&patch));
+        let failure = &no.failures[0];
+        assert_eq!((no.code, failure.operation), (Code::HashMismatch, 1), "{rows}");
+        let now = format!("[a.txt#{}] now and has 5 lines", tag(LINES));
+        assert!(
+            no.text.contains("[a.txt#0BAD] is not the file as it is.") && no.text.contains(&now),
+            "{}",
+            no.text
+        );
+        assert_eq!(rows.starts_with("PUT 2"), no.text.contains("|three\n"), "{}", no.text);
+        assert_eq!(
+            (scene.content("a.txt").as_str(), scene.content("b.txt").as_str()),
+            (LINES, "x\n")
+        );
+    }
+}
+
+#[test]
+fn refusals_speak_of_hunks() {
+    let scene = Scene::new(&[("a.txt", LINES), ("b.txt", "x\n")]);
+    for (rows, code, told) in [
+        (
+            "PUT 2.=3:\n+X\nPUT 3.=4:\n+Y",
+            Code::OverlappingEdits,
+            "`PUT 2.=3:` (row 2 of the patch) and `PUT 3.=4:` (row 4 of the patch) both touch line 3",
+        ),
+        (
+            "PUT 2:\n+X\nPUT 5.=9:\n+Y",
+            Code::LineOutOfRange,
+            "`PUT 5.=9:` (row 4 of the patch): Line out of range at 9.",
+        ),
+        (
+            "PUT 2,3:\n+X",
+            Code::InvalidOperation,
+            "row 2 of the patch: \"PUT 2,3:\" is not understood",
+        ),
+        ("PUT >2 @r", Code::InvalidOperation, "row 2 of the patch: @r holds nothing"),
+        ("CUT 2.=4\nPUT >3", Code::OverlappingEdits, "`PUT >3` (row 3 of the patch)"),
+        ("MV b.txt", Code::FileExists, "`MV b.txt` (row 2 of the patch)"),
+        ("PUT 1:\n+X\nREM", Code::OverlappingEdits, "`REM` (row 4 of the patch)"),
+    ] {
+        let no = refused(scene.try_apply(&scene.patch("a.txt", rows)));
+        assert_eq!(no.code, code, "{rows}: {}", no.text);
+        assert!(no.text.contains(told), "{rows}: {}", no.text);
+        assert!(!no.text.contains("peration "), "{}", no.text);
+        assert_eq!(scene.content("a.txt"), LINES);
+    }
+    let no = refused(scene.try_apply("[no.txt#0000]\nPUT 1:\n+X"));
+    assert_eq!((no.code, no.failures[0].path.as_deref()), (Code::FileNotFound, Some("no.txt")));
+    let workspace = Workspace::new(scene.options());
+    for (patch, told) in [
+        (json!({"patch": 3}), "patch is the number 3"),
+        (json!({"patch": "[a#0000]\nREM", "force": true}), "unknown field \"force\""),
+    ] {
+        let no = refused(workspace.apply(patch).unwrap());
+        assert_eq!(no.code, Code::InvalidOperation);
+        assert!(no.text.contains(told), "{}", no.text);
+    }
+}
+
+#[test]
+fn what_was_understood_kindly_is_a_warning() {
+    let scene = Scene::new(&[("a.txt", LINES)]);
+    let done = applied(scene.try_apply(&scene.patch("a.txt", "PUT 2-3:\nX\nCUT 5:")));
+    assert_eq!(scene.content("a.txt"), "one\nX\nfour\n");
+    let told: Vec<_> = done.warnings.iter().map(|one| (one.code.as_str(), one.operation)).collect();
+    assert_eq!(told, [("READING", Some(0)), ("READING", Some(1))]);
+    assert!(done.text.contains("Row 3 of the patch: rows without + in front"), "{}", done.text);
+}
+
+#[test]
+fn in_a_session_a_tag_names_a_version_that_was_shown() {
+    let scene = Scene::new(&[("a.txt", LINES)]);
+    let session = scene.session(&["a.txt"]);
+    let shown = scene.header("a.txt");
+    applied(in_session(&session, &format!("{shown}\nPUT >1:\n+1.5")));
+    let second = scene.header("a.txt");
+    // Numbers are those of the version that is named, whatever was edited since.
+    applied(in_session(&session, &format!("{shown}\nPUT 3:\n+THREE")));
+    assert_eq!(scene.content("a.txt"), "one\n1.5\ntwo\nTHREE\nfour\nfive\n");
+    applied(in_session(&session, &format!("{second}\nPUT 3:\n+TWO")));
+    assert_eq!(scene.content("a.txt"), "one\n1.5\nTWO\nTHREE\nfour\nfive\n");
+    // What the session itself has replaced is gone.
+    let no = refused(in_session(&session, &format!("{shown}\nPUT 2:\n+2")));
+    assert_eq!(no.code, Code::HashMismatch);
+    assert!(no.text.contains("Your own edit has changed these lines"), "{}", no.text);
+    // Changes of others are carried.
+    scene.write("a.txt", "zero\none\n1.5\nTWO\nTHREE\nfour\nfive\n");
+    applied(in_session(&session, &format!("{shown}\nCUT 4.=4")));
+    assert_eq!(scene.content("a.txt"), "zero\none\n1.5\nTWO\nTHREE\nfive\n");
+    let no = refused(in_session(&session, "[a.txt#0BAD]\nPUT 4:\n+X"));
+    assert!(no.text.contains("No version #0BAD of the file was shown to you"), "{}", no.text);
+    assert!(
+        no.text.contains(&format!("The file is #{} now", tag(&scene.content("a.txt")))),
+        "{}",
+        no.text
+    );
+}
+
+#[test]
+fn in_a_session_only_lines_that_were_shown_are_edited() {
+    let scene = Scene::new(&[("a.txt", LINES)]);
+    let session = scene.session(&[]);
+    let limits = hashline_core::Limits { max_lines: Some(2), ..Default::default() };
+    let part = ReadRequest { start_line: Some(2), limits, ..ReadRequest::new("a.txt") };
+    session.read(part).unwrap();
+    let header = scene.header("a.txt");
+    let no = refused(in_session(&session, &format!("{header}\nPUT 5:\n+FIVE")));
+    assert_eq!(no.code, Code::NotShown);
+    // The refusal showed it.
+    applied(in_session(&session, &format!("{header}\nPUT 5:\n+FIVE")));
+    let no = refused(in_session(&session, &format!("{header}\nPUT 1:\n+ONE")));
+    // It is shown there, but it never was in the version that is named.
+    assert_eq!(no.code, Code::HashMismatch, "{}", no.text);
+    let told = "was never shown to you, and the file has changed since";
+    assert!(no.text.contains(told), "{}", no.text);
+    applied(in_session(&session, &scene.patch("a.txt", "PUT 1:\n+ONE")));
+    assert_eq!(scene.content("a.txt"), "ONE\ntwo\nthree\nfour\nFIVE\n");
+}
+
+#[test]
+fn a_file_is_deleted_only_as_it_is() {
+    let scene = Scene::new(&[("a.txt", LINES)]);
+    let session = scene.session(&["a.txt"]);
+    let shown = scene.header("a.txt");
+    scene.write("a.txt", "something else\n");
+    let no = refused(in_session(&session, &format!("{shown}\nREM")));
+    assert_eq!(no.code, Code::HashMismatch);
+    applied(in_session(&session, &scene.patch("a.txt", "REM")));
+    assert!(!scene.exists("a.txt"));
+}
+
+#[test]
+fn registers_last_as_long_as_the_session() {
+    let scene = Scene::new(&[("a.txt", LINES), ("b.txt", "x\ny\n")]);
+    let session = scene.session(&["a.txt", "b.txt"]);
+    applied(in_session(&session, &scene.patch("a.txt", "CUT 2.=3 @r\nCUT 5 @s\nPUT <1 @s")));
+    assert_eq!(scene.content("a.txt"), "five\none\nfour\n");
+    // A patch that is refused fills nothing.
+    refused(in_session(&session, &scene.patch("a.txt", "CUT 1 @t\nCUT 9")));
+    let no = refused(in_session(&session, &scene.patch("b.txt", "PUT >1 @t")));
+    assert!(no.text.contains("these hold something: @r, @s"), "{}", no.text);
+    let fork = session.fork();
+    applied(in_session(&session, &scene.patch("b.txt", "PUT >1 @r\nPUT 2.=2 @s")));
+    assert_eq!(scene.content("b.txt"), "x\ntwo\nthree\nfive\n");
+    session.forget(None).unwrap();
+    session.read(ReadRequest::new("b.txt")).unwrap();
+    refused(in_session(&session, &scene.patch("b.txt", "PUT >1 @r")));
+    fork.read(ReadRequest::new("b.txt")).unwrap();
+    applied(in_session(&fork, &scene.patch("b.txt", "PUT <1 @s")));
+    assert_eq!(scene.content("b.txt"), "five\nx\ntwo\nthree\nfive\n");
+    let no = refused(scene.try_apply(&scene.patch("b.txt", "PUT <1 @s")));
+    assert!(no.text.contains("no register holds anything"), "{}", no.text);
+}
+
+#[test]
+fn a_dry_run_fills_no_register() {
+    let scene = Scene::new(&[("a.txt", LINES)]);
+    let session = scene.session(&["a.txt"]);
+    let options = hashline_core::PatchOptions { dry_run: true, ..Default::default() };
+    let patch = json!({"patch": scene.patch("a.txt", "CUT 2 @r")}).into();
+    applied(session.apply_with(&patch, &options, &Default::default()).unwrap());
+    refused(in_session(&session, &scene.patch("a.txt", "PUT >1 @r")));
+    assert_eq!(scene.content("a.txt"), LINES);
+}
