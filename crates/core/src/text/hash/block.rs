@@ -281,18 +281,16 @@ fn chunk_end(text: &[u8]) -> usize {
 /// Makes hashes of the dialect of digests of texts, which start and stop at `places`.
 fn reduce(dialect: &Dialect, (starts, stops): (&[u32], &[u32]), hashes: &mut [u32]) {
     let modulus = dialect.modulus();
-    if modulus.is_power_of_two() {
-        for hash in &mut *hashes {
-            *hash &= modulus - 1;
-        }
-    } else {
-        for hash in &mut *hashes {
-            *hash %= modulus;
-        }
-    }
-    if let Some(blank) = dialect.blank_hash() {
-        for ((hash, start), stop) in hashes.iter_mut().zip(starts).zip(stops) {
-            *hash = if start == stop { blank } else { *hash };
+    let mask = modulus.is_power_of_two().then(|| modulus - 1);
+    match (mask, dialect.blank_hash()) {
+        (Some(mask), None) => hashes.iter_mut().for_each(|hash| *hash &= mask),
+        (None, None) => hashes.iter_mut().for_each(|hash| *hash %= modulus),
+        // All in one pass.
+        (_, Some(blank)) => {
+            for ((hash, start), stop) in hashes.iter_mut().zip(starts).zip(stops) {
+                let reduced = mask.map_or_else(|| *hash % modulus, |mask| *hash & mask);
+                *hash = if start == stop { blank } else { reduced };
+            }
         }
     }
 }

@@ -276,10 +276,11 @@ fn put_head<const HEAD_BYTES: usize>(
         return HEAD_BYTES;
     }
     if HEAD_BYTES == BARE_HEAD_BYTES {
-        let [first, second, third, len_bytes] = pairs[hash as usize];
-        put(room, at, [first, second, third]);
-        // The compiler sees that it is no more.
-        return usize::from(len_bytes).min(BARE_HEAD_BYTES);
+        let pair = pairs[hash as usize];
+        // In one step; what is too much is written over by the text or its line feed.
+        put(room, at, pair);
+        // So the compiler sees that it is no more.
+        return usize::from(pair[3]) % (BARE_HEAD_BYTES + 1);
     }
     let count = pairs.len() as u32;
     let [separator, first, second, _] = pairs[(hash / count) as usize];
