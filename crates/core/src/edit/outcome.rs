@@ -256,13 +256,16 @@ pub struct Failure {
 /// How much of a text is told of one failure.
 const MESSAGE_LIMIT_BYTES: usize = 8_192;
 
+/// What names the operation of a failure has so much room.
+const LEAD_BYTES: usize = 32;
+
 /// The failures that one text tells: the first, as many as an answer has room for, and at least one.
 pub fn told_failures(failures: &[Failure]) -> &[Failure] {
     let mut rows = HashSet::new();
     let mut bytes = 0;
     for (at, failure) in failures.iter().enumerate() {
         let path = failure.path.as_deref().unwrap_or_default();
-        bytes += failure.message.len() + failure.code.as_str().len() + path.len();
+        bytes += failure.message.len() + failure.code.as_str().len() + path.len() + LEAD_BYTES;
         // Lines that several failures show are shown once; a gap may stand before each.
         let lines = failure.lines.iter().flat_map(|lines| lines.lines());
         let new = lines.filter(|row| rows.insert((path, *row)));

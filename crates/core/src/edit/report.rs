@@ -8,6 +8,7 @@ mod broken;
 mod cut;
 mod diff;
 mod hunks;
+mod nearest;
 mod recalled;
 mod rejected;
 mod repeated;
@@ -29,6 +30,7 @@ pub use diff::{
     unified_diff, unshown_diff,
 };
 pub use hunks::{name_applied_hunks, name_hunks, stale_version};
+pub use nearest::nearest_failure;
 pub use recalled::recalled_failure;
 pub use rejected::{AnchorReport, anchor_failures, rejected_text, untold};
 pub use repeated::repeated_failure;

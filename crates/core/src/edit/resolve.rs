@@ -234,6 +234,20 @@ pub fn resolve<'o>(
     if refusals.is_empty() { Ok(resolved) } else { Err(refusals) }
 }
 
+/// Whether the text of an operation is more like the line `other` than like the line `named`.
+pub fn text_is_of_other(
+    evidence: &Evidence<'_>,
+    operation: &Operation,
+    named: u64,
+    other: u64,
+) -> bool {
+    let text = Group::of(evidence, operation).and_then(|group| group.text);
+    text.is_some_and(|text| {
+        let (named, other) = peers::likeness(evidence, text, named, other);
+        other > named
+    })
+}
+
 /// The gap of an insert that names no line.
 fn whole_file_gap(evidence: &Evidence<'_>, operation: &Operation) -> Option<u64> {
     match operation.action.place()? {

@@ -4,7 +4,7 @@ use std::fs;
 
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::edit::apply::{PatchOptions, apply_to_text};
-use hashline_core::internals::edit::outcome::{Applied, Outcome};
+use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
 use hashline_core::internals::edit::report::AnswerOptions;
 use hashline_core::internals::text::dialect::Dialect;
 use hashline_core::internals::text::hash::hash_line;
@@ -310,4 +310,108 @@ fn a_brief_answer_of_very_many_places_is_bounded_and_what_it_names_is_known() {
 fn a_form_of_answers_that_is_none_is_refused() {
     let refused = serde_json::from_value::<SessionOptions>(json!({"answer": "short"})).unwrap_err();
     assert!(refused.to_string().contains("expected `region` or `brief`"), "{refused}");
+}
+
+fn refused(scene: &Scene, operations: Value) -> Rejected {
+    match scene.outcome(&operations, &PatchOptions::default()) {
+        Outcome::Rejected(rejected) => rejected,
+        Outcome::Applied(applied) => panic!("{operations}\n{}", applied.text),
+    }
+}
+
+#[test]
+fn a_refusal_says_whether_the_number_or_the_hash_is_likelier_right() {
+    let scene = Scene::new(&[("f", &lines(20))], json!({}));
+    let slip = anchor(5, "line 6");
+    let (five, six) = (anchor(5, "line 5"), anchor(6, "line 6"));
+    let told = |operation: Value| refused(&scene, json!([operation])).text;
+    let number =
+        format!("Mostly the number is right in such a slip: use {five}, or {six} for line 6.");
+    let text = told(json!({"op": "delete", "path": "f", "anchor": slip}));
+    assert!(text.ends_with(&number), "{text}");
+    let text =
+        told(json!({"op": "set_line", "path": "f", "anchor": slip, "text": "line 5, changed"}));
+    assert!(text.ends_with(&number), "{text}");
+    let other = format!("and your text is more like that line: use {six}, or {five} for line 5.");
+    let text =
+        told(json!({"op": "set_line", "path": "f", "anchor": slip, "text": "line 6, changed"}));
+    assert!(text.ends_with(&other), "{text}");
+    let hint = format!("and so is the text behind it: use {six}, or {five} for line 5.");
+    let text = told(json!({"op": "delete", "path": "f", "anchor": format!("{slip}|line 6")}));
+    assert!(text.ends_with(&hint), "{text}");
+}
+
+#[test]
+fn a_refusal_names_each_operation_and_its_file() {
+    let scene = Scene::new(&[("f", &lines(20)), ("g", &lines(3))], json!({}));
+    let stale = |path: &str, line: u64| json!({"op": "delete", "path": path, "anchor": anchor(line, "none of them")});
+    let insert = json!({"op": "insert_after", "path": "f", "anchor": anchor(5, "none of them"), "text": "y"});
+    let text = refused(&scene, json!([set(1, "x"), stale("f", 5), insert])).text;
+    assert!(text.contains("\nOperations 1, 2, f: "), "{text}");
+    // Headers name the files.
+    let text = refused(&scene, json!([stale("f", 5), stale("g", 2)])).text;
+    assert!(text.contains("--- f ---\n") && text.contains("\nOperation 0: "), "{text}");
+    assert!(text.contains("--- g ---\n") && text.contains("\nOperation 1: "), "{text}");
+    let text = refused(&scene, json!([set(1, "x"), {"op": "delete_file", "path": "gone"}])).text;
+    assert_eq!(text, "FILE_NOT_FOUND: operation 1: gone: there is no such file");
+}
+
+fn replace(old: &str) -> Value {
+    json!({"op": "replace_text", "path": "f", "old_text": old, "new_text": "x"})
+}
+
+#[test]
+fn a_text_that_is_not_found_is_answered_with_the_lines_most_like_it() {
+    let content =
+        "fn one() {\n    call(1);\n}\n\nfn two() {\n    let total = sum(a, b);\n    call(2);\n}\n";
+    let scene = Scene::new(&[("f", content)], json!({}));
+    // Other white space, another word, and lines around it.
+    for (old, first, last) in [
+        ("  let total  = sum(a, b);", 6, 6),
+        ("    let total = sum(a, c);\n    call(2);", 6, 7),
+        ("fn two()\n{\n    let total = sum(b);\n    call(2);\n}\n", 4, 8),
+    ] {
+        let rejected = refused(&scene, json!([replace(old)]));
+        let rows: Vec<String> = (1..)
+            .zip(content.lines())
+            .filter(|(number, _)| (first..=last).contains(number))
+            .map(|(number, text)| row(number, text))
+            .collect();
+        let expected = format!(
+            "TEXT_NOT_FOUND: f: operation 0: old_text does not occur in the file; it must match exactly, white space included\nMost like the old_text of operation 0:\nActual state:\n{}",
+            rows.join("\n")
+        );
+        assert_eq!(rejected.text, expected, "{old}");
+        assert_eq!(rejected.failures[0].lines, Some(rows.join("\n")));
+        assert_eq!(rejected.failures[0].anchor, None);
+    }
+    // Nothing is like that, and there is nothing to look for.
+    for old in ["entirely other words", "\n\n\n", "\t"] {
+        let rejected = refused(&scene, json!([replace(old)]));
+        assert!(!rejected.text.contains("Most like"), "{}", rejected.text);
+    }
+}
+
+#[test]
+fn the_lines_most_like_a_text_count_as_shown() {
+    let scene = Scene::new(&[("f", &lines(3))], json!({}));
+    scene.session.forget(None).unwrap();
+    let rejected = refused(&scene, json!([replace("line  2")]));
+    assert!(rejected.text.ends_with(&row(2, "line 2")), "{}", rejected.text);
+    scene.applied(json!([set(2, "two")]));
+}
+
+#[test]
+fn the_search_for_lines_like_a_text_is_bounded() {
+    let long = format!("{}\n", "some words of a long line ".repeat(400));
+    let content = long.repeat(200) + &"value = compute(first, second)\n".repeat(20_000);
+    let scene = Scene::new(&[("f", &content)], json!({}));
+    let old = "value = compute(second, third)";
+    let many: Value = (0..50).map(|at| replace(&format!("{old}{at}"))).collect();
+    let rejected = refused(&scene, many);
+    assert_eq!(rejected.failures.len(), 50);
+    assert_eq!(rejected.text.matches("Most like the old_text").count(), 8);
+    // A text of one line without end is not looked for.
+    let rejected = refused(&scene, json!([replace(&"y".repeat(1_000_000))]));
+    assert!(rejected.text.len() < 1_000, "{}", rejected.text.len());
 }

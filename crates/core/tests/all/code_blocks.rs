@@ -261,7 +261,7 @@ function e() {
     let rejected = scene.refuse(delete("a.js", text, "} else {"));
     assert_eq!(
         rejected.text,
-        "No block at 4:32.\nActual state:\n2:29|  if (b) {\n...\n4:32|  } else {\n...\n9:db|function e() {\nNo block begins at line 4: nothing of more than one line begins there. The nearest lines where one begins are 2:29 and 9:db."
+        "No block at 4:32.\nActual state:\n2:29|  if (b) {\n...\n4:32|  } else {\n...\n9:db|function e() {\nOperation 0, a.js: No block begins at line 4: nothing of more than one line begins there. The nearest lines where one begins are 2:29 and 9:db."
     );
 }
 

@@ -12,6 +12,8 @@ pub(super) struct Failures {
     all: Vec<(Failure, Option<AnchorReport>)>,
     /// What a session learns from the refusal.
     pub(super) lessons: Vec<Lesson>,
+    /// There are no operations, but anchors that were asked about.
+    pub(super) is_of_anchors: bool,
 }
 
 impl Failures {
@@ -26,7 +28,7 @@ impl Failures {
     /// Failures that are about no anchor that can be reported.
     pub(super) fn of(failures: impl IntoIterator<Item = Failure>) -> Failures {
         let all = failures.into_iter().map(|failure| (failure, None)).collect();
-        Failures { all, lessons: Vec::new() }
+        Failures { all, ..Failures::default() }
     }
 
     pub(super) fn push_reported(&mut self, failure: Failure, report: AnchorReport) {
@@ -64,8 +66,12 @@ impl Failures {
         let told = told_failures(&failures).len();
         let mut of_told: Vec<_> = reports.iter().filter(|(at, ..)| *at < told).collect();
         of_told.sort_by_key(|(_, place, _)| *place);
-        let of_told: Vec<_> = of_told.into_iter().map(|(.., report)| report).collect();
-        let text = rejected_text(&failures, told, &of_told);
+        // Hunks have names of their own, and anchors alone no operations.
+        let has_operations = hunks.is_empty() && !self.is_of_anchors;
+        let operation = |at: usize| has_operations.then(|| failures[at].operation);
+        let of_told: Vec<_> =
+            of_told.into_iter().map(|(at, _, report)| (operation(*at), report)).collect();
+        let text = rejected_text(&failures, told, has_operations, &of_told);
         let remaps = reports.into_iter().filter_map(|(.., report)| report.remap).collect();
         Some(Rejected { code, failures, remaps: without_contradictions(remaps), text })
     }

@@ -18,8 +18,8 @@ use crate::edit::outcome::{Failure, Noop, NoopReason, Relocation, Repair, Warnin
 use crate::edit::plan::{Edit, NewLines, Plan, PlanText, find_matches, plan};
 use crate::edit::repair::{self, EditSite, ModelText};
 use crate::edit::report::{
-    AnchorReport, FileReport, cut_row_failure, no_block_failure, reindented_message,
-    repeated_failure,
+    AnchorReport, FileReport, cut_row_failure, nearest_failure, no_block_failure,
+    reindented_message, repeated_failure,
 };
 use crate::edit::request::{InsertAt, LineEdit, Operation, Transfer};
 use crate::edit::resolve::{Evidence, Resolved, Spot};
@@ -262,6 +262,9 @@ impl<'o> Asked<'_, 'o> {
     }
 }
 
+/// For so many texts of a file that do not occur the nearest lines are looked for.
+const NEAREST_LIMIT: usize = 8;
+
 /// The lines of a text in its own bytes, where these are not UTF-8.
 fn own_index(document: &Document) -> Option<LineIndex> {
     (!document.is_plain()).then(|| LineIndex::new(document.body(), document.unit()))
@@ -283,11 +286,24 @@ pub(super) fn settle_document(
     if !refused.is_empty() {
         failures.push_refusal(refusal(asked.recall.as_ref(), &evidence, refused));
     }
+    let mut not_found = Vec::new();
     for &operation in &forward {
         match find_matches(&subject, operation) {
             Ok(matches) => edits.extend(matches),
-            Err(error) => failures.push(operation.index, some(path), error),
+            Err(error) => {
+                let is_told = not_found.len() < NEAREST_LIMIT && error.code == Code::TextNotFound;
+                let near = is_told
+                    .then(|| nearest_failure(&evidence, path, operation, &error, asked.cancel))
+                    .flatten();
+                match near {
+                    Some(near) => not_found.push(near),
+                    None => failures.push(operation.index, some(path), error),
+                }
+            }
         }
+    }
+    if !not_found.is_empty() {
+        failures.push_refusal(refusal(asked.recall.as_ref(), &evidence, not_found));
     }
     let by_path = values::edits(&subject, path, &forward).unwrap_or_else(|refused| {
         failures.extend(refused);

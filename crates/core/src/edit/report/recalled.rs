@@ -1,11 +1,11 @@
 //! Why an anchor was refused by what a session remembers: the lines as they were shown, the
 //! lines as they are, and what to do.
 
-use super::rejected::{AnchorReport, headline, not_blank};
+use super::rejected::{AnchorReport, NUMBER_IS_LIKELIER, headline, is_far, not_blank};
 use super::{CONTEXT_LINES, number_of};
 use crate::edit::outcome::Failure;
 use crate::edit::request::Operation;
-use crate::edit::resolve::Evidence;
+use crate::edit::resolve::{Evidence, text_is_of_other};
 use crate::edit::session::{Refused, Why};
 use crate::error::Code;
 use crate::text::hash::hash_line;
@@ -29,7 +29,7 @@ pub fn recalled_failure(
         }
         (code, _) => headline(code, &anchor),
     };
-    let truth = truth(evidence, refused);
+    let truth = truth(evidence, operation, refused);
     let report = AnchorReport::new(evidence, path, headline, &ranges(evidence, refused), truth);
     let line = u64::from(refused.anchor.line);
     let suggestion = match &refused.why {
@@ -84,7 +84,7 @@ fn ranges(evidence: &Evidence<'_>, refused: &Refused<'_>) -> Vec<(u64, u64)> {
 }
 
 /// What is known about the cause, and what to do.
-fn truth(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
+fn truth(evidence: &Evidence<'_>, operation: &Operation, refused: &Refused<'_>) -> String {
     let line = u64::from(refused.anchor.line);
     let dialect = evidence.dialect;
     let hash = dialect.hash_text(refused.anchor.hash);
@@ -120,7 +120,7 @@ fn truth(evidence: &Evidence<'_>, refused: &Refused<'_>) -> String {
         ),
         Why::OtherVersion { is_known } => other_version(evidence, refused, *is_known),
         Why::OtherHash { near, is_current } => {
-            other_hash(evidence, refused, near, *is_current, &hash)
+            other_hash(evidence, operation, refused, (near, *is_current), &hash)
         }
         Why::Counted { now } => counted(evidence, refused, *now, &hash),
         Why::OtherText => {
@@ -185,9 +185,9 @@ fn other_version(evidence: &Evidence<'_>, refused: &Refused<'_>, is_known: bool)
 /// A hash that the line was not shown with.
 fn other_hash(
     evidence: &Evidence<'_>,
+    operation: &Operation,
     refused: &Refused<'_>,
-    near: &[u64],
-    is_current: bool,
+    (near, is_current): (&[u64], bool),
     hash: &str,
 ) -> String {
     let line = u64::from(refused.anchor.line);
@@ -203,12 +203,24 @@ fn other_hash(
         };
     }
     match (near, own) {
-        (&[found, ..], Some(own)) if is_current => format!(
-            "Line {line} {}; your hash {hash} is line {found}'s: which one? Use {} or {}.",
-            if own.is_empty() { "is blank".to_owned() } else { format!("has {own}") },
-            fresh(line),
-            fresh(found)
-        ),
+        (&[found, ..], Some(own)) if is_current => {
+            let is = if own.is_empty() { "is blank".to_owned() } else { format!("has {own}") };
+            let (own, other) = (fresh(line), fresh(found));
+            let both = format!("Line {line} {is}; your hash {hash} is line {found}'s");
+            if refused.anchor.hint.is_some() {
+                format!(
+                    "{both}, and so is the text behind it: use {other}, or {own} for line {line}."
+                )
+            } else if text_is_of_other(evidence, operation, line, found) {
+                format!(
+                    "{both}, and your text is more like that line: use {other}, or {own} for line {line}."
+                )
+            } else if is_far(line, found) {
+                format!("{both}: which one? Use {own} or {other}.")
+            } else {
+                format!("{both}. {NUMBER_IS_LIKELIER}: use {own}, or {other} for line {found}.")
+            }
+        }
         (_, Some(_)) if is_current => {
             format!(
                 "No line near line {line} has the hash {hash}: use {} for line {line}.",
