@@ -10,7 +10,7 @@ import { formatHashed, HashSession } from 'hashline-native'
 import * as library from 'hashline-native/tools'
 import { untyped, withDir } from './support.mjs'
 
-/** @import { HashTool, ToolResult } from 'hashline-native/tools' */
+/** @import { HashTool, OperationName, ToolResult } from 'hashline-native/tools' */
 
 const {
   guard,
@@ -708,6 +708,261 @@ test('names of tools that are not there clash with none', () => {
   assert.throws(() => hashTools(session, { names, json: true }), { name: 'TypeError', message })
   assert.throws(() => hashTools(session, { names: { applyJson: 'a b' } }), TypeError)
 })
+
+/** The operations that there are. @type {OperationName[]} */
+const OPERATIONS = Object.values(hashTools(new HashSession(), { json: true }))
+  .flatMap(
+    ({ inputSchema }) => inputSchema.properties?.operations?.items?.properties?.op.enum ?? [],
+  )
+  .map(untyped)
+
+/** All that is said of a tool. @param {HashTool} tool */
+const told = ({ description, snippet, guidelines, inputSchema }) =>
+  JSON.stringify({ description, snippet, guidelines, inputSchema })
+
+test('what tools say with some operations names no others', () => {
+  const session = new HashSession()
+  const whole = hashTools(session, { json: true })
+  const ofLines = OPERATIONS.filter((name) => !name.endsWith('_path'))
+  const ofValues = OPERATIONS.filter((name) => name.endsWith('_path'))
+  /** @type {OperationName[][]} */
+  const lists = [
+    ...ofLines.map((name) => [name, /** @type {const} */ ('set_path')]),
+    ...ofValues.map((name) => [/** @type {const} */ ('set_line'), name]),
+    ['set_line', 'replace_range', 'insert_at_path', 'delete_path'],
+    ['add_file', 'delete_file', 'delete_path'],
+  ]
+  for (const operations of lists) {
+    const tools = hashTools(session, { json: true, operations })
+    for (const kind of /** @type {const} */ (['apply', 'applyJson'])) {
+      const own = kind === 'apply' ? ofLines : ofValues
+      const items = tools[kind].inputSchema.properties?.operations.items
+      assert.deepEqual(
+        items?.properties?.op.enum,
+        own.filter((name) => operations.includes(name)),
+      )
+      for (const name of OPERATIONS.filter((one) => !operations.includes(one))) {
+        // Of a line there is also the word delete.
+        const words = name === 'delete' ? /\bdelete(, |: |")/ : new RegExp(`\\b${name}\\b`)
+        assert.doesNotMatch(told(tools[kind]), words, `${operations}`)
+      }
+      const known = Object.keys(
+        whole[kind].inputSchema.properties?.operations.items?.properties ?? {},
+      )
+      const fields = Object.keys(items?.properties ?? {})
+      assert.deepEqual(
+        known.filter((name) => fields.includes(name)),
+        fields,
+      )
+      for (const name of items?.required ?? []) assert.ok(fields.includes(name))
+      everywhere(tools[kind].inputSchema, (schema) => {
+        for (const word of Object.keys(schema)) assert.ok(GEMINI_WORDS.includes(word), word)
+      })
+    }
+  }
+  const all = hashTools(session, { json: true, operations: OPERATIONS })
+  assert.deepEqual(Object.values(all).map(told), Object.values(whole).map(told))
+})
+
+test('fields, sentences and the example are those of the operations that are allowed', () => {
+  /** @type {[OperationName[], string[], RegExp, RegExp | undefined][]} */
+  const cases = [
+    [
+      ['set_line', 'replace_range'],
+      ['op', 'path', 'anchor', 'start_anchor', 'end_anchor', 'block', 'text', 'verbatim'],
+      /^Edits files: .*\nset_line: anchor, text\nreplace_range: start_anchor, end_anchor, block, text\n\n/s,
+      /\nTo change line 2:\n/,
+    ],
+    [['delete_file'], ['op', 'path', 'verbatim'], /^Deletes files: .*again\.$/, undefined],
+    [
+      ['copy_lines', 'add_file'],
+      [
+        'op',
+        'path',
+        'anchor',
+        'start_anchor',
+        'end_anchor',
+        'block',
+        'content',
+        'to',
+        'to_anchor',
+        'indent',
+        'verbatim',
+      ],
+      /^Edits and creates files: /,
+      /\nTo copy the function:\n/,
+    ],
+    [
+      ['replace_text', 'move_file', 'delete_file'],
+      ['op', 'path', 'old_text', 'new_text', 'all', 'to', 'verbatim'],
+      /^Edits, moves and deletes files: .*\nreplace_text: old_text, new_text, all\nmove_file: to$/s,
+      undefined,
+    ],
+  ]
+  for (const [operations, fields, description, example] of cases) {
+    const { apply } = hashTools(new HashSession(), { operations })
+    const items = apply.inputSchema.properties?.operations.items
+    assert.deepEqual(Object.keys(items?.properties ?? {}), fields)
+    assert.match(apply.description, description)
+    if (example) assert.match(apply.description, example)
+    else assert.doesNotMatch(apply.description, /showed of/)
+  }
+})
+
+/**
+ * Each operation in all the shapes in which it is taken.
+ * @param {string} anchor @param {string} list that of a list in a document
+ * @param {string} item that of a value in it
+ * @returns {Record<OperationName, object[]>}
+ */
+const shapes = (anchor, list, item) => {
+  const [one, ends] = [{ anchor }, { start_anchor: anchor, end_anchor: anchor }]
+  const texts = { old_text: 'one', new_text: 'ONE' }
+  const set = { anchor: list, value: 2 }
+  return {
+    set_line: [
+      { op: 'set_line', ...one, text: 'x' },
+      { type: 'set_line', ...one, text: 'x' },
+      { edits: [{ set_line: { ...one, new_text: 'x' } }] },
+      { edits: [{ set_line: { ...one, new_text: 'false' } }] },
+      { edits: { set_line: { ...one, newText: 'x' } } },
+      { edits: [{ op: 'set', tag: anchor, content: ['x'] }] },
+    ],
+    replace_range: [
+      { op: 'replace_range', ...ends, text: 'x' },
+      { edits: [{ replace_lines: { ...ends, new_text: 'x' } }] },
+      { edits: JSON.stringify([{ replace_lines: { start_anchor: anchor, new_text: 'x' } }]) },
+      { edits: [{ op: 'replace', first: anchor, last: anchor, content: 'x' }] },
+    ],
+    insert_after: [
+      { op: 'insert_after', ...one, text: 'x' },
+      { edits: [{ insert_after: { ...one, text: 'x' } }] },
+      { edits: [{ op: 'append', content: 'x' }] },
+      { edits: [{ op: 'insert', after: anchor, content: 'x' }] },
+    ],
+    insert_before: [
+      { op: 'insert_before', ...one, text: 'x' },
+      { edits: [{ op: 'prepend', content: 'x' }] },
+      { edits: [{ op: 'insert', before: anchor, content: 'x' }] },
+    ],
+    delete: [
+      { op: 'delete', ...one },
+      { op: 'delete', range: `${anchor}-${anchor}` },
+      { edits: [{ set_line: { ...one, new_text: '' } }] },
+      { edits: [{ replace_lines: { ...ends, new_text: '' } }] },
+      { edits: [{ op: 'set', tag: anchor, content: '' }] },
+      { edits: [{ op: 'replace', first: anchor, last: anchor, content: '' }] },
+    ],
+    move_lines: [{ op: 'move_lines', ...one, to_anchor: 'EOF' }],
+    copy_lines: [{ op: 'copy_lines', ...one, to_anchor: 'EOF' }],
+    replace_text: [
+      { op: 'replace_text', ...texts },
+      texts,
+      { old_string: 'one', new_string: 'ONE' },
+      { edits: [texts] },
+      { edits: [{ replace: texts }] },
+      { edits: [{ op: 'replaceText', ...texts }] },
+    ],
+    add_file: [{ op: 'add_file', path: 'b', content: '' }],
+    move_file: [
+      { op: 'move_file', to: 'b' },
+      { edits: [], rename: 'b' },
+    ],
+    delete_file: [{ op: 'delete_file' }, { edits: [], delete: true }],
+    set_path: [{ op: 'set_path', ...set }, { edits: [{ set_path: set }] }],
+    insert_at_path: [{ op: 'insert_at_path', ...set }, { edits: [{ insert_at_path: set }] }],
+    delete_path: [
+      { op: 'delete_path', anchor: item },
+      { edits: [{ delete_path: { anchor: item } }] },
+    ],
+  }
+}
+
+test('an operation is refused in every shape in which it is not allowed, and taken where it is', () =>
+  withDir({ a: 'one\ntwo\n', 'p.json': '[1]\n' }, async (cwd, stateDir) => {
+    const { read, readJson } = jsonToolsOf(cwd, stateDir)
+    const anchor = anchorOf((await read.execute({ path: 'a' })).text, 'one')
+    const document = (await readJson.execute({ path: 'p.json' })).text
+    const [list = '', item = ''] = document.match(/\$.*:\w\w/g) ?? []
+    const session = new HashSession({ cwd, stateDir, durability: 'process', unseen: 'match' })
+    const all = shapes(anchor, list, item)
+    assert.deepEqual(Object.keys(all).sort(), [...OPERATIONS].sort())
+    for (const [name, calls] of Object.entries(all)) {
+      const own = /** @type {OperationName} */ (name)
+      const path = name.endsWith('_path') ? 'p.json' : 'a'
+      const others = OPERATIONS.filter((one) => one !== name && !one.endsWith('_path'))
+      const lists = { refused: others, taken: [own, .../** @type {const} */ (['add_file'])] }
+      for (const call of calls) {
+        const args = { path, ...call }
+        const refused = hashTools(session, { operations: lists.refused }).apply
+        const { text, structured } = await refused.execute(args, { dryRun: true })
+        assert.match(text, /^Nothing was written\.\napply_hash: /, JSON.stringify(call))
+        const why = ` ${name}, which is not allowed: expected one of ${others.join(', ')}`
+        assert.ok(
+          text.split('\n').some((line) => line.endsWith(why)),
+          text,
+        )
+        assert.equal(structured.code, 'INVALID_ARGUMENT')
+        const taken = hashTools(session, { operations: lists.taken }).apply
+        const done = await taken.execute(args, { dryRun: true })
+        assert.equal(done.isError, false, `${JSON.stringify(call)}: ${done.text}`)
+      }
+    }
+  }))
+
+test('what is no operation is refused with those that are allowed', () =>
+  withDir({ a: 'one\n' }, async (cwd, stateDir) => {
+    const session = new HashSession({ cwd, stateDir, durability: 'process' })
+    const { apply } = hashTools(session, { operations: ['set_line'] })
+    /** @type {[object, RegExp][]} */
+    const cases = [
+      [{ operations: [{ op: 'frob' }] }, /unknown op "frob": expected one of set_line$/],
+      [{ path: 'a', edits: [{ frob: {} }] }, /edits\[0\] has no known edit: .* of set_line$/],
+      [{ path: 'a', edits: [{ op: 'frob' }] }, /edits\[0\] has no known edit: .* of set_line$/],
+      [{ operations: [{ op: 'set_line', path: 'a', anchor: '1:00' }] }, /file\. An empty string/],
+      [{ path: 'a', edits: [{ set_line: { anchor: '1:00' } }] }, /into the file\.$/],
+    ]
+    for (const [args, message] of cases) assert.match((await apply.execute(args)).text, message)
+    const { applyJson } = hashTools(session, { json: true, operations: ['set_line', 'set_path'] })
+    const gone = { op: 'delete_path', path: 'p.json', anchor: '$:00' }
+    const { text } = await applyJson.execute({ operations: [gone] })
+    assert.match(text, /\[0\] is delete_path, which is not allowed: expected one of set_path$/)
+  }))
+
+test('lists of operations that are wrong are refused when the tools are made', () => {
+  const session = new HashSession()
+  /** @type {[unknown, RegExp, object?][]} */
+  const cases = [
+    [[], /^options\.operations: the list is empty: expected some of set_line, /],
+    [['set_line', 'frob'], /^options\.operations: there is no operation "frob": expected some of /],
+    [['set_line', 5], /^options\.operations\[1\] is the number 5: expected a string$/],
+    ['set_line', /^options\.operations is the string "set_line": expected an array of names of /],
+    [{}, /^options\.operations is an object: expected an array of names of operations$/],
+    [['set_path'], /^options\.operations: the tool Apply could do nothing: expected some of set_l/],
+    [
+      ['set_line'],
+      /: the tool Apply JSON could do nothing: expected some of set_path, /,
+      { json: true },
+    ],
+  ]
+  for (const [operations, message, more] of cases) {
+    const make = () => hashTools(session, untyped({ ...more, operations }))
+    assert.throws(make, { code: 'INVALID_ARGUMENT', message })
+  }
+  assert.ok(hashTools(session, untyped({ operations: null })).apply)
+})
+
+test('a list of operations that is changed later allows no more', () =>
+  withDir({}, async (cwd, stateDir) => {
+    /** @type {OperationName[]} */
+    const operations = ['set_line']
+    const { apply } = hashTools(new HashSession({ cwd, stateDir }), { operations })
+    operations.push('add_file')
+    const { text } = await apply.execute({
+      operations: [{ op: 'add_file', path: 'a', content: '' }],
+    })
+    assert.match(text, /add_file, which is not allowed: expected one of set_line$/)
+  }))
 
 test('tools without a session, and options that are null', () => {
   assert.throws(() => hashTools(untyped(null)), /expected a HashSession/)

@@ -22,6 +22,8 @@ function hashTools(session, options) {
   checkSession(session)
   const { names: given, ...own } = options ?? {}
   const names = toolNames(given, own.json)
+  // What is allowed does not change with the caller's array.
+  if (Array.isArray(own.operations)) own.operations = [...own.operations]
   const tool = (/** @type {Kind} */ kind) => makeTool(session, names, kind, own)
   const ofLines = { read: tool('read'), search: tool('search'), apply: tool('apply') }
   if (!own.json) return ofLines

@@ -14,6 +14,7 @@ import type {
   HashlineErrorCode,
   HashSession,
   JsonView,
+  Operation,
   RejectedOutcome,
   Repair,
   SearchResult,
@@ -50,7 +51,16 @@ export interface HashToolsOptions {
    * `applyJson`, which the model calls `read_json` and `apply_json`.
    */
   json?: boolean
+  /**
+   * The operations that `apply` and `applyJson` allow; all when left out. The descriptions and
+   * schemas have these alone, and all others are refused. Each of the tools that there are needs
+   * one at least.
+   */
+  operations?: readonly OperationName[]
 }
+
+/** The name of an operation: `'set_line'`. */
+export type OperationName = Operation['op']
 
 /** The tools over one session, which remembers what they showed. */
 export interface HashTools {

@@ -3,16 +3,16 @@
 use std::sync::{Mutex, PoisonError};
 
 use hashline_core::host::{Gate, HeldTurn};
-use hashline_core::{AnswerOptions, Cancel, Code, Error, Result as CoreResult};
+use hashline_core::{Cancel, Code, Error, Result as CoreResult};
 use hashline_tools::{
-    CallOptions, Given, Names, Place, ToolKind, ToolResult, Tools, Unreadable, anthropic,
-    call_title, describe, openai, refusal,
+    Allowed, CallOptions, Given, Names, Place, ToolKind, ToolResult, Tools, ToolsOptions,
+    Unreadable, anthropic, call_title, describe, openai, refusal,
 };
 use napi::bindgen_prelude::{Object, ToNapiValue, TypeName};
 use napi::{Env, ValueType, sys};
 use napi_derive::napi;
 
-use super::fault::{self, Result};
+use super::fault::{self, Fault, Result};
 use super::js::Js;
 use super::options::{Field, Holder, Row, Table, answer_context, answer_form, optional, read, row};
 use super::session::{HashSession, ReadImage};
@@ -20,27 +20,38 @@ use super::task::{self, Call, Prepared};
 use super::text::Text;
 use super::value::{Strings, to_arguments};
 
-/// `ExecuteOptions`, and those of `HashToolsOptions` that a call is carried out with.
-const OPTIONS: Table<CallOptions> = &[
-    Row::SIGNAL,
-    &[
-        row!("dryRun", Field::flag => dry_run),
-        row!("answer", answer_form => answer.form),
-        row!("answerContext", answer_context => answer.context_lines),
-    ],
+/// What options say of the tools, or of one call.
+#[derive(Default)]
+struct Options {
+    call: CallOptions,
+    operations: Allowed,
+    has_json: bool,
+}
+
+/// Those of `HashToolsOptions` that a call is carried out with.
+const SHARED: &[Row<Options>] = &[
+    row!("answer", answer_form => call.answer.form),
+    row!("answerContext", answer_context => call.answer.context_lines),
+    row!("operations", allowed => operations),
 ];
 
 /// `HashToolsOptions`, but for the names.
-const TOOLS: Table<ToolsOptions> = &[&[
-    row!("answer", answer_form => answer.form),
-    row!("answerContext", answer_context => answer.context_lines),
-    row!("json", Field::flag => has_json),
-]];
+const OF_TOOLS: Table<Options> = &[SHARED, &[row!("json", Field::flag => has_json)]];
 
-#[derive(Default)]
-struct ToolsOptions {
-    answer: AnswerOptions,
-    has_json: bool,
+/// `ExecuteOptions`, and the shared ones.
+const OF_CALL: Table<Options> =
+    &[Row::SIGNAL, &[row!("dryRun", Field::flag => call.dry_run)], SHARED];
+
+fn allowed(field: Field<'_>) -> Result<Allowed> {
+    if !field.value().is_array()? {
+        return Err(field.wrong("an array of names of operations"));
+    }
+    Allowed::only(&field.texts()?).map_err(of_operations)
+}
+
+/// A fault of the option `operations`.
+fn of_operations(error: Error) -> Fault {
+    Error::argument(format!("options.operations: {}", error.message)).into()
 }
 
 /// The definition of a tool as JSON, for a harness and a model.
@@ -54,9 +65,13 @@ pub fn tool_definition<'env>(
 ) -> napi::Result<Js<'env>> {
     fault::returned(env, || {
         // So that a wrong option is refused when the tools are made.
-        read(Holder::Options, options, TOOLS, &mut ToolsOptions::default())?;
+        let mut given = Options::default();
+        read(Holder::Options, options, OF_TOOLS, &mut given)?;
+        let kind = kind_of(kind)?;
+        given.operations.check(kind).map_err(of_operations)?;
+        let options = ToolsOptions { names: names_of(names)?, operations: given.operations };
         let dialect = session.for_call()?.options().workspace.dialect;
-        let definition = describe(kind_of(kind)?, dialect, &names_of(names)?);
+        let definition = describe(kind, dialect, &options);
         Ok(serde_json::to_string(&definition).unwrap_or_default())
     })
 }
@@ -109,7 +124,7 @@ pub fn tool_remember<'env>(
         let kind = if kind.is_missing()? { None } else { Some(kind_of(kind)?) };
         let text = Field::argument("text", text).text()?;
         let arguments = to_arguments(arguments, Strings::Whole);
-        let tools = Tools::new(&*session.for_call()?, Names::default());
+        let tools = Tools::new(&*session.for_call()?, ToolsOptions::default());
         Ok(tools.remember(kind, arguments, &text)? as f64)
     })
 }
@@ -181,10 +196,12 @@ struct Made<'a, 'env> {
 
 impl<'env> Made<'_, 'env> {
     fn prepare<const WRITES: bool>(self) -> Result<Prepared<'env, ToolCall<WRITES>>> {
-        let mut options = CallOptions::default();
-        let signal = read(Holder::Options, self.options, OPTIONS, &mut options)?;
+        let mut given = Options::default();
+        let signal = read(Holder::Options, self.options, OF_CALL, &mut given)?;
+        let Options { call: options, operations, .. } = given;
+        let names = names_of(self.names)?;
         let call = ToolCall {
-            tools: Tools::new(&*self.session.for_call()?, names_of(self.names)?),
+            tools: Tools::new(&*self.session.for_call()?, ToolsOptions { names, operations }),
             kind: kind_of(self.kind)?,
             place: None,
             held: None,

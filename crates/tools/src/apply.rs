@@ -2,13 +2,16 @@
 
 use hashline_core::host::{Value, WriteTurn};
 use hashline_core::{AnswerOptions, Dialect, FileChange, Outcome, PatchOptions, format_hashed};
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
+use crate::allowed::Allowed;
 use crate::arguments::{Arguments, Fields, Trouble};
 use crate::operations::{LINE_FIELDS, Taker, arguments, usage};
-use crate::table::{Field, Kind, PATH_NAMES};
+use crate::table::{Field, Kind, PATH_NAMES, operations_of};
 use crate::title::SoFar;
-use crate::tool::{Answer, Call, NOTHING_WRITTEN, Names, Tool, Wording, Work, without_text};
+use crate::tool::{
+    Answer, Call, NOTHING_WRITTEN, Names, Tool, ToolsOptions, Wording, Work, without_text,
+};
 
 pub static APPLY: Tool = Tool {
     title: "Apply",
@@ -17,20 +20,21 @@ pub static APPLY: Tool = Tool {
     work: Work::Writes(apply, title),
 };
 
-fn words(names: &Names, dialect: &Dialect) -> Wording {
+fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
+    let ToolsOptions { names, operations: allowed } = options;
     let Names { read, search, apply, .. } = names;
+    let after =
+        |gap: &str, part: String| if part.is_empty() { part } else { format!("{gap}{part}") };
     Wording {
         description: format!(
-            "Edits, creates, moves and deletes files: all operations, or none. \
+            "{}: all operations, or none. \
              Copy anchors from {read}, {search} and answers of {apply}; all of a call refer to the files before it. \
-             The answer has the new anchors of changed lines. A refusal shows the lines as they are: correct the anchors and send all operations again.\n\
-             {}\n\n{}",
-            usage(),
-            example(names, dialect)
+             The answer has the new anchors of changed lines. A refusal shows the lines as they are: correct the anchors and send all operations again.{}{}",
+            deeds(allowed, "s"),
+            after("\n", usage(allowed)),
+            after("\n\n", example(names, dialect, allowed))
         ),
-        snippet: format!(
-            "Edit, create, move and delete files by the anchors that {read} and {search} show"
-        ),
+        snippet: format!("{} by the anchors that {read} and {search} show", deeds(allowed, "")),
         guidelines: vec![
             format!(
                 "Change files with {apply} alone; put all edits that belong together into one call."
@@ -43,10 +47,43 @@ fn words(names: &Names, dialect: &Dialect) -> Wording {
     }
 }
 
+/// The operations on whole files, and the verb for each.
+const WHOLE_FILES: [(&str, &str); 3] =
+    [("add_file", "create"), ("move_file", "move"), ("delete_file", "delete")];
+
+/// What operations that are allowed do to files, each verb with an ending.
+fn deeds(allowed: &Allowed, ending: &str) -> String {
+    let is_edit = |name: &str| WHOLE_FILES.iter().all(|(whole, _)| *whole != name);
+    let edits = operations_of(LINE_FIELDS, allowed).any(|one| is_edit(one.name)).then_some("edit");
+    let whole = WHOLE_FILES.iter().filter(|(name, _)| allowed.has(name)).map(|(_, verb)| *verb);
+    let verbs: Vec<String> =
+        edits.into_iter().chain(whole).map(|one| one.to_owned() + ending).collect();
+    let list = match verbs.as_slice() {
+        [others @ .., before, last] => {
+            [others, &[format!("{before} and {last}")]].concat().join(", ")
+        }
+        verbs => verbs.concat(),
+    };
+    let (first, rest) = list.split_at_checked(1).unwrap_or_default();
+    format!("{}{rest} files", first.to_uppercase())
+}
+
+/// Those of an example's operations that are allowed.
+pub fn allowed_of<const N: usize>(allowed: &Allowed, example: [Json; N]) -> Vec<Json> {
+    let is_allowed = |one: &Json| one["op"].as_str().is_some_and(|op| allowed.has(op));
+    example.into_iter().filter(is_allowed).collect()
+}
+
 const EXAMPLE: &str = "function hi() {\n  log('Hi')\n}";
 
-/// A read and an edit of what it showed.
-fn example(names: &Names, dialect: &Dialect) -> String {
+/// A read and an edit of what it showed; nothing where no operation in it is allowed.
+fn example(names: &Names, dialect: &Dialect, allowed: &Allowed) -> String {
+    let deed = match ["set_line", "copy_lines"].map(|name| allowed.has(name)) {
+        [true, true] => "change line 2 and copy the old function",
+        [true, false] => "change line 2",
+        [false, true] => "copy the function",
+        [false, false] => return String::new(),
+    };
     // The table's own row: what renders wants one that lives as long as the program.
     let Ok(dialect) = Dialect::by_name(dialect.name) else { return String::new() };
     let rendered = format_hashed(dialect, EXAMPLE.as_bytes(), 1);
@@ -57,15 +94,14 @@ fn example(names: &Names, dialect: &Dialect) -> String {
         .zip(EXAMPLE.lines())
         .map(|(row, line)| &row[..row.len() - line.len() - 1])
         .collect();
-    let edits = json!([
-        {"op": "set_line", "path": "a.js", "anchor": anchors[1], "text": "  log('Hello')"},
-        {"op": "copy_lines", "path": "a.js", "anchor": anchors[0], "block": true, "to": "b.js", "to_anchor": "EOF"},
-    ]);
-    format!(
-        "{} showed of a.js\n{rows}\nTo change line 2 and copy the old function:\n{}",
-        names.read,
-        json!({"operations": edits})
-    )
+    let edits = allowed_of(
+        allowed,
+        [
+            json!({"op": "set_line", "path": "a.js", "anchor": anchors[1], "text": "  log('Hello')"}),
+            json!({"op": "copy_lines", "path": "a.js", "anchor": anchors[0], "block": true, "to": "b.js", "to_anchor": "EOF"}),
+        ],
+    );
+    format!("{} showed of a.js\n{rows}\nTo {deed}:\n{}", names.read, json!({"operations": edits}))
 }
 
 /// How it is told what was done, where nobody says it: a model has just written the lines.

@@ -218,7 +218,7 @@ impl Fields {
 }
 
 /// Whether what a field holds cannot be told from nothing, whatever the field.
-fn says_nothing(value: &Value) -> bool {
+pub fn says_nothing(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::String(text) => text.is_empty(),

@@ -4,13 +4,13 @@ use hashline_core::host::{ReadTurn, WriteTurn};
 use hashline_core::{Dialect, JsonRequest, JsonView, Limits};
 use serde_json::json;
 
-use crate::apply::{apply_as, title as title_of_apply};
+use crate::apply::{allowed_of, apply_as, title as title_of_apply};
 use crate::arguments::{Arguments, MAX_COUNT, Trouble};
 use crate::bounds;
 use crate::operations::{VALUE_FIELDS, arguments};
 use crate::path::plain_path;
 use crate::read::{MAX_LINES, PATH, START_LINE, title as title_of_read};
-use crate::tool::{Answer, Call, Names, Tool, Wording, Work, without_text};
+use crate::tool::{Answer, Call, Names, Tool, ToolsOptions, Wording, Work, without_text};
 
 pub static READ_JSON: Tool = Tool {
     title: "Read JSON",
@@ -26,8 +26,8 @@ pub static APPLY_JSON: Tool = Tool {
     work: Work::Writes(apply_json, title_of_apply),
 };
 
-fn words_of_read(names: &Names, _: &Dialect) -> Wording {
-    let Names { read_json, apply_json, .. } = names;
+fn words_of_read(options: &ToolsOptions, _: &Dialect) -> Wording {
+    let Names { read_json, apply_json, .. } = &options.names;
     let limits = bounds::limits();
     Wording {
         description: format!(
@@ -46,12 +46,21 @@ fn words_of_read(names: &Names, _: &Dialect) -> Wording {
     }
 }
 
-fn words_of_apply(names: &Names, _: &Dialect) -> Wording {
-    let Names { read_json, .. } = names;
-    let edits = json!([
-        {"op": "set_path", "path": "package.json", "anchor": "$.version:a7", "value": "\"1.1.0\""},
-        {"op": "insert_at_path", "path": "package.json", "anchor": "$.scripts:89", "key": "test", "value": "\"node --test\""},
-    ]);
+fn words_of_apply(options: &ToolsOptions, _: &Dialect) -> Wording {
+    let read_json = &options.names.read_json;
+    let edits = allowed_of(
+        &options.operations,
+        [
+            json!({"op": "set_path", "path": "package.json", "anchor": "$.version:a7", "value": "\"1.1.0\""}),
+            json!({"op": "insert_at_path", "path": "package.json", "anchor": "$.scripts:89", "key": "test", "value": "\"node --test\""}),
+        ],
+    );
+    let example = if edits.is_empty() {
+        String::new()
+    } else {
+        let call = json!({"operations": edits});
+        format!("\n\nExample, with anchors that {read_json} showed of package.json:\n{call}")
+    };
     Wording {
         description: format!(
             "Edits values of JSON documents by path, any number in one call: \
@@ -59,9 +68,7 @@ fn words_of_apply(names: &Names, _: &Dialect) -> Wording {
              Values are named by the anchors that {read_json} showed; copy them exactly. \
              All anchors of a call refer to the documents before it; \
              comments, order and layout of everything else stay as they are. \
-             A refusal shows the current anchors: correct them and send all operations again.\n\n\
-             Example, with anchors that {read_json} showed of package.json:\n{}",
-            json!({"operations": edits})
+             A refusal shows the current anchors: correct them and send all operations again.{example}"
         ),
         snippet: format!("Edit values of JSON documents by the anchors that {read_json} shows"),
         guidelines: Vec::new(),

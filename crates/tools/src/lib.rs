@@ -5,13 +5,14 @@
 //! A tool is declared once: `table` says what a field is, `read`, `search`, `apply` and `json` have
 //! one tool each, and `tool` lists them. Schemas, the reading of arguments and the refusal of what
 //! is unknown follow from that. `text` takes JSON as models write it. `arguments`, `operations` and
-//! `path` understand slips. `bounds` and `title` say how long answers are. `vendors` has the forms
+//! `path` understand slips. `allowed` says which operations there are. `bounds` and `title` say how long answers are. `vendors` has the forms
 //! of definitions that vendors want.
 //!
 //! The crate is synchronous, and knows neither JavaScript nor a protocol.
 
 #![deny(missing_docs)]
 
+mod allowed;
 mod apply;
 mod arguments;
 mod bounds;
@@ -27,13 +28,14 @@ mod title;
 mod tool;
 mod vendors;
 
+pub use allowed::Allowed;
 pub use arguments::{Repair, Rule};
 pub use path::path_of_url;
 pub use text::Unreadable;
 pub use title::call_title;
 pub use tool::{
     Annotations, CallOptions, Definition, Given, Names, Place, ToolKind, ToolResult, Tools,
-    describe, refusal,
+    ToolsOptions, describe, refusal,
 };
 pub use vendors::{anthropic, openai};
 

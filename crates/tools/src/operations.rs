@@ -2,12 +2,13 @@
 
 use hashline_core::host::{VALUE, Value};
 
+use crate::allowed::{Allowed, operation_of};
 use crate::arguments::{
     Arguments, Fields, Repairs, Rule, TAKEN_AS_ONE, Trouble, decoded, half_a_character, is_empty,
     malformed, missing, noun, quoted, whole_number, wrong,
 };
 use crate::path::plain_path;
-use crate::table::{Field, Kind, Operation, PATH_NAMES, names_of, op_names};
+use crate::table::{Field, Kind, Operation, PATH_NAMES, names_of, op_names, operations_of};
 use crate::text::{Unreadable, parsed, without_fence};
 use crate::tool::Call;
 
@@ -60,7 +61,7 @@ const ANCHOR: Field = Field::new("anchor", Kind::Name, "");
 pub static LINE_FIELDS: &[Field] = &[
     op(LINE_OPERATIONS),
     PATH,
-    ANCHOR.about("For inserts also BOF, EOF"),
+    ANCHOR.about_of(&[(&["insert_after", "insert_before"], "For inserts also BOF, EOF")]),
     Field::new("start_anchor", Kind::Name, "").or(&["startAnchor"]),
     Field::new("end_anchor", Kind::Name, "").or(&["endAnchor"]),
     Field::new("block", Kind::Flag, "The whole function that begins there"),
@@ -69,7 +70,11 @@ pub static LINE_FIELDS: &[Field] = &[
     Field::new("new_text", Kind::Text, ""),
     Field::new("all", Kind::Flag, "Replace every occurrence").or(&["replace_all", "replaceAll"]),
     Field::new("content", Kind::Text, ""),
-    Field::new("to", Kind::Path, "The new path; of lines: another file")
+    Field::new("to", Kind::Path, "")
+        .about_of(&[
+            (&["move_file"], "The new path"),
+            (&["move_lines", "copy_lines"], "of lines: another file"),
+        ])
         .or(&["new_path", "newPath"]),
     Field::new("to_anchor", Kind::Name, "They go below it, or to BOF, EOF").or(&["toAnchor"]),
     Field::new("indent", Kind::Name, "fit: as deep as there"),
@@ -80,7 +85,10 @@ pub static LINE_FIELDS: &[Field] = &[
 pub static VALUE_FIELDS: &[Field] = &[
     op(VALUE_OPERATIONS),
     PATH,
-    ANCHOR.about("Of the value; insert_at_path: of the object or array").required(),
+    ANCHOR
+        .about("Of the value")
+        .about_of(&[(&["insert_at_path"], "insert_at_path: of the object or array")])
+        .required(),
     Field::new(
         VALUE,
         Kind::Value,
@@ -134,7 +142,7 @@ static BESIDE_EDITS: &[Field] = &[
 pub struct Taker<'a> {
     call: &'a Call<'a>,
     repairs: &'a mut Repairs,
-    /// The schema that the model was given.
+    /// The schema that the model was given, but for operations that are not allowed.
     schema: &'static [Field],
 }
 
@@ -278,24 +286,44 @@ impl<'a> Taker<'a> {
     fn known(&self, fields: &Fields, place: &str) -> Result<&'static Operation, Trouble> {
         let what = match fields.get("op") {
             Some(Value::String(op)) => match find_operation(op) {
-                Some(operation) => return Ok(operation),
+                Some(operation) if self.call.allowed.has(operation.name) => return Ok(operation),
+                Some(_) => format!("is {op}, which is not allowed"),
                 None => format!("has the unknown op {}", quoted(op)),
             },
             Some(Value::IllFormed) => return Err(half_a_character(&format!("{place}.op"))),
             None => "has no op".to_owned(),
             Some(other) => format!("has {} as its op", noun(other)),
         };
+        Err(self.expected_other(place, &what))
+    }
+
+    /// The refusal of what is no operation, or none that is allowed.
+    fn expected_other(&self, place: &str, what: &str) -> Trouble {
         let known = op_names(self.operations()).join(", ");
-        Err(malformed(format!("{place} {what}: expected one of {known}")))
+        malformed(format!("{place} {what}: expected one of {known}"))
     }
 
     /// The operations that the schema has.
-    fn operations(&self) -> &'static [Operation] {
-        let op = self.schema.iter().find_map(|field| match field.kind {
-            Kind::Op(operations) => Some(operations),
-            _ => None,
-        });
-        op.unwrap_or_default()
+    fn operations(&self) -> impl Iterator<Item = &'static Operation> {
+        operations_of(self.schema, self.call.allowed)
+    }
+
+    /// Refuses what does the same as an operation that is not allowed. What is none of the known
+    /// edits is refused as well, where not all are allowed.
+    fn check_allowed(
+        &self,
+        operation: Option<&'static Operation>,
+        place: &str,
+    ) -> Result<(), Trouble> {
+        match operation {
+            Some(one) if self.call.allowed.has(one.name) => Ok(()),
+            Some(Operation { name, .. }) => {
+                let what = format!("does the same as {name}, which is not allowed");
+                Err(self.expected_other(place, &what))
+            }
+            None if self.call.allowed.is_all() => Ok(()),
+            None => Err(self.expected_other(place, "has no known edit")),
+        }
     }
 
     /// Refuses an operation without its text, which would delete.
@@ -314,7 +342,10 @@ impl<'a> Taker<'a> {
             |name: &&&str| **name != "text" && fields.get(name).is_some_and(|held| !is_empty(held));
         let instead = match TEXTS.iter().find(is_held) {
             Some(held) => format!("What {held} holds belongs in it."),
-            None => "To take lines away, use delete; an empty string is an empty line.".to_owned(),
+            None if self.call.allowed.has("delete") => {
+                "To take lines away, use delete; an empty string is an empty line.".to_owned()
+            }
+            None => "An empty string is an empty line.".to_owned(),
         };
         let op = operation.name;
         Err(malformed(format!(
@@ -350,8 +381,7 @@ impl<'a> Taker<'a> {
 
     /// The operations of the schema that have a field.
     fn owners(&self, name: &str) -> Vec<&'static str> {
-        let has = self.operations().iter().filter(|one| one.fields.contains(&name));
-        has.map(|one| one.name).collect()
+        op_names(self.operations().filter(|one| one.fields.contains(&name)))
     }
 
     /// Leaves out the fields that models leave empty: null, an empty string where no text belongs,
@@ -515,7 +545,13 @@ impl<'a> Taker<'a> {
         let mut fields = given.fields;
         let mut items = Vec::with_capacity(edits.len());
         for (at, edit) in edits.into_iter().enumerate() {
-            items.push(self.edit(edit, &format!("{EDITS}[{at}]"))?);
+            let place = format!("{EDITS}[{at}]");
+            items.push(self.edit(edit, &place)?);
+        }
+        for (name, operation) in [("rename", "move_file"), ("delete", "delete_file")] {
+            if fields.get(name).is_some_and(|value| *value != Value::Bool(false)) {
+                self.check_allowed(find_operation(operation), name)?;
+            }
         }
         for name in ["path", "rename"] {
             if let Some(path) = fields.take(name) {
@@ -532,7 +568,7 @@ impl<'a> Taker<'a> {
         let Value::Object(held) = edit else { return Ok(edit) };
         let fields = Fields(held);
         if let Some(op @ ("set" | "replace")) = fields.word("op") {
-            check_new_text(&fields, "content", op, place)?;
+            self.check_new_text(&fields, "content", op, place)?;
         }
         let Fields(mut held) = fields;
         for (key, value) in &mut held {
@@ -546,36 +582,50 @@ impl<'a> Taker<'a> {
             let text = if key == "insert_after" { "text" } else { "new_text" };
             inner.rename_one(text, TEXT_NAMES, &format!("{place}."), self.repairs)?;
             if ["set_line", "replace_lines"].contains(&key.as_str()) {
-                check_new_text(&inner, "new_text", key, &place)?;
+                self.check_new_text(&inner, "new_text", key, &place)?;
             }
             *fields = inner.0;
         }
-        Ok(Value::Object(held))
+        let fields = Fields(held);
+        self.check_allowed(operation_of(&fields), place)?;
+        Ok(Value::Object(fields.0))
     }
-}
 
-/// Refuses an edit that would delete for want of its text, or would lose a text. An empty string
-/// deletes in these shapes.
-fn check_new_text(fields: &Fields, name: &str, key: &str, place: &str) -> Result<(), Trouble> {
-    let is_held =
-        |one: &&&str| **one != name && fields.get(one).is_some_and(|held| !is_empty(held));
-    if let Some(other) = TEXTS.iter().find(is_held) {
-        return Err(malformed(format!(
-            "{place} has no field {other}: what it holds belongs in {name} of {key}"
-        )));
+    /// Refuses an edit that would delete for want of its text, or would lose a text. An empty
+    /// string deletes in these shapes.
+    fn check_new_text(
+        &self,
+        fields: &Fields,
+        name: &str,
+        key: &str,
+        place: &str,
+    ) -> Result<(), Trouble> {
+        let is_held =
+            |one: &&&str| **one != name && fields.get(one).is_some_and(|held| !is_empty(held));
+        if let Some(other) = TEXTS.iter().find(is_held) {
+            return Err(malformed(format!(
+                "{place} has no field {other}: what it holds belongs in {name} of {key}"
+            )));
+        }
+        let text = fields.get(name);
+        if !is_no_text(text) {
+            return Ok(());
+        }
+        let how = text.map_or("missing", no_text);
+        let instead = if self.call.allowed.has("delete") {
+            " To take lines away, use the operation delete."
+        } else {
+            ""
+        };
+        Err(malformed(format!(
+            "the field {place}.{name} is {how}: {key} puts the lines of {name} into the file.{instead}"
+        )))
     }
-    let text = fields.get(name);
-    if !is_no_text(text) {
-        return Ok(());
-    }
-    let how = text.map_or("missing", no_text);
-    Err(malformed(format!(
-        "the field {place}.{name} is {how}: {key} puts the lines of {name} into the file. To take lines away, use the operation delete."
-    )))
 }
 
 impl Operation {
-    fn has(&self, name: &str) -> bool {
+    /// Whether it has a field.
+    pub fn has(&self, name: &str) -> bool {
         self.fields.contains(&name) || COMMON.contains(&name)
     }
 
@@ -589,17 +639,27 @@ impl Operation {
     }
 }
 
-/// What the operations on lines and files take beside a path, those with the same fields together.
-pub fn usage() -> String {
-    let same = LINE_OPERATIONS.chunk_by(|one, next| one.fields == next.fields);
+/// What the operations on lines and files that are allowed take beside a path, those with the same
+/// fields together.
+pub fn usage(allowed: &Allowed) -> String {
+    let operations: Vec<&'static Operation> = operations_of(LINE_FIELDS, allowed).collect();
+    let same = operations.chunk_by(|one, next| one.fields == next.fields);
     let with_own = same.filter(|group| !group[0].fields.is_empty());
-    let rows =
-        with_own.map(|group| format!("{}: {}", op_names(group).join(", "), group[0].listed()));
+    let rows = with_own.map(|group| {
+        let names = op_names(group.iter().copied()).join(", ");
+        format!("{names}: {}", group[0].listed())
+    });
     rows.collect::<Vec<_>>().join("\n")
 }
 
-fn find_operation(name: &str) -> Option<&'static Operation> {
-    LINE_OPERATIONS.iter().chain(VALUE_OPERATIONS).find(|one| one.name == name)
+/// All operations, in the order in which they are listed.
+pub fn all_operations() -> impl Iterator<Item = &'static Operation> {
+    LINE_OPERATIONS.iter().chain(VALUE_OPERATIONS)
+}
+
+/// The operation with a name.
+pub fn find_operation(name: &str) -> Option<&'static Operation> {
+    all_operations().find(|one| one.name == name)
 }
 
 /// Whether fields are those of one operation, without a list around it.

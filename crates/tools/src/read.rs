@@ -11,7 +11,9 @@ use crate::bounds::{limits, plural};
 use crate::path::plain_path;
 use crate::table::{Field, Kind, PATH_NAMES};
 use crate::title::SoFar;
-use crate::tool::{Answer, Call, Names, Tool, Wording, Work, anchor_form, line_form, without_text};
+use crate::tool::{
+    Answer, Call, Names, Tool, ToolsOptions, Wording, Work, anchor_form, line_form, without_text,
+};
 
 pub const PATH: Field = Field::new("path", Kind::Path, "").required().or(PATH_NAMES);
 pub const START_LINE: Field =
@@ -31,8 +33,8 @@ pub static READ: Tool = Tool {
     work: Work::Reads(read, title),
 };
 
-fn words(names: &Names, dialect: &Dialect) -> Wording {
-    let Names { read, search, apply, .. } = names;
+fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
+    let Names { read, search, apply, .. } = &options.names;
     let (line, anchor, limits) = (line_form(dialect), anchor_form(dialect), limits());
     Wording {
         description: format!(

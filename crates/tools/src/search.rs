@@ -9,7 +9,9 @@ use crate::bounds::{MAX_LINES, plural};
 use crate::path::plain_path;
 use crate::table::{Field, Kind};
 use crate::title::SoFar;
-use crate::tool::{Answer, Call, Names, Tool, Wording, Work, line_form, without_text};
+use crate::tool::{
+    Answer, Call, Names, Tool, ToolsOptions, Wording, Work, line_form, without_text,
+};
 
 const PATTERN: Field = Field::new("pattern", Kind::Text, "").required().or(&["query", "search"]);
 const LITERAL: Field = Field::new("literal", Kind::Flag, "");
@@ -40,8 +42,8 @@ pub static SEARCH: Tool = Tool {
 
 const MAX_CONTEXT_LINES: u64 = 20;
 
-fn words(names: &Names, dialect: &Dialect) -> Wording {
-    let Names { read, search, apply, .. } = names;
+fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
+    let Names { read, search, apply, .. } = &options.names;
     let line = line_form(dialect);
     Wording {
         description: format!(

@@ -3,6 +3,8 @@
 
 use serde_json::{Map, Value as Json, json};
 
+use crate::allowed::Allowed;
+
 /// A field of the arguments, or of an operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
@@ -12,6 +14,8 @@ pub struct Field {
     pub kind: Kind,
     /// What the model is told of it, where the name does not say all.
     pub about: &'static str,
+    /// What more it is told where one of these operations is allowed.
+    pub about_of: &'static [(&'static [&'static str], &'static str)],
     /// The number that stands in there for `{}`.
     pub number: Option<u64>,
     /// Whether the schema has it. Others are taken as well.
@@ -43,8 +47,20 @@ impl Operation {
 }
 
 /// The names of operations.
-pub fn op_names(operations: &[Operation]) -> Vec<&'static str> {
-    operations.iter().map(|one| one.name).collect()
+pub fn op_names(operations: impl Iterator<Item = &'static Operation>) -> Vec<&'static str> {
+    operations.map(|one| one.name).collect()
+}
+
+/// The operations of a schema that are allowed.
+pub fn operations_of<'a>(
+    fields: &'static [Field],
+    allowed: &'a Allowed,
+) -> impl Iterator<Item = &'static Operation> + 'a {
+    let op = fields.iter().find_map(|field| match field.kind {
+        Kind::Op(operations) => Some(operations),
+        _ => None,
+    });
+    op.unwrap_or_default().iter().filter(|one| allowed.has(one.name))
 }
 
 /// What a field holds.
@@ -79,6 +95,7 @@ impl Field {
             name,
             kind,
             about,
+            about_of: &[],
             number: None,
             is_listed: true,
             is_required: false,
@@ -111,24 +128,44 @@ impl Field {
         Field { number: Some(number), ..self }
     }
 
+    /// The field with what more a model is told of it where one of some operations is allowed.
+    pub const fn about_of(
+        self,
+        about_of: &'static [(&'static [&'static str], &'static str)],
+    ) -> Field {
+        Field { about_of, ..self }
+    }
+
     /// What the model is told of it.
-    fn description(&self) -> String {
-        match self.number {
+    fn description(&self, allowed: &Allowed) -> String {
+        let about = match self.number {
             Some(number) => self.about.replace("{}", &number.to_string()),
             None => self.about.to_owned(),
-        }
+        };
+        let is_told =
+            |(operations, _): &&(&[&str], &str)| operations.iter().any(|name| allowed.has(name));
+        let more = self.about_of.iter().filter(is_told).map(|(_, more)| (*more).to_owned());
+        let parts = std::iter::once(about).chain(more).filter(|part| !part.is_empty());
+        parts.collect::<Vec<_>>().join("; ")
     }
 
     /// The schema, but for the description.
-    fn schema(&self) -> Map<String, Json> {
+    fn schema(&self, allowed: &Allowed) -> Map<String, Json> {
         let schema = match self.kind {
-            Kind::Op(operations) => json!({"type": "string", "enum": op_names(operations)}),
+            Kind::Op(operations) => {
+                let allowed = operations.iter().filter(|one| allowed.has(one.name));
+                json!({"type": "string", "enum": op_names(allowed)})
+            }
             Kind::Path | Kind::Name | Kind::Text | Kind::Value => json!({"type": "string"}),
             Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
             Kind::Count => json!({"type": "integer"}),
             Kind::Counts => json!({"type": "array", "items": {"type": "integer"}}),
             Kind::Flag => json!({"type": "boolean"}),
-            Kind::Operations(fields) => json!({"type": "array", "items": schema(fields)}),
+            Kind::Operations(fields) => {
+                let has = |name| operations_of(fields, allowed).any(|one| one.has(name));
+                let taken = fields.iter().filter(|field| has(field.name));
+                json!({"type": "array", "items": schema(taken, allowed)})
+            }
         };
         match schema {
             Json::Object(schema) => schema,
@@ -137,21 +174,23 @@ impl Field {
     }
 }
 
-/// The schema of an object with these fields. It is flat and plain, since not every vendor takes
-/// more.
-pub fn schema(fields: &[Field]) -> Json {
-    let listed = || fields.iter().filter(|field| field.is_listed);
-    let properties: Map<String, Json> = listed()
+/// The schema of an object with these fields, for the operations that are allowed. It is flat and
+/// plain, since not every vendor takes more.
+pub fn schema<'a>(fields: impl Iterator<Item = &'a Field>, allowed: &Allowed) -> Json {
+    let listed: Vec<&Field> = fields.filter(|field| field.is_listed).collect();
+    let properties: Map<String, Json> = listed
+        .iter()
         .map(|field| {
-            let mut schema = field.schema();
-            if !field.about.is_empty() {
-                schema.insert("description".to_owned(), field.description().into());
+            let mut schema = field.schema(allowed);
+            let description = field.description(allowed);
+            if !description.is_empty() {
+                schema.insert("description".to_owned(), description.into());
             }
             (field.name.to_owned(), schema.into())
         })
         .collect();
     let required: Vec<&str> =
-        listed().filter(|field| field.is_required).map(|field| field.name).collect();
+        listed.iter().filter(|field| field.is_required).map(|field| field.name).collect();
     json!({"type": "object", "properties": properties, "required": required})
 }
 

@@ -7,6 +7,7 @@ use hashline_core::{AnswerOptions, Cancel, Code, Dialect, Error, ReadImage, Root
 use serde::Serialize;
 use serde_json::{Value as Json, json};
 
+use crate::allowed::Allowed;
 use crate::apply::APPLY;
 use crate::arguments::{Arguments, Repair, Repairs, Trouble};
 use crate::bounds::{bounded, bounded_notes};
@@ -97,6 +98,15 @@ impl Names {
     }
 }
 
+/// What a harness says of the tools.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolsOptions {
+    /// What they are called.
+    pub names: Names,
+    /// Which operations there are.
+    pub operations: Allowed,
+}
+
 /// A tool, as it is declared.
 pub struct Tool {
     /// Its name for people.
@@ -104,7 +114,7 @@ pub struct Tool {
     /// Its arguments.
     pub fields: &'static [Field],
     /// What is said of it.
-    pub words: fn(&Names, &Dialect) -> Wording,
+    pub words: fn(&ToolsOptions, &Dialect) -> Wording,
     /// What it does.
     pub work: Work,
 }
@@ -132,6 +142,7 @@ pub enum Work {
 pub struct Call<'a> {
     pub session: &'a Session,
     pub names: &'a Names,
+    pub allowed: &'a Allowed,
     pub options: &'a CallOptions,
     pub cancel: &'a Cancel,
     pub progress: &'a dyn Fn(usize, usize),
@@ -187,17 +198,17 @@ pub struct Annotations {
 }
 
 /// The definition of a tool, with anchors of a dialect.
-pub fn describe(kind: ToolKind, dialect: &Dialect, names: &Names) -> Definition {
+pub fn describe(kind: ToolKind, dialect: &Dialect, options: &ToolsOptions) -> Definition {
     let tool = kind.tool();
     let writes = kind.writes();
-    let Wording { description, snippet, guidelines, .. } = (tool.words)(names, dialect);
+    let Wording { description, snippet, guidelines, .. } = (tool.words)(options, dialect);
     Definition {
-        name: names.of(kind).to_owned(),
+        name: options.names.of(kind).to_owned(),
         title: tool.title,
         description,
         snippet,
         guidelines,
-        input_schema: schema(tool.fields),
+        input_schema: schema(tool.fields.iter(), &options.operations),
         annotations: Annotations {
             title: tool.title,
             read_only_hint: !writes,
@@ -251,7 +262,7 @@ pub struct ToolResult {
 #[derive(Clone)]
 pub struct Tools {
     session: Arc<Session>,
-    names: Arc<Names>,
+    options: Arc<ToolsOptions>,
 }
 
 /// The place of a call in the order of calls of its session.
@@ -285,14 +296,14 @@ impl Place {
 
 impl Tools {
     /// The tools over a session, which remembers what they show.
-    pub fn new(session: &Session, names: Names) -> Tools {
+    pub fn new(session: &Session, options: ToolsOptions) -> Tools {
         // What messages of the core name is written as the fields of calls are.
-        Tools { session: Arc::new(session.spelled(Term::name)), names: Arc::new(names) }
+        Tools { session: Arc::new(session.spelled(Term::name)), options: Arc::new(options) }
     }
 
     /// The definition of a tool, for a harness and a model.
     pub fn describe(&self, kind: ToolKind) -> Definition {
-        describe(kind, self.session.options().workspace.dialect, &self.names)
+        describe(kind, self.session.options().workspace.dialect, &self.options)
     }
 
     /// Takes the place of a call in the order of calls.
@@ -316,8 +327,8 @@ impl Tools {
         progress: &dyn Fn(usize, usize),
     ) -> Result<ToolResult, Error> {
         let Place { kind, turn } = place;
-        let (session, names) = (&*self.session, &*self.names);
-        let call = Call { session, names, options, cancel, progress };
+        let ToolsOptions { names, operations: allowed } = &*self.options;
+        let call = Call { session: &self.session, names, allowed, options, cancel, progress };
         let mut repairs = Repairs::default();
         let answer =
             Arguments::of(given, &mut repairs).and_then(|given| match (kind.tool().work, turn) {
@@ -338,17 +349,18 @@ impl Tools {
         &self.session
     }
 
-    /// How the session's own paths and files are looked at outside of calls.
+    /// How the session's own paths and files are looked at outside of calls. What was done is done,
+    /// whatever is allowed.
     pub(crate) fn looking<T>(&self, look: impl FnOnce(&Call<'_>) -> T) -> T {
-        let (session, names) = (&*self.session, &*self.names);
+        let (session, names, allowed) = (&*self.session, &self.options.names, &Allowed::default());
         let (options, cancel) = (&CallOptions::default(), &Cancel::default());
-        look(&Call { session, names, options, cancel, progress: &|_, _| {} })
+        look(&Call { session, names, allowed, options, cancel, progress: &|_, _| {} })
     }
 
     fn result(&self, kind: ToolKind, answer: Answer, repairs: &Repairs) -> ToolResult {
         let Answer { text, is_error, codes, images, summary, structured, diff } = answer;
         let dialect = self.session.options().workspace.dialect;
-        let advice = (kind.tool().words)(&self.names, dialect).advice;
+        let advice = (kind.tool().words)(&self.options, dialect).advice;
         let advice = if is_error && !kind.writes() { String::new() } else { format!(" {advice}") };
         let mut notes = repairs.notes();
         // So that the model does not go on with anchors that are old.
@@ -379,13 +391,14 @@ impl Tools {
     fn reach(&self, kind: ToolKind) -> Option<String> {
         let options = self.session.options();
         let Root::At(root) = &options.workspace.root else { return None };
-        let name = self.names.of(kind);
+        let names = &self.options.names;
+        let name = names.of(kind);
         let readable: Vec<_> =
             options.read_roots.iter().map(|root| root.to_string_lossy()).collect();
         let also = match readable.as_slice() {
             [] => String::new(),
             roots if kind.writes() => {
-                format!("; {} shows files of {}, too", self.names.read, roots.join(", "))
+                format!("; {} shows files of {}, too", names.read, roots.join(", "))
             }
             roots => format!(", {}", roots.join(", ")),
         };

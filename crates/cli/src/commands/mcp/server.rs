@@ -12,7 +12,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hashline_core::{Cancel, Code, Dialect, Error, Root, Session, SessionOptions, StoreOptions};
 use hashline_tools::{
-    CallOptions, Definition, Names, Place, ToolKind, ToolResult, Tools, describe, refusal,
+    CallOptions, Definition, Names, Place, ToolKind, ToolResult, Tools, ToolsOptions, describe,
+    refusal,
 };
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, ConstString,
@@ -140,7 +141,7 @@ impl Server {
                 roots => roots.to_vec(),
             };
             if held.as_ref().is_none_or(|workplace| workplace.roots != roots) {
-                let tools = Tools::new(&self.open(&roots)?, Names::default());
+                let tools = Tools::new(&self.open(&roots)?, ToolsOptions::default());
                 *held = Some(Workplace { tools, roots });
             }
         }
@@ -211,9 +212,9 @@ fn result_of(result: ToolResult, is_structured: bool) -> CallToolResult {
 
 /// What the tools are to be used for.
 fn instructions(dialect: &Dialect) -> String {
-    let names = Names::default();
+    let options = ToolsOptions::default();
     let rules =
-        ToolKind::ALL.into_iter().flat_map(|kind| describe(kind, dialect, &names).guidelines);
+        ToolKind::ALL.into_iter().flat_map(|kind| describe(kind, dialect, &options).guidelines);
     rules.collect::<Vec<_>>().join(" ")
 }
 
@@ -278,8 +279,8 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let names = Names::default();
-        let tool = |kind| listed(describe(kind, self.dialect(), &names));
+        let options = ToolsOptions::default();
+        let tool = |kind| listed(describe(kind, self.dialect(), &options));
         Ok(ListToolsResult::with_all_items(ToolKind::ALL.into_iter().map(tool).collect()))
     }
 
