@@ -142,6 +142,22 @@ fn several_files_and_whole_files() {
 }
 
 #[test]
+fn regression_lines_put_over_those_of_another_file_are_told_once() {
+    let scene = Scene::new(&[("a.json", "{\n  \"a\": [\n  ]\n}\n"), ("b.txt", "x\ny\n")]);
+    let session = scene.session(&["a.json", "b.txt"]);
+    let patch =
+        format!("{}\nCUT 4 @r\n{}\nPUT 1.=1 @r", scene.header("a.json"), scene.header("b.txt"));
+    let done = applied(in_session(&session, &patch));
+    let told: Vec<_> = done.files.iter().map(|one| (one.path.as_str(), one.added)).collect();
+    assert_eq!(told, [("a.json", 0), ("b.txt", 1)]);
+    assert_eq!(scene.content("b.txt"), "}\ny\n");
+    let warned: Vec<_> = done.warnings.iter().map(|one| one.path.as_str()).collect();
+    assert_eq!(warned, ["a.json"], "{}", done.text);
+    let no = refused(scene.try_apply(&scene.patch("b.txt", "CUT 9 @r\nPUT 1.=1 @r")));
+    assert_eq!(no.failures.len(), 1, "{}", no.text);
+}
+
+#[test]
 fn blocks() {
     let code = "// Says it.\nfn a() {\n    say();\n}\n\nfn b() {\n    call();\n}\n";
     let scene = Scene::new(&[("a.rs", code), ("b.rs", "")]);

@@ -52,12 +52,18 @@ impl Failures {
     pub(super) fn into_rejected(self, spelling: Spelling, hunks: &[HunkName]) -> Option<Rejected> {
         let mut all: Vec<_> = self.all.into_iter().enumerate().collect();
         all.sort_by_key(|(_, (failure, _))| failure.operation);
-        let mut failures = Vec::with_capacity(all.len());
+        let mut failures: Vec<Failure> = Vec::with_capacity(all.len());
         let mut reports = Vec::new();
         for (place, (mut failure, mut report)) in all {
             failure.spell(spelling);
             if !hunks.is_empty() {
                 name_hunks(hunks, &mut failure, report.as_mut());
+                // A hunk can be several operations, which fail alike.
+                let is_known = |known: &Failure| known.message == failure.message;
+                let alike = failures.iter().rev();
+                if alike.take_while(|one| one.operation == failure.operation).any(is_known) {
+                    continue;
+                }
             }
             reports.extend(report.map(|report| (failures.len(), place, report)));
             failures.push(failure);

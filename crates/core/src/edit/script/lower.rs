@@ -249,12 +249,13 @@ impl Lowering<'_> {
             },
             HunkAct::PasteOver(lines, _) => match self.source() {
                 PasteSource::Cut { hunk, is_copy } => {
-                    self.push(to, replace(tag, *lines, Vec::new()));
                     let behind = match *lines {
                         HunkLines::Range(_, last) => HunkGap::After(last),
                         HunkLines::Block(line) => HunkGap::AfterBlock(line),
                     };
+                    // A file to which lines come is known by the operation that puts them.
                     self.transfer(to, *hunk, *is_copy, behind);
+                    self.push(to, replace(tag, *lines, Vec::new()));
                 }
                 PasteSource::Kept(text) => self.push(to, replace(tag, *lines, text.to_vec())),
             },

@@ -187,9 +187,9 @@ fn registers() {
         "2 a put",
         "3 a move 1",
         "3 b put",
-        "4 b replace 5-5* []",
         "4 a copy 1",
         "4 b put*",
+        "4 b replace 5-5* []",
     ];
     assert_eq!(lowered(text, &none).unwrap(), expected);
     let mut kept = Registers::default();
