@@ -25,7 +25,7 @@ use crate::edit::outcome::{Applied, Noop, NoopReason, Outcome, TextOutcome};
 use crate::edit::plan::names;
 use crate::edit::report::{applied_text, name_applied_hunks};
 use crate::edit::request::{Operation, Operations, Patch, PatchKind, parse};
-use crate::edit::session::Recall;
+use crate::edit::session::{LineSet, Recall};
 use crate::edit::splice::splice;
 use crate::edit::structure::SyntaxCheck;
 use crate::error::{Code, Error, Result, Term};
@@ -169,7 +169,7 @@ fn apply_patch(
         }
     };
     // Before the commit: what was read may be mapped, and then shows what is written.
-    let (mut applied, rows) = job.report(&added, patch_options, &checks);
+    let (mut applied, rows) = job.report(&added, patch_options, &checks, recall.as_ref());
     name_applied_hunks(&patch.hunks, &mut applied);
     if patch_options.dry_run {
         return Ok(Outcome::Applied(applied));
@@ -286,7 +286,8 @@ pub fn apply_to_text(
     applied.noops.sort_by_key(|one| one.operation);
     let mut rows = Vec::new();
     if !file.plan.regions.is_empty() {
-        let (change, shown) = edited_change(dialect, "", &file, options.answer);
+        let (change, shown) =
+            edited_change(dialect, "", &file, options.answer, &LineSet::default());
         applied.files.push(change);
         rows.push(shown.text);
     }

@@ -8,7 +8,7 @@ use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
 use hashline_core::internals::edit::report::AnswerOptions;
 use hashline_core::internals::text::dialect::Dialect;
 use hashline_core::internals::text::hash::hash_line;
-use hashline_core::{Session, SessionOptions, WorkspaceOptions};
+use hashline_core::{Code, ReadRequest, Session, SessionOptions, WorkspaceOptions};
 use serde_json::{Value, json};
 
 /// A session over files that were read, all of them.
@@ -254,6 +254,85 @@ fn of_lines_that_were_moved_or_copied_a_brief_answer_names_the_ends() {
         end(40)
     );
     assert_eq!(told.text, expected);
+}
+
+/// A session that answers briefly and has read these lines of a file alone.
+fn brief_of_lines(text: &str, numbers: &[u64]) -> Scene {
+    let scene = brief(&[]);
+    fs::write(scene.dir.path().join("work/f"), text).unwrap();
+    for &number in numbers {
+        let mut request = ReadRequest::new("f");
+        request.start_line = Some(number);
+        request.limits.max_lines = Some(1);
+        scene.session.read(request).unwrap();
+    }
+    scene
+}
+
+/// Why a line may not be set by an anchor that an answer named; `None` if it may.
+fn why_not_set(scene: &Scene, number: u64, text: &str) -> Option<Code> {
+    let edit =
+        json!([{"op": "set_line", "path": "f", "anchor": anchor(number, text), "text": "new"}]);
+    match scene.outcome(&edit, &PatchOptions { dry_run: true, ..PatchOptions::default() }) {
+        Outcome::Applied(_) => None,
+        Outcome::Rejected(rejected) => Some(rejected.code),
+    }
+}
+
+#[test]
+fn regression_moved_lines_that_were_never_shown_are_told_with_their_text() {
+    let moved = |scene: &Scene| {
+        let told = scene.applied(json!([{
+            "op": "move_lines", "path": "f", "start_anchor": anchor(1, "line 1"),
+            "end_anchor": anchor(4, "line 4"), "to_anchor": anchor(8, "line 8"),
+        }]));
+        told.text
+    };
+    let texts = ["line 1", "line 2", "line 3", "line 4"];
+    let scene = brief_of_lines(&lines(10), &[1, 2, 3, 4, 8]);
+    let told = moved(&scene);
+    assert!(told.contains(&named(5, &texts)), "{told}");
+    let scene = brief_of_lines(&lines(10), &[1, 4, 8]);
+    let told = moved(&scene);
+    let rows: Vec<String> = (5..).zip(texts).map(|(at, text)| row(at, text)).collect();
+    assert!(told.contains(&rows.join("\n")), "{told}");
+    for (at, text) in (5..).zip(texts) {
+        assert_eq!(why_not_set(&scene, at, text), None, "{text}");
+    }
+}
+
+#[test]
+fn regression_a_line_of_which_a_part_was_replaced_is_told_whole_if_it_was_never_shown() {
+    let replace = json!([
+        {"op": "replace_text", "path": "f", "old_text": "two", "new_text": "2"},
+        {"op": "replace_text", "path": "f", "old_text": "five", "new_text": "5\nand a half\n"},
+        {"op": "replace_text", "path": "f", "old_text": "seven", "new_text": "7"},
+    ]);
+    let scene = brief_of_lines("one two three\nkept\nfour five six\nkept\nseven\n", &[1]);
+    let told = scene.applied(replace).text;
+    let expected = [
+        named(1, &["one 2 three"]),
+        [row(3, "four 5"), row(4, "and a half"), row(5, " six")].join("\n"),
+        named(7, &["7"]),
+    ];
+    assert!(expected.iter().all(|part| told.contains(part)), "{told}");
+    for (at, text) in [(1, "one 2 three"), (3, "four 5"), (5, " six"), (7, "7")] {
+        assert_eq!(why_not_set(&scene, at, text), None, "{text}");
+    }
+}
+
+#[test]
+fn regression_a_line_of_which_a_part_was_replaced_unseen_is_not_known_where_it_is_not_told() {
+    let text: String = (0..9_000).map(|number| format!("old {number} rest\n")).collect();
+    let scene = brief_of_lines(&text, &[9_000]);
+    let told = scene.applied(json!([
+        {"op": "replace_text", "path": "f", "old_text": "old", "new_text": "new", "all": true},
+    ]));
+    assert!(told.text.contains(" are not shown."), "{}", told.text);
+    let text = text.replace("old", "new");
+    let line = |number: u64| text.lines().nth(number as usize - 1).unwrap();
+    assert_eq!(why_not_set(&scene, 1, line(1)), None);
+    assert_eq!(why_not_set(&scene, 8_000, line(8_000)), Some(Code::NotShown));
 }
 
 #[test]

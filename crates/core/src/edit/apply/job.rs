@@ -19,9 +19,7 @@ use crate::edit::report::{
     AnswerOptions, DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, ToldRows, applied_text, block_rows,
     created_hunks, created_rows, deleted_hunks, edited_hunks, relocation_rows, unshown_diff,
 };
-use crate::edit::session::{
-    HeldMemory, Lesson, LineSet, Recall, Showing, Splice, Version, rows_shown,
-};
+use crate::edit::session::{Lesson, LineSet, Recall, Showing, Splice, Version, rows_shown};
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
@@ -180,20 +178,25 @@ impl<'a> Job<'a> {
         added: &AddedContents,
         patch_options: &PatchOptions,
         checks: &FileChecks,
+        recall: Option<&Recall<'_>>,
     ) -> (Applied, RowsOfFiles) {
         let &PatchOptions { diff_context_lines, dry_run: is_tried, .. } = patch_options;
         let answer = patch_options.answer.or(self.options.edit.answer);
         let answer = if is_tried { answer.of_trial() } else { answer };
+        // Whoever edits without a memory is to know what is in the files.
+        let unread = recall.filter(|_| answer.is_brief());
+        let unread = unread.map(|recall| self.unread(added, recall)).unwrap_or_default();
+        let unread = |key: FileKey| unread.get(&key).cloned().unwrap_or_default();
         let mut applied = Applied::default();
         let mut told_rows: HashMap<FileKey, String> = HashMap::new();
         let mut files: Vec<(FileKey, FileChange, ToldRows)> = Vec::new();
         for (edits, file) in self.edited_in_place() {
-            let (change, rows) =
-                edited_change(self.scope.dialect, edits.place.shown(), file, answer);
+            let (path, unread) = (edits.place.shown(), unread(edits.key()));
+            let (change, rows) = edited_change(self.scope.dialect, path, file, answer, &unread);
             files.push((edits.key(), change, rows));
         }
         for one in &self.tasks.files {
-            let (change, rows) = self.file_change(one, added, answer);
+            let (change, rows) = self.file_change(one, added, answer, &unread);
             files.push((one.key(), change, rows));
         }
         files.sort_by_key(|(key, ..)| *key);
@@ -303,6 +306,21 @@ impl<'a> Job<'a> {
         }
     }
 
+    /// The new lines of each file that the model neither wrote nor knows.
+    fn unread(&self, added: &AddedContents, recall: &Recall<'_>) -> HashMap<FileKey, LineSet> {
+        let landings = self.landings(added, recall);
+        let mut unread = HashMap::new();
+        for (edits, file) in self.tasks.edits.iter().zip(self.files) {
+            let mut lines = landings.unread(edits.key());
+            lines.extend(&unread_parts(recall, edits, file));
+            unread.insert(edits.key(), lines);
+        }
+        for key in added.keys() {
+            unread.insert(*key, landings.unread(*key));
+        }
+        unread
+    }
+
     /// What a session has to learn of the patch once it is committed.
     pub(super) fn lessons(
         &self,
@@ -314,7 +332,7 @@ impl<'a> Job<'a> {
         let memory = recall.memory;
         let landings = self.landings(added, recall);
         let edited_lesson =
-            |edits, file, rows| self.edited_lesson(memory, edits, file, rows, is_silent, &landings);
+            |edits, file, rows| self.edited_lesson(recall, edits, file, rows, is_silent, &landings);
         let untold = ToldRows::default();
         let rows_of = |key: FileKey| rows.get(&key).unwrap_or(&untold);
         let mut lessons = Vec::new();
@@ -355,15 +373,17 @@ impl<'a> Job<'a> {
     /// What is to be learned of an edited file, which is called `file` after the patch.
     fn edited_lesson(
         &self,
-        memory: &HeldMemory,
+        recall: &Recall<'_>,
         (edits, settled): (&FileEdits<'_>, &Settled),
         file: PathBuf,
         rows: &ToldRows,
         is_silent: bool,
         landings: &Landings<'_>,
     ) -> Lesson {
+        let memory = recall.memory;
         let after = memory.version_of_new(settled.text_after());
-        let course = landings.course(edits.key(), settled);
+        let mut course = landings.course(edits.key(), settled);
+        course.pasted.extend(&unread_parts(recall, edits, settled));
         let mut shown = self.shown(&after, rows);
         if is_silent {
             shown = shown.common(&Splice::written(&course.splices));
@@ -391,6 +411,7 @@ impl<'a> Job<'a> {
         one: &FileTask<'_>,
         added: &AddedContents,
         answer: AnswerOptions,
+        unread: &impl Fn(FileKey) -> LineSet,
     ) -> (FileChange, ToldRows) {
         let mut change = FileChange {
             path: one.path.clone(),
@@ -414,11 +435,13 @@ impl<'a> Job<'a> {
                 change.added = count_lines(text, Unit::Byte);
                 change.line_count = Some(change.added);
                 change.snapshot = Some(snapshot(bytes));
-                (change, created_rows(self.scope.dialect, text, answer))
+                (change, created_rows(self.scope.dialect, text, answer, &unread(one.key())))
             }
-            Task::Move { to_path, .. } => match self.edit_of(one) {
-                Some(file) => {
-                    let (edited, rows) = edited_change(self.scope.dialect, to_path, file, answer);
+            Task::Move { to_path, .. } => match self.edits_of(one) {
+                Some((edits, file)) => {
+                    let unread = unread(edits.key());
+                    let (edited, rows) =
+                        edited_change(self.scope.dialect, to_path, file, answer, &unread);
                     (FileChange { from: Some(one.path.clone()), ..edited }, rows)
                 }
                 None => {
@@ -433,12 +456,33 @@ impl<'a> Job<'a> {
     }
 }
 
+/// Lines of which the model wrote a part, and does not know the rest.
+fn unread_parts(recall: &Recall<'_>, edits: &FileEdits<'_>, settled: &Settled) -> LineSet {
+    let regions = &settled.plan.regions;
+    if regions.iter().all(|region| region.partly_old.is_empty()) {
+        return LineSet::default();
+    }
+    let (name, text) = (edits.place.canonical(), settled.document.text());
+    let known = recall.memory.known_lines(name, text, recall.as_of);
+    let mut shift = 0;
+    let unread = regions.iter().flat_map(|region| {
+        let first = region.after_line + 1;
+        let now = first.saturating_add_signed(shift);
+        shift += region.shift();
+        let is_known = known.missing(first..first + region.old_lines).is_empty();
+        let lines = region.partly_old.iter().filter(move |_| !is_known);
+        lines.map(move |&line| now + line..now + line + 1)
+    });
+    unread.collect()
+}
+
 /// What happened to an edited file, and the rows that show it.
 pub(super) fn edited_change(
     dialect: &'static Dialect,
     path: &str,
     file: &Settled,
     answer: AnswerOptions,
+    unread: &LineSet,
 ) -> (FileChange, ToldRows) {
     let report = file.report(dialect);
     let (added, removed) = report.added_and_removed();
@@ -454,7 +498,7 @@ pub(super) fn edited_change(
         syntax: None,
         diff: None,
     };
-    let ToldRows { text, named } = report.rows(answer);
+    let ToldRows { text, named } = report.rows(answer, unread);
     let text = relocation_rows(&file.relocations) + &block_rows(&file.blocks) + &text;
     (change, ToldRows { text, named })
 }

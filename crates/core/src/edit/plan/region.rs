@@ -6,7 +6,7 @@ use super::{Clash, Edit, NewLines, PlanText};
 use crate::cancel::CancelWatch;
 use crate::edit::request::Operation;
 use crate::error::{Code, Error};
-use crate::text::lines::{Lines, Terminator};
+use crate::text::lines::{Lines, Terminator, Unit};
 
 /// A stretch of whole lines and what replaces it.
 #[derive(Clone, Debug)]
@@ -34,6 +34,8 @@ pub struct Region {
     pub operations: Vec<usize>,
     /// The lines in it that come from another place.
     pub pasted: Vec<Pasted>,
+    /// Its new lines of which a part is old, counted from 0, in order.
+    pub partly_old: Vec<u64>,
 }
 
 /// Lines of a region that come from another place.
@@ -192,6 +194,7 @@ fn replaced(
         ends_in_nothing,
         operations: vec![operation.index],
         pasted: Vec::new(),
+        partly_old: Vec::new(),
     })
 }
 
@@ -261,6 +264,7 @@ fn inserted(
         ends_in_nothing,
         operations: cluster.iter().map(|edit| edit.operation().index).collect(),
         pasted,
+        partly_old: Vec::new(),
     })
 }
 
@@ -286,14 +290,15 @@ fn text_replaced(subject: &PlanText<'_>, cluster: &[Edit<'_>]) -> Region {
     let last = matches().map(|one| one.last).max().unwrap_or(first).min(index.count());
     let start = index.span(body, first).map_or(0, |span| span.start);
     let end = index.span(body, last).map_or(body.len(), |span| span.end);
-    let mut bytes = Vec::with_capacity(end - start);
+    let mut mixed = Mixed::new(index.unit(), end - start);
     let mut at = start;
     for one in matches() {
-        bytes.extend_from_slice(&body[at..one.start]);
-        bytes.extend_from_slice(&one.replacement);
+        mixed.add(&body[at..one.start], true);
+        mixed.add(&one.replacement, false);
         at = one.end;
     }
-    bytes.extend_from_slice(&body[at..end]);
+    mixed.add(&body[at..end], true);
+    let Mixed { bytes, partly_old, .. } = mixed;
     let operations: BTreeSet<usize> = cluster.iter().map(|edit| edit.operation().index).collect();
     Region {
         after_line: first - 1,
@@ -307,6 +312,35 @@ fn text_replaced(subject: &PlanText<'_>, cluster: &[Edit<'_>]) -> Region {
         ends_in_nothing: false,
         operations: operations.into_iter().collect(),
         pasted: Vec::new(),
+        partly_old,
+    }
+}
+
+/// Lines that are made of old and new parts.
+struct Mixed {
+    unit: Unit,
+    bytes: Vec<u8>,
+    /// How many lines have an end.
+    ended: u64,
+    /// Those with old text.
+    partly_old: Vec<u64>,
+}
+
+impl Mixed {
+    fn new(unit: Unit, capacity_bytes: usize) -> Mixed {
+        let bytes = Vec::with_capacity(capacity_bytes);
+        Mixed { unit, bytes, ended: 0, partly_old: Vec::new() }
+    }
+
+    fn add(&mut self, part: &[u8], is_old: bool) {
+        self.bytes.extend_from_slice(part);
+        for line in Lines::new(part, self.unit) {
+            if is_old && !line.text(part).is_empty() && self.partly_old.last() != Some(&self.ended)
+            {
+                self.partly_old.push(self.ended);
+            }
+            self.ended += u64::from(line.terminator(self.unit) != Terminator::None);
+        }
     }
 }
 

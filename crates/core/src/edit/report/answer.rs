@@ -37,7 +37,8 @@ impl AnswerOptions {
         }
     }
 
-    pub(super) fn is_brief(self) -> bool {
+    /// Whether anchors are enough where the text is known.
+    pub fn is_brief(self) -> bool {
         self.form == Some(AnswerForm::Brief)
     }
 

@@ -6,6 +6,7 @@ use crate::edit::outcome::{Applied, Change, FileChange, Noop, NoopReason, Reloca
 use crate::edit::plan::{Plan, Region};
 use crate::edit::repair::Reindented;
 use crate::edit::request::Operation;
+use crate::edit::session::LineSet;
 use crate::text::dialect::Dialect;
 use crate::text::hash::mixes_line_number;
 use crate::text::lines::{LineIndex, Lines, Unit, count_lines};
@@ -55,6 +56,7 @@ pub struct ToldRows {
 struct Telling<'a> {
     file: &'a FileReport<'a>,
     answer: AnswerOptions,
+    unread: &'a LineSet,
 }
 
 /// A region in the numbers of the new file, with its text.
@@ -68,9 +70,10 @@ struct ShownRegion<'a> {
 }
 
 impl FileReport<'_> {
-    /// The rows of the changed regions.
-    pub fn rows(&self, answer: AnswerOptions) -> ToldRows {
-        Telling { file: self, answer }.rows()
+    /// The rows of the changed regions. `unread` are new lines that the model neither wrote nor
+    /// knows.
+    pub fn rows(&self, answer: AnswerOptions, unread: &LineSet) -> ToldRows {
+        Telling { file: self, answer, unread }.rows()
     }
 
     /// Lines added and removed: lines that stayed as they were do not count.
@@ -192,8 +195,15 @@ impl Telling<'_> {
 
     fn new_lines(&self, shown: &ShownRegion<'_>, rows: &mut Rows) {
         let ends = if is_pasted(shown.region) { PASTED_END_LINES } else { REGION_END_LINES };
-        tell_new_lines(&shown.text, (shown.first, shown.region.new_lines), ends, self.answer, rows);
+        let lines = (shown.first, shown.region.new_lines);
+        let is_named = is_named(self.answer, lines, self.unread);
+        tell_new_lines(&shown.text, lines, ends, is_named, rows);
     }
+}
+
+/// Whether the anchors of `count` lines from the number `first` on are enough.
+fn is_named(answer: AnswerOptions, (first, count): (u64, u64), unread: &LineSet) -> bool {
+    answer.is_brief() && unread.is_apart_from(first..first + count)
 }
 
 /// Tells `count` new lines from the number `first` on; of many, as many as `ends` at either end.
@@ -201,14 +211,14 @@ fn tell_new_lines(
     text: &[u8],
     (first, count): (u64, u64),
     ends: u64,
-    answer: AnswerOptions,
+    is_named: bool,
     rows: &mut Rows,
 ) {
     let hidden = if count > REGION_LIMIT_LINES { ends..count - ends } else { 0..0 };
     let lines = (0..).zip(Lines::new(text, Unit::Byte));
     let shown = lines.filter(|(offset, _)| !hidden.contains(offset));
     let shown = shown.map(|(offset, span)| (first + offset, span.text(text)));
-    if !answer.is_brief() {
+    if !is_named {
         shown.for_each(|(number, text)| rows.line(number, text));
     } else if count > 0 {
         rows.anchors((first, first + count - 1), shown);
@@ -220,11 +230,17 @@ fn is_pasted(region: &Region) -> bool {
     region.pasted.iter().map(|one| one.lines).sum::<u64>() == region.new_lines
 }
 
-/// The rows of a new file, shortened in the middle.
-pub fn created_rows(dialect: &'static Dialect, text: &[u8], answer: AnswerOptions) -> ToldRows {
+/// The rows of a new file, shortened in the middle. `unread` are lines that the model neither wrote
+/// nor knows.
+pub fn created_rows(
+    dialect: &'static Dialect,
+    text: &[u8],
+    answer: AnswerOptions,
+    unread: &LineSet,
+) -> ToldRows {
     let mut rows = Rows::new(dialect);
-    let count = count_lines(text, Unit::Byte);
-    tell_new_lines(text, (1, count), REGION_END_LINES, answer, &mut rows);
+    let lines = (1, count_lines(text, Unit::Byte));
+    tell_new_lines(text, lines, REGION_END_LINES, is_named(answer, lines, unread), &mut rows);
     rows.into_told()
 }
 

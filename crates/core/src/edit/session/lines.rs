@@ -86,6 +86,12 @@ impl LineSet {
         missing
     }
 
+    /// Whether no line of a range is in the set.
+    pub fn is_apart_from(&self, range: Range<u64>) -> bool {
+        let first = self.0.partition_point(|one| one.end <= range.start);
+        self.0.get(first).is_none_or(|one| one.start >= range.end)
+    }
+
     /// The lines of this set that are not in another.
     pub fn without(&self, other: &LineSet) -> LineSet {
         let mut left = Vec::new();

@@ -1,6 +1,7 @@
 //! Where lines that a patch moves and copies are afterwards, for a session that remembers them.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use super::{AddedContents, FileKey, Job, NewContent, Settled, Task};
 use crate::edit::apply::transfer::Taken;
@@ -107,11 +108,13 @@ impl Landings<'_> {
     /// what is known of them.
     pub(super) fn shown(&self, file: FileKey) -> LineSet {
         let there = self.0.iter().filter(|one| one.goal == file && !one.is_within());
-        let known = there.flat_map(|one| {
-            let now = |line: u64| line - one.taken.first + one.now;
-            one.known.ranges().iter().map(move |known| now(known.start)..now(known.end))
-        });
-        known.collect()
+        there.flat_map(Landing::known_now).collect()
+    }
+
+    /// Those of them that the model does not know from anywhere.
+    pub(super) fn unread(&self, file: FileKey) -> LineSet {
+        let there = self.0.iter().filter(|one| one.goal == file);
+        self.pasted(file).without(&there.flat_map(Landing::known_now).collect())
     }
 
     /// What the patch did to the lines of a file.
@@ -137,6 +140,12 @@ impl Landings<'_> {
 }
 
 impl Landing<'_> {
+    /// The lines that the model knows, by their numbers now.
+    fn known_now(&self) -> impl Iterator<Item = Range<u64>> {
+        let now = |line: u64| line - self.taken.first + self.now;
+        self.known.ranges().iter().map(move |known| now(known.start)..now(known.end))
+    }
+
     /// Whether they moved within their file.
     fn is_within(&self) -> bool {
         self.source == self.goal && !self.taken.is_copy
