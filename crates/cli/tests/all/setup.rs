@@ -327,6 +327,44 @@ fn regression_the_hooks_of_others_stay_in_a_group_with_ours() {
     }
 }
 
+#[test]
+fn regression_a_hook_of_a_program_whose_name_ends_like_ours_is_another() {
+    let others = ["/opt/my-hashline hook claude --x", "log 'x'; hashline hook claude"];
+    for other in others {
+        let before = format!(
+            "{{\"hooks\": {{\"PreToolUse\": [{{\"hooks\": [{{\"type\": \"command\", \"command\": \"{other}\"}}]}}]}}}}\n"
+        );
+        let project = Project::new(&[(SETTINGS, &before)]);
+        set_up(&project, &["claude"]);
+        let settings = value(&project, SETTINGS);
+        assert_eq!(commands(&settings["hooks"]["PreToolUse"][0]), [other], "{settings}");
+        set_up(&project, &["claude", "--remove"]);
+        assert_eq!(project.content(SETTINGS), before);
+    }
+}
+
+#[test]
+fn regression_an_empty_value_of_the_user_is_not_removed() {
+    for (agent, file, before) in [
+        ("gemini", ".gemini/settings.json", r#"{"mcpServers": {"mine": {}}}"#),
+        ("claude", SETTINGS, r#"{"permissions": {"allow": [], "deny": []}, "key": null}"#),
+        ("cursor", ".cursor/mcp.json", r#"{"mcpServers": {"mine": {}}, "more": []}"#),
+        ("pi", ".pi/agent/settings.json", r#"{"packages": [{}]}"#),
+    ] {
+        let project = Project::new(&[(file, before)]);
+        set_up(&project, &[agent]);
+        set_up(&project, &[agent, "--remove"]);
+        let (mut after, mut before) =
+            (value(&project, file), serde_json::from_str(before).unwrap());
+        // A list in which ours was alone goes with it.
+        for settings in [&mut after, &mut before] {
+            let permissions = settings.get_mut("permissions").and_then(Value::as_object_mut);
+            permissions.map(|permissions| permissions.remove("allow"));
+        }
+        assert_eq!(after, before, "{agent}");
+    }
+}
+
 const CODEX: &str = ".codex/config.toml";
 
 #[test]

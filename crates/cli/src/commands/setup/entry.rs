@@ -108,15 +108,26 @@ pub fn overlay(old: &Value, new: &Value) -> Value {
     }
 }
 
-/// Whether a command runs `hashline hook AGENT`.
+/// Whether a command is `hashline hook AGENT`, and does nothing before.
 fn runs_hook(command: &str, agent: &str) -> bool {
     let mark = format!(" hook {agent}");
     command.match_indices(&mark).any(|(at, _)| {
-        let (program, rest) = (&command[..at], &command[at + mark.len()..]);
-        let program = program.trim_end_matches(['"', '\'']);
-        let program = program.strip_suffix(".exe").unwrap_or(program);
-        program.ends_with("hashline") && (rest.is_empty() || rest.starts_with(' '))
+        let (word, rest) = (&command[..at], &command[at + mark.len()..]);
+        is_program(word.trim_start()) && (rest.is_empty() || rest.starts_with(' '))
     })
+}
+
+/// Whether a word of a command line, perhaps in quotes, is the path of this program.
+fn is_program(word: &str) -> bool {
+    let within = |quote| word.strip_prefix(quote)?.strip_suffix(quote);
+    let quoted = within('"').or_else(|| within('\''));
+    let path = quoted.unwrap_or(word);
+    let is_word =
+        quoted.is_some() || !path.contains(|c: char| c.is_whitespace() || ";&|".contains(c));
+    // As `sh` has a quote within quotes.
+    let has_end = path.replace(r"'\''", "").contains(['"', '\'']);
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    is_word && !has_end && name.strip_suffix(".exe").unwrap_or(name) == "hashline"
 }
 
 /// The field in which pi has the package, where it also has options.
@@ -138,4 +149,28 @@ fn names(text: &str, package: &str) -> bool {
         let rest = part.strip_prefix(package);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('@'))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_is_known_by_its_program() {
+        for program in [
+            "hashline",
+            " /opt/bin/hashline",
+            "'/my tools/it'\\''s/hashline'",
+            r"C:\bin\hashline.exe",
+            r#""C:\A & B\hashline.exe""#,
+        ] {
+            assert!(runs_hook(&format!("{program} hook pi --x"), "pi"), "{program}");
+            assert!(!runs_hook(&format!("{program} hook pi2"), "pi"), "{program}");
+        }
+        for other in
+            ["my-hashline", "echo hashline", "a;hashline", "'a';'b/hashline'", "", "hashline x"]
+        {
+            assert!(!runs_hook(&format!("{other} hook pi"), "pi"), "{other}");
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Changes of a JSON document, with comments or without → operations by path.
 
 use std::collections::HashMap;
+use std::slice;
 
 use hashline_core::{Cancel, Code, Error, JsonRequest, Result, Workspace};
 use serde_json::{Value, json};
@@ -53,8 +54,7 @@ impl<'p> Document<'p> {
 
     /// The operations that take the entries out, and what is empty without them.
     pub fn take(&self, entries: &[Entry]) -> Result<Removal> {
-        let mut left = self.value.clone();
-        let ours = change::take(&mut left, entries);
+        let ours = change::take(&mut self.value.clone(), entries);
         if ours.is_empty() {
             return Ok(Removal::Operations(Vec::new()));
         }
@@ -62,15 +62,16 @@ impl<'p> Document<'p> {
             let needed = |entry: &&Entry| entry.kind == Kind::Needed;
             entries.iter().filter(needed).any(|e| e.keys == [key.as_str()] && e.value == *value)
         };
-        let fields = left.as_object().into_iter().flatten();
-        if fields.clone().all(|(key, value)| is_empty(value) || is_needed(key, value)) {
+        let mut fields = self.value.as_object().into_iter().flatten();
+        let is_gone = |key: &String| is_emptied(&self.value, &[Step::Key(key.clone())], &ours);
+        if fields.all(|(key, value)| is_gone(key) || is_needed(key, value)) {
             return Ok(Removal::Whole);
         }
-        // From the highest that is empty now.
+        // From the highest in which nothing is left.
         let mut places: Vec<&[Step]> = Vec::new();
         for at in &ours {
             let emptied =
-                (1..=at.len()).find(|depth| lookup(&left, &at[..*depth]).is_none_or(is_empty));
+                (1..=at.len()).find(|depth| is_emptied(&self.value, &at[..*depth], &ours));
             let place = &at[..emptied.unwrap_or(at.len())];
             if !places.contains(&place) {
                 places.push(place);
@@ -141,12 +142,16 @@ fn lookup<'v>(value: &'v Value, at: &[Step]) -> Option<&'v Value> {
     })
 }
 
-/// Whether nothing is left of a value.
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::Array(elements) => elements.iter().all(is_empty),
-        Value::Object(fields) => fields.values().all(is_empty),
-        _ => false,
+/// Whether a place is one of ours, or there is something in it, all of which is ours.
+fn is_emptied(document: &Value, at: &[Step], ours: &[Vec<Step>]) -> bool {
+    if ours.iter().any(|one| one == at) {
+        return true;
     }
+    let inner: Vec<Step> = match lookup(document, at) {
+        Some(Value::Object(fields)) => fields.keys().cloned().map(Step::Key).collect(),
+        Some(Value::Array(elements)) => (0..elements.len()).map(Step::At).collect(),
+        _ => Vec::new(),
+    };
+    let is_ours = |step: &Step| is_emptied(document, &[at, slice::from_ref(step)].concat(), ours);
+    !inner.is_empty() && inner.iter().all(is_ours)
 }
