@@ -10,6 +10,7 @@ mod options;
 mod reading;
 mod settle;
 mod syntax;
+mod touched;
 mod transfer;
 mod turns;
 mod values;

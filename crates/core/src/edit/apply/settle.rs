@@ -9,6 +9,7 @@ use super::failures::Failures;
 use super::lookup::FileEdits;
 use super::noop;
 use super::options::EditOptions;
+use super::touched::Touched;
 use super::transfer::{TakenLines, is_at_home, put, taken};
 use super::values::{self, ValueEdits};
 use crate::cancel::Cancel;
@@ -519,6 +520,7 @@ fn mend<'o>(
         let trials = trials.get_or_init(|| Trials::of(path, evidence.text));
         trials.parses(first, last, &draft.lines)
     };
+    let touched = Touched::of(resolved);
     let mut mended = Mended::default();
     for one in resolved {
         // What is planned once the flag is set is of no use to anybody.
@@ -532,13 +534,7 @@ fn mend<'o>(
         };
         let mut draft = ModelText { place: place_of(one), lines: lines.clone() };
         if !one.operation.verbatim {
-            let is_touched = |number: u64| {
-                resolved.iter().any(|other| {
-                    other.operation.index != one.operation.index
-                        && !matches!(&other.operation.action, LineEdit::Take(one) if one.is_copy)
-                        && matches!(other.spot, Spot::Lines(first, last) if (first..=last).contains(&number))
-                })
-            };
+            let is_touched = |number| touched.by_another(one.operation.index, number);
             let subject = repair::Surroundings {
                 dialect: evidence.dialect,
                 line: &line,

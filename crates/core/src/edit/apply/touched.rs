@@ -1,0 +1,112 @@
+//! Which lines the operations on a file change: a lookup for an operation that asks about the
+//! others.
+
+use std::collections::BTreeMap;
+
+use crate::edit::request::LineEdit;
+use crate::edit::resolve::{Resolved, Spot};
+
+/// The lines that operations change, as stretches.
+pub(super) struct Touched {
+    /// The first line of each, in order, with who changes its lines.
+    stretches: Vec<(u64, By)>,
+}
+
+#[derive(Clone, Copy)]
+enum By {
+    Nobody,
+    /// The operation with this index.
+    One(usize),
+    Several,
+}
+
+impl Touched {
+    /// The lines that operations replace, delete or move away.
+    pub(super) fn of(resolved: &[Resolved<'_>]) -> Touched {
+        let spans = resolved.iter().filter_map(|one| match (&one.operation.action, one.spot) {
+            (LineEdit::Take(transfer), _) if transfer.is_copy => None,
+            (_, Spot::Lines(first, last)) => Some((one.operation.index, first, last)),
+            (_, Spot::Gap(_)) => None,
+        });
+        Touched::by_spans(spans)
+    }
+
+    /// Operations with the first and the last line of what each changes.
+    fn by_spans(spans: impl Iterator<Item = (usize, u64, u64)>) -> Touched {
+        let mut edges = Vec::new();
+        for (operation, first, last) in spans.filter(|(_, first, last)| first <= last) {
+            edges.push((first, true, operation));
+            edges.extend(last.checked_add(1).map(|behind| (behind, false, operation)));
+        }
+        edges.sort_unstable();
+        let mut open: BTreeMap<usize, usize> = BTreeMap::new();
+        let stretches = edges.chunk_by(|one, next| one.0 == next.0).map(|at_line| {
+            for &(_, begins, operation) in at_line {
+                let count = open.entry(operation).or_default();
+                *count = if begins { *count + 1 } else { *count - 1 };
+                if *count == 0 {
+                    open.remove(&operation);
+                }
+            }
+            let by = match (open.len(), open.first_key_value()) {
+                (1, Some((&operation, _))) => By::One(operation),
+                (0, _) => By::Nobody,
+                _ => By::Several,
+            };
+            (at_line[0].0, by)
+        });
+        Touched { stretches: stretches.collect() }
+    }
+
+    /// Whether another operation than this one changes a line.
+    pub(super) fn by_another(&self, operation: usize, line: u64) -> bool {
+        let begun = self.stretches.partition_point(|&(first, _)| first <= line);
+        match self.stretches[..begun].last() {
+            None | Some((_, By::Nobody)) => false,
+            Some(&(_, By::One(known))) => known != operation,
+            Some((_, By::Several)) => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All spans of operations 0 and 1 within three lines, and some backwards.
+    fn spans() -> Vec<(usize, u64, u64)> {
+        let lines = || 1..=3_u64;
+        let ends = lines().flat_map(|first| lines().map(move |last| (first, last)));
+        ends.flat_map(|(first, last)| [(0, first, last), (1, first, last)]).collect()
+    }
+
+    #[test]
+    fn agrees_with_a_look_at_all_operations() {
+        let mut seen = [0_u32; 2];
+        for one in spans() {
+            for two in spans() {
+                for three in spans() {
+                    let all = [one, two, (three.0 * 2, three.1, three.2)];
+                    let touched = Touched::by_spans(all.into_iter());
+                    for (operation, line) in (0..4).flat_map(|one| (0..=4).map(move |at| (one, at)))
+                    {
+                        let naive = all.iter().any(|&(other, first, last)| {
+                            other != operation && (first..=last).contains(&line)
+                        });
+                        assert_eq!(touched.by_another(operation, line), naive, "{all:?}");
+                        seen[usize::from(naive)] += 1;
+                    }
+                }
+            }
+        }
+        assert!(!seen.contains(&0), "{seen:?}");
+    }
+
+    #[test]
+    fn no_operations_and_the_last_line() {
+        assert!(!Touched::by_spans(std::iter::empty()).by_another(0, 1));
+        let touched = Touched::by_spans([(1, 5, u64::MAX)].into_iter());
+        assert!(touched.by_another(0, u64::MAX));
+        assert!(!touched.by_another(1, 7));
+    }
+}
