@@ -461,11 +461,25 @@ impl<'a> Taker<'a> {
                 }
                 None => held,
             }),
+            (Kind::Name, held @ Value::Number(_)) if self.may_be_blank_line(name) => {
+                Ok(match whole_number(&held) {
+                    Some(number) => {
+                        self.repairs.add(Rule::Number, place, format!("taken as {number}"));
+                        Value::String(number.to_string())
+                    }
+                    None => held,
+                })
+            }
             (Kind::Value, Value::Json(text)) if self.wants_text(name) => {
                 self.value_of_text(text, place)
             }
             (_, held) => Ok(held),
         }
+    }
+
+    /// Whether a field names a line, and a number can be the whole name of one.
+    fn may_be_blank_line(&self, name: &str) -> bool {
+        name.ends_with("anchor") && self.call.session.options().workspace.dialect.bare_blanks
     }
 
     /// A path, which may stand in a list of one.

@@ -12,7 +12,8 @@ use crate::path::plain_path;
 use crate::table::{Field, Kind, PATH_NAMES};
 use crate::title::SoFar;
 use crate::tool::{
-    Answer, Call, Names, Tool, ToolsOptions, Wording, Work, anchor_form, line_form, without_text,
+    Answer, Call, Names, Tool, ToolsOptions, Wording, Work, anchor_form, blank_form, line_form,
+    without_text,
 };
 
 pub const PATH: Field = Field::new("path", Kind::Path, "").required().or(PATH_NAMES);
@@ -36,9 +37,10 @@ pub static READ: Tool = Tool {
 fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
     let Names { read, search, apply, .. } = &options.names;
     let (line, anchor, limits) = (line_form(dialect), anchor_form(dialect), limits());
+    let blank = blank_form(dialect);
     Wording {
         description: format!(
-            "Reads files. Each line comes as {line}, where {anchor} is its anchor: {apply} edits by these. \
+            "Reads files. Each line comes as {line}, where {anchor} is its anchor{blank}: {apply} edits by these. \
              A source beyond {limits} is folded: its definitions, and rows like 14-80 … 67 lines, which open shows. Images are shown."
         ),
         snippet: format!("Read files, each line with the anchor that {apply} edits by"),

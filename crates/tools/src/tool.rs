@@ -224,6 +224,13 @@ pub fn line_form(dialect: &Dialect) -> String {
     format!("{}{}TEXT", anchor_form(dialect), dialect.text_mark as char)
 }
 
+/// How a blank line looks, where it has no hash.
+pub fn blank_form(dialect: &Dialect) -> String {
+    let row = dialect.blank_hash().map(|hash| dialect.anchor_text(10, hash));
+    row.map(|row| format!("; a blank line as {row}{}", dialect.text_mark as char))
+        .unwrap_or_default()
+}
+
 /// How the anchor of a line looks.
 pub fn anchor_form(dialect: &Dialect) -> String {
     dialect.form("NUMBER")

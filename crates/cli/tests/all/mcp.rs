@@ -180,6 +180,34 @@ fn a_conversation() {
     assert_eq!(client.leave(), QUIETLY);
 }
 
+#[test]
+fn regression_the_number_of_a_blank_line_is_an_anchor_without_quotes_too() {
+    let project = Project::new(&[("a.txt", "one\n\nthree\n\n")]);
+    let mut client = Client::start(&project, &["--dialect", "lean"]);
+    client.shake_hands(&json!({}));
+    let tools = client.request("tools/list", &json!({}))["result"]["tools"].clone();
+    let described = tools[0]["description"].as_str().unwrap();
+    assert!(described.contains("; a blank line as 10|"), "{described}");
+    let shown = client.read("a.txt").text;
+    assert!(shown.contains("\n2|\n"), "{shown}");
+    let edit = |anchor: Value| {
+        let operation = json!({"op": "set_line", "path": "a.txt", "anchor": anchor, "text": "x"});
+        json!({"operations": [operation]})
+    };
+    let done = client.call("apply", &edit(json!(2)));
+    assert!(done.text.contains("operations[0].anchor: taken as 2"), "{}", done.text);
+    assert_eq!(project.content("a.txt"), "one\nx\nthree\n\n");
+    for (anchor, expected) in [
+        (json!(1), "Line 1 is not blank"),
+        (json!(2.5), "is the number 2.5"),
+        (json!(-4), "is the number -4"),
+    ] {
+        let refused = client.call("apply", &edit(anchor));
+        assert!(refused.is_error && refused.text.contains(expected), "{}", refused.text);
+    }
+    client.leave();
+}
+
 /// What no schema may have, at any level: not every vendor takes it.
 const FORBIDDEN: &[&str] = &[
     "oneOf",
