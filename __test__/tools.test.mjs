@@ -10,7 +10,7 @@ import { formatHashed, HashSession } from 'hashline-native'
 import * as library from 'hashline-native/tools'
 import { untyped, withDir } from './support.mjs'
 
-/** @import { HashTool, OperationName, ToolResult } from 'hashline-native/tools' */
+/** @import { ApplyData, HashTool, OperationName, ReadData, ReadJsonData, SearchData, ToolResult } from 'hashline-native/tools' */
 
 const {
   guard,
@@ -639,6 +639,59 @@ test('a value of a JSON document is read, edited and found in its file', () =>
     assert.equal((await apply.execute({ operations: [line] })).isError, false)
     const gone = await readJson.execute({ path: 'none.json' })
     assert.deepEqual([gone.isError, gone.structured.code], [true, 'FILE_NOT_FOUND'])
+  }))
+
+test('what a call gives as data has the names of its type, and no others', () =>
+  withDir({ 'a.json': '[1,\n2]\n' }, async (cwd, stateDir) => {
+    // The names are those of the types, by `tsc`.
+    const [repairs, code] = [true, true]
+    /** @type {Record<keyof ReadData, boolean>} */
+    const ofRead = { repairs, code, files: true, truncated: true }
+    /** @type {Record<keyof SearchData, boolean>} */
+    const ofSearch = {
+      ...{ repairs, code, files: true, matchCount: true, filesSearched: true },
+      ...{ binarySkipped: true, truncated: true, errors: true, warnings: true },
+    }
+    /** @type {Record<keyof ReadJsonData, boolean>} */
+    const ofReadJson = {
+      ...{ repairs, code, path: true, lineCount: true, startLine: true, endLine: true },
+      ...{ nextLine: true, truncated: true, valueCount: true, encoding: true, bom: true },
+      snapshot: true,
+    }
+    /** @type {Record<keyof ApplyData, boolean>} */
+    const ofApply = {
+      ...{ repairs, code, status: true, files: true, relocations: true, warnings: true },
+      ...{ noops: true, failures: true, remaps: true },
+    }
+    const { read, search, apply, readJson, applyJson } = jsonToolsOf(cwd, stateDir)
+    const [path, anchor] = ['a.json', '$[0]:b2']
+    const value = { op: 'set_path', path, anchor, value: '3' }
+    const gone = { path: 'none' }
+    /** @type {[HashTool, object, object, string[]][]} the last: what may be left out here */
+    const calls = [
+      [read, { path }, ofRead, ['code']],
+      [read, gone, ofRead, []],
+      [search, { pattern: '1' }, ofSearch, ['code']],
+      [readJson, { path, max_lines: 4 }, ofReadJson, ['code']],
+      [readJson, gone, ofReadJson, Object.keys(ofReadJson)],
+      [applyJson, { operations: [value] }, ofApply, ['code', 'failures', 'remaps']],
+      [applyJson, { operations: [value] }, ofApply, ['files', 'relocations', 'warnings', 'noops']],
+      [apply, {}, ofApply, Object.keys(ofApply)],
+    ]
+    for (const [tool, args, names, missing] of calls) {
+      const given = Object.keys((await tool.execute(args)).structured)
+      const expected = Object.keys(names).filter((name) => !missing.includes(name))
+      assert.deepEqual(
+        expected.filter((name) => !given.includes(name)),
+        [],
+        tool.name,
+      )
+      assert.deepEqual(
+        given.filter((name) => !Object.keys(names).includes(name)),
+        [],
+        tool.name,
+      )
+    }
   }))
 
 test('a dry run of an edit of values writes nothing', () =>
