@@ -227,6 +227,19 @@ fn a_session_refuses_the_number_of_a_blank_line_for_another() {
 }
 
 #[test]
+fn regression_the_number_alone_of_a_line_that_was_never_shown_is_not_to_be_repeated() {
+    let scene = Scene::new(FILE);
+    scene.read(1, 1);
+    let rejected = scene.refused("5");
+    assert_eq!(rejected.code, Code::NotShown);
+    let five = anchor(5, "fifth line");
+    let expected =
+        format!("Line 5 was never shown to you. Line 5 is not blank: use {five} for line 5.");
+    assert!(rejected.text.contains(&expected), "{}", rejected.text);
+    assert!(matches!(scene.set(&five, "x"), Outcome::Applied(_)));
+}
+
+#[test]
 fn a_session_learns_from_rows_of_blank_lines() {
     let scene = Scene::new(FILE);
     let shown = rows(FILE).join("\n");

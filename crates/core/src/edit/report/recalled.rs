@@ -101,6 +101,15 @@ fn truth(evidence: &Evidence<'_>, operation: &Operation, refused: &Refused<'_>) 
         }
         Why::NotShown { lines } => {
             let numbers = spans(lines);
+            let fresh = evidence.fresh(line).filter(|_| is_one(lines) && lines[0].start == line);
+            let is_other = |fresh: &String| *fresh != refused.anchor.text(dialect);
+            if let Some(fresh) = fresh.filter(is_other).filter(|_| refused.anchor.is_bare(dialect))
+            {
+                return format!(
+                    "{numbers} never shown to you. {}{forgotten}",
+                    not_blank(line, &fresh)
+                );
+            }
             if let Some(rest) = beyond_limit(lines) {
                 return format!(
                     "{numbers} never shown to you. The first {UNSEEN_LIMIT_LINES} of them are shown above now: read on from line {rest}, and repeat the edit if you mean them.{forgotten}"
