@@ -179,7 +179,7 @@ test("the figures of the README's comparison are those of the reports", () => {
   const reports = ['bench/misplacement.md', 'bench/tokens.md'].map(read).join('\n')
   const rows = read('README.md').matchAll(/^\| (?:right|tokens)\b.*$/gm)
   const figures = Array.from(rows, ([row]) => row.split('|').slice(2, -1)).flat()
-  assert.equal(figures.length, 24)
+  assert.equal(figures.length, 32)
   for (const figure of figures) {
     assert.match(reports, new RegExp(`[ ,(]${figure.trim().replace('.', '\\.')}[ ,]`))
   }

@@ -30,7 +30,8 @@ export class Judge {
     writeFileSync(join(scratchDir, this.path), text)
     const limits = { maxLines: 1_000_000, maxBytes: 64 << 20, maxLineChars: 1_000_000 }
     const stateDir = join(scratchDir, '.state')
-    this.session = new HashSession({ cwd: scratchDir, durability: 'process', stateDir, limits })
+    const options = { dialect: /** @type {const} */ ('pi'), cwd: scratchDir, stateDir, limits }
+    this.session = new HashSession({ ...options, durability: 'process' })
     this.session.readSync(this.path)
     this.warm()
   }

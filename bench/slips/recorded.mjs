@@ -39,7 +39,12 @@ function outcomeOf({ lines, line, hashOfLine, text, meant }, scratchDir) {
   const file = join(scratchDir, PATH)
   writeFileSync(file, content)
   const stateDir = join(scratchDir, '.state')
-  const session = new HashSession({ cwd: scratchDir, durability: 'process', stateDir })
+  const session = new HashSession({
+    dialect: 'pi',
+    cwd: scratchDir,
+    durability: 'process',
+    stateDir,
+  })
   session.readSync({ path: PATH, startLine: Math.min(...numbers) })
   const anchor = `${line}:${hashLines(content)[Number(hashOfLine) - 1]}`
   const outcome = session.applySync({ operations: [{ op: 'set_line', path: PATH, anchor, text }] })

@@ -28,8 +28,9 @@ export function pageOf(rows, tasks, { heads, seed, commits }) {
 
 What a model reads and writes for a whole task, in several ways of editing. Written by \`npm run tokens -- --write\` with the repositories named below.
 
-${commits} commits and the functions of ${heads.length} repositories, drawn at random with the seed ${seed}: ${heads.join(', ')}. Of each commit one file is taken that it changed at several places. Every call is made, and every answer is that of the tool itself; names and descriptions of tools are left out. Tokens are means, counted by \`o200k_base\` and, as the second total, by the tokenizer of Llama 3.
+${commits} commits and the functions of ${heads.length} repositor${heads.length === 1 ? 'y' : 'ies'}, drawn at random with the seed ${seed}: ${heads.join(', ')}. Of each commit one file is taken that it changed at several places. Every call is made, and every answer is that of the tool itself; names and descriptions of tools are left out. Tokens are means, counted by \`o200k_base\` and, as the second total, by the tokenizer of Llama 3.
 
+- *Anchors* are the tools of \`hashline-native/tools\` as they are by default, in the dialect \`lean\`; and with one option.
 - *Read* is what the model writes and sees for reads and searches, *write* the arguments of calls that edit, *answer* what these say. *Ratio* is to exact text over \`cat -n\`.
 - *Right*: the file is then byte for byte as it must be. *Refused*: it was not changed after three calls. After a refusal the model reads the same lines again and writes the edit again, which is counted.
 - *Exact text* quotes what it replaces, with as many lines around as make it unique, and is applied by the edit tool of pi (\`@earendil-works/pi-coding-agent\`). *Unified diff* has three lines of context and true line numbers, which models often get wrong, and is applied by \`patch\`.

@@ -61,7 +61,9 @@ const tokenizers = [(text) => countTokens(text), (text) => llama3.encode(text, O
 
 /** @type {Scheme[]} */
 const schemes = [
-  ours('anchors, `pi`', { dialect: 'pi' }),
+  ours('anchors', {}),
+  ours('anchors, `answer: brief`', { answer: 'brief' }),
+  ours('anchors, `dialect: pi`', { dialect: 'pi' }),
   exact('exact text over plain text', plain),
   exact('exact text over `cat -n`', numbered),
   exact('exact text over `1→`', arrows),

@@ -32,7 +32,7 @@ const LINES_AROUND = 30
  * @param {How} [how]
  * @returns {Subject}
  */
-function session(name, { dialect, hints, parts, stored } = {}) {
+function session(name, { dialect = 'pi', hints, parts, stored } = {}) {
   let count = 0
   /** @type {string | undefined} */
   let scratch
