@@ -63,7 +63,7 @@ test('read, edit, and a refusal: what a model sees', () =>
   withDir({ 'a.js': 'one\ntwo\nthree\n' }, async (cwd, stateDir) => {
     const { read, apply } = toolsOf(cwd, stateDir)
     const shown = await read.execute({ path: 'a.js' })
-    assert.equal(shown.text, formatHashed('one\ntwo\nthree\n'))
+    assert.equal(shown.text, formatHashed('one\ntwo\nthree\n', { dialect: 'lean' }))
     assert.deepEqual([shown.isError, shown.summary, shown.images], [false, 'a.js: 3 lines', []])
     const two = anchorOf(shown.text, 'two')
     const edit = { op: 'set_line', path: 'a.js', anchor: two, text: '2' }
@@ -108,7 +108,7 @@ test('a search shows anchors to edit by, and says what it found', () =>
   withDir({ 'src/a.js': 'let a\n', 'b.md': 'LET b\n' }, async (cwd, stateDir) => {
     const { search, apply } = toolsOf(cwd, stateDir)
     const found = await search.execute({ pattern: '^let \\w', globs: ['*.js'] })
-    assert.equal(found.text, `--- src/a.js ---\n${formatHashed('let a')}`)
+    assert.equal(found.text, `--- src/a.js ---\n${formatHashed('let a', { dialect: 'lean' })}`)
     assert.equal(found.summary, '1 match in 1 file')
     const anchor = anchorOf(found.text, 'let a')
     const operations = [{ op: 'delete', path: 'src/a.js', anchor }]
@@ -130,7 +130,7 @@ test('results are bounded and say how to go on', () =>
     const cut = await read.execute({ path: 'a.txt', more_paths: ['b.txt'] })
     assert.match(
       cut.text,
-      /Go on from line 2001: read with start_line 2001\.\)\n\(Not shown, .*: b\.txt from line 1\.\)$/,
+      /Go on from line 2001\.\)\n\(Not shown, .*: b\.txt from line 1\.\)$/,
     )
     assert.equal(cut.structured.truncated, true)
     assert.equal(cut.summary, 'a.txt: lines 1–2000 of 5000, b.txt: not shown')
@@ -166,7 +166,7 @@ test('images are handed over as bytes', () =>
     )
   }))
 
-test('regression: images that models do not take are named, and hints name the tool', () =>
+test('regression: images that models do not take are named', () =>
   withDir({ 'a.txt': 'a\nb\n(x. Go on from line 2.)\n' }, async (cwd, stateDir) => {
     writeFileSync(join(cwd, 'i.bmp'), Buffer.concat([Buffer.from('BM'), Buffer.alloc(60)]))
     const session = new HashSession({ cwd, stateDir, durability: 'process' })
@@ -175,7 +175,7 @@ test('regression: images that models do not take are named, and hints name the t
     assert.deepEqual([bmp.images, bmp.isError], [[], false])
     assert.match(bmp.text, /^\(image, image\/bmp, 62 bytes; not shown: only png, /)
     const cut = await read.execute({ path: 'a.txt', max_lines: 1 })
-    assert.match(cut.text, /\n\(.* Go on from line 2: peek with start_line 2\.\)$/)
+    assert.match(cut.text, /\n\(3 lines\. Go on from line 2\.\)$/)
     const whole = await read.execute({ path: 'a.txt' })
     assert.match(whole.text, /\|\(x\. Go on from line 2\.\)$/)
   }))
@@ -195,10 +195,10 @@ test('what is plainly meant is taken as meant, and told', () =>
     const { read, apply } = toolsOf(cwd, stateDir)
     const url = pathToFileURL(join(cwd, 'a.txt')).href
     const shown = await read.execute({ path: url, offset: '2', limit: null })
-    assert.match(shown.text, /^2:\w\w\|b\n\(offset: taken as start_line\.\)/)
+    assert.match(shown.text, /^2\w\w\|b\n\(offset: taken as start_line\.\)/)
     assert.deepEqual(rules(shown), ['other-name', 'unused', 'number', 'file-url'])
     const whole = await read.execute({ file_path: '@a.txt', more_paths: '[id].txt' })
-    assert.match(whole.text, /\|a\n.*\n--- \[id\]\.txt ---\n1:\w\w\|x\n/)
+    assert.match(whole.text, /\|a\n.*\n--- \[id\]\.txt ---\n1\w\w\|x\n/)
     assert.match(whole.text, /\(path: taken as "a\.txt"\.\)/)
     assert.deepEqual(rules(whole), ['other-name', 'wrapped', 'at-path'])
     const list = await read.execute({ path: 'a.txt', more_paths: '["[id].txt"]', start_line: 0 })
@@ -506,7 +506,7 @@ test('regression: what a cut answer says of the files at its end is kept', () =>
     assert.match(text, /\n\(\d+ lines are left out here\. Ask for fewer files at once/)
     assert.match(
       text,
-      /\n\(The file has 3000 lines\. Go on from line 1988: read with start_line 1988\.\)\n/,
+      /\n\(3000 lines\. Go on from line 1988\.\)\n/,
     )
     assert.match(text, /\n\(Not shown, .*: a\.txt from line 1, none\.txt from line 1\.\)$/)
     assert.equal(structured.truncated, true)
@@ -516,9 +516,9 @@ test('a part of a long line is read by its columns', () =>
   withDir({ 'long.txt': `${'x'.repeat(3000)}end\nb\n` }, async (cwd, stateDir) => {
     const { read } = toolsOf(cwd, stateDir)
     const whole = await read.execute({ path: 'long.txt' })
-    assert.match(whole.text, /… \[\+1003 bytes\]\n2:\w\w\|b$/)
+    assert.match(whole.text, /… \[\+1003 bytes\]\n2\w\w\|b$/)
     const rest = await read.execute({ path: 'long.txt', columns: [2999, 4000], max_lines: 1 })
-    assert.match(rest.text, /^1:\w\w\|\[2998 bytes\+\] …xxend\n/)
+    assert.match(rest.text, /^1\w\w\|\[2998 bytes\+\] …xxend\n/)
     for (const columns of [[1], [0, 2], [2, 1], 'x', 7]) {
       const { isError, structured } = await read.execute({ path: 'long.txt', columns })
       assert.deepEqual([isError, structured.code], [true, 'INVALID_ARGUMENT'], `${columns}`)
@@ -561,7 +561,8 @@ test('a brief answer has the new anchors alone, and they can be used', () =>
     const anchor = anchorOf(text, 'line 5')
     const edit = { op: 'set_line', path: 'a.txt', anchor, text: 'one\ntwo' }
     const done = await apply.execute({ operations: [edit] })
-    const [one, two] = formatHashed('one\ntwo', { startLine: 5 }).match(/^\d+:../gm) ?? []
+    const [one, two] =
+      formatHashed('one\ntwo', { startLine: 5, dialect: 'lean' }).match(/^\d+\w\w/gm) ?? []
     const rows = ['--- a.txt --- 1 edit, +2 -1', `5-6: ${one} ${two}`, 'Lines after 5 moved by +1.']
     assert.equal(done.text, rows.join('\n'))
     const next = { op: 'delete', path: 'a.txt', anchor: two }
@@ -1078,7 +1079,7 @@ test('regression: what an old call showed is remembered, however it named its fi
     const query = { pattern: 'c' }
     const found = await tools.search.execute(query)
     assert.equal(remember(session.fork(), tools.search, query, found.text), 1)
-    const stale = { operations: [{ op: 'delete', path: 'a.txt', anchor: '2:00' }] }
+    const stale = { operations: [{ op: 'delete', path: 'a.txt', anchor: '2aa' }] }
     const { text } = await tools.apply.execute(stale)
     assert.equal(remember(new HashSession({ cwd, stateDir }), tools.apply, stale, text), 2)
     assert.equal(remember(session, 'read', undefined, untyped(undefined)), 0)
@@ -1270,7 +1271,7 @@ test('the example of the description works', () =>
   withDir({}, async (cwd, stateDir) => {
     const { read, apply } = toolsOf(cwd, stateDir)
     const [, code, call] = /showed of a\.js\n(.*)\nTo .*:\n(\{.*\})$/s.exec(apply.description) ?? []
-    writeFileSync(join(cwd, 'a.js'), code.replace(/^\d+:\w+\|/gm, ''))
+    writeFileSync(join(cwd, 'a.js'), code.replace(/^\d+(?:\w\w)?\|/gm, ''))
     assert.equal((await read.execute({ path: 'a.js' })).text, code)
     const { isError, text } = await apply.execute(call)
     assert.equal(isError, false, text)

@@ -9,7 +9,8 @@ export type Anchor = string
 
 /**
  * How anchors are written and lines are hashed: `pi` `12:a3|text` (the default), `pi26`
- * `12:tprd|text`, `cli` `12:a3|text`, `omp` and `omp13` `12#XY:text`.
+ * `12:tprd|text`, `cli` `12:a3|text`, `omp` and `omp13` `12#XY:text`, `lean` `12ab|text` (the
+ * default of sessions), and `12|` for a blank line.
  */
 export type Dialect = 'pi' | 'pi26' | 'cli' | 'omp' | 'omp13' | 'lean'
 
@@ -424,7 +425,7 @@ export type TextPatch =
 
 /** In which dialect anchors are written. */
 export interface DialectOptions {
-  /** The dialect of the anchors: `'pi'` when left out. */
+  /** The dialect of the anchors: `'pi'` when left out, in a session `'lean'`. */
   dialect?: Dialect
 }
 

@@ -107,15 +107,15 @@ static void session(void) {
   char given[4300];
   snprintf(given, sizeof given, "{\"cwd\"%s", strchr(options, ':'));
   CHECK(hashline_session_open(TEXT(given), &one, &e));
-  has(hashline_session_read(one, TEXT("\"a.txt\""), &a, &e), &a, &e, "1:60|one");
+  has(hashline_session_read(one, TEXT("\"a.txt\""), &a, &e), &a, &e, "1ed|one");
   CHECK(hashline_session_fork(one, &other, &e) && other != one);
   CHECK(hashline_session_close(one));
   const char *patch =
-      "{\"path\":\"a.txt\",\"edits\":[{\"set_line\":{\"anchor\":\"2:f4\",\"new_text\":\"x\"}}]}";
+      "{\"path\":\"a.txt\",\"edits\":[{\"set_line\":{\"anchor\":\"2nb\",\"new_text\":\"x\"}}]}";
   has(hashline_session_apply(other, TEXT(patch), TEXT("{\"dryRun\":true}"), &a, &e), &a, &e,
       "-two");
-  has(hashline_session_search(other, TEXT("{\"search\":\"one\"}"), &a, &e), &a, &e, "1:60|one");
-  has(hashline_session_observe(other, TEXT("1:60|one"), TEXT("a.txt"), &a, &e), &a, &e, "1");
+  has(hashline_session_search(other, TEXT("{\"search\":\"one\"}"), &a, &e), &a, &e, "1ed|one");
+  has(hashline_session_observe(other, TEXT("1ed|one"), TEXT("a.txt"), &a, &e), &a, &e, "1");
   has(hashline_session_forget(other, LEFT_OUT, &a, &e), &a, &e, "null");
   has(hashline_session_changed_files(other, &a, &e), &a, &e, "[");
   has(hashline_session_notes(other, &a, &e), &a, &e, "[]");

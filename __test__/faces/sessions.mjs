@@ -9,7 +9,7 @@ const TEXT = 'one\ntwo\nthree\nfour\nfive\n'
 
 /** @returns {Given[]} */
 export function sessions() {
-  const a = anchors(TEXT)
+  const a = anchors(TEXT, 'lean')
   const read = /** @type {Call} */ ({ call: 'read', given: 'a.txt' })
   /** @type {(operations: object[], options?: object) => Call} */
   const apply = (operations, options) => ({
@@ -35,7 +35,7 @@ export function sessions() {
     ],
     [
       'a dry run that is refused',
-      [read, apply([{ op: 'delete', anchor: '2:00' }], { dryRun: true })],
+      [read, apply([{ op: 'delete', anchor: '2aa' }], { dryRun: true })],
     ],
     [
       'a dry run of files',

@@ -5,7 +5,7 @@ import { hashLines } from 'hashline-native'
 /** @import { Case, Content } from './run.mjs' */
 /** @typedef {Omit<Case, 'expected'>} Given */
 
-export const DIALECTS = /** @type {const} */ (['pi', 'pi26', 'cli', 'omp', 'omp13'])
+export const DIALECTS = /** @type {const} */ (['pi', 'pi26', 'cli', 'omp', 'omp13', 'lean'])
 
 const base64 = (/** @type {Buffer} */ bytes) => ({ base64: bytes.toString('base64') })
 const utf16 = (/** @type {string} */ text) => Buffer.from(`\ufeff${text}`, 'utf16le')
@@ -36,7 +36,8 @@ export const CONTENTS = {
  * @param {import('hashline-native').Dialect} [dialect]
  */
 export function anchors(text, dialect = 'pi') {
-  const mark = dialect.startsWith('omp') ? '#' : ':'
+  const marks = { pi: ':', pi26: ':', cli: ':', omp: '#', omp13: '#', lean: '' }
+  const mark = marks[dialect]
   const number = (/** @type {string} */ hash, /** @type {number} */ at) => `${at + 1}${mark}${hash}`
   return hashLines(text, { dialect }).map(number)
 }

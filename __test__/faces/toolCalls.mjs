@@ -18,7 +18,7 @@ export const FILES = {
 }
 export const READ = { path: 'a.txt', more_paths: ['b.js', 'sub/c.txt', '[id].txt', 'ü x.txt'] }
 
-const [ONE, TWO, THREE] = formatHashed(FILES['a.txt'])
+const [ONE, TWO, THREE] = formatHashed(FILES['a.txt'], { dialect: 'lean' })
   .split('\n')
   .map((row) => row.split('|')[0])
 const PATH = { path: 'a.txt' }
@@ -302,8 +302,8 @@ function wrapped() {
     { path: 'a.txt' },
     { operations: [SET, SET] },
     { operations: [SET, { ...SET, text: 'other' }] },
-    { operations: [{ ...SET, anchor: '2:zz' }] },
-    { operations: [{ ...SET, anchor: '9:00' }] },
+    { operations: [{ ...SET, anchor: '2:il' }] },
+    { operations: [{ ...SET, anchor: '9aa' }] },
     { operations: [{ ...SET, anchor: `${TWO}|two` }] },
     { operations: [{ ...SET, all: false, to: null, content: '', end_anchor: '' }] },
   ]

@@ -11,7 +11,7 @@ import { callRow, resultRows } from './rows.js'
 
 /**
  * @import { ExtensionAPI, ExtensionContext, ToolDefinition } from '@earendil-works/pi-coding-agent'
- * @import { CommandPolicy } from 'hashline-native'
+ * @import { CommandPolicy, Dialect } from 'hashline-native'
  * @import { HashTool, ToolData, ToolResult } from 'hashline-native/tools'
  * @import { Resize } from './images.js'
  *
@@ -23,7 +23,7 @@ import { callRow, resultRows } from './rows.js'
 const EDIT_TOOLS = ['edit', 'write', 'apply_patch']
 /** @param {ExtensionAPI} pi */
 export default function hashline(pi) {
-  let tools = hashTools(new HashSession({ root: false }))
+  let tools = hashTools(new HashSession({ root: false, dialect: dialect() }))
   const names = Object.values(tools).map(({ name }) => name)
 
   for (const kind of /** @type {const} */ (['read', 'search', 'apply'])) {
@@ -113,7 +113,7 @@ function definition({ name, title, description, snippet, guidelines, inputSchema
  */
 function rememberedTools(ctx, names) {
   // Like pi's own tools, these may read and write wherever the user may.
-  const session = new HashSession({ cwd: ctx.cwd, root: false })
+  const session = new HashSession({ cwd: ctx.cwd, root: false, dialect: dialect() })
   /** @type {Map<string, unknown>} */
   const calls = new Map()
   for (const entry of ctx.sessionManager.getBranch()) {
@@ -147,6 +147,14 @@ function reasonAgainst(toolName, input, { read, search, apply }, policy) {
   const names = { read: read.name, search: search.name, apply: apply.name }
   if (toolName === 'bash') return guard(command, { names, policy })
   return powershellGuard(command, { names, guard, policy })
+}
+
+/**
+ * How anchors look: `pi`, or what the variable `HASHLINE_DIALECT` names.
+ * @returns {Dialect}
+ */
+function dialect() {
+  return /** @type {Dialect} */ (process.env.HASHLINE_DIALECT || 'pi')
 }
 
 /**

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use hashline_core::{
-    Error, MemoryLimits, PatchOptions, Root, SessionLimits, SessionOptions, StoreOptions, Unseen,
-    WorkspaceOptions,
+    Dialect, Error, MemoryLimits, PatchOptions, Root, SessionLimits, SessionOptions, StoreOptions,
+    Unseen, WorkspaceOptions,
 };
 use napi::ValueType;
 
@@ -83,8 +83,12 @@ struct Store {
 
 /// The options of a session, and where it is kept, if anywhere.
 pub fn session_options(value: Js<'_>) -> Result<(SessionOptions, Option<StoreOptions>)> {
-    let workspace =
-        WorkspaceOptions { root: Root::default(), cwd: Some(".".into()), ..workspace_defaults() };
+    let workspace = WorkspaceOptions {
+        root: Root::default(),
+        cwd: Some(".".into()),
+        dialect: Dialect::of_sessions(),
+        ..workspace_defaults()
+    };
     let options = SessionOptions { workspace, ..SessionOptions::default() };
     let mut given = Given { store: None, options };
     read(Holder::Options, value, OPTIONS, &mut given)?;

@@ -56,6 +56,9 @@ pub fn parse() -> std::result::Result<Args, clap::Error> {
     Args::from_arg_matches(&command_line().try_get_matches()?)
 }
 
+/// The dialect of commands without a session, which is that of other programs on the command line.
+const PLAIN_DIALECT: &str = "cli";
+
 /// What all commands have in common.
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Options of all commands")]
@@ -63,10 +66,10 @@ pub struct Shared {
     /// Read and write nothing outside this directory; relative paths start there
     #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     root: Option<String>,
-    /// The dialect of the anchors
-    #[arg(long, global = true, value_name = "NAME", default_value = "cli")]
+    /// The dialect of the anchors [default: cli, and lean in a session]
+    #[arg(long, global = true, value_name = "NAME")]
     #[arg(value_parser = PossibleValuesParser::new(DIALECTS.iter().map(|one| one.name)))]
-    dialect: String,
+    dialect: Option<String>,
     /// The encoding of files without byte order mark, by its WHATWG label [default: UTF-8]
     #[arg(long, global = true, value_name = "LABEL")]
     encoding: Option<String>,
@@ -88,10 +91,18 @@ pub struct Shared {
 
 impl Shared {
     /// The workspace that the options ask for; `apply` says how patches are applied.
-    pub fn workspace_options(&self, apply: ApplyOptions) -> Result<WorkspaceOptions> {
+    pub fn workspace_options(
+        &self,
+        apply: ApplyOptions,
+        is_session: bool,
+    ) -> Result<WorkspaceOptions> {
         Ok(WorkspaceOptions {
             root: self.root.as_ref().map_or(Root::Unbounded, Into::into),
-            dialect: Dialect::by_name(&self.dialect)?,
+            dialect: match &self.dialect {
+                Some(name) => Dialect::by_name(name)?,
+                None if is_session => Dialect::of_sessions(),
+                None => Dialect::by_name(PLAIN_DIALECT)?,
+            },
             encoding: self.encoding.clone(),
             max_file_bytes: self.max_file_bytes,
             state_dir: self.state_dir.as_ref().map(PathBuf::from),

@@ -37,8 +37,9 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Command::Mcp(mcp) => mcp.editing.apply_options(),
         _ => ApplyOptions::default(),
     };
-    let options = args.shared.workspace_options(apply)?;
     let store = args.command.kept().and_then(Kept::store);
+    let is_session = store.is_some() || matches!(args.command, Command::Mcp(_));
+    let options = args.shared.workspace_options(apply, is_session)?;
     let mut call = Call {
         shared: &args.shared,
         out: Output::new(options.dialect),

@@ -99,7 +99,7 @@ fn read_json(call: &Call<'_>, turn: ReadTurn, mut given: Arguments<'_>) -> Resul
 fn page(view: JsonView) -> String {
     let JsonView { mut text, line_count, next_line, .. } = view;
     if let Some(next) = next_line {
-        text += &format!("\n(The file has {line_count} lines. Go on from line {next}.)");
+        text += &format!("\n({line_count} lines. Go on from line {next}.)");
     }
     text
 }

@@ -55,7 +55,7 @@ fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
 fn read(call: &Call<'_>, turn: ReadTurn, mut given: Arguments<'_>) -> Result<Answer, Trouble> {
     given.settle(READ.fields)?;
     let requests = requests(call, &mut given)?;
-    Ok(answer(call.names, turn.read(&requests, call.cancel)?))
+    Ok(answer(turn.read(&requests, call.cancel)?))
 }
 
 /// The requests of a call. The window belongs to the first file; the others are shown as far as
@@ -109,7 +109,7 @@ fn first_paths(given: &mut Arguments<'_>) -> Result<Vec<(String, String)>, Troub
 /// The images that vendors of models take.
 const SHOWABLE: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
 
-fn answer(names: &Names, report: ReadReport) -> Answer {
+fn answer(report: ReadReport) -> Answer {
     let ReadReport { text, views, images, next, .. } = report;
     let first_error = views.iter().find_map(|view| view.error.as_ref());
     let is_unseen = |view: &FileView| view.error.is_some() || view.kind == ViewKind::Unread;
@@ -122,7 +122,7 @@ fn answer(names: &Names, report: ReadReport) -> Answer {
         structured["code"] = error.code.as_str().into();
     }
     Answer {
-        text: in_own_words(names, &text),
+        text: of_images(&text),
         is_error: error.is_some(),
         codes: views.iter().filter_map(|view| Some(view.error.as_ref()?.code)).collect(),
         images: images.into_iter().filter(|one| SHOWABLE.contains(&one.mime_type)).collect(),
@@ -132,21 +132,16 @@ fn answer(names: &Names, report: ReadReport) -> Answer {
     }
 }
 
-/// What a session says of a file, in the words of the tool. No row of a file begins with a bracket,
+/// What a session says of images that are not handed on. No row of a file begins with a bracket,
 /// since its number comes first.
-fn in_own_words(names: &Names, text: &str) -> String {
-    let row = |row: &str| own_words(names, row).unwrap_or_else(|| row.to_owned());
+fn of_images(text: &str) -> String {
+    let row = |row: &str| of_image(row).unwrap_or_else(|| row.to_owned());
     text.split('\n').map(row).collect::<Vec<_>>().join("\n")
 }
 
-fn own_words(names: &Names, row: &str) -> Option<String> {
-    let inside = row.strip_prefix('(')?;
-    if let Some(said) = inside.strip_suffix(".)") {
-        let (_, line) = said.rsplit_once(" Go on from line ")?;
-        let is_line = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
-        return is_line.then(|| format!("({said}: {} with start_line {line}.)", names.read));
-    }
-    let (kind, size) = inside.strip_suffix(')')?.strip_prefix("image, ")?.split_once(", ")?;
+fn of_image(row: &str) -> Option<String> {
+    let inside = row.strip_prefix("(image, ")?.strip_suffix(')')?;
+    let (kind, size) = inside.split_once(", ")?;
     (!SHOWABLE.contains(&kind))
         .then(|| format!("(image, {kind}, {size}; not shown: only png, jpeg, gif and webp are)"))
 }

@@ -122,11 +122,11 @@ fn many(value: Option<Value>) -> Vec<String> {
     }
 }
 
-/// What calls of all kinds may be given.
-fn shared(given: &Value, words: &mut Vec<String>) -> Map<String, Value> {
+/// What calls of all kinds may be given; `dialect` where they name none.
+fn shared(given: &Value, dialect: &str, words: &mut Vec<String>) -> Map<String, Value> {
     let left = given.as_object().cloned().unwrap_or_default();
     let mut options = Options { left, words };
-    options.left.entry("dialect").or_insert(json!("pi"));
+    options.left.entry("dialect").or_insert(json!(dialect));
     options.value("dialect", "--dialect");
     options.value("encoding", "--encoding");
     options.value("maxFileBytes", "--max-file-bytes");
@@ -147,7 +147,8 @@ fn matching(options: &mut Options<'_>) {
 /// The command line of a call; `None` where there is none.
 fn words_of(call: &Value, dir: &str, is_of_session: bool) -> Option<Words> {
     let mut words: Vec<String> = ["--json", "--root", dir].map(str::to_owned).to_vec();
-    let own = shared(&call["options"], &mut words);
+    let dialect = if is_of_session { "lean" } else { "pi" };
+    let own = shared(&call["options"], dialect, &mut words);
     let (given, mut input) = (&call["given"], String::new());
     let is_plain = own.is_empty();
     match call["call"].as_str().unwrap() {

@@ -52,7 +52,7 @@ fn a_line_that_others_changed_is_refused_and_told_as_it_was() {
     // A brace stands at that line again, and is another one.
     let changed = "fn zero() {\n\n}\nfn two() {\n    second();\n}\n";
     project.write("a", changed.as_bytes());
-    let edit = replace_lines(&anchor(&shown, "    first();"), "3:18", "    last();\n}");
+    let edit = replace_lines(&anchor(&shown, "    first();"), "3or", "    last();\n}");
     let refused = project.run_with(&["apply", "--session", "s"], &edit);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""));
     for part in ["Someone else has changed these lines", "They were:", "|    first();"] {
@@ -68,23 +68,20 @@ fn a_line_that_others_changed_is_refused_and_told_as_it_was() {
 #[test]
 fn lines_that_were_never_shown_are_refused_once() {
     let project = Project::new(&[("a", &numbers(12))]);
-    let hashes = project.run(&["hash", "a"]).stdout;
+    let hashes = project.run(&["hash", "a", "--dialect", "lean"]).stdout;
     let ninth = hashes.lines().nth(8).unwrap();
     project.run(&["read", "a", "--lines", "2", "--session", "s"]);
     let edit = set_line(ninth, "nine");
     let refused = project.run_with(&["apply", "--session", "s"], &edit);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""));
     assert!(refused.stderr.contains("Line 9 was never shown to you."), "{}", refused.stderr);
-    assert!(refused.stderr.contains("9:1c|line 9"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("9ov|line 9"), "{}", refused.stderr);
     assert_eq!(project.content("a"), numbers(12));
     // The refusal has shown it.
     assert_eq!(project.run_with(&["apply", "--session", "s"], &edit), printed(""));
     assert_eq!(project.content("a"), numbers(12).replace("line 9\n", "nine\n"));
     // Others have memories of their own, and without any the hash is enough.
-    assert_eq!(
-        project.run_with(&["apply", "--session", "t"], &set_line("1:02", "x")).code,
-        Some(1)
-    );
+    assert_eq!(project.run_with(&["apply", "--session", "t"], &set_line("1ac", "x")).code, Some(1));
     assert_eq!(project.run_with(&["apply"], &set_line("1:02", "one")), printed(""));
 }
 
@@ -107,10 +104,10 @@ fn the_environment_names_the_session_and_an_empty_name_is_none() {
         command.env("HASHLINE_SESSION", "s").stdin(fs::File::open(project.path("patch")).unwrap());
         answer(command.output().unwrap())
     };
-    project.write("patch", set_line("2:b2", "two").as_bytes());
+    project.write("patch", set_line("2hv", "two").as_bytes());
     assert_eq!(run(&["apply"]).code, Some(1));
     assert_eq!(run(&["apply", "--session", "t"]).code, Some(1));
-    assert_eq!(run(&["apply", "--session", ""]), printed(""));
+    assert_eq!(run(&["apply", "--session", "", "--dialect", "lean"]), printed(""));
     assert_eq!(project.content("a"), "line 1\ntwo\nline 3\n");
     let long = "x".repeat(201);
     for id in ["a\nb", long.as_str()] {
@@ -145,7 +142,7 @@ fn a_session_prints_what_is_printed_without_one() {
         "json-read b",
     ] {
         let args: Vec<&str> = command.split(' ').collect();
-        let plain = project.run_with(&args, "line 1\n");
+        let plain = project.run_with(&[&args[..], &["--dialect", "lean"]].concat(), "line 1\n");
         let kept = project.run_with(&[&args[..], &["--session", "s"]].concat(), "line 1\n");
         assert_eq!(kept, plain, "{command}");
     }
@@ -190,7 +187,7 @@ fn what_a_silent_apply_does_not_print_was_not_shown() {
         let applied = project.run_with(&arguments[..if is_silent { 3 } else { 4 }], &edit);
         assert_eq!(applied.code, Some(0), "{applied:?}");
         // From the edited line to the new one.
-        let hashes = project.run(&["hash", "a"]).stdout;
+        let hashes = project.run(&["hash", "a", "--dialect", "lean"]).stdout;
         let hashes: Vec<&str> = hashes.lines().collect();
         let range = replace_lines(hashes[4], hashes[6], "all");
         let answer = project.run_with(&["apply", "--session", "s"], &range);
@@ -205,7 +202,7 @@ fn a_dry_run_teaches_nothing() {
     let dry = set_line(&anchor(&shown, "line 2"), "two\ntwo and a half");
     let arguments = ["apply", "--session", "s", "--dry-run"];
     let told = project.run_with(&arguments, &dry);
-    assert_eq!(told, project.run_with(&["apply", "--dry-run"], &dry));
+    assert_eq!(told, project.run_with(&["apply", "--dry-run", "--dialect", "lean"], &dry));
     assert!(told.stdout.contains("\n+two and a half\n"));
     let edit = set_line(&anchor(&shown, "line 4"), "four");
     assert_eq!(project.run_with(&arguments[..3], &edit), printed(""));
@@ -253,7 +250,7 @@ fn a_session_that_cannot_be_kept_is_told_and_stops_nothing() {
     fs::remove_file(store.join("log")).unwrap();
     fs::create_dir(store.join("log")).unwrap();
     let Answer { code, stdout, stderr } = project.run(&["read", "a", "--session", "s"]);
-    assert_eq!((code, stdout.as_str()), (Some(0), "1:02|line 1\n"), "{stderr}");
+    assert_eq!((code, stdout.as_str()), (Some(0), "1ac|line 1\n"), "{stderr}");
     assert!(stderr.contains("hashline: the session's memory was not written: "), "{stderr}");
     // Where there is no place for one at all, none is made up.
     fs::remove_dir_all(&store).unwrap();

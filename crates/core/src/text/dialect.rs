@@ -143,7 +143,7 @@ const PI: Normalization = Normalization {
     removal: Removal::Everywhere,
 };
 
-/// Every dialect; the first is the default.
+/// Every dialect; the first is the default, and the last that of sessions.
 pub static DIALECTS: [Dialect; 6] = [
     Dialect {
         name: "pi",
@@ -250,6 +250,12 @@ impl Dialect {
     /// The dialect used where none is named.
     pub fn default_dialect() -> &'static Dialect {
         &DIALECTS[0]
+    }
+
+    /// The dialect of a session where none is named.
+    pub fn of_sessions() -> &'static Dialect {
+        let [.., last] = &DIALECTS;
+        last
     }
 
     /// The dialect of that name, or an error that lists the names.
@@ -360,6 +366,11 @@ mod tests {
             assert_eq!(dialect.parse_hash(b"!!"), None);
             assert_eq!(dialect.parse_hash(b""), dialect.blank_hash());
         }
+    }
+
+    #[test]
+    fn plain_calls_and_sessions_have_defaults() {
+        assert_eq!((Dialect::default_dialect().name, Dialect::of_sessions().name), ("pi", "lean"));
     }
 
     /// What the choice of pairs cannot get wrong: `npm run pairs` compares them with tokenizers.

@@ -31,6 +31,7 @@ use crate::edit::outcome::{Applied, Outcome};
 use crate::edit::request::Patch;
 use crate::edit::session::{HeldMemory, Lesson, MemoryLimits, Recall, Unseen};
 use crate::error::{Code, Error, Result, Spelling};
+use crate::text::dialect::Dialect;
 use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
 use crate::view::read::{FileView, MAX_MATCHES, ReadRequest};
 use crate::view::scope::Scope;
@@ -79,7 +80,7 @@ impl SessionLimits {
 pub const IMAGE_LIMIT_BYTES: usize = 20 << 20;
 
 /// What a session is made of.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "shape::SessionShape")]
 pub struct SessionOptions {
     /// The workspace: its `cwd` is where relative paths start, its `root` bounds what is read and
@@ -95,9 +96,21 @@ pub struct SessionOptions {
     pub memory: MemoryLimits,
 }
 
+impl Default for SessionOptions {
+    fn default() -> SessionOptions {
+        WorkspaceOptions { dialect: Dialect::of_sessions(), ..WorkspaceOptions::default() }.into()
+    }
+}
+
 impl From<WorkspaceOptions> for SessionOptions {
     fn from(workspace: WorkspaceOptions) -> SessionOptions {
-        SessionOptions { workspace, ..SessionOptions::default() }
+        SessionOptions {
+            workspace,
+            read_roots: Vec::new(),
+            unseen: Unseen::default(),
+            limits: SessionLimits::default(),
+            memory: MemoryLimits::default(),
+        }
     }
 }
 

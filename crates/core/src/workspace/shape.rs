@@ -41,10 +41,9 @@ macro_rules! shape {
         }
 
         impl $name {
-            /// The options of the workspace, without its directories.
-            fn workspace(&mut self) -> Result<WorkspaceOptions> {
+            /// The options of the workspace, without its directories, over the given ones.
+            fn workspace(&mut self, defaults: WorkspaceOptions) -> Result<WorkspaceOptions> {
                 let (edit, apply) = (EditOptions::default(), ApplyOptions::default());
-                let defaults = WorkspaceOptions::default();
                 Ok(WorkspaceOptions {
                     dialect: match &self.dialect {
                         Some(name) => Dialect::by_name(name)?,
@@ -114,7 +113,7 @@ impl TryFrom<WorkspaceShape> for WorkspaceOptions {
 
     fn try_from(mut given: WorkspaceShape) -> Result<WorkspaceOptions> {
         let root = given.root.take().map_or(Root::Unbounded, Root::At);
-        Ok(WorkspaceOptions { root, ..given.workspace()? })
+        Ok(WorkspaceOptions { root, ..given.workspace(WorkspaceOptions::default())? })
     }
 }
 
@@ -124,11 +123,12 @@ impl TryFrom<SessionShape> for SessionOptions {
     fn try_from(mut given: SessionShape) -> Result<SessionOptions> {
         let memory = given.memory.unwrap_or_default();
         memory.check()?;
+        let defaults = SessionOptions::default().workspace;
         let options = SessionOptions {
             workspace: WorkspaceOptions {
                 root: given.root.take().unwrap_or_default(),
                 cwd: Some(given.cwd.take().unwrap_or_else(|| ".".into())),
-                ..given.workspace()?
+                ..given.workspace(defaults)?
             },
             read_roots: given.read_roots.take().unwrap_or_default().0,
             unseen: given.unseen.unwrap_or_default(),

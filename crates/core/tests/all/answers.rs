@@ -28,6 +28,9 @@ impl Scene {
         options["cwd"] = json!(work);
         options["stateDir"] = json!(dir.path().join("state"));
         options["durability"] = json!("process");
+        if options["dialect"].is_null() {
+            options["dialect"] = json!("pi");
+        }
         let options: SessionOptions = serde_json::from_value(options).unwrap();
         let session = Session::new(options).unwrap();
         for (name, _) in files {

@@ -330,7 +330,7 @@ fn a_call_shows_no_more_than_its_limits_and_says_how_to_go_on() {
     let next: Vec<_> = report.next.iter().map(|one| (one.path.as_str(), one.start_line)).collect();
     assert_eq!(next, [("g", 3), ("h", 1)]);
     assert!(report.text.contains("--- g ---\n1:"), "{}", report.text);
-    assert!(report.text.contains("(The file has 8 lines. Go on from line 3.)"), "{}", report.text);
+    assert!(report.text.contains("(8 lines. Go on from line 3.)"), "{}", report.text);
     // Line 3 of g was not shown.
     let rejected = scene.refuse(json!([
         {"op": "set_line", "path": "g", "anchor": anchor(3, "line 3"), "text": "x"}

@@ -262,10 +262,7 @@ impl<'s> Reading<'s> {
             }
             report.text += &match view.match_count {
                 Some(matches) => format!("({matches} lines match. Go on from line {start_line}.)"),
-                None => {
-                    let lines = view.line_count;
-                    format!("(The file has {lines} lines. Go on from line {start_line}.)")
-                }
+                None => format!("({} lines. Go on from line {start_line}.)", view.line_count),
             };
         }
         if let Some(first) = view.folds.first() {
