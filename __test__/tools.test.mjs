@@ -128,10 +128,7 @@ test('results are bounded and say how to go on', () =>
   withDir({ 'a.txt': numbered(5000), 'b.txt': 'b\n', empty: '' }, async (cwd, stateDir) => {
     const { read, search, apply } = toolsOf(cwd, stateDir)
     const cut = await read.execute({ path: 'a.txt', more_paths: ['b.txt'] })
-    assert.match(
-      cut.text,
-      /Go on from line 2001\.\)\n\(Not shown, .*: b\.txt from line 1\.\)$/,
-    )
+    assert.match(cut.text, /Go on from line 2001\.\)\n\(Not shown, .*: b\.txt from line 1\.\)$/)
     assert.equal(cut.structured.truncated, true)
     assert.equal(cut.summary, 'a.txt: lines 1–2000 of 5000, b.txt: not shown')
     assert.equal((await read.execute({ path: 'empty' })).text, '(empty file)')
@@ -504,10 +501,7 @@ test('regression: what a cut answer says of the files at its end is kept', () =>
     const rows = text.split('\n')
     assert.ok(rows.length <= 2010, `${rows.length} lines`)
     assert.match(text, /\n\(\d+ lines are left out here\. Ask for fewer files at once/)
-    assert.match(
-      text,
-      /\n\(3000 lines\. Go on from line 1988\.\)\n/,
-    )
+    assert.match(text, /\n\(3000 lines\. Go on from line 1988\.\)\n/)
     assert.match(text, /\n\(Not shown, .*: a\.txt from line 1, none\.txt from line 1\.\)$/)
     assert.equal(structured.truncated, true)
   }))

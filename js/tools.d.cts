@@ -62,15 +62,18 @@ export interface HashToolsOptions {
 /** The name of an operation: `'set_line'`. */
 export type OperationName = Operation['op']
 
-/** The tools over one session, which remembers what they showed. */
-export interface HashTools {
+/**
+ * The tools over one session, which remembers what they showed. No interface, whose values
+ * `Object.values` would give as `any`.
+ */
+export type HashTools = {
   read: HashTool<ReadData>
   search: HashTool<SearchData>
   apply: HashTool<ApplyData>
 }
 
 /** The tools for JSON documents over the same session. */
-export interface JsonTools {
+export type JsonTools = {
   readJson: HashTool<ReadJsonData>
   applyJson: HashTool<ApplyData>
 }
