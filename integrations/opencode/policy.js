@@ -1,6 +1,9 @@
 // What the guard of commands goes by.
 
-/** @import { CommandPolicy } from 'hashline-native' */
+/**
+ * @import { GuardOptions } from 'hashline-native/tools'
+ * @typedef {NonNullable<GuardOptions['policy']>} CommandPolicy
+ */
 
 /**
  * The tools show files of all these directories, and write those of the root alone.
