@@ -29,7 +29,7 @@ import { plainTools } from './schemes/plain.mjs'
 export const DEFAULT_SCHEMES = 'exact,diff,hashline'
 
 /** Of a session that is asked for none. */
-const DEFAULT_DIALECT = 'pi'
+export const DEFAULT_DIALECT = 'lean'
 
 /** @type {Record<string, (cwd: string) => Tool>} */
 const PLAIN = { exact: exactTool, diff: diffTool }

@@ -6,6 +6,7 @@ import { unifiedDiff } from '../../misplacement/diff.mjs'
 import { replacementsOf } from '../../tokens/players/exact.mjs'
 import { operationOf } from '../../tokens/players/ours.mjs'
 import { split, startOf } from '../history/text.mjs'
+import { DEFAULT_DIALECT } from '../schemes.mjs'
 
 /** @import { ToolCall } from '../../../scripts/modelServer.mjs' */
 /** @import { Edit } from '../history/text.mjs' */
@@ -56,8 +57,9 @@ export function diffOf(file) {
 
 /** @param {TaskFile} file */
 export function operationsIn(file) {
-  const hashes = hashLines(file.before)
-  const anchorOf = (/** @type {number} */ line) => `${line}:${hashes[line - 1]}`
+  // In this dialect nothing stands between number and hash.
+  const hashes = hashLines(file.before, { dialect: DEFAULT_DIALECT })
+  const anchorOf = (/** @type {number} */ line) => `${line}${hashes[line - 1]}`
   return editsOf(file).map((edit) => operationOf(file.path, edit, anchorOf))
 }
 

@@ -3,6 +3,7 @@
 import { formatHashed } from '../../../index.js'
 import { call } from '../../../scripts/modelServer.mjs'
 import { MAX_ROUNDS } from '../attempt.mjs'
+import { DEFAULT_DIALECT } from '../schemes.mjs'
 import { isMoving, isNear } from '../task.mjs'
 import { editsOf, linesOf } from './edits.mjs'
 
@@ -74,13 +75,13 @@ function misquoted(args, scheme) {
   else {
     const [operation] = args.operations
     const field = operation.anchor === undefined ? 'start_anchor' : 'anchor'
-    operation[field] = operation[field].replace(/:(.)(.)$/, notThat)
+    operation[field] = operation[field].replace(/[a-z]*$/, otherHash)
   }
   return args
 }
 
-/** Another hash. @param {string} _ @param {string} one @param {string} two */
-const notThat = (_, one, two) => `:${one === '0' ? 'f' : '0'}${two === '0' ? 'f' : '0'}`
+/** @param {string} hash */
+const otherHash = (hash) => (hash === 'dt' ? 'wh' : 'dt')
 
 /** @type {Record<string, Slip>} */
 export const SLIPS = {
@@ -184,13 +185,10 @@ export const SLIPS = {
     schemes: ['hashline'],
     // They are known by the file as it is, so not where their lines have moved.
     needs: (task) => isOneFile(task) && replacesLines(task) && !isMoving(task),
-    plays: inArguments((args, _, { files: [{ before }] }) => {
-      const shown = formatHashed(before).split('\n')
+    plays: inArguments((args) => {
       for (const one of args.operations) {
-        const from = Number.parseInt(one.anchor ?? one.start_anchor, 10)
-        const copied = (/** @type {string} */ line, /** @type {number} */ at) =>
-          `${shown[from - 1 + at].split('|')[0]}|${line}`
-        one.text = one.text.split('\n').map(copied).join('\n')
+        const startLine = Number.parseInt(one.anchor ?? one.start_anchor, 10)
+        one.text = formatHashed(one.text, { startLine, dialect: DEFAULT_DIALECT })
       }
       return args
     }),

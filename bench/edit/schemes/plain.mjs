@@ -9,9 +9,9 @@
 const ROW = /^(\d+):[^|\n]*\|/gm
 
 const DESCRIPTIONS = {
-  read: 'Reads files. Each line comes as its number, a tab and its text. Shows at most 2,000 lines and 50 KB, and says where to go on (start_line). A longer source is folded: `14-80 … 67 lines` stands for lines that open: ["14-80"] shows. search finds lines in many files.',
+  read: 'Reads files. Each line comes as its number, a tab and its text. A source beyond 2,000 lines and 50 KB is folded: its definitions, and rows like 14-80 … 67 lines, which open shows.',
   search:
-    'Searches files and directories for lines that match a regular expression; ignored and binary files are passed over. Every line comes as its number, a tab and its text.',
+    'Searches files for lines that match a regular expression, ignored and binary ones left out. Lines come as number, tab and text.',
 }
 const GUIDELINES = {
   read: 'Read files with read rather than cat, head, tail or sed.',
@@ -26,7 +26,7 @@ const GUIDELINES = {
 export function plainTools({ api, tools }, { cwd, stateDir }) {
   // A session for each call: it must not tell what only a memory of anchors knows.
   const fresh = () => {
-    const session = new api.HashSession({ cwd, stateDir, durability: 'process' })
+    const session = new api.HashSession({ cwd, stateDir, durability: 'process', dialect: 'pi' })
     return { session, tools: tools.hashTools(session) }
   }
   const describing = fresh()

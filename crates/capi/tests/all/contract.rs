@@ -307,7 +307,7 @@ fn sessions() {
     let options = json!({"cwd": dir.path(), "stateDir": state.path(), "durability": "process"});
     let session = open(&options.to_string()).unwrap();
     let patch =
-        json!({"path": "a.txt", "edits": [{"set_line": {"anchor": "2:f4", "new_text": "x"}}]});
+        json!({"path": "a.txt", "edits": [{"set_line": {"anchor": "2nb", "new_text": "x"}}]});
     assert_eq!(session_apply(session, &patch, "")["code"], "NOT_SHOWN");
     let other = {
         let (mut other, (_, mut error)) = (0, empty());
@@ -316,13 +316,13 @@ fn sessions() {
         other
     };
     let report = data(one(hashline_session_read, session, r#""a.txt""#));
-    assert!(report["text"].as_str().unwrap().contains("2:f4|two"));
+    assert!(report["text"].as_str().unwrap().contains("2nb|two"));
     let outcome = session_apply(session, &patch, r#"{"dryRun": true, "context": 0}"#);
     assert_eq!(outcome["files"][0]["hunks"][0]["lines"], json!(["-two", "+x"]), "{outcome}");
     assert_eq!(std::fs::read_to_string(dir.path().join("a.txt")).unwrap(), "one\ntwo\n");
     assert_eq!(session_apply(session, &patch, "")["status"], "applied");
     assert_eq!(data(one(hashline_session_search, other, r#"{"search": "x"}"#))["matchCount"], 1);
-    let rows = "--- a.txt ---\n1:60|one";
+    let rows = "--- a.txt ---\n1ed|one";
     let seen = two_of(hashline_session_observe, other, rows);
     assert_eq!(data(seen), 1);
     assert_eq!(data(one(hashline_session_forget, other, "a.txt")), Value::Null);
@@ -375,7 +375,7 @@ fn a_session_that_is_kept_is_there_again() {
         "durability": "process",
     });
     let patch =
-        json!({"path": "a.txt", "edits": [{"set_line": {"anchor": "1:60", "new_text": "x"}}]});
+        json!({"path": "a.txt", "edits": [{"set_line": {"anchor": "1ed", "new_text": "x"}}]});
     let first = open(&options.to_string()).unwrap();
     one(hashline_session_read, first, r#""a.txt""#).unwrap();
     assert!(hashline_session_close(first));
