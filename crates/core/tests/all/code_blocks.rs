@@ -1,50 +1,32 @@
 //! Operations that name a whole block by the line where it begins.
 
-use std::fs;
+use std::ops::Deref;
 
-use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
+use crate::support::{Project, applied, refused, show};
 use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
 use hashline_core::internals::error::Code;
 use hashline_core::internals::text::dialect::Dialect;
 use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::view::read::ReadRequest;
-use hashline_core::internals::workspace::{Session, SessionOptions, Workspace, WorkspaceOptions};
+use hashline_core::internals::workspace::Session;
 use serde_json::{Value, json};
 
-struct Scene {
-    dir: tempfile::TempDir,
-    state: tempfile::TempDir,
+struct Scene(Project);
+
+impl Deref for Scene {
+    type Target = Project;
+
+    fn deref(&self) -> &Project {
+        &self.0
+    }
 }
 
 impl Scene {
     fn new(name: &str, content: &[u8]) -> Scene {
-        let scene =
-            Scene { dir: tempfile::tempdir().unwrap(), state: tempfile::tempdir().unwrap() };
-        scene.write(name, content);
-        scene
-    }
-
-    fn options(&self) -> WorkspaceOptions {
-        WorkspaceOptions {
-            root: self.dir.path().into(),
-            state_dir: Some(self.state.path().into()),
-            apply: ApplyOptions { durability: Durability::Process, ..ApplyOptions::default() },
-            ..WorkspaceOptions::default()
-        }
-    }
-
-    fn write(&self, name: &str, content: &[u8]) {
-        fs::write(self.dir.path().join(name), content).unwrap();
-    }
-
-    fn content(&self, name: &str) -> String {
-        String::from_utf8(fs::read(self.dir.path().join(name)).unwrap()).unwrap()
+        Scene(Project::new(&[(name, content)]))
     }
 
     fn try_apply(&self, operation: Value) -> Outcome {
-        let patch = json!({"operations": [operation]}).into();
-        Workspace::new(self.options()).apply(&patch).unwrap()
+        self.outcome(json!({"operations": [operation]}))
     }
 
     fn apply(&self, operation: Value) -> Applied {
@@ -54,32 +36,6 @@ impl Scene {
     fn refuse(&self, operation: Value) -> Rejected {
         refused(self.try_apply(operation))
     }
-
-    fn session(&self) -> Session {
-        let options = SessionOptions { workspace: self.options(), ..SessionOptions::default() };
-        Session::new(options).unwrap()
-    }
-}
-
-fn applied(outcome: Outcome) -> Applied {
-    match outcome {
-        Outcome::Applied(applied) => applied,
-        Outcome::Rejected(rejected) => panic!("{}", rejected.text),
-    }
-}
-
-fn refused(outcome: Outcome) -> Rejected {
-    match outcome {
-        Outcome::Applied(applied) => panic!("{}", applied.text),
-        Outcome::Rejected(rejected) => rejected,
-    }
-}
-
-fn show(session: &Session, path: &str, start_line: u64, max_lines: u64) {
-    let mut request =
-        ReadRequest { path: path.into(), start_line: Some(start_line), ..ReadRequest::default() };
-    request.limits.max_lines = Some(max_lines);
-    session.read_with(&[request], &Cancel::default()).unwrap();
 }
 
 fn in_session(session: &Session, operation: &Value) -> Outcome {
@@ -312,7 +268,7 @@ fn a_session_removes_no_line_of_a_block_that_it_never_showed() {
     let body: String = (1..=300).map(|n| format!("    call({n});\n")).collect();
     let text = format!("fn a() {{\n{body}}}\n");
     let scene = Scene::new("a.rs", text.as_bytes());
-    let session = scene.session();
+    let session = scene.session(&[]);
     show(&session, "a.rs", 1, 1);
     let operation = delete("a.rs", &text, "fn a() {");
     let rejected = refused(in_session(&session, &operation));
@@ -329,7 +285,7 @@ fn a_session_removes_no_line_of_a_block_that_it_never_showed() {
 #[test]
 fn a_session_inserts_below_a_block_of_which_only_the_line_was_shown() {
     let scene = Scene::new("a.rs", CODE.as_bytes());
-    let session = scene.session();
+    let session = scene.session(&[]);
     show(&session, "a.rs", 5, 1);
     let operation = json!({
         "op": "insert_after", "path": "a.rs", "anchor": anchor(CODE, "fn one() {"), "block": true,
@@ -342,7 +298,7 @@ fn a_session_inserts_below_a_block_of_which_only_the_line_was_shown() {
 #[test]
 fn a_block_that_others_moved_is_found_where_it_is() {
     let scene = Scene::new("a.rs", CODE.as_bytes());
-    let session = scene.session();
+    let session = scene.session(&[]);
     show(&session, "a.rs", 1, 20);
     scene.write("a.rs", format!("// new\n// lines\n\n{CODE}").as_bytes());
     applied(in_session(&session, &delete("a.rs", CODE, "fn one() {")));
@@ -353,7 +309,7 @@ fn a_block_that_others_moved_is_found_where_it_is() {
 #[test]
 fn a_block_whose_end_others_have_changed_is_shown_before_it_is_removed() {
     let scene = Scene::new("a.rs", CODE.as_bytes());
-    let session = scene.session();
+    let session = scene.session(&[]);
     show(&session, "a.rs", 1, 20);
     let changed = CODE.replace("    two()\n", "    two();\n    others();\n");
     scene.write("a.rs", changed.as_bytes());
@@ -369,7 +325,7 @@ fn a_block_whose_end_others_have_changed_is_shown_before_it_is_removed() {
 #[test]
 fn the_lines_that_a_refusal_names_count_as_shown() {
     let scene = Scene::new("a.rs", CODE.as_bytes());
-    let session = scene.session();
+    let session = scene.session(&[]);
     show(&session, "a.rs", 6, 1);
     let rejected = refused(in_session(&session, &delete("a.rs", CODE, "    two()")));
     assert_eq!(rejected.code, Code::NoBlock, "{}", rejected.text);

@@ -1,59 +1,35 @@
 //! Lines that are moved and copied, within a file and to another.
 
-use std::fs;
+use std::ops::Deref;
 
+use crate::support::{Project, applied, refused, show};
 use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
 use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
 use hashline_core::internals::error::Code;
 use hashline_core::internals::text::dialect::Dialect;
 use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::view::read::ReadRequest;
-use hashline_core::internals::workspace::{Session, SessionOptions, Workspace, WorkspaceOptions};
+use hashline_core::internals::workspace::{Session, Workspace};
 use serde_json::{Value, json};
 
 mod model;
 
-struct Scene {
-    dir: tempfile::TempDir,
-    state: tempfile::TempDir,
+struct Scene(Project);
+
+impl Deref for Scene {
+    type Target = Project;
+
+    fn deref(&self) -> &Project {
+        &self.0
+    }
 }
 
 impl Scene {
     fn new(files: &[(&str, &[u8])]) -> Scene {
-        let scene =
-            Scene { dir: tempfile::tempdir().unwrap(), state: tempfile::tempdir().unwrap() };
-        files.iter().for_each(|(name, content)| scene.write(name, content));
-        scene
-    }
-
-    fn options(&self) -> WorkspaceOptions {
-        WorkspaceOptions {
-            root: self.dir.path().into(),
-            state_dir: Some(self.state.path().into()),
-            apply: ApplyOptions { durability: Durability::Process, ..ApplyOptions::default() },
-            ..WorkspaceOptions::default()
-        }
-    }
-
-    fn write(&self, name: &str, content: &[u8]) {
-        fs::write(self.dir.path().join(name), content).unwrap();
-    }
-
-    fn bytes(&self, name: &str) -> Vec<u8> {
-        fs::read(self.dir.path().join(name)).unwrap()
-    }
-
-    fn content(&self, name: &str) -> String {
-        String::from_utf8(self.bytes(name)).unwrap()
-    }
-
-    fn exists(&self, name: &str) -> bool {
-        self.dir.path().join(name).exists()
+        Scene(Project::new(files))
     }
 
     fn try_apply(&self, operations: Value) -> Outcome {
-        Workspace::new(self.options()).apply(json!({"operations": operations})).unwrap()
+        self.outcome(json!({"operations": operations}))
     }
 
     fn apply(&self, operations: Value) -> Applied {
@@ -63,37 +39,6 @@ impl Scene {
     fn refuse(&self, operations: Value) -> Rejected {
         refused(self.try_apply(operations))
     }
-
-    /// A session that has shown these files.
-    fn session(&self, shown: &[&str]) -> Session {
-        let options = SessionOptions { workspace: self.options(), ..SessionOptions::default() };
-        let session = Session::new(options).unwrap();
-        for path in shown {
-            show(&session, path, 1, 1_000_000);
-        }
-        session
-    }
-}
-
-fn applied(outcome: Outcome) -> Applied {
-    match outcome {
-        Outcome::Applied(applied) => applied,
-        Outcome::Rejected(rejected) => panic!("{}", rejected.text),
-    }
-}
-
-fn refused(outcome: Outcome) -> Rejected {
-    match outcome {
-        Outcome::Applied(applied) => panic!("{}", applied.text),
-        Outcome::Rejected(rejected) => rejected,
-    }
-}
-
-fn show(session: &Session, path: &str, start_line: u64, max_lines: u64) {
-    let mut request =
-        ReadRequest { path: path.into(), start_line: Some(start_line), ..ReadRequest::default() };
-    request.limits.max_lines = Some(max_lines);
-    session.read(request).unwrap();
 }
 
 fn in_session(session: &Session, operations: &Value) -> Outcome {

@@ -1,49 +1,30 @@
 //! Patches in oh-my-pi's language, on files and in sessions.
 
-use std::fs;
+use std::ops::Deref;
 
-use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
-use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
+use crate::support::{Project, applied, refused};
+use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::error::Code;
 use hashline_core::internals::text::tag::Tag;
 use hashline_core::internals::view::read::ReadRequest;
-use hashline_core::internals::workspace::{Session, SessionOptions, Workspace, WorkspaceOptions};
+use hashline_core::internals::workspace::{Session, Workspace};
 use serde_json::json;
 
 const LINES: &str = "one\ntwo\nthree\nfour\nfive\n";
 
-struct Scene {
-    dir: tempfile::TempDir,
-    state: tempfile::TempDir,
+struct Scene(Project);
+
+impl Deref for Scene {
+    type Target = Project;
+
+    fn deref(&self) -> &Project {
+        &self.0
+    }
 }
 
 impl Scene {
     fn new(files: &[(&str, &str)]) -> Scene {
-        let scene =
-            Scene { dir: tempfile::tempdir().unwrap(), state: tempfile::tempdir().unwrap() };
-        files.iter().for_each(|(name, content)| scene.write(name, content));
-        scene
-    }
-
-    fn options(&self) -> WorkspaceOptions {
-        WorkspaceOptions {
-            root: self.dir.path().into(),
-            state_dir: Some(self.state.path().into()),
-            apply: ApplyOptions { durability: Durability::Process, ..ApplyOptions::default() },
-            ..WorkspaceOptions::default()
-        }
-    }
-
-    fn write(&self, name: &str, content: &str) {
-        fs::write(self.dir.path().join(name), content).unwrap();
-    }
-
-    fn content(&self, name: &str) -> String {
-        fs::read_to_string(self.dir.path().join(name)).unwrap()
-    }
-
-    fn exists(&self, name: &str) -> bool {
-        self.dir.path().join(name).exists()
+        Scene(Project::new(files))
     }
 
     /// The header of a file as it is.
@@ -57,35 +38,12 @@ impl Scene {
     }
 
     fn try_apply(&self, patch: &str) -> Outcome {
-        Workspace::new(self.options()).apply(json!({"patch": patch})).unwrap()
-    }
-
-    fn session(&self, shown: &[&str]) -> Session {
-        let options = SessionOptions { workspace: self.options(), ..SessionOptions::default() };
-        let session = Session::new(options).unwrap();
-        for path in shown {
-            session.read(ReadRequest::new(*path)).unwrap();
-        }
-        session
+        self.outcome(json!({"patch": patch}))
     }
 }
 
 fn tag(text: &str) -> Tag {
     Tag::of(text.as_bytes())
-}
-
-fn applied(outcome: Outcome) -> Applied {
-    match outcome {
-        Outcome::Applied(applied) => applied,
-        Outcome::Rejected(rejected) => panic!("{}", rejected.text),
-    }
-}
-
-fn refused(outcome: Outcome) -> Rejected {
-    match outcome {
-        Outcome::Rejected(rejected) => rejected,
-        Outcome::Applied(applied) => panic!("{}", applied.text),
-    }
 }
 
 fn in_session(session: &Session, patch: &str) -> Outcome {

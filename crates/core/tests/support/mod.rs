@@ -20,10 +20,12 @@ use hashline_core::internals::disk::fs::{
     Directory, FileSystem, OsFileSystem, Place, Stamp, plain,
 };
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
+use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
 use hashline_core::internals::error::Error;
 use hashline_core::internals::text::dialect::Dialect;
 use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::workspace::WorkspaceOptions;
+use hashline_core::internals::view::read::ReadRequest;
+use hashline_core::internals::workspace::{Session, SessionOptions, Workspace, WorkspaceOptions};
 use serde_json::{Value, json};
 
 /// Every entry below a directory: content of files, target of links, mark of directories.
@@ -188,6 +190,83 @@ pub fn options(state: &Path, durability: Durability) -> WorkspaceOptions {
         apply: ApplyOptions { durability, lock_timeout_ms: PATIENCE_MS, ..ApplyOptions::default() },
         ..WorkspaceOptions::unbounded()
     }
+}
+
+/// A directory of files, and one for state.
+pub struct Project {
+    pub dir: tempfile::TempDir,
+    pub state: tempfile::TempDir,
+}
+
+impl Project {
+    pub fn new<C: AsRef<[u8]> + ?Sized>(files: &[(&str, &C)]) -> Project {
+        let project =
+            Project { dir: tempfile::tempdir().unwrap(), state: tempfile::tempdir().unwrap() };
+        files.iter().for_each(|(name, content)| project.write(name, content));
+        project
+    }
+
+    /// A workspace in it that does not wait for the disk.
+    pub fn options(&self) -> WorkspaceOptions {
+        WorkspaceOptions {
+            root: self.dir.path().into(),
+            state_dir: Some(self.state.path().into()),
+            apply: ApplyOptions { durability: Durability::Process, ..ApplyOptions::default() },
+            ..WorkspaceOptions::default()
+        }
+    }
+
+    pub fn outcome(&self, patch: Value) -> Outcome {
+        Workspace::new(self.options()).apply(patch).unwrap()
+    }
+
+    /// A session that has shown these files.
+    pub fn session(&self, shown: &[&str]) -> Session {
+        let options = SessionOptions { workspace: self.options(), ..SessionOptions::default() };
+        let session = Session::new(options).unwrap();
+        shown.iter().for_each(|path| show(&session, path, 1, 1_000_000));
+        session
+    }
+
+    pub fn write<C: AsRef<[u8]> + ?Sized>(&self, name: &str, content: &C) {
+        fs::write(self.dir.path().join(name), content).unwrap();
+    }
+
+    pub fn bytes(&self, name: &str) -> Vec<u8> {
+        fs::read(self.dir.path().join(name)).unwrap()
+    }
+
+    pub fn content(&self, name: &str) -> String {
+        String::from_utf8(self.bytes(name)).unwrap()
+    }
+
+    pub fn exists(&self, name: &str) -> bool {
+        self.dir.path().join(name).exists()
+    }
+}
+
+/// What was done; a refusal ends the test.
+pub fn applied(outcome: Outcome) -> Applied {
+    match outcome {
+        Outcome::Applied(applied) => applied,
+        Outcome::Rejected(rejected) => panic!("{}", rejected.text),
+    }
+}
+
+/// Why nothing was done.
+pub fn refused(outcome: Outcome) -> Rejected {
+    match outcome {
+        Outcome::Rejected(rejected) => rejected,
+        Outcome::Applied(applied) => panic!("{}", applied.text),
+    }
+}
+
+/// Reads some lines of a file in a session.
+pub fn show(session: &Session, path: &str, start_line: u64, max_lines: u64) {
+    let mut request =
+        ReadRequest { path: path.into(), start_line: Some(start_line), ..ReadRequest::default() };
+    request.limits.max_lines = Some(max_lines);
+    session.read(request).unwrap();
 }
 
 /// Counts operations and asks before each one whether it may go on.
