@@ -14,12 +14,13 @@ const FILE: [&str; 9] = [
     "plain",
 ];
 
-fn run(
+/// A text in `FILE`, what a rule makes of it, and what is said of that.
+fn mended(
     dialect: &'static Dialect,
     rule: Rule,
     place: EditSite,
     lines: &[&str],
-) -> Option<Vec<String>> {
+) -> (ModelText, ModelText, Vec<AppliedRepair>) {
     let mut rules = RepairRules::none();
     rules.switch(rule.name(), true).unwrap();
     let line = |number: u64| FILE.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
@@ -33,6 +34,16 @@ fn run(
     let draft = ModelText { place, lines: lines.iter().map(|&line| line.to_owned()).collect() };
     let mut applied = Vec::new();
     let mended = repair(&rules, &subject, draft.clone(), &mut applied);
+    (draft, mended, applied)
+}
+
+fn run(
+    dialect: &'static Dialect,
+    rule: Rule,
+    place: EditSite,
+    lines: &[&str],
+) -> Option<Vec<String>> {
+    let (draft, mended, applied) = mended(dialect, rule, place, lines);
     assert_eq!(applied.len(), usize::from(mended != draft));
     if let Some(one) = applied.first() {
         assert_eq!((one.rule, one.before.as_str()), (rule, lines.join("\n").as_str()));
@@ -550,17 +561,7 @@ fn a_text_with_another_indentation_than_its_line_is_told() {
 
 /// What is told of a repair of a text in `FILE`.
 fn told_in(dialect: &str, rule: Rule, place: EditSite, lines: &[&str]) -> String {
-    let line = |number: u64| FILE.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
-    let subject = Surroundings {
-        dialect: Dialect::by_name(dialect).unwrap(),
-        line: &line,
-        is_touched: &|_| false,
-        parses: &|_| None,
-        cancel: &Cancel::default(),
-    };
-    let draft = ModelText { place, lines: lines.iter().map(|&line| line.to_owned()).collect() };
-    let mut applied = Vec::new();
-    repair(&RepairRules::of(&[rule]), &subject, draft, &mut applied);
+    let (.., mut applied) = mended(Dialect::by_name(dialect).unwrap(), rule, place, lines);
     applied.pop().unwrap_or_else(|| panic!("{rule:?} did nothing to {lines:?}")).told
 }
 
