@@ -1,5 +1,7 @@
 //! The tool that reads files.
 
+use std::borrow::Cow;
+
 use hashline_core::host::{ReadTurn, Value};
 use hashline_core::{
     Columns, Dialect, FOLD_LINES, FileView, Folding, Limits, ReadReport, ReadRequest, ViewKind,
@@ -122,7 +124,7 @@ fn answer(report: ReadReport) -> Answer {
         structured["code"] = error.code.as_str().into();
     }
     Answer {
-        text: of_images(&text),
+        text: of_images(text),
         is_error: error.is_some(),
         codes: views.iter().filter_map(|view| Some(view.error.as_ref()?.code)).collect(),
         images: images.into_iter().filter(|one| SHOWABLE.contains(&one.mime_type)).collect(),
@@ -132,15 +134,21 @@ fn answer(report: ReadReport) -> Answer {
     }
 }
 
+/// How the row of an image begins.
+const IMAGE: &str = "(image, ";
+
 /// What a session says of images that are not handed on. No row of a file begins with a bracket,
 /// since its number comes first.
-fn of_images(text: &str) -> String {
-    let row = |row: &str| of_image(row).unwrap_or_else(|| row.to_owned());
+fn of_images(text: String) -> String {
+    if !text.contains(IMAGE) {
+        return text;
+    }
+    let row = |row| of_image(row).map_or(Cow::Borrowed(row), Cow::Owned);
     text.split('\n').map(row).collect::<Vec<_>>().join("\n")
 }
 
 fn of_image(row: &str) -> Option<String> {
-    let inside = row.strip_prefix("(image, ")?.strip_suffix(')')?;
+    let inside = row.strip_prefix(IMAGE)?.strip_suffix(')')?;
     let (kind, size) = inside.split_once(", ")?;
     (!SHOWABLE.contains(&kind))
         .then(|| format!("(image, {kind}, {size}; not shown: only png, jpeg, gif and webp are)"))
