@@ -34,7 +34,7 @@ function toOpenAIContent({ text, images }) {
     type: /** @type {const} */ ('image_url'),
     image_url: { url: `data:${image.mimeType};base64,${base64(image)}` },
   }))
-  return [...(text === '' ? [] : [{ type: /** @type {const} */ ('text'), text }]), ...shown]
+  return [...typedText(text), ...shown]
 }
 
 /** @type {typeof import('../tools.cjs').toAnthropicContent} */
@@ -47,8 +47,7 @@ function toAnthropicContent({ text, images }) {
       data: base64(image),
     },
   }))
-  // An empty text makes Anthropic refuse the request.
-  return [...(text === '' ? [] : [{ type: /** @type {const} */ ('text'), text }]), ...shown]
+  return [...typedText(text), ...shown]
 }
 
 /** @type {typeof import('../tools.cjs').toGeminiParts} */
@@ -59,6 +58,10 @@ function toGeminiParts({ text, images }) {
     .map((image) => ({ inlineData: { mimeType: image.mimeType, data: base64(image) } }))
   return [...(text === '' ? [] : [{ text }]), ...shown]
 }
+
+/** The part of a text, if there is any: an empty one makes Anthropic refuse the request.
+ * @param {string} text */
+const typedText = (text) => (text === '' ? [] : [{ type: /** @type {const} */ ('text'), text }])
 
 /** @param {ToolImage} image */
 const base64 = ({ data }) => Buffer.from(data).toString('base64')
