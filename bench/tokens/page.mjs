@@ -28,7 +28,9 @@ export function pageOf(rows, tasks, { heads, seed, commits }) {
 
 What a model reads and writes for a whole task, in several ways of editing. Written by \`npm run tokens -- --write\` with the repositories named below.
 
-${commits} commits and the functions of ${heads.length} repositor${heads.length === 1 ? 'y' : 'ies'}, drawn at random with the seed ${seed}: ${heads.join(', ')}. Of each commit one file is taken that it changed at several places. Every call is made, and every answer is that of the tool itself; names and descriptions of tools are left out. Tokens are means, counted by \`o200k_base\` and, as the second total, by the tokenizer of Llama 3.
+${commits} commits and the functions of ${heads.length} repositor${heads.length === 1 ? 'y' : 'ies'}, drawn at random with the seed ${seed}. Of each commit one file is taken that it changed at several places. Every call is made, and every answer is that of the tool itself; names and descriptions of tools are left out. Tokens are means, counted by \`o200k_base\` and, as the second total, by the tokenizer of Llama 3.
+
+Repositories: ${heads.join('; ')}.
 
 - *Anchors* are the tools of \`hashline-native/tools\` as they are by default, in the dialect \`lean\`; and with one option.
 - *Read* is what the model writes and sees for reads and searches, *write* the arguments of calls that edit, *answer* what these say. *Ratio* is to exact text over \`cat -n\`.

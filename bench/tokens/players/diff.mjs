@@ -2,19 +2,16 @@
 
 import { spawnSync } from 'node:child_process'
 import { unifiedDiff } from '../../misplacement/diff.mjs'
-import { linesIn, searched, whole } from './player.mjs'
-import { plain } from './views.mjs'
+import { linesIn, whole } from './player.mjs'
+import { plain, plainReads } from './views.mjs'
 
-/** @import { Scheme, Window } from './player.mjs' */
+/** @import { Scheme } from './player.mjs' */
 
 /** @type {Scheme} */
 export const diff = {
   name: 'unified diff',
   playerIn: (cwd) => {
-    const read = async (/** @type {string} */ path, /** @type {Window} */ window) => ({
-      args: JSON.stringify({ path, offset: window.from, limit: window.to - window.from + 1 }),
-      text: plain(linesIn(cwd, path).lines, window),
-    })
+    const { read, search } = plainReads(cwd, plain)
     /** @param {string} patch */
     const apply = (patch) => {
       const options = { cwd, input: patch, encoding: /** @type {const} */ ('utf8') }
@@ -37,7 +34,7 @@ export const diff = {
         const cut = diffOf(path, lines, [{ first, last, lines: [] }])
         const put = diffOf(other, end, [{ after: end.length, lines: ['', ...text] }])
         return [
-          searched(cwd, body, (lines, line) => `${path}:${line}:${lines[line - 1]}`),
+          search(body),
           await read(path, { from: first - 3, to: last + 3 }),
           await read(other, { from: end.length - 3, to: end.length }),
           apply(cut + put),

@@ -5,10 +5,11 @@ import { installPackages, laterNode } from '../../../scripts/packages.mjs'
 import { edited } from '../../edit/history/text.mjs'
 import { uniqueTextOf } from '../../misplacement/subjects/exact.mjs'
 import { childOf } from './child.mjs'
-import { linesIn, searched, whole } from './player.mjs'
+import { linesIn, whole } from './player.mjs'
+import { plainReads } from './views.mjs'
 
 /** @import { Edit } from '../../edit/history/text.mjs' */
-/** @import { Scheme, Window } from './player.mjs' */
+/** @import { Scheme } from './player.mjs' */
 /** @import { View } from './views.mjs' */
 
 const agent = fileURLToPath(new URL('../../../integrations/pi/agent', import.meta.url))
@@ -23,10 +24,7 @@ export function exact(name, view) {
     name,
     end: child.end,
     playerIn: (cwd) => {
-      const read = async (/** @type {string} */ path, /** @type {Window} */ window) => ({
-        args: JSON.stringify({ path, offset: window.from, limit: window.to - window.from + 1 }),
-        text: view(linesIn(cwd, path).lines, window),
-      })
+      const { read, search } = plainReads(cwd, view)
       /** @param {string} path @param {{ old_text: string, new_text: string }[]} edits */
       const replace = async (path, edits) => ({
         args: JSON.stringify({ path, edits }),
@@ -42,7 +40,7 @@ export function exact(name, view) {
           const text = lines.slice(first - 1, last)
           const tail = end.slice(-4)
           return [
-            searched(cwd, body, (lines, line) => `${path}:${line}:${lines[line - 1]}`),
+            search(body),
             await read(path, { from: first, to: last }),
             await read(other, { from: end.length - tail.length + 1, to: end.length }),
             await replace(path, replacementsOf(lines, [{ first, last, lines: [] }])),
