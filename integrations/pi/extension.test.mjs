@@ -5,16 +5,26 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { deflateSync } from 'node:zlib'
 import { finished, withMess } from '../../__test__/support.mjs'
 import { HashSession } from '../../index.js'
 import { hashTools } from '../../js/tools.mjs'
 import { call, startModelServer } from '../../scripts/modelServer.mjs'
 import { laterNode, placePlugin, skipWithout } from '../../scripts/packages.mjs'
 import { installPlugin } from '../../scripts/plugins.mjs'
+import {
+  anchorOf,
+  blackPng,
+  MODEL_FLAGS,
+  modelsFile,
+  PNG,
+  SOURCE,
+  setLine,
+  skipWithoutScreen,
+  speaking,
+  withScreen,
+} from '../stage.mjs'
 
 /** @import { Step, Turn } from '../../scripts/modelServer.mjs' */
 
@@ -24,62 +34,7 @@ const TSC = join(FOLDER, '../../node_modules/typescript/bin/tsc')
 const skip = skipWithout(AGENT)
 const PROGRAM = join(AGENT, 'node_modules/@earendil-works/pi-coding-agent/dist/cli.js')
 
-const SOURCE = "function greet(name) {\n  return 'Hello, ' + name\n}\n"
-const PNG = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC',
-  'base64',
-)
-
 const FILES = { 'work/greet.js': SOURCE, 'work/dot.png': PNG, 'work/wide.png': blackPng(2400, 2) }
-
-/**
- * An image of one colour, as a file.
- * @param {number} width
- * @param {number} height
- */
-function blackPng(width, height) {
-  const part = (/** @type {string} */ name, /** @type {Buffer} */ data) => {
-    const body = Buffer.concat([Buffer.from(name), data])
-    const [length, sum] = [data.length, crc32(body)].map((number) => {
-      const bytes = Buffer.alloc(4)
-      bytes.writeUInt32BE(number)
-      return bytes
-    })
-    return Buffer.concat([length, body, sum])
-  }
-  const head = Buffer.alloc(13)
-  head.writeUInt32BE(width)
-  head.writeUInt32BE(height, 4)
-  // Eight bits of grey for each point.
-  head[8] = 8
-  return Buffer.concat([
-    PNG.subarray(0, 8),
-    part('IHDR', head),
-    part('IDAT', deflateSync(Buffer.alloc((width + 1) * height))),
-    part('IEND', Buffer.alloc(0)),
-  ])
-}
-
-/** The checksum of a part of a PNG. @param {Buffer} bytes */
-function crc32(bytes) {
-  let crc = 0xffffffff
-  for (const byte of bytes) {
-    crc ^= byte
-    for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1
-  }
-  return ~crc >>> 0
-}
-
-/** The anchor of the line that holds `text`. @param {string} shown @param {string} text */
-function anchorOf(shown, text) {
-  const row = shown.split('\n').find((one) => one.includes(text))
-  assert.ok(row, `${text} in ${shown}`)
-  return row.split('|')[0].trim()
-}
-
-/** @param {string} anchor @param {string} text */
-const setLine = (anchor, text) =>
-  call('apply_hash', { operations: [{ op: 'set_line', path: 'greet.js', anchor, text }] })
 
 /**
  * What a test of pi is given.
@@ -101,26 +56,8 @@ const withAgent = (steps, body, place = () => join(placePlugin(FOLDER, AGENT), '
   withMess(FILES, async (dir, stateDir) => {
     const server = await startModelServer(steps)
     const extension = place()
-    const model = {
-      id: 'model',
-      name: 'model',
-      reasoning: false,
-      input: ['text', 'image'],
-      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-      contextWindow: 200_000,
-      maxTokens: 8192,
-    }
-    const provider = {
-      baseUrl: `${server.url}/v1`,
-      api: 'openai-completions',
-      apiKey: 'none',
-      models: [model],
-    }
     mkdirSync(join(dir, 'pi'))
-    writeFileSync(
-      join(dir, 'pi/models.json'),
-      JSON.stringify({ providers: { scripted: provider } }),
-    )
+    writeFileSync(join(dir, 'pi/models.json'), modelsFile(server.url))
     const env = {
       PATH: process.env.PATH,
       HOME: dir,
@@ -137,15 +74,7 @@ const withAgent = (steps, body, place = () => join(placePlugin(FOLDER, AGENT), '
       '-e',
       extension,
     ]
-    const command = [
-      laterNode(AGENT),
-      PROGRAM,
-      ...flags,
-      '--provider',
-      'scripted',
-      '--model',
-      'model',
-    ]
+    const command = [laterNode(AGENT), PROGRAM, ...flags, ...MODEL_FLAGS]
     const cwd = join(dir, 'work')
     const run = (/** @type {string[]} */ ...args) =>
       finished(
@@ -359,61 +288,30 @@ test('its package works beside the packed main package', { skip }, () =>
   }),
 )
 
-const hasTmux = spawnSync('tmux', ['-V']).status === 0
-const { CI, HASHLINE_WITHOUT_TMUX } = process.env
-// Where `CI` is set, tests must run, unless it says itself that it cannot have tmux.
-const mayLackTmux = !CI || HASHLINE_WITHOUT_TMUX === '1'
-const skipScreen = skip || (!hasTmux && mayLackTmux && 'needs tmux')
-
 test('in the terminal each call is a line, and ctrl+o opens it', {
-  skip: skipScreen,
+  skip: skip || skipWithoutScreen,
 }, () => {
-  assert.ok(hasTmux, 'this test needs tmux')
   /** @type {Step[]} */
   const steps = [
     () => call('read', { path: 'greet.js' }),
     ({ results: [shown] }) => setLine(anchorOf(shown, 'return'), "  return 'Hi, ' + name"),
     () => ({ text: 'It greets with Hi.' }),
   ]
-  return withAgent(steps, async ({ cwd, command, env }) => {
-    const socket = `hashline-${process.pid}`
-    const tmux = (/** @type {string[]} */ ...args) =>
-      spawnSync('tmux', ['-L', socket, ...args], { cwd, env: { ...env }, encoding: 'utf8' }).stdout
-    try {
-      tmux('new-session', '-d', '-x', '100', '-y', '50', ...command, '--no-session', 'Say Hi.')
-      const closed = await screenWith(tmux, /It greets with Hi\./)
+  return withAgent(steps, ({ cwd, command, env }) =>
+    withScreen([...command, '--no-session', 'Say Hi.'], { cwd, env }, async (screen) => {
+      const closed = await screen.with(/It greets with Hi\./)
       assert.match(closed, /^ read greet\.js · 3 lines$/m)
       assert.match(closed, /^ apply_hash greet\.js · \+1 -1$/m)
       assert.doesNotMatch(closed, /return 'Hi, '/)
-      tmux('send-keys', 'C-o')
-      const open = await screenWith(tmux, /^ \+ {2}return 'Hi, ' \+ name$/m)
+      screen.press('C-o')
+      const open = await screen.with(/^ \+ {2}return 'Hi, ' \+ name$/m)
       assert.match(open, /^ - {2}return 'Hello, ' \+ name$/m)
       assert.match(open, /^ 1:\w\w\|function greet/m)
       if (process.env.HASHLINE_SCREENS)
         writeFileSync(process.env.HASHLINE_SCREENS, `${closed}\n${open}`)
-    } finally {
-      tmux('kill-server')
-    }
-  })
+    }),
+  )
 })
-
-const POLLS = 600
-const POLL_MS = 100
-
-/**
- * The screen, as soon as it shows what is waited for.
- * @param {(...args: string[]) => string} tmux
- * @param {RegExp} awaited
- */
-async function screenWith(tmux, awaited) {
-  let screen = ''
-  for (let poll = 0; poll < POLLS; poll++) {
-    screen = tmux('capture-pane', '-p')
-    if (awaited.test(screen)) return screen
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-  }
-  throw new assert.AssertionError({ message: `no ${awaited} on the screen:\n${screen}` })
-}
 
 test('a summary names the edited files, and a person hears of the guard', { skip }, () => {
   /** @type {Step[]} */
@@ -445,18 +343,7 @@ test('a summary names the edited files, and a person hears of the guard', { skip
       cwd,
       env,
     })
-    const events = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-    /** @param {object} request @param {string} type */
-    const ask = async (request, type) => {
-      child.stdin.write(`${JSON.stringify(request)}\n`)
-      for (;;) {
-        const { value, done } = await events.next()
-        assert.ok(!done, `pi ended before ${type}`)
-        const event = JSON.parse(value)
-        if (event.type === 'response') assert.equal(event.success, true, value)
-        if (event.type === type) return event
-      }
-    }
+    const ask = speaking(child)
     try {
       await ask({ type: 'prompt', message: 'Say Hi.' }, 'agent_settled')
       const { data } = await ask({ type: 'bash', command: 'cat greet.js' }, 'response')

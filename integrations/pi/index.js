@@ -2,28 +2,33 @@
 // pi's own, `apply_hash` that of `edit` and `write`.
 
 import * as host from '@earendil-works/pi-coding-agent'
-import { HashSession } from 'hashline-native'
-import { guard, hashTools, remember } from 'hashline-native/tools'
+import { truncateToWidth } from '@earendil-works/pi-tui'
+import { hashTools } from 'hashline-native/tools'
 import { prepared } from './arguments.js'
 import { passed } from './images.js'
-import { powershellGuard } from './powershell.js'
-import { callRow, resultRows } from './rows.js'
+import { callRow, component, resultRows } from './rows.js'
+import {
+  addFiles,
+  detailsOf,
+  EDIT_TOOLS,
+  guardPolicy,
+  insteadOfTyped,
+  isDetails,
+  newSession,
+  reasonAgainst,
+  rememberBranch,
+} from './session.js'
 
 /**
  * @import { ExtensionAPI, ExtensionContext, ToolDefinition } from '@earendil-works/pi-coding-agent'
- * @import { CommandPolicy, Dialect } from 'hashline-native'
- * @import { HashTool, ToolData, ToolResult } from 'hashline-native/tools'
+ * @import { HashTool } from 'hashline-native/tools'
  * @import { Resize } from './images.js'
- *
- * @typedef {{ summary: string, isError: boolean, diff?: string, paths?: string[] }} Details
- *   `paths` are the files that a call read or wrote
+ * @import { Details } from './session.js'
  */
 
-/** The tools of pi, and of other extensions, that edit files. */
-const EDIT_TOOLS = ['edit', 'write', 'apply_patch']
 /** @param {ExtensionAPI} pi */
 export default function hashline(pi) {
-  let tools = hashTools(new HashSession({ root: false, dialect: dialect() }))
+  let tools = hashTools(newSession())
   const names = Object.values(tools).map(({ name }) => name)
 
   for (const kind of /** @type {const} */ (['read', 'search', 'apply'])) {
@@ -31,14 +36,14 @@ export default function hashline(pi) {
   }
 
   pi.on('session_start', (_, ctx) => {
-    tools = rememberedTools(ctx, names)
+    tools = rememberedTools(ctx)
     const active = pi.getActiveTools()
     pi.setActiveTools(active.filter((name) => !EDIT_TOOLS.includes(name)))
     if (ctx.mode === 'tui') ctx.ui.setToolsExpanded(false)
   })
   // Another branch has shown other lines.
   pi.on('session_tree', (_, ctx) => {
-    tools = rememberedTools(ctx, names)
+    tools = rememberedTools(ctx)
   })
 
   pi.on('before_agent_start', (event) => withoutShellAdvice(event))
@@ -50,11 +55,9 @@ export default function hashline(pi) {
 
   // What a person runs with `!` is shown to the model, what is run with `!!` is not.
   pi.on('user_bash', ({ command, excludeFromContext }, ctx) => {
-    const policy = guardPolicy(ctx.cwd)
-    const reason =
-      excludeFromContext || policy === undefined ? undefined : guard(command, { policy })
-    if (reason === undefined) return undefined
-    const output = `${reason}\nWith !! in front the command runs, and the model does not see it.`
+    if (excludeFromContext) return undefined
+    const output = insteadOfTyped(command, tools, guardPolicy(ctx.cwd))
+    if (output === undefined) return undefined
     return { result: { output, exitCode: 1, cancelled: false, truncated: false } }
   })
 
@@ -66,14 +69,7 @@ export default function hashline(pi) {
 
   pi.on('session_before_compact', ({ preparation }) => {
     const { messagesToSummarize, turnPrefixMessages, fileOps } = preparation
-    for (const message of [...messagesToSummarize, ...turnPrefixMessages]) {
-      if (message.role !== 'toolResult' || !isDetails(message.details)) continue
-      const { toolName, details } = message
-      // What a refused call names was not touched.
-      if (details.isError) continue
-      if (toolName === tools.apply.name) addAll(fileOps.edited, details.paths)
-      if (toolName === tools.read.name) addAll(fileOps.read, details.paths)
-    }
+    addFiles([...messagesToSummarize, ...turnPrefixMessages], tools, fileOps)
   })
 }
 
@@ -94,79 +90,30 @@ function definition({ name, title, description, snippet, guidelines, inputSchema
     renderShell: 'self',
     async execute(_, args, signal, _onUpdate, ctx) {
       const result = await current().execute(args, { signal })
-      const { text, images, summary, isError, diff } = result
       const isSeen = ctx?.model?.input?.includes('image') ?? true
-      const { content, notes } = await passed(images, { resize: resizing(ctx), isSeen })
-      const paths = pathsOf(result)
-      const details = { summary, isError, paths, ...(diff !== undefined && { diff }) }
-      return { content: [{ type: 'text', text: [text, ...notes].join('\n') }, ...content], details }
+      const { content, notes } = await passed(result.images, { resize: resizing(ctx), isSeen })
+      const text = [result.text, ...notes].join('\n')
+      return { content: [{ type: 'text', text }, ...content], details: detailsOf(result) }
     },
-    renderCall: (args, theme, context) => callRow(current(), args, theme, context),
-    renderResult: (result, options, theme, context) => resultRows(result, options, theme, context),
+    renderCall: (args, theme, { state }) =>
+      component(() => [callRow(current(), args, theme, state.details)], truncateToWidth),
+    renderResult({ content, details }, { expanded, isPartial }, theme, { state }) {
+      if (!isPartial && details) state.details = details
+      const rows = expanded ? resultRows(content, details, theme) : []
+      return component(() => rows, truncateToWidth)
+    },
   }
 }
 
 /**
  * Tools over a session that remembers what the open branch of the conversation has shown.
  * @param {ExtensionContext} ctx
- * @param {string[]} names
  */
-function rememberedTools(ctx, names) {
-  // Like pi's own tools, these may read and write wherever the user may.
-  const session = new HashSession({ cwd: ctx.cwd, root: false, dialect: dialect() })
-  /** @type {Map<string, unknown>} */
-  const calls = new Map()
-  for (const entry of ctx.sessionManager.getBranch()) {
-    if (entry.type !== 'message') continue
-    const { message } = entry
-    if (message.role === 'assistant') {
-      for (const part of message.content) {
-        if (part.type === 'toolCall') calls.set(part.id, part.arguments)
-      }
-    }
-    if (message.role !== 'toolResult' || !names.includes(message.toolName)) continue
-    const call = calls.get(message.toolCallId)
-    for (const part of message.content) {
-      if (part.type === 'text') remember(session, message.toolName, call, part.text)
-    }
-  }
-  return hashTools(session)
-}
-
-/**
- * Why a call of a shell is to be blocked.
- * @param {string} toolName
- * @param {object} input
- * @param {Record<'read' | 'search' | 'apply', HashTool>} tools
- * @param {CommandPolicy | undefined} policy none when nothing is
- */
-function reasonAgainst(toolName, input, { read, search, apply }, policy) {
-  if (policy === undefined || (toolName !== 'bash' && toolName !== 'powershell')) return undefined
-  const command = 'command' in input ? input.command : undefined
-  if (typeof command !== 'string') return 'Blocked: the command is no text.'
-  const names = { read: read.name, search: search.name, apply: apply.name }
-  if (toolName === 'bash') return guard(command, { names, policy })
-  return powershellGuard(command, { names, guard, policy })
-}
-
-/**
- * How anchors look: `pi`, or what the variable `HASHLINE_DIALECT` names.
- * @returns {Dialect}
- */
-function dialect() {
-  return /** @type {Dialect} */ (process.env.HASHLINE_DIALECT || 'pi')
-}
-
-/**
- * What commands are judged by: files of the project, and what the variable `HASHLINE_GUARD` says, a
- * `CommandPolicy` as JSON; undefined when that is `off`.
- * @param {string} cwd
- * @returns {CommandPolicy | undefined}
- */
-function guardPolicy(cwd) {
-  const given = process.env.HASHLINE_GUARD
-  if (given === 'off') return undefined
-  return { roots: [cwd], cwd, checkFiles: true, ...(given ? JSON.parse(given) : {}) }
+function rememberedTools(ctx) {
+  const session = newSession({ cwd: ctx.cwd })
+  const tools = hashTools(session)
+  rememberBranch(session, ctx.sessionManager.getBranch(), tools)
+  return tools
 }
 
 /**
@@ -202,25 +149,3 @@ function withoutShellAdvice({ systemPrompt, systemPromptOptions }) {
   systemPromptOptions.sections.rules = rules.replace(SHELL_ADVICE, OUR_ADVICE)
   return undefined
 }
-
-/**
- * The files of a call that were read or written, as the result names them.
- * @param {ToolResult<ToolData & { files?: { from?: string, path: string, error?: unknown }[] }>} result
- * @returns {string[]}
- */
-function pathsOf({ structured, isError }) {
-  if (isError) return []
-  return (structured.files ?? [])
-    .filter(({ error }) => error === undefined)
-    .flatMap(({ from, path }) => [from, path])
-    .filter((path) => typeof path === 'string')
-}
-
-/** @param {Set<string>} set @param {string[]} [paths] */
-function addAll(set, paths = []) {
-  for (const path of paths) set.add(path)
-}
-
-/** @param {unknown} details @returns {details is Details} */
-const isDetails = (details) =>
-  typeof details === 'object' && details !== null && 'isError' in details && 'summary' in details

@@ -1,14 +1,13 @@
-// How calls look in pi's terminal: one line each; opened (ctrl+o), the diff or the text below it.
-
-import { truncateToWidth } from '@earendil-works/pi-tui'
+// How calls look in the terminal of pi and of oh-my-pi: one line each; opened (ctrl+o), the diff or
+// the text below it.
 
 /**
- * @import { Component } from '@earendil-works/pi-tui'
- * @import { AgentToolResult, Theme, ToolRenderResultOptions } from '@earendil-works/pi-coding-agent'
  * @import { HashTool } from 'hashline-native/tools'
- * @import { Details } from './index.js'
+ * @import { Details } from './session.js'
  *
- * @typedef {{ state: { details?: Details }, isPartial: boolean }} RowContext
+ * @typedef {'accent' | 'error' | 'muted' | 'toolDiffAdded' | 'toolDiffContext' | 'toolDiffRemoved' | 'toolOutput' | 'toolTitle'} Colour
+ * @typedef {{ fg(colour: Colour, text: string): string, bold(text: string): string }} Theme
+ * @typedef {{ type: string, text?: string }} Part
  */
 
 /**
@@ -16,19 +15,15 @@ import { truncateToWidth } from '@earendil-works/pi-tui'
  * @param {HashTool} tool
  * @param {unknown} args
  * @param {Theme} theme
- * @param {RowContext} context
- * @returns {Component}
+ * @param {Details} [details]
  */
-export function callRow(tool, args, theme, { state }) {
+export function callRow(tool, args, theme, details) {
   const name = theme.fg('toolTitle', theme.bold(tool.name))
   const about = tool.callTitle(args)
   const title = theme.fg('accent', about || '…')
-  return component(() => {
-    const { details } = state
-    if (details === undefined) return [` ${name} ${title}`]
-    const colour = details.isError ? 'error' : 'muted'
-    return [` ${name} ${title} ${theme.fg(colour, `· ${withoutName(details.summary, about)}`)}`]
-  })
+  if (details === undefined) return ` ${name} ${title}`
+  const colour = details.isError ? 'error' : 'muted'
+  return ` ${name} ${title} ${theme.fg(colour, `· ${withoutName(details.summary, about)}`)}`
 }
 
 /** A summary behind a title that has named the file already. */
@@ -38,23 +33,18 @@ const withoutName = (/** @type {string} */ summary, /** @type {string} */ name) 
     : summary
 
 /**
- * What is below the line.
- * @param {AgentToolResult<Details>} result
- * @param {ToolRenderResultOptions} options
+ * What is below the line once it is opened.
+ * @param {Part[]} content
+ * @param {Details | undefined} details
  * @param {Theme} theme
- * @param {RowContext} context
- * @returns {Component}
  */
-export function resultRows({ content, details }, { expanded, isPartial }, theme, { state }) {
-  if (!isPartial && details) state.details = details
-  if (!expanded) return component(() => [])
+export function resultRows(content, details, theme) {
   const texts = content.map((part) => (part.type === 'text' ? part.text : ''))
   const text = details?.diff ?? texts.join('\n')
-  const rows = text
+  return text
     .trimEnd()
     .split('\n')
     .map((row) => ` ${coloured(row, details?.diff !== undefined, theme)}`)
-  return component(() => rows)
 }
 
 /**
@@ -69,8 +59,12 @@ function coloured(row, isDiff, theme) {
   return theme.fg(plain.startsWith('-') ? 'toolDiffRemoved' : 'toolDiffContext', plain)
 }
 
-/** @param {() => string[]} rows @returns {Component} */
-const component = (rows) => ({
-  render: (width) => rows().map((row) => truncateToWidth(row, width)),
+/**
+ * A component of the terminal, whose rows are made when it is drawn.
+ * @param {() => string[]} rows
+ * @param {(row: string, width: number) => string} fit cuts a row to a width
+ */
+export const component = (rows, fit) => ({
+  render: (/** @type {number} */ width) => rows().map((row) => fit(row, width)),
   invalidate() {},
 })

@@ -1,0 +1,172 @@
+// What the plug-ins for pi and for oh-my-pi share: tools over a session that remembers what the
+// conversation has shown, the guard of the shell, and what is kept of a result.
+
+import { HashSession } from 'hashline-native'
+import { guard, remember } from 'hashline-native/tools'
+import { powershellGuard } from './powershell.js'
+
+/**
+ * @import { CommandPolicy, Dialect, HashSessionOptions } from 'hashline-native'
+ * @import { HashTool, HashTools, ToolData, ToolNames, ToolResult } from 'hashline-native/tools'
+ *
+ * @typedef {{ summary: string, isError: boolean, diff?: string, paths?: string[] }} Details
+ *   `paths` are the files that a call read or wrote
+ *
+ * @typedef {object} Message the part of a message of a conversation that is looked at
+ * @property {string} role
+ * @property {any} [content]
+ * @property {string} [toolName]
+ * @property {string} [toolCallId]
+ * @property {unknown} [details]
+ *
+ * @typedef {{ type: string, message?: Message }} Entry one of a conversation
+ * @typedef {{ read: Set<string>, edited: Set<string> }} FileOps
+ */
+
+/** The tools of the agents, and of other extensions, that edit files. */
+export const EDIT_TOOLS = ['edit', 'write', 'apply_patch', 'ast_edit']
+
+/**
+ * A session for a conversation. Like the agents' own tools, it reaches what the user may read and
+ * write.
+ * @param {HashSessionOptions} [options]
+ */
+export function newSession(options = {}) {
+  return new HashSession({ root: false, dialect: dialect(), ...options })
+}
+
+/**
+ * How anchors look: `pi`, or what the variable `HASHLINE_DIALECT` names.
+ * @returns {Dialect}
+ */
+function dialect() {
+  return /** @type {Dialect} */ (process.env.HASHLINE_DIALECT || 'pi')
+}
+
+/**
+ * Makes a session remember what the open branch of a conversation has shown.
+ * @param {HashSession} session
+ * @param {Iterable<Entry>} branch
+ * @param {HashTools} tools by their names, the results of these
+ */
+export function rememberBranch(session, branch, tools) {
+  /** @type {Map<unknown, unknown>} */
+  const calls = new Map()
+  for (const { message } of branch) {
+    if (message?.role === 'assistant') {
+      for (const part of message.content) {
+        if (part.type === 'toolCall') calls.set(part.id, part.arguments)
+      }
+    }
+    const tool = toolOf(tools, message)
+    if (tool === undefined) continue
+    const call = calls.get(message?.toolCallId)
+    for (const part of message?.content ?? []) {
+      if (part.type === 'text') remember(session, tool, call, part.text)
+    }
+  }
+}
+
+/**
+ * The tool of ours whose result a message is.
+ * @param {HashTools} tools
+ * @param {Message} [message]
+ */
+function toolOf(tools, message) {
+  if (message?.role !== 'toolResult') return undefined
+  return Object.values(tools).find(({ name }) => name === message.toolName)
+}
+
+/**
+ * Why a call of a shell is to be blocked.
+ * @param {string} toolName
+ * @param {object} input
+ * @param {HashTools} tools
+ * @param {CommandPolicy | undefined} policy none when nothing is
+ */
+export function reasonAgainst(toolName, input, tools, policy) {
+  if (policy === undefined || (toolName !== 'bash' && toolName !== 'powershell')) return undefined
+  const command = 'command' in input ? input.command : undefined
+  if (typeof command !== 'string') return 'Blocked: the command is no text.'
+  const names = namesOf(tools)
+  if (toolName === 'bash') return guard(command, { names, policy })
+  return powershellGuard(command, { names, guard, policy })
+}
+
+/**
+ * The output of a command that a person typed after `!`, and that the model would see, instead of
+ * running it; undefined for one that may run.
+ * @param {string} command
+ * @param {HashTools} tools
+ * @param {CommandPolicy | undefined} policy none when nothing is blocked
+ */
+export function insteadOfTyped(command, tools, policy) {
+  const reason = reasonAgainst('bash', { command }, tools, policy)
+  return reason && `${reason}\nWith !! in front the command runs, and the model does not see it.`
+}
+
+/** @param {HashTools} tools */
+const namesOf = ({ read, search, apply }) => ({
+  read: read.name,
+  search: search.name,
+  apply: apply.name,
+})
+
+/**
+ * What commands are judged by: files of the project, and what the variable `HASHLINE_GUARD` says, a
+ * `CommandPolicy` as JSON; undefined when that is `off`.
+ * @param {string} root of the project
+ * @param {string} [cwd] where the command runs
+ * @returns {CommandPolicy | undefined}
+ */
+export function guardPolicy(root, cwd = root) {
+  const given = process.env.HASHLINE_GUARD
+  if (given === 'off') return undefined
+  return { roots: [root], cwd, checkFiles: true, ...(given ? JSON.parse(given) : {}) }
+}
+
+/**
+ * What is kept beside the text of a result.
+ * @param {ToolResult<ToolData & { files?: { from?: string, path: string, error?: unknown }[] }>} result
+ * @returns {Details}
+ */
+export function detailsOf(result) {
+  const { summary, isError, diff } = result
+  return { summary, isError, paths: pathsOf(result), ...(diff !== undefined && { diff }) }
+}
+
+/**
+ * The files of a call that were read or written, as the result names them.
+ * @param {ToolResult<ToolData & { files?: { from?: string, path: string, error?: unknown }[] }>} result
+ * @returns {string[]}
+ */
+function pathsOf({ structured, isError }) {
+  if (isError) return []
+  return (structured.files ?? [])
+    .filter(({ error }) => error === undefined)
+    .flatMap(({ from, path }) => [from, path])
+    .filter((path) => typeof path === 'string')
+}
+
+/**
+ * Adds the files that the messages of a conversation have read and edited to those that a summary
+ * names.
+ * @param {Iterable<Message>} messages
+ * @param {HashTools} tools
+ * @param {FileOps} fileOps
+ */
+export function addFiles(messages, tools, fileOps) {
+  for (const message of messages) {
+    const tool = toolOf(tools, message)
+    // What a refused call names was not touched.
+    if (tool === undefined || !isDetails(message.details) || message.details.isError) continue
+    for (const path of message.details.paths ?? []) {
+      if (tool === tools.apply) fileOps.edited.add(path)
+      if (tool === tools.read) fileOps.read.add(path)
+    }
+  }
+}
+
+/** @param {unknown} details @returns {details is Details} */
+export const isDetails = (details) =>
+  typeof details === 'object' && details !== null && 'isError' in details && 'summary' in details
