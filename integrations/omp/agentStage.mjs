@@ -1,0 +1,88 @@
+// oh-my-pi for tests and comparisons: where it is, and a run of it in a directory of its own,
+// against a model that plays a script.
+
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { finished, withMess } from '../../__test__/support.mjs'
+import { startModelServer } from '../../scripts/modelServer.mjs'
+import { installPackages, placePlugin } from '../../scripts/packages.mjs'
+import { root } from '../../scripts/tools.mjs'
+import { MODEL_FLAGS, modelsFile } from '../stage.mjs'
+
+/** @import { Step, Turn } from '../../scripts/modelServer.mjs' */
+
+const FOLDER = dirname(fileURLToPath(import.meta.url))
+
+/** Where oh-my-pi is installed: 1.1 GB. */
+export const AGENT = join(FOLDER, 'agent')
+const BUN = join(root, 'node_modules/.bin/bun')
+const PROGRAM = join(AGENT, 'node_modules/@oh-my-pi/pi-coding-agent/dist/cli.js')
+/** With nothing of the user's, and no request for a title. */
+const FLAGS = ['--no-skills', '--no-rules', '--no-title', ...MODEL_FLAGS]
+
+/** No questions at the start, and subagents whose results are waited for. */
+const CONFIG = `startup: { setupWizard: false, checkUpdate: false }
+async: { enabled: false }
+compaction: { keepRecentTokens: 1, methodOrder: [soft] }
+`
+
+/** Puts the extension beside the agent, as npm would. */
+function placeExtension() {
+  assert.equal(installPackages(AGENT), undefined)
+  return placePlugin(join(FOLDER, '../pi'), AGENT)
+}
+
+/**
+ * What a test of oh-my-pi is given.
+ * @typedef {object} Stage
+ * @property {string} dir
+ * @property {string} cwd
+ * @property {Turn[]} turns
+ * @property {string[]} command the program and the arguments that each run has
+ * @property {Record<string, string | undefined>} env
+ * @property {(...args: string[]) => Promise<string>} run
+ */
+
+/**
+ * Sets the stage for oh-my-pi in a directory of its own.
+ * @param {Record<string, string | Buffer>} files
+ * @param {Step[] | Step} steps
+ * @param {(stage: Stage) => Promise<void>} body
+ * @param {() => string[]} [flags] by which the extension is found
+ */
+export const withAgent = (files, steps, body, flags = () => ['-e', placeExtension()]) =>
+  withMess(files, async (dir, stateDir) => {
+    const server = await startModelServer(steps)
+    const extension = flags()
+    const [cwd, agentDir] = [join(dir, 'work'), join(dir, 'omp')]
+    for (const one of [cwd, agentDir]) mkdirSync(one, { recursive: true })
+    writeFileSync(join(agentDir, 'models.json'), modelsFile(server.url))
+    writeFileSync(join(agentDir, 'config.yml'), CONFIG)
+    const env = {
+      PATH: process.env.PATH,
+      HOME: dir,
+      TERM: 'xterm-256color',
+      LANG: 'C.UTF-8',
+      XDG_STATE_HOME: stateDir,
+      PI_CODING_AGENT_DIR: agentDir,
+    }
+    const command = [BUN, PROGRAM, ...FLAGS, ...extension]
+    const run = (/** @type {string[]} */ ...args) =>
+      finished(
+        spawn(command[0], [...command.slice(1), '--mode', 'json', '-p', ...args], {
+          cwd,
+          env,
+          stdio: ['ignore', 'pipe', 'pipe'],
+        }),
+      )
+    try {
+      await body({ dir, cwd, turns: server.turns, command, env, run })
+    } finally {
+      server.close()
+      // What a step found wrong says more than what came of it.
+      assert.deepEqual(server.faults, [])
+    }
+  })
