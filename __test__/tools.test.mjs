@@ -526,10 +526,11 @@ test('regression: a read that cut a long line within says that something is left
     assert.equal(structured.truncated, true)
   }))
 
-test('an answer shows one unchanged line around a change, or as many as asked for', async () => {
+test('regions have one unchanged line around a change, or as many as asked for', async () => {
   /** @type {[object, object | undefined, number][]} */
   const cases = [
-    [{}, undefined, 1],
+    [{}, { answer: 'region' }, 1],
+    [{ answer: 'region' }, undefined, 1],
     [{ answerContext: 3 }, undefined, 3],
     [{}, { answerContext: 0 }, 0],
     [{ answerContext: 3 }, { answerContext: 2 }, 2],
@@ -547,10 +548,10 @@ test('an answer shows one unchanged line around a change, or as many as asked fo
   }
 })
 
-test('a brief answer has the new anchors alone, and they can be used', () =>
+test('an answer has the new anchors alone, and they can be used', () =>
   withDir({ 'a.txt': numbered(9) }, async (cwd, stateDir) => {
     const session = new HashSession({ cwd, stateDir, durability: 'process' })
-    const { read, apply } = hashTools(session, { answer: 'brief' })
+    const { read, apply } = hashTools(session)
     const { text } = await read.execute({ path: 'a.txt' })
     const anchor = anchorOf(text, 'line 5')
     const edit = { op: 'set_line', path: 'a.txt', anchor, text: 'one\ntwo' }
@@ -630,7 +631,7 @@ test('a value of a JSON document is read, edited and found in its file', () =>
     assert.ok(again.text.includes(`Updated anchor: ${remap}`), again.text)
     assert.equal(readFileSync(join(cwd, 'p.json'), 'utf8'), edited)
     // What the edit of a value showed are lines, to be edited as such.
-    const line = { op: 'delete', path: 'p.json', anchor: anchorOf(done.text, '  // here') }
+    const line = { op: 'delete', path: 'p.json', anchor: anchorOf(done.text, '  "a": "A",') }
     assert.equal((await apply.execute({ operations: [line] })).isError, false)
     const gone = await readJson.execute({ path: 'none.json' })
     assert.deepEqual([gone.isError, gone.structured.code], [true, 'FILE_NOT_FOUND'])
@@ -730,7 +731,7 @@ test('the example of an edit of values works', () =>
 
 test('of the tools for JSON documents, what an edit showed is remembered', () =>
   withDir({ 'p.json': '{\n  "a": 1\n}\n' }, async (cwd, stateDir) => {
-    const { readJson, applyJson } = jsonToolsOf(cwd, stateDir)
+    const { readJson, applyJson } = jsonToolsOf(cwd, stateDir, { answer: 'region' })
     const fresh = () => new HashSession({ cwd, stateDir, durability: 'process' })
     const query = { path: 'p.json' }
     const { text } = await readJson.execute(query)

@@ -38,7 +38,7 @@ export interface HashToolsOptions {
   /**
    * How the answer to an edit tells of changed lines: the lines with their new anchors (`'region'`),
    * or the new anchors alone (`'brief'`). When left out, what the session was given, or else
-   * `'region'`.
+   * `'brief'`, unless `answerContext` is given.
    */
   answer?: 'region' | 'brief'
   /**

@@ -62,7 +62,7 @@ const tokenizers = [(text) => countTokens(text), (text) => llama3.encode(text, O
 /** @type {Scheme[]} */
 const schemes = [
   ours('anchors', {}),
-  ours('anchors, `answer: brief`', { answer: 'brief' }),
+  ours('anchors, `answer: region`', { answer: 'region' }),
   ours('anchors, `dialect: pi`', { dialect: 'pi' }),
   exact('exact text over plain text', plain),
   exact('exact text over `cat -n`', numbered),

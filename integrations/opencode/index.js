@@ -94,8 +94,11 @@ function definition(kind, described, sessionOf) {
   })
 }
 
-/** @param {HashSession} session @param {'read' | 'search' | 'apply'} kind */
-const toolOver = (session, kind) => hashTools(session, { names: NAMES })[kind]
+/**
+ * `remember` has to find the lines in the answers.
+ * @param {HashSession} session @param {'read' | 'search' | 'apply'} kind
+ */
+const toolOver = (session, kind) => hashTools(session, { names: NAMES, answer: 'region' })[kind]
 
 /** @param {ToolContext} context @param {ToolResult} preview */
 async function askToEdit(context, preview) {

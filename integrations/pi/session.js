@@ -28,11 +28,11 @@ export const EDIT_TOOLS = ['edit', 'write', 'apply_patch', 'ast_edit']
 
 /**
  * A session for a conversation. Like the agents' own tools, it reaches what the user may read and
- * write.
+ * write. Answers show the changed lines, where `remember` can find them again.
  * @param {HashSessionOptions} [options]
  */
 export function newSession(options = {}) {
-  return new HashSession({ root: false, dialect: dialect(), ...options })
+  return new HashSession({ root: false, dialect: dialect(), answer: 'region', ...options })
 }
 
 /**

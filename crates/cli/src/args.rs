@@ -727,7 +727,8 @@ pub struct EditingArgs {
     /// What a finished command is safe from
     #[arg(long, value_enum, default_value_t = DurabilityArg::Power)]
     durability: DurabilityArg,
-    /// How an answer tells of changed lines [default: region]
+    /// How an answer tells of changed lines [default: in answers to a model brief, unless
+    /// --answer-context is given; else region]
     #[arg(long, value_enum)]
     answer: Option<AnswerArg>,
     /// How many unchanged lines an answer shows on either side of each changed region [default: 1 in

@@ -1,7 +1,9 @@
 //! The tool that edits files.
 
 use hashline_core::host::{Value, WriteTurn};
-use hashline_core::{AnswerOptions, Dialect, FileChange, Outcome, PatchOptions, format_hashed};
+use hashline_core::{
+    AnswerForm, AnswerOptions, Dialect, FileChange, Outcome, PatchOptions, format_hashed,
+};
 use serde_json::{Value as Json, json};
 
 use crate::allowed::Allowed;
@@ -104,8 +106,12 @@ fn example(names: &Names, dialect: &Dialect, allowed: &Allowed) -> String {
     format!("{} showed of a.js\n{rows}\nTo {deed}:\n{}", names.read, json!({"operations": edits}))
 }
 
-/// How it is told what was done, where nobody says it: a model has just written the lines.
-const ANSWER: AnswerOptions = AnswerOptions { form: None, context_lines: Some(1) };
+/// How it is told what was done. Where nobody says it, by anchors alone, since a model has just
+/// written the lines; whoever wants lines around the changed ones wants to see these, too.
+fn answer_as(asked: AnswerOptions) -> AnswerOptions {
+    let form = asked.context_lines.map_or(AnswerForm::Brief, |_| AnswerForm::Region);
+    asked.or(AnswerOptions { form: Some(form), context_lines: Some(1) })
+}
 
 /// How many unchanged lines diffs show around each change.
 const DIFF_CONTEXT_LINES: u64 = 3;
@@ -124,7 +130,7 @@ pub fn apply_as(
     let patch = Taker::patch(call, schema, given)?.into();
     let of_session = call.session.options().workspace.apply.edit.answer;
     let options = PatchOptions {
-        answer: call.options.answer.or(of_session).or(ANSWER),
+        answer: answer_as(call.options.answer.or(of_session)),
         dry_run: call.options.dry_run,
         diff_context_lines: Some(DIFF_CONTEXT_LINES),
         ..PatchOptions::default()

@@ -198,7 +198,7 @@ fn regression_the_number_of_a_blank_line_is_an_anchor_without_quotes_too() {
     assert!(done.text.contains("operations[0].anchor: taken as 2"), "{}", done.text);
     assert_eq!(project.content("a.txt"), "one\nx\nthree\n\n");
     for (anchor, expected) in [
-        (json!(1), "Line 1 is not blank"),
+        (json!(1), "Line 1 was not shown as a blank line"),
         (json!(2.5), "is the number 2.5"),
         (json!(-4), "is the number -4"),
     ] {
