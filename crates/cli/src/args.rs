@@ -10,11 +10,12 @@ use std::path::PathBuf;
 use hashline_core::host::{Host, Term};
 use hashline_core::{
     ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions, ApplyOptions, Columns, Context, DIALECTS,
-    Dialect, Durability, EditOptions, FOLD_LINES, Folding, JsonRequest, LOCK_TIMEOUT_MS, Limits,
-    MAX_MATCHES, Query, RELOCATE_WINDOW_LINES, ReadRequest, Relocate, Result, Root, SEARCH_MATCHES,
-    SearchQuery, StoreOptions, SyntaxCheck, WorkspaceOptions,
+    Dialect, Durability, EditOptions, Error, FOLD_LINES, Folding, JsonRequest, LOCK_TIMEOUT_MS,
+    Limits, MAX_MATCHES, Query, RELOCATE_WINDOW_LINES, ReadRequest, Relocate, Result, Root,
+    SEARCH_MATCHES, SearchQuery, StoreOptions, SyntaxCheck, WorkspaceOptions,
 };
 use hashline_guard::{CommandRule, Policy, Tools, Unparsed};
+use hashline_tools::Allowed;
 
 /// The name that stands for standard input.
 pub const STANDARD_INPUT: &str = "-";
@@ -672,10 +673,23 @@ pub struct Mcp {
     /// Answer with structured content beside the text; some agents show it instead of the text
     #[arg(long)]
     pub structured: bool,
+    /// The operations that the agent may use, such as set_line,insert_after. Tools that could do
+    /// nothing are left out [default: all]
+    #[arg(long, value_name = "OPERATION,…", value_delimiter = ',')]
+    operations: Option<Vec<String>>,
     #[command(flatten)]
     pub kept: Kept,
     #[command(flatten)]
     pub editing: EditingArgs,
+}
+
+impl Mcp {
+    /// The operations that the agent may use.
+    pub fn operations(&self) -> Result<Allowed> {
+        let only = |names: &Vec<String>| Allowed::only(names);
+        let refused = |error: Error| error.within("--operations: ", "");
+        self.operations.as_ref().map_or_else(|| Ok(Allowed::default()), only).map_err(refused)
+    }
 }
 
 /// The variable of the environment that names a session.

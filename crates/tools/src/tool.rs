@@ -107,6 +107,18 @@ pub struct ToolsOptions {
     pub operations: Allowed,
 }
 
+impl ToolsOptions {
+    /// The tools that can do something: what edits needs an operation that is allowed, and who
+    /// cannot edit values needs no anchors of them.
+    pub fn useful(&self) -> impl Iterator<Item = ToolKind> {
+        let can_edit = |kind| self.operations.check(kind).is_ok();
+        ToolKind::ALL.into_iter().filter(move |&kind| match kind {
+            ToolKind::ReadJson => can_edit(ToolKind::ApplyJson),
+            kind => can_edit(kind),
+        })
+    }
+}
+
 /// A tool, as it is declared.
 pub struct Tool {
     /// Its name for people.

@@ -16,6 +16,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use hashline_core::{Code, Error, SessionOptions};
+use hashline_tools::ToolsOptions;
 use rmcp::ServiceExt;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use tokio::sync::{Notify, mpsc};
@@ -35,6 +36,7 @@ pub fn mcp(call: Call<'_>, args: &Mcp) -> Result<Exit, Failure> {
         read_roots: args.read_roots.iter().map(|path| at_home(path)).collect::<Result<_, _>>()?,
         options: SessionOptions { workspace, ..SessionOptions::default() },
         store: args.kept.store(),
+        tools: ToolsOptions { operations: args.operations()?, ..ToolsOptions::default() },
         is_structured: args.structured,
     };
     // The client's messages leave by this process's standard output, which the call holds.

@@ -615,6 +615,33 @@ fn regression_a_request_that_is_refused_has_its_id_back() {
 }
 
 #[test]
+fn operations_that_are_not_allowed_are_neither_offered_nor_made() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let mut client = Client::connect(&project, &["--operations", "set_line,insert_after"]);
+    let tools = client.request("tools/list", &json!({}))["result"]["tools"].clone();
+    let names: Vec<&Value> = tools.as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["read", "search", "apply"]);
+    let op = &tools[2]["inputSchema"]["properties"]["operations"]["items"]["properties"]["op"];
+    assert_eq!(op["enum"], json!(["set_line", "insert_after"]));
+    client.read("a.txt");
+    let delete = json!({"operations": [{"op": "delete_file", "path": "a.txt"}]});
+    let refused = client.call("apply", &delete);
+    assert!(refused.is_error && refused.text.contains("delete_file"), "{}", refused.text);
+    assert!(project.content("a.txt") == LINES);
+    let call = json!({"name": "apply_json", "arguments": {}});
+    let message = client.request("tools/call", &call)["error"]["message"].clone();
+    assert!(message.as_str().unwrap().ends_with("there are read, search, apply"), "{message}");
+    client.leave();
+    let mut client = Client::connect(&project, &["--operations", "set_path"]);
+    let tools = client.request("tools/list", &json!({}))["result"]["tools"].clone();
+    assert_eq!(tools.as_array().unwrap().last().unwrap()["name"], "apply_json");
+    client.leave();
+    let wrong = project.run(&["mcp", "--operations", "set_lin"]);
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.stderr.contains("--operations: there is no operation"), "{}", wrong.stderr);
+}
+
+#[test]
 fn regression_a_key_that_is_there_twice_is_refused() {
     let project = Project::new(&[("a.txt", LINES), ("a.json", "{\"a\":1}")]);
     let mut client = Client::connect(&project, &["--structured"]);

@@ -12,8 +12,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hashline_core::{Cancel, Code, Dialect, Error, Root, Session, SessionOptions, StoreOptions};
 use hashline_tools::{
-    CallOptions, Definition, Names, Place, ToolKind, ToolResult, Tools, ToolsOptions, describe,
-    refusal,
+    CallOptions, Definition, Place, ToolKind, ToolResult, Tools, ToolsOptions, describe, refusal,
 };
 use rmcp::model::{
     CallToolRequestMethod, CallToolRequestParams, CallToolResponse, CallToolResult, ConstString,
@@ -39,6 +38,8 @@ pub struct Settings {
     pub options: SessionOptions,
     /// Where the session is kept.
     pub store: Option<StoreOptions>,
+    /// What the tools may do.
+    pub tools: ToolsOptions,
     /// Whether answers have structured content.
     pub is_structured: bool,
 }
@@ -86,15 +87,17 @@ impl Server {
         arguments: Json,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
-        let names = Names::default();
-        let Some(kind) = ToolKind::ALL.into_iter().find(|&kind| names.of(kind) == name) else {
-            let known: Vec<&str> = ToolKind::ALL.iter().map(|&kind| names.of(kind)).collect();
+        let names = &self.settings.tools.names;
+        let mut useful = self.settings.tools.useful();
+        let Some(kind) = useful.find(|&kind| names.of(kind) == name) else {
+            let known: Vec<&str> =
+                self.settings.tools.useful().map(|kind| names.of(kind)).collect();
             let message = format!("there is no tool {name:?}; there are {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
         let (cancel, progress) = (Cancel::default(), Arc::<Progress>::default());
         let is_structured = self.settings.is_structured;
-        let refused = |error| result_of(refusal(kind, &Names::default(), error), is_structured);
+        let refused = |error| result_of(refusal(kind, names, error), is_structured);
         let (tools, place) = match self.enter(kind, context).await {
             Ok(entered) => entered,
             Err(error) => return Ok(refused(error)),
@@ -141,7 +144,7 @@ impl Server {
                 roots => roots.to_vec(),
             };
             if held.as_ref().is_none_or(|workplace| workplace.roots != roots) {
-                let tools = Tools::new(&self.open(&roots)?, ToolsOptions::default());
+                let tools = Tools::new(&self.open(&roots)?, self.settings.tools.clone());
                 *held = Some(Workplace { tools, roots });
             }
         }
@@ -211,10 +214,8 @@ fn result_of(result: ToolResult, is_structured: bool) -> CallToolResult {
 }
 
 /// What the tools are to be used for.
-fn instructions(dialect: &Dialect) -> String {
-    let options = ToolsOptions::default();
-    let rules =
-        ToolKind::ALL.into_iter().flat_map(|kind| describe(kind, dialect, &options).guidelines);
+fn instructions(dialect: &Dialect, options: &ToolsOptions) -> String {
+    let rules = options.useful().flat_map(|kind| describe(kind, dialect, options).guidelines);
     rules.collect::<Vec<_>>().join(" ")
 }
 
@@ -271,7 +272,7 @@ impl ServerHandler for Server {
         let program = Implementation::new("hashline", env!("CARGO_PKG_VERSION"));
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(program.with_title("Hashline"))
-            .with_instructions(instructions(self.dialect()))
+            .with_instructions(instructions(self.dialect(), &self.settings.tools))
     }
 
     async fn list_tools(
@@ -279,9 +280,9 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let options = ToolsOptions::default();
-        let tool = |kind| listed(describe(kind, self.dialect(), &options));
-        Ok(ListToolsResult::with_all_items(ToolKind::ALL.into_iter().map(tool).collect()))
+        let options = &self.settings.tools;
+        let tool = |kind| listed(describe(kind, self.dialect(), options));
+        Ok(ListToolsResult::with_all_items(options.useful().map(tool).collect()))
     }
 
     async fn call_tool(
