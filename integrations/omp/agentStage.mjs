@@ -16,6 +16,9 @@ import { MODEL_FLAGS, modelsFile } from '../stage.mjs'
 
 const FOLDER = dirname(fileURLToPath(import.meta.url))
 
+/** For oh-my-pi without the extension. @type {string[]} */
+export const OWN_FLAGS = []
+
 /** Where oh-my-pi is installed: 1.1 GB. */
 export const AGENT = join(FOLDER, 'agent')
 const BUN = join(root, 'node_modules/.bin/bun')
