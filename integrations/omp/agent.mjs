@@ -8,8 +8,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { withMess } from '../../__test__/support.mjs'
+import { platformName } from '../../js/platform.cjs'
 import { call } from '../../scripts/modelServer.mjs'
-import { installPlugin } from '../../scripts/plugins.mjs'
+import { installPlugin, programDirectory } from '../../scripts/plugins.mjs'
+import { programName } from '../../scripts/targets.mjs'
 import { root } from '../../scripts/tools.mjs'
 import {
   anchorOf,
@@ -21,9 +23,10 @@ import {
   speaking,
   withScreen,
 } from '../stage.mjs'
-import { AGENT, withAgent } from './agentStage.mjs'
+import { AGENT, OWN_FLAGS, withAgent } from './agentStage.mjs'
 
 /** @import { Step } from '../../scripts/modelServer.mjs' */
+/** @import { Stage } from './agentStage.mjs' */
 
 const TSC = join(root, 'node_modules/typescript/bin/tsc')
 const FILES = { 'work/greet.js': SOURCE, 'work/dot.png': PNG, 'work/wide.png': blackPng(2400, 2) }
@@ -201,27 +204,28 @@ test('while a plan is made nothing is edited, and after it is approved all is', 
   })
 })
 
-test('its package works beside the packed main package, linked as a plug-in', () =>
+test('its package works beside the packed main package, linked as a plug-in or set up', () =>
   withMess({}, async (dir) => {
-    const plugin = installPlugin('pi', dir)
+    const name = programName(platformName())
+    const plugin = installPlugin('pi', dir, { program: join(programDirectory(), name) })
+    const program = join(dir, 'node_modules', `hashline-native-${platformName()}`, name)
     /** @type {Step[]} */
     const steps = [
       () => call('read', { path: 'greet.js' }),
       ({ results: [shown] }) => setLine(anchorOf(shown, 'return'), "  return 'Hi, ' + name"),
       () => ({ text: 'Done.' }),
     ]
-    await withAgent(
-      FILES,
-      steps,
-      async ({ cwd, command, env, run }) => {
-        const link = ['plugin', 'link', plugin]
-        const linked = spawnSync(command[0], [command[1], ...link], { cwd, env, encoding: 'utf8' })
-        assert.equal(linked.status, 0, linked.stderr)
+    for (const way of ['linked', 'set up']) {
+      const place = async (/** @type {Stage} */ { cwd, command: [bun, omp], env, run }) => {
+        const [tool, ...args] =
+          way === 'linked' ? [bun, omp, 'plugin', 'link', plugin] : [program, 'setup', 'omp']
+        const placed = spawnSync(tool, args, { cwd, env, encoding: 'utf8' })
+        assert.equal(placed.status, 0, placed.stderr)
         assert.match(await run('--no-session', 'Say Hi.'), /Done\./)
         assert.match(readFileSync(join(cwd, 'greet.js'), 'utf8'), /'Hi, ' \+ name\n/)
-      },
-      () => [],
-    )
+      }
+      await withAgent(FILES, steps, place, () => OWN_FLAGS)
+    }
   }))
 
 test('in the terminal each call is a line, and ctrl+o opens it', {

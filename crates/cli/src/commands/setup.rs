@@ -86,7 +86,8 @@ fn project(call: &Call<'_>, args: &Setup) -> Result<Option<PathBuf>> {
 
 fn operations(call: &Call<'_>, plan: &Plan, removes: bool) -> Result<Vec<Value>> {
     let mut operations = Vec::new();
-    for target in &plan.targets {
+    let replaced = plan.replaced.iter().map(|target| (target, true));
+    for (target, removes) in plan.targets.iter().map(|target| (target, removes)).chain(replaced) {
         let path = text_of(target.path.clone())?;
         let old = content(&path)?;
         let of_target = match target.format {

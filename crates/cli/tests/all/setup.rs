@@ -2,8 +2,9 @@
 //! what it has put in, to the byte.
 
 use std::process::{Command, Stdio};
+use std::{env::consts::EXE_SUFFIX, fs};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Answer, Project, answer, exists};
 
@@ -268,9 +269,9 @@ fn regression_a_plug_in_keeps_its_options() {
     let project = Project::new(&[(file, old)]);
     set_up(&project, &["opencode"]);
     let plug_ins = value(&project, file)["plugin"].clone();
-    assert_eq!(plug_ins, serde_json::json!(["a", ["opencode-hashline", {"guard": false}]]));
+    assert_eq!(plug_ins, json!(["a", ["opencode-hashline", {"guard": false}]]));
     set_up(&project, &["opencode", "--remove"]);
-    assert_eq!(value(&project, file), serde_json::json!({"plugin": ["a"]}));
+    assert_eq!(value(&project, file), json!({"plugin": ["a"]}));
 }
 
 /// A hook of ours between those of others, as people put them into one group.
@@ -446,4 +447,39 @@ fn the_plug_in_that_is_shipped_blocks_what_a_set_up_blocks() {
         words.unwrap().to_owned()
     };
     assert_eq!(denied(shipped), denied(written));
+}
+
+#[test]
+fn oh_my_pi_gets_the_extension_that_is_beside_the_program_instead_of_the_server() {
+    let project = Project::new(&[
+        ("modules/pi-hashline/package.json", "{}"),
+        ("modules/pi-hashline/omp.js", ""),
+        ("modules/platform/.keep", ""),
+        (".omp/agent/mcp.json", r#"{"mcpServers": {"mine": {"command": "x"}}}"#),
+    ]);
+    let own = set_up(&project, &["omp"]);
+    assert!(own.stderr.contains("the server works"), "no extension is beside it: {own:?}");
+    let program = project.path(&format!("modules/platform/hashline{EXE_SUFFIX}"));
+    fs::copy(env!("CARGO_BIN_EXE_hashline"), &program).unwrap();
+    let run = |args: &[&str]| {
+        let mut copy = Command::new(&program);
+        copy.arg("setup").arg("omp").args(args).current_dir(project.path(""));
+        copy.env("HOME", project.path("")).env("USERPROFILE", project.path(""));
+        copy.env_remove("PI_CODING_AGENT_DIR");
+        let answer = answer(copy.stdin(Stdio::null()).output().unwrap());
+        assert_eq!(answer.code, Some(0), "{answer:?}");
+        answer
+    };
+    let done = run(&[]);
+    assert!(done.stderr.contains("the plug-in is loaded when the agent starts"), "{done:?}");
+    let manifest = ".omp/agent/extensions/hashline/package.json";
+    let written: Value = serde_json::from_str(&project.content(manifest)).unwrap();
+    let extension = format!("{}/omp.js", project.path("modules/pi-hashline").display());
+    assert_eq!(written, json!({"omp": {"extensions": [extension]}}));
+    let servers = || project.content(".omp/agent/mcp.json");
+    assert!(!servers().contains("hashline") && servers().contains("mine"), "{}", servers());
+    assert!(run(&[]).stderr.contains("no file was changed"));
+    run(&["--remove"]);
+    assert!(!exists(&project.path(manifest)));
+    assert!(servers().contains("mine"));
 }

@@ -30,8 +30,11 @@ pub enum Format {
 }
 
 /// What an agent is given.
+#[derive(Default)]
 pub struct Plan {
     pub targets: Vec<Target>,
+    /// What it may have been given in another way, and is taken out.
+    pub replaced: Vec<Target>,
     /// The arguments of the hook, and an event to try it with.
     pub hook: Option<(Vec<&'static str>, Value)>,
     pub has_server: bool,
@@ -88,6 +91,7 @@ fn claude(project: Option<&Path>, program: &str) -> Result<Plan> {
         targets: vec![servers(servers_path, program), json_file(settings, entries)],
         hook: Some((CLAUDE_HOOK.to_vec(), tool_call("PreToolUse", "Bash"))),
         has_server: true,
+        ..Plan::default()
     })
 }
 
@@ -106,6 +110,7 @@ fn codex(project: Option<&Path>, program: &str) -> Result<Plan> {
         targets: vec![Target { path, format: Format::Toml, entries }],
         hook: Some((args, tool_call("PreToolUse", "Bash"))),
         has_server: true,
+        ..Plan::default()
     })
 }
 
@@ -128,6 +133,7 @@ fn cursor(project: Option<&Path>, program: &str) -> Result<Plan> {
         ],
         hook: Some((args, event)),
         has_server: true,
+        ..Plan::default()
     })
 }
 
@@ -140,7 +146,12 @@ fn gemini(project: Option<&Path>, program: &str) -> Result<Plan> {
     let mut target = servers(directory(project, "", ".gemini")?.join("settings.json"), program);
     target.entries.push(hook(&["hooks", "BeforeTool"], entry, "gemini"));
     let event = tool_call("BeforeTool", "run_shell_command");
-    Ok(Plan { targets: vec![target], hook: Some((args, event)), has_server: true })
+    Ok(Plan {
+        targets: vec![target],
+        hook: Some((args, event)),
+        has_server: true,
+        ..Plan::default()
+    })
 }
 
 fn opencode(project: Option<&Path>, program: &str) -> Result<Plan> {
@@ -163,9 +174,19 @@ fn pi(project: Option<&Path>, program: &str) -> Result<Plan> {
     Ok(plug_in(path, &["packages"], name, package))
 }
 
+/// The extension is found by the manifest of a directory of its own: oh-my-pi has its settings in
+/// YAML, and its own directory of packages is written by its own program.
 fn omp(project: Option<&Path>, program: &str) -> Result<Plan> {
-    let targets = vec![servers(pi_directory(project, ".omp")?.join("mcp.json"), program)];
-    Ok(Plan { targets, hook: None, has_server: true })
+    let directory = pi_directory(project, ".omp")?;
+    let manifest = directory.join("extensions").join(SERVER).join("package.json");
+    let name = "pi-hashline";
+    let extension = package(program, name).map(|package| package + "/omp.js");
+    let has_server = extension.is_none();
+    let own = plug_in(manifest, &["omp", "extensions"], name, extension.unwrap_or_default());
+    let server = vec![servers(directory.join("mcp.json"), program)];
+    let (targets, replaced) =
+        if has_server { (server, own.targets) } else { (own.targets, server) };
+    Ok(Plan { targets, replaced, has_server, ..Plan::default() })
 }
 
 /// The directory of pi, or of oh-my-pi, which began as pi.
@@ -217,7 +238,7 @@ fn plug_in(
     package: String,
 ) -> Plan {
     let entry = Entry { keys, value: package.into(), kind: Kind::Package(name) };
-    Plan { targets: vec![json_file(path, vec![entry])], hook: None, has_server: false }
+    Plan { targets: vec![json_file(path, vec![entry])], ..Plan::default() }
 }
 
 /// The directory of an agent: in the project; else where a variable says; else in that of the user.
