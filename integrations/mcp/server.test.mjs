@@ -109,7 +109,7 @@ for (const generation of GENERATIONS) {
     withClient(generation, async (client, dir) => {
       assert.equal(client.getServerVersion()?.name, 'hashline')
       const { tools } = await client.listTools()
-      const names = ['read', 'search', 'apply', 'read_json', 'apply_json']
+      const names = ['read', 'search', 'apply']
       assert.deepEqual(
         tools.map(({ name }) => name),
         names,

@@ -673,6 +673,9 @@ pub struct Mcp {
     /// Answer with structured content beside the text; some agents show it instead of the text
     #[arg(long)]
     pub structured: bool,
+    /// Offer read_json and apply_json as well, which read and edit values of JSON documents
+    #[arg(long)]
+    json_tools: bool,
     /// The operations that the agent may use, such as set_line,insert_after. Tools that could do
     /// nothing are left out [default: all]
     #[arg(long, value_name = "OPERATION,…", value_delimiter = ',')]
@@ -684,6 +687,11 @@ pub struct Mcp {
 }
 
 impl Mcp {
+    /// Whether tools for JSON documents are asked for; operations of theirs ask for them, too.
+    pub fn json_tools(&self) -> bool {
+        self.json_tools || self.operations.is_some()
+    }
+
     /// The operations that the agent may use.
     pub fn operations(&self) -> Result<Allowed> {
         let only = |names: &Vec<String>| Allowed::only(names);

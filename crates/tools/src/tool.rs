@@ -46,6 +46,11 @@ impl ToolKind {
         ToolKind::ApplyJson,
     ];
 
+    /// Whether it is for JSON documents alone.
+    pub fn is_of_json(self) -> bool {
+        matches!(self, ToolKind::ReadJson | ToolKind::ApplyJson)
+    }
+
     /// Whether it changes files.
     pub fn writes(self) -> bool {
         matches!(self.tool().work, Work::Writes(..))

@@ -31,12 +31,14 @@ use server::{Server, Settings};
 /// `hashline mcp`
 pub fn mcp(call: Call<'_>, args: &Mcp) -> Result<Exit, Failure> {
     let workspace = call.files.workspace().options().clone();
+    let tools = ToolsOptions { operations: args.operations()?, ..ToolsOptions::default() };
     let settings = Settings {
         roots: roots_of(call.shared.root(), &args.roots)?,
         read_roots: args.read_roots.iter().map(|path| at_home(path)).collect::<Result<_, _>>()?,
         options: SessionOptions { workspace, ..SessionOptions::default() },
         store: args.kept.store(),
-        tools: ToolsOptions { operations: args.operations()?, ..ToolsOptions::default() },
+        offered: tools.useful().filter(|&kind| args.json_tools() || !kind.is_of_json()).collect(),
+        tools,
         is_structured: args.structured,
     };
     // The client's messages leave by this process's standard output, which the call holds.

@@ -251,7 +251,7 @@ fn check_schema(schema: &Value, place: &str) {
 #[test]
 fn tools_are_described_so_that_every_vendor_takes_them() {
     let project = Project::new(&[]);
-    let mut client = Client::connect(&project, &[]);
+    let mut client = Client::connect(&project, &["--json-tools"]);
     let listed = client.request("tools/list", &json!({}))["result"]["tools"].clone();
     let tools = listed.as_array().unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -284,7 +284,7 @@ fn the_examples_of_descriptions_are_true() {
         ("a.js", "function hi() {\n  log('Hi')\n}\n"),
         ("package.json", "{\n  \"version\": \"1.0.0\",\n  \"scripts\": {}\n}\n"),
     ]);
-    let mut client = Client::connect(&project, &[]);
+    let mut client = Client::connect(&project, &["--json-tools"]);
     let listed = client.request("tools/list", &json!({}))["result"]["tools"].clone();
     client.read("a.js");
     client.call("read_json", &json!({"path": "package.json"}));
@@ -350,7 +350,7 @@ fn a_search_shows_lines_to_edit() {
 #[test]
 fn values_of_documents_are_edited_by_path() {
     let project = Project::new(&[("a.json", "{\n  \"a\": 1, // one\n  \"b\": [1, 2]\n}\n")]);
-    let mut client = Client::connect(&project, &[]);
+    let mut client = Client::connect(&project, &["--json-tools"]);
     let shown = client.call("read_json", &json!({"path": "a.json"}));
     assert!(shown.text.contains("  // $.a:b2\n  \"a\": 1, // one\n"), "{}", shown.text);
     let row = shown.text.lines().find(|row| row.contains("$.b:")).unwrap();
@@ -378,7 +378,7 @@ fn an_answer_keeps_within_its_limits_and_says_how_to_go_on() {
     let document = format!("[\n{list}0]\n");
     let wide = "x".repeat(200_000);
     let project = Project::new(&[("long.txt", &long), ("wide.txt", &wide), ("a.json", &document)]);
-    let mut client = Client::connect(&project, &[]);
+    let mut client = Client::connect(&project, &["--json-tools"]);
     for (tool, arguments) in [
         ("read", json!({"path": "long.txt"})),
         ("read", json!({"path": "long.txt", "max_lines": 4_000})),
@@ -409,7 +409,7 @@ fn an_answer_keeps_within_its_limits_and_says_how_to_go_on() {
 #[test]
 fn malformed_calls_are_answered() {
     let project = Project::new(&[("a.txt", LINES)]);
-    let mut client = Client::connect(&project, &[]);
+    let mut client = Client::connect(&project, &["--json-tools"]);
     let cases = [
         ("apply", json!({}), "the field operations is missing"),
         ("apply", json!({"operations": "[{"}), "no JSON"),
@@ -644,7 +644,7 @@ fn operations_that_are_not_allowed_are_neither_offered_nor_made() {
 #[test]
 fn regression_a_key_that_is_there_twice_is_refused() {
     let project = Project::new(&[("a.txt", LINES), ("a.json", "{\"a\":1}")]);
-    let mut client = Client::connect(&project, &["--structured"]);
+    let mut client = Client::connect(&project, &["--json-tools", "--structured"]);
     let delete = r#"{"op": "delete", "path": "a.txt", "anchor": "1ac""#;
     for (tool, arguments, part) in [
         (
@@ -692,7 +692,7 @@ fn regression_a_key_that_is_there_twice_is_refused() {
 #[test]
 fn regression_what_is_nearly_json_is_not_taken_as_a_string() {
     let project = Project::new(&[("a.json", "{\"a\": 1}\n")]);
-    let mut client = Client::connect(&project, &[]);
+    let mut client = Client::connect(&project, &["--json-tools"]);
     let set = |value: &str| {
         let set = json!({"op": "set_path", "path": "a.json", "anchor": "$.a:b2", "value": value});
         json!({"operations": [set]})
@@ -904,7 +904,7 @@ fn without_a_handshake() {
     let versions = about["result"]["supportedVersions"].to_string();
     assert!(versions.contains("2026-07-28") && versions.contains("2025-11-25"), "{about}");
     let listed = client.request("tools/list", &json!({"_meta": meta}));
-    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 5, "{listed}");
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 3, "{listed}");
     let call =
         |name: &str, arguments: Value| json!({"name": name, "arguments": arguments, "_meta": meta});
     let shown = client.request("tools/call", &call("read", json!({"path": "a.txt"})));

@@ -24,7 +24,7 @@ fn answer(files: &[(&str, &str)], read: &Value, tool: &str, arguments: &str) -> 
         |tool: &str, arguments: &str| format!("{{\"name\":\"{tool}\",\"arguments\":{arguments}}}");
     let hello = request(0, "initialize", &hello.to_string())
         + "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
-    let mut command = project.command(&["mcp", "--durability", "process", &dir]);
+    let mut command = project.command(&["mcp", "--json-tools", "--durability", "process", &dir]);
     let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = pipes.spawn().unwrap();
     let (mut stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());

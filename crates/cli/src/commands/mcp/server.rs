@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use hashline_core::{Cancel, Code, Dialect, Error, Root, Session, SessionOptions, StoreOptions};
+use hashline_core::{Cancel, Code, Error, Root, Session, SessionOptions, StoreOptions};
 use hashline_tools::{
     CallOptions, Definition, Place, ToolKind, ToolResult, Tools, ToolsOptions, describe, refusal,
 };
@@ -40,6 +40,8 @@ pub struct Settings {
     pub store: Option<StoreOptions>,
     /// What the tools may do.
     pub tools: ToolsOptions,
+    /// Those that are offered.
+    pub offered: Vec<ToolKind>,
     /// Whether answers have structured content.
     pub is_structured: bool,
 }
@@ -87,11 +89,9 @@ impl Server {
         arguments: Json,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResult, ErrorData> {
-        let names = &self.settings.tools.names;
-        let mut useful = self.settings.tools.useful();
-        let Some(kind) = useful.find(|&kind| names.of(kind) == name) else {
-            let known: Vec<&str> =
-                self.settings.tools.useful().map(|kind| names.of(kind)).collect();
+        let Settings { tools: ToolsOptions { names, .. }, offered, .. } = &self.settings;
+        let Some(&kind) = offered.iter().find(|&&kind| names.of(kind) == name) else {
+            let known: Vec<&str> = offered.iter().map(|&kind| names.of(kind)).collect();
             let message = format!("there is no tool {name:?}; there are {}", known.join(", "));
             return Err(ErrorData::invalid_params(message, None));
         };
@@ -154,10 +154,6 @@ impl Server {
         Ok((tools.clone(), tools.enter(kind)))
     }
 
-    fn dialect(&self) -> &'static Dialect {
-        self.settings.options.workspace.dialect
-    }
-
     /// A session that works in the first of the roots and reads the others; without any it works
     /// in the working directory.
     fn open(&self, roots: &[String]) -> Result<Session, Error> {
@@ -214,9 +210,10 @@ fn result_of(result: ToolResult, is_structured: bool) -> CallToolResult {
 }
 
 /// What the tools are to be used for.
-fn instructions(dialect: &Dialect, options: &ToolsOptions) -> String {
-    let rules = options.useful().flat_map(|kind| describe(kind, dialect, options).guidelines);
-    rules.collect::<Vec<_>>().join(" ")
+fn instructions(settings: &Settings) -> String {
+    let dialect = settings.options.workspace.dialect;
+    let rules_of = |&kind| describe(kind, dialect, &settings.tools).guidelines;
+    settings.offered.iter().flat_map(rules_of).collect::<Vec<_>>().join(" ")
 }
 
 /// Word of a call's progress for the client, if it asked.
@@ -272,7 +269,7 @@ impl ServerHandler for Server {
         let program = Implementation::new("hashline", env!("CARGO_PKG_VERSION"));
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(program.with_title("Hashline"))
-            .with_instructions(instructions(self.dialect(), &self.settings.tools))
+            .with_instructions(instructions(&self.settings))
     }
 
     async fn list_tools(
@@ -280,9 +277,9 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let options = &self.settings.tools;
-        let tool = |kind| listed(describe(kind, self.dialect(), options));
-        Ok(ListToolsResult::with_all_items(options.useful().map(tool).collect()))
+        let Settings { options, tools, offered, .. } = &self.settings;
+        let tool = |&kind| listed(describe(kind, options.workspace.dialect, tools));
+        Ok(ListToolsResult::with_all_items(offered.iter().map(tool).collect()))
     }
 
     async fn call_tool(
