@@ -186,7 +186,7 @@ test('the command line of the inspector', { skip }, () =>
       assert.equal(status, 0, `${stdout}\n${stderr}`)
       return JSON.parse(stdout)
     }
-    assert.equal(inspect('--method', 'tools/list').tools.length, 5)
+    assert.equal(inspect('--method', 'tools/list').tools.length, 3)
     const call = ['--method', 'tools/call', '--tool-name', 'read', '--tool-arg', 'path=greet.js']
     assert.match(textOf(inspect(...call)), /^1\w\w\|function greet/)
   }),
