@@ -24,6 +24,7 @@ pub(super) fn inherit_indent(
         || !is_plain_word
         || replaced.iter().any(|line| at_margin(line))
         || is_block_at_margin(first, draft.filled().nth(1), indent)
+        || is_new_item(first, &replaced)
         || is_beside_margin(subject, draft)
         || alike_without_white_space(&replaced, &draft.lines)
     {
@@ -65,6 +66,16 @@ fn is_like_any(line: &str, old: &[impl AsRef<str>]) -> bool {
 fn is_block_at_margin(first: &str, second: Option<&String>, indent: &str) -> bool {
     let inner = second.map_or(0, |line| indentation(line).len());
     opens_block(first) && inner > 0 && inner <= indent.len()
+}
+
+/// Whether a line begins an item of a list, and no old line did: a list where none was may well
+/// begin at the margin. A `+` is rather one of a diff.
+fn is_new_item(line: &str, old: &[impl AsRef<str>]) -> bool {
+    let is_item = |line: &str| {
+        let rest = line.trim_start().strip_prefix(['-', '*']);
+        rest.is_some_and(|rest| rest.starts_with([' ', '\t']))
+    };
+    is_item(line) && !old.iter().any(|old| is_item(old.as_ref()))
 }
 
 /// Whether the text stands beside one at the margin that says something: then it may well belong

@@ -499,6 +499,31 @@ fn a_text_beside_the_margin_keeps_its_place() {
 }
 
 #[test]
+fn regression_a_list_item_that_was_none_keeps_its_place() {
+    let dialect = Dialect::default_dialect();
+    let file = ["        one.py", "", "    Second case:", "        - old", "        two.py"];
+    let line = |number: u64| file.get((number as usize).wrapping_sub(1)).map(|&line| line.into());
+    let subject = Surroundings {
+        dialect,
+        line: &line,
+        is_touched: &|_| false,
+        parses: &|_| None,
+        cancel: &Cancel::default(),
+    };
+    let mended = |at: u64, lines: &[&str]| {
+        let lines = lines.iter().map(|&line| line.to_owned()).collect();
+        layout::inherit_indent(&subject, &ModelText { place: EditSite::Lines(at, at), lines })
+    };
+    for item in ["-   Second case::", "*\tSecond case"] {
+        assert_eq!(mended(3, &[item, ""]), None, "{item}");
+    }
+    // Signs that begin no item, and an item that was one.
+    assert_eq!(mended(3, &["-second case"]).unwrap(), ["    -second case"]);
+    assert_eq!(mended(3, &["+ second case"]).unwrap(), ["    + second case"]);
+    assert_eq!(mended(4, &["- new"]).unwrap(), ["        - new"]);
+}
+
+#[test]
 fn the_slack_of_a_merge_counts_code_units() {
     let dialect = Dialect::by_name("omp").unwrap();
     let line =
