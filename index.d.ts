@@ -10,9 +10,10 @@ export type Anchor = string
 /**
  * How anchors are written and lines are hashed: `pi` `12:a3|text` (the default), `pi26`
  * `12:tprd|text`, `cli` `12:a3|text`, `omp` and `omp13` `12#XY:text`, `lean` `12ab|text` (the
- * default of sessions), and `12|` for a blank line.
+ * default of sessions), and `12|` for a blank line. In `omp18` lines are `12:text` below
+ * `[path#TAG]`, and edited by a `ScriptPatch`.
  */
-export type Dialect = 'pi' | 'pi26' | 'cli' | 'omp' | 'omp13' | 'lean'
+export type Dialect = 'pi' | 'pi26' | 'cli' | 'omp' | 'omp13' | 'omp18' | 'lean'
 
 /** The stable code of a refusal or fault. */
 export type HashlineErrorCode =
@@ -422,6 +423,7 @@ export type TextPatch =
   | readonly TextOperation[]
   | { operations: readonly TextOperation[] }
   | { edits: readonly (KeyedEdit | KeyedJsonEdit | TaggedEdit)[] }
+  | ScriptPatch
 
 /** In which dialect anchors are written. */
 export interface DialectOptions {

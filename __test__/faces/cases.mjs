@@ -4,14 +4,14 @@ import { formatHashed } from 'hashline-native'
 import { edits } from './edits.mjs'
 import { jsonEdits } from './json.mjs'
 import { sessions } from './sessions.mjs'
-import { anchors, CONTENTS, DIALECTS } from './texts.mjs'
+import { ALL_DIALECTS, anchors, CONTENTS } from './texts.mjs'
 
 /** @import { Call } from './run.mjs' */
 /** @import { Given } from './texts.mjs' */
 
 /** @returns {Given[]} */
 function reads() {
-  const made = DIALECTS.flatMap((dialect) =>
+  const made = ALL_DIALECTS.flatMap((dialect) =>
     Object.entries(CONTENTS).map(([path, content]) => ({
       name: `read ${path} in ${dialect}`,
       files: { [path]: content },
@@ -179,7 +179,7 @@ function searches() {
     ['in an encoding', { search: 'größe' }, { encoding: 'latin1' }],
     ['in long lines', { paths: 'src', maxLineChars: 7, contextAfter: 1 }],
     ['in large files', {}, { maxFileBytes: 40 }],
-    ...DIALECTS.map(
+    ...ALL_DIALECTS.map(
       (dialect) => /** @type {[string, object, object]} */ ([`in ${dialect}`, {}, { dialect }]),
     ),
   ]
@@ -193,7 +193,7 @@ function searches() {
 /** @returns {Given[]} */
 function texts() {
   const text = 'one\ntwo\n日本語\n'
-  const made = DIALECTS.map((dialect) => ({
+  const made = ALL_DIALECTS.map((dialect) => ({
     name: `a text in ${dialect}`,
     files: {},
     calls: Object.values(CONTENTS).flatMap((given) => [

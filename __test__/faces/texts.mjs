@@ -5,7 +5,10 @@ import { hashLines } from 'hashline-native'
 /** @import { Case, Content } from './run.mjs' */
 /** @typedef {Omit<Case, 'expected'>} Given */
 
+/** Those in which lines have anchors. */
 export const DIALECTS = /** @type {const} */ (['pi', 'pi26', 'cli', 'omp', 'omp13', 'lean'])
+
+export const ALL_DIALECTS = /** @type {const} */ ([...DIALECTS, 'omp18'])
 
 const base64 = (/** @type {Buffer} */ bytes) => ({ base64: bytes.toString('base64') })
 const utf16 = (/** @type {string} */ text) => Buffer.from(`\ufeff${text}`, 'utf16le')
@@ -36,7 +39,7 @@ export const CONTENTS = {
  * @param {import('hashline-native').Dialect} [dialect]
  */
 export function anchors(text, dialect = 'pi') {
-  const marks = { pi: ':', pi26: ':', cli: ':', omp: '#', omp13: '#', lean: '' }
+  const marks = { pi: ':', pi26: ':', cli: ':', omp: '#', omp13: '#', omp18: '', lean: '' }
   const mark = marks[dialect]
   const number = (/** @type {string} */ hash, /** @type {number} */ at) => `${at + 1}${mark}${hash}`
   return hashLines(text, { dialect }).map(number)

@@ -15,6 +15,8 @@ const MARKS = {
   omp: { hash: '#', hint: ':' },
   omp13: { hash: '#', hint: ':' },
   lean: { hash: '', hint: '|' },
+  // Here an anchor is nothing but a number, and refused.
+  omp18: { hash: '', hint: ':' },
 }
 
 /**

@@ -98,7 +98,7 @@ pub mod host {
     pub use crate::threads::CALLS;
     pub use crate::view::anchor::RowAnchor;
     pub use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
-    pub use crate::view::render::{GAP, file_header, give_back, one_line};
+    pub use crate::view::render::{GAP, file_header, give_back, one_line, version_path};
     pub use crate::view::scope::Host;
     pub use crate::workspace::{Gate, HeldTurn, ReadTurn, Start, WriteTurn, serves};
 }

@@ -42,6 +42,8 @@ fn show(
     piped: &mut Piped,
 ) -> Result<FileView, Failure> {
     let Call { files, cancel, out, .. } = call;
+    // Without hashes, rows begin with a header of their own.
+    let has_header = has_header && files.workspace().options().dialect.has_hashes();
     let mut header = has_header.then(|| file_header(&request.path.to_string_lossy()));
     let mut pass_on = |piece: &[u8]| -> Result<(), Failure> {
         if let Some(header) = header.take() {

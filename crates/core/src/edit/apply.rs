@@ -25,7 +25,7 @@ use crate::disk::commit::{CommitError, Ground, StateDir};
 use crate::edit::outcome::{Applied, Noop, NoopReason, Outcome, TextOutcome};
 use crate::edit::plan::names;
 use crate::edit::report::{applied_text, name_applied_hunks};
-use crate::edit::request::{Operation, Operations, Patch, PatchKind, parse};
+use crate::edit::request::{Operation, Operations, Patch};
 use crate::edit::session::{LineSet, Recall};
 use crate::edit::splice::splice;
 use crate::edit::structure::SyntaxCheck;
@@ -253,20 +253,17 @@ pub fn apply_to_text(
     operations: &Patch,
     options: &EditOptions,
 ) -> TextOutcome {
-    // No option stands in a refusal of a text in memory.
-    let refused =
-        |failures| TextOutcome { outcome: rejected(failures, Term::name, &[]), content: None };
-    let patch = match parse(dialect, PatchKind::Text, operations.value(), &Cancel::default()) {
+    let refused = |outcome| TextOutcome { outcome, content: None };
+    let patch = match reading::operations_on_text(dialect, operations, text) {
         Ok(patch) => patch,
-        Err(failures) => {
-            return refused(Failures::of(failures));
-        }
+        Err(outcome) => return refused(*outcome),
     };
+    let path = patch.versions.first().map_or("", |version| version.path.as_str());
     let (operations, noops) = lookup::without_duplicates(dialect, &patch.edits);
     let document = Document::from_text(text.as_bytes());
     let asked = Asked {
         dialect,
-        path: "",
+        path,
         operations: &operations,
         options,
         recall: None,
@@ -275,24 +272,26 @@ pub fn apply_to_text(
     };
     let file = match settle_document(document, &asked) {
         Ok(file) => file,
-        Err(failures) => return refused(failures),
+        Err(failures) => return refused(rejected(failures, Term::name, &patch.hunks)),
     };
     let mut applied = Applied {
         relocations: file.relocations.clone(),
         repairs: file.repairs.clone(),
-        warnings: file.warnings.clone(),
+        warnings: patch.warnings.iter().chain(&file.warnings).cloned().collect(),
         noops: file.noops.iter().chain(&noops).cloned().collect(),
         ..Applied::default()
     };
     applied.noops.sort_by_key(|one| one.operation);
+    applied.warnings.sort_by_key(|one| one.operation);
     let mut rows = Vec::new();
     if !file.plan.regions.is_empty() {
         let (change, shown) =
-            edited_change(dialect, "", &file, options.answer, &LineSet::default());
+            edited_change(dialect, path, &file, options.answer, &LineSet::default());
         applied.files.push(change);
-        rows.push(shown.text);
+        rows.push(shown);
     }
     applied.text = applied_text(&applied, &rows);
+    name_applied_hunks(&patch.hunks, &mut applied);
     let pieces = splice(&file.document, &file.plan);
     let mut content = with_room_for(pieces.iter().map(|piece| piece.len()).sum());
     pieces.iter().for_each(|piece| content.extend_from_slice(piece));

@@ -96,13 +96,18 @@ impl Rows {
         self.last = Some(number);
     }
 
-    /// Adds the anchors of a stretch of lines alone: `4-6: 4:ab 5:cd 6:ef`.
+    /// Adds the anchors of a stretch of lines alone: `4-6: 4:ab 5:cd 6:ef`; without hashes, the
+    /// range.
     fn anchors<'t>(
         &mut self,
         (first, last): (u64, u64),
         lines: impl Iterator<Item = (u64, &'t [u8])>,
     ) {
         let range = if first == last { first.to_string() } else { format!("{first}-{last}") };
+        if !self.hasher.dialect().has_hashes() {
+            self.named.extend(lines.map(|(number, _)| number));
+            return self.note(&format!("({range})"));
+        }
         self.out.extend_from_slice(format!("{range}:").as_bytes());
         let mut next = first;
         for (number, text) in lines {
@@ -126,7 +131,8 @@ impl Rows {
     }
 
     fn into_told(self) -> ToldRows {
-        ToldRows { text: String::from_utf8_lossy(&self.out).into_owned(), named: self.named }
+        let text = String::from_utf8_lossy(&self.out).into_owned();
+        ToldRows { text, named: self.named, tag: None }
     }
 
     fn into_text(self) -> String {

@@ -16,7 +16,7 @@ use crate::view::anchor::Anchor;
 use crate::view::checksum::Checksum;
 
 pub use patch::{Patch, PatchOperation};
-pub use reader::{MAX_OPERATIONS, parse, script_text};
+pub use reader::{MAX_OPERATIONS, no_whole_file, parse, script_text};
 
 /// Everything that a patch asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -97,7 +97,8 @@ pub struct Dialect {
     /// How many letters one digit takes.
     pub digit_bytes: usize,
     /// How many letters a hash takes, whose most significant digit comes first. It is taken modulo
-    /// the number of digits to the power of how many there are.
+    /// the number of digits to the power of how many there are. With 0, lines have numbers alone:
+    /// the tag of the text stands above them, and anchors do not name lines.
     pub width: usize,
     /// Whether a line whose normalized text is empty is shown without a hash, so that its number is
     /// its anchor.
@@ -144,7 +145,7 @@ const PI: Normalization = Normalization {
 };
 
 /// Every dialect; the first is the default, and the last that of sessions.
-pub static DIALECTS: [Dialect; 6] = [
+pub static DIALECTS: [Dialect; 7] = [
     Dialect {
         name: "pi",
         separator: Some(b':'),
@@ -231,6 +232,25 @@ pub static DIALECTS: [Dialect; 6] = [
         recorded_repairs: true,
     },
     Dialect {
+        name: "omp18",
+        separator: None,
+        text_mark: b':',
+        alphabet: &[],
+        digit_bytes: 1,
+        width: 0,
+        bare_blanks: false,
+        normalization: Normalization {
+            canonicalize: false,
+            carriage_returns: CarriageReturns::DropAll,
+            white_space: WhiteSpace::JavaScript,
+            removal: Removal::AtEnd,
+        },
+        seed: Seed::Zero,
+        memory_lines: MemoryLines::Terminated,
+        grammar: Grammar::Strict,
+        recorded_repairs: false,
+    },
+    Dialect {
         name: "lean",
         separator: None,
         text_mark: b'|',
@@ -269,6 +289,11 @@ impl Dialect {
         })
     }
 
+    /// Whether lines have hashes. Where they have none, a version is named by its tag.
+    pub fn has_hashes(&self) -> bool {
+        self.width > 0
+    }
+
     /// The number of different hashes of lines that are not blank.
     pub fn modulus(&self) -> u32 {
         (self.digit_count() as u32).pow((self.width / self.digit_bytes) as u32)
@@ -291,7 +316,7 @@ impl Dialect {
 
     /// Appends the digits of a hash.
     pub fn write_hash(&self, hash: u32, out: &mut Vec<u8>) {
-        if self.is_bare(hash) {
+        if self.is_bare(hash) || !self.has_hashes() {
             return;
         }
         let base = self.digit_count() as u32;
@@ -312,7 +337,7 @@ impl Dialect {
 
     /// The hash that `digits` spell, if they are exactly one hash of this dialect.
     pub fn parse_hash(&self, digits: &[u8]) -> Option<u32> {
-        if digits.is_empty() {
+        if digits.is_empty() || !self.has_hashes() {
             return self.blank_hash();
         }
         if digits.len() != self.width {
@@ -357,7 +382,7 @@ mod tests {
 
     #[test]
     fn hashes_are_spelled_and_read_back() {
-        for dialect in &DIALECTS {
+        for dialect in DIALECTS.iter().filter(|one| one.has_hashes()) {
             for hash in [0, 1, 0xa3, dialect.modulus() - 1] {
                 let text = dialect.hash_text(hash);
                 assert_eq!(text.len(), dialect.width);
@@ -366,6 +391,10 @@ mod tests {
             assert_eq!(dialect.parse_hash(b"!!"), None);
             assert_eq!(dialect.parse_hash(b""), dialect.blank_hash());
         }
+        let without = Dialect::by_name("omp18").unwrap();
+        assert_eq!((without.modulus(), without.anchor_text(12, 0)), (1, "12".to_owned()));
+        assert_eq!(without.parse_hash(b""), None);
+        assert_eq!(without.parse_hash(b"a3"), None);
     }
 
     #[test]
@@ -385,6 +414,10 @@ mod tests {
     #[test]
     fn unknown_names_list_the_known_ones() {
         let error = Dialect::by_name("hex").unwrap_err();
-        assert!(error.message.contains("pi, pi26, cli, omp, omp13, lean"), "{}", error.message);
+        assert!(
+            error.message.contains("pi, pi26, cli, omp, omp13, omp18, lean"),
+            "{}",
+            error.message
+        );
     }
 }

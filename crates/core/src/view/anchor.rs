@@ -101,6 +101,9 @@ impl Anchor {
     /// Reads two anchors with a hyphen between, e.g. `10:a3-12:f2`.
     pub fn parse_range(dialect: &Dialect, text: &str) -> Result<(Anchor, Anchor)> {
         let bad = || {
+            if !dialect.has_hashes() {
+                return invalid(dialect, text);
+            }
             let (first, last) = (dialect.example(), dialect.anchor_text(12, 0xf2));
             Error::new(
                 Code::InvalidAnchor,
@@ -123,6 +126,9 @@ struct Head {
 
 impl Head {
     fn scan<'a>(dialect: &Dialect, text: &'a str) -> Option<(Head, &'a str)> {
+        if !dialect.has_hashes() {
+            return None;
+        }
         let text = match dialect.grammar {
             Grammar::Lenient => {
                 text.trim_start_matches(|c| is_space(c) || "> + - ! * # L".contains(c))
@@ -192,6 +198,9 @@ impl<'a> RowAnchor<'a> {
         let (line, rest) = row.split_at(digits);
         let line = line.parse().ok()?;
         let mark = dialect.text_mark as char;
+        if !dialect.has_hashes() {
+            return Some(RowAnchor { line, hash: 0, text: rest.strip_prefix(mark)? });
+        }
         let with_hash = || {
             let rest = match dialect.separator {
                 Some(separator) => rest.strip_prefix(separator as char)?,
@@ -228,6 +237,13 @@ pub fn quote(text: &str) -> String {
 }
 
 fn invalid(dialect: &Dialect, text: &str) -> Error {
+    if !dialect.has_hashes() {
+        let message = format!(
+            "{} names no line, since rows without hashes say nothing of the version: send a patch, {{\"patch\": \"[path#TAG]\\nPUT 10.=12:\\n+text\"}}, with the header that stands above the rows",
+            quote(text)
+        );
+        return Error::new(Code::InvalidAnchor, message);
+    }
     let example = dialect.example();
     let blank = if dialect.bare_blanks { ", and of a blank line the number alone" } else { "" };
     Error::new(
@@ -400,8 +416,27 @@ mod tests {
         for row in ["12|x", "12", "12 ab|x", "12:ab|x", "12il|x", "|", "ab|x", "12a", "12é|", ""] {
             assert_eq!(read("lean", row), None, "{row}");
         }
+        assert_eq!(read("omp18", "12:x:y"), Some((12, String::new(), "x:y")));
+        for row in ["12|x", "12", "12 :x", "[a#1A2B]", ":x"] {
+            assert_eq!(read("omp18", row), None, "{row}");
+        }
         for row in ["12|", "12:a3", "12:a|", "12:a", ":a3|x", "99999999999999999999:a3|x"] {
             assert_eq!(read("pi", row), None, "{row}");
+        }
+    }
+
+    #[test]
+    fn where_lines_have_no_hashes_nothing_is_an_anchor() {
+        let dialect = Dialect::by_name("omp18").unwrap();
+        for text in ["12", "12:x", "12:", "12#1A2B", "12a3", ""] {
+            let errors = [
+                Anchor::parse(dialect, text).unwrap_err(),
+                Anchor::parse_range(dialect, text).unwrap_err(),
+            ];
+            for error in errors {
+                assert_eq!(error.code, Code::InvalidAnchor);
+                assert!(error.message.contains("[path#TAG]"), "{}", error.message);
+            }
         }
     }
 
@@ -472,7 +507,7 @@ mod tests {
 
         #[test]
         fn printed_lines_are_anchors(line in 1u32.., text in "[^\n]{0,30}") {
-            for dialect in &DIALECTS {
+            for dialect in DIALECTS.iter().filter(|one| one.has_hashes()) {
                 let hash = hash_line(dialect, u64::from(line), &text);
                 let row = format!(
                     "{}{}{text}",

@@ -24,7 +24,7 @@ use crate::view::enclosing::Enclosing;
 use crate::view::excerpt::{Context, Excerpt, Limits, Page};
 use crate::view::fold::{FOLD_LINES, Folding};
 use crate::view::pattern::{Pattern, Query};
-use crate::view::render::{kept_room_bytes, rendered_size_bound};
+use crate::view::render::{header_of_rows, kept_room_bytes, rendered_size_bound};
 use crate::view::scope::Scope;
 use crate::view::width::{Columns, Width};
 
@@ -168,7 +168,8 @@ pub struct FileView {
     pub path: String,
     /// What the file is; decides which of the other fields have a meaning.
     pub kind: ViewKind,
-    /// The lines with their anchors, joined by `\n`.
+    /// The lines with their anchors, joined by `\n`. Where lines have no hashes, the header with the
+    /// tag of the file stands above them.
     pub text: String,
     /// Whether `text` is known to be nothing but ASCII.
     pub is_ascii: bool,
@@ -315,7 +316,39 @@ fn view_loaded(
     }
 }
 
+/// A view with the tag of its file above it, where the dialect has one there.
 fn view_document(
+    scope: &Scope<'_>,
+    document: &Document,
+    request: &ReadRequest,
+    pattern: Option<&Pattern>,
+) -> Result<FileView> {
+    let Some(header) = header_above(scope, document, request)? else {
+        return view_lines(scope, document, request, pattern);
+    };
+    let mut request = request.clone();
+    if let Some(max_bytes) = &mut request.limits.max_bytes {
+        *max_bytes = max_bytes.saturating_sub(header.len() + 1).max(1);
+    }
+    let mut view = view_lines(scope, document, &request, pattern)?;
+    view.is_ascii &= header.is_ascii();
+    let newline = if view.text.is_empty() { "" } else { "\n" };
+    view.text = header + newline + &view.text;
+    Ok(view)
+}
+
+/// What a view begins with in a dialect without hashes.
+fn header_above(
+    scope: &Scope<'_>,
+    document: &Document,
+    request: &ReadRequest,
+) -> Result<Option<String>> {
+    scope.cancel.check()?;
+    let header = || header_of_rows(scope.dialect, &request.name(), document.text());
+    Ok((!scope.dialect.has_hashes()).then(header))
+}
+
+fn view_lines(
     scope: &Scope<'_>,
     document: &Document,
     request: &ReadRequest,

@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use crate::text::dialect::{Dialect, MemoryLines};
 use crate::text::hash::{HashedBlock, LineHasher, floor_boundary, with_block_hasher};
+use crate::text::tag::Tag;
 
 /// Stands between groups of lines that do not follow each other.
 pub const GAP: &str = "...";
@@ -87,6 +88,33 @@ pub fn file_header(path: &str) -> String {
     format!("--- {}{HEADER_END}", one_line(path))
 }
 
+/// The same with the version of the file, where rows have no hashes: a patch in oh-my-pi's language
+/// begins with it.
+pub fn version_header(path: &str, tag: Tag) -> String {
+    format!("[{}#{tag}]", one_line(path))
+}
+
+/// The header of a dialect above rows of a file, whose text is given.
+pub fn header_of_rows(dialect: &Dialect, path: &str, text: &[u8]) -> String {
+    if dialect.has_hashes() { file_header(path) } else { version_header(path, Tag::of(text)) }
+}
+
+/// The path in the header of a version.
+pub fn version_path(row: &str) -> Option<&str> {
+    let (path, tag) = row.strip_prefix('[')?.strip_suffix(']')?.rsplit_once('#')?;
+    (!path.is_empty() && path.len() <= MAX_PATH_BYTES).then_some(())?;
+    Tag::parse(tag).map(|_| path)
+}
+
+/// Whether a row is the header of a file in a dialect.
+pub fn is_header_of(dialect: &Dialect, path: &str, row: &str) -> bool {
+    if dialect.has_hashes() {
+        row == file_header(path)
+    } else {
+        version_path(row) == Some(&*one_line(path))
+    }
+}
+
 /// No system opens a path that is longer.
 const MAX_PATH_BYTES: usize = 4096;
 
@@ -97,7 +125,12 @@ const MAX_HEADER_PATHS: usize = 8;
 /// header. A report of an edit has a summary after the header, and a path may hold what ends one.
 ///
 /// All of them begin the longest one. A header that is longer than any path can be names none.
-pub fn header_paths(row: &str) -> Option<Vec<&str>> {
+pub fn header_paths<'r>(dialect: &Dialect, row: &'r str) -> Option<Vec<&'r str>> {
+    if !dialect.has_hashes()
+        && let Some(path) = version_path(row)
+    {
+        return Some(vec![path]);
+    }
     let rest = row.strip_prefix("--- ")?;
     let is_end = |(at, end): &(usize, &str)| {
         let behind = &rest[at + end.len()..];
@@ -268,6 +301,9 @@ mod tests {
 
     #[test]
     fn headers_name_the_paths_that_they_can_mean() {
+        fn header_paths(row: &str) -> Option<Vec<&str>> {
+            super::header_paths(Dialect::default_dialect(), row)
+        }
         assert_eq!(header_paths("--- a b ---"), Some(vec!["a b"]));
         assert_eq!(header_paths("--- a --- b --- 1 edit"), Some(vec!["a --- b", "a"]));
         for row in ["--- a", "---  ---", "-- a ---", "--- a ---b", ""] {
@@ -276,7 +312,23 @@ mod tests {
     }
 
     #[test]
+    fn headers_of_versions_name_one_path() {
+        let dialect = Dialect::by_name("omp18").unwrap();
+        let header = header_of_rows(dialect, "a [b]#c", b"x\n");
+        assert!(is_header_of(dialect, "a [b]#c", &header), "{header}");
+        assert_eq!(header_paths(dialect, &header), Some(vec!["a [b]#c"]));
+        assert_eq!(header_paths(dialect, "--- a ---"), Some(vec!["a"]));
+        assert_eq!(header_paths(Dialect::default_dialect(), &header), None);
+        for row in ["[a]", "[a#1A2]", "[#1A2B]", "[a#1A2B", "a#1A2B]", "[]", "["] {
+            assert_eq!(header_paths(dialect, row), None, "{row}");
+        }
+    }
+
+    #[test]
     fn regression_a_header_names_few_paths_however_long_it_is() {
+        fn header_paths(row: &str) -> Option<Vec<&str>> {
+            super::header_paths(Dialect::default_dialect(), row)
+        }
         let row = format!("--- {}---", "a --- ".repeat(16_000));
         let paths = header_paths(&row).unwrap();
         assert_eq!(paths.len(), MAX_HEADER_PATHS);

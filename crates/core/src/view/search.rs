@@ -22,7 +22,7 @@ use crate::view::enclosing::Enclosing;
 use crate::view::excerpt::{Context, Limits, Page};
 use crate::view::pattern::{Pattern, Query};
 use crate::view::read::{ViewStart, count_lines_while, into_string, show_matches};
-use crate::view::render::file_header;
+use crate::view::render::header_of_rows;
 use crate::view::scope::Scope;
 use crate::view::width::Width;
 use found::{FoundFile, FoundFiles};
@@ -359,7 +359,7 @@ impl Search<'_> {
         room: LimitsLeft,
     ) -> Result<FileOutcome> {
         let text = document.text();
-        let header = file_header(path);
+        let header = header_of_rows(self.scope.dialect, path, text);
         let limits = Limits {
             max_lines: None,
             max_bytes: Some(room.bytes.saturating_sub(header.len() + 1)),

@@ -409,7 +409,8 @@ impl Session {
         query.max_line_chars = Some(limits.line_chars(query.max_line_chars));
         self.look();
         let result = self.search_in_order(&query, cancel, progress)?;
-        let lessons = self.lessons_of_rows(found_rows(&result), cancel)?;
+        let lessons =
+            self.lessons_of_rows(found_rows(self.options.workspace.dialect, &result), cancel)?;
         let files = shown_files(&lessons);
         let learning = self.state.memory.ready(lessons, Some(place.as_of), cancel);
         cancel.check()?;
@@ -423,7 +424,8 @@ impl Session {
     /// now count; returns how many lines they are.
     pub fn observe(&self, text: &str, path: Option<&Path>, cancel: &Cancel) -> Result<u64> {
         let path = path.map(|path| unicode_path("path", path)).transpose()?;
-        let lessons = self.lessons_of_rows(rows_by_header(text, path), cancel)?;
+        let lessons = self
+            .lessons_of_rows(rows_by_header(self.options.workspace.dialect, text, path), cancel)?;
         let lines = lessons.iter().map(|lesson| match lesson {
             Lesson::Shown { lines, .. } => lines.count(),
             _ => 0,

@@ -351,7 +351,7 @@ fn what_a_dry_run_would_do_is_told_in_full() {
 
 #[test]
 fn brief_answers_have_the_anchors_of_every_dialect() {
-    for dialect in &hashline_core::DIALECTS {
+    for dialect in hashline_core::DIALECTS.iter().filter(|one| one.has_hashes()) {
         let hash = |number, text: &str| hash_line(dialect, number, text);
         let anchor = |number, text: &str| dialect.anchor_text(number, hash(number, text));
         let scene =

@@ -169,6 +169,7 @@ proptest! {
         max_bytes in 0usize..600,
     ) {
         let dialect = &DIALECTS[dialect];
+        prop_assume!(dialect.has_hashes());
         let mut text: String = lines
             .iter()
             .map(|(line, is_crlf)| format!("{line}{}", if *is_crlf { "\r\n" } else { "\n" }))

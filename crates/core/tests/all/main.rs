@@ -31,4 +31,5 @@ mod session;
 mod session_store;
 mod shapes;
 mod syntax;
+mod tags;
 mod vectors;

@@ -7,7 +7,7 @@ use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::error::Code;
 use hashline_core::internals::text::tag::Tag;
 use hashline_core::internals::view::read::ReadRequest;
-use hashline_core::internals::workspace::{Session, Workspace};
+use hashline_core::internals::workspace::{Session, SessionOptions, StoreOptions, Workspace};
 use serde_json::json;
 
 const LINES: &str = "one\ntwo\nthree\nfour\nfive\n";
@@ -303,6 +303,24 @@ fn registers_last_as_long_as_the_session() {
     assert_eq!(scene.content("b.txt"), "five\nx\ntwo\nthree\nfive\n");
     let no = refused(scene.try_apply(&scene.patch("b.txt", "PUT <1 @s")));
     assert!(no.text.contains("no register holds anything"), "{}", no.text);
+}
+
+#[test]
+fn a_register_is_not_kept_in_a_store() {
+    let scene = Scene::new(&[("a.txt", LINES), ("b.txt", "x\n")]);
+    let process = || {
+        let options = SessionOptions { workspace: scene.options(), ..SessionOptions::default() };
+        Session::open(options, &StoreOptions { id: "one".into(), dir: None }).unwrap()
+    };
+    let first = process();
+    first.read_with(&["a.txt", "b.txt"].map(ReadRequest::new), &Default::default()).unwrap();
+    applied(in_session(&first, &scene.patch("a.txt", "CUT 2 @r")));
+    let later = scene.patch("b.txt", "PUT >1 @r");
+    let no = refused(in_session(&process(), &later));
+    assert!(no.text.contains("@r holds nothing"), "{}", no.text);
+    assert_eq!(scene.content("b.txt"), "x\n");
+    applied(in_session(&first, &later));
+    assert_eq!(scene.content("b.txt"), "x\ntwo\n");
 }
 
 #[test]

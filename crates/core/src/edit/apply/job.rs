@@ -236,8 +236,8 @@ impl<'a> Job<'a> {
             applied.files.push(change);
             let told = told_rows.remove(&key).unwrap_or_default();
             let text = rows.text.clone() + &told;
+            all_rows.push(rows.clone());
             by_file.insert(key, ToldRows { text, ..rows });
-            all_rows.push(rows.text);
         }
         applied.text = applied_text(&applied, &all_rows);
         (applied, by_file)
@@ -435,7 +435,9 @@ impl<'a> Job<'a> {
                 change.added = count_lines(text, Unit::Byte);
                 change.line_count = Some(change.added);
                 change.snapshot = Some(snapshot(bytes));
-                (change, created_rows(self.scope.dialect, text, answer, &unread(one.key())))
+                let dialect = self.scope.dialect;
+                let rows = created_rows(dialect, text, answer, &unread(one.key()));
+                (change, rows.of_text(dialect, || text.to_vec()))
             }
             Task::Move { to_path, .. } => match self.edits_of(one) {
                 Some((edits, file)) => {
@@ -498,7 +500,7 @@ pub(super) fn edited_change(
         syntax: None,
         diff: None,
     };
-    let ToldRows { text, named } = report.rows(answer, unread);
-    let text = relocation_rows(&file.relocations) + &block_rows(&file.blocks) + &text;
-    (change, ToldRows { text, named })
+    let rows = report.rows(answer, unread).of_text(dialect, || file.text_after());
+    let text = relocation_rows(&file.relocations) + &block_rows(&file.blocks) + &rows.text;
+    (change, ToldRows { text, ..rows })
 }

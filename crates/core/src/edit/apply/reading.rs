@@ -1,10 +1,13 @@
 //! A patch as a caller passes it on → operations, whichever shape it has.
 
+use super::failures::{Failures, rejected};
+use super::versions::stale_text;
 use crate::cancel::Cancel;
-use crate::edit::outcome::{Failure, Warning, WarningCode};
-use crate::edit::request::{Operations, Patch, PatchKind, parse, script_text};
+use crate::edit::outcome::{Failure, Outcome, Warning, WarningCode};
+use crate::edit::request::{Operations, Patch, PatchKind, no_whole_file, parse, script_text};
+use crate::edit::resolve::Evidence;
 use crate::edit::script::{LoweredScript, Registers, ScriptProblem, lower, read_script};
-use crate::error::{Code, Error};
+use crate::error::{Code, Error, Term};
 use crate::text::dialect::Dialect;
 
 /// Operations on files, or every reason why there are none.
@@ -18,6 +21,43 @@ pub(super) fn operations(
         None => parse(dialect, PatchKind::Files, patch.value(), cancel),
         Some(Err(error)) => Err(vec![Failure::new(0, None, error)]),
         Some(Ok(text)) => of_script(text, registers, cancel),
+    }
+}
+
+/// The same on one text in memory, or the refusal. The text has a name only if a patch in oh-my-pi's
+/// language gives it one.
+pub(super) fn operations_on_text(
+    dialect: &'static Dialect,
+    patch: &Patch,
+    text: &str,
+) -> Result<Operations, Box<Outcome>> {
+    let cancel = &Cancel::default();
+    // No option stands in a refusal of a text in memory.
+    let refused = |failures| Box::new(rejected(Failures::of(failures), Term::name, &[]));
+    let Some(script) = script_text(patch.value(), cancel) else {
+        return parse(dialect, PatchKind::Text, patch.value(), cancel).map_err(refused);
+    };
+    let script = script.map_err(|error| refused(vec![Failure::new(0, None, error)]))?;
+    let operations = of_script(script, None, cancel).map_err(refused)?;
+    let mut failures = Failures::default();
+    let name = operations.versions.first().map(|first| first.path.as_str());
+    for version in &operations.versions {
+        if Some(version.path.as_str()) == name {
+            let evidence = Evidence::new(dialect, text.as_bytes());
+            failures.extend(stale_text(&evidence, &operations, version).unwrap_or_default());
+        } else {
+            let message = "a text in memory is one file, and the patch names several";
+            let error = Error::new(Code::InvalidOperation, message);
+            failures.push(version.operation, Some(&version.path), error);
+        }
+    }
+    for one in &operations.files {
+        failures.push(one.index, Some(&one.path), no_whole_file());
+    }
+    if failures.is_empty() {
+        Ok(operations)
+    } else {
+        Err(Box::new(rejected(failures, Term::name, &operations.hunks)))
     }
 }
 

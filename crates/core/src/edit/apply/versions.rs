@@ -44,20 +44,28 @@ fn stale_file(scope: &Scope<'_>, patch: &Operations, version: &NamedVersion) -> 
             let message = format!("{}: is a binary file, and has no tag", version.path);
             return Err(Error::at(Code::BinaryFile, &version.path, message));
         };
-        if Tag::of(document.text()) == version.tag {
-            return Ok(None);
-        }
-        let evidence = Evidence::new(scope.dialect, document.text());
-        let (failure, report) = stale_version(&evidence, version, &lines_named(patch, version));
-        let mut failures = Failures::default();
-        failures.push_reported(failure, report);
-        Ok(Some(failures))
+        Ok(stale_text(&Evidence::new(scope.dialect, document.text()), patch, version))
     });
     found.unwrap_or_else(|error| {
         let mut failures = Failures::default();
         failures.push(version.operation, Some(&version.path), error);
         Some(failures)
     })
+}
+
+/// The refusal of a section of which a text is not the version.
+pub(super) fn stale_text(
+    evidence: &Evidence<'_>,
+    patch: &Operations,
+    version: &NamedVersion,
+) -> Option<Failures> {
+    if Tag::of(evidence.text) == version.tag {
+        return None;
+    }
+    let (failure, report) = stale_version(evidence, version, &lines_named(patch, version));
+    let mut failures = Failures::default();
+    failures.push_reported(failure, report);
+    Some(failures)
 }
 
 /// The first and the last line that each hunk of a section names.

@@ -49,7 +49,10 @@ pub(super) fn strip_anchors(
     draft: &ModelText,
 ) -> Option<Vec<String>> {
     let dialect = subject.dialect;
-    if subject.beside(draft).iter().any(|line| prefix(dialect, line).is_some()) {
+    // A number alone, which any text may begin with, says nothing.
+    if !dialect.has_hashes()
+        || subject.beside(draft).iter().any(|line| prefix(dialect, line).is_some())
+    {
         return None;
     }
     let prefixes: Option<Vec<RowAnchor<'_>>> =

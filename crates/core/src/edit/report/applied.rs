@@ -10,8 +10,9 @@ use crate::edit::session::LineSet;
 use crate::text::dialect::Dialect;
 use crate::text::hash::mixes_line_number;
 use crate::text::lines::{LineIndex, Lines, Unit, count_lines};
+use crate::text::tag::Tag;
 use crate::view::excerpt::ANSWER_LIMIT_BYTES;
-use crate::view::render::{file_header, one_line};
+use crate::view::render::{file_header, one_line, version_header};
 
 /// A region with more new lines than this is shown by its ends.
 const REGION_LIMIT_LINES: u64 = 16;
@@ -50,6 +51,16 @@ pub struct ToldRows {
     pub text: String,
     /// Lines of which the rows have the anchors, but not the text.
     pub named: Vec<u64>,
+    /// The tag of the new text, where lines have no hashes.
+    pub tag: Option<Tag>,
+}
+
+impl ToldRows {
+    /// The rows, which are of this text.
+    pub fn of_text(self, dialect: &Dialect, text: impl FnOnce() -> Vec<u8>) -> ToldRows {
+        let tag = (!dialect.has_hashes()).then(|| Tag::of(&text()));
+        ToldRows { tag, ..self }
+    }
 }
 
 /// A file that was edited, and how that is told.
@@ -272,14 +283,18 @@ pub fn reindented_message(operation: &Operation, found: &Reindented) -> String {
 
 /// The whole report; `rows` has one entry for each file of `applied.files`. What is said of the text
 /// goes before rows, where there is no room for all.
-pub fn applied_text(applied: &Applied, rows: &[String]) -> String {
+pub fn applied_text(applied: &Applied, rows: &[ToldRows]) -> String {
     let mut notes = ToldPart::new(ANSWER_LIMIT_BYTES / 2);
     tell_notes(applied, &mut notes);
     let notes = notes.into_text("remark");
     let mut files = ToldPart::new(ANSWER_LIMIT_BYTES - notes.len());
     for (file, rows) in applied.files.iter().zip(rows) {
         let path = if file.path.is_empty() { IN_MEMORY } else { &file.path };
-        files.push(&format!("{} {}\n", file_header(path), summary(file)), rows);
+        let headline = match rows.tag {
+            Some(tag) => format!("{}\n({})\n", version_header(path, tag), summary(file)),
+            None => format!("{} {}\n", file_header(path), summary(file)),
+        };
+        files.push(&headline, &rows.text);
     }
     let mut out = files.into_text("file") + &notes;
     if applied.files.is_empty() {

@@ -6,7 +6,8 @@ use crate::edit::structure::{Break, Slip, Suggestion};
 use crate::text::dialect::Dialect;
 use crate::text::hash::hash_line;
 use crate::text::lines::{LineIndex, Unit};
-use crate::view::render::one_line;
+use crate::text::tag::Tag;
+use crate::view::render::{one_line, version_header};
 
 /// A text with its lines, for what is told of it.
 struct Told<'a> {
@@ -78,8 +79,7 @@ pub fn broken_message(
     );
     if let Some((one, mend)) = mend {
         let meant = meant(one);
-        message +=
-            &format!("\nIf {meant}, send {{\"operations\":[{}]}}: then it parses.", mend.operation);
+        message += &format!("\nIf {meant}, send {}: then it parses.", mend.request);
     }
     (message, rows)
 }
@@ -148,9 +148,9 @@ fn sent_otherwise(dialect: &'static Dialect, before: &[u8], suggestion: &Suggest
     format!("The result would parse with operation {operation} {how}.")
 }
 
-/// An operation that makes one text of another, and the lines that it names.
+/// A request that makes one text of another, and the lines that it names.
 struct Mend {
-    operation: String,
+    request: String,
     lines: Vec<u64>,
 }
 
@@ -174,6 +174,9 @@ fn mend(now: &Told<'_>, path: &str, suggestion: &Suggestion) -> Mend {
     let text: Vec<_> = (first..=other - below)
         .map(|line| String::from_utf8_lossy(wanted.line(line)).into_owned())
         .collect();
+    if !now.dialect.has_hashes() {
+        return mending_patch(now, path, (first, last), &text);
+    }
     let text = text.join("\n");
     let (op, lines) = match (first <= last, text.is_empty()) {
         (false, _) if above == 0 => ("insert_before", vec![1]),
@@ -192,5 +195,20 @@ fn mend(now: &Told<'_>, path: &str, suggestion: &Suggestion) -> Mend {
     }
     let fields: Vec<_> =
         fields.iter().map(|(name, value)| format!("\"{name}\":{}", quoted(value))).collect();
-    Mend { operation: format!("{{{}}}", fields.join(",")), lines }
+    Mend { request: format!("{{\"operations\":[{{{}}}]}}", fields.join(",")), lines }
+}
+
+/// The same in oh-my-pi's language: what replaces the lines from one to another, or stands before
+/// the first of them if there are none.
+fn mending_patch(now: &Told<'_>, path: &str, (first, last): (u64, u64), text: &[String]) -> Mend {
+    let (head, lines) = match (first <= last, text.is_empty()) {
+        (true, true) => (format!("CUT {first}.={last}"), vec![first, last]),
+        (true, false) => (format!("PUT {first}.={last}:"), vec![first, last]),
+        (false, _) if first == 1 => ("PUT <1:".to_owned(), vec![1]),
+        (false, _) => (format!("PUT >{}:", first - 1), vec![first - 1]),
+    };
+    let rows = [version_header(path, Tag::of(now.text)), head];
+    let rows = rows.into_iter().chain(text.iter().map(|line| format!("+{line}")));
+    let patch = rows.collect::<Vec<_>>().join("\n");
+    Mend { request: format!("{{\"patch\":{}}}", quoted(&patch)), lines }
 }

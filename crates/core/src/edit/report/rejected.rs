@@ -10,7 +10,7 @@ use crate::edit::resolve::{AnchorRefusal, Evidence};
 use crate::error::{Code, Terms};
 use crate::text::lines::Span;
 use crate::view::checksum::Checksum;
-use crate::view::render::{GAP, file_header, one_line};
+use crate::view::render::{GAP, file_header, header_of_rows, one_line};
 
 /// How many lines with the same hash a report names.
 const MAX_NAMED_LINES: usize = 5;
@@ -20,6 +20,8 @@ const MAX_NAMED_LINES: usize = 5;
 pub struct AnchorReport {
     /// The file, as the request wrote it.
     pub path: String,
+    /// What stands above the lines of the file in any case, where lines have no hashes.
+    header: Option<String>,
     /// The first line of the report.
     pub headline: String,
     /// The lines to show, rendered, by number.
@@ -52,7 +54,8 @@ impl AnchorReport {
         }
         lines.sort_by_key(|(number, _)| *number);
         lines.dedup_by_key(|(number, _)| *number);
-        AnchorReport { path: path.to_owned(), headline, lines, truth, remap: None }
+        let header = header_of(evidence, path);
+        AnchorReport { path: path.to_owned(), header, headline, lines, truth, remap: None }
     }
 
     /// A report of the refused anchor of a value. It shows no lines, so its cause, which quotes the
@@ -66,6 +69,7 @@ impl AnchorReport {
     ) -> AnchorReport {
         AnchorReport {
             path: path.to_owned(),
+            header: None,
             headline: format!("{headline}\n{truth}"),
             lines: Vec::new(),
             truth: String::new(),
@@ -96,6 +100,12 @@ impl AnchorReport {
     pub(super) fn rows(&self) -> String {
         rendered([self])
     }
+}
+
+/// The header of a file as it is, where lines have no hashes. A text in memory has no path.
+fn header_of(evidence: &Evidence<'_>, path: &str) -> Option<String> {
+    let is_needed = !evidence.dialect.has_hashes() && !path.is_empty();
+    is_needed.then(|| header_of_rows(evidence.dialect, path, evidence.text))
 }
 
 /// The failures of one file's refused anchors, and what to report of them.
@@ -141,6 +151,7 @@ fn report(
         .filter(|fresh| refusal.near.iter().all(|&found| is_far(line, found)) && *fresh != anchor);
     AnchorReport {
         path: path.to_owned(),
+        header: header_of(evidence, path),
         headline: headline(refusal.code, &anchor),
         lines: lines.collect(),
         truth: truth(evidence, window_lines, refusal),
@@ -344,9 +355,10 @@ pub fn rejected_text(
         files[at].1.push((operation, report));
     }
     for (path, reports) in files {
-        let has_header = involved.len() > 1;
+        let own_header = reports.iter().find_map(|(_, report)| report.header.clone());
+        let has_header = involved.len() > 1 || own_header.is_some();
         if has_header {
-            out.push(file_header(path));
+            out.push(own_header.unwrap_or_else(|| file_header(path)));
         }
         push_new(&mut out, reports.iter().map(|(_, report)| report.headline.clone()));
         if reports.iter().any(|(_, report)| !report.lines.is_empty()) {

@@ -163,7 +163,8 @@ impl<'a> Shape<'a> {
     }
 }
 
-fn no_whole_file() -> Error {
+/// The refusal of what is done to whole files.
+pub fn no_whole_file() -> Error {
     Error::new(Code::InvalidOperation, "a text in memory cannot be created, moved or deleted")
 }
 

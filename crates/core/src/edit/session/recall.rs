@@ -17,7 +17,8 @@ use crate::edit::request::{InsertAt, LineEdit, Operation, Transfer};
 use crate::edit::resolve::{Evidence, RelocatePolicy, Resolved, Spot, resolve};
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
-use crate::view::anchor::Anchor;
+use crate::view::anchor::{Anchor, RowAnchor};
+use crate::view::render::between_marks;
 
 /// Settled operations, or why they are refused.
 pub type Settlement<'o> = Result<Vec<Resolved<'o>>, Box<FileRefusal>>;
@@ -155,12 +156,7 @@ pub fn rows_shown(dialect: &'static Dialect, body: &Body<'_>, rows: &str) -> Lin
     let mut hasher = LineHasher::new(dialect);
     let (mut agreed, mut is_other) = (Vec::new(), false);
     for row in rows.split('\n') {
-        let Some(anchor) = shown_anchor(dialect, row) else { continue };
-        let number = u64::from(anchor.line);
-        let text = body.line(number).filter(|text| {
-            let agrees = anchor.hint.as_ref().is_none_or(|hint| hint.agrees(dialect, text));
-            agrees && hasher.hash(number, text) == anchor.hash
-        });
+        let Some((number, text)) = true_line(&mut hasher, body, row) else { continue };
         match text {
             Some(text) => agreed.push((number, text)),
             None => is_other = true,
@@ -174,6 +170,34 @@ pub fn rows_shown(dialect: &'static Dialect, body: &Body<'_>, rows: &str) -> Lin
     let is_known = |text: &[u8]| counts.get(text) == Some(&1) && says_enough(text);
     let shown = agreed.into_iter().filter(|(_, text)| !is_other || is_known(text));
     shown.map(|(number, _)| number..number + 1).collect()
+}
+
+/// The number of a row that shows a line, and the text of the line if the row is true of it.
+fn true_line<'b>(
+    hasher: &mut LineHasher,
+    body: &Body<'b>,
+    row: &str,
+) -> Option<(u64, Option<&'b [u8]>)> {
+    let dialect = hasher.dialect();
+    if !dialect.has_hashes() {
+        let RowAnchor { line, text, .. } = RowAnchor::of(dialect, row)?;
+        return Some((line, body.line(line).filter(|line| shows_line(text, line))));
+    }
+    let anchor = shown_anchor(dialect, row)?;
+    let number = u64::from(anchor.line);
+    let text = body.line(number).filter(|text| {
+        let agrees = anchor.hint.as_ref().is_none_or(|hint| hint.agrees(dialect, text));
+        agrees && hasher.hash(number, text) == anchor.hash
+    });
+    Some((number, text))
+}
+
+/// Whether the text of a row without hash is that of a line, or the part of it that a mark says.
+fn shows_line(row: &str, line: &[u8]) -> bool {
+    let line = String::from_utf8_lossy(line);
+    let part = between_marks(row);
+    let is_whole = part.len() == row.len();
+    if is_whole { part.trim_end() == line.trim_end() } else { line.contains(part) }
 }
 
 /// The anchor of a row as this engine shows lines: the mark of the text follows it directly, which

@@ -6,8 +6,8 @@
 //! passed on up to its old end.
 
 use super::{
-    ReadRequest, ViewKind, ViewStart, offset_after_lines, past_end, prepare, view_loaded,
-    whole_lines,
+    ReadRequest, ViewKind, ViewStart, header_above, offset_after_lines, past_end, prepare,
+    view_loaded, whole_lines,
 };
 use crate::disk::bytes::{Document, Loaded, contained, load_bytes, load_for_view};
 use crate::error::{Code, Error, Result};
@@ -62,6 +62,11 @@ fn stream(
         }
     };
     let window = contained(&request.name(), || window(scope, document, request))?;
+    let header = contained(&request.name(), || header_above(scope, document, request))?;
+    if let Some(header) = header {
+        check_version(scope, request, loaded)?;
+        pass_on((header + "\n").as_bytes())?;
+    }
     let mut line = window.from.line;
     let mut rest = &document.text()[window.from.offset..window.end];
     while !rest.is_empty() {

@@ -39,7 +39,7 @@ pub(crate) struct BlockRenderer {
 }
 
 /// Two letters of a hash between separator and text mark. Without a separator, what stands before a
-/// text and, last, how many letters that are: a blank line may have no hash.
+/// text and, last, how many letters that are: a blank line, or any, may have no hash.
 type Pair = [u8; 4];
 
 /// What the letters of a [`Pair`] without a separator take, the text mark included.
@@ -137,7 +137,7 @@ impl BlockRenderer {
         match (self.dialect.width, self.dialect.separator) {
             _ if self.pairs.is_empty() => self.write_lines_with::<0>(text, block, room),
             (2, Some(_)) => self.write_lines_with::<4>(text, block, room),
-            (2, None) => self.write_lines_with::<BARE_HEAD_BYTES>(text, block, room),
+            (0 | 2, None) => self.write_lines_with::<BARE_HEAD_BYTES>(text, block, room),
             (4, Some(_)) => self.write_lines_with::<6>(text, block, room),
             _ => self.write_lines_with::<0>(text, block, room),
         }
@@ -335,6 +335,7 @@ fn make_pairs(dialect: &Dialect) -> Vec<Pair> {
             };
             alphabet.iter().flat_map(|&first| seconds(first)).collect()
         }
+        (None, _) if !dialect.has_hashes() => vec![[text_mark, 0, 0, 1]],
         (None, 2) if dialect.width == 2 => {
             let (pairs, _) = alphabet.as_chunks();
             let heads = pairs.iter().map(|&[first, second]| [first, second, text_mark, 3]);

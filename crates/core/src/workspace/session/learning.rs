@@ -9,7 +9,8 @@ use crate::cancel::Cancel;
 use crate::disk::bytes::{Loaded, with_file};
 use crate::edit::session::{Body, Lesson, Showing, rows_shown};
 use crate::error::{Code, Result};
-use crate::view::render::{file_header, header_paths};
+use crate::text::dialect::Dialect;
+use crate::view::render::{header_paths, is_header_of};
 use crate::view::scope::Scope;
 use crate::view::search::SearchResult;
 
@@ -83,12 +84,12 @@ fn file_of<'t>(scope: &Scope<'_>, block: &RowsOfFile<'t>) -> Option<(&'t str, Pa
 
 /// The rows of a search by the files that it names, in whose order they stand. A header tells less
 /// of a file: in it control characters of a name are written as others are.
-pub(super) fn found_rows(found: &SearchResult) -> Vec<RowsOfFile<'_>> {
+pub(super) fn found_rows<'f>(dialect: &Dialect, found: &'f SearchResult) -> Vec<RowsOfFile<'f>> {
     let mut blocks: Vec<RowsOfFile<'_>> = Vec::new();
-    let mut files = found.files.iter().map(|file| (file_header(&file.path), &file.path)).peekable();
+    let mut files = found.files.iter().map(|file| file.path.as_str()).peekable();
     for row in found.text.split('\n') {
-        if let Some((_, path)) = files.next_if(|(header, _)| row == header) {
-            blocks.push(RowsOfFile { paths: vec![path.as_str()], rows: String::new() });
+        if let Some(path) = files.next_if(|path| is_header_of(dialect, path, row)) {
+            blocks.push(RowsOfFile { paths: vec![path], rows: String::new() });
         } else if let Some(block) = blocks.last_mut() {
             block.rows += row;
             block.rows.push('\n');
@@ -100,7 +101,11 @@ pub(super) fn found_rows(found: &SearchResult) -> Vec<RowsOfFile<'_>> {
 /// The rows of a text by the headers above them; those above the first are of the file `path`.
 ///
 /// A file whose header comes several times is one block: it is looked at once.
-pub(super) fn rows_by_header<'t>(text: &'t str, path: Option<&'t str>) -> Vec<RowsOfFile<'t>> {
+pub(super) fn rows_by_header<'t>(
+    dialect: &Dialect,
+    text: &'t str,
+    path: Option<&'t str>,
+) -> Vec<RowsOfFile<'t>> {
     let mut blocks: Vec<RowsOfFile<'t>> = Vec::new();
     // By the longest path, which the others begin.
     let mut places: HashMap<&'t str, usize> = HashMap::new();
@@ -113,7 +118,7 @@ pub(super) fn rows_by_header<'t>(text: &'t str, path: Option<&'t str>) -> Vec<Ro
     };
     let mut open = path.and_then(|path| block_of(&mut blocks, vec![path]));
     for row in text.lines() {
-        if let Some(paths) = header_paths(row) {
+        if let Some(paths) = header_paths(dialect, row) {
             open = block_of(&mut blocks, paths);
         } else if let Some(at) = open {
             blocks[at].rows += row;
@@ -133,8 +138,8 @@ mod tests {
         let name = "x".repeat(10_000);
         let text =
             format!("1:aa|a\n--- b --- 1 edit\n1:bb|b\n--- {name} ---\n1:cc|c\n--- b ---\n2:dd|d");
-        let found: Vec<_> =
-            rows_by_header(&text, Some("a")).into_iter().map(|one| (one.paths, one.rows)).collect();
+        let found = rows_by_header(Dialect::default_dialect(), &text, Some("a"));
+        let found: Vec<_> = found.into_iter().map(|one| (one.paths, one.rows)).collect();
         let expected = [("a", "1:aa|a\n"), ("b", "1:bb|b\n2:dd|d\n")];
         assert_eq!(found, expected.map(|(path, rows)| (vec![path], rows.to_owned())));
     }

@@ -63,8 +63,9 @@ impl<'s> Reading<'s> {
 
     /// Adds one file, as far as there is room.
     pub(super) fn add(&mut self, request: &ReadRequest, cancel: &Cancel) -> Result<()> {
-        let header =
-            if self.has_headers { file_header(&request.name()) + "\n" } else { String::new() };
+        // Without hashes, each view begins with a header of its own.
+        let has_header = self.has_headers && self.session.options.workspace.dialect.has_hashes();
+        let header = if has_header { file_header(&request.name()) + "\n" } else { String::new() };
         let mut room = self.left.max_bytes.saturating_sub(header.len());
         if room == 0 && self.report.text.is_empty() {
             // A header that leaves no room does not count on a page that has nothing else: the
@@ -249,7 +250,12 @@ impl<'s> Reading<'s> {
                 let (search, lines) = (one_line(&query.search), view.line_count);
                 report.text += &format!("(no match for {search} in {lines} lines)");
             }
-            _ if view.line_count == 0 => report.text += "(empty file)",
+            _ if view.line_count == 0 => {
+                // A header there is all that the view can have.
+                report.text += &view.text;
+                end = report.text.len();
+                report.text += if view.text.is_empty() { "(empty file)" } else { "\n(empty file)" };
+            }
             _ => {
                 report.text += &view.text;
                 end = report.text.len();

@@ -1,0 +1,277 @@
+//! The dialect in which lines have numbers alone, and a tag above them names the version.
+
+use crate::support::{Project, applied, refused};
+use hashline_core::internals::cancel::Cancel;
+use hashline_core::internals::edit::apply::{EditOptions, apply_to_text};
+use hashline_core::internals::edit::outcome::Outcome;
+use hashline_core::internals::error::{Code, Error};
+use hashline_core::internals::text::dialect::Dialect;
+use hashline_core::internals::text::tag::Tag;
+use hashline_core::internals::view::pattern::Query;
+use hashline_core::internals::view::read::ReadRequest;
+use hashline_core::internals::view::search::SearchQuery;
+use hashline_core::internals::workspace::{Session, SessionOptions, Workspace, WorkspaceOptions};
+use hashline_core::{FileView, Limits};
+use serde_json::{Value, json};
+
+const LINES: &str = "one\n\nthree\nfour\nfive\n";
+
+fn tagged() -> &'static Dialect {
+    Dialect::by_name("omp18").unwrap()
+}
+
+fn options(project: &Project) -> WorkspaceOptions {
+    WorkspaceOptions { dialect: tagged(), ..project.options() }
+}
+
+fn session(project: &Project) -> Session {
+    let options = SessionOptions { workspace: options(project), ..SessionOptions::default() };
+    Session::new(options).unwrap()
+}
+
+fn tag(text: &str) -> Tag {
+    Tag::of(text.as_bytes())
+}
+
+fn header(path: &str, text: &str) -> String {
+    format!("[{path}#{}]", tag(text))
+}
+
+/// A view, which is the same when it is passed on in pieces.
+fn view(project: &Project, request: ReadRequest) -> FileView {
+    let workspace = Workspace::new(options(project));
+    let view = workspace.read(request.clone()).unwrap();
+    let mut pieces = Vec::new();
+    let pass_on = |piece: &[u8]| -> Result<(), Error> {
+        pieces.extend_from_slice(piece);
+        Ok(())
+    };
+    workspace.stream(&request, &Cancel::default(), pass_on).unwrap();
+    assert_eq!(String::from_utf8(pieces).unwrap(), format!("{}\n", view.text));
+    view
+}
+
+fn in_session(session: &Session, patch: &str) -> Outcome {
+    session.apply(json!({"patch": patch})).unwrap()
+}
+
+#[test]
+fn a_view_begins_with_the_tag_of_the_whole_file() {
+    let files = [
+        ("a.txt", LINES.as_bytes().to_vec(), LINES),
+        ("crlf", b"\xef\xbb\xbfone\r\ntwo  \r\n".to_vec(), "one\ntwo\n"),
+        ("open", b"one\n\xff".to_vec(), ""),
+        ("empty", Vec::new(), ""),
+        ("wide", [255, 254, 233, 0, 10, 0].to_vec(), "\u{e9}\n"),
+        ("dir [x]#y", b"one\n".to_vec(), "one\n"),
+    ];
+    let named: Vec<_> = files.iter().map(|(name, bytes, _)| (*name, bytes.as_slice())).collect();
+    let project = Project::new(&named);
+    for (name, _, text) in files.iter().filter(|(name, ..)| *name != "open") {
+        let rows: String =
+            (1..).zip(text.lines()).map(|(at, line)| format!("\n{at}:{line}")).collect();
+        let rows = if *name == "crlf" { "\n1:one\n2:two  ".to_owned() } else { rows };
+        assert_eq!(view(&project, ReadRequest::new(*name)).text, header(name, text) + &rows);
+    }
+    assert!(view(&project, ReadRequest::new("open")).text.ends_with("]\n1:one\n2:\u{fffd}"));
+    let limits = Limits { max_lines: Some(2), ..Limits::default() };
+    let part = ReadRequest { start_line: Some(2), limits, ..ReadRequest::new("a.txt") };
+    let part = view(&project, part);
+    assert_eq!(part.text, header("a.txt", LINES) + "\n2:\n3:three");
+    assert_eq!((part.start_line, part.end_line, part.next_line), (2, 3, Some(4)));
+    let search = Some(Query { search: "f".to_owned(), ..Query::default() });
+    let found = view(&project, ReadRequest { search, ..ReadRequest::new("a.txt") });
+    assert_eq!(found.text, header("a.txt", LINES) + "\n4:four\n5:five");
+    for max_bytes in 0..60 {
+        let limits = Limits { max_lines: None, max_bytes: Some(max_bytes) };
+        let view = view(&project, ReadRequest { limits, ..ReadRequest::new("a.txt") });
+        assert!(view.text.starts_with(&header("a.txt", LINES)), "{}", view.text);
+        assert!(view.is_line_cut || view.text.len() <= max_bytes, "{max_bytes}: {}", view.text);
+    }
+}
+
+#[test]
+fn a_session_shows_each_tag_once_and_takes_patches_by_it() {
+    let project = Project::new(&[("a.txt", LINES), ("b.txt", "x\n"), ("empty", "")]);
+    let session = session(&project);
+    let requests = ["a.txt", "b.txt", "empty"].map(ReadRequest::new);
+    let page = session.read_with(&requests, &Cancel::default()).unwrap();
+    let expected = [
+        header("a.txt", LINES) + "\n1:one\n2:\n3:three\n4:four\n5:five",
+        header("b.txt", "x\n") + "\n1:x",
+        header("empty", "") + "\n(empty file)",
+    ];
+    assert_eq!(page.text, expected.join("\n"));
+    let patch = format!(
+        "{}\nPUT 2.=3:\n+TWO\n+2.5\n+THREE\n{}\nCUT 1\n{}\nPUT <1:\n+first",
+        header("a.txt", LINES),
+        header("b.txt", "x\n"),
+        header("empty", "")
+    );
+    let done = applied(in_session(&session, &patch));
+    let now = "one\nTWO\n2.5\nTHREE\nfour\nfive\n";
+    assert_eq!(project.content("a.txt"), now);
+    let told = format!(
+        "{}\n(1 edit, +3 -2)\n1:one\n2:TWO\n3:2.5\n4:THREE\n5:four\n6:five\nLines after 3 moved by +1.\n{}\n(1 edit, +0 -1)\n{}\n(1 edit, +1 -0)\n1:first",
+        header("a.txt", now),
+        header("b.txt", ""),
+        header("empty", "first\n")
+    );
+    assert_eq!(done.text, told);
+    // The answer is the next version.
+    applied(in_session(&session, &format!("{}\nCUT 3", header("a.txt", now))));
+    assert_eq!(project.content("a.txt"), "one\nTWO\nTHREE\nfour\nfive\n");
+    let new = session.apply(json!({"operations": [
+        {"op": "add_file", "path": "new", "content": "a\nb\n"},
+        {"op": "replace_text", "path": "a.txt", "old_text": "TWO", "new_text": "2"},
+        {"op": "insert_after", "path": "a.txt", "anchor": "EOF", "text": "1:x"},
+    ]}));
+    let done = applied(new.unwrap());
+    assert!(
+        done.text.contains(&(header("new", "a\nb\n") + "\n(created, +2)\n1:a")),
+        "{}",
+        done.text
+    );
+    let now = "one\n2\nTHREE\nfour\nfive\n1:x\n";
+    assert_eq!(project.content("a.txt"), now, "a number is no anchor that was copied");
+    applied(in_session(&session, &format!("{}\nPUT 6:\n+six\n", header("a.txt", now))));
+}
+
+#[test]
+fn what_a_search_shows_can_be_edited() {
+    let project = Project::new(&[("a.txt", LINES), ("b.txt", "x\nfine\n"), ("c.txt", "z\n")]);
+    let session = session(&project);
+    let query = Query { search: "f".to_owned(), ..Query::default() };
+    let found = session.search(SearchQuery::new(query)).unwrap();
+    let expected = format!(
+        "{}\n4:four\n5:five\n{}\n2:fine",
+        header("a.txt", LINES),
+        header("b.txt", "x\nfine\n")
+    );
+    assert_eq!(found.text, expected);
+    let patch = format!("{}\nPUT 4:\n+FOUR", header("a.txt", LINES));
+    applied(in_session(&session, &patch));
+    let patch = format!("{}\nPUT 1:\n+X", header("b.txt", "x\nfine\n"));
+    assert_eq!(refused(in_session(&session, &patch)).code, Code::NotShown);
+}
+
+#[test]
+fn a_refusal_shows_the_tag_to_go_on_with() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let session = session(&project);
+    session.read(ReadRequest::new("a.txt")).unwrap();
+    let now = "one\n\nother\nfour\nfive\n";
+    project.write("a.txt", now);
+    let no = refused(in_session(&session, &format!("{}\nPUT 3:\n+X", header("a.txt", LINES))));
+    assert_eq!(no.code, Code::HashMismatch);
+    assert!(no.text.starts_with(&(header("a.txt", now) + "\n")), "{}", no.text);
+    assert!(
+        no.text.contains("\nActual state:\n1:one\n2:\n3:other\n4:four\n5:five\n"),
+        "{}",
+        no.text
+    );
+    applied(in_session(&session, &format!("{}\nPUT 3:\n+X", header("a.txt", now))));
+    // The same without a memory.
+    let workspace = Workspace::new(options(&project));
+    let no = refused(workspace.apply(json!({"patch": "[a.txt#0BAD]\nPUT 3:\n+Y"})).unwrap());
+    let now = project.content("a.txt");
+    assert!(no.text.starts_with(&(header("a.txt", &now) + "\n")), "{}", no.text);
+    let none = refused(workspace.apply(json!({"patch": "[no.txt#0BAD]\nCUT 1"})).unwrap());
+    assert_eq!(
+        none.text,
+        "FILE_NOT_FOUND: `CUT 1.=1` (row 2 of the patch): no.txt: there is no such file"
+    );
+}
+
+#[test]
+fn lines_are_named_by_patches_alone() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let session = session(&project);
+    session.read(ReadRequest::new("a.txt")).unwrap();
+    for anchor in ["3", "3:three", "3#1A2B", "3ab"] {
+        let operation = json!({"op": "set_line", "path": "a.txt", "anchor": anchor, "text": "X"});
+        let no = refused(session.apply(json!({"operations": [operation]})).unwrap());
+        assert_eq!(no.code, Code::InvalidAnchor);
+        assert!(no.text.contains("send a patch, {\"patch\": \"[path#TAG]\\n"), "{}", no.text);
+        assert_eq!(project.content("a.txt"), LINES);
+    }
+}
+
+#[test]
+fn rows_that_were_shown_earlier_are_learned_by_their_whole_text() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let learned = |rows: &str| session(&project).observe(rows, None, &Cancel::default()).unwrap();
+    let above = header("a.txt", LINES);
+    assert_eq!(learned(&format!("{above}\n1:one\n2:\n3:three")), 3);
+    // Another text has stood there: what could be so by accident does not count.
+    assert_eq!(learned(&format!("{above}\n1:once\n2:\n3:three")), 1);
+    assert_eq!(learned(&format!("{above}\n1:\n3:thr")), 0);
+    assert_eq!(learned(&format!("{above}\n3:thr… [+2 bytes]")), 1);
+    assert_eq!(learned("1:one"), 0);
+    let session = session(&project);
+    session.observe(&format!("{above}\n4:four"), None, &Cancel::default()).unwrap();
+    applied(in_session(&session, &format!("{above}\nPUT 4:\n+FOUR")));
+}
+
+#[test]
+fn brief_answers_name_ranges() {
+    let project = Project::new(&[("a.txt", LINES)]);
+    let given: SessionOptions = serde_json::from_value(json!({"answer": "brief"})).unwrap();
+    let mut workspace = options(&project);
+    workspace.apply.edit.answer = given.workspace.apply.edit.answer;
+    let session = Session::new(SessionOptions { workspace, ..SessionOptions::default() }).unwrap();
+    session.read(ReadRequest::new("a.txt")).unwrap();
+    let patch = format!("{}\nPUT 3:\n+X\n+Y\nPUT 5:\n+Z", header("a.txt", LINES));
+    let done = applied(in_session(&session, &patch));
+    let now = "one\n\nX\nY\nfour\nZ\n";
+    let told = header("a.txt", now) + "\n(2 edits, +3 -2)\n(3-4)\nLines after 3 moved by +1.\n(6)";
+    assert_eq!(done.text, told);
+    applied(in_session(&session, &format!("{}\nPUT 3.=6:\n+all", header("a.txt", now))));
+}
+
+#[test]
+fn what_would_parse_is_named_as_a_patch() {
+    let code = "function b() {\n  f()\n  return 3\n}\n";
+    let project = Project::new(&[("a.js", code)]);
+    let session = session(&project);
+    session.read(ReadRequest::new("a.js")).unwrap();
+    let patch = format!("{}\nPUT 3.=4:\n+  return 4", header("a.js", code));
+    let done = applied(in_session(&session, &patch));
+    let (_, rest) = done.text.split_once(", send ").unwrap_or_else(|| panic!("{}", done.text));
+    let (request, _) = rest.split_once(": then it parses.").unwrap();
+    applied(session.apply(serde_json::from_str::<Value>(request).unwrap()).unwrap());
+    assert_eq!(project.content("a.js"), code.replace('3', "4"));
+}
+
+#[test]
+fn a_patch_of_a_text_in_memory() {
+    let apply = |text: &str, patch: &str| {
+        apply_to_text(tagged(), text, &json!({"patch": patch}).into(), &EditOptions::default())
+    };
+    let rust = "fn a() {\n}\nfn b() {\n}\n";
+    for (name, text, rows, expected) in [
+        ("a", LINES, "PUT 2.=3:\n+X", "one\nX\nfour\nfive\n"),
+        ("a", LINES, "CUT 1 @r\nPUT >$ @r\nPUT >3 @r", "\nthree\none\nfour\nfive\none\n"),
+        ("a", "", "PUT <1:\n+a", "a\n"),
+        ("a", "a\r\nb", "PUT 2:\n+c", "a\r\nc"),
+        ("a.rs", rust, "CUT 1*", "fn b() {\n}\n"),
+    ] {
+        let done = apply(text, &format!("{}\n{rows}", header(name, text)));
+        assert_eq!(done.content.as_deref(), Some(expected), "{rows}");
+        let told = applied(done.outcome);
+        assert!(told.text.starts_with(&header(name, expected)), "{}", told.text);
+    }
+    let above = header("a", LINES);
+    for (patch, code) in [
+        ("[a#0BAD]\nCUT 1".to_owned(), Code::HashMismatch),
+        (format!("{above}\nREM"), Code::InvalidOperation),
+        (format!("{above}\nCUT 1\nMV b"), Code::InvalidOperation),
+        (format!("{above}\nCUT 1\n[b#{}]\nCUT 2", tag(LINES)), Code::InvalidOperation),
+        (format!("{above}\nPUT 1"), Code::InvalidOperation),
+        (format!("{above}\nCUT 9"), Code::LineOutOfRange),
+    ] {
+        let done = apply(LINES, &patch);
+        assert_eq!(done.content, None);
+        assert_eq!(refused(done.outcome).code, code, "{patch}");
+    }
+}
