@@ -1234,6 +1234,35 @@ test('a call in a few words, from arguments of which a part has arrived', () => 
   }
 })
 
+test('where lines have no hashes, the tools show tags and take patches', () =>
+  withDir({ 'a.js': 'one\ntwo\nthree\n' }, async (cwd, stateDir) => {
+    const { read, search, apply } = toolsOf(cwd, stateDir, { dialect: 'omp18' })
+    const shown = await read.execute({ path: 'a.js' })
+    const [header, ...rows] = shown.text.split('\n')
+    assert.match(header, /^\[a\.js#[0-9A-F]{4}\]$/)
+    assert.deepEqual(rows, ['1:one', '2:two', '3:three'])
+    const found = await search.execute({ pattern: 'tw' })
+    assert.ok(found.text.startsWith(`${header}\n2:two`), found.text)
+    assert.deepEqual(Object.keys(apply.inputSchema.properties ?? {}), ['patch'])
+    const patch = `${header}\nPUT 2.=2:\n+TWO`
+    assert.equal(apply.callTitle({ patch }), 'a.js')
+    const done = await apply.execute({ patch })
+    assert.match(done.text, /^\[a\.js#[0-9A-F]{4}\]\n\(1 edit, \+1 -1\)\n\(2\)$/)
+    const [now] = done.text.split('\n')
+    assert.ok(!(await apply.execute({ patch: `${now}\nCUT 2` })).isError)
+    const operations = [{ op: 'set_line', path: 'a.js', anchor: '2', text: 'x' }]
+    const refused = await apply.execute({ operations })
+    assert.ok(refused.isError && /expected patch/.test(refused.text), refused.text)
+    const said = [read, search, apply].flatMap(({ description, snippet, guidelines }) => [
+      description,
+      snippet,
+      ...guidelines,
+    ])
+    assert.doesNotMatch(said.join('\n'), /anchor/)
+    const session = new HashSession({ cwd, stateDir, dialect: 'omp18' })
+    assert.throws(() => hashTools(session, { operations: ['delete'] }), /options\.operations: /)
+  }))
+
 test('descriptions name the other tools as they are called, and anchors that are true', () => {
   const names = { read: 'peek', search: 'seek', apply: 'poke' }
   for (const dialect of /** @type {const} */ (['pi', 'pi26', 'cli', 'omp', 'omp13'])) {

@@ -68,9 +68,9 @@ pub fn tool_definition<'env>(
         let mut given = Options::default();
         read(Holder::Options, options, OF_TOOLS, &mut given)?;
         let kind = kind_of(kind)?;
-        given.operations.check(kind).map_err(of_operations)?;
-        let options = ToolsOptions { names: names_of(names)?, operations: given.operations };
         let dialect = session.for_call()?.options().workspace.dialect;
+        given.operations.check(kind, dialect).map_err(of_operations)?;
+        let options = ToolsOptions { names: names_of(names)?, operations: given.operations };
         let definition = describe(kind, dialect, &options);
         Ok(serde_json::to_string(&definition).unwrap_or_default())
     })

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use hashline_core::Error;
 use hashline_core::host::Value;
+use hashline_core::{Dialect, Error};
 
 use crate::arguments::{Fields, quoted, says_nothing};
 use crate::operations::{all_operations, find_operation};
+use crate::script::NOT_LIMITED;
 use crate::table::{Field, Kind, Operation, op_names, operations_of};
 use crate::tool::ToolKind;
 
@@ -34,8 +35,13 @@ impl Allowed {
         Ok(Allowed(Some(names?)))
     }
 
-    /// Refuses to allow none of the operations of a tool that has some.
-    pub fn check(&self, kind: ToolKind) -> Result<(), Error> {
+    /// Refuses to allow none of the operations of a tool that has some, and to allow some alone of a
+    /// tool that takes whole patches.
+    pub fn check(&self, kind: ToolKind, dialect: &Dialect) -> Result<(), Error> {
+        let is_script = kind == ToolKind::Apply && !dialect.has_hashes();
+        if is_script && !self.is_all() {
+            return Err(Error::argument(NOT_LIMITED));
+        }
         let Some(fields) = kind.tool().fields.iter().find_map(of_operations) else {
             return Ok(());
         };

@@ -9,6 +9,7 @@ use serde_json::{Value as Json, json};
 use crate::allowed::Allowed;
 use crate::arguments::{Arguments, Fields, Trouble};
 use crate::operations::{LINE_FIELDS, Taker, arguments, usage};
+use crate::script::{self, PATCH};
 use crate::table::{Field, Kind, PATH_NAMES, operations_of};
 use crate::title::SoFar;
 use crate::tool::{
@@ -127,7 +128,13 @@ pub fn apply_as(
     given: Arguments<'_>,
     schema: &'static [Field],
 ) -> Result<Answer, Trouble> {
-    let patch = Taker::patch(call, schema, given)?.into();
+    let patch = Taker::patch(call, schema, given)?;
+    carry_out(call, turn, patch)
+}
+
+/// Carries out a patch.
+pub fn carry_out(call: &Call<'_>, turn: WriteTurn, patch: Value) -> Result<Answer, Trouble> {
+    let patch = patch.into();
     let of_session = call.session.options().workspace.apply.edit.answer;
     let options = PatchOptions {
         answer: answer_as(call.options.answer.or(of_session)),
@@ -195,6 +202,9 @@ const SOURCE: Field = Field::new("from", Kind::Path, "").or(&["from_path"]);
 
 /// The files of a call, with the number of operations on each.
 pub fn title(given: &SoFar) -> String {
+    if given.word(&PATCH).is_some() {
+        return script::title(given);
+    }
     let path_of = |one: &SoFar| one.word(&PATH).or_else(|| one.word(&SOURCE));
     let listed: Vec<SoFar> = given.list(&OPERATIONS).iter().filter_map(SoFar::of_object).collect();
     let mut counts: Vec<(String, u64)> = Vec::new();

@@ -2,8 +2,8 @@
 //! [`Session`]. A face hands the definitions to the model ([`describe`]), and what the model wrote
 //! to [`Tools::run`]; all that a model reads is written here.
 //!
-//! A tool is declared once: `table` says what a field is, `read`, `search`, `apply` and `json` have
-//! one tool each, and `tool` lists them. Schemas, the reading of arguments and the refusal of what
+//! A tool is declared once: `table` says what a field is, `read`, `search`, `apply`, `script` and
+//! `json` have tools, and `tool` lists them. Schemas, the reading of arguments and the refusal of what
 //! is unknown follow from that. `text` takes JSON as models write it. `arguments`, `operations` and
 //! `path` understand slips. `allowed` says which operations there are. `bounds` and `title` say how long answers are. `vendors` has the forms
 //! of definitions that vendors want.
@@ -21,6 +21,7 @@ mod operations;
 mod path;
 mod read;
 mod remember;
+mod script;
 mod search;
 mod table;
 mod text;

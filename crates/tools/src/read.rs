@@ -15,7 +15,7 @@ use crate::table::{Field, Kind, PATH_NAMES};
 use crate::title::SoFar;
 use crate::tool::{
     Answer, Call, Names, Tool, ToolsOptions, Wording, Work, anchor_form, blank_form, line_form,
-    without_text,
+    place_words, without_text,
 };
 
 pub const PATH: Field = Field::new("path", Kind::Path, "").required().or(PATH_NAMES);
@@ -40,15 +40,27 @@ fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
     let Names { read, search, apply, .. } = &options.names;
     let (line, anchor, limits) = (line_form(dialect), anchor_form(dialect), limits());
     let blank = blank_form(dialect);
+    let rows = if dialect.has_hashes() {
+        format!(
+            "Each line comes as {line}, where {anchor} is its anchor{blank}: {apply} edits by these."
+        )
+    } else {
+        format!(
+            "[path#TAG] comes first, where TAG names the version, then each line as {line}: {apply} edits by these."
+        )
+    };
+    let place = place_words(dialect);
+    let can_be_edited =
+        if dialect.has_hashes() { "have anchors to edit by" } else { "can be edited" };
     Wording {
         description: format!(
-            "Reads files. Each line comes as {line}, where {anchor} is its anchor{blank}: {apply} edits by these. \
+            "Reads files. {rows} \
              A source beyond {limits} is folded: its definitions, and rows like 14-80 … 67 lines, which open shows. Images are shown."
         ),
-        snippet: format!("Read files, each line with the anchor that {apply} edits by"),
+        snippet: format!("Read files, each line with {place} that {apply} edits by"),
         guidelines: vec![format!(
             "Read files with {read} rather than cat, head, tail or sed: \
-             only lines that {read} or {search} showed have anchors to edit by."
+             only lines that {read} or {search} showed {can_be_edited}."
         )],
         advice: "Ask for fewer files at once, or go on by start_line.".to_owned(),
     }

@@ -32,7 +32,7 @@ impl Tools {
 fn kind_of(fields: &Fields) -> ToolKind {
     let has = |names: &[&str]| names.iter().any(|name| fields.get(name).is_some());
     match () {
-        () if has(&["operations", "edits", "op"]) => ToolKind::Apply,
+        () if has(&["operations", "edits", "op", "patch"]) => ToolKind::Apply,
         () if has(&["pattern", "query"]) => ToolKind::Search,
         () => ToolKind::Read,
     }

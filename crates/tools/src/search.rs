@@ -10,7 +10,7 @@ use crate::path::plain_path;
 use crate::table::{Field, Kind};
 use crate::title::SoFar;
 use crate::tool::{
-    Answer, Call, Names, Tool, ToolsOptions, Wording, Work, line_form, without_text,
+    Answer, Call, Names, Tool, ToolsOptions, Wording, Work, line_form, place_words, without_text,
 };
 
 const PATTERN: Field = Field::new("pattern", Kind::Text, "").required().or(&["query", "search"]);
@@ -44,15 +44,13 @@ const MAX_CONTEXT_LINES: u64 = 20;
 
 fn words(options: &ToolsOptions, dialect: &Dialect) -> Wording {
     let Names { read, search, apply, .. } = &options.names;
-    let line = line_form(dialect);
+    let (line, place) = (line_form(dialect), place_words(dialect));
     Wording {
         description: format!(
             "Searches files for lines that match a regular expression, ignored and binary ones left out. \
              Lines come as {line}, so {apply} can edit them without a {read}."
         ),
-        snippet: format!(
-            "Search files for lines, each shown with the anchor that {apply} edits by"
-        ),
+        snippet: format!("Search files for lines, each shown with {place} that {apply} edits by"),
         guidelines: vec![format!("Search with {search} rather than grep, rg or find.")],
         advice: "Narrow pattern, paths or globs.".to_owned(),
     }

@@ -13,6 +13,7 @@ use crate::arguments::{Arguments, Repair, Repairs, Trouble};
 use crate::bounds::{bounded, bounded_notes};
 use crate::json::{APPLY_JSON, READ_JSON};
 use crate::read::READ;
+use crate::script::SCRIPT;
 use crate::search::SEARCH;
 use crate::table::{Field, schema};
 use crate::text::Unreadable;
@@ -54,6 +55,14 @@ impl ToolKind {
     /// Whether it changes files.
     pub fn writes(self) -> bool {
         matches!(self.tool().work, Work::Writes(..))
+    }
+
+    /// The tool in a dialect: where lines have no hashes, files are edited by patches.
+    pub(crate) fn tool_in(self, dialect: &Dialect) -> &'static Tool {
+        match self {
+            ToolKind::Apply if !dialect.has_hashes() => &SCRIPT,
+            _ => self.tool(),
+        }
     }
 
     pub(crate) fn tool(self) -> &'static Tool {
@@ -115,8 +124,8 @@ pub struct ToolsOptions {
 impl ToolsOptions {
     /// The tools that can do something: what edits needs an operation that is allowed, and who
     /// cannot edit values needs no anchors of them.
-    pub fn useful(&self) -> impl Iterator<Item = ToolKind> {
-        let can_edit = |kind| self.operations.check(kind).is_ok();
+    pub fn useful(&self, dialect: &Dialect) -> impl Iterator<Item = ToolKind> {
+        let can_edit = |kind| self.operations.check(kind, dialect).is_ok();
         ToolKind::ALL.into_iter().filter(move |&kind| match kind {
             ToolKind::ReadJson => can_edit(ToolKind::ApplyJson),
             kind => can_edit(kind),
@@ -216,7 +225,7 @@ pub struct Annotations {
 
 /// The definition of a tool, with anchors of a dialect.
 pub fn describe(kind: ToolKind, dialect: &Dialect, options: &ToolsOptions) -> Definition {
-    let tool = kind.tool();
+    let tool = kind.tool_in(dialect);
     let writes = kind.writes();
     let Wording { description, snippet, guidelines, .. } = (tool.words)(options, dialect);
     Definition {
@@ -246,6 +255,11 @@ pub fn blank_form(dialect: &Dialect) -> String {
     let row = dialect.blank_hash().map(|hash| dialect.anchor_text(10, hash));
     row.map(|row| format!("; a blank line as {row}{}", dialect.text_mark as char))
         .unwrap_or_default()
+}
+
+/// What a line is named by in an edit.
+pub fn place_words(dialect: &Dialect) -> &'static str {
+    if dialect.has_hashes() { "the anchor" } else { "the number" }
 }
 
 /// How the anchor of a line looks.
@@ -352,14 +366,16 @@ impl Tools {
     ) -> Result<ToolResult, Error> {
         let Place { kind, turn } = place;
         let ToolsOptions { names, operations: allowed } = &*self.options;
+        let dialect = self.session.options().workspace.dialect;
         let call = Call { session: &self.session, names, allowed, options, cancel, progress };
         let mut repairs = Repairs::default();
-        let answer =
-            Arguments::of(given, &mut repairs).and_then(|given| match (kind.tool().work, turn) {
+        let answer = Arguments::of(given, &mut repairs).and_then(|given| {
+            match (kind.tool_in(dialect).work, turn) {
                 (Work::Reads(work, _), Turn::Reads(turn)) => work(&call, turn, given),
                 (Work::Writes(work, _), Turn::Writes(turn)) => work(&call, turn, given),
                 _ => Err(Error::new(Code::Internal, "a call without its turn").into()),
-            });
+            }
+        });
         let answer = match answer {
             Err(Trouble::Engine(error)) if error.code == Code::Aborted => return Err(error),
             Err(trouble) => failed(kind, names, &trouble),
@@ -384,7 +400,7 @@ impl Tools {
     fn result(&self, kind: ToolKind, answer: Answer, repairs: &Repairs) -> ToolResult {
         let Answer { text, is_error, codes, images, summary, structured, diff } = answer;
         let dialect = self.session.options().workspace.dialect;
-        let advice = (kind.tool().words)(&self.options, dialect).advice;
+        let advice = (kind.tool_in(dialect).words)(&self.options, dialect).advice;
         let advice = if is_error && !kind.writes() { String::new() } else { format!(" {advice}") };
         let mut notes = repairs.notes();
         // So that the model does not go on with anchors that are old.

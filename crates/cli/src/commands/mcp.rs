@@ -32,12 +32,13 @@ use server::{Server, Settings};
 pub fn mcp(call: Call<'_>, args: &Mcp) -> Result<Exit, Failure> {
     let workspace = call.files.workspace().options().clone();
     let tools = ToolsOptions { operations: args.operations()?, ..ToolsOptions::default() };
+    let useful = tools.useful(workspace.dialect);
     let settings = Settings {
+        offered: useful.filter(|&kind| args.json_tools() || !kind.is_of_json()).collect(),
         roots: roots_of(call.shared.root(), &args.roots)?,
         read_roots: args.read_roots.iter().map(|path| at_home(path)).collect::<Result<_, _>>()?,
         options: SessionOptions { workspace, ..SessionOptions::default() },
         store: args.kept.store(),
-        offered: tools.useful().filter(|&kind| args.json_tools() || !kind.is_of_json()).collect(),
         tools,
         is_structured: args.structured,
     };
