@@ -50,6 +50,7 @@ const GROUPS = {
   read: async () => (await import('./cases/read.mjs')).readRows,
   memory: async () => (await import('./cases/memory.mjs')).memoryRows,
   dropin: async () => (await import('./cases/dropin.mjs')).dropinRows,
+  script: async () => (await import('./cases/script.mjs')).scriptRows,
   search: async () => (await import('./cases/search.mjs')).searchRows,
   apply: async () => (await import('./cases/apply.mjs')).applyRows,
   session: async () => (await import('./cases/session.mjs')).sessionRows,
