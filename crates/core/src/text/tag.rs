@@ -3,14 +3,20 @@
 //! It is the low half of xxHash32 (seed 0) of the text without the spaces, tabs and carriage returns
 //! before each line feed and at the end, so that it is the same whatever ends the lines.
 
+use std::convert::Infallible;
 use std::fmt;
 
 use memchr::memchr_iter;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh32::Xxh32;
 
+/// As much of a text goes by between two looks.
+const LOOK_BYTES: usize = 1 << 20;
+
 /// Names a version of a text. Two versions in 65,536 have the same by accident.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
 pub struct Tag(u16);
 
 impl Tag {
@@ -19,18 +25,30 @@ impl Tag {
 
     /// The tag of a text: UTF-8, without byte order mark.
     pub fn of(text: &[u8]) -> Tag {
+        let Ok(tag) = Tag::of_while(text, || Ok::<(), Infallible>(()));
+        tag
+    }
+
+    /// The same, unless a look, after each line that ends a mebibyte or more behind the last one,
+    /// finds that nobody wants it any more.
+    pub fn of_while<E>(text: &[u8], mut look: impl FnMut() -> Result<(), E>) -> Result<Tag, E> {
         let mut hasher = Xxh32::new(0);
-        // Where nothing is left out, one stretch is hashed at once.
-        let mut start = 0;
+        // Where nothing is left out, a stretch of many lines is hashed at once.
+        let (mut start, mut looked) = (0, 0);
         for end in memchr_iter(b'\n', text).chain([text.len()]) {
             let kept = start + without_end(&text[start..end]).len();
-            if kept < end {
+            let is_look = end - looked >= LOOK_BYTES;
+            if kept < end || is_look {
                 hasher.update(&text[start..kept]);
                 start = end;
             }
+            if is_look {
+                look()?;
+                looked = end;
+            }
         }
         hasher.update(&text[start..]);
-        Tag(hasher.digest() as u16)
+        Ok(Tag(hasher.digest() as u16))
     }
 
     /// Reads four hexadecimal digits, in either case.

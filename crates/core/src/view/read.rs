@@ -343,9 +343,10 @@ fn header_above(
     document: &Document,
     request: &ReadRequest,
 ) -> Result<Option<String>> {
-    scope.cancel.check()?;
-    let header = || header_of_rows(scope.dialect, &request.name(), document.text());
-    Ok((!scope.dialect.has_hashes()).then(header))
+    let Scope { dialect, cancel, .. } = scope;
+    cancel.check()?;
+    let header = || header_of_rows(dialect, &request.name(), document.text(), cancel);
+    (!dialect.has_hashes()).then(header).transpose()
 }
 
 fn view_lines(

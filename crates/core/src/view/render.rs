@@ -10,6 +10,8 @@ pub(crate) use room::{kept_room_bytes, with_room_for, zeroed_room_for};
 
 use std::ops::Range;
 
+use crate::cancel::Cancel;
+use crate::error::Result;
 use crate::text::dialect::{Dialect, MemoryLines};
 use crate::text::hash::{HashedBlock, LineHasher, floor_boundary, with_block_hasher};
 use crate::text::tag::Tag;
@@ -95,8 +97,22 @@ pub fn version_header(path: &str, tag: Tag) -> String {
 }
 
 /// The header of a dialect above rows of a file, whose text is given.
-pub fn header_of_rows(dialect: &Dialect, path: &str, text: &[u8]) -> String {
-    if dialect.has_hashes() { file_header(path) } else { version_header(path, Tag::of(text)) }
+pub fn header_of_rows(
+    dialect: &Dialect,
+    path: &str,
+    text: &[u8],
+    cancel: &Cancel,
+) -> Result<String> {
+    if dialect.has_hashes() {
+        return Ok(file_header(path));
+    }
+    Ok(version_header(path, Tag::of_while(text, || cancel.check())?))
+}
+
+/// How long that header is, whatever the text.
+pub fn header_size_bytes(dialect: &Dialect, path: &str) -> usize {
+    let any = || version_header(path, Tag::default());
+    if dialect.has_hashes() { file_header(path).len() } else { any().len() }
 }
 
 /// The path in the header of a version.
@@ -314,7 +330,8 @@ mod tests {
     #[test]
     fn headers_of_versions_name_one_path() {
         let dialect = Dialect::by_name("omp18").unwrap();
-        let header = header_of_rows(dialect, "a [b]#c", b"x\n");
+        let header = header_of_rows(dialect, "a [b]#c", b"x\n", &Cancel::default()).unwrap();
+        assert_eq!(header.len(), header_size_bytes(dialect, "a [b]#c"));
         assert!(is_header_of(dialect, "a [b]#c", &header), "{header}");
         assert_eq!(header_paths(dialect, &header), Some(vec!["a [b]#c"]));
         assert_eq!(header_paths(dialect, "--- a ---"), Some(vec!["a"]));

@@ -22,7 +22,7 @@ use crate::view::enclosing::Enclosing;
 use crate::view::excerpt::{Context, Limits, Page};
 use crate::view::pattern::{Pattern, Query};
 use crate::view::read::{ViewStart, count_lines_while, into_string, show_matches};
-use crate::view::render::header_of_rows;
+use crate::view::render::{header_of_rows, header_size_bytes};
 use crate::view::scope::Scope;
 use crate::view::width::Width;
 use found::{FoundFile, FoundFiles};
@@ -359,10 +359,10 @@ impl Search<'_> {
         room: LimitsLeft,
     ) -> Result<FileOutcome> {
         let text = document.text();
-        let header = header_of_rows(self.scope.dialect, path, text);
+        let header_bytes = header_size_bytes(self.scope.dialect, path);
         let limits = Limits {
             max_lines: None,
-            max_bytes: Some(room.bytes.saturating_sub(header.len() + 1)),
+            max_bytes: Some(room.bytes.saturating_sub(header_bytes + 1)),
         };
         let per_file = self.query.max_matches_per_file.unwrap_or(u64::MAX);
         let enclosing = self.query.enclosing.then(|| Enclosing::new(path, text));
@@ -380,6 +380,7 @@ impl Search<'_> {
         if match_count == 0 {
             return Ok(FileOutcome::NoMatch);
         }
+        let header = header_of_rows(self.scope.dialect, path, text, self.scope.cancel)?;
         let below = text.get(last.offset..).unwrap_or_default();
         let line_count = last.line - 1 + count_lines_while(below, self.scope.cancel)?;
         let match_lines = shown.match_lines.unwrap_or_default();

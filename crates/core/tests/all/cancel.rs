@@ -10,6 +10,7 @@ use hashline_core::internals::edit::apply::{ApplyOptions, Durability, PatchOptio
 use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::edit::request::Patch;
 use hashline_core::internals::error::{Code, Error, Result};
+use hashline_core::internals::text::dialect::Dialect;
 use hashline_core::internals::threads;
 use hashline_core::internals::view::excerpt::Limits;
 use hashline_core::internals::view::pattern::Query;
@@ -44,8 +45,16 @@ fn check_looks(root: &Path, call: Call<'_>) -> u64 {
 }
 
 fn read_as(request: &ReadRequest, root: &Path, cancel: &Cancel) -> Result<()> {
-    let root = root.into();
-    let options = WorkspaceOptions { root, ..WorkspaceOptions::default() };
+    read_in(Dialect::default_dialect(), request, root, cancel)
+}
+
+fn read_in(
+    dialect: &'static Dialect,
+    request: &ReadRequest,
+    root: &Path,
+    cancel: &Cancel,
+) -> Result<()> {
+    let options = WorkspaceOptions { root: root.into(), dialect, ..WorkspaceOptions::default() };
     let views =
         Workspace::on(&OsFileSystem, &options).read_with(std::slice::from_ref(request), cancel)?;
     views[0].error.clone().map_or(Ok(()), Err)
@@ -79,6 +88,26 @@ fn reads_look_at_every_mebibyte_in_every_pass() {
             let looks = check_looks(dir.path(), &call);
             assert!(looks >= 8 * passes, "{looks} looks {text:?} {request:?}");
         }
+    }
+}
+
+#[test]
+fn regression_the_tag_of_a_file_is_made_with_looks() {
+    let dir = tempfile::tempdir().unwrap();
+    let one = ReadRequest {
+        path: "a.txt".into(),
+        limits: Limits { max_lines: Some(1), max_bytes: None },
+        ..ReadRequest::default()
+    };
+    let tagged = Dialect::by_name("omp18").unwrap();
+    for text in ["a line\n", "white space at its end \t\r\n"] {
+        eight_mib(dir.path(), text);
+        let in_dialect = |dialect| {
+            let call = |root: &Path, cancel: &Cancel| read_in(dialect, &one, root, cancel);
+            check_looks(dir.path(), &call)
+        };
+        let (with, without) = (in_dialect(tagged), in_dialect(Dialect::default_dialect()));
+        assert!(with >= without + 7, "{with} and {without} looks, {text:?}");
     }
 }
 

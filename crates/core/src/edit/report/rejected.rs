@@ -9,8 +9,9 @@ use crate::edit::request::Operation;
 use crate::edit::resolve::{AnchorRefusal, Evidence};
 use crate::error::{Code, Terms};
 use crate::text::lines::Span;
+use crate::text::tag::Tag;
 use crate::view::checksum::Checksum;
-use crate::view::render::{GAP, file_header, header_of_rows, one_line};
+use crate::view::render::{GAP, file_header, one_line, version_header};
 
 /// How many lines with the same hash a report names.
 const MAX_NAMED_LINES: usize = 5;
@@ -105,7 +106,7 @@ impl AnchorReport {
 /// The header of a file as it is, where lines have no hashes. A text in memory has no path.
 fn header_of(evidence: &Evidence<'_>, path: &str) -> Option<String> {
     let is_needed = !evidence.dialect.has_hashes() && !path.is_empty();
-    is_needed.then(|| header_of_rows(evidence.dialect, path, evidence.text))
+    is_needed.then(|| version_header(path, Tag::of(evidence.text)))
 }
 
 /// The failures of one file's refused anchors, and what to report of them.
