@@ -2,6 +2,10 @@
 //!
 //! Values stand in one list, each before those in it. So neither reading a document (`builder`, of
 //! `tokens`) nor freeing it takes a call for each level.
+//!
+//! `jsonc-parser` has a tree of its own. Of a document of 23 MB with 1.8 million values it takes
+//! four times as long (261 ms and 57 ms) and three times the memory (240 MB and 75 MB), does not say
+//! where commas stand, and cannot be cancelled.
 
 mod builder;
 mod tokens;
