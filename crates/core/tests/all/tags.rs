@@ -91,6 +91,34 @@ fn a_view_begins_with_the_tag_of_the_whole_file() {
 }
 
 #[test]
+fn regression_what_is_said_of_a_file_stands_below_its_name() {
+    let project = Project::new(&[("a.txt", "one\n"), ("b.bin", "\0\u{1}"), ("c.txt", "x\n")]);
+    let session = session(&project);
+    let search = Query { search: "zzz".into(), regex: false, case_sensitive: true };
+    let none = ReadRequest { search: Some(search), ..ReadRequest::new("c.txt") };
+    let requests = [ReadRequest::new("a.txt"), ReadRequest::new("b.bin"), none];
+    let page = session.read_with(&requests, &Cancel::default()).unwrap();
+    let expected = [
+        header("a.txt", "one\n") + "\n1:one",
+        "--- b.bin ---\n(binary file: not shown)".to_owned(),
+        header("c.txt", "x\n") + "\n(no match for zzz in 1 lines)",
+    ];
+    assert_eq!(page.text, expected.join("\n"));
+}
+
+#[test]
+fn regression_the_tag_of_a_new_file_leaves_out_its_byte_order_mark() {
+    let project = Project::new(&[("other", "")]);
+    let session = session(&project);
+    let add =
+        json!({"operations": [{"op": "add_file", "path": "n.txt", "content": "\u{feff}a\n"}]});
+    let added = applied(session.apply(add).unwrap());
+    assert!(added.text.starts_with(&header("n.txt", "a\n")), "{}", added.text);
+    assert_eq!(project.content("n.txt"), "\u{feff}a\n");
+    applied(in_session(&session, &format!("{}\nPUT 1:\n+b", header("n.txt", "a\n"))));
+}
+
+#[test]
 fn a_session_shows_each_tag_once_and_takes_patches_by_it() {
     let project = Project::new(&[("a.txt", LINES), ("b.txt", "x\n"), ("empty", "")]);
     let session = session(&project);

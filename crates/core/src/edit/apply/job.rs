@@ -87,7 +87,8 @@ impl<'a> Job<'a> {
                         );
                         Error::at(Code::UnencodableText, &one.path, message)
                     })?;
-                    GatheredLines { bytes, text: content.as_bytes().to_vec() }
+                    let text = content.strip_prefix('\u{feff}').unwrap_or(content);
+                    GatheredLines { bytes, text: text.as_bytes().to_vec() }
                 }
             };
             added.insert(one.key(), content);

@@ -85,6 +85,9 @@ impl<'s> Reading<'s> {
         let before = self.report.text.len();
         self.begin_block();
         self.report.text += &header;
+        if header.is_empty() && self.has_headers && view.text.is_empty() {
+            self.report.text += &(file_header(&request.name()) + "\n");
+        }
         let span = self.describe(request, &view, seen);
         let lines = match view.text.len() {
             0 => 0,
@@ -248,6 +251,11 @@ impl<'s> Reading<'s> {
         match (&request.search, view.match_count) {
             (Some(query), Some(0)) => {
                 let (search, lines) = (one_line(&query.search), view.line_count);
+                // Without hashes, the header.
+                if !view.text.is_empty() {
+                    report.text += &view.text;
+                    report.text.push('\n');
+                }
                 report.text += &format!("(no match for {search} in {lines} lines)");
             }
             _ if view.line_count == 0 => {
