@@ -1034,6 +1034,7 @@ test('regression: a title in linear time, by every name that a call takes', () =
     [search, { pattern: 'x', path: 'src' }, '"x" in src'],
     [apply, { operations: [{ file_path: 'a' }] }, 'a'],
     [apply, { op: 'delete_file', path: 'a' }, 'a'],
+    [apply, { op: 'set_line', path: 'a', anchor: '1ab', text: 'x' }, 'a'],
     [apply, { path: 'a', edits: [{}, {}] }, 'a ×2'],
     [read, { path: 'a\u202eb\ud800' }, 'ab'],
     [read, throwing, ''],

@@ -202,11 +202,12 @@ const SOURCE: Field = Field::new("from", Kind::Path, "").or(&["from_path"]);
 
 /// The files of a call, with the number of operations on each.
 pub fn title(given: &SoFar) -> String {
-    if given.word(&PATCH).is_some() {
-        return script::title(given);
-    }
     let path_of = |one: &SoFar| one.word(&PATH).or_else(|| one.word(&SOURCE));
     let listed: Vec<SoFar> = given.list(&OPERATIONS).iter().filter_map(SoFar::of_object).collect();
+    // Edits have fields that are other names of a patch.
+    if listed.is_empty() && given.word(&OP).is_none() && given.word(&PATCH).is_some() {
+        return script::title(given);
+    }
     let mut counts: Vec<(String, u64)> = Vec::new();
     let shared = path_of(given);
     let mut count = |path: Option<String>| {
