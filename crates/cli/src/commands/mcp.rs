@@ -16,7 +16,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use hashline_core::{Code, Error, SessionOptions};
-use hashline_tools::ToolsOptions;
+use hashline_tools::{ToolKind, ToolsOptions};
 use rmcp::ServiceExt;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use tokio::sync::{Notify, mpsc};
@@ -32,6 +32,9 @@ use server::{Server, Settings};
 pub fn mcp(call: Call<'_>, args: &Mcp) -> Result<Exit, Failure> {
     let workspace = call.files.workspace().options().clone();
     let tools = ToolsOptions { operations: args.operations()?, ..ToolsOptions::default() };
+    if !workspace.dialect.has_hashes() {
+        tools.operations.check(ToolKind::Apply, workspace.dialect)?;
+    }
     let useful = tools.useful(workspace.dialect);
     let settings = Settings {
         offered: useful.filter(|&kind| args.json_tools() || !kind.is_of_json()).collect(),

@@ -639,6 +639,8 @@ fn operations_that_are_not_allowed_are_neither_offered_nor_made() {
     let wrong = project.run(&["mcp", "--operations", "set_lin"]);
     assert_eq!(wrong.code, Some(2));
     assert!(wrong.stderr.contains("--operations: there is no operation"), "{}", wrong.stderr);
+    let patches = project.run(&["mcp", "--dialect", "omp18", "--operations", "set_line"]);
+    assert_eq!(patches.code, Some(2), "{}", patches.stderr);
 }
 
 #[test]
