@@ -233,7 +233,9 @@ const CLASSES = [
     'their guess about a place',
     (peer, own) =>
       !own.error &&
-      peer.warnings.some((one) => /landing moved|was placed inside|so the landing|was landed after/.test(one)),
+      peer.warnings.some((one) =>
+        /landing moved|was placed inside|so the landing|was landed after/.test(one),
+      ),
   ],
   [
     'their guess about a text',
