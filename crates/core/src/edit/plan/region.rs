@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::{Clash, Edit, NewLines, PlanText};
 use crate::cancel::CancelWatch;
 use crate::edit::request::Operation;
+use crate::edit::session::Splice;
 use crate::error::{Code, Error};
 use crate::text::lines::{Lines, Terminator, Unit};
 
@@ -54,6 +55,16 @@ impl Region {
     pub fn shift(&self) -> i64 {
         self.new_lines as i64 - self.old_lines as i64
     }
+
+    /// What it does to whole lines: what it leaves as it was is no part of that.
+    fn splice(&self) -> Splice {
+        let kept = self.kept.0 + self.kept.1;
+        Splice {
+            first: self.after_line + self.kept.0 + 1,
+            removed: self.old_lines.saturating_sub(kept),
+            inserted: self.new_lines.saturating_sub(kept),
+        }
+    }
 }
 
 /// What happens to one file: disjoint regions in ascending order, and what did nothing.
@@ -63,6 +74,13 @@ pub struct Plan {
     pub regions: Vec<Region>,
     /// Operations that change nothing.
     pub unchanged: Vec<usize>,
+}
+
+impl Plan {
+    /// What it does, line by line, as a memory of shown lines follows it.
+    pub fn splices(&self) -> Vec<Splice> {
+        self.regions.iter().map(Region::splice).collect()
+    }
 }
 
 /// Builds the regions of edits that are in order and free of clashes.

@@ -5,7 +5,6 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::lines::LineSet;
-use crate::edit::plan::{Plan, Region};
 
 /// Lines that an edit removed and put in their place, by the numbers before the edit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,11 +18,6 @@ pub struct Splice {
 }
 
 impl Splice {
-    /// What a plan does, line by line: what a region leaves as it was is no part of it.
-    pub fn of_plan(plan: &Plan) -> Vec<Splice> {
-        plan.regions.iter().map(Splice::of_region).collect()
-    }
-
     /// The lines that edits wrote, by their numbers in the text that they made.
     pub fn written(splices: &[Splice]) -> LineSet {
         let mut shift = 0i64;
@@ -52,15 +46,6 @@ impl Splice {
             inserted = inserted.saturating_add(splice.inserted);
             is_behind && inserted <= lines_after.saturating_add(1)
         })
-    }
-
-    fn of_region(region: &Region) -> Splice {
-        let kept = region.kept.0 + region.kept.1;
-        Splice {
-            first: region.after_line + region.kept.0 + 1,
-            removed: region.old_lines.saturating_sub(kept),
-            inserted: region.new_lines.saturating_sub(kept),
-        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::{AddedContents, FileKey, Job, NewContent, Settled, Task};
 use crate::edit::apply::transfer::Taken;
-use crate::edit::session::{Course, LeftLines, LineSet, MovedLines, Recall, Splice};
+use crate::edit::session::{Course, LeftLines, LineSet, MovedLines, Recall};
 
 /// Lines at their new place.
 struct Landing<'a> {
@@ -131,7 +131,7 @@ impl Landings<'_> {
             now: one.now,
         });
         Course {
-            splices: Splice::of_plan(&settled.plan),
+            splices: settled.plan.splices(),
             moves: moves.collect(),
             left: left.collect(),
             pasted: self.pasted(file),
