@@ -26,7 +26,7 @@ use crate::edit::outcome::{Applied, Noop, NoopReason, Outcome, TextOutcome};
 use crate::edit::plan::names;
 use crate::edit::report::{applied_text, name_applied_hunks};
 use crate::edit::request::{Operation, Operations, Patch};
-use crate::edit::session::{LineSet, Recall};
+use crate::edit::session::{LineSet, PatchState, Recall};
 use crate::edit::splice::splice;
 use crate::edit::structure::SyntaxCheck;
 use crate::error::{Code, Error, Result, Term};
@@ -81,7 +81,8 @@ fn apply_patch(
     let &Application { state, options, patch_options, recall } = how;
     let cancel = scope.cancel;
     cancel.check()?;
-    let registers = recall.map(|recall| recall.memory.registers());
+    let earlier = recall.and_then(|recall| recall.patches);
+    let registers = earlier.map(PatchState::registers);
     let patch = match reading::operations(scope.dialect, request, registers.as_ref(), cancel) {
         Ok(patch) => patch,
         Err(failures) => {
@@ -160,7 +161,7 @@ fn apply_patch(
     }) {
         SyntaxCheck::Off => FileChecks::new(),
         what => {
-            let checks = job.checks(&added, recall.map(|recall| recall.memory));
+            let checks = job.checks(&added, earlier);
             if let Some(rejected) =
                 refusal(scope, &checks, what).into_rejected(scope.host.spelling, &patch.hunks)
             {
@@ -180,8 +181,10 @@ fn apply_patch(
         Ok(()) => {
             if let (Some(recall), Some(lessons)) = (recall, lessons) {
                 recall.memory.learn_from_call(lessons, recall.as_of, cancel);
-                recall.memory.keep(captured(&patch, &files));
-                checks.into_values().for_each(|check| check.keep(recall.memory));
+            }
+            if let Some(earlier) = earlier {
+                earlier.keep(captured(&patch, &files));
+                checks.into_values().for_each(|check| check.keep(earlier));
             }
             Ok(Outcome::Applied(applied))
         }

@@ -17,6 +17,7 @@ mod lines;
 mod locate;
 mod memory;
 mod notes;
+mod patches;
 mod recall;
 mod store;
 mod track;
@@ -28,6 +29,7 @@ pub use lesson::Lesson;
 pub use lines::LineSet;
 pub use locate::{Found, How, Locator, Placed, Refused, ShownLine, Target, Unseen, Why};
 pub use memory::{FileRecord, Memory, MemoryLimits, Moment, Showing};
+pub use patches::PatchState;
 pub use recall::{FileRefusal, Recall, Settlement, resolve_plainly, rows_shown};
 pub use track::{Course, LeftLines, MovedLines, Splice, Track};
 

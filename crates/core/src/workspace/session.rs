@@ -29,7 +29,7 @@ use crate::edit::apply::PatchOptions;
 use crate::edit::json::{JsonRequest, JsonView};
 use crate::edit::outcome::{Applied, Outcome};
 use crate::edit::request::Patch;
-use crate::edit::session::{HeldMemory, Lesson, MemoryLimits, Recall, Unseen};
+use crate::edit::session::{HeldMemory, Lesson, MemoryLimits, PatchState, Recall, Unseen};
 use crate::error::{Code, Error, Result, Spelling};
 use crate::text::dialect::Dialect;
 use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
@@ -182,6 +182,7 @@ pub struct Session {
 /// What a session knows. Sessions that differ only in how they write messages have the same.
 struct SessionState {
     memory: HeldMemory,
+    patches: PatchState,
     turns: Turns,
     watch: FileWatch,
     broken: BrokenFiles,
@@ -198,7 +199,7 @@ impl Session {
         let options = options.into().resolved()?;
         options.check_directories()?;
         let memory = HeldMemory::new(options.memory);
-        Ok(Session::with_memory(options, memory))
+        Ok(Session::with_state(options, memory, PatchState::default()))
     }
 
     /// A session that is kept on disk, with all that it remembers from before. Processes that
@@ -221,12 +222,13 @@ impl Session {
         let spelling = options.workspace.host.spelling;
         let records = records().map_err(|error| error.spelled(spelling))?;
         let memory = HeldMemory::kept_in(records, options.memory);
-        Ok(Session::with_memory(options, memory))
+        Ok(Session::with_state(options, memory, PatchState::default()))
     }
 
-    fn with_memory(options: SessionOptions, memory: HeldMemory) -> Session {
+    fn with_state(options: SessionOptions, memory: HeldMemory, patches: PatchState) -> Session {
         let state = Arc::new(SessionState {
             memory,
+            patches,
             turns: Turns::default(),
             watch: FileWatch::default(),
             broken: BrokenFiles::default(),
@@ -257,7 +259,8 @@ impl Session {
 
     /// A session of its own that remembers all that this one does, and is not kept on disk.
     pub fn fork(&self) -> Session {
-        Session::with_memory(self.options.clone(), self.state.memory.fork())
+        let (memory, patches) = (self.state.memory.fork(), self.state.patches.fork());
+        Session::with_state(self.options.clone(), memory, patches)
     }
 
     /// What the session is made of.
@@ -273,7 +276,7 @@ impl Session {
 
     /// Bytes that its memory takes.
     pub fn memory_bytes(&self) -> usize {
-        self.state.memory.bytes()
+        self.state.memory.bytes() + self.state.patches.bytes()
     }
 
     /// Forgets what was shown of a file, or of all files.
@@ -285,6 +288,7 @@ impl Session {
         let file = path.map(|path| self.named(unicode_path("path", path)?)).transpose()?;
         self.state.watch.forget(file.as_deref());
         self.state.broken.forget(file.as_deref());
+        self.state.patches.forget(file.as_deref());
         self.state
             .memory
             .forget(file)
@@ -463,8 +467,9 @@ impl Session {
         self.look();
         // What other processes were shown before the call was made, it may mean.
         let as_of = self.state.memory.catch_up(place.as_of);
-        let (memory, unseen) = (&self.state.memory, self.options.unseen);
-        let recall = Some(Recall { memory, unseen, as_of, cancel });
+        let (memory, patches) = (&self.state.memory, Some(&self.state.patches));
+        let unseen = self.options.unseen;
+        let recall = Some(Recall { memory, patches, unseen, as_of, cancel });
         let outcome = self.workspace.apply_recalling(patch, patch_options, recall, cancel)?;
         // What the session wrote itself is no news, nor is what a refusal shows.
         let files = match &outcome {

@@ -12,8 +12,6 @@ use super::notes::Notes;
 use super::store::{Store, StoreLocked, take};
 use crate::cancel::Cancel;
 use crate::disk::records::{RecordStore, StoreLock};
-use crate::edit::script::Registers;
-use crate::edit::structure::SyntaxTrees;
 use crate::error::{Result, Spelling};
 
 /// The memory of a session, for all of its calls.
@@ -21,10 +19,6 @@ pub struct HeldMemory {
     memory: GuardedMemory,
     limits: MemoryLimits,
     kept: Option<KeptOnDisk>,
-    /// What parsers made of files that were edited.
-    trees: SyntaxTrees,
-    /// What patches cut under a name. It lasts as long as the session is open.
-    registers: Mutex<Registers>,
 }
 
 /// Where a memory is kept on disk.
@@ -69,12 +63,7 @@ impl HeldMemory {
     /// An empty memory.
     pub fn new(limits: MemoryLimits) -> HeldMemory {
         let memory = GuardedMemory::new(Memory::new(limits));
-        HeldMemory::over(memory, limits, Registers::default())
-    }
-
-    fn over(memory: GuardedMemory, limits: MemoryLimits, registers: Registers) -> HeldMemory {
-        let (trees, registers) = (SyntaxTrees::default(), Mutex::new(registers));
-        HeldMemory { memory, limits, kept: None, trees, registers }
+        HeldMemory { memory, limits, kept: None }
     }
 
     /// A memory that is kept on disk: what others keep there, and have kept, is remembered.
@@ -92,7 +81,7 @@ impl HeldMemory {
         if let Some(Ok(mut store)) = self.kept.as_ref().map(|kept| Mutex::try_lock(&kept.store)) {
             store.catch_up(&self.memory, None);
         }
-        HeldMemory::over(self.memory.fork(), self.limits, self.registers())
+        HeldMemory { memory: self.memory.fork(), limits: self.limits, kept: None }
     }
 
     fn lock(&self) -> MemoryGuard<'_> {
@@ -121,26 +110,6 @@ impl HeldMemory {
         self.lock().record(file)
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Registers> {
-        self.registers.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// What registers hold now.
-    pub fn registers(&self) -> Registers {
-        self.shelf().clone()
-    }
-
-    /// Fills registers.
-    pub fn keep(&self, registers: Vec<(String, Vec<String>)>) {
-        let mut shelf = self.shelf();
-        registers.into_iter().for_each(|(name, lines)| shelf.keep(name, lines));
-    }
-
-    /// What parsers made of files that were edited.
-    pub fn trees(&self) -> &SyntaxTrees {
-        &self.trees
-    }
-
     /// The lines of a file's text that the model knows, if the file is what the session knows.
     pub fn known_lines(&self, file: &Path, text: &[u8], as_of: Moment) -> LineSet {
         let hash = hash_of(text);
@@ -157,7 +126,7 @@ impl HeldMemory {
 
     /// Bytes that it takes. Nobody waits for that.
     pub fn bytes(&self) -> usize {
-        self.memory.bytes() + self.shelf().bytes()
+        self.memory.bytes()
     }
 
     /// A text as the memory is to be told of it. It is copied and hashed while nobody waits for
@@ -180,13 +149,6 @@ impl HeldMemory {
     /// What is kept of it on disk is removed; the error says why it was not.
     pub fn forget(&self, file: Option<PathBuf>) -> Result<()> {
         self.lock().forget_from_now(file.as_deref());
-        match &file {
-            Some(file) => self.trees.keep(file.clone(), None),
-            None => {
-                self.trees.clear();
-                *self.shelf() = Registers::default();
-            }
-        }
         let lesson = file.map_or(Lesson::AllForgotten, |file| Lesson::Forgotten { file });
         match &self.kept {
             None => {

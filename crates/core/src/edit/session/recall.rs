@@ -10,6 +10,7 @@ use super::lesson::Lesson;
 use super::lines::LineSet;
 use super::locate::{Found, Locator, Placed, Target, Unseen};
 use super::memory::{Moment, Showing};
+use super::patches::PatchState;
 use crate::cancel::Cancel;
 use crate::edit::outcome::Failure;
 use crate::edit::report::{AnchorReport, anchor_failures, recalled_failure};
@@ -50,6 +51,8 @@ pub fn resolve_plainly<'o>(
 pub struct Recall<'m> {
     /// The memory.
     pub memory: &'m HeldMemory,
+    /// What earlier patches of the session left; none where there is no session.
+    pub patches: Option<&'m PatchState>,
     /// What to do with lines that were never shown.
     pub unseen: Unseen,
     /// When the call was made: what was shown since cannot be what it means.
@@ -61,7 +64,8 @@ pub struct Recall<'m> {
 impl<'m> Recall<'m> {
     /// The memory of one who was shown a file as it is now.
     pub fn of_unchanged(memory: &'m HeldMemory, cancel: &'m Cancel) -> Recall<'m> {
-        Recall { memory, unseen: Unseen::Refuse, as_of: memory.now(), cancel }
+        let (patches, unseen, as_of) = (None, Unseen::Refuse, memory.now());
+        Recall { memory, patches, unseen, as_of, cancel }
     }
 
     /// A refusal whose lines count as shown once it is certain.

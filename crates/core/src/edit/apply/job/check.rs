@@ -9,7 +9,7 @@ use crate::edit::outcome::{Failure, Warning, WarningCode};
 use crate::edit::plan::Region;
 use crate::edit::report::{breaks_message, broken_message, tried_message};
 use crate::edit::request::LineEdit;
-use crate::edit::session::HeldMemory;
+use crate::edit::session::PatchState;
 use crate::edit::structure::{
     Checked, FILES_LIMIT, NearEdit, Revision, SOURCE_LIMIT_BYTES, TEXT_LIMIT_BYTES, check,
     is_checked,
@@ -70,13 +70,13 @@ impl<'a> CheckedFile<'a> {
         }
     }
 
-    fn check(&self, memory: Option<&HeldMemory>) -> Checked {
+    fn check(&self, earlier: Option<&PatchState>) -> Checked {
         match self.text {
             CheckedText::New(content) => {
                 check(Revision { before: None, path: self.path, text: content.into() }, None)
             }
             CheckedText::Edited(edits, settled) => {
-                let kept = memory.and_then(|memory| memory.trees().of(edits.place.canonical()));
+                let kept = earlier.and_then(|earlier| earlier.trees().of(edits.place.canonical()));
                 let before = Some((self.from, settled.document.text()));
                 let revision = Revision { before, path: self.path, text: settled.text_after() };
                 let mut checked = check(revision, kept);
@@ -117,7 +117,7 @@ impl<'a> Job<'a> {
     pub(in crate::edit::apply) fn checks(
         &'a self,
         added: &'a AddedContents,
-        memory: Option<&HeldMemory>,
+        earlier: Option<&PatchState>,
     ) -> FileChecks {
         let mut candidates = self.candidates(added);
         candidates.sort_by_key(|one| one.key);
@@ -136,7 +136,7 @@ impl<'a> Job<'a> {
             })
             .collect();
         let checked = threads::map(&with_choice, |(one, is_chosen)| {
-            if *is_chosen { one.check(memory) } else { Checked::unknown() }
+            if *is_chosen { one.check(earlier) } else { Checked::unknown() }
         });
         let found = with_choice.into_iter().zip(checked).map(|((one, _), checked)| {
             let (from, path) = (one.from.to_owned(), one.path.to_owned());
@@ -206,7 +206,7 @@ impl FileCheck {
     }
 
     /// Keeps the tree for the next edit.
-    pub(in crate::edit::apply) fn keep(self, memory: &HeldMemory) {
-        memory.trees().keep(self.file, self.checked.into_tree());
+    pub(in crate::edit::apply) fn keep(self, patches: &PatchState) {
+        patches.trees().keep(self.file, self.checked.into_tree());
     }
 }

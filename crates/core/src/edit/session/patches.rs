@@ -1,0 +1,59 @@
+//! What the patches of a session leave for the next ones, beside its memory of what was shown.
+
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::edit::script::Registers;
+use crate::edit::structure::SyntaxTrees;
+
+/// What patches of a session leave for the next ones. It lasts as long as the session is open.
+#[derive(Default)]
+pub struct PatchState {
+    /// What parsers made of files that were edited.
+    trees: SyntaxTrees,
+    /// What patches cut under a name.
+    registers: Mutex<Registers>,
+}
+
+impl PatchState {
+    /// A copy for another session. Trees are made again there.
+    pub fn fork(&self) -> PatchState {
+        PatchState { registers: Mutex::new(self.registers()), ..PatchState::default() }
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Registers> {
+        self.registers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What registers hold now.
+    pub fn registers(&self) -> Registers {
+        self.shelf().clone()
+    }
+
+    /// Fills registers.
+    pub fn keep(&self, registers: Vec<(String, Vec<String>)>) {
+        let mut shelf = self.shelf();
+        registers.into_iter().for_each(|(name, lines)| shelf.keep(name, lines));
+    }
+
+    /// What parsers made of files that were edited.
+    pub fn trees(&self) -> &SyntaxTrees {
+        &self.trees
+    }
+
+    /// Forgets what is known of a file, or everything.
+    pub fn forget(&self, file: Option<&Path>) {
+        match file {
+            Some(file) => self.trees.keep(file.to_owned(), None),
+            None => {
+                self.trees.clear();
+                *self.shelf() = Registers::default();
+            }
+        }
+    }
+
+    /// Bytes that registers take.
+    pub fn bytes(&self) -> usize {
+        self.shelf().bytes()
+    }
+}
