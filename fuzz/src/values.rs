@@ -1,7 +1,7 @@
 //! Values as a model might send them: the right words in the wrong places.
 
 use arbitrary::{Result, Unstructured};
-use hashline_core::internals::edit::value::Value;
+use hashline_core::internals::json::Value;
 use hashline_core::internals::text::dialect::Dialect;
 
 /// Names and words of all three request shapes.

@@ -13,7 +13,7 @@ use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::fs::OsFileSystem;
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability, EditOptions, apply_to_text};
 use hashline_core::internals::edit::outcome::{Applied, NoopReason, Outcome};
-use hashline_core::internals::edit::value::Value;
+use hashline_core::internals::json::Value;
 use hashline_core::internals::error::Code;
 use hashline_core::internals::text::dialect::{DIALECTS, Dialect};
 use hashline_core::internals::text::hash::hash_line;

@@ -10,7 +10,7 @@ use hashline_core::internals::edit::apply::{EditOptions, apply_to_text};
 use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::edit::repair::{RepairRules, Rule};
 use hashline_core::internals::edit::request::{LineEdit, Operations, PatchKind, parse};
-use hashline_core::internals::edit::value::Value;
+use hashline_core::internals::json::Value;
 use hashline_core::internals::edit::resolve::Relocate;
 use hashline_core::internals::error::Code;
 use hashline_core::internals::text::dialect::{DIALECTS, Dialect};

@@ -8,19 +8,18 @@
 //!
 //! A patch can also be a text in oh-my-pi's language (`script`), which becomes operations as well.
 //!
-//! Values of JSON documents are edited by path (`json`): which bytes such an edit changes is found
-//! in the document, and from there on it is an edit like any other.
+//! Values of JSON documents are edited by path: the layer `json` finds which bytes such an edit
+//! changes, and from there on it is an edit like any other.
 //!
 //! A *session* remembers the lines that were shown, so that an anchor means the line that the
 //! model saw, whatever happened to the file since.
 //!
 //! Whether the files still parse afterwards is told by `structure`, over the crate `hashline-syntax`.
 //!
-//! May import: `error`, `cancel`, `shape`, `threads`, `text`, `disk`, `view`.
+//! May import: `error`, `cancel`, `shape`, `threads`, `text`, `disk`, `view`, `json`.
 
 pub mod apply;
 mod block;
-pub mod json;
 pub mod outcome;
 pub mod plan;
 pub mod repair;
@@ -31,4 +30,3 @@ pub mod script;
 pub mod session;
 pub mod splice;
 pub mod structure;
-pub mod value;

@@ -1,7 +1,7 @@
 //! The engine behind `hashline-native`: lines with anchors, read, searched and edited.
 //!
-//! Layers, each of which imports only from those before it: `text` ← `disk` ← `view` ← `edit` ←
-//! `workspace`. Faces import from the list below, and mostly need three things:
+//! Layers, each of which imports only from those before it: `text` ← `disk` ← `view` ← `json` ←
+//! `edit` ← `workspace`. Faces import from the list below, and mostly need three things:
 //!
 //! - a [`Workspace`]: files to read, search and edit, by [`WorkspaceOptions`];
 //! - a [`Session`]: the same for one model, with a memory of what it was shown;
@@ -43,6 +43,7 @@ mod cancel;
 mod disk;
 mod edit;
 mod error;
+mod json;
 mod shape;
 mod text;
 mod threads;
@@ -56,7 +57,6 @@ pub use self::{
         ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS, PatchOptions, SyntaxReport,
         apply_to_text,
     },
-    edit::json::{JsonRequest, JsonView},
     edit::outcome::{
         Applied, Change, Failure, FileChange, FileDiff, Noop, NoopReason, Outcome, Rejected,
         Relocation, Repair, TextOutcome, Warning, WarningCode,
@@ -68,6 +68,7 @@ pub use self::{
     edit::session::{MemoryLimits, Unseen},
     edit::structure::{SyntaxCheck, SyntaxState},
     error::{Code, Error, Result},
+    json::{JsonRequest, JsonView},
     text::dialect::{DIALECTS, Dialect},
     text::hash::{mixes_line_number, verify as verify_hash},
     view::anchor::quote,
@@ -92,8 +93,8 @@ pub mod host {
     pub use crate::disk::bytes::{string_and_is_ascii, string_of, valid_utf8};
     pub use crate::edit::outcome::told_failures;
     pub use crate::edit::report::untold;
-    pub use crate::edit::value::{VALUE, Value};
     pub use crate::error::{Message, Spelling, Term};
+    pub use crate::json::{VALUE, Value};
     pub use crate::shape::{JsonFault, from_json, unique_keys};
     pub use crate::threads::CALLS;
     pub use crate::view::anchor::RowAnchor;
@@ -131,6 +132,10 @@ pub mod internals {
     /// See `error.rs`.
     pub mod error {
         pub use crate::error::*;
+    }
+    /// See `json.rs`.
+    pub mod json {
+        pub use crate::json::*;
     }
     /// See `text.rs`.
     pub mod text {

@@ -5,7 +5,7 @@
 //! A workspace keeps nothing open: each call opens the root when it begins, and closes it at its end.
 //! If another directory takes the root's place between two calls, the second call uses that one.
 //!
-//! May import: `error`, `cancel`, `shape`, `threads`, `text`, `disk`, `view`, `edit`.
+//! May import: `error`, `cancel`, `shape`, `threads`, `text`, `disk`, `view`, `json`, `edit`.
 
 mod directories;
 mod served;
@@ -28,7 +28,7 @@ use crate::edit::apply::{
     Application, ApplyOptions, PatchOptions, SyntaxReport, apply_hash, check_syntax,
     check_syntax_bytes, verify_bytes, verify_file,
 };
-use crate::edit::json::{JsonRequest, JsonView, read_json, read_json_bytes};
+use crate::json::{JsonRequest, JsonView, read_json, read_json_bytes};
 use crate::edit::outcome::{Outcome, Rejected};
 use crate::edit::request::Patch;
 use crate::edit::session::Recall;

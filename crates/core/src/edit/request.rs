@@ -9,7 +9,7 @@ mod fields;
 mod patch;
 mod reader;
 
-use crate::edit::json::{JsonEdit, JsonSlot};
+use crate::json::{JsonEdit, JsonSlot};
 use crate::edit::outcome::Warning;
 use crate::text::tag::Tag;
 use crate::view::anchor::Anchor;

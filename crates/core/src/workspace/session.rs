@@ -26,7 +26,7 @@ use crate::disk::bytes::snapshot;
 use crate::disk::fs::{OsFileSystem, plain_path, unicode_path};
 use crate::disk::records::{RecordStore, sweep};
 use crate::edit::apply::PatchOptions;
-use crate::edit::json::{JsonRequest, JsonView};
+use crate::json::{JsonRequest, JsonView};
 use crate::edit::outcome::{Applied, Outcome};
 use crate::edit::request::Patch;
 use crate::edit::session::{HeldMemory, Lesson, MemoryLimits, PatchState, Recall, Unseen};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use hashline_core::DIALECTS;
 
 /// From the bottom up. What stands beside the layers may be imported by all of them.
-const LAYERS: [&str; 5] = ["text", "disk", "view", "edit", "workspace"];
+const LAYERS: [&str; 6] = ["text", "disk", "view", "json", "edit", "workspace"];
 const BESIDE: [&str; 4] = ["error", "cancel", "shape", "threads"];
 
 fn files_below(dir: &Path, files: &mut Vec<PathBuf>) {

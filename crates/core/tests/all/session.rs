@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use hashline_core::internals::cancel::{Cancel, at_look};
 use hashline_core::internals::edit::apply::PatchOptions;
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
-use hashline_core::internals::edit::json::JsonRequest;
+use hashline_core::internals::json::JsonRequest;
 use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
 use hashline_core::internals::error::Code;
 use hashline_core::internals::text::dialect::Dialect;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::failures::Failures;
 use crate::disk::bytes::valid_utf8;
-use crate::edit::json::{JsonPiece, JsonRefusal, plan_json};
+use crate::json::{JsonPiece, JsonRefusal, plan_json};
 use crate::edit::outcome::Failure;
 use crate::edit::plan::{Edit, PlanText, TextEdits};
 use crate::edit::report::AnchorReport;

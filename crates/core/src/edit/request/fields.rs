@@ -5,8 +5,7 @@ use std::cell::RefCell;
 
 use super::InsertAt;
 use crate::cancel::Cancel;
-use crate::edit::json::{JsonAnchor, JsonValue};
-use crate::edit::value::Value;
+use crate::json::{JsonAnchor, JsonValue, Value};
 use crate::error::{Code, Error, Result};
 use crate::text::dialect::Dialect;
 use crate::view::anchor::{Anchor, quote};

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::edit::value::{VALUE, Value};
+use crate::json::{VALUE, Value};
 use crate::error::Result;
 
 /// A patch: operations that are carried out together, all of them or none.

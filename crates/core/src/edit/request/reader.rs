@@ -7,10 +7,9 @@ use super::{
     FileAction, InsertAt, LineEdit, MovedIndent, Operation, Operations, PatchKind, Transfer,
 };
 use crate::cancel::Cancel;
-use crate::edit::json::{JsonEdit, JsonSlot};
 use crate::edit::outcome::Failure;
-use crate::edit::value::{VALUE, Value};
 use crate::error::{Code, Error, Result};
+use crate::json::{JsonEdit, JsonSlot, VALUE, Value};
 use crate::text::dialect::Dialect;
 use crate::view::anchor::Anchor;
 

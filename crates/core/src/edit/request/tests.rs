@@ -2,7 +2,7 @@ use super::reader::Action;
 use super::*;
 use crate::cancel::Cancel;
 use crate::edit::outcome::Failure;
-use crate::edit::value::Value;
+use crate::json::Value;
 use crate::error::Code;
 use crate::text::dialect::Dialect;
 use proptest::prelude::*;

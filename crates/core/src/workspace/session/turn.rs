@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{ReadReport, Session, SessionState};
 use crate::cancel::Cancel;
 use crate::edit::apply::PatchOptions;
-use crate::edit::json::{JsonRequest, JsonView};
+use crate::json::{JsonRequest, JsonView};
 use crate::edit::outcome::Outcome;
 use crate::edit::request::Patch;
 use crate::edit::session::Moment;

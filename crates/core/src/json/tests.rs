@@ -497,7 +497,7 @@ fn keys_that_are_there_twice_are_ambiguous() {
 
 #[test]
 fn values_keep_what_the_request_says() {
-    let request = crate::edit::value::Value::from_json(
+    let request = Value::from_json(
         r#"{"path": "a", "edits": [{"set_path": {"anchor": "$:00", "value": {"z": 12345678901234567890, "a": 1.0}}}]}"#,
     )
     .unwrap();

@@ -1,14 +1,19 @@
-//! Values of JSON documents, by path.
+//! JSON: values of documents, by path, and values of requests.
 //!
 //! `tree` finds the values in a text, `canonical` hashes them, `path` reads and writes their
 //! anchors, `place` finds the value of an anchor. `change` makes of edits the pieces of the text
 //! that change (`members`: of one object or array), written as what is around them is (`style`,
 //! `value`). `read` shows a document with its anchors.
 //!
-//! The pieces are planned, spliced and committed like those of a `replace_text`.
+//! The layer `edit` plans, splices and commits the pieces like those of a `replace_text`.
+//!
+//! Requests come as data, too: `data` is a value of one, from any face.
+//!
+//! May import: `error`, `cancel`, `shape`, `text`, `disk`, `view`.
 
 mod canonical;
 mod change;
+mod data;
 mod members;
 mod path;
 mod place;
@@ -26,6 +31,7 @@ use place::ValueFinder;
 use tree::{JsonGrammar, NodeId, Tree};
 
 pub use canonical::quoted;
+pub use data::{VALUE, Value};
 pub use path::{JsonAnchor, JsonPath, PathStep};
 pub use place::JsonAnchorRefusal;
 pub use read::{JsonRequest, JsonView, read_json, read_json_bytes};

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::canonical::quoted;
+use super::data::{VALUE, Value};
 use super::style::Style;
 use super::tree::{JsonGrammar, NodeId, ROOT, Tree, ValueKind, unescaped};
 use crate::cancel::Cancel;
-use crate::edit::value::{VALUE, Value};
 use crate::error::{Code, Error, Result};
 use crate::shape::unique_keys;
 

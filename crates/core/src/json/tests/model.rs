@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use super::*;
-use crate::edit::json::tree::{ROOT, ValueKind};
+use crate::json::tree::{ROOT, ValueKind};
 
 /// A value as it is written.
 #[derive(Clone, Debug, PartialEq)]
@@ -422,7 +422,7 @@ fn random_edits_of_random_documents_agree_with_a_naive_model() {
     (0..500).for_each(check_random);
 }
 
-/// The long version: `cargo test -p hashline-core --lib edit::json -- --ignored`.
+/// The long version: `cargo test -p hashline-core --lib json:: -- --ignored`.
 #[test]
 #[ignore = "takes longer than the others"]
 fn random_edits_of_5000_documents_agree_with_a_naive_model() {
