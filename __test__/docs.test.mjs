@@ -71,10 +71,10 @@ test('the map names every module of the layers and of the faces', () => {
       .filter((file) => file.endsWith('.rs'))
       .map((file) => `${dir}/${file.slice(0, -'.rs'.length)}`)
       .filter((path) => !except.includes(path.split('/').at(-1) ?? ''))
-  const layers = ['text', 'disk', 'view', 'edit']
+  const layers = ['text', 'disk', 'view', 'json', 'memory', 'edit']
   const there = [
     ...modules('crates/core/src', [...layers, 'lib']),
-    ...layers.flatMap((layer) => modules(`crates/core/src/${layer}`, [])),
+    ...layers.flatMap((layer) => modules(`crates/core/src/${layer}`, ['tests'])),
     ...modules('src', ['lib']),
     ...modules('crates/cli/src', ['main']),
     ...modules('crates/capi/src', []),

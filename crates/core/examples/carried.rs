@@ -18,9 +18,8 @@ use std::time::{Duration, Instant};
 
 use hashline_core::Cancel;
 use hashline_core::internals::edit::resolve::Spot;
-use hashline_core::internals::edit::session::{
-    Body, Found, LineSet, Locator, Memory, MemoryLimits, Showing, Target, Unseen, Version,
-};
+use hashline_core::internals::edit::session::{Found, Locator, Target, Unseen};
+use hashline_core::internals::memory::{Body, LineSet, Memory, MemoryLimits, Showing, Version};
 use hashline_core::internals::text::dialect::Dialect;
 use hashline_core::internals::text::hash::hash_line;
 use hashline_core::internals::text::lines::{LineIndex, Unit};

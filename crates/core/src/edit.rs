@@ -11,12 +11,13 @@
 //! Values of JSON documents are edited by path: the layer `json` finds which bytes such an edit
 //! changes, and from there on it is an edit like any other.
 //!
-//! A *session* remembers the lines that were shown, so that an anchor means the line that the
-//! model saw, whatever happened to the file since.
+//! In a *session* an anchor means the line that the model saw, whatever happened to the file
+//! since: the layer `memory` knows which lines were shown.
 //!
 //! Whether the files still parse afterwards is told by `structure`, over the crate `hashline-syntax`.
 //!
-//! May import: `error`, `cancel`, `shape`, `threads`, `text`, `disk`, `view`, `json`.
+//! May import: `error`, `cancel`, `shape`, `threads`, `text`, `disk`, `view`, `json`,
+//! `memory`.
 
 pub mod apply;
 mod block;

@@ -1,7 +1,7 @@
 //! The engine behind `hashline-native`: lines with anchors, read, searched and edited.
 //!
-//! Layers, each of which imports only from those before it: `text` ← `disk` ← `view` ← `json` ←
-//! `edit` ← `workspace`. Faces import from the list below, and mostly need three things:
+//! Layers, each of which imports only from those before it: `text` ← `disk` ← `view` ← `json` and
+//! `memory` ← `edit` ← `workspace`. Faces import from the list below, and mostly need three things:
 //!
 //! - a [`Workspace`]: files to read, search and edit, by [`WorkspaceOptions`];
 //! - a [`Session`]: the same for one model, with a memory of what it was shown;
@@ -44,6 +44,7 @@ mod disk;
 mod edit;
 mod error;
 mod json;
+mod memory;
 mod shape;
 mod text;
 mod threads;
@@ -65,10 +66,11 @@ pub use self::{
     edit::report::{ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions, DiffHunk},
     edit::request::{Patch, PatchOperation},
     edit::resolve::{RELOCATE_WINDOW_LINES, RELOCATE_WINDOW_MAX_LINES, Relocate},
-    edit::session::{MemoryLimits, Unseen},
+    edit::session::Unseen,
     edit::structure::{SyntaxCheck, SyntaxState},
     error::{Code, Error, Result},
     json::{JsonRequest, JsonView},
+    memory::MemoryLimits,
     text::dialect::{DIALECTS, Dialect},
     text::hash::{mixes_line_number, verify as verify_hash},
     view::anchor::quote,
@@ -136,6 +138,10 @@ pub mod internals {
     /// See `json.rs`.
     pub mod json {
         pub use crate::json::*;
+    }
+    /// See `memory.rs`.
+    pub mod memory {
+        pub use crate::memory::*;
     }
     /// See `text.rs`.
     pub mod text {

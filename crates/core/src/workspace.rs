@@ -5,7 +5,8 @@
 //! A workspace keeps nothing open: each call opens the root when it begins, and closes it at its end.
 //! If another directory takes the root's place between two calls, the second call uses that one.
 //!
-//! May import: `error`, `cancel`, `shape`, `threads`, `text`, `disk`, `view`, `json`, `edit`.
+//! May import: `error`, `cancel`, `shape`, `threads`, `text`, `disk`, `view`, `json`,
+//! `memory`, `edit`.
 
 mod directories;
 mod served;
@@ -28,11 +29,11 @@ use crate::edit::apply::{
     Application, ApplyOptions, PatchOptions, SyntaxReport, apply_hash, check_syntax,
     check_syntax_bytes, verify_bytes, verify_file,
 };
-use crate::json::{JsonRequest, JsonView, read_json, read_json_bytes};
 use crate::edit::outcome::{Outcome, Rejected};
 use crate::edit::request::Patch;
 use crate::edit::session::Recall;
 use crate::error::{Code, Error, Result, Term};
+use crate::json::{JsonRequest, JsonView, read_json, read_json_bytes};
 use crate::text::dialect::Dialect;
 use crate::view::read::{
     FileView, ReadRequest, read_bytes, read_hashed, stream_bytes, stream_file,

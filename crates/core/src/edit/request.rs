@@ -9,8 +9,8 @@ mod fields;
 mod patch;
 mod reader;
 
-use crate::json::{JsonEdit, JsonSlot};
 use crate::edit::outcome::Warning;
+use crate::json::{JsonEdit, JsonSlot};
 use crate::text::tag::Tag;
 use crate::view::anchor::Anchor;
 use crate::view::checksum::Checksum;

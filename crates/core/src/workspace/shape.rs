@@ -12,9 +12,10 @@ use crate::edit::apply::{ApplyOptions, Durability, EditOptions};
 use crate::edit::repair::RepairRules;
 use crate::edit::report::{ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions};
 use crate::edit::resolve::{RELOCATE_WINDOW_MAX_LINES, Relocate};
-use crate::edit::session::{MemoryLimits, Unseen};
+use crate::edit::session::Unseen;
 use crate::edit::structure::SyntaxCheck;
 use crate::error::{Error, Result};
+use crate::memory::MemoryLimits;
 use crate::shape::OneOrMany;
 use crate::text::dialect::Dialect;
 

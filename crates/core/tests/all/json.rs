@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use hashline_core::internals::cancel::Cancel;
-use hashline_core::internals::json::JsonRequest;
 use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::edit::request::Patch;
 use hashline_core::internals::error::Code;
+use hashline_core::internals::json::JsonRequest;
 use hashline_core::internals::view::excerpt::Limits;
 use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
 

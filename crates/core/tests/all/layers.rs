@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use hashline_core::DIALECTS;
 
 /// From the bottom up. What stands beside the layers may be imported by all of them.
-const LAYERS: [&str; 6] = ["text", "disk", "view", "json", "edit", "workspace"];
+const LAYERS: [&str; 7] = ["text", "disk", "view", "json", "memory", "edit", "workspace"];
 const BESIDE: [&str; 4] = ["error", "cancel", "shape", "threads"];
 
 fn files_below(dir: &Path, files: &mut Vec<PathBuf>) {
@@ -37,8 +37,8 @@ fn layer_of(file: &Path, src: &Path) -> Option<usize> {
 /// What a layer may import, as its header says.
 fn announced(layer: usize, src: &Path) -> Vec<String> {
     let header = fs::read_to_string(src.join(format!("{}.rs", LAYERS[layer]))).unwrap();
-    let line = header.lines().find_map(|line| line.strip_prefix("//! May import: ")).unwrap();
-    line.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    let line = header.split("//! May import: ").nth(1).and_then(|rest| rest.split('.').next());
+    line.unwrap().split('`').skip(1).step_by(2).map(str::to_owned).collect()
 }
 
 /// The modules of the crate root that a source names.

@@ -17,8 +17,8 @@ use hashline_core::internals::disk::records::{RecordStore, StoreLock};
 use hashline_core::internals::edit::apply::PatchOptions;
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
 use hashline_core::internals::edit::outcome::Outcome;
-use hashline_core::internals::edit::session::{HeldMemory, Lesson, LineSet, MemoryLimits, Showing};
 use hashline_core::internals::error::{Code, Term};
+use hashline_core::internals::memory::{HeldMemory, Lesson, LineSet, MemoryLimits, Showing};
 use hashline_core::internals::view::read::ReadRequest;
 use hashline_core::internals::workspace::{
     Session, SessionOptions, StoreOptions, WorkspaceOptions,

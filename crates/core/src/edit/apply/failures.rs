@@ -3,8 +3,9 @@
 use crate::edit::outcome::{Failure, Outcome, Rejected, told_failures};
 use crate::edit::report::{AnchorReport, name_hunks, rejected_text};
 use crate::edit::request::HunkName;
-use crate::edit::session::{FileRefusal, Lesson};
+use crate::edit::session::FileRefusal;
 use crate::error::{Error, Spelling};
+use crate::memory::Lesson;
 
 /// Failures on the way to a refusal, each with the report of its anchor, if it is about one.
 #[derive(Debug, Default)]

@@ -19,9 +19,10 @@ use crate::edit::report::{
     AnswerOptions, DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, ToldRows, applied_text, block_rows,
     created_hunks, created_rows, deleted_hunks, edited_hunks, relocation_rows, unshown_diff,
 };
-use crate::edit::session::{Lesson, LineSet, Recall, Showing, Splice, Version, rows_shown};
+use crate::edit::session::{Recall, rows_shown};
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
+use crate::memory::{Lesson, LineSet, Showing, Splice, Version};
 use crate::text::dialect::Dialect;
 use crate::text::lines::{Unit, count_lines};
 use crate::view::scope::Scope;

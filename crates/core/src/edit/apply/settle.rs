@@ -24,12 +24,11 @@ use crate::edit::report::{
 };
 use crate::edit::request::{InsertAt, LineEdit, Operation, Transfer};
 use crate::edit::resolve::{Evidence, Resolved, Spot};
-use crate::edit::session::{
-    FileRefusal, HeldMemory, Lesson, LineSet, MemoryLimits, Recall, Showing, resolve_plainly,
-};
+use crate::edit::session::{FileRefusal, Recall, resolve_plainly};
 use crate::edit::splice::splice;
 use crate::edit::structure::Trials;
 use crate::error::{Code, Error, Result};
+use crate::memory::{HeldMemory, Lesson, LineSet, MemoryLimits, Showing};
 use crate::text::dialect::Dialect;
 use crate::text::lines::LineIndex;
 use crate::view::scope::Scope;

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::{Clash, Edit, NewLines, PlanText};
 use crate::cancel::CancelWatch;
 use crate::edit::request::Operation;
-use crate::edit::session::Splice;
 use crate::error::{Code, Error};
+use crate::memory::Splice;
 use crate::text::lines::{Lines, Terminator, Unit};
 
 /// A stretch of whole lines and what replaces it.

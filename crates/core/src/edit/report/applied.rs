@@ -6,7 +6,7 @@ use crate::edit::outcome::{Applied, Change, FileChange, Noop, NoopReason, Reloca
 use crate::edit::plan::{Plan, Region};
 use crate::edit::repair::Reindented;
 use crate::edit::request::Operation;
-use crate::edit::session::LineSet;
+use crate::memory::LineSet;
 use crate::text::dialect::Dialect;
 use crate::text::hash::mixes_line_number;
 use crate::text::lines::{LineIndex, Lines, Unit, count_lines};

@@ -1,8 +1,8 @@
 //! What is told of a file that parsed before a patch and does not after it.
 
 use super::{Rows, number_of};
-use crate::json::quoted;
 use crate::edit::structure::{Break, Slip, Suggestion};
+use crate::json::quoted;
 use crate::text::dialect::Dialect;
 use crate::text::hash::hash_line;
 use crate::text::lines::{LineIndex, Unit};

@@ -5,8 +5,8 @@ use std::cell::RefCell;
 
 use super::InsertAt;
 use crate::cancel::Cancel;
-use crate::json::{JsonAnchor, JsonValue, Value};
 use crate::error::{Code, Error, Result};
+use crate::json::{JsonAnchor, JsonValue, Value};
 use crate::text::dialect::Dialect;
 use crate::view::anchor::{Anchor, quote};
 use crate::view::checksum::Checksum;

@@ -11,12 +11,9 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use super::body::Body;
-use super::carry::Carry;
-use super::lines::LineSet;
-use super::memory::{FileMemory, FileRecord, Lineage, Moment, View};
 use crate::cancel::Cancel;
 use crate::edit::resolve::Spot;
+use crate::memory::{Body, Carry, FileMemory, FileRecord, LineSet, Lineage, Moment, Track, View};
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
 use crate::text::tag::Tag;
@@ -629,7 +626,7 @@ fn own_edit(view: &View, block: Block) -> Why {
 
 /// Where the lines of a target are after own edits: the same lines, and of a range nothing that
 /// came between them since.
-fn track(track: &super::Track, target: &Target<'_>, block: Block) -> Option<Block> {
+fn track(track: &Track, target: &Target<'_>, block: Block) -> Option<Block> {
     let (first, last) = (track.line(block.first)?, track.line(block.last)?);
     if first > last {
         return None;

@@ -3,19 +3,16 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::body::Body;
-use super::carry::{ENOUGH_LETTERS, letters_in};
-use super::held::HeldMemory;
-use super::lesson::Lesson;
-use super::lines::LineSet;
 use super::locate::{Found, Locator, Placed, Target, Unseen};
-use super::memory::{Moment, Showing};
 use super::patches::PatchState;
 use crate::cancel::Cancel;
 use crate::edit::outcome::Failure;
 use crate::edit::report::{AnchorReport, anchor_failures, recalled_failure};
 use crate::edit::request::{InsertAt, LineEdit, Operation, Transfer};
 use crate::edit::resolve::{Evidence, RelocatePolicy, Resolved, Spot, resolve};
+use crate::memory::{
+    Body, ENOUGH_LETTERS, HeldMemory, Lesson, LineSet, Moment, Showing, letters_in,
+};
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
 use crate::view::anchor::{Anchor, RowAnchor};

@@ -6,6 +6,10 @@ use super::*;
 use crate::cancel::Cancel;
 use crate::edit::resolve::Spot;
 use crate::error::Code;
+use crate::memory::{
+    Body, Course, HeldMemory, Lesson, LineSet, Memory, MemoryLimits, Moment, Showing, Splice,
+    Version,
+};
 use crate::text::dialect::Dialect;
 use crate::text::hash::hash_line;
 use crate::text::lines::{LineIndex, Unit};
@@ -713,7 +717,8 @@ fn regression_another_text_with_the_hash_of_the_one_that_was_shown_is_not_taken_
     let session = Session::showing("a b c d");
     let shown = version(&session.text);
     with(&lines("x b y z"), |other| {
-        let forged = Body { hash: shown.hash, ..*other };
+        let hash = shown.body().unwrap().hash;
+        let forged = Body { hash, ..*other };
         let record = session.memory.record(Path::new(FILE));
         let cancel = Cancel::default();
         let mut locator = Locator::new(&record, forged, pi(), Unseen::Refuse, None, &cancel);
@@ -730,7 +735,7 @@ fn regression_another_text_with_the_hash_of_the_one_that_was_shown_is_not_taken_
         }],
         &Cancel::default(),
     );
-    let text = memory.version(b"other", Some(shown.hash));
+    let text = memory.version(b"other", shown.body().map(|body| body.hash));
     assert_eq!(text.body().unwrap().text, b"other");
 }
 

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use super::{AddedContents, FileKey, Job, NewContent, Settled, Task};
 use crate::edit::apply::transfer::Taken;
-use crate::edit::session::{Course, LeftLines, LineSet, MovedLines, Recall};
+use crate::edit::session::Recall;
+use crate::memory::{Course, LeftLines, LineSet, MovedLines};
 
 /// Lines at their new place.
 struct Landing<'a> {

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::{Found, Locator, Target};
-use crate::edit::session::memory::View;
 use crate::error::Code;
+use crate::memory::View;
 use crate::text::tag::Tag;
 use crate::view::anchor::Anchor;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use proptest::prelude::*;
 
 use super::*;
-use crate::edit::session::track::Splice;
+use crate::memory::track::Splice;
 
 /// Some lines that no text of another name has.
 fn text(name: &str, lines: usize) -> Version {

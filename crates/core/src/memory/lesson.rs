@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::body::Version;
 use super::lines::LineSet;
-use super::memory::{Memory, Moment, Showing};
 use super::track::Course;
+use super::versions::{Memory, Moment, Showing};
 
 /// What a session learns from one answer about one file.
 #[derive(Clone, Debug)]

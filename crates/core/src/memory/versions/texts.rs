@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::Moment;
-use crate::edit::session::body::Kept;
+use crate::memory::body::Kept;
 
 /// When a text was used last, and whether it was the newest of its lineage then: that serves
 /// without the one that it was made of, and not the other way round.

@@ -6,18 +6,18 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::{FileMemory, Lineage, Memory, MemoryImage, MemoryLimits, Moment, View};
-use crate::edit::session::body::Version;
-use crate::edit::session::track::Splice;
+use crate::memory::body::Version;
+use crate::memory::track::Splice;
 
 /// No text has more lines.
-pub(in crate::edit::session) const MAX_LINES: u64 = u32::MAX as u64;
+pub(in crate::memory) const MAX_LINES: u64 = u32::MAX as u64;
 
 /// Moments are counted; no memory lives so long.
 const MAX_MOMENT: u64 = 1 << 53;
 
 impl MemoryLimits {
     /// The larger one of each limit.
-    pub(in crate::edit::session) fn larger(self, other: MemoryLimits) -> MemoryLimits {
+    pub(in crate::memory) fn larger(self, other: MemoryLimits) -> MemoryLimits {
         MemoryLimits {
             bytes: self.bytes.max(other.bytes),
             files: self.files.max(other.files),
@@ -28,7 +28,7 @@ impl MemoryLimits {
 
 impl Memory {
     /// How much it holds.
-    pub(in crate::edit::session) fn limits(&self) -> MemoryLimits {
+    pub(in crate::memory) fn limits(&self) -> MemoryLimits {
         self.limits
     }
 
@@ -36,7 +36,7 @@ impl Memory {
     /// processes taught it since. They may have taught that before the calls that wait were made,
     /// so each of these may mean it. Returns until when the call that takes it over, if it is one,
     /// may mean what was shown.
-    pub(in crate::edit::session) fn take_over(
+    pub(in crate::memory) fn take_over(
         &mut self,
         other: Memory,
         known: Moment,
@@ -59,7 +59,7 @@ impl Memory {
 
     /// Whether an edit of a text removes lines that were shown: only with the text they are
     /// remembered.
-    pub(in crate::edit::session) fn loses_lines(
+    pub(in crate::memory) fn loses_lines(
         &self,
         file: &Path,
         before: u128,
@@ -79,7 +79,7 @@ impl Memory {
     }
 
     /// The texts that it knows of and does not have, the one that was used last first.
-    pub(in crate::edit::session) fn lacking(&self) -> Vec<u128> {
+    pub(in crate::memory) fn lacking(&self) -> Vec<u128> {
         let mut lineages: Vec<_> = self.files.values().flat_map(|file| &file.lineages).collect();
         lineages.sort_by_key(|one| Reverse(one.used));
         let mut seen = HashSet::new();
@@ -88,7 +88,7 @@ impl Memory {
     }
 
     /// Keeps the texts that it knows of and another memory has.
-    pub(in crate::edit::session) fn adopt_texts(&mut self, other: &Memory) {
+    pub(in crate::memory) fn adopt_texts(&mut self, other: &Memory) {
         for text in self.lacking().into_iter().filter_map(|hash| other.version(hash)) {
             self.keep(&text);
         }
@@ -96,7 +96,7 @@ impl Memory {
     }
 
     /// Keeps texts that it knows of; says of the others that they are forgotten.
-    pub(in crate::edit::session) fn supply(&mut self, texts: &[Version], forgotten: &[u128]) {
+    pub(in crate::memory) fn supply(&mut self, texts: &[Version], forgotten: &[u128]) {
         texts.iter().for_each(|text| self.keep(text));
         forgotten.iter().for_each(|&hash| self.files.note_lost(hash));
         self.fit_texts();
@@ -112,7 +112,7 @@ impl Memory {
 impl MemoryImage {
     /// Whether a memory can have left it. What is written after a checksum is read as it was
     /// written, but not every program that writes there need be in order.
-    pub(in crate::edit::session) fn is_sound(&self) -> bool {
+    pub(in crate::memory) fn is_sound(&self) -> bool {
         let now = Moment(self.now);
         self.now <= MAX_MOMENT
             && self.texts.iter().all(|text| text.lines <= MAX_LINES)

@@ -24,7 +24,7 @@ use super::track::{Course, Track};
 use crate::error::{Error, Message, Result, Term};
 
 pub(super) use image::MemoryImage;
-pub(super) use lineage::{Lineage, View};
+pub(crate) use lineage::{Lineage, View};
 pub(super) use shared::MAX_LINES;
 
 use files::Files;
@@ -89,9 +89,9 @@ pub enum Showing {
 
 /// What is remembered of a file.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct FileMemory {
+pub(crate) struct FileMemory {
     /// Oldest first.
-    pub(super) lineages: Vec<Lineage>,
+    pub(crate) lineages: Vec<Lineage>,
     /// Something that was shown of the file is not remembered any more.
     pub(super) forgotten: bool,
     used: u64,
@@ -184,16 +184,16 @@ pub struct FileRecord {
 }
 
 impl FileRecord {
-    pub(super) fn file(&self) -> Option<&FileMemory> {
+    pub(crate) fn file(&self) -> Option<&FileMemory> {
         self.file.as_deref()
     }
 
     /// Whether something that was shown of the file is not remembered any more.
-    pub(super) fn has_forgotten(&self) -> bool {
+    pub(crate) fn has_forgotten(&self) -> bool {
         self.forgotten
     }
 
-    pub(super) fn text(&self, hash: u128) -> Option<Body<'_>> {
+    pub(crate) fn text(&self, hash: u128) -> Option<Body<'_>> {
         self.texts.get(&hash).map(|kept| kept.body())
     }
 }

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::memory::Memory;
+use super::versions::Memory;
 
 /// A memory behind a lock.
 pub(super) struct GuardedMemory {
@@ -72,9 +72,9 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::edit::session::body::Version;
-    use crate::edit::session::lines::LineSet;
-    use crate::edit::session::memory::Showing;
+    use crate::memory::body::Version;
+    use crate::memory::lines::LineSet;
+    use crate::memory::versions::Showing;
 
     #[test]
     fn regression_the_size_is_told_while_another_call_learns() {

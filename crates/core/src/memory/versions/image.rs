@@ -7,12 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::files::Files;
 use super::{FileMemory, Memory};
-use crate::edit::session::store::TextRef;
+use crate::memory::store::TextRef;
 
 /// A memory as it is written down: texts by their hashes.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(in crate::edit::session) struct MemoryImage {
+pub(in crate::memory) struct MemoryImage {
     pub(super) now: u64,
     pub(super) files: Vec<(PathBuf, FileMemory)>,
     pub(super) texts: Vec<TextRef>,
@@ -21,14 +21,14 @@ pub(in crate::edit::session) struct MemoryImage {
 
 impl MemoryImage {
     /// Its texts.
-    pub(in crate::edit::session) fn texts(&self) -> impl Iterator<Item = &TextRef> + '_ {
+    pub(in crate::memory) fn texts(&self) -> impl Iterator<Item = &TextRef> + '_ {
         self.texts.iter()
     }
 }
 
 impl Memory {
     /// What there is to write down.
-    pub(in crate::edit::session) fn image(&self) -> MemoryImage {
+    pub(in crate::memory) fn image(&self) -> MemoryImage {
         // A name that is no text cannot be written down; its file is known to this process alone.
         let files = self.files.iter().filter(|(file, _)| file.to_str().is_some());
         let texts = self.texts.iter().map(|(hash, kept)| {
@@ -44,7 +44,7 @@ impl Memory {
     }
 
     /// A memory that was written down, without its texts, for the calls that `empty` knows of.
-    pub(in crate::edit::session) fn restored(image: MemoryImage, empty: Memory) -> Memory {
+    pub(in crate::memory) fn restored(image: MemoryImage, empty: Memory) -> Memory {
         let hash = |hash: String| u128::from_str_radix(&hash, 16).ok();
         let mut memory = Memory {
             now: image.now,

@@ -32,7 +32,7 @@ const MAX_DIFFERENT_LINES: usize = 400_000;
 const MAX_EDITS: usize = 2_000;
 
 /// What is in each text once must have so many letters or digits to prove that it is the same.
-pub(super) const ENOUGH_LETTERS: u8 = 4;
+pub(crate) const ENOUGH_LETTERS: u8 = 4;
 
 /// How many lines are looked at between two looks at the flag that cancels.
 const PIECE_LINES: usize = 1 << 16;
@@ -212,7 +212,7 @@ fn common_suffix(one: &[u8], other: &[u8]) -> usize {
 
 /// How many letters and digits a line has, up to what is enough; outside ASCII each byte is taken
 /// for a part of one.
-pub(super) fn letters_in(line: &[u8]) -> u8 {
+pub(crate) fn letters_in(line: &[u8]) -> u8 {
     let letters = line.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
     letters.take(ENOUGH_LETTERS.into()).count() as u8
 }

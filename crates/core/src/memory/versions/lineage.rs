@@ -7,10 +7,10 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::{Moment, Showing};
-use crate::edit::session::body::Body;
-use crate::edit::session::lines::LineSet;
-use crate::edit::session::store::hex;
-use crate::edit::session::track::{Course, LeftLines, Track, TrackAsNow};
+use crate::memory::body::Body;
+use crate::memory::lines::LineSet;
+use crate::memory::store::hex;
+use crate::memory::track::{Course, LeftLines, Track, TrackAsNow};
 use crate::text::tag::Tag;
 
 /// How many views there may be of one lineage: a read each, and a report after each own edit.
@@ -24,15 +24,15 @@ pub(super) type Held = Option<(Moment, Moment)>;
 
 /// Numbers under which lines were shown, all of one text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::edit::session) struct View {
+pub(crate) struct View {
     /// The text.
     #[serde(with = "hex")]
-    pub(in crate::edit::session) hash: u128,
+    pub(crate) hash: u128,
     /// Its tag, once the session has edited it: from then on the text may be gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::edit::session) tag: Option<Tag>,
+    pub(crate) tag: Option<Tag>,
     /// The lines that were shown, by their numbers in that text.
-    pub(in crate::edit::session) shown: LineSet,
+    pub(crate) shown: LineSet,
     /// Those of them that were shown while calls waited which cannot mean them, and when.
     #[serde(skip)]
     pub(super) late: Vec<(Moment, LineSet)>,
@@ -42,16 +42,16 @@ pub(in crate::edit::session) struct View {
     #[serde(default)]
     pub(super) asked_at: Moment,
     /// Where its lines are in the tip.
-    pub(in crate::edit::session) track: Track,
+    pub(crate) track: Track,
     /// Shown lines that an own edit removed, with their texts.
     #[serde(with = "texts_by_line")]
-    pub(in crate::edit::session) gone: BTreeMap<u64, Box<[u8]>>,
+    pub(crate) gone: BTreeMap<u64, Box<[u8]>>,
     /// Those of them that went to other files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) left: Vec<LeftLines>,
     /// When lines of it were shown for the first and for the last time.
-    pub(in crate::edit::session) since: Moment,
-    pub(in crate::edit::session) last: Moment,
+    pub(crate) since: Moment,
+    pub(crate) last: Moment,
 }
 
 impl View {
@@ -103,12 +103,12 @@ impl View {
     }
 
     /// Whether a call that was made at a moment can mean anything of it.
-    pub(in crate::edit::session) fn is_known(&self, as_of: Option<Moment>) -> bool {
+    pub(crate) fn is_known(&self, as_of: Option<Moment>) -> bool {
         as_of.is_none_or(|as_of| self.since <= as_of)
     }
 
     /// Whether a call that was made at a moment can mean this line of it.
-    pub(in crate::edit::session) fn shows(&self, line: u64, as_of: Option<Moment>) -> bool {
+    pub(crate) fn shows(&self, line: u64, as_of: Option<Moment>) -> bool {
         let is_late = |as_of: Moment| {
             self.late.iter().any(|(moment, lines)| *moment > as_of && lines.contains(line))
         };
@@ -116,7 +116,7 @@ impl View {
     }
 
     /// The lines of it that a call which was made at a moment can mean.
-    pub(in crate::edit::session) fn shown_as_of(&self, as_of: Option<Moment>) -> LineSet {
+    pub(crate) fn shown_as_of(&self, as_of: Option<Moment>) -> LineSet {
         let mut shown = self.shown.clone();
         for (moment, lines) in &self.late {
             if as_of.is_some_and(|as_of| *moment > as_of) {
@@ -128,12 +128,7 @@ impl View {
 
     /// Whether the model asked for a line of this text after it was shown anything of another
     /// view: then that is the one it has in mind.
-    pub(in crate::edit::session) fn was_asked_since(
-        &self,
-        other: &View,
-        line: u64,
-        as_of: Option<Moment>,
-    ) -> bool {
+    pub(crate) fn was_asked_since(&self, other: &View, line: u64, as_of: Option<Moment>) -> bool {
         self.asked_at > other.last
             && as_of.is_none_or(|as_of| self.asked_at <= as_of)
             && self.asked.contains(line)
@@ -180,7 +175,7 @@ impl View {
     }
 
     /// The file to which a line of it went, and its number there.
-    pub(in crate::edit::session) fn left_for(&self, line: u64) -> Option<(&str, u64)> {
+    pub(crate) fn left_for(&self, line: u64) -> Option<(&str, u64)> {
         let one =
             self.left.iter().find(|one| (one.first..one.first + one.count).contains(&line))?;
         Some((&one.to, one.now + (line - one.first)))
@@ -204,22 +199,22 @@ impl View {
 
 /// A text that others made, and what the session's own edits made of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(in crate::edit::session) struct Lineage {
+pub(crate) struct Lineage {
     /// The text that others made.
     #[serde(with = "hex")]
-    pub(in crate::edit::session) base: u128,
+    pub(crate) base: u128,
     /// Where its lines are in the tip.
-    pub(in crate::edit::session) track: Track,
+    pub(crate) track: Track,
     /// The text now.
     #[serde(with = "hex")]
-    pub(in crate::edit::session) tip: u128,
+    pub(crate) tip: u128,
     /// The lines of the tip that the session wrote.
-    pub(in crate::edit::session) written: LineSet,
+    pub(crate) written: LineSet,
     /// What was shown, oldest first.
-    pub(in crate::edit::session) views: Vec<View>,
+    pub(crate) views: Vec<View>,
     pub(super) used: Moment,
     /// When the session itself edited it last.
-    pub(in crate::edit::session) changed: Moment,
+    pub(crate) changed: Moment,
 }
 
 impl Lineage {
@@ -291,7 +286,7 @@ impl Lineage {
     }
 
     /// The lines of the tip that the model knows: shown under some number, or written by it.
-    pub(in crate::edit::session) fn known(&self, as_of: Option<Moment>) -> LineSet {
+    pub(crate) fn known(&self, as_of: Option<Moment>) -> LineSet {
         let mut known = self.written.clone();
         for view in self.views.iter().filter(|view| view.is_known(as_of)) {
             known.extend(&view.track.set(&view.shown_as_of(as_of)));

@@ -1,0 +1,35 @@
+//! What a model was shown, and where these lines are now.
+//!
+//! `versions` are those of files that were shown, and the lines of each (`lines`). Where lines are
+//! now is known exactly after own edits (`track`), and found after those of others by comparing
+//! two texts (`carry`, `body`). A `lesson` is what one answer teaches.
+//!
+//! The calls of a session share a memory (`held`, `guarded`); `store` keeps it on disk, where
+//! other processes learn of it, and `notes` says what went wrong there. All else is pure.
+//! Rules: docs/protocol.md, "Sessions".
+//!
+//! May import: `error`, `cancel`, `text`, `disk`.
+
+// A set of lines is a list of ranges, and some sets have one.
+#![allow(clippy::single_range_in_vec_init)]
+
+mod body;
+mod carry;
+mod guarded;
+mod held;
+mod lesson;
+mod lines;
+mod notes;
+mod store;
+mod track;
+mod versions;
+
+pub use body::{Body, Version};
+pub use carry::Carry;
+pub(crate) use carry::{ENOUGH_LETTERS, letters_in};
+pub use held::{HeldMemory, Learning};
+pub use lesson::Lesson;
+pub use lines::LineSet;
+pub use track::{Course, LeftLines, MovedLines, Splice, Track};
+pub(crate) use versions::{FileMemory, Lineage, View};
+pub use versions::{FileRecord, Memory, MemoryLimits, Moment, Showing};
