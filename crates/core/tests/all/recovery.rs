@@ -784,7 +784,7 @@ fn names_that_another_call_has_vacated_for_a_moment_are_waited_for() {
 #[test]
 fn a_fault_in_the_recovery_leaves_the_rest_to_a_later_one() {
     let before = snapshot(Scene::new().dir.path());
-    for n in (1..).step_by(23 * stride()) {
+    for n in (1..).step_by(61 * stride()) {
         for fault_at in (1..).step_by(stride()) {
             let scene = Scene::new();
             if !scene.crash(n, patch(scene.dir.path())) {
