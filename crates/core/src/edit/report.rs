@@ -13,6 +13,7 @@ mod recalled;
 mod rejected;
 mod repeated;
 
+use crate::disk::bytes::string_of;
 use crate::disk::commit::{Conflict, RecoveryReport};
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
@@ -131,11 +132,10 @@ impl Rows {
     }
 
     fn into_told(self) -> ToldRows {
-        let text = String::from_utf8_lossy(&self.out).into_owned();
-        ToldRows { text, named: self.named, tag: None }
+        ToldRows { text: string_of(self.out), named: self.named, tag: None }
     }
 
     fn into_text(self) -> String {
-        String::from_utf8_lossy(&self.out).into_owned()
+        string_of(self.out)
     }
 }

@@ -60,8 +60,8 @@ impl Kept {
 
     /// What it takes in memory.
     pub(super) fn bytes(&self) -> usize {
-        // A line index is 8 bytes for every 64 lines.
-        self.text.len() + self.index.count() as usize / 8
+        // A line index is 8 bytes for every 16 lines.
+        self.text.len() + self.index.count() as usize / 2
     }
 }
 

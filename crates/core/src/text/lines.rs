@@ -171,12 +171,12 @@ pub fn line_around(text: &[u8], offset: usize) -> Span {
     Span::new(text, Unit::Byte, start, Unit::Byte.line_end(text, start))
 }
 
-/// Every how many lines the index remembers an offset: 8 bytes per 64 lines of memory, and
-/// at most 63 lines of scanning to find any line.
-const STRIDE_LINES: u64 = 64;
+/// Every how many lines the index remembers an offset: 8 bytes per 16 lines of memory, and
+/// at most 15 lines of scanning to find any line.
+const STRIDE_LINES: u64 = 16;
 
 /// How many bytes are counted at once: a fraction of what lines that are remembered lie apart.
-const COUNTED_BYTES: usize = 1024;
+const COUNTED_BYTES: usize = 256;
 
 /// How many are counted at once where an offset is to be remembered. The line feeds of a block
 /// have room in a byte, so compilers turn the sum into vector instructions.
@@ -191,7 +191,7 @@ fn count_in_block(block: &[u8]) -> usize {
 pub struct LineIndex {
     unit: Unit,
     count: u64,
-    /// Offsets of lines 1, 65, 129, …
+    /// Offsets of lines 1, 17, 33, …
     starts: Vec<usize>,
 }
 

@@ -5,7 +5,6 @@ use super::versions::stale_text;
 use crate::cancel::Cancel;
 use crate::edit::outcome::{Failure, Outcome, Warning, WarningCode};
 use crate::edit::request::{Operations, Patch, PatchKind, no_whole_file, parse, script_text};
-use crate::edit::resolve::Evidence;
 use crate::edit::script::{LoweredScript, Registers, ScriptProblem, lower, read_script};
 use crate::error::{Code, Error, Term};
 use crate::text::dialect::Dialect;
@@ -43,8 +42,8 @@ pub(super) fn operations_on_text(
     let name = operations.versions.first().map(|first| first.path.as_str());
     for version in &operations.versions {
         if Some(version.path.as_str()) == name {
-            let evidence = Evidence::new(dialect, text.as_bytes());
-            failures.extend(stale_text(&evidence, &operations, version).unwrap_or_default());
+            let stale = stale_text(dialect, text.as_bytes(), &operations, version);
+            failures.extend(stale.unwrap_or_default());
         } else {
             let message = "a text in memory is one file, and the patch names several";
             let error = Error::new(Code::InvalidOperation, message);

@@ -7,6 +7,7 @@ use crate::edit::report::stale_version;
 use crate::edit::request::{FileAction, NamedVersion, Operations};
 use crate::edit::resolve::Evidence;
 use crate::error::{Code, Error, Result};
+use crate::text::dialect::Dialect;
 use crate::text::tag::Tag;
 use crate::view::scope::Scope;
 
@@ -44,7 +45,7 @@ fn stale_file(scope: &Scope<'_>, patch: &Operations, version: &NamedVersion) -> 
             let message = format!("{}: is a binary file, and has no tag", version.path);
             return Err(Error::at(Code::BinaryFile, &version.path, message));
         };
-        Ok(stale_text(&Evidence::new(scope.dialect, document.text()), patch, version))
+        Ok(stale_text(scope.dialect, document.text(), patch, version))
     });
     found.unwrap_or_else(|error| {
         let mut failures = Failures::default();
@@ -55,14 +56,16 @@ fn stale_file(scope: &Scope<'_>, patch: &Operations, version: &NamedVersion) -> 
 
 /// The refusal of a section of which a text is not the version.
 pub(super) fn stale_text(
-    evidence: &Evidence<'_>,
+    dialect: &'static Dialect,
+    text: &[u8],
     patch: &Operations,
     version: &NamedVersion,
 ) -> Option<Failures> {
-    if Tag::of(evidence.text) == version.tag {
+    if Tag::of(text) == version.tag {
         return None;
     }
-    let (failure, report) = stale_version(evidence, version, &lines_named(patch, version));
+    let evidence = Evidence::new(dialect, text);
+    let (failure, report) = stale_version(&evidence, version, &lines_named(patch, version));
     let mut failures = Failures::default();
     failures.push_reported(failure, report);
     Some(failures)

@@ -1,6 +1,8 @@
 //! Refusals of patches in oh-my-pi's language: operations by the heads of their hunks, and the
 //! version that a section names.
 
+use memchr::memmem;
+
 use super::CONTEXT_LINES;
 use super::rejected::AnchorReport;
 use crate::edit::outcome::{Applied, Failure};
@@ -8,6 +10,9 @@ use crate::edit::request::{HunkName, NamedVersion};
 use crate::edit::resolve::Evidence;
 use crate::error::{Code, Terms};
 use crate::text::tag::Tag;
+
+/// The word for which the heads of hunks stand, without the letter that can be a capital.
+const OPERATION: &str = "peration";
 
 impl HunkName {
     /// How it is spoken of.
@@ -39,9 +44,11 @@ pub fn name_applied_hunks(hunks: &[HunkName], applied: &mut Applied) {
     if hunks.is_empty() {
         return;
     }
-    let is_row = |row: &str| row.starts_with(|first: char| first.is_ascii_digit());
-    let told = |row| if is_row(row) { row.to_owned() } else { named(hunks, row) };
-    applied.text = applied.text.split('\n').map(told).collect::<Vec<_>>().join("\n");
+    if memmem::find(applied.text.as_bytes(), OPERATION.as_bytes()).is_some() {
+        let is_row = |row: &str| row.starts_with(|first: char| first.is_ascii_digit());
+        let told = |row| if is_row(row) { row.to_owned() } else { named(hunks, row) };
+        applied.text = applied.text.split('\n').map(told).collect::<Vec<_>>().join("\n");
+    }
     for warning in &mut applied.warnings {
         warning.message = named(hunks, &warning.message);
     }
@@ -51,7 +58,7 @@ pub fn name_applied_hunks(hunks: &[HunkName], applied: &mut Applied) {
 fn named(hunks: &[HunkName], text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find("peration") {
+    while let Some(at) = rest.find(OPERATION) {
         // The letter before is that of the word.
         let start = at.saturating_sub(1);
         let word = &rest[at..];
@@ -62,8 +69,8 @@ fn named(hunks: &[HunkName], text: &str) -> String {
         let first = behind.and_then(|behind| hunk_at(hunks, behind));
         let is_word = at > 0 && matches!(rest.as_bytes()[start], b'o' | b'O');
         let Some((first, behind)) = first.filter(|_| is_word) else {
-            out += &rest[..at + "peration".len()];
-            rest = &rest[at + "peration".len()..];
+            out += &rest[..at + OPERATION.len()];
+            rest = &rest[at + OPERATION.len()..];
             continue;
         };
         out += &rest[..start];

@@ -52,12 +52,12 @@ impl<'e, 'a> HashWindow<'e, 'a> {
     /// Whether line `number` has the anchor's hash, and its hint's text. An anchor that names a
     /// version has neither: that the file is this version was found out before.
     pub(super) fn agrees(&mut self, anchor: &Anchor, number: u64) -> bool {
+        if anchor.tag.is_some() {
+            return number == u64::from(anchor.line) && (1..=self.evidence.count()).contains(&number);
+        }
         let Some(line) = self.evidence.line(number) else {
             return false;
         };
-        if anchor.tag.is_some() {
-            return number == u64::from(anchor.line);
-        }
         self.hash_of(anchor, number, line) == anchor.hash && self.hint_agrees(anchor, line)
     }
 
