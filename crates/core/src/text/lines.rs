@@ -234,7 +234,7 @@ impl LineIndex {
         for at in piece.clone().step_by(BLOCK_BYTES) {
             let block = &bytes[at..piece.end.min(at + BLOCK_BYTES)];
             let newlines = count_in_block(block);
-            if due <= seen + newlines {
+            while due <= seen + newlines {
                 let newline = memchr_iter(b'\n', block).nth(due - seen - 1);
                 let start = newline.map_or(bytes.len(), |newline| at + newline + 1);
                 if start < bytes.len() {

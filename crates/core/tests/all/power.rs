@@ -29,7 +29,7 @@ use hashline_core::internals::workspace::Workspace;
 use serde_json::{Value, json};
 
 /// States for each cut in the version that runs with the other tests.
-const SHORT_STATES: usize = 2;
+const SHORT_STATES: usize = 3;
 
 fn states_per_cut() -> usize {
     let number = std::env::var("HASHLINE_POWER_STATES").ok().and_then(|text| text.parse().ok());
