@@ -53,7 +53,8 @@ impl<'e, 'a> HashWindow<'e, 'a> {
     /// version has neither: that the file is this version was found out before.
     pub(super) fn agrees(&mut self, anchor: &Anchor, number: u64) -> bool {
         if anchor.tag.is_some() {
-            return number == u64::from(anchor.line) && (1..=self.evidence.count()).contains(&number);
+            return number == u64::from(anchor.line)
+                && (1..=self.evidence.count()).contains(&number);
         }
         let Some(line) = self.evidence.line(number) else {
             return false;
