@@ -18,6 +18,8 @@ mod state;
 mod step;
 mod undo;
 
+use serde::Deserialize;
+
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileSystem, Lookup, Place, Stamp};
 use crate::error::{Code, Error, Message, Result, Term};
@@ -73,11 +75,29 @@ pub enum Update<'a> {
     },
 }
 
+/// What a finished call is safe from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Durability {
+    /// A power cut: every file and directory is forced to the disk.
+    #[default]
+    Power,
+    /// The end of the process.
+    Process,
+}
+
+impl Durability {
+    /// Whether what is written is forced to the disk.
+    fn syncs(self) -> bool {
+        self == Durability::Power
+    }
+}
+
 /// How a transaction is carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommitOptions {
-    /// Force files, directories and the journal to the disk.
-    pub sync: bool,
+    /// What it is safe from once it is done.
+    pub durability: Durability,
     /// Refuse files that have several names: with a root, the others may lie outside it.
     pub refuse_hard_links: bool,
 }
@@ -119,9 +139,9 @@ pub fn commit(
 ) -> std::result::Result<(), CommitError> {
     let fs = ground.fs;
     let drafts = draft::drafts(ground, updates, options).map_err(CommitError::Refused)?;
-    let mut journal =
-        Journal::write(fs, ground.state, &drafts, options.sync).map_err(CommitError::Refused)?;
-    let mut staged = Staged::new(fs, ground.base, options.sync, cancel);
+    let mut journal = Journal::write(fs, ground.state, &drafts, options.durability)
+        .map_err(CommitError::Refused)?;
+    let mut staged = Staged::new(fs, ground.base, options.durability, cancel);
     let steps = match stage_all(&mut staged, &drafts, cancel, is_current) {
         Ok(steps) => steps,
         Err(error) => {
@@ -136,7 +156,7 @@ pub fn commit(
     }
     // From here on, temporary files may hold old versions.
     staged.disarm();
-    let mut published = Published::new(fs, options.sync);
+    let mut published = Published::new(fs, options.durability);
     match published.publish(&steps) {
         Ok(()) => {
             journal.mark_published(fs);

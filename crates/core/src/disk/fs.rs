@@ -31,6 +31,15 @@ use unix as system;
 #[cfg(windows)]
 use windows as system;
 
+/// Who may use a file or a directory that is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewAccess {
+    /// Its owner alone.
+    OwnerOnly,
+    /// Whomever the system admits to new ones.
+    Usual,
+}
+
 /// The operations the engine needs. Those that change something are each on a name in an open
 /// directory, so that a directory that is moved or replaced by a link during a call cannot
 /// redirect a later step.
@@ -43,9 +52,8 @@ pub trait FileSystem: Send + Sync {
     fn open_state(&self, place: &Place) -> io::Result<File>;
     /// Opens for writing in place; keeps the content.
     fn open_for_rewrite(&self, place: &Place) -> io::Result<File>;
-    /// Creates a file that must not exist yet: `private` for the owner alone, else with the
-    /// mode that the system gives new files.
-    fn create_new(&self, place: &Place, private: bool) -> io::Result<File>;
+    /// Creates a file that must not exist yet.
+    fn create_new(&self, place: &Place, access: NewAccess) -> io::Result<File>;
     /// The stamp of what the name stands for; of the link itself when it is one.
     fn stamp(&self, place: &Place) -> io::Result<Stamp>;
     /// The stamp of an open file.
@@ -82,8 +90,8 @@ pub trait FileSystem: Send + Sync {
     fn read_link(&self, place: &Place) -> io::Result<PathBuf>;
     /// Removes a name of a file.
     fn unlink(&self, place: &Place) -> io::Result<()>;
-    /// Makes a directory: `private` one that only its owner may look into.
-    fn make_dir(&self, place: &Place, private: bool) -> io::Result<()>;
+    /// Makes a directory.
+    fn make_dir(&self, place: &Place, access: NewAccess) -> io::Result<()>;
     /// Removes an empty directory.
     fn remove_dir(&self, place: &Place) -> io::Result<()>;
     /// Whether the user may write the file's content.
@@ -139,8 +147,8 @@ impl FileSystem for OsFileSystem {
         system::open(place, &options)
     }
 
-    fn create_new(&self, place: &Place, private: bool) -> io::Result<File> {
-        system::create_new(place, private)
+    fn create_new(&self, place: &Place, access: NewAccess) -> io::Result<File> {
+        system::create_new(place, access)
     }
 
     fn stamp(&self, place: &Place) -> io::Result<Stamp> {
@@ -226,13 +234,19 @@ impl FileSystem for OsFileSystem {
         system::unlink(place)
     }
 
-    fn make_dir(&self, place: &Place, private: bool) -> io::Result<()> {
+    fn make_dir(&self, place: &Place, access: NewAccess) -> io::Result<()> {
         let mut builder = DirBuilder::new();
         builder.recursive(false);
         #[cfg(unix)]
-        cap_std::fs::DirBuilderExt::mode(&mut builder, if private { 0o700 } else { 0o777 });
+        {
+            let mode = match access {
+                NewAccess::OwnerOnly => 0o700,
+                NewAccess::Usual => 0o777,
+            };
+            cap_std::fs::DirBuilderExt::mode(&mut builder, mode);
+        }
         #[cfg(not(unix))]
-        let _ = private;
+        let _ = access;
         place.dir().create_dir_with(place.name(), &builder)
     }
 

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::cancel::Cancel;
 use crate::disk::commit::{LockKey, Locks, StateDir};
-use crate::disk::fs::{FileSystem, Place, Stamp};
+use crate::disk::fs::{FileSystem, NewAccess, Place, Stamp};
 use crate::error::{Code, Error, Result};
 
 pub use contents::StoredContent;
@@ -246,7 +246,9 @@ impl RecordStore {
         let fault = |cause| self.fault("write", &cause);
         let log = self.log()?;
         let opened = match self.fs.open_for_rewrite(&log) {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => self.fs.create_new(&log, true),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+                self.fs.create_new(&log, NewAccess::OwnerOnly)
+            }
             opened => opened,
         };
         let mut file = opened.map_err(fault)?;
@@ -286,7 +288,7 @@ impl RecordStore {
         push_line(&mut text, &head());
         let head = Some(text.as_bytes().to_vec());
         records.iter().for_each(|record| push_line(&mut text, record));
-        let mut file = self.fs.create_new(&fresh, true).map_err(fault)?;
+        let mut file = self.fs.create_new(&fresh, NewAccess::OwnerOnly).map_err(fault)?;
         let written = self.fs.write(&mut file, text.as_bytes());
         // A name that comes to the disk before what it names would be a log without records.
         if let Err(cause) = written.and_then(|()| self.fs.sync(&file)) {

@@ -42,7 +42,8 @@ use settle::{Asked, LoadedFile, Settled, lines_taken, load_file, settle_document
 use transfer::TakenLines;
 use turns::{Locked, lock};
 
-pub use options::{ApplyOptions, Durability, EditOptions, LOCK_TIMEOUT_MS, PatchOptions};
+pub use crate::disk::commit::Durability;
+pub use options::{ApplyOptions, EditOptions, LOCK_TIMEOUT_MS, PatchOptions};
 pub use syntax::{SyntaxReport, check_syntax, check_syntax_bytes};
 pub use verify::{verify_bytes, verify_file};
 

@@ -12,7 +12,9 @@ use crate::support::stride;
 use hashline_core::internals::cancel::{Cancel, at_look, looks};
 use hashline_core::internals::disk::bytes::snapshot;
 use hashline_core::internals::disk::commit::StateDir;
-use hashline_core::internals::disk::fs::{Directory, FileSystem, OsFileSystem, Place, Stamp};
+use hashline_core::internals::disk::fs::{
+    Directory, FileSystem, NewAccess, OsFileSystem, Place, Stamp,
+};
 use hashline_core::internals::disk::records::{RecordStore, StoreLock};
 use hashline_core::internals::edit::apply::PatchOptions;
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
@@ -417,7 +419,7 @@ impl FileSystem for Watched {
         open(place: &Place) -> File;
         open_state(place: &Place) -> File;
         open_for_rewrite(place: &Place) -> File;
-        create_new(place: &Place, private: bool) -> File;
+        create_new(place: &Place, access: NewAccess) -> File;
         stamp(place: &Place) -> Stamp;
         stamp_of(file: &File) -> Stamp;
         seek(file: &mut File, offset_bytes: u64) -> ();
@@ -430,7 +432,7 @@ impl FileSystem for Watched {
         copy_link(from: &Place, to: &Place) -> ();
         read_link(place: &Place) -> PathBuf;
         unlink(place: &Place) -> ();
-        make_dir(place: &Place, private: bool) -> ();
+        make_dir(place: &Place, access: NewAccess) -> ();
         remove_dir(place: &Place) -> ();
         may_write(place: &Place) -> bool;
         canonicalize(path: &Path) -> PathBuf;

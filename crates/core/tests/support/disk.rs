@@ -18,7 +18,9 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::SystemTime;
 
 use hashline_core::internals::disk::commit::TEMPORARY_PREFIX;
-use hashline_core::internals::disk::fs::{Directory, FileSystem, OsFileSystem, Place, Stamp};
+use hashline_core::internals::disk::fs::{
+    Directory, FileSystem, NewAccess, OsFileSystem, Place, Stamp,
+};
 
 use crate::support::errors::EIO;
 
@@ -643,9 +645,9 @@ impl FileSystem for Recorder {
         Ok(file)
     }
 
-    fn create_new(&self, place: &Place, private: bool) -> io::Result<File> {
+    fn create_new(&self, place: &Place, access: NewAccess) -> io::Result<File> {
         let mut log = self.step("create", On::Place(place))?;
-        let file = OsFileSystem.create_new(place, private)?;
+        let file = OsFileSystem.create_new(place, access)?;
         log.follow(place.canonical(), self.shown(place.canonical()))?;
         log.change(Entry::New(place.canonical().to_owned()), vec![inode_of(&file)?]);
         Ok(file)
@@ -783,9 +785,9 @@ impl FileSystem for Recorder {
         OsFileSystem.read_link(place)
     }
 
-    fn make_dir(&self, place: &Place, private: bool) -> io::Result<()> {
+    fn make_dir(&self, place: &Place, access: NewAccess) -> io::Result<()> {
         let mut log = self.step("make directory", On::Place(place))?;
-        OsFileSystem.make_dir(place, private)?;
+        OsFileSystem.make_dir(place, access)?;
         log.change(Entry::MakeDir(place.canonical().to_owned()), vec![]);
         Ok(())
     }

@@ -17,7 +17,7 @@ use hashline_core::internals::disk::commit::{
     RecoveryReport, StateDir, TEMPORARY_PREFIX, recover_transactions,
 };
 use hashline_core::internals::disk::fs::{
-    Directory, FileSystem, OsFileSystem, Place, Stamp, plain,
+    Directory, FileSystem, NewAccess, OsFileSystem, Place, Stamp, plain,
 };
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
 use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
@@ -446,7 +446,7 @@ macro_rules! forward {
 
 forward! {
     open_state(place: &Place) -> File;
-    create_new(place: &Place, private: bool) -> File;
+    create_new(place: &Place, access: NewAccess) -> File;
     read(file: &mut File, limit_bytes: u64, out: &mut Vec<u8>) -> ();
     write(file: &mut File, bytes: &[u8]) -> ();
     seek(file: &mut File, offset_bytes: u64) -> ();
@@ -457,7 +457,7 @@ forward! {
     link(from: &Place, to: &Place) -> ();
     copy_link(from: &Place, to: &Place) -> ();
     read_link(place: &Place) -> PathBuf;
-    make_dir(place: &Place, private: bool) -> ();
+    make_dir(place: &Place, access: NewAccess) -> ();
     remove_dir(place: &Place) -> ();
     canonicalize(path: &Path) -> PathBuf;
     open_dir_at(path: &Path) -> Directory;

@@ -11,7 +11,7 @@ use super::StateDir;
 use super::draft::temporary_name;
 use super::journal::{FINISHED, parse_journal};
 use super::recover::{RecoveryReport, is_well_formed, lock_abandoned, read_journal, shown};
-use crate::disk::fs::{FileSystem, Place};
+use crate::disk::fs::{FileSystem, NewAccess, Place};
 use crate::error::Result;
 
 /// How the names of the files end that are made on trial.
@@ -89,7 +89,7 @@ fn trials(fs: &dyn FileSystem, place: &Place) -> Vec<Trial> {
         let failure = result.err().map(|cause| cause.to_string());
         trials.push(Trial { name, is_needed, failure });
     };
-    let file = fs.create_new(place, true).and_then(|mut file| {
+    let file = fs.create_new(place, NewAccess::OwnerOnly).and_then(|mut file| {
         fs.write(&mut file, b"tried\n")?;
         Ok(file)
     });
@@ -107,7 +107,7 @@ fn trials(fs: &dyn FileSystem, place: &Place) -> Vec<Trial> {
     tried("give it a second name", false, linked);
     if !is_linked {
         // So that there is something to exchange it with.
-        let _ = fs.create_new(&other, true);
+        let _ = fs.create_new(&other, NewAccess::OwnerOnly);
     }
     let exchanged = fs.exchange(place, &other);
     tried("exchange two names", false, exchanged);

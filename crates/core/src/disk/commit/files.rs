@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 
+use super::Durability;
 use crate::disk::fs::{FileSystem, Place, Stamp, is_refused_link, plain_path};
 use crate::error::{Error, Result};
 
@@ -46,9 +47,9 @@ pub(super) fn overwrite(
     fs: &dyn FileSystem,
     from: &Place,
     to: &Place,
-    sync: bool,
+    durability: Durability,
 ) -> io::Result<()> {
-    overwrite_open(fs, from, fs.open_for_rewrite(to)?, sync)
+    overwrite_open(fs, from, fs.open_for_rewrite(to)?, durability)
 }
 
 /// As [`overwrite`], of a file that is open already.
@@ -56,12 +57,12 @@ pub(super) fn overwrite_open(
     fs: &dyn FileSystem,
     from: &Place,
     mut target: File,
-    sync: bool,
+    durability: Durability,
 ) -> io::Result<()> {
     let source = fs.open(from)?;
     copy_content(fs, &source, &mut target)?;
     fs.set_len(&target, fs.stamp_of(&source)?.size_bytes)?;
-    if sync { fs.sync(&target) } else { Ok(()) }
+    if durability.syncs() { fs.sync(&target) } else { Ok(()) }
 }
 
 /// Flushes the directories from which something was taken away. One that this user may not read

@@ -18,9 +18,9 @@ use serde::{Deserialize, Serialize};
 
 use super::draft::{Draft, temporary_name};
 use super::step::Step;
-use super::{CommitError, StateDir};
+use super::{CommitError, Durability, StateDir};
 use crate::disk::bytes::snapshot;
-use crate::disk::fs::{FileSystem, Lookup, Place, Stamp, plain_path};
+use crate::disk::fs::{FileSystem, Lookup, NewAccess, Place, Stamp, plain_path};
 use crate::error::{Code, Error, Result};
 
 /// The version of the format; others are reported and left alone.
@@ -240,7 +240,7 @@ pub(super) struct Journal {
     file: File,
     /// The length of the first record.
     begin_bytes: u64,
-    sync: bool,
+    durability: Durability,
 }
 
 impl Journal {
@@ -249,7 +249,7 @@ impl Journal {
         fs: &dyn FileSystem,
         state: &StateDir,
         drafts: &[Draft<'_>],
-        sync: bool,
+        durability: Durability,
     ) -> Result<Journal> {
         let begin = JournalRecord::Begin {
             version: VERSION,
@@ -268,7 +268,7 @@ impl Journal {
             attempts -= 1;
             let id = Path::new(&temporary_name()).with_extension("");
             let unfinished = state.file(fs, "the journal", id.with_extension(UNFINISHED).into())?;
-            match Journal::begin(fs, &unfinished, &line, sync) {
+            match Journal::begin(fs, &unfinished, &line, durability) {
                 // A recovery took the file between its creation and its lock.
                 Err(cause) if attempts > 0 && cause.kind() == std::io::ErrorKind::NotFound => {}
                 Err(cause) => {
@@ -286,20 +286,20 @@ impl Journal {
         fs: &dyn FileSystem,
         unfinished: &Place,
         line: &[u8],
-        sync: bool,
+        durability: Durability,
     ) -> std::io::Result<Journal> {
         let place = finished(unfinished);
-        let mut file = fs.create_new(unfinished, true)?;
+        let mut file = fs.create_new(unfinished, NewAccess::OwnerOnly)?;
         fs.lock(&file)?;
         fs.write(&mut file, line)?;
-        if sync {
+        if durability.syncs() {
             fs.sync(&file)?;
         }
         fs.rename(unfinished, &place)?;
-        if sync {
+        if durability.syncs() {
             fs.sync_dir(&place)?;
         }
-        Ok(Journal { place, file, begin_bytes: line.len() as u64, sync })
+        Ok(Journal { place, file, begin_bytes: line.len() as u64, durability })
     }
 
     /// The path, for messages.
@@ -316,7 +316,8 @@ impl Journal {
     ) -> std::result::Result<(), CommitError> {
         let line = committed.line().map_err(CommitError::Refused)?;
         let written = fs.write(&mut self.file, &line);
-        let flushed = written.and_then(|()| if self.sync { fs.sync(&self.file) } else { Ok(()) });
+        let flushed = written
+            .and_then(|()| if self.durability.syncs() { fs.sync(&self.file) } else { Ok(()) });
         let Err(cause) = flushed else { return Ok(()) };
         let error = journal_fault(&self.place, &cause);
         Err(match self.unmark(fs) {
@@ -330,7 +331,7 @@ impl Journal {
     pub(super) fn mark_published(&mut self, fs: &dyn FileSystem) {
         let Ok(line) = JournalRecord::Published.line() else { return };
         // Half a record counts as none.
-        if fs.write(&mut self.file, &line).is_ok() && self.sync {
+        if fs.write(&mut self.file, &line).is_ok() && self.durability.syncs() {
             let _ = fs.sync(&self.file);
         }
     }
@@ -340,13 +341,13 @@ impl Journal {
     pub(super) fn unmark(&mut self, fs: &dyn FileSystem) -> Result<()> {
         let fault = |cause| journal_fault(&self.place, &cause);
         fs.set_len(&self.file, self.begin_bytes).map_err(fault)?;
-        if self.sync { fs.sync(&self.file).map_err(fault) } else { Ok(()) }
+        if self.durability.syncs() { fs.sync(&self.file).map_err(fault) } else { Ok(()) }
     }
 
-    /// The transaction is over. With `sync`, the journal's end is forced to the disk, so that
-    /// it does not come back after later transactions.
+    /// The transaction is over. Its end is forced to the disk like the files, so that it does
+    /// not come back after later transactions.
     pub(super) fn remove(self, fs: &dyn FileSystem) {
-        if fs.unlink(&self.place).is_ok() && self.sync {
+        if fs.unlink(&self.place).is_ok() && self.durability.syncs() {
             // Should it come back, it finds every step done.
             let _ = fs.sync_dir(&self.place);
         }

@@ -6,14 +6,14 @@ use std::io;
 use super::files::{is_gone, look, overwrite_open, sync_directories, sync_removals};
 use super::step::{Deed, deeds};
 use super::undo::{Begun, Undo, exchange_back, take_back};
-use super::{CommitError, ReadyStep, check_version, concurrent};
+use super::{CommitError, Durability, ReadyStep, check_version, concurrent};
 use crate::disk::fs::{FileSystem, Place, Stamp, differ_in_case_only};
 use crate::error::{Code, Error, Result};
 
 /// What was published so far.
 pub(super) struct Published<'a> {
     fs: &'a dyn FileSystem,
-    sync: bool,
+    durability: Durability,
     /// The steps that were begun, in order.
     begun: Vec<Begun>,
     touched: Vec<Place>,
@@ -22,8 +22,9 @@ pub(super) struct Published<'a> {
 }
 
 impl<'a> Published<'a> {
-    pub(super) fn new(fs: &'a dyn FileSystem, sync: bool) -> Self {
-        Published { fs, sync, begun: Vec::new(), touched: Vec::new(), renamed: BTreeSet::new() }
+    pub(super) fn new(fs: &'a dyn FileSystem, durability: Durability) -> Self {
+        let (begun, touched, renamed) = (Vec::new(), Vec::new(), BTreeSet::new());
+        Published { fs, durability, begun, touched, renamed }
     }
 
     /// Puts everything in place, in the order of [`deeds`].
@@ -45,7 +46,7 @@ impl<'a> Published<'a> {
                 }
             }
         }
-        if self.sync { sync_directories(self.fs, &self.touched) } else { Ok(()) }
+        if self.durability.syncs() { sync_directories(self.fs, &self.touched) } else { Ok(()) }
     }
 
     /// Everything is in place: old versions go. False when one of them would not; the patch is
@@ -59,18 +60,18 @@ impl<'a> Published<'a> {
             all &= self.fs.unlink(leftover).is_ok() || is_gone(self.fs, leftover);
             gone.push(leftover);
         }
-        all && (!self.sync || sync_removals(self.fs, gone).is_ok())
+        all && (!self.durability.syncs() || sync_removals(self.fs, gone).is_ok())
     }
 
     /// Takes back every step, the last one first.
     pub(super) fn roll_back(self, error: Error) -> CommitError {
         let mut stuck = Vec::new();
         for begun in self.begun.iter().rev() {
-            if let Err(cause) = take_back(self.fs, begun, self.sync) {
+            if let Err(cause) = take_back(self.fs, begun, self.durability) {
                 stuck.push(format!("{} ({cause})", begun.undo.shown()));
             }
         }
-        if stuck.is_empty() && self.sync {
+        if stuck.is_empty() && self.durability.syncs() {
             // What was taken back must stay so; the journal is marked only after this.
             if let Err(cause) = sync_directories(self.fs, &self.touched) {
                 stuck.push(cause.message);
@@ -247,7 +248,7 @@ impl<'a> Published<'a> {
         // A file that only grows cannot be opened for this: then there is nothing to take back.
         let file = self.fs.open_for_rewrite(target).map_err(fault)?;
         let undo = Undo::Rewrite { target: target.clone(), saved: saved.clone(), old: *old };
-        let sync = self.sync;
-        self.take(undo, |fs| overwrite_open(fs, ready, file, sync)).map_err(fault)
+        let durability = self.durability;
+        self.take(undo, |fs| overwrite_open(fs, ready, file, durability)).map_err(fault)
     }
 }

@@ -12,10 +12,12 @@ use super::files::{
 };
 use super::journal::{JournalRecord, Mark};
 use super::step::Step;
-use super::{ReadyStep, concurrent};
+use super::{Durability, ReadyStep, concurrent};
 use crate::cancel::{Cancel, PIECE_BYTES};
 use crate::disk::bytes::snapshot_of_file;
-use crate::disk::fs::{Base, FileKind, FileSystem, Lookup, Place, Stamp, is_refused_link};
+use crate::disk::fs::{
+    Base, FileKind, FileSystem, Lookup, NewAccess, Place, Stamp, is_refused_link,
+};
 use crate::error::{Error, Result};
 
 /// How many pieces of a content are written between two looks at the flag that cancels: as many
@@ -42,7 +44,7 @@ fn at_once<'p, 'c>(pieces: &'p [&'c [u8]]) -> impl Iterator<Item = &'p [&'c [u8]
 pub(super) struct Staged<'a> {
     fs: &'a dyn FileSystem,
     base: &'a Base,
-    sync: bool,
+    durability: Durability,
     cancel: &'a Cancel,
     files: Vec<Place>,
     /// In the order in which they were made.
@@ -58,13 +60,13 @@ impl<'a> Staged<'a> {
     pub(super) fn new(
         fs: &'a dyn FileSystem,
         base: &'a Base,
-        sync: bool,
+        durability: Durability,
         cancel: &'a Cancel,
     ) -> Self {
         Staged {
             fs,
             base,
-            sync,
+            durability,
             cancel,
             files: Vec::new(),
             directories: Vec::new(),
@@ -98,7 +100,7 @@ impl<'a> Staged<'a> {
         }
         // Once the journal is removed, nobody knows of what is left.
         let made = self.files.iter().chain(&self.directories);
-        all && (!self.sync || sync_removals(self.fs, made).is_ok())
+        all && (!self.durability.syncs() || sync_removals(self.fs, made).is_ok())
     }
 
     /// Removes all that was made where no open directory can be removed. The place of each keeps
@@ -119,7 +121,7 @@ impl<'a> Staged<'a> {
                 left.push(directory);
             }
         }
-        all && (!self.sync || sync_removals(self.fs, &left).is_ok())
+        all && (!self.durability.syncs() || sync_removals(self.fs, &left).is_ok())
     }
 
     /// Forces the names of all temporary files and new directories to the disk, and those of the
@@ -128,13 +130,18 @@ impl<'a> Staged<'a> {
     pub(super) fn sync_directories(&self, steps: &[ReadyStep]) -> Result<()> {
         let sources = steps.iter().filter_map(ReadyStep::source).map(|(place, _)| place);
         let made = self.files.iter().chain(self.known.values());
-        if self.sync { sync_directories(self.fs, made.chain(sources)) } else { Ok(()) }
+        if self.durability.syncs() {
+            sync_directories(self.fs, made.chain(sources))
+        } else {
+            Ok(())
+        }
     }
 
     /// Forces the contents of those files to the disk, for the same reason: size and time could
     /// be others after a power cut.
     pub(super) fn sync_sources(&self, steps: &[ReadyStep]) -> Result<()> {
-        let sources = steps.iter().filter_map(ReadyStep::source).filter(|_| self.sync);
+        let sources =
+            steps.iter().filter_map(ReadyStep::source).filter(|_| self.durability.syncs());
         for (place, _) in sources {
             sync_content(self.fs, place)?;
         }
@@ -217,7 +224,7 @@ impl<'a> Staged<'a> {
         if self.known.contains_key(place.canonical()) {
             return Ok(());
         }
-        match self.fs.make_dir(place, false) {
+        match self.fs.make_dir(place, NewAccess::Usual) {
             Ok(()) => self.directories.push(place.clone()),
             // Made by someone else meanwhile: theirs to keep.
             Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {}
@@ -239,8 +246,9 @@ impl<'a> Staged<'a> {
         model: Option<(&Place, &Stamp)>,
     ) -> Result<()> {
         // The mode of a new file is the system's affair; a replaced one's is copied.
+        let access = if model.is_some() { NewAccess::OwnerOnly } else { NewAccess::Usual };
         let cancel = self.cancel;
-        self.write(temporary, model.is_some(), |fs, file| {
+        self.write(temporary, access, |fs, file| {
             let pieces: Vec<&[u8]> =
                 content.iter().flat_map(|piece| piece.chunks(PIECE_BYTES)).collect();
             for pieces in at_once(&pieces) {
@@ -277,7 +285,7 @@ impl<'a> Staged<'a> {
         if !self.fs.stamp_of(&source).map_err(fault)?.is_same_version(&stamp) {
             return Err(concurrent(from.shown(), "was changed"));
         }
-        self.write(temporary, true, |fs, file| {
+        self.write(temporary, NewAccess::OwnerOnly, |fs, file| {
             copy_content(fs, &source, file)?;
             fs.copy_attributes(file, &source, &stamp)
         })
@@ -286,7 +294,7 @@ impl<'a> Staged<'a> {
     fn write(
         &mut self,
         temporary: &Place,
-        private: bool,
+        access: NewAccess,
         fill: impl FnOnce(&dyn FileSystem, &mut File) -> io::Result<()>,
     ) -> Result<()> {
         let fault = |cause: io::Error| match cause.raw_os_error() {
@@ -298,9 +306,9 @@ impl<'a> Staged<'a> {
         };
         // Also when it only seems to fail: nobody else has this name.
         self.files.push(temporary.clone());
-        let mut file = self.fs.create_new(temporary, private).map_err(fault)?;
+        let mut file = self.fs.create_new(temporary, access).map_err(fault)?;
         fill(self.fs, &mut file).map_err(fault)?;
-        if self.sync {
+        if self.durability.syncs() {
             self.fs.sync(&file).map_err(fault)?;
         }
         let mark = Mark::of(&self.fs.stamp_of(&file).map_err(fault)?);

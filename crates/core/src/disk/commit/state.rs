@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::disk::fs::{Directory, FileKind, FileSystem, Place, Stamp};
+use crate::disk::fs::{Directory, FileKind, FileSystem, NewAccess, Place, Stamp};
 use crate::error::{Error, Message, Result, Term};
 
 /// The name of the default directory below the platform's directory for state.
@@ -237,7 +237,7 @@ fn make_private(fs: &dyn FileSystem, path: &Path) -> io::Result<()> {
     // `..` is there when what it is behind is.
     let Some(name) = path.file_name() else { return Ok(()) };
     let place = above.place(name, &path.to_string_lossy());
-    let made = match fs.make_dir(&place, true) {
+    let made = match fs.make_dir(&place, NewAccess::OwnerOnly) {
         // By another call, which may not have flushed it yet.
         Err(cause) if cause.kind() == io::ErrorKind::AlreadyExists => {
             return flush_entry(fs, &place);

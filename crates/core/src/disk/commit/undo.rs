@@ -4,6 +4,7 @@
 
 use std::io;
 
+use super::Durability;
 use super::files::{look, overwrite};
 use crate::disk::fs::{FileSystem, Place, Stamp, differ_in_case_only};
 
@@ -42,7 +43,11 @@ impl Undo {
 
 /// Takes a step back. Where someone else has replaced what was put in place, theirs stays: they
 /// meant to replace what was there, whichever version that was.
-pub(super) fn take_back(fs: &dyn FileSystem, begun: &Begun, sync: bool) -> io::Result<()> {
+pub(super) fn take_back(
+    fs: &dyn FileSystem,
+    begun: &Begun,
+    durability: Durability,
+) -> io::Result<()> {
     match &begun.undo {
         Undo::Park { now, was } => match look(fs, now)? {
             None if !begun.is_certain => Ok(()),
@@ -66,7 +71,7 @@ pub(super) fn take_back(fs: &dyn FileSystem, begun: &Begun, sync: bool) -> io::R
             restore(fs, saved, temporary, target, placed)
         }
         Undo::Rewrite { target, saved, old } => match look(fs, target)? {
-            Some(there) if there.is_same_file(old) => overwrite(fs, saved, target, sync),
+            Some(there) if there.is_same_file(old) => overwrite(fs, saved, target, durability),
             _ => Ok(()),
         },
     }

@@ -200,7 +200,7 @@ impl Base {
     /// The place of an existing file, links followed to the file itself.
     pub fn existing(&self, path: &str) -> Result<Place> {
         let nothing = || Error::io("open", path, &io::ErrorKind::NotFound.into());
-        match self.look_up(path, true)? {
+        match self.followed(path)? {
             Lookup::Found(place) => match place.dir.symlink_metadata(&place.name) {
                 // A link is left over here only when it leads nowhere.
                 Ok(entry) if entry.is_symlink() => Err(nothing()),
@@ -217,7 +217,7 @@ impl Base {
         if path.contains(std::path::is_separator) && matches!(last, Some("" | ".")) {
             return Err(not_a_file(path, "the name of a directory"));
         }
-        self.look_up(path, false)
+        self.named_path(Path::new(path))
     }
 
     /// The place of a name that need not be UTF-8, a link in the last component not followed.
@@ -269,20 +269,20 @@ impl Base {
         }
     }
 
-    fn look_up(&self, path: &str, follow: bool) -> Result<Lookup> {
+    /// The place of a name, a link in the last component followed where it leads somewhere.
+    fn followed(&self, path: &str) -> Result<Lookup> {
         let full = self.full(path, Path::new(path))?;
-        if follow {
-            match full.canonicalize() {
-                Ok(canonical) => return Ok(Lookup::Found(self.place(path, canonical)?)),
-                Err(cause) if cause.kind() == io::ErrorKind::NotFound => {}
-                Err(cause) => {
-                    // Tell a forbidden path from a broken one before saying what is wrong.
-                    self.look_up(path, false)?;
-                    return Err(Error::io("find", path, &cause));
-                }
+        match full.canonicalize() {
+            Ok(canonical) => Ok(Lookup::Found(self.place(path, canonical)?)),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => {
+                self.look_up_missing(path, &full)
+            }
+            Err(cause) => {
+                // Tell a forbidden path from a broken one before saying what is wrong.
+                self.look_up_missing(path, &full)?;
+                Err(Error::io("find", path, &cause))
             }
         }
-        self.look_up_missing(path, &full)
     }
 
     /// Walks up from a path until a directory exists; what was walked over is missing.

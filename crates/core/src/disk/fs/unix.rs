@@ -6,7 +6,7 @@ use std::io;
 
 use cap_std::fs::OpenOptions;
 
-use super::{Place, Stamp};
+use super::{NewAccess, Place, Stamp};
 
 /// Reads as long as `out` has room, in as few calls as the system allows, and says how much
 /// of the limit is left; 0 at the end of the file. The standard library starts with little
@@ -37,11 +37,14 @@ pub(super) fn open_leaving(place: &Place, options: &OpenOptions) -> io::Result<F
     open(place, options)
 }
 
-/// Creates a file that must not exist yet: `private` for the owner alone.
-pub(super) fn create_new(place: &Place, private: bool) -> io::Result<File> {
+/// Creates a file that must not exist yet.
+pub(super) fn create_new(place: &Place, access: NewAccess) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create_new(true);
-    let mode = if private { 0o600 } else { 0o666 };
+    let mode = match access {
+        NewAccess::OwnerOnly => 0o600,
+        NewAccess::Usual => 0o666,
+    };
     cap_std::fs::OpenOptionsExt::mode(&mut options, mode);
     Ok(place.dir().open_with(place.name(), &options)?.into_std())
 }

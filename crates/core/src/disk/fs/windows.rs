@@ -30,7 +30,7 @@ use windows_sys::Win32::Storage::FileSystem::{
 };
 use windows_sys::Win32::System::IO::{OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
 
-use super::{Place, Stamp};
+use super::{NewAccess, Place, Stamp};
 
 /// How often an operation is tried while another process is in its way: antivirus scanners and
 /// indexers open new files for moments.
@@ -61,7 +61,7 @@ pub(super) fn open_leaving(place: &Place, options: &cap_std::fs::OpenOptions) ->
 
 /// Creates a file that must not exist yet, with the right to give it the access list of another
 /// one, if the user may have that: on a share, it can be missing.
-pub(super) fn create_new(place: &Place, _: bool) -> io::Result<File> {
+pub(super) fn create_new(place: &Place, _: NewAccess) -> io::Result<File> {
     let create = |more: u32| {
         let mut options = cap_std::fs::OpenOptions::new();
         options.read(true).write(true).create_new(true);
@@ -433,7 +433,7 @@ mod tests {
         })
         .unwrap();
         let fresh = places[0].sibling("fresh");
-        let file = create_new(&fresh, false).unwrap();
+        let file = create_new(&fresh, NewAccess::Usual).unwrap();
         copy_attributes(&file, &model, &Stamp::of_file(&model).unwrap()).unwrap();
         let (old, new) = (model.metadata().unwrap(), file.metadata().unwrap());
         assert_eq!(new.file_attributes(), old.file_attributes());

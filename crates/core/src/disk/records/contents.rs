@@ -5,7 +5,7 @@ use std::io;
 
 use super::{LOG, RecordStore};
 use crate::disk::bytes::snapshot;
-use crate::disk::fs::Place;
+use crate::disk::fs::{NewAccess, Place};
 use crate::error::{Error, Result};
 
 /// Letters of a checksum, and of a content's name.
@@ -78,7 +78,7 @@ impl RecordStore {
         }
         let fresh = place.sibling(UNFINISHED);
         let _ = self.fs.unlink(&fresh);
-        let mut file = self.fs.create_new(&fresh, true).map_err(fault)?;
+        let mut file = self.fs.create_new(&fresh, NewAccess::OwnerOnly).map_err(fault)?;
         if let Err(cause) = self.fs.write(&mut file, content) {
             // It may be in the way of others on a full disk.
             let _ = self.fs.unlink(&fresh);

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use super::lookup::{FileEdits, FileKey, FileTask, NewContent, Task, Tasks};
-use super::options::{ApplyOptions, Durability, PatchOptions};
+use super::options::{ApplyOptions, PatchOptions};
 use super::settle::Settled;
 use super::transfer::{GatheredLines, TakenLines, gather};
 use crate::cancel::Cancel;
@@ -126,7 +126,7 @@ impl<'a> Job<'a> {
             return cancel.check().map_err(CommitError::Refused);
         }
         let options = CommitOptions {
-            sync: self.options.durability == Durability::Power,
+            durability: self.options.durability,
             refuse_hard_links: self.scope.base.root_path().is_some(),
         };
         let is_current = || {

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::disk::commit::Durability;
 use crate::edit::repair::RepairRules;
 use crate::edit::report::AnswerOptions;
 use crate::edit::resolve::{
@@ -9,17 +10,6 @@ use crate::edit::resolve::{
 };
 use crate::edit::structure::SyntaxCheck;
 use crate::shape::or_default;
-
-/// What a finished call is safe from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Durability {
-    /// A power cut: every file and directory is forced to the disk.
-    #[default]
-    Power,
-    /// The end of the process.
-    Process,
-}
 
 /// How the anchors and texts of a patch are taken, in files and in memory alike.
 #[derive(Clone, Debug)]

@@ -7,6 +7,7 @@ use super::found::Recovery;
 use super::shown;
 use super::torn::{is_torn, is_unfinished_copy};
 use crate::disk::bytes::snapshot;
+use crate::disk::commit::Durability;
 use crate::disk::commit::files::{overwrite, sync_content};
 use crate::disk::commit::journal::{Committed, JournalPath, JournalStep, Mark};
 use crate::disk::commit::step::Step;
@@ -143,7 +144,7 @@ impl Recovery<'_> {
         let rewritten = match copy {
             _ if is_there => return sync_content(self.fs, &contents.place),
             Some((copy, _)) if contents.is_ours(files) => {
-                overwrite(self.fs, copy, &contents.place, true)
+                overwrite(self.fs, copy, &contents.place, Durability::Power)
             }
             // Nothing was done, and nothing is known of the old content but size and time.
             None if is_nothing_known => return Ok(()),

@@ -10,7 +10,7 @@ use super::well_formed::is_temporary;
 use super::{Conflict, shown};
 use crate::disk::bytes::snapshot;
 use crate::disk::commit::files::{copy_content, look};
-use crate::disk::fs::{FileKind, Place, plain_path};
+use crate::disk::fs::{FileKind, NewAccess, Place, plain_path};
 use crate::error::{Error, Result};
 
 /// How much of a file's name goes into that of its kept version. A name has at most 255 bytes
@@ -121,7 +121,7 @@ impl Recovery<'_> {
         if fs.stamp(from)?.kind == FileKind::Link {
             fs.copy_link(from, to)?;
         } else {
-            let mut copy = fs.create_new(to, true)?;
+            let mut copy = fs.create_new(to, NewAccess::OwnerOnly)?;
             copy_content(fs, &fs.open(from)?, &mut copy)?;
             fs.sync(&copy)?;
         }
