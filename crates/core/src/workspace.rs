@@ -22,7 +22,7 @@ use serde::Deserialize;
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Charset, Loaded, MAX_FILE_BYTES};
 use crate::disk::commit::{
-    Ground, RecoveryReport, StateDir, StateReport, examine_state, recover_beneath,
+    RecoveryReport, StateDir, StateReport, TransactionContext, examine_state, recover_beneath,
 };
 use crate::disk::fs::{FileSystem, OsFileSystem, unicode_path};
 use crate::edit::apply::{
@@ -313,8 +313,8 @@ impl<'fs> Workspace<'fs> {
         let timeout = Duration::from_millis(options.apply.lock_timeout_ms);
         let recover = || {
             let base = options.base()?;
-            let ground = Ground { fs: self.fs, base: &base, state: &state };
-            recover_beneath(ground, Instant::now() + timeout, cancel)
+            let context = TransactionContext { fs: self.fs, base: &base, state: &state };
+            recover_beneath(context, Instant::now() + timeout, cancel)
         };
         let report = recover().map_err(|error| error.spelled(options.host.spelling))?;
         let failed = report.failed.into_iter().map(|error| error.spelled(options.host.spelling));

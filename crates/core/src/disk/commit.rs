@@ -116,7 +116,7 @@ pub enum CommitError {
 
 /// Where a transaction takes place.
 #[derive(Clone, Copy)]
-pub struct Ground<'a> {
+pub struct TransactionContext<'a> {
     /// The file system.
     pub fs: &'a dyn FileSystem,
     /// Where paths lead.
@@ -131,17 +131,17 @@ type ReadyStep = Step<Place, Stamp>;
 /// Makes every update, or none. `is_current` says, after staging, whether what the updates were
 /// made from is still there.
 pub fn commit(
-    ground: Ground<'_>,
+    context: TransactionContext<'_>,
     updates: &[Update<'_>],
     options: CommitOptions,
     cancel: &Cancel,
     is_current: &dyn Fn() -> Result<()>,
 ) -> std::result::Result<(), CommitError> {
-    let fs = ground.fs;
-    let drafts = draft::drafts(ground, updates, options).map_err(CommitError::Refused)?;
-    let mut journal = Journal::write(fs, ground.state, &drafts, options.durability)
+    let fs = context.fs;
+    let drafts = draft::drafts(context, updates, options).map_err(CommitError::Refused)?;
+    let mut journal = Journal::write(fs, context.state, &drafts, options.durability)
         .map_err(CommitError::Refused)?;
-    let mut staged = Staged::new(fs, ground.base, options.durability, cancel);
+    let mut staged = Staged::new(fs, context.base, options.durability, cancel);
     let steps = match stage_all(&mut staged, &drafts, cancel, is_current) {
         Ok(steps) => steps,
         Err(error) => {

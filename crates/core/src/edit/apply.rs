@@ -21,7 +21,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Document, string_of};
-use crate::disk::commit::{CommitError, Ground, StateDir};
+use crate::disk::commit::{CommitError, StateDir, TransactionContext};
 use crate::edit::outcome::{Applied, Noop, NoopReason, Outcome, TextOutcome};
 use crate::edit::plan::names;
 use crate::edit::report::{applied_text, name_applied_hunks};
@@ -92,9 +92,9 @@ fn apply_patch(
             return Ok(rejected(Failures::of(failures), scope.host.spelling, &[]));
         }
     };
-    let ground = Ground { fs: scope.fs, base: scope.base, state };
+    let context = TransactionContext { fs: scope.fs, base: scope.base, state };
     let Locked { tasks, mut failures, _locks } = match lock(
-        ground,
+        context,
         scope.dialect,
         &patch,
         options.lock_timeout_ms,
@@ -152,7 +152,7 @@ fn apply_patch(
         }
         return Ok(Outcome::Rejected(rejected));
     }
-    let job = Job::new(scope, ground, options, &tasks, &files);
+    let job = Job::new(scope, context, options, &tasks, &files);
     let added = match job.added_contents(scope.charset, &taken) {
         Ok(added) => added,
         Err(error) => return refused(scope, &patch, error),

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::step::Step;
-use super::{CommitOptions, Ground, Pieces, TEMPORARY_PREFIX, Update};
+use super::{CommitOptions, Pieces, TEMPORARY_PREFIX, TransactionContext, Update};
 use crate::disk::fs::{FileSystem, Lookup, Place, Stamp};
 use crate::error::{Code, Error, Result};
 
@@ -19,7 +19,7 @@ pub(super) struct Draft<'a> {
 
 /// Chooses a strategy and names for every update; refuses what must not or cannot be done.
 pub(super) fn drafts<'a>(
-    ground: Ground<'_>,
+    context: TransactionContext<'_>,
     updates: &'a [Update<'a>],
     options: CommitOptions,
 ) -> Result<Vec<Draft<'a>>> {
@@ -34,7 +34,7 @@ pub(super) fn drafts<'a>(
         .collect();
     let draft = |update| {
         check_length(update)?;
-        draft(ground, update, options, &vacated)
+        draft(context, update, options, &vacated)
     };
     updates.iter().map(draft).collect()
 }
@@ -62,14 +62,14 @@ fn check_length(update: &Update<'_>) -> Result<()> {
 }
 
 fn draft<'a>(
-    ground: Ground<'_>,
+    context: TransactionContext<'_>,
     update: &'a Update<'a>,
     options: CommitOptions,
     vacated: &BTreeSet<&Path>,
 ) -> Result<Draft<'a>> {
     Ok(match update {
         Update::Rewrite { place, stamp, content } => {
-            let step = rewrite(ground, place, stamp, options)?;
+            let step = rewrite(context, place, stamp, options)?;
             Draft { step, content: Some(content) }
         }
         Update::Create { to, content } => {
@@ -78,16 +78,16 @@ fn draft<'a>(
         }
         Update::Move { from, stamp, to, content } => {
             if content.is_some() {
-                check_rewritable(ground.fs, from, stamp, options)?;
+                check_rewritable(context.fs, from, stamp, options)?;
                 if stamp.links > 1 {
                     return Err(not_moved_and_edited(from, "has several names (hard links)"));
                 }
-                if !may_replace(ground.fs, from, stamp)? {
+                if !may_replace(context.fs, from, stamp)? {
                     let why = "belongs to another user, or cannot leave its directory";
                     return Err(not_moved_and_edited(from, why));
                 }
             }
-            let is_copied = content.is_some() || !is_same_device(ground.fs, from, to);
+            let is_copied = content.is_some() || !is_same_device(context.fs, from, to);
             let is_vacated = vacated.contains(to.path().as_path());
             let (from, old, to) = (Lookup::Found(from.clone()), *stamp, to.clone());
             let parked = beside(&from);
@@ -107,20 +107,20 @@ fn draft<'a>(
 }
 
 fn rewrite(
-    ground: Ground<'_>,
+    context: TransactionContext<'_>,
     place: &Place,
     stamp: &Stamp,
     options: CommitOptions,
 ) -> Result<Step<Lookup, Stamp>> {
     let path = place.shown();
-    check_rewritable(ground.fs, place, stamp, options)?;
+    check_rewritable(context.fs, place, stamp, options)?;
     let (target, old) = (Lookup::Found(place.clone()), *stamp);
-    if stamp.links == 1 && may_replace(ground.fs, place, stamp)? {
+    if stamp.links == 1 && may_replace(context.fs, place, stamp)? {
         let (temporary, saved) = (beside(&target), beside(&target));
         return Ok(Step::Rewrite { target, old, temporary, saved });
     }
     let near_the_journal =
-        || Ok(Lookup::Found(ground.state.file(ground.fs, path, temporary_name())?));
+        || Ok(Lookup::Found(context.state.file(context.fs, path, temporary_name())?));
     let (saved, ready) = (near_the_journal()?, near_the_journal()?);
     Ok(Step::RewriteInPlace { target, old, saved, ready })
 }

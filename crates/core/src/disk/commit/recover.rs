@@ -28,7 +28,7 @@ use serde::Serialize;
 use super::journal::{
     FINISHED, JournalRecord, JournalStep, LIMIT_BYTES, UNFINISHED, parse_journal,
 };
-use super::{Ground, LockKey, StateDir};
+use super::{LockKey, StateDir, TransactionContext};
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp, is_unseen, plain_path};
 use crate::error::{Code, Error, Result};
@@ -78,43 +78,43 @@ pub fn recover_transactions(
     cancel: &Cancel,
 ) -> Result<RecoveryReport> {
     let base = Base::open(None)?;
-    recover_beneath(Ground { fs, base: &base, state }, deadline, cancel)
+    recover_beneath(TransactionContext { fs, base: &base, state }, deadline, cancel)
 }
 
-/// Recovers the journals whose files lie beneath the root of `ground`; those about other files are
+/// Recovers the journals whose files lie beneath the root of `context`; those about other files are
 /// told among the failed ones.
 pub fn recover_beneath(
-    ground: Ground<'_>,
+    context: TransactionContext<'_>,
     deadline: Instant,
     cancel: &Cancel,
 ) -> Result<RecoveryReport> {
-    let state = ground.state;
+    let state = context.state;
     let mut report = RecoveryReport::default();
-    for name in state.journal_names(ground.fs)? {
+    for name in state.journal_names(context.fs)? {
         cancel.check()?;
         let ending = Path::new(&name).extension();
         if ending.is_some_and(|ending| ending == FINISHED || ending == UNFINISHED) {
-            let place = state.file(ground.fs, "the journal", name)?;
-            one_journal(ground, &place, deadline, cancel, &mut report)?;
+            let place = state.file(context.fs, "the journal", name)?;
+            one_journal(context, &place, deadline, cancel, &mut report)?;
         }
     }
     if !report.is_empty() {
-        super::lock::sweep(ground.fs, state);
+        super::lock::sweep(context.fs, state);
     }
     Ok(report)
 }
 
 /// Whether there is a journal about one of the files of `keys`, whose locks the caller holds:
 /// then it is that of a dead process, and perhaps being recovered by another.
-pub fn is_abandoned(ground: Ground<'_>, keys: &[LockKey]) -> Result<bool> {
-    for name in ground.state.journal_names(ground.fs)? {
+pub fn is_abandoned(context: TransactionContext<'_>, keys: &[LockKey]) -> Result<bool> {
+    for name in context.state.journal_names(context.fs)? {
         if Path::new(&name).extension().is_none_or(|ending| ending != FINISHED) {
             continue;
         }
-        let place = ground.state.file(ground.fs, "the journal", name)?;
-        let read = || match stamp(ground.fs, &place)? {
+        let place = context.state.file(context.fs, "the journal", name)?;
+        let read = || match stamp(context.fs, &place)? {
             stamp if is_trusted(&stamp) => {
-                read_journal(ground.fs, &mut ground.fs.open_state(&place)?).map(Some)
+                read_journal(context.fs, &mut context.fs.open_state(&place)?).map(Some)
             }
             _ => Ok(None),
         };
@@ -164,14 +164,14 @@ fn is_about(records: &[JournalRecord], keys: &[LockKey]) -> bool {
 /// Works off one journal, unless its process is alive. What goes wrong with it is told, and
 /// does not stop the work on others; only cancellation does.
 fn one_journal(
-    ground: Ground<'_>,
+    context: TransactionContext<'_>,
     place: &Place,
     deadline: Instant,
     cancel: &Cancel,
     report: &mut RecoveryReport,
 ) -> Result<()> {
-    let worked_off = lock_abandoned(ground.fs, place, report).and_then(|file| match file {
-        Some(file) => locked_journal(ground, place, &file, deadline, cancel, report),
+    let worked_off = lock_abandoned(context.fs, place, report).and_then(|file| match file {
+        Some(file) => locked_journal(context, place, &file, deadline, cancel, report),
         None => Ok(()),
     });
     match worked_off {
@@ -219,14 +219,14 @@ pub(super) fn lock_abandoned(
 }
 
 fn locked_journal(
-    ground: Ground<'_>,
+    context: TransactionContext<'_>,
     place: &Place,
     file: &File,
     deadline: Instant,
     cancel: &Cancel,
     report: &mut RecoveryReport,
 ) -> Result<()> {
-    let fs = ground.fs;
+    let fs = context.fs;
     let fault = |action: &str, cause: &io::Error| Error::io(action, &shown(place), cause);
     if place.canonical().extension().is_some_and(|ending| ending == UNFINISHED) {
         // Its owner died before it had done anything.
@@ -239,7 +239,7 @@ fn locked_journal(
         return Ok(());
     };
     let journal = JournalFile::new(place, &bytes, records.len());
-    work_off(ground, journal, &records, deadline, cancel, report)?;
+    work_off(context, journal, &records, deadline, cancel, report)?;
     fs.unlink(place).map_err(|cause| fault("remove", &cause))?;
     fs.sync_dir(place).map_err(|cause| fault("flush", &cause))
 }

@@ -12,7 +12,9 @@ use super::settle::Settled;
 use super::transfer::{GatheredLines, TakenLines, gather};
 use crate::cancel::Cancel;
 use crate::disk::bytes::{Charset, Loaded, load_place, snapshot, snapshot_of_pieces};
-use crate::disk::commit::{self, CommitError, CommitOptions, Ground, Update, concurrent};
+use crate::disk::commit::{
+    self, CommitError, CommitOptions, TransactionContext, Update, concurrent,
+};
 use crate::disk::fs::Place;
 use crate::edit::outcome::{Applied, Change, FileChange, FileDiff, Warning, WarningCode};
 use crate::edit::report::{
@@ -38,7 +40,7 @@ pub(super) type RowsOfFiles = HashMap<FileKey, ToldRows>;
 /// Everything that is settled and ready to be written.
 pub(super) struct Job<'a> {
     scope: &'a Scope<'a>,
-    ground: Ground<'a>,
+    context: TransactionContext<'a>,
     options: &'a ApplyOptions,
     tasks: &'a Tasks<'a>,
     /// One for each of `tasks.edits`.
@@ -52,7 +54,7 @@ pub(super) struct Job<'a> {
 impl<'a> Job<'a> {
     pub(super) fn new(
         scope: &'a Scope<'a>,
-        ground: Ground<'a>,
+        context: TransactionContext<'a>,
         options: &'a ApplyOptions,
         tasks: &'a Tasks<'a>,
         files: &'a [Settled],
@@ -64,7 +66,7 @@ impl<'a> Job<'a> {
             Task::Move { from, .. } => Some((from.canonical(), one)),
             _ => None,
         });
-        Job { scope, ground, options, tasks, files, edited, moved: moved.collect() }
+        Job { scope, context, options, tasks, files, edited, moved: moved.collect() }
     }
 
     /// The contents of added files: of texts, in the encoding of the option; of lines, in that of
@@ -130,7 +132,7 @@ impl<'a> Job<'a> {
             refuse_hard_links: self.scope.base.root_path().is_some(),
         };
         let is_current = || {
-            let fs = self.ground.fs;
+            let fs = self.context.fs;
             let edited = self.edited.values().map(|&at| (&self.tasks.edits[at], &self.files[at]));
             for (edits, file) in edited {
                 let shown = edits.place.shown();
@@ -141,7 +143,7 @@ impl<'a> Job<'a> {
             }
             Ok(())
         };
-        commit::commit(self.ground, &updates, options, cancel, &is_current)
+        commit::commit(self.context, &updates, options, cancel, &is_current)
     }
 
     fn updates<'c>(&'c self, added: &'c AddedContents) -> Vec<Update<'c>> {

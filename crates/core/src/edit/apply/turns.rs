@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use super::failures::Failures;
 use super::lookup::{Lookups, Tasks};
 use crate::cancel::Cancel;
-use crate::disk::commit::{Ground, Locks, RecoveryReport, is_abandoned, recover_beneath};
+use crate::disk::commit::{
+    Locks, RecoveryReport, TransactionContext, is_abandoned, recover_beneath,
+};
 use crate::edit::report::recovery_rows;
 use crate::edit::request::Operations;
 use crate::error::{Code, Error, Message, Result, Term};
@@ -25,7 +27,7 @@ pub(super) struct Locked<'a, 'o> {
 /// another call may have put other files there, which have other locks. What a dead process
 /// left of these files is recovered first, but not by a dry run, which writes nothing.
 pub(super) fn lock<'a, 'o>(
-    ground: Ground<'a>,
+    context: TransactionContext<'a>,
     dialect: &'static Dialect,
     patch: &'o Operations,
     timeout_ms: u64,
@@ -34,7 +36,7 @@ pub(super) fn lock<'a, 'o>(
     recovered: &mut String,
 ) -> Result<Locked<'a, 'o>> {
     let deadline = Instant::now() + Duration::from_millis(timeout_ms);
-    let Ground { fs, base, state } = ground;
+    let TransactionContext { fs, base, state } = context;
     loop {
         // Without waiting: a dead patch whose files others use is theirs to recover, unless
         // its files are ours, too.
@@ -42,7 +44,7 @@ pub(super) fn lock<'a, 'o>(
         let report = if dry_run {
             RecoveryReport::default()
         } else {
-            recover_beneath(ground, Instant::now(), cancel)?
+            recover_beneath(context, Instant::now(), cancel)?
         };
         *recovered += &recovery_rows(&report);
         let look_up = || {
@@ -52,7 +54,7 @@ pub(super) fn lock<'a, 'o>(
         let mut keys = look_up().0.lock_keys();
         let mut locks = Locks::take(fs, state, keys.clone(), deadline, cancel)?;
         let is_abandoned = loop {
-            let is_abandoned = is_abandoned(ground, &keys)?;
+            let is_abandoned = is_abandoned(context, &keys)?;
             let (tasks, failures) = look_up();
             let wanted = tasks.lock_keys();
             if !is_abandoned && wanted == keys {

@@ -11,13 +11,13 @@ use crate::cancel::Cancel;
 use crate::disk::commit::files::remove_empty;
 use crate::disk::commit::journal::{Committed, JournalPath, JournalRecord, JournalStep, Mark};
 use crate::disk::commit::step::{Deed, Step, deeds};
-use crate::disk::commit::{Ground, LockKey, Locks};
+use crate::disk::commit::{LockKey, Locks, TransactionContext};
 use crate::disk::fs::{Place, plain_path};
 use crate::error::{Code, Error, Result};
 
 /// Finishes or clears away one transaction, under the locks of its files.
 pub(super) fn work_off(
-    ground: Ground<'_>,
+    context: TransactionContext<'_>,
     journal: JournalFile<'_>,
     records: &[JournalRecord],
     deadline: Instant,
@@ -27,7 +27,7 @@ pub(super) fn work_off(
     let Some(JournalRecord::Begin { steps, directories, .. }) = records.first() else {
         return Ok(());
     };
-    let Ground { fs, base, state } = ground;
+    let TransactionContext { fs, base, state } = context;
     base.forget();
     let (touched, conflicts, doomed) = (Vec::new(), Vec::new(), Vec::new());
     let is_torn = false;
