@@ -2,7 +2,7 @@
 //!
 //! `versions` are those of files that were shown, and the lines of each (`lines`). Where lines are
 //! now is known exactly after own edits (`track`), and found after those of others by comparing
-//! two texts (`carry`, `body`). A `lesson` is what one answer teaches.
+//! two texts (`carry`, `body`). An `update` is what one answer teaches.
 //!
 //! The calls of a session share a memory (`held`, `guarded`); `store` keeps it on disk, where
 //! other processes learn of it, and `notes` says what went wrong there. All else is pure.
@@ -17,19 +17,19 @@ mod body;
 mod carry;
 mod guarded;
 mod held;
-mod lesson;
 mod lines;
 mod notes;
 mod store;
 mod track;
+mod update;
 mod versions;
 
 pub use body::{Body, Version};
 pub use carry::Carry;
 pub(crate) use carry::{ENOUGH_LETTERS, letters_in};
 pub use held::{HeldMemory, Learning};
-pub use lesson::Lesson;
 pub use lines::LineSet;
 pub use track::{Course, LeftLines, MovedLines, Splice, Track};
+pub use update::MemoryUpdate;
 pub(crate) use versions::{FileMemory, Lineage, View};
 pub use versions::{FileRecord, Memory, MemoryLimits, Moment, Showing};

@@ -144,7 +144,7 @@ fn apply_patch(
     for (operation, error) in refused_names {
         failures.push(operation, patch.path_of(operation), error);
     }
-    let shown = std::mem::take(&mut failures.lessons);
+    let shown = std::mem::take(&mut failures.updates);
     if let Some(rejected) = failures.into_rejected(scope.host.spelling, &patch.hunks) {
         // The answer is certain from here on, and what it shows is shown.
         if let Some(recall) = recall {
@@ -178,11 +178,12 @@ fn apply_patch(
     if patch_options.dry_run {
         return Ok(Outcome::Applied(applied));
     }
-    let lessons = recall.map(|recall| job.lessons(&recall, patch_options.is_silent, &added, &rows));
+    let updates =
+        recall.map(|recall| job.memory_updates(&recall, patch_options.is_silent, &added, &rows));
     match job.commit(&added, cancel) {
         Ok(()) => {
-            if let (Some(recall), Some(lessons)) = (recall, lessons) {
-                recall.memory.learn_from_call(lessons, recall.as_of, cancel);
+            if let (Some(recall), Some(updates)) = (recall, updates) {
+                recall.memory.learn_from_call(updates, recall.as_of, cancel);
             }
             if let Some(earlier) = earlier {
                 earlier.keep(captured(&patch, &files));

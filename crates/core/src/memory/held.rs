@@ -5,10 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::body::{Version, hash_of};
 use super::guarded::{GuardedMemory, MemoryGuard};
-use super::lesson::Lesson;
 use super::lines::LineSet;
 use super::notes::Notes;
 use super::store::{Store, StoreLocked, take};
+use super::update::MemoryUpdate;
 use super::versions::{FileRecord, Memory, MemoryLimits, Moment};
 use crate::cancel::Cancel;
 use crate::disk::records::{RecordStore, StoreLock};
@@ -37,10 +37,10 @@ impl KeptOnDisk {
     }
 }
 
-/// Lessons that are about to be learned, while no other process writes.
+/// Updates that are about to be learned, while no other process writes.
 pub struct Learning<'m> {
     held: &'m HeldMemory,
-    lessons: Vec<Lesson>,
+    updates: Vec<MemoryUpdate>,
     /// When the call was made that teaches them, if it is one that had to wait.
     as_of: Option<Moment>,
     /// Where they are kept on disk, and the lock.
@@ -51,10 +51,10 @@ impl Learning<'_> {
     /// Remembers what answers showed, and what a patch did, all at once. What was to be forgotten
     /// since the call was made is not learned.
     pub fn learn(self) {
-        let Learning { held, lessons, as_of, kept } = self;
+        let Learning { held, updates, as_of, kept } = self;
         match kept {
-            None => held.lock().learn_wanted(&lessons, as_of),
-            Some((kept, locked)) => kept.store().learn(lessons, &held.memory, as_of, &locked),
+            None => held.lock().learn_wanted(&updates, as_of),
+            Some((kept, locked)) => kept.store().learn(updates, &held.memory, as_of, &locked),
         }
     }
 }
@@ -149,15 +149,16 @@ impl HeldMemory {
     /// What is kept of it on disk is removed; the error says why it was not.
     pub fn forget(&self, file: Option<PathBuf>) -> Result<()> {
         self.lock().forget_from_now(file.as_deref());
-        let lesson = file.map_or(Lesson::AllForgotten, |file| Lesson::Forgotten { file });
+        let update =
+            file.map_or(MemoryUpdate::AllForgotten, |file| MemoryUpdate::Forgotten { file });
         match &self.kept {
             None => {
-                self.lock().learn(&lesson);
+                self.lock().learn(&update);
                 Ok(())
             }
             Some(kept) => {
                 let locked = take(&kept.lock, &Cancel::default());
-                kept.store().forget(lesson, &self.memory, &locked)
+                kept.store().forget(update, &self.memory, &locked)
             }
         }
     }
@@ -167,24 +168,24 @@ impl HeldMemory {
     /// call was made, if it is one that had to wait.
     pub fn ready(
         &self,
-        lessons: Vec<Lesson>,
+        updates: Vec<MemoryUpdate>,
         as_of: Option<Moment>,
         cancel: &Cancel,
     ) -> Learning<'_> {
-        let kept = self.kept.as_ref().filter(|_| !lessons.is_empty());
+        let kept = self.kept.as_ref().filter(|_| !updates.is_empty());
         let kept = kept.map(|kept| (kept, take(&kept.lock, cancel)));
-        Learning { held: self, lessons, as_of, kept }
+        Learning { held: self, updates, as_of, kept }
     }
 
     /// Remembers what a call that was made at a moment showed and did; on disk, too, unless that
     /// takes too long or the call is cancelled.
-    pub fn learn_from_call(&self, lessons: Vec<Lesson>, as_of: Moment, cancel: &Cancel) {
-        self.ready(lessons, Some(as_of), cancel).learn();
+    pub fn learn_from_call(&self, updates: Vec<MemoryUpdate>, as_of: Moment, cancel: &Cancel) {
+        self.ready(updates, Some(as_of), cancel).learn();
     }
 
     /// Remembers what answers showed, and what a patch did, all at once.
-    pub fn learn(&self, lessons: Vec<Lesson>, cancel: &Cancel) {
-        self.ready(lessons, None, cancel).learn();
+    pub fn learn(&self, updates: Vec<MemoryUpdate>, cancel: &Cancel) {
+        self.ready(updates, None, cancel).learn();
     }
 
     /// What went wrong with keeping it on disk.

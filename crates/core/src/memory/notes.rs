@@ -11,7 +11,7 @@ use crate::error::{Error, Spelling};
 pub(super) enum Trouble {
     /// Others' records could not be read.
     NotRead,
-    /// Lessons were not written.
+    /// Updates were not written.
     NotWritten,
     /// A file has a name that cannot be written down.
     Unnamed,

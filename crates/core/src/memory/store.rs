@@ -1,4 +1,4 @@
-//! A session's memory on disk: every lesson is a record, so that whoever opens the session later,
+//! A session's memory on disk: every update is a record, so that whoever opens the session later,
 //! or in another process, learns the same.
 //!
 //! Texts are kept once, by their hash. When the records grow beyond what the memory is worth, the
@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 
 use super::body::Version;
 use super::guarded::GuardedMemory;
-use super::lesson::Lesson;
 use super::lines::LineSet;
 use super::notes::{Damage, Notes, Trouble};
 use super::track::{Course, Splice};
+use super::update::MemoryUpdate;
 use super::versions::{MAX_LINES, Memory, MemoryImage, MemoryLimits, Moment, Showing};
 use crate::cancel::Cancel;
 use crate::disk::commit::Locks;
@@ -197,7 +197,7 @@ impl Store {
         // What somebody showed could not be told, or this process could not tell others: which of
         // what is remembered is the newest, nobody knows.
         if news.is_cut || (is_other && self.has_missed) {
-            learned.learn(&Lesson::AllForgotten);
+            learned.learn(&MemoryUpdate::AllForgotten);
         }
         // Of a memory as a whole, nobody knows what of it is older than a call.
         let known = if is_other { Moment::default() } else { known };
@@ -225,14 +225,14 @@ impl Store {
                 }
                 SessionRecord::Limits(limits) => self.note_limits(limits),
                 record => {
-                    let lesson = lesson(record, |file, before, splices| {
+                    let update = update(record, |file, before, splices| {
                         let mut known = memory.version(before.hash);
                         if known.is_none() && memory.loses_lines(file, before.hash, splices) {
                             known = self.load(before, memory.limits());
                         }
                         known.unwrap_or_else(|| before.version())
                     });
-                    lesson.iter().for_each(|lesson| memory.learn(lesson));
+                    update.iter().for_each(|update| memory.learn(update));
                 }
             }
         }
@@ -281,13 +281,13 @@ impl Store {
         self.largest = Some(self.largest.map_or(limits, |largest| largest.larger(limits)));
     }
 
-    /// Writes lessons after what others have written, while nobody else writes, and has the
+    /// Writes updates after what others have written, while nobody else writes, and has the
     /// memory learn them whatever came of that. What was to be forgotten since the call was made
     /// is left out. Records that outgrew the memory are replaced. Where they cannot be written, the
-    /// log is cut: others would take older lessons for the newest.
+    /// log is cut: others would take older updates for the newest.
     pub(super) fn learn(
         &mut self,
-        mut lessons: Vec<Lesson>,
+        mut updates: Vec<MemoryUpdate>,
         memory: &GuardedMemory,
         call: Option<Moment>,
         locked: &StoreLocked,
@@ -295,18 +295,18 @@ impl Store {
         self.catch_up(memory, call);
         {
             let memory = memory.lock();
-            lessons.retain(|lesson| memory.wants(lesson, call));
+            updates.retain(|update| memory.wants(update, call));
         }
         let written = match locked {
             // All of it is written below.
             Ok(_) if self.writes_whole() => Ok(()),
-            Ok(_) => self.append(&lessons),
+            Ok(_) => self.append(&updates),
             Err(error) => {
                 Err(without_lock(error, "what the call showed is remembered by this process alone"))
             }
         };
         // What is to be forgotten from just now on was written, and will be removed again.
-        memory.lock().learn_wanted(&lessons, call);
+        memory.lock().learn_wanted(&updates, call);
         let written = match written {
             // A text that does not go is tried again.
             Ok(()) if self.writes_whole() || self.is_outgrown() => {
@@ -337,18 +337,18 @@ impl Store {
     /// records of it, and the texts that nothing else needs.
     pub(super) fn forget(
         &mut self,
-        lesson: Lesson,
+        update: MemoryUpdate,
         memory: &GuardedMemory,
         locked: &StoreLocked,
     ) -> Result<()> {
         let read = self.read_on(memory, None);
-        let lesson = [lesson];
+        let update = [update];
         let written = read.and_then(|_| match locked {
             Ok(_) if self.writes_whole() => Ok(()),
-            Ok(_) => self.append(&lesson),
+            Ok(_) => self.append(&update),
             Err(error) => Err(without_lock(error, "call again")),
         });
-        memory.lock().learn_wanted(&lesson, None);
+        memory.lock().learn_wanted(&update, None);
         let replaced = written.and_then(|()| self.replace(memory));
         if replaced.is_err() {
             self.miss(locked);
@@ -359,7 +359,7 @@ impl Store {
         })
     }
 
-    fn append(&mut self, lessons: &[Lesson]) -> Result<()> {
+    fn append(&mut self, updates: &[MemoryUpdate]) -> Result<()> {
         let mut lines = Vec::new();
         for hash in std::mem::take(&mut self.damaged) {
             self.records.discard(hash, self.limits.bytes as u64);
@@ -368,14 +368,14 @@ impl Store {
         if self.largest != Some(largest) {
             lines.extend(serde_json::to_string(&SessionRecord::Limits(largest)));
         }
-        for lesson in lessons {
-            if matches!(lesson, Lesson::Moved { moves } if moves.is_empty()) {
+        for update in updates {
+            if matches!(update, MemoryUpdate::Moved { moves } if moves.is_empty()) {
                 continue;
             }
-            for text in texts(lesson) {
+            for text in texts(update) {
                 self.put(text)?;
             }
-            match serde_json::to_string(&record(lesson)) {
+            match serde_json::to_string(&record(update)) {
                 Ok(line) => lines.push(line),
                 Err(cause) => {
                     let why = Error::new(Code::Io, cause.to_string());
@@ -475,11 +475,13 @@ fn text_refs(record: &SessionRecord) -> Box<dyn Iterator<Item = &TextRef> + '_> 
     }
 }
 
-fn texts(lesson: &Lesson) -> Vec<&Version> {
-    match lesson {
-        Lesson::Shown { text, .. } | Lesson::Written { text, .. } => vec![text],
-        Lesson::Edited { before, after, .. } => vec![before, after],
-        Lesson::Moved { .. } | Lesson::Forgotten { .. } | Lesson::AllForgotten => Vec::new(),
+fn texts(update: &MemoryUpdate) -> Vec<&Version> {
+    match update {
+        MemoryUpdate::Shown { text, .. } | MemoryUpdate::Written { text, .. } => vec![text],
+        MemoryUpdate::Edited { before, after, .. } => vec![before, after],
+        MemoryUpdate::Moved { .. }
+        | MemoryUpdate::Forgotten { .. }
+        | MemoryUpdate::AllForgotten => Vec::new(),
     }
 }
 
@@ -487,45 +489,45 @@ fn text_ref(text: &Version) -> TextRef {
     TextRef { hash: text.hash, lines: text.count }
 }
 
-fn record(lesson: &Lesson) -> SessionRecord {
-    match lesson.clone() {
-        Lesson::Shown { file, text, lines, showing } => {
+fn record(update: &MemoryUpdate) -> SessionRecord {
+    match update.clone() {
+        MemoryUpdate::Shown { file, text, lines, showing } => {
             let asked = showing == Showing::Asked;
             SessionRecord::Shown { file, text: text_ref(&text), lines, asked }
         }
-        Lesson::Written { file, text, shown, pasted } => {
+        MemoryUpdate::Written { file, text, shown, pasted } => {
             SessionRecord::Written { file, text: text_ref(&text), shown, pasted }
         }
-        Lesson::Edited { file, before, after, course, shown } => {
+        MemoryUpdate::Edited { file, before, after, course, shown } => {
             let (before, after) = (text_ref(&before), text_ref(&after));
             SessionRecord::Edited { file, before, after, course, shown }
         }
-        Lesson::Moved { moves } => SessionRecord::Moved { moves },
-        Lesson::Forgotten { file } => SessionRecord::Forgotten { file },
-        Lesson::AllForgotten => SessionRecord::AllForgotten,
+        MemoryUpdate::Moved { moves } => SessionRecord::Moved { moves },
+        MemoryUpdate::Forgotten { file } => SessionRecord::Forgotten { file },
+        MemoryUpdate::AllForgotten => SessionRecord::AllForgotten,
     }
 }
 
 /// What a record teaches. `before` finds the text that an edit changed.
-fn lesson(
+fn update(
     record: SessionRecord,
     before_edit: impl FnOnce(&Path, &TextRef, &[Splice]) -> Version,
-) -> Option<Lesson> {
+) -> Option<MemoryUpdate> {
     Some(match record {
         SessionRecord::Shown { file, text, lines, asked } => {
             let showing = if asked { Showing::Asked } else { Showing::Told };
-            Lesson::Shown { file, text: text.version(), lines, showing }
+            MemoryUpdate::Shown { file, text: text.version(), lines, showing }
         }
         SessionRecord::Written { file, text, shown, pasted } => {
-            Lesson::Written { file, text: text.version(), shown, pasted }
+            MemoryUpdate::Written { file, text: text.version(), shown, pasted }
         }
         SessionRecord::Edited { file, before, after, course, shown } => {
             let (before, after) = (before_edit(&file, &before, &course.splices), after.version());
-            Lesson::Edited { file, before, after, course, shown }
+            MemoryUpdate::Edited { file, before, after, course, shown }
         }
-        SessionRecord::Moved { moves } => Lesson::Moved { moves },
-        SessionRecord::Forgotten { file } => Lesson::Forgotten { file },
-        SessionRecord::AllForgotten => Lesson::AllForgotten,
+        SessionRecord::Moved { moves } => MemoryUpdate::Moved { moves },
+        SessionRecord::Forgotten { file } => MemoryUpdate::Forgotten { file },
+        SessionRecord::AllForgotten => MemoryUpdate::AllForgotten,
         SessionRecord::Memory(_) | SessionRecord::Limits(_) => return None,
     })
 }
@@ -557,8 +559,8 @@ mod tests {
         RecordStore::open(&OsFileSystem, state, "one").unwrap()
     }
 
-    fn shown() -> Lesson {
-        Lesson::Shown {
+    fn shown() -> MemoryUpdate {
+        MemoryUpdate::Shown {
             file: "f".into(),
             text: Version::of(b"text\n", 100),
             lines: LineSet::of(1, 1),

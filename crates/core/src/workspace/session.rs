@@ -31,7 +31,7 @@ use crate::edit::request::Patch;
 use crate::edit::session::{PatchState, Recall, Unseen};
 use crate::error::{Code, Error, Result, Spelling};
 use crate::json::{JsonRequest, JsonView};
-use crate::memory::{HeldMemory, Lesson, MemoryLimits};
+use crate::memory::{HeldMemory, MemoryLimits, MemoryUpdate};
 use crate::text::dialect::Dialect;
 use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
 use crate::view::read::{FileView, MAX_MATCHES, ReadRequest};
@@ -341,9 +341,9 @@ impl Session {
         for request in requests {
             reading.add(request, cancel)?;
         }
-        let (report, lessons) = reading.finish();
-        let files = shown_files(&lessons);
-        let learning = self.state.memory.ready(lessons, Some(place.as_of), cancel);
+        let (report, updates) = reading.finish();
+        let files = shown_files(&updates);
+        let learning = self.state.memory.ready(updates, Some(place.as_of), cancel);
         // What a cancelled call would have shown was not shown.
         cancel.check()?;
         learning.learn();
@@ -414,10 +414,10 @@ impl Session {
         query.max_line_chars = Some(limits.line_chars(query.max_line_chars));
         self.look();
         let result = self.search_in_order(&query, cancel, progress)?;
-        let lessons =
-            self.lessons_of_rows(found_rows(self.options.workspace.dialect, &result), cancel)?;
-        let files = shown_files(&lessons);
-        let learning = self.state.memory.ready(lessons, Some(place.as_of), cancel);
+        let updates =
+            self.updates_of_rows(found_rows(self.options.workspace.dialect, &result), cancel)?;
+        let files = shown_files(&updates);
+        let learning = self.state.memory.ready(updates, Some(place.as_of), cancel);
         cancel.check()?;
         learning.learn();
         self.state.watch.show(&files);
@@ -429,14 +429,14 @@ impl Session {
     /// now count; returns how many lines they are.
     pub fn observe(&self, text: &str, path: Option<&Path>, cancel: &Cancel) -> Result<u64> {
         let path = path.map(|path| unicode_path("path", path)).transpose()?;
-        let lessons = self
-            .lessons_of_rows(rows_by_header(self.options.workspace.dialect, text, path), cancel)?;
-        let lines = lessons.iter().map(|lesson| match lesson {
-            Lesson::Shown { lines, .. } => lines.count(),
+        let updates = self
+            .updates_of_rows(rows_by_header(self.options.workspace.dialect, text, path), cancel)?;
+        let lines = updates.iter().map(|update| match update {
+            MemoryUpdate::Shown { lines, .. } => lines.count(),
             _ => 0,
         });
         let lines = lines.sum();
-        let learning = self.state.memory.ready(lessons, None, cancel);
+        let learning = self.state.memory.ready(updates, None, cancel);
         cancel.check()?;
         learning.learn();
         Ok(lines)
@@ -530,12 +530,12 @@ impl Session {
 }
 
 /// The files of which lines are shown.
-fn shown_files(lessons: &[Lesson]) -> Vec<PathBuf> {
-    let file = |lesson: &Lesson| match lesson {
-        Lesson::Shown { file, .. } => Some(file.clone()),
+fn shown_files(updates: &[MemoryUpdate]) -> Vec<PathBuf> {
+    let file = |update: &MemoryUpdate| match update {
+        MemoryUpdate::Shown { file, .. } => Some(file.clone()),
         _ => None,
     };
-    lessons.iter().filter_map(file).collect()
+    updates.iter().filter_map(file).collect()
 }
 
 /// The name under which a file is remembered.

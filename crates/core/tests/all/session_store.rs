@@ -20,7 +20,7 @@ use hashline_core::internals::edit::apply::PatchOptions;
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
 use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::error::{Code, Term};
-use hashline_core::internals::memory::{HeldMemory, Lesson, LineSet, MemoryLimits, Showing};
+use hashline_core::internals::memory::{HeldMemory, LineSet, MemoryLimits, MemoryUpdate, Showing};
 use hashline_core::internals::view::read::ReadRequest;
 use hashline_core::internals::workspace::{
     Session, SessionOptions, StoreOptions, WorkspaceOptions,
@@ -243,7 +243,7 @@ fn records_that_outgrow_the_memory_are_replaced_by_it() {
     let gone = scene.dir.path().join("a-name-that-makes-records-long".repeat(60));
     let mut longest = 0;
     for _ in 0..600 {
-        keeper.learn(vec![Lesson::Forgotten { file: gone.clone() }], &Cancel::default());
+        keeper.learn(vec![MemoryUpdate::Forgotten { file: gone.clone() }], &Cancel::default());
         longest = longest.max(fs::metadata(scene.log()).unwrap().len());
     }
     let now = fs::metadata(scene.log()).unwrap().len();
@@ -572,8 +572,8 @@ fn regression_numbers_that_no_text_has_are_damage() {
     apply(&session, set(&rows[3], "four"));
     apply(&session, set(&rows[5], "six\nand a half"));
     let log = scene.log();
-    let with_lessons = fs::read_to_string(&log).unwrap();
-    // Then the memory as a whole takes the place of its lessons.
+    let with_updates = fs::read_to_string(&log).unwrap();
+    // Then the memory as a whole takes the place of its updates.
     let pages = (0..40).map(|page| format!("{page}{}", "x".repeat(300)));
     for page in pages {
         scene.write("h", &page);
@@ -584,7 +584,7 @@ fn regression_numbers_that_no_text_has_are_damage() {
     assert!(as_a_whole.contains("\"memory\":"), "{as_a_whole}");
     let content = scene.content("f");
     let mut mutations = 0;
-    for text in [with_lessons, as_a_whole] {
+    for text in [with_updates, as_a_whole] {
         let records: Vec<&str> = text.lines().map(|line| &line[33..]).collect();
         let is_whole = text.contains("\"memory\":");
         for (changed, record) in records.iter().enumerate().skip(1) {
@@ -685,7 +685,7 @@ fn regression_a_smaller_process_takes_nothing_from_a_larger_one() {
     let gone = scene.dir.path().join("a-name-that-makes-records-long".repeat(60));
     let mut longest = 0;
     for _ in 0..600 {
-        small.learn(vec![Lesson::Forgotten { file: gone.clone() }], &Cancel::default());
+        small.learn(vec![MemoryUpdate::Forgotten { file: gone.clone() }], &Cancel::default());
         longest = longest.max(fs::metadata(scene.log()).unwrap().len());
     }
     assert!(fs::metadata(scene.log()).unwrap().len() < longest);
@@ -892,8 +892,8 @@ impl Sharers {
         let file = self.scene.dir.path().canonicalize().unwrap().join(name);
         let lines = LineSet::of(1, text.lines().count() as u64);
         let text = self.writer.version(text.as_bytes(), None);
-        let lesson = Lesson::Shown { file, text, lines, showing: Showing::Asked };
-        self.writer.learn(vec![lesson], &Cancel::default());
+        let update = MemoryUpdate::Shown { file, text, lines, showing: Showing::Asked };
+        self.writer.learn(vec![update], &Cancel::default());
     }
 
     /// A line comes to the top, and what the writer then shows of the file is not written.

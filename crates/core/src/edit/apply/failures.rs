@@ -5,14 +5,14 @@ use crate::edit::report::{AnchorReport, name_hunks, rejected_text};
 use crate::edit::request::HunkName;
 use crate::edit::session::FileRefusal;
 use crate::error::{Error, Spelling};
-use crate::memory::Lesson;
+use crate::memory::MemoryUpdate;
 
 /// Failures on the way to a refusal, each with the report of its anchor, if it is about one.
 #[derive(Debug, Default)]
 pub(super) struct Failures {
     all: Vec<(Failure, Option<AnchorReport>)>,
     /// What a session learns from the refusal.
-    pub(super) lessons: Vec<Lesson>,
+    pub(super) updates: Vec<MemoryUpdate>,
     /// There are no operations, but anchors that were asked about.
     pub(super) is_of_anchors: bool,
 }
@@ -38,14 +38,14 @@ impl Failures {
 
     pub(super) fn extend(&mut self, other: Failures) {
         self.all.extend(other.all);
-        self.lessons.extend(other.lessons);
+        self.updates.extend(other.updates);
     }
 
     pub(super) fn push_refusal(&mut self, refusal: FileRefusal) {
         for (failure, report) in refusal.failures {
             self.push_reported(failure, report);
         }
-        self.lessons.extend(refusal.lesson);
+        self.updates.extend(refusal.update);
     }
 
     /// The refusal, if there is anything to refuse, as a face writes it; `hunks` is what the

@@ -24,7 +24,7 @@ use crate::edit::report::{
 use crate::edit::session::{Recall, rows_shown};
 use crate::edit::splice::splice;
 use crate::error::{Code, Error, Result};
-use crate::memory::{Lesson, LineSet, Showing, Splice, Version};
+use crate::memory::{LineSet, MemoryUpdate, Showing, Splice, Version};
 use crate::text::dialect::Dialect;
 use crate::text::lines::{Unit, count_lines};
 use crate::view::scope::Scope;
@@ -326,24 +326,24 @@ impl<'a> Job<'a> {
     }
 
     /// What a session has to learn of the patch once it is committed.
-    pub(super) fn lessons(
+    pub(super) fn memory_updates(
         &self,
         recall: &Recall<'_>,
         is_silent: bool,
         added: &AddedContents,
         rows: &RowsOfFiles,
-    ) -> Vec<Lesson> {
+    ) -> Vec<MemoryUpdate> {
         let memory = recall.memory;
         let landings = self.landings(added, recall);
-        let edited_lesson =
-            |edits, file, rows| self.edited_lesson(recall, edits, file, rows, is_silent, &landings);
+        let edited_update =
+            |edits, file, rows| self.edited_update(recall, edits, file, rows, is_silent, &landings);
         let untold = ToldRows::default();
         let rows_of = |key: FileKey| rows.get(&key).unwrap_or(&untold);
-        let mut lessons = Vec::new();
+        let mut updates = Vec::new();
         for (edits, file) in self.edited_in_place() {
             let rows = rows_of(edits.key());
             let name = edits.place.canonical().to_owned();
-            lessons.push(edited_lesson((edits, file), name, rows));
+            updates.push(edited_update((edits, file), name, rows));
         }
         // Names that are given up first: moves may chain and swap.
         let (mut moves, mut arrivals) = (Vec::new(), Vec::new());
@@ -351,12 +351,12 @@ impl<'a> Job<'a> {
             let rows = rows_of(one.key());
             match &one.task {
                 Task::Delete { place, .. } => {
-                    lessons.push(Lesson::Forgotten { file: place.canonical().to_owned() });
+                    updates.push(MemoryUpdate::Forgotten { file: place.canonical().to_owned() });
                 }
                 Task::Move { from, to, .. } => {
                     moves.push((from.canonical().to_owned(), to.path()));
                     if let Some(edits) = self.edits_of(one) {
-                        arrivals.push(edited_lesson(edits, to.path(), rows));
+                        arrivals.push(edited_update(edits, to.path(), rows));
                     }
                 }
                 Task::Add { to, .. } => {
@@ -365,17 +365,22 @@ impl<'a> Job<'a> {
                     let text = memory.version_of_new(text.to_vec());
                     let mut known = self.shown(&text, rows);
                     known.extend(&shown);
-                    arrivals.push(Lesson::Written { file: to.path(), text, shown: known, pasted });
+                    arrivals.push(MemoryUpdate::Written {
+                        file: to.path(),
+                        text,
+                        shown: known,
+                        pasted,
+                    });
                 }
             }
         }
-        lessons.push(Lesson::Moved { moves });
-        lessons.extend(arrivals);
-        lessons
+        updates.push(MemoryUpdate::Moved { moves });
+        updates.extend(arrivals);
+        updates
     }
 
     /// What is to be learned of an edited file, which is called `file` after the patch.
-    fn edited_lesson(
+    fn edited_update(
         &self,
         recall: &Recall<'_>,
         (edits, settled): (&FileEdits<'_>, &Settled),
@@ -383,7 +388,7 @@ impl<'a> Job<'a> {
         rows: &ToldRows,
         is_silent: bool,
         landings: &Landings<'_>,
-    ) -> Lesson {
+    ) -> MemoryUpdate {
         let memory = recall.memory;
         let after = memory.version_of_new(settled.text_after());
         let mut course = landings.course(edits.key(), settled);
@@ -396,10 +401,10 @@ impl<'a> Job<'a> {
         if !memory.knows(edits.place.canonical()) {
             // There is nothing that the edit could have moved.
             let showing = Showing::Told;
-            return Lesson::Shown { file, text: after, lines: shown, showing };
+            return MemoryUpdate::Shown { file, text: after, lines: shown, showing };
         }
         let before = memory.version(settled.document.text(), None);
-        Lesson::Edited { file, before, after, course, shown }
+        MemoryUpdate::Edited { file, before, after, course, shown }
     }
 
     /// The lines of a text that the rows of a report show, or name.

@@ -28,7 +28,7 @@ use crate::edit::session::{FileRefusal, Recall, resolve_plainly};
 use crate::edit::splice::splice;
 use crate::edit::structure::Trials;
 use crate::error::{Code, Error, Result};
-use crate::memory::{HeldMemory, Lesson, LineSet, MemoryLimits, Showing};
+use crate::memory::{HeldMemory, LineSet, MemoryLimits, MemoryUpdate, Showing};
 use crate::text::dialect::Dialect;
 use crate::text::lines::LineIndex;
 use crate::view::scope::Scope;
@@ -185,8 +185,8 @@ fn memory_of(file: &Path, document: &Document) -> HeldMemory {
     let memory = HeldMemory::new(MemoryLimits::default());
     let (file, text) = (file.to_owned(), memory.version(document.text(), None));
     let lines = LineSet::of(1, text.count());
-    let lesson = Lesson::Shown { file, text, lines, showing: Showing::Asked };
-    memory.learn(vec![lesson], &Cancel::default());
+    let update = MemoryUpdate::Shown { file, text, lines, showing: Showing::Asked };
+    memory.learn(vec![update], &Cancel::default());
     memory
 }
 
@@ -411,7 +411,7 @@ fn refusal(
 ) -> FileRefusal {
     match recall {
         Some((recall, file)) => recall.refusal(file, evidence.text, failures),
-        None => FileRefusal { failures, lesson: None },
+        None => FileRefusal { failures, update: None },
     }
 }
 

@@ -11,7 +11,7 @@ use crate::edit::report::{AnchorReport, anchor_failures, recalled_failure};
 use crate::edit::request::{InsertAt, LineEdit, Operation, Transfer};
 use crate::edit::resolve::{Evidence, RelocatePolicy, Resolved, Spot, resolve};
 use crate::memory::{
-    Body, ENOUGH_LETTERS, HeldMemory, Lesson, LineSet, Moment, Showing, letters_in,
+    Body, ENOUGH_LETTERS, HeldMemory, LineSet, MemoryUpdate, Moment, Showing, letters_in,
 };
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
@@ -27,7 +27,7 @@ pub struct FileRefusal {
     /// The failures, each with what is told of it.
     pub failures: Vec<(Failure, AnchorReport)>,
     /// What a session learns once the answer is certain.
-    pub lesson: Option<Lesson>,
+    pub update: Option<MemoryUpdate>,
 }
 
 /// Settles operations against the lines as they are, without any memory.
@@ -39,7 +39,7 @@ pub fn resolve_plainly<'o>(
 ) -> Settlement<'o> {
     resolve(evidence, policy, operations).map_err(|refusals| {
         let failures = anchor_failures(evidence, policy.window_lines, path, &refusals);
-        Box::new(FileRefusal { failures, lesson: None })
+        Box::new(FileRefusal { failures, update: None })
     })
 }
 
@@ -76,7 +76,7 @@ impl<'m> Recall<'m> {
         let lines = numbers.map(|number| number..number + 1).collect();
         let (file, text) = (file.to_owned(), self.memory.version(text, None));
         let showing = Showing::Told;
-        FileRefusal { failures, lesson: Some(Lesson::Shown { file, text, lines, showing }) }
+        FileRefusal { failures, update: Some(MemoryUpdate::Shown { file, text, lines, showing }) }
     }
 
     /// Settles operations on a file by what was shown of it.

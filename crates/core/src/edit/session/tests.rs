@@ -7,7 +7,7 @@ use crate::cancel::Cancel;
 use crate::edit::resolve::Spot;
 use crate::error::Code;
 use crate::memory::{
-    Body, Course, HeldMemory, Lesson, LineSet, Memory, MemoryLimits, Moment, Showing, Splice,
+    Body, Course, HeldMemory, LineSet, Memory, MemoryLimits, MemoryUpdate, Moment, Showing, Splice,
     Version,
 };
 use crate::text::dialect::Dialect;
@@ -727,7 +727,7 @@ fn regression_another_text_with_the_hash_of_the_one_that_was_shown_is_not_taken_
     });
     let memory = HeldMemory::new(MemoryLimits::default());
     memory.learn(
-        vec![Lesson::Shown {
+        vec![MemoryUpdate::Shown {
             file: FILE.into(),
             text: shown.clone(),
             lines: LineSet::of(1, 4),

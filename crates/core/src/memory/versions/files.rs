@@ -1,4 +1,4 @@
-//! The files of a memory, so that what is asked of them after each lesson needs no look through
+//! The files of a memory, so that what is asked of them after each update needs no look through
 //! all of them: which was used longest ago, which refer to a text, how much they take.
 
 use std::collections::{BTreeSet, HashMap, HashSet};

@@ -9,7 +9,7 @@ use crate::cancel::Cancel;
 use crate::disk::bytes::{Loaded, with_file};
 use crate::edit::session::rows_shown;
 use crate::error::{Code, Result};
-use crate::memory::{Body, Lesson, Showing};
+use crate::memory::{Body, MemoryUpdate, Showing};
 use crate::text::dialect::Dialect;
 use crate::view::render::{header_paths, is_header_of};
 use crate::view::scope::Scope;
@@ -23,12 +23,12 @@ pub(super) struct RowsOfFile<'t> {
 
 impl Session {
     /// What rows teach that are true of the files as they are now.
-    pub(super) fn lessons_of_rows(
+    pub(super) fn updates_of_rows(
         &self,
         mut left: Vec<RowsOfFile<'_>>,
         cancel: &Cancel,
-    ) -> Result<Vec<Lesson>> {
-        let mut lessons = Vec::new();
+    ) -> Result<Vec<MemoryUpdate>> {
+        let mut updates = Vec::new();
         let workspaces = std::iter::once(&self.workspace).chain(&self.readable);
         for (at, workspace) in workspaces.enumerate() {
             let learn = workspace.scoped(cancel, |scope| {
@@ -37,7 +37,7 @@ impl Session {
                     scope.cancel.check()?;
                     match file_of(scope, &block) {
                         Some((path, file)) => {
-                            lessons.extend(self.lesson_of(scope, path, file, &block.rows)?);
+                            updates.extend(self.update_of(scope, path, file, &block.rows)?);
                         }
                         None => strange.push(block),
                     }
@@ -52,17 +52,17 @@ impl Session {
             }
         }
         cancel.check()?;
-        Ok(lessons)
+        Ok(updates)
     }
 
     /// What the rows of one file teach. A file that cannot be read now teaches nothing.
-    fn lesson_of(
+    fn update_of(
         &self,
         scope: &Scope<'_>,
         path: &str,
         file: PathBuf,
         rows: &str,
-    ) -> Result<Option<Lesson>> {
+    ) -> Result<Option<MemoryUpdate>> {
         let load = scope.load_options();
         let read = with_file(scope.fs, scope.base, path, &load, |loaded| {
             let Loaded::Text(document) = loaded else { return Ok(None) };
@@ -74,7 +74,7 @@ impl Session {
         scope.cancel.check()?;
         let seen = read.ok().flatten().filter(|(_, lines)| !lines.is_empty());
         let showing = Showing::Asked;
-        Ok(seen.map(|(text, lines)| Lesson::Shown { file, text, lines, showing }))
+        Ok(seen.map(|(text, lines)| MemoryUpdate::Shown { file, text, lines, showing }))
     }
 }
 

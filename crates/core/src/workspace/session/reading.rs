@@ -8,7 +8,7 @@ use crate::cancel::Cancel;
 use crate::disk::bytes::{Document, Loaded};
 use crate::edit::session::rows_shown;
 use crate::error::{Code, Error, Result};
-use crate::memory::{Lesson, LineSet, Showing, Version};
+use crate::memory::{LineSet, MemoryUpdate, Showing, Version};
 use crate::view::excerpt::Limits;
 use crate::view::fold::{Folding, name_of_fold};
 use crate::view::read::{FileView, ReadRequest, ViewKind, read_hashed};
@@ -46,7 +46,7 @@ pub(super) struct Reading<'s> {
     /// Files that a limit left out.
     left_out: Vec<String>,
     report: ReadReport,
-    lessons: Vec<Lesson>,
+    updates: Vec<MemoryUpdate>,
 }
 
 impl<'s> Reading<'s> {
@@ -58,7 +58,7 @@ impl<'s> Reading<'s> {
             image_bytes_left: IMAGE_LIMIT_BYTES,
             left_out: Vec::new(),
             report: ReadReport::default(),
-            lessons: Vec::new(),
+            updates: Vec::new(),
         }
     }
 
@@ -77,7 +77,7 @@ impl<'s> Reading<'s> {
             self.leave_out(request);
             return Ok(());
         }
-        let (view, seen, lesson) = self.view(request, room, cancel)?;
+        let (view, seen, update) = self.view(request, room, cancel)?;
         if view.is_line_cut && !self.report.text.is_empty() {
             // A line that fits on a page of its own is not to be cut at the end of this one.
             self.leave_out(request);
@@ -101,7 +101,7 @@ impl<'s> Reading<'s> {
         left.max_matches = left.max_matches.saturating_sub(matches);
         self.report.views.push(view);
         self.report.spans.push(span);
-        self.lessons.extend(lesson);
+        self.updates.extend(update);
         Ok(())
     }
 
@@ -113,7 +113,7 @@ impl<'s> Reading<'s> {
     }
 
     /// The page, and what it teaches.
-    pub(super) fn finish(mut self) -> (ReadReport, Vec<Lesson>) {
+    pub(super) fn finish(mut self) -> (ReadReport, Vec<MemoryUpdate>) {
         if !self.left_out.is_empty() {
             let more = self.left_out.len().saturating_sub(MAX_NAMED_FILES);
             self.left_out.truncate(MAX_NAMED_FILES);
@@ -123,7 +123,7 @@ impl<'s> Reading<'s> {
             self.report.text +=
                 &format!("(Not shown, since the limit of one call is reached: {named}{more}.)");
         }
-        (self.report, self.lessons)
+        (self.report, self.updates)
     }
 
     fn leave_out(&mut self, request: &ReadRequest) {
@@ -143,7 +143,7 @@ impl<'s> Reading<'s> {
         request: &ReadRequest,
         room_bytes: usize,
         cancel: &Cancel,
-    ) -> Result<(FileView, Seen, Option<Lesson>)> {
+    ) -> Result<(FileView, Seen, Option<MemoryUpdate>)> {
         let has_no_window = is_unlimited(request);
         let mut request = request.clone();
         let (limits, left) = (&mut request.limits, &self.left);
@@ -176,7 +176,7 @@ impl<'s> Reading<'s> {
         &self,
         scope: &Scope<'_>,
         request: &ReadRequest,
-    ) -> Result<(FileView, Seen, Option<Lesson>)> {
+    ) -> Result<(FileView, Seen, Option<MemoryUpdate>)> {
         let seen = Mutex::new(Seen::Nothing);
         let witness = |_, loaded: &Loaded, view: &FileView| {
             let now = match loaded {
@@ -193,17 +193,17 @@ impl<'s> Reading<'s> {
         let mut views = read_hashed(scope, std::slice::from_ref(request), witness, |view| view)?;
         let view = views.pop().ok_or_else(|| Error::new(Code::Internal, "a read without view"))?;
         let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let lesson = match (&seen, &view.error) {
+        let update = match (&seen, &view.error) {
             // A file that is gone by now is not remembered: it cannot be edited either.
             (Seen::Text { text, shown }, None) => {
                 canonical(scope, &request.name()).ok().map(|file| {
                     let (text, lines) = (text.clone(), shown.clone());
-                    Lesson::Shown { file, text, lines, showing: Showing::Asked }
+                    MemoryUpdate::Shown { file, text, lines, showing: Showing::Asked }
                 })
             }
             _ => None,
         };
-        Ok((view, seen, lesson))
+        Ok((view, seen, update))
     }
 
     fn seen_of(&self, scope: &Scope<'_>, document: &Document, view: &FileView) -> Seen {

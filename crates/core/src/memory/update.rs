@@ -9,7 +9,7 @@ use super::versions::{Memory, Moment, Showing};
 
 /// What a session learns from one answer about one file.
 #[derive(Clone, Debug)]
-pub enum Lesson {
+pub enum MemoryUpdate {
     /// Lines were shown.
     Shown {
         /// The file.
@@ -59,50 +59,54 @@ pub enum Lesson {
     AllForgotten,
 }
 
-impl Lesson {
+impl MemoryUpdate {
     /// The file that it is about, if it is about what is in one.
     fn file(&self) -> Option<&Path> {
         match self {
-            Lesson::Shown { file, .. }
-            | Lesson::Written { file, .. }
-            | Lesson::Edited { file, .. } => Some(file),
-            Lesson::Moved { .. } | Lesson::Forgotten { .. } | Lesson::AllForgotten => None,
+            MemoryUpdate::Shown { file, .. }
+            | MemoryUpdate::Written { file, .. }
+            | MemoryUpdate::Edited { file, .. } => Some(file),
+            MemoryUpdate::Moved { .. }
+            | MemoryUpdate::Forgotten { .. }
+            | MemoryUpdate::AllForgotten => None,
         }
     }
 }
 
 impl Memory {
     /// Remembers what an answer showed of a file, or what a patch did to it.
-    pub fn learn(&mut self, lesson: &Lesson) {
-        match lesson {
-            Lesson::Shown { file, text, lines, showing } => self.show(file, text, lines, *showing),
-            Lesson::Written { file, text, shown, pasted } => {
+    pub fn learn(&mut self, update: &MemoryUpdate) {
+        match update {
+            MemoryUpdate::Shown { file, text, lines, showing } => {
+                self.show(file, text, lines, *showing);
+            }
+            MemoryUpdate::Written { file, text, shown, pasted } => {
                 self.written(file, text, pasted);
                 self.show(file, text, shown, Showing::Told);
             }
-            Lesson::Edited { file, before, after, course, shown } => {
+            MemoryUpdate::Edited { file, before, after, course, shown } => {
                 self.edited(file, before, after, course);
                 self.show(file, after, shown, Showing::Told);
             }
-            Lesson::Moved { moves } => self.rename_all(moves),
-            Lesson::Forgotten { file } => self.forget(file),
-            Lesson::AllForgotten => self.forget_all(),
+            MemoryUpdate::Moved { moves } => self.rename_all(moves),
+            MemoryUpdate::Forgotten { file } => self.forget(file),
+            MemoryUpdate::AllForgotten => self.forget_all(),
         }
     }
 
     /// Remembers what a call taught that was made at a moment: all but what was to be forgotten
     /// since.
-    pub(super) fn learn_wanted(&mut self, lessons: &[Lesson], as_of: Option<Moment>) {
-        for lesson in lessons {
-            if self.wants(lesson, as_of) {
-                self.learn(lesson);
+    pub(super) fn learn_wanted(&mut self, updates: &[MemoryUpdate], as_of: Option<Moment>) {
+        for update in updates {
+            if self.wants(update, as_of) {
+                self.learn(update);
             }
         }
     }
 
     /// Whether what a call taught that was made at a moment still counts.
-    pub(super) fn wants(&self, lesson: &Lesson, as_of: Option<Moment>) -> bool {
-        let named = lesson.file().zip(as_of);
+    pub(super) fn wants(&self, update: &MemoryUpdate, as_of: Option<Moment>) -> bool {
+        let named = update.file().zip(as_of);
         named.is_none_or(|(file, as_of)| self.is_wanted(file, as_of))
     }
 }
