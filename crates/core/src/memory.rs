@@ -4,7 +4,7 @@
 //! now is known exactly after own edits (`track`), and found after those of others by comparing
 //! two texts (`carry`, `body`). An `update` is what one answer teaches.
 //!
-//! The calls of a session share a memory (`held`, `guarded`); `store` keeps it on disk, where
+//! The calls of a session share a memory (`held`, `mutex`); `store` keeps it on disk, where
 //! other processes learn of it, and `notes` says what went wrong there. All else is pure.
 //! Rules: docs/protocol.md, "Sessions".
 //!
@@ -15,9 +15,9 @@
 
 mod body;
 mod carry;
-mod guarded;
 mod held;
 mod lines;
+mod mutex;
 mod notes;
 mod store;
 mod track;

@@ -5,10 +5,10 @@
 
 mod charset;
 mod content;
-#[cfg(target_os = "linux")]
-mod fault_guard;
 mod offsets;
 mod pieces;
+#[cfg(target_os = "linux")]
+mod sigbus;
 mod strings;
 
 use std::borrow::Cow;

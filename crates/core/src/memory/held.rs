@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::body::{Version, hash_of};
-use super::guarded::{GuardedMemory, MemoryGuard};
 use super::lines::LineSet;
+use super::mutex::{LockedMemory, MemoryMutex};
 use super::notes::Notes;
 use super::store::{Store, StoreLocked, take};
 use super::update::MemoryUpdate;
@@ -16,7 +16,7 @@ use crate::error::{Result, Spelling};
 
 /// The memory of a session, for all of its calls.
 pub struct HeldMemory {
-    memory: GuardedMemory,
+    memory: MemoryMutex,
     limits: MemoryLimits,
     kept: Option<KeptOnDisk>,
 }
@@ -62,7 +62,7 @@ impl Learning<'_> {
 impl HeldMemory {
     /// An empty memory.
     pub fn new(limits: MemoryLimits) -> HeldMemory {
-        let memory = GuardedMemory::new(Memory::new(limits));
+        let memory = MemoryMutex::new(Memory::new(limits));
         HeldMemory { memory, limits, kept: None }
     }
 
@@ -84,7 +84,7 @@ impl HeldMemory {
         HeldMemory { memory: self.memory.fork(), limits: self.limits, kept: None }
     }
 
-    fn lock(&self) -> MemoryGuard<'_> {
+    fn lock(&self) -> LockedMemory<'_> {
         self.memory.lock()
     }
 

@@ -12,8 +12,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::body::Version;
-use super::guarded::GuardedMemory;
 use super::lines::LineSet;
+use super::mutex::MemoryMutex;
 use super::notes::{Damage, Notes, Trouble};
 use super::track::{Course, Splice};
 use super::update::MemoryUpdate;
@@ -168,7 +168,7 @@ impl Store {
 
     /// Has the memory learn what others have written since the last look: all of it at once. A
     /// call that was made at a moment may mean what was shown until the one that is returned.
-    pub(super) fn catch_up(&mut self, memory: &GuardedMemory, call: Option<Moment>) -> Moment {
+    pub(super) fn catch_up(&mut self, memory: &MemoryMutex, call: Option<Moment>) -> Moment {
         self.read_on(memory, call).unwrap_or_else(|error| {
             self.notes.add(Trouble::NotRead, error);
             call.unwrap_or_default()
@@ -176,7 +176,7 @@ impl Store {
     }
 
     /// As [`Store::catch_up`]; says why it could not.
-    fn read_on(&mut self, memory: &GuardedMemory, call: Option<Moment>) -> Result<Moment> {
+    fn read_on(&mut self, memory: &MemoryMutex, call: Option<Moment>) -> Result<Moment> {
         let as_of = call.unwrap_or_default();
         let mut news = self.records.read()?;
         if news.is_new_log {
@@ -288,7 +288,7 @@ impl Store {
     pub(super) fn learn(
         &mut self,
         mut updates: Vec<MemoryUpdate>,
-        memory: &GuardedMemory,
+        memory: &MemoryMutex,
         call: Option<Moment>,
         locked: &StoreLocked,
     ) {
@@ -338,7 +338,7 @@ impl Store {
     pub(super) fn forget(
         &mut self,
         update: MemoryUpdate,
-        memory: &GuardedMemory,
+        memory: &MemoryMutex,
         locked: &StoreLocked,
     ) -> Result<()> {
         let read = self.read_on(memory, None);
@@ -413,7 +413,7 @@ impl Store {
     }
 
     /// Puts the memory as a whole in the place of all records. Says which texts it needs.
-    fn replace(&mut self, memory: &GuardedMemory) -> Result<HashSet<u128>> {
+    fn replace(&mut self, memory: &MemoryMutex) -> Result<HashSet<u128>> {
         let image = self.image(memory)?;
         if self.writes_whole() {
             for text in image.texts() {
@@ -438,7 +438,7 @@ impl Store {
 
     /// The memory of the process that remembers most: this one's, or what it would be after all
     /// records, if they are all there.
-    fn image(&mut self, memory: &GuardedMemory) -> Result<MemoryImage> {
+    fn image(&mut self, memory: &MemoryMutex) -> Result<MemoryImage> {
         let largest = self.largest.unwrap_or(self.limits);
         if largest == self.limits || self.writes_whole() {
             return Ok(memory.lock().image());
@@ -587,7 +587,7 @@ mod tests {
         ] {
             let locked = other.take(timeout, &cancel);
             let (mut store, memory) =
-                (Store::new(records(), limits), GuardedMemory::new(Memory::new(limits)));
+                (Store::new(records(), limits), MemoryMutex::new(Memory::new(limits)));
             store.learn(vec![shown()], &memory, None, &locked);
             let note = format!(
                 "the session's memory was not written: {why}; what the call showed is remembered by this process alone"
@@ -605,7 +605,7 @@ mod tests {
         let records = records_in(dir.path());
         let lock = records.lock();
         let mut store = Store::new(records, limits);
-        let memory = GuardedMemory::new(Memory::new(limits));
+        let memory = MemoryMutex::new(Memory::new(limits));
         let call = memory.lock().hold();
         memory.lock().forget_from_now(None);
         let locked = lock.take(LOCK_TIMEOUT, &Cancel::default());

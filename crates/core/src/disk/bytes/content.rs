@@ -3,7 +3,7 @@
 //! Why map: on a large file a read copies every byte into fresh pages, which costs more than
 //! all the work that follows. Why not always: below [`MAP_MIN_BYTES`] a read into a warm
 //! buffer is cheaper than a mapping. On every Unix a file can shrink under its mapping, which
-//! needs `fault_guard`; only Linux has it. Windows lets nobody shrink or replace a file that is
+//! needs `sigbus`; only Linux has it. Windows lets nobody shrink or replace a file that is
 //! mapped: there, a reader would make somebody else's writing fail.
 
 use std::cell::RefCell;
@@ -208,7 +208,7 @@ impl Drop for Content {
 struct Mapping {
     // Fields are dropped in order: the watch ends before what it watches.
     #[cfg(target_os = "linux")]
-    watch: super::fault_guard::FaultWatch,
+    watch: super::sigbus::FaultWatch,
     map: memmap2::Mmap,
 }
 
@@ -219,7 +219,7 @@ impl Mapping {
             return Ok(None);
         };
         #[cfg(target_os = "linux")]
-        if !super::fault_guard::install() {
+        if !super::sigbus::install() {
             return Ok(None);
         }
         if !cfg!(target_os = "linux") {
@@ -234,7 +234,7 @@ impl Mapping {
         let Ok(map) = map else { return Ok(None) };
         #[cfg(target_os = "linux")]
         {
-            let watch = super::fault_guard::FaultWatch::new(&map);
+            let watch = super::sigbus::FaultWatch::new(&map);
             Ok(watch.map(|watch| Mapping { watch, map }))
         }
         #[cfg(not(target_os = "linux"))]

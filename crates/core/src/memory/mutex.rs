@@ -8,31 +8,31 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::versions::Memory;
 
 /// A memory behind a lock.
-pub(super) struct GuardedMemory {
+pub(super) struct MemoryMutex {
     memory: Mutex<Arc<Memory>>,
     /// What it took when it was used last.
     bytes: AtomicUsize,
 }
 
-impl GuardedMemory {
-    pub(super) fn new(memory: Memory) -> GuardedMemory {
+impl MemoryMutex {
+    pub(super) fn new(memory: Memory) -> MemoryMutex {
         let bytes = AtomicUsize::new(memory.bytes());
-        GuardedMemory { memory: Mutex::new(Arc::new(memory)), bytes }
+        MemoryMutex { memory: Mutex::new(Arc::new(memory)), bytes }
     }
 
     /// A memory for another session.
-    pub(super) fn fork(&self) -> GuardedMemory {
+    pub(super) fn fork(&self) -> MemoryMutex {
         let memory = self.lock();
         if memory.is_waited_for() {
-            return GuardedMemory::new(memory.fork());
+            return MemoryMutex::new(memory.fork());
         }
         let bytes = AtomicUsize::new(memory.bytes());
-        GuardedMemory { memory: Mutex::new(Arc::clone(&memory.memory)), bytes }
+        MemoryMutex { memory: Mutex::new(Arc::clone(&memory.memory)), bytes }
     }
 
-    pub(super) fn lock(&self) -> MemoryGuard<'_> {
+    pub(super) fn lock(&self) -> LockedMemory<'_> {
         let memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        MemoryGuard { memory, bytes: &self.bytes }
+        LockedMemory { memory, bytes: &self.bytes }
     }
 
     /// What it takes, or took before whoever uses it just now.
@@ -42,12 +42,12 @@ impl GuardedMemory {
 }
 
 /// A memory while one thread uses it.
-pub(super) struct MemoryGuard<'m> {
+pub(super) struct LockedMemory<'m> {
     memory: MutexGuard<'m, Arc<Memory>>,
     bytes: &'m AtomicUsize,
 }
 
-impl Deref for MemoryGuard<'_> {
+impl Deref for LockedMemory<'_> {
     type Target = Memory;
 
     fn deref(&self) -> &Memory {
@@ -55,13 +55,13 @@ impl Deref for MemoryGuard<'_> {
     }
 }
 
-impl DerefMut for MemoryGuard<'_> {
+impl DerefMut for LockedMemory<'_> {
     fn deref_mut(&mut self) -> &mut Memory {
         Arc::make_mut(&mut self.memory)
     }
 }
 
-impl Drop for MemoryGuard<'_> {
+impl Drop for LockedMemory<'_> {
     fn drop(&mut self) {
         self.bytes.store(self.memory.bytes(), Ordering::Relaxed);
     }
@@ -78,31 +78,31 @@ mod tests {
 
     #[test]
     fn regression_the_size_is_told_while_another_call_learns() {
-        let guarded = GuardedMemory::new(Memory::default());
-        let mut learning = guarded.lock();
+        let mutex = MemoryMutex::new(Memory::default());
+        let mut learning = mutex.lock();
         let text = Version::of(b"text\n", 100);
         learning.show(Path::new("f"), &text, &LineSet::of(1, 1), Showing::Asked);
         // This thread would wait for itself.
-        assert_eq!(guarded.bytes(), 0);
+        assert_eq!(mutex.bytes(), 0);
         let bytes = learning.bytes();
         drop(learning);
-        assert!(bytes > 0 && guarded.bytes() == bytes);
+        assert!(bytes > 0 && mutex.bytes() == bytes);
     }
 
     /// A loop of forks held 80 to 130 KB for each until the host's loop had a turn.
     #[test]
     fn regression_a_fork_shares_the_memory_until_one_learns() {
-        let guarded = GuardedMemory::new(Memory::default());
+        let mutex = MemoryMutex::new(Memory::default());
         let text = Version::of(b"text\n", 100);
         let lines = LineSet::of(1, 1);
-        guarded.lock().show(Path::new("f"), &text, &lines, Showing::Asked);
-        let fork = guarded.fork();
-        assert!(Arc::ptr_eq(&guarded.lock().memory, &fork.lock().memory));
+        mutex.lock().show(Path::new("f"), &text, &lines, Showing::Asked);
+        let fork = mutex.fork();
+        assert!(Arc::ptr_eq(&mutex.lock().memory, &fork.lock().memory));
         fork.lock().show(Path::new("g"), &text, &lines, Showing::Asked);
         assert!(fork.lock().knows(Path::new("g")) && fork.lock().knows(Path::new("f")));
-        assert!(!guarded.lock().knows(Path::new("g")));
+        assert!(!mutex.lock().knows(Path::new("g")));
         // What calls are waiting for is not part of a fork.
-        guarded.lock().hold();
-        assert!(!guarded.fork().lock().is_waited_for());
+        mutex.lock().hold();
+        assert!(!mutex.fork().lock().is_waited_for());
     }
 }

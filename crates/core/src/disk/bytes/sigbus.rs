@@ -1,8 +1,8 @@
-//! The guard against SIGBUS: a mapped file that shrinks must not kill the process.
+//! The handler of SIGBUS: a mapped file that shrinks must not kill the process.
 //!
-//! Touching a page of a mapping that lies past the end of its file raises SIGBUS. The guard
-//! is a handler that looks whether the address lies in a mapping of ours; if so, it puts
-//! zeros there and marks the mapping as faulted, and the interrupted instruction goes
+//! Touching a page of a mapping that lies past the end of its file raises SIGBUS. The handler
+//! looks whether the address lies in a mapping of ours; if so, it puts zeros there and marks the
+//! mapping as faulted, and the interrupted instruction goes
 //! on. Whoever used the mapping asks [`FaultWatch::has_faulted`] afterwards and throws the result
 //! away. Any other SIGBUS goes to the handler that was there before.
 //!
