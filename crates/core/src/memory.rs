@@ -4,7 +4,7 @@
 //! now is known exactly after own edits (`track`), and found after those of others by comparing
 //! two texts (`carry`, `body`). An `update` is what one answer teaches.
 //!
-//! The calls of a session share a memory (`held`, `mutex`); `store` keeps it on disk, where
+//! The calls of a session share a memory (`session`, `mutex`); `store` keeps it on disk, where
 //! other processes learn of it, and `notes` says what went wrong there. All else is pure.
 //! Rules: docs/protocol.md, "Sessions".
 //!
@@ -15,10 +15,10 @@
 
 mod body;
 mod carry;
-mod held;
 mod lines;
 mod mutex;
 mod notes;
+mod session;
 mod store;
 mod track;
 mod update;
@@ -27,8 +27,8 @@ mod versions;
 pub use body::{Body, Version};
 pub use carry::Carry;
 pub(crate) use carry::{ENOUGH_LETTERS, letters_in};
-pub use held::{HeldMemory, Learning};
 pub use lines::LineSet;
+pub use session::{Learning, SessionMemory};
 pub use track::{Course, LeftLines, MovedLines, Splice, Track};
 pub use update::MemoryUpdate;
 pub(crate) use versions::{FileMemory, Lineage, View};

@@ -31,7 +31,7 @@ use crate::edit::request::Patch;
 use crate::edit::session::{PatchState, Recall, Unseen};
 use crate::error::{Code, Error, Result, Spelling};
 use crate::json::{JsonRequest, JsonView};
-use crate::memory::{HeldMemory, MemoryLimits, MemoryUpdate};
+use crate::memory::{MemoryLimits, MemoryUpdate, SessionMemory};
 use crate::text::dialect::Dialect;
 use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
 use crate::view::read::{FileView, MAX_MATCHES, ReadRequest};
@@ -182,7 +182,7 @@ pub struct Session {
 
 /// What a session knows. Sessions that differ only in how they write messages have the same.
 struct SessionState {
-    memory: HeldMemory,
+    memory: SessionMemory,
     patches: PatchState,
     turns: Turns,
     watch: FileWatch,
@@ -199,7 +199,7 @@ impl Session {
     pub fn new(options: impl Into<SessionOptions>) -> Result<Session> {
         let options = options.into().resolved()?;
         options.check_directories()?;
-        let memory = HeldMemory::new(options.memory);
+        let memory = SessionMemory::new(options.memory);
         Ok(Session::with_state(options, memory, PatchState::default()))
     }
 
@@ -222,11 +222,11 @@ impl Session {
         };
         let spelling = options.workspace.host.spelling;
         let records = records().map_err(|error| error.spelled(spelling))?;
-        let memory = HeldMemory::kept_in(records, options.memory);
+        let memory = SessionMemory::kept_in(records, options.memory);
         Ok(Session::with_state(options, memory, PatchState::default()))
     }
 
-    fn with_state(options: SessionOptions, memory: HeldMemory, patches: PatchState) -> Session {
+    fn with_state(options: SessionOptions, memory: SessionMemory, patches: PatchState) -> Session {
         let state = Arc::new(SessionState {
             memory,
             patches,

@@ -20,7 +20,9 @@ use hashline_core::internals::edit::apply::PatchOptions;
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability};
 use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::error::{Code, Term};
-use hashline_core::internals::memory::{HeldMemory, LineSet, MemoryLimits, MemoryUpdate, Showing};
+use hashline_core::internals::memory::{
+    LineSet, MemoryLimits, MemoryUpdate, SessionMemory, Showing,
+};
 use hashline_core::internals::view::read::ReadRequest;
 use hashline_core::internals::workspace::{
     Session, SessionOptions, StoreOptions, WorkspaceOptions,
@@ -239,7 +241,7 @@ fn records_that_outgrow_the_memory_are_replaced_by_it() {
     let (one, other) = (scene.open(), scene.open());
     let rows = read(&one, "f");
     apply(&one, set(&rows[0], "first"));
-    let keeper = HeldMemory::kept_in(scene.records(&OsFileSystem), MemoryLimits::default());
+    let keeper = SessionMemory::kept_in(scene.records(&OsFileSystem), MemoryLimits::default());
     let gone = scene.dir.path().join("a-name-that-makes-records-long".repeat(60));
     let mut longest = 0;
     for _ in 0..600 {
@@ -457,7 +459,7 @@ fn regression_opening_a_store_reads_each_text_once() {
         read(&session, "f");
     }
     let watched = Watched::new();
-    let memory = HeldMemory::kept_in(scene.records(watched), MemoryLimits::default());
+    let memory = SessionMemory::kept_in(scene.records(watched), MemoryLimits::default());
     assert!(memory.bytes() > 200_000);
     let text_bytes = numbered(20_000).len() as u64;
     let read_bytes = watched.read_bytes.load(Ordering::Relaxed);
@@ -470,7 +472,7 @@ fn regression_opening_a_store_reads_each_text_once() {
         assert!(matches!(apply(&session, insert), Outcome::Applied(_)));
     }
     watched.read_bytes.store(0, Ordering::Relaxed);
-    let memory = HeldMemory::kept_in(scene.records(watched), MemoryLimits::default());
+    let memory = SessionMemory::kept_in(scene.records(watched), MemoryLimits::default());
     assert!(memory.bytes() > 400_000);
     let read_bytes = watched.read_bytes.load(Ordering::Relaxed);
     assert!((2 * text_bytes..text_bytes * 5 / 2).contains(&read_bytes), "{read_bytes} bytes");
@@ -681,7 +683,7 @@ fn regression_a_smaller_process_takes_nothing_from_a_larger_one() {
     let scene = Scene::new(&[("f", &numbered(2_000))]);
     let rows = read(&scene.open(), "f");
     let small = MemoryLimits { bytes: 9_000, ..MemoryLimits::default() };
-    let small = HeldMemory::kept_in(scene.records(&OsFileSystem), small);
+    let small = SessionMemory::kept_in(scene.records(&OsFileSystem), small);
     let gone = scene.dir.path().join("a-name-that-makes-records-long".repeat(60));
     let mut longest = 0;
     for _ in 0..600 {
@@ -870,7 +872,7 @@ fn regression_a_log_has_its_records_before_it_has_its_name() {
 struct Sharers {
     scene: Scene,
     disk: &'static Watched,
-    writer: HeldMemory,
+    writer: SessionMemory,
     other: Arc<Session>,
 }
 
@@ -879,7 +881,7 @@ impl Sharers {
     fn new() -> Sharers {
         let scene = Scene::new(&[("f", OLD), ("g", &numbered(4))]);
         let disk = Watched::new();
-        let writer = HeldMemory::kept_in(scene.records(disk), MemoryLimits::default());
+        let writer = SessionMemory::kept_in(scene.records(disk), MemoryLimits::default());
         let other = scene.open();
         let sharers = Sharers { scene, disk, writer, other };
         sharers.show("f");
@@ -965,7 +967,7 @@ fn regression_a_log_of_endless_zeros_is_not_read_and_mended() {
     log.set_len(300 << 20).unwrap();
     drop(log);
     let disk = Watched::new();
-    let memory = HeldMemory::kept_in(scene.records(disk), MemoryLimits::default());
+    let memory = SessionMemory::kept_in(scene.records(disk), MemoryLimits::default());
     assert!(disk.read_bytes.load(Ordering::Relaxed) < 1000);
     assert_eq!(memory.notes(Term::name).len(), 1);
     let session = scene.open();

@@ -28,7 +28,7 @@ use crate::edit::session::{FileRefusal, Recall, resolve_plainly};
 use crate::edit::splice::splice;
 use crate::edit::structure::Trials;
 use crate::error::{Code, Error, Result};
-use crate::memory::{HeldMemory, LineSet, MemoryLimits, MemoryUpdate, Showing};
+use crate::memory::{LineSet, MemoryLimits, MemoryUpdate, SessionMemory, Showing};
 use crate::text::dialect::Dialect;
 use crate::text::lines::LineIndex;
 use crate::view::scope::Scope;
@@ -75,7 +75,7 @@ impl Settled {
 pub(super) struct LoadedFile {
     document: Document,
     /// What the one who wrote the patch was shown, where the patch says so.
-    shown: Option<HeldMemory>,
+    shown: Option<SessionMemory>,
 }
 
 /// Loads a file of a patch; `is_remembered` where a session remembers what it showed.
@@ -169,7 +169,7 @@ fn shown_by_snapshots(
     edits: &FileEdits<'_>,
     document: &Document,
     is_remembered: bool,
-) -> Result<Option<HeldMemory>> {
+) -> Result<Option<SessionMemory>> {
     if edits.snapshots.is_empty() || is_remembered {
         return Ok(None);
     }
@@ -181,8 +181,8 @@ fn shown_by_snapshots(
 }
 
 /// A memory of all lines of a file as it is.
-fn memory_of(file: &Path, document: &Document) -> HeldMemory {
-    let memory = HeldMemory::new(MemoryLimits::default());
+fn memory_of(file: &Path, document: &Document) -> SessionMemory {
+    let memory = SessionMemory::new(MemoryLimits::default());
     let (file, text) = (file.to_owned(), memory.version(document.text(), None));
     let lines = LineSet::of(1, text.count());
     let update = MemoryUpdate::Shown { file, text, lines, showing: Showing::Asked };

@@ -11,7 +11,7 @@ use crate::edit::report::{AnchorReport, anchor_failures, recalled_failure};
 use crate::edit::request::{InsertAt, LineEdit, Operation, Transfer};
 use crate::edit::resolve::{Evidence, RelocatePolicy, Resolved, Spot, resolve};
 use crate::memory::{
-    Body, ENOUGH_LETTERS, HeldMemory, LineSet, MemoryUpdate, Moment, Showing, letters_in,
+    Body, ENOUGH_LETTERS, LineSet, MemoryUpdate, Moment, SessionMemory, Showing, letters_in,
 };
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
@@ -47,7 +47,7 @@ pub fn resolve_plainly<'o>(
 #[derive(Clone, Copy)]
 pub struct Recall<'m> {
     /// The memory.
-    pub memory: &'m HeldMemory,
+    pub memory: &'m SessionMemory,
     /// What earlier patches of the session left; none where there is no session.
     pub patches: Option<&'m PatchState>,
     /// What to do with lines that were never shown.
@@ -60,7 +60,7 @@ pub struct Recall<'m> {
 
 impl<'m> Recall<'m> {
     /// The memory of one who was shown a file as it is now.
-    pub fn of_unchanged(memory: &'m HeldMemory, cancel: &'m Cancel) -> Recall<'m> {
+    pub fn of_unchanged(memory: &'m SessionMemory, cancel: &'m Cancel) -> Recall<'m> {
         let (patches, unseen, as_of) = (None, Unseen::Refuse, memory.now());
         Recall { memory, patches, unseen, as_of, cancel }
     }

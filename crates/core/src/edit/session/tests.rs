@@ -7,8 +7,8 @@ use crate::cancel::Cancel;
 use crate::edit::resolve::Spot;
 use crate::error::Code;
 use crate::memory::{
-    Body, Course, HeldMemory, LineSet, Memory, MemoryLimits, MemoryUpdate, Moment, Showing, Splice,
-    Version,
+    Body, Course, LineSet, Memory, MemoryLimits, MemoryUpdate, Moment, SessionMemory, Showing,
+    Splice, Version,
 };
 use crate::text::dialect::Dialect;
 use crate::text::hash::hash_line;
@@ -725,7 +725,7 @@ fn regression_another_text_with_the_hash_of_the_one_that_was_shown_is_not_taken_
         let target = anchor(2, "b");
         assert!(matches!(locator.locate(&Target::Line(&target)), Found::Refused(_)));
     });
-    let memory = HeldMemory::new(MemoryLimits::default());
+    let memory = SessionMemory::new(MemoryLimits::default());
     memory.learn(
         vec![MemoryUpdate::Shown {
             file: FILE.into(),

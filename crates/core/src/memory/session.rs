@@ -15,7 +15,7 @@ use crate::disk::records::{RecordStore, StoreLock};
 use crate::error::{Result, Spelling};
 
 /// The memory of a session, for all of its calls.
-pub struct HeldMemory {
+pub struct SessionMemory {
     memory: MemoryMutex,
     limits: MemoryLimits,
     kept: Option<KeptOnDisk>,
@@ -39,7 +39,7 @@ impl KeptOnDisk {
 
 /// Updates that are about to be learned, while no other process writes.
 pub struct Learning<'m> {
-    held: &'m HeldMemory,
+    session: &'m SessionMemory,
     updates: Vec<MemoryUpdate>,
     /// When the call was made that teaches them, if it is one that had to wait.
     as_of: Option<Moment>,
@@ -51,37 +51,37 @@ impl Learning<'_> {
     /// Remembers what answers showed, and what a patch did, all at once. What was to be forgotten
     /// since the call was made is not learned.
     pub fn learn(self) {
-        let Learning { held, updates, as_of, kept } = self;
+        let Learning { session, updates, as_of, kept } = self;
         match kept {
-            None => held.lock().learn_wanted(&updates, as_of),
-            Some((kept, locked)) => kept.store().learn(updates, &held.memory, as_of, &locked),
+            None => session.lock().learn_wanted(&updates, as_of),
+            Some((kept, locked)) => kept.store().learn(updates, &session.memory, as_of, &locked),
         }
     }
 }
 
-impl HeldMemory {
+impl SessionMemory {
     /// An empty memory.
-    pub fn new(limits: MemoryLimits) -> HeldMemory {
+    pub fn new(limits: MemoryLimits) -> SessionMemory {
         let memory = MemoryMutex::new(Memory::new(limits));
-        HeldMemory { memory, limits, kept: None }
+        SessionMemory { memory, limits, kept: None }
     }
 
     /// A memory that is kept on disk: what others keep there, and have kept, is remembered.
-    pub fn kept_in(records: RecordStore, limits: MemoryLimits) -> HeldMemory {
+    pub fn kept_in(records: RecordStore, limits: MemoryLimits) -> SessionMemory {
         let lock = records.lock();
         let mut store = Store::new(records, limits);
-        let (notes, memory) = (store.notes(), HeldMemory::new(limits));
+        let (notes, memory) = (store.notes(), SessionMemory::new(limits));
         store.catch_up(&memory.memory, None);
-        HeldMemory { kept: Some(KeptOnDisk { store: Mutex::new(store), lock, notes }), ..memory }
+        SessionMemory { kept: Some(KeptOnDisk { store: Mutex::new(store), lock, notes }), ..memory }
     }
 
     /// A copy of the memory for another session, for which no call is waiting, and which is not
     /// kept on disk. What others have kept is in it, unless a call is just about to learn that.
-    pub fn fork(&self) -> HeldMemory {
+    pub fn fork(&self) -> SessionMemory {
         if let Some(Ok(mut store)) = self.kept.as_ref().map(|kept| Mutex::try_lock(&kept.store)) {
             store.catch_up(&self.memory, None);
         }
-        HeldMemory { memory: self.memory.fork(), limits: self.limits, kept: None }
+        SessionMemory { memory: self.memory.fork(), limits: self.limits, kept: None }
     }
 
     fn lock(&self) -> LockedMemory<'_> {
@@ -94,8 +94,8 @@ impl HeldMemory {
     }
 
     /// The moment in which a call is made. Nothing that it can mean is dropped until
-    /// [`HeldMemory::let_go`]. Nothing is waited for here: what others have kept until then is
-    /// learned when the call's work begins, with [`HeldMemory::catch_up`].
+    /// [`SessionMemory::let_go`]. Nothing is waited for here: what others have kept until then is
+    /// learned when the call's work begins, with [`SessionMemory::catch_up`].
     pub fn hold(&self) -> Moment {
         self.lock().hold()
     }
@@ -174,7 +174,7 @@ impl HeldMemory {
     ) -> Learning<'_> {
         let kept = self.kept.as_ref().filter(|_| !updates.is_empty());
         let kept = kept.map(|kept| (kept, take(&kept.lock, cancel)));
-        Learning { held: self, updates, as_of, kept }
+        Learning { session: self, updates, as_of, kept }
     }
 
     /// Remembers what a call that was made at a moment showed and did; on disk, too, unless that
