@@ -15,6 +15,7 @@
 //! What is there once must also say something: a brace alone is once in many texts by accident.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use imara_diff::{Algorithm, Diff, Hunk, Interner, Token};
 
@@ -86,7 +87,7 @@ impl Carry {
         let says_enough = |letters: &u8| *letters == ENOUGH_LETTERS;
         let lone = old.iter().zip(&letters);
         let lone = lone.map(|(line, letters)| is_lone(line) && says_enough(letters)).collect();
-        let (by_all, by_two) = agreed(&old, &new, kinds, cancel)?;
+        let Agreed { by_all, by_two } = agreed(&old, &new, kinds, cancel)?;
         Some(Carry { old, new, by_all, by_two, letters, lone, runs: HashMap::new() })
     }
 
@@ -257,15 +258,18 @@ fn once(text: &[Token], kinds: u32) -> Vec<bool> {
     counts.into_iter().map(|count| count == 1).collect()
 }
 
-/// For each line of `old` the line of `new` that it is: by all three diffs, and by two.
-fn agreed(
-    old: &[Token],
-    new: &[Token],
-    kinds: u32,
-    cancel: &Cancel,
-) -> Option<(Vec<u32>, Vec<u32>)> {
+/// For each line of an old text the line of a new one that it is.
+struct Agreed {
+    /// By all three diffs.
+    by_all: Vec<u32>,
+    /// By at least two of them.
+    by_two: Vec<u32>,
+}
+
+/// For each line of `old` the line of `new` that the diffs agree on.
+fn agreed(old: &[Token], new: &[Token], kinds: u32, cancel: &Cancel) -> Option<Agreed> {
     cancel.check().ok()?;
-    let (top, bottom) = common_ends(old, new);
+    let CommonEnds { top, bottom } = common_ends(old, new);
     let (above, below) = (&old[top..old.len() - bottom], &new[top..new.len() - bottom]);
     if above.len() + below.len() > MAX_DIFFERENT_LINES || !are_near(above, below, kinds) {
         let between = Hunk {
@@ -273,7 +277,7 @@ fn agreed(
             after: top as u32..(new.len() - bottom) as u32,
         };
         let ends = mapped(old, new, &[between]);
-        return Some((ends.clone(), ends));
+        return Some(Agreed { by_all: ends.clone(), by_two: ends });
     }
     let forwards = compared(Algorithm::Myers, old, new, kinds);
     cancel.check().ok()?;
@@ -295,7 +299,7 @@ fn agreed(
         let pairs = forwards.iter().zip(&backwards).zip(&rarest);
         pairs.map(|((&one, &two), &three)| (one, two, three))
     };
-    Some((votes().map(all).collect(), votes().map(most).collect()))
+    Some(Agreed { by_all: votes().map(all).collect(), by_two: votes().map(most).collect() })
 }
 
 /// Whether one text becomes the other by a bearable number of edits. Lines that only one of them
@@ -341,14 +345,24 @@ fn are_near(old: &[Token], new: &[Token], kinds: u32) -> bool {
     false
 }
 
+/// How many lines two texts have in common at their ends.
+struct CommonEnds {
+    top: usize,
+    bottom: usize,
+}
+
 /// How many lines at the start and at the end of two texts are the same in every way to count
 /// them: where both reach for the same lines those are left out.
-fn common_ends(old: &[Token], new: &[Token]) -> (usize, usize) {
+fn common_ends(old: &[Token], new: &[Token]) -> CommonEnds {
     let shorter = old.len().min(new.len());
     let top = old.iter().zip(new).take_while(|(one, other)| one == other).count();
     let bottom = old.iter().rev().zip(new.iter().rev());
     let bottom = bottom.take_while(|(one, other)| one == other).count();
-    if top + bottom <= shorter { (top, bottom) } else { (shorter - bottom, shorter - top) }
+    if top + bottom <= shorter {
+        CommonEnds { top, bottom }
+    } else {
+        CommonEnds { top: shorter - bottom, bottom: shorter - top }
+    }
 }
 
 /// For each line of `old` the line of `new` that it is by one diff.
@@ -386,9 +400,10 @@ fn mapped(old: &[Token], new: &[Token], hunks: &[Hunk]) -> Vec<u32> {
         let above = at.checked_sub(1).map_or(0, |above| hunks[above].before.end);
         let below = hunks.get(at + 1).map_or(end, |below| below.before.start);
         let (before, after) = (&hunk.before, &hunk.after);
-        let room = ((before.start - above) as usize, (below - before.end) as usize);
+        let room =
+            Shifts { up: (before.start - above) as usize, down: (below - before.end) as usize };
         for (text, lines) in [(old, before), (new, after)] {
-            let (up, down) = shifts(text, lines.start as usize, lines.end as usize, room);
+            let Shifts { up, down } = shifts(text, lines.start as usize..lines.end as usize, room);
             map[before.start as usize - up..before.start as usize].fill(NONE);
             map[before.end as usize..before.end as usize + down].fill(NONE);
         }
@@ -396,15 +411,23 @@ fn mapped(old: &[Token], new: &[Token], hunks: &[Hunk]) -> Vec<u32> {
     map
 }
 
-/// By how many lines a stretch of a text that was added or removed could as well stand higher,
-/// and lower, with the same result.
-fn shifts(text: &[Token], from: usize, to: usize, room: (usize, usize)) -> (usize, usize) {
-    if from == to {
-        return (0, 0);
+/// By how many lines a stretch of a text can stand higher, and lower.
+#[derive(Clone, Copy)]
+struct Shifts {
+    up: usize,
+    down: usize,
+}
+
+/// By how many lines a stretch of a text that was added or removed could as well stand elsewhere
+/// with the same result, within the room that there is.
+fn shifts(text: &[Token], lines: Range<usize>, room: Shifts) -> Shifts {
+    let Range { start, end } = lines;
+    if start == end {
+        return Shifts { up: 0, down: 0 };
     }
-    let up = (1..=room.0).take_while(|&by| text[from - by] == text[to - by]).count();
-    let down = (0..room.1).take_while(|&by| text[from + by] == text[to + by]).count();
-    (up, down)
+    let up = (1..=room.up).take_while(|&by| text[start - by] == text[end - by]).count();
+    let down = (0..room.down).take_while(|&by| text[start + by] == text[end + by]).count();
+    Shifts { up, down }
 }
 
 #[cfg(test)]

@@ -123,6 +123,14 @@ pub(super) fn take(lock: &StoreLock, cancel: &Cancel) -> StoreLocked {
     lock.take(LOCK_TIMEOUT, cancel)
 }
 
+/// What records said that a memory has learned.
+struct Replayed {
+    /// One of them was a memory as a whole.
+    is_other: bool,
+    /// How many could not be read.
+    damaged: u64,
+}
+
 /// A session's place on disk.
 pub(super) struct Store {
     records: RecordStore,
@@ -192,7 +200,8 @@ impl Store {
         self.texts_bytes = None;
         let mut learned = memory.lock().clone();
         let known = learned.now();
-        let is_other = self.replay(&news, &mut learned, true);
+        let Replayed { is_other, damaged } = self.replay(&news, &mut learned);
+        self.notes.add_damage(Damage::Record, damaged);
         self.is_cut = news.is_cut || (self.is_cut && !is_other);
         // What somebody showed could not be told, or this process could not tell others: which of
         // what is remembered is the newest, nobody knows.
@@ -204,10 +213,9 @@ impl Store {
         Ok(memory.lock().take_over(learned, known, call))
     }
 
-    /// Has a memory learn records, and says whether one of them was a memory as a whole. Texts are
-    /// read once, and only those of which something is needed: lines that an edit removed, and
-    /// those that are still known of in the end.
-    fn replay(&mut self, news: &News, memory: &mut Memory, with_notes: bool) -> bool {
+    /// Has a memory learn records. Texts are read once, and only those of which something is
+    /// needed: lines that an edit removed, and those that are still known of in the end.
+    fn replay(&mut self, news: &News, memory: &mut Memory) -> Replayed {
         let (mut texts, mut is_other, mut damaged) = (HashMap::new(), false, news.damaged);
         for line in &news.records {
             let Some(record) = SessionRecord::parse(line) else {
@@ -237,10 +245,7 @@ impl Store {
             }
         }
         self.supply(memory, &texts);
-        if with_notes {
-            self.notes.add_damage(Damage::Record, damaged);
-        }
-        is_other
+        Replayed { is_other, damaged }
     }
 
     /// Gives a memory the texts that it knows of and lacks, as far as they are within its bound.
@@ -445,7 +450,8 @@ impl Store {
         }
         let news = self.records.unread().read()?;
         let mut all = Memory::new(largest);
-        self.replay(&news, &mut all, false);
+        // What is damaged was noted when it was read first.
+        self.replay(&news, &mut all);
         Ok(all.image())
     }
 }

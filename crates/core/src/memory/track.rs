@@ -250,20 +250,27 @@ impl Track {
     }
 }
 
+/// Lines of an old text that stand together now.
+pub(super) struct Stretch {
+    /// Their numbers in the old text.
+    pub(super) lines: Range<u64>,
+    /// The number that the first of them has now.
+    pub(super) now: u64,
+}
+
 /// A track, by where its lines are now.
 pub(super) struct TrackAsNow<'a>(Vec<&'a Run>);
 
 impl TrackAsNow<'_> {
-    /// The lines that are now in a range, as stretches of the old text, each with the line where it
-    /// begins now.
-    pub(super) fn origins(&self, now: Range<u64>) -> Vec<(Range<u64>, u64)> {
+    /// The lines that are now in a range, as stretches of the old text.
+    pub(super) fn origins(&self, now: Range<u64>) -> Vec<Stretch> {
         let from = self.0.partition_point(|run| run.target().end <= now.start);
         let within = self.0[from..].iter().take_while(|run| run.target().start < now.end);
         let stretches = within.map(|run| {
             let target = run.target();
             let (start, end) = (target.start.max(now.start), target.end.min(now.end));
             let back = |line: u64| line.saturating_add_signed(-run.shift);
-            (back(start)..back(end), start)
+            Stretch { lines: back(start)..back(end), now: start }
         });
         stretches.collect()
     }
@@ -330,8 +337,11 @@ mod tests {
                 for (at, one) in naive.iter().enumerate() {
                     let at = at as u64 + 1;
                     let origins = track.as_now().origins(at..at + 1);
-                    let origin = origins.first().map(|(lines, _)| lines.start);
-                    prop_assert!(origins.iter().all(|(lines, now)| *now == at && lines.end == lines.start + 1));
+                    let origin = origins.first().map(|origin| origin.lines.start);
+                    let is_one = |origin: &Stretch| {
+                        origin.now == at && origin.lines.end == origin.lines.start + 1
+                    };
+                    prop_assert!(origins.iter().all(is_one));
                     prop_assert_eq!(origin.filter(|&line| line <= count), *one);
                 }
             }

@@ -28,8 +28,8 @@ pub(crate) use lineage::{Lineage, View};
 pub(super) use shared::MAX_LINES;
 
 use files::Files;
-use lineage::Held;
-use texts::KeptTexts;
+use lineage::{TipView, WaitingCalls};
+use texts::{KeptTexts, LastUse};
 
 /// How much a memory holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -161,8 +161,8 @@ impl FileMemory {
     /// Tells texts that it uses them.
     fn touch(&self, texts: &mut KeptTexts) {
         for lineage in &self.lineages {
-            texts.touch(lineage.base, (lineage.used, false));
-            texts.touch(lineage.tip, (lineage.used, true));
+            texts.touch(lineage.base, LastUse { at: lineage.used, was_tip: false });
+            texts.touch(lineage.tip, LastUse { at: lineage.used, was_tip: true });
         }
     }
 
@@ -245,8 +245,9 @@ impl Memory {
         self.forgets.retain(|(moment, _)| oldest.is_some_and(|oldest| moment > oldest));
     }
 
-    fn held(&self) -> Held {
-        Some((*self.held.keys().next()?, *self.held.keys().next_back()?))
+    fn waiting_calls(&self) -> Option<WaitingCalls> {
+        let (oldest, newest) = (*self.held.keys().next()?, *self.held.keys().next_back()?);
+        Some(WaitingCalls { oldest, newest })
     }
 
     /// Notes that a file, or everything, is to be forgotten now: what calls that were made before
@@ -310,12 +311,13 @@ impl Memory {
         if lines.is_empty() {
             return;
         }
-        let (now, limits, held) = (self.tick(), self.limits, self.held());
+        let (now, limits, waiting) = (self.tick(), self.limits, self.waiting_calls());
         let before = self.change(file, |known| {
             let elsewhere = known.shown_elsewhere(text.hash);
-            let (view, is_thinner) = known.lineage(text.hash, now, &limits).view_of_tip(now, held);
-            view.show(lines, showing, now, elsewhere, held);
-            known.forgotten |= is_thinner;
+            let lineage = known.lineage(text.hash, now, &limits);
+            let TipView { view, has_replaced } = lineage.view_of_tip(now, waiting);
+            view.show(lines, showing, now, elsewhere, waiting);
+            known.forgotten |= has_replaced;
         });
         self.keep(text);
         self.settle(file, before);

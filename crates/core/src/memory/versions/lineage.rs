@@ -10,7 +10,7 @@ use super::{Moment, Showing};
 use crate::memory::body::Body;
 use crate::memory::lines::LineSet;
 use crate::memory::store::hex;
-use crate::memory::track::{Course, LeftLines, Track, TrackAsNow};
+use crate::memory::track::{Course, LeftLines, Stretch, Track, TrackAsNow};
 use crate::text::tag::Tag;
 
 /// How many views there may be of one lineage: a read each, and a report after each own edit.
@@ -19,8 +19,19 @@ const MAX_VIEWS: usize = 64;
 /// How many views there may be where calls that wait hold on to them.
 const MAX_HELD_VIEWS: usize = 256;
 
-/// When the oldest and the newest call was made that is not carried out yet.
-pub(super) type Held = Option<(Moment, Moment)>;
+/// When calls were made that are not carried out yet.
+#[derive(Clone, Copy)]
+pub(super) struct WaitingCalls {
+    pub(super) oldest: Moment,
+    pub(super) newest: Moment,
+}
+
+/// The view of a lineage's tip as it is.
+pub(super) struct TipView<'l> {
+    pub(super) view: &'l mut View,
+    /// Another view was dropped to make room for it.
+    pub(super) has_replaced: bool,
+}
 
 /// Numbers under which lines were shown, all of one text.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -79,11 +90,11 @@ impl View {
         showing: Showing,
         now: Moment,
         elsewhere: Moment,
-        held: Held,
+        waiting: Option<WaitingCalls>,
     ) {
-        match held {
-            Some((oldest, newest)) if self.since <= newest => {
-                self.late.retain(|(moment, _)| *moment > oldest);
+        match waiting {
+            Some(waiting) if self.since <= waiting.newest => {
+                self.late.retain(|(moment, _)| *moment > waiting.oldest);
                 let fresh = lines.without(&self.shown);
                 if !fresh.is_empty() {
                     self.late.push((now, fresh));
@@ -153,8 +164,8 @@ impl View {
         let now = self.track.as_now();
         let mut gone = Vec::new();
         for splice in tip.iter().flat_map(|_| &course.splices) {
-            for (lines, first) in self.shown_in(&now, splice.lines()) {
-                for (number, line) in lines.zip(first..).filter(|&(_, line)| !course.moves(line)) {
+            for Stretch { lines, now } in self.shown_in(&now, splice.lines()) {
+                for (number, line) in lines.zip(now..).filter(|&(_, line)| !course.moves(line)) {
                     let text = tip.and_then(|tip| tip.line(line));
                     gone.extend(text.map(|text| (number, text.into())));
                 }
@@ -162,11 +173,11 @@ impl View {
         }
         let left = course.left.iter().flat_map(|one| {
             let shown = self.shown_in(&now, one.first..one.first + one.count);
-            shown.into_iter().map(|(lines, first)| LeftLines {
+            shown.into_iter().map(|Stretch { lines, now }| LeftLines {
                 first: lines.start,
                 count: lines.end - lines.start,
                 to: one.to.clone(),
-                now: one.now + (first - one.first),
+                now: one.now + (now - one.first),
             })
         });
         let left: Vec<LeftLines> = left.collect();
@@ -181,16 +192,16 @@ impl View {
         Some((&one.to, one.now + (line - one.first)))
     }
 
-    /// The shown lines among those that are now in a range of the tip: stretches of the view, each
-    /// with its first line in the tip.
-    fn shown_in(&self, now: &TrackAsNow<'_>, tip: Range<u64>) -> Vec<(Range<u64>, u64)> {
+    /// The shown lines among those that are now in a range of the tip: stretches of the view, with
+    /// their places in the tip.
+    fn shown_in(&self, now: &TrackAsNow<'_>, tip: Range<u64>) -> Vec<Stretch> {
         let origins = now.origins(tip);
-        let lines = origins.into_iter().flat_map(|(origin, now)| {
-            let shift = now as i64 - origin.start as i64;
-            let shown = self.shown.within(origin);
+        let lines = origins.into_iter().flat_map(|origin| {
+            let shift = origin.now as i64 - origin.lines.start as i64;
+            let shown = self.shown.within(origin.lines);
             shown.into_iter().map(move |lines| {
-                let first = lines.start.saturating_add_signed(shift);
-                (lines, first)
+                let now = lines.start.saturating_add_signed(shift);
+                Stretch { lines, now }
             })
         });
         lines.collect()
@@ -225,29 +236,33 @@ impl Lineage {
 
     /// The view of the tip as it is; a new one if there is none. What was shown of the same text
     /// before is shown by that, too: the older view follows lines that may since have left and
-    /// come back elsewhere. The second value says whether a view was dropped for it.
-    pub(super) fn view_of_tip(&mut self, now: Moment, held: Held) -> (&mut View, bool) {
+    /// come back elsewhere.
+    pub(super) fn view_of_tip(
+        &mut self,
+        now: Moment,
+        waiting: Option<WaitingCalls>,
+    ) -> TipView<'_> {
         let tip = self.tip;
         let is_tip = |view: &View| view.hash == tip && view.track.is_identity();
-        let (at, is_thinner) = match self.views.iter().rposition(is_tip) {
+        let (at, has_replaced) = match self.views.iter().rposition(is_tip) {
             Some(at) => (at, false),
             None => {
                 let mut shown = LineSet::default();
                 let same = self.views.iter().filter(|view| view.hash == tip);
                 same.for_each(|view| shown.extend(&view.shown));
                 self.views.push(View::new(tip, shown, now));
-                let is_thinner = self.views.len() > MAX_VIEWS && self.thin_out(held);
-                (self.views.len() - 1, is_thinner)
+                let has_replaced = self.views.len() > MAX_VIEWS && self.thin_out(waiting);
+                (self.views.len() - 1, has_replaced)
             }
         };
-        (&mut self.views[at], is_thinner)
+        TipView { view: &mut self.views[at], has_replaced }
     }
 
     /// Drops the view of the older half that would be missed least. Reports of edits show a few
     /// lines each; the page that they all started from must outlive them, and so must what calls
     /// mean that have been made but not carried out.
-    fn thin_out(&mut self, held: Held) -> bool {
-        let is_free = |view: &View| held.is_none_or(|(oldest, _)| view.since > oldest);
+    fn thin_out(&mut self, waiting: Option<WaitingCalls>) -> bool {
+        let is_free = |view: &View| waiting.is_none_or(|waiting| view.since > waiting.oldest);
         let free = |views: &[View]| {
             let free = views.iter().enumerate().filter(|(_, view)| is_free(view));
             free.min_by_key(|(at, view)| (view.live(), *at)).map(|(at, _)| at)

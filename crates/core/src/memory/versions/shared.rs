@@ -70,7 +70,7 @@ impl Memory {
         let is_shown = |view: &View| {
             let now = view.track.as_now();
             let mut origins = removed().flat_map(|one| now.origins(one.lines()));
-            origins.any(|(lines, _)| !view.shown.within(lines).is_empty())
+            origins.any(|origin| !view.shown.within(origin.lines).is_empty())
         };
         match file.lineages.iter().rev().find(|one| one.tip == before) {
             Some(lineage) => lineage.views.iter().any(is_shown),

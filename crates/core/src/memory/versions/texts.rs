@@ -6,9 +6,14 @@ use std::sync::Arc;
 use super::Moment;
 use crate::memory::body::Kept;
 
-/// When a text was used last, and whether it was the newest of its lineage then: that serves
-/// without the one that it was made of, and not the other way round.
-pub(super) type LastUse = (Moment, bool);
+/// When a text was used last. Of two that were used at once, the one that was not the newest of its
+/// lineage counts as older: the newest serves without the one that it was made of, and not the
+/// other way round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct LastUse {
+    pub(super) at: Moment,
+    pub(super) was_tip: bool,
+}
 
 /// Texts by their hashes.
 #[derive(Clone, Debug, Default)]
