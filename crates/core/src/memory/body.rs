@@ -1,7 +1,8 @@
-//! A text with its lines and the hash that tells it from others, lent or kept.
+//! A text with its lines and the hash that tells it from others: lent, kept, or named by its hash.
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_128;
 
 use crate::text::lines::{LineIndex, Lines, Unit};
@@ -124,4 +125,34 @@ impl Version {
 /// The hash by which a text is known.
 pub(super) fn hash_of(text: &[u8]) -> u128 {
     XxHash3_128::oneshot(text)
+}
+
+/// A text, by its hash.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) struct TextRef {
+    #[serde(with = "hex")]
+    pub(super) hash: u128,
+    pub(super) lines: u64,
+}
+
+impl TextRef {
+    /// The text as a memory is told of it that cannot look at it.
+    pub(super) fn version(&self) -> Version {
+        Version { hash: self.hash, count: self.lines, kept: None }
+    }
+}
+
+/// Hashes as 32 hexadecimal letters: JSON has no numbers of 128 bits.
+pub(super) mod hex {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(hash: &u128, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&format!("{hash:032x}"))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u128, D::Error> {
+        let text = String::deserialize(from)?;
+        u128::from_str_radix(&text, 16).map_err(D::Error::custom)
+    }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::body::Version;
+use super::body::{TextRef, Version};
 use super::lines::LineSet;
 use super::mutex::MemoryMutex;
 use super::notes::{Damage, Notes, Trouble};
@@ -28,21 +28,6 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Records of so many bytes, if they are twice those of the memory as a whole, are replaced by it.
 const MAX_RECORDS_BYTES: u64 = 1 << 20;
-
-/// A text, by its hash.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(super) struct TextRef {
-    #[serde(with = "hex")]
-    pub(super) hash: u128,
-    pub(super) lines: u64,
-}
-
-impl TextRef {
-    /// The text as a memory is told of it that cannot look at it.
-    fn version(&self) -> Version {
-        Version { hash: self.hash, count: self.lines, kept: None }
-    }
-}
 
 /// One record.
 #[derive(Debug, Serialize, Deserialize)]
@@ -536,21 +521,6 @@ fn update(
         SessionRecord::AllForgotten => MemoryUpdate::AllForgotten,
         SessionRecord::Memory(_) | SessionRecord::Limits(_) => return None,
     })
-}
-
-/// Hashes as 32 hexadecimal letters: JSON has no numbers of 128 bits.
-pub(super) mod hex {
-    use serde::de::Error;
-    use serde::{Deserialize, Deserializer, Serializer};
-
-    pub fn serialize<S: Serializer>(hash: &u128, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&format!("{hash:032x}"))
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<u128, D::Error> {
-        let text = String::deserialize(from)?;
-        u128::from_str_radix(&text, 16).map_err(D::Error::custom)
-    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::files::Files;
 use super::{FileMemory, Memory};
-use crate::memory::store::TextRef;
+use crate::memory::body::TextRef;
 
 /// A memory as it is written down: texts by their hashes.
 #[derive(Debug, Serialize, Deserialize)]

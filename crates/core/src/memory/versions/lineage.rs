@@ -7,9 +7,8 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::{Moment, Showing};
-use crate::memory::body::Body;
+use crate::memory::body::{Body, hex};
 use crate::memory::lines::LineSet;
-use crate::memory::store::hex;
 use crate::memory::track::{Course, LeftLines, Stretch, Track, TrackAsNow};
 use crate::text::tag::Tag;
 
