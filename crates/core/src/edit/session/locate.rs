@@ -131,6 +131,20 @@ struct Landed {
     tip: Block,
 }
 
+/// A view that a call may mean.
+#[derive(Clone, Copy)]
+struct KnownView<'a> {
+    /// Its lineage, by the place in the list.
+    lineage: usize,
+    view: &'a View,
+}
+
+/// What a view says of a target.
+struct LandedView<'a> {
+    by: KnownView<'a>,
+    landed: Landed,
+}
+
 /// Which lines a range may enclose.
 enum Known {
     /// Those of a lineage, by its place in the list.
@@ -189,7 +203,7 @@ impl<'a> Locator<'a> {
     /// Decides where an operation takes place. Its anchors are in order.
     pub fn locate<'o>(&mut self, target: &Target<'o>) -> Found<'o> {
         let landed = match self.by_views(target, self.views()) {
-            Some(Ok((_, view, landed))) => self.undisputed(target, landed, Some(view)),
+            Some(Ok(found)) => self.undisputed(target, found.landed, Some(found.by.view)),
             Some(Err(refused)) => Err(refused),
             None => match self.by_tip(target) {
                 Some(landed) => self.undisputed(target, landed, None),
@@ -215,7 +229,7 @@ impl<'a> Locator<'a> {
         }
         let target = Target::Line(anchor);
         let landed = match self.by_views(&target, self.views()) {
-            Some(landed) => landed.ok()?.2,
+            Some(found) => found.ok()?.landed,
             None => self.by_tip(&target)?,
         };
         let missing = self.missing_around(anchor, &landed, first, last);
@@ -263,33 +277,33 @@ impl<'a> Locator<'a> {
     fn by_views<'o>(
         &mut self,
         target: &Target<'o>,
-        views: Vec<(usize, &'a View)>,
-    ) -> Option<Result<(usize, &'a View, Landed), Refused<'o>>> {
+        views: Vec<KnownView<'a>>,
+    ) -> Option<Result<LandedView<'a>, Refused<'o>>> {
         let (first, last) = target.ends();
-        let mut newest: Option<(usize, &'a View, Result<Landed, Why>)> = None;
-        for (at, view) in views {
-            if !(self.shows(at, view, first) && self.shows(at, view, last)) {
+        let mut newest: Option<(KnownView<'a>, Result<Landed, Why>)> = None;
+        for by in views {
+            if !(self.shows(by, first) && self.shows(by, last)) {
                 continue;
             }
             if newest
                 .as_ref()
-                .is_some_and(|(_, newest, _)| self.has_taken_over(newest, view, target))
+                .is_some_and(|(newest, _)| self.has_taken_over(newest.view, by.view, target))
             {
                 continue;
             }
-            let landed = self.land(at, view, target);
+            let landed = self.land(by, target);
             match (&newest, landed) {
-                (None, landed) => newest = Some((at, view, landed)),
-                (Some((_, _, Ok(one))), Ok(other)) if one.block != other.block => {
+                (None, landed) => newest = Some((by, landed)),
+                (Some((_, Ok(one))), Ok(other)) if one.block != other.block => {
                     let places = vec![one.block.first, other.block.first];
-                    return Some(Err(self.refused(target, at, view, Why::Disagree { places })));
+                    return Some(Err(self.refused(target, by, Why::Disagree { places })));
                 }
                 _ => {}
             }
         }
-        let (at, view, landed) = newest?;
-        let landed = landed.map(|landed| (at, view, landed));
-        Some(landed.map_err(|why| self.refused(target, at, view, why)))
+        let (by, landed) = newest?;
+        let landed = landed.map(|landed| LandedView { by, landed });
+        Some(landed.map_err(|why| self.refused(target, by, why)))
     }
 
     /// Whether what a view says of a target's ends counts alone, and not what an older one says:
@@ -321,11 +335,11 @@ impl<'a> Locator<'a> {
                 })
             };
             let mut views = self.views();
-            views.retain(|(_, view)| is_newer(view));
+            views.retain(|one| is_newer(one.view));
             match self.by_views(&end, views) {
-                Some(Ok((at, view, other))) if other.block.first != place => {
-                    let places = vec![place, other.block.first];
-                    return Err(self.refused(&end, at, view, Why::Disagree { places }));
+                Some(Ok(other)) if other.landed.block.first != place => {
+                    let places = vec![place, other.landed.block.first];
+                    return Err(self.refused(&end, other.by, Why::Disagree { places }));
                 }
                 Some(Err(refused)) => return Err(refused),
                 _ => {}
@@ -335,14 +349,16 @@ impl<'a> Locator<'a> {
     }
 
     /// The views that a call may mean, the one that was shown last first.
-    fn views(&self) -> Vec<(usize, &'a View)> {
+    fn views(&self) -> Vec<KnownView<'a>> {
         let lineages = self.file.into_iter().flat_map(|file| file.lineages.iter().enumerate());
         let mut views: Vec<_> = lineages
-            .flat_map(|(at, lineage)| lineage.views.iter().map(move |view| (at, view)))
-            .filter(|(_, view)| view.is_known(self.as_of))
+            .flat_map(|(lineage, one)| {
+                one.views.iter().map(move |view| KnownView { lineage, view })
+            })
+            .filter(|one| one.view.is_known(self.as_of))
             .collect();
         // A text that came back has its views twice: those of the newer lineage count first.
-        views.sort_by_key(|(at, view)| std::cmp::Reverse((view.last, *at)));
+        views.sort_by_key(|one| std::cmp::Reverse((one.view.last, one.lineage)));
         views
     }
 
@@ -351,14 +367,14 @@ impl<'a> Locator<'a> {
     }
 
     /// The text of a line as a view showed it, if that is still known.
-    fn text_in(&self, at: usize, view: &'a View, line: u64) -> Option<&[u8]> {
+    fn text_in(&self, KnownView { lineage, view }: KnownView<'a>, line: u64) -> Option<&[u8]> {
         if view.hash == self.current.hash {
             return self.current.line(line);
         }
         if let Some(text) = view.gone.get(&line) {
             return Some(text);
         }
-        self.body(self.lineage(at).tip)?.line(view.track.line(line)?)
+        self.body(self.lineage(lineage).tip)?.line(view.track.line(line)?)
     }
 
     /// A text that is known by its hash.
@@ -383,15 +399,15 @@ impl<'a> Locator<'a> {
 
     /// Whether a view showed the line of an anchor with its hash and the text behind it, or in the
     /// version that it names.
-    fn shows(&mut self, at: usize, view: &'a View, anchor: &Anchor) -> bool {
+    fn shows(&mut self, by: KnownView<'a>, anchor: &Anchor) -> bool {
         let line = u64::from(anchor.line);
-        if !view.shows(line, self.as_of) {
+        if !by.view.shows(line, self.as_of) {
             return false;
         }
         if let Some(tag) = anchor.tag {
-            return self.is_of_version(view, tag);
+            return self.is_of_version(by.view, tag);
         }
-        let Some(text) = self.text_in(at, view, line).map(<[u8]>::to_vec) else {
+        let Some(text) = self.text_in(by, line).map(<[u8]>::to_vec) else {
             return false;
         };
         self.agrees(anchor, &text)
@@ -411,7 +427,8 @@ impl<'a> Locator<'a> {
     }
 
     /// Where the lines of a target in a view are now.
-    fn land(&mut self, at: usize, view: &'a View, target: &Target<'_>) -> Result<Landed, Why> {
+    fn land(&mut self, by: KnownView<'a>, target: &Target<'_>) -> Result<Landed, Why> {
+        let KnownView { lineage: at, view } = by;
         let (shown, lineage) = (target.block(), self.lineage(at));
         if view.hash == self.current.hash {
             let known = if lineage.tip == view.hash {
@@ -426,10 +443,12 @@ impl<'a> Locator<'a> {
         if lineage.tip == self.current.hash {
             return Ok(Landed { block: tip, how: How::OwnEdits, known, tip });
         }
-        if let Some((other, same)) = self.followed(view.hash) {
-            let block = track(&same.track, target, shown).ok_or_else(|| own_edit(same, shown))?;
-            let mut known = same.track.set(&view.shown_as_of(self.as_of));
-            known.extend(self.known(other));
+        if let Some(same) = self.followed(view.hash) {
+            let track_to_now = &same.view.track;
+            let block =
+                track(track_to_now, target, shown).ok_or_else(|| own_edit(same.view, shown))?;
+            let mut known = track_to_now.set(&view.shown_as_of(self.as_of));
+            known.extend(self.known(same.lineage));
             return Ok(Landed {
                 block,
                 how: How::OwnEdits,
@@ -444,10 +463,11 @@ impl<'a> Locator<'a> {
     /// A view of a text of which the session itself made the current one: what it knows of its
     /// lines is exact, and true of whatever else was shown of that text. What a read found may be
     /// learned only after an edit has changed it.
-    fn followed(&self, hash: u128) -> Option<(usize, &'a View)> {
-        let at = self.current_lineage()?;
-        let views = &self.lineage(at).views;
-        views.iter().rev().find(|view| view.hash == hash).map(|view| (at, view))
+    fn followed(&self, hash: u128) -> Option<KnownView<'a>> {
+        let lineage = self.current_lineage()?;
+        let views = &self.lineage(lineage).views;
+        let view = views.iter().rev().find(|view| view.hash == hash)?;
+        Some(KnownView { lineage, view })
     }
 
     /// From the tip of a lineage to the current text: through the edits that the session made
@@ -531,7 +551,7 @@ impl<'a> Locator<'a> {
     fn was_shown_otherwise(&mut self, anchor: &Anchor) -> bool {
         let line = u64::from(anchor.line);
         let mut views = self.views().into_iter();
-        views.any(|(at, view)| view.shows(line, self.as_of) && !self.shows(at, view, anchor))
+        views.any(|one| one.view.shows(line, self.as_of) && !self.shows(one, anchor))
     }
 
     /// Whether an own edit came after the call was made: numbers as they are now, and lines that

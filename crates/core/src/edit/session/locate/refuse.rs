@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use super::{Found, Locator, Target};
+use super::{Found, KnownView, Locator, Target};
 use crate::error::Code;
-use crate::memory::View;
 use crate::text::tag::Tag;
 use crate::view::anchor::Anchor;
 
@@ -129,23 +128,23 @@ impl<'a> Locator<'a> {
     pub(super) fn refused<'o>(
         &mut self,
         target: &Target<'o>,
-        at: usize,
-        view: &'a View,
+        by: KnownView<'a>,
         why: Why,
     ) -> Refused<'o> {
+        let view = by.view;
         let is_by_others =
-            self.lineage(at).tip != self.current.hash && self.followed(view.hash).is_none();
+            self.lineage(by.lineage).tip != self.current.hash && self.followed(view.hash).is_none();
         let why = match why {
             Why::OwnEdit if is_by_others => Why::OwnEditThenOthers,
             why => why,
         };
         let block = target.block();
-        let first = self.first_changed(at, view, block.first, block.last);
+        let first = self.first_changed(by, block.first, block.last);
         let last = block.last.min(first + MAX_SHOWN_LINES - 1);
         let lines = (first..=last).filter(|&line| view.shown.contains(line));
         let shown: Vec<_> = lines
             .filter_map(|number| {
-                let text = self.text_in(at, view, number)?.to_vec();
+                let text = self.text_in(by, number)?.to_vec();
                 Some(ShownLine { number, text })
             })
             .collect();
@@ -155,8 +154,8 @@ impl<'a> Locator<'a> {
         };
         let now = match now {
             (Some(&first), Some(&last)) => (first, last),
-            _ if first > block.first => self.guess(at, view, first, last),
-            _ => self.guess(at, view, block.first, block.last),
+            _ if first > block.first => self.guess(by, first, last),
+            _ => self.guess(by, block.first, block.last),
         };
         let refused = self.refusal(target.ends().0, why, shown, now);
         let left_out = (block.last - block.first + 1).saturating_sub(refused.shown.len() as u64);
@@ -165,14 +164,14 @@ impl<'a> Locator<'a> {
 
     /// Where to begin to show a block of many lines: a little above the first that is not what it
     /// was, if that is known.
-    fn first_changed(&self, at: usize, view: &View, first: u64, last: u64) -> u64 {
+    fn first_changed(&self, by: KnownView<'_>, first: u64, last: u64) -> u64 {
         if last - first < MAX_SHOWN_LINES {
             return first;
         }
-        let tip = self.lineage(at).tip;
+        let tip = self.lineage(by.lineage).tip;
         let carry = self.carries.get(&(tip, self.current.hash));
         let is_kept = |line: u64| {
-            let line = view.track.line(line);
+            let line = by.view.track.line(line);
             let carried = |line| carry.is_some_and(|carry| carry.kept(line).is_some());
             line.is_some_and(|line| tip == self.current.hash || carried(line))
         };
@@ -182,11 +181,11 @@ impl<'a> Locator<'a> {
 
     /// Roughly where lines of a view are now: counted from the nearest line above of which that
     /// is known.
-    fn guess(&self, at: usize, view: &View, first: u64, last: u64) -> (u64, u64) {
-        let tip = self.lineage(at).tip;
+    fn guess(&self, by: KnownView<'_>, first: u64, last: u64) -> (u64, u64) {
+        let tip = self.lineage(by.lineage).tip;
         let carry = self.carries.get(&(tip, self.current.hash));
         let place = |line: u64| {
-            let line = view.track.line(line)?;
+            let line = by.view.track.line(line)?;
             if tip == self.current.hash { Some(line) } else { carry?.kept(line) }
         };
         let above = first.saturating_sub(NEIGHBOUR_LINES).max(1);
@@ -283,7 +282,7 @@ impl<'a> Locator<'a> {
             return Some(self.diagnose_version(anchor, tag));
         }
         let views = self.views();
-        let Some(&(at, view)) = views.iter().find(|(_, view)| view.shows(line, self.as_of)) else {
+        let Some(&by) = views.iter().find(|one| one.view.shows(line, self.as_of)) else {
             if line > self.current.count() {
                 return Some(self.refusal(
                     anchor,
@@ -294,19 +293,19 @@ impl<'a> Locator<'a> {
             }
             return Some(self.not_shown(anchor, std::iter::once(line..line + 1).collect()));
         };
-        let Some(text) = self.text_in(at, view, line).map(<[u8]>::to_vec) else {
+        let Some(text) = self.text_in(by, line).map(<[u8]>::to_vec) else {
             return Some(self.refusal(anchor, Why::Forgotten, Vec::new(), self.within(line, line)));
         };
         let why = if self.has_hash(anchor, &text) {
             Why::OtherText
         } else if self.is_counted(anchor) {
-            let now = self.land(at, view, &target).ok().map(|landed| landed.block.first);
+            let now = self.land(by, &target).ok().map(|landed| landed.block.first);
             Why::Counted { now }
         } else {
-            let near = self.near(at, view, anchor);
-            Why::OtherHash { near, is_current: view.hash == self.current.hash }
+            let near = self.near(by, anchor);
+            Why::OtherHash { near, is_current: by.view.hash == self.current.hash }
         };
-        Some(self.refused(&target, at, view, why))
+        Some(self.refused(&target, by, why))
     }
 
     /// What is wrong with an anchor that names a version, of which no view shows its line.
@@ -315,7 +314,7 @@ impl<'a> Locator<'a> {
         let now = self.within(line, line);
         if self.tag_of(self.current.hash) != Some(tag) {
             let views = self.views();
-            let is_known = views.iter().any(|(_, view)| self.is_of_version(view, tag));
+            let is_known = views.iter().any(|one| self.is_of_version(one.view, tag));
             return self.refusal(anchor, Why::OtherVersion { is_known }, Vec::new(), now);
         }
         if line > self.current.count() {
@@ -331,12 +330,12 @@ impl<'a> Locator<'a> {
     }
 
     /// The lines of a view, nearest first, that have the hash of an anchor, and its hint.
-    fn near(&mut self, at: usize, view: &'a View, anchor: &Anchor) -> Vec<u64> {
+    fn near(&mut self, by: KnownView<'a>, anchor: &Anchor) -> Vec<u64> {
         let line = u64::from(anchor.line);
         let first = line.saturating_sub(NEIGHBOUR_LINES).max(1);
         let mut near = Vec::new();
         for number in first..=line + NEIGHBOUR_LINES {
-            let text = self.text_in(at, view, number).map(<[u8]>::to_vec);
+            let text = self.text_in(by, number).map(<[u8]>::to_vec);
             if number != line && text.is_some_and(|text| self.agrees(anchor, &text)) {
                 near.push(number);
             }
