@@ -143,6 +143,16 @@ pub enum LineEdit {
     Put(Transfer),
 }
 
+/// Lines as an operation names them.
+pub(super) struct NamedLines {
+    /// The first line.
+    pub(super) first: Anchor,
+    /// The last line, for a range.
+    pub(super) last: Option<Anchor>,
+    /// The first line stands for the whole block that begins there.
+    pub(super) block: bool,
+}
+
 /// Lines that are moved or copied, within a file or to another.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Transfer {

@@ -4,7 +4,8 @@
 
 use super::fields::Fields;
 use super::{
-    FileAction, InsertAt, LineEdit, MovedIndent, Operation, Operations, PatchKind, Transfer,
+    FileAction, InsertAt, LineEdit, MovedIndent, NamedLines, Operation, Operations, PatchKind,
+    Transfer,
 };
 use crate::cancel::Cancel;
 use crate::edit::outcome::Failure;
@@ -335,7 +336,7 @@ impl OperationReader<'_> {
 
     /// `{op: "move_lines", …}`
     fn transfer(&self, fields: &Fields<'_>, is_copy: bool) -> Result<Transfer> {
-        let (first, last, block) = self.lines_named(fields)?;
+        let NamedLines { first, last, block } = self.lines_named(fields)?;
         let to = match fields.optional_text("to", "the path of the file to which the lines go")? {
             Some(_) if self.kind == PatchKind::Text => {
                 return Err(fields.invalid("has a file as its goal: a text in memory has none"));
@@ -356,17 +357,18 @@ impl OperationReader<'_> {
     }
 
     fn delete(&self, fields: &Fields<'_>) -> Result<LineEdit> {
-        let (first, last, block) = self.lines_named(fields)?;
+        let NamedLines { first, last, block } = self.lines_named(fields)?;
         let edit = replace(fields, first, last, Vec::new())?;
         Ok(if block { of_block(edit) } else { edit })
     }
 
     /// Lines by `anchor`, which may stand for a block, by their first and last one, or by `range`.
-    fn lines_named(&self, fields: &Fields<'_>) -> Result<(Anchor, Option<Anchor>, bool)> {
+    fn lines_named(&self, fields: &Fields<'_>) -> Result<NamedLines> {
         let (anchor, range) = (fields.has_value("anchor"), fields.has_value("range"));
         let ends = fields.has_value("start_anchor") | fields.has_value("end_anchor");
         if block(fields, "anchor", &["start_anchor", "end_anchor", "range"])? {
-            return Ok((fields.anchor(self.dialect, "anchor")?, None, true));
+            let first = fields.anchor(self.dialect, "anchor")?;
+            return Ok(NamedLines { first, last: None, block: true });
         }
         let (first, last) = match (anchor, ends, range) {
             (true, false, false) => (fields.anchor(self.dialect, "anchor")?, None),
@@ -384,7 +386,7 @@ impl OperationReader<'_> {
                 ));
             }
         };
-        Ok((first, last, false))
+        Ok(NamedLines { first, last, block: false })
     }
 
     /// `{set_line: {anchor, new_text}}` and its like.

@@ -9,8 +9,8 @@ use super::{
     ScriptProblem, Section,
 };
 use crate::edit::request::{
-    FileAction, HunkName, InsertAt, LineEdit, MovedIndent, NamedVersion, Operation, Operations,
-    Transfer,
+    FileAction, HunkName, InsertAt, LineEdit, MovedIndent, NamedLines, NamedVersion, Operation,
+    Operations, Transfer,
 };
 use crate::text::tag::Tag;
 use crate::view::anchor::Anchor;
@@ -284,7 +284,7 @@ impl Lowering<'_> {
 
     /// Takes lines that go nowhere in this patch.
     fn capture(&self, to: &mut Operations, lines: HunkLines) {
-        let (first, last, block) = ends(self.section.tag, lines);
+        let NamedLines { first, last, block } = named_lines(self.section.tag, lines);
         let transfer = Transfer {
             is_copy: true,
             first,
@@ -302,8 +302,8 @@ impl Lowering<'_> {
     fn transfer(&self, to: &mut Operations, cut: usize, is_copy: bool, gap: HunkGap) {
         let (from, hunk) = self.hunks[cut];
         let HunkAct::Cut(lines, _) = &hunk.act else { return };
-        let (first, last, block) = ends(from.tag, *lines);
-        let (at, at_block) = place(self.section.tag, gap);
+        let NamedLines { first, last, block } = named_lines(from.tag, *lines);
+        let NamedPlace { at, block: at_block } = named_place(self.section.tag, gap);
         let goal = (from.path != self.section.path).then(|| self.section.path.clone());
         let transfer = Transfer {
             is_copy,
@@ -320,35 +320,43 @@ impl Lowering<'_> {
     }
 }
 
-/// The first and the last anchor of lines, and whether the first stands for a block.
-fn ends(tag: Tag, lines: HunkLines) -> (Anchor, Option<Anchor>, bool) {
+fn named_lines(tag: Tag, lines: HunkLines) -> NamedLines {
+    let anchor = |line| Anchor::of_version(tag, line);
     match lines {
-        HunkLines::Range(first, last) => (
-            Anchor::of_version(tag, first),
-            (last != first).then(|| Anchor::of_version(tag, last)),
-            false,
-        ),
-        HunkLines::Block(line) => (Anchor::of_version(tag, line), None, true),
+        HunkLines::Range(first, last) => NamedLines {
+            first: anchor(first),
+            last: (last != first).then(|| anchor(last)),
+            block: false,
+        },
+        HunkLines::Block(line) => NamedLines { first: anchor(line), last: None, block: true },
     }
 }
 
 fn replace(tag: Tag, lines: HunkLines, text: Vec<String>) -> LineEdit {
-    let (first, last, block) = ends(tag, lines);
+    let NamedLines { first, last, block } = named_lines(tag, lines);
     LineEdit::Replace { first, last, lines: text, checksum: None, block }
 }
 
 fn insert(tag: Tag, gap: HunkGap, lines: Vec<String>) -> LineEdit {
-    let (at, block) = place(tag, gap);
+    let NamedPlace { at, block } = named_place(tag, gap);
     LineEdit::Insert { at, lines, block }
 }
 
-/// A place, and whether its line stands for a block. The start of a file needs no line.
-fn place(tag: Tag, gap: HunkGap) -> (InsertAt, bool) {
-    match gap {
-        HunkGap::Before(1) => (InsertAt::Start, false),
-        HunkGap::Before(line) => (InsertAt::Before(Anchor::of_version(tag, line)), false),
-        HunkGap::After(line) => (InsertAt::After(Anchor::of_version(tag, line)), false),
-        HunkGap::AfterBlock(line) => (InsertAt::After(Anchor::of_version(tag, line)), true),
-        HunkGap::End => (InsertAt::End, false),
-    }
+/// A place as an operation names it.
+struct NamedPlace {
+    at: InsertAt,
+    /// Its line stands for the whole block that begins there.
+    block: bool,
+}
+
+/// The start of a file needs no line.
+fn named_place(tag: Tag, gap: HunkGap) -> NamedPlace {
+    let anchor = |line| Anchor::of_version(tag, line);
+    let at = match gap {
+        HunkGap::Before(1) => InsertAt::Start,
+        HunkGap::Before(line) => InsertAt::Before(anchor(line)),
+        HunkGap::After(line) | HunkGap::AfterBlock(line) => InsertAt::After(anchor(line)),
+        HunkGap::End => InsertAt::End,
+    };
+    NamedPlace { at, block: matches!(gap, HunkGap::AfterBlock(_)) }
 }
