@@ -25,7 +25,7 @@ use crate::text::dialect::Dialect;
 use crate::text::normalize::visible_chars;
 
 pub use cuts::cut_row;
-pub use echoes::{Repeat, repeats};
+pub use echoes::{Repeat, TextEnd, repeats};
 pub use indentation::{Reindented, reindented};
 
 /// A named repair.

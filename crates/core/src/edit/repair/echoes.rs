@@ -13,6 +13,32 @@ use super::{EditSite, ModelText, RepairRules, Rule, Surroundings, alike_without_
 /// How many lines, at most, are compared at each end.
 const MAX_ECHO_LINES: usize = 32;
 
+/// An end of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TextEnd {
+    /// Its first lines.
+    Start,
+    /// Its last lines.
+    End,
+}
+
+impl TextEnd {
+    /// So many lines at this end of a text.
+    fn lines_of(self, text: &[String], count: usize) -> &[String] {
+        match self {
+            TextEnd::Start => &text[..count],
+            TextEnd::End => &text[text.len() - count..],
+        }
+    }
+
+    fn opposite(self) -> TextEnd {
+        match self {
+            TextEnd::Start => TextEnd::End,
+            TextEnd::End => TextEnd::Start,
+        }
+    }
+}
+
 /// Lines next to the place of a text that the text repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repeat {
@@ -20,8 +46,8 @@ pub struct Repeat {
     pub first: u64,
     /// The last of the lines.
     pub last: u64,
-    /// Whether the text begins with them; otherwise it ends with them.
-    pub at_start: bool,
+    /// The end of the text that repeats them.
+    pub end: TextEnd,
 }
 
 /// The lines that stay on both sides of a text: from `above` up, and from `below` down.
@@ -43,13 +69,12 @@ impl Neighbours {
         })
     }
 
-    /// The lines next to a text at its start or end, `count` of them in the order of the file.
-    pub(super) fn run(self, at_start: bool, count: usize) -> Option<(u64, u64)> {
+    /// The first and the last of `count` lines next to an end of a text.
+    pub(super) fn run(self, end: TextEnd, count: usize) -> Option<(u64, u64)> {
         let further = count as u64 - 1;
-        if at_start {
-            Some((self.above.checked_sub(further)?, self.above))
-        } else {
-            Some((self.below, self.below + further))
+        match end {
+            TextEnd::Start => Some((self.above.checked_sub(further)?, self.above)),
+            TextEnd::End => Some((self.below, self.below + further)),
         }
     }
 }
@@ -68,24 +93,18 @@ pub fn repeats(
     let Some(neighbours) = Neighbours::of(draft.place).filter(|_| is_on) else {
         return Vec::new();
     };
-    let repeat = |at_start| {
+    let repeat = |end: TextEnd| {
         let lengths = 1..=draft.lines.len().min(MAX_ECHO_LINES);
         let mut runs = lengths.filter_map(|count| {
-            let text = end_of(&draft.lines, at_start, count);
+            let text = end.lines_of(&draft.lines, count);
             let says_something = text.iter().any(|line| line.chars().any(char::is_alphanumeric));
-            let (first, last) = neighbours.run(at_start, count)?;
-            (says_something
-                && is_at(subject, text, first)
-                && !was_there(subject, draft, text, at_start))
-            .then_some(Repeat { first, last, at_start })
+            let (first, last) = neighbours.run(end, count)?;
+            (says_something && is_at(subject, text, first) && !was_there(subject, draft, text, end))
+                .then_some(Repeat { first, last, end })
         });
         runs.next()
     };
-    [true, false].into_iter().filter_map(repeat).collect()
-}
-
-fn end_of(lines: &[String], at_start: bool, count: usize) -> &[String] {
-    if at_start { &lines[..count] } else { &lines[lines.len() - count..] }
+    [TextEnd::Start, TextEnd::End].into_iter().filter_map(repeat).collect()
 }
 
 /// Whether the file has these lines from line `first` on, and no other operation changes them.
@@ -97,18 +116,21 @@ fn is_at(subject: &Surroundings<'_, '_>, text: &[String], first: u64) -> bool {
         })
 }
 
-/// Whether the replaced lines begin (or end) with that text, too.
+/// Whether the replaced lines have that text at the same end, too.
 fn was_there(
     subject: &Surroundings<'_, '_>,
     draft: &ModelText,
     text: &[String],
-    at_start: bool,
+    end: TextEnd,
 ) -> bool {
     let EditSite::Lines(first, last) = draft.place else {
         return false;
     };
     let count = text.len() as u64;
-    let from = if at_start { Some(first) } else { (last + 1).checked_sub(count) };
+    let from = match end {
+        TextEnd::Start => Some(first),
+        TextEnd::End => (last + 1).checked_sub(count),
+    };
     count <= draft.line_count()
         && from.is_some_and(|from| {
             (from..).zip(text).all(|(number, line)| *subject.text(number) == *line)
@@ -143,20 +165,20 @@ pub(super) fn drop_bracket_echoes(
         }
         Fit::Unknown => of_text(rest) == before,
     };
-    let without = |at_start| {
+    let without = |end: TextEnd| {
         let lengths = 1..draft.lines.len().min(MAX_ECHO_LINES);
         let mut rests = lengths.filter_map(|count| {
-            let echo = end_of(&draft.lines, at_start, count);
-            let rest = end_of(&draft.lines, !at_start, draft.lines.len() - count);
-            let (first, _) = neighbours.run(at_start, count)?;
+            let echo = end.lines_of(&draft.lines, count);
+            let rest = end.opposite().lines_of(&draft.lines, draft.lines.len() - count);
+            let (first, _) = neighbours.run(end, count)?;
             let is_bracket_echo = echo.iter().all(|line| is_brackets(line))
                 && is_at(subject, echo, first)
-                && !was_there(subject, draft, echo, at_start);
+                && !was_there(subject, draft, echo, end);
             (is_bracket_echo && is_right_without(rest)).then(|| rest.to_vec())
         });
         rests.next()
     };
-    without(false).or_else(|| without(true))
+    without(TextEnd::End).or_else(|| without(TextEnd::Start))
 }
 
 /// Whether a text fits as it is.

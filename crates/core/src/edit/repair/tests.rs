@@ -186,7 +186,7 @@ fn repeated_beside(
     };
     let draft = ModelText { place, lines: lines.iter().map(|&line| line.to_owned()).collect() };
     let found = repeats(&RepairRules::default(), &subject, &draft);
-    found.into_iter().map(|one| (one.first, one.last, one.at_start)).collect()
+    found.into_iter().map(|one| (one.first, one.last, one.end == TextEnd::Start)).collect()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What a repair did, in words for the model that wrote the text: a clause with a small letter at
 //! its beginning and no full stop, of bounded length.
 
-use super::echoes::Neighbours;
+use super::echoes::{Neighbours, TextEnd};
 use super::{EditSite, ModelText, Rule, Surroundings, alike_without_white_space, indentation};
 use crate::view::render::one_line;
 
@@ -92,8 +92,8 @@ fn echoes(subject: &Surroundings<'_, '_>, before: &ModelText, after: &ModelText)
         return "lines that stand beside your text were left out of it".to_owned();
     };
     let dropped = before.lines.len() - after.lines.len();
-    let repeated = |at_start: bool, lines: &[String]| {
-        let (first, last) = neighbours.run(at_start, lines.len())?;
+    let repeated = |end: TextEnd, lines: &[String]| {
+        let (first, last) = neighbours.run(end, lines.len())?;
         let known = (first..=last).map(|number| subject.text(number));
         alike_without_white_space(&known.collect::<Vec<_>>(), lines).then_some((first, last))
     };
@@ -102,18 +102,21 @@ fn echoes(subject: &Surroundings<'_, '_>, before: &ModelText, after: &ModelText)
     let told = splits.into_iter().filter(|&start| start <= dropped).find_map(|start| {
         let end = before.lines.len() - (dropped - start);
         let (at_start, at_end) = (&before.lines[..start], &before.lines[end..]);
-        let told = [(true, at_start), (false, at_end)]
+        let told = [(TextEnd::Start, at_start), (TextEnd::End, at_end)]
             .into_iter()
             .filter(|(_, lines)| !lines.is_empty())
-            .map(|(is_first, lines)| Some(echo(is_first, lines, repeated(is_first, lines)?)))
+            .map(|(end, lines)| Some(echo(end, lines, repeated(end, lines)?)))
             .collect::<Option<Vec<_>>>()?;
         Some(told.join(", and "))
     });
     told.unwrap_or_else(|| "lines that stand beside your text were left out of it".to_owned())
 }
 
-fn echo(is_first: bool, lines: &[String], (first, last): (u64, u64)) -> String {
-    let end = if is_first { "first" } else { "last" };
+fn echo(end: TextEnd, lines: &[String], (first, last): (u64, u64)) -> String {
+    let end = match end {
+        TextEnd::Start => "first",
+        TextEnd::End => "last",
+    };
     match lines {
         [line] => {
             format!("your {end} line {} repeated line {first} and was left out", quoted(line))

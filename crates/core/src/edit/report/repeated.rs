@@ -3,7 +3,7 @@
 use super::CONTEXT_LINES;
 use super::rejected::AnchorReport;
 use crate::edit::outcome::Failure;
-use crate::edit::repair::Repeat;
+use crate::edit::repair::{Repeat, TextEnd};
 use crate::edit::request::Operation;
 use crate::edit::resolve::Evidence;
 use crate::error::Code;
@@ -35,7 +35,10 @@ fn truth(operation: &Operation, repeats: &[Repeat]) -> String {
     let named: Vec<String> = repeats
         .iter()
         .map(|one| {
-            let verb = if one.at_start { "begins" } else { "ends" };
+            let verb = match one.end {
+                TextEnd::Start => "begins",
+                TextEnd::End => "ends",
+            };
             let lines = match one.last - one.first {
                 0 => format!("line {}", one.first),
                 _ => format!("lines {}-{}", one.first, one.last),
