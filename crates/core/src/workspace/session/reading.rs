@@ -37,6 +37,14 @@ fn hash_of_view(document: &Document, view: &FileView) -> Option<u128> {
     u128::from_str_radix(&view.snapshot, 16).ok().filter(|_| is_same)
 }
 
+/// A file that was looked at for a page.
+struct Looked {
+    view: FileView,
+    seen: Seen,
+    /// What the view teaches, if it goes onto the page.
+    update: Option<MemoryUpdate>,
+}
+
 /// A page that is being filled.
 pub(super) struct Reading<'s> {
     session: &'s Session,
@@ -77,7 +85,7 @@ impl<'s> Reading<'s> {
             self.leave_out(request);
             return Ok(());
         }
-        let (view, seen, update) = self.view(request, room, cancel)?;
+        let Looked { view, seen, update } = self.look(request, room, cancel)?;
         if view.is_line_cut && !self.report.text.is_empty() {
             // A line that fits on a page of its own is not to be cut at the end of this one.
             self.leave_out(request);
@@ -137,13 +145,8 @@ impl<'s> Reading<'s> {
         self.report.spans.push(0..0);
     }
 
-    /// The view of one file with what is left of the limits, and what it teaches.
-    fn view(
-        &self,
-        request: &ReadRequest,
-        room_bytes: usize,
-        cancel: &Cancel,
-    ) -> Result<(FileView, Seen, Option<MemoryUpdate>)> {
+    /// Looks at one file, with what is left of the limits.
+    fn look(&self, request: &ReadRequest, room_bytes: usize, cancel: &Cancel) -> Result<Looked> {
         let has_no_window = is_unlimited(request);
         let mut request = request.clone();
         let (limits, left) = (&mut request.limits, &self.left);
@@ -155,11 +158,11 @@ impl<'s> Reading<'s> {
         request.max_line_chars = Some(left.line_chars(request.max_line_chars));
         request.max_matches = Some(request.max_matches.unwrap_or(u64::MAX).min(left.max_matches));
         let read = |workspace: &Workspace<'static>| {
-            workspace.scoped(cancel, |scope| self.view_in(scope, &request))
+            workspace.scoped(cancel, |scope| self.look_in(scope, &request))
         };
         let mut answer = read(&self.session.workspace)?;
         for workspace in &self.session.readable {
-            if answer.0.error.as_ref().is_none_or(|error| error.code != Code::OutsideRoot) {
+            if answer.view.error.as_ref().is_none_or(|error| error.code != Code::OutsideRoot) {
                 break;
             }
             match read(workspace) {
@@ -172,11 +175,7 @@ impl<'s> Reading<'s> {
         Ok(answer)
     }
 
-    fn view_in(
-        &self,
-        scope: &Scope<'_>,
-        request: &ReadRequest,
-    ) -> Result<(FileView, Seen, Option<MemoryUpdate>)> {
+    fn look_in(&self, scope: &Scope<'_>, request: &ReadRequest) -> Result<Looked> {
         let seen = Mutex::new(Seen::Nothing);
         let witness = |_, loaded: &Loaded, view: &FileView| {
             let now = match loaded {
@@ -203,7 +202,7 @@ impl<'s> Reading<'s> {
             }
             _ => None,
         };
-        Ok((view, seen, update))
+        Ok(Looked { view, seen, update })
     }
 
     fn seen_of(&self, scope: &Scope<'_>, document: &Document, view: &FileView) -> Seen {
