@@ -24,7 +24,7 @@ pub use applied::{
     FileReport, ToldRows, applied_text, created_rows, reindented_message, relocation_rows,
 };
 pub use blockless::{block_rows, no_block_failure};
-pub use broken::{breaks_message, broken_message, fault_rows, tried_message};
+pub use broken::{BrokenTold, breaks_message, broken_message, fault_rows, tried_message};
 pub use cut::cut_row_failure;
 pub use diff::{
     DELETED_LIMIT_BYTES, DIFF_LIMIT_REGIONS, DiffHunk, created_hunks, deleted_hunks, edited_hunks,

@@ -222,9 +222,9 @@ impl<'a> Job<'a> {
         for (key, file, _) in &mut files {
             let Some(check) = checks.get(key) else { continue };
             file.syntax = Some(check.checked.state);
-            if let Some((warning, told)) = check.warning(self.scope.dialect, is_tried) {
-                applied.warnings.push(warning);
-                told_rows.insert(*key, told);
+            if let Some(told) = check.warning(self.scope.dialect, is_tried) {
+                applied.warnings.push(told.warning);
+                told_rows.insert(*key, told.rows);
             }
         }
         applied.warnings.sort_by_key(|one| one.operation);

@@ -57,15 +57,23 @@ fn lines_of(found: &Break) -> Vec<u64> {
     found.opened.into_iter().chain([found.line]).collect()
 }
 
-/// The warning of a file that was changed, and the rows in it: what is wrong, where it shows, and
-/// what makes of the file what may have been meant. `text` is that after the patch.
+/// What is told of a file that a patch breaks.
+pub struct BrokenTold {
+    /// The text of the warning.
+    pub message: String,
+    /// The rows in it.
+    pub rows: String,
+}
+
+/// The warning of a file that was changed: what is wrong, where it shows, and what makes of the
+/// file what may have been meant. `text` is that after the patch.
 pub fn broken_message(
     dialect: &'static Dialect,
     path: &str,
     found: &Break,
     text: &[u8],
     suggestion: Option<&Suggestion>,
-) -> (String, String) {
+) -> BrokenTold {
     let told = Told::new(dialect, text);
     let mut numbers = lines_of(found);
     let mend = suggestion.map(|one| (one, mend(&told, path, one)));
@@ -81,7 +89,7 @@ pub fn broken_message(
         let meant = meant(one);
         message += &format!("\nIf {meant}, send {}: then it parses.", mend.request);
     }
-    (message, rows)
+    BrokenTold { message, rows }
 }
 
 /// The same of a patch that was only tried: it can be sent otherwise.
@@ -89,13 +97,13 @@ pub fn tried_message(
     dialect: &'static Dialect,
     path: &str,
     found: &Break,
-    texts: (&[u8], &[u8]),
+    before: &[u8],
+    after: &[u8],
     suggestion: Option<&Suggestion>,
-) -> (String, String) {
-    let (before, after) = texts;
-    let (message, rows) = broken_message(dialect, path, found, after, None);
+) -> BrokenTold {
+    let BrokenTold { message, rows } = broken_message(dialect, path, found, after, None);
     let otherwise = suggestion.map(|one| format!("\n{}", sent_otherwise(dialect, before, one)));
-    (message + &otherwise.unwrap_or_default(), rows)
+    BrokenTold { message: message + &otherwise.unwrap_or_default(), rows }
 }
 
 /// The refusal of a patch that would do so.

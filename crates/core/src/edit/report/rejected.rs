@@ -343,9 +343,8 @@ pub fn rejected_text(
 ) -> String {
     let involved: BTreeSet<_> = failures.iter().filter_map(|one| one.path.as_deref()).collect();
     let plain = failures[..told].iter().filter(|failure| failure.anchor.is_none());
-    let is_alone = involved.len() <= 1;
-    let mut out: Vec<String> =
-        plain.map(|failure| plain_row(failure, has_operations, is_alone)).collect();
+    let names = RowNames { operation: has_operations, path: has_operations || involved.len() > 1 };
+    let mut out: Vec<String> = plain.map(|failure| plain_row(failure, names)).collect();
     let mut files: Vec<(&str, Vec<OfOperation<'_>>)> = Vec::new();
     let mut known: HashMap<&str, usize> = HashMap::new();
     for &(operation, report) in anchors {
@@ -373,19 +372,28 @@ pub fn rejected_text(
     out.join("\n")
 }
 
-/// A failure that is not about an anchor: its message, with the operation and the path if it names
-/// none.
-fn plain_row(failure: &Failure, has_operations: bool, is_alone: bool) -> String {
+/// What tells the failures of a refusal apart.
+#[derive(Clone, Copy)]
+struct RowNames {
+    operation: bool,
+    path: bool,
+}
+
+/// A failure that is not about an anchor: its message, with the operation and the path where these
+/// tell failures apart and it names none.
+fn plain_row(failure: &Failure, names: RowNames) -> String {
     let (code, message) = (failure.code.as_str(), &failure.message);
     let Some(path) = failure.path.as_deref() else { return format!("{code}: {message}") };
     let named = ["operation ", "operations ", "operations[", "Operation "];
-    let operation = match !has_operations || named.iter().any(|name| message.contains(name)) {
-        true => String::new(),
-        false => format!("operation {}: ", failure.operation),
+    let operation = if names.operation && !named.iter().any(|name| message.contains(name)) {
+        format!("operation {}: ", failure.operation)
+    } else {
+        String::new()
     };
-    let path = match names_path(message, path) || (is_alone && !has_operations) {
-        true => String::new(),
-        false => format!("{}: ", one_line(path)),
+    let path = if names.path && !names_path(message, path) {
+        format!("{}: ", one_line(path))
+    } else {
+        String::new()
     };
     format!("{code}: {path}{operation}{message}")
 }

@@ -7,7 +7,7 @@ use super::{AddedContents, Job, Settled, Task};
 use crate::edit::apply::lookup::{FileEdits, FileKey};
 use crate::edit::outcome::{Failure, Warning, WarningCode};
 use crate::edit::plan::Region;
-use crate::edit::report::{breaks_message, broken_message, tried_message};
+use crate::edit::report::{BrokenTold, breaks_message, broken_message, tried_message};
 use crate::edit::request::LineEdit;
 use crate::edit::session::PatchState;
 use crate::edit::structure::{
@@ -32,6 +32,12 @@ pub(in crate::edit::apply) struct FileCheck {
     /// The operation, if it has only one.
     about: Option<usize>,
     pub checked: Checked,
+}
+
+/// A warning, and the rows that its message shows of the file.
+pub(super) struct WarningWithRows {
+    pub(super) warning: Warning,
+    pub(super) rows: String,
 }
 
 /// A file that the patch makes or edits.
@@ -187,22 +193,23 @@ impl FileCheck {
         Some(Failure::new(self.about.unwrap_or(operation), Some(&self.from), error))
     }
 
-    /// The warning of a file that the patch breaks, with the rows in it.
+    /// The warning of a file that the patch breaks.
     pub(super) fn warning(
         &self,
         dialect: &'static Dialect,
         is_tried: bool,
-    ) -> Option<(Warning, String)> {
+    ) -> Option<WarningWithRows> {
         let (found, after) = (self.checked.fault.as_ref()?, self.checked.text()?);
         let suggestion = self.checked.suggestion.as_ref();
-        let (message, rows) = if is_tried {
-            let texts = (self.checked.text_before()?, after);
-            tried_message(dialect, &self.path, found, texts, suggestion)
+        let BrokenTold { message, rows } = if is_tried {
+            let before = self.checked.text_before()?;
+            tried_message(dialect, &self.path, found, before, after, suggestion)
         } else {
             broken_message(dialect, &self.path, found, after, suggestion)
         };
         let (code, path) = (WarningCode::Syntax, self.path.clone());
-        Some((Warning { code, operation: self.about, path, message }, rows))
+        let warning = Warning { code, operation: self.about, path, message };
+        Some(WarningWithRows { warning, rows })
     }
 
     /// Keeps the tree for the next edit.

@@ -29,8 +29,17 @@ struct Landing<'a> {
 /// All lines that a patch moves and copies.
 pub(super) struct Landings<'a>(Vec<Landing<'a>>);
 
-/// Where lines are put: the file, its path, the first line there, and how many they are.
-type Goal<'a> = (FileKey, &'a str, u64, u64);
+/// Where an operation puts lines.
+#[derive(Clone, Copy)]
+struct Goal<'a> {
+    file: FileKey,
+    /// Its path, as the patch names it.
+    path: &'a str,
+    /// The first line there.
+    first: u64,
+    /// How many they are.
+    count: u64,
+}
 
 impl<'a> Job<'a> {
     /// Where the lines are that the patch moves and copies.
@@ -47,10 +56,10 @@ impl<'a> Job<'a> {
             let (name, text) = (edits.place.canonical(), file.document.text());
             let known = recall.memory.known_lines(name, text, recall.as_of);
             for (operation, taken) in &file.taken {
-                let Some(&(goal, path, now, count)) = goals.get(operation) else { continue };
-                if count == 0 {
+                let Some(&goal) = goals.get(operation).filter(|goal| goal.count > 0) else {
                     continue;
-                }
+                };
+                let Goal { file: goal, path, first: now, count } = goal;
                 let known = known.common(&LineSet::of(taken.first, taken.first + count - 1));
                 let source = edits.key();
                 landings.push(Landing { goal, path, source, taken, now, count, known });
@@ -72,11 +81,10 @@ impl<'a> Job<'a> {
             let mut shift = 0;
             for region in &file.plan.regions {
                 let first = (region.after_line + 1).saturating_add_signed(shift);
-                goals.extend(
-                    region.pasted.iter().map(|one| {
-                        (one.operation, (edits.key(), path, first + one.above, one.lines))
-                    }),
-                );
+                goals.extend(region.pasted.iter().map(|one| {
+                    let (file, first, count) = (edits.key(), first + one.above, one.lines);
+                    (one.operation, Goal { file, path, first, count })
+                }));
                 shift += region.shift();
             }
         }
@@ -87,11 +95,12 @@ impl<'a> Job<'a> {
             let Task::Add { content: NewContent::Lines(operations), .. } = &one.task else {
                 continue;
             };
-            let mut now = 1;
+            let (file, path) = (one.key(), one.path.as_str());
+            let mut first = 1;
             for operation in operations {
                 let count = counts.get(&operation.index).copied().unwrap_or_default();
-                goals.insert(operation.index, (one.key(), one.path.as_str(), now, count));
-                now += count;
+                goals.insert(operation.index, Goal { file, path, first, count });
+                first += count;
             }
         }
         goals
