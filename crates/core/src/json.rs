@@ -160,7 +160,7 @@ pub fn plan_json(text: &str, edits: &[(usize, &JsonEdit)]) -> Result<JsonPlan, V
             return Err(refused.into_iter().chain(errors).collect());
         }
     };
-    let piece = |piece: change::Piece| JsonPiece {
+    let piece = |piece: members::Piece| JsonPiece {
         operation: piece.operation,
         range: piece.start..piece.end,
         text: piece.text,

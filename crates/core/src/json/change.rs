@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::canonical::{canonical, quoted};
-use super::members::{Insertion, Members};
-use super::style::{Style, layout_for};
+use super::members::{Insertion, Members, Piece};
+use super::style::{Layout, Style, layout_for};
 use super::tree::{NodeId, ROOT, Tree, ValueKind};
-use super::value::{JsonValue, Layout, render};
+use super::value::{JsonValue, render};
 use super::{JsonPath, JsonSlot, path_of};
 use crate::error::{Code, Error};
 
@@ -29,19 +29,6 @@ impl ValueChange<'_> {
             ValueChange::Set(id, _) | ValueChange::Delete(id) | ValueChange::Insert(id, ..) => id,
         }
     }
-}
-
-/// A piece of the text and what takes its place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// The operation behind it.
-    pub operation: usize,
-    /// Its first byte.
-    pub start: usize,
-    /// One past its last byte.
-    pub end: usize,
-    /// The new text.
-    pub text: String,
 }
 
 /// What edits do to the text of a document.

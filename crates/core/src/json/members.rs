@@ -4,10 +4,21 @@
 //! it had one before. Then blanks: what stood on lines of its own takes its lines along, what
 //! stood in a line takes the blanks on one side. Comments stay.
 
-use super::change::Piece;
-use super::style::{Style, layout_inside};
+use super::style::{Layout, Style, layout_inside};
 use super::tree::{Comment, NodeId, Tree};
-use super::value::Layout;
+
+/// A piece of the text and what takes its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The operation behind it.
+    pub operation: usize,
+    /// Its first byte.
+    pub start: usize,
+    /// One past its last byte.
+    pub end: usize,
+    /// The new text.
+    pub text: String,
+}
 
 /// A value that comes in.
 #[derive(Clone, Debug)]

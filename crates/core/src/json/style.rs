@@ -3,7 +3,15 @@
 //! for each value.
 
 use super::tree::{NodeId, ROOT, Tree, ValueKind, is_blank};
-use super::value::Layout;
+
+/// How a value is laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// In one line.
+    Inline,
+    /// With each member and element on a line of its own.
+    Lines,
+}
 
 /// The style of the text around a place.
 #[derive(Clone, Debug)]

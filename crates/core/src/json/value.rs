@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::canonical::quoted;
 use super::data::{VALUE, Value};
-use super::style::Style;
+use super::style::{Layout, Style};
 use super::tree::{JsonGrammar, NodeId, ROOT, Tree, ValueKind, unescaped};
 use crate::cancel::Cancel;
 use crate::error::{Code, Error, Result};
@@ -117,15 +117,6 @@ fn write_value(value: &Value, out: &mut String) -> Result<()> {
         Value::Other(kind) => return refused(&format!("a {kind} is nothing that JSON has")),
     }
     Ok(())
-}
-
-/// How a value is laid out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layout {
-    /// In one line.
-    Inline,
-    /// With each member and element on a line of its own.
-    Lines,
 }
 
 /// Writes a value in the style of its surroundings; `indent` is that of the line it begins in.
