@@ -14,7 +14,7 @@ mod strings;
 use std::borrow::Cow;
 use std::fs::File;
 
-pub use charset::Charset;
+pub use charset::{Charset, Decoded};
 use content::{Content, FileVersion, LoadFailure, Use};
 pub(crate) use strings::string_while;
 pub use strings::{string_and_is_ascii, string_of, valid_utf8};
@@ -128,10 +128,11 @@ impl Document {
             Some(found) => found,
             None => (charset.unwrap_or(Charset::Utf8), 0),
         };
-        let (decoded, lossy) = match pieces::decode(charset, &content.bytes()[bom_bytes..], cancel)?
-        {
-            (Cow::Borrowed(_), lossy) => (None, lossy),
-            (Cow::Owned(text), lossy) => (Some(text), lossy),
+        let Decoded { text, is_lossy: lossy } =
+            pieces::decode(charset, &content.bytes()[bom_bytes..], cancel)?;
+        let decoded = match text {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(text) => Some(text),
         };
         Ok(Document { content, charset, bom_bytes, decoded, lossy, fingerprint: None })
     }

@@ -20,6 +20,15 @@ pub enum Charset {
     Legacy(&'static Encoding),
 }
 
+/// The text of bytes in an encoding.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Decoded<'t> {
+    /// As UTF-8; borrowed when the bytes are that already.
+    pub text: Cow<'t, [u8]>,
+    /// Some bytes were invalid and became U+FFFD.
+    pub is_lossy: bool,
+}
+
 impl Charset {
     /// The encoding of a WHATWG label, e.g. `windows-1252` or `shift_jis`.
     pub fn by_label(label: &str) -> Result<Charset> {
@@ -90,16 +99,16 @@ impl Charset {
         }
     }
 
-    /// The text of `bytes`, and whether some were invalid and became U+FFFD. Borrowed when
-    /// the bytes are valid UTF-8 already.
-    pub fn decode(self, bytes: &[u8]) -> (Cow<'_, [u8]>, bool) {
+    /// The text of `bytes`.
+    pub fn decode(self, bytes: &[u8]) -> Decoded<'_> {
         let encoding = match self {
             Charset::Utf8 => {
                 // Several times the speed of the standard library's check.
                 return match simdutf8::basic::from_utf8(bytes) {
-                    Ok(_) => (Cow::Borrowed(bytes), false),
+                    Ok(_) => Decoded { text: Cow::Borrowed(bytes), is_lossy: false },
                     Err(_) => {
-                        (Cow::Owned(String::from_utf8_lossy(bytes).into_owned().into()), true)
+                        let text = String::from_utf8_lossy(bytes).into_owned();
+                        Decoded { text: Cow::Owned(text.into()), is_lossy: true }
                     }
                 };
             }
@@ -107,8 +116,8 @@ impl Charset {
             Charset::Utf16Be => encoding_rs::UTF_16BE,
             Charset::Legacy(encoding) => encoding,
         };
-        let (text, lossy) = encoding.decode_without_bom_handling(bytes);
-        (Cow::Owned(text.into_owned().into_bytes()), lossy)
+        let (text, is_lossy) = encoding.decode_without_bom_handling(bytes);
+        Decoded { text: Cow::Owned(text.into_owned().into_bytes()), is_lossy }
     }
 
     /// What decodes a text character by character.
@@ -173,7 +182,7 @@ mod tests {
             let bytes = charset.encode(text).unwrap();
             assert_eq!(
                 charset.decode(&bytes),
-                (Cow::Owned(text.as_bytes().to_vec()), false),
+                Decoded { text: Cow::Borrowed(text.as_bytes()), is_lossy: false },
                 "{label}"
             );
         }
@@ -209,7 +218,7 @@ mod tests {
                             &[lead, second, third, b'\n'],
                         ] {
                             let feeds = bytes.iter().filter(|&&byte| byte == b'\n').count();
-                            let (text, _) = charset.decode(bytes);
+                            let text = charset.decode(bytes).text;
                             let shown = text.iter().filter(|&&byte| byte == b'\n').count();
                             assert_eq!(shown, feeds, "{label} {bytes:02x?}");
                         }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Charset, valid_utf8};
+use super::{Charset, Decoded, valid_utf8};
 use crate::cancel::{Cancel, PIECE_BYTES};
 use crate::error::Result;
 use crate::threads;
@@ -40,22 +40,24 @@ pub(super) fn decode<'t>(
     charset: Charset,
     bytes: &'t [u8],
     cancel: &Cancel,
-) -> Result<(Cow<'t, [u8]>, bool)> {
+) -> Result<Decoded<'t>> {
     if bytes.len() <= PIECE_BYTES {
         return Ok(charset.decode(bytes));
     }
     match charset.decoder() {
-        None if is_utf8(bytes, cancel)? => Ok((Cow::Borrowed(bytes), false)),
+        None if is_utf8(bytes, cancel)? => {
+            Ok(Decoded { text: Cow::Borrowed(bytes), is_lossy: false })
+        }
         None => {
             let mut text = Vec::new();
             for piece in between_characters(bytes) {
                 cancel.check()?;
-                text.extend_from_slice(&charset.decode(piece).0);
+                text.extend_from_slice(&charset.decode(piece).text);
             }
-            Ok((Cow::Owned(text), true))
+            Ok(Decoded { text: Cow::Owned(text), is_lossy: true })
         }
         Some(mut decoder) => {
-            let (mut text, mut lossy) = (String::new(), false);
+            let (mut text, mut is_lossy) = (String::new(), false);
             let mut left = bytes.len();
             for piece in cancel.pieces(bytes) {
                 let piece = piece?;
@@ -63,9 +65,9 @@ pub(super) fn decode<'t>(
                 // More than any piece can need, so that one call takes all of it.
                 text.reserve(decoder.max_utf8_buffer_length(piece.len()).unwrap_or(0));
                 let (_, _, replaced) = decoder.decode_to_string(piece, &mut text, left == 0);
-                lossy |= replaced;
+                is_lossy |= replaced;
             }
-            Ok((Cow::Owned(text.into_bytes()), lossy))
+            Ok(Decoded { text: Cow::Owned(text.into_bytes()), is_lossy })
         }
     }
 }

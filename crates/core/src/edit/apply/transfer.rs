@@ -65,8 +65,8 @@ impl Taken {
     /// Their texts as strings, if all of them are text.
     pub(super) fn lines(&self) -> Option<Vec<String>> {
         let line = |text: &Vec<u8>| {
-            let (decoded, is_lossy) = self.charset.decode(text);
-            String::from_utf8(decoded.into_owned()).ok().filter(|_| !is_lossy)
+            let decoded = self.charset.decode(text);
+            String::from_utf8(decoded.text.into_owned()).ok().filter(|_| !decoded.is_lossy)
         };
         self.texts.iter().map(line).collect()
     }
@@ -81,8 +81,8 @@ impl Taken {
             };
         }
         let encoded = self.texts.iter().map(|text| {
-            let (decoded, is_lossy) = self.charset.decode(text);
-            let decoded = std::str::from_utf8(&decoded).ok().filter(|_| !is_lossy);
+            let decoded = self.charset.decode(text);
+            let decoded = std::str::from_utf8(&decoded.text).ok().filter(|_| !decoded.is_lossy);
             let decoded = decoded.ok_or_else(|| self.unreadable(operation))?;
             charset.encode(decoded).map_err(|character| {
                 let message = format!(

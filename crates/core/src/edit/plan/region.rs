@@ -171,7 +171,7 @@ fn replaced(
         .collect();
     let charset = subject.document.charset();
     let equal = |old: &crate::text::lines::Span, new: &String| {
-        *charset.decode(old.text(body)).0 == *new.as_bytes()
+        *charset.decode(old.text(body)).text == *new.as_bytes()
     };
     let same_start = old.iter().zip(lines).take_while(|(old, new)| equal(old, new)).count();
     let rest = (old.len() - same_start).min(lines.len() - same_start);

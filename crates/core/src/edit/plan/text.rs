@@ -318,8 +318,8 @@ fn reads_the_same_in_pieces(subject: &PlanText<'_>, start: usize, end: usize) ->
     let index = subject.index;
     let first = index.span(body, index.line_at(body, start)).map_or(0, |span| span.start);
     let last = index.span(body, index.line_at(body, end - 1)).map_or(end, |span| span.end);
-    let mut pieces = charset.decode(&body[first..start]).0.into_owned();
-    pieces.extend_from_slice(&charset.decode(&body[start..end]).0);
-    pieces.extend_from_slice(&charset.decode(&body[end..last]).0);
-    pieces == *charset.decode(&body[first..last]).0
+    let mut pieces = charset.decode(&body[first..start]).text.into_owned();
+    pieces.extend_from_slice(&charset.decode(&body[start..end]).text);
+    pieces.extend_from_slice(&charset.decode(&body[end..last]).text);
+    pieces == *charset.decode(&body[first..last]).text
 }

@@ -153,7 +153,7 @@ impl Telling<'_> {
         let regions = regions.iter().map(|region| {
             let first = (region.after_line + 1).saturating_add_signed(*shift);
             *shift += region.shift();
-            let text = charset.decode(&region.bytes).0.into_owned();
+            let text = charset.decode(&region.bytes).text.into_owned();
             ShownRegion { region, first, shift: *shift, text }
         });
         regions.collect()

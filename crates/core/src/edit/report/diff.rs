@@ -115,7 +115,7 @@ fn stretches(report: &FileReport<'_>, old: &OldLines<'_>) -> Vec<Stretch> {
     let mut stretches: Vec<Stretch> = Vec::new();
     for region in &report.plan.regions {
         let (before, old_lines) = (region.after_line as usize, region.old_lines as usize);
-        let (lead, text) = (charset.decode(&region.lead).0, charset.decode(&region.bytes).0);
+        let (lead, text) = (charset.decode(&region.lead).text, charset.decode(&region.bytes).text);
         match stretches.last_mut() {
             Some(above) if above.before + above.old_lines == before => {
                 above.old_lines += old_lines;

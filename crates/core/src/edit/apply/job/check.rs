@@ -109,7 +109,7 @@ fn near_edits<'a>(
             [index] if region.lead.is_empty() && by_anchor(index) => Some(*index),
             _ => None,
         };
-        let mut text = charset.decode(&region.bytes).0;
+        let mut text = charset.decode(&region.bytes).text;
         if !region.lead.is_empty() {
             text.to_mut().splice(..0, *b"\n");
         }
