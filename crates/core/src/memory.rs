@@ -26,7 +26,7 @@ mod versions;
 
 pub use body::{Body, Version};
 pub use carry::Carry;
-pub(crate) use carry::{ENOUGH_LETTERS, letters_in};
+pub(crate) use carry::says_enough;
 pub use lines::LineSet;
 pub use session::{Learning, SessionMemory};
 pub use track::{Course, LeftLines, MovedLines, Splice, Track};

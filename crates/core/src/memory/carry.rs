@@ -33,7 +33,7 @@ const MAX_DIFFERENT_LINES: usize = 400_000;
 const MAX_EDITS: usize = 2_000;
 
 /// What is in each text once must have so many letters or digits to prove that it is the same.
-pub(crate) const ENOUGH_LETTERS: u8 = 4;
+const ENOUGH_LETTERS: u8 = 4;
 
 /// How many lines are looked at between two looks at the flag that cancels.
 const PIECE_LINES: usize = 1 << 16;
@@ -213,9 +213,14 @@ fn common_suffix(one: &[u8], other: &[u8]) -> usize {
 
 /// How many letters and digits a line has, up to what is enough; outside ASCII each byte is taken
 /// for a part of one.
-pub(crate) fn letters_in(line: &[u8]) -> u8 {
+fn letters_in(line: &[u8]) -> u8 {
     let letters = line.iter().filter(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
     letters.take(ENOUGH_LETTERS.into()).count() as u8
+}
+
+/// Whether a line has so many letters and digits that it is told from others by what it says.
+pub(crate) fn says_enough(line: &[u8]) -> bool {
+    letters_in(line) == ENOUGH_LETTERS
 }
 
 /// Where lines are that a map keeps together.

@@ -10,9 +10,7 @@ use crate::edit::outcome::Failure;
 use crate::edit::report::{AnchorReport, anchor_failures, recalled_failure};
 use crate::edit::request::{InsertAt, LineEdit, Operation, Transfer};
 use crate::edit::resolve::{Evidence, RelocatePolicy, Resolved, Spot, resolve};
-use crate::memory::{
-    Body, ENOUGH_LETTERS, LineSet, MemoryUpdate, Moment, SessionMemory, Showing, letters_in,
-};
+use crate::memory::{Body, LineSet, MemoryUpdate, Moment, SessionMemory, Showing, says_enough};
 use crate::text::dialect::Dialect;
 use crate::text::hash::LineHasher;
 use crate::view::anchor::{Anchor, RowAnchor};
@@ -167,7 +165,6 @@ pub fn rows_shown(dialect: &'static Dialect, body: &Body<'_>, rows: &str) -> Lin
     if is_other {
         body.lines().for_each(|line| *counts.entry(line).or_default() += 1);
     }
-    let says_enough = |text: &[u8]| letters_in(text) == ENOUGH_LETTERS;
     let is_known = |text: &[u8]| counts.get(text) == Some(&1) && says_enough(text);
     let shown = agreed.into_iter().filter(|(_, text)| !is_other || is_known(text));
     shown.map(|(number, _)| number..number + 1).collect()
