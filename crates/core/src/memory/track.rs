@@ -251,7 +251,7 @@ impl Track {
 }
 
 /// Lines of an old text that stand together now.
-pub(super) struct Stretch {
+pub(super) struct KeptStretch {
     /// Their numbers in the old text.
     pub(super) lines: Range<u64>,
     /// The number that the first of them has now.
@@ -263,14 +263,14 @@ pub(super) struct TrackAsNow<'a>(Vec<&'a Run>);
 
 impl TrackAsNow<'_> {
     /// The lines that are now in a range, as stretches of the old text.
-    pub(super) fn origins(&self, now: Range<u64>) -> Vec<Stretch> {
+    pub(super) fn origins(&self, now: Range<u64>) -> Vec<KeptStretch> {
         let from = self.0.partition_point(|run| run.target().end <= now.start);
         let within = self.0[from..].iter().take_while(|run| run.target().start < now.end);
         let stretches = within.map(|run| {
             let target = run.target();
             let (start, end) = (target.start.max(now.start), target.end.min(now.end));
             let back = |line: u64| line.saturating_add_signed(-run.shift);
-            Stretch { lines: back(start)..back(end), now: start }
+            KeptStretch { lines: back(start)..back(end), now: start }
         });
         stretches.collect()
     }
@@ -338,7 +338,7 @@ mod tests {
                     let at = at as u64 + 1;
                     let origins = track.as_now().origins(at..at + 1);
                     let origin = origins.first().map(|origin| origin.lines.start);
-                    let is_one = |origin: &Stretch| {
+                    let is_one = |origin: &KeptStretch| {
                         origin.now == at && origin.lines.end == origin.lines.start + 1
                     };
                     prop_assert!(origins.iter().all(is_one));

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{Moment, Showing};
 use crate::memory::body::{Body, hex};
 use crate::memory::lines::LineSet;
-use crate::memory::track::{Course, LeftLines, Stretch, Track, TrackAsNow};
+use crate::memory::track::{Course, KeptStretch, LeftLines, Track, TrackAsNow};
 use crate::text::tag::Tag;
 
 /// How many views there may be of one lineage: a read each, and a report after each own edit.
@@ -163,7 +163,7 @@ impl View {
         let now = self.track.as_now();
         let mut gone = Vec::new();
         for splice in tip.iter().flat_map(|_| &course.splices) {
-            for Stretch { lines, now } in self.shown_in(&now, splice.lines()) {
+            for KeptStretch { lines, now } in self.shown_in(&now, splice.lines()) {
                 for (number, line) in lines.zip(now..).filter(|&(_, line)| !course.moves(line)) {
                     let text = tip.and_then(|tip| tip.line(line));
                     gone.extend(text.map(|text| (number, text.into())));
@@ -172,7 +172,7 @@ impl View {
         }
         let left = course.left.iter().flat_map(|one| {
             let shown = self.shown_in(&now, one.first..one.first + one.count);
-            shown.into_iter().map(|Stretch { lines, now }| LeftLines {
+            shown.into_iter().map(|KeptStretch { lines, now }| LeftLines {
                 first: lines.start,
                 count: lines.end - lines.start,
                 to: one.to.clone(),
@@ -193,14 +193,14 @@ impl View {
 
     /// The shown lines among those that are now in a range of the tip: stretches of the view, with
     /// their places in the tip.
-    fn shown_in(&self, now: &TrackAsNow<'_>, tip: Range<u64>) -> Vec<Stretch> {
+    fn shown_in(&self, now: &TrackAsNow<'_>, tip: Range<u64>) -> Vec<KeptStretch> {
         let origins = now.origins(tip);
         let lines = origins.into_iter().flat_map(|origin| {
             let shift = origin.now as i64 - origin.lines.start as i64;
             let shown = self.shown.within(origin.lines);
             shown.into_iter().map(move |lines| {
                 let now = lines.start.saturating_add_signed(shift);
-                Stretch { lines, now }
+                KeptStretch { lines, now }
             })
         });
         lines.collect()
