@@ -133,7 +133,7 @@ fn company_against_and_for() {
     // Two deletions by the same distance speak for each other, even next to their numbers.
     let edits = json!([delete(&shifted(one, 1)), delete(&shifted(other, 1))]);
     check(Relocate::Guarded, edits, Ok(vec![spot(one), spot(other)]));
-    // The same line twice is no company.
+    // The same line twice does not speak for itself.
     let insert = json!({"op": "insert_after", "anchor": shifted(one, 1), "text": "x"});
     let edits = json!([delete(&shifted(one, 1)), insert]);
     check(Relocate::Guarded, edits, Err(vec![(0, Code::HashMismatch), (1, Code::HashMismatch)]));
