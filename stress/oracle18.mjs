@@ -227,7 +227,8 @@ const CLASSES = [
   ],
   [
     'a place that is not certain',
-    (peer, own) => !peer.error && /Someone else has changed/.test(own.error ?? ''),
+    (peer, own) =>
+      !peer.error && /Someone else has changed|never shown to you/.test(own.error ?? ''),
   ],
   [
     'their guess about a place',
