@@ -17,18 +17,11 @@ use hashline_core::{ApplyOptions, Cancel};
 
 use apply::Anchors;
 
-use crate::args::{Args, Command, Kept, Shared};
+use crate::args::{Args, Command, Kept};
+use crate::call::Call;
 use crate::exit::{Exit, Failure, say};
 use crate::files::Files;
 use crate::output::Output;
-
-/// What all commands work with.
-pub struct Call<'a> {
-    pub shared: &'a Shared,
-    pub files: Files,
-    pub cancel: Cancel,
-    pub out: Output,
-}
 
 /// Does what the command line asks for.
 pub fn run(args: &Args) -> Result<Exit, Failure> {

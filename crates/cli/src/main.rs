@@ -4,6 +4,7 @@
 //! results on standard output, diagnostics on standard error, one of the exit codes of [`exit`].
 
 mod args;
+mod call;
 mod commands;
 mod diff_view;
 mod exit;

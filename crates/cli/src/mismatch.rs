@@ -7,7 +7,7 @@ use hashline_core::Dialect;
 use hashline_core::host::{GAP, file_header, told_failures, untold};
 use hashline_core::{Failure, Outcome, Rejected};
 
-use crate::commands::Call;
+use crate::call::Call;
 use crate::exit::{Exit, Failure as Trouble, print_to_stderr};
 
 /// Says why nothing was done, on standard error or as data, and how the program ends.

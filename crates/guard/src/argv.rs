@@ -132,3 +132,16 @@ fn option<'a>(word: &'a str, spec: &Spec, options: &mut Vec<Opt<'a>>) -> bool {
     }
     false
 }
+
+/// The name of a command without its directory; `None` when it is known at run time alone.
+pub fn name_of(arg: &Arg) -> Option<&str> {
+    arg.is_static.then(|| arg.value.rsplit('/').next().unwrap_or_default())
+}
+
+/// Whether a word is `name=value`.
+pub fn is_assignment(text: &str) -> bool {
+    let name = text.split_once('=').map(|(name, _)| name);
+    name.is_some_and(|name| {
+        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+    })
+}

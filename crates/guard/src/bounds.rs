@@ -6,7 +6,7 @@
 
 use memchr::memmem;
 
-use super::lexis::Lexis;
+use super::lexis::{Lexis, NESTING_LIMIT};
 
 /// The longest command line that is looked at.
 pub const INPUT_LIMIT_BYTES: usize = 64 * 1024;
@@ -17,9 +17,6 @@ pub const DEPTH_LIMIT: usize = 24;
 
 /// The stack for everything that is not [`StackRoom::Small`].
 pub const STACK_BYTES: usize = 16 * 1024 * 1024;
-
-/// How many brackets, quotes and expansions may be open at once.
-pub const NESTING_LIMIT: usize = 128;
 
 /// How many words and operators may be read, each counted as often as it is read.
 pub const COST_LIMIT: u64 = 50_000;

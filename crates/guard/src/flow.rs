@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::Finding;
-use super::rules::Hit;
+use super::hit::Hit;
 
 /// What comes out of a command, and goes into the next.
 #[derive(Clone, Debug, Default)]

@@ -4,14 +4,15 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::argv::Arg;
+use super::argv::{Arg, is_assignment, name_of};
 use super::bounds::{self, Measured, StackRoom};
 use super::flow::{Flow, SOURCES_LIMIT};
 use super::grammar::{self, Part, Redirect, Script, Simple, Word};
+use super::hit::{Hit, Wish};
 use super::message::message;
 use super::place::{Files, Place, Places};
 use super::policy::Policy;
-use super::rules::{Call, Effect, Hit, Output, Wish, is_assignment, name_of};
+use super::rules::{Call, Effect, Output};
 use super::word::{Expanded, Quoting, Substitution, expand, expand_body};
 use super::wrap::{self, Inner};
 use super::{CommandRule, CommandSpan, Finding, FindingKind, Serves};

@@ -7,7 +7,8 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::bounds::NESTING_LIMIT;
+/// How many brackets, quotes and expansions may be open at once.
+pub const NESTING_LIMIT: usize = 128;
 
 /// What the text at a place is part of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

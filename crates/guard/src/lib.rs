@@ -11,6 +11,7 @@ mod bounds;
 mod code;
 mod flow;
 mod grammar;
+mod hit;
 mod judge;
 mod lexis;
 mod message;

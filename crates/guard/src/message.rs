@@ -1,7 +1,7 @@
 //! What the model is told: what a command does, and the call to make instead.
 
+use super::hit::{Hit, Wish};
 use super::policy::{Policy, Tools};
-use super::rules::{Hit, Wish};
 use super::{CommandRule, FindingKind};
 
 /// The longest path or pattern that stands in a call; a longer one the model has to write itself.

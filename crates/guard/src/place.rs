@@ -6,9 +6,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::Serves;
 use super::argv::Arg;
 use super::policy::Policy;
+use super::{FindingKind, Serves};
 
 /// What is known of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,8 +203,19 @@ fn below<'a>(path: &'a str, directory: &str) -> Option<&'a str> {
     if directory.ends_with('/') || rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
 
+impl Policy {
+    /// Whether a path may be read or written.
+    pub(super) fn permits(&self, kind: FindingKind, path: &str) -> bool {
+        let paths = match kind {
+            FindingKind::Read => &self.readable_paths,
+            FindingKind::Write => &self.writable_paths,
+        };
+        lists(paths, path)
+    }
+}
+
 /// Whether `path` is one of the listed files, or in one of the listed directories.
-pub fn lists(listed: &[String], path: &str) -> bool {
+fn lists(listed: &[String], path: &str) -> bool {
     // Upwards nothing is in a directory any more.
     let leaves = path.split('/').any(|name| name == "..");
     let holds = |listed: &String| below(path, listed.trim_end_matches('/')).is_some();

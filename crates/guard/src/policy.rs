@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::place::lists;
 use super::{CommandRule, FindingKind, Verdict};
 
 /// What counts as a finding. Names of fields and values are those of JavaScript.
@@ -72,15 +71,6 @@ impl Policy {
         };
         let is_on_at_first = rule != CommandRule::FileCommand;
         is_kind_on && self.rules.get(&rule).copied().unwrap_or(is_on_at_first)
-    }
-
-    /// Whether a path may be read or written.
-    pub(super) fn permits(&self, kind: FindingKind, path: &str) -> bool {
-        let paths = match kind {
-            FindingKind::Read => &self.readable_paths,
-            FindingKind::Write => &self.writable_paths,
-        };
-        lists(paths, path)
     }
 }
 

@@ -3,92 +3,13 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use super::argv::{Arg, Parsed, Spec, parse};
+use super::argv::{Arg, Parsed, Spec, is_assignment, parse};
 use super::flow::Flow;
+use super::hit::{Hit, Wish};
 use super::place::{Place, Places};
 use super::policy::Policy;
 use super::tables::{Job, Tool, tool};
 use super::{CommandRule, FindingKind, awk, code, sed, wrap};
-
-/// Something that a command does with a file.
-#[derive(Clone, Debug)]
-pub struct Hit {
-    pub kind: FindingKind,
-    pub rule: CommandRule,
-    /// The file, where it is known.
-    pub target: Option<String>,
-    /// What a tool is to be asked for.
-    pub wish: Wish,
-    /// Whether it is one of several files.
-    pub has_more: bool,
-}
-
-impl Hit {
-    pub fn new(kind: FindingKind, rule: CommandRule, file: Option<&str>) -> Hit {
-        // What only `xargs` and `find` will know is no name to tell.
-        let target = file.filter(|target| !target.ends_with("$_")).map(str::to_owned);
-        Hit { kind, rule, target, wish: Wish::Any, has_more: false }
-    }
-}
-
-/// What a model is after.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Wish {
-    /// The file, or nothing that can be said.
-    #[default]
-    Any,
-    /// So many lines from this one on; all, where there is no number.
-    Lines(u64, Option<u64>),
-    /// Lines with a pattern.
-    Pattern(String),
-}
-
-impl Wish {
-    /// The lines from one to another, both with it, or to the end.
-    fn range(first: u64, last: Option<u64>) -> Wish {
-        let count = |last: u64| last.checked_sub(first)?.checked_add(1);
-        match last {
-            _ if first == 0 => Wish::Any,
-            None => Wish::Lines(first, None),
-            Some(last) => count(last).map_or(Wish::Any, |count| Wish::Lines(first, Some(count))),
-        }
-    }
-
-    /// These lines of those.
-    fn of(&self, lines: &Wish) -> Option<Wish> {
-        let Wish::Lines(start, count) = *self else { return None };
-        let (before, limit) = match *lines {
-            Wish::Any => (1, None),
-            Wish::Lines(before, limit) => (before, limit),
-            Wish::Pattern(_) => return None,
-        };
-        let skipped = start.saturating_sub(1);
-        let left = match limit {
-            Some(limit) => Some(limit.checked_sub(skipped).filter(|left| *left > 0)?),
-            None => None,
-        };
-        let count = left.into_iter().chain(count).min();
-        Some(Wish::Lines(before.saturating_add(skipped), count))
-    }
-}
-
-impl Hit {
-    /// The same of some of the lines, where that is known.
-    pub fn narrowed(&self, lines: &Wish) -> Option<Hit> {
-        Some(Hit { wish: lines.of(&self.wish)?, ..self.clone() })
-    }
-
-    /// Whether what the command prints is lines of the file, in their order.
-    pub fn is_lines(&self, command: &str) -> bool {
-        let is_all = matches!(command, "cat" | "gcat" | "nl" | "bat" | "batcat");
-        !self.has_more
-            && match self.wish {
-                Wish::Any => is_all,
-                Wish::Lines(..) => true,
-                Wish::Pattern(_) => false,
-            }
-    }
-}
 
 /// What a command makes of its input.
 #[derive(Debug, PartialEq, Eq)]
@@ -135,11 +56,6 @@ pub struct Call<'a> {
     pub policy: &'a Policy,
     /// Files elsewhere that the line has put text in.
     pub kept: &'a HashSet<String>,
-}
-
-/// The name of a command without its directory; `None` when it is known at run time alone.
-pub fn name_of(arg: &Arg) -> Option<&str> {
-    arg.is_static.then(|| arg.value.rsplit('/').next().unwrap_or_default())
 }
 
 impl Call<'_> {
@@ -714,12 +630,4 @@ fn extended(pattern: &str) -> String {
 
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Whether a word is `name=value`.
-pub fn is_assignment(text: &str) -> bool {
-    let name = text.split_once('=').map(|(name, _)| name);
-    name.is_some_and(|name| {
-        !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-    })
 }

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
 
-use super::bounds::{self, Measured, NESTING_LIMIT, UNCLOSED_LIMIT};
+use super::bounds::{self, Measured, UNCLOSED_LIMIT};
 use super::grammar::{self, Script};
+use super::lexis::NESTING_LIMIT;
 use super::lexis::{Lexis, StretchEnd, Within};
 
 /// A word, or another text that the shell expands.

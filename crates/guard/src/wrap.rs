@@ -1,7 +1,6 @@
 //! Commands that run other commands: `sudo`, `xargs`, `bash -c`, `find -exec`.
 
-use super::argv::{Arg, Parsed, Spec, parse};
-use super::rules::{is_assignment, name_of};
+use super::argv::{Arg, Parsed, Spec, is_assignment, name_of, parse};
 
 /// What a command runs.
 #[derive(Debug)]

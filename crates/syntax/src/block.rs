@@ -4,23 +4,13 @@ use std::fmt;
 
 use tree_sitter::{Node, Tree};
 
+use crate::found::Block;
 use crate::headings;
 use crate::place::{beginning, field, is_one_of, path_to};
 use crate::source::Source;
 
 /// How far away the nearest blocks are looked for.
 const NEAR_LINES: u32 = 200;
-
-/// Whole lines, counted from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block {
-    /// Its first line, with the comments, attributes and decorators above it.
-    pub first: u32,
-    /// The line where it begins itself.
-    pub start: u32,
-    /// Its last line.
-    pub last: u32,
-}
 
 /// Why no block begins at a line, and where the nearest ones begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

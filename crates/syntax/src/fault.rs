@@ -2,20 +2,10 @@
 
 use tree_sitter::Node;
 
+use crate::found::Fault;
 use crate::indentation;
 use crate::source::Source;
 use crate::walk::Walk;
-
-/// What is wrong with a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The line where it shows.
-    pub line: u32,
-    /// What is wrong there.
-    pub what: String,
-    /// The line where what is not closed opens.
-    pub opened: Option<u32>,
-}
 
 /// Brackets that were not closed yet.
 struct Opener {

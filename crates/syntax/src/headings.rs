@@ -1,17 +1,7 @@
 //! Markdown, without a parser: headings, and the lines below them.
 
-use crate::block::Block;
-use crate::outline::{Definition, Fold, Outline};
+use crate::found::{Block, Definition, Fold, Heading, Outline};
 use crate::source::Source;
-
-/// A heading: the lines that it takes, and its level from 1 to 6.
-#[derive(Debug)]
-pub(crate) struct Heading {
-    first: u32,
-    last: u32,
-    level: usize,
-    title: String,
-}
 
 /// The section that begins with a line: its heading, what stands below, and its subsections.
 pub(crate) fn section(source: &Source, line: u32) -> Option<Block> {

@@ -3,7 +3,7 @@
 
 use tree_sitter::Node;
 
-use crate::fault::Fault;
+use crate::found::Fault;
 use crate::source::Source;
 use crate::walk::Walk;
 

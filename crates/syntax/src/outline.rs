@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use tree_sitter::Node;
 
 use crate::block::{extent, shares_no_start};
+use crate::found::{Definition, Fold, Outline};
 use crate::headings;
 use crate::language::Tests;
 use crate::place::{field, is_one_of, own_start, path_to};
@@ -19,53 +20,6 @@ const RUN_MIN_LINES: usize = 6;
 
 /// How much of a name is kept.
 const NAME_LIMIT_CHARS: usize = 100;
-
-/// Lines that a view may leave out, counted from 1, both included. Folds are nested or apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fold {
-    /// The first line that is left out.
-    pub first: u32,
-    /// The last line that is left out.
-    pub last: u32,
-    /// The definition whose body it is, by its place in the list.
-    pub definition: Option<u32>,
-    /// Whether it lies in a test.
-    pub is_test: bool,
-    /// How many folds it lies in.
-    pub depth: u32,
-}
-
-/// A function, type, section or the like.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Definition {
-    /// Its name; for what has none, how it begins.
-    pub name: String,
-    /// The line where it begins, after decorators and annotations.
-    pub first: u32,
-    /// Its last line.
-    pub last: u32,
-    /// Whether it is a test or lies in one.
-    pub is_test: bool,
-    /// How many definitions it lies in.
-    pub depth: u32,
-}
-
-/// Definitions and folds of a text, each in the order in which they begin.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outline {
-    /// All definitions.
-    pub definitions: Vec<Definition>,
-    /// All folds.
-    pub folds: Vec<Fold>,
-}
-
-impl Outline {
-    /// The definitions that a line lies in, the outermost first.
-    pub fn path(&self, line: u32) -> impl Iterator<Item = &Definition> {
-        let before = self.definitions.partition_point(|definition| definition.first <= line);
-        self.definitions[..before].iter().filter(move |definition| definition.last >= line)
-    }
-}
 
 impl Source {
     /// Definitions and folds.

@@ -2,8 +2,9 @@
 
 use hashline_core::{Applied, Outcome, PatchOptions, Relocation};
 
-use super::{Call, json};
+use super::json;
 use crate::args::Apply;
+use crate::call::Call;
 use crate::exit::{Exit, Failure, say};
 use crate::input::patch;
 use crate::{diff_view, interrupt, mismatch};

@@ -4,7 +4,7 @@ use hashline_core::DIALECTS;
 use hashline_core::{StateReport, Trial};
 use serde::Serialize;
 
-use super::Call;
+use crate::call::Call;
 use crate::exit::{Exit, Failure, complain};
 
 /// What there is to tell.

@@ -4,8 +4,8 @@ use hashline_core::Error;
 use hashline_core::host::serves;
 use hashline_guard::{Verdict, check_among};
 
-use super::Call;
 use crate::args::{Check, STANDARD_INPUT};
+use crate::call::Call;
 use crate::exit::{Exit, Failure};
 use crate::input::standard_input;
 

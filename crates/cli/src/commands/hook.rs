@@ -15,8 +15,8 @@ use hashline_core::host::{JsonFault, from_json, serves};
 use hashline_guard::{Policy, Verdict, check_among};
 use serde_json::{Value, json};
 
-use super::Call;
 use crate::args::{Agent, Hook};
+use crate::call::Call;
 use crate::exit::{Exit, Failure};
 use crate::input::{standard_input, without_mark};
 

@@ -3,8 +3,8 @@
 use hashline_core::host::{GAP, file_header};
 use hashline_core::{Applied, JsonRequest};
 
-use super::Call;
 use crate::args::JsonRead;
+use crate::call::Call;
 use crate::exit::{Exit, Failure, say};
 use crate::input::{is_standard_input, standard_input};
 

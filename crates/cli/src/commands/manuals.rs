@@ -6,8 +6,8 @@ use std::path::Path;
 
 use hashline_core::Error;
 
-use super::Call;
 use crate::args::{Completions, Man, command_line};
+use crate::call::Call;
 use crate::exit::{Exit, Failure};
 
 /// `hashline completions`

@@ -21,8 +21,8 @@ use rmcp::ServiceExt;
 use rmcp::service::{QuitReason, ServerInitializeError};
 use tokio::sync::{Notify, mpsc};
 
-use super::Call;
 use crate::args::Mcp;
+use crate::call::Call;
 use crate::exit::{Exit, Failure};
 use crate::interrupt;
 use pipes::Pipes;

@@ -3,8 +3,8 @@
 use hashline_core::host::{RowAnchor, file_header};
 use hashline_core::{Code, Error, FileView, ReadRequest, ViewKind};
 
-use super::Call;
 use crate::args::{Hash, Read, STANDARD_INPUT, Verify};
+use crate::call::Call;
 use crate::exit::{Exit, Failure, complain, say};
 use crate::input::{Piped, is_standard_input, standard_input};
 use crate::mismatch;

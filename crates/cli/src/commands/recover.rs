@@ -2,7 +2,7 @@
 
 use hashline_core::RecoveryReport;
 
-use super::Call;
+use crate::call::Call;
 use crate::exit::{Exit, Failure, complain, say};
 use crate::interrupt;
 use crate::progress::Progress;

@@ -7,8 +7,8 @@ use hashline_core::{
     FileMatches, Limits, ReadRequest, RowSink, SearchQuery, SearchResult, ViewKind,
 };
 
-use super::Call;
 use crate::args::{STANDARD_INPUT, Search};
+use crate::call::Call;
 use crate::exit::{Exit, Failure, complain, say};
 use crate::input::{is_standard_input, standard_input};
 use crate::progress::Progress;

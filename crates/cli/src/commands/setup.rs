@@ -17,8 +17,9 @@ use std::path::PathBuf;
 use hashline_core::{Code, Error, Outcome, Patch, PatchOptions, Result};
 use serde_json::{Value, json};
 
-use super::{Call, apply};
+use super::apply;
 use crate::args::Setup;
+use crate::call::Call;
 use crate::exit::{Exit, Failure, say};
 use crate::{interrupt, mismatch};
 use agents::{Format, Plan, Target};

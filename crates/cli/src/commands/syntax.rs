@@ -2,8 +2,8 @@
 
 use hashline_core::{Code, Error, SyntaxReport, SyntaxState};
 
-use super::Call;
 use crate::args::{CheckSyntax, STANDARD_INPUT};
+use crate::call::Call;
 use crate::exit::{Exit, Failure, complain, say};
 use crate::input::Piped;
 

@@ -32,7 +32,7 @@ use super::{LockKey, StateDir, TransactionContext};
 use crate::cancel::Cancel;
 use crate::disk::fs::{Base, FileKind, FileSystem, Place, Stamp, is_unseen, plain_path};
 use crate::error::{Code, Error, Result};
-use record::JournalFile;
+use found::JournalFile;
 use transaction::work_off;
 pub(super) use well_formed::is_well_formed;
 

@@ -3,7 +3,6 @@
 use std::io;
 use std::path::Path;
 
-use super::record::JournalFile;
 use super::well_formed::is_temporary;
 use super::{Conflict, shown};
 use crate::disk::commit::StateDir;
@@ -11,6 +10,21 @@ use crate::disk::commit::files::{look, sync_removals};
 use crate::disk::commit::journal::{JournalPath, JournalStep, Mark};
 use crate::disk::fs::{Base, FileSystem, Lookup, Place, Stamp, differ_in_case_only, plain_path};
 use crate::error::{Code, Error, Result};
+
+/// The journal that a recovery works off.
+pub(super) struct JournalFile<'a> {
+    pub(super) place: &'a Place,
+    /// Where its records end.
+    pub(super) ends: Vec<u64>,
+    pub(super) size_bytes: u64,
+}
+
+impl<'a> JournalFile<'a> {
+    pub(super) fn new(place: &'a Place, bytes: &[u8], records: usize) -> Self {
+        let ends = memchr::memchr_iter(b'\n', bytes).map(|at| at as u64 + 1).take(records);
+        JournalFile { place, ends: ends.collect(), size_bytes: bytes.len() as u64 }
+    }
+}
 
 /// A recovery of one transaction.
 pub(super) struct Recovery<'a> {

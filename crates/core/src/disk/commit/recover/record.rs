@@ -7,23 +7,7 @@ use std::io;
 use super::found::Recovery;
 use super::shown;
 use crate::disk::commit::journal::JournalRecord;
-use crate::disk::fs::Place;
 use crate::error::{Error, Result};
-
-/// The journal that a recovery works off.
-pub(super) struct JournalFile<'a> {
-    pub(super) place: &'a Place,
-    /// Where its records end.
-    ends: Vec<u64>,
-    size_bytes: u64,
-}
-
-impl<'a> JournalFile<'a> {
-    pub(super) fn new(place: &'a Place, bytes: &[u8], records: usize) -> Self {
-        let ends = memchr::memchr_iter(b'\n', bytes).map(|at| at as u64 + 1).take(records);
-        JournalFile { place, ends: ends.collect(), size_bytes: bytes.len() as u64 }
-    }
-}
 
 impl Recovery<'_> {
     /// Cuts off what follows the first records: after `begin` alone, only what was staged is left

@@ -3,9 +3,8 @@
 use std::io;
 use std::time::Instant;
 
-use super::found::Recovery;
+use super::found::{JournalFile, Recovery};
 use super::in_place::{InPlace, Wanted};
-use super::record::JournalFile;
 use super::{RecoveryReport, shown};
 use crate::cancel::Cancel;
 use crate::disk::commit::files::remove_empty;
