@@ -6,11 +6,9 @@ use hashline_core::{
 };
 use serde_json::{Value as Json, json};
 
-use crate::allowed::Allowed;
 use crate::arguments::{Arguments, Fields, Trouble};
 use crate::operations::{LINE_FIELDS, Taker, arguments, usage};
-use crate::script::{self, PATCH};
-use crate::table::{Field, Kind, PATH_NAMES, operations_of};
+use crate::table::{Allowed, Field, Kind, PATH_NAMES, operations_of};
 use crate::title::SoFar;
 use crate::tool::{
     Answer, Call, NOTHING_WRITTEN, Names, Tool, ToolsOptions, Wording, Work, without_text,
@@ -195,8 +193,8 @@ fn summary(file: &FileChange) -> String {
     parts.join(" ")
 }
 
-const OPERATIONS: Field = Field::new("operations", Kind::Texts, "").or(&["edits"]);
-const OP: Field = Field::new("op", Kind::Text, "").or(&["type"]);
+pub const OPERATIONS: Field = Field::new("operations", Kind::Texts, "").or(&["edits"]);
+pub const OP: Field = Field::new("op", Kind::Text, "").or(&["type"]);
 const PATH: Field = Field::new("path", Kind::Path, "").or(PATH_NAMES);
 const SOURCE: Field = Field::new("from", Kind::Path, "").or(&["from_path"]);
 
@@ -204,10 +202,6 @@ const SOURCE: Field = Field::new("from", Kind::Path, "").or(&["from_path"]);
 pub fn title(given: &SoFar) -> String {
     let path_of = |one: &SoFar| one.word(&PATH).or_else(|| one.word(&SOURCE));
     let listed: Vec<SoFar> = given.list(&OPERATIONS).iter().filter_map(SoFar::of_object).collect();
-    // Edits have fields that are other names of a patch.
-    if listed.is_empty() && given.word(&OP).is_none() && given.word(&PATCH).is_some() {
-        return script::title(given);
-    }
     let mut counts: Vec<(String, u64)> = Vec::new();
     let shared = path_of(given);
     let mut count = |path: Option<String>| {

@@ -3,16 +3,15 @@
 //! to [`Tools::run`]; all that a model reads is written here.
 //!
 //! A tool is declared once: `table` says what a field is, `read`, `search`, `apply`, `script` and
-//! `json` have tools, and `tool` lists them. Schemas, the reading of arguments and the refusal of what
-//! is unknown follow from that. `text` takes JSON as models write it. `arguments`, `operations` and
-//! `path` understand slips. `allowed` says which operations there are. `bounds` and `title` say how long answers are. `vendors` has the forms
-//! of definitions that vendors want.
+//! `json` have tools, `tool` says what a tool is, and `tools` lists them and carries calls out.
+//! Schemas, the reading of arguments and the refusal of what is unknown follow from that. `text` takes
+//! JSON as models write it. `arguments`, `operations` and `path` understand slips. `bounds` and `title`
+//! say how long answers are. `vendors` has the forms of definitions that vendors want.
 //!
 //! The crate is synchronous, and knows neither JavaScript nor a protocol.
 
 #![deny(missing_docs)]
 
-mod allowed;
 mod apply;
 mod arguments;
 mod bounds;
@@ -27,16 +26,16 @@ mod table;
 mod text;
 mod title;
 mod tool;
+mod tools;
 mod vendors;
 
-pub use allowed::Allowed;
 pub use arguments::{Repair, Rule};
 pub use path::path_of_url;
+pub use table::Allowed;
 pub use text::Unreadable;
-pub use title::call_title;
-pub use tool::{
-    Annotations, CallOptions, Definition, Given, Names, Place, ToolKind, ToolResult, Tools,
-    ToolsOptions, describe, refusal,
+pub use tool::{CallOptions, Names, ToolKind, ToolsOptions};
+pub use tools::{
+    Annotations, Definition, Given, Place, ToolResult, Tools, call_title, describe, refusal,
 };
 pub use vendors::{anthropic, openai};
 

@@ -1,14 +1,16 @@
 //! The operations of a patch as a model wrote them → as the session takes them.
 
+use hashline_core::Error;
 use hashline_core::host::{VALUE, Value};
 
-use crate::allowed::{Allowed, operation_of};
 use crate::arguments::{
     Arguments, Fields, Repairs, Rule, TAKEN_AS_ONE, Trouble, decoded, half_a_character, is_empty,
-    malformed, missing, noun, quoted, whole_number, wrong,
+    malformed, missing, noun, quoted, says_nothing, whole_number, wrong,
 };
 use crate::path::plain_path;
-use crate::table::{Field, Kind, Operation, PATH_NAMES, names_of, op_names, operations_of};
+use crate::table::{
+    Allowed, Field, Kind, Operation, PATH_NAMES, names_of, op_names, operations_of,
+};
 use crate::text::{Unreadable, parsed, without_fence};
 use crate::tool::Call;
 
@@ -674,6 +676,72 @@ pub fn all_operations() -> impl Iterator<Item = &'static Operation> {
 /// The operation with a name.
 pub fn find_operation(name: &str) -> Option<&'static Operation> {
     all_operations().find(|one| one.name == name)
+}
+
+impl Allowed {
+    /// These alone. Refuses a list that is empty, and names that no operation has.
+    pub fn only<T: AsRef<str>>(names: &[T]) -> Result<Allowed, Error> {
+        let known = || op_names(all_operations()).join(", ");
+        if names.is_empty() {
+            let known = known();
+            return Err(Error::argument(format!("the list is empty: expected some of {known}")));
+        }
+        let name_of = |name: &T| match find_operation(name.as_ref()) {
+            Some(operation) => Ok(operation.name),
+            None => Err(Error::argument(format!(
+                "there is no operation {}: expected some of {}",
+                quoted(name.as_ref()),
+                known()
+            ))),
+        };
+        let names: Result<_, Error> = names.iter().map(name_of).collect();
+        Ok(Allowed(Some(names?)))
+    }
+}
+
+/// The keys by which edits say what they do, `{set_line: {…}}`, and the operation that each is.
+const KEYS: &[(&str, &str)] = &[
+    ("set_line", "set_line"),
+    ("replace_lines", "replace_range"),
+    ("insert_after", "insert_after"),
+    ("replace", "replace_text"),
+    ("set_path", "set_path"),
+    ("insert_at_path", "insert_at_path"),
+    ("delete_path", "delete_path"),
+];
+
+/// The operation that does the same as an edit in the shape of another tool, if that is known. An
+/// edit that puts nothing in the place of lines deletes them.
+fn operation_of(edit: &Fields) -> Option<&'static Operation> {
+    let (name, text) = match edit.get("op") {
+        Some(Value::String(op)) => (of_tagged(op, edit)?, edit.get("content")),
+        Some(_) => return None,
+        None => KEYS.iter().find_map(|(key, name)| match edit.get(key) {
+            Some(Value::Object(held)) => Some((*name, field(held, "new_text"))),
+            _ => None,
+        })?,
+    };
+    let replaces = matches!(name, "set_line" | "replace_range");
+    let deletes = replaces && text.is_none_or(says_nothing);
+    find_operation(if deletes { "delete" } else { name })
+}
+
+fn field<'a>(held: &'a [(String, Value)], name: &str) -> Option<&'a Value> {
+    held.iter().find(|(field, _)| field == name).map(|(_, value)| value)
+}
+
+/// The operation that `{op: "set", …}` and its like are.
+fn of_tagged(op: &str, edit: &Fields) -> Option<&'static str> {
+    Some(match op {
+        "set" => "set_line",
+        "replace" => "replace_range",
+        "append" => "insert_after",
+        "prepend" => "insert_before",
+        "insert" if edit.given("after").is_some() => "insert_after",
+        "insert" => "insert_before",
+        "replaceText" => "replace_text",
+        _ => return None,
+    })
 }
 
 /// Whether fields are those of one operation, without a list around it.

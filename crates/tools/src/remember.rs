@@ -5,7 +5,8 @@ use std::path::Path;
 use hashline_core::{Cancel, Error};
 
 use crate::arguments::{Arguments, Fields, Repairs};
-use crate::tool::{Given, ToolKind, Tools};
+use crate::tool::ToolKind;
+use crate::tools::{Given, Tools};
 use crate::{apply, read};
 
 impl Tools {

@@ -3,7 +3,7 @@
 use hashline_core::Dialect;
 use hashline_core::host::{Value, WriteTurn, version_path};
 
-use crate::apply::carry_out;
+use crate::apply::{OP, OPERATIONS, carry_out};
 use crate::arguments::{Arguments, Trouble, malformed};
 use crate::table::{Field, Kind};
 use crate::title::SoFar;
@@ -56,6 +56,13 @@ fn apply(call: &Call<'_>, turn: WriteTurn, mut given: Arguments<'_>) -> Result<A
 /// Why a harness cannot allow some operations alone.
 pub const NOT_LIMITED: &str =
     "a patch can hold any operation, so that with this dialect all have to be allowed";
+
+/// Whether arguments are a patch, and no edits, which have fields that are other names of one.
+pub fn is_meant(given: &SoFar) -> bool {
+    given.list(&OPERATIONS).iter().all(|one| SoFar::of_object(one).is_none())
+        && given.word(&OP).is_none()
+        && given.word(&PATCH).is_some()
+}
 
 /// The files of a call.
 pub fn title(given: &SoFar) -> String {

@@ -1,9 +1,9 @@
 //! What a tool takes: fields with their types, descriptions and other names. The schema, the
 //! reading of arguments and the list of known fields are made of these rows.
 
-use serde_json::{Map, Value as Json, json};
+use std::sync::Arc;
 
-use crate::allowed::Allowed;
+use serde_json::{Map, Value as Json, json};
 
 /// A field of the arguments, or of an operation.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +43,22 @@ impl Operation {
     /// The operation, whose new text stands in a field.
     pub const fn writing(self, text: &'static str) -> Operation {
         Operation { text: Some(text), ..self }
+    }
+}
+
+/// The operations that a harness allows: all, unless it says which.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allowed(pub(crate) Option<Arc<[&'static str]>>);
+
+impl Allowed {
+    /// Whether an operation is allowed.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.as_ref().is_none_or(|names| names.contains(&name))
+    }
+
+    /// Whether all operations are.
+    pub fn is_all(&self) -> bool {
+        self.0.is_none()
     }
 }
 

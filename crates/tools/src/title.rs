@@ -4,21 +4,9 @@ use hashline_core::host::Value;
 
 use crate::table::Field;
 use crate::text::so_far;
-use crate::tool::{ToolKind, Work};
 
 const TITLE_CHARS: usize = 100;
 const LOOKED_AT_CHARS: usize = 2_000;
-
-/// A call in a few words, for a line of a terminal; empty as long as there is nothing to say.
-/// `arguments` are what has arrived: an object, or its text so far.
-pub fn call_title(kind: ToolKind, arguments: &Value) -> String {
-    let tool = kind.tool();
-    let arguments = SoFar::of(arguments);
-    let title = match tool.work {
-        Work::Reads(_, title) | Work::Writes(_, title) => title,
-    };
-    one_line(&title(&arguments))
-}
 
 /// A text for one line of a terminal.
 pub fn one_line(text: &str) -> String {
