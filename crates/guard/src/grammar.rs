@@ -381,7 +381,7 @@ mod tests {
             ("$(case a in b) c;; (d) e;; esac) f", "· f"),
             ("$((a); b) c", "· c"),
             ("cat <<'E' $(cat <<F\n)\nF\n)\n$(a)\nE\n", "cat <<'E' ·\n·\nE\n"),
-            ("# `a\n((b + $(c)))", "# `a\n((·))"),
+            ("# `a\n((b + $(c)))", "#·\n((·))"),
             ("case a in {`a` <<-b\n\tc $(d)\n\tb\n", "case a in · <<-b\n\t·\n\tb\n"),
             ("for ((i=0; i<(3); i++)); do a; done", "for ((·;·;·)); do a; done"),
             ("((a); (b c))", "( (a); (b c))"),
