@@ -106,7 +106,7 @@ async function namesOf(call) {
 const NEEDED = { path: 'a', search: 'a', id: 'a' }
 
 /**
- * What is expected of a property. `true` tells more of one that is a string or false.
+ * What is expected of a property.
  * @param {(value: any) => unknown} call
  * @param {string} name
  * @param {string[]} names
@@ -114,15 +114,11 @@ const NEEDED = { path: 'a', search: 'a', id: 'a' }
 async function expectedOf(call, name, names) {
   const needs = (await refusal(call, {})) !== undefined
   const others = Object.entries(NEEDED).filter(([other]) => needs && names.includes(other))
-  const given = (/** @type {unknown} */ value) => ({ ...Object.fromEntries(others), [name]: value })
-  const expected = async (/** @type {unknown} */ value, /** @type {string} */ is) => {
-    const message = (await refusal(call, given(value))) ?? ''
-    return new RegExp(`\\.${name} is ${is}: expected (.+)$`).exec(message)?.[1]
-  }
-  const ofTrue = await expected(true, 'true')
-  const ofSymbol = await expected(Symbol('none'), 'a symbol')
-  assert.ok(ofSymbol, name)
-  return ofTrue && TYPES.has(ofTrue) ? ofTrue : ofSymbol
+  const given = { ...Object.fromEntries(others), [name]: Symbol('none') }
+  const message = (await refusal(call, given)) ?? ''
+  const expected = new RegExp(`\\.${name} is a symbol: expected (.+)$`).exec(message)?.[1]
+  assert.ok(expected, name)
+  return expected
 }
 
 /**
@@ -130,10 +126,10 @@ async function expectedOf(call, name, names) {
  * @param {(value: any) => unknown} call
  */
 async function taken(call) {
-  const missing = /\.(\w+) is undefined|: give it an (\w+)$/.exec((await refusal(call, {})) ?? '')
+  const missing = /\.(\w+) is undefined/.exec((await refusal(call, {})) ?? '')
   const names = await namesOf(call)
   const properties = names.map(async (name) => {
-    const mark = missing?.slice(1).includes(name) ? '' : '?'
+    const mark = missing?.[1] === name ? '' : '?'
     const quoted = /^\w+$/.test(name) ? name : `'${name}'`
     return `${quoted}${mark}: ${typeOf(await expectedOf(call, name, names))}`
   })
@@ -176,4 +172,62 @@ test('options and requests are declared as the addon takes them', async (t) => {
     lines.push('// @ts-expect-error', compared('CommandTools', `${tools}${other} }`, lines.length))
   }
   await withMess({}, (dir) => assert.equal(compile(dir, [...SAME, ...lines]), ''))
+})
+
+test('what is wrong is told with its place, what it is and what was expected', async () => {
+  const whole = 'expected a whole number from 0 to'
+  /** @type {[(value: any) => unknown, unknown, string][]} */
+  const cases = [
+    [
+      readHashed,
+      { path: 'a', columns: [1, 'x'] },
+      `requests.columns[1] is the string "x": ${whole}`,
+    ],
+    [
+      readHashed,
+      { path: 'a', columns: [1] },
+      'requests.columns is an array: expected an array of two',
+    ],
+    [readHashed, { path: 'a', fold: 1.5 }, `requests.fold is the number 1.5: ${whole}`],
+    [readHashed, [{ path: null }], 'requests[0].path is null: expected a string'],
+    [
+      (rules) => checkCommand('', { rules }),
+      { 'in-place': 1 },
+      'policy.rules.in-place is the number 1',
+    ],
+    [
+      (roots) => checkCommand('', { roots }),
+      ['a', 1],
+      'policy.roots[1] is the number 1: expected a',
+    ],
+    [
+      (limits) => new HashSession({ limits }),
+      { maxLines: -1 },
+      'options.limits.maxLines is the numb',
+    ],
+    [
+      (repairs) => applyHashToText('', [], { repairs }),
+      { echoes: null },
+      'options.repairs["echoes"] is',
+    ],
+  ]
+  for (const [call, value, start] of cases) {
+    const message = await refusal(call, value)
+    assert.ok(message?.startsWith(start), message)
+  }
+})
+
+test('null is as left out, and one string as an array of it', () => {
+  // @ts-expect-error: null is not declared
+  const nulls = checkCommand('cat /a/b', { reads: null, rules: { reader: null }, tools: null })
+  assert.equal(nulls.verdict, 'read')
+  assert.equal(checkCommand('cat /a/b', { roots: '/c' }).verdict, 'allow')
+})
+
+test('an object is not looked into where another kind of value is expected', async () => {
+  let looks = 0
+  const counts = new Proxy({}, { get: () => looks++, ownKeys: () => [`${looks++}`] })
+  const message = await refusal(readHashed, { path: 'a', maxLines: counts })
+  assert.match(message ?? '', /^requests\.maxLines is an object: expected a whole number/)
+  assert.equal(looks, 0)
 })

@@ -235,7 +235,8 @@ test('a session that is kept on disk is known to other processes', () =>
       readFileSync(join(cwd, 'a.txt'), 'utf8'),
       `new\n${numbered(9).replace('line 5', 'five')}`,
     )
-    assert.throws(() => session(cwd, stateDir, { store: {} }), { message: /give it an id/ })
+    const message = 'options.store.id is undefined: expected a string'
+    assert.throws(() => session(cwd, stateDir, { store: {} }), { message })
     assert.throws(() => session(cwd, stateDir, { store: { id: '' } }), { message: /1 to 200/ })
   }))
 

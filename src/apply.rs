@@ -1,44 +1,19 @@
 //! `applyHash` and `applyHashSync`.
 
-use hashline_core::{
-    Cancel, Outcome, Patch, PatchOptions, Result as CoreResult, Workspace, WorkspaceOptions,
-};
+use hashline_core::{Cancel, Outcome, Patch, PatchOptions, Result as CoreResult, Workspace};
 use napi::Env;
 use napi_derive::napi;
 
 use super::fault::Result;
 use super::js::Js;
-use super::options::{Field, Holder, OfWorkspace, Row, Table, read, row, workspace_defaults};
+use super::options::{COMMIT, DIALECT, EDIT, FILES, OptionNames, Options, ROOT, SIGNAL, STATE};
 use super::outcome::{self, ApplyOutcome};
 use super::task::{self, Call, Prepared};
 use super::value::to_value;
 
 /// `ApplyOptions`.
-const OPTIONS: Table<Given> = &[
-    Given::DIALECT,
-    &[row!("root", Field::path => workspace.root)],
-    Given::FILES,
-    Given::EDIT,
-    Given::COMMIT,
-    Given::STATE,
-    Row::SIGNAL,
-    &[
-        row!("dryRun", Field::flag => patch.dry_run),
-        row!("context", Field::count => patch.diff_context_lines),
-    ],
-];
-
-/// The options of a call.
-struct Given {
-    workspace: WorkspaceOptions,
-    patch: PatchOptions,
-}
-
-impl OfWorkspace for Given {
-    fn workspace(&mut self) -> &mut WorkspaceOptions {
-        &mut self.workspace
-    }
-}
+const OPTIONS: OptionNames =
+    &[DIALECT, ROOT, FILES, EDIT, COMMIT, STATE, SIGNAL, &["dryRun", "context"]];
 
 /// Lines of context in a diff, as most tools have.
 pub const DIFF_CONTEXT_LINES: u64 = 3;
@@ -95,14 +70,13 @@ impl Call for ApplyCall {
 
 /// Reads the arguments of a call that applies a patch.
 pub fn prepare<'env>(patch: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, ApplyCall>> {
-    let workspace = workspace_defaults();
-    let mut given = Given { workspace, patch: PatchOptions::default() };
-    let signal = read(Holder::Options, options, OPTIONS, &mut given)?;
+    let options = Options::of(options, OPTIONS)?;
+    let workspace = Workspace::new(options.workspace()?);
+    let mut patch_options: PatchOptions = options.read()?;
+    let signal = options.signal()?;
     let patch = to_value("patch", patch)?.into();
-    let Given { workspace, patch: mut patch_options } = given;
     // A dry run is made to see what the patch does.
     let shown = patch_options.dry_run.then_some(DIFF_CONTEXT_LINES);
     patch_options.diff_context_lines = patch_options.diff_context_lines.or(shown);
-    let workspace = Workspace::new(workspace);
     Ok((ApplyCall { patch, workspace, patch_options }, signal))
 }

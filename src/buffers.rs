@@ -53,7 +53,7 @@ pub fn read_utf8(text: Js<'_>, bytes: &mut Vec<u8>) -> Result<usize> {
 
 /// Runs `work` with the UTF-8 form of a string; refuses half a surrogate pair.
 pub fn with_text<T>(field: Field<'_>, work: impl FnOnce(&str) -> Result<T>) -> Result<T> {
-    if !field.is(ValueType::String)? {
+    if !field.is(ValueType::String) {
         return Err(field.wrong("a string"));
     }
     with_buffers(|Buffers { utf8, .. }| {
@@ -63,7 +63,7 @@ pub fn with_text<T>(field: Field<'_>, work: impl FnOnce(&str) -> Result<T>) -> R
             Some(text) if text.len() == units || !text.contains(char::REPLACEMENT_CHARACTER) => {
                 work(text)
             }
-            _ => work(&field.text()?),
+            _ => work(&field.read::<String>()?),
         }
     })
 }

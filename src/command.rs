@@ -1,65 +1,14 @@
 //! `checkCommand`.
 
-use std::collections::BTreeMap;
-
 use hashline_core::host::serves;
-use hashline_guard::{self as core, CommandRule, Judgement, Policy, Tools, Unparsed};
+use hashline_guard::{self as core, Judgement, Policy};
 use napi::Env;
 use napi_derive::napi;
 
 use super::fault::returned;
 use super::js::Js;
-use super::options::{self, Field, Holder, Table, read_inside, row};
+use super::options::Field;
 use super::text::Word;
-
-/// `CommandPolicy`.
-const POLICY: Table<Policy> = &[&[
-    row!("reads", Field::flag => reads),
-    row!("writes", Field::flag => writes),
-    row!("rules", |field| read_inside(field, Holder::PolicyRules, RULES) => rules),
-    row!("roots", Field::texts => roots),
-    row!("cwd", Field::text => cwd),
-    row!("checkFiles", Field::flag => check_files),
-    row!("ignored", Field::texts => ignored),
-    row!("extraReads", Field::texts => extra_reads),
-    row!("extraWrites", Field::texts => extra_writes),
-    row!("except", Field::texts => except),
-    row!("readablePaths", Field::texts => readable_paths),
-    row!("writablePaths", Field::texts => writable_paths),
-    row!("unparsed", |field: Field<'_>| field.choice(&Unparsed::ALL) => unparsed),
-    row!("tools", |field| read_inside(field, Holder::PolicyTools, TOOLS) => tools),
-]];
-
-/// `CommandTools`.
-const TOOLS: Table<Tools> = &[&[
-    row!("read", Field::text => read),
-    row!("search", Field::text => search),
-    row!("edit", Field::text => edit),
-]];
-
-/// A rule that is switched on or off.
-macro_rules! switch {
-    ($name:literal, $rule:ident) => {
-        row!($name, Field::flag => |given, value| {
-            given.insert(CommandRule::$rule, value);
-        })
-    };
-}
-
-/// `CommandRules`.
-const RULES: Table<BTreeMap<CommandRule, bool>> = &[&[
-    switch!("reader", Reader),
-    switch!("search", Search),
-    switch!("input", Input),
-    switch!("output", Output),
-    switch!("writer", Writer),
-    switch!("in-place", InPlace),
-    switch!("program", Program),
-    switch!("file-command", FileCommand),
-    switch!("patch", Patch),
-    switch!("interpreter", Interpreter),
-    switch!("extra", Extra),
-]];
 
 /// A command line, judged.
 #[napi(object, object_from_js = false)]
@@ -114,10 +63,10 @@ pub fn check_command<'env>(
     policy: Js<'env>,
 ) -> napi::Result<Js<'env>> {
     returned(env, || {
-        let command = Field::argument("command", command).text()?;
-        let mut given = Policy::default();
-        options::read(Holder::Policy, policy, POLICY, &mut given)?;
-        let judgement = core::check_among(&command, &given, &serves(&given.roots));
+        let command: String = Field::argument("command", command)?.read()?;
+        let policy: Option<Policy> = Field::argument("policy", policy)?.read()?;
+        let policy = policy.unwrap_or_default();
+        let judgement = core::check_among(&command, &policy, &serves(&policy.roots));
         Ok(CommandJudgement::of(judgement, &command))
     })
 }

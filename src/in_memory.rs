@@ -1,32 +1,23 @@
 //! `formatHashed`, `hashLines`, `verify`, `applyHashToText`: what needs no file system.
 
-use hashline_core::host::{string_of, valid_utf8};
-use hashline_core::{self as core, Dialect, WorkspaceOptions};
+use hashline_core::host::{LineNumber, string_of, valid_utf8};
+use hashline_core::{self as core, Dialect, FormatOptions};
 use napi::{Env, ValueType};
 use napi_derive::napi;
 
 use super::buffers::with_text;
 use super::fault::{Result, returned};
 use super::js::Js;
-use super::options::{self, Field, Holder, OfWorkspace, Table, optional, row, workspace_options};
+use super::options::{DIALECT, EDIT, Field, OptionNames, Options};
 use super::outcome::text_outcome;
 use super::text::Text;
 use super::value::to_value;
 
 /// `FormatOptions`.
-const FORMAT: Table<Format> = &[&[
-    row!("dialect", Field::dialect => dialect),
-    row!("startLine", Field::line_number => start_line),
-]];
+const FORMAT: OptionNames = &[DIALECT, &["startLine"]];
 
 /// `EditOptions`.
-const EDIT: Table<WorkspaceOptions> = &[WorkspaceOptions::DIALECT, WorkspaceOptions::EDIT];
-
-/// How a text in memory is formatted.
-struct Format {
-    dialect: &'static Dialect,
-    start_line: u64,
-}
+const EDIT_TEXT: OptionNames = &[DIALECT, EDIT];
 
 /// The lines of a text in memory, each with its anchor in front, joined by line feeds.
 ///
@@ -41,7 +32,8 @@ pub fn format_hashed<'env>(
     options: Js<'env>,
 ) -> napi::Result<Js<'env>> {
     returned(env, || {
-        let Format { dialect, start_line } = format(options)?;
+        let options = format(options)?;
+        let (dialect, start_line) = (options.dialect(), options.start_line());
         with_utf8(text, |text| Text::of_bytes(core::format_hashed(dialect, text, start_line)))
     })
 }
@@ -59,7 +51,8 @@ pub fn hash_lines<'env>(
     options: Js<'env>,
 ) -> napi::Result<Js<'env>> {
     returned(env, || {
-        let Format { dialect, start_line } = format(options)?;
+        let options = format(options)?;
+        let (dialect, start_line) = (options.dialect(), options.start_line());
         with_utf8(text, |text| Ok(core::hash_lines(dialect, text, start_line)))
     })
 }
@@ -78,12 +71,12 @@ pub fn verify<'env>(
     dialect: Js<'env>,
 ) -> napi::Result<Js<'env>> {
     returned(env, || {
-        let line_number = Field::argument("lineNumber", line_number).line_number()?;
-        let text = Field::argument("text", text).text()?;
-        let expected = Field::argument("expectedHash", expected_hash).text()?;
-        let dialect = Field::optional_argument("dialect", dialect)?;
-        let dialect = optional(dialect, Field::dialect)?.unwrap_or(Dialect::default_dialect());
-        Ok(core::verify_hash(dialect, line_number, &text, &expected))
+        let line: LineNumber = Field::argument("lineNumber", line_number)?.read()?;
+        let text: String = Field::argument("text", text)?.read()?;
+        let expected: String = Field::argument("expectedHash", expected_hash)?.read()?;
+        let dialect: Option<_> = Field::argument("dialect", dialect)?.read()?;
+        let dialect = dialect.unwrap_or_else(Dialect::default_dialect);
+        Ok(core::verify_hash(dialect, line.0, &text, &expected))
     })
 }
 
@@ -100,8 +93,8 @@ pub fn apply_hash_to_text<'env>(
     options: Js<'env>,
 ) -> napi::Result<Js<'env>> {
     returned(env, || {
-        let (options, _) = workspace_options(options, EDIT)?;
-        with_text(Field::argument("text", text), |text| {
+        let options = Options::of(options, EDIT_TEXT)?.workspace()?;
+        with_text(Field::argument("text", text)?, |text| {
             let operations = to_value("operations", operations)?;
             let edit = &options.apply.edit;
             text_outcome(core::apply_to_text(options.dialect, text, &operations.into(), edit))
@@ -109,22 +102,20 @@ pub fn apply_hash_to_text<'env>(
     })
 }
 
-fn format(value: Js<'_>) -> Result<Format> {
-    let mut given = Format { dialect: Dialect::default_dialect(), start_line: 1 };
-    options::read(Holder::Options, value, FORMAT, &mut given)?;
-    Ok(given)
+fn format(value: Js<'_>) -> Result<FormatOptions> {
+    Options::of(value, FORMAT)?.read()
 }
 
 /// Runs `work` with the argument `text` as valid UTF-8; bytes that are, and that no other thread
 /// shares, are borrowed. So the options are read before it: a getter could run JavaScript.
 fn with_utf8<T>(text: Js<'_>, work: impl FnOnce(&[u8]) -> Result<T>) -> Result<T> {
-    let field = Field::argument("text", text);
+    let field = Field::argument("text", text)?;
     match text.bytes()? {
         // Several times as fast as the check that `from_utf8_lossy` makes.
         Some((bytes, false)) if valid_utf8(bytes).is_some() => work(bytes),
         Some((bytes, false)) => work(String::from_utf8_lossy(bytes).as_bytes()),
         Some((bytes, true)) => work(string_of(bytes.to_vec()).as_bytes()),
-        None if field.is(ValueType::String)? => with_text(field, |text| work(text.as_bytes())),
+        None if field.is(ValueType::String) => with_text(field, |text| work(text.as_bytes())),
         None => Err(field.wrong("a string or a Uint8Array")),
     }
 }

@@ -1,25 +1,16 @@
 //! `readJson`, `applyJson` and their `…Sync` twins.
 
 use hashline_core::{self as core, Cancel, Result as CoreResult, Workspace};
-use napi::{Env, ValueType};
+use napi::Env;
 use napi_derive::napi;
 
 use super::apply;
 use super::fault::Result;
 use super::js::Js;
-use super::options::{self, Field, Holder, Table, row, workspace_options};
+use super::options::{Place, request, workspace_options};
 use super::read;
 use super::task::{self, Call, Prepared};
 use super::text::Text;
-
-/// `JsonRequest`.
-const REQUEST: Table<core::JsonRequest> = &[&[
-    row!(required "path", Field::path => path),
-    row!("startLine", Field::count => start_line),
-    row!("maxLines", Field::count => limits.max_lines),
-    row!("maxBytes", Field::size => limits.max_bytes),
-    row!("encoding", Field::text => encoding),
-]];
 
 /// A JSON document with the anchors of its values.
 #[napi(object, object_from_js = false)]
@@ -152,12 +143,5 @@ fn prepare<'env>(request: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, 
 
 /// The argument that says which document.
 pub fn read_request(value: Js<'_>) -> Result<core::JsonRequest> {
-    let holder = Holder::Request(None);
-    if value.kind()? == ValueType::String {
-        let path = Field::instead_of(holder, value).path()?;
-        return Ok(core::JsonRequest { path, ..core::JsonRequest::default() });
-    }
-    let mut request = core::JsonRequest::default();
-    options::read(holder, value, REQUEST, &mut request)?;
-    Ok(request)
+    request(value, Place::Argument("requests"))
 }

@@ -28,9 +28,9 @@ pub fn format_lines<'env>(
     start_line: Js<'env>,
 ) -> napi::Result<Js<'env>> {
     returned(env, || {
-        let dialect = Field::argument("dialect", dialect).dialect()?;
-        let start_line = Field::argument("startLine", start_line).whole(0, MAX_SAFE_INTEGER)?;
-        with_utf8(Field::argument("text", text), |bytes| {
+        let dialect = Field::argument("dialect", dialect)?.read()?;
+        let start_line = Field::argument("startLine", start_line)?.read()?;
+        with_utf8(Field::argument("text", text)?, |bytes| {
             if may_hold_lone_surrogate(bytes) && text.has_lone_surrogate()? {
                 return Ok(None);
             }
@@ -46,8 +46,8 @@ pub fn format_lines<'env>(
 #[napi(namespace = "omp", skip_typescript)]
 pub fn hash_text<'env>(env: &'env Env, text: Js<'env>, seed: Js<'env>) -> napi::Result<Js<'env>> {
     returned(env, || {
-        let seed = Field::argument("seed", seed).whole(0, u64::from(u32::MAX))? as u32;
-        with_utf8(Field::argument("text", text), |bytes| Ok(lines::hash_text(bytes, seed)))
+        let seed = Field::argument("seed", seed)?.read()?;
+        with_utf8(Field::argument("text", text)?, |bytes| Ok(lines::hash_text(bytes, seed)))
     })
 }
 
@@ -57,7 +57,7 @@ pub fn hash_text<'env>(env: &'env Env, text: Js<'env>, seed: Js<'env>) -> napi::
 pub fn line_feed_counts<'env>(env: &'env Env, text: Js<'env>) -> napi::Result<Js<'env>> {
     returned(env, || {
         with_units(
-            Field::argument("text", text),
+            Field::argument("text", text)?,
             |units| Words(counts_of(units)),
             |units| Words(counts_of(units)),
         )
@@ -69,7 +69,7 @@ pub fn line_feed_counts<'env>(env: &'env Env, text: Js<'env>) -> napi::Result<Js
 pub fn line_starts<'env>(env: &'env Env, text: Js<'env>) -> napi::Result<Js<'env>> {
     returned(env, || {
         with_units(
-            Field::argument("text", text),
+            Field::argument("text", text)?,
             |units| Words(lines::line_starts(units)),
             |units| Words(lines::line_starts(units)),
         )
@@ -99,11 +99,8 @@ fn with_units<T>(
     })
 }
 
-/// The greatest whole number up to which all have a value of their own in JavaScript.
-const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
-
 fn string(field: Field<'_>) -> Result<Js<'_>> {
-    if field.is(ValueType::String)? { Ok(field.value()) } else { Err(field.wrong("a string")) }
+    if field.is(ValueType::String) { Ok(field.value()) } else { Err(field.wrong("a string")) }
 }
 
 /// Runs `work` with the UTF-8 form of a string, in which half a surrogate pair is U+FFFD.

@@ -1,145 +1,79 @@
-//! Objects of options: known names only, each value of the right type, or `INVALID_ARGUMENT`
-//! that says which option, what it was and what was expected.
+//! Arguments and options of calls. Their shapes are those that the core's types have as data
+//! (`serde`); a call says which of these options it takes, by name.
 //!
-//! The properties that an object may have stand in one table: for each its name, how its value is
-//! read and where it goes. What users read of it is an interface in `patch.d.ts`;
-//! `__test__/options.test.mjs` compares the two.
+//! What users read of an object is an interface in `patch.d.ts`; `__test__/options.test.mjs`
+//! compares the two.
 
-mod field;
+mod deserializer;
+mod place;
 mod workspace;
 
-use std::ffi::CStr;
-
-use hashline_core::Error;
 use napi::ValueType;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde::de::value::MapDeserializer;
 
 use super::fault::Result;
 use super::js::Js;
-pub use field::{Field, Holder, optional};
-pub use workspace::{
-    OfWorkspace, ROOT, answer_context, answer_form, spelling, workspace_defaults, workspace_options,
-};
+pub use deserializer::Field;
+use deserializer::{Given, Known, Property, Unread};
+pub use place::Place;
+pub use workspace::{COMMIT, DIALECT, EDIT, FILES, HOST, ROOT, STATE, workspace_options};
 
-/// The properties of an object, in parts that several tables may have.
-pub type Table<T> = &'static [&'static [Row<T>]];
+/// The names of the options of a call, in groups that several calls may have.
+pub type OptionNames = &'static [&'static [&'static str]];
 
-/// A property, made by the macro `row` unless it is a signal.
-pub struct Row<T> {
-    pub name: &'static str,
-    pub c_name: &'static CStr,
-    /// Whether a missing value is read as well, and so refused.
-    pub is_required: bool,
-    /// Reads the value; there is none for a signal, which the call itself looks at.
-    pub set: Option<Setter<T>>,
+/// The option that cancels a call, which JavaScript alone has.
+pub const SIGNAL: &[&str] = &["signal"];
+
+/// The options of a call: an object, or nothing.
+pub struct Options<'env> {
+    given: Field<'env>,
+    properties: Vec<Property<'env>>,
 }
 
-/// Reads a value and puts it in its place.
-pub type Setter<T> = fn(&mut T, Field<'_>) -> Result<()>;
+impl<'env> Options<'env> {
+    /// Refuses what is no object, and names that the call does not have.
+    pub fn of(value: Js<'env>, names: OptionNames) -> Result<Self> {
+        let given = Field::argument("options", value)?;
+        let properties = match given.is_missing() {
+            true => Vec::new(),
+            false => given.properties("", Known::in_groups(names))?,
+        };
+        Ok(Options { given, properties })
+    }
 
-impl<T: 'static> Row<T> {
-    /// The option that cancels a call.
-    pub const SIGNAL: &'static [Row<T>] =
-        &[Row { name: "signal", c_name: c"signal", is_required: false, set: None }];
-}
+    /// Those that a type knows, as it has them.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T> {
+        self.given.having(&self.properties).read()
+    }
 
-/// Makes a row: the name, how the value is read, and the field that it goes to, or what is done
-/// with it. A name after `required` must be there.
-macro_rules! row {
-    (required $($row:tt)+) => {
-        $crate::options::Row { is_required: true, ..$crate::options::row!($($row)+) }
-    };
-    ($name:literal, $read:expr => |$given:ident, $value:ident| $put:expr) => {
-        $crate::options::Row {
-            name: $name,
-            c_name: $crate::options::c_name(concat!($name, "\0")),
-            is_required: false,
-            set: Some(|$given, field| {
-                let $value = ($read)(field)?;
-                $put;
-                Ok(())
-            }),
-        }
-    };
-    ($name:literal, $read:expr => $($place:tt)+) => {
-        $crate::options::row!($name, $read => |given, value| given.$($place)+ = value.into())
-    };
-}
-pub(super) use row;
+    /// One of them alone.
+    pub fn one(&self, name: &'static str) -> Result<Option<Field<'env>>> {
+        let found = self.properties.iter().find(|(known, _)| *known == name);
+        Ok(found.map(|(_, value)| Given::new(*value, Place::Option(name))).transpose()?)
+    }
 
-/// A name that ends in NUL.
-pub const fn c_name(name: &str) -> &CStr {
-    match CStr::from_bytes_with_nul(name.as_bytes()) {
-        Ok(name) => name,
-        Err(_) => panic!("a name has one NUL, at its end"),
+    /// The signal, which the call itself looks at.
+    pub fn signal(&self) -> Result<Option<Field<'env>>> {
+        self.one("signal")
     }
 }
 
-/// Puts the properties of `value` in their places; leaves what is missing as it is. Returns the
-/// signal, if there is one.
-pub fn read<'env, T>(
-    holder: Holder,
-    value: Js<'env>,
-    table: Table<T>,
-    given: &mut T,
-) -> Result<Option<Field<'env>>> {
-    if !check_object(holder, value, table)? {
-        return Ok(None);
+/// Reads a request: an object, or the path alone that it would have.
+pub fn request<T: DeserializeOwned>(value: Js<'_>, place: Place<'_>) -> Result<T> {
+    let given = Given::new(value, place)?;
+    if given.is(ValueType::String) {
+        return given.read();
     }
-    let mut signal = None;
-    for row in table.iter().copied().flatten() {
-        let field = Field::property(holder, row.name, value.get(row.c_name)?);
-        if !row.is_required && field.is_missing()? {
-            continue;
-        }
-        match row.set {
-            Some(set) => set(given, field)?,
-            None => signal = Some(field),
-        }
-    }
-    Ok(signal)
+    let properties = given.properties("a path, or ", Known::of(names_of::<T>()))?;
+    given.having(&properties).read()
 }
 
-/// An object within another one; what it leaves out is as by default.
-pub fn read_inside<T: Default>(field: Field<'_>, holder: Holder, table: Table<T>) -> Result<T> {
-    let mut given = T::default();
-    read(holder, field.value(), table, &mut given)?;
-    Ok(given)
-}
-
-/// Whether there is an object; refuses what is no object and has names that are not known.
-fn check_object<T>(holder: Holder, value: Js<'_>, table: Table<T>) -> Result<bool> {
-    let known = || table.iter().copied().flatten().map(|row| row.name);
-    let names = || known().collect::<Vec<_>>().join(", ");
-    match value.kind()? {
-        ValueType::Undefined | ValueType::Null
-            if matches!(holder, Holder::Options | Holder::Policy) =>
-        {
-            return Ok(false);
-        }
-        ValueType::Object if !value.is_array()? && !value.is_typed_array()? => {}
-        _ => {
-            let is = value.describe()?;
-            let or = match holder {
-                Holder::Request(_) => "a path, or ",
-                _ => "",
-            };
-            return Err(Error::argument(format!(
-                "{holder} is {is}: expected {or}an object with {}",
-                names()
-            ))
-            .into());
-        }
+/// The names that an object may have of which a type is made: what it says of another one.
+fn names_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
+    match T::deserialize(MapDeserializer::new([("", ())].into_iter())) {
+        Err(Unread::Unknown(names)) => names,
+        _ => &[],
     }
-    let keys = value.own_keys()?;
-    for index in 0..keys.array_len()? {
-        let key = keys.element(index)?.lossy_text()?;
-        if known().all(|name| name != key) {
-            return Err(Error::argument(format!(
-                "{holder} has the unknown name {key:?}: the known ones are {}",
-                names()
-            ))
-            .into());
-        }
-    }
-    Ok(true)
 }

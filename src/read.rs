@@ -2,56 +2,21 @@
 
 use std::ops::Range;
 
-use hashline_core::{
-    self as core, Cancel, Columns, Error, Query, Result as CoreResult, ViewKind, Workspace,
-    WorkspaceOptions,
-};
-use napi::{Env, ValueType};
+use hashline_core::{self as core, Cancel, Error, Result as CoreResult, ViewKind, Workspace};
+use napi::Env;
 use napi_derive::napi;
 
 use super::bulk::{Objects, bulk, converted};
 use super::fault::Result;
 use super::js::Js;
-use super::options::{self, Field, Holder, OfWorkspace, ROOT, Row, Table, row, workspace_options};
+use super::options::{
+    DIALECT, FILES, OptionNames, Place, ROOT, SIGNAL, request, workspace_options,
+};
 use super::task::{self, Call, Prepared};
 use super::text::{Text, Word};
 
 /// `ReadOptions`.
-pub const OPTIONS: Table<WorkspaceOptions> =
-    &[WorkspaceOptions::DIALECT, ROOT, WorkspaceOptions::FILES, Row::SIGNAL];
-
-/// `ReadRequest`.
-const REQUEST: Table<core::ReadRequest> = &[&[
-    row!(required "path", Field::path => path),
-    row!("startLine", Field::count => start_line),
-    row!("maxLines", Field::count => limits.max_lines),
-    row!("maxBytes", Field::size => limits.max_bytes),
-    row!("maxLineChars", Field::count => max_line_chars),
-    row!("columns", Field::pair => |request, given| {
-        let (from, to) = given;
-        request.columns = Some(Columns { from, to });
-    }),
-    row!("fold", Field::folding => |request, folding| request.fold = folding),
-    row!("open", Field::texts => open),
-    row!("search", Field::text => |request, search| {
-        request.search = Some(Query { search, regex: false, case_sensitive: false });
-    }),
-    row!("regex", Field::flag => |request, is| {
-        if let Some(query) = &mut request.search {
-            query.regex = is;
-        }
-    }),
-    row!("caseSensitive", Field::flag => |request, is| {
-        if let Some(query) = &mut request.search {
-            query.case_sensitive = is;
-        }
-    }),
-    row!("contextBefore", Field::count => context.before),
-    row!("contextAfter", Field::count => context.after),
-    row!("maxMatches", Field::count => max_matches),
-    row!("encoding", Field::text => encoding),
-    row!("checksum", Field::flag => checksum),
-]];
+pub const OPTIONS: OptionNames = &[DIALECT, ROOT, FILES, SIGNAL];
 
 /// What was read of one file: declared in `patch.d.ts`, where its kind says which fields there
 /// are.
@@ -219,21 +184,11 @@ fn prepare<'env>(requests: Js<'env>, options: Js<'env>) -> Result<Prepared<'env,
 }
 
 pub fn read_requests(value: Js<'_>) -> Result<Vec<core::ReadRequest>> {
+    let place = Place::Argument("requests");
     if !value.is_array()? {
-        return Ok(vec![read_request(None, value)?]);
+        return Ok(vec![request(value, place)?]);
     }
-    (0..value.array_len()?).map(|index| read_request(Some(index), value.element(index)?)).collect()
-}
-
-fn read_request(index: Option<u32>, value: Js<'_>) -> Result<core::ReadRequest> {
-    let holder = Holder::Request(index);
-    if value.kind()? == ValueType::String {
-        return Ok(core::ReadRequest {
-            path: Field::instead_of(holder, value).path()?,
-            ..core::ReadRequest::default()
-        });
-    }
-    let mut request = core::ReadRequest::default();
-    options::read(holder, value, REQUEST, &mut request)?;
-    Ok(request)
+    (0..value.array_len()?)
+        .map(|index| request(value.element(index)?, Place::Item(&place, index)))
+        .collect()
 }

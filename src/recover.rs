@@ -1,19 +1,17 @@
 //! `recoverTransactions` and `recoverTransactionsSync`.
 
-use hashline_core::{
-    self as core, Cancel, Error, Result as CoreResult, Workspace, WorkspaceOptions,
-};
+use hashline_core::{self as core, Cancel, Error, Result as CoreResult, Workspace};
 use napi::Env;
 use napi_derive::napi;
 
 use super::fault::Result;
 use super::js::Js;
-use super::options::{OfWorkspace, Row, Table, workspace_options};
+use super::options::{OptionNames, SIGNAL, STATE, workspace_options};
 use super::task::{self, Call, Prepared};
 use super::text::Word;
 
 /// `RecoverOptions`.
-const OPTIONS: Table<WorkspaceOptions> = &[WorkspaceOptions::STATE, Row::SIGNAL];
+const OPTIONS: OptionNames = &[STATE, SIGNAL];
 
 /// What a recovery found and did.
 #[napi(object, object_from_js = false)]

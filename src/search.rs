@@ -1,37 +1,15 @@
 //! `searchHashed` and `searchHashedSync`.
 
-use hashline_core::{self as core, Cancel, Error, Query, Result as CoreResult, Workspace};
+use hashline_core::{self as core, Cancel, Error, Result as CoreResult, Workspace};
 use napi::Env;
 use napi_derive::napi;
 
 use super::fault::Result;
 use super::js::Js;
-use super::options::{self, Field, Holder, Table, row, workspace_options};
+use super::options::{Field, workspace_options};
 use super::read;
 use super::task::{self, Call, Prepared};
 use super::text::{Text, Word};
-
-/// `SearchQuery`.
-const QUERY: Table<core::SearchQuery> = &[&[
-    row!(required "search", Field::text => search.search),
-    row!("paths", Field::paths => paths),
-    row!("regex", Field::flag => search.regex),
-    row!("caseSensitive", Field::flag => search.case_sensitive),
-    row!("contextBefore", Field::count => context.before),
-    row!("contextAfter", Field::count => context.after),
-    row!("globs", Field::texts => globs),
-    row!("maxMatches", Field::count => max_matches),
-    row!("maxMatchesPerFile", Field::count => max_matches_per_file),
-    row!("maxBytes", Field::size => max_bytes),
-    row!("maxLineChars", Field::count => max_line_chars),
-    row!("enclosing", Field::flag => enclosing),
-    row!("hidden", Field::flag => hidden),
-    row!("gitignore", Field::flag => gitignore),
-    row!("ignoreFiles", Field::flag => ignore_files),
-    row!("parentIgnoreFiles", Field::flag => parent_ignore_files),
-    row!("followLinks", Field::flag => follow_links),
-    row!("maxDepth", Field::size => max_depth),
-]];
 
 /// What a search found.
 #[napi(object, object_from_js = false)]
@@ -149,10 +127,7 @@ fn prepare<'env>(query: Js<'env>, options: Js<'env>) -> Result<Prepared<'env, Se
 }
 
 pub fn search_query(value: Js<'_>) -> Result<core::SearchQuery> {
-    let anything = Query { search: String::new(), regex: false, case_sensitive: false };
-    let mut query = core::SearchQuery::new(anything);
-    options::read(Holder::Query, value, QUERY, &mut query)?;
-    Ok(query)
+    Field::argument("query", value)?.read()
 }
 
 impl From<core::SearchResult> for SearchResult {

@@ -2,6 +2,7 @@
 
 mod options;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use hashline_core::host::{Gate, HeldTurn, ReadTurn, WriteTurn};
@@ -17,7 +18,7 @@ use super::external::Weight;
 use super::fault::{self, Result, contained};
 use super::js::Js;
 use super::json::{self, JsonView};
-use super::options::{Field, optional};
+use super::options::Field;
 use super::outcome::{ApplyOutcome, apply_outcome};
 use super::page::{PageText, PageViews, page};
 use super::read;
@@ -266,9 +267,8 @@ impl HashSession {
         path: Js<'env>,
     ) -> napi::Result<Js<'env>> {
         fault::returned(env, || {
-            let text = Field::argument("text", text).text()?;
-            let path = Field::optional_argument("path", path)?;
-            let path = optional(path, Field::path)?;
+            let text: String = Field::argument("text", text)?.read()?;
+            let path: Option<PathBuf> = Field::argument("path", path)?.read()?;
             let learned = self.open()?.observe(&text, path.as_deref(), &Cancel::default())?;
             Ok(learned as f64)
         })
@@ -294,8 +294,8 @@ impl HashSession {
     #[napi(ts_args_type = "path?: string", ts_return_type = "void")]
     pub fn forget<'env>(&self, env: &'env Env, path: Js<'env>) -> napi::Result<Js<'env>> {
         fault::returned(env, || {
-            let path = Field::optional_argument("path", path)?;
-            self.open()?.forget(optional(path, Field::path)?.as_deref())?;
+            let path: Option<PathBuf> = Field::argument("path", path)?.read()?;
+            self.open()?.forget(path.as_deref())?;
             Ok(())
         })
     }

@@ -13,7 +13,7 @@ use super::fault::{self, Fault, Result, contained, error_object, rejected};
 use super::js::Js;
 use super::leaving;
 use super::mailbox::{Bell, Mailbox, Settled, Waiting};
-use super::options::{Field, optional};
+use super::options::Field;
 
 /// A call of the core with its arguments.
 pub trait Call: Send + 'static {
@@ -70,7 +70,7 @@ pub fn later<'env, C: Call>(
 ) -> napi::Result<Js<'env>> {
     let started = contained(|| {
         let (call, signal) = prepare()?;
-        start(env, call, optional(signal, Signal::read)?)
+        start(env, call, signal.map(Signal::read).transpose()?)
     });
     started.or_else(|fault: Fault| rejected(env, fault.into_js(env)?))
 }

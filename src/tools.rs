@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use hashline_core::host::{Gate, HeldTurn};
-use hashline_core::{Cancel, Code, Error, Result as CoreResult};
+use hashline_core::{AnswerOptions, Cancel, Code, Error, PatchOptions, Result as CoreResult};
 use hashline_tools::{
     Allowed, CallOptions, Given, Names, Place, ToolKind, ToolResult, Tools, ToolsOptions,
     Unreadable, anthropic, call_title, describe, openai, refusal,
@@ -14,39 +14,28 @@ use napi_derive::napi;
 
 use super::fault::{self, Fault, Result};
 use super::js::Js;
-use super::options::{Field, Holder, Row, Table, answer_context, answer_form, optional, read, row};
+use super::options::{Field, OptionNames, Options, SIGNAL};
 use super::session::{HashSession, ReadImage};
 use super::task::{self, Call, Prepared};
 use super::text::Text;
 use super::value::{Strings, to_arguments};
 
-/// What options say of the tools, or of one call.
-#[derive(Default)]
-struct Options {
-    call: CallOptions,
-    operations: Allowed,
-    has_json: bool,
-}
-
 /// Those of `HashToolsOptions` that a call is carried out with.
-const SHARED: &[Row<Options>] = &[
-    row!("answer", answer_form => call.answer.form),
-    row!("answerContext", answer_context => call.answer.context_lines),
-    row!("operations", allowed => operations),
-];
+const SHARED: &[&str] = &["answer", "answerContext", "operations"];
 
 /// `HashToolsOptions`, but for the names.
-const OF_TOOLS: Table<Options> = &[SHARED, &[row!("json", Field::flag => has_json)]];
+const OF_TOOLS: OptionNames = &[SHARED, &["json"]];
 
 /// `ExecuteOptions`, and the shared ones.
-const OF_CALL: Table<Options> =
-    &[Row::SIGNAL, &[row!("dryRun", Field::flag => call.dry_run)], SHARED];
+const OF_CALL: OptionNames = &[SIGNAL, &["dryRun"], SHARED];
 
-fn allowed(field: Field<'_>) -> Result<Allowed> {
+/// The option `operations`.
+fn allowed(options: &Options<'_>) -> Result<Allowed> {
+    let Some(field) = options.one("operations")? else { return Ok(Allowed::default()) };
     if !field.value().is_array()? {
         return Err(field.wrong("an array of names of operations"));
     }
-    Allowed::only(&field.texts()?).map_err(of_operations)
+    Allowed::only(&field.read::<Vec<String>>()?).map_err(of_operations)
 }
 
 /// A fault of the option `operations`.
@@ -65,12 +54,14 @@ pub fn tool_definition<'env>(
 ) -> napi::Result<Js<'env>> {
     fault::returned(env, || {
         // So that a wrong option is refused when the tools are made.
-        let mut given = Options::default();
-        read(Holder::Options, options, OF_TOOLS, &mut given)?;
+        let options = Options::of(options, OF_TOOLS)?;
+        options.read::<AnswerOptions>()?;
+        let operations = allowed(&options)?;
+        options.one("json")?.map(Field::read::<bool>).transpose()?;
         let kind = kind_of(kind)?;
         let dialect = session.for_call()?.options().workspace.dialect;
-        given.operations.check(kind, dialect).map_err(of_operations)?;
-        let options = ToolsOptions { names: names_of(names)?, operations: given.operations };
+        operations.check(kind, dialect).map_err(of_operations)?;
+        let options = ToolsOptions { names: names_of(names)?, operations };
         let definition = describe(kind, dialect, &options);
         Ok(serde_json::to_string(&definition).unwrap_or_default())
     })
@@ -122,7 +113,7 @@ pub fn tool_remember<'env>(
 ) -> napi::Result<Js<'env>> {
     fault::returned(env, || {
         let kind = if kind.is_missing()? { None } else { Some(kind_of(kind)?) };
-        let text = Field::argument("text", text).text()?;
+        let text: String = Field::argument("text", text)?.read()?;
         let arguments = to_arguments(arguments, Strings::Whole);
         let tools = Tools::new(&*session.for_call()?, ToolsOptions::default());
         Ok(tools.remember(kind, arguments, &text)? as f64)
@@ -152,21 +143,21 @@ pub fn tool_form<'env>(
     strict: Js<'env>,
 ) -> napi::Result<Js<'env>> {
     fault::returned(env, || {
-        let tool = Field::argument("tool", tool).text()?;
+        let tool: String = Field::argument("tool", tool)?.read()?;
         let tool: serde_json::Value = serde_json::from_str(&tool).unwrap_or_default();
         let word = |name: &str| tool[name].as_str().unwrap_or_default();
         let (name, description, schema) = (word("name"), word("description"), &tool["inputSchema"]);
-        let strict = Field::optional_argument("strict", strict)?;
+        let strict = Field::argument("strict", strict)?;
         let form = match vendor.text_if_any()?.as_deref() {
             Some("anthropic") => anthropic(name, description, schema),
-            _ => openai(name, description, schema, optional(strict, Field::flag)?),
+            _ => openai(name, description, schema, strict.read()?),
         };
         Ok(form.to_string())
     })
 }
 
 fn kind_of(kind: Js<'_>) -> Result<ToolKind> {
-    let name = Field::argument("kind", kind).text()?;
+    let name: String = Field::argument("kind", kind)?.read()?;
     match name.as_str() {
         "read" => Ok(ToolKind::Read),
         "search" => Ok(ToolKind::Search),
@@ -196,9 +187,10 @@ struct Made<'a, 'env> {
 
 impl<'env> Made<'_, 'env> {
     fn prepare<const WRITES: bool>(self) -> Result<Prepared<'env, ToolCall<WRITES>>> {
-        let mut given = Options::default();
-        let signal = read(Holder::Options, self.options, OF_CALL, &mut given)?;
-        let Options { call: options, operations, .. } = given;
+        let given = Options::of(self.options, OF_CALL)?;
+        let PatchOptions { dry_run, .. } = given.read()?;
+        let answer = given.read()?;
+        let operations = allowed(&given)?;
         let names = names_of(self.names)?;
         let call = ToolCall {
             tools: Tools::new(&*self.session.for_call()?, ToolsOptions { names, operations }),
@@ -206,9 +198,9 @@ impl<'env> Made<'_, 'env> {
             place: None,
             held: None,
             given: Mutex::new(to_arguments(self.arguments, Strings::Whole)),
-            options,
+            options: CallOptions { dry_run, answer },
         };
-        Ok((call, signal))
+        Ok((call, given.signal()?))
     }
 }
 

@@ -2,8 +2,6 @@
 //! Whatever is wrong with its content is for the core and the tools to say; only what is no finite
 //! tree is refused here.
 
-use std::fmt;
-
 use hashline_core::Error;
 use hashline_core::host::{VALUE, Value};
 use hashline_tools::Unreadable;
@@ -11,6 +9,7 @@ use napi::ValueType;
 
 use super::fault::{Fault, Result};
 use super::js::{Js, take_exception};
+use super::options::Place;
 
 /// The deepest nesting; the deepest known shape has six levels.
 const MAX_DEPTH: u32 = 64;
@@ -46,32 +45,6 @@ pub enum Strings {
     Whole,
     /// What stands in its place is replaced: for titles, of which a part has arrived.
     Lossy,
-}
-
-/// Where a value stands, for messages: `patch.operations[0].value`.
-enum Place<'a> {
-    Argument(&'static str),
-    Item(&'a Place<'a>, u32),
-    Field(&'a Place<'a>, &'a str),
-}
-
-impl Place<'_> {
-    fn depth(&self) -> u32 {
-        match self {
-            Place::Argument(_) => 0,
-            Place::Item(holder, _) | Place::Field(holder, _) => holder.depth() + 1,
-        }
-    }
-}
-
-impl fmt::Display for Place<'_> {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Place::Argument(name) => out.write_str(name),
-            Place::Item(holder, index) => write!(out, "{holder}[{index}]"),
-            Place::Field(holder, name) => write!(out, "{holder}.{name}"),
-        }
-    }
 }
 
 struct Reader {

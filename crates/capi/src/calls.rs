@@ -2,11 +2,12 @@
 
 use hashline_core::host::{Host, Term, serves, string_of};
 use hashline_core::{
-    Cancel, Code, Dialect, Error, FileView, JsonRequest, Patch, PatchOptions, ReadRequest, Result,
-    SearchQuery, ViewKind, Workspace, WorkspaceOptions, apply_to_text, format_hashed, hash_lines,
+    Cancel, Code, Error, FileView, FormatOptions, JsonRequest, Patch, PatchOptions, ReadRequest,
+    Result, SearchQuery, ViewKind, Workspace, WorkspaceOptions, apply_to_text, format_hashed,
+    hash_lines,
 };
 use hashline_guard::{Policy, check_among};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
 use crate::buffer::{Input, parsed};
@@ -125,28 +126,6 @@ pub(crate) fn recover(options: Input<'_>) -> Result<Vec<u8>> {
     data(&workspace(options)?.recover(&Cancel::default())?)
 }
 
-/// How a text in memory is formatted and hashed.
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
-struct FormatOptions {
-    dialect: Option<String>,
-    start_line: Option<u64>,
-}
-
-impl FormatOptions {
-    fn read(self) -> Result<(&'static Dialect, u64)> {
-        let dialect =
-            self.dialect.map_or(Ok(Dialect::default_dialect()), |name| Dialect::by_name(&name))?;
-        match self.start_line.unwrap_or(1) {
-            line if (1..=u32::MAX.into()).contains(&line) => Ok((dialect, line)),
-            line => Err(Error::argument(format!(
-                "options: startLine is {line}: expected a whole number from 1 to {}",
-                u32::MAX
-            ))),
-        }
-    }
-}
-
 /// Invalid sequences are shown and hashed as U+FFFD.
 fn with_utf8<T>(bytes: &[u8], work: impl FnOnce(&[u8]) -> T) -> T {
     match hashline_core::host::valid_utf8(bytes) {
@@ -156,12 +135,14 @@ fn with_utf8<T>(bytes: &[u8], work: impl FnOnce(&[u8]) -> T) -> T {
 }
 
 pub(crate) fn format(text: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
-    let (dialect, start_line) = options.object_or_default::<FormatOptions>()?.read()?;
+    let options: FormatOptions = options.object_or_default()?;
+    let (dialect, start_line) = (options.dialect(), options.start_line());
     Ok(with_utf8(text.bytes()?, |text| format_hashed(dialect, text, start_line)))
 }
 
 pub(crate) fn hashes(text: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
-    let (dialect, start_line) = options.object_or_default::<FormatOptions>()?.read()?;
+    let options: FormatOptions = options.object_or_default()?;
+    let (dialect, start_line) = (options.dialect(), options.start_line());
     data(&with_utf8(text.bytes()?, |text| hash_lines(dialect, text, start_line)))
 }
 

@@ -54,6 +54,8 @@ pub(crate) fn open(options: Input<'_>) -> Result<u64> {
     let mut options: SessionOptions =
         serde_json::from_value(Value::Object(given)).map_err(wrong)?;
     options.workspace.host.spelling = spelling;
+    let wrong = |error: Error| Error::argument(format!("options: {}", error.message));
+    let options = options.resolved().map_err(wrong)?;
     Ok(keep(match store {
         Some(store) => Session::open(options, &store)?,
         None => Session::new(options)?,

@@ -78,7 +78,7 @@ pub use self::{
     view::fold::{FOLD_LINES, Folding},
     view::pattern::Query,
     view::read::{FileView, LineEnding, MAX_MATCHES, ReadRequest, ViewKind},
-    view::render::{format_hashed, hash_lines},
+    view::render::{FormatOptions, format_hashed, hash_lines},
     view::search::{
         FileMatches, RowSink, SEARCH_MATCHES, SearchQuery, SearchResult, SearchWarning,
     },
@@ -97,7 +97,7 @@ pub mod host {
     pub use crate::edit::report::untold;
     pub use crate::error::{Message, Spelling, Term};
     pub use crate::json::{VALUE, Value};
-    pub use crate::shape::{JsonFault, from_json, unique_keys};
+    pub use crate::shape::{JsonFault, LineNumber, from_json, unique_keys};
     pub use crate::threads::CALLS;
     pub use crate::view::anchor::RowAnchor;
     pub use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};

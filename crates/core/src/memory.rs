@@ -8,7 +8,7 @@
 //! other processes learn of it, and `notes` says what went wrong there. All else is pure.
 //! Rules: docs/protocol.md, "Sessions".
 //!
-//! May import: `error`, `cancel`, `text`, `disk`.
+//! May import: `error`, `cancel`, `shape`, `text`, `disk`.
 
 // A set of lines is a list of ranges, and some sets have one.
 #![allow(clippy::single_range_in_vec_init)]

@@ -7,7 +7,7 @@ use std::fmt::{self, Write as _};
 use std::marker::PhantomData;
 
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{DeserializeOwned, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeOwned, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::error;
@@ -80,6 +80,41 @@ pub(crate) fn or_default<'de, T: Deserialize<'de> + Default, D: Deserializer<'de
 /// A number of bytes in memory; more than there can be is as good as the most.
 pub(crate) fn size(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+/// Reads a number of bytes in memory.
+pub(crate) fn sized<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize, D::Error> {
+    u64::deserialize(deserializer).map(size)
+}
+
+/// A whole number within bounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Whole<const MIN: u64, const MAX: u64>(pub u64);
+
+/// The number of a line, as an anchor can say it.
+pub type LineNumber = Whole<1, { u32::MAX as u64 }>;
+
+impl<'de, const MIN: u64, const MAX: u64> Deserialize<'de> for Whole<MIN, MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Given<const MIN: u64, const MAX: u64>;
+
+        impl<const MIN: u64, const MAX: u64> Visitor<'_> for Given<MIN, MAX> {
+            type Value = Whole<MIN, MAX>;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(out, "a whole number from {MIN} to {MAX}")
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Whole<MIN, MAX>, E> {
+                if (MIN..=MAX).contains(&number) {
+                    return Ok(Whole(number));
+                }
+                Err(E::invalid_value(Unexpected::Unsigned(number), &self))
+            }
+        }
+
+        deserializer.deserialize_u64(Given)
+    }
 }
 
 /// Refuses a JSON text in which an object has a key twice: readers differ in which of the values they

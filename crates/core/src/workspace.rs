@@ -51,7 +51,7 @@ pub use turns::Start;
 
 /// What all calls of a workspace have in common.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(try_from = "shape::WorkspaceShape")]
+#[serde(from = "shape::WorkspaceShape")]
 pub struct WorkspaceOptions {
     /// Outside of it nothing is read or written.
     pub root: Root,

@@ -123,8 +123,19 @@ impl CommandRule {
         CommandRule::Extra,
     ];
 
+    /// The words that callers see.
+    const NAMES: [&'static str; CommandRule::ALL.len()] = {
+        let mut names = [""; CommandRule::ALL.len()];
+        let mut at = 0;
+        while at < names.len() {
+            names[at] = CommandRule::ALL[at].name();
+            at += 1;
+        }
+        names
+    };
+
     /// The word that callers see.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             CommandRule::Reader => "reader",
             CommandRule::Search => "search",

@@ -1,8 +1,10 @@
 //! What counts as a finding.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use super::{CommandRule, FindingKind, Verdict};
 
@@ -15,6 +17,7 @@ pub struct Policy {
     /// Whether commands and redirections that write files are findings.
     pub writes: bool,
     /// Single rules, on or off. What is not named is on, but for `file-command`.
+    #[serde(deserialize_with = "rules")]
     pub rules: BTreeMap<CommandRule, bool>,
     /// Directories that the tools serve; without any, all paths that no other rule excludes.
     pub roots: Vec<String>,
@@ -62,6 +65,29 @@ impl Default for Policy {
     }
 }
 
+/// Reads rules by their names, which are those of an object's fields.
+fn rules<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<CommandRule, bool>, D::Error> {
+    struct Rules;
+
+    impl<'de> Visitor<'de> for Rules {
+        type Value = BTreeMap<CommandRule, bool>;
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("an object from rules to true or false")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut rules: A) -> Result<Self::Value, A::Error> {
+            let mut switched = BTreeMap::new();
+            while let Some((rule, is_on)) = rules.next_entry()? {
+                switched.insert(rule, is_on);
+            }
+            Ok(switched)
+        }
+    }
+
+    from.deserialize_struct("CommandRules", &CommandRule::NAMES, Rules)
+}
+
 impl Policy {
     /// Whether findings of a kind by a rule are wanted.
     pub(super) fn wants(&self, kind: FindingKind, rule: CommandRule) -> bool {
@@ -88,10 +114,6 @@ pub enum Unparsed {
 }
 
 impl Unparsed {
-    /// All of them, as callers know them.
-    pub const ALL: [(&'static str, Unparsed); 3] =
-        [("unparsed", Unparsed::Unparsed), ("allow", Unparsed::Allow), ("write", Unparsed::Write)];
-
     pub(super) fn verdict(self) -> Verdict {
         match self {
             Unparsed::Unparsed => Verdict::Unparsed,

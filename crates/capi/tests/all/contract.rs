@@ -156,7 +156,10 @@ fn misuse_is_refused_with_what_was_wrong() {
             "options: the outer object has the key \"dryRun\" twice",
         ),
         (two(hashline_apply, "{", ""), "patch: not valid JSON at line 1"),
-        (two(hashline_format, "a", r#"{"startLine": 0}"#), "startLine is 0"),
+        (
+            two(hashline_format, "a", r#"{"startLine": 0}"#),
+            "integer `0`, expected a whole number from 1",
+        ),
         (two(hashline_check_command, "a", r#"{"tools": 1}"#), "policy: invalid type"),
     ];
     for (answer, part) in cases {

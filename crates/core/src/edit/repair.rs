@@ -12,10 +12,8 @@ mod markers;
 mod told;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -171,12 +169,10 @@ impl<'de> Deserialize<'de> for RepairRules {
 
             fn visit_map<A: MapAccess<'de>>(
                 self,
-                map: A,
+                mut switches: A,
             ) -> std::result::Result<RepairRules, A::Error> {
-                let switches: BTreeMap<String, bool> =
-                    Deserialize::deserialize(MapAccessDeserializer::new(map))?;
                 let mut rules = RepairRules::default();
-                for (name, on) in switches {
+                while let Some((name, on)) = switches.next_entry::<String, bool>()? {
                     rules.switch(&name, on).map_err(A::Error::custom)?;
                 }
                 Ok(rules)

@@ -22,6 +22,7 @@ use super::body::{Body, Kept, Version, hash_of};
 use super::lines::LineSet;
 use super::track::{Course, Track};
 use crate::error::{Error, Message, Result, Term};
+use crate::shape::sized;
 
 pub(super) use image::MemoryImage;
 pub(crate) use lineage::{Lineage, View};
@@ -36,13 +37,13 @@ use texts::{KeptTexts, LastUse};
 #[serde(default, deny_unknown_fields)]
 pub struct MemoryLimits {
     /// Bytes in all.
-    #[serde(rename = "maxBytes")]
+    #[serde(rename = "maxBytes", deserialize_with = "sized")]
     pub bytes: usize,
     /// Files.
-    #[serde(rename = "maxFiles")]
+    #[serde(rename = "maxFiles", deserialize_with = "sized")]
     pub files: usize,
     /// Versions of a file that others made.
-    #[serde(rename = "maxVersions")]
+    #[serde(rename = "maxVersions", deserialize_with = "sized")]
     pub versions: usize,
 }
 

@@ -1,5 +1,10 @@
 //! The table of dialects. A dialect is data: another one is one new row of [`DIALECTS`].
 
+use std::fmt;
+
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer};
+
 use crate::error::{Error, Result};
 
 /// How a line is turned into the text that is hashed. Applied in the order of the fields.
@@ -265,6 +270,30 @@ pub static DIALECTS: [Dialect; 7] = [
         recorded_repairs: false,
     },
 ];
+
+/// As data, a dialect is its name.
+impl<'de> Deserialize<'de> for &'static Dialect {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Name;
+
+        impl Visitor<'_> for Name {
+            type Value = &'static Dialect;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("the name of a dialect")
+            }
+
+            fn visit_str<E: serde::de::Error>(
+                self,
+                name: &str,
+            ) -> std::result::Result<&'static Dialect, E> {
+                Dialect::by_name(name).map_err(E::custom)
+            }
+        }
+
+        deserializer.deserialize_str(Name)
+    }
+}
 
 impl Dialect {
     /// The dialect used where none is named.

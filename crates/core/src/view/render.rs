@@ -10,11 +10,34 @@ pub(crate) use room::{kept_room_bytes, with_room_for, zeroed_room_for};
 
 use std::ops::Range;
 
+use serde::Deserialize;
+
 use crate::cancel::Cancel;
 use crate::error::Result;
+use crate::shape::LineNumber;
 use crate::text::dialect::{Dialect, MemoryLines};
 use crate::text::hash::{HashedBlock, LineHasher, floor_boundary, with_block_hasher};
 use crate::text::tag::Tag;
+
+/// How a text in memory is formatted and hashed.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct FormatOptions {
+    dialect: Option<&'static Dialect>,
+    start_line: Option<LineNumber>,
+}
+
+impl FormatOptions {
+    /// The dialect of the anchors.
+    pub fn dialect(self) -> &'static Dialect {
+        self.dialect.unwrap_or_else(Dialect::default_dialect)
+    }
+
+    /// The number of the first line.
+    pub fn start_line(self) -> u64 {
+        self.start_line.map_or(1, |line| line.0)
+    }
+}
 
 /// Stands between groups of lines that do not follow each other.
 pub const GAP: &str = "...";

@@ -67,8 +67,11 @@ impl WorkspaceOptions {
 }
 
 impl SessionOptions {
-    /// These options with absolute directories. A refusal begins with the option's name.
+    /// These options with absolute directories. Refuses bounds of the memory within which nothing
+    /// can be remembered. A refusal begins with the option's name.
     pub fn resolved(self) -> Result<SessionOptions> {
+        let spelling = self.workspace.host.spelling;
+        self.memory.check().map_err(|error| error.spelled(spelling))?;
         let workspace = self.workspace.resolved()?;
         let start = match (&workspace.cwd, &workspace.root) {
             (Some(start), _) | (None, Root::At(start)) => start.clone(),

@@ -32,6 +32,7 @@ use crate::edit::session::{PatchState, Recall, Unseen};
 use crate::error::{Code, Error, Result, Spelling};
 use crate::json::{JsonRequest, JsonView};
 use crate::memory::{MemoryLimits, MemoryUpdate, SessionMemory};
+use crate::shape::sized;
 use crate::text::dialect::Dialect;
 use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
 use crate::view::read::{FileView, MAX_MATCHES, ReadRequest};
@@ -52,6 +53,7 @@ pub struct SessionLimits {
     /// Lines of all files that a read shows.
     pub max_lines: u64,
     /// Bytes of text that a read or a search shows.
+    #[serde(deserialize_with = "sized")]
     pub max_bytes: usize,
     /// Matches that a read or a search shows.
     pub max_matches: u64,
@@ -82,7 +84,7 @@ pub const IMAGE_LIMIT_BYTES: usize = 20 << 20;
 
 /// What a session is made of.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(try_from = "shape::SessionShape")]
+#[serde(from = "shape::SessionShape")]
 pub struct SessionOptions {
     /// The workspace: its `cwd` is where relative paths start, its `root` bounds what is read and
     /// written.

@@ -14,9 +14,8 @@ use crate::edit::report::{ANSWER_CONTEXT_MAX_LINES, AnswerForm, AnswerOptions};
 use crate::edit::resolve::{RELOCATE_WINDOW_MAX_LINES, Relocate};
 use crate::edit::session::Unseen;
 use crate::edit::structure::SyntaxCheck;
-use crate::error::{Error, Result};
 use crate::memory::MemoryLimits;
-use crate::shape::OneOrMany;
+use crate::shape::{OneOrMany, Whole};
 use crate::text::dialect::Dialect;
 
 /// Declares a shape with the options that every patch has, and others beside them. (`serde` does
@@ -26,14 +25,14 @@ macro_rules! shape {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase", deny_unknown_fields)]
         pub(super) struct $name {
-            dialect: Option<String>,
+            dialect: Option<&'static Dialect>,
             encoding: Option<String>,
             max_file_bytes: Option<u64>,
             relocate: Option<Relocate>,
-            relocate_window: Option<u64>,
+            relocate_window: Option<Whole<0, RELOCATE_WINDOW_MAX_LINES>>,
             repairs: Option<RepairRules>,
             answer: Option<AnswerForm>,
-            answer_context: Option<u64>,
+            answer_context: Option<Whole<0, ANSWER_CONTEXT_MAX_LINES>>,
             durability: Option<Durability>,
             state_dir: Option<PathBuf>,
             lock_timeout_ms: Option<u64>,
@@ -43,30 +42,23 @@ macro_rules! shape {
 
         impl $name {
             /// The options of the workspace, without its directories, over the given ones.
-            fn workspace(&mut self, defaults: WorkspaceOptions) -> Result<WorkspaceOptions> {
+            fn workspace(&mut self, defaults: WorkspaceOptions) -> WorkspaceOptions {
                 let (edit, apply) = (EditOptions::default(), ApplyOptions::default());
-                Ok(WorkspaceOptions {
-                    dialect: match &self.dialect {
-                        Some(name) => Dialect::by_name(name)?,
-                        None => defaults.dialect,
-                    },
+                WorkspaceOptions {
+                    dialect: self.dialect.unwrap_or(defaults.dialect),
                     encoding: self.encoding.take(),
                     max_file_bytes: self.max_file_bytes.unwrap_or(defaults.max_file_bytes),
                     state_dir: self.state_dir.take(),
                     apply: ApplyOptions {
                         edit: EditOptions {
                             relocate: self.relocate.unwrap_or(edit.relocate),
-                            relocate_window_lines: match self.relocate_window {
-                                Some(lines) => relocate_window(lines)?,
-                                None => edit.relocate_window_lines,
-                            },
+                            relocate_window_lines: self
+                                .relocate_window
+                                .map_or(edit.relocate_window_lines, |lines| lines.0),
                             repairs: self.repairs.take().unwrap_or(edit.repairs),
                             answer: AnswerOptions {
                                 form: self.answer,
-                                context_lines: self
-                                    .answer_context
-                                    .map(answer_context)
-                                    .transpose()?,
+                                context_lines: self.answer_context.map(|lines| lines.0),
                             },
                         },
                         durability: self.durability.unwrap_or(apply.durability),
@@ -74,7 +66,7 @@ macro_rules! shape {
                         syntax: self.syntax,
                     },
                     ..defaults
-                })
+                }
             }
         }
     };
@@ -91,58 +83,33 @@ shape!(SessionShape {
     memory: MemoryLimits,
 });
 
-fn relocate_window(lines: u64) -> Result<u64> {
-    if lines > RELOCATE_WINDOW_MAX_LINES {
-        return Err(Error::argument(format!(
-            "relocateWindow is {lines}: expected a whole number from 0 to {RELOCATE_WINDOW_MAX_LINES}"
-        )));
-    }
-    Ok(lines)
-}
-
-fn answer_context(lines: u64) -> Result<u64> {
-    if lines > ANSWER_CONTEXT_MAX_LINES {
-        return Err(Error::argument(format!(
-            "answerContext is {lines}: expected a whole number from 0 to {ANSWER_CONTEXT_MAX_LINES}"
-        )));
-    }
-    Ok(lines)
-}
-
-impl TryFrom<WorkspaceShape> for WorkspaceOptions {
-    type Error = Error;
-
-    fn try_from(mut given: WorkspaceShape) -> Result<WorkspaceOptions> {
+impl From<WorkspaceShape> for WorkspaceOptions {
+    fn from(mut given: WorkspaceShape) -> WorkspaceOptions {
         let root = given.root.take().map_or(Root::Unbounded, Root::At);
-        Ok(WorkspaceOptions { root, ..given.workspace(WorkspaceOptions::default())? })
+        WorkspaceOptions { root, ..given.workspace(WorkspaceOptions::default()) }
     }
 }
 
-impl TryFrom<SessionShape> for SessionOptions {
-    type Error = Error;
-
-    fn try_from(mut given: SessionShape) -> Result<SessionOptions> {
-        let memory = given.memory.unwrap_or_default();
-        memory.check()?;
+impl From<SessionShape> for SessionOptions {
+    fn from(mut given: SessionShape) -> SessionOptions {
         let defaults = SessionOptions::default().workspace;
-        let options = SessionOptions {
+        SessionOptions {
             workspace: WorkspaceOptions {
                 root: given.root.take().unwrap_or_default(),
                 cwd: Some(given.cwd.take().unwrap_or_else(|| ".".into())),
-                ..given.workspace(defaults)?
+                ..given.workspace(defaults)
             },
             read_roots: given.read_roots.take().unwrap_or_default().0,
             unseen: given.unseen.unwrap_or_default(),
             limits: given.limits.unwrap_or_default(),
-            memory,
-        };
-        options.resolved()
+            memory: given.memory.unwrap_or_default(),
+        }
     }
 }
 
 /// A directory, or false for none.
 impl<'de> Deserialize<'de> for Root {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Root, D::Error> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Root, D::Error> {
         struct RootVisitor;
 
         impl Visitor<'_> for RootVisitor {
@@ -152,11 +119,11 @@ impl<'de> Deserialize<'de> for Root {
                 out.write_str("a directory, or false")
             }
 
-            fn visit_str<E: serde::de::Error>(self, root: &str) -> std::result::Result<Root, E> {
+            fn visit_str<E: serde::de::Error>(self, root: &str) -> Result<Root, E> {
                 Ok(Root::At(root.into()))
             }
 
-            fn visit_bool<E: serde::de::Error>(self, given: bool) -> std::result::Result<Root, E> {
+            fn visit_bool<E: serde::de::Error>(self, given: bool) -> Result<Root, E> {
                 if given {
                     return Err(E::invalid_value(Unexpected::Bool(given), &self));
                 }
@@ -169,9 +136,6 @@ impl<'de> Deserialize<'de> for Root {
 }
 
 /// Bytes as text, which JSON has room for: Base64.
-pub(super) fn base64<S: Serializer>(
-    data: &[u8],
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
+pub(super) fn base64<S: Serializer>(data: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&BASE64_STANDARD.encode(data))
 }

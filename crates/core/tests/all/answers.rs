@@ -154,7 +154,7 @@ fn a_text_in_memory_is_answered_by_the_same_options() {
 fn more_context_than_there_may_be_is_refused() {
     let refused =
         serde_json::from_value::<SessionOptions>(json!({"answerContext": 4})).unwrap_err();
-    let expected = "answerContext is 4: expected a whole number from 0 to 3";
+    let expected = "integer `4`, expected a whole number from 0 to 3";
     assert!(refused.to_string().contains(expected), "{refused}");
 }
 

@@ -212,7 +212,10 @@ fn what_is_not_known_is_refused_by_name() {
         (refusal::<WorkspaceOptions>(json!({"cwd": "a"})), "unknown field `cwd`"),
         (refusal::<WorkspaceOptions>(json!({"dialect": "hex"})), "unknown dialect \"hex\""),
         (refusal::<WorkspaceOptions>(json!({"relocate": "on"})), "unknown variant `on`"),
-        (refusal::<WorkspaceOptions>(json!({"relocateWindow": 1001})), "relocateWindow is 1001"),
+        (
+            refusal::<WorkspaceOptions>(json!({"relocateWindow": 1001})),
+            "a whole number from 0 to 1000",
+        ),
         (refusal::<WorkspaceOptions>(json!({"repairs": {"x": true}})), "unknown repair \"x\""),
         (refusal::<WorkspaceOptions>(json!({"repairs": 1})), "true, false, or an object"),
         (refusal::<SessionOptions>(json!({"root": true})), "a directory, or false"),
@@ -232,6 +235,7 @@ fn null_is_the_same_as_left_out() {
     let query: SearchQuery = given(&json!({"search": "a", "gitignore": null, "paths": null}));
     assert!(query.gitignore && query.paths.is_empty());
     let options: SessionOptions = given(&json!({"root": null, "limits": null, "repairs": null}));
+    let options = options.resolved().unwrap();
     assert_eq!(options.workspace.root, Root::At(options.workspace.cwd.unwrap()));
     assert_eq!(options.limits.max_lines, 2000);
 }

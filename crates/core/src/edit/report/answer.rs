@@ -1,6 +1,8 @@
 //! How an answer tells what was done, as its caller wishes.
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
+
+use crate::shape::Whole;
 
 /// Unchanged lines on either side of a changed region, where nothing is said.
 const CONTEXT_LINES: u64 = 2;
@@ -20,12 +22,21 @@ pub enum AnswerForm {
 }
 
 /// How an answer tells what was done. A refusal is told in one way alone.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct AnswerOptions {
     /// In which form changed lines are told; `None`: as regions.
+    #[serde(rename = "answer")]
     pub form: Option<AnswerForm>,
     /// Unchanged lines on either side of each changed region, at most 3; `None`: 2.
+    #[serde(rename = "answerContext", deserialize_with = "context_lines")]
     pub context_lines: Option<u64>,
+}
+
+/// Reads how many lines are shown, if it is said.
+pub fn context_lines<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    let lines: Option<Whole<0, ANSWER_CONTEXT_MAX_LINES>> = Deserialize::deserialize(from)?;
+    Ok(lines.map(|lines| lines.0))
 }
 
 impl AnswerOptions {

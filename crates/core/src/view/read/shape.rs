@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::de::Visitor;
+use serde::de::{Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{FileView, LineEnding, ReadRequest, ViewKind};
@@ -66,6 +66,10 @@ impl Visitor<'_> for FoldVisitor {
 
     fn visit_u64<E>(self, lines: u64) -> Result<FoldShape, E> {
         Ok(FoldShape(Some(Folding::To(lines))))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, lines: f64) -> Result<FoldShape, E> {
+        Err(E::invalid_value(Unexpected::Float(lines), &"u64"))
     }
 }
 
