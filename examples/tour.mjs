@@ -78,7 +78,7 @@ async function editFourFilesAtOnce() {
     {
       op: 'set_line',
       path: LINES,
-      anchor: anchorOf(lines, 'const STRIDE_LINES: u64 = 64;'),
+      anchor: anchorOf(lines, 'const STRIDE_LINES'),
       text: 'const STRIDE_LINES: u64 = 128;',
     },
     {
