@@ -22,6 +22,17 @@ import { parseArgs } from 'node:util'
 /** Targets that look at what an input costs; a sanitizer makes that several times as much. */
 const MEASURED = ['command']
 
+/** A build tree of its own: nothing else is built with these flags. */
+const BUILD = ['--features', 'run', '--target-dir', join('fuzz', 'target')]
+
+/** The profile for packages would take minutes, and its findings would have no line numbers. */
+const PROFILE = {
+  CARGO_PROFILE_RELEASE_CODEGEN_UNITS: '16',
+  CARGO_PROFILE_RELEASE_DEBUG: 'line-tables-only',
+  CARGO_PROFILE_RELEASE_LTO: 'false',
+  CARGO_PROFILE_RELEASE_STRIP: 'none',
+}
+
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const known = readdirSync(join(root, 'fuzz', 'targets')).map((name) => name.replace('.rs', ''))
 
@@ -46,8 +57,8 @@ for (const target of targets) {
   const sanitizer = MEASURED.includes(target) ? ['--sanitizer', 'none'] : []
   const { status, error } = spawnSync(
     'cargo',
-    ['+nightly', 'fuzz', 'run', ...sanitizer, target, corpus, seeds, '--', ...limits],
-    { cwd: root, stdio: 'inherit' },
+    ['+nightly', 'fuzz', 'run', ...BUILD, ...sanitizer, target, corpus, seeds, '--', ...limits],
+    { cwd: root, stdio: 'inherit', env: { ...process.env, ...PROFILE } },
   )
   if (error) throw error
   if (status !== 0) {

@@ -13,8 +13,8 @@ use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::fs::OsFileSystem;
 use hashline_core::internals::edit::apply::{ApplyOptions, Durability, EditOptions, apply_to_text};
 use hashline_core::internals::edit::outcome::{Applied, NoopReason, Outcome};
-use hashline_core::internals::json::Value;
 use hashline_core::internals::error::Code;
+use hashline_core::internals::json::Value;
 use hashline_core::internals::text::dialect::{DIALECTS, Dialect};
 use hashline_core::internals::text::hash::hash_line;
 use hashline_core::internals::view::anchor::{Anchor, RowAnchor};
@@ -349,20 +349,20 @@ impl Subject<'_> {
             state_dir: Some(dir.join("state")),
             ..self.options()
         };
-        let outcome =
-            Workspace::on(&OsFileSystem, &options).apply(patch);
+        let outcome = Workspace::on(&OsFileSystem, &options).apply(patch);
         let after = std::fs::read(&path).expect("the file is there");
         (outcome.expect("no fault"), after)
     }
 
     fn read_shows_the_lines(&self, root: &str) {
-        let request = ReadRequest { path: "f".to_owned(), ..ReadRequest::default() };
+        let request = ReadRequest { path: "f".into(), ..ReadRequest::default() };
         let options = WorkspaceOptions {
             dialect: self.dialect,
             root: root.into(),
             ..WorkspaceOptions::default()
         };
-        let views = Workspace::on(&OsFileSystem, &options).read_with(&[request], &Cancel::default());
+        let views =
+            Workspace::on(&OsFileSystem, &options).read_with(&[request], &Cancel::default());
         let view = views.expect("the options are fine").remove(0);
         assert!(view.error.is_none(), "{:?}", view.error);
         let rows = (1..).zip(self.texts).map(|(number, text)| self.row(number, text));

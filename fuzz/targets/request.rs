@@ -6,13 +6,14 @@
 #![no_main]
 
 use arbitrary::{Result, Unstructured};
+use hashline_core::Cancel;
 use hashline_core::internals::edit::apply::{EditOptions, apply_to_text};
 use hashline_core::internals::edit::outcome::Outcome;
 use hashline_core::internals::edit::repair::{RepairRules, Rule};
 use hashline_core::internals::edit::request::{LineEdit, Operations, PatchKind, parse};
-use hashline_core::internals::json::Value;
 use hashline_core::internals::edit::resolve::Relocate;
 use hashline_core::internals::error::Code;
+use hashline_core::internals::json::Value;
 use hashline_core::internals::text::dialect::{DIALECTS, Dialect};
 use hashline_fuzz::values;
 use libfuzzer_sys::fuzz_target;
@@ -44,7 +45,7 @@ fn structured(input: &mut Unstructured<'_>) -> Result<()> {
 
 fn check(dialect: &'static Dialect, value: &Value) {
     for target in [PatchKind::Files, PatchKind::Text] {
-        match parse(dialect, target, value) {
+        match parse(dialect, target, value, &Cancel::default()) {
             Ok(patch) => {
                 assert!(patch.edits.is_sorted_by_key(|operation| operation.index));
                 assert!(patch.files.is_sorted_by_key(|operation| operation.index));
@@ -66,7 +67,9 @@ fn check(dialect: &'static Dialect, value: &Value) {
         let is_by_path = |patch: Operations| {
             patch.edits.iter().all(|operation| matches!(operation.action, LineEdit::Json(_)))
         };
-        if parse(dialect, PatchKind::Text, value).is_ok_and(is_by_path) {
+        let by_path =
+            parse(dialect, PatchKind::Text, value, &Cancel::default()).is_ok_and(is_by_path);
+        if by_path {
             // Nothing has that hash, or it is set to what it is: either way it is JSON still.
             let probe = serde_json::json!([{"op": "delete_path", "anchor": "$.no:00"}]);
             let probed = apply_to_text(dialect, &content, &probe.into(), &options);
