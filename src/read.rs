@@ -20,10 +20,11 @@ pub const OPTIONS: OptionNames = &[DIALECT, ROOT, FILES, SIGNAL];
 
 /// What was read of one file: declared in `patch.d.ts`, where its kind says which fields there
 /// are.
+#[derive(Default)]
 pub struct FileView {
     path: String,
-    kind: Word,
-    text: Text,
+    kind: Option<Word>,
+    text: Option<Text>,
     line_count: Option<f64>,
     start_line: Option<f64>,
     end_line: Option<f64>,
@@ -92,32 +93,40 @@ fn folds_of(folds: &[Range<u64>]) -> Option<Vec<Vec<f64>>> {
 
 impl FileView {
     pub fn of(view: core::FileView, to_text: fn(String, bool) -> Text) -> FileView {
-        let is_text = view.kind == ViewKind::Text;
-        let is_read = is_text || matches!(view.kind, ViewKind::Binary | ViewKind::Image);
-        let is_shown = is_text || view.kind == ViewKind::Unread;
-        FileView {
-            path: view.path,
-            kind: Word(view.kind.as_str()),
-            text: to_text(view.text, view.is_ascii),
-            line_count: is_text.then_some(view.line_count as f64),
-            start_line: is_text.then_some(view.start_line as f64),
-            end_line: is_text.then_some(view.end_line as f64),
-            truncated: is_shown.then_some(view.truncated),
-            folds: folds_of(&view.folds),
-            line_ending: is_text.then(|| Word(view.line_ending.as_str())),
-            final_newline: is_text.then_some(view.final_newline),
-            encoding: is_text.then_some(view.encoding),
-            bom: is_text.then_some(view.bom),
-            lossy: is_text.then_some(view.lossy),
-            snapshot: is_read.then_some(view.snapshot),
-            next_line: view.next_line.map(|line| line as f64),
-            match_lines: view
-                .match_lines
-                .map(|lines| lines.into_iter().map(|line| line as f64).collect()),
-            match_count: view.match_count.map(|count| count as f64),
-            mime_type: view.mime_type.map(Word),
-            checksum: view.checksum.map(|checksum| checksum.to_string()),
-            error: view.error.map(ViewError::from),
+        let core::FileView { path, text, is_ascii, kind } = view;
+        let (word, text) = (Some(Word(kind.as_str())), Some(to_text(text, is_ascii)));
+        let bare = FileView { path, kind: word, text, ..FileView::default() };
+        match kind {
+            ViewKind::Text(shown) => FileView {
+                line_count: Some(shown.line_count as f64),
+                start_line: Some(shown.start_line as f64),
+                end_line: Some(shown.end_line as f64),
+                truncated: Some(shown.truncated),
+                folds: folds_of(&shown.folds),
+                line_ending: Some(Word(shown.line_ending.as_str())),
+                final_newline: Some(shown.final_newline),
+                encoding: Some(shown.encoding),
+                bom: Some(shown.bom),
+                lossy: Some(shown.lossy),
+                snapshot: Some(shown.snapshot),
+                next_line: shown.next_line.map(|line| line as f64),
+                match_lines: shown
+                    .match_lines
+                    .map(|lines| lines.into_iter().map(|line| line as f64).collect()),
+                match_count: shown.match_count.map(|count| count as f64),
+                checksum: shown.checksum.map(|checksum| checksum.to_string()),
+                ..bare
+            },
+            ViewKind::Binary { snapshot } => FileView { snapshot: Some(snapshot), ..bare },
+            ViewKind::Image { mime_type, snapshot } => {
+                FileView { mime_type: Some(Word(mime_type)), snapshot: Some(snapshot), ..bare }
+            }
+            ViewKind::Unread { next_line, truncated } => {
+                let next_line = Some(next_line as f64);
+                FileView { next_line, truncated: Some(truncated), ..bare }
+            }
+            ViewKind::Error { error } => FileView { error: Some(error.into()), ..bare },
+            _ => bare,
         }
     }
 }

@@ -71,11 +71,11 @@ pub(crate) fn read_text(request: Input<'_>, options: Input<'_>) -> Result<Vec<u8
 
 /// The text of a view, or why there is none.
 fn rows(view: FileView) -> Result<Vec<u8>> {
-    let FileView { path, kind, text, error, .. } = view;
-    match error {
-        Some(error) => Err(error),
-        None if kind == ViewKind::Text => Ok(text.into_bytes()),
-        None => {
+    let FileView { path, kind, text, .. } = view;
+    match kind {
+        ViewKind::Text(_) => Ok(text.into_bytes()),
+        ViewKind::Error { error } => Err(error),
+        kind => {
             let message = format!("{path}: is no text ({}), and has no lines", kind.as_str());
             Err(Error::at(Code::BinaryFile, &path, message))
         }

@@ -5,9 +5,9 @@
 //! with keeping it.
 
 use hashline_core::{
-    Cancel, Error, FileView, JsonRequest, JsonView, Outcome, Patch, PatchOptions, ReadRequest,
-    Result, RowSink, SearchQuery, SearchResult, Session, SessionLimits, SessionOptions,
-    StoreOptions, Workspace, WorkspaceOptions,
+    Cancel, Code, Error, FileView, JsonRequest, JsonView, Outcome, Patch, PatchOptions,
+    ReadRequest, Result, RowSink, SearchQuery, SearchResult, Session, SessionLimits,
+    SessionOptions, StoreOptions, Workspace, WorkspaceOptions,
 };
 
 /// Commands show what they are asked for, however much that is.
@@ -66,7 +66,8 @@ impl Files {
             return self.workspace.stream(request, cancel, pass_on);
         }
         let mut views = self.read(std::slice::from_ref(request), cancel)?;
-        let mut view = views.pop().unwrap_or_default();
+        let none = || Error::new(Code::Internal, "a read without view");
+        let mut view = views.pop().ok_or_else(none)?;
         if !view.text.is_empty() {
             pass_on(view.text.as_bytes())?;
             pass_on(b"\n")?;

@@ -77,7 +77,7 @@ pub use self::{
     view::excerpt::{Context, Limits},
     view::fold::{FOLD_LINES, Folding},
     view::pattern::Query,
-    view::read::{FileView, LineEnding, MAX_MATCHES, ReadRequest, ViewKind},
+    view::read::{FileView, LineEnding, MAX_MATCHES, ReadRequest, TextView, ViewKind},
     view::render::{FormatOptions, format_hashed, hash_lines},
     view::search::{
         FileMatches, RowSink, SEARCH_MATCHES, SearchQuery, SearchResult, SearchWarning,

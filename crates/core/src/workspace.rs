@@ -117,7 +117,7 @@ impl<'fs> Workspace<'fs> {
     pub fn read(&self, request: impl Into<ReadRequest>) -> Result<FileView> {
         let mut views = self.read_with(&[request.into()], &Cancel::default())?;
         let view = views.pop().ok_or_else(|| Error::new(Code::Internal, "a read without view"))?;
-        view.error.clone().map_or(Ok(view), Err)
+        view.error().cloned().map_or(Ok(view), Err)
     }
 
     /// Reads many files in parallel. Views come in the order of the requests; a file that cannot

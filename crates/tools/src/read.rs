@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use hashline_core::host::{ReadTurn, Value};
 use hashline_core::{
-    Columns, Dialect, FOLD_LINES, FileView, Folding, Limits, ReadReport, ReadRequest, ViewKind,
+    Columns, Dialect, FOLD_LINES, FileView, Folding, Limits, ReadReport, ReadRequest, TextView,
+    ViewKind,
 };
 use serde_json::{Value as Json, json};
 
@@ -125,12 +126,14 @@ const SHOWABLE: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"
 
 fn answer(report: ReadReport) -> Answer {
     let ReadReport { text, views, images, next, .. } = report;
-    let first_error = views.iter().find_map(|view| view.error.as_ref());
-    let is_unseen = |view: &FileView| view.error.is_some() || view.kind == ViewKind::Unread;
+    let first_error = views.iter().find_map(FileView::error);
+    let is_unseen =
+        |view: &FileView| matches!(view.kind, ViewKind::Error { .. } | ViewKind::Unread { .. });
     let error = first_error.filter(|_| views.iter().all(is_unseen));
     let files: Vec<Json> = views.iter().map(without_text).collect();
     // A line may be cut within at the very end of a file, where there is nothing to go on to.
-    let is_cut = !next.is_empty() || views.iter().any(|view| view.truncated);
+    let is_cut =
+        !next.is_empty() || views.iter().filter_map(FileView::as_text).any(|shown| shown.truncated);
     let mut structured = json!({"files": files, "truncated": is_cut});
     if let Some(error) = error {
         structured["code"] = error.code.as_str().into();
@@ -138,7 +141,7 @@ fn answer(report: ReadReport) -> Answer {
     Answer {
         text: of_images(text),
         is_error: error.is_some(),
-        codes: views.iter().filter_map(|view| Some(view.error.as_ref()?.code)).collect(),
+        codes: views.iter().filter_map(|view| Some(view.error()?.code)).collect(),
         images: images.into_iter().filter(|one| SHOWABLE.contains(&one.mime_type)).collect(),
         summary: views.iter().map(summary).collect::<Vec<_>>().join(", "),
         structured,
@@ -167,15 +170,17 @@ fn of_image(row: &str) -> Option<String> {
 }
 
 fn summary(view: &FileView) -> String {
-    let FileView { path, kind, start_line, end_line, line_count, error, .. } = view;
-    match (error, kind) {
-        (Some(error), _) => format!("{path}: {}", error.code.as_str()),
-        (None, ViewKind::Unread) => format!("{path}: not shown"),
-        (None, ViewKind::Text) if *start_line == 1 && end_line == line_count => {
-            format!("{path}: {}", plural(*line_count, "line", "lines"))
+    let FileView { path, kind, .. } = view;
+    match kind {
+        ViewKind::Error { error } => format!("{path}: {}", error.code.as_str()),
+        ViewKind::Unread { .. } => format!("{path}: not shown"),
+        ViewKind::Text(shown) if shown.start_line == 1 && shown.end_line == shown.line_count => {
+            format!("{path}: {}", plural(shown.line_count, "line", "lines"))
         }
-        (None, ViewKind::Text) => format!("{path}: lines {start_line}–{end_line} of {line_count}"),
-        (None, kind) => format!("{path}: {}", kind.as_str()),
+        ViewKind::Text(TextView { start_line, end_line, line_count, .. }) => {
+            format!("{path}: lines {start_line}–{end_line} of {line_count}")
+        }
+        kind => format!("{path}: {}", kind.as_str()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `read`, `hash` and `verify`: one look at files.
 
 use hashline_core::host::{RowAnchor, file_header};
-use hashline_core::{Code, Error, FileView, ReadRequest, ViewKind};
+use hashline_core::{Code, Error, FileView, ReadRequest, TextView, ViewKind};
 
 use crate::args::{Hash, Read, STANDARD_INPUT, Verify};
 use crate::call::Call;
@@ -131,11 +131,11 @@ fn views(call: &Call<'_>, requests: &[ReadRequest]) -> Result<Vec<FileView>, Fai
 /// Why a file has no lines to show.
 fn error_of(view: &FileView) -> Option<Error> {
     let path = &view.path;
-    let kind = match view.kind {
-        _ if view.error.is_some() => return view.error.clone(),
-        ViewKind::Text | ViewKind::Unread | ViewKind::Error => return None,
-        ViewKind::Image => view.mime_type.unwrap_or("image"),
-        ViewKind::Binary => "binary",
+    let kind = match &view.kind {
+        ViewKind::Error { error } => return Some(error.clone()),
+        ViewKind::Image { mime_type, .. } => mime_type,
+        ViewKind::Binary { .. } => "binary",
+        _ => return None,
     };
     let message = format!("{path}: is no text ({kind}), and not shown");
     Some(Error::at(Code::BinaryFile, path, message))
@@ -143,7 +143,8 @@ fn error_of(view: &FileView) -> Option<Error> {
 
 /// Says that there are matches which a limit left out; lines that were not asked for need no word.
 fn tell_what_is_left(call: &mut Call<'_>, view: &FileView) -> Result<(), Failure> {
-    if let (Some(count), Some(next)) = (view.match_count, view.next_line) {
+    if let Some(&TextView { match_count: Some(count), next_line: Some(next), .. }) = view.as_text()
+    {
         let path = &view.path;
         call.out.flush()?;
         say(&format!("{path}: {count} lines match; go on with --start-line {next}"));

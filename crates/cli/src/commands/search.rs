@@ -102,18 +102,21 @@ fn add_standard_input(
     };
     let bytes = standard_input(call.files.workspace().options().max_file_bytes)?;
     let view = call.files.workspace().read_bytes(&request, &bytes, &call.cancel)?;
-    if let Some(error) = view.error {
-        found.errors.push(error);
-        return Ok(());
-    }
-    if view.kind != ViewKind::Text {
-        found.binary_skipped += 1;
-        return Ok(());
-    }
+    let shown = match view.kind {
+        ViewKind::Text(shown) => shown,
+        ViewKind::Error { error } => {
+            found.errors.push(error);
+            return Ok(());
+        }
+        _ => {
+            found.binary_skipped += 1;
+            return Ok(());
+        }
+    };
     found.files_searched += 1;
-    let truncated = view.next_line.is_some() || view.is_line_cut;
+    let truncated = shown.next_line.is_some() || shown.is_line_cut;
     found.truncated |= truncated;
-    let match_lines = view.match_lines.unwrap_or_default();
+    let match_lines = shown.match_lines.unwrap_or_default();
     if match_lines.is_empty() {
         return Ok(());
     }
@@ -126,8 +129,8 @@ fn add_standard_input(
     found.files.push(FileMatches {
         path: view.path,
         match_lines,
-        match_count: view.match_count.unwrap_or_default(),
-        line_count: view.line_count,
+        match_count: shown.match_count.unwrap_or_default(),
+        line_count: shown.line_count,
         truncated,
     });
     Ok(())

@@ -1,5 +1,6 @@
 //! Checksums of lines: what consecutive lines were when they were shown, in one word.
 
+use serde::{Serialize, Serializer};
 use xxhash_rust::xxh32::Xxh32;
 
 use crate::text::lines::{LineIndex, Lines, Unit};
@@ -57,6 +58,12 @@ impl Checksum {
 impl std::fmt::Display for Checksum {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(out, "{}-{}:{:08x}", self.first, self.last, self.hash)
+    }
+}
+
+impl Serialize for Checksum {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

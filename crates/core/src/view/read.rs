@@ -105,35 +105,6 @@ impl From<PathBuf> for ReadRequest {
     }
 }
 
-/// What a file is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ViewKind {
-    /// Text with anchors.
-    #[default]
-    Text,
-    /// Neither text nor image.
-    Binary,
-    /// An image.
-    Image,
-    /// Not looked at, since a limit of the call was used up before.
-    Unread,
-    /// What it is cannot be said: it is missing, no file, or cannot be read as asked.
-    Error,
-}
-
-impl ViewKind {
-    /// The word callers see.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ViewKind::Text => "text",
-            ViewKind::Binary => "binary",
-            ViewKind::Image => "image",
-            ViewKind::Unread => "unread",
-            ViewKind::Error => "error",
-        }
-    }
-}
-
 /// How the lines of a file end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -161,18 +132,59 @@ impl LineEnding {
     }
 }
 
-/// A view of one file. What its kind does not have is empty; as data (`serde`) it is absent.
-#[derive(Clone, Debug, Default)]
+/// A view of one file. As data (`serde`) it is one object, with the word of its kind in front.
+#[derive(Clone, Debug)]
 pub struct FileView {
     /// The path as requested.
     pub path: String,
-    /// What the file is; decides which of the other fields have a meaning.
-    pub kind: ViewKind,
-    /// The lines with their anchors, joined by `\n`. Where lines have no hashes, the header with the
-    /// tag of the file stands above them.
+    /// The lines with their anchors, joined by `\n`; empty where the file is no text. Where lines
+    /// have no hashes, the header with the tag of the file stands above them.
     pub text: String,
     /// Whether `text` is known to be nothing but ASCII.
     pub is_ascii: bool,
+    /// What the file is, and what is known of it.
+    pub kind: ViewKind,
+}
+
+/// What a file is, and what is known of it.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum ViewKind {
+    /// Text with anchors.
+    Text(TextView),
+    /// Neither text nor image.
+    Binary {
+        /// The hash of the whole content.
+        snapshot: String,
+    },
+    /// An image.
+    Image {
+        /// Its media type.
+        mime_type: &'static str,
+        /// The hash of the whole content.
+        snapshot: String,
+    },
+    /// Not looked at, since a limit of the call was used up before.
+    Unread {
+        /// Where to go on.
+        next_line: u64,
+        /// Always `true`.
+        truncated: bool,
+    },
+    /// What it is cannot be said: it is missing, no file, or cannot be read as asked.
+    Error {
+        /// Why there is no view.
+        #[serde(with = "shape::ErrorShape")]
+        error: Error,
+    },
+}
+
+/// What a view says of a text.
+#[derive(Clone, Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct TextView {
     /// Lines in the whole file.
     pub line_count: u64,
     /// The first line shown, or where the view starts when it shows none.
@@ -180,16 +192,21 @@ pub struct FileView {
     /// The last line shown; `start_line - 1` when the view shows none.
     pub end_line: u64,
     /// Where to go on, when the view was cut.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub next_line: Option<u64>,
     /// Whether the view was cut by a limit, or rows of it were.
     pub truncated: bool,
     /// Whether it shows one line, and of that less than was asked for: it has too many bytes.
+    #[serde(skip)]
     pub is_line_cut: bool,
     /// The lines that are left out of it, though it goes on behind them.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "shape::folds")]
     pub folds: Vec<Range<u64>>,
     /// The matching lines shown, with `search`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub match_lines: Option<Vec<u64>>,
     /// The matching lines from `start_line` on, shown or not, with `search`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub match_count: Option<u64>,
     /// How lines end.
     pub line_ending: LineEnding,
@@ -201,14 +218,42 @@ pub struct FileView {
     pub bom: bool,
     /// Whether invalid sequences are shown as U+FFFD.
     pub lossy: bool,
-    /// The media type of an image.
-    pub mime_type: Option<&'static str>,
     /// The hash of the whole content.
     pub snapshot: String,
     /// The checksum of the lines shown, where it was asked for and they are consecutive.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub checksum: Option<Checksum>,
-    /// Why there is no view: of the kind [`ViewKind::Error`], and of no other.
-    pub error: Option<Error>,
+}
+
+impl ViewKind {
+    /// The word callers see.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            ViewKind::Text(_) => "text",
+            ViewKind::Binary { .. } => "binary",
+            ViewKind::Image { .. } => "image",
+            ViewKind::Unread { .. } => "unread",
+            ViewKind::Error { .. } => "error",
+        }
+    }
+}
+
+impl FileView {
+    /// A view without lines.
+    pub(crate) fn bare(request: &ReadRequest, kind: ViewKind) -> FileView {
+        let path = request.name().into_owned();
+        FileView { path, text: String::new(), is_ascii: false, kind }
+    }
+
+    /// What it says of a text, where the file is one.
+    pub fn as_text(&self) -> Option<&TextView> {
+        if let ViewKind::Text(shown) = &self.kind { Some(shown) } else { None }
+    }
+
+    /// Why there is no view, where there is none.
+    pub fn error(&self) -> Option<&Error> {
+        if let ViewKind::Error { error } = &self.kind { Some(error) } else { None }
+    }
 }
 
 /// Reads many files in parallel. Views come in the order of the requests, each converted on the
@@ -267,9 +312,8 @@ fn view_or_reason(
 ) -> Result<FileView> {
     match view {
         Err(error) if error.code != Code::Aborted => {
-            let path = request.name().into_owned();
-            let error = Some(error.spelled(scope.host.spelling));
-            Ok(FileView { path, kind: ViewKind::Error, error, ..FileView::default() })
+            let error = error.spelled(scope.host.spelling);
+            Ok(FileView::bare(request, ViewKind::Error { error }))
         }
         other => other,
     }
@@ -305,13 +349,14 @@ fn view_loaded(
     pattern: Option<&Pattern>,
 ) -> Result<FileView> {
     match loaded {
-        Loaded::Binary(binary) => Ok(FileView {
-            path: request.name().into_owned(),
-            kind: if binary.image_type.is_some() { ViewKind::Image } else { ViewKind::Binary },
-            mime_type: binary.image_type,
-            snapshot: binary.snapshot(scope.cancel)?,
-            ..FileView::default()
-        }),
+        Loaded::Binary(binary) => {
+            let snapshot = binary.snapshot(scope.cancel)?;
+            let kind = match binary.image_type {
+                Some(mime_type) => ViewKind::Image { mime_type, snapshot },
+                None => ViewKind::Binary { snapshot },
+            };
+            Ok(FileView::bare(request, kind))
+        }
         Loaded::Text(document) => view_document(scope, document, request, pattern),
     }
 }
@@ -568,11 +613,7 @@ fn finish_view(
     let next_line = shown.next_line;
     let (is_cut, has_cut_rows) = (shown.page.is_cut(), shown.page.has_cut_rows());
     let (text, is_ascii) = into_string(scope, &request.name(), shown.page.into_text())?;
-    Ok(FileView {
-        path: request.name().into_owned(),
-        kind: ViewKind::Text,
-        text,
-        is_ascii,
+    let kind = ViewKind::Text(TextView {
         line_count,
         start_line: first_line,
         end_line,
@@ -587,11 +628,10 @@ fn finish_view(
         encoding: document.charset().name(),
         bom: document.bom_bytes() > 0,
         lossy: document.lossy(),
-        mime_type: None,
         snapshot: document.snapshot(cancel)?,
         checksum,
-        error: None,
-    })
+    });
+    Ok(FileView { text, is_ascii, ..FileView::bare(request, kind) })
 }
 
 /// The output as a string, checked: a file that is mapped can change between two looks at it.

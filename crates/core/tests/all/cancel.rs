@@ -57,7 +57,7 @@ fn read_in(
     let options = WorkspaceOptions { root: root.into(), dialect, ..WorkspaceOptions::default() };
     let views =
         Workspace::on(&OsFileSystem, &options).read_with(std::slice::from_ref(request), cancel)?;
-    views[0].error.clone().map_or(Ok(()), Err)
+    views[0].error().cloned().map_or(Ok(()), Err)
 }
 
 /// A file of 8 MiB or a little more, made of a text.

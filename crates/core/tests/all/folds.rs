@@ -16,6 +16,8 @@ use hashline_core::internals::{cancel::Cancel, edit::outcome::Outcome};
 use proptest::prelude::*;
 use serde_json::json;
 
+use crate::support::facts;
+
 /// `count` functions, each with so many lines between its head and its end.
 fn functions(count: usize, body: usize) -> String {
     let function = |at| format!("fn f{at}() {{\n{}}}\n\n", "    work();\n".repeat(body));
@@ -29,7 +31,7 @@ fn folded(path: &str, lines: u64) -> ReadRequest {
 fn try_view(content: &str, request: &ReadRequest) -> Result<FileView, Error> {
     let workspace = Workspace::new(WorkspaceOptions::unbounded());
     let view = workspace.read_bytes(request, content.as_bytes(), &Cancel::default())?;
-    view.error.clone().map_or(Ok(view), Err)
+    view.error().cloned().map_or(Ok(view), Err)
 }
 
 fn view(content: &str, request: &ReadRequest) -> FileView {
@@ -45,8 +47,9 @@ fn shown_lines(content: &str, view: &FileView) -> Vec<u64> {
     let whole = self::view(content, &ReadRequest::new("whole"));
     let whole = rows(&whole);
     let mut shown = Vec::new();
-    let mut line = view.start_line;
-    let mut folds = view.folds.iter();
+    let facts = facts(view);
+    let mut line = facts.start_line;
+    let mut folds = facts.folds.iter();
     for row in rows(view) {
         if row == whole[line as usize - 1] {
             shown.push(line);
@@ -58,7 +61,7 @@ fn shown_lines(content: &str, view: &FileView) -> Vec<u64> {
         assert!(start == line && end - start > 1, "{row} at {line}");
         line = end;
     }
-    assert_eq!((folds.next(), line), (None, view.end_line + 1));
+    assert_eq!((folds.next(), line), (None, facts.end_line + 1));
     shown
 }
 
@@ -71,17 +74,19 @@ fn bodies_are_folded_and_the_smallest_opened_first() {
     let content = functions(1, 20) + &functions(1, 3);
     let view = view(&content, &folded("a.rs", 10));
     let anchors: Vec<&str> = rows(&view).iter().map(|row| row.split('|').next().unwrap()).collect();
-    assert_eq!(view.folds, [2..22], "{anchors:?}");
+    let shown = facts(&view);
+    assert_eq!(shown.folds, [2..22], "{anchors:?}");
     assert_eq!(shown_lines(&content, &view), [1, 22, 23, 24, 25, 26, 27, 28, 29]);
-    assert_eq!((view.line_count, view.start_line, view.end_line), (29, 1, 29));
-    assert_eq!((view.next_line, view.truncated, view.checksum), (None, false, None));
+    assert_eq!((shown.line_count, shown.start_line, shown.end_line), (29, 1, 29));
+    assert_eq!((shown.next_line, shown.truncated, shown.checksum), (None, false, None));
 }
 
 #[test]
 fn a_file_that_has_room_is_not_folded() {
     for (content, lines) in [(functions(3, 3), 18), (String::new(), 1), ("x".to_owned(), 1)] {
         let view = view(&content, &folded("a.rs", lines));
-        assert_eq!((view.folds.len(), view.end_line), (0, view.line_count), "{content:?}");
+        let shown = facts(&view);
+        assert_eq!((shown.folds.len(), shown.end_line), (0, shown.line_count), "{content:?}");
     }
 }
 
@@ -92,7 +97,7 @@ fn definitions_within_others_are_found_and_tests_come_last() {
     let content = of("#[cfg(test)]\nmod tests") + &of("impl A") + &of("impl B");
     let view = view(&content, &folded("a.rs", 24));
     assert_eq!(definitions_shown(&view), 8, "{}", view.text);
-    assert_eq!(view.folds[0], 3..23, "{}", view.text);
+    assert_eq!(facts(&view).folds[0], 3..23, "{}", view.text);
 }
 
 #[test]
@@ -102,7 +107,7 @@ fn where_definitions_alone_fit_they_are_shown_alone() {
     // What does not fit even so is shown from its beginning.
     let few = view(&content, &folded("a.rs", 20));
     assert!(definitions_shown(&few) >= 9, "{}", few.text);
-    assert!(rows(&few).len() <= 20 && few.end_line == few.line_count);
+    assert!(rows(&few).len() <= 20 && facts(&few).end_line == facts(&few).line_count);
 }
 
 #[test]
@@ -114,17 +119,18 @@ fn what_is_opened_is_shown_besides() {
     let names = ["2-21", "2-21 … 20 lines", anchor.split_once("fn").map_or(anchor, |row| row.0)];
     for open in names {
         let opened = view(&content, &ReadRequest { open: vec![open.into()], ..request.clone() });
-        assert_eq!(opened.folds, before.folds[1..], "{open}");
+        assert_eq!(facts(&opened).folds, facts(&before).folds[1..], "{open}");
         assert_eq!(shown_lines(&content, &opened)[..23], (1..24).collect::<Vec<u64>>());
     }
     let part = ReadRequest { open: vec!["5-6".into(), "6-20".into()], ..request };
-    assert_eq!(view(&content, &part).folds[..2], [2..5, before.folds[1].clone()]);
+    let part = view(&content, &part);
+    assert_eq!(facts(&part).folds[..2], [2..5, facts(&before).folds[1].clone()]);
     // One line takes no more room than its fold. A read that opens something is a folded one.
     let content = functions(40, 20);
     let request = ReadRequest { open: vec!["3-21".into()], ..ReadRequest::new("a.rs") };
     let opened = view(&content, &request);
     assert_eq!(shown_lines(&content, &opened)[..22], (1..23).collect::<Vec<u64>>());
-    assert!(!opened.folds.is_empty());
+    assert!(!facts(&opened).folds.is_empty());
 }
 
 #[test]
@@ -148,7 +154,7 @@ fn without_a_grammar_it_goes_by_indentation() {
     let content = format!("a\n{}b\n\tx\n\ty\n\nc\n", "  one\n    two\n\n".repeat(20));
     let view = view(&content, &folded("notes", 8));
     assert_eq!(shown_lines(&content, &view), [1, 61, 62, 63, 64, 65, 66]);
-    assert_eq!(view.folds, [2..61], "{}", view.text);
+    assert_eq!(facts(&view).folds, [2..61], "{}", view.text);
 }
 
 #[test]
@@ -168,7 +174,7 @@ fn hostile_texts_are_folded_within_the_limits() {
                 let view = view(text, &folded(path, lines));
                 let name = format!("{path} {lines} {:?}", &text[..9]);
                 assert!(rows(&view).len() as u64 <= lines + 1, "{name}: {}", rows(&view).len());
-                assert_eq!(view.end_line, view.line_count, "{name}");
+                assert_eq!(facts(&view).end_line, facts(&view).line_count, "{name}");
             }
         }
     }
@@ -204,14 +210,14 @@ fn a_read_beyond_its_limits_is_folded_instead_of_cut() {
     let (long, flat) = (functions(300, 20), "x\n".repeat(3000));
     let scene = Scene::new(&[("a.rs", &long), ("flat", &flat)], SessionLimits::default());
     let report = scene.session.read("a.rs").unwrap();
-    assert!(report.next.is_empty() && !report.views[0].folds.is_empty());
+    assert!(report.next.is_empty() && !facts(&report.views[0]).folds.is_empty());
     assert!(report.text.contains(" of them folded. To see some, read with open: [\""));
     assert!(report.text.lines().count() <= 202);
     // Neither what names a window, nor what has no structure.
     let window = ReadRequest { start_line: Some(1), ..ReadRequest::new("a.rs") };
     for request in [window, ReadRequest::new("flat")] {
         let report = scene.session.read(request).unwrap();
-        assert!(report.views[0].folds.is_empty() && report.next.len() == 1);
+        assert!(facts(&report.views[0]).folds.is_empty() && report.next.len() == 1);
     }
 }
 
@@ -221,7 +227,7 @@ fn folded_lines_count_as_not_shown() {
     let scene = Scene::new(&[("a.rs", &content)], SessionLimits::default());
     let report = scene.session.read(folded("a.rs", 40)).unwrap();
     let text = rows(&report.views[0]);
-    assert_eq!(report.views[0].folds[0], 2..22);
+    assert_eq!(facts(&report.views[0]).folds[0], 2..22);
     let (first, last) = (anchor_of(text[0]), anchor_of(text[2]));
     match scene.delete(&first, &last) {
         Outcome::Rejected(rejected) => {
@@ -263,10 +269,11 @@ proptest! {
             open.iter().map(|(first, more)| format!("{first}-{}", first + more)).collect();
         let opened = if open.is_empty() { 0 } else { 10 };
         let view = view(&content, &ReadRequest { open, ..folded(path, budget) });
-        prop_assert_eq!(view.end_line, view.line_count);
+        let line_count = facts(&view).line_count;
+        prop_assert_eq!(facts(&view).end_line, line_count);
         prop_assert!(rows(&view).len() as u64 <= budget.max(2) + opened);
         shown_lines(&content, &view);
-        if start <= view.line_count {
+        if start <= line_count {
             let later = ReadRequest { start_line: Some(start), ..folded(path, budget) };
             shown_lines(&content, &self::view(&content, &later));
         }

@@ -20,6 +20,8 @@ use hashline_core::internals::workspace::{
 };
 use proptest::prelude::*;
 
+use crate::support::facts;
+
 fn literal(search: &str) -> Query {
     Query { search: search.to_owned(), regex: false, case_sensitive: true }
 }
@@ -31,7 +33,7 @@ fn pattern(search: &str) -> Query {
 fn view_of(dialect: &'static Dialect, content: &[u8], request: &ReadRequest) -> FileView {
     let options = WorkspaceOptions { dialect, ..WorkspaceOptions::unbounded() };
     let view = Workspace::new(options).read_bytes(request, content, &Cancel::default()).unwrap();
-    assert!(view.error.is_none(), "{view:?}");
+    assert!(view.error().is_none(), "{view:?}");
     view
 }
 
@@ -191,7 +193,8 @@ proptest! {
         let has_cut_rows = |rows: &str| {
             columns.is_none() && (rows.contains("… [+") || rows.contains(" bytes+] …"))
         };
-        prop_assert_eq!((view.truncated, view.next_line), (has_cut_rows(&view.text), None));
+        let shown = facts(&view);
+        prop_assert_eq!((shown.truncated, shown.next_line), (has_cut_rows(&view.text), None));
         check_rows(dialect, &text, &view.text);
         prop_assert_eq!(streamed(dialect, &content, &request), expected);
 
@@ -199,11 +202,12 @@ proptest! {
         let within = view_of(dialect, &content, &ReadRequest { limits, ..request });
         check_rows(dialect, &text, &within.text);
         let is_beginning = view.text.starts_with(&within.text);
-        prop_assert!(is_beginning || within.is_line_cut, "{}", within.text);
+        let shown = facts(&within);
+        prop_assert!(is_beginning || shown.is_line_cut, "{}", within.text);
         prop_assert!(within.text.len() <= max_bytes.max(70), "{}", within.text);
         let is_less = within.text != view.text;
-        let is_cut = within.is_line_cut || has_cut_rows(&within.text);
-        prop_assert_eq!(within.truncated, is_less || is_cut);
+        let is_cut = shown.is_line_cut || has_cut_rows(&within.text);
+        prop_assert_eq!(shown.truncated, is_less || is_cut);
     }
 }
 
@@ -299,7 +303,7 @@ fn columns_that_are_none_are_refused() {
         let request = ReadRequest { columns: Some(columns), ..ReadRequest::default() };
         let workspace = Workspace::new(WorkspaceOptions::unbounded());
         let view = workspace.read_bytes(&request, b"abc", &Cancel::default()).unwrap();
-        let error = view.error.unwrap();
+        let error = view.error().unwrap();
         assert_eq!(error.code, Code::InvalidArgument);
         assert!(error.message.starts_with("columns are "), "{}", error.message);
     }

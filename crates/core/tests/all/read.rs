@@ -11,12 +11,12 @@ use hashline_core::internals::threads;
 use hashline_core::internals::view::anchor::Anchor;
 use hashline_core::internals::view::excerpt::{Context, Limits};
 use hashline_core::internals::view::pattern::Query;
-use hashline_core::internals::view::read::{FileView, LineEnding, ReadRequest, ViewKind};
+use hashline_core::internals::view::read::{FileView, LineEnding, ReadRequest, TextView, ViewKind};
 use hashline_core::internals::view::render::give_back;
 use hashline_core::internals::view::scope::Host;
 use hashline_core::internals::workspace::{Workspace, WorkspaceOptions};
 
-use crate::support::Interrupted;
+use crate::support::{Interrupted, facts};
 
 /// A view of one file with `content`; every row but gaps must be a true anchor of it.
 fn view(content: &[u8], request: ReadRequest) -> FileView {
@@ -66,18 +66,20 @@ fn windows() {
     let check = |request, rows: &[&str], start, end, next, truncated| {
         let view = view(content, request);
         assert_eq!(numbers(&view), rows);
-        assert_eq!((view.start_line, view.end_line, view.next_line), (start, end, next));
-        assert_eq!((view.truncated, view.line_count), (truncated, 5));
+        let shown = facts(&view);
+        assert_eq!((shown.start_line, shown.end_line, shown.next_line), (start, end, next));
+        assert_eq!((shown.truncated, shown.line_count), (truncated, 5));
     };
     check(ReadRequest::default(), &["1", "2", "3", "4", "5"], 1, 5, None, false);
     check(window(2, Some(2), None), &["2", "3"], 2, 3, Some(4), true);
     check(window(4, Some(2), None), &["4", "5"], 4, 5, None, false);
     check(window(1, None, Some(17)), &["1", "2"], 1, 2, Some(3), true);
     check(window(1, Some(0), None), &[], 1, 0, Some(1), true);
-    let past = view(content, window(6, None, None)).error.unwrap();
+    let refused = |line| view(content, window(line, None, None)).error().unwrap().clone();
+    let past = refused(6);
     assert_eq!(past.code, Code::LineOutOfRange);
     assert!(past.message.contains("has 5 lines"), "{}", past.message);
-    assert_eq!(view(content, window(0, None, None)).error.unwrap().code, Code::InvalidArgument);
+    assert_eq!(refused(0).code, Code::InvalidArgument);
 }
 
 #[test]
@@ -88,12 +90,12 @@ fn regression_tiny_limits_cut_the_first_line_and_go_on() {
         let mut seen = Vec::new();
         loop {
             let view = view(long.as_bytes(), window(line, None, Some(max_bytes)));
-            assert!(view.error.is_none(), "{view:?}");
+            let shown = facts(&view);
             seen.extend(numbers(&view));
             if view.text.ends_with(" bytes]") {
-                assert!(view.truncated, "{max_bytes}: {view:?}");
+                assert!(shown.truncated, "{max_bytes}: {view:?}");
             }
-            match view.next_line {
+            match shown.next_line {
                 Some(next) => line = next,
                 None => break,
             }
@@ -108,18 +110,24 @@ fn matches_with_context() {
     let found = |request| view(content.as_bytes(), request);
     let one = found(search("line (5|7|15)$", 1, 1, None));
     assert_eq!(numbers(&one), ["4", "5", "6", "7", "8", "...", "14", "15", "16"]);
-    assert_eq!((one.match_lines, one.match_count), (Some(vec![5, 7, 15]), Some(3)));
+    let matches = |view: &TextView| (view.match_lines.clone().unwrap(), view.match_count.unwrap());
+    assert_eq!(matches(facts(&one)), (vec![5, 7, 15], 3));
     let capped = found(search("line", 0, 0, Some(3)));
-    assert_eq!((capped.match_lines, capped.match_count), (Some(vec![1, 2, 3]), Some(20)));
+    let capped = facts(&capped);
+    assert_eq!(matches(capped), (vec![1, 2, 3], 20));
     assert_eq!((capped.truncated, capped.next_line), (true, Some(4)));
     let nothing = found(search("absent", 2, 2, None));
-    assert_eq!((nothing.text.as_str(), nothing.match_count), ("", Some(0)));
-    assert_eq!(found(search("(", 0, 0, None)).error.unwrap().code, Code::InvalidPattern);
+    assert_eq!((nothing.text.as_str(), facts(&nothing).match_count), ("", Some(0)));
+    assert_eq!(found(search("(", 0, 0, None)).error().unwrap().code, Code::InvalidPattern);
 }
 
 #[test]
 fn what_a_file_is() {
-    let text = |content: &[u8]| view(content, ReadRequest::default());
+    let kind = |content: &[u8]| view(content, ReadRequest::default()).kind;
+    let text = |content: &[u8]| match kind(content) {
+        ViewKind::Text(shown) => shown,
+        other => panic!("{other:?}"),
+    };
     let empty = text(b"");
     assert_eq!(
         (empty.line_count, empty.final_newline, empty.line_ending),
@@ -136,9 +144,9 @@ fn what_a_file_is() {
     assert!(text(b"a\xFF\n").lossy);
     let wide: Vec<u8> = "\u{feff}ab\n".encode_utf16().flat_map(u16::to_be_bytes).collect();
     assert_eq!((text(&wide).encoding.as_str(), text(&wide).line_count), ("utf-16be", 1));
-    assert_eq!(text(b"a\0b").kind, ViewKind::Binary);
-    let gif = text(b"GIF89a\0\0\0");
-    assert_eq!((gif.kind, gif.mime_type), (ViewKind::Image, Some("image/gif")));
+    assert!(matches!(kind(b"a\0b"), ViewKind::Binary { .. }));
+    let gif = kind(b"GIF89a\0\0\0");
+    assert!(matches!(gif, ViewKind::Image { mime_type: "image/gif", .. }), "{gif:?}");
 }
 
 /// The first view of a thread has no room yet and counts its lines first; the later ones need not.
@@ -152,12 +160,13 @@ fn whole_files_are_the_same_in_old_room_and_in_new() {
         });
         give_back(Vec::with_capacity(1 << 19));
         let later = view(content.as_bytes(), ReadRequest::default());
-        let facts = |view: &FileView| {
-            let lines = (view.line_count, view.start_line, view.end_line);
-            (view.text.clone(), lines, view.line_ending, view.final_newline, view.truncated)
+        let all = |view: &FileView| {
+            let shown = facts(view);
+            let lines = (shown.line_count, shown.start_line, shown.end_line);
+            (view.text.clone(), lines, shown.line_ending, shown.final_newline, shown.truncated)
         };
-        assert_eq!(facts(&later), facts(&first), "{content:?}");
-        assert_eq!(later.line_count, content.split_inclusive('\n').count() as u64);
+        assert_eq!(all(&later), all(&first), "{content:?}");
+        assert_eq!(facts(&later).line_count, content.split_inclusive('\n').count() as u64);
     }
 }
 
@@ -167,7 +176,7 @@ fn large_files_are_the_same_mapped_or_not() {
     let content = line.repeat(40_000);
     assert!(content.len() > 2 << 20);
     let whole = view(content.as_bytes(), ReadRequest::default());
-    assert_eq!(whole.line_count, 40_000);
+    assert_eq!(facts(&whole).line_count, 40_000);
     let part = view(&content.as_bytes()[..line.len() * 100], ReadRequest::default());
     assert!(whole.text.starts_with(&part.text));
 }
@@ -214,8 +223,7 @@ fn one_bad_file_fails_no_other() {
     let options = WorkspaceOptions { root: dir.path().into(), ..WorkspaceOptions::default() };
     let views =
         Workspace::on(&OsFileSystem, &options).read_with(&requests, &Cancel::default()).unwrap();
-    let codes: Vec<_> =
-        views.iter().map(|view| view.error.as_ref().map(|error| error.code)).collect();
+    let codes: Vec<_> = views.iter().map(|view| view.error().map(|error| error.code)).collect();
     let expected = [
         Some(Code::FileNotFound),
         None,
@@ -250,7 +258,7 @@ fn regression_a_growing_file_can_be_read() {
         let views = Workspace::on(&system, &WorkspaceOptions::unbounded())
             .read_with(std::slice::from_ref(&request), &Cancel::default());
         let view = views.unwrap().remove(0);
-        assert!(view.error.is_none(), "{:?}", view.error);
+        assert!(view.error().is_none(), "{view:?}");
         assert!(view.text.starts_with("1:"), "{:?}", view.text);
     }
 }
@@ -298,9 +306,8 @@ fn regression_a_file_that_is_written_over_and_grows_is_not_taken_for_a_log() {
                 }
             };
             let (view, _) = view_while(&old, change, |_, _| {});
-            assert!(view.error.is_none(), "{:?}", view.error);
             let shown: Vec<_> = view.text.lines().collect();
-            assert_eq!(shown.len() as u64, view.line_count);
+            assert_eq!(shown.len() as u64, facts(&view).line_count);
             assert!(shown.iter().all(|row| row.ends_with("|another line now")), "{place}");
         }
     }
@@ -323,10 +330,9 @@ fn regression_a_file_that_is_cut_while_it_is_looked_at_is_not_binary() {
                 }
             };
             let (view, _) = view_while(&text, change, cut);
-            assert!(view.error.is_none(), "{:?}", view.error);
-            assert_eq!(view.kind, ViewKind::Text, "{place}");
-            let is_whole = view.line_count == lines as u64;
-            assert!(is_whole || view.text.is_empty(), "{place}: {}", view.line_count);
+            let line_count = facts(&view).line_count;
+            let is_whole = line_count == lines as u64;
+            assert!(is_whole || view.text.is_empty(), "{place}: {line_count}");
         }
     }
 }
@@ -353,14 +359,14 @@ fn streamed_while(change: impl Fn(&std::path::Path)) -> (Vec<u8>, Result<FileVie
 #[test]
 fn a_streamed_file_is_one_version_or_an_error() {
     let (whole, ended) = streamed_while(|_| {});
-    assert_eq!(ended.unwrap().end_line, 3 << 16);
+    assert_eq!(facts(&ended.unwrap()).end_line, 3 << 16);
     assert_eq!(whole.iter().filter(|&&byte| byte == b'\n').count(), 3 << 16);
     // A log grows, and is shown as it was.
     let (grown, ended) = streamed_while(|path| {
         let mut log = fs::OpenOptions::new().append(true).open(path).unwrap();
         std::io::Write::write_all(&mut log, b"one more\n").unwrap();
     });
-    assert_eq!(ended.unwrap().end_line, 3 << 16);
+    assert_eq!(facts(&ended.unwrap()).end_line, 3 << 16);
     assert!(grown == whole);
     // Another text, or none: nothing of it is passed on.
     for len_bytes in [0, 1 << 20, (3 << 20) - 1] {
@@ -402,7 +408,7 @@ fn paths_that_are_not_unicode_are_refused() {
     let path = std::path::Path::new(OsStr::from_bytes(b"a\xFF"));
     let refusal = r#"path is "a\xFF": expected a path that is valid Unicode"#;
     let view = session.read(path).unwrap().views.remove(0);
-    let error = view.error.unwrap();
+    let error = view.error().unwrap();
     assert_eq!((error.code, error.message.as_str()), (Code::InvalidArgument, refusal));
     let query = SearchQuery { paths: vec![path.into()], ..SearchQuery::new("a") };
     assert_eq!(session.search(query).unwrap().errors[0].message, refusal);
@@ -419,6 +425,6 @@ fn regression_the_reason_why_bytes_have_no_view_is_spelled_as_the_face_does() {
     let workspace = Workspace::new(WorkspaceOptions { host, ..WorkspaceOptions::unbounded() });
     let request = ReadRequest { path: "a".into(), ..window(0, None, None) };
     let view = workspace.read_bytes(&request, b"one\n", &Cancel::default()).unwrap();
-    let message = view.error.unwrap().message;
-    assert_eq!(message, "--from is 0: lines are numbered from 1");
+    let error = view.error().unwrap();
+    assert_eq!(error.message, "--from is 0: lines are numbered from 1");
 }

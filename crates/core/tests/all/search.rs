@@ -196,7 +196,7 @@ fn read_lines(path: &str, options: &WorkspaceOptions) -> BTreeMap<u64, String> {
     let request = ReadRequest::new(path);
     let views =
         Workspace::on(&OsFileSystem, options).read_with(&[request], &Cancel::default()).unwrap();
-    assert!(views[0].error.is_none(), "{:?}", views[0].error);
+    assert!(views[0].error().is_none(), "{:?}", views[0]);
     (1..).zip(views[0].text.lines().map(str::to_owned)).collect()
 }
 

@@ -20,6 +20,8 @@ use hashline_core::internals::workspace::{
 };
 use serde_json::{Value, json};
 
+use crate::support::facts;
+
 struct Scene {
     dir: tempfile::TempDir,
     state: tempfile::TempDir,
@@ -529,14 +531,14 @@ fn relative_paths_start_in_the_working_directory_and_the_root_confines() {
         options.workspace.cwd = Some(dir.join("sub"));
         options.read_roots = vec![outside.path().into()];
     });
-    assert_eq!(other.read("g").views[0].line_count, 1);
-    assert_eq!(other.read("../f").views[0].line_count, 1);
+    assert_eq!(facts(&other.read("g").views[0]).line_count, 1);
+    assert_eq!(facts(&other.read("../f").views[0]).line_count, 1);
     let lib = outside.path().join("lib").to_str().unwrap().to_owned();
     assert_eq!(other.read(&lib).text, format!("{}|c", anchor(1, "c")));
     let edit = json!([{"op": "set_line", "path": lib, "anchor": anchor(1, "c"), "text": "x"}]);
     assert_eq!(other.refuse(edit).code, Code::OutsideRoot);
     let passwd = other.read("/etc/passwd").views.remove(0);
-    assert_eq!(passwd.error.unwrap().code, Code::OutsideRoot);
+    assert_eq!(passwd.error().unwrap().code, Code::OutsideRoot);
     other.apply(json!([{"op": "set_line", "path": "g", "anchor": anchor(1, "b"), "text": "B"}]));
     assert_eq!(fs::read_to_string(dir.join("sub/g")).unwrap(), "B\n");
 }
@@ -789,7 +791,7 @@ fn sessions_are_confined_unless_one_says_otherwise() {
         let session = Session::new(SessionOptions { workspace, ..SessionOptions::default() });
         let request = ReadRequest { path: path.to_str().unwrap().into(), ..ReadRequest::default() };
         let report = session.unwrap().read_with(&[request], &Cancel::default()).unwrap();
-        report.views[0].error.as_ref().map(|error| error.code)
+        report.views[0].error().map(|error| error.code)
     };
     assert_eq!(code(Root::default()), Some(Code::OutsideRoot));
     assert_eq!(code(Root::Unbounded), None);

@@ -153,6 +153,17 @@ fn views() {
 }
 
 #[test]
+fn a_view_begins_with_what_all_kinds_have() {
+    let workspace = Workspace::new(WorkspaceOptions::unbounded());
+    for (bytes, kind) in [(&b""[..], "text"), (b"a\0b", "binary"), (b"GIF89a\0", "image")] {
+        let view = workspace.read_bytes(&"a".into(), bytes, &Cancel::default()).unwrap();
+        let json = serde_json::to_string(&view).unwrap();
+        let start = format!(r#"{{"kind":"{kind}","path":"a","text":"","#);
+        assert!(json.starts_with(&start), "{json}");
+    }
+}
+
+#[test]
 fn views_of_json() {
     holds("JsonView");
 }

@@ -1,6 +1,6 @@
 //! The dialect in which lines have numbers alone, and a tag above them names the version.
 
-use crate::support::{Project, applied, refused};
+use crate::support::{Project, applied, facts, refused};
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::edit::apply::{EditOptions, apply_to_text};
 use hashline_core::internals::edit::outcome::Outcome;
@@ -78,6 +78,7 @@ fn a_view_begins_with_the_tag_of_the_whole_file() {
     let part = ReadRequest { start_line: Some(2), limits, ..ReadRequest::new("a.txt") };
     let part = view(&project, part);
     assert_eq!(part.text, header("a.txt", LINES) + "\n2:\n3:three");
+    let part = facts(&part);
     assert_eq!((part.start_line, part.end_line, part.next_line), (2, 3, Some(4)));
     let search = Some(Query { search: "f".to_owned(), ..Query::default() });
     let found = view(&project, ReadRequest { search, ..ReadRequest::new("a.txt") });
@@ -86,7 +87,11 @@ fn a_view_begins_with_the_tag_of_the_whole_file() {
         let limits = Limits { max_lines: None, max_bytes: Some(max_bytes) };
         let view = view(&project, ReadRequest { limits, ..ReadRequest::new("a.txt") });
         assert!(view.text.starts_with(&header("a.txt", LINES)), "{}", view.text);
-        assert!(view.is_line_cut || view.text.len() <= max_bytes, "{max_bytes}: {}", view.text);
+        assert!(
+            facts(&view).is_line_cut || view.text.len() <= max_bytes,
+            "{max_bytes}: {}",
+            view.text
+        );
     }
 }
 

@@ -24,9 +24,14 @@ use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
 use hashline_core::internals::error::Error;
 use hashline_core::internals::text::dialect::Dialect;
 use hashline_core::internals::text::hash::hash_line;
-use hashline_core::internals::view::read::ReadRequest;
+use hashline_core::internals::view::read::{FileView, ReadRequest, TextView};
 use hashline_core::internals::workspace::{Session, SessionOptions, Workspace, WorkspaceOptions};
 use serde_json::{Value, json};
+
+/// What a view of a text says of it.
+pub fn facts(view: &FileView) -> &TextView {
+    view.as_text().unwrap_or_else(|| panic!("{view:?}"))
+}
 
 /// Every entry below a directory: content of files, target of links, mark of directories.
 pub fn snapshot(dir: &Path) -> BTreeMap<String, Vec<u8>> {

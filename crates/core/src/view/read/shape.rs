@@ -1,11 +1,12 @@
 //! Requests and views as data (`serde`).
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::{Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{FileView, LineEnding, ReadRequest, ViewKind};
+use super::{FileView, ReadRequest, ViewKind};
 use crate::error::{Code, Error};
 use crate::shape::{OneOrMany, path_or_object, size};
 use crate::view::excerpt::{Context, Limits};
@@ -97,109 +98,31 @@ impl From<RequestShape> for ReadRequest {
     }
 }
 
-/// A view: its kind says which fields there are.
-#[derive(Serialize)]
-#[serde(tag = "kind", rename_all = "lowercase", rename_all_fields = "camelCase")]
-enum ViewShape<'a> {
-    Text {
-        path: &'a str,
-        text: &'a str,
-        line_count: u64,
-        start_line: u64,
-        end_line: u64,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        next_line: Option<u64>,
-        truncated: bool,
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        folds: Vec<(u64, u64)>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        match_lines: Option<&'a [u64]>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        match_count: Option<u64>,
-        line_ending: LineEnding,
-        final_newline: bool,
-        encoding: &'a str,
-        bom: bool,
-        lossy: bool,
-        snapshot: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        checksum: Option<String>,
-    },
-    Binary {
-        path: &'a str,
-        text: &'a str,
-        snapshot: &'a str,
-    },
-    Image {
-        path: &'a str,
-        text: &'a str,
-        mime_type: &'a str,
-        snapshot: &'a str,
-    },
-    Unread {
-        path: &'a str,
-        text: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        next_line: Option<u64>,
-        truncated: bool,
-    },
-    Error {
-        path: &'a str,
-        text: &'a str,
-        error: Option<ErrorShape<'a>>,
-    },
-}
-
-#[derive(Serialize)]
-struct ErrorShape<'a> {
-    code: Code,
-    message: &'a str,
-}
-
-impl<'a> From<&'a Error> for ErrorShape<'a> {
-    fn from(error: &'a Error) -> ErrorShape<'a> {
-        ErrorShape { code: error.code, message: &error.message }
-    }
-}
-
+/// A view begins with the word of its kind, which says what else there is.
 impl Serialize for FileView {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let FileView { path, text, snapshot, .. } = self;
-        let shape = match self.kind {
-            ViewKind::Text => ViewShape::Text {
-                path,
-                text,
-                line_count: self.line_count,
-                start_line: self.start_line,
-                end_line: self.end_line,
-                next_line: self.next_line,
-                truncated: self.truncated,
-                folds: self.folds.iter().map(|lines| (lines.start, lines.end - 1)).collect(),
-                match_lines: self.match_lines.as_deref(),
-                match_count: self.match_count,
-                line_ending: self.line_ending,
-                final_newline: self.final_newline,
-                encoding: &self.encoding,
-                bom: self.bom,
-                lossy: self.lossy,
-                snapshot,
-                checksum: self.checksum.map(|checksum| checksum.to_string()),
-            },
-            ViewKind::Binary => ViewShape::Binary { path, text, snapshot },
-            ViewKind::Image => {
-                let mime_type = self.mime_type.unwrap_or_default();
-                ViewShape::Image { path, text, mime_type, snapshot }
-            }
-            ViewKind::Unread => ViewShape::Unread {
-                path,
-                text,
-                next_line: self.next_line,
-                truncated: self.truncated,
-            },
-            ViewKind::Error => {
-                ViewShape::Error { path, text, error: self.error.as_ref().map(ErrorShape::from) }
-            }
-        };
-        shape.serialize(serializer)
+        #[derive(Serialize)]
+        struct Shape<'a> {
+            kind: &'a str,
+            path: &'a str,
+            text: &'a str,
+            #[serde(flatten)]
+            facts: &'a ViewKind,
+        }
+        let FileView { path, text, kind, .. } = self;
+        Shape { kind: kind.as_str(), path, text, facts: kind }.serialize(serializer)
     }
+}
+
+/// The first and the last line of each fold.
+pub fn folds<S: Serializer>(folds: &[Range<u64>], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(folds.iter().map(|lines| (lines.start, lines.end - 1)))
+}
+
+/// An error without its path, which the view says.
+#[derive(Serialize)]
+#[serde(remote = "Error")]
+pub struct ErrorShape {
+    code: Code,
+    message: String,
 }

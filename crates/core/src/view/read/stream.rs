@@ -6,8 +6,8 @@
 //! passed on up to its old end.
 
 use super::{
-    ReadRequest, ViewKind, ViewStart, header_above, offset_after_lines, past_end, prepare,
-    view_loaded, whole_lines,
+    ReadRequest, TextView, ViewKind, ViewStart, header_above, offset_after_lines, past_end,
+    prepare, view_loaded, whole_lines,
 };
 use crate::disk::bytes::{Document, Loaded, contained, load_bytes, load_for_view};
 use crate::error::{Code, Error, Result};
@@ -78,15 +78,15 @@ fn stream(
         give_back(rows);
         (line, rest) = (next, later);
     }
-    Ok(FileView {
-        path: request.name().into_owned(),
-        kind: ViewKind::Text,
+    let truncated = window.end < document.text().len();
+    let kind = ViewKind::Text(TextView {
         start_line: window.from.line,
         end_line: line - 1,
-        truncated: window.end < document.text().len(),
-        next_line: (window.end < document.text().len()).then_some(line),
-        ..FileView::default()
-    })
+        truncated,
+        next_line: truncated.then_some(line),
+        ..TextView::default()
+    });
+    Ok(FileView::bare(request, kind))
 }
 
 /// Whether it asks for lines that follow each other, as many as it says.

@@ -11,7 +11,7 @@ use crate::error::{Code, Error, Result};
 use crate::memory::{LineSet, MemoryUpdate, Showing, Version};
 use crate::view::excerpt::Limits;
 use crate::view::fold::{Folding, name_of_fold};
-use crate::view::read::{FileView, ReadRequest, ViewKind, read_hashed};
+use crate::view::read::{FileView, ReadRequest, TextView, ViewKind, read_hashed};
 use crate::view::render::{file_header, one_line};
 use crate::view::scope::Scope;
 use crate::workspace::Workspace;
@@ -32,9 +32,9 @@ enum Seen {
 }
 
 /// The hash of a document's text, where that of its bytes was told and is the same.
-fn hash_of_view(document: &Document, view: &FileView) -> Option<u128> {
+fn hash_of_view(document: &Document, shown: &TextView) -> Option<u128> {
     let is_same = document.is_plain() && document.bom_bytes() == 0;
-    u128::from_str_radix(&view.snapshot, 16).ok().filter(|_| is_same)
+    u128::from_str_radix(&shown.snapshot, 16).ok().filter(|_| is_same)
 }
 
 /// A file that was looked at for a page.
@@ -86,7 +86,8 @@ impl<'s> Reading<'s> {
             return Ok(());
         }
         let Looked { view, seen, update } = self.look(request, room, cancel)?;
-        if view.is_line_cut && !self.report.text.is_empty() {
+        let shown = view.as_text();
+        if shown.is_some_and(|shown| shown.is_line_cut) && !self.report.text.is_empty() {
             // A line that fits on a page of its own is not to be cut at the end of this one.
             self.leave_out(request);
             return Ok(());
@@ -97,12 +98,12 @@ impl<'s> Reading<'s> {
         if header.is_empty() && self.has_headers && view.text.is_empty() {
             self.report.text += &(file_header(&request.name()) + "\n");
         }
+        let matches = shown.and_then(|shown| shown.match_lines.as_ref()).map_or(0, Vec::len) as u64;
         let span = self.describe(request, &view, seen);
         let lines = match view.text.len() {
             0 => 0,
             _ => memchr::memchr_iter(b'\n', view.text.as_bytes()).count() as u64 + 1,
         };
-        let matches = view.match_lines.as_ref().map_or(0, Vec::len) as u64;
         let left = &mut self.left;
         left.max_lines = left.max_lines.saturating_sub(lines);
         left.max_bytes = left.max_bytes.saturating_sub(self.report.text.len() - before);
@@ -135,12 +136,11 @@ impl<'s> Reading<'s> {
     }
 
     fn leave_out(&mut self, request: &ReadRequest) {
-        let (path, start_line) = (request.name().into_owned(), request.start_line.unwrap_or(1));
-        self.left_out.push(format!("{} from line {start_line}", one_line(&path)));
-        self.report.next.push(ReadOn { path: path.clone(), start_line });
-        let next_line = Some(start_line);
-        let kind = ViewKind::Unread;
-        let view = FileView { path, kind, next_line, truncated: true, ..FileView::default() };
+        let start_line = request.start_line.unwrap_or(1);
+        let kind = ViewKind::Unread { next_line: start_line, truncated: true };
+        let view = FileView::bare(request, kind);
+        self.left_out.push(format!("{} from line {start_line}", one_line(&view.path)));
+        self.report.next.push(ReadOn { path: view.path.clone(), start_line });
         self.report.views.push(view);
         self.report.spans.push(0..0);
     }
@@ -162,7 +162,7 @@ impl<'s> Reading<'s> {
         };
         let mut answer = read(&self.session.workspace)?;
         for workspace in &self.session.readable {
-            if answer.view.error.as_ref().is_none_or(|error| error.code != Code::OutsideRoot) {
+            if answer.view.error().is_none_or(|error| error.code != Code::OutsideRoot) {
                 break;
             }
             match read(workspace) {
@@ -192,7 +192,7 @@ impl<'s> Reading<'s> {
         let mut views = read_hashed(scope, std::slice::from_ref(request), witness, |view| view)?;
         let view = views.pop().ok_or_else(|| Error::new(Code::Internal, "a read without view"))?;
         let seen = seen.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let update = match (&seen, &view.error) {
+        let update = match (&seen, view.error()) {
             // A file that is gone by now is not remembered: it cannot be edited either.
             (Seen::Text { text, shown }, None) => {
                 canonical(scope, &request.name()).ok().map(|file| {
@@ -206,11 +206,13 @@ impl<'s> Reading<'s> {
     }
 
     fn seen_of(&self, scope: &Scope<'_>, document: &Document, view: &FileView) -> Seen {
-        let text = self.session.state.memory.version(document.text(), hash_of_view(document, view));
-        let shown = text.look(document.text(), |body| match view.match_lines {
-            None if view.end_line >= view.start_line => {
-                let folded: LineSet = view.folds.iter().cloned().collect();
-                LineSet::of(view.start_line, view.end_line).without(&folded)
+        let Some(shown) = view.as_text() else { return Seen::Nothing };
+        let hash = hash_of_view(document, shown);
+        let text = self.session.state.memory.version(document.text(), hash);
+        let shown = text.look(document.text(), |body| match shown.match_lines {
+            None if shown.end_line >= shown.start_line => {
+                let folded: LineSet = shown.folds.iter().cloned().collect();
+                LineSet::of(shown.start_line, shown.end_line).without(&folded)
             }
             _ => rows_shown(scope.dialect, body, &view.text),
         });
@@ -222,35 +224,39 @@ impl<'s> Reading<'s> {
     fn describe(&mut self, request: &ReadRequest, view: &FileView, seen: Seen) -> Range<usize> {
         let report = &mut self.report;
         let start = report.text.len();
-        if let Some(error) = &view.error {
-            report.text += &format!("{}: {}", error.code.as_str(), error.message);
-            return start..start;
-        }
-        match (view.kind, seen) {
-            (ViewKind::Image, Seen::Image(mime_type, data)) => {
+        match (&view.kind, seen) {
+            (ViewKind::Text(shown), _) => {
+                return start..self.describe_text(request, view, shown);
+            }
+            (ViewKind::Image { .. }, Seen::Image(mime_type, data)) => {
                 report.text += &format!("(image, {mime_type}, {} bytes)", data.len());
                 self.image_bytes_left -= data.len();
                 report.images.push(ReadImage { path: view.path.clone(), mime_type, data });
-                return start..start;
             }
-            (ViewKind::Image, _) => {
-                let kind = view.mime_type.unwrap_or("image");
+            (ViewKind::Image { mime_type, .. }, _) => {
                 let limit_mib = IMAGE_LIMIT_BYTES >> 20;
                 report.text += &format!(
-                    "({kind}: not shown, since images of one call are shown up to {limit_mib} MiB)"
+                    "({mime_type}: not shown, since images of one call are shown up to {limit_mib} MiB)"
                 );
-                return start..start;
             }
-            (ViewKind::Binary, _) => {
-                report.text += "(binary file: not shown)";
-                return start..start;
+            (ViewKind::Binary { .. }, _) => report.text += "(binary file: not shown)",
+            (ViewKind::Error { error }, _) => {
+                report.text += &format!("{}: {}", error.code.as_str(), error.message);
             }
-            _ => {}
+            // It is named at the end of the page.
+            (ViewKind::Unread { .. }, _) => {}
         }
+        start..start
+    }
+
+    /// Returns where its text ends.
+    fn describe_text(&mut self, request: &ReadRequest, view: &FileView, shown: &TextView) -> usize {
+        let report = &mut self.report;
+        let (start, lines) = (report.text.len(), shown.line_count);
         let mut end = start;
-        match (&request.search, view.match_count) {
+        match (&request.search, shown.match_count) {
             (Some(query), Some(0)) => {
-                let (search, lines) = (one_line(&query.search), view.line_count);
+                let search = one_line(&query.search);
                 // Without hashes, the header.
                 if !view.text.is_empty() {
                     report.text += &view.text;
@@ -258,7 +264,7 @@ impl<'s> Reading<'s> {
                 }
                 report.text += &format!("(no match for {search} in {lines} lines)");
             }
-            _ if view.line_count == 0 => {
+            _ if lines == 0 => {
                 // A header there is all that the view can have.
                 report.text += &view.text;
                 end = report.text.len();
@@ -269,24 +275,24 @@ impl<'s> Reading<'s> {
                 end = report.text.len();
             }
         }
-        if let Some(start_line) = view.next_line {
+        if let Some(start_line) = shown.next_line {
             report.next.push(ReadOn { path: view.path.clone(), start_line });
             if report.text.len() > start {
                 report.text.push('\n');
             }
-            report.text += &match view.match_count {
+            report.text += &match shown.match_count {
                 Some(matches) => format!("({matches} lines match. Go on from line {start_line}.)"),
-                None => format!("({} lines. Go on from line {start_line}.)", view.line_count),
+                None => format!("({lines} lines. Go on from line {start_line}.)"),
             };
         }
-        if let Some(first) = view.folds.first() {
-            let folded: u64 = view.folds.iter().map(|lines| lines.end - lines.start).sum();
-            let (lines, name) = (view.line_count, name_of_fold(first));
+        if let Some(first) = shown.folds.first() {
+            let folded: u64 = shown.folds.iter().map(|lines| lines.end - lines.start).sum();
+            let name = name_of_fold(first);
             report.text += &format!(
                 "\n(The file has {lines} lines, {folded} of them folded. To see some, read with open: [\"{name}\"].)"
             );
         }
-        start..end
+        end
     }
 }
 
