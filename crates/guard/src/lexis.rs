@@ -228,7 +228,7 @@ impl<'t> Lexis<'t> {
         match byte {
             b'(' if is_after(b"<>") => self.open(Within::Code(StretchEnd::Substitution), 1, 1),
             b'(' if case == Some(Case::Pattern) && self.word().is_empty() => self.boundary(1),
-            b'(' if self.next_is(b'(') && self.is_at_word_start() => {
+            b'(' if self.next_is(b'(') && self.word().is_empty() => {
                 if self.no_arithmetic.contains(&self.at) {
                     self.at += 1;
                     self.splits.push(self.at);
@@ -254,7 +254,7 @@ impl<'t> Lexis<'t> {
                     self.leave(1);
                 }
             }
-            b'#' if self.is_at_word_start() => self.comment(),
+            b'#' if self.word().is_empty() => self.comment(),
             b'<' if self.text[self.at..].starts_with(b"<<<") => self.boundary(3),
             b'<' if self.next_is(b'<') => self.here_doc(),
             b'\n' => {
@@ -271,7 +271,7 @@ impl<'t> Lexis<'t> {
         }
     }
 
-    /// At a `#`: what follows in the line is letters to the crate, should it not see the comment.
+    /// At a `#` that begins a comment. The crate may not take it for one: it gets letters.
     fn comment(&mut self) {
         let start = self.at + 1;
         let rest = &self.text[self.at..];
@@ -497,10 +497,6 @@ impl<'t> Lexis<'t> {
         self.text.get(self.at + 1) == Some(&byte)
     }
 
-    fn is_at_word_start(&self) -> bool {
-        self.at == 0 || b" \t\n;&|()".contains(&self.text[self.at - 1])
-    }
-
     /// Enters what is quoted or expanded: it began some bytes before, and its inside begins some
     /// bytes from here.
     fn open(&mut self, within: Within, before: usize, length: usize) {
@@ -547,12 +543,15 @@ impl<'t> Lexis<'t> {
             self.opaque = None;
             self.letters.push(start..self.at - if is_command { length } else { 0 });
         }
-        if let Some(level) = self.levels.last_mut()
-            && left.within == Within::Code(StretchEnd::Bracket)
-        {
-            level.here_docs.append(&mut left.here_docs);
-            level.word_start = self.at;
-            level.is_command = true;
+        let Some(level) = self.levels.last_mut() else { return };
+        match left.within {
+            Within::Code(StretchEnd::Bracket) => {
+                level.here_docs.append(&mut left.here_docs);
+                level.word_start = self.at;
+                level.is_command = true;
+            }
+            Within::Arithmetic { or: StretchEnd::Bracket, .. } => level.word_start = self.at,
+            _ => {}
         }
     }
 
@@ -646,6 +645,20 @@ mod tests {
         assert_eq!(letters("a # {b}\nc"), [" {b}"]);
         assert_eq!(letters("x=(a & ## {{ 'b"), ["# {{ 'b"]);
         assert_eq!(letters("a#{b}\n# c"), ["{", " c"]);
+        assert_eq!(letters("((1))#c"), ["1", "c"]);
+    }
+
+    /// Such a `#` hid the commands behind it.
+    #[test]
+    fn regression_a_number_sign_within_a_word_begins_no_comment() {
+        for word in
+            ["\\ #", "\\;#", "\\(#", "a\\\n#", "$(a)#", "$((1))#", "<(a)#", "\"a \"#", "`a `#"]
+        {
+            let text = format!("echo {word}; b");
+            let letters = Lexis::of(&text).letters;
+            let sign = text.find('#').expect("it is there");
+            assert!(letters.iter().all(|range| range.end <= sign), "{text}: {letters:?}");
+        }
     }
 
     #[test]
