@@ -24,7 +24,7 @@ use crate::disk::bytes::{Document, string_of};
 use crate::disk::commit::{CommitError, StateDir, TransactionContext};
 use crate::edit::outcome::{Applied, Noop, NoopReason, Outcome, TextOutcome};
 use crate::edit::plan::names;
-use crate::edit::report::{applied_text, name_applied_hunks};
+use crate::edit::report::{HunkNames, applied_text, name_applied_hunks};
 use crate::edit::request::{Operation, Operations, Patch};
 use crate::edit::session::{PatchState, Recall};
 use crate::edit::splice::splice;
@@ -89,7 +89,11 @@ fn apply_patch(
         Ok(patch) => patch,
         Err(failures) => {
             cancel.check()?;
-            return Ok(rejected(Failures::of(failures), scope.host.spelling, &[]));
+            return Ok(rejected(
+                Failures::of(failures),
+                scope.host.spelling,
+                &HunkNames::default(),
+            ));
         }
     };
     let context = TransactionContext { fs: scope.fs, base: scope.base, state };
@@ -108,7 +112,7 @@ fn apply_patch(
     let stale = versions::stale(scope, &patch, recall.is_some())?;
     if !stale.is_empty() {
         failures.extend(stale);
-        return Ok(rejected(failures, scope.host.spelling, &patch.hunks));
+        return Ok(rejected(failures, scope.host.spelling, &HunkNames::of(&patch)));
     }
     let (loaded, taken) = load_files(scope, &tasks, &options.edit, recall)?;
     let settle = |(edits, file): &(&FileEdits<'_>, Mutex<Option<LoadedResult>>)| {
@@ -145,7 +149,7 @@ fn apply_patch(
         failures.push(operation, patch.path_of(operation), error);
     }
     let shown = std::mem::take(&mut failures.updates);
-    if let Some(rejected) = failures.into_rejected(scope.host.spelling, &patch.hunks) {
+    if let Some(rejected) = failures.into_rejected(scope.host.spelling, &HunkNames::of(&patch)) {
         // The answer is certain from here on, and what it shows is shown.
         if let Some(recall) = recall {
             recall.memory.learn_from_call(shown, recall.as_of, cancel);
@@ -164,8 +168,8 @@ fn apply_patch(
         SyntaxCheck::Off => FileChecks::new(),
         what => {
             let checks = job.checks(&added, earlier);
-            if let Some(rejected) =
-                refusal(scope, &checks, what).into_rejected(scope.host.spelling, &patch.hunks)
+            if let Some(rejected) = refusal(scope, &checks, what)
+                .into_rejected(scope.host.spelling, &HunkNames::of(&patch))
             {
                 return Ok(Outcome::Rejected(rejected));
             }
@@ -174,7 +178,7 @@ fn apply_patch(
     };
     // Before the commit: what was read may be mapped, and then shows what is written.
     let (mut applied, rows) = job.report(&added, patch_options, &checks, recall.as_ref());
-    name_applied_hunks(&patch.hunks, &mut applied);
+    name_applied_hunks(&HunkNames::of(&patch), &mut applied);
     if patch_options.dry_run {
         return Ok(Outcome::Applied(applied));
     }
@@ -249,7 +253,7 @@ fn refused(scope: &Scope<'_>, patch: &Operations, error: Error) -> Result<Outcom
     let operation = path.as_deref().and_then(|path| patch.operation_about(path));
     let mut failures = Failures::default();
     failures.push(operation.unwrap_or(0), path.as_deref(), error);
-    Ok(rejected(failures, scope.host.spelling, &patch.hunks))
+    Ok(rejected(failures, scope.host.spelling, &HunkNames::of(&patch)))
 }
 
 /// Applies operations (without paths) to a text in memory.
@@ -278,7 +282,7 @@ pub fn apply_to_text(
     };
     let file = match settle_document(document, &asked) {
         Ok(file) => file,
-        Err(failures) => return refused(rejected(failures, Term::name, &patch.hunks)),
+        Err(failures) => return refused(rejected(failures, Term::name, &HunkNames::of(&patch))),
     };
     let mut applied = Applied {
         relocations: file.relocations.clone(),
@@ -297,7 +301,7 @@ pub fn apply_to_text(
         rows.push(shown);
     }
     applied.text = applied_text(&applied, &rows);
-    name_applied_hunks(&patch.hunks, &mut applied);
+    name_applied_hunks(&HunkNames::of(&patch), &mut applied);
     let pieces = splice(&file.document, &file.plan);
     let mut content = with_room_for(pieces.iter().map(|piece| piece.len()).sum());
     pieces.iter().for_each(|piece| content.extend_from_slice(piece));

@@ -308,3 +308,17 @@ fn a_patch_of_a_text_in_memory() {
         assert_eq!(refused(done.outcome).code, code, "{patch}");
     }
 }
+
+/// The names of the hunks stood in for words of a path and of a quoted row.
+#[test]
+fn regression_a_path_and_a_row_that_say_operation_stay_as_they_are() {
+    let (path, text) = ("operation 0.rs", "fn a() {\n    b(1);\n}\n");
+    let project = Project::new(&[(path, text)]);
+    let session = session(&project);
+    session.read_with(&[ReadRequest::new(path)], &Cancel::default()).unwrap();
+    let patch = format!("{}\nPUT 2.=3:\n+    go( // operation 0", header(path, text));
+    let applied = applied(in_session(&session, &patch));
+    assert!(applied.text.contains("[operation 0.rs#"), "{}", applied.text);
+    let warning = &applied.warnings.first().expect("the file no longer parses").message;
+    assert!(warning.contains("go( // operation 0"), "{warning}");
+}

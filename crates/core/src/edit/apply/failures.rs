@@ -1,8 +1,7 @@
 //! What goes wrong with a patch, collected until all of it is known, then told at once.
 
 use crate::edit::outcome::{Failure, Outcome, Rejected, told_failures};
-use crate::edit::report::{AnchorReport, name_hunks, rejected_text};
-use crate::edit::request::HunkName;
+use crate::edit::report::{AnchorReport, HunkNames, name_hunks, rejected_text};
 use crate::edit::session::FileRefusal;
 use crate::error::{Error, Spelling};
 use crate::memory::MemoryUpdate;
@@ -48,17 +47,21 @@ impl Failures {
         self.updates.extend(refusal.update);
     }
 
-    /// The refusal, if there is anything to refuse, as a face writes it; `hunks` is what the
+    /// The refusal, if there is anything to refuse, as a face writes it; `names` is what the
     /// operations are called in a patch in oh-my-pi's language.
-    pub(super) fn into_rejected(self, spelling: Spelling, hunks: &[HunkName]) -> Option<Rejected> {
+    pub(super) fn into_rejected(
+        self,
+        spelling: Spelling,
+        names: &HunkNames<'_>,
+    ) -> Option<Rejected> {
         let mut all: Vec<_> = self.all.into_iter().enumerate().collect();
         all.sort_by_key(|(_, (failure, _))| failure.operation);
         let mut failures: Vec<Failure> = Vec::with_capacity(all.len());
         let mut reports = Vec::new();
         for (place, (mut failure, mut report)) in all {
             failure.spell(spelling);
-            if !hunks.is_empty() {
-                name_hunks(hunks, &mut failure, report.as_mut());
+            if !names.is_empty() {
+                name_hunks(names, &mut failure, report.as_mut());
                 // A hunk can be several operations, which fail alike.
                 let is_known = |known: &Failure| known.message == failure.message;
                 let alike = failures.iter().rev();
@@ -74,7 +77,7 @@ impl Failures {
         let mut of_told: Vec<_> = reports.iter().filter(|(at, ..)| *at < told).collect();
         of_told.sort_by_key(|(_, place, _)| *place);
         // Hunks have names of their own, and anchors alone no operations.
-        let has_operations = hunks.is_empty() && !self.is_of_anchors;
+        let has_operations = names.is_empty() && !self.is_of_anchors;
         let operation = |at: usize| has_operations.then(|| failures[at].operation);
         let of_told: Vec<_> =
             of_told.into_iter().map(|(at, _, report)| (operation(*at), report)).collect();
@@ -97,7 +100,7 @@ fn without_contradictions(mut remaps: Vec<(String, String)>) -> Vec<(String, Str
     unique.map(|at| remaps[at].clone()).collect()
 }
 
-pub(super) fn rejected(failures: Failures, spelling: Spelling, hunks: &[HunkName]) -> Outcome {
-    let rejected = failures.into_rejected(spelling, hunks);
+pub(super) fn rejected(failures: Failures, spelling: Spelling, names: &HunkNames<'_>) -> Outcome {
+    let rejected = failures.into_rejected(spelling, names);
     Outcome::Rejected(rejected.expect("a refusal has at least one failure"))
 }

@@ -4,6 +4,7 @@ use super::failures::{Failures, rejected};
 use super::versions::stale_text;
 use crate::cancel::Cancel;
 use crate::edit::outcome::{Failure, Outcome, Warning, WarningCode};
+use crate::edit::report::HunkNames;
 use crate::edit::request::{Operations, Patch, PatchKind, no_whole_file, parse, script_text};
 use crate::edit::script::{LoweredScript, Registers, ScriptProblem, lower, read_script};
 use crate::error::{Code, Error, Term};
@@ -32,7 +33,8 @@ pub(super) fn operations_on_text(
 ) -> Result<Operations, Box<Outcome>> {
     let cancel = &Cancel::default();
     // No option stands in a refusal of a text in memory.
-    let refused = |failures| Box::new(rejected(Failures::of(failures), Term::name, &[]));
+    let refused =
+        |failures| Box::new(rejected(Failures::of(failures), Term::name, &HunkNames::default()));
     let Some(script) = script_text(patch.value(), cancel) else {
         return parse(dialect, PatchKind::Text, patch.value(), cancel).map_err(refused);
     };
@@ -56,7 +58,7 @@ pub(super) fn operations_on_text(
     if failures.is_empty() {
         Ok(operations)
     } else {
-        Err(Box::new(rejected(failures, Term::name, &operations.hunks)))
+        Err(Box::new(rejected(failures, Term::name, &HunkNames::of(&operations))))
     }
 }
 

@@ -4,7 +4,7 @@
 use super::failures::Failures;
 use crate::disk::bytes::{Loaded, load_bytes, with_file};
 use crate::edit::outcome::Rejected;
-use crate::edit::report::anchor_failures;
+use crate::edit::report::{HunkNames, anchor_failures};
 use crate::edit::request::{InsertAt, LineEdit, Operation};
 use crate::edit::resolve::{Evidence, RELOCATE_WINDOW_LINES, Relocate, RelocatePolicy, resolve};
 use crate::error::{Code, Error, Result};
@@ -57,7 +57,7 @@ fn verify(
         }
     }
     scope.cancel.check()?;
-    Ok(failures.into_rejected(scope.host.spelling, &[]))
+    Ok(failures.into_rejected(scope.host.spelling, &HunkNames::default()))
 }
 
 /// An operation that is at home where its anchor is, and never carried out.

@@ -1,12 +1,14 @@
 //! Refusals of patches in oh-my-pi's language: operations by the heads of their hunks, and the
 //! version that a section names.
 
+use std::ops::Range;
+
 use memchr::memmem;
 
 use super::CONTEXT_LINES;
 use super::rejected::AnchorReport;
 use crate::edit::outcome::{Applied, Failure};
-use crate::edit::request::{HunkName, NamedVersion};
+use crate::edit::request::{FileAction, HunkName, NamedVersion, Operations};
 use crate::edit::resolve::Evidence;
 use crate::error::{Code, Terms};
 use crate::text::tag::Tag;
@@ -21,10 +23,43 @@ impl HunkName {
     }
 }
 
+/// What the operations of a patch are called; empty for patches in other languages.
+#[derive(Default)]
+pub struct HunkNames<'p> {
+    hunks: &'p [HunkName],
+    /// The paths of the patch that hold the word: they stay as they are.
+    paths: Vec<&'p str>,
+}
+
+impl<'p> HunkNames<'p> {
+    /// Those of a patch.
+    pub fn of(patch: &'p Operations) -> Self {
+        let hunks = patch.hunks.as_slice();
+        if hunks.is_empty() {
+            return HunkNames::default();
+        }
+        let edits = patch.edits.iter().map(|one| one.path.as_str());
+        let files = patch.files.iter().flat_map(|one| match &one.action {
+            FileAction::Move { to } => vec![one.path.as_str(), to.as_str()],
+            FileAction::Add { .. } | FileAction::Delete => vec![one.path.as_str()],
+        });
+        let mut paths: Vec<_> =
+            edits.chain(files).filter(|path| path.contains(OPERATION)).collect();
+        paths.sort_unstable();
+        paths.dedup();
+        HunkNames { hunks, paths }
+    }
+
+    /// Whether the operations have none.
+    pub fn is_empty(&self) -> bool {
+        self.hunks.is_empty()
+    }
+}
+
 /// Puts the heads of hunks in place of the numbers of operations, and says which hunk it is.
-pub fn name_hunks(hunks: &[HunkName], failure: &mut Failure, report: Option<&mut AnchorReport>) {
-    let name = hunks.get(failure.operation).map(HunkName::spoken);
-    let told = |text: &str| named(hunks, text);
+pub fn name_hunks(names: &HunkNames<'_>, failure: &mut Failure, report: Option<&mut AnchorReport>) {
+    let name = names.hunks.get(failure.operation).map(HunkName::spoken);
+    let told = |text: &str| named(names, text);
     let told_first = |text: &str| {
         let text = told(text);
         match &name {
@@ -40,49 +75,59 @@ pub fn name_hunks(hunks: &[HunkName], failure: &mut Failure, report: Option<&mut
 }
 
 /// The same in the report of what was done. Rows of files, which begin with their numbers, stay.
-pub fn name_applied_hunks(hunks: &[HunkName], applied: &mut Applied) {
-    if hunks.is_empty() {
+pub fn name_applied_hunks(names: &HunkNames<'_>, applied: &mut Applied) {
+    if names.is_empty() {
         return;
     }
-    if memmem::find(applied.text.as_bytes(), OPERATION.as_bytes()).is_some() {
-        let is_row = |row: &str| row.starts_with(|first: char| first.is_ascii_digit());
-        let told = |row| if is_row(row) { row.to_owned() } else { named(hunks, row) };
-        applied.text = applied.text.split('\n').map(told).collect::<Vec<_>>().join("\n");
-    }
-    for warning in &mut applied.warnings {
-        warning.message = named(hunks, &warning.message);
+    let is_row = |row: &str| row.starts_with(|first: char| first.is_ascii_digit());
+    let told = |row: &str| if is_row(row) { row.to_owned() } else { named(names, row) };
+    let messages = applied.warnings.iter_mut().map(|warning| &mut warning.message);
+    for text in messages.chain([&mut applied.text]) {
+        if memmem::find(text.as_bytes(), OPERATION.as_bytes()).is_some() {
+            *text = text.split('\n').map(told).collect::<Vec<_>>().join("\n");
+        }
     }
 }
 
 /// A text in which operations have the names of their hunks.
-fn named(hunks: &[HunkName], text: &str) -> String {
+fn named(names: &HunkNames<'_>, text: &str) -> String {
+    let kept: Vec<Range<usize>> = names
+        .paths
+        .iter()
+        .flat_map(|path| text.match_indices(path).map(|(at, path)| at..at + path.len()))
+        .collect();
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(OPERATION) {
         // The letter before is that of the word.
         let start = at.saturating_sub(1);
-        let word = &rest[at..];
-        let (behind, is_many) = match word.strip_prefix("perations ") {
-            Some(behind) => (Some(behind), true),
-            None => (word.strip_prefix("peration "), false),
-        };
-        let first = behind.and_then(|behind| hunk_at(hunks, behind));
         let is_word = at > 0 && matches!(rest.as_bytes()[start], b'o' | b'O');
-        let Some((first, behind)) = first.filter(|_| is_word) else {
+        let place = text.len() - rest.len() + at;
+        let is_kept = kept.iter().any(|path| path.contains(&place));
+        let Some((told, behind)) =
+            named_here(names.hunks, &rest[at..]).filter(|_| is_word && !is_kept)
+        else {
             out += &rest[..at + OPERATION.len()];
             rest = &rest[at + OPERATION.len()..];
             continue;
         };
         out += &rest[..start];
-        out += &first;
+        out += &told;
         rest = behind;
-        let second = rest.strip_prefix(" and ").filter(|_| is_many);
-        if let Some((second, behind)) = second.and_then(|second| hunk_at(hunks, second)) {
-            out += &format!(" and {second}");
-            rest = behind;
-        }
     }
     (out + rest).replace("into one operation", "into one hunk")
+}
+
+/// What stands for the operation, or the two, that a text names at its start, and the text behind.
+fn named_here<'t>(hunks: &[HunkName], text: &'t str) -> Option<(String, &'t str)> {
+    let Some(behind) = text.strip_prefix("perations ") else {
+        return hunk_at(hunks, text.strip_prefix("peration ")?);
+    };
+    let (first, rest) = hunk_at(hunks, behind)?;
+    match rest.strip_prefix(" and ").and_then(|behind| hunk_at(hunks, behind)) {
+        Some((second, rest)) => Some((format!("{first} and {second}"), rest)),
+        None => Some((first, rest)),
+    }
 }
 
 /// The name of the hunk whose number a text begins with, and what follows the number.
@@ -137,6 +182,7 @@ mod tests {
     fn operations_have_the_names_of_their_hunks() {
         let hunk = |head: &str, row| HunkName { head: head.to_owned(), row };
         let hunks = [hunk("PUT 3.=5:", 2), hunk("REM", 7)];
+        let names = HunkNames { hunks: &hunks, paths: vec!["operation 0.txt"] };
         let (put, rem) = ("`PUT 3.=5:` (row 2 of the patch)", "`REM` (row 7 of the patch)");
         for (text, expected) in [
             (
@@ -150,9 +196,10 @@ mod tests {
                 "operation 2, operations x, an operation".to_owned(),
             ),
             ("peration 0", "peration 0".to_owned()),
+            ("[operation 0.txt#A341] operation 1", format!("[operation 0.txt#A341] {rem}")),
             ("", String::new()),
         ] {
-            assert_eq!(named(&hunks, text), expected);
+            assert_eq!(named(&names, text), expected);
         }
     }
 }
