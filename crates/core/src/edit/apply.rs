@@ -253,7 +253,7 @@ fn refused(scope: &Scope<'_>, patch: &Operations, error: Error) -> Result<Outcom
     let operation = path.as_deref().and_then(|path| patch.operation_about(path));
     let mut failures = Failures::default();
     failures.push(operation.unwrap_or(0), path.as_deref(), error);
-    Ok(rejected(failures, scope.host.spelling, &HunkNames::of(&patch)))
+    Ok(rejected(failures, scope.host.spelling, &HunkNames::of(patch)))
 }
 
 /// Applies operations (without paths) to a text in memory.
