@@ -25,6 +25,10 @@ pub const COST_LIMIT: u64 = 50_000;
 /// judging them costs is more for each word, and a word may be in all of them.
 pub const INNER_COST_LIMIT: u64 = 12_000;
 
+/// How many bytes of a script within a command line cost as much as one more word: those in quotes
+/// and here-documents are read as well.
+pub const BYTES_OF_A_WORD: u64 = 16;
+
 /// How many signs that separate commands there may be, wherever they stand.
 const COMMANDS_LIMIT: usize = 12_000;
 

@@ -353,6 +353,10 @@ fn regression_scripts_that_repeat_what_is_around_them_are_bounded_together() {
     assert_eq!(verdict(&again(20)), Verdict::Unparsed);
     // What is not repeated is bounded by itself.
     assert_eq!(verdict(&format!("cat f {}", "a ".repeat(20_000))), Verdict::Read);
+    // 60 KB in quotes, which are few words, took 100 ms.
+    let quoted = |evals: usize| format!("{}cat f '{}'", "eval ".repeat(evals), "a".repeat(60_000));
+    assert_eq!(verdict(&quoted(2)), Verdict::Read);
+    assert_eq!(verdict(&quoted(20)), Verdict::Unparsed);
 }
 
 /// 24 KB of it overflowed the stack, which ends the process: what is no arithmetic was read by the
