@@ -186,6 +186,24 @@ fn count_in_block(block: &[u8]) -> usize {
     usize::from(block.iter().map(|&byte| u8::from(byte == b'\n')).sum::<u8>())
 }
 
+/// The size of the first `count` lines of `bytes`, in which `\n` is a byte. Their line feeds are
+/// counted block by block, which is several times as fast as to look at each.
+fn lines_size_bytes(bytes: &[u8], count: usize) -> usize {
+    if count == 0 {
+        return 0;
+    }
+    let mut left = count;
+    for (block, at) in bytes.chunks(BLOCK_BYTES).zip((0..).step_by(BLOCK_BYTES)) {
+        let newlines = count_in_block(block);
+        if newlines >= left {
+            let last = memchr_iter(b'\n', block).nth(left - 1);
+            return last.map_or(bytes.len(), |newline| at + newline + 1);
+        }
+        left -= newlines;
+    }
+    bytes.len()
+}
+
 /// Finds any line of a text by number, and the line of any offset.
 #[derive(Debug)]
 pub struct LineIndex {
@@ -277,12 +295,16 @@ impl LineIndex {
         if line == 0 || line > self.count {
             return None;
         }
-        let start = self.starts[((line - 1) / STRIDE_LINES) as usize];
-        let mut lines = Lines::starting_at(bytes, self.unit, start);
-        for _ in 0..(line - 1) % STRIDE_LINES {
-            lines.next();
-        }
-        Some(lines)
+        let near = self.starts[((line - 1) / STRIDE_LINES) as usize];
+        let behind = ((line - 1) % STRIDE_LINES) as usize;
+        let start = match self.unit {
+            Unit::Byte => near + lines_size_bytes(&bytes[near..], behind),
+            Unit::Utf16Le | Unit::Utf16Be => {
+                let above = Lines::starting_at(bytes, self.unit, near).take(behind);
+                above.last().map_or(near, |span| span.end)
+            }
+        };
+        Some(Lines::starting_at(bytes, self.unit, start))
     }
 
     /// The number of the line that holds the byte `offset`; for the end of the text, the last.
