@@ -23,6 +23,7 @@ pub mod apply;
 mod block;
 pub mod outcome;
 pub mod plan;
+mod recurring;
 pub mod repair;
 pub mod report;
 pub mod request;

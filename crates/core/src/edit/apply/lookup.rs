@@ -1,5 +1,6 @@
 //! The files that a patch is about: where they are, and which operations are about each.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use crate::disk::fs::{
 };
 use crate::edit::outcome::{Noop, NoopReason, Warning};
 use crate::edit::plan::names::{Name, NameChange};
+use crate::edit::recurring::Recurring;
 use crate::edit::request::{FileAction, InsertAt, LineEdit, Operation, Operations};
 use crate::error::{Code, Error, Message, Result, Term};
 use crate::text::dialect::Dialect;
@@ -225,8 +227,8 @@ pub(super) struct Lookups<'a> {
 /// How many links are followed from one to the next; systems follow about as many.
 const LINKS_LIMIT: u32 = 40;
 
-/// Operations seen so far, by what they do to which file.
-type FirstSeen<'o, A> = HashMap<(PathBuf, &'o A, bool), usize>;
+/// Operations seen so far, by what they do, and to which file if there are several.
+type FirstSeen<'o, K, A> = HashMap<(K, &'o A, bool), usize>;
 
 impl<'a> Lookups<'a> {
     pub(super) fn new(fs: &'a dyn FileSystem, base: &'a Base, dialect: &'static Dialect) -> Self {
@@ -240,7 +242,6 @@ impl<'a> Lookups<'a> {
         // A patch with many edits of one file looks it up once.
         let mut found: HashMap<&str, Result<usize>> = HashMap::new();
         let mut by_file: HashMap<(u64, u64), usize> = HashMap::new();
-        let mut seen = FirstSeen::new();
         for operation in &patch.edits {
             let found = found.entry(&operation.path).or_insert_with(|| {
                 self.find(&operation.path, &mut tasks, &mut by_file).inspect_err(|error| {
@@ -252,13 +253,7 @@ impl<'a> Lookups<'a> {
                     let path = tasks.edits[at].place.shown().to_owned();
                     failures.push(operation.index, Some(&path), without_place(operation, &path));
                 }
-                Ok(at) => {
-                    let key = tasks.edits[at].place.canonical().to_owned();
-                    match repeats_edit(self.dialect, &mut seen, key, operation) {
-                        Some(noop) => tasks.noops.push(noop),
-                        None => tasks.edits[at].operations.push(operation),
-                    }
-                }
+                Ok(at) => tasks.edits[at].operations.push(operation),
                 Err(error) if error.code == Code::FileNotFound && needs_no_place(operation) => {
                     if let Err(error) = self.made_of_lines(operation, &mut tasks) {
                         failures.push(operation.index, Some(&operation.path), error);
@@ -276,6 +271,9 @@ impl<'a> Lookups<'a> {
             if let Some(at) = at {
                 tasks.edits[at].snapshots.push(snapshot);
             }
+        }
+        for edits in &mut tasks.edits {
+            tasks.noops.extend(take_repeats(self.dialect, &mut edits.operations));
         }
         tasks.without_repeated_halves();
         let mut seen = FirstSeen::new();
@@ -374,7 +372,7 @@ impl<'a> Lookups<'a> {
         &self,
         operation: &'o Operation<FileAction>,
         tasks: &mut Tasks<'o>,
-        seen: &mut FirstSeen<'o, FileAction>,
+        seen: &mut FirstSeen<'o, PathBuf, FileAction>,
     ) -> Result<()> {
         let task = match &operation.action {
             FileAction::Add { content } => {
@@ -477,37 +475,47 @@ fn without_place(operation: &Operation, path: &str) -> Error {
 }
 
 /// The no-op of an exact repeat.
-fn repeats<'o, A: Eq + Hash>(
-    seen: &mut FirstSeen<'o, A>,
-    key: PathBuf,
+fn repeats<'o, K: Eq + Hash, A: Eq + Hash>(
+    seen: &mut FirstSeen<'o, K, A>,
+    key: K,
     operation: &'o Operation<A>,
 ) -> Option<Noop> {
-    let key = (key, &operation.action, operation.verbatim);
-    match seen.get(&key) {
-        Some(&of) => Some(noop(operation, NoopReason::Duplicate { of })),
-        None => {
-            seen.insert(key, operation.index);
+    match seen.entry((key, &operation.action, operation.verbatim)) {
+        Entry::Occupied(first) => Some(noop(operation, NoopReason::Duplicate { of: *first.get() })),
+        Entry::Vacant(place) => {
+            place.insert(operation.index);
             None
         }
     }
 }
 
-/// The same of an edit. Equal inserts are no repeats, but where the origin of a dialect was
-/// recorded to take them so: each puts one more there. Of an operation that moves lines, the part
-/// that takes them decides: equal anchors of two files name other lines.
-fn repeats_edit<'o>(
-    dialect: &Dialect,
-    seen: &mut FirstSeen<'o, LineEdit>,
-    key: PathBuf,
-    operation: &'o Operation,
-) -> Option<Noop> {
-    if matches!(operation.action, LineEdit::Put(_)) {
-        return None;
+/// Whether an edit that is written twice is carried out once. Equal inserts are no repeats, but
+/// where the origin of a dialect was recorded to take them so: each puts one more there. Of an
+/// operation that moves lines, the part that takes them decides: equal anchors of two files name
+/// other lines.
+fn can_repeat(dialect: &Dialect, action: &LineEdit) -> bool {
+    match action {
+        LineEdit::Put(_) => false,
+        _ => dialect.recorded_repairs || !action.can_be_made_twice(),
     }
-    if operation.action.can_be_made_twice() && !dialect.recorded_repairs {
-        return None;
-    }
-    repeats(seen, key, operation)
+}
+
+/// Takes the repeats out of the operations on one file.
+fn take_repeats(dialect: &Dialect, operations: &mut Vec<&Operation>) -> Vec<Noop> {
+    // Repeats name the same line, which few operations do: only those are compared.
+    let line = |one: &Operation| one.action.anchors().next().map_or(0, |anchor| anchor.line);
+    let lines = Recurring::among(operations.iter().map(|one| line(one)));
+    let (mut seen, mut noops) = (FirstSeen::new(), Vec::new());
+    operations.retain(|&one| {
+        if !lines.has(line(one)) || !can_repeat(dialect, &one.action) {
+            return true;
+        }
+        let repeat = repeats(&mut seen, (), one);
+        let is_first = repeat.is_none();
+        noops.extend(repeat);
+        is_first
+    });
+    noops
 }
 
 /// The operations on a text in memory, without repeats.
@@ -515,15 +523,8 @@ pub(super) fn without_duplicates<'o>(
     dialect: &Dialect,
     operations: &'o [Operation],
 ) -> (Vec<&'o Operation>, Vec<Noop>) {
-    let mut seen = FirstSeen::new();
-    let mut kept = Vec::with_capacity(operations.len());
-    let mut noops = Vec::new();
-    for operation in operations {
-        match repeats_edit(dialect, &mut seen, PathBuf::new(), operation) {
-            Some(noop) => noops.push(noop),
-            None => kept.push(operation),
-        }
-    }
+    let mut kept: Vec<&Operation> = operations.iter().collect();
+    let noops = take_repeats(dialect, &mut kept);
     let repeated = repeated(&noops);
     kept.retain(|one| !repeated.contains(&one.index));
     (kept, noops)
