@@ -6,6 +6,7 @@
 //! typed constructors (`patch`), whose patches are read in the same way.
 
 mod fields;
+mod hunk;
 mod patch;
 mod reader;
 
@@ -15,6 +16,7 @@ use crate::text::tag::Tag;
 use crate::view::anchor::Anchor;
 use crate::view::checksum::Checksum;
 
+pub use hunk::{HunkAct, HunkGap, HunkLines, Register, ScriptHunk};
 pub use patch::{Patch, PatchOperation};
 pub use reader::{MAX_OPERATIONS, no_whole_file, parse, script_text};
 
@@ -29,24 +31,15 @@ pub struct Operations {
     pub snapshots: Vec<(String, String)>,
     /// The file that a patch names which asks for nothing.
     pub idle_path: Option<String>,
-    /// What the operations of a patch in oh-my-pi's language are called there, by their indexes;
-    /// empty for other patches.
-    pub hunks: Vec<HunkName>,
+    /// The hunks of a patch in oh-my-pi's language, by the indexes of their operations, which have
+    /// their new lines; empty for other patches.
+    pub hunks: Vec<ScriptHunk>,
     /// The versions whose lines such a patch names.
     pub versions: Vec<NamedVersion>,
     /// The registers that such a patch fills, with the operations that take their lines.
     pub captures: Vec<(String, usize)>,
     /// How such a patch was understood, where it could have been clearer.
     pub warnings: Vec<Warning>,
-}
-
-/// What an operation is called in oh-my-pi's language.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HunkName {
-    /// Its head, as the grammar has it.
-    pub head: String,
-    /// The row of the patch, from 1.
-    pub row: u64,
 }
 
 /// A version of a file that a section of such a patch names.

@@ -8,7 +8,7 @@ use memchr::memmem;
 use super::CONTEXT_LINES;
 use super::rejected::AnchorReport;
 use crate::edit::outcome::{Applied, Failure};
-use crate::edit::request::{FileAction, HunkName, NamedVersion, Operations};
+use crate::edit::request::{FileAction, NamedVersion, Operations, ScriptHunk};
 use crate::edit::resolve::Evidence;
 use crate::error::{Code, Terms};
 use crate::text::tag::Tag;
@@ -16,17 +16,17 @@ use crate::text::tag::Tag;
 /// The word for which the heads of hunks stand, without the letter that can be a capital.
 const OPERATION: &str = "peration";
 
-impl HunkName {
+impl ScriptHunk {
     /// How it is spoken of.
     fn spoken(&self) -> String {
-        format!("`{}` (row {} of the patch)", self.head, self.row)
+        format!("`{}` (row {} of the patch)", self.act, self.row)
     }
 }
 
 /// What the operations of a patch are called; empty for patches in other languages.
 #[derive(Default)]
 pub struct HunkNames<'p> {
-    hunks: &'p [HunkName],
+    hunks: &'p [ScriptHunk],
     /// The paths of the patch that hold the word: they stay as they are.
     paths: Vec<&'p str>,
 }
@@ -58,7 +58,7 @@ impl<'p> HunkNames<'p> {
 
 /// Puts the heads of hunks in place of the numbers of operations, and says which hunk it is.
 pub fn name_hunks(names: &HunkNames<'_>, failure: &mut Failure, report: Option<&mut AnchorReport>) {
-    let name = names.hunks.get(failure.operation).map(HunkName::spoken);
+    let name = names.hunks.get(failure.operation).map(ScriptHunk::spoken);
     let told = |text: &str| named(names, text);
     let told_first = |text: &str| {
         let text = told(text);
@@ -119,7 +119,7 @@ fn named(names: &HunkNames<'_>, text: &str) -> String {
 }
 
 /// What stands for the operation, or the two, that a text names at its start, and the text behind.
-fn named_here<'t>(hunks: &[HunkName], text: &'t str) -> Option<(String, &'t str)> {
+fn named_here<'t>(hunks: &[ScriptHunk], text: &'t str) -> Option<(String, &'t str)> {
     let Some(behind) = text.strip_prefix("perations ") else {
         return hunk_at(hunks, text.strip_prefix("peration ")?);
     };
@@ -131,7 +131,7 @@ fn named_here<'t>(hunks: &[HunkName], text: &'t str) -> Option<(String, &'t str)
 }
 
 /// The name of the hunk whose number a text begins with, and what follows the number.
-fn hunk_at<'t>(hunks: &[HunkName], text: &'t str) -> Option<(String, &'t str)> {
+fn hunk_at<'t>(hunks: &[ScriptHunk], text: &'t str) -> Option<(String, &'t str)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let hunk = hunks.get(text[..digits].parse::<usize>().ok()?)?;
     Some((hunk.spoken(), &text[digits..]))
@@ -177,11 +177,12 @@ const SHOWN_LIMIT_RANGES: usize = 20;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::edit::request::{HunkAct, HunkLines};
 
     #[test]
     fn operations_have_the_names_of_their_hunks() {
-        let hunk = |head: &str, row| HunkName { head: head.to_owned(), row };
-        let hunks = [hunk("PUT 3.=5:", 2), hunk("REM", 7)];
+        let put = HunkAct::Replace(HunkLines::Range(3, 5), Vec::new());
+        let hunks = [ScriptHunk { row: 2, act: put }, ScriptHunk { row: 7, act: HunkAct::Remove }];
         let names = HunkNames { hunks: &hunks, paths: vec!["operation 0.txt"] };
         let (put, rem) = ("`PUT 3.=5:` (row 2 of the patch)", "`REM` (row 7 of the patch)");
         for (text, expected) in [

@@ -8,9 +8,10 @@ use super::{
     HunkAct, HunkGap, HunkLines, Register, Registers, Script, ScriptHunk, ScriptNote,
     ScriptProblem, Section,
 };
+use crate::edit::recurring::Recurring;
 use crate::edit::request::{
-    FileAction, HunkName, InsertAt, LineEdit, MovedIndent, NamedLines, NamedVersion, Operation,
-    Operations, Transfer,
+    FileAction, InsertAt, LineEdit, MovedIndent, NamedLines, NamedVersion, Operation, Operations,
+    Transfer,
 };
 use crate::text::tag::Tag;
 use crate::view::anchor::Anchor;
@@ -27,16 +28,17 @@ pub struct LoweredScript {
 /// Makes operations of sections, or tells what is wrong with their registers. `kept` is what a
 /// session has kept; without one, nothing is kept afterwards.
 pub fn lower(
-    script: Script,
+    mut script: Script,
     kept: Option<&Registers>,
 ) -> Result<LoweredScript, Vec<ScriptProblem>> {
+    let all = script.sections.iter_mut().flat_map(|section| &mut section.hunks);
+    let new_lines: Vec<Vec<String>> = all.map(|hunk| hunk.act.take_lines()).collect();
     let hunks: Vec<(&Section, &ScriptHunk)> = script.hunks().collect();
     let PasteSources { of, moved } = sources(&hunks, kept)?;
     let (overruled, more) = overruled(&hunks);
     let mut lowered = LoweredScript::default();
-    for (index, &(section, hunk)) in hunks.iter().enumerate() {
-        let name = HunkName { head: hunk.act.to_string(), row: hunk.row };
-        lowered.operations.hunks.push(name);
+    lowered.operations.edits.reserve(hunks.len());
+    for (index, (&(section, hunk), new_lines)) in hunks.iter().zip(new_lines).enumerate() {
         if !overruled.contains(&index) {
             Lowering {
                 hunks: &hunks,
@@ -46,7 +48,7 @@ pub fn lower(
                 section,
                 index,
             }
-            .add(&hunk.act, &mut lowered.operations);
+            .add(&hunk.act, new_lines, &mut lowered.operations);
         }
     }
     if kept.is_some() {
@@ -63,7 +65,8 @@ pub fn lower(
         });
         first += section.hunks.len();
     }
-    drop(hunks);
+    lowered.operations.hunks =
+        script.sections.into_iter().flat_map(|section| section.hunks).collect();
     lowered.notes = script.notes;
     lowered.notes.extend(more);
     Ok(lowered)
@@ -200,14 +203,21 @@ const NAMES_LIMIT: usize = 10;
 
 /// The hunks that replace lines which a later hunk replaces or cuts, to the line: the later one is
 /// what counts.
-fn overruled(hunks: &[(&Section, &ScriptHunk)]) -> (Vec<usize>, Vec<ScriptNote>) {
+fn overruled(hunks: &[(&Section, &ScriptHunk)]) -> (HashSet<usize>, Vec<ScriptNote>) {
+    let lines = |hunk: &ScriptHunk| match &hunk.act {
+        HunkAct::Replace(lines, _) | HunkAct::Cut(lines, _) => Some(*lines),
+        _ => None,
+    };
+    let named = hunks.iter().filter_map(|(_, hunk)| lines(hunk)).map(HunkLines::first);
+    let named = Recurring::among(named);
     let mut replaced: HashMap<(&str, Tag, HunkLines), usize> = HashMap::new();
-    let (mut overruled, mut notes) = (Vec::new(), Vec::new());
+    let (mut overruled, mut notes) = (HashSet::new(), Vec::new());
     for (index, (section, hunk)) in hunks.iter().enumerate() {
-        let (HunkAct::Replace(lines, _) | HunkAct::Cut(lines, _)) = &hunk.act else { continue };
-        let key = (section.path.as_str(), section.tag, *lines);
+        let lines = lines(hunk).filter(|lines| named.has(lines.first()));
+        let Some(lines) = lines else { continue };
+        let key = (section.path.as_str(), section.tag, lines);
         if let Some(earlier) = replaced.remove(&key) {
-            overruled.push(earlier);
+            overruled.insert(earlier);
             let what = "several hunks replace the same lines, of which the last one counts";
             notes.push(ScriptNote { row: hunk.row, hunk: index, what });
         }
@@ -231,11 +241,12 @@ struct Lowering<'s> {
 }
 
 impl Lowering<'_> {
-    fn add(&self, act: &HunkAct, to: &mut Operations) {
+    /// Adds what a hunk does; its new lines are apart.
+    fn add(&self, act: &HunkAct, new_lines: Vec<String>, to: &mut Operations) {
         let tag = self.section.tag;
         match act {
-            HunkAct::Replace(lines, text) => self.push(to, replace(tag, *lines, text.clone())),
-            HunkAct::Insert(gap, text) => self.push(to, insert(tag, *gap, text.clone())),
+            HunkAct::Replace(lines, _) => self.push(to, replace(tag, *lines, new_lines)),
+            HunkAct::Insert(gap, _) => self.push(to, insert(tag, *gap, new_lines)),
             HunkAct::Cut(..) if self.moved.contains(&self.index) => {}
             HunkAct::Cut(lines, register) => {
                 self.push(to, replace(tag, *lines, Vec::new()));

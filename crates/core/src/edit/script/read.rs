@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 
 use super::body::{BodyRow, body};
-use super::rows::{HunkHead, ScriptRow, bare_range, is_elision, shown_row};
+use super::rows::{HunkHead, ScriptRow, bare_range, is_elision, is_head, shown_row};
 use super::{HunkAct, HunkLines, Script, ScriptHunk, ScriptNote, ScriptProblem, Section};
 use crate::cancel::Cancel;
 use crate::edit::request::MAX_OPERATIONS;
 use crate::error::{Error, Result as CoreResult};
+use crate::text::lines::{Lines, Unit};
 
 /// So many problems of one text are told.
 const MAX_PROBLEMS: usize = 100;
@@ -19,8 +20,10 @@ pub type ReadScript = Result<Script, Vec<ScriptProblem>>;
 pub fn read_script(text: &str, cancel: &Cancel) -> CoreResult<ReadScript> {
     let mut reader = Reader::default();
     let mut watch = cancel.watch();
-    for (row, line) in (1u64..).zip(text.split('\n')) {
-        watch.pass(line.len() + 1)?;
+    for (row, span) in (1u64..).zip(Lines::new(text.as_bytes(), Unit::Byte)) {
+        watch.pass(span.end - span.start)?;
+        let line = &text[span.start..span.end];
+        let line = line.strip_suffix('\n').unwrap_or(line);
         let line = line.strip_suffix('\r').unwrap_or(line);
         if reader.row(row, line) == Next::Stop {
             break;
@@ -185,7 +188,7 @@ impl<'a> Reader<'a> {
         match &mut self.open {
             OpenHunk::Body(_, _, rows) => {
                 rows.push(BodyRow::Plus(body));
-                if matches!(ScriptRow::of(body), ScriptRow::Head(_)) {
+                if is_head(body) {
                     self.note(row, HEAD_AS_TEXT);
                 }
             }

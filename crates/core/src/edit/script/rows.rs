@@ -88,6 +88,11 @@ fn unquoted(path: &str) -> &str {
     inside('"').or_else(|| inside('\'')).unwrap_or(path)
 }
 
+/// Whether a row reads like the head of a hunk.
+pub(super) fn is_head(row: &str) -> bool {
+    matches!(head(row.trim()), Some(Ok(_)))
+}
+
 /// The head that a row is, or why it is none; `None` if it does not begin like one.
 fn head(row: &str) -> Option<Result<HunkHead, String>> {
     if row == "REM" {
@@ -97,11 +102,12 @@ fn head(row: &str) -> Option<Result<HunkHead, String>> {
         return Some(Ok(HunkHead::Move(String::new())));
     }
     let (word, rest) = row.split_once(char::is_whitespace)?;
-    let rest = rest.trim_start();
-    let is_like_one = rest.starts_with(|next: char| next.is_ascii_digit() || "<>@$".contains(next));
-    match word {
-        "MV" => Some(Ok(HunkHead::Move(unquoted(rest).to_owned()))),
-        "PUT" | "CUT" if is_like_one => Some(lines_head(word == "CUT", row, rest)),
+    let is_like_one = |next: char| next.is_ascii_digit() || "<>@$".contains(next);
+    match (word, rest.trim_start()) {
+        ("MV", rest) => Some(Ok(HunkHead::Move(unquoted(rest).to_owned()))),
+        ("PUT" | "CUT", rest) if rest.starts_with(is_like_one) => {
+            Some(lines_head(word == "CUT", row, rest))
+        }
         _ => None,
     }
 }
@@ -135,15 +141,16 @@ enum HunkPlace {
 impl HunkPlace {
     /// Refuses what cannot be in any file.
     fn checked(self, row: &str) -> Result<HunkPlace, String> {
-        let row = quote(row);
         match self {
             HunkPlace::Lines(HunkLines::Range(first, last)) if first > last => Err(format!(
-                "{row} ends before it begins: both numbers are those of lines, and the second is the last line of the range, not how many there are"
+                "{} ends before it begins: both numbers are those of lines, and the second is the last line of the range, not how many there are",
+                quote(row)
             )),
             HunkPlace::Lines(HunkLines::Range(0, _) | HunkLines::Block(0))
             | HunkPlace::Gap(HunkGap::Before(0) | HunkGap::After(0) | HunkGap::AfterBlock(0)) => {
                 Err(format!(
-                    "{row} names line 0: lines are numbered from 1; PUT <1: is the start of the file"
+                    "{} names line 0: lines are numbered from 1; PUT <1: is the start of the file",
+                    quote(row)
                 ))
             }
             place => Ok(place),
