@@ -8,6 +8,8 @@ mod peers;
 mod weight;
 mod window;
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 
 use crate::edit::request::{InsertAt, LineEdit, Operation};
@@ -78,7 +80,7 @@ impl<'a> Evidence<'a> {
     }
 
     /// The text of a line for comparisons; empty past the end.
-    pub fn line_text(&self, number: u64) -> std::borrow::Cow<'a, str> {
+    pub fn line_text(&self, number: u64) -> Cow<'a, str> {
         String::from_utf8_lossy(self.line(number).unwrap_or_default())
     }
 
@@ -152,7 +154,7 @@ struct Group<'o> {
     /// The first line of new text that is not empty, for operations that replace lines.
     text: Option<&'o str>,
     /// Distances at which every anchor of the group holds; two, where there are more.
-    distances: Vec<i64>,
+    distances: Cow<'static, [i64]>,
 }
 
 impl<'o> Group<'o> {
@@ -174,7 +176,7 @@ impl<'o> Group<'o> {
             },
             LineEdit::ReplaceText { .. } | LineEdit::Json(_) => return None,
         };
-        Some(Group { operation, first, last, text, distances: Vec::new() })
+        Some(Group { operation, first, last, text, distances: Cow::default() })
     }
 
     fn anchors(&self) -> impl Iterator<Item = &'o Anchor> {
@@ -187,7 +189,7 @@ impl<'o> Group<'o> {
     }
 
     fn holds(&self) -> bool {
-        self.distances == [0]
+        *self.distances == [0]
     }
 }
 
@@ -204,7 +206,7 @@ pub fn resolve<'o>(
 ) -> Result<Vec<Resolved<'o>>, Vec<AnchorRefusal<'o>>> {
     let mut window = HashWindow::new(evidence, policy.window_lines);
     let mut resolved = Vec::with_capacity(operations.len());
-    let mut groups = Vec::new();
+    let mut groups = Vec::with_capacity(operations.len());
     for &operation in operations {
         match whole_file_gap(evidence, operation) {
             Some(gap) => resolved.push(Resolved {
@@ -261,13 +263,13 @@ fn whole_file_gap(evidence: &Evidence<'_>, operation: &Operation) -> Option<u64>
 }
 
 /// `[0]` when the group holds where it says; else the distances at which it would, two at most.
-fn distances(window: &mut HashWindow<'_, '_>, group: &Group<'_>) -> Vec<i64> {
+fn distances(window: &mut HashWindow<'_, '_>, group: &Group<'_>) -> Cow<'static, [i64]> {
     if group.anchors().all(|anchor| window.agrees(anchor, u64::from(anchor.line))) {
-        return vec![0];
+        return Cow::Borrowed(&[0]);
     }
     // Blank lines are all alike.
     if group.anchors().any(|anchor| anchor.is_bare(window.dialect())) {
-        return Vec::new();
+        return Cow::default();
     }
     let found = window.lines_with(group.first);
     let distances = found.into_iter().map(|line| line as i64 - i64::from(group.first.line));
@@ -290,7 +292,7 @@ fn settle(
     peers: &peers::Peers,
     group: &Group<'_>,
 ) -> Option<i64> {
-    match (group.distances.as_slice(), policy.relocate) {
+    match (&*group.distances, policy.relocate) {
         ([0], _) => Some(0),
         (&[distance], _) if !weight::suffices(evidence, group, distance) => None,
         (&[distance], Relocate::Unique) => Some(distance),

@@ -16,8 +16,9 @@ pub struct Anchor {
     pub line: u32,
     /// The hash, as a value below the dialect's modulus.
     pub hash: u32,
-    /// The text that stood behind the anchor, if any.
-    pub hint: Option<Hint>,
+    /// The text that stood behind the anchor, if any. Few have one, and a patch can have thousands of
+    /// anchors: so it is boxed.
+    pub hint: Option<Box<Hint>>,
     /// The version of the text in which the line has that number; such an anchor has no hash.
     pub tag: Option<Tag>,
 }
@@ -95,7 +96,7 @@ impl Anchor {
         let hint = hint.map(|hint| hint.split('\n').next().unwrap_or(hint));
         let hint = hint.and_then(|hint| Hint::new(dialect, hint));
         let hint = hint.filter(|_| !dialect.is_bare(head.hash));
-        Ok(Anchor { line, hash: head.hash, hint, tag: None })
+        Ok(Anchor { line, hash: head.hash, hint: hint.map(Box::new), tag: None })
     }
 
     /// Reads two anchors with a hyphen between, e.g. `10:a3-12:f2`.

@@ -166,7 +166,7 @@ fn check_text(result: &SearchResult, query: &SearchQuery, options: &WorkspaceOpt
             let agrees = |hint: &hashline_core::internals::view::anchor::Hint| {
                 hint.agrees(options.dialect, content.as_bytes())
             };
-            assert!(anchor.hint.as_ref().is_none_or(agrees), "{line}");
+            assert!(anchor.hint.as_deref().is_none_or(agrees), "{line}");
             assert!(line == whole || line.ends_with(" bytes]"), "{line}");
             shown.last_mut().unwrap().1.push(number);
         }

@@ -562,7 +562,7 @@ fn told(place: EditSite, hint: Option<&str>, lines: &[&str]) -> Option<(u64, Str
         )
     });
     let anchor = anchor.transpose().unwrap();
-    let hint = anchor.as_ref().and_then(|anchor| anchor.hint.as_ref());
+    let hint = anchor.as_ref().and_then(|anchor| anchor.hint.as_deref());
     let draft = ModelText { place, lines: lines.iter().map(|&line| line.to_owned()).collect() };
     reindented(&subject, &draft, hint).map(|found| (found.line, found.old, found.new))
 }

@@ -38,7 +38,7 @@ impl Peers {
                     peers.holding.push((line, group.operation.index));
                 }
             }
-            if let (&[distance], false) = (group.distances.as_slice(), group.holds()) {
+            if let (&[distance], false) = (&*group.distances, group.holds()) {
                 let member = (group.operation.index, group.first.line);
                 peers.moving.entry(distance).or_default().push(member);
             }
