@@ -7,6 +7,8 @@ pub mod names;
 mod region;
 mod text;
 
+use std::borrow::Cow;
+
 use crate::cancel::Cancel;
 use crate::disk::bytes::Document;
 use crate::edit::request::Operation;
@@ -28,7 +30,7 @@ pub enum Edit<'o> {
         /// The last line.
         last: u64,
         /// The new lines.
-        lines: Vec<String>,
+        lines: Cow<'o, [String]>,
     },
     /// Lines are inserted after line `gap`; 0 is the start.
     Insert {
@@ -37,7 +39,7 @@ pub enum Edit<'o> {
         /// The line before.
         gap: u64,
         /// The new lines.
-        lines: NewLines,
+        lines: NewLines<'o>,
     },
     /// A stretch of text, found in the file, is replaced.
     Text {
@@ -50,9 +52,9 @@ pub enum Edit<'o> {
 
 /// Lines to insert, without terminators.
 #[derive(Clone, Debug)]
-pub enum NewLines {
+pub enum NewLines<'o> {
     /// What a model wrote.
-    Text(Vec<String>),
+    Text(Cow<'o, [String]>),
     /// Lines of this or another file, in the encoding of this one.
     Bytes(Vec<Vec<u8>>),
 }
@@ -152,9 +154,16 @@ impl PlanText<'_> {
         last.is_some_and(|span| span.terminator(self.index.unit()) == Terminator::None)
     }
 
+    /// A text in the encoding of the file.
     fn encode(&self, operation: &Operation, text: &str) -> Result<Vec<u8>> {
+        let mut out = Vec::new();
+        self.encode_into(operation, text, &mut out).map(|()| out)
+    }
+
+    /// Appends a text in the encoding of the file.
+    fn encode_into(&self, operation: &Operation, text: &str, out: &mut Vec<u8>) -> Result<()> {
         let charset = self.document.charset();
-        charset.encode(text).map_err(|character| {
+        charset.encode_into(text, out).map_err(|character| {
             Error::new(
                 Code::UnencodableText,
                 format!(

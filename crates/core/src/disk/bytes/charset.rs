@@ -139,21 +139,32 @@ impl Charset {
 
     /// `text` in this encoding, or the first character that it cannot hold.
     pub fn encode(self, text: &str) -> std::result::Result<Vec<u8>, char> {
+        let mut out = Vec::new();
+        self.encode_into(text, &mut out).map(|()| out)
+    }
+
+    /// Appends `text` in this encoding; fails with the first character that it cannot hold.
+    pub fn encode_into(self, text: &str, out: &mut Vec<u8>) -> std::result::Result<(), char> {
         match self {
-            Charset::Utf8 => Ok(text.as_bytes().to_vec()),
-            Charset::Utf16Le => Ok(text.encode_utf16().flat_map(u16::to_le_bytes).collect()),
-            Charset::Utf16Be => Ok(text.encode_utf16().flat_map(u16::to_be_bytes).collect()),
-            Charset::Legacy(encoding) => encode_legacy(encoding, text),
+            Charset::Utf8 => out.extend_from_slice(text.as_bytes()),
+            Charset::Utf16Le => out.extend(text.encode_utf16().flat_map(u16::to_le_bytes)),
+            Charset::Utf16Be => out.extend(text.encode_utf16().flat_map(u16::to_be_bytes)),
+            Charset::Legacy(encoding) => encode_legacy(encoding, text, out)?,
         }
+        Ok(())
     }
 }
 
-fn encode_legacy(encoding: &'static Encoding, text: &str) -> std::result::Result<Vec<u8>, char> {
+fn encode_legacy(
+    encoding: &'static Encoding,
+    text: &str,
+    out: &mut Vec<u8>,
+) -> std::result::Result<(), char> {
     let mut encoder = encoding.new_encoder();
     let bound = encoder.max_buffer_length_from_utf8_without_replacement(text.len());
-    let mut out = Vec::with_capacity(bound.unwrap_or(text.len()));
-    match encoder.encode_from_utf8_to_vec_without_replacement(text, &mut out, true).0 {
-        EncoderResult::InputEmpty => Ok(out),
+    out.reserve(bound.unwrap_or(text.len()));
+    match encoder.encode_from_utf8_to_vec_without_replacement(text, out, true).0 {
+        EncoderResult::InputEmpty => Ok(()),
         EncoderResult::Unmappable(character) => Err(character),
         EncoderResult::OutputFull => {
             unreachable!("the buffer has the bound that the encoder asks for")

@@ -1,7 +1,7 @@
 //! One file and its operations → a plan: load, resolve, repair, plan.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::cell::{LazyCell, OnceCell};
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -372,7 +372,8 @@ fn transfer<'o>(
         let operation = one.operation;
         match (&operation.action, one.spot) {
             (LineEdit::Take(transfer), Spot::Lines(first, last)) if !transfer.is_copy => {
-                takes.push(Edit::Replace { operation, first, last, lines: Vec::new() });
+                let lines = Cow::Borrowed::<[String]>(&[]);
+                takes.push(Edit::Replace { operation, first, last, lines });
             }
             (LineEdit::Put(transfer), _) => {
                 let lines = taken.iter().find_map(|known| known.get(&operation.index));
@@ -519,8 +520,8 @@ fn mend<'o>(
         let trials = trials.get_or_init(|| Trials::of(path, evidence.text));
         trials.parses(first, last, &draft.lines)
     };
-    let touched = Touched::of(resolved);
-    let mut mended = Mended::default();
+    let touched = LazyCell::new(|| Touched::of(resolved));
+    let mut mended = Mended { edits: Vec::with_capacity(resolved.len()), ..Mended::default() };
     for one in resolved {
         // What is planned once the flag is set is of no use to anybody.
         if cancel.is_cancelled() {
@@ -531,44 +532,46 @@ fn mend<'o>(
         else {
             continue;
         };
-        let mut draft = ModelText { place: place_of(one), lines: lines.clone() };
-        if !one.operation.verbatim {
-            let is_touched = |number| touched.by_another(one.operation.index, number);
-            let subject = repair::Surroundings {
-                dialect: evidence.dialect,
-                line: &line,
-                is_touched: &is_touched,
-                parses: &parses,
-                cancel,
-            };
-            let mut applied = Vec::new();
-            draft = repair::repair(&options.repairs, &subject, draft, &mut applied);
-            mended.repairs.extend(applied.into_iter().map(|done| Repair {
-                rule: done.rule,
-                operation: one.operation.index,
-                before: done.before,
-                after: done.after,
-                told: done.told,
-            }));
-            let repeats = repair::repeats(&options.repairs, &subject, &draft);
-            mended.refused.extend(repeated_failure(evidence, path, one.operation, &repeats));
-            let cut = repair::cut_row(&subject, &draft).zip(draft.place.line());
-            mended
-                .refused
-                .extend(cut.and_then(|cut| cut_row_failure(evidence, path, one.operation, cut)));
-            // Of a block, the hint need not be that of its first line.
-            let named = one.operation.action.anchors().next();
-            let hint = named.filter(|_| !one.operation.action.is_by_block());
-            let hint = hint.and_then(|one| one.hint.as_ref());
-            let reindented = repair::reindented(&subject, &draft, hint);
-            mended.warnings.extend(reindented.map(|found| Warning {
-                code: WarningCode::Indentation,
-                operation: Some(one.operation.index),
-                path: path.to_owned(),
-                message: reindented_message(one.operation, &found),
-            }));
+        if one.operation.verbatim {
+            mended.edits.push(edit_of(one, place_of(one), Cow::Borrowed(lines)));
+            continue;
         }
-        mended.edits.push(edit_of(one, draft));
+        let draft = ModelText { place: place_of(one), lines: lines.clone() };
+        let is_touched = |number| touched.by_another(one.operation.index, number);
+        let subject = repair::Surroundings {
+            dialect: evidence.dialect,
+            line: &line,
+            is_touched: &is_touched,
+            parses: &parses,
+            cancel,
+        };
+        let mut applied = Vec::new();
+        let draft = repair::repair(&options.repairs, &subject, draft, &mut applied);
+        mended.repairs.extend(applied.into_iter().map(|done| Repair {
+            rule: done.rule,
+            operation: one.operation.index,
+            before: done.before,
+            after: done.after,
+            told: done.told,
+        }));
+        let repeats = repair::repeats(&options.repairs, &subject, &draft);
+        mended.refused.extend(repeated_failure(evidence, path, one.operation, &repeats));
+        let cut = repair::cut_row(&subject, &draft).zip(draft.place.line());
+        mended
+            .refused
+            .extend(cut.and_then(|cut| cut_row_failure(evidence, path, one.operation, cut)));
+        // Of a block, the hint need not be that of its first line.
+        let named = one.operation.action.anchors().next();
+        let hint = named.filter(|_| !one.operation.action.is_by_block());
+        let hint = hint.and_then(|one| one.hint.as_deref());
+        let reindented = repair::reindented(&subject, &draft, hint);
+        mended.warnings.extend(reindented.map(|found| Warning {
+            code: WarningCode::Indentation,
+            operation: Some(one.operation.index),
+            path: path.to_owned(),
+            message: reindented_message(one.operation, &found),
+        }));
+        mended.edits.push(edit_of(one, draft.place, Cow::Owned(draft.lines)));
     }
     mended
 }
@@ -593,9 +596,9 @@ fn place_of(resolved: &Resolved<'_>) -> EditSite {
     }
 }
 
-fn edit_of<'o>(resolved: &Resolved<'o>, draft: ModelText) -> Edit<'o> {
-    let (operation, lines) = (resolved.operation, draft.lines);
-    match (draft.place, resolved.spot) {
+fn edit_of<'o>(resolved: &Resolved<'o>, place: EditSite, lines: Cow<'o, [String]>) -> Edit<'o> {
+    let operation = resolved.operation;
+    match (place, resolved.spot) {
         (EditSite::Lines(first, last), _) => Edit::Replace { operation, first, last, lines },
         (_, Spot::Gap(gap)) => Edit::Insert { operation, gap, lines: NewLines::Text(lines) },
         (_, Spot::Lines(first, last)) => Edit::Replace { operation, first, last, lines },
@@ -604,6 +607,9 @@ fn edit_of<'o>(resolved: &Resolved<'o>, draft: ModelText) -> Edit<'o> {
 
 /// The relocations of an operation: one for each of its anchors.
 fn relocations(evidence: &Evidence<'_>, path: &str, resolved: &Resolved<'_>) -> Vec<Relocation> {
+    if (resolved.distance, resolved.last_distance) == (0, 0) {
+        return Vec::new();
+    }
     let mut named = resolved.operation.action.anchors();
     let Some(first) = named.next() else { return Vec::new() };
     let last = named.next();

@@ -7,7 +7,7 @@ use crate::cancel::CancelWatch;
 use crate::edit::request::Operation;
 use crate::error::{Code, Error};
 use crate::memory::Splice;
-use crate::text::lines::{Lines, Terminator, Unit};
+use crate::text::lines::{Lines, Span, Terminator, Unit};
 
 /// A stretch of whole lines and what replaces it.
 #[derive(Clone, Debug)]
@@ -85,8 +85,8 @@ impl Plan {
 
 /// Builds the regions of edits that are in order and free of clashes.
 pub(super) fn build(subject: &PlanText<'_>, edits: &[Edit<'_>]) -> Result<Plan, Clash> {
-    let mut plan = Plan::default();
-    let mut effective = BTreeSet::new();
+    let mut plan = Plan { regions: Vec::with_capacity(edits.len()), ..Plan::default() };
+    let mut effective = Vec::with_capacity(edits.len());
     let mut at = 0;
     let mut watch = subject.cancel.watch();
     while at < edits.len() {
@@ -108,8 +108,12 @@ pub(super) fn build(subject: &PlanText<'_>, edits: &[Edit<'_>]) -> Result<Plan, 
         }
         at += length;
     }
-    let all: BTreeSet<usize> = edits.iter().map(|edit| edit.operation().index).collect();
-    plan.unchanged = all.difference(&effective).copied().collect();
+    effective.sort_unstable();
+    let mut unchanged: Vec<usize> = edits.iter().map(|edit| edit.operation().index).collect();
+    unchanged.retain(|index| effective.binary_search(index).is_err());
+    unchanged.sort_unstable();
+    unchanged.dedup();
+    plan.unchanged = unchanged;
     Ok(plan)
 }
 
@@ -141,15 +145,21 @@ fn cluster_length(edits: &[Edit<'_>]) -> usize {
     }
 }
 
-fn encoded(subject: &PlanText<'_>, operation: &Operation, text: &str) -> Result<Vec<u8>, Clash> {
+/// Appends a text in the file's encoding.
+fn encode_into(
+    subject: &PlanText<'_>,
+    operation: &Operation,
+    text: &str,
+    out: &mut Vec<u8>,
+) -> Result<(), Clash> {
     let blame = |error| Clash { operation: operation.index, error };
-    subject.encode(operation, text).map_err(blame)
+    subject.encode_into(operation, text, out).map_err(blame)
 }
 
-/// The bytes of a terminator in the file's encoding.
-fn terminator_bytes(subject: &PlanText<'_>, terminator: Terminator) -> Vec<u8> {
-    let charset = subject.document.charset();
-    charset.encode(terminator.as_str()).expect("every encoding has line feed and carriage return")
+/// Appends a terminator in the file's encoding.
+fn encode_terminator(subject: &PlanText<'_>, terminator: Terminator, out: &mut Vec<u8>) {
+    let encoded = subject.document.charset().encode_into(terminator.as_str(), out);
+    encoded.expect("every encoding has line feed and carriage return");
 }
 
 /// Lines `first` to `last` become `lines`. New lines that equal old ones at either end keep
@@ -169,9 +179,10 @@ fn replaced(
         .flatten()
         .take((last - first + 1) as usize)
         .collect();
-    let charset = subject.document.charset();
-    let equal = |old: &crate::text::lines::Span, new: &String| {
-        *charset.decode(old.text(body)).text == *new.as_bytes()
+    let (charset, is_plain) = (subject.document.charset(), subject.document.is_plain());
+    let equal = |old: &Span, new: &String| match old.text(body) {
+        old if is_plain => old == new.as_bytes(),
+        old => *charset.decode(old).text == *new.as_bytes(),
     };
     let same_start = old.iter().zip(lines).take_while(|(old, new)| equal(old, new)).count();
     let rest = (old.len() - same_start).min(lines.len() - same_start);
@@ -179,7 +190,9 @@ fn replaced(
     let same_end = same_end.take_while(|(old, new)| equal(old, new)).count();
     let ends_open = old.last().is_some_and(|span| span.terminator(unit) == Terminator::None);
 
-    let mut bytes = Vec::new();
+    // Of UTF-8, room for all of them.
+    let size_bytes = |line: &String| line.len() + Terminator::CrLf.as_str().len();
+    let mut bytes = Vec::with_capacity(lines.iter().map(size_bytes).sum());
     for (at, line) in lines.iter().enumerate() {
         passed(watch, line.len())?;
         let from_end = lines.len() - at;
@@ -192,11 +205,15 @@ fn replaced(
         };
         match twin {
             Some(twin) => bytes.extend_from_slice(old[twin].text(body)),
-            None => bytes.extend(encoded(subject, operation, line)?),
+            None => encode_into(subject, operation, line, &mut bytes)?,
         }
         if from_end > 1 || !ends_open {
-            let model = first + twin.unwrap_or(at.min(old.len() - 1)) as u64;
-            bytes.extend(terminator_bytes(subject, subject.terminator(model)));
+            let model = twin.unwrap_or(at.min(old.len() - 1));
+            let terminator = match old[model].terminator(unit) {
+                Terminator::None => subject.terminator(first + model as u64),
+                own => own,
+            };
+            encode_terminator(subject, terminator, &mut bytes);
         }
     }
     let ends_in_nothing = ends_open && lines.last().is_some_and(String::is_empty);
@@ -224,7 +241,8 @@ fn inserted(
     watch: &mut CancelWatch<'_>,
 ) -> Result<Region, Clash> {
     let (body, count) = (subject.body(), subject.index.count());
-    let terminator = terminator_bytes(subject, subject.terminator(gap));
+    let mut terminator = Vec::new();
+    encode_terminator(subject, subject.terminator(gap), &mut terminator);
     let ends_open = gap == count && subject.has_open_end();
     if ends_open && !body.len().is_multiple_of(subject.index.unit().width_bytes()) {
         return Err(half_unit(cluster[0].operation()));
@@ -237,9 +255,9 @@ fn inserted(
         };
         let count = match lines {
             NewLines::Text(lines) => {
-                for line in lines {
+                for line in lines.iter() {
                     passed(watch, line.len())?;
-                    bytes.extend(encoded(subject, operation, line)?);
+                    encode_into(subject, operation, line, &mut bytes)?;
                     bytes.extend_from_slice(&terminator);
                 }
                 lines.len() as u64

@@ -35,7 +35,7 @@ fn edits_of<'o>(subject: &PlanText<'_>, operation: &'o Operation) -> Result<Vec<
             operation,
             first: u64::from(first.line),
             last: u64::from(last.as_ref().unwrap_or(first).line),
-            lines: lines.clone(),
+            lines: lines.into(),
         }],
         LineEdit::Insert { at, lines, .. } => {
             let gap = match at {
@@ -46,7 +46,7 @@ fn edits_of<'o>(subject: &PlanText<'_>, operation: &'o Operation) -> Result<Vec<
                     u64::from(anchor.line) - 1
                 }
             };
-            vec![Edit::Insert { operation, gap, lines: NewLines::Text(lines.clone()) }]
+            vec![Edit::Insert { operation, gap, lines: NewLines::Text(lines.into()) }]
         }
         LineEdit::ReplaceText { .. } | LineEdit::Json(_) => find_matches(subject, operation)?,
         LineEdit::Take(_) | LineEdit::Put(_) => unreachable!("the tests move no lines"),
