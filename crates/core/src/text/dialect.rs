@@ -349,11 +349,13 @@ impl Dialect {
             return;
         }
         let base = self.digit_count() as u32;
-        let mut place = self.modulus() / base;
-        for _ in 0..self.width / self.digit_bytes {
-            let digit = (hash / place % base) as usize * self.digit_bytes;
-            out.extend_from_slice(&self.alphabet[digit..digit + self.digit_bytes]);
-            place = (place / base).max(1);
+        let (start, mut rest) = (out.len(), hash);
+        out.resize(start + self.width, 0);
+        for place in out[start..].rchunks_mut(self.digit_bytes) {
+            let digit = (rest % base) as usize * self.digit_bytes;
+            let letters = &self.alphabet[digit..digit + self.digit_bytes];
+            place.iter_mut().zip(letters).for_each(|(to, &letter)| *to = letter);
+            rest /= base;
         }
     }
 

@@ -55,6 +55,9 @@ impl LineHasher {
     /// The hash of `line` (text without terminator, UTF-8), as the dialect numbers it.
     /// `line_number` counts from 1 and matters only where the dialect mixes it in.
     pub fn hash(&mut self, line_number: u64, line: &[u8]) -> u32 {
+        if !self.dialect.has_hashes() {
+            return 0;
+        }
         let rule = &self.dialect.normalization;
         let text = normalize::trim(rule, line);
         let seed = match self.dialect.seed {

@@ -66,6 +66,9 @@ pub fn render_cut_line(
     limit_bytes: usize,
     out: &mut Vec<u8>,
 ) {
+    if text.len() <= limit_bytes {
+        return render_line(dialect, line, hash, text, out);
+    }
     let shown = if limit_bytes == 0 { 0 } else { floor_boundary(text, limit_bytes) };
     let shown = if shown > limit_bytes { 0 } else { shown };
     render_part(dialect, line, hash, text, 0..shown, out);

@@ -510,6 +510,7 @@ pub(super) fn edited_change(
         diff: None,
     };
     let rows = report.rows(answer, unread).of_text(dialect, || file.text_after());
-    let text = relocation_rows(&file.relocations) + &block_rows(&file.blocks) + &rows.text;
+    let above = relocation_rows(&file.relocations) + &block_rows(&file.blocks);
+    let text = if above.is_empty() { rows.text } else { above + &rows.text };
     (change, ToldRows { text, ..rows })
 }

@@ -1,5 +1,7 @@
 //! What was done: every changed region with fresh anchors, and how later numbers shifted.
 
+use std::borrow::Cow;
+
 use super::{AnswerOptions, Rows, not_shown, number_of};
 use crate::disk::bytes::Document;
 use crate::edit::outcome::{Applied, Change, FileChange, Noop, NoopReason, Relocation, Repair};
@@ -77,7 +79,7 @@ struct ShownRegion<'a> {
     first: u64,
     /// How much later lines have moved, this region included.
     shift: i64,
-    text: Vec<u8>,
+    text: Cow<'a, [u8]>,
 }
 
 impl FileReport<'_> {
@@ -153,7 +155,7 @@ impl Telling<'_> {
         let regions = regions.iter().map(|region| {
             let first = (region.after_line + 1).saturating_add_signed(*shift);
             *shift += region.shift();
-            let text = charset.decode(&region.bytes).text.into_owned();
+            let text = charset.decode(&region.bytes).text;
             ShownRegion { region, first, shift: *shift, text }
         });
         regions.collect()
