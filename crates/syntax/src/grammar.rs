@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::thread;
+use std::time::Duration;
 
 use tree_sitter::{Parser, Point, Range, Tree};
 use tree_sitter_language::LanguageFn;
@@ -13,6 +14,10 @@ const PROGRESS_LIMIT: u32 = 16_000;
 /// How often it may do so while it knows no way on but to skip text: each such step goes through
 /// all that was skipped before, so that these take a hundred times as long.
 const LOST_LIMIT: u32 = 100;
+
+/// What a parse may take of the processor, whatever it reports: at each error the parser goes through
+/// all comments and marks that stand in a row before it. 256 KB of ordinary source take 50 ms.
+const TIME_LIMIT: Duration = Duration::from_secs(1);
 
 /// The parser lets go of its stack by a call for each level, of which there may be as many as there
 /// are bytes. A level takes 112 bytes as it is compiled for release.
@@ -40,17 +45,18 @@ pub(crate) struct Job<'a> {
 pub(crate) struct Budget {
     reports: u32,
     lost: u32,
+    time: Duration,
 }
 
 impl Budget {
     /// For a text whose tree is wanted, with errors and all.
     pub fn full() -> Budget {
-        Budget { reports: PROGRESS_LIMIT, lost: LOST_LIMIT }
+        Budget { reports: PROGRESS_LIMIT, lost: LOST_LIMIT, time: TIME_LIMIT }
     }
 
     /// For a text of which no more is asked than whether it is clean.
     pub fn to_see_whether_clean(reports: u32) -> Budget {
-        Budget { reports, lost: 0 }
+        Budget { reports, lost: 0, time: TIME_LIMIT }
     }
 
     /// Reports that are left.
@@ -93,11 +99,47 @@ fn parse_here(job: &Job<'_>, old: Option<&Tree>, budget: &mut Budget) -> Option<
     let mut parser = Parser::new();
     parser.set_language(&job.grammar.into()).ok()?;
     parser.set_included_ranges(&job.ranges).ok()?;
+    let (start, limit) = (processor_time(), budget.time);
     let mut watch = |state: &tree_sitter::ParseState| {
-        let may_go_on = budget.spend(state.has_error());
+        let is_in_time = processor_time().saturating_sub(start) < limit;
+        let may_go_on = budget.spend(state.has_error()) && is_in_time;
         if may_go_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     let options = tree_sitter::ParseOptions::new().progress_callback(&mut watch);
     let mut read = |offset: usize, _: Point| job.text.get(offset..).unwrap_or_default();
     parser.parse_with_options(&mut read, old, Some(options))
+}
+
+/// What this thread has taken of the processor: on a busy machine a parse may take longer.
+#[cfg(unix)]
+fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
+}
+
+/// The time since the first call, where the system's own count is too coarse.
+#[cfg(not(unix))]
+fn processor_time() -> Duration {
+    use std::sync::LazyLock;
+    use std::time::Instant;
+
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    START.elapsed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `*/` without end, behind code with errors, took half a minute.
+    #[test]
+    fn regression_a_parse_ends_when_its_time_is_over() {
+        let text = "a = [1, 2, 3];\n".repeat(100);
+        let grammar = tree_sitter_typescript::LANGUAGE_TYPESCRIPT;
+        let job = Job { text: text.as_bytes(), grammar, ranges: Vec::new() };
+        assert!(parse(&job, None, &mut Budget::full()).is_some());
+        assert!(
+            parse(&job, None, &mut Budget { time: Duration::ZERO, ..Budget::full() }).is_none()
+        );
+    }
 }
