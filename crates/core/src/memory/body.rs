@@ -61,8 +61,7 @@ impl Kept {
 
     /// What it takes in memory.
     pub(super) fn bytes(&self) -> usize {
-        // A line index is 8 bytes for every 16 lines.
-        self.text.len() + self.index.count() as usize / 2
+        self.text.len() + self.index.size_bytes()
     }
 }
 

@@ -280,6 +280,11 @@ impl LineIndex {
         self.count
     }
 
+    /// What it takes in memory.
+    pub fn size_bytes(&self) -> usize {
+        self.starts.capacity() * size_of::<usize>()
+    }
+
     /// The unit the text was indexed in.
     pub fn unit(&self) -> Unit {
         self.unit
