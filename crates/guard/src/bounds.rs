@@ -36,6 +36,10 @@ const COMMANDS_LIMIT: usize = 12_000;
 /// follows it.
 pub const UNCLOSED_LIMIT: usize = 32;
 
+/// How many bytes may be read for them: some of what follows is read again where `((` begins no
+/// arithmetic.
+pub const UNCLOSED_LIMIT_BYTES: usize = 1_000_000;
+
 /// How deep expressions may nest within one level of nesting: the crate has no limit for them.
 const EXPRESSION_LIMIT: usize = 4096;
 

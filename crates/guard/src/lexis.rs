@@ -142,7 +142,7 @@ pub struct Lexis<'t> {
     /// Where brackets are no arithmetic.
     no_arithmetic: HashSet<usize>,
     /// How many bytes were read again.
-    again_bytes: usize,
+    pub again_bytes: usize,
     /// Whether something has no end, or none that is looked for.
     pub is_cut: bool,
     /// The most substitutions that were open at once.

@@ -123,3 +123,15 @@ fn regression_backquotes_are_read_once() {
         assert!(long <= 5 * short, "{short} steps, then {long}");
     });
 }
+
+/// To see that a `$(` has no end takes a look at all that follows, and at each `((` in it another
+/// one: 32 KB took 128 ms.
+#[test]
+fn regression_expansions_without_an_end_are_bounded_by_what_is_read() {
+    let openings = ["$(".repeat(40), "(".repeat(158)].concat();
+    let line = format!("<<\nf ((\n{{ ; }}{openings}{}{}", "a".repeat(5000), "a) ".repeat(1700));
+    with_stack(|| {
+        let steps = steps(&line);
+        assert!(steps <= 3_000_000, "{steps} steps");
+    });
+}

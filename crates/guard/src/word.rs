@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::ops::Range;
 
-use super::bounds::{self, Measured, UNCLOSED_LIMIT};
+use super::bounds::{self, Measured, UNCLOSED_LIMIT, UNCLOSED_LIMIT_BYTES};
 use super::grammar::{self, Script};
 use super::lexis::NESTING_LIMIT;
 use super::lexis::{Lexis, StretchEnd, Within};
@@ -44,13 +44,19 @@ pub enum Quoting {
 struct Account {
     /// Of a text that was not measured yet: how much the scripts in it may cost together.
     script_cost: Option<Cell<u64>>,
-    /// How many expansions may still turn out to have no end.
+    /// How many expansions turned out to have no end.
     unclosed: Cell<usize>,
+    /// How many bytes were read for them.
+    unclosed_bytes: Cell<usize>,
 }
 
 impl Account {
     fn new(script_cost: Option<u64>) -> Account {
-        Account { script_cost: script_cost.map(Cell::new), unclosed: Cell::new(UNCLOSED_LIMIT) }
+        Account {
+            script_cost: script_cost.map(Cell::new),
+            unclosed: Cell::new(0),
+            unclosed_bytes: Cell::new(0),
+        }
     }
 
     /// Parses a script, unless that is too much.
@@ -65,11 +71,14 @@ impl Account {
         grammar::parse(text, &Lexis::of(text))
     }
 
-    /// Notes that an expansion has no end; false when there were too many of those.
-    fn notes_unclosed(&self) -> bool {
-        let left = self.unclosed.get().checked_sub(1);
-        self.unclosed.set(left.unwrap_or(0));
-        left.is_some()
+    /// Notes what was read to know that an expansion has no end.
+    fn notes_unclosed(&self, read_bytes: usize) {
+        self.unclosed.set(self.unclosed.get() + 1);
+        self.unclosed_bytes.set(self.unclosed_bytes.get() + read_bytes);
+    }
+
+    fn may_be_unclosed(&self) -> bool {
+        self.unclosed.get() <= UNCLOSED_LIMIT && self.unclosed_bytes.get() <= UNCLOSED_LIMIT_BYTES
     }
 }
 
@@ -257,7 +266,11 @@ impl<'r> WordReader<'r> {
     /// Reads an expansion to its end; what is inside, without the last byte.
     fn extent(&mut self, opening: usize, within: Within) -> Option<Range<usize>> {
         let inner = self.at + opening;
-        let end = Lexis::new(self.raw, inner, within).find_close()?;
+        let mut lexis = Lexis::new(self.raw, inner, within);
+        let Some(end) = lexis.find_close() else {
+            self.account.notes_unclosed(self.raw.len() - inner + lexis.again_bytes);
+            return None;
+        };
         self.at = end;
         Some(inner..end - 1)
     }
@@ -296,7 +309,7 @@ impl<'r> WordReader<'r> {
     /// An expansion that does not end is letters. To know that takes a look at all that follows, so
     /// of a text with many of them the rest does not parse.
     fn unclosed(&mut self) {
-        if self.account.notes_unclosed() {
+        if self.account.may_be_unclosed() {
             self.letters(1);
         } else {
             self.at = self.raw.len();
