@@ -41,6 +41,7 @@ use napi_derive::napi;
 #[napi(module_exports)]
 fn begin(mut exports: Object<'_>, env: Env) -> napi::Result<()> {
     retain_current_module_for_unload_safety();
+    buffers::keep_freed_memory();
     exports.set_named_property("HashlineError", fault::error_class(&env)?)
 }
 
