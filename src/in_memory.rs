@@ -1,7 +1,7 @@
 //! `formatHashed`, `hashLines`, `verify`, `applyHashToText`: what needs no file system.
 
-use hashline_core::host::{LineNumber, string_of, valid_utf8};
-use hashline_core::{self as core, Dialect, FormatOptions};
+use hashline_core::host::{FormatOptions, LineNumber, string_of, valid_utf8};
+use hashline_core::{self as core, Dialect};
 use napi::{Env, ValueType};
 use napi_derive::napi;
 
@@ -76,7 +76,7 @@ pub fn verify<'env>(
         let expected: String = Field::argument("expectedHash", expected_hash)?.read()?;
         let dialect: Option<_> = Field::argument("dialect", dialect)?.read()?;
         let dialect = dialect.unwrap_or_else(Dialect::default_dialect);
-        Ok(core::verify_hash(dialect, line.0, &text, &expected))
+        Ok(core::verify_hash(dialect, line.get(), &text, &expected))
     })
 }
 

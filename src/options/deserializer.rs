@@ -436,8 +436,14 @@ impl serde::de::Error for Unread {
         Unread::Said(why.to_string())
     }
 
-    fn invalid_type(_: Unexpected<'_>, expected: &dyn Expected) -> Unread {
-        Unread::expected(expected)
+    fn invalid_type(is: Unexpected<'_>, expected: &dyn Expected) -> Unread {
+        match (is, expected.to_string()) {
+            // It is a number, but none of lines.
+            (Unexpected::Float(_), words) if words.ends_with("a number of lines") => {
+                Unread::Expected(in_words("u64"))
+            }
+            (_, words) => Unread::Expected(in_words(&words)),
+        }
     }
 
     fn invalid_value(_: Unexpected<'_>, expected: &dyn Expected) -> Unread {

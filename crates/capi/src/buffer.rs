@@ -4,9 +4,10 @@ use std::ffi::{CString, c_char};
 use std::ptr;
 use std::sync::OnceLock;
 
-use hashline_core::host::from_json;
+use hashline_core::host::{JsonFault, from_json, from_json_value};
 use hashline_core::{Code, Error, Result};
 use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::{Map, Value};
 
 use crate::panics::contained;
 
@@ -251,5 +252,14 @@ fn without_space(text: &str) -> &str {
 
 /// What a JSON text says. What is wrong with it is the argument's fault.
 pub(crate) fn parsed<T: DeserializeOwned>(name: &str, text: &str) -> Result<T> {
-    from_json(text.as_bytes()).map_err(|fault| Error::argument(format!("{name}: {fault}")))
+    from_json(text.as_bytes()).map_err(|fault| wrong(name, &fault))
+}
+
+/// What a part of the options says.
+pub(crate) fn parsed_options<T: DeserializeOwned>(given: Map<String, Value>) -> Result<T> {
+    from_json_value(Value::Object(given)).map_err(|fault| wrong("options", &fault))
+}
+
+fn wrong(name: &str, fault: &JsonFault) -> Error {
+    Error::argument(format!("{name}: {fault}"))
 }

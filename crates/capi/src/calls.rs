@@ -1,16 +1,15 @@
 //! The calls: JSON → the core's requests and options, the core's answer → JSON.
 
-use hashline_core::host::{Host, Term, serves, string_of};
+use hashline_core::host::{FormatOptions, Host, Term, serves, string_of};
 use hashline_core::{
-    Cancel, Code, Error, FileView, FormatOptions, JsonRequest, Patch, PatchOptions, ReadRequest,
-    Result, SearchQuery, ViewKind, Workspace, WorkspaceOptions, apply_to_text, format_hashed,
-    hash_lines,
+    Cancel, Code, Error, FileView, JsonRequest, Patch, PatchOptions, ReadRequest, Result,
+    SearchQuery, ViewKind, Workspace, WorkspaceOptions, apply_to_text, format_hashed, hash_lines,
 };
 use hashline_guard::{Policy, check_among};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
-use crate::buffer::{Input, parsed};
+use crate::buffer::{Input, parsed, parsed_options};
 
 /// How C callers write what messages of the core name.
 pub(crate) fn spelling(term: Term) -> &'static str {
@@ -97,19 +96,16 @@ pub(crate) const CONTEXT_LINES: u64 = 3;
 
 pub(crate) fn apply(input: Input<'_>, options: Input<'_>) -> Result<Vec<u8>> {
     let patch = patch(input)?;
-    let wrong = |cause: serde_json::Error| Error::argument(format!("options: {cause}"));
     let mut given: Map<String, Json> = options.object_or_default()?;
     let mut of_patch = Map::new();
     for name in ["dryRun", "context"] {
         of_patch.extend(given.remove_entry(name));
     }
-    let mut of_patch: PatchOptions =
-        serde_json::from_value(Json::Object(of_patch)).map_err(wrong)?;
+    let mut of_patch: PatchOptions = parsed_options(of_patch)?;
     // A dry run is made to see what the patch does.
     let shown = of_patch.dry_run.then_some(CONTEXT_LINES);
     of_patch.diff_context_lines = of_patch.diff_context_lines.or(shown);
-    let options: WorkspaceOptions = serde_json::from_value(Json::Object(given)).map_err(wrong)?;
-    data(&spelled(options).apply_with(&patch, &of_patch, &Cancel::default())?)
+    data(&spelled(parsed_options(given)?).apply_with(&patch, &of_patch, &Cancel::default())?)
 }
 
 pub(crate) fn apply_text(

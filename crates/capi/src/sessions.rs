@@ -9,9 +9,10 @@ use hashline_core::{
     Cancel, Error, JsonRequest, PatchOptions, Result, SearchQuery, Session, SessionOptions,
     StoreOptions,
 };
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::buffer::{Input, not_an_object};
+use crate::buffer::{Input, not_an_object, parsed_options};
 use crate::calls::{CONTEXT_LINES, data, patch, requests, spelling};
 
 struct Sessions {
@@ -38,10 +39,15 @@ fn session(number: u64) -> Result<Arc<Session>> {
     session.ok_or_else(|| Error::argument(format!("session {number} is not open")))
 }
 
+/// Where a session is kept, if anywhere.
+#[derive(Deserialize)]
+struct Store {
+    store: Option<StoreOptions>,
+}
+
 /// The options of a session are those of the core, and where it is kept.
 pub(crate) fn open(options: Input<'_>) -> Result<u64> {
     let mut given: Map<String, Value> = options.object_or_default()?;
-    let wrong = |cause: serde_json::Error| Error::argument(format!("options: {cause}"));
     for name in ["store", "limits", "memory"] {
         let value = given.get(name).filter(|value| !value.is_null());
         if let Some(kind) = value.and_then(|value| not_an_object(&value.to_string())) {
@@ -49,10 +55,9 @@ pub(crate) fn open(options: Input<'_>) -> Result<u64> {
             return Err(Error::argument(message));
         }
     }
-    let store = given.remove("store").unwrap_or(Value::Null);
-    let store: Option<StoreOptions> = serde_json::from_value(store).map_err(wrong)?;
-    let mut options: SessionOptions =
-        serde_json::from_value(Value::Object(given)).map_err(wrong)?;
+    let of_store = given.remove_entry("store").into_iter().collect();
+    let Store { store } = parsed_options(of_store)?;
+    let mut options: SessionOptions = parsed_options(given)?;
     options.workspace.host.spelling = spelling;
     let wrong = |error: Error| Error::argument(format!("options: {}", error.message));
     let options = options.resolved().map_err(wrong)?;

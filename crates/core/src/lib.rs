@@ -78,7 +78,7 @@ pub use self::{
     view::fold::{FOLD_LINES, Folding},
     view::pattern::Query,
     view::read::{FileView, LineEnding, MAX_MATCHES, ReadRequest, TextView, ViewKind},
-    view::render::{FormatOptions, format_hashed, hash_lines},
+    view::render::{format_hashed, hash_lines},
     view::search::{
         FileMatches, RowSink, SEARCH_MATCHES, SearchQuery, SearchResult, SearchWarning,
     },
@@ -97,11 +97,13 @@ pub mod host {
     pub use crate::edit::report::untold;
     pub use crate::error::{Message, Spelling, Term};
     pub use crate::json::{VALUE, Value};
-    pub use crate::shape::{JsonFault, LineNumber, from_json, unique_keys};
+    pub use crate::shape::{JsonFault, LineNumber, from_json, from_json_value, unique_keys};
     pub use crate::threads::CALLS;
     pub use crate::view::anchor::RowAnchor;
     pub use crate::view::excerpt::{ANSWER_LIMIT_BYTES, ANSWER_LIMIT_LINES};
-    pub use crate::view::render::{GAP, file_header, give_back, one_line, version_path};
+    pub use crate::view::render::{
+        FormatOptions, GAP, file_header, give_back, one_line, version_path,
+    };
     pub use crate::view::scope::Host;
     pub use crate::workspace::{Gate, HeldTurn, ReadTurn, Start, WriteTurn, serves};
 }

@@ -9,6 +9,7 @@ use std::marker::PhantomData;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{DeserializeOwned, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
+use serde_path_to_error::{Error as PathError, Track};
 
 use crate::error;
 
@@ -89,7 +90,14 @@ pub(crate) fn sized<'de, D: Deserializer<'de>>(deserializer: D) -> Result<usize,
 
 /// A whole number within bounds.
 #[derive(Clone, Copy, Debug)]
-pub struct Whole<const MIN: u64, const MAX: u64>(pub u64);
+pub struct Whole<const MIN: u64, const MAX: u64>(u64);
+
+impl<const MIN: u64, const MAX: u64> Whole<MIN, MAX> {
+    /// The number, which is within the bounds.
+    pub fn get(self) -> u64 {
+        self.0
+    }
+}
 
 /// The number of a line, as an anchor can say it.
 pub type LineNumber = Whole<1, { u32::MAX as u64 }>;
@@ -157,8 +165,8 @@ pub fn unique_keys(text: &str) -> error::Result<()> {
 /// Why a JSON text is not taken.
 #[derive(Debug)]
 pub enum JsonFault {
-    /// It is no JSON, or not what was expected.
-    Malformed(serde_json::Error),
+    /// It is no JSON, or not what was expected at a place.
+    Malformed(PathError<serde_json::Error>),
     /// An object has a key twice.
     KeyTwice(error::Error),
 }
@@ -166,7 +174,9 @@ pub enum JsonFault {
 impl fmt::Display for JsonFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            JsonFault::Malformed(cause) => write!(f, "{cause}"),
+            // Where a text is no JSON, its line and column say enough.
+            JsonFault::Malformed(cause) if !cause.inner().is_data() => cause.inner().fmt(f),
+            JsonFault::Malformed(cause) => cause.fmt(f),
             JsonFault::KeyTwice(twice) => write!(f, "{}", twice.message),
         }
     }
@@ -174,9 +184,17 @@ impl fmt::Display for JsonFault {
 
 /// What a JSON text says, in which no object has a key twice.
 pub fn from_json<T: DeserializeOwned>(text: &[u8]) -> Result<T, JsonFault> {
-    let value = serde_json::from_slice(text).map_err(JsonFault::Malformed)?;
+    let mut reader = serde_json::Deserializer::from_slice(text);
+    let value = serde_path_to_error::deserialize(&mut reader).map_err(JsonFault::Malformed)?;
+    let nowhere = || Track::new().path();
+    reader.end().map_err(|cause| JsonFault::Malformed(PathError::new(nowhere(), cause)))?;
     unique_keys(&String::from_utf8_lossy(text)).map_err(JsonFault::KeyTwice)?;
     Ok(value)
+}
+
+/// What a JSON value says.
+pub fn from_json_value<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, JsonFault> {
+    serde_path_to_error::deserialize(value).map_err(JsonFault::Malformed)
 }
 
 /// Keys that are deeper are not compared: no reader of requests takes so many levels.

@@ -143,7 +143,10 @@ fn misuse_is_refused_with_what_was_wrong() {
         (two(hashline_read, "", ""), "requests: EOF while parsing"),
         (two(hashline_read, r#"{"path": "a", "startline": 1}"#, ""), "unknown field `startline`"),
         (two(hashline_read, r#"["a", 1]"#, ""), "a path, or an object with a path"),
-        (two(hashline_read, "[]", r#"{"dialect": "hex"}"#), "options: unknown dialect \"hex\""),
+        (
+            two(hashline_read, "[]", r#"{"dialect": "hex"}"#),
+            "options: dialect: unknown dialect \"hex\"",
+        ),
         (two(hashline_read, "[]", "[]"), "options is an array"),
         (two(hashline_search, "{}", ""), "query: missing field `search`"),
         (two(hashline_read, r#"[{"path": "a", "path": "b"}]"#, ""), "requests: "),
@@ -158,15 +161,54 @@ fn misuse_is_refused_with_what_was_wrong() {
         (two(hashline_apply, "{", ""), "patch: not valid JSON at line 1"),
         (
             two(hashline_format, "a", r#"{"startLine": 0}"#),
-            "integer `0`, expected a whole number from 1",
+            "options: startLine: invalid value: integer `0`, expected a whole number from 1",
         ),
-        (two(hashline_check_command, "a", r#"{"tools": 1}"#), "policy: invalid type"),
+        (two(hashline_check_command, "a", r#"{"tools": 1}"#), "policy: tools: invalid type"),
     ];
     for (answer, part) in cases {
         let (code, message) = refusal(answer);
         assert_eq!(code, "INVALID_ARGUMENT", "{message}");
         assert!(message.contains(part), "{part:?} not in: {message}");
     }
+}
+
+#[test]
+fn regression_a_refusal_names_the_option_that_is_wrong() {
+    let whole = "expected a whole number from";
+    for (options, start) in [
+        (r#"{"relocateWindow":1001}"#, "options: relocateWindow: invalid value: integer `1001`"),
+        (r#"{"answerContext":4}"#, "options: answerContext: invalid value: integer `4`"),
+        (r#"{"dryRun":1}"#, "options: dryRun: invalid type: integer `1`, expected a boolean"),
+        (r#"{"repairs":{"x":true}}"#, "options: repairs"),
+    ] {
+        let (_, message) = refusal(two(hashline_apply, r#"{"operations": []}"#, options));
+        assert!(message.starts_with(start), "{message}");
+    }
+    for (options, start) in [
+        (r#"{"limits":{"maxLines":"a"}}"#, "options: limits.maxLines: invalid type: string"),
+        (r#"{"store":{"id":7}}"#, "options: store.id: invalid type: integer `7`"),
+        (r#"{"store":{}}"#, "options: store: missing field `id`"),
+        (r#"{"readRoots":["a",1]}"#, "options: readRoots[1]: invalid type"),
+        (r#"{"relocate":"on"}"#, "options: relocate: unknown variant `on`"),
+    ] {
+        let (_, message, _) = open(options).unwrap_err();
+        assert!(message.starts_with(start), "{message}");
+    }
+    let (_, message) = refusal(two(hashline_format, "a", r#"{"startLine":0}"#));
+    assert!(message.starts_with("options: startLine: ") && message.contains(whole), "{message}");
+    for (request, start) in [
+        (r#"[{"path":"a"},{"path":"a","maxLines":-1}]"#, "requests: [1].maxLines: invalid value"),
+        (
+            r#"{"path":"a","fold":1.5}"#,
+            "requests: fold: invalid type: floating point `1.5`, expected true, false or a number of lines",
+        ),
+    ] {
+        let (_, message) = refusal(two(hashline_read, request, ""));
+        assert!(message.starts_with(start), "{message}");
+    }
+    // A text that is no JSON has a line and a column.
+    let (_, message) = refusal(two(hashline_read, r#"{"path": "a", "fold": }"#, ""));
+    assert!(message.starts_with("requests: expected value at line 1 column 23"), "{message}");
 }
 
 #[test]

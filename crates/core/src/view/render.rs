@@ -35,7 +35,7 @@ impl FormatOptions {
 
     /// The number of the first line.
     pub fn start_line(self) -> u64 {
-        self.start_line.map_or(1, |line| line.0)
+        self.start_line.map_or(1, LineNumber::get)
     }
 }
 

@@ -54,11 +54,11 @@ macro_rules! shape {
                             relocate: self.relocate.unwrap_or(edit.relocate),
                             relocate_window_lines: self
                                 .relocate_window
-                                .map_or(edit.relocate_window_lines, |lines| lines.0),
+                                .map_or(edit.relocate_window_lines, Whole::get),
                             repairs: self.repairs.take().unwrap_or(edit.repairs),
                             answer: AnswerOptions {
                                 form: self.answer,
-                                context_lines: self.answer_context.map(|lines| lines.0),
+                                context_lines: self.answer_context.map(Whole::get),
                             },
                         },
                         durability: self.durability.unwrap_or(apply.durability),

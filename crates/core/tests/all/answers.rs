@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use hashline_core::host::from_json_value;
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::edit::apply::{PatchOptions, apply_to_text};
 use hashline_core::internals::edit::outcome::{Applied, Outcome, Rejected};
@@ -152,9 +153,8 @@ fn a_text_in_memory_is_answered_by_the_same_options() {
 
 #[test]
 fn more_context_than_there_may_be_is_refused() {
-    let refused =
-        serde_json::from_value::<SessionOptions>(json!({"answerContext": 4})).unwrap_err();
-    let expected = "integer `4`, expected a whole number from 0 to 3";
+    let refused = from_json_value::<SessionOptions>(json!({"answerContext": 4})).unwrap_err();
+    let expected = "answerContext: invalid value: integer `4`, expected a whole number from 0 to 3";
     assert!(refused.to_string().contains(expected), "{refused}");
 }
 

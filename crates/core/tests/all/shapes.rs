@@ -10,6 +10,7 @@ use std::path::Path;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use hashline_core::JsonRequest;
+use hashline_core::host::from_json_value;
 use hashline_core::internals::cancel::Cancel;
 use hashline_core::internals::disk::commit::{Conflict, RecoveryReport};
 use hashline_core::internals::edit::apply::PatchOptions;
@@ -20,6 +21,7 @@ use hashline_core::internals::view::search::SearchQuery;
 use hashline_core::internals::workspace::{
     Root, Session, SessionOptions, Workspace, WorkspaceOptions,
 };
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -207,9 +209,8 @@ fn recoveries() {
 
 #[test]
 fn what_is_not_known_is_refused_by_name() {
-    fn refusal<T: for<'de> Deserialize<'de>>(value: Value) -> String {
-        let parsed: Result<T, _> = serde_json::from_value(value);
-        parsed.err().expect("a refusal").to_string()
+    fn refusal<T: DeserializeOwned>(value: Value) -> String {
+        from_json_value::<T>(value).err().expect("a refusal").to_string()
     }
     let cases = [
         (refusal::<ReadRequest>(json!({"path": "a", "startline": 1})), "unknown field `startline`"),
@@ -225,7 +226,7 @@ fn what_is_not_known_is_refused_by_name() {
         (refusal::<WorkspaceOptions>(json!({"relocate": "on"})), "unknown variant `on`"),
         (
             refusal::<WorkspaceOptions>(json!({"relocateWindow": 1001})),
-            "a whole number from 0 to 1000",
+            "relocateWindow: invalid value: integer `1001`, expected a whole number from 0 to 1000",
         ),
         (refusal::<WorkspaceOptions>(json!({"repairs": {"x": true}})), "unknown repair \"x\""),
         (refusal::<WorkspaceOptions>(json!({"repairs": 1})), "true, false, or an object"),

@@ -36,7 +36,7 @@ pub struct AnswerOptions {
 /// Reads how many lines are shown, if it is said.
 pub fn context_lines<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
     let lines: Option<Whole<0, ANSWER_CONTEXT_MAX_LINES>> = Deserialize::deserialize(from)?;
-    Ok(lines.map(|lines| lines.0))
+    Ok(lines.map(Whole::get))
 }
 
 impl AnswerOptions {

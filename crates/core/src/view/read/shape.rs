@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use serde::de::{Unexpected, Visitor};
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{FileView, ReadRequest, ViewKind};
@@ -67,10 +67,6 @@ impl Visitor<'_> for FoldVisitor {
 
     fn visit_u64<E>(self, lines: u64) -> Result<FoldShape, E> {
         Ok(FoldShape(Some(Folding::To(lines))))
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, lines: f64) -> Result<FoldShape, E> {
-        Err(E::invalid_value(Unexpected::Float(lines), &"u64"))
     }
 }
 
