@@ -3,6 +3,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
 import {
   applyHash,
   applyHashToText,
@@ -215,6 +217,48 @@ test('what is wrong is told with its place, what it is and what was expected', a
     const message = await refusal(call, value)
     assert.ok(message?.startsWith(start), message)
   }
+})
+
+test('regression: what is missing is read once, and told as it was', async () => {
+  let looks = 0
+  const once = {
+    get path() {
+      looks += 1
+      return looks === 1 ? undefined : 'a'
+    },
+  }
+  assert.equal(await refusal(readHashed, once), 'requests.path is undefined: expected a string')
+  assert.equal(looks, 1)
+  const store = (/** @type {any} */ value) => new HashSession({ store: value })
+  const missing = 'options.store.id is'
+  assert.equal(await refusal(store, { id: null }), `${missing} null: expected a string`)
+  assert.equal(await refusal(store, {}), `${missing} undefined: expected a string`)
+})
+
+test('of several faults, the first in the order of declaration is told', async () => {
+  const message = await refusal(readHashed, { maxLines: -1, startLine: 'a', path: 'a' })
+  assert.match(message ?? '', /^requests\.startLine is the string "a": expected a whole number/)
+})
+
+test('regression: functions that scripts replace during a call are not kept', async () => {
+  const source = `
+    const { parentPort, workerData } = require('node:worker_threads')
+    const { formatHashed } = require(workerData)
+    const { keys } = Object
+    Object.keys = () => ['of somebody else']
+    const shown = () => formatHashed('a', { startLine: 7 })
+    const first = shown()
+    Object.keys = keys
+    parentPort.postMessage([first, shown()])
+  `
+  const module = fileURLToPath(new URL('../index.js', import.meta.url))
+  const worker = new Worker(source, { eval: true, workerData: module })
+  const shown = await new Promise((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('error', reject)
+  })
+  const expected = formatHashed('a', { startLine: 7 })
+  assert.deepEqual(shown, [expected, expected])
 })
 
 test('null is as left out, and one string as an array of it', () => {

@@ -73,7 +73,7 @@ pub fn prepare<'env>(patch: Js<'env>, options: Js<'env>) -> Result<Prepared<'env
     let options = Options::of(options, OPTIONS)?;
     let workspace = Workspace::new(options.workspace()?);
     let mut patch_options: PatchOptions = options.read()?;
-    let signal = options.signal()?;
+    let signal = options.signal();
     let patch = to_value("patch", patch)?.into();
     // A dry run is made to see what the patch does.
     let shown = patch_options.dry_run.then_some(DIFF_CONTEXT_LINES);

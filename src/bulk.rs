@@ -111,7 +111,7 @@ fn kept_factory<'env>(
     names: &'static [&'static str],
     set: u64,
 ) -> napi::Result<Js<'env>> {
-    scripts::kept(env, (names.as_ptr().addr(), set), || source(names, set))
+    scripts::kept(env, (names.as_ptr().addr(), set), || Js::run_script(env, &source(names, set)))
 }
 
 /// The function that returns an object with these of the properties.

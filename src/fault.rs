@@ -62,7 +62,9 @@ const CLASS: &str = include_str!("../js/error.cjs");
 /// The class `HashlineError` of an environment.
 pub fn error_class(env: &Env) -> napi::Result<Js<'_>> {
     scripts::kept(env, (CLASS.as_ptr().addr(), 0), || {
-        format!("((module) => {{{CLASS}\nreturn module.exports.HashlineError}})({{}})")
+        let source =
+            format!("((module) => {{{CLASS}\nreturn module.exports.HashlineError}})({{}})");
+        Js::run_script(env, &source)
     })
 }
 

@@ -141,10 +141,18 @@ impl<'env> Js<'env> {
 
     /// The value of something whose kind is `String`; `None` when it has a lone surrogate.
     pub fn text(self) -> napi::Result<Option<String>> {
+        let (text, is_whole) = self.text_and_is_whole()?;
+        Ok(is_whole.then_some(text))
+    }
+
+    /// The value of something whose kind is `String`, and whether it has no lone surrogate: these
+    /// become U+FFFD.
+    pub fn text_and_is_whole(self) -> napi::Result<(String, bool)> {
         let text = self.lossy_text()?;
-        // A lone surrogate is read as U+FFFD, which may as well be in the string itself.
-        let suspect = text.contains(char::REPLACEMENT_CHARACTER);
-        Ok(if suspect && self.has_lone_surrogate()? { None } else { Some(text) })
+        // U+FFFD may as well be in the string itself.
+        let is_suspect = text.contains(char::REPLACEMENT_CHARACTER);
+        let is_whole = !is_suspect || !self.has_lone_surrogate()?;
+        Ok((text, is_whole))
     }
 
     /// The value of something whose kind is `String`; lone surrogates become U+FFFD.

@@ -37,11 +37,12 @@ use napi_derive::napi;
 /// Runs when an environment loads the addon. Node unloads a library when the last environment
 /// that loaded it (a worker, say) ends, but threads that live in this one go on. The linker
 /// settings of `build.rs` keep it loaded on Linux; this is for every system that can. What is no
-/// function is exported here as well.
+/// function is exported here as well, and functions that scripts may replace later are kept.
 #[napi(module_exports)]
 fn begin(mut exports: Object<'_>, env: Env) -> napi::Result<()> {
     retain_current_module_for_unload_safety();
     buffers::keep_freed_memory();
+    options::object_keys(&env)?;
     exports.set_named_property("HashlineError", fault::error_class(&env)?)
 }
 

@@ -8,6 +8,7 @@ mod deserializer;
 mod place;
 mod workspace;
 
+use hashline_core::{Code, Error};
 use napi::ValueType;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -15,7 +16,7 @@ use serde::de::value::MapDeserializer;
 
 use super::fault::Result;
 use super::js::Js;
-pub use deserializer::Field;
+pub use deserializer::{Field, object_keys};
 use deserializer::{Given, Known, Property, Unread};
 pub use place::Place;
 pub use workspace::{COMMIT, DIALECT, EDIT, FILES, HOST, ROOT, STATE, workspace_options};
@@ -49,13 +50,12 @@ impl<'env> Options<'env> {
     }
 
     /// One of them alone.
-    pub fn one(&self, name: &'static str) -> Result<Option<Field<'env>>> {
-        let found = self.properties.iter().find(|(known, _)| *known == name);
-        Ok(found.map(|(_, value)| Given::new(*value, Place::Option(name))).transpose()?)
+    pub fn one(&self, name: &'static str) -> Option<Field<'env>> {
+        Property::named(&self.properties, name)
     }
 
     /// The signal, which the call itself looks at.
-    pub fn signal(&self) -> Result<Option<Field<'env>>> {
+    pub fn signal(&self) -> Option<Field<'env>> {
         self.one("signal")
     }
 }
@@ -66,14 +66,15 @@ pub fn request<T: DeserializeOwned>(value: Js<'_>, place: Place<'_>) -> Result<T
     if given.is(ValueType::String) {
         return given.read();
     }
-    let properties = given.properties("a path, or ", Known::of(names_of::<T>()))?;
+    let properties = given.properties("a path, or ", Known::of(names_of::<T>()?))?;
     given.having(&properties).read()
 }
 
-/// The names that an object may have of which a type is made: what it says of another one.
-fn names_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
+/// The names that an object may have from which a type is read. The type tells them when it refuses
+/// an object with another name.
+fn names_of<'de, T: Deserialize<'de>>() -> Result<&'static [&'static str]> {
     match T::deserialize(MapDeserializer::new([("", ())].into_iter())) {
-        Err(Unread::Unknown(names)) => names,
-        _ => &[],
+        Err(Unread::Unknown(names)) => Ok(names),
+        _ => Err(Error::new(Code::Internal, "a request whose type takes unknown names").into()),
     }
 }

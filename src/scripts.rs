@@ -22,15 +22,19 @@ thread_local! {
     static KEPT: RefCell<Vec<Kept>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The value of the script with a key, which is evaluated once in each environment.
-pub fn kept(env: &Env, key: Key, source: impl FnOnce() -> String) -> napi::Result<Js<'_>> {
+/// The value with a key, which a script makes once in each environment.
+pub fn kept<'env>(
+    env: &'env Env,
+    key: Key,
+    make: impl FnOnce() -> napi::Result<Js<'env>>,
+) -> napi::Result<Js<'env>> {
     let known = KEPT.with_borrow(|all| {
         all.iter().find(|kept| kept.env == env.raw() && kept.key == key).map(|kept| kept.value)
     });
     if let Some(value) = known {
         return Js::referred_to(env, value);
     }
-    let made = Js::run_script(env, &source())?;
+    let made = make()?;
     let value = made.refer()?;
     if !KEPT.with_borrow(|all| all.iter().any(|kept| kept.env == env.raw())) {
         let hook: unsafe extern "C" fn(*mut c_void) = forget;

@@ -31,7 +31,7 @@ const OF_CALL: OptionNames = &[SIGNAL, &["dryRun"], SHARED];
 
 /// The option `operations`.
 fn allowed(options: &Options<'_>) -> Result<Allowed> {
-    let Some(field) = options.one("operations")? else { return Ok(Allowed::default()) };
+    let Some(field) = options.one("operations") else { return Ok(Allowed::default()) };
     if !field.value().is_array()? {
         return Err(field.wrong("an array of names of operations"));
     }
@@ -57,7 +57,7 @@ pub fn tool_definition<'env>(
         let options = Options::of(options, OF_TOOLS)?;
         options.read::<AnswerOptions>()?;
         let operations = allowed(&options)?;
-        options.one("json")?.map(Field::read::<bool>).transpose()?;
+        options.one("json").map(Field::read::<bool>).transpose()?;
         let kind = kind_of(kind)?;
         let dialect = session.for_call()?.options().workspace.dialect;
         operations.check(kind, dialect).map_err(of_operations)?;
@@ -200,7 +200,7 @@ impl<'env> Made<'_, 'env> {
             given: Mutex::new(to_arguments(self.arguments, Strings::Whole)),
             options: CallOptions { dry_run, answer },
         };
-        Ok((call, given.signal()?))
+        Ok((call, given.signal()))
     }
 }
 

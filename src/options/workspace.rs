@@ -42,7 +42,7 @@ pub fn workspace_options<'env>(
     names: OptionNames,
 ) -> Result<(WorkspaceOptions, Option<Field<'env>>)> {
     let options = Options::of(value, names)?;
-    Ok((options.workspace()?, options.signal()?))
+    Ok((options.workspace()?, options.signal()))
 }
 
 /// How JavaScript writes what messages of the core name.

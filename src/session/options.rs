@@ -28,14 +28,14 @@ pub fn session_options(value: Js<'_>) -> Result<(SessionOptions, Option<StoreOpt
     let given = Options::of(value, OPTIONS)?;
     let mut options: SessionOptions = given.read()?;
     options.workspace.host = HOST;
-    let store = given.one("store")?.map(Field::read).transpose()?;
+    let store = given.one("store").map(Field::read).transpose()?;
     let wrong = |error: Error| Error::argument(format!("options.{}", error.message));
     Ok((options.resolved().map_err(wrong)?, store))
 }
 
 /// The signal of a read or a search.
 pub fn read_options(value: Js<'_>) -> Result<Option<Field<'_>>> {
-    Options::of(value, &[SIGNAL])?.signal()
+    Ok(Options::of(value, &[SIGNAL])?.signal())
 }
 
 /// The options of an apply, and its signal.
@@ -43,5 +43,5 @@ pub fn apply_options(value: Js<'_>) -> Result<(PatchOptions, Option<Field<'_>>)>
     let given = Options::of(value, APPLY)?;
     let mut options: PatchOptions = given.read()?;
     options.diff_context_lines.get_or_insert(DIFF_CONTEXT_LINES);
-    Ok((options, given.signal()?))
+    Ok((options, given.signal()))
 }
