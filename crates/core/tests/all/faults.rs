@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
 use std::io;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use crate::support::errors::{EACCES, EINTR, EIO, ENODEV, ENOSPC, ESTALE};
 use crate::support::{
@@ -204,8 +204,14 @@ fn fault_stride() -> usize {
 
 /// Faults that begin at each operation in turn.
 fn every_operation(faults: Faults, figures: &mut Figures) {
-    for from in (1..).step_by(fault_stride()) {
-        let Some((found, outcome)) = run(Faults { from, ..faults }) else {
+    operations(1, &[faults.errno], faults, figures);
+}
+
+/// Faults that begin at every `step`-th operation, with each of the errors in turn.
+fn operations(step: usize, errors: &[i32], faults: Faults, figures: &mut Figures) {
+    let places = (1..).step_by(step * fault_stride());
+    for (from, &errno) in places.zip(errors.iter().cycle()) {
+        let Some((found, outcome)) = run(Faults { from, errno, ..faults }) else {
             assert!(from > 100, "the patch took some operations");
             return;
         };
@@ -228,10 +234,11 @@ fn every_length(faults: Faults, lengths: &[u64], name: &str) {
 #[test]
 fn single_faults() {
     let mut figures = Figures::default();
-    for errno in [EIO, ENOSPC, EINTR] {
+    for errno in [EIO, EACCES, EINTR] {
         every_operation(Faults { errno, ..Faults::ONE }, &mut figures);
     }
-    every_operation(Faults { can_exchange: false, ..Faults::ONE }, &mut figures);
+    let without = Faults { can_exchange: false, ..Faults::ONE };
+    operations(1, &[ENOSPC, EIO, ESTALE, ENODEV], without, &mut figures);
     println!("one error: {figures}");
 }
 
@@ -239,6 +246,12 @@ fn single_faults() {
 /// patch reported as one that had changed nothing.
 #[test]
 fn regression_faults_that_persist_tear_nothing() {
+    let mut figures = Figures::default();
+    for can_exchange in [true, false] {
+        let two = Faults { length: 2, can_exchange, ..Faults::ONE };
+        operations(3, &[EIO], two, &mut figures);
+    }
+    println!("two errors in a row, from every third operation on: {figures}");
     every_length(Faults::ONE, &[FOR_GOOD], "errors for good");
 }
 
@@ -292,46 +305,78 @@ fn run_recovery(interrupted: Faults, recovering: Faults, figures: &mut Figures) 
     fs.count() >= recovering.from
 }
 
-/// Patches that are interrupted at every `stride`-th operation, and recoveries with faults that
-/// begin at each operation in turn.
-fn every_recovery(recovering: Faults, stride: usize, figures: &mut Figures) {
-    let interrupted = Faults { length: FOR_GOOD, ..recovering };
-    let interrupted = Faults { errno: EIO, is_late: false, ..interrupted };
+/// How many records the journal has before each operation of the patch: none while it is written,
+/// one while new contents are staged, two while they are published, three while old versions are
+/// removed. `None` where there is no journal.
+fn journal_records(can_exchange: bool) -> Vec<Option<usize>> {
     let scene = Scene::new();
-    let fs = Faults { length: 0, ..interrupted }.file_system();
+    let directory = scene.state.path().join("journals");
+    let records = || {
+        let name = journals(scene.state.path()).pop()?;
+        let bytes = std::fs::read(directory.join(&name)).unwrap();
+        let records = bytes.iter().filter(|&&byte| byte == b'\n').count();
+        Some(if name.ends_with(".new") { 0 } else { records })
+    };
+    let seen = Mutex::new(Vec::new());
+    let fs = Interrupted::new(|_| {
+        seen.lock().unwrap().push(records());
+        Ok(())
+    });
+    let fs = if can_exchange { fs } else { fs.without_exchange() };
     let options = options(scene.state.path(), Durability::Power);
     Workspace::on(&fs, &options).apply(patch(scene.path())).unwrap();
-    for from in (1..=fs.count()).step_by(stride) {
-        let interrupted = Faults { from, ..interrupted };
+    drop(fs);
+    seen.into_inner().unwrap()
+}
+
+/// Patches that are interrupted at some operations, and recoveries with faults that begin at every
+/// `step`-th operation.
+fn recoveries(recovering: Faults, places: &[usize], step: usize, figures: &mut Figures) {
+    let interrupted = Faults { length: FOR_GOOD, ..recovering };
+    let interrupted = Faults { errno: EIO, is_late: false, ..interrupted };
+    for &place in places {
+        let interrupted = Faults { from: place as u64, ..interrupted };
         let enough =
             |&at: &u64| !run_recovery(interrupted, Faults { from: at, ..recovering }, figures);
-        (1..MOST_OPERATIONS).step_by(fault_stride()).find(enough).unwrap();
+        (1..MOST_OPERATIONS).step_by(step * fault_stride()).find(enough).unwrap();
     }
 }
 
+/// Faults during the recovery of a patch that was interrupted in the middle of each stage, which
+/// leaves another task to the recovery.
 #[test]
 fn faults_during_a_recovery() {
     let mut figures = Figures::default();
-    for length in [1, FOR_GOOD] {
-        for can_exchange in [true, false] {
+    for can_exchange in [true, false] {
+        let records = journal_records(can_exchange);
+        let middle = |stage: usize| {
+            let is_in_it = |place: &usize| records[place - 1] == Some(stage);
+            let places: Vec<usize> = (1..=records.len()).filter(is_in_it).collect();
+            assert!(!places.is_empty(), "no operation with {stage} records: {records:?}");
+            places[places.len() / 2]
+        };
+        let middles = [0, 1, 2, 3].map(middle);
+        for length in [1, FOR_GOOD] {
             let recovering = Faults { length, can_exchange, ..Faults::ONE };
-            every_recovery(recovering, 193 * crate::support::stride(), &mut figures);
+            recoveries(recovering, &middles, 5, &mut figures);
         }
     }
     println!("recoveries with faults: {figures}");
 }
 
-/// Faults during the recovery of a patch that was interrupted, at every one of its operations.
+/// Faults during the recovery of a patch that was interrupted at every third of its operations.
 /// `npm run fault-test` runs it.
 #[test]
 #[ignore = "takes minutes"]
 fn every_fault_during_a_recovery() {
     for is_late in [false, true] {
         let mut figures = Figures::default();
-        for length in [1, 3, FOR_GOOD] {
-            for can_exchange in [true, false] {
+        for can_exchange in [true, false] {
+            let operations = journal_records(can_exchange).len();
+            let places: Vec<usize> = (1..=operations).step_by(3).collect();
+            for length in [1, 3, FOR_GOOD] {
                 let recovering = Faults { length, can_exchange, is_late, ..Faults::ONE };
-                every_recovery(recovering, 3, &mut figures);
+                recoveries(recovering, &places, 1, &mut figures);
             }
         }
         println!("recoveries with faults, done all the same {is_late}: {figures}");
