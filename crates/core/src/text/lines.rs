@@ -176,7 +176,7 @@ pub fn line_around(text: &[u8], offset: usize) -> Span {
 const STRIDE_LINES: u64 = 16;
 
 /// How many bytes are counted at once: a fraction of what lines that are remembered lie apart.
-const COUNTED_BYTES: usize = 256;
+const INDEXED_BYTES: usize = 256;
 
 /// How many are counted at once where an offset is to be remembered. The line feeds of a block
 /// have room in a byte, so compilers turn the sum into vector instructions.
@@ -232,7 +232,7 @@ impl LineIndex {
             self.starts.push(0);
         }
         let mut offset = 0;
-        for piece in bytes.chunks(COUNTED_BYTES) {
+        for piece in bytes.chunks(INDEXED_BYTES) {
             let newlines = memchr_iter(b'\n', piece).count() as u64;
             // So many more line feeds, and the line after the last of them is remembered.
             let to_next = STRIDE_LINES - self.count % STRIDE_LINES;
@@ -363,6 +363,15 @@ mod tests {
             assert_eq!(index.span(&bytes, 1).unwrap().terminator(unit), Terminator::CrLf);
             assert_eq!(index.span(&bytes, 3).unwrap().terminator(unit), Terminator::None);
         }
+    }
+
+    /// Only the first of them was remembered.
+    #[test]
+    fn regression_several_remembered_lines_lie_in_one_block() {
+        let text = [b'\n'; 40];
+        let index = LineIndex::new(&text, Unit::Byte);
+        let starts = (1..=40).map(|line| index.span(&text, line).unwrap().start);
+        assert_eq!(starts.collect::<Vec<_>>(), (0..40).collect::<Vec<_>>());
     }
 
     proptest! {
