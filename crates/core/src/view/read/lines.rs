@@ -24,8 +24,8 @@ pub fn count_lines_while(text: &[u8], cancel: &Cancel) -> Result<u64> {
     Ok(count.into_inner())
 }
 
-/// How many bytes are counted at once.
-const COUNTED_BYTES: usize = 4096;
+/// Of how many bytes the lines are passed over at once.
+const PASSED_BYTES: usize = 4096;
 
 /// Where a line starts.
 pub fn offset_of_line(text: &[u8], line: u64, cancel: &Cancel) -> Result<usize> {
@@ -34,13 +34,13 @@ pub fn offset_of_line(text: &[u8], line: u64, cancel: &Cancel) -> Result<usize> 
 
 /// Where the line starts that comes so many lines after an offset.
 pub fn offset_after_lines(text: &[u8], start: usize, lines: u64, cancel: &Cancel) -> Result<usize> {
+    if lines == 0 {
+        return Ok(start);
+    }
     let (mut left, mut offset) = (lines, start);
     for piece in text.get(start..).unwrap_or_default().chunks(PIECE_BYTES) {
         cancel.check()?;
-        for chunk in piece.chunks(COUNTED_BYTES) {
-            if left == 0 {
-                return Ok(offset);
-            }
+        for chunk in piece.chunks(PASSED_BYTES) {
             // To count is several times as fast as to look at each.
             let newlines = || memchr::memchr_iter(b'\n', chunk);
             let count = newlines().count() as u64;
@@ -49,7 +49,7 @@ pub fn offset_after_lines(text: &[u8], start: usize, lines: u64, cancel: &Cancel
             {
                 return Ok(offset + newline + 1);
             }
-            left = left.saturating_sub(count);
+            left -= count;
             offset += chunk.len();
         }
     }
@@ -114,6 +114,33 @@ impl Terminators {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Texts of a few chunks, with lines that end where chunks do.
+        #[test]
+        fn lines_are_passed_over_as_one_by_one(
+            lengths in prop::collection::vec(prop_oneof![0usize..3, 0usize..200, 4090usize..4100], 0..40),
+            is_open in any::<bool>(),
+            share in 0.0..1.0,
+        ) {
+            let lines = lengths.iter().map(|length| "x".repeat(*length) + "\n");
+            let mut text = lines.collect::<String>().into_bytes();
+            if is_open {
+                text.pop();
+            }
+            let start = (share * text.len() as f64) as usize;
+            let ends = (start..text.len()).filter(|&at| text[at] == b'\n').map(|at| at + 1);
+            let naive: Vec<usize> = [start].into_iter().chain(ends).collect();
+            let found = |lines| offset_after_lines(&text, start, lines, &Cancel::default()).unwrap();
+            for (lines, offset) in (0..).zip(&naive) {
+                prop_assert_eq!(found(lines), *offset);
+            }
+            // A text with fewer lines ends before.
+            prop_assert_eq!(found(naive.len() as u64), text.len());
+            prop_assert_eq!(found(u64::MAX), text.len());
+        }
+    }
 
     #[test]
     fn endings_are_found_wherever_pieces_are_cut() {
