@@ -84,9 +84,9 @@ impl Carry {
         let kinds = lines.num_tokens();
         let (once_old, once_new) = (once(&old, kinds), once(&new, kinds));
         let is_lone = |line: &Token| once_old[line.0 as usize] && once_new[line.0 as usize];
-        let says_enough = |letters: &u8| *letters == ENOUGH_LETTERS;
         let lone = old.iter().zip(&letters);
-        let lone = lone.map(|(line, letters)| is_lone(line) && says_enough(letters)).collect();
+        let lone =
+            lone.map(|(line, &letters)| is_lone(line) && is_enough(letters.into())).collect();
         let Agreed { by_all, by_two } = agreed(&old, &new, kinds, cancel)?;
         Some(Carry { old, new, by_all, by_two, letters, lone, runs: HashMap::new() })
     }
@@ -132,10 +132,9 @@ impl Carry {
         let (old, new, lone, letters) = (&self.old, &self.new, &self.lone, &self.letters);
         *self.runs.entry((from, to)).or_insert_with(|| {
             let run = &old[from..to];
-            let count: usize = letters[from..to].iter().map(|&one| usize::from(one)).sum();
-            let says_enough = count >= usize::from(ENOUGH_LETTERS);
+            let count = letters[from..to].iter().map(|&one| usize::from(one)).sum();
             lone[from..to].contains(&true)
-                || (says_enough && is_in_once(old, run) && is_in_once(new, run))
+                || (is_enough(count) && is_in_once(old, run) && is_in_once(new, run))
         })
     }
 }
@@ -218,9 +217,14 @@ fn letters_in(line: &[u8]) -> u8 {
     letters.take(ENOUGH_LETTERS.into()).count() as u8
 }
 
+/// Whether lines with so many letters and digits say something.
+fn is_enough(letters: usize) -> bool {
+    letters >= usize::from(ENOUGH_LETTERS)
+}
+
 /// Whether a line has so many letters and digits that it is told from others by what it says.
 pub(crate) fn says_enough(line: &[u8]) -> bool {
-    letters_in(line) == ENOUGH_LETTERS
+    is_enough(letters_in(line).into())
 }
 
 /// Where lines are that a map keeps together.
