@@ -2,9 +2,9 @@
 //!
 //! Touching a page of a mapping that lies past the end of its file raises SIGBUS. The handler
 //! looks whether the address lies in a mapping of ours; if so, it puts zeros there and marks the
-//! mapping as faulted, and the interrupted instruction goes
-//! on. Whoever used the mapping asks [`FaultWatch::has_faulted`] afterwards and throws the result
-//! away. Any other SIGBUS goes to the handler that was there before.
+//! mapping as faulted, and the interrupted instruction goes on. Whoever used the mapping asks
+//! [`FaultWatch::has_faulted`] afterwards and throws the result away. Any other SIGBUS goes to the
+//! handler that was there before.
 //!
 //! Linux only, where the library is linked to stay loaded; other Unix systems read instead.
 //!

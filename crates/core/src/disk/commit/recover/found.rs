@@ -1,4 +1,5 @@
-//! The files that a journal names, as a recovery finds them, and what it does to one of them.
+//! A recovery of one transaction: what it knows, how it finds the files that the journal names, and
+//! how it removes, renames and flushes one of them.
 
 use std::io;
 use std::path::Path;
