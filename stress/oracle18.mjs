@@ -228,7 +228,8 @@ const CLASSES = [
   [
     'a place that is not certain',
     (peer, own) =>
-      !peer.error && /Someone else has changed|never shown to you/.test(own.error ?? ''),
+      !peer.error &&
+      (/Someone else has changed/.test(own.error ?? '') || hasUnseenBlock(own.error ?? '')),
   ],
   [
     'their guess about a place',
@@ -267,6 +268,16 @@ const CLASSES = [
     (peer, own) => !own.error && /file changed between read and edit/.test(peer.error ?? ''),
   ],
 ]
+
+/**
+ * Whether lines were never shown, and only such that others have put into blocks: all lines of a
+ * file were shown, so the lines that a hunk names itself cannot be among them.
+ * @param {string} refusal
+ */
+function hasUnseenBlock(refusal) {
+  const unseen = refusal.match(/^`[^`]+` \(row \d+ of the patch\): Not shown: .*/gm) ?? []
+  return unseen.length > 0 && unseen.every((hunk) => /^`[^`]*\d\*/.test(hunk))
+}
 
 /**
  * Whether hunks put lines at the end and elsewhere, or after a line and before the next one.
