@@ -18,7 +18,7 @@ use crate::text::simd::Level;
 const PIECE_LIMIT_BYTES: usize = 64 * 1024;
 
 /// Lines up to this are normalized byte by byte: there is little to gain.
-const SHORT_LIMIT_BYTES: usize = 64;
+const SHORT_LIMIT_BYTES: usize = 16;
 
 static WORD: LazyLock<regex::bytes::Regex> = LazyLock::new(|| {
     regex::bytes::Regex::new(r"[\p{L}\p{N}]").expect("a constant pattern that compiles")

@@ -74,7 +74,13 @@ pub fn map_into(rule: &Normalization, piece: &[u8], out: &mut Vec<u8>) {
     out.clear();
     out.resize(piece.len(), 0);
     let mut written = 0;
-    let mut rest = piece;
+    // Most lines are ASCII.
+    let ascii = if piece.is_ascii() { piece } else { &[] };
+    for &byte in ascii {
+        out[written] = byte;
+        written += usize::from(keep[usize::from(byte & 0x7f)]);
+    }
+    let mut rest = &piece[ascii.len()..];
     while let Some(&first) = rest.first() {
         if first < 0x80 {
             out[written] = first;
