@@ -27,7 +27,7 @@ pub const INNER_COST_LIMIT: u64 = 12_000;
 
 /// How many bytes of a script within a command line cost as much as one more word: those in quotes
 /// and here-documents are read as well.
-pub const BYTES_OF_A_WORD: u64 = 16;
+const BYTES_OF_A_WORD: u64 = 16;
 
 /// How many signs that separate commands there may be, wherever they stand.
 const COMMANDS_LIMIT: usize = 12_000;
@@ -39,6 +39,13 @@ pub const UNCLOSED_LIMIT: usize = 32;
 /// How many bytes may be read for them: some of what follows is read again where `((` begins no
 /// arithmetic.
 pub const UNCLOSED_LIMIT_BYTES: usize = 1_000_000;
+
+/// How many bytes the crate may go through in search of the ends of braces: for each to the end of
+/// the text, if that is malformed.
+const BRACES_LIMIT_BYTES: u64 = 40_000_000;
+
+/// How many of those bytes cost as much as one more word, in a script within a command line.
+const BRACES_BYTES_OF_A_WORD: u64 = 4000;
 
 /// How deep expressions may nest within one level of nesting: the crate has no limit for them.
 const EXPRESSION_LIMIT: usize = 4096;
@@ -77,6 +84,9 @@ pub fn measure(text: &str) -> Option<Measured<'_>> {
         return None;
     }
     let read = Lexis::of(text);
+    if braces_bytes(text, &read) > BRACES_LIMIT_BYTES {
+        return None;
+    }
     if read.depth > DEPTH_LIMIT || read.nesting > NESTING_LIMIT || read.cost > COST_LIMIT {
         return None;
     }
@@ -84,6 +94,16 @@ pub fn measure(text: &str) -> Option<Measured<'_>> {
         && commands <= SMALL_COMMANDS
         && text.len() <= small_length(text);
     Some(Measured { room: if is_small { StackRoom::Small } else { StackRoom::Large }, read })
+}
+
+/// What a script within a command line costs, by all that is read of it.
+pub fn inner_cost(text: &str, read: &Lexis<'_>) -> u64 {
+    let of_bytes = text.len() as u64 / BYTES_OF_A_WORD;
+    read.cost + of_bytes + braces_bytes(text, read) / BRACES_BYTES_OF_A_WORD
+}
+
+fn braces_bytes(text: &str, read: &Lexis<'_>) -> u64 {
+    read.braces * text.len() as u64
 }
 
 /// Whether conditions and arithmetic are shallow enough, whatever of the text belongs to them.

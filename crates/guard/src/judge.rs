@@ -135,7 +135,7 @@ impl<'p> Judge<'p> {
         };
         // The command line itself is within its bounds.
         if self.scripts > 0 {
-            self.inner_cost += read.cost + text.len() as u64 / bounds::BYTES_OF_A_WORD;
+            self.inner_cost += bounds::inner_cost(text, &read);
         }
         if self.inner_cost > bounds::INNER_COST_LIMIT || self.scripts > bounds::DEPTH_LIMIT {
             self.out.is_whole = false;

@@ -149,6 +149,8 @@ pub struct Lexis<'t> {
     pub depth: usize,
     /// The most brackets, quotes and expansions of any kind that were open at once.
     pub nesting: usize,
+    /// How many opening braces the crate gets.
+    pub braces: u64,
     /// How many words and operators there are, each counted as often as it is read: once for each
     /// substitution around it.
     pub cost: u64,
@@ -170,6 +172,7 @@ impl<'t> Lexis<'t> {
             is_cut: false,
             depth: 0,
             nesting: 0,
+            braces: 0,
             cost: 0,
         };
         lexis.enter(within);
@@ -267,6 +270,10 @@ impl<'t> Lexis<'t> {
             }
             b' ' | b'\t' | b';' | b'&' | b'|' | b'<' | b'>' => self.boundary(1),
             b'{' if !self.is_brace_of_its_own() => self.skip(Some(1)),
+            b'{' => {
+                self.braces += 1;
+                self.at += 1;
+            }
             _ => self.at += 1,
         }
     }
@@ -412,8 +419,11 @@ impl<'t> Lexis<'t> {
 
     /// At a backquote: whatever stands between it and the next is read on its own.
     fn backquote(&mut self) {
-        let length = length_to(&self.text[self.at + 1..], b'`');
+        let start = self.at;
+        let length = length_to(&self.text[start + 1..], b'`');
         self.skip(length.map(|length| length + 1));
+        // The commands in it are read by themselves.
+        self.braces += memchr::memchr_iter(b'{', &self.text[start..self.at]).count() as u64;
     }
 
     /// Takes some bytes for letters; all that follow, if it has no end.

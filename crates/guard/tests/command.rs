@@ -567,3 +567,15 @@ proptest! {
         prop_assert_eq!(verdict(&command), verdict(inner), "{}", command);
     }
 }
+
+/// For each brace in malformed text the parser crate looked for its end to the end of the text: 59 KB
+/// took 270 ms.
+#[test]
+fn regression_braces_without_an_end_are_bounded_by_what_follows_them() {
+    let braces = |count: usize, rest: usize| {
+        format!("catcat[[ }}; }}\0 (; }}{}{}", "{ ".repeat(count), "cat".repeat(rest))
+    };
+    assert_eq!(verdict(&braces(100, 1000)), Verdict::Allow);
+    assert_eq!(verdict(&braces(10_000, 13_000)), Verdict::Unparsed);
+    assert_eq!(verdict(&"f() { cat f; }\n".repeat(700)), Verdict::Read);
+}
