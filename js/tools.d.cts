@@ -219,7 +219,7 @@ export interface ArgumentRepair {
    * code), `wrapped` (one thing where a list belongs), `unwrapped` (a list where one thing belongs),
    * `at-path` (`@src/a.ts`), `file-url` (`file:///…`), `other-name` (a field under the name that
    * other tools have for it), `implied-op` (an operation without `op`, and the fields of one alone),
-   * `shared-path` (a path beside the operations), `number` (digits as a string, or a line 0),
+   * `number` (digits as a string, or a line 0),
    * `json-string` (words where JSON text belongs), `move-path` (`path` of a move, which the session
    * calls `from`), `unused` (a field that is empty). Of the last two the text says nothing.
    */
@@ -232,7 +232,6 @@ export interface ArgumentRepair {
     | 'file-url'
     | 'other-name'
     | 'implied-op'
-    | 'shared-path'
     | 'number'
     | 'json-string'
     | 'move-path'

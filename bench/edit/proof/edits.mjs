@@ -60,7 +60,8 @@ export function operationsIn(file) {
   // In this dialect nothing stands between number and hash.
   const hashes = hashLines(file.before, { dialect: DEFAULT_DIALECT })
   const anchorOf = (/** @type {number} */ line) => `${line}${hashes[line - 1]}`
-  return editsOf(file).map((edit) => operationOf(file.path, edit, anchorOf))
+  const { path } = file
+  return editsOf(file).map((edit) => ({ path, ...operationOf(edit, anchorOf) }))
 }
 
 /** @param {TaskFile} file */

@@ -68,17 +68,15 @@ function playerIn(cwd, options) {
   return {
     read,
     edit: (path, _lines, edits) => {
-      const operations = edits.map((edit) =>
-        operationOf(path, edit, (line) => anchorOf(path, line)),
-      )
-      return call('apply', { operations })
+      const operations = edits.map((edit) => operationOf(edit, (line) => anchorOf(path, line)))
+      return call('apply', { path, operations })
     },
     move: async (body, other) => {
       const { path, pattern } = body
       const hits = await shown('search', path, { pattern, literal: true, paths: [path] })
       const anchor = anchorOf(path, body.first)
-      const move = { op: 'move_lines', path, anchor, block: true, to: other, to_anchor: 'EOF' }
-      return [hits, await call('apply', { operations: [move] })]
+      const move = { op: 'move_lines', anchor, block: true, to: other, to_anchor: 'EOF' }
+      return [hits, await call('apply', { path, operations: [move] })]
     },
     overview: async (path, { first, last }) => [
       await shown('read', path, { path, fold: true }),
@@ -88,28 +86,22 @@ function playerIn(cwd, options) {
 }
 
 /**
- * An edit as a model writes it: text as a string, and one line by one anchor.
- * @param {string} path
+ * An edit as a model writes it: text as a string, and one line by one anchor. The path stands beside.
  * @param {Edit} edit
  * @param {(line: number) => string} anchorOf
  */
-export function operationOf(path, edit, anchorOf) {
+export function operationOf(edit, anchorOf) {
   // One line end at the end says nothing.
   const text =
     edit.lines.join('\n') + (edit.lines.length > 1 && edit.lines.at(-1) === '' ? '\n' : '')
   if ('after' in edit) {
-    return {
-      op: 'insert_after',
-      path,
-      anchor: edit.after === 0 ? 'BOF' : anchorOf(edit.after),
-      text,
-    }
+    return { op: 'insert_after', anchor: edit.after === 0 ? 'BOF' : anchorOf(edit.after), text }
   }
   const { first, last } = edit
   const ends =
     first === last
       ? { anchor: anchorOf(first) }
       : { start_anchor: anchorOf(first), end_anchor: anchorOf(last) }
-  if (edit.lines.length === 0) return { op: 'delete', path, ...ends }
-  return { op: first === last ? 'set_line' : 'replace_range', path, ...ends, text }
+  if (edit.lines.length === 0) return { op: 'delete', ...ends }
+  return { op: first === last ? 'set_line' : 'replace_range', ...ends, text }
 }

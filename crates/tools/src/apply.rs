@@ -98,11 +98,15 @@ fn example(names: &Names, dialect: &Dialect, allowed: &Allowed) -> String {
     let edits = allowed_of(
         allowed,
         [
-            json!({"op": "set_line", "path": "a.js", "anchor": anchors[1], "text": "  log('Hello')"}),
-            json!({"op": "copy_lines", "path": "a.js", "anchor": anchors[0], "block": true, "to": "b.js", "to_anchor": "EOF"}),
+            json!({"op": "set_line", "anchor": anchors[1], "text": "  log('Hello')"}),
+            json!({"op": "copy_lines", "anchor": anchors[0], "block": true, "to": "b.js", "to_anchor": "EOF"}),
         ],
     );
-    format!("{} showed of a.js\n{rows}\nTo {deed}:\n{}", names.read, json!({"operations": edits}))
+    format!(
+        "{} showed of a.js\n{rows}\nTo {deed}:\n{}",
+        names.read,
+        json!({"path": "a.js", "operations": edits})
+    )
 }
 
 /// How it is told what was done. Where nobody says it, by anchors alone, since a model has just

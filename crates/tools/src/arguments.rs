@@ -82,8 +82,6 @@ pub enum Rule {
     OtherName,
     /// An operation has no `op`, and the fields of one alone.
     ImpliedOp,
-    /// A path stands beside the operations.
-    SharedPath,
     /// A number is written otherwise, or out of bounds.
     Number,
     /// What a move calls `path` is `from` for the session.

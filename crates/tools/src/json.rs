@@ -51,14 +51,14 @@ fn words_of_apply(options: &ToolsOptions, _: &Dialect) -> Wording {
     let edits = allowed_of(
         &options.operations,
         [
-            json!({"op": "set_path", "path": "package.json", "anchor": "$.version:a7", "value": "\"1.1.0\""}),
-            json!({"op": "insert_at_path", "path": "package.json", "anchor": "$.scripts:89", "key": "test", "value": "\"node --test\""}),
+            json!({"op": "set_path", "anchor": "$.version:a7", "value": "\"1.1.0\""}),
+            json!({"op": "insert_at_path", "anchor": "$.scripts:89", "key": "test", "value": "\"node --test\""}),
         ],
     );
     let example = if edits.is_empty() {
         String::new()
     } else {
-        let call = json!({"operations": edits});
+        let call = json!({"path": "package.json", "operations": edits});
         format!("\n\nExample, with anchors that {read_json} showed of package.json:\n{call}")
     };
     Wording {

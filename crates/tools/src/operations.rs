@@ -56,7 +56,7 @@ const TEXTS: &[&str] = &["text", "new_text", "content", "lines"];
 const fn op(operations: &'static [Operation]) -> Field {
     Field::new("op", Kind::Op(operations), "").required().or(&["type"])
 }
-const PATH: Field = Field::new("path", Kind::Path, "").required().or(PATH_NAMES);
+const PATH: Field = Field::new("path", Kind::Path, "").or(PATH_NAMES);
 const ANCHOR: Field = Field::new("anchor", Kind::Name, "");
 
 /// The fields of operations on lines and files, as the schema has them.
@@ -121,15 +121,15 @@ fn field_of(name: &str) -> Option<&'static Field> {
 }
 
 /// The arguments of a tool that takes operations with these fields.
-pub const fn arguments(fields: &'static [Field]) -> [Field; 1] {
-    [Field::new(LIST, Kind::Operations(fields), "").required()]
+pub const fn arguments(fields: &'static [Field]) -> [Field; 2] {
+    [SHARED_PATH, Field::new(LIST, Kind::Operations(fields), "").required()]
 }
 
 const LIST: &str = "operations";
 const EDITS: &str = "edits";
 
 /// What stands beside operations: their path, where all have one.
-const SHARED_PATH: Field = Field::new("path", Kind::Path, "").or(PATH_NAMES);
+const SHARED_PATH: Field = PATH.about("Of all operations, or each has its own");
 static BESIDE_OPERATIONS: &[Field] = &[Field::new(LIST, Kind::Texts, ""), SHARED_PATH];
 /// What stands beside edits in the shapes of other tools.
 static BESIDE_EDITS: &[Field] = &[
@@ -436,8 +436,6 @@ impl<'a> Taker<'a> {
         let has_path = fields.get("path").is_some() || (is_move && given > 0);
         if let Some(shared) = shared.filter(|_| !has_path) {
             fields.put("path", shared.clone());
-            let message = "taken from beside the operations";
-            self.repairs.add(Rule::SharedPath, &format!("{inside}path"), message);
         }
         if is_move && let Some(path) = fields.take("path") {
             // That is how the schema has it.

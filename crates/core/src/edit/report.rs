@@ -121,6 +121,12 @@ impl Rows {
         self.out.push(b'\n');
     }
 
+    /// Adds to the last row.
+    fn append(&mut self, text: &str) {
+        self.out.pop();
+        self.note(text);
+    }
+
     fn gap(&mut self) {
         self.out.extend_from_slice(GAP.as_bytes());
         self.out.push(b'\n');

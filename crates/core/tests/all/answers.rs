@@ -185,8 +185,7 @@ fn a_brief_answer_names_new_anchors_alone_and_how_later_lines_moved() {
         .text;
     let expected = [
         "--- f --- 4 edits, +4 -5",
-        &named(4, &["a", "b", "c"]),
-        "Lines after 5 moved by +1.",
+        &(named(4, &["a", "b", "c"]) + "; lines below: +1"),
         &named(7, &["d"]),
         "Lines after 10 moved by +0.",
         "--- new --- created, +2",
@@ -361,7 +360,12 @@ fn brief_answers_have_the_anchors_of_every_dialect() {
             {"op": "set_line", "path": "f", "anchor": anchor(5, "line 5"), "text": text},
         ]));
         let anchors: Vec<String> = (5..).zip(text).map(|(at, text)| anchor(at, text)).collect();
-        let row = format!("\n5-8: {}\nLines after 5 moved by +3.", anchors.join(" "));
+        // In this one the hashes of some lines below change with their numbers.
+        let shift = match dialect.name {
+            "omp13" => "\nLines after 5 moved by +3.",
+            _ => "; lines below: +3",
+        };
+        let row = format!("\n5-8: {}{shift}", anchors.join(" "));
         assert!(told.text.contains(&row), "{}: {}", dialect.name, told.text);
         let edits = (5..).zip(text).map(|(at, text)| {
             json!({"op": "set_line", "path": "f", "anchor": anchor(at, text), "text": format!("new {at}")})

@@ -176,7 +176,13 @@ impl Telling<'_> {
         let after = old - 1;
         self.old_lines(old, (after + context_lines).min(self.file.index.count()), shift, rows);
         let moved: i64 = block.iter().map(|shown| shown.region.shift()).sum();
-        if moved != 0 && after < self.file.index.count() {
+        if moved == 0 || after >= self.file.index.count() {
+            return;
+        }
+        // Behind anchors there is no need to say after which line.
+        if self.names(last) && !mixes_line_number(self.file.dialect) {
+            rows.append(&format!("; lines below: {:+}", last.shift));
+        } else {
             rows.note(&self.shift_note(after, last.shift));
         }
     }
@@ -209,14 +215,17 @@ impl Telling<'_> {
     fn new_lines(&self, shown: &ShownRegion<'_>, rows: &mut Rows) {
         let ends = if is_pasted(shown.region) { PASTED_END_LINES } else { REGION_END_LINES };
         let lines = (shown.first, shown.region.new_lines);
-        let is_named = is_named(self.answer, lines, self.unread);
-        tell_new_lines(&shown.text, lines, ends, is_named, rows);
+        tell_new_lines(&shown.text, lines, ends, self.names(shown), rows);
+    }
+
+    fn names(&self, shown: &ShownRegion<'_>) -> bool {
+        is_named(self.answer, (shown.first, shown.region.new_lines), self.unread)
     }
 }
 
-/// Whether the anchors of `count` lines from the number `first` on are enough.
+/// Whether of `count` lines from the number `first` on the anchors are enough, and there are any.
 fn is_named(answer: AnswerOptions, (first, count): (u64, u64), unread: &LineSet) -> bool {
-    answer.is_brief() && unread.is_apart_from(first..first + count)
+    count > 0 && answer.is_brief() && unread.is_apart_from(first..first + count)
 }
 
 /// Tells `count` new lines from the number `first` on; of many, as many as `ends` at either end.
@@ -231,10 +240,10 @@ fn tell_new_lines(
     let lines = (0..).zip(Lines::new(text, Unit::Byte));
     let shown = lines.filter(|(offset, _)| !hidden.contains(offset));
     let shown = shown.map(|(offset, span)| (first + offset, span.text(text)));
-    if !is_named {
-        shown.for_each(|(number, text)| rows.line(number, text));
-    } else if count > 0 {
+    if is_named {
         rows.anchors((first, first + count - 1), shown);
+    } else {
+        shown.for_each(|(number, text)| rows.line(number, text));
     }
 }
 
