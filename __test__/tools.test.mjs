@@ -1153,6 +1153,7 @@ test('malformed calls are results, in the words of the schema', () =>
         /^Nothing was written\.\nINVALID_OPERATION: operation 0 is the number 7/,
       ],
       [apply, { operations: [{ op: 'frob', path: 'a' }] }, /unknown op "frob"/],
+      [apply, { operations: [{ op: 'move_file', to: 'b' }] }, /operations\[0\]\.path is missing/],
     ]
     for (const [tool, args, message] of cases) {
       const { text, isError, structured } = await tool.execute(args)

@@ -434,7 +434,9 @@ impl<'a> Taker<'a> {
             )));
         }
         let has_path = fields.get("path").is_some() || (is_move && given > 0);
-        if let Some(shared) = shared.filter(|_| !has_path) {
+        if !has_path {
+            let what = "the path of a file, there or beside the operations";
+            let shared = shared.ok_or_else(|| missing(&format!("{inside}path"), what, fields))?;
             fields.put("path", shared.clone());
         }
         if is_move && let Some(path) = fields.take("path") {
