@@ -54,6 +54,7 @@ for (const name of values.table ? [] : names) {
     // What is there is of this state in parts only, from here on.
     rmSync(markPath(name), { force: true })
     build(name)
+    checkEntry(name)
     if (!values.addon) buildItsProgram(name)
     // A target that has no program yet is built anew the next time.
     writeFileSync(markPath(name), `${values.addon ? '' : state}\n${overrides()}`)
@@ -83,6 +84,25 @@ function build(name) {
   const flags = ['--platform', '--release', '--no-js', '--cross-compile', '--target', target]
   show(napi, ['build', ...flags, ...where], env)
   put(join(outOf(name), addonName(name)), join(root, addonPath(name)))
+}
+
+/**
+ * Refuses an addon that Node could not load, which the linker does not see.
+ * @param {string} name
+ */
+function checkEntry(name) {
+  const entry = 'napi_register_module_v1'
+  if (!inspected(name).entryPoints.includes(entry)) throw new Error(`it does not export ${entry}`)
+}
+
+/**
+ * What a built addon offers and needs.
+ * @param {string} name
+ * @returns {{ floor: string, entryPoints: string[], undefined: string[] }}
+ */
+function inspected(name) {
+  const inspect = [join(root, 'scripts', 'inspect-addon.py'), join(root, addonPath(name))]
+  return JSON.parse(run(join(pythonBin(), 'python3'), inspect))
 }
 
 /**
@@ -117,7 +137,10 @@ function put(from, to) {
  */
 function environment(name) {
   const env = zigEnvironment()
-  if (name.startsWith('win32')) return { ...env, LIBNODE_PATH: emptyLibrary() }
+  if (name.startsWith('win32')) {
+    // Else the grammars mark their functions for export, and the linker exports nothing else.
+    return { ...env, LIBNODE_PATH: emptyLibrary(), CFLAGS: '-DTREE_SITTER_HIDE_SYMBOLS' }
+  }
   const { macos } = TARGETS[name]
   if (!macos) return env
   // The compiler would strip symbols with a program of Apple's; the linker can do it as well.
@@ -233,9 +256,7 @@ function printTable() {
   const rows = names.map((name) => {
     const path = join(root, addonPath(name))
     if (!existsSync(path)) return [name, 'not built', '', '', '', '']
-    const python = join(pythonBin(), 'python3')
-    const inspect = [join(root, 'scripts', 'inspect-addon.py'), path]
-    const { floor, entryPoints, undefined: missing } = JSON.parse(run(python, inspect))
+    const { floor, entryPoints, undefined: missing } = inspected(name)
     const size = `${(readFileSync(path).length / 1e6).toFixed(2)} MB`
     const settings = mark(name)[1]
     return [

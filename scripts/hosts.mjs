@@ -75,13 +75,6 @@ const HOSTS = {
         // Programs of the machine itself cannot load a library for musl.
         wrappedNode('node24-musl', nodeOfMusl('x86_64', 'amd64'), { HASHLINE_EMULATOR: 'musl' }),
     },
-    {
-      name: 'bun',
-      prepare: () => {
-        debianPackages('musl')
-        return bun(join(npmPackage('@oven/bun-linux-x64-musl', '1.4.5'), 'bin', 'bun'))
-      },
-    },
   ],
   'linux-arm64-musl': [
     {
