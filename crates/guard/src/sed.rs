@@ -24,144 +24,89 @@ pub fn lines(program: &str) -> Option<(u64, Option<u64>)> {
 
 /// The effects of a program, as far as it can be read.
 pub fn effects(program: &str) -> Vec<Effect<'_>> {
-    let mut reader = SedReader { program, at: 0, effects: Vec::new() };
-    while reader.command().is_some() {}
-    reader.effects
+    let mut effects = Vec::new();
+    let mut rest = Some(program);
+    while let Some(program) = rest {
+        rest = command(program, &mut effects);
+    }
+    effects
 }
 
-struct SedReader<'p> {
-    program: &'p str,
-    at: usize,
-    effects: Vec<Effect<'p>>,
-}
-
-impl<'p> SedReader<'p> {
-    fn peek(&self) -> Option<char> {
-        self.program.get(self.at..)?.chars().next()
-    }
-
-    fn next(&mut self) -> Option<char> {
-        let next = self.peek()?;
-        self.at += next.len_utf8();
-        Some(next)
-    }
-
-    fn skip(&mut self, matches: impl Fn(char) -> bool) {
-        while self.peek().is_some_and(&matches) {
-            self.next();
+/// Reads a command with its addresses; what follows it, or `None` at the end.
+fn command<'p>(program: &'p str, effects: &mut Vec<Effect<'p>>) -> Option<&'p str> {
+    let (command, rest) = first(addressed(program)?)?;
+    let line_end = |text: &'p str| text.find('\n').unwrap_or(text.len());
+    // The rest of the line names a file.
+    let mut names = |text: &'p str, effect: fn(&'p str) -> Effect<'p>| {
+        let (name, rest) = text.split_at(line_end(text));
+        let name = Some(name.trim()).filter(|name| !name.is_empty());
+        effects.extend(name.filter(|name| !name.starts_with("/dev/std")).map(effect));
+        rest
+    };
+    Some(match command {
+        's' | 'y' => {
+            let (delimiter, rest) = first(rest)?;
+            let rest = after(delimiter, after(delimiter, rest)?)?;
+            let is_flag = |c: char| c.is_ascii_digit() || "gpiImMe".contains(c);
+            let rest = rest.trim_start_matches(is_flag);
+            rest.strip_prefix('w').map_or(rest, |file| names(file, Effect::Writes))
         }
-    }
+        'r' | 'R' => names(rest, Effect::Reads),
+        'w' | 'W' => names(rest, Effect::Writes),
+        // Text goes on where a line ends in a backslash.
+        'a' | 'i' | 'c' => after('\n', rest)?,
+        'b' | 't' | 'T' | ':' => rest.trim_start_matches(|c| c != ';' && c != '\n'),
+        '#' => &rest[line_end(rest)..],
+        _ => rest,
+    })
+}
 
-    /// Reads a command with its addresses; `None` at the end.
-    fn command(&mut self) -> Option<()> {
-        self.skip(|c| c.is_whitespace() || c == ';' || c == '}');
-        self.address()?;
-        let command = self.next()?;
-        match command {
-            's' | 'y' => {
-                let delimiter = self.next()?;
-                self.until(delimiter)?;
-                self.until(delimiter)?;
-                self.flags()?;
+/// A command without the addresses and braces in front.
+fn addressed(program: &str) -> Option<&str> {
+    let mut rest = program.trim_start_matches(|c: char| c.is_whitespace() || ";}".contains(c));
+    loop {
+        let is_plain = |c: char| c.is_whitespace() || "0123456789$,~+!{".contains(c);
+        rest = rest.trim_start_matches(is_plain);
+        rest = match first(rest)? {
+            ('/', pattern) => after('/', pattern)?.trim_start_matches(['I', 'M']),
+            ('\\', pattern) => {
+                let (delimiter, pattern) = first(pattern)?;
+                after(delimiter, pattern)?
             }
-            'r' | 'R' => self.effect(Effect::Reads),
-            'w' | 'W' => self.effect(Effect::Writes),
-            'a' | 'i' | 'c' => self.text(),
-            'b' | 't' | 'T' | ':' => self.skip(|c| c != ';' && c != '\n'),
-            '#' => self.skip(|c| c != '\n'),
+            _ => return Some(rest),
+        };
+    }
+}
+
+fn first(text: &str) -> Option<(char, &str)> {
+    let mut chars = text.chars();
+    Some((chars.next()?, chars.as_str()))
+}
+
+/// What follows a delimiter.
+fn after(delimiter: char, text: &str) -> Option<&str> {
+    let mut chars = text.chars();
+    let mut in_class = false;
+    loop {
+        match chars.next()? {
+            '\\' => drop(chars.next()),
+            next if next == delimiter && !in_class => return Some(chars.as_str()),
+            '[' if !in_class => in_class = is_class(chars.as_str(), delimiter),
+            ']' => in_class = false,
             _ => {}
         }
-        Some(())
     }
+}
 
-    fn address(&mut self) -> Option<()> {
-        loop {
-            self.skip(|c| c.is_whitespace() || "0123456789$,~+!".contains(c));
-            match self.peek()? {
-                '/' => {
-                    self.next();
-                    self.until('/')?;
-                    self.skip(|c| matches!(c, 'I' | 'M'));
-                }
-                '\\' => {
-                    self.next();
-                    let delimiter = self.next()?;
-                    self.until(delimiter)?;
-                }
-                '{' => {
-                    self.next();
-                }
-                _ => return Some(()),
-            }
-        }
-    }
-
-    /// Skips to after a delimiter.
-    fn until(&mut self, delimiter: char) -> Option<()> {
-        let mut in_class = false;
-        loop {
-            match self.next()? {
-                '\\' => {
-                    self.next();
-                }
-                next if next == delimiter && !in_class => return Some(()),
-                '[' if !in_class && self.has_class_end(delimiter) => in_class = true,
-                ']' => in_class = false,
-                _ => {}
-            }
-        }
-    }
-
-    /// Whether a `[` opens a class in which the delimiter is a letter: `[^/]`.
-    fn has_class_end(&self, delimiter: char) -> bool {
-        let rest = &self.program[self.at..];
-        let rest = rest.strip_prefix('^').unwrap_or(rest);
-        let end = rest.char_indices().skip(1).find(|(_, c)| *c == ']').map(|(end, _)| end);
-        end.is_some_and(|end| {
-            let class = &rest[..end];
-            class.contains(delimiter) && !class.contains(['\n', ';'])
-        })
-    }
-
-    /// The flags of `s`, one of which may name a file.
-    fn flags(&mut self) -> Option<()> {
-        loop {
-            match self.peek()? {
-                'w' => {
-                    self.next();
-                    self.effect(Effect::Writes);
-                    return Some(());
-                }
-                'g' | 'p' | 'i' | 'I' | 'm' | 'M' | 'e' | '0'..='9' => {
-                    self.next();
-                }
-                _ => return Some(()),
-            }
-        }
-    }
-
-    /// The rest of the line names a file or a command.
-    fn effect(&mut self, effect: fn(&'p str) -> Effect<'p>) {
-        let start = self.at;
-        self.skip(|c| c != '\n');
-        let name = self.program[start..self.at].trim();
-        if !name.is_empty() && !name.starts_with("/dev/std") {
-            self.effects.push(effect(name));
-        }
-    }
-
-    /// The text of `a`, `i` and `c`: to the end of a line that does not end in a backslash.
-    fn text(&mut self) {
-        loop {
-            self.skip(|c| c != '\n' && c != '\\');
-            match self.next() {
-                Some('\\') => {
-                    self.next();
-                }
-                _ => return,
-            }
-        }
-    }
+/// Whether what follows a `[` is a class in which the delimiter is a letter: `[^/]`.
+fn is_class(rest: &str, delimiter: char) -> bool {
+    let rest = rest.strip_prefix('^').unwrap_or(rest);
+    // A bracket that comes first is a letter, too.
+    let end = rest.char_indices().skip(1).find(|(_, c)| *c == ']').map(|(end, _)| end);
+    end.is_some_and(|end| {
+        let class = &rest[..end];
+        class.contains(delimiter) && !class.contains(['\n', ';'])
+    })
 }
 
 #[cfg(test)]
